@@ -1,0 +1,544 @@
+/*
+ * covey.h - the task library of Covey: a pool of hosts as one virtual machine.
+ *
+ * A program enrols with covey_join() and then is a task of a virtual machine (VM): it can start
+ * other tasks, exchange typed messages with them, form groups and be told of events. Every call
+ * takes the handle that covey_join() gave. A handle may be used by several threads at once; a
+ * message may be used by one thread at a time.
+ *
+ * Units and shapes. Times are microseconds in int64_t (`_us`); sizes are bytes unless the name
+ * says elements. Strides are in elements, as in PVM: 1 is contiguous.
+ *
+ * Errors. Calls return 0 or a count >= 0 on success and one of enum covey_error (< 0) on failure;
+ * covey_strerror() gives its text and covey_error_text() the exact cause of the calling thread's
+ * last failure. Outputs are set only on success, unless a call says otherwise.
+ *
+ * Ownership. A call that takes `covey_msg_t **` takes the message over and sets the pointer to
+ * NULL when it succeeds; when it fails the caller still owns it. What a call allocates for the
+ * caller is freed by the function its comment names.
+ */
+#ifndef COVEY_H
+#define COVEY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define COVEY_VERSION_MAJOR 0
+#define COVEY_VERSION_MINOR 1
+#define COVEY_VERSION_PATCH 0
+#define COVEY_VERSION "0.1.0"
+
+/* ---- Basic types ------------------------------------------------------------------------- */
+
+/* A task's number: positive, opaque to programs; 12 bits host, 18 bits local (as in PVM 3). */
+typedef int32_t covey_tid_t;
+
+typedef struct covey covey_t;             /* a task's membership of one VM */
+typedef struct covey_msg covey_msg_t;     /* a message: a list of typed arrays */
+typedef struct covey_req covey_req_t;     /* a non-blocking send or receive under way */
+typedef struct covey_group covey_group_t; /* membership of one named group */
+
+#define COVEY_ANY_TASK ((covey_tid_t)-1) /* receive: from any task */
+#define COVEY_ANY_TAG (-1)               /* receive: any tag >= 0 */
+#define COVEY_FOREVER ((int64_t)-1)      /* timeout: none */
+#define COVEY_POLL ((int64_t)0)          /* timeout: do not wait */
+#define COVEY_NO_PARENT ((covey_tid_t)0) /* covey_parent(): not spawned by a task */
+
+#define COVEY_MESSAGE_BYTES_MAX ((uint64_t)1 << 40) /* the largest message */
+
+/* Tags at and above this value are the library's own; programs use 0 .. COVEY_TAG_MAX. */
+#define COVEY_TAG_MAX 0x3fffffff
+#define COVEY_TAG_OUTPUT 0x40000001 /* a piece of a task's output, see covey_spawn() */
+
+enum covey_error {
+    COVEY_OK = 0,
+    COVEY_EINVAL = -1,      /* an argument is out of range */
+    COVEY_ENOMEM = -2,      /* memory is exhausted, or the message is larger than memory */
+    COVEY_ETIMEOUT = -3,    /* the time allowed ran out, or nothing is there yet (COVEY_POLL) */
+    COVEY_ENOTASK = -4,     /* no such task, or it has ended */
+    COVEY_ENOHOST = -5,     /* no such host in the VM */
+    COVEY_EHOSTFAIL = -6,   /* the host died or was cut off */
+    COVEY_ETYPE = -7,       /* unpacking: the message holds another type or too few elements */
+    COVEY_EEND = -8,        /* unpacking: the message has no further item */
+    COVEY_ETOOBIG = -9,     /* the message would exceed COVEY_MESSAGE_BYTES_MAX */
+    COVEY_EROUTE = -10,     /* the forced route cannot work between these two tasks */
+    COVEY_EDAEMON = -11,    /* no daemon runs here, or it ended */
+    COVEY_EVERSION = -12,   /* the other side speaks another version */
+    COVEY_EDENIED = -13,    /* not allowed */
+    COVEY_ENOENT = -14,     /* spawn: no such program or working directory on that host */
+    COVEY_EEXEC = -15,      /* spawn: the program is there but could not be executed */
+    COVEY_ERESOURCE = -16,  /* processes, descriptors or another limit is exhausted */
+    COVEY_ENOGROUP = -17,   /* no such group, or not a member of it */
+    COVEY_EEXIST = -18,     /* it is there already */
+    COVEY_ECANCELED = -19,  /* the request was cancelled */
+    COVEY_ETRUNC = -20,     /* the caller's array is too small for what arrived */
+    COVEY_EPROTO = -21,     /* a peer broke the protocol */
+    COVEY_ESYS = -22,       /* a system call failed; covey_error_text() names it */
+    COVEY_EHALT = -23,      /* the VM is being halted */
+    COVEY_EADDHOST = -24    /* a host could not be started; the text gives the launcher's words */
+};
+
+/* The fixed English text of an error code (or of 0); never NULL. */
+const char *covey_strerror(int error);
+
+/* One line with the exact cause of the calling thread's last failed call; never NULL. It belongs
+ * to the library and stays valid until the thread's next call. */
+const char *covey_error_text(void);
+
+/* The version of the library that runs, as "0.1.0". */
+const char *covey_version(void);
+
+/* Frees an array that a covey_ call allocated (host, task and statistics lists). NULL is fine. */
+void covey_free(void *array);
+
+/* ---- Enrolment --------------------------------------------------------------------------- */
+
+enum covey_route {
+    COVEY_ROUTE_AUTO = 0, /* shm on one host, otherwise chosen per pair */
+    COVEY_ROUTE_SHM = 1,  /* shared memory, one host */
+    COVEY_ROUTE_UDP = 2,  /* datagrams through the daemons */
+    COVEY_ROUTE_TCP = 3,  /* a stream straight between the two tasks */
+    COVEY_ROUTE_ETHER = 4 /* raw Ethernet */
+};
+
+enum covey_role {
+    COVEY_ROLE_TASK = 0,   /* an ordinary task */
+    COVEY_ROLE_CONSOLE = 1 /* a console: not listed among the tasks */
+};
+
+/* How to enrol; all zero means: as the environment says (see covey_intro(3)). */
+struct covey_options {
+    const char *vm;        /* VM name; NULL: $COVEY_VM, otherwise "default" */
+    const char *socket;    /* the daemon's socket; NULL: $COVEY_SOCKET, otherwise found by name */
+    const char *command;   /* what covey ps shows; NULL: the program's own command line */
+    int role;              /* enum covey_role */
+    int route;             /* enum covey_route; AUTO: $COVEY_ROUTE, otherwise AUTO */
+    size_t buffer_bytes;   /* unexpected messages kept while the task computes; 0: 16 MiB */
+};
+
+/* Enrols the process and sets *vm. options may be NULL. A process may enrol several times, each
+ * time as a further task. A spawned process gets the tid under which it was spawned.
+ * Errors: EDAEMON (no daemon), EVERSION, EDENIED, ENOMEM, ERESOURCE. */
+int covey_join(covey_t **vm, const struct covey_options *options);
+
+/* Ends the membership and sets *vm to NULL: sends what is still queued (at most 10 s), then tells
+ * the daemon. Requests and groups of the handle must not be used afterwards. NULL is fine. */
+void covey_leave(covey_t **vm);
+
+/* The task's own tid. */
+covey_tid_t covey_mytid(const covey_t *vm);
+
+/* The tid of the task that spawned this one, or COVEY_NO_PARENT. */
+covey_tid_t covey_parent(const covey_t *vm);
+
+/* The name of the host this task runs on, and of the VM; they belong to the handle. */
+const char *covey_myhost(const covey_t *vm);
+const char *covey_vm_name(const covey_t *vm);
+
+/* The host part of a tid: the index of its host, > 0. */
+int covey_tid_host(covey_tid_t tid);
+
+/* Forces the route for all later messages to `tid`, or to every task when tid is COVEY_ANY_TASK.
+ * Order is kept across the change. Errors: EINVAL, EROUTE (that route cannot work). */
+int covey_set_route(covey_t *vm, covey_tid_t tid, int route);
+
+/* The route that the next message to `tid` takes (enum covey_route, never AUTO once a message was
+ * sent). Errors: EINVAL. */
+int covey_route(covey_t *vm, covey_tid_t tid);
+
+/* The name of a route ("shm"), and the route of a name; EINVAL for an unknown name. */
+const char *covey_route_name(int route);
+int covey_route_parse(const char *name);
+
+/* Where the time went since covey_join(), over all threads, in seconds of wall clock: waiting for
+ * messages (idle), and packing, unpacking, sending and copying (communication). What remains of
+ * the elapsed time is the program's own (Schmidt & Sunderam, section 3). */
+struct covey_timing {
+    double elapsed_s;
+    double idle_s;
+    double communication_s;
+};
+int covey_timing(covey_t *vm, struct covey_timing *timing);
+
+/* ---- Hosts and tasks --------------------------------------------------------------------- */
+
+enum covey_host_state {
+    COVEY_HOST_JOINING = 1,
+    COVEY_HOST_UP = 2,
+    COVEY_HOST_SUSPECT = 3,
+    COVEY_HOST_DOWN = 4
+};
+
+struct covey_host {
+    int32_t index;           /* > 0; the host part of its tasks' tids */
+    int32_t state;           /* enum covey_host_state */
+    int32_t cores;           /* processors that its daemon may use */
+    int32_t speed;           /* relative speed, 1000 is the default */
+    int32_t coordinator;     /* 1: this daemon coordinates the VM */
+    int32_t big_endian;      /* 1: the host's byte order is big-endian */
+    uint64_t memory_bytes;   /* physical memory */
+    uint64_t incarnation;    /* grows each time the daemon starts anew */
+    char name[64];
+    char id[40];             /* the host's UUID as text */
+    char address[64];        /* address:port of its daemon as this daemon reaches it */
+    char arch[32];           /* as `uname -m` */
+};
+
+/* All hosts of the VM by index; sets *list (free with covey_free()) and returns their number.
+ * Errors: EDAEMON, ENOMEM. */
+int covey_hosts(covey_t *vm, struct covey_host **list);
+
+enum covey_task_state { COVEY_TASK_STARTING = 1, COVEY_TASK_RUNNING = 2, COVEY_TASK_ENDING = 3 };
+
+struct covey_task {
+    covey_tid_t tid;
+    covey_tid_t parent;
+    int32_t host;     /* host index */
+    int32_t pid;
+    int32_t state;    /* enum covey_task_state */
+    char command[128];
+};
+
+/* The tasks on the host with that index, or on all hosts when host is 0; sets *list (free with
+ * covey_free()) and returns their number. Errors: EDAEMON, ENOHOST, ENOMEM. */
+int covey_tasks(covey_t *vm, int host, struct covey_task **list);
+
+/* ---- Starting and ending tasks ----------------------------------------------------------- */
+
+enum covey_where {
+    COVEY_WHERE_ANY = 0,     /* n tasks wherever the VM puts them */
+    COVEY_WHERE_HOSTS = 1,   /* n tasks over the named hosts, in turn */
+    COVEY_WHERE_OTHERS = 2,  /* n tasks on any host but the caller's own */
+    COVEY_WHERE_EACH = 3     /* n tasks on each host (on each named host, if hosts are named) */
+};
+
+enum covey_output {
+    COVEY_OUTPUT_INHERIT = 0, /* to whoever receives the caller's output (default) */
+    COVEY_OUTPUT_SELF = 1,    /* to the caller, as messages with tag COVEY_TAG_OUTPUT */
+    COVEY_OUTPUT_DISCARD = 2
+};
+
+/* What to start. Zeroed fields mean the defaults. Strings and arrays stay the caller's. */
+struct covey_spawn {
+    const char *const *argv;  /* program and arguments, ends with NULL; a name without a slash is
+                                 looked up in the daemon's PATH on the target host */
+    const char *const *env;   /* "NAME=value" added to the daemon's environment, ends with NULL */
+    const char *cwd;          /* working directory; NULL: the caller's */
+    const char *const *hosts; /* host names for WHERE_HOSTS and WHERE_EACH, ends with NULL */
+    int where;                /* enum covey_where */
+    int output;               /* enum covey_output */
+    int route;                /* route that the tasks use unless they say otherwise */
+    int tether;               /* 1: end the tasks when the caller ends */
+};
+
+/* The number of tasks that covey_spawn() will start: n, or n a host for WHERE_EACH.
+ * Errors: ENOHOST, EDAEMON. */
+int covey_spawn_count(covey_t *vm, const struct covey_spawn *what, int n);
+
+/* Starts tasks and returns how many started. `tids` has covey_spawn_count() entries: the tid of
+ * each task, or a negative error code (ENOENT, EEXEC, ERESOURCE, EHOSTFAIL ...) for each that
+ * could not be started. A program that was started and then failed counts as started: its end is
+ * reported by covey_notify(). Output (COVEY_OUTPUT_SELF) arrives as messages from the task with
+ * tag COVEY_TAG_OUTPUT, to be read with covey_unpack_output().
+ * Errors of the whole call: EINVAL, ENOHOST, EDAEMON, ENOMEM. */
+int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t *tids);
+
+/* Reads an output message: *stream is 1 (standard output) or 2 (standard error), *text whole
+ * lines of *bytes bytes that belong to the message, not ended by a NUL. Errors: ETYPE, EEND. */
+int covey_unpack_output(covey_msg_t *msg, int *stream, const char **text, size_t *bytes);
+
+/* Ends a task: SIGTERM, and SIGKILL to what is left of it after 3 s. Errors: ENOTASK, EHOSTFAIL. */
+int covey_kill(covey_t *vm, covey_tid_t tid);
+
+/* Sends a signal to a task. Errors: ENOTASK, EHOSTFAIL, EINVAL (signal number). */
+int covey_signal(covey_t *vm, covey_tid_t tid, int signal_number);
+
+/* ---- Messages: packing ------------------------------------------------------------------- */
+
+enum covey_type {
+    COVEY_INT8 = 1,
+    COVEY_INT16 = 2,
+    COVEY_INT32 = 3,
+    COVEY_INT64 = 4,
+    COVEY_UINT8 = 5,
+    COVEY_UINT16 = 6,
+    COVEY_UINT32 = 7,
+    COVEY_UINT64 = 8,
+    COVEY_FLOAT = 9,
+    COVEY_DOUBLE = 10,
+    COVEY_COMPLEX_FLOAT = 11,  /* two floats: real, imaginary */
+    COVEY_COMPLEX_DOUBLE = 12, /* two doubles: real, imaginary */
+    COVEY_STRING = 13,         /* one string; the count is its length in bytes without the NUL */
+    COVEY_BYTES = 14,          /* uninterpreted bytes */
+    COVEY_MESSAGE = 15         /* one nested message; the count is its size in bytes */
+};
+
+/* The size in bytes of one element (1 for STRING, BYTES and MESSAGE), 0 for an unknown type. */
+size_t covey_type_size(int type);
+
+/* The name of a type ("int32"); "unknown" for an unknown one. */
+const char *covey_type_name(int type);
+
+/* A new empty message, or NULL when memory is exhausted. Free it with covey_msg_free(). */
+covey_msg_t *covey_msg_new(void);
+
+/* Frees a message; NULL is fine. */
+void covey_msg_free(covey_msg_t *msg);
+
+/* Empties a message for reuse. */
+void covey_msg_reset(covey_msg_t *msg);
+
+/* Starts reading again at the first item. */
+void covey_msg_rewind(covey_msg_t *msg);
+
+/* Adds an array of `count` elements of `type`, every stride-th element of base, by copy.
+ * Errors: EINVAL (type, stride 0 with count > 1), ENOMEM, ETOOBIG. */
+int covey_pack(covey_msg_t *msg, int type, const void *base, size_t count, ptrdiff_t stride);
+
+/* Adds a contiguous array without copying it: base must stay valid and unchanged until the
+ * message was sent (or freed), for covey_isend() until its request is complete. */
+int covey_pack_inplace(covey_msg_t *msg, int type, const void *base, size_t count);
+
+int covey_pack_string(covey_msg_t *msg, const char *text); /* a NUL-terminated string */
+int covey_pack_bytes(covey_msg_t *msg, const void *bytes, size_t count);
+int covey_pack_msg(covey_msg_t *msg, const covey_msg_t *nested); /* a copy of a whole message */
+
+/* Takes the next item into every stride-th element of base. The item must have exactly that type
+ * and at least the elements still wanted; the rest of an item stays for the next call.
+ * Errors: ETYPE (the text names both types and counts), EEND, EINVAL. */
+int covey_unpack(covey_msg_t *msg, int type, void *base, size_t count, ptrdiff_t stride);
+
+/* The type and number of remaining elements of the next item, without taking it. Error: EEND. */
+int covey_peek(const covey_msg_t *msg, int *type, size_t *count);
+
+/* The rest of the next item without a copy: *base belongs to the message, is aligned for the type
+ * and lives as long as the message. Errors: ETYPE, EEND. */
+int covey_unpack_view(covey_msg_t *msg, int type, const void **base, size_t *count);
+
+/* The next item, a string, into text[capacity] with a NUL. Errors: ETRUNC, ETYPE, EEND. */
+int covey_unpack_string(covey_msg_t *msg, char *text, size_t capacity);
+int covey_unpack_bytes(covey_msg_t *msg, void *bytes, size_t count);
+
+/* The next item, a nested message, as a message of its own that the caller frees. */
+int covey_unpack_msg(covey_msg_t *msg, covey_msg_t **nested);
+
+#define COVEY_PACK_TYPED(suffix, ctype, type)                                                      \
+    static inline int covey_pack_##suffix(covey_msg_t *msg, const ctype *base, size_t count,       \
+                                          ptrdiff_t stride)                                        \
+    {                                                                                              \
+        return covey_pack(msg, type, base, count, stride);                                         \
+    }                                                                                              \
+    static inline int covey_unpack_##suffix(covey_msg_t *msg, ctype *base, size_t count,           \
+                                            ptrdiff_t stride)                                      \
+    {                                                                                              \
+        return covey_unpack(msg, type, base, count, stride);                                       \
+    }
+
+/* covey_pack_int32(msg, base, count, stride), covey_unpack_int32(...) and so on. Complex arrays
+ * are given as their real and imaginary parts in turn; count and stride are in complex numbers. */
+COVEY_PACK_TYPED(int8, int8_t, COVEY_INT8)
+COVEY_PACK_TYPED(int16, int16_t, COVEY_INT16)
+COVEY_PACK_TYPED(int32, int32_t, COVEY_INT32)
+COVEY_PACK_TYPED(int64, int64_t, COVEY_INT64)
+COVEY_PACK_TYPED(uint8, uint8_t, COVEY_UINT8)
+COVEY_PACK_TYPED(uint16, uint16_t, COVEY_UINT16)
+COVEY_PACK_TYPED(uint32, uint32_t, COVEY_UINT32)
+COVEY_PACK_TYPED(uint64, uint64_t, COVEY_UINT64)
+COVEY_PACK_TYPED(float, float, COVEY_FLOAT)
+COVEY_PACK_TYPED(double, double, COVEY_DOUBLE)
+COVEY_PACK_TYPED(complex_float, float, COVEY_COMPLEX_FLOAT)
+COVEY_PACK_TYPED(complex_double, double, COVEY_COMPLEX_DOUBLE)
+
+/* What is known of a message that was received or probed. */
+struct covey_info {
+    covey_tid_t source;
+    int32_t tag;
+    uint64_t bytes; /* size of the packed message */
+};
+
+/* Sender, tag and size of a received message; source 0 for one that was not received. */
+void covey_msg_info(const covey_msg_t *msg, struct covey_info *info);
+
+/* ---- Messages: sending and receiving ----------------------------------------------------- */
+
+/* Sends a message and returns when the library no longer needs it (not when it was received).
+ * While it waits the task goes on receiving. tag is 0 .. COVEY_TAG_MAX.
+ * Errors: EINVAL, ENOTASK, EHOSTFAIL, EROUTE, ETOOBIG, ENOMEM (larger than the receiver's
+ * memory), EDAEMON. */
+int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg);
+
+/* Sends one message to n tasks. Every task that can get it gets it; the error returned is the
+ * first of those that could not. The caller's own tid in the list is skipped. */
+int covey_mcast(covey_t *vm, const covey_tid_t *tids, size_t n, int tag, const covey_msg_t *msg);
+
+/* One contiguous array as a message, in one call and without a copy of its own. */
+int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
+                     size_t count);
+
+/* Receives the oldest message that matches: from `tid` or COVEY_ANY_TASK, with `tag` or
+ * COVEY_ANY_TAG. Sets *msg, to be freed by the caller. Messages of one sender are received in the
+ * order they were sent. Errors: ETIMEOUT, ENOTASK and EHOSTFAIL (the named sender ended and
+ * nothing of it is left), EDAEMON, ENOMEM. */
+int covey_recv(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, covey_msg_t **msg);
+
+/* Receives a message of one array straight into base, at most `capacity` elements. info may be
+ * NULL; the number of elements received is returned through *count (which may be NULL too).
+ * Errors: as covey_recv(), and ETYPE, ETRUNC: the message is then still there to be received. */
+int covey_recv_array(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, int type,
+                     void *base, size_t capacity, size_t *count, struct covey_info *info);
+
+/* Waits for a message that matches, without taking it. Errors: as covey_recv(). */
+int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us,
+                struct covey_info *info);
+
+/* Starts a send; takes the message over. The request is ended by covey_test(), covey_wait() or
+ * covey_req_free(). It progresses while the task computes. */
+int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_req_t **req);
+
+/* The same for one contiguous array that must stay unchanged until the request is complete. */
+int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
+                      size_t count, covey_req_t **req);
+
+/* Starts a receive of a message, or of one array into base (as covey_recv_array()). */
+int covey_irecv(covey_t *vm, covey_tid_t tid, int tag, covey_req_t **req);
+int covey_irecv_array(covey_t *vm, covey_tid_t tid, int tag, int type, void *base,
+                      size_t capacity, covey_req_t **req);
+
+/* Whether the request is complete: 1 yes, 0 not yet, or the error it ended with. */
+int covey_test(covey_req_t *req);
+
+/* Waits until the request is complete. Errors: ETIMEOUT (it goes on), or the one it ended with. */
+int covey_wait(covey_req_t *req, int64_t timeout_us);
+
+/* Waits until one of n requests (NULL entries are skipped) is complete and returns its position.
+ * Errors: ETIMEOUT, EINVAL (no request). The request's own error is given by covey_test(). */
+int covey_wait_any(covey_req_t *const *reqs, size_t n, int64_t timeout_us);
+
+/* Gives up a request. A receive that has not matched ends with ECANCELED and leaves the message
+ * for others; a send of which nothing left yet ends with ECANCELED, otherwise it goes on.
+ * Returns 1 when cancelled, 0 when it was too late. */
+int covey_cancel(covey_req_t *req);
+
+/* What a complete receive got: its info, its message (taken over by the caller; NULL for an array
+ * receive) and the number of elements of an array receive. Each pointer may be NULL. */
+int covey_req_result(covey_req_t *req, struct covey_info *info, covey_msg_t **msg, size_t *count);
+
+/* Frees a request and sets *req to NULL. One not complete is first cancelled; a send already
+ * under way is first completed. NULL is fine. */
+void covey_req_free(covey_req_t **req);
+
+/* ---- Groups ------------------------------------------------------------------------------ */
+
+/* Joins the named group and returns the instance, the lowest number >= 0 that is free in it. Sets
+ * *group, which covey_group_leave() ends. Names have 1 .. 63 bytes.
+ * Errors: EINVAL, EEXIST (already a member), EDAEMON. */
+int covey_group_join(covey_t *vm, const char *name, covey_group_t **group);
+
+/* Leaves the group and sets *group to NULL. A task's end leaves all its groups. */
+int covey_group_leave(covey_group_t **group);
+
+int covey_group_instance(const covey_group_t *group); /* the caller's own instance */
+int covey_group_size(covey_group_t *group);           /* number of members now */
+
+/* The tid of an instance, and the instance of a tid. Errors: ENOTASK, EDAEMON. */
+covey_tid_t covey_group_tid(covey_group_t *group, int instance);
+int covey_group_instance_of(covey_group_t *group, covey_tid_t tid);
+
+/* Waits until `count` members called it (0: all members there are). A member that ends while
+ * others wait makes those waits fail with ENOTASK when the count can no longer be reached.
+ * Errors: ETIMEOUT, ENOTASK, EDAEMON. */
+int covey_group_barrier(covey_group_t *group, int count, int64_t timeout_us);
+
+/* Sends a message to every other member. Errors: as covey_mcast(). */
+int covey_group_bcast(covey_group_t *group, int tag, const covey_msg_t *msg);
+
+/* ---- Events ------------------------------------------------------------------------------ */
+
+enum covey_event {
+    COVEY_NOTIFY_TASK_EXIT = 1, /* one of the given tasks ended */
+    COVEY_NOTIFY_HOST_GONE = 2, /* a host left, died or was cut off */
+    COVEY_NOTIFY_HOST_ADDED = 3 /* a host joined */
+};
+
+/* How a task ended. */
+enum covey_exit_kind {
+    COVEY_EXIT_STATUS = 1,  /* exit(value) */
+    COVEY_EXIT_SIGNAL = 2,  /* killed by signal number value */
+    COVEY_EXIT_HOST = 3,    /* its host is gone */
+    COVEY_EXIT_UNKNOWN = 4  /* it left without being a child of the daemon */
+};
+
+struct covey_notice {
+    int32_t event;     /* enum covey_event */
+    covey_tid_t tid;   /* the task, or 0 */
+    int32_t host;      /* host index */
+    int32_t exit_kind; /* enum covey_exit_kind, for TASK_EXIT */
+    int32_t value;     /* exit status or signal number */
+};
+
+/* Asks for events: each arrives as a message with `tag`, to be read by covey_unpack_notice(). Its
+ * source is the task that ended, or 0 for a host event.
+ * TASK_EXIT: once for each of the n tasks, at once for one that has already ended; what the task
+ * had sent before can be received before the notice. HOST events: n and tids are unused, each
+ * such event from now on. Errors: EINVAL, EDAEMON. */
+int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_t n);
+
+/* Reads a notice out of a message. Errors: ETYPE, EEND. */
+int covey_unpack_notice(covey_msg_t *msg, struct covey_notice *notice);
+
+/* ---- The virtual machine itself ---------------------------------------------------------- */
+
+enum covey_launcher {
+    COVEY_LAUNCH_SSH = 0,   /* OpenSSH client */
+    COVEY_LAUNCH_EXEC = 1,  /* a command with {host} and {command} replaced */
+    COVEY_LAUNCH_LOCAL = 2  /* another virtual host on the coordinator's machine */
+};
+
+/* A host to add. Zeroed fields mean the defaults. */
+struct covey_host_spec {
+    const char *name;      /* the host's name in the VM; for ssh also whom to call */
+    const char *template_; /* exec launcher: the command, as one shell line */
+    const char *address;   /* address that others reach it by; NULL: found out */
+    const char *coveyd;    /* path of coveyd there; NULL: the coordinator's own path */
+    const char *cwd;       /* working directory of the daemon there; NULL: home or / */
+    int launcher;          /* enum covey_launcher */
+    int speed;             /* relative speed; 0: 1000 */
+};
+
+struct covey_host_result {
+    int32_t error;  /* 0 or a negative error code */
+    int32_t index;  /* host index when it joined */
+    char text[256]; /* why it failed, in one line */
+};
+
+/* Adds n hosts, all at once; a host that fails does not hold back the others. results has n
+ * entries. Returns the number of hosts that joined. Ends within 30 s a host.
+ * Errors of the whole call: EINVAL, EDAEMON. */
+int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
+                    struct covey_host_result *results);
+
+/* Ends the daemons of n named hosts and the tasks there. Returns how many were removed. */
+int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
+                       struct covey_host_result *results);
+
+/* Ends the whole VM: tasks, then daemons; returns when the local daemon is gone. */
+int covey_halt(covey_t *vm);
+
+struct covey_stat {
+    int32_t host;   /* host index */
+    char name[44];  /* such as "udp.datagrams_sent" */
+    uint64_t value;
+};
+
+/* The counters of the daemon with that host index, or of all when host is 0; sets *list (free
+ * with covey_free()) and returns their number. Errors: EDAEMON, ENOHOST. */
+int covey_stats(covey_t *vm, int host, struct covey_stat **list);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
