@@ -1,0 +1,225 @@
+/*
+ * control.h - the payloads of the control frames (see FRAME_KINDS), each a struct with a put and a
+ * get that mirror each other. A get refuses what does not fit; ask cursor_ok() (or cursor_done()
+ * where nothing may follow) once at the end. Texts inside structs that a get fills point into
+ * arrays of the struct, never into the foreign bytes, unless the comment says `view`.
+ *
+ * Requests begin with a request number (u32) that the asker chose; the REPLY repeats it. A REPLY
+ * may take several frames: all but the last are sent without FRAME_LAST and their contents are
+ * joined. A task's request may be addressed to any daemon: its destination is that daemon's tid.
+ *
+ *   reply content after number and status:
+ *     status < 0: text (u16 length, bytes): the cause in one line
+ *     ENROL: enrol-reply · HOSTS: *(host path) · TASKS: *task-row · SPAWN: *result · SIGNAL: empty
+ *     ADD_HOSTS, REMOVE_HOSTS: *result · HALT: empty · STATS: *(text u64)
+ *     GROUP_JOIN: instance=u32 · GROUP_LEAVE: empty · GROUP_MEMBERS: *(instance=u32 tid=u32)
+ *     GROUP_BARRIER: empty, sent when the barrier opens
+ */
+#ifndef COVEY_PROTO_CONTROL_H
+#define COVEY_PROTO_CONTROL_H
+
+#include "proto/auth.h"
+#include "proto/node.h"
+
+#define CONTROL_TEXT_MAX 4096   /* longest single text: a path, an argument is a view */
+#define CONTROL_NAME_MAX 63     /* host, VM and group names */
+#define CONTROL_COMMAND_MAX 127 /* command as shown by ps */
+#define CONTROL_REASON_MAX 255
+
+/* ---- REPLY: number status=i32 content ---- */
+struct control_reply {
+    uint32_t request;
+    int32_t status; /* >= 0 or an enum covey_error */
+};
+void control_put_reply(struct cursor *c, const struct control_reply *reply);
+void control_get_reply(struct cursor *c, struct control_reply *reply);
+
+/* ---- ENROL: number version=u8 role=u8 u16(0) pid=i32 cookie=u64 command=text ---- */
+struct control_enrol {
+    uint32_t request;
+    uint8_t version; /* WIRE_VERSION; another is refused by name before the rest is read */
+    uint8_t role;    /* enum covey_role */
+    int32_t pid;
+    uint64_t cookie; /* of $COVEY_TASK, 0: not spawned by the daemon */
+    char command[CONTROL_COMMAND_MAX + 1];
+};
+void control_put_enrol(struct cursor *c, const struct control_enrol *enrol);
+void control_get_enrol(struct cursor *c, struct control_enrol *enrol);
+
+/* enrol-reply: tid parent sink host coordinator=u32 route=u8 3u8(0) host-name vm=text */
+struct control_enrolled {
+    uint32_t tid, parent, sink; /* sink: tid that gets the task's output, inherited by its spawns */
+    uint32_t host;              /* index of the daemon's host */
+    uint32_t coordinator;       /* host index */
+    uint8_t route;              /* enum covey_route that the spawner asked for */
+    char host_name[CONTROL_NAME_MAX + 1];
+    char vm[CONTROL_NAME_MAX + 1];
+};
+void control_put_enrolled(struct cursor *c, const struct control_enrolled *e);
+void control_get_enrolled(struct cursor *c, struct control_enrolled *e);
+
+/* The environment of a spawned task: COVEY_SOCKET=path, COVEY_VM=name, and
+ * COVEY_TASK=<cookie as 16 hex digits>. */
+
+/* ---- a row of the host table, also inside TABLE and HOST_EVENT ---- */
+void control_put_host(struct cursor *c, const struct host *host);
+void control_get_host(struct cursor *c, struct host *host);
+
+/* ---- HOST_EVENT: event=u8 3u8(0) coordinator=u32 host, to all tasks of the daemon ---- */
+struct control_host_event {
+    uint8_t event; /* enum node_host_event */
+    uint32_t coordinator;
+    struct host host;
+};
+void control_put_host_event(struct cursor *c, const struct control_host_event *e);
+void control_get_host_event(struct cursor *c, struct control_host_event *e);
+
+/* ---- task-row: tid parent=u32 pid=i32 state=u8 command=text ---- */
+struct control_task {
+    uint32_t tid, parent;
+    int32_t pid;
+    uint8_t state; /* enum covey_task_state */
+    char command[CONTROL_COMMAND_MAX + 1];
+};
+void control_put_task(struct cursor *c, const struct control_task *task);
+void control_get_task(struct cursor *c, struct control_task *task);
+
+/* ---- SPAWN: number count parent sink=u32 route tether=u8 u16(0) cwd=text
+ *             argc=u16 *(length=u32 bytes) envc=u16 *(length=u32 bytes) ----
+ * argv and env are lists whose strings are views into the payload, not NUL-terminated. */
+struct control_string {
+    const char *bytes; /* view */
+    size_t size;
+};
+struct control_spawn {
+    uint32_t request, count;
+    uint32_t parent; /* 0, or the tid the tasks see as parent (the asker) */
+    uint32_t sink;   /* who gets the output, 0: nobody */
+    uint8_t route;   /* enum covey_route */
+    uint8_t tether;  /* 1: end the tasks when the parent ends */
+    char cwd[CONTROL_TEXT_MAX];
+};
+void control_put_spawn(struct cursor *c, const struct control_spawn *s, const char *const *argv,
+                       const char *const *env);
+/* Reads the head; then argv and env are read by control_get_strings(), in this order. */
+void control_get_spawn(struct cursor *c, struct control_spawn *s);
+/* The number of strings and the strings, freed as one block; NULL (and c bad) when refused. */
+struct control_string *control_get_strings(struct cursor *c, size_t *count);
+
+/* ---- result, of one spawned task or one host: error=i32 number=u32 text ---- */
+struct control_result {
+    int32_t error;
+    uint32_t number; /* tid or host index */
+    char text[CONTROL_REASON_MAX + 1];
+};
+void control_put_result(struct cursor *c, const struct control_result *r);
+void control_get_result(struct cursor *c, struct control_result *r);
+
+/* ---- SIGNAL: number tid=u32 signal=i32 ; signal 0: SIGTERM, after 3 s SIGKILL ---- */
+struct control_signal {
+    uint32_t request, tid;
+    int32_t signal;
+};
+void control_put_signal(struct cursor *c, const struct control_signal *s);
+void control_get_signal(struct cursor *c, struct control_signal *s);
+
+/* ---- WATCH: tid=u32, to the daemon of tid's host. No reply: GONE comes when the task ends, or at
+ * once when there is none. A daemon watches for its own tethered and grouped tasks likewise.
+ * GONE: tid=u32 kind=u8 3u8(0) value=i32, comes after all frames that the task sent. ---- */
+struct control_gone {
+    uint32_t tid;
+    uint8_t kind; /* enum covey_exit_kind */
+    int32_t value;
+};
+void control_put_gone(struct cursor *c, const struct control_gone *g);
+void control_get_gone(struct cursor *c, struct control_gone *g);
+
+/* ---- OUTPUT: tid=u32 stream=u8 3u8(0) *u8 (whole lines), from the daemon of the task to the
+ * sink. OUTPUT_ACK: tid bytes=u32, from the sink back when they were taken: at most
+ * OUTPUT_UNACKED_MAX bytes a task are under way, then the daemon stops reading its pipe. ---- */
+#define OUTPUT_UNACKED_MAX (256 * 1024)
+struct control_output {
+    uint32_t tid;
+    uint8_t stream;
+    uint32_t bytes; /* OUTPUT_ACK */
+};
+void control_put_output(struct cursor *c, const struct control_output *o);
+void control_get_output(struct cursor *c, struct control_output *o);
+void control_put_output_ack(struct cursor *c, const struct control_output *o);
+void control_get_output_ack(struct cursor *c, struct control_output *o);
+
+/* ---- ADD_HOSTS: number count=u16 *spec, to the coordinator's daemon
+ * spec = launcher=u8 3u8(0) speed=u32 name template address coveyd cwd=text ---- */
+struct control_host_spec {
+    uint8_t launcher; /* enum covey_launcher */
+    uint32_t speed;
+    char name[CONTROL_NAME_MAX + 1];
+    char template_[CONTROL_TEXT_MAX];
+    char address[128];
+    char coveyd[CONTROL_TEXT_MAX];
+    char cwd[CONTROL_TEXT_MAX];
+};
+void control_put_host_spec(struct cursor *c, const struct control_host_spec *s);
+void control_get_host_spec(struct cursor *c, struct control_host_spec *s);
+
+/* ---- REMOVE_HOSTS: number count=u16 *name=text · HOSTS, TASKS, STATS, HALT: number ---- */
+
+/* ---- groups: GROUP_JOIN, GROUP_LEAVE, GROUP_MEMBERS: number name=text ·
+ *      GROUP_BARRIER: number name=text count=u32 · GROUP_CANCEL: number (of the barrier) ---- */
+struct control_group {
+    uint32_t request;
+    char name[CONTROL_NAME_MAX + 1];
+    uint32_t count; /* GROUP_BARRIER only, 0: all members */
+};
+void control_put_group(struct cursor *c, const struct control_group *g, bool with_count);
+void control_get_group(struct cursor *c, struct control_group *g, bool with_count);
+
+/* ---- links between two tasks ----
+ * LINK_OPEN:   nonce=16u8 route=u8 3u8(0) [key=32u8]   opener -> accepter; the accepter's daemon
+ *              appends the key (auth_link_key). For shm: two descriptors travel with it, the
+ *              memory of the ring pair and the opener's doorbell; both tasks are on one host.
+ * LINK_KEY:    nonce=16u8 key=32u8, the opener's daemon to the opener, for every LINK_OPEN of route
+ *              tcp, source = the accepter
+ * LINK_ACCEPT: nonce=16u8 route=u8 u8(0) port=u16 [address]   accepter -> opener; for tcp the
+ *              opener's daemon appends the address by which it reaches the accepter's host (family,
+ *              bytes; its port is meaningless; absent when both are on one host); for shm one
+ *              descriptor: the accepter's doorbell
+ * LINK_REFUSE: nonce=16u8 route=u8 3u8(0) error=i32 text */
+struct control_link {
+    uint8_t nonce[AUTH_NONCE_BYTES];
+    uint8_t route;
+    uint16_t port;
+    bool has_key, has_address;
+    uint8_t key[AUTH_KEY_BYTES];
+    struct address address;
+    int32_t error;
+    char text[CONTROL_REASON_MAX + 1];
+};
+void control_put_link_open(struct cursor *c, const struct control_link *l);
+void control_get_link_open(struct cursor *c, struct control_link *l);
+void control_put_link_key(struct cursor *c, const struct control_link *l);
+void control_get_link_key(struct cursor *c, struct control_link *l);
+void control_put_link_accept(struct cursor *c, const struct control_link *l);
+void control_get_link_accept(struct cursor *c, struct control_link *l);
+void control_put_link_refuse(struct cursor *c, const struct control_link *l);
+void control_get_link_refuse(struct cursor *c, struct control_link *l);
+
+/* ---- bootstrap: what a launcher writes to the standard input of `coveyd --join`, one line of hex
+ * digits of: version=u8 index=u32 incarnation=u64 key=32u8 vm name=text speed=u32
+ * fail-timeout-us=u64 address-to-advertise=text coordinator=host ---- */
+struct control_bootstrap {
+    uint8_t version;
+    uint32_t index;
+    uint64_t incarnation;
+    uint8_t key[VM_KEY_BYTES];
+    char vm[VM_NAME_MAX + 1];
+    char name[HOST_NAME_MAX_BYTES + 1];
+    uint32_t speed;
+    uint64_t fail_timeout_us;
+    char address[128];
+    struct host coordinator;
+};
+void control_put_bootstrap(struct cursor *c, const struct control_bootstrap *b);
+void control_get_bootstrap(struct cursor *c, struct control_bootstrap *b);
+
+#endif

@@ -1,0 +1,151 @@
+/*
+ * frame.h - the frame: what streams between tasks and daemons, and the windows between daemons,
+ * carry. Every kind exists once, in FRAME_KINDS.
+ *
+ *   stream  = *frame
+ *   frame   = length kind flags reserved source destination payload
+ *   length      = u32   ; bytes of payload, <= FRAME_PAYLOAD_MAX
+ *   kind        = u8    ; enum frame_kind
+ *   flags       = u8    ; FRAME_FIRST, FRAME_LAST (data only)
+ *   reserved    = u16   ; 0
+ *   source      = u32   ; tid of a task; of a daemon: host index << 18; 0 before enrolment
+ *   destination = u32   ; likewise; 0: the daemon at the other end
+ *   payload     = *u8   ; see control.h, and below for data
+ *
+ * A message travels as one or more data frames of its pair (source, destination), which may be
+ * interleaved with frames of other kinds and other pairs but never with another message of the
+ * same pair and route:
+ *   data payload = [message] *u8            ; message in the frame flagged FRAME_FIRST
+ *   message = sequence size tag context representation 7u8(0)
+ *   sequence = u64  ; counts the messages of the pair from 0, over all routes
+ *   size     = u64  ; bytes of the packed message, <= 2^40
+ *   tag      = i32
+ *   context  = u32  ; 0: programs; others are the library's own
+ *   representation = u8 ; REPRESENTATION_LITTLE or REPRESENTATION_BIG: byte order of the arrays
+ * All numbers are big-endian.
+ */
+#ifndef COVEY_PROTO_FRAME_H
+#define COVEY_PROTO_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_VERSION 1
+
+#define FRAME_HEADER_BYTES 16
+#define FRAME_PAYLOAD_MAX 65536
+#define FRAME_MESSAGE_BYTES 32 /* the message header at the start of a first data frame */
+
+/* Bytes of data payload that a task may send to another before the first credit arrives. */
+#define CREDIT_INITIAL_BYTES (512 * 1024)
+
+enum frame_flags { FRAME_FIRST = 1, FRAME_LAST = 2 };
+
+enum { REPRESENTATION_LITTLE = 1, REPRESENTATION_BIG = 2 };
+
+/* Who may send a kind to whom. "task" and "daemon" are the ends, not the relays. */
+enum frame_party {
+    TASK_TO_TASK = 1,
+    TASK_TO_DAEMON = 2,   /* to its own or, by tid, to any daemon of the VM */
+    DAEMON_TO_TASK = 3,
+    DAEMON_TO_DAEMON = 4,
+    ANY_TO_TASK = 5,      /* replies and reports */
+    ANY_TO_DAEMON = 6
+};
+
+/* X(number, NAME, party) */
+#define FRAME_KINDS(X)                                                                             \
+    X(1, DATA, TASK_TO_TASK)                                                                       \
+    X(2, CREDIT, TASK_TO_TASK)                                                                     \
+    X(3, LINK_OPEN, TASK_TO_TASK)                                                                  \
+    X(4, LINK_KEY, DAEMON_TO_TASK)                                                                 \
+    X(5, LINK_ACCEPT, TASK_TO_TASK)                                                                \
+    X(6, LINK_REFUSE, ANY_TO_TASK)                                                                 \
+    X(16, ENROL, TASK_TO_DAEMON)                                                                   \
+    X(17, LEAVE, TASK_TO_DAEMON)                                                                   \
+    X(18, REPLY, ANY_TO_TASK)                                                                      \
+    X(20, HOSTS, TASK_TO_DAEMON)                                                                   \
+    X(21, TASKS, TASK_TO_DAEMON)                                                                   \
+    X(22, SPAWN, TASK_TO_DAEMON)                                                                   \
+    X(23, SIGNAL, TASK_TO_DAEMON)                                                                  \
+    X(24, WATCH, ANY_TO_DAEMON)                                                                    \
+    X(25, GONE, ANY_TO_TASK)                                                                       \
+    X(26, OUTPUT, DAEMON_TO_TASK)                                                                  \
+    X(27, OUTPUT_ACK, TASK_TO_DAEMON)                                                              \
+    X(28, ADD_HOSTS, TASK_TO_DAEMON)                                                               \
+    X(29, REMOVE_HOSTS, TASK_TO_DAEMON)                                                            \
+    X(30, HALT, TASK_TO_DAEMON)                                                                    \
+    X(31, STATS, TASK_TO_DAEMON)                                                                   \
+    X(32, HOST_EVENT, DAEMON_TO_TASK)                                                              \
+    X(40, GROUP_JOIN, TASK_TO_DAEMON)                                                              \
+    X(41, GROUP_LEAVE, TASK_TO_DAEMON)                                                             \
+    X(42, GROUP_MEMBERS, TASK_TO_DAEMON)                                                           \
+    X(43, GROUP_BARRIER, TASK_TO_DAEMON)                                                           \
+    X(44, GROUP_CANCEL, TASK_TO_DAEMON)                                                            \
+    X(60, JOIN, DAEMON_TO_DAEMON)                                                                  \
+    X(61, TABLE, DAEMON_TO_DAEMON)                                                                 \
+    X(62, GOODBYE, DAEMON_TO_DAEMON)                                                               \
+    X(63, SHUTDOWN, DAEMON_TO_DAEMON)                                                              \
+    X(64, CLAIM, DAEMON_TO_DAEMON)                                                                 \
+    X(65, CLAIM_REPLY, DAEMON_TO_DAEMON)
+
+enum frame_kind {
+#define FRAME_ENUM(number, name, party) FRAME_##name = number,
+    FRAME_KINDS(FRAME_ENUM)
+#undef FRAME_ENUM
+};
+
+struct frame {
+    uint32_t length;
+    uint8_t kind;
+    uint8_t flags;
+    uint32_t source;
+    uint32_t destination;
+};
+
+/* The header of a message; see the grammar above. */
+struct message_header {
+    uint64_t sequence;
+    uint64_t size;
+    int32_t tag;
+    uint32_t context;
+    uint8_t representation;
+};
+
+/* tid arithmetic: 12 bits host, 18 bits local; local 0 is the host's daemon. */
+#define TID_LOCAL_BITS 18
+#define TID_LOCAL_MAX 0x3ffffu
+#define HOST_INDEX_MAX 4095u
+static inline uint32_t tid_host(uint32_t tid)
+{
+    return tid >> TID_LOCAL_BITS;
+}
+static inline uint32_t tid_local(uint32_t tid)
+{
+    return tid & TID_LOCAL_MAX;
+}
+static inline uint32_t tid_make(uint32_t host, uint32_t local)
+{
+    return (host << TID_LOCAL_BITS) | local;
+}
+
+void frame_encode(const struct frame *frame, uint8_t bytes[FRAME_HEADER_BYTES]);
+
+/* Refuses an unknown kind, a length over FRAME_PAYLOAD_MAX, a set reserved field, tids that have
+ * more than 30 bits and unknown flags; then it returns NULL-terminated text that names the cause.
+ * Returns NULL and sets *frame when the header is good. */
+const char *frame_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct frame *frame);
+
+void message_header_encode(const struct message_header *header, uint8_t bytes[FRAME_MESSAGE_BYTES]);
+const char *message_header_decode(const uint8_t *bytes, size_t size,
+                                  struct message_header *header);
+
+/* The name of a kind ("DATA"), and who may send it; NULL and 0 for an unknown one. */
+const char *frame_kind_name(int kind);
+int frame_kind_party(int kind);
+
+/* The representation of this machine. */
+uint8_t representation_native(void);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * node.h - all that one daemon says to the others, as one pure engine: sessions (authentication),
+ * windows (reliable frames) and membership (who is in the VM). The daemon gives it datagrams and
+ * time and carries out what it asks for; the simulator does the same for hundreds of nodes.
+ *
+ * Layers inside: auth.h (keys, datagram seal/open, anti-replay, handshake), session (one per other
+ * host: handshake, seal/open, window), member.h (host table, coordinator, failure detection).
+ *
+ * A node is either bootstrapped (the first host of a VM, index 1, coordinator) or joins through a
+ * coordinator that invited it. Invitations are made by the coordinator's daemon when it launches
+ * a host: node_invite() gives the index that the new host will have.
+ */
+#ifndef COVEY_PROTO_NODE_H
+#define COVEY_PROTO_NODE_H
+
+#include "proto/address.h"
+#include "proto/frame.h"
+
+#define VM_KEY_BYTES 32
+#define VM_NAME_MAX 63
+#define HOST_NAME_MAX_BYTES 63
+#define HOST_ID_BYTES 16
+
+enum host_state { HOST_JOINING = 1, HOST_UP = 2, HOST_SUSPECT = 3, HOST_DOWN = 4 };
+
+/* One row of the host table. */
+struct host {
+    uint32_t index;                  /* 1 .. HOST_INDEX_MAX, not soon reused */
+    uint8_t state;                   /* enum host_state */
+    uint8_t representation;          /* REPRESENTATION_... */
+    uint8_t coordinator;             /* 1: coordinates the VM */
+    uint8_t address_count;
+    uint8_t id[HOST_ID_BYTES];       /* random, made anew by every daemon start */
+    uint64_t incarnation;            /* of the name: grows with each daemon that joins under it */
+    uint64_t memory_bytes;
+    uint32_t cores;
+    uint32_t speed;
+    char name[HOST_NAME_MAX_BYTES + 1];
+    char arch[32];
+    struct address addresses[HOST_ADDRESSES_MAX]; /* candidates, tried in parallel */
+};
+
+struct node;
+
+enum node_host_event {
+    NODE_HOST_ADDED = 1,   /* joined: state is HOST_UP */
+    NODE_HOST_SUSPECT = 2, /* not heard of for a while */
+    NODE_HOST_ALIVE = 3,   /* a suspect was heard of again */
+    NODE_HOST_GONE = 4     /* left, died or was cut off: frames to it are dropped from now on */
+};
+
+enum node_end {
+    NODE_END_REMOVED = 1,     /* the coordinator removed this host in order */
+    NODE_END_SHUTDOWN = 2,    /* the VM is halted */
+    NODE_END_CUT_OFF = 3,     /* the rest of the VM could not be reached, or declared this host gone */
+    NODE_END_JOIN_FAILED = 4  /* refused, or the coordinator did not answer in time */
+};
+
+/* What the node asks its owner to do. Called from inside the node's functions; they must not call
+ * back into the node except node_send(), node_host() and node_stats(). */
+struct node_owner {
+    void *context;
+    /* Send one datagram. `to` lives only for the call. Errors are losses. */
+    void (*send)(void *context, const struct address *to, const uint8_t *bytes, size_t size);
+    /* A frame arrived, in order and exactly once per host. payload has frame->length bytes. */
+    void (*frame)(void *context, uint32_t host, const struct frame *frame, const uint8_t *payload);
+    void (*host)(void *context, const struct host *host, int event);
+    /* This node joined and is up (also after node_bootstrap()). */
+    void (*joined)(void *context);
+    /* This node's membership ended (enum node_end); text says why in one line. */
+    void (*ended)(void *context, int why, const char *text);
+    /* Something worth a line in the log: refusals, state changes `event: from -> to`. */
+    void (*log)(void *context, const char *line);
+};
+
+struct node_config {
+    char vm[VM_NAME_MAX + 1];
+    uint8_t key[VM_KEY_BYTES];
+    struct host self;             /* index 0 for a bootstrap: becomes 1 */
+    uint64_t fail_timeout_us;     /* default 5 s: silence after which a host is declared gone */
+    uint64_t join_timeout_us;     /* default 20 s */
+    size_t datagram_bytes_min;    /* what every path carries, e.g. 1200 */
+    size_t datagram_bytes_max;    /* what may be probed for, e.g. 8900 or 65000 */
+    uint64_t seed;                /* all randomness but keys' nonces, which come from `random` */
+    void (*random)(void *context, void *bytes, size_t size); /* cryptographic in the daemon */
+};
+
+struct node *node_create(const struct node_config *config, const struct node_owner *owner);
+void node_destroy(struct node *node);
+
+/* Become the first host of a new VM. */
+void node_bootstrap(struct node *node, uint64_t now_us);
+
+/* Join through the coordinator, whose id, index and addresses the invitation gave. */
+void node_join(struct node *node, const struct host *coordinator, uint64_t now_us);
+
+/* Coordinator: expects a host of that name to join and gives its index (> 0) and incarnation;
+ * < 0: the name is taken by a living host (-EEXIST) or no index is free (-ENOSPC), or this node
+ * does not coordinate (-EPERM). node_uninvite() gives up a host that never came. */
+int node_invite(struct node *node, const char *name, uint64_t *incarnation, uint64_t now_us);
+void node_uninvite(struct node *node, uint32_t index);
+
+/* Coordinator: ends a host in order (its daemon gets NODE_END_REMOVED) or the whole VM. */
+int node_remove(struct node *node, uint32_t index, uint64_t now_us);
+void node_shutdown(struct node *node, uint64_t now_us);
+
+/* Leaves the VM in order (SIGTERM): says goodbye; done when node_unsent() is 0 or time is up. */
+void node_leave(struct node *node, uint64_t now_us);
+
+/* Bytes of frames that no host has acknowledged yet. */
+size_t node_unsent(const struct node *node);
+
+/* A datagram arrived from `from`. Anything not authentic is dropped and counted. */
+void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
+                      size_t size, uint64_t now_us);
+
+/* Queues a frame for another host. Frames to one host arrive in order. There is no limit here: the
+ * credit between tasks bounds what can be queued. Returns 0, or -EHOSTUNREACH for a host that is
+ * unknown or gone, -ENOMEM. It is sent by the next node_step(). */
+int node_send(struct node *node, uint32_t host, const struct frame *frame,
+              const uint8_t *payload, uint64_t now_us);
+
+/* Bytes queued for a host and not yet acknowledged (to hold back a task that floods). */
+size_t node_queued(const struct node *node, uint32_t host);
+
+/* Does everything that is due: timers, handshakes, datagrams that may be sent now. Returns when it
+ * must be called again at the latest, UINT64_MAX for never. */
+uint64_t node_step(struct node *node, uint64_t now_us);
+
+/* The host table: a row by index (NULL: unknown), and the i-th row of known hosts (NULL: end). */
+const struct host *node_host(const struct node *node, uint32_t index);
+const struct host *node_host_at(const struct node *node, size_t i);
+uint32_t node_coordinator(const struct node *node); /* index, 0: none known now */
+const struct host *node_self(const struct node *node);
+
+/* The address by which the host answered, or NULL. */
+const struct address *node_path(const struct node *node, uint32_t host);
+
+/* The i-th counter: its name and value; NULL at the end. */
+const char *node_stat(const struct node *node, size_t i, uint64_t *value);
+
+#endif

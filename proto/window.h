@@ -1,0 +1,78 @@
+/*
+ * window.h - the reliable window: one ordered byte stream in each direction over datagrams that
+ * may be lost, doubled, reordered and delayed. Pure: packets and `now` go in, packets and the next
+ * deadline come out.
+ *
+ * A window belongs to one pair of daemons. Every packet has a number that its owner (the session)
+ * gives, counts up and never uses twice, so that an acknowledgement says which transmission
+ * arrived (as QUIC, RFC 9000 section 13 and RFC 9002). A packet's payload is a list of pieces:
+ *   STREAM offset bytes · ACK ranges delay · LIMIT offset (flow control) · PING (ack-eliciting)
+ * The exact grammar stands in window.c.
+ *
+ *  - Selective acknowledgement: ranges of packet numbers, up to 32 of them; delayed by at most
+ *    WINDOW_ACK_DELAY_US or every second ack-eliciting packet, at once on reordering.
+ *  - Loss: packet threshold 3 that adapts to reordering seen, time threshold 9/8 RTT, tail probe
+ *    with exponential backoff (RFC 9002 section 6). Lost bytes are sent again in new packets.
+ *  - Congestion control: CUBIC (RFC 9438) or NewReno, with pacing; persistent congestion.
+ *  - Flow control: the receiver grants a stream offset; buffers are bounded on both sides.
+ *  - Path MTU: starts at a safe size; probes upwards by padded PING packets; a black hole
+ *    falls back (RFC 8899, reduced).
+ */
+#ifndef COVEY_PROTO_WINDOW_H
+#define COVEY_PROTO_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct window;
+
+struct window_config {
+    size_t packet_bytes_min;  /* payload that every path carries (e.g. 1200 less overheads) */
+    size_t packet_bytes_max;  /* payload that path MTU discovery may try (e.g. 65000 on loopback) */
+    size_t send_buffer_bytes; /* bytes accepted and not yet acknowledged */
+    size_t receive_buffer_bytes; /* bytes received and not yet read */
+    uint64_t seed;
+};
+
+/* A window, or NULL when memory is exhausted. Buffers grow on demand up to the sizes given. */
+struct window *window_create(const struct window_config *config);
+void window_destroy(struct window *w);
+
+/* Accepts up to `size` bytes for sending and returns how many were taken (fewer when full). */
+size_t window_write(struct window *w, const void *bytes, size_t size);
+
+/* Bytes that window_write() would take now; bytes not yet acknowledged. */
+size_t window_writable(const struct window *w);
+size_t window_unacknowledged(const struct window *w);
+
+/* The received bytes that are next in order, contiguous in memory: sets *bytes and returns how
+ * many (0: none). window_consume() frees the first `size` of them. */
+size_t window_readable(const struct window *w, const uint8_t **bytes);
+void window_consume(struct window *w, size_t size);
+
+/* An authenticated packet arrived. Returns NULL, or the reason why its payload was refused (it
+ * then had no effect, and was not acknowledged). A number seen before is ignored. */
+const char *window_on_packet(struct window *w, uint64_t number, const uint8_t *payload,
+                             size_t size, uint64_t now_us);
+
+/* Builds the payload of the packet that may be sent now, if any, as number `number`; returns its
+ * size, 0 when nothing may or need be sent now. Call it until it returns 0. */
+size_t window_next(struct window *w, uint64_t number, uint8_t *payload, size_t capacity,
+                   uint64_t now_us);
+
+/* When window_next() or window_on_timer() must next be called, UINT64_MAX for never. */
+uint64_t window_deadline(const struct window *w);
+
+/* Lets timers that are due fire (loss detection, probe, delayed acknowledgement). */
+void window_on_timer(struct window *w, uint64_t now_us);
+
+struct window_stats {
+    uint64_t packets_sent, packets_received, packets_lost, packets_spurious, probes_sent;
+    uint64_t bytes_sent, bytes_retransmitted, bytes_received, bytes_duplicate;
+    uint64_t rtt_us, rtt_min_us, rtt_variance_us;
+    uint64_t congestion_window_bytes, packet_bytes;
+};
+void window_stats(const struct window *w, struct window_stats *stats);
+
+#endif
