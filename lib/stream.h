@@ -7,7 +7,7 @@
 
 #include "proto/frame.h"
 
-#define STREAM_FDS_MAX 4
+#define STREAM_FDS_MAX FRAME_FDS_MAX
 
 struct stream;
 
@@ -29,7 +29,8 @@ enum { STREAM_CLOSED = -1, STREAM_BROKEN = -2 };
 int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context);
 const char *stream_error(const struct stream *s);
 
-/* Queues a frame; fds are duplicated, so the caller keeps its own. Returns 0 or -ENOMEM. */
+/* Queues a frame (and sets the number of descriptors in its flags); fds are duplicated, so the
+ * caller keeps its own. Returns 0, -ENOMEM or -EMFILE. */
 int stream_put(struct stream *s, const struct frame *frame, const uint8_t *payload,
                const int *fds, int nfds);
 

@@ -6,7 +6,8 @@
  *   frame   = length kind flags reserved source destination payload
  *   length      = u32   ; bytes of payload, <= FRAME_PAYLOAD_MAX
  *   kind        = u8    ; enum frame_kind
- *   flags       = u8    ; FRAME_FIRST, FRAME_LAST (data only)
+ *   flags       = u8    ; FRAME_FIRST, FRAME_LAST; and in bits 2-3 how many descriptors travel
+ *                       ; with the frame over a Unix socket (0 between hosts)
  *   reserved    = u16   ; 0
  *   source      = u32   ; tid of a task; of a daemon: host index << 18; 0 before enrolment
  *   destination = u32   ; likewise; 0: the daemon at the other end
@@ -41,6 +42,9 @@
 #define CREDIT_INITIAL_BYTES (512 * 1024)
 
 enum frame_flags { FRAME_FIRST = 1, FRAME_LAST = 2 };
+#define FRAME_FDS_SHIFT 2
+#define FRAME_FDS_MAX 3
+#define FRAME_FDS(flags) (((flags) >> FRAME_FDS_SHIFT) & FRAME_FDS_MAX)
 
 enum { REPRESENTATION_LITTLE = 1, REPRESENTATION_BIG = 2 };
 
