@@ -1,52 +1,91 @@
 # Covey: `make help` lists the targets. Everything that is built goes below $(BUILD).
+#
+# Sources are found by wildcards: a new file in proto/, lib/, daemon/, tools/ or apps/NAME/, a new
+# man page or a new test needs no change here.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+LIBEXECDIR ?= $(PREFIX)/libexec
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+
 BUILD ?= build
 CC ?= cc
-VERSION := 0.1.0
-SOVERSION := 0
+OBJCOPY ?= objcopy
+VERSION := $(shell sed -n 's/^\#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey.h)
+SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS ?= -O2 -g
-ALL_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARNINGS) $(CFLAGS) $(SANITIZE) -fvisibility=hidden -fPIC \
-	-MMD -MP -I. -Ilib
+COMMON_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARNINGS) -I. -Ilib
+ALL_CFLAGS := $(COMMON_CFLAGS) $(CFLAGS) $(SANITIZE) -fPIC -fno-semantic-interposition -MMD -MP
 ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 
 PROTO_SRC := $(wildcard proto/*.c)
 LIB_SRC := $(wildcard lib/*.c)
 DAEMON_SRC := $(wildcard daemon/*.c)
 TOOLS_SRC := $(wildcard tools/*.c)
-APP_NAMES := $(notdir $(patsubst %/,%,$(wildcard apps/*/)))
+APP_NAMES := $(notdir $(patsubst %/,%,$(dir $(wildcard apps/*/*.c))))
+APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
-DAEMON_LIB_SRC := lib/stream.c
+DAEMON_LIB_SRC := $(wildcard lib/stream.c lib/link*.c lib/ring.c)
 
-objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
-DAEMON_LIBS := -lev -lsodium
+DAEMON_LIBS := -lev -lsodium -linih -lpthread -lm
 LIB_LIBS := -lsodium -lpthread
-TOOLS_LIBS := -ledit -ljansson
+TOOLS_LIBS := -ledit -ljansson -lm
 
-.PHONY: all
-all: lib daemon tools apps
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
 
-.PHONY: lib daemon tools apps
-lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so
-daemon: $(BUILD)/coveyd
-tools: $(BUILD)/covey
-apps: $(APP_NAMES:%=$(BUILD)/%)
+##@ Building
+.PHONY: all lib daemon tools apps
+all: lib daemon tools apps ## build everything that is installed
+lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
+daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
+tools: $(if $(TOOLS_SRC),$(BUILD)/covey) ## build the console alone
+apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
 
-$(BUILD)/obj/%.o: %.c
+$(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/libcovey.a: $(call objects,$(LIB_SRC) $(PROTO_SRC))
-	@rm -f $@
-	$(AR) rcs $@ $^
+# a missing package is named at once, not by the first header that is not found
+$(BUILD)/deps.ok: scripts/deps.sh
+	@mkdir -p $(@D)
+	@scripts/deps.sh require build
+	@touch $@
 
-$(BUILD)/libcovey.so: $(call objects,$(LIB_SRC) $(PROTO_SRC))
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libcovey.so.$(SOVERSION) -o $@ $^ $(LIB_LIBS)
-	ln -sf libcovey.so $(BUILD)/libcovey.so.$(SOVERSION)
+# The names that covey.h declares are the only ones that leave the library: the shared library by
+# a version script, the static one as a single object in which all others are local.
+$(BUILD)/covey.names: lib/covey.h scripts/public-names.sh
+	@mkdir -p $(@D)
+	scripts/public-names.sh $< >$@
+
+$(BUILD)/covey.map: $(BUILD)/covey.names
+	{ echo "COVEY_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
+
+LIB_OBJ := $(call objects,$(LIB_SRC) $(PROTO_SRC))
+
+$(BUILD)/libcovey.a: $(LIB_OBJ) $(BUILD)/covey.names
+	$(CC) -r -nostdlib -o $(BUILD)/covey.o $(LIB_OBJ)
+	$(OBJCOPY) --keep-global-symbols=$(BUILD)/covey.names $(BUILD)/covey.o
+	@rm -f $@
+	$(AR) rcs $@ $(BUILD)/covey.o
+
+$(BUILD)/libcovey.so.$(VERSION): $(LIB_OBJ) $(BUILD)/covey.map
+	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libcovey.so.$(SOVERSION) \
+		-Wl,--version-script=$(BUILD)/covey.map -o $@ $(LIB_OBJ) $(LIB_LIBS)
+
+$(BUILD)/libcovey.so: $(BUILD)/libcovey.so.$(VERSION)
+	@ln -sf libcovey.so.$(VERSION) $(BUILD)/libcovey.so.$(SOVERSION)
+	@ln -sf libcovey.so.$(SOVERSION) $@
 
 $(BUILD)/coveyd: $(call objects,$(DAEMON_SRC) $(DAEMON_LIB_SRC) $(PROTO_SRC))
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
@@ -61,23 +100,72 @@ $$(BUILD)/$(1): $$(call objects,$$(wildcard apps/$(1)/*.c) $$(wildcard apps/*.c)
 endef
 $(foreach a,$(APP_NAMES),$(eval $(call app_rule,$(a))))
 
-# A unit or simulator test links only the files that its first line names:
-#   /* links: proto/window.c proto/cursor.c */
-UNIT_TESTS := $(patsubst tests/%.c,%,$(wildcard tests/unit/*_test.c tests/sim/*_test.c))
-links = $(shell sed -n '1s|^/\* links: *\(.*\) \*/$$|\1|p' $(1))
+# ---- Tests ---------------------------------------------------------------------------------
+
+# A source below tests/ whose first line is
+#   /* links: proto/window.c proto/cursor.c -lfoo */
+# is a program of its own that links these files and libraries, CUnit and tests/unit/runner.c, and
+# nothing else. The word libcovey stands for the whole static library.
+LINKED := $(shell grep -lsE '^/\* links:.*\*/$$' /dev/null $(wildcard tests/*/*.c))
+TEST_PROGRAMS := $(patsubst %.c,%,$(filter-out tests/fuzz/%,$(LINKED)))
+FUZZERS := $(patsubst %.c,%,$(filter tests/fuzz/%_fuzz.c,$(LINKED)))
+links = $(shell sed -n '1s|^/\* links:\(.*\)\*/$$|\1|p' $(1))
+link_libs = $(if $(filter libcovey,$(1)),$(BUILD)/libcovey.a $(LIB_LIBS)) $(filter -l%,$(1))
 
 define test_rule
-$$(BUILD)/tests/$(1): $$(call objects,tests/$(1).c $$(call links,tests/$(1).c))
+$(1)_links := $$(call links,$(1).c)
+$$(BUILD)/$(1): $$(call objects,$(1).c tests/unit/runner.c $$($(1)_links)) \
+		$$(if $$(filter libcovey,$$($(1)_links)),$$(BUILD)/libcovey.a) | $$(BUILD)/test-deps.ok
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lcunit -lsodium -lpthread -lm
+	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(call link_libs,$$($(1)_links)) \
+		-lcunit -lsodium -lpthread -lm
 endef
-$(foreach t,$(UNIT_TESTS),$(eval $(call test_rule,$(t))))
+$(foreach t,$(TEST_PROGRAMS),$(eval $(call test_rule,$(t))))
 
-.PHONY: tests
-tests: $(UNIT_TESTS:%=$(BUILD)/tests/%)
+# in `make check` a fuzzer only replays its seeds; `make fuzz` builds it with libFuzzer and searches
+define replay_rule
+$$(BUILD)/$(1): $$(call objects,$(1).c tests/fuzz/replay.c $$(call links,$(1).c))
+	@mkdir -p $$(@D)
+	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lsodium -lpthread -lm
+endef
+$(foreach f,$(FUZZERS),$(eval $(call replay_rule,$(f))))
 
+$(BUILD)/obj/tests/%.o: | $(BUILD)/test-deps.ok
+$(BUILD)/test-deps.ok: scripts/deps.sh
+	@mkdir -p $(@D)
+	@scripts/deps.sh require test
+	@touch $@
+
+COMPILED_SUITES := $(filter %_test.c,$(TEST_PROGRAMS:%=%.c)) $(FUZZERS:%=%.c)
+SHELL_SUITES := $(wildcard tests/*/*_test.sh)
+SUITES ?= $(COMPILED_SUITES) $(SHELL_SUITES)
+
+##@ Running and testing
+.PHONY: demo check suites tests
+demo: ## install what is missing, build, run the three demos on four virtual hosts
+	@scripts/deps.sh install build
+	@$(MAKE) --no-print-directory all
+	@BUILD=$(BUILD) scripts/demo.sh
+
+check: ## install what tests need, build, run every suite (SUITES="tests/unit/x_test.c ..." for some)
+	@scripts/deps.sh install build test
+	@$(MAKE) --no-print-directory suites
+
+suites: all tests
+	@BUILD=$(BUILD) scripts/check.sh $(SUITES)
+
+tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) ## build the test programs without running them
+
+##@ Cleaning up
 .PHONY: clean
-clean:
+clean: ## remove everything that was built
 	rm -rf build
 
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' Makefile
+
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),all)),)
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+endif

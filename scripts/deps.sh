@@ -1,0 +1,127 @@
+#!/bin/bash
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, lint.
+#
+# `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
+# so before it does; both say nothing when everything is there. A package counts as there when what
+# it is needed for is found: a header by the compiler, a program in PATH.
+set -u
+
+build_needs='
+libc6-dev           stdio.h
+libev-dev           ev.h
+libsodium-dev       sodium.h
+libinih-dev         ini.h
+libjansson-dev      jansson.h
+libedit-dev         histedit.h
+libpng-dev          png.h
+libopenblas-dev     cblas.h
+binutils            objcopy
+'
+test_needs='
+libcunit1-dev       CUnit/CUnit.h
+g++                 g++
+pkg-config          pkg-config
+universal-ctags     ctags
+mandoc              mandoc
+man-db              man
+procps              ps
+iproute2            ip
+nftables            nft
+'
+lint_needs='
+clang               clang
+clang-tidy          clang-tidy
+clang-format        clang-format
+'
+CC=${CC:-cc}
+PATH=$PATH:/usr/sbin:/sbin
+
+needs_of() { # groups -> their lines
+    local group
+    for group; do
+        case $group in
+        build) echo "$build_needs" ;;
+        test) echo "$test_needs" ;;
+        lint) echo "$lint_needs" ;;
+        *)
+            echo "deps.sh: there is no group '$group' (build, test or lint)" >&2
+            return 2
+            ;;
+        esac
+    done | sed '/^$/d'
+}
+
+headers_found() { # headers: does the compiler find all of them?
+    printf '#include <%s>\n' "$@" | "$CC" -E -x c - >/dev/null 2>&1
+}
+
+found() { # one header or program
+    case $1 in
+    *.h) headers_found stdio.h "$1" || { [ "$1" != stdio.h ] && headers_found "$1"; } ;;
+    *) command -v "$1" >/dev/null ;;
+    esac
+}
+
+missing_packages() { # groups
+    local package probe headers=() lines
+    lines=$(needs_of "$@") || return
+    while read -r package probe; do
+        case $probe in *.h) headers+=("$probe") ;; esac
+    done <<<"$lines"
+    # one run of the compiler when all headers are there, which is the common case
+    local all_headers=no
+    headers_found "${headers[@]}" && all_headers=yes
+    while read -r package probe; do
+        case $probe in *.h) [ $all_headers = yes ] && continue ;; esac
+        found "$probe" || echo "$package"
+    done <<<"$lines"
+}
+
+fail() {
+    echo "$@" >&2
+    exit 1
+}
+
+require_compiler() {
+    command -v "$CC" >/dev/null || fail "Covey needs a C compiler; '$CC' is not found (set CC=...)."
+}
+
+install_packages() {
+    local as_root=() 
+    command -v apt-get >/dev/null ||
+        fail "Covey needs the libraries and programs of these Debian packages: $*. This system has" \
+            "no apt-get: please install them by its own means."
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null ||
+            fail "Covey needs these Debian packages: $*. You are not root and there is no sudo:" \
+                "please have them installed by: apt-get install $*"
+        as_root=(sudo)
+    fi
+    echo "Covey needs these Debian packages: $*; installing with ${as_root[*]:+sudo }apt-get."
+    as_root+=(env DEBIAN_FRONTEND=noninteractive)
+    "${as_root[@]}" apt-get -q update || echo "apt-get update failed; trying with what is known." >&2
+    "${as_root[@]}" apt-get -q -y install --no-install-recommends "$@" ||
+        fail "apt-get could not install: $*. Its own words stand above."
+}
+
+action=${1:-}
+shift
+require_compiler
+missing=$(missing_packages "$@") || exit
+missing=$(echo $missing)
+[ -z "$missing" ] && exit 0
+case $action in
+require)
+    fail "Covey needs these Debian packages: $missing. \`make demo\` and \`make check\` install" \
+        "them; or: apt-get install $missing"
+    ;;
+install)
+    # shellcheck disable=SC2086
+    install_packages $missing
+    missing=$(missing_packages "$@")
+    [ -z "$missing" ] || fail "Still not found after the installation: $(echo $missing)"
+    ;;
+*)
+    fail "deps.sh: '$action' is not require or install"
+    ;;
+esac
