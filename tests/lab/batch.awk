@@ -1,0 +1,124 @@
+# batch.awk - turns a plain topology (topology.awk) into batches for ip(8) and tc(8).
+#
+#   awk -v lab=NAME -v dir=DIR -v family=4|6|46 -f batch.awk PLAIN
+#
+# Writes below DIR:
+#   netns       ip batch, in the root namespace: a namespace for the switches and one per host
+#   switches    ip batch, in the switches' namespace: bridges, trunks, a veth pair per host whose
+#               far end, eth0, is born in the host's namespace
+#   ports       tc batch, in the switches' namespace: the shaper of every port
+#   ip.HOST     ip batch, in a host's namespace: addresses and permanent neighbours
+#   tc.HOST     tc batch, in a host's namespace: the shaper of eth0 (empty when unshaped)
+#   hosts       one line a host: NAME SWITCH BITS PORT IPV4 IPV6 ('-' where it has none)
+#   trunks      one line a trunk: SWITCH SWITCH PORT PORT
+#
+# Interfaces bear numbers (b1, p1, t1a) since a switch's name may be longer than Linux allows; the
+# alias of each says what it is.
+#
+# Shaping. A token bucket a direction, with a queue of 128 KiB behind it like a port of a small
+# switch. Each frame counts with the 24 bytes that Ethernet adds on the wire (preamble, checksum,
+# gap) and as at least 84, so that 100M carries what 100BASE-T carries. The bucket holds half a
+# millisecond: enough for a late timer, too little to hide a burst in.
+# gso_max_segs 1 keeps the stack from sending 64 KiB packets that no wire carries. Checksum
+# offload stays: without it older kernels refuse UDP_SEGMENT.
+
+function netns(host) { return "covey-lab." lab (host == "" ? "" : "." host) }
+
+function mac(i) { return sprintf("02:77:00:00:%02x:%02x", int(i / 256), i % 256) }
+
+function ipv4(i) { return sprintf("10.77.%d.%d", int((i - 1) / 250), (i - 1) % 250 + 1) }
+
+function ipv6(i) { return sprintf("fd77::%x", i) }
+
+function shaper(device, bits,    burst) {
+    burst = int(bits / 8 * 0.0005)
+    burst = burst < 3076 ? 3076 : burst
+    return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84\n", device, bits, burst)
+}
+
+function port_up(port, bridge, alias) {
+    return sprintf("link set %s addrgenmode none alias %s\nlink set %s master %s up\n", port, alias, port, bridge)
+}
+
+function write_netns(    i) {
+    file = dir "/netns"
+    print "netns add " netns("") > file
+    for (i = 1; i <= hosts; i++)
+        print "netns add " netns(host[i]) > file
+    close(file)
+}
+
+function write_switches(    i) {
+    file = dir "/switches"
+    for (i = 1; i <= switches; i++)
+        printf "link add b%d type bridge stp_state 0 mcast_snooping 0 ageing_time 8640000\nlink set b%d addrgenmode none alias %s up\n", i, i, switch_name[i] > file
+    for (i = 1; i <= trunks; i++) {
+        printf "link add t%da gso_max_segs 1 type veth peer name t%db gso_max_segs 1\n", i, i > file
+        printf "%s", port_up("t" i "a", bridge[trunk_a[i]], trunk_b[i]) > file
+        printf "%s", port_up("t" i "b", bridge[trunk_b[i]], trunk_a[i]) > file
+    }
+    for (i = 1; i <= hosts; i++) {
+        printf "link add p%d gso_max_segs 1 type veth peer name eth0 netns %s address %s gso_max_segs 1\n", i, netns(host[i]), mac(i) > file
+        printf "%s", port_up("p" i, bridge[host_switch[i]], host[i]) > file
+    }
+    close(file)
+}
+
+function write_ports(    i) {
+    file = dir "/ports"
+    printf "" > file
+    for (i = 1; i <= trunks; i++)
+        if (trunk_bits[i])
+            printf "%s%s", shaper("t" i "a", trunk_bits[i]), shaper("t" i "b", trunk_bits[i]) > file
+    for (i = 1; i <= hosts; i++)
+        if (host_bits[i])
+            printf "%s", shaper("p" i, host_bits[i]) > file
+    close(file)
+}
+
+# Neighbours are written down instead of asked for: no host spends frames on ARP or ND.
+function write_host(h,    i) {
+    file = dir "/ip." host[h]
+    print "link set lo up\nlink set eth0 addrgenmode none\nlink set eth0 up" > file
+    if (family ~ /4/)
+        print "addr add " ipv4(h) "/16 dev eth0" > file
+    if (family ~ /6/)
+        print "addr add " ipv6(h) "/64 dev eth0 nodad" > file
+    for (i = 1; i <= hosts; i++) {
+        if (i == h)
+            continue
+        if (family ~ /4/)
+            print "neigh add " ipv4(i) " lladdr " mac(i) " dev eth0 nud permanent" > file
+        if (family ~ /6/)
+            print "neigh add " ipv6(i) " lladdr " mac(i) " dev eth0 nud permanent" > file
+    }
+    close(file)
+    file = dir "/tc." host[h]
+    printf "%s", host_bits[h] ? shaper("eth0", host_bits[h]) : "" > file
+    close(file)
+}
+
+function write_tables(    i) {
+    file = dir "/hosts"
+    for (i = 1; i <= hosts; i++)
+        printf "%s %s %.0f p%d %s %s\n", host[i], host_switch[i], host_bits[i], i, family ~ /4/ ? ipv4(i) : "-", family ~ /6/ ? ipv6(i) : "-" > file
+    close(file)
+    file = dir "/trunks"
+    printf "" > file
+    for (i = 1; i <= trunks; i++)
+        printf "%s %s t%da t%db\n", trunk_a[i], trunk_b[i], i, i > file
+    close(file)
+}
+
+$1 == "switch" { switch_name[++switches] = $2; bridge[$2] = "b" switches }
+$1 == "host" { host[++hosts] = $2; host_switch[hosts] = $3; host_bits[hosts] = $4 }
+$1 == "link" { trunk_a[++trunks] = $2; trunk_b[trunks] = $3; trunk_bits[trunks] = $4 }
+
+END {
+    write_netns()
+    write_switches()
+    write_ports()
+    for (h = 1; h <= hosts; h++)
+        write_host(h)
+    write_tables()
+}
