@@ -156,6 +156,98 @@ suites: all tests
 
 tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) ## build the test programs without running them
 
+.PHONY: bench fuzz asan tsan cover
+bench: all ## run the benchmarks of tests/bench and print their figures
+	@BUILD=$(BUILD) scripts/bench.sh
+
+FUZZ_SECONDS ?= 10
+fuzz: $(FUZZERS:tests/fuzz/%=$(BUILD)/libfuzzer/%) ## search with each fuzzer for FUZZ_SECONDS (default 10)
+	@BUILD=$(BUILD) scripts/fuzz.sh $(FUZZ_SECONDS) $(^F)
+
+# the sources of a fuzzer are few: they are compiled anew, all in one command
+define fuzz_rule
+$$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard proto/*.h lib/*.h)
+	@scripts/deps.sh require lint
+	@mkdir -p $$(@D)
+	clang $$(COMMON_CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+		-o $$@ $$(filter %.c,$$^) -lsodium -lpthread -lm
+endef
+$(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$(f))))
+
+# The suites of other builds: those of tests/install and tests/hygiene do not depend on the build.
+RUN_SUITES = $(filter-out tests/install/% tests/hygiene/%,$(SUITES))
+ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN = BUILD=build/asan SANITIZE="$(ASAN_FLAGS)" CFLAGS="-O1 -g"
+asan: ## build with the address and undefined-behaviour sanitizers and run the suites
+	@$(MAKE) --no-print-directory $(ASAN) CHECK_TIMEOUT_FACTOR=5 SUITES="$(RUN_SUITES)" suites
+
+tsan: ## build with the thread sanitizer and run the suites
+	@$(MAKE) --no-print-directory BUILD=build/tsan SANITIZE="-fsanitize=thread" CFLAGS="-O1 -g" \
+		CHECK_TIMEOUT_FACTOR=5 SUITES="$(RUN_SUITES)" suites
+
+cover: ## run the suites in a build that counts lines and print how many each file reaches
+	@$(MAKE) --no-print-directory BUILD=build/cover CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
+		CHECK_TIMEOUT_FACTOR=3 SUITES="$(RUN_SUITES)" suites
+	@scripts/cover.sh build/cover
+
+export CHECK_TIMEOUT_FACTOR
+
+##@ Looking at the source
+.PHONY: lint format format-check layers metrics
+ALL_C := $(wildcard proto/*.c lib/*.c daemon/*.c tools/*.c apps/*.c apps/*/*.c tests/*/*.c)
+ALL_H := $(wildcard proto/*.h lib/*.h daemon/*.h tools/*.h apps/*.h apps/*/*.h tests/*/*.h)
+
+lint: ## run clang-tidy on what changed since it was last clean, two files at once
+	@scripts/deps.sh require lint
+	@$(MAKE) --no-print-directory -k -j2 $(ALL_C:%.c=$(BUILD)/lint/%.ok)
+
+$(BUILD)/lint/%.ok: %.c $(BUILD)/obj/%.o .clang-tidy
+	@mkdir -p $(@D)
+	@echo clang-tidy $<
+	@clang-tidy --quiet $< -- $(COMMON_CFLAGS) 2>/dev/null
+	@touch $@
+
+format: ## lay out all sources by .clang-format
+	clang-format -i $(ALL_C) $(ALL_H)
+
+format-check: ## say which sources .clang-format would change
+	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H)
+
+layers: ## check who includes whom and where system interfaces stand
+	@scripts/layers.sh && echo "the layers hold"
+
+metrics: ## print how long the functions are
+	@scripts/metrics.sh
+
+##@ Installing
+MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib daemon tools apps apps/* conf)))
+CONF_FILES := $(filter-out %.5,$(wildcard conf/*))
+
+.PHONY: install uninstall
+install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR) $(MANDIR))
+	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
+	install -m 755 $(APP_NAMES:%=$(BUILD)/%) $(DESTDIR)$(LIBEXECDIR)/covey
+	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(BUILD)/libcovey.a $(DESTDIR)$(LIBDIR)
+	install -m 755 $(BUILD)/libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libcovey.so.$(SOVERSION)
+	ln -sf libcovey.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libcovey.so
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|' covey.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/covey.pc
+	scripts/install-man.sh $(DESTDIR)$(MANDIR) $(MAN_PAGES)
+	$(if $(CONF_FILES),install -d $(DESTDIR)$(DATADIR)/covey)
+	$(if $(CONF_FILES),install -m 644 $(CONF_FILES) $(DESTDIR)$(DATADIR)/covey)
+
+# what an installation into an empty folder makes is what is removed
+uninstall: ## remove what install put there (same PREFIX and DESTDIR)
+	@rm -rf $(BUILD)/uninstall
+	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
+	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
+	rmdir $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(DATADIR)/covey) 2>/dev/null || true
+	@rm -rf $(BUILD)/uninstall
+
 ##@ Cleaning up
 .PHONY: clean
 clean: ## remove everything that was built

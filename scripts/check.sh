@@ -83,6 +83,13 @@ find_leaks() { # mark, runtime directory
     [ -n "$left" ] && echo "left files behind: ${left//$'\n'/ }"
 }
 
+sanitizer_reports() { # prefix of the files that sanitizers wrote
+    local file
+    for file in "$1".*; do
+        [ -e "$file" ] && grep -hE -m 1 'ERROR|WARNING|runtime error' "$file" && echo "    $file"
+    done
+}
+
 # Prints "passed failed skipped" for a log and the exit status of its suite.
 counts_of() { # log, status
     local line
@@ -124,19 +131,24 @@ report() { # name, status, seconds, leaks, log
 }
 
 run_suite() {
-    local suite=$1 name log runtime mark start status
+    local suite=$1 name log runtime mark start status leaks
     name=$(suite_name "$suite")
     log=$logs/$name.log
     runtime=$scratch/$name
     mark=$name.$$
     start=$SECONDS
     mkdir -m 700 "$runtime"
+    # what a sanitizer says of a daemon or a task counts wherever that process writes to
+    local sanitizer=log_path=$logs/$name.sanitizer
     # shellcheck disable=SC2046
     env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u COVEY_VM -u COVEY_SOCKET -u COVEY_ROUTE \
         COVEY_TEST_SUITE="$mark" XDG_RUNTIME_DIR="$runtime" \
+        ASAN_OPTIONS="$sanitizer:${ASAN_OPTIONS:-}" TSAN_OPTIONS="$sanitizer:${TSAN_OPTIONS:-}" \
+        UBSAN_OPTIONS="$sanitizer:print_stacktrace=1:${UBSAN_OPTIONS:-}" \
         timeout -k 5 "$(suite_timeout "$suite")" $(suite_command "$suite") >"$log" 2>&1 </dev/null
     status=$?
-    report "$name" "$status" $((SECONDS - start)) "$(find_leaks "$mark" "$runtime")" "$log"
+    leaks=$(find_leaks "$mark" "$runtime"; sanitizer_reports "$logs/$name.sanitizer")
+    report "$name" "$status" $((SECONDS - start)) "$leaks" "$log"
     rm -rf "$runtime"
 }
 
@@ -180,7 +192,7 @@ for suite; do
     esac
 done
 mkdir -p "$logs"
-rm -f "$logs"/*.log
+rm -f "$logs"/*.log "$logs"/*.sanitizer.*
 run_side_by_side "${together[@]}"
 run_in_turn "${alone[@]}"
 total
