@@ -1,0 +1,39 @@
+/*
+ * Options of a subcommand: a table that the parser, `covey help` and completion share. Options
+ * and operands may be mixed; `--` ends the options; `--name=value`, `--name value`, `-n value`
+ * and `-nvalue` are the same. No globals, so that a console can parse again and again.
+ */
+#ifndef COVEY_TOOLS_ARGS_H
+#define COVEY_TOOLS_ARGS_H
+
+#include <stdbool.h>
+
+struct args_option {
+    const char *name;     /* long name without dashes; NULL ends the table */
+    int key;              /* what args_next() returns, > 0; a character is its short name too */
+    const char *argument; /* placeholder of its value, NULL: takes none */
+    const char *help;     /* one line */
+};
+
+enum { ARGS_END = 0, ARGS_OPERAND = -1, ARGS_BAD = -2 };
+
+struct args {
+    const struct args_option *options;
+    int argc;
+    char **argv;
+    int next;           /* the first argument not yet taken */
+    bool operands_only; /* `--` was seen */
+    const char *value;  /* of the option or operand just taken */
+    char error[128];    /* for ARGS_BAD */
+};
+
+/* argv[0] is the command's name. options may be NULL. */
+void args_init(struct args *args, const struct args_option *options, int argc, char **argv);
+
+/* Takes the next argument: the key of an option, ARGS_OPERAND, ARGS_END or ARGS_BAD. */
+int args_next(struct args *args);
+
+/* The whole of text as a decimal number in min .. max; false if it is none. */
+bool args_number(const char *text, long min, long max, long *number);
+
+#endif

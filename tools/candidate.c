@@ -1,0 +1,103 @@
+#include "tools/candidate.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/command.h"
+#include "tools/tid.h"
+
+static void add_commands(struct complete *complete, struct tool *tool)
+{
+    (void)tool;
+    for (const struct command *const *row = command_all(); *row; row++)
+        complete_add(complete, (*row)->name);
+    complete_add(complete, "quit");
+}
+
+static void add_hosts(struct complete *complete, struct tool *tool)
+{
+    struct covey_host *hosts;
+    if (tool_try_join(tool) < 0)
+        return;
+    int count = covey_hosts(tool->vm, &hosts);
+    for (int i = 0; i < count; i++)
+        complete_add(complete, hosts[i].name);
+    if (count >= 0)
+        covey_free(hosts);
+}
+
+static void add_tids(struct complete *complete, struct tool *tool)
+{
+    struct covey_task *tasks;
+    char text[TID_TEXT_BYTES];
+    if (tool_try_join(tool) < 0)
+        return;
+    int count = covey_tasks(tool->vm, 0, &tasks);
+    for (int i = 0; i < count; i++)
+        complete_add(complete, tid_format(tasks[i].tid, text));
+    if (count >= 0)
+        covey_free(tasks);
+}
+
+static void add_routes(struct complete *complete, struct tool *tool)
+{
+    (void)tool;
+    for (int route = COVEY_ROUTE_AUTO; route <= COVEY_ROUTE_ETHER; route++)
+        complete_add(complete, covey_route_name(route));
+}
+
+static void add_launchers(struct complete *complete, struct tool *tool)
+{
+    (void)tool;
+    complete_add(complete, "ssh");
+    complete_add(complete, "exec");
+    complete_add(complete, "local");
+}
+
+/* A pattern that matches what begins with the prefix, its own wildcards taken literally. */
+static char *pattern_of(const char *prefix)
+{
+    char *pattern = malloc(2 * strlen(prefix) + 2);
+    char *out = pattern;
+    if (!pattern)
+        return NULL;
+    for (; *prefix; prefix++) {
+        if (strchr("*?[\\", *prefix))
+            *out++ = '\\';
+        *out++ = *prefix;
+    }
+    strcpy(out, "*");
+    return pattern;
+}
+
+static void add_files(struct complete *complete, struct tool *tool)
+{
+    (void)tool;
+    glob_t found;
+    char *pattern = pattern_of(complete->prefix);
+    if (pattern && glob(pattern, GLOB_MARK, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            complete_add(complete, found.gl_pathv[i]);
+        globfree(&found);
+    }
+    free(pattern);
+}
+
+void candidate_add(struct complete *complete, struct tool *tool, const char *placeholder)
+{
+    static const struct {
+        const char *placeholder;
+        void (*add)(struct complete *complete, struct tool *tool);
+    } sources[] = {
+        {"COMMAND", add_commands}, {"HOST", add_hosts},   {"HOST,...", add_hosts},
+        {"TID", add_tids},         {"ROUTE", add_routes}, {"LAUNCHER", add_launchers},
+        {"FILE", add_files},       {"DIR", add_files},    {"PATH", add_files},
+        {"PROG", add_files},
+    };
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        if (strcmp(sources[i].placeholder, placeholder) == 0)
+            sources[i].add(complete, tool);
+    }
+}

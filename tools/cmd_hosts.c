@@ -1,0 +1,109 @@
+/* covey hosts: the hosts of the VM. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "tools/command.h"
+#include "tools/listing.h"
+#include "tools/report.h"
+#include "tools/table.h"
+
+static const char *state_name(int state)
+{
+    switch (state) {
+    case COVEY_HOST_JOINING:
+        return "joining";
+    case COVEY_HOST_UP:
+        return "up";
+    case COVEY_HOST_SUSPECT:
+        return "suspect";
+    case COVEY_HOST_DOWN:
+        return "down";
+    default:
+        return "unknown";
+    }
+}
+
+static int count_tasks(const struct covey_task *tasks, int count, int host)
+{
+    int found = 0;
+    for (int i = 0; i < count; i++)
+        found += tasks[i].host == host;
+    return found;
+}
+
+static json_t *host_json(const struct covey_host *host, int tasks)
+{
+    return json_pack("{s:o, s:i, s:o, s:o, s:s, s:i, s:i, s:i, s:b, s:I, s:I, s:o, s:s}", "name",
+                     report_text(host->name), "index", (int)host->index, "id",
+                     report_text(host->id), "addr", report_text(host->address), "state",
+                     state_name(host->state), "cores", (int)host->cores, "tasks", tasks, "speed",
+                     (int)host->speed, "coordinator", (int)host->coordinator, "memory_bytes",
+                     (json_int_t)host->memory_bytes, "incarnation", (json_int_t)host->incarnation,
+                     "arch", report_text(host->arch), "byte_order",
+                     host->big_endian ? "big" : "little");
+}
+
+static int print_json(const struct covey_host *hosts, int n, const struct covey_task *tasks, int m)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < n; i++)
+        report_add(&array, host_json(&hosts[i], count_tasks(tasks, m, hosts[i].index)));
+    return report_print("hosts", array);
+}
+
+static void add_row(struct table *table, const struct covey_host *host, int tasks)
+{
+    char index[16], cores[16], count[16], speed[16], memory[24];
+    snprintf(index, sizeof index, "%" PRId32, host->index);
+    snprintf(cores, sizeof cores, "%" PRId32, host->cores);
+    snprintf(count, sizeof count, "%d", tasks);
+    snprintf(speed, sizeof speed, "%" PRId32, host->speed);
+    snprintf(memory, sizeof memory, "%" PRIu64 " MiB", host->memory_bytes >> 20);
+    table_add(table, (const char *const[]){host->name, index, host->address,
+                                           state_name(host->state), cores, count, speed, memory,
+                                           host->arch, host->coordinator ? "coordinator" : ""});
+}
+
+static int print_table(const struct covey_host *hosts, int n, const struct covey_task *tasks, int m)
+{
+    static const char *const headings[] = {"NAME",   ">INDEX", "ADDRESS", "STATE",
+                                           ">CORES", ">TASKS", ">SPEED",  ">MEMORY",
+                                           "ARCH",   "ROLE",   NULL};
+    struct table *table = table_create(headings);
+    for (int i = 0; i < n; i++)
+        add_row(table, &hosts[i], count_tasks(tasks, m, hosts[i].index));
+    int failed = table_print(table, stdout);
+    table_destroy(table);
+    return failed ? tool_error("hosts", "memory is exhausted") : TOOL_OK;
+}
+
+static int hosts_command(struct tool *tool, int argc, char **argv)
+{
+    struct covey_host *hosts;
+    struct covey_task *tasks = NULL;
+    bool json;
+    int status = listing_arguments(argc, argv, &json);
+    if (status == TOOL_OK)
+        status = tool_join(tool, "hosts");
+    if (status != TOOL_OK)
+        return status;
+    int n = covey_hosts(tool->vm, &hosts);
+    if (n < 0)
+        return tool_failed(tool, "hosts", n);
+    int m = covey_tasks(tool->vm, 0, &tasks);
+    if (m < 0)
+        status = tool_failed(tool, "hosts", m);
+    else
+        status = (json ? print_json : print_table)(hosts, n, tasks, m);
+    covey_free(tasks);
+    covey_free(hosts);
+    return status;
+}
+
+const struct command cmd_hosts = {
+    .name = "hosts",
+    .run = hosts_command,
+    .usage = "[--json]",
+    .help = "list the hosts of the virtual machine",
+    .options = listing_options,
+};

@@ -1,0 +1,475 @@
+/*
+ * covey run: a parallel program as a shell command.
+ *
+ * The tasks' output comes as messages to this console, and a notice for each task after all of
+ * its output; the run is over when every task has its notice. One thread waits for messages,
+ * another (interrupt.h) for signals; they share `signals` and `spawned`, and the tids, which do
+ * not change once `spawned` is set. The tasks are tethered: should this process die, the daemon
+ * ends them.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/command.h"
+#include "tools/hostspec.h"
+#include "tools/interrupt.h"
+#include "tools/outlet.h"
+#include "tools/tid.h"
+
+#define TASKS_MAX 262143       /* a tid has 18 bits for the task of a host */
+#define TAG_EXIT COVEY_TAG_MAX /* of the notices */
+
+enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, BY_SIGNAL = 128 };
+
+struct run {
+    struct tool *tool;
+    struct covey_spawn what;
+    int n;
+    char *program;      /* absolute path, when PROG was a relative one */
+    char *cwd;          /* absolute path, when --cwd was a relative one */
+    char *host_text;    /* the argument of --host, cut at the commas */
+    const char **hosts; /* into host_text */
+    char **env;
+    int env_count;
+    covey_tid_t *tids; /* a negative one is an error code */
+    int count;
+    int alive;
+    int worst; /* the worst exit status so far */
+    struct outlet outlet;
+    int output_lost;     /* 0, or the exit status for it: nothing more can be written */
+    atomic_bool spawned; /* tids are set */
+    atomic_int signals;  /* how many came */
+};
+
+static const struct args_option options[] = {
+    {"tasks", 'n', "N", "start N tasks (1; with --host one on each), with --each N a host"},
+    {"host", 'H', "HOST,...", "on these hosts"},
+    {"each", 'e', NULL, "on every host, or on each host of --host"},
+    {"route", 'r', "ROUTE", "force the tasks' messages over shm, udp, tcp or ether"},
+    {"env", 'E', "NAME[=VALUE]", "set, or pass on, a variable of the environment"},
+    {"cwd", 'C', "DIR", "working directory (the current one)"},
+    {"tag-output", 't', NULL, "put [tid] before each line"},
+    {NULL, 0, NULL, NULL}};
+
+/* ---- The command line --------------------------------------------------------------------- */
+
+/* path, made absolute by the current directory; NULL after an error line. */
+static char *absolute(const char *path)
+{
+    char *whole = NULL;
+    char *folder = getcwd(NULL, 0);
+    if (!folder)
+        tool_error("run", "the current directory: %s", strerror(errno));
+    else if (asprintf(&whole, "%s/%s", folder, path) < 0)
+        whole = NULL;
+    free(folder);
+    return whole;
+}
+
+static int count_char(const char *text, char c)
+{
+    int count = 0;
+    for (; *text; text++)
+        count += *text == c;
+    return count;
+}
+
+static int set_hosts(struct run *run, const char *list)
+{
+    int count = 0;
+    free(run->host_text);
+    free(run->hosts);
+    run->host_text = strdup(list);
+    run->hosts = calloc((size_t)count_char(list, ',') + 2, sizeof *run->hosts);
+    if (!run->host_text || !run->hosts)
+        return tool_error("run", "memory is exhausted");
+    char *rest = run->host_text;
+    for (char *name; (name = strsep(&rest, ","));) {
+        if (!hostspec_name_ok(name))
+            return tool_usage("run", "--host %s: must be host names with commas between", list);
+        run->hosts[count++] = name;
+    }
+    return TOOL_OK;
+}
+
+static int add_env(struct run *run, const char *text)
+{
+    char *entry = NULL;
+    size_t length = strcspn(text, "=");
+    const char *value = getenv(text);
+    if (length == 0)
+        return tool_usage("run", "--env %s: must be NAME or NAME=VALUE", text);
+    if (!text[length] && !value)
+        return tool_usage("run", "--env %s: is not set here, give NAME=VALUE", text);
+    int made = text[length] ? asprintf(&entry, "%s", text) : asprintf(&entry, "%s=%s", text, value);
+    if (made < 0)
+        return tool_error("run", "memory is exhausted");
+    run->env[run->env_count++] = entry;
+    return TOOL_OK;
+}
+
+static int set_tasks(struct run *run, const char *text)
+{
+    long n;
+    if (!args_number(text, 1, TASKS_MAX, &n))
+        return tool_usage("run", "-n %s: must be a number in 1 .. %d", text, TASKS_MAX);
+    run->n = (int)n;
+    return TOOL_OK;
+}
+
+static int set_route(struct run *run, const char *name)
+{
+    run->what.route = covey_route_parse(name);
+    if (run->what.route < 0)
+        return tool_usage("run", "--route %s: must be auto, shm, udp, tcp or ether", name);
+    return TOOL_OK;
+}
+
+static int set_cwd(struct run *run, const char *path)
+{
+    if (*path == '/') {
+        run->what.cwd = path;
+        return TOOL_OK;
+    }
+    free(run->cwd);
+    run->cwd = absolute(path);
+    run->what.cwd = run->cwd;
+    return run->cwd ? TOOL_OK : TOOL_FAILED;
+}
+
+static int take_option(struct run *run, int key, const char *value)
+{
+    switch (key) {
+    case 'n':
+        return set_tasks(run, value);
+    case 'H':
+        return set_hosts(run, value);
+    case 'r':
+        return set_route(run, value);
+    case 'E':
+        return add_env(run, value);
+    case 'C':
+        return set_cwd(run, value);
+    case 'e':
+        run->what.where = COVEY_WHERE_EACH;
+        return TOOL_OK;
+    default:
+        run->outlet.tagged = true;
+        return TOOL_OK;
+    }
+}
+
+/* A name without a slash is looked up on the target host. */
+static int set_program(struct run *run, char **argv)
+{
+    run->what.argv = (const char *const *)argv;
+    if (!strchr(argv[0], '/') || argv[0][0] == '/')
+        return TOOL_OK;
+    run->program = absolute(argv[0]);
+    if (!run->program)
+        return TOOL_FAILED;
+    argv[0] = run->program;
+    return TOOL_OK;
+}
+
+static int count_hosts(const struct run *run)
+{
+    int count = 0;
+    while (run->hosts[count])
+        count++;
+    return count;
+}
+
+/* Where and how many, from what was said and what was not. */
+static void settle_place(struct run *run)
+{
+    run->what.hosts = run->hosts;
+    run->what.env = (const char *const *)run->env;
+    if (run->hosts && run->what.where != COVEY_WHERE_EACH) {
+        run->what.where = COVEY_WHERE_HOSTS;
+        if (run->n == 0)
+            run->n = count_hosts(run);
+    }
+    if (run->n == 0)
+        run->n = 1;
+}
+
+static int read_arguments(struct run *run, int argc, char **argv)
+{
+    struct args args;
+    int status = TOOL_OK;
+    int key;
+    args_init(&args, options, argc, argv);
+    while (status == TOOL_OK && (key = args_next(&args)) > 0)
+        status = take_option(run, key, args.value);
+    if (status != TOOL_OK)
+        return status;
+    if (key == ARGS_BAD)
+        return tool_usage("run", "%s", args.error);
+    if (key == ARGS_END || !*args.value)
+        return tool_usage("run", "no program is named");
+    settle_place(run);
+    return set_program(run, &argv[args.next - 1]);
+}
+
+/* ---- The tasks' ends and errors ----------------------------------------------------------- */
+
+static void worsen(struct run *run, int status)
+{
+    if (status > run->worst)
+        run->worst = status;
+}
+
+static int status_of_error(int error)
+{
+    return error == COVEY_ENOENT ? NOT_FOUND : error == COVEY_EEXEC ? NOT_EXECUTABLE : TOOL_FAILED;
+}
+
+static int count_error(const struct run *run, int from, int error)
+{
+    int count = 0;
+    for (int i = from; i < run->count; i++)
+        count += run->tids[i] == error;
+    return count;
+}
+
+static const char *advice(int error)
+{
+    bool missing = error == COVEY_ENOENT || error == COVEY_EEXEC;
+    return missing ? "; it must be there on each host and executable" : "; see: covey hosts";
+}
+
+/* Each kind of error once, with the number of tasks it hit. */
+static void report_unstarted(struct run *run)
+{
+    for (int i = 0; i < run->count; i++) {
+        int error = run->tids[i];
+        bool reported = error > 0;
+        for (int j = 0; j < i && !reported; j++)
+            reported = run->tids[j] == error;
+        if (reported)
+            continue;
+        tool_error("run", "%d of %d tasks could not start: %s: %s%s", count_error(run, i, error),
+                   run->count, run->what.argv[0], covey_strerror(error), advice(error));
+        worsen(run, status_of_error(error));
+    }
+}
+
+static void report_end(struct run *run, const struct covey_notice *notice)
+{
+    char tid[TID_TEXT_BYTES];
+    tid_format(notice->tid, tid);
+    if (notice->exit_kind == COVEY_EXIT_SIGNAL && run->signals == 0 && !run->output_lost)
+        tool_error("run", "task %s was killed by signal %d (%s)", tid, notice->value,
+                   strsignal(notice->value));
+    if (notice->exit_kind == COVEY_EXIT_HOST)
+        tool_error("run", "task %s is lost: its host %d died or was cut off; see: covey hosts", tid,
+                   notice->host);
+    if (notice->exit_kind == COVEY_EXIT_UNKNOWN)
+        tool_error("run", "task %s left and its exit status is not known", tid);
+}
+
+static int status_of_end(const struct covey_notice *notice)
+{
+    switch (notice->exit_kind) {
+    case COVEY_EXIT_STATUS:
+        return notice->value;
+    case COVEY_EXIT_SIGNAL:
+        return BY_SIGNAL + notice->value;
+    default:
+        return TOOL_FAILED;
+    }
+}
+
+/* ---- The run ------------------------------------------------------------------------------ */
+
+/* Tasks that have ended meanwhile are no error. */
+static void kill_tasks(struct run *run, bool hard)
+{
+    for (int i = 0; i < run->count; i++) {
+        if (run->tids[i] <= 0)
+            continue;
+        if (hard)
+            covey_signal(run->tool->vm, run->tids[i], SIGKILL);
+        else
+            covey_kill(run->tool->vm, run->tids[i]);
+    }
+}
+
+/* Tasks get SIGTERM first, SIGKILL by the second signal; the third one gives up waiting, and
+ * the daemon ends what is tethered to this process. */
+static void on_signal(void *context, int signal_number, int count)
+{
+    struct run *run = context;
+    if (count > 2)
+        _exit(BY_SIGNAL + signal_number);
+    run->signals = count;
+    if (run->spawned)
+        kill_tasks(run, count > 1);
+}
+
+/* A signal that came while the tasks were being started takes effect now. */
+static void set_spawned(struct run *run)
+{
+    run->spawned = true;
+    if (run->signals)
+        kill_tasks(run, run->signals > 1);
+}
+
+/* Makes tids the started tasks first, and asks for their ends. */
+static int watch_tasks(struct run *run)
+{
+    covey_tid_t *started = calloc((size_t)run->count + 1, sizeof *started);
+    if (!started)
+        return COVEY_ENOMEM;
+    for (int i = 0; i < run->count; i++) {
+        if (run->tids[i] > 0)
+            started[run->alive++] = run->tids[i];
+    }
+    int error = 0;
+    if (run->alive)
+        error = covey_notify(run->tool->vm, COVEY_NOTIFY_TASK_EXIT, TAG_EXIT, started,
+                             (size_t)run->alive);
+    free(started);
+    return error;
+}
+
+static int spawn_tasks(struct run *run)
+{
+    int count = covey_spawn_count(run->tool->vm, &run->what, run->n);
+    if (count < 0)
+        return count;
+    run->tids = calloc((size_t)count + 1, sizeof *run->tids);
+    if (!run->tids)
+        return COVEY_ENOMEM;
+    run->count = count;
+    int started = covey_spawn(run->tool->vm, &run->what, run->n, run->tids);
+    if (started < 0)
+        return started;
+    set_spawned(run);
+    report_unstarted(run);
+    return watch_tasks(run);
+}
+
+static void lose_output(struct run *run, int error)
+{
+    run->output_lost = error == EPIPE ? BY_SIGNAL + SIGPIPE : TOOL_FAILED;
+    if (error != EPIPE)
+        tool_error("run", "output could not be written: %s; its tasks are ended", strerror(error));
+    kill_tasks(run, false);
+}
+
+static void on_output(struct run *run, covey_msg_t *msg, const struct covey_info *info)
+{
+    int stream;
+    const char *text;
+    size_t bytes;
+    if (run->output_lost || covey_unpack_output(msg, &stream, &text, &bytes) < 0)
+        return;
+    int error = outlet_write(&run->outlet, stream, info->source, text, bytes);
+    if (error)
+        lose_output(run, error);
+}
+
+static void on_notice(struct run *run, covey_msg_t *msg)
+{
+    struct covey_notice notice;
+    if (covey_unpack_notice(msg, &notice) < 0 || notice.event != COVEY_NOTIFY_TASK_EXIT)
+        return;
+    run->alive--;
+    worsen(run, status_of_end(&notice));
+    report_end(run, &notice);
+}
+
+/* Messages that a task sent to the console by itself are taken and dropped. */
+static int follow_tasks(struct run *run)
+{
+    int error = 0;
+    while (run->alive > 0 && error == 0) {
+        covey_msg_t *msg = NULL;
+        struct covey_info info;
+        error = covey_recv(run->tool->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_FOREVER, &msg);
+        if (error < 0)
+            break;
+        covey_msg_info(msg, &info);
+        if (info.tag == COVEY_TAG_OUTPUT)
+            on_output(run, msg, &info);
+        else if (info.tag == TAG_EXIT)
+            on_notice(run, msg);
+        covey_msg_free(msg);
+    }
+    return error;
+}
+
+/* A reader of standard output that goes away shows as EPIPE, not as our death. */
+static int run_tasks(struct run *run)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    fflush(stdout);
+    sigaction(SIGPIPE, &ignore, &before);
+    int error = spawn_tasks(run);
+    if (error == 0)
+        error = follow_tasks(run);
+    sigaction(SIGPIPE, &before, NULL);
+    return error;
+}
+
+static int execute(struct run *run)
+{
+    struct interrupt *interrupt = interrupt_start(on_signal, run);
+    if (!interrupt)
+        return tool_error("run", "no thread can be started; free memory or processes");
+    int status = tool_join(run->tool, "run");
+    int error = status == TOOL_OK ? run_tasks(run) : 0;
+    int signal_number = interrupt_stop(&interrupt);
+    if (signal_number)
+        return BY_SIGNAL + signal_number;
+    if (error < 0) {
+        tool_failed(run->tool, "run", error);
+        worsen(run, status_of_error(error));
+    }
+    worsen(run, status);
+    return run->output_lost ? run->output_lost : run->worst;
+}
+
+static void run_fini(struct run *run)
+{
+    for (int i = 0; i < run->env_count; i++)
+        free(run->env[i]);
+    free(run->env);
+    free(run->hosts);
+    free(run->host_text);
+    free(run->cwd);
+    free(run->program);
+    free(run->tids);
+    outlet_fini(&run->outlet);
+}
+
+static int run_command(struct tool *tool, int argc, char **argv)
+{
+    struct run run = {.tool = tool,
+                      .what = {.output = COVEY_OUTPUT_SELF, .tether = 1},
+                      .env = calloc((size_t)argc + 1, sizeof(char *))};
+    int status =
+        run.env ? read_arguments(&run, argc, argv) : tool_error("run", "memory is exhausted");
+    if (status == TOOL_OK)
+        status = execute(&run);
+    run_fini(&run);
+    return status;
+}
+
+const struct command cmd_run = {
+    .name = "run",
+    .run = run_command,
+    .usage = "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
+             "[--cwd DIR] [--tag-output] PROG [ARG...]",
+    .help = "run a program as tasks; its exit status is the worst of theirs",
+    .options = options,
+    .operand = "PROG",
+};

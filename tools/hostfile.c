@@ -1,0 +1,145 @@
+#include "tools/hostfile.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/hostspec.h"
+
+/* Where the reader stands. */
+struct reader {
+    struct hostfile *file;
+    const char *name;
+    int line;
+    struct covey_host_spec defaults;
+};
+
+static int __attribute__((format(printf, 2, 3)))
+refuse(struct reader *reader, const char *format, ...)
+{
+    char *error = reader->file->error;
+    size_t size = sizeof reader->file->error;
+    int used = snprintf(error, size, "%.255s:%d: ", reader->name, reader->line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error + used, size - (size_t)used, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+/* Room for one more element, in steps that double; NULL when memory is exhausted. */
+static void *grow(void *list, int count, size_t element)
+{
+    bool full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
+    size_t capacity = count < 8 ? 8 : 2 * (size_t)count;
+    return full ? reallocarray(list, capacity, element) : list;
+}
+
+static int read_fields(struct reader *reader, const struct words *words,
+                       struct covey_host_spec *spec)
+{
+    char error[HOSTSPEC_ERROR_BYTES];
+    for (int i = 1; i < words->count; i++) {
+        const char *word = words->list[i];
+        size_t length = strcspn(word, "=");
+        int key = hostspec_find(word, length);
+        if (!word[length])
+            return refuse(reader, "%.60s: must be key=value", word);
+        if (key == 0)
+            return refuse(reader, "%.*s: unknown key", (int)(length < 60 ? length : 60), word);
+        if (!hostspec_set(spec, key, word + length + 1, error))
+            return refuse(reader, "%s", error);
+    }
+    return 0;
+}
+
+static bool is_listed(const struct hostfile *file, const char *name)
+{
+    for (int i = 0; i < file->count; i++) {
+        if (strcmp(file->hosts[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int add_host(struct reader *reader, const struct words *words)
+{
+    struct hostfile *file = reader->file;
+    struct covey_host_spec spec = reader->defaults;
+    char error[HOSTSPEC_ERROR_BYTES];
+    spec.name = words->list[0];
+    if (read_fields(reader, words, &spec) < 0)
+        return -1;
+    if (!hostspec_check(&spec, error))
+        return refuse(reader, "%s", error);
+    if (is_listed(file, spec.name))
+        return refuse(reader, "host %.63s: named before", spec.name);
+    struct covey_host_spec *hosts = grow(file->hosts, file->count, sizeof *hosts);
+    if (!hosts)
+        return refuse(reader, "memory is exhausted");
+    file->hosts = hosts;
+    hosts[file->count++] = spec;
+    return 0;
+}
+
+static int read_line(struct reader *reader, const char *text)
+{
+    struct hostfile *file = reader->file;
+    const char *why;
+    struct words *lines = grow(file->lines, file->line_count, sizeof *lines);
+    if (!lines)
+        return refuse(reader, "memory is exhausted");
+    file->lines = lines;
+    struct words *words = &lines[file->line_count];
+    if (words_split(words, text, &why) < 0)
+        return refuse(reader, "%s", why);
+    file->line_count++;
+    if (words->count == 0)
+        return 0;
+    if (strcmp(words->list[0], "*") == 0)
+        return read_fields(reader, words, &reader->defaults);
+    return add_host(reader, words);
+}
+
+int hostfile_read(struct hostfile *file, FILE *in, const char *name)
+{
+    *file = (struct hostfile){0};
+    struct reader reader = {.file = file, .name = name};
+    char *text = NULL;
+    size_t capacity = 0;
+    int result = 0;
+    while (result == 0 && getline(&text, &capacity, in) >= 0) {
+        reader.line++;
+        result = read_line(&reader, text);
+    }
+    if (result == 0 && ferror(in))
+        result = refuse(&reader, "%s", strerror(errno));
+    free(text);
+    return result;
+}
+
+int hostfile_load(struct hostfile *file, const char *path)
+{
+    if (strcmp(path, "-") == 0)
+        return hostfile_read(file, stdin, "standard input");
+    *file = (struct hostfile){0};
+    FILE *in = fopen(path, "re");
+    if (!in) {
+        snprintf(file->error, sizeof file->error, "%.255s: %s", path, strerror(errno));
+        return -1;
+    }
+    int result = hostfile_read(file, in, path);
+    fclose(in);
+    return result;
+}
+
+void hostfile_free(struct hostfile *file)
+{
+    for (int i = 0; i < file->line_count; i++)
+        words_free(&file->lines[i]);
+    free(file->lines);
+    free(file->hosts);
+    *file = (struct hostfile){0};
+}

@@ -1,0 +1,78 @@
+#include "tools/interrupt.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+struct interrupt {
+    interrupt_fn *on_signal;
+    void *context;
+    int count;
+    int first;
+    sigset_t awaited; /* SIGINT, SIGTERM and STOP */
+    sigset_t before;  /* the caller's mask */
+    pthread_t thread;
+};
+
+/* Sent to the thread itself, to end it. */
+#define STOP SIGUSR1
+
+static void *watch(void *argument)
+{
+    struct interrupt *interrupt = argument;
+    int signal_number;
+    while (sigwait(&interrupt->awaited, &signal_number) == 0 && signal_number != STOP) {
+        if (interrupt->count++ == 0)
+            interrupt->first = signal_number;
+        interrupt->on_signal(interrupt->context, signal_number, interrupt->count);
+    }
+    return NULL;
+}
+
+struct interrupt *interrupt_start(interrupt_fn *on_signal, void *context)
+{
+    struct interrupt *interrupt = calloc(1, sizeof *interrupt);
+    if (!interrupt)
+        return NULL;
+    interrupt->on_signal = on_signal;
+    interrupt->context = context;
+    sigemptyset(&interrupt->awaited);
+    sigaddset(&interrupt->awaited, SIGINT);
+    sigaddset(&interrupt->awaited, SIGTERM);
+    sigaddset(&interrupt->awaited, STOP);
+    pthread_sigmask(SIG_BLOCK, &interrupt->awaited, &interrupt->before);
+    if (pthread_create(&interrupt->thread, NULL, watch, interrupt) != 0) {
+        pthread_sigmask(SIG_SETMASK, &interrupt->before, NULL);
+        free(interrupt);
+        return NULL;
+    }
+    return interrupt;
+}
+
+/* A signal that came after the last wait was meant for what has just ended: it must not kill the
+ * console when the mask is restored. */
+static void drop_pending(struct interrupt *interrupt)
+{
+    const struct timespec now = {0};
+    int signal_number;
+    while ((signal_number = sigtimedwait(&interrupt->awaited, NULL, &now)) > 0) {
+        if (interrupt->first == 0)
+            interrupt->first = signal_number;
+    }
+}
+
+int interrupt_stop(struct interrupt **interrupt)
+{
+    struct interrupt *ended = *interrupt;
+    if (!ended)
+        return 0;
+    *interrupt = NULL;
+    pthread_kill(ended->thread, STOP);
+    pthread_join(ended->thread, NULL);
+    drop_pending(ended);
+    pthread_sigmask(SIG_SETMASK, &ended->before, NULL);
+    int first = ended->first;
+    free(ended);
+    return first;
+}

@@ -1,0 +1,97 @@
+#include "tools/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/tool.h"
+
+extern char **environ;
+
+/* The folder this program lies in, with a slash at the end. */
+static bool own_folder(char *path, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    if (length <= 0)
+        return false;
+    path[length] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash)
+        return false;
+    slash[1] = '\0';
+    return true;
+}
+
+/* Without a slash in the result, PATH is searched. */
+static void find_coveyd(char *path, size_t size)
+{
+    static const char *const places[] = {"coveyd", "../sbin/coveyd", "../libexec/coveyd",
+                                         "../libexec/covey/coveyd"};
+    char folder[PATH_MAX];
+    const char *chosen = getenv("COVEYD");
+    if (chosen && *chosen) {
+        snprintf(path, size, "%s", chosen);
+        return;
+    }
+    bool known = own_folder(folder, sizeof folder);
+    for (size_t i = 0; known && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, size, "%s%s", folder, places[i]);
+        if (access(path, X_OK) == 0)
+            return;
+    }
+    snprintf(path, size, "coveyd");
+}
+
+static int spawn_daemon(pid_t *pid, char *path, char **argv)
+{
+    posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
+    sigset_t none;
+    sigset_t defaults;
+    sigemptyset(&none);
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_init(&attributes);
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    int error = posix_spawnp(pid, path, &files, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+pid_t launch_daemon(const char *what, char **argv)
+{
+    char path[PATH_MAX + 32];
+    pid_t pid;
+    find_coveyd(path, sizeof path);
+    argv[0] = path;
+    int error = spawn_daemon(&pid, path, argv);
+    argv[0] = NULL;
+    if (error == 0)
+        return pid;
+    tool_error(what, "cannot run %s: %s; set COVEYD to the path of coveyd", path, strerror(error));
+    return -1;
+}
+
+int launch_wait(pid_t pid)
+{
+    int status;
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return 127;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}

@@ -1,0 +1,41 @@
+#include "tools/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/tool.h"
+
+json_t *report_text(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string)
+        return string;
+    char *ascii = strdup(text);
+    if (!ascii)
+        return NULL;
+    for (char *c = ascii; *c; c++) {
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    }
+    string = json_string(ascii);
+    free(ascii);
+    return string;
+}
+
+void report_add(json_t **array, json_t *object)
+{
+    if (json_array_append_new(*array, object) == 0)
+        return;
+    json_decref(*array);
+    *array = NULL;
+}
+
+int report_print(const char *what, json_t *array)
+{
+    if (!array)
+        return tool_error(what, "memory is exhausted");
+    int failed = json_dumpf(array, stdout, JSON_INDENT(2)) < 0 || putchar('\n') < 0;
+    json_decref(array);
+    return failed ? TOOL_FAILED : TOOL_OK;
+}

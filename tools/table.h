@@ -1,0 +1,25 @@
+/*
+ * A table of text: columns as wide as their widest cell, two blanks between them. Control
+ * characters in cells, which come from other hosts, are shown as '?'.
+ */
+#ifndef COVEY_TOOLS_TABLE_H
+#define COVEY_TOOLS_TABLE_H
+
+#include <stdio.h>
+
+struct table;
+
+/* headings ends with NULL; a heading that begins with '>' is a column aligned to the right.
+ * NULL when memory is exhausted. */
+struct table *table_create(const char *const *headings);
+
+/* Adds a row of copies of `cells`, one per column. Memory that is exhausted shows in
+ * table_print(). table may be NULL. */
+void table_add(struct table *table, const char *const *cells);
+
+/* Prints headings and rows; 0, or -1 when table is NULL or a row was lost to lack of memory. */
+int table_print(const struct table *table, FILE *out);
+
+void table_destroy(struct table *table);
+
+#endif
