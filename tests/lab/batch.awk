@@ -8,7 +8,7 @@
 #               far end, eth0, is born in the host's namespace
 #   ports       tc batch, in the switches' namespace: the shaper of every port
 #   ip.HOST     ip batch, in a host's namespace: addresses and permanent neighbours
-#   tc.HOST     tc batch, in a host's namespace: the shaper of eth0 (empty when unshaped)
+#   tc.HOST     tc batch, in a host's namespace: the shaper of eth0
 #   hosts       one line a host: NAME SWITCH BITS PORT IPV4 IPV6 ('-' where it has none)
 #   trunks      one line a trunk: SWITCH SWITCH PORT PORT
 #
@@ -18,9 +18,11 @@
 # Shaping. A token bucket a direction, with a queue of 128 KiB behind it like a port of a small
 # switch. Each frame counts with the 24 bytes that Ethernet adds on the wire (preamble, checksum,
 # gap) and as at least 84, so that 100M carries what 100BASE-T carries. The bucket holds half a
-# millisecond: enough for a late timer, too little to hide a burst in.
-# gso_max_segs 1 keeps the stack from sending 64 KiB packets that no wire carries. Checksum
-# offload stays: without it older kernels refuse UDP_SEGMENT.
+# millisecond: enough for a late timer, too little to hide a burst in. peakrate is far above any
+# rate: with it the bucket takes nothing above mtu and cuts the 64 KiB packets of segmentation
+# offload into frames, as a network card without offload would have the kernel do. So a link
+# without a limit gets a bucket too, faster than any machine. Checksum offload stays: without it
+# older kernels refuse UDP_SEGMENT.
 
 function netns(host) { return "covey-lab." lab (host == "" ? "" : "." host) }
 
@@ -31,9 +33,10 @@ function ipv4(i) { return sprintf("10.77.%d.%d", int((i - 1) / 250), (i - 1) % 2
 function ipv6(i) { return sprintf("fd77::%x", i) }
 
 function shaper(device, bits,    burst) {
+    bits = bits ? bits : 4e11
     burst = int(bits / 8 * 0.0005)
-    burst = burst < 3076 ? 3076 : burst
-    return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84\n", device, bits, burst)
+    burst = burst < 3076 ? 3076 : burst > 1e6 ? 1e6 : burst
+    return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84 peakrate 1tbit mtu 1600\n", device, bits, burst)
 }
 
 function port_up(port, bridge, alias) {
@@ -53,12 +56,12 @@ function write_switches(    i) {
     for (i = 1; i <= switches; i++)
         printf "link add b%d type bridge stp_state 0 mcast_snooping 0 ageing_time 8640000\nlink set b%d addrgenmode none alias %s up\n", i, i, switch_name[i] > file
     for (i = 1; i <= trunks; i++) {
-        printf "link add t%da gso_max_segs 1 type veth peer name t%db gso_max_segs 1\n", i, i > file
+        printf "link add t%da type veth peer name t%db\n", i, i > file
         printf "%s", port_up("t" i "a", bridge[trunk_a[i]], trunk_b[i]) > file
         printf "%s", port_up("t" i "b", bridge[trunk_b[i]], trunk_a[i]) > file
     }
     for (i = 1; i <= hosts; i++) {
-        printf "link add p%d gso_max_segs 1 type veth peer name eth0 netns %s address %s gso_max_segs 1\n", i, netns(host[i]), mac(i) > file
+        printf "link add p%d type veth peer name eth0 netns %s address %s\n", i, netns(host[i]), mac(i) > file
         printf "%s", port_up("p" i, bridge[host_switch[i]], host[i]) > file
     }
     close(file)
@@ -66,13 +69,10 @@ function write_switches(    i) {
 
 function write_ports(    i) {
     file = dir "/ports"
-    printf "" > file
     for (i = 1; i <= trunks; i++)
-        if (trunk_bits[i])
-            printf "%s%s", shaper("t" i "a", trunk_bits[i]), shaper("t" i "b", trunk_bits[i]) > file
+        printf "%s%s", shaper("t" i "a", trunk_bits[i]), shaper("t" i "b", trunk_bits[i]) > file
     for (i = 1; i <= hosts; i++)
-        if (host_bits[i])
-            printf "%s", shaper("p" i, host_bits[i]) > file
+        printf "%s", shaper("p" i, host_bits[i]) > file
     close(file)
 }
 
@@ -94,7 +94,7 @@ function write_host(h,    i) {
     }
     close(file)
     file = dir "/tc." host[h]
-    printf "%s", host_bits[h] ? shaper("eth0", host_bits[h]) : "" > file
+    printf "%s", shaper("eth0", host_bits[h]) > file
     close(file)
 }
 

@@ -1,0 +1,189 @@
+/*
+ * probe - what lab_test.sh measures a lab with.
+ *
+ *   probe echo PORT                 answers datagrams for ever
+ *   probe ping PORT ADDRESS...      asks each address; names those that do not answer, status 1
+ *   probe sink PORT                 takes one stream and prints its rate in Mbit/s
+ *   probe send ADDRESS PORT BYTES   sends such a stream
+ *   probe burn MILLISECONDS         computes for that long; prints the share of a core it got
+ *
+ * A peer may start later than its asker: ping and send try again for PATIENCE_MS.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS = 5000, RETRY_MS = 50, CHUNK_BYTES = 65536 };
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "probe: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+/* A socket bound to a port of all addresses, IPv4 and IPv6. */
+static int listen_socket(int type, const char *port)
+{
+    int off = 0;
+    struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)atoi(port))};
+    int fd = socket(AF_INET6, type, 0);
+    if (fd < 0 || setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) != 0 ||
+        bind(fd, (struct sockaddr *)&any, sizeof any) != 0)
+        die("bind");
+    if (type == SOCK_STREAM && listen(fd, 1) != 0)
+        die("listen");
+    return fd;
+}
+
+/* A socket connected to a numeric address, or -1. */
+static int connect_socket(int type, const char *address, const char *port)
+{
+    struct addrinfo hints = {.ai_socktype = type, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    if (getaddrinfo(address, port, &hints, &found) != 0) {
+        fprintf(stderr, "probe: '%s' is no address\n", address);
+        exit(1);
+    }
+    int fd = socket(found->ai_family, type, 0);
+    if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
+        close(fd);
+        fd = -1;
+    }
+    freeaddrinfo(found);
+    return fd;
+}
+
+static int run_echo(char **argv)
+{
+    int fd = listen_socket(SOCK_DGRAM, argv[0]);
+    for (;;) {
+        char byte;
+        struct sockaddr_storage from;
+        socklen_t length = sizeof from;
+        ssize_t got = recvfrom(fd, &byte, 1, 0, (struct sockaddr *)&from, &length);
+        if (got < 0)
+            die("receive");
+        sendto(fd, &byte, (size_t)got, 0, (struct sockaddr *)&from, length);
+    }
+}
+
+static int answers(const char *address, const char *port)
+{
+    int64_t deadline_us = now_us() + PATIENCE_MS * 1000;
+    int answered = 0;
+    while (!answered && now_us() < deadline_us) {
+        char byte = 'x';
+        int fd = connect_socket(SOCK_DGRAM, address, port);
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        if (fd < 0)
+            return 0;
+        answered = send(fd, &byte, 1, 0) == 1 && poll(&wait, 1, RETRY_MS) == 1 &&
+                   recv(fd, &byte, 1, 0) == 1;
+        close(fd);
+        if (!answered)
+            usleep(RETRY_MS * 1000);
+    }
+    return answered;
+}
+
+static int run_ping(char **argv)
+{
+    int status = 0;
+    for (char **address = argv + 1; *address; address++)
+        if (!answers(*address, argv[0])) {
+            printf("no answer from %s\n", *address);
+            status = 1;
+        }
+    return status;
+}
+
+static int run_sink(char **argv)
+{
+    static char chunk[CHUNK_BYTES];
+    int fd = accept(listen_socket(SOCK_STREAM, argv[0]), NULL, NULL);
+    int64_t bytes = 0;
+    int64_t start_us = 0;
+    ssize_t got;
+    if (fd < 0)
+        die("accept");
+    while ((got = recv(fd, chunk, sizeof chunk, 0)) > 0) {
+        if (!start_us)
+            start_us = now_us();
+        else
+            bytes += got;
+    }
+    if (got < 0)
+        die("receive");
+    printf("%.1f\n", (double)bytes * 8 / (double)(now_us() - start_us));
+    return 0;
+}
+
+static int run_send(char **argv)
+{
+    static char chunk[CHUNK_BYTES];
+    int64_t deadline_us = now_us() + PATIENCE_MS * 1000;
+    int64_t left = strtoll(argv[2], NULL, 10);
+    int fd;
+    while ((fd = connect_socket(SOCK_STREAM, argv[0], argv[1])) < 0) {
+        if (now_us() > deadline_us)
+            die("connect");
+        usleep(RETRY_MS * 1000);
+    }
+    while (left > 0) {
+        size_t size = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
+        ssize_t sent = send(fd, chunk, size, MSG_NOSIGNAL);
+        if (sent < 0)
+            die("send");
+        left -= sent;
+    }
+    return 0;
+}
+
+static int run_burn(char **argv)
+{
+    struct rusage used;
+    int64_t start_us = now_us();
+    int64_t end_us = start_us + strtoll(argv[0], NULL, 10) * 1000;
+    while (now_us() < end_us)
+        continue;
+    getrusage(RUSAGE_SELF, &used);
+    int64_t cpu_us = (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
+                     used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+    printf("%.3f\n", (double)cpu_us / (double)(now_us() - start_us));
+    return 0;
+}
+
+static const struct mode {
+    const char *name;
+    int least_arguments;
+    int (*run)(char **argv);
+} modes[] = {{"echo", 1, run_echo},
+             {"ping", 2, run_ping},
+             {"sink", 1, run_sink},
+             {"send", 3, run_send},
+             {"burn", 1, run_burn}};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
+        if (strcmp(argv[1], modes[i].name) == 0 && argc - 2 >= modes[i].least_arguments)
+            return modes[i].run(argv + 2);
+    fprintf(stderr, "usage: probe echo|ping|sink|send|burn ...\n");
+    return 2;
+}
