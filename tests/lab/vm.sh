@@ -1,0 +1,100 @@
+#!/bin/bash
+# vm.sh - runs a command on the first host of a lab whose hosts form one Covey VM.
+#
+#   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R] [--cpu SHARE] [--name NAME]
+#                   [--ipv4-only | --ipv6-only] [--keep] [--] COMMAND [ARG...]
+#
+# Brings the lab up, starts a daemon on its first host and the others through the exec launcher,
+# runs COMMAND there, halts the VM and takes the lab down; the exit status is COMMAND's. COMMAND
+# finds covey, the demos and libcovey of $BUILD (build/) in PATH, COVEY_VM set, and the names of
+# the lab and of its hosts in LAB and LAB_HOSTS. A VM that cannot be started or halted, and a
+# process or a runtime file that outlives halt, is a failure: status 1. Without root: status 77.
+# --keep leaves lab and VM as they are after COMMAND, for a look.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+lab=$here/lab
+build=${BUILD:-$here/../../build}
+build=$(cd "$build" 2>/dev/null && pwd) || { echo "vm.sh: nothing is built yet: make" >&2; exit 1; }
+export LAB=vm-$$
+keep=0
+up=(--hosts 4)
+limits=()
+
+die() {
+    echo "vm.sh: $*" >&2
+    exit 1
+}
+
+usage() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+while [ $# -gt 0 ]; do
+    case $1 in
+    --hosts) up=(--hosts "${2:?}") && shift ;;
+    --topology) up=("${2:?}") && shift ;;
+    --rate | --cpu) limits+=("$1" "${2:?}") && shift ;;
+    --name) LAB=${2:?} && shift ;;
+    --ipv4-only | --ipv6-only) limits+=("$1") ;;
+    --keep) keep=1 ;;
+    --) shift && break ;;
+    -*) usage ;;
+    *) break ;;
+    esac
+    shift
+done
+[ $# -gt 0 ] || usage
+
+on_first() { "$lab" exec "$first" "$@"; }
+
+finish() {
+    local status=$?
+    trap - EXIT
+    if [ "$keep" = 1 ]; then
+        echo "vm.sh: left up: LAB=$LAB COVEY_VM=$COVEY_VM PATH=$build:\$PATH $lab exec $first ..." >&2
+    else
+        "$lab" down || status=1
+    fi
+    exit $status
+}
+
+start_vm() {
+    local template="LAB=$LAB $lab exec {host} {command}"
+    # shellcheck disable=SC2086 # one word a host
+    on_first covey start --name "$COVEY_VM" --launcher exec --template "$template" \
+        --coveyd "$build/coveyd" $others
+}
+
+# What halt leaves running or lying about. A daemon may need a moment to end.
+remains() {
+    local i
+    for i in {1..20}; do
+        [ -z "$("$lab" ps)" ] && break
+        sleep 0.1
+    done
+    "$lab" ps
+    find "/run/covey-lab/$LAB/run" -mindepth 2 ! -type d
+}
+
+halt_vm() {
+    local left
+    on_first covey halt >/dev/null || die "the VM did not halt"
+    left=$(remains)
+    [ -z "$left" ] || die "left behind by halt: $left"
+}
+
+"$lab" up "${up[@]}" "${limits[@]}" || exit
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+LAB_HOSTS=$("$lab" hosts | cut -d' ' -f1 | tr '\n' ' ')
+export LAB_HOSTS COVEY_VM=$LAB PATH="$build:$PATH" LD_LIBRARY_PATH="$build"
+read -r first others <<<"$LAB_HOSTS"
+
+start_vm >&2 || die "the VM did not start"
+on_first "$@"
+status=$?
+[ "$keep" = 1 ] || halt_vm
+exit $status
