@@ -57,7 +57,7 @@ finish() {
     else
         "$lab" down || status=1
     fi
-    exit $status
+    exit "$status"
 }
 
 start_vm() {
@@ -69,8 +69,8 @@ start_vm() {
 
 # What halt leaves running or lying about. A daemon may need a moment to end.
 remains() {
-    local i
-    for i in {1..20}; do
+    local _
+    for _ in {1..20}; do
         [ -z "$("$lab" ps)" ] && break
         sleep 0.1
     done
