@@ -122,11 +122,12 @@ static int set_tasks(struct run *run, const char *text)
     return TOOL_OK;
 }
 
-static int set_route(struct run *run, const char *name)
+/* The daemons' environment is not ours: $COVEY_ROUTE here is handed on as if by --route. */
+static int set_route(struct run *run, const char *source, const char *name)
 {
     run->what.route = covey_route_parse(name);
     if (run->what.route < 0)
-        return tool_usage("run", "--route %s: must be auto, shm, udp, tcp or ether", name);
+        return tool_usage("run", "%s %s: must be auto, shm, udp, tcp or ether", source, name);
     return TOOL_OK;
 }
 
@@ -150,7 +151,7 @@ static int take_option(struct run *run, int key, const char *value)
     case 'H':
         return set_hosts(run, value);
     case 'r':
-        return set_route(run, value);
+        return set_route(run, "--route", value);
     case 'E':
         return add_env(run, value);
     case 'C':
@@ -202,8 +203,9 @@ static void settle_place(struct run *run)
 static int read_arguments(struct run *run, int argc, char **argv)
 {
     struct args args;
-    int status = TOOL_OK;
-    int key;
+    const char *route = getenv("COVEY_ROUTE");
+    int status = route && *route ? set_route(run, "COVEY_ROUTE", route) : TOOL_OK;
+    int key = ARGS_END;
     args_init(&args, options, argc, argv);
     while (status == TOOL_OK && (key = args_next(&args)) > 0)
         status = take_option(run, key, args.value);

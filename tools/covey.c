@@ -51,7 +51,7 @@ static int run(struct tool *tool, int argc, char **argv)
         if (key == ARGS_OPERAND)
             return command_run(tool, argc - args.next + 1, &argv[args.next - 1]);
         if (key == ARGS_BAD) {
-            tool_error(args.error, "see: covey help");
+            tool_error("options", "%s; see: covey help", args.error);
             return TOOL_USAGE;
         }
         if (key != 'V')

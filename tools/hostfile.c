@@ -45,7 +45,7 @@ static int read_fields(struct reader *reader, const struct words *words,
         const char *word = words->list[i];
         size_t length = strcspn(word, "=");
         int key = hostspec_find(word, length);
-        if (!word[length])
+        if (length == 0 || !word[length])
             return refuse(reader, "%.60s: must be key=value", word);
         if (key == 0)
             return refuse(reader, "%.*s: unknown key", (int)(length < 60 ? length : 60), word);

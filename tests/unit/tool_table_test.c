@@ -1,0 +1,150 @@
+/* links: tools/table.c tools/outlet.c tools/tid.c */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/runner.h"
+#include "tools/outlet.h"
+#include "tools/table.h"
+
+static void expect_table(struct table *table, const char *expected)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_EQUAL(table_print(table, out), 0);
+    fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    free(text);
+    table_destroy(table);
+}
+
+static void test_columns_are_aligned(void)
+{
+    struct table *table = table_create((const char *const[]){"NAME", ">CORES", "STATE", NULL});
+    table_add(table, (const char *const[]){"h0", "2", "up"});
+    table_add(table, (const char *const[]){"workstation", "128000", "joining"});
+    expect_table(table, "NAME          CORES  STATE\n"
+                        "h0                2  up\n"
+                        "workstation  128000  joining\n");
+}
+
+static void test_foreign_text_stays_in_its_cell(void)
+{
+    struct table *table = table_create((const char *const[]){"A", "B", NULL});
+    table_add(table, (const char *const[]){"x\n\033[2J", "1"});
+    table_add(table, (const char *const[]){"\xc3\xa4\xc3\xb6", "2"});
+    expect_table(table, "A       B\n"
+                        "x??[2J  1\n"
+                        "\xc3\xa4\xc3\xb6      2\n");
+}
+
+static void test_many_rows(void)
+{
+    struct table *table = table_create((const char *const[]){"A", NULL});
+    for (int i = 0; i < 1000; i++)
+        table_add(table, (const char *const[]){"x"});
+    FILE *out = fopen("/dev/null", "w");
+    CU_ASSERT_EQUAL(table_print(table, out), 0);
+    fclose(out);
+    table_destroy(table);
+}
+
+static void test_no_table_is_an_error(void)
+{
+    CU_ASSERT_EQUAL(table_print(NULL, stdout), -1);
+    table_add(NULL, NULL);
+    table_destroy(NULL);
+}
+
+/* What the outlet writes to standard output lands in a pipe. */
+struct capture {
+    struct outlet outlet;
+    int saved;
+    int pipe[2];
+};
+
+static void capture_open(struct capture *capture)
+{
+    memset(capture, 0, sizeof *capture);
+    fflush(stdout);
+    CU_ASSERT_EQUAL_FATAL(pipe(capture->pipe), 0);
+    capture->saved = dup(STDOUT_FILENO);
+    dup2(capture->pipe[1], STDOUT_FILENO);
+}
+
+static void capture_put(struct capture *capture, covey_tid_t tid, const char *text)
+{
+    CU_ASSERT_EQUAL(outlet_write(&capture->outlet, 1, tid, text, strlen(text)), 0);
+}
+
+static void capture_expect(struct capture *capture, const char *expected)
+{
+    char text[512];
+    dup2(capture->saved, STDOUT_FILENO);
+    close(capture->saved);
+    close(capture->pipe[1]);
+    ssize_t length = read(capture->pipe[0], text, sizeof text - 1);
+    text[length > 0 ? length : 0] = '\0';
+    close(capture->pipe[0]);
+    outlet_fini(&capture->outlet);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+}
+
+static void test_output_is_passed_on_as_it_is(void)
+{
+    struct capture capture;
+    capture_open(&capture);
+    capture_put(&capture, 1, "a\nb\n");
+    capture_put(&capture, 2, "");
+    capture_put(&capture, 2, "half");
+    capture_put(&capture, 2, " line");
+    capture_expect(&capture, "a\nb\nhalf line");
+}
+
+static void test_unfinished_line_is_ended_for_another_task(void)
+{
+    struct capture capture;
+    capture_open(&capture);
+    capture_put(&capture, 1, "unfinished");
+    capture_put(&capture, 2, "whole\n");
+    capture_put(&capture, 1, "rest\n");
+    capture_expect(&capture, "unfinished\nwhole\nrest\n");
+}
+
+static void test_tags_stand_before_each_line(void)
+{
+    struct capture capture;
+    capture_open(&capture);
+    capture.outlet.tagged = true;
+    capture_put(&capture, 0x40001, "a\n\nb");
+    capture_put(&capture, 0x40001, "c\nd");
+    capture_put(&capture, 0x40002, "e\n");
+    capture_expect(&capture, "[t40001] a\n[t40001] \n[t40001] bc\n[t40001] d\n[t40002] e\n");
+}
+
+static void test_unknown_streams_are_dropped(void)
+{
+    struct outlet outlet = {0};
+    CU_ASSERT_EQUAL(outlet_write(&outlet, 0, 1, "x", 1), 0);
+    CU_ASSERT_EQUAL(outlet_write(&outlet, 3, 1, "x", 1), 0);
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"columns are aligned", test_columns_are_aligned},
+        {"foreign text stays in its cell", test_foreign_text_stays_in_its_cell},
+        {"a table of 1000 rows", test_many_rows},
+        {"no table is an error", test_no_table_is_an_error},
+        {"output is passed on as it is", test_output_is_passed_on_as_it_is},
+        {"an unfinished line is ended for another task",
+         test_unfinished_line_is_ended_for_another_task},
+        {"tags stand before each line", test_tags_stand_before_each_line},
+        {"unknown streams are dropped", test_unknown_streams_are_dropped},
+    };
+    return covey_test_main("tool_table", cases, sizeof cases / sizeof cases[0]);
+}
