@@ -68,7 +68,8 @@ static char *pattern_of(const char *prefix)
             *out++ = '\\';
         *out++ = *prefix;
     }
-    strcpy(out, "*");
+    *out++ = '*';
+    *out = '\0';
     return pattern;
 }
 

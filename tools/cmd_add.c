@@ -10,9 +10,14 @@ static const struct args_option add_options[] = {HOSTSPEC_OPTIONS, {NULL, 0, NUL
 
 /* ---- add ---------------------------------------------------------------------------------- */
 
-/* Fills names (argc entries) and what they have in common; returns their number in *count. */
-static int read_add(int argc, char **argv, struct covey_host_spec *common, const char **names,
-                    int *count)
+struct add {
+    struct covey_host_spec common; /* what all have in common */
+    struct covey_host_spec *specs;
+    struct covey_host_result *results;
+    int count;
+};
+
+static int read_add(struct add *add, int argc, char **argv)
 {
     char error[HOSTSPEC_ERROR_BYTES];
     struct args args;
@@ -22,44 +27,53 @@ static int read_add(int argc, char **argv, struct covey_host_spec *common, const
         if (key == ARGS_BAD)
             return tool_usage("add", "%s", args.error);
         if (key == ARGS_OPERAND)
-            names[(*count)++] = args.value;
-        else if (!hostspec_set(common, key, args.value, error))
+            add->specs[add->count++].name = args.value;
+        else if (!hostspec_set(&add->common, key, args.value, error))
             return tool_usage("add", "%s", error);
     }
-    if (*count == 0)
+    if (add->count == 0)
         return tool_usage("add", "no host is named");
-    if (common->address && *count > 1)
+    if (add->common.address && add->count > 1)
         return tool_usage("add", "one --address cannot serve several hosts");
     return TOOL_OK;
 }
 
-static int add_named(struct tool *tool, const struct covey_host_spec *common,
-                     const char *const *names, int count)
+static int complete_specs(struct add *add)
 {
     char error[HOSTSPEC_ERROR_BYTES];
-    struct covey_host_spec specs[count];
-    struct covey_host_result results[count];
-    for (int i = 0; i < count; i++) {
-        specs[i] = *common;
-        specs[i].name = names[i];
-        if (!hostspec_check(&specs[i], error))
+    for (int i = 0; i < add->count; i++) {
+        const char *name = add->specs[i].name;
+        add->specs[i] = add->common;
+        add->specs[i].name = name;
+        if (!hostspec_check(&add->specs[i], error))
             return tool_usage("add", "%s", error);
     }
+    return TOOL_OK;
+}
+
+static int add_hosts(struct tool *tool, struct add *add)
+{
     if (tool_join(tool, "add") != TOOL_OK)
         return TOOL_FAILED;
-    int joined = covey_add_hosts(tool->vm, specs, count, results);
+    int joined = covey_add_hosts(tool->vm, add->specs, add->count, add->results);
     if (joined < 0)
         return tool_failed(tool, "add", joined);
-    return admit_report(tool, "add", specs, count, results);
+    return admit_report(tool, "add", add->specs, add->count, add->results);
 }
 
 static int add_command(struct tool *tool, int argc, char **argv)
 {
-    struct covey_host_spec common = {0};
-    const char *names[argc];
-    int count = 0;
-    int status = read_add(argc, argv, &common, names, &count);
-    return status == TOOL_OK ? add_named(tool, &common, names, count) : status;
+    struct add add = {.specs = calloc((size_t)argc, sizeof *add.specs),
+                      .results = calloc((size_t)argc, sizeof *add.results)};
+    int status = add.specs && add.results ? read_add(&add, argc, argv)
+                                          : tool_error("add", "memory is exhausted");
+    if (status == TOOL_OK)
+        status = complete_specs(&add);
+    if (status == TOOL_OK)
+        status = add_hosts(tool, &add);
+    free(add.specs);
+    free(add.results);
+    return status;
 }
 
 const struct command cmd_add = {
@@ -96,12 +110,15 @@ static int remove_command(struct tool *tool, int argc, char **argv)
         return tool_usage("remove", "%s: unknown option", argv[1]);
     if (tool_join(tool, "remove") != TOOL_OK)
         return TOOL_FAILED;
-    struct covey_host_result results[argc];
+    struct covey_host_result *results = calloc((size_t)argc, sizeof *results);
+    if (!results)
+        return tool_error("remove", "memory is exhausted");
     const char *const *names = (const char *const *)&argv[1];
     int removed = covey_remove_hosts(tool->vm, names, argc - 1, results);
-    if (removed < 0)
-        return tool_failed(tool, "remove", removed);
-    return report_removed(argc - 1, &argv[1], results);
+    int status = removed < 0 ? tool_failed(tool, "remove", removed)
+                             : report_removed(argc - 1, &argv[1], results);
+    free(results);
+    return status;
 }
 
 const struct command cmd_remove = {

@@ -101,10 +101,9 @@ static unsigned char insert_common(EditLine *el, const struct complete *complete
     char text[PATH_MAX + 2];
     if (complete->count == 0 || common - typed > PATH_MAX)
         return CC_ERROR;
-    memcpy(text, complete->list[0] + typed, common - typed);
-    text[common - typed] = '\0';
-    if (complete->count == 1 && (common == 0 || complete->list[0][common - 1] != '/'))
-        strcat(text, " ");
+    bool finished = complete->count == 1 && (common == 0 || complete->list[0][common - 1] != '/');
+    snprintf(text, sizeof text, "%.*s%s", (int)(common - typed), complete->list[0] + typed,
+             finished ? " " : "");
     if (!*text) {
         list_candidates(complete);
         return CC_REDISPLAY;

@@ -14,8 +14,6 @@
 
 #include "tools/tool.h"
 
-extern char **environ;
-
 /* The folder this program lies in, with a slash at the end. */
 static bool own_folder(char *path, size_t size)
 {

@@ -72,7 +72,7 @@ void table_add(struct table *table, const char *const *cells)
 
 static int count_columns(const char *const *headings)
 {
-    int columns = 0;
+    int columns = 1;
     while (headings[columns])
         columns++;
     return columns;

@@ -9,8 +9,8 @@
 
 struct table;
 
-/* headings ends with NULL; a heading that begins with '>' is a column aligned to the right.
- * NULL when memory is exhausted. */
+/* headings has at least one and ends with NULL; a heading that begins with '>' is a column aligned
+ * to the right. NULL when memory is exhausted. */
 struct table *table_create(const char *const *headings);
 
 /* Adds a row of copies of `cells`, one per column. Memory that is exhausted shows in

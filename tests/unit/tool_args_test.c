@@ -1,6 +1,6 @@
 /* links: tools/args.c tools/words.c tools/tid.c */
 #include <CUnit/CUnit.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "tests/unit/runner.h"
 #include "tools/args.h"
@@ -96,11 +96,10 @@ static void expect_words(const char *line, const char *joined)
     struct words words;
     const char *why;
     char text[256] = "";
+    size_t used = 0;
     CU_ASSERT_EQUAL_FATAL(words_split(&words, line, &why), 0);
-    for (int i = 0; i < words.count; i++) {
-        strcat(text, words.list[i]);
-        strcat(text, "|");
-    }
+    for (int i = 0; i < words.count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s|", words.list[i]);
     CU_ASSERT_STRING_EQUAL(text, joined);
     CU_ASSERT_PTR_NULL(words.list[words.count]);
     words_free(&words);
