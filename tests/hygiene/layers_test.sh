@@ -4,18 +4,9 @@ set -u
 cd "$(dirname "$0")/../.."
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-passed=0 failed=0
+. tests/report.sh
 
-ok() {
-    echo "ok: $1"
-    passed=$((passed + 1))
-}
-bad() {
-    echo "FAILED: $1"
-    failed=$((failed + 1))
-}
-
-if scripts/layers.sh; then ok "the tree keeps its layers"; else bad "the tree keeps its layers"; fi
+expect "the tree keeps its layers" scripts/layers.sh
 
 # one breach at a time in a copy of the tree: the check must name the file
 expect_breach() { # file, line of C, what it shows
@@ -23,7 +14,7 @@ expect_breach() { # file, line of C, what it shows
     mkdir -p "$copy/$(dirname "$1")"
     echo "$2" >"$copy/$1"
     said=$(scripts/layers.sh "$copy")
-    if [ $? -eq 1 ] && grep -q "^$1:1: " <<<"$said"; then ok "$3"; else bad "$3 (said: $said)"; fi
+    if [ $? -eq 1 ] && grep -q "^$1:1: " <<<"$said"; then ok "$3"; else bad "$3" "it said: $said"; fi
     rm "$copy/$1"
 }
 
@@ -33,7 +24,7 @@ touch "$copy/daemon/breach_of.h" 2>/dev/null || { mkdir "$copy/daemon"; touch "$
 mkdir -p "$copy/apps/other"
 touch "$copy/apps/other/breach_of.h"
 # what the tree itself breaks is told above
-scripts/layers.sh "$copy" >/dev/null || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+scripts/layers.sh "$copy" >/dev/null || finish
 
 expect_breach proto/breach.c '#include "lib/stream.h"' "proto includes nothing but proto"
 expect_breach proto/breach.c '#include <sys/socket.h>' "proto has no sockets"
@@ -47,5 +38,4 @@ expect_breach daemon/breach.c '#include <ev.h>' "ev.h stands in daemon/loop.c al
 expect_breach lib/breach.c 'return ntohl(x);' "byte order is the cursor's"
 expect_breach tools/breach.c 'int fd = socket(AF_INET, SOCK_STREAM, 0);' "tools make no sockets"
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed -eq 0 ]
+finish

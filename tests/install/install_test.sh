@@ -1,0 +1,87 @@
+#!/bin/bash
+# What `make install` leaves is complete: names, links, headers, pkg-config, the README's program.
+# timeout: 180
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=${BUILD:-$PWD/build}
+CC=${CC:-cc}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/usr
+
+expect "make install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix" >"$work/log" 2>&1 ||
+    cat "$work/log"
+
+# ---- what is there ----
+
+is_link_to() { [ "$(readlink "$1")" = "$2" ]; }
+version=$(sed -n 's/^#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey.h)
+soname=libcovey.so.${version%%.*}
+for file in bin/covey bin/coveyd include/covey.h lib/libcovey.a "lib/libcovey.so.$version" \
+    lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
+    expect "$file is installed" test -s "$prefix/$file"
+done
+expect "a link for the loader" is_link_to "$prefix/lib/$soname" "libcovey.so.$version"
+expect "a link for the linker" is_link_to "$prefix/lib/libcovey.so" "$soname"
+has_soname() { objdump -p "$prefix/lib/libcovey.so" | grep -q "SONAME *$soname\$"; }
+expect "libcovey.so has its soname" has_soname
+
+# ---- which names leave the library: those that covey.h declares, and no other ----
+
+scripts/public-names.sh lib/covey.h >"$work/declared"
+nm -D --defined-only "$prefix/lib/libcovey.so" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' |
+    sort -u >"$work/shared"
+nm -g --defined-only "$prefix/lib/libcovey.a" 2>/dev/null | awk 'NF == 3 { print $3 }' |
+    sort -u >"$work/static"
+expect "libcovey.so exports what covey.h declares, no more" diff "$work/declared" "$work/shared"
+expect "libcovey.a exports what covey.h declares, no more" diff "$work/declared" "$work/static"
+only_covey() { ! grep -v '^covey_' "$1"; }
+expect "every exported name begins with covey_" only_covey "$work/shared"
+
+# ---- covey.h in other languages ----
+
+echo '#include <covey.h>
+int main(void) { return covey_strerror(0) == NULL; }' >"$work/use.c"
+cp "$work/use.c" "$work/use.cc"
+pc() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" covey; }
+strict="-Wall -Wextra -Wconversion -pedantic -Werror"
+# shellcheck disable=SC2046,SC2086
+{
+    expect "covey.h is C99" "$CC" -std=c99 $strict $(pc --cflags) -c "$work/use.c" -o "$work/use.o"
+    if command -v g++ >/dev/null; then
+        expect "covey.h is C++11" g++ -std=c++11 $strict $(pc --cflags) "$work/use.cc" \
+            -o "$work/use++" $(pc --libs)
+    else
+        skip "covey.h is C++" "g++ is not installed"
+    fi
+    expect "a program links libcovey.a by pkg-config --static" "$CC" "$work/use.c" -o "$work/static-use" \
+        $(pc --cflags) -Wl,-Bstatic -L"$prefix/lib" -lcovey -Wl,-Bdynamic \
+        $(pc --libs --static | tr ' ' '\n' | grep -v -e -lcovey)
+    expect "it runs" "$work/static-use"
+}
+
+# ---- the README's program, as a reader would type it ----
+
+export LD_LIBRARY_PATH=$prefix/lib PATH=$prefix/bin:$PATH COVEY_VM=tutorial.$$
+sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/pi.c"
+# shellcheck disable=SC2046,SC2086
+expect "the README's program compiles" "$CC" $strict "$work/pi.c" -o "$work/pi" $(pc --cflags --libs)
+
+runs_on_four_hosts() {
+    covey start --local 4 || return
+    (cd "$work" && timeout 60 ./pi) >"$work/out" 2>&1
+    local status=$?
+    cat "$work/out"
+    covey halt && [ $status -eq 0 ] && grep -q '^pi is about 3.141592654, from 4 hosts$' "$work/out"
+}
+expect "the README's program runs on four hosts" runs_on_four_hosts
+
+# ---- and away again ----
+
+uninstalled() {
+    make --no-print-directory uninstall BUILD="$BUILD" PREFIX="$prefix" >"$work/log" 2>&1 || return
+    ! find "$prefix" ! -type d | grep .
+}
+expect "make uninstall removes every file" uninstalled
+finish
