@@ -61,7 +61,7 @@ finish() {
 }
 
 start_vm() {
-    local template="LAB=$LAB $lab exec {host} {command}"
+    local template="$lab exec --name $LAB {host} {command}"
     # shellcheck disable=SC2086 # one word a host
     on_first covey start --name "$COVEY_VM" --launcher exec --template "$template" \
         --coveyd "$build/coveyd" $others
