@@ -7,7 +7,7 @@
  * gives, counts up and never uses twice, so that an acknowledgement says which transmission
  * arrived (as QUIC, RFC 9000 section 13 and RFC 9002). A packet's payload is a list of pieces:
  *   STREAM offset bytes · ACK ranges delay · LIMIT offset (flow control) · PING (ack-eliciting)
- * The exact grammar stands in window.c.
+ * The exact grammar stands in window_wire.h.
  *
  *  - Selective acknowledgement: ranges of packet numbers, up to 32 of them; delayed by at most
  *    WINDOW_ACK_DELAY_US or every second ack-eliciting packet, at once on reordering.
@@ -27,15 +27,19 @@
 
 struct window;
 
+#define WINDOW_PACKET_BYTES_MIN 512
+#define WINDOW_PACKET_BYTES_MAX 65535
+
 struct window_config {
     size_t packet_bytes_min;  /* payload that every path carries (e.g. 1200 less overheads) */
     size_t packet_bytes_max;  /* payload that path MTU discovery may try (e.g. 65000 on loopback) */
     size_t send_buffer_bytes; /* bytes accepted and not yet acknowledged */
     size_t receive_buffer_bytes; /* bytes received and not yet read */
-    uint64_t seed;
+    uint64_t seed;               /* for choices at random; there are none yet */
 };
 
-/* A window, or NULL when memory is exhausted. Buffers grow on demand up to the sizes given. */
+/* A window, or NULL when memory is exhausted or packet_bytes_* lie outside of the bounds above.
+ * Buffers grow on demand up to the sizes given; a receive buffer has 128 KiB at least. */
 struct window *window_create(const struct window_config *config);
 void window_destroy(struct window *w);
 
@@ -47,21 +51,28 @@ size_t window_writable(const struct window *w);
 size_t window_unacknowledged(const struct window *w);
 
 /* The received bytes that are next in order, contiguous in memory: sets *bytes and returns how
- * many (0: none). window_consume() frees the first `size` of them. */
-size_t window_readable(const struct window *w, const uint8_t **bytes);
+ * many (0: none). These are all there are, or at least WINDOW_VIEW_BYTES of them, so that a whole
+ * frame can be waited for. window_consume() frees the first `size` of them. They stay where they
+ * are until the next call of window_on_packet(), window_readable() or window_consume(). */
+#define WINDOW_VIEW_BYTES (72u * 1024)
+size_t window_readable(struct window *w, const uint8_t **bytes);
 void window_consume(struct window *w, size_t size);
 
 /* An authenticated packet arrived. Returns NULL, or the reason why its payload was refused (it
- * then had no effect, and was not acknowledged). A number seen before is ignored. */
-const char *window_on_packet(struct window *w, uint64_t number, const uint8_t *payload,
-                             size_t size, uint64_t now_us);
+ * then had no effect, and was not acknowledged). A number seen before is ignored. Numbers that the
+ * session uses for packets of its own may be told with size 0: gaps make acknowledgements longer
+ * and more frequent. */
+const char *window_on_packet(struct window *w, uint64_t number, const uint8_t *payload, size_t size,
+                             uint64_t now_us);
 
 /* Builds the payload of the packet that may be sent now, if any, as number `number`; returns its
- * size, 0 when nothing may or need be sent now. Call it until it returns 0. */
+ * size, 0 when nothing may or need be sent now (the number is then not used). Call it until it
+ * returns 0. Numbers must grow. capacity should be packet_bytes_max. */
 size_t window_next(struct window *w, uint64_t number, uint8_t *payload, size_t capacity,
                    uint64_t now_us);
 
-/* When window_next() or window_on_timer() must next be called, UINT64_MAX for never. */
+/* When window_on_timer() and window_next() must next be called: a time that may have passed (0: at
+ * once), UINT64_MAX for never. Ask again after every write, consume, packet and call of next. */
 uint64_t window_deadline(const struct window *w);
 
 /* Lets timers that are due fire (loss detection, probe, delayed acknowledgement). */

@@ -172,13 +172,13 @@ static void launch(struct network *n, uint64_t due_us, uint32_t from, uint32_t t
     heap_push(n, (struct journey){due_us, n->order++, d});
 }
 
-/* When a datagram that left at at_us arrives at the other port; later than those before it,
+/* When a datagram that came through the lines by at_us is there; later than those before it,
  * unless it is held back and overtaken. */
 static uint64_t journey_end(struct network *n, uint64_t at_us, uint32_t from, uint32_t to)
 {
     const struct network_config *c = &n->config;
     uint64_t *last = &n->last_due_us[(size_t)from * c->ports + to];
-    uint64_t due = at_us + c->delay_us + random_below(&n->random, c->jitter_us + 1);
+    uint64_t due = at_us + random_below(&n->random, c->jitter_us + 1);
     if (due < *last)
         due = *last;
     if (random_chance(&n->random, c->reorder_ppm)) {
@@ -222,9 +222,9 @@ void network_send(struct network *n, uint32_t from, uint32_t to, const void *byt
         copies = 2;
     }
     for (int i = 0; i < copies; i++) {
-        uint64_t due = journey_end(n, at, from, to);
+        uint64_t due = at + c->delay_us;
         if (line_pass(n, &n->in[to], &due, wire))
-            launch(n, due, from, to, bytes, size);
+            launch(n, journey_end(n, due, from, to), from, to, bytes, size);
         else
             n->stats.overflowed++;
     }

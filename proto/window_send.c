@@ -1,0 +1,299 @@
+/*
+ * window_send.c - the stream that goes out, and the choice of the next packet.
+ *
+ * Written bytes stay in the ring until the peer has them: base (all below acknowledged) <= next
+ * (all from here on never sent) <= end. Between base and next, `acked` and `lost` tell what is
+ * settled and what must go again; the rest is in flight. What cannot be remembered for want of
+ * memory is sent once more than needed.
+ */
+#include "proto/window_internal.h"
+
+#define SEND_HEADS_BYTES 64 /* reckoned for what a packet carries besides stream bytes */
+
+enum choice { SEND_NOTHING, SEND_ACK, SEND_CONTROL, SEND_STREAM, SEND_PROBE, SEND_MTU_PROBE };
+
+void sender_init(struct window *w)
+{
+    w->send.limit = WINDOW_LIMIT_INITIAL;
+}
+
+size_t window_writable(const struct window *w)
+{
+    size_t held = window_unacknowledged(w);
+    return held < w->config.send_buffer_bytes ? w->config.send_buffer_bytes - held : 0;
+}
+
+size_t window_unacknowledged(const struct window *w)
+{
+    return (size_t)(w->send.end - w->send.base);
+}
+
+size_t window_write(struct window *w, const void *bytes, size_t size)
+{
+    struct sender *s = &w->send;
+    size_t room = window_writable(w);
+    if (size > room)
+        size = room;
+    if (size == 0 || !ring_reserve(&s->ring, s->base, s->end, s->end + size))
+        return 0;
+    ring_put(&s->ring, s->end, bytes, size);
+    s->end += size;
+    return size;
+}
+
+void sender_on_limit(struct sender *s, uint64_t limit)
+{
+    if (limit > s->limit) /* an old one may come late */
+        s->limit = limit;
+}
+
+static void advance(struct sender *s, uint64_t end)
+{
+    s->base = end;
+    ranges_remove_below(&s->acked, end);
+    if (s->acked.count != 0 && s->acked.at[0].begin == end) {
+        s->base = s->acked.at[0].end;
+        ranges_remove_below(&s->acked, s->base);
+    }
+    ranges_remove_below(&s->lost, s->base);
+}
+
+void sender_acked(struct sender *s, uint64_t offset, size_t length)
+{
+    uint64_t end = offset + length;
+    if (end <= s->base)
+        return;
+    if (s->lost.count != 0)
+        ranges_remove(&s->lost, offset, end);
+    if (offset <= s->base)
+        advance(s, end);
+    else if (!ranges_add(&s->acked, offset, end))
+        ranges_cover(&s->lost, offset, end);
+}
+
+void sender_lost(struct sender *s, uint64_t offset, size_t length)
+{
+    uint64_t end = offset + length;
+    if (offset < s->base)
+        offset = s->base;
+    if (offset >= end)
+        return;
+    ranges_cover(&s->lost, offset, end);
+    for (size_t i = ranges_find(&s->acked, offset); i < s->acked.count; i++) {
+        if (s->acked.at[i].begin >= end)
+            return;
+        ranges_remove(&s->lost, s->acked.at[i].begin, s->acked.at[i].end);
+    }
+}
+
+/* What should be sent next of the stream, as far as the peer allows; false: nothing. */
+static bool stream_wanted(const struct sender *s, struct range *r)
+{
+    uint64_t end = s->end < s->limit ? s->end : s->limit;
+    if (s->lost.count != 0)
+        *r = s->lost.at[0];
+    else
+        *r = (struct range){s->next, end};
+    return r->begin < r->end;
+}
+
+/* The size that a packet with these bytes is reckoned at before it is built. */
+static size_t estimate(const struct window *w, const struct range *r)
+{
+    uint64_t size = r->end - r->begin + SEND_HEADS_BYTES;
+    return size < w->mtu.size ? (size_t)size : w->mtu.size;
+}
+
+static bool window_open(const struct window *w, size_t size)
+{
+    return w->send.flight_bytes + size <= cc_window(&w->cc);
+}
+
+uint64_t sender_deadline(const struct window *w)
+{
+    struct range r;
+    uint64_t starved_us = w->send.starved_us;
+    if (w->loss.probes_due != 0 || w->receive.limit_due)
+        return starved_us;
+    if (!stream_wanted(&w->send, &r) || !window_open(w, estimate(w, &r)))
+        return WINDOW_NEVER;
+    uint64_t paced_us = w->pacer.waiting ? w->pacer.resume_us : 0;
+    return paced_us > starved_us ? paced_us : starved_us;
+}
+
+/* Nothing was in flight for so long that the window says nothing about the path any more. */
+static void idle_check(struct window *w, uint64_t now_us)
+{
+    uint64_t idle_us = now_us - w->send.sent_us;
+    if (w->send.flight_bytes != 0 || w->send.sent.next == 0)
+        return;
+    if (idle_us > rtt_probe_us(&w->rtt, WINDOW_ACK_DELAY_US, 0))
+        cc_on_idle(&w->cc);
+}
+
+static enum choice choose_stream(struct window *w, size_t capacity, uint64_t now_us)
+{
+    struct range r;
+    if (!stream_wanted(&w->send, &r))
+        return SEND_NOTHING;
+    size_t probe = mtu_probe_wanted(&w->mtu, now_us);
+    if (probe != 0 && probe <= capacity)
+        return SEND_MTU_PROBE;
+    idle_check(w, now_us);
+    size_t size = estimate(w, &r);
+    if (!window_open(w, size)) {
+        w->cc.limited = true;
+        return SEND_NOTHING;
+    }
+    if (pacer_allows(&w->pacer, size, now_us))
+        return SEND_STREAM;
+    w->cc.limited |= w->send.flight_bytes >= cc_window(&w->cc) / 2;
+    return SEND_NOTHING;
+}
+
+static enum choice choose(struct window *w, size_t capacity, uint64_t now_us)
+{
+    enum choice choice = SEND_PROBE;
+    if (w->loss.probes_due == 0)
+        choice = choose_stream(w, capacity, now_us);
+    if (choice == SEND_NOTHING && w->receive.limit_due)
+        choice = SEND_CONTROL;
+    if (choice != SEND_NOTHING && (now_us < w->send.starved_us || !loss_reserve(w, now_us)))
+        choice = SEND_NOTHING;
+    if (choice == SEND_NOTHING && acker_due(&w->ack, now_us))
+        choice = SEND_ACK;
+    return choice;
+}
+
+/* Copies the bytes begin .. end-1 behind the head of their piece. */
+static void put_bytes(struct sender *s, struct cursor *c, uint64_t begin, uint64_t end)
+{
+    const uint8_t *bytes;
+    wire_put_stream(c, begin, (size_t)(end - begin));
+    while (begin < end) {
+        size_t run = ring_run(&s->ring, begin, (size_t)(end - begin), &bytes);
+        cursor_put_bytes(c, bytes, run);
+        begin += run;
+    }
+}
+
+/* Puts as much of the range as fits with a PING behind it. */
+static void put_stream(struct window *w, struct cursor *c, struct sent *record, struct range r)
+{
+    struct sender *s = &w->send;
+    size_t most = cursor_left(c) - WIRE_STREAM_BYTES - WIRE_PING_BYTES;
+    uint64_t length = r.end - r.begin < most ? r.end - r.begin : most;
+    r.end = r.begin + length;
+    put_bytes(s, c, r.begin, r.end);
+    record->offset = r.begin;
+    record->length = (uint32_t)length;
+    ranges_remove(&s->lost, r.begin, r.end);
+    if (r.begin < s->next)
+        w->stats.bytes_retransmitted += length;
+    else
+        w->stats.bytes_sent += length;
+    if (r.end > s->next)
+        s->next = r.end;
+}
+
+/* The bytes of a probe: what would be sent anyway, or the oldest that are in flight. */
+static bool probe_range(const struct sender *s, struct range *r)
+{
+    if (stream_wanted(s, r))
+        return true;
+    *r = (struct range){s->base, s->acked.count != 0 ? s->acked.at[0].begin : s->next};
+    return r->begin < r->end;
+}
+
+/* An acknowledgement is asked for four times per window, so that the delay timer of the peer does
+ * not hold up a sender who waits for room. */
+static bool ask_due(struct window *w, size_t size)
+{
+    uint64_t most = cc_window(&w->cc);
+    if (most > w->config.send_buffer_bytes)
+        most = w->config.send_buffer_bytes;
+    w->send.unasked_bytes += size;
+    if (w->send.unasked_bytes < most / 4)
+        return false;
+    w->send.unasked_bytes = 0;
+    return true;
+}
+
+static void record_sent(struct window *w, const struct sent *record)
+{
+    sent_push(&w->send.sent, record);
+    if (record->flags & SENT_MTU_PROBE) {
+        mtu_probe_sent(&w->mtu, record->size);
+        return;
+    }
+    w->send.flight_bytes += record->size;
+    w->send.sent_us = record->sent_us;
+    pacer_spend(&w->pacer, record->size);
+}
+
+static void build_probe(struct window *w, struct cursor *c, struct sent *record)
+{
+    struct range r;
+    if (probe_range(&w->send, &r))
+        put_stream(w, c, record, r);
+    wire_put_ping(c);
+    w->loss.probes_due--;
+    w->stats.probes_sent++;
+}
+
+static void build_stream(struct window *w, struct cursor *c, struct sent *record)
+{
+    struct range r;
+    if (stream_wanted(&w->send, &r))
+        put_stream(w, c, record, r);
+    if (ask_due(w, record->length))
+        wire_put_ping(c);
+}
+
+static void build(struct window *w, enum choice choice, struct cursor *c, struct sent *record)
+{
+    if (choice == SEND_MTU_PROBE) {
+        record->flags = SENT_MTU_PROBE;
+        wire_put_ping(c);
+        wire_put_pad(c);
+        return;
+    }
+    if (w->ack.pending != 0)
+        record->ack_end = acker_put(w, c, record->sent_us);
+    if (w->receive.limit_due && choice != SEND_ACK) {
+        record->flags = SENT_LIMIT;
+        receiver_put_limit(w, c);
+    }
+    if (choice == SEND_PROBE)
+        build_probe(w, c, record);
+    else if (choice == SEND_STREAM)
+        build_stream(w, c, record);
+}
+
+/* How large the packet may be: a repeated probe is small, should large ones get lost. */
+static size_t room_for(struct window *w, enum choice choice, uint64_t now_us)
+{
+    if (choice == SEND_MTU_PROBE)
+        return mtu_probe_wanted(&w->mtu, now_us);
+    return choice == SEND_PROBE && w->loss.probes > 1 ? w->mtu.floor : w->mtu.size;
+}
+
+size_t window_next(struct window *w, uint64_t number, uint8_t *payload, size_t capacity,
+                   uint64_t now_us)
+{
+    struct sent record = {.number = number, .sent_us = now_us};
+    if (capacity < WINDOW_PACKET_BYTES_MIN || number < w->send.number_end)
+        return 0;
+    enum choice choice = choose(w, capacity, now_us);
+    if (choice == SEND_NOTHING)
+        return 0;
+    size_t room = room_for(w, choice, now_us);
+    struct cursor c = cursor_writer(payload, room < capacity ? room : capacity);
+    build(w, choice, &c, &record);
+    record.size = (uint32_t)(c.at - payload);
+    w->send.number_end = number + 1;
+    w->stats.packets_sent++;
+    if (choice != SEND_ACK)
+        record_sent(w, &record);
+    return record.size;
+}
