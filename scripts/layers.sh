@@ -7,89 +7,85 @@
 #   tools    includes tools and covey.h
 #   apps     an app includes its own folder, headers directly in apps/, and covey.h
 #   ev.h     stands in daemon/loop.c alone: all others see daemon/loop.h
-#   socket() is called by files that are links or make them, never by proto, tools or apps
-#   ntohl() and its kin stand in proto/cursor alone (and where a socket address is taken apart)
+#   socket() is called by files that are links or make them: never by proto, tools or apps
+#   ntohl()  and its kin stand in proto/cursor alone, and where a socket address is taken apart
 #
 # Prints each breach as FILE:LINE: words; the exit status is 0 when there is none.
 set -u
 cd "${1:-.}" || exit 2
-export LC_ALL=C
 
-breaches=$(mktemp)
-trap 'rm -f "$breaches"' EXIT
+# shellcheck disable=SC2046
+awk '
+    # Where an include with quotes leads: beside the file, in the root or in lib/, as the compiler
+    # looks; nothing for a header of the system.
+    function target_of(file, name,    dir, path) {
+        dir = file
+        sub(/[^\/]*$/, "", dir)
+        path = dir name
+        while (sub(/[^\/]+\/\.\.\//, "", path)) {}
+        if (path in exists) return path
+        if (name in exists) return name
+        return ("lib/" name in exists) ? "lib/" name : ""
+    }
+    function own_app(file) {
+        match(file, /^apps\/[^\/]*\//)
+        return substr(file, 1, RLENGTH)
+    }
+    function may_include(file, target) {
+        if (target == "lib/covey.h") return file !~ /^proto\//
+        if (file ~ /^proto\//) return target ~ /^proto\//
+        if (file ~ /^lib\//) return target ~ /^(lib|proto)\//
+        if (file ~ /^daemon\//) return target ~ /^((daemon|proto)\/|lib\/(stream|ring|link[a-z_]*)\.h$)/
+        if (file ~ /^tools\//) return target ~ /^tools\//
+        return target ~ /^apps\/[^\/]*$/ || (target ~ /^apps\// && own_app(file) == own_app(target))
+    }
+    function breach(words) {
+        printf "%s:%d: %s\n", FILENAME, FNR, words
+        breaches++
+    }
+    function without_comments(line,    text) {
+        while (line != "") {
+            if (in_comment) {
+                if (!match(line, /\*\//)) return text
+                line = substr(line, RSTART + 2)
+                in_comment = 0
+            } else if (match(line, /\/\*|\/\//)) {
+                text = text substr(line, 1, RSTART - 1)
+                if (substr(line, RSTART, 2) == "//") return text
+                line = substr(line, RSTART + 2)
+                in_comment = 1
+            } else {
+                return text line
+            }
+        }
+        return text
+    }
 
-sources() { # folders -> their C files
-    find "$@" -name '*.[ch]' 2>/dev/null | sort
-}
+    BEGIN { for (i = 1; i < ARGC; i++) exists[ARGV[i]] = 1 }
+    FNR == 1 { in_comment = 0 }
+    { code = without_comments($0) }
 
-# Where an include with quotes leads: beside the file, in the root or in lib/, as the compiler does.
-target_of() { # file, name
-    local dir=${1%/*}
-    if [ -e "$dir/$2" ]; then
-        realpath --relative-to=. "$dir/$2"
-    elif [ -e "$2" ]; then
-        echo "$2"
-    elif [ -e "lib/$2" ]; then
-        echo "lib/$2"
-    fi
-}
-
-allowed() { # including file, included file
-    local own=${1#apps/}
-    own=apps/${own%%/*}/
-    case $1:$2 in
-    proto/*:proto/*) ;;
-    lib/*:lib/* | lib/*:proto/*) ;;
-    daemon/*:daemon/* | daemon/*:proto/*) ;;
-    daemon/*:lib/covey.h | daemon/*:lib/stream.h | daemon/*:lib/link*.h | daemon/*:lib/ring.h) ;;
-    tools/*:tools/* | tools/*:lib/covey.h | apps/*:lib/covey.h) ;;
-    apps/*:apps/*.h)
-        case $2 in
-        "$own"*) ;;
-        apps/*/*) return 1 ;;
-        esac
-        ;;
-    *) return 1 ;;
-    esac
-}
-
-check_includes() {
-    local file line name target
-    while IFS=: read -r file line name; do
-        target=$(target_of "$file" "$name")
-        [ -n "$target" ] || continue # a header of the system
-        allowed "$file" "$target" ||
-            echo "$file:$line: ${file%%/*} must not include $target" >>"$breaches"
-    done < <(sources proto lib daemon tools apps |
-        xargs -r grep -nHoE '^ *# *include *["<][^">]+[">]' /dev/null |
-        sed -E 's/: *# *include *["<]/:/; s/[">]$//')
-}
-
-# The uses of a pattern in files that are not on the list of those that may; comments do not count.
-check_words() { # pattern, what is said of a breach, folders, allowed files (as one extended regex)
-    local file
-    # shellcheck disable=SC2086
-    for file in $(sources $3); do
-        [[ $file =~ ^($4)$ ]] && continue
-        sed -E 's|//.*||; s|/\*.*\*/||; s|^ ?\* .*||; s|/\*.*||' "$file" | grep -nE "$1" |
-            sed -E "s|^([0-9]+):.*|$file:\\1: $2|" >>"$breaches"
-    done
-}
-
-everything="proto lib daemon tools apps"
-check_includes
-check_words '# *include *<ev\.h>' 'only daemon/loop.c may include ev.h' "$everything" \
-    'daemon/loop\.c'
-check_words '(^|[^a-z_])(ntoh|hton)[sl] *\(|(^|[^a-z_])(be|le)(16|32|64)toh *\(|(^|[^a-z_])hto(be|le)(16|32|64) *\(' \
-    'only proto/cursor and socket addresses may turn byte order' "$everything" \
-    'proto/cursor\.[ch]|(lib|daemon)/[a-z_]*(address|addr)[a-z_]*\.[ch]'
-check_words '(^|[^a-z_])(socket|socketpair|accept4?) *\(' \
-    'only links and what starts them may make sockets' "$everything" \
-    '(lib|daemon)/[a-z_]*\.c'
-check_words '# *include *<(sys/socket|netinet/in|arpa/inet|pthread|time|sys/time|poll|sys/epoll|threads)\.h>' \
-    'an engine has no sockets, clocks or threads' proto ''
-check_words '(^|[^a-z_])(clock_gettime|gettimeofday|time|random|rand|getrandom|randombytes_buf) *\(' \
-    'an engine is given its time and its randomness' proto ''
-
-sort -u "$breaches"
-[ ! -s "$breaches" ]
+    code ~ /^ *# *include/ && match(code, /["<][^">]*[">]/) {
+        name = substr(code, RSTART + 1, RLENGTH - 2)
+        target = target_of(FILENAME, name)
+        if (target != "" && !may_include(FILENAME, target))
+            breach(substr(FILENAME, 1, index(FILENAME, "/") - 1) " must not include " target)
+        if (name == "ev.h" && FILENAME != "daemon/loop.c")
+            breach("only daemon/loop.c may include ev.h")
+        if (FILENAME ~ /^proto\// &&
+            name ~ /^(sys\/socket|netinet\/in|arpa\/inet|pthread|threads|time|sys\/time|poll|sys\/epoll)\.h$/)
+            breach("an engine has no sockets, clocks or threads")
+    }
+    code ~ /(^|[^a-z_0-9])(ntoh[sl]|hton[sl]|(be|le)(16|32|64)toh|hto(be|le)(16|32|64)) *\(/ &&
+        FILENAME !~ /^proto\/cursor\.[ch]$|^(lib|daemon)\/[a-z_]*addr[a-z_]*\.[ch]$/ {
+        breach("only proto/cursor and socket addresses may turn byte order")
+    }
+    code ~ /(^|[^a-z_0-9])(socket|socketpair|accept4?) *\(/ && FILENAME !~ /^(lib|daemon)\// {
+        breach("only links and what starts them may make sockets")
+    }
+    FILENAME ~ /^proto\// &&
+        code ~ /(^|[^a-z_0-9])(clock_gettime|gettimeofday|time|random|rand|getrandom|randombytes_buf) *\(/ {
+        breach("an engine is given its time and its randomness")
+    }
+    END { exit breaches > 0 }
+' $(find proto lib daemon tools apps -name '*.[ch]' 2>/dev/null | sort)
