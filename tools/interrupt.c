@@ -10,7 +10,7 @@ struct interrupt {
     void *context;
     int count;
     int first;
-    sigset_t awaited; /* SIGINT, SIGTERM and STOP */
+    sigset_t awaited; /* SIGINT and SIGTERM unless ignored, and STOP */
     sigset_t before;  /* the caller's mask */
     pthread_t thread;
 };
@@ -30,6 +30,14 @@ static void *watch(void *argument)
     return NULL;
 }
 
+/* What is ignored stays ignored: a shell starts what it runs in the background that way. */
+static void await(sigset_t *set, int signal_number)
+{
+    struct sigaction action;
+    if (sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN)
+        sigaddset(set, signal_number);
+}
+
 struct interrupt *interrupt_start(interrupt_fn *on_signal, void *context)
 {
     struct interrupt *interrupt = calloc(1, sizeof *interrupt);
@@ -38,8 +46,8 @@ struct interrupt *interrupt_start(interrupt_fn *on_signal, void *context)
     interrupt->on_signal = on_signal;
     interrupt->context = context;
     sigemptyset(&interrupt->awaited);
-    sigaddset(&interrupt->awaited, SIGINT);
-    sigaddset(&interrupt->awaited, SIGTERM);
+    await(&interrupt->awaited, SIGINT);
+    await(&interrupt->awaited, SIGTERM);
     sigaddset(&interrupt->awaited, STOP);
     pthread_sigmask(SIG_BLOCK, &interrupt->awaited, &interrupt->before);
     if (pthread_create(&interrupt->thread, NULL, watch, interrupt) != 0) {
