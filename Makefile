@@ -103,13 +103,13 @@ $(foreach a,$(APP_NAMES),$(eval $(call app_rule,$(a))))
 # ---- Tests ---------------------------------------------------------------------------------
 
 # A source below tests/ whose first line is
-#   /* links: proto/window.c proto/cursor.c -lfoo */
+#   /* links: proto/window*.c proto/cursor.c -lfoo */
 # is a program of its own that links these files and libraries, CUnit and tests/unit/runner.c, and
 # nothing else. The word libcovey stands for the whole static library.
 LINKED := $(shell grep -lsE '^/\* links:.*\*/$$' /dev/null $(wildcard tests/*/*.c))
 TEST_PROGRAMS := $(patsubst %.c,%,$(filter-out tests/fuzz/%,$(LINKED)))
 FUZZERS := $(patsubst %.c,%,$(filter tests/fuzz/%_fuzz.c,$(LINKED)))
-links = $(shell sed -n '1s|^/\* links:\(.*\)\*/$$|\1|p' $(1))
+links = $(foreach w,$(shell sed -n '1s|^/\* links:\(.*\)\*/$$|\1|p' $(1)),$(or $(wildcard $(w)),$(w)))
 link_libs = $(if $(filter libcovey,$(1)),$(BUILD)/libcovey.a $(LIB_LIBS)) $(filter -l%,$(1))
 
 define test_rule
