@@ -383,6 +383,9 @@ static void on_notice(struct run *run, covey_msg_t *msg)
     struct covey_notice notice;
     if (covey_unpack_notice(msg, &notice) < 0 || notice.event != COVEY_NOTIFY_TASK_EXIT)
         return;
+    int error = run->output_lost ? 0 : outlet_end(&run->outlet, notice.tid);
+    if (error)
+        lose_output(run, error);
     run->alive--;
     worsen(run, status_of_end(&notice));
     report_end(run, &notice);

@@ -71,13 +71,13 @@ static bool append_tagged(struct outlet *outlet, int stream, covey_tid_t tid, co
     return fits;
 }
 
-int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char *text, size_t bytes)
+/* Writes a piece as it is now, with what must stand before it. */
+static int emit(struct outlet *outlet, int stream, covey_tid_t tid, const char *text, size_t bytes)
 {
-    if (stream < 1 || stream > 2 || bytes == 0)
+    if (bytes == 0)
         return 0;
     bool torn = outlet->open[stream] && outlet->open[stream] != tid;
     bool fits = true;
-    int error;
     outlet->used = 0;
     if (torn)
         fits = append(outlet, "\n", 1);
@@ -87,16 +87,117 @@ int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char 
         fits = append(outlet, text, bytes);
     if (!fits)
         return ENOMEM;
-    if (outlet->used)
-        error = write_all(stream, outlet->text, outlet->used);
-    else
-        error = write_all(stream, text, bytes);
     outlet->open[stream] = text[bytes - 1] == '\n' ? 0 : tid;
+    return outlet->used ? write_all(stream, outlet->text, outlet->used)
+                        : write_all(stream, text, bytes);
+}
+
+/* ---- Lines held back ---------------------------------------------------------------------- */
+
+struct outlet_held {
+    struct outlet_held *next;
+    covey_tid_t tid;
+    int stream;
+    size_t used;
+    size_t capacity;
+    char *text;
+};
+
+/* The place where what is held of this task and stream is linked, or would be. */
+static struct outlet_held **find_held(struct outlet *outlet, int stream, covey_tid_t tid)
+{
+    struct outlet_held **held = &outlet->held;
+    while (*held && ((*held)->tid != tid || (*held)->stream != stream))
+        held = &(*held)->next;
+    return held;
+}
+
+static void drop_held(struct outlet_held **held)
+{
+    struct outlet_held *dropped = *held;
+    *held = dropped->next;
+    free(dropped->text);
+    free(dropped);
+}
+
+static int emit_held(struct outlet *outlet, struct outlet_held **held)
+{
+    int error = emit(outlet, (*held)->stream, (*held)->tid, (*held)->text, (*held)->used);
+    drop_held(held);
+    return error;
+}
+
+static bool extend_held(struct outlet_held *held, const char *text, size_t bytes)
+{
+    size_t wanted = held->used + bytes;
+    if (wanted > held->capacity) {
+        char *larger = realloc(held->text, 2 * wanted);
+        if (!larger)
+            return false;
+        held->text = larger;
+        held->capacity = 2 * wanted;
+    }
+    memcpy(held->text + held->used, text, bytes);
+    held->used = wanted;
+    return true;
+}
+
+/* Puts a piece behind what is held at that place. */
+static int hold(struct outlet_held **held, int stream, covey_tid_t tid, const char *text,
+                size_t bytes)
+{
+    if (!*held)
+        *held = calloc(1, sizeof **held);
+    if (!*held)
+        return ENOMEM;
+    (*held)->tid = tid;
+    (*held)->stream = stream;
+    return extend_held(*held, text, bytes) ? 0 : ENOMEM;
+}
+
+/* The bytes up to the last newline. */
+static size_t whole_bytes(const char *text, size_t bytes)
+{
+    const char *end = bytes ? memrchr(text, '\n', bytes) : NULL;
+    return end ? (size_t)(end - text) + 1 : 0;
+}
+
+int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char *text, size_t bytes)
+{
+    if (stream < 1 || stream > 2)
+        return 0;
+    int error = 0;
+    size_t whole = whole_bytes(text, bytes);
+    size_t rest = bytes - whole;
+    struct outlet_held **held = find_held(outlet, stream, tid);
+    if (*held && (*held)->used + bytes > OUTLET_HELD_MAX)
+        error = emit_held(outlet, held);
+    if (error == 0 && whole && *held) {
+        error = hold(held, stream, tid, text, whole);
+        error = error ? error : emit_held(outlet, held);
+    } else if (error == 0) {
+        error = emit(outlet, stream, tid, text, whole);
+    }
+    if (error == 0 && rest)
+        error = hold(find_held(outlet, stream, tid), stream, tid, text + whole, rest);
+    return error;
+}
+
+int outlet_end(struct outlet *outlet, covey_tid_t tid)
+{
+    int error = 0;
+    for (int stream = 1; stream <= 2; stream++) {
+        struct outlet_held **held = find_held(outlet, stream, tid);
+        if (*held && error == 0)
+            error = emit_held(outlet, held);
+    }
     return error;
 }
 
 void outlet_fini(struct outlet *outlet)
 {
+    while (outlet->held)
+        drop_held(&outlet->held);
     free(outlet->text);
     outlet->text = NULL;
 }

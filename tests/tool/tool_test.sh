@@ -270,6 +270,13 @@ test_run_whole_lines() {
         [ "$(grep -cxE '<[0-9]+ x{300}>' "$dir/out")" -eq 3000 ] && why=
 }
 
+test_run_long_lines() {
+    # shellcheck disable=SC2016
+    covey_is 0 run -n 4 sh -c 'for i in 1 2 3 4 5; do head -c 200000 /dev/zero | tr "\0" $$; echo; done' &&
+        out_lines 20 && why="a line is torn" && [ "$(awk '{ print length }' "$dir/out" | sort -u)" = 200000 ] &&
+        why=
+}
+
 # More than pipes and queues hold, and nothing of it lost.
 test_run_much_output() {
     why="bytes were lost"
@@ -508,6 +515,7 @@ check "run: exit statuses" test_run_status
 check "run: the worst exit status" test_run_worst_status
 check "run: both streams, as they are" test_run_streams
 check "run: no line is torn" test_run_whole_lines
+check "run: no long line is torn" test_run_long_lines
 check "run: 40 MB of output" test_run_much_output
 check "run: tagged lines" test_run_tagged
 check "run: environment" test_run_environment

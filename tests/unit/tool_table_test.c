@@ -1,5 +1,6 @@
 /* links: tools/table.c tools/outlet.c tools/tid.c */
 #include <CUnit/CUnit.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,11 @@ static void capture_expect(struct capture *capture, const char *expected)
     CU_ASSERT_STRING_EQUAL(text, expected);
 }
 
+static void capture_end(struct capture *capture, covey_tid_t tid)
+{
+    CU_ASSERT_EQUAL(outlet_end(&capture->outlet, tid), 0);
+}
+
 static void test_output_is_passed_on_as_it_is(void)
 {
     struct capture capture;
@@ -102,17 +108,55 @@ static void test_output_is_passed_on_as_it_is(void)
     capture_put(&capture, 2, "");
     capture_put(&capture, 2, "half");
     capture_put(&capture, 2, " line");
+    capture_end(&capture, 2);
+    capture_end(&capture, 1);
     capture_expect(&capture, "a\nb\nhalf line");
 }
 
-static void test_unfinished_line_is_ended_for_another_task(void)
+static void test_line_in_pieces_is_not_torn(void)
+{
+    struct capture capture;
+    capture_open(&capture);
+    capture_put(&capture, 1, "first\none ");
+    capture_put(&capture, 2, "whole\n");
+    capture_put(&capture, 2, "three ");
+    capture_put(&capture, 1, "two");
+    capture_put(&capture, 1, "\nnext\nl");
+    capture_put(&capture, 2, "four\n");
+    capture_end(&capture, 2);
+    capture_end(&capture, 1);
+    capture_expect(&capture, "first\nwhole\none two\nnext\nthree four\nl");
+}
+
+static void test_unfinished_last_line_is_ended_for_another_task(void)
 {
     struct capture capture;
     capture_open(&capture);
     capture_put(&capture, 1, "unfinished");
-    capture_put(&capture, 2, "whole\n");
-    capture_put(&capture, 1, "rest\n");
-    capture_expect(&capture, "unfinished\nwhole\nrest\n");
+    capture_put(&capture, 2, "also");
+    capture_end(&capture, 1);
+    capture_put(&capture, 2, " unfinished");
+    capture_end(&capture, 2);
+    capture_expect(&capture, "unfinished\nalso unfinished");
+}
+
+static void test_what_is_held_is_bounded(void)
+{
+    static char text[OUTLET_HELD_MAX / 4];
+    struct outlet outlet = {0};
+    int null = open("/dev/null", O_WRONLY);
+    int saved = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(null, STDOUT_FILENO);
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(outlet_write(&outlet, 1, 1, text, sizeof text), 0);
+    CU_ASSERT_EQUAL(outlet.open[1], 0);
+    CU_ASSERT_EQUAL(outlet_write(&outlet, 1, 1, text, sizeof text), 0);
+    CU_ASSERT_EQUAL(outlet.open[1], 1);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    close(null);
+    outlet_fini(&outlet);
 }
 
 static void test_tags_stand_before_each_line(void)
@@ -123,7 +167,8 @@ static void test_tags_stand_before_each_line(void)
     capture_put(&capture, 0x40001, "a\n\nb");
     capture_put(&capture, 0x40001, "c\nd");
     capture_put(&capture, 0x40002, "e\n");
-    capture_expect(&capture, "[t40001] a\n[t40001] \n[t40001] bc\n[t40001] d\n[t40002] e\n");
+    capture_end(&capture, 0x40001);
+    capture_expect(&capture, "[t40001] a\n[t40001] \n[t40001] bc\n[t40002] e\n[t40001] d");
 }
 
 static void test_unknown_streams_are_dropped(void)
@@ -141,8 +186,10 @@ int main(void)
         {"a table of 1000 rows", test_many_rows},
         {"no table is an error", test_no_table_is_an_error},
         {"output is passed on as it is", test_output_is_passed_on_as_it_is},
-        {"an unfinished line is ended for another task",
-         test_unfinished_line_is_ended_for_another_task},
+        {"a line in pieces is not torn", test_line_in_pieces_is_not_torn},
+        {"an unfinished last line is ended for another task",
+         test_unfinished_last_line_is_ended_for_another_task},
+        {"what is held back is bounded", test_what_is_held_is_bounded},
         {"tags stand before each line", test_tags_stand_before_each_line},
         {"unknown streams are dropped", test_unknown_streams_are_dropped},
     };
