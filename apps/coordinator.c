@@ -1,0 +1,189 @@
+#include "apps/coordinator.h"
+
+#include "apps/hosts.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+/* What one process leads. */
+struct coordinator {
+    covey_t *vm;
+    const struct app_options *options;
+    const struct coordinator_program *program;
+    struct host_list hosts;
+    const char **names; /* of the host of each rank */
+    int tasks;
+    struct coordinator_result result;
+};
+
+static int join(covey_t **vm, const struct app_options *options)
+{
+    struct covey_options how = {.route = options->route};
+    int error = covey_join(vm, &how);
+    if (error == COVEY_EDAEMON) {
+        warnx("%s; start a virtual machine with: covey start --local 4", covey_error_text());
+        return -1;
+    }
+    return error < 0 ? crew_error("cannot join the virtual machine", error) : 0;
+}
+
+/* ---- One run ----------------------------------------------------------------------------- */
+
+static int on_done(void *context, int rank, covey_msg_t *msg)
+{
+    struct measurement *measurement = context;
+    uint32_t routes = 0;
+    int error = figures_unpack(msg, &measurement->each[rank]);
+    if (error >= 0)
+        error = covey_unpack_uint32(msg, &routes, 1, 1);
+    measurement->routes |= routes;
+    return error < 0 ? crew_error("cannot read the figures of a task", error) : 0;
+}
+
+static int prepare(struct crew *crew, const struct coordinator_program *program)
+{
+    if (crew_send_job(crew, program->pack_job, program->job) < 0)
+        return -1;
+    if (program->feed != NULL && program->feed(crew, program->context) < 0)
+        return -1;
+    return crew_gather(crew, CREW_READY, NULL, NULL);
+}
+
+static int time_run(struct crew *crew, const struct coordinator_program *program,
+                    struct measurement *measurement)
+{
+    double begin = figures_clock();
+    if (crew_tell(crew, CREW_GO) < 0)
+        return -1;
+    bool conducted = program->conduct != NULL && !crew->sequential;
+    if (conducted && program->conduct(crew, program->context) < 0)
+        return -1;
+    if (crew_gather(crew, CREW_DONE, on_done, measurement) < 0)
+        return -1;
+    measurement->total_s = figures_clock() - begin;
+    return 0;
+}
+
+static int lead(struct crew *crew, const struct coordinator_program *program,
+                struct measurement *measurement)
+{
+    if (prepare(crew, program) < 0 || time_run(crew, program, measurement) < 0)
+        return -1;
+    bool wanted = program->collect != NULL && (!crew->sequential || program->compares);
+    if (wanted && program->collect(crew, program->context) < 0)
+        return -1;
+    return crew_release(crew);
+}
+
+static int measure(const struct coordinator *coordinator, const struct crew_plan *plan,
+                   struct measurement *measurement)
+{
+    *measurement = (struct measurement){.tasks = plan->count, .hosts = plan->hosts};
+    measurement->each = calloc((size_t)plan->count, sizeof *measurement->each);
+    if (measurement->each == NULL) {
+        warnx("out of memory");
+        return -1;
+    }
+    struct crew crew;
+    int result = crew_spawn(&crew, coordinator->vm, plan);
+    if (result == 0)
+        result = lead(&crew, coordinator->program, measurement);
+    crew_dismiss(&crew);
+    if (result < 0)
+        measurement_free(measurement);
+    return result;
+}
+
+/* One task on the first host, when a comparison or the sequential time is wanted. */
+static int measure_baseline(struct coordinator *coordinator)
+{
+    const struct app_options *options = coordinator->options;
+    double *sequential_s = &coordinator->result.sequential_s;
+    *sequential_s = options->baseline_s > 0 ? options->baseline_s : 0;
+    bool measured = options->baseline_s < 0;
+    if (!measured && !coordinator->program->compares)
+        return 0;
+    struct crew_plan plan = {.hosts = coordinator->hosts.names,
+                             .count = 1,
+                             .route = options->route,
+                             .sequential = true,
+                             .title = "sequential run"};
+    struct measurement measurement;
+    if (measure(coordinator, &plan, &measurement) < 0)
+        return -1;
+    if (measured)
+        *sequential_s = measurement.each[0].elapsed_s;
+    measurement_free(&measurement);
+    return 0;
+}
+
+static int measure_parallel(struct coordinator *coordinator)
+{
+    struct crew_plan plan = {.hosts = coordinator->names,
+                             .count = coordinator->tasks,
+                             .route = coordinator->options->route,
+                             .title = coordinator->program->title};
+    return measure(coordinator, &plan, &coordinator->result.run);
+}
+
+/* ---- The whole --------------------------------------------------------------------------- */
+
+static int count_tasks(const struct coordinator *coordinator)
+{
+    const struct coordinator_program *program = coordinator->program;
+    if (program->tasks != NULL)
+        return program->tasks(program->context, coordinator->hosts.count);
+    int asked = coordinator->options->tasks;
+    return asked > 0 ? asked : coordinator->hosts.count;
+}
+
+static int place(struct coordinator *coordinator)
+{
+    const struct coordinator_program *program = coordinator->program;
+    int hosts = coordinator->hosts.count;
+    coordinator->tasks = count_tasks(coordinator);
+    int *host_of = calloc((size_t)coordinator->tasks, sizeof *host_of);
+    for (int rank = 0; host_of != NULL && rank < coordinator->tasks; rank++)
+        host_of[rank] = rank % hosts;
+    if (host_of != NULL && program->place != NULL)
+        program->place(program->context, hosts, host_of);
+    if (host_of != NULL)
+        coordinator->names = hosts_by_rank(&coordinator->hosts, host_of, coordinator->tasks);
+    free(host_of);
+    if (coordinator->names != NULL)
+        return 0;
+    warnx("out of memory");
+    return -1;
+}
+
+static int run(struct coordinator *coordinator)
+{
+    const struct coordinator_program *program = coordinator->program;
+    if (join(&coordinator->vm, coordinator->options) < 0 ||
+        hosts_choose(coordinator->vm, coordinator->options, &coordinator->hosts) < 0 ||
+        place(coordinator) < 0 || measure_baseline(coordinator) < 0 ||
+        measure_parallel(coordinator) < 0)
+        return EXIT_FAILURE;
+    return program->report(program->context, &coordinator->result);
+}
+
+int coordinator_main(const struct app_options *options, const struct coordinator_program *program)
+{
+    struct coordinator coordinator = {.options = options, .program = program};
+    int status = run(&coordinator);
+    measurement_free(&coordinator.result.run);
+    free(coordinator.names);
+    hosts_free(&coordinator.hosts);
+    covey_leave(&coordinator.vm);
+    return status;
+}
+
+int coordinator_report(const struct app_options *options, const struct report *report)
+{
+    int result = options->json ? report_json(report) : report_table(report);
+    if (report->check == REPORT_FAILED) {
+        warnx("the result differs from that of the sequential run");
+        return EXIT_FAILURE;
+    }
+    return result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,39 @@
+#include "apps/figures.h"
+
+#include <time.h>
+
+double figures_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+struct figures figures_mean(const struct figures *each, int n)
+{
+    struct figures mean = {0};
+    for (int i = 0; i < n; i++) {
+        mean.elapsed_s += each[i].elapsed_s / n;
+        mean.computation_s += each[i].computation_s / n;
+        mean.communication_s += each[i].communication_s / n;
+        mean.idle_s += each[i].idle_s / n;
+    }
+    return mean;
+}
+
+int figures_pack(covey_msg_t *msg, const struct figures *figures)
+{
+    const double values[] = {figures->elapsed_s, figures->computation_s, figures->communication_s,
+                             figures->idle_s};
+    return covey_pack_double(msg, values, 4, 1);
+}
+
+int figures_unpack(covey_msg_t *msg, struct figures *figures)
+{
+    double values[4];
+    int error = covey_unpack_double(msg, values, 4, 1);
+    if (error < 0)
+        return error;
+    *figures = (struct figures){values[0], values[1], values[2], values[3]};
+    return 0;
+}

@@ -1,0 +1,29 @@
+/*
+ * figures.h - where a task's time went, divided as in section 3 of Schmidt & Sunderam.
+ */
+#ifndef APPS_FIGURES_H
+#define APPS_FIGURES_H
+
+#include "covey.h"
+
+/* All in seconds of wall clock, over the timed part of a run. Computation is measured around the
+ * kernels; idle (blocked in a receive) and communication (packing, sending, unpacking) are those
+ * of covey_timing(). Transfers that go on behind a computation make the sum exceed elapsed_s. */
+struct figures {
+    double elapsed_s;
+    double computation_s;
+    double communication_s;
+    double idle_s;
+};
+
+/* A monotonic clock, in seconds. */
+double figures_clock(void);
+
+/* The mean over n > 0 tasks. */
+struct figures figures_mean(const struct figures *each, int n);
+
+/* Adds figures to a message, and takes them from one. Errors: as covey_pack(), covey_unpack(). */
+int figures_pack(covey_msg_t *msg, const struct figures *figures);
+int figures_unpack(covey_msg_t *msg, struct figures *figures);
+
+#endif

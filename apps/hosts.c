@@ -1,0 +1,89 @@
+#include "apps/hosts.h"
+
+#include "apps/crew.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct covey_host *find(const struct covey_host *all, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return &all[i];
+    return NULL;
+}
+
+/* A suspected host is not yet given up. */
+static bool is_usable(const struct covey_host *host)
+{
+    return host->state == COVEY_HOST_UP || host->state == COVEY_HOST_SUSPECT;
+}
+
+static int take_named(struct host_list *list, int known, const char *name)
+{
+    const struct covey_host *host = find(list->all, known, name);
+    if (host == NULL || !is_usable(host)) {
+        warnx("host '%s' is %s; see covey hosts", name,
+              host == NULL ? "not in the virtual machine" : "not up");
+        return -1;
+    }
+    list->names[list->count++] = host->name;
+    return 0;
+}
+
+static int take_all(struct host_list *list, int known)
+{
+    for (int i = 0; i < known; i++)
+        if (is_usable(&list->all[i]))
+            list->names[list->count++] = list->all[i].name;
+    if (list->count > 0)
+        return 0;
+    warnx("no host of the virtual machine is up");
+    return -1;
+}
+
+static int choose(covey_t *vm, const struct app_options *options, struct host_list *list, int known)
+{
+    if (options->host_count == 0 && options->route == COVEY_ROUTE_SHM)
+        return take_named(list, known, covey_myhost(vm));
+    if (options->host_count == 0)
+        return take_all(list, known);
+    for (int i = 0; i < options->host_count; i++)
+        if (take_named(list, known, options->hosts[i]) < 0)
+            return -1;
+    return 0;
+}
+
+int hosts_choose(covey_t *vm, const struct app_options *options, struct host_list *list)
+{
+    *list = (struct host_list){0};
+    int known = covey_hosts(vm, &list->all);
+    if (known < 0)
+        return crew_error("cannot list the hosts", known);
+    list->names = calloc((size_t)(known + options->host_count + 1), sizeof *list->names);
+    if (list->names == NULL) {
+        warnx("out of memory");
+        hosts_free(list);
+        return -1;
+    }
+    int result = choose(vm, options, list, known);
+    if (result < 0)
+        hosts_free(list);
+    return result;
+}
+
+void hosts_free(struct host_list *list)
+{
+    free(list->names);
+    covey_free(list->all);
+    *list = (struct host_list){0};
+}
+
+const char **hosts_by_rank(const struct host_list *list, const int *of, int ranks)
+{
+    const char **names = calloc((size_t)ranks + 1, sizeof *names);
+    for (int i = 0; names != NULL && i < ranks; i++)
+        names[i] = list->names[of[i]];
+    return names;
+}

@@ -1,0 +1,190 @@
+#include "apps/mandel/draw.h"
+
+#include "apps/worker.h"
+
+#include <stdlib.h>
+
+#define SENDS 2 /* strips that may be on their way back while the next is drawn */
+
+struct draw {
+    struct escape_view view;
+    covey_req_t *sends[SENDS];
+    uint16_t *whole; /* alone: all counts */
+};
+
+int draw_pack(covey_msg_t *msg, const void *context)
+{
+    const struct escape_view *view = context;
+    const double place[] = {view->centre_re, view->centre_im, view->zoom};
+    const int32_t size[] = {view->width, view->height, view->iterations};
+    int error = covey_pack_double(msg, place, 3, 1);
+    return error < 0 ? error : covey_pack_int32(msg, size, 3, 1);
+}
+
+static bool is_within(int32_t value, int32_t max)
+{
+    return value >= 1 && value <= max;
+}
+
+static int unpack(covey_msg_t *msg, struct escape_view *view)
+{
+    double place[3];
+    int32_t size[3];
+    int error = covey_unpack_double(msg, place, 3, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, size, 3, 1);
+    if (error < 0)
+        return error;
+    *view = (struct escape_view){place[0], place[1], place[2], size[0], size[1], size[2]};
+    bool sane = is_within(view->width, ESCAPE_SIZE_MAX) &&
+                is_within(view->height, ESCAPE_SIZE_MAX) &&
+                is_within(view->iterations, ESCAPE_ITERATIONS_MAX);
+    return sane ? 0 : COVEY_EPROTO;
+}
+
+static size_t pixels(const struct draw *draw, int rows)
+{
+    return (size_t)rows * (size_t)draw->view.width;
+}
+
+static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
+{
+    struct draw *draw = state;
+    int error = unpack(msg, &draw->view);
+    if (error < 0 || !worker->sequential)
+        return error;
+    draw->whole = calloc(pixels(draw, draw->view.height), sizeof *draw->whole);
+    return draw->whole == NULL ? COVEY_ENOMEM : 0;
+}
+
+static void draw_rows(const struct draw *draw, struct worker *worker, const int32_t *strip,
+                      uint16_t *counts)
+{
+    double begin = worker_compute_begin();
+    for (int i = 0; i < strip[1]; i++)
+        escape_row(&draw->view, strip[0] + i, counts + pixels(draw, i));
+    worker_compute_end(worker, begin);
+}
+
+/* ---- One of several ---------------------------------------------------------------------- */
+
+static int next_strip(const struct draw *draw, struct worker *worker, int32_t *strip)
+{
+    covey_msg_t *msg = NULL;
+    worker->doing = "waiting for a strip";
+    int error = covey_recv(worker->vm, worker->parent, DRAW_TAG_STRIP, COVEY_FOREVER, &msg);
+    if (error < 0)
+        return error;
+    error = covey_unpack_int32(msg, strip, 2, 1);
+    covey_msg_free(msg);
+    if (error < 0)
+        return error;
+    bool sane = strip[0] >= 0 && strip[1] >= 0 && strip[0] <= draw->view.height &&
+                strip[1] <= draw->view.height - strip[0];
+    return sane ? 0 : COVEY_EPROTO;
+}
+
+static int finish_send(covey_req_t **send)
+{
+    if (*send == NULL)
+        return 0;
+    int error = covey_wait(*send, COVEY_FOREVER);
+    covey_req_free(send);
+    return error;
+}
+
+static int draw_strip(struct draw *draw, struct worker *worker, const int32_t *strip,
+                      covey_msg_t *msg)
+{
+    uint16_t *counts = calloc(pixels(draw, strip[1]), sizeof *counts);
+    if (counts == NULL)
+        return COVEY_ENOMEM;
+    draw_rows(draw, worker, strip, counts);
+    int error = covey_pack_int32(msg, strip, 2, 1);
+    if (error >= 0)
+        error = covey_pack_uint16(msg, counts, pixels(draw, strip[1]), 1);
+    free(counts);
+    return error;
+}
+
+static int return_strip(struct draw *draw, struct worker *worker, const int32_t *strip,
+                        covey_req_t **send)
+{
+    worker->doing = "sending a strip";
+    int error = finish_send(send);
+    if (error < 0)
+        return error;
+    covey_msg_t *msg = covey_msg_new();
+    if (msg == NULL)
+        return COVEY_ENOMEM;
+    error = draw_strip(draw, worker, strip, msg);
+    if (error >= 0)
+        error = covey_isend(worker->vm, worker->parent, DRAW_TAG_DRAWN, &msg, send);
+    covey_msg_free(msg);
+    return error;
+}
+
+static int finish_sends(struct draw *draw)
+{
+    for (int i = 0; i < SENDS; i++) {
+        int error = finish_send(&draw->sends[i]);
+        if (error < 0)
+            return error;
+    }
+    return 0;
+}
+
+static int run(void *state, struct worker *worker)
+{
+    struct draw *draw = state;
+    for (int turn = 0;; turn = (turn + 1) % SENDS) {
+        int32_t strip[2];
+        int error = next_strip(draw, worker, strip);
+        if (error < 0)
+            return error;
+        if (strip[1] == 0)
+            return finish_sends(draw);
+        error = return_strip(draw, worker, strip, &draw->sends[turn]);
+        if (error < 0)
+            return error;
+    }
+}
+
+/* ---- Alone ------------------------------------------------------------------------------- */
+
+static int run_alone(void *state, struct worker *worker)
+{
+    struct draw *draw = state;
+    for (int32_t row = 0; row < draw->view.height; row++) {
+        const int32_t strip[] = {row, 1};
+        draw_rows(draw, worker, strip, draw->whole + pixels(draw, row));
+        worker_progress(worker, (row + 1.0) / draw->view.height);
+    }
+    return 0;
+}
+
+static int send_result(void *state, struct worker *worker)
+{
+    struct draw *draw = state;
+    return covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_UINT16, draw->whole,
+                            draw->whole != NULL ? pixels(draw, draw->view.height) : 0);
+}
+
+static void finish(void *state)
+{
+    struct draw *draw = state;
+    for (int i = 0; i < SENDS; i++)
+        covey_req_free(&draw->sends[i]);
+    free(draw->whole);
+}
+
+int draw_worker(void)
+{
+    static const struct worker_program program = {.prepare = prepare,
+                                                  .run = run,
+                                                  .run_alone = run_alone,
+                                                  .send_result = send_result,
+                                                  .finish = finish};
+    struct draw state = {0};
+    return worker_run(&program, &state);
+}

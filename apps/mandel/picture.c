@@ -1,0 +1,97 @@
+#include "apps/mandel/picture.h"
+
+#include <err.h>
+#include <math.h>
+#include <png.h>
+#include <stdlib.h>
+
+#define COMPRESSION 6
+
+static unsigned char wave(double phase)
+{
+    return (unsigned char)(127.5 * (1 - cos(phase)));
+}
+
+/* The logarithm spreads the few small counts of a wide view as well as the many of a deep one. */
+struct picture_colour picture_colour(int count, int iterations)
+{
+    if (count >= iterations)
+        return (struct picture_colour){0, 0, 0};
+    double phase = 2.2 * log1p(count);
+    return (struct picture_colour){wave(0.6 * phase), wave(0.8 * phase), wave(phase + 0.8)};
+}
+
+static struct picture_colour *make_palette(int iterations)
+{
+    struct picture_colour *palette = calloc((size_t)iterations + 1, sizeof *palette);
+    for (int count = 0; palette != NULL && count <= iterations; count++)
+        palette[count] = picture_colour(count, iterations);
+    return palette;
+}
+
+static void on_png_error(png_structp png, png_const_charp text)
+{
+    warnx("cannot write the picture: %s", text);
+    longjmp(png_jmpbuf(png), 1);
+}
+
+static void write_header(png_structp png, png_infop info, const struct escape_view *view)
+{
+    png_set_IHDR(png, info, (png_uint_32)view->width, (png_uint_32)view->height, 8,
+                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_compression_level(png, COMPRESSION);
+    png_write_info(png, info);
+}
+
+/* What is needed to draw: allocated before libpng may jump. */
+struct canvas {
+    FILE *stream;
+    struct picture_colour *palette;
+    struct picture_colour *row;
+};
+
+/* libpng reports an error by jumping back to setjmp(). */
+static int write_png(png_structp png, png_infop info, const struct canvas *canvas,
+                     const struct escape_view *view, const uint16_t *counts)
+{
+    if (setjmp(png_jmpbuf(png)) != 0)
+        return -1;
+    png_init_io(png, canvas->stream);
+    write_header(png, info, view);
+    for (int row = 0; row < view->height; row++) {
+        const uint16_t *row_counts = counts + (size_t)row * (size_t)view->width;
+        for (int i = 0; i < view->width; i++)
+            canvas->row[i] = canvas->palette[row_counts[i]];
+        png_write_row(png, (png_const_bytep)canvas->row);
+    }
+    png_write_end(png, info);
+    return 0;
+}
+
+static int draw(const struct canvas *canvas, const struct escape_view *view, const uint16_t *counts)
+{
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_png_error, NULL);
+    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
+    int result = -1;
+    if (info != NULL)
+        result = write_png(png, info, canvas, view, counts);
+    else
+        warnx("out of memory for the picture");
+    png_destroy_write_struct(&png, &info);
+    return result;
+}
+
+int picture_write(FILE *stream, const struct escape_view *view, const uint16_t *counts)
+{
+    struct canvas canvas = {stream, make_palette(view->iterations),
+                            calloc((size_t)view->width, sizeof *canvas.row)};
+    int result = -1;
+    if (canvas.palette != NULL && canvas.row != NULL)
+        result = draw(&canvas, view, counts);
+    else
+        warnx("out of memory for the picture");
+    free(canvas.palette);
+    free(canvas.row);
+    return result;
+}

@@ -1,0 +1,25 @@
+#include "apps/mandel/strips.h"
+
+#define SHARES 8    /* a strip is this part of a worker's share of what is left */
+#define ROWS_MAX 32 /* rows differ much in cost: a strip must not weigh too much either */
+
+static int strip_rows(const struct strips *strips, int left)
+{
+    int rows = strips->fixed > 0 ? strips->fixed : left / (SHARES * strips->workers);
+    if (strips->fixed == 0 && rows > ROWS_MAX)
+        rows = ROWS_MAX;
+    if (rows < 1)
+        rows = 1;
+    return rows < left ? rows : left;
+}
+
+int strips_take(struct strips *strips, int *first)
+{
+    int left = strips->height - strips->next;
+    if (left <= 0)
+        return 0;
+    int rows = strip_rows(strips, left);
+    *first = strips->next;
+    strips->next += rows;
+    return rows;
+}

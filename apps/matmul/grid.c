@@ -1,0 +1,74 @@
+#include "apps/matmul/grid.h"
+
+#include "apps/block.h"
+
+#include <stdbool.h>
+
+int grid_default(int hosts)
+{
+    int q = 1;
+    while (q * q < hosts)
+        q++;
+    for (int larger = q; larger * larger <= 4 * hosts && larger <= GRID_Q_MAX; larger++)
+        if (larger * larger % hosts == 0)
+            return larger;
+    return q * q == hosts ? q : q - 1;
+}
+
+/* The number of rows of hosts for rectangles that cover the grid, or 0 when there is none. With r
+ * rows and c columns of hosts a host receives (r + c - 2) / (r c) of a matrix. Among equals the
+ * wider rectangle is better: B never comes back to a host it was on. */
+static int host_rows(int q, int hosts)
+{
+    int best = 0;
+    for (int rows = 1; rows <= hosts && rows <= q; rows++) {
+        if (hosts % rows != 0 || q % rows != 0 || q % (hosts / rows) != 0)
+            continue;
+        if (best == 0 || rows + hosts / rows <= best + hosts / best)
+            best = rows;
+    }
+    return best;
+}
+
+static int rank_order_host(int rank, int ranks, int hosts)
+{
+    int host = 0;
+    while (block_first(ranks, hosts, host + 1) <= rank)
+        host++;
+    return host;
+}
+
+void grid_place(int q, int hosts, int *host_of)
+{
+    int rows = host_rows(q, hosts);
+    int columns = rows > 0 ? hosts / rows : 0;
+    for (int rank = 0; rank < q * q; rank++) {
+        if (rows > 0)
+            host_of[rank] = rank / q / (q / rows) * columns + rank % q / (q / columns);
+        else
+            host_of[rank] = rank_order_host(rank, q * q, hosts);
+    }
+}
+
+static bool is_placed(const int *order, int placed, int column)
+{
+    for (int i = 0; i < placed; i++)
+        if (order[i] == column)
+            return true;
+    return false;
+}
+
+void grid_chain(const int *row_hosts, int q, int root, int *order)
+{
+    int placed = 0;
+    for (int i = 0; i < q; i++) {
+        int leader = (root + i) % q;
+        if (is_placed(order, placed, leader))
+            continue;
+        for (int j = i; j < q; j++) {
+            int column = (root + j) % q;
+            if (row_hosts[column] == row_hosts[leader])
+                order[placed++] = column;
+        }
+    }
+}

@@ -1,0 +1,285 @@
+/*
+ * matmul - multiplies two matrices by pipe-multiply-roll (Schmidt & Sunderam, section 2.3).
+ *
+ * Files. matmul.c: options, and the coordinator that the user starts. multiply.c: the q x q tasks,
+ * which compute with CBLAS. stream.c: how panels of A and B travel through a task. grid.c: which
+ * host a task is put on and how a row hands on a block. matrix.c: the factors, made in place from
+ * a seed. product.c: the checks.
+ *
+ * What is timed is the multiplication: the factors are where they are needed before, and the
+ * product is collected, if it is wanted at all, after.
+ */
+#include "apps/block.h"
+#include "apps/coordinator.h"
+#include "apps/matmul/grid.h"
+#include "apps/matmul/matrix.h"
+#include "apps/matmul/multiply.h"
+#include "apps/matmul/product.h"
+#include "apps/outfile.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+#define N_DEFAULT 2048
+#define N_SEQUENTIAL_MAX 6144 /* up to here the whole product is compared: 300 MB of it */
+
+enum { OPTION_FREIVALDS = APP_OPTION_OWN };
+
+struct matmul_options {
+    struct app_options common;
+    int64_t n;
+    int q; /* 0: by the number of hosts */
+    bool freivalds;
+};
+
+/* What the coordinator keeps of the results. */
+struct matmul {
+    const struct matmul_options *options;
+    struct multiply_job job;
+    double *whole; /* the product of the sequential run */
+    double *block; /* the block at hand */
+    struct freivalds freivalds;
+    struct outfile file;
+    bool equal;
+};
+
+/* ---- Options ----------------------------------------------------------------------------- */
+
+static const char help[] =
+    "Usage: matmul [OPTION]...\n"
+    "Multiplies two N x N matrices by pipe-multiply-roll on q x q tasks of a virtual machine and\n"
+    "prints where the time went.\n"
+    "\n"
+    "  -N, --size N          rows and columns of the matrices (2048); K, M: times 1024, 1024^2\n"
+    "  -q, --grid Q          Q x Q tasks (the smallest Q that loads all hosts alike)\n"
+    "  -n, --tasks TASKS     the same as -q with the square root; must be a square\n"
+    "  -s, --seed SEED       matrices to multiply (1)\n"
+    "      --freivalds       check by Freivalds' method instead of a sequential product; this is\n"
+    "                        so in any case above N = 6144\n"
+    "  -o, --output FILE     write the product: N x N doubles by rows, in this host's byte "
+    "order\n" APP_OPTIONS_HELP;
+
+static int take_own(struct matmul_options *options, int key, const char *argument)
+{
+    switch (key) {
+    case 'N':
+        return app_parse_integer("--size", argument, 1, MATRIX_N_MAX, &options->n);
+    case 'q':
+        return app_parse_int("--grid", argument, 1, GRID_Q_MAX, &options->q);
+    case OPTION_FREIVALDS:
+        options->freivalds = true;
+        return 0;
+    case 'h':
+        fputs(help, stdout);
+        exit(EXIT_SUCCESS);
+    default:
+        return -1; /* getopt_long() has said why */
+    }
+}
+
+/* -n counts tasks, -q the side of the grid. */
+static int settle_grid(struct matmul_options *options)
+{
+    if (options->common.tasks > 0 && options->q == 0) {
+        while (options->q * options->q < options->common.tasks)
+            options->q++;
+        if (options->q * options->q != options->common.tasks || options->q > GRID_Q_MAX) {
+            warnx("--tasks: %d tasks are no square grid; take 1, 4, 9, 16 ...",
+                  options->common.tasks);
+            return -1;
+        }
+    }
+    if (options->q > options->n) {
+        warnx("--grid: %d x %d tasks have no %lld rows to share", options->q, options->q,
+              (long long)options->n);
+        return -1;
+    }
+    options->freivalds = options->freivalds || options->n > N_SEQUENTIAL_MAX;
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct matmul_options *options)
+{
+    static const struct option longs[] = {APP_LONG_OPTIONS,
+                                          {"size", required_argument, NULL, 'N'},
+                                          {"grid", required_argument, NULL, 'q'},
+                                          {"freivalds", no_argument, NULL, OPTION_FREIVALDS},
+                                          {NULL, 0, NULL, 0}};
+    *options = (struct matmul_options){.n = N_DEFAULT};
+    app_options_init(&options->common);
+    int key;
+    while ((key = getopt_long(argc, argv, APP_SHORT_OPTIONS "N:q:", longs, NULL)) != -1) {
+        int taken = app_option(&options->common, key, optarg);
+        if (taken < 0 || (taken == 0 && take_own(options, key, optarg) < 0))
+            return -1;
+    }
+    return app_options_end(argc, argv) ? settle_grid(options) : -1;
+}
+
+/* ---- Results ----------------------------------------------------------------------------- */
+
+static struct matrix_part part_of(const struct multiply_job *job, int rank)
+{
+    int row = rank / job->q;
+    int column = rank % job->q;
+    return (struct matrix_part){.row = block_first(job->n, job->q, row),
+                                .column = block_first(job->n, job->q, column),
+                                .rows = block_size(job->n, job->q, row),
+                                .columns = block_size(job->n, job->q, column)};
+}
+
+static int collect_whole(struct crew *crew, struct matmul *matmul)
+{
+    size_t elements = (size_t)(matmul->job.n * matmul->job.n);
+    matmul->whole = calloc(elements, sizeof *matmul->whole);
+    if (matmul->whole == NULL) {
+        warnx("out of memory for the sequential product; try --freivalds");
+        return -1;
+    }
+    if (crew_tell(crew, CREW_COLLECT) < 0)
+        return -1;
+    return crew_receive_array(crew, 0, COVEY_DOUBLE, matmul->whole, elements);
+}
+
+static int take_block(struct matmul *matmul, const struct matrix_part *part)
+{
+    if (matmul->whole != NULL)
+        matmul->equal =
+            product_equals(matmul->whole, matmul->job.n, part, matmul->block) && matmul->equal;
+    if (matmul->freivalds.r != NULL)
+        freivalds_add(&matmul->freivalds, part, matmul->block);
+    if (matmul->file.stream == NULL ||
+        product_write(matmul->file.stream, matmul->job.n, part, matmul->block) == 0)
+        return 0;
+    warn("cannot write '%s'", matmul->options->common.output);
+    return -1;
+}
+
+/* One task after the other is asked, so that one block at a time is here. */
+static int collect_blocks(struct crew *crew, struct matmul *matmul)
+{
+    for (int rank = 0; rank < crew->count; rank++) {
+        struct matrix_part part = part_of(&matmul->job, rank);
+        if (crew_ask(crew, rank, CREW_COLLECT) < 0)
+            return -1;
+        size_t elements = (size_t)(part.rows * part.columns);
+        if (crew_receive_array(crew, rank, COVEY_DOUBLE, matmul->block, elements) < 0)
+            return -1;
+        if (take_block(matmul, &part) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int prepare_collection(struct matmul *matmul)
+{
+    const struct app_options *common = &matmul->options->common;
+    size_t side = (size_t)block_size_max(matmul->job.n, matmul->job.q);
+    matmul->block = calloc(side * side, sizeof *matmul->block);
+    bool enough = matmul->block != NULL;
+    if (enough && common->check && matmul->options->freivalds)
+        enough = freivalds_init(&matmul->freivalds, matmul->job.seed, matmul->job.n) == 0;
+    if (!enough) {
+        warnx("out of memory for the product");
+        return -1;
+    }
+    return common->output != NULL ? outfile_open(&matmul->file, common->output) : 0;
+}
+
+static int collect(struct crew *crew, void *context)
+{
+    struct matmul *matmul = context;
+    if (crew->sequential)
+        return collect_whole(crew, matmul);
+    if (prepare_collection(matmul) < 0 || collect_blocks(crew, matmul) < 0)
+        return -1;
+    if (matmul->freivalds.r != NULL)
+        matmul->equal = freivalds_passed(&matmul->freivalds);
+    return matmul->file.stream != NULL ? outfile_commit(&matmul->file) : 0;
+}
+
+static void matmul_free(struct matmul *matmul)
+{
+    outfile_discard(&matmul->file);
+    freivalds_free(&matmul->freivalds);
+    free(matmul->whole);
+    free(matmul->block);
+}
+
+/* ---- The coordinator --------------------------------------------------------------------- */
+
+static enum report_check verdict(const struct matmul *matmul)
+{
+    if (!matmul->options->common.check)
+        return REPORT_UNCHECKED;
+    return matmul->equal ? REPORT_PASSED : REPORT_FAILED;
+}
+
+static int report(void *context, const struct coordinator_result *result)
+{
+    const struct matmul *matmul = context;
+    const struct matmul_options *options = matmul->options;
+    char problem[128];
+    snprintf(problem, sizeof problem, "N = %lld on %d x %d tasks", (long long)matmul->job.n,
+             matmul->job.q, matmul->job.q);
+    json_t *parameters = json_pack("{s:I, s:i, s:I}", "n", (json_int_t)matmul->job.n, "q",
+                                   matmul->job.q, "seed", (json_int_t)matmul->job.seed);
+    const struct report report = {.program = "matmul",
+                                  .problem = problem,
+                                  .parameters = parameters,
+                                  .route = options->common.route,
+                                  .sequential_s = result->sequential_s,
+                                  .check = verdict(matmul),
+                                  .check_method = options->freivalds
+                                                      ? "by Freivalds' method"
+                                                      : "equals the sequential product",
+                                  .output = options->common.output,
+                                  .run = &result->run};
+    int status = coordinator_report(&options->common, &report);
+    json_decref(parameters);
+    return status;
+}
+
+static int count_tasks(void *context, int hosts)
+{
+    struct matmul *matmul = context;
+    int q = matmul->options->q > 0 ? matmul->options->q : grid_default(hosts);
+    matmul->job.q = q > matmul->job.n ? (int)matmul->job.n : q;
+    return matmul->job.q * matmul->job.q;
+}
+
+static void place(void *context, int hosts, int *host_of)
+{
+    const struct matmul *matmul = context;
+    grid_place(matmul->job.q, hosts, host_of);
+}
+
+static int coordinate(const struct matmul_options *options)
+{
+    struct matmul matmul = {
+        .options = options, .job = {.n = options->n, .seed = options->common.seed}, .equal = true};
+    bool wanted = options->common.check || options->common.output != NULL;
+    const struct coordinator_program program = {.context = &matmul,
+                                                .title = "multiplying",
+                                                .tasks = count_tasks,
+                                                .place = place,
+                                                .pack_job = multiply_pack,
+                                                .job = &matmul.job,
+                                                .collect = wanted ? collect : NULL,
+                                                .compares =
+                                                    options->common.check && !options->freivalds,
+                                                .report = report};
+    int status = coordinator_main(&options->common, &program);
+    matmul_free(&matmul);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct matmul_options options;
+    int status = 2;
+    if (parse(argc, argv, &options) == 0)
+        status = options.common.worker ? multiply_worker() : coordinate(&options);
+    app_options_fini(&options.common);
+    return status;
+}

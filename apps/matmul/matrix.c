@@ -1,0 +1,8 @@
+#include "apps/matmul/matrix.h"
+
+void matrix_fill(const struct matrix *matrix, const struct matrix_part *part, double *to)
+{
+    for (int64_t i = 0; i < part->rows; i++)
+        for (int64_t j = 0; j < part->columns; j++)
+            *to++ = matrix_element(matrix, part->row + i, part->column + j);
+}

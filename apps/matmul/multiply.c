@@ -1,0 +1,252 @@
+#include "apps/matmul/multiply.h"
+
+#include "apps/block.h"
+#include "apps/crew.h"
+#include "apps/matmul/grid.h"
+#include "apps/matmul/matrix.h"
+#include "apps/matmul/stream.h"
+#include "apps/worker.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+
+#define PANEL_WIDTH 256 /* narrower and dgemm slows down, wider and less of a transfer is hidden   \
+                         */
+#define WATCHED_MAX 4
+
+struct multiply {
+    struct multiply_job job;
+    struct stream_place place;
+    struct stream a;
+    struct stream b;
+    int64_t rows; /* of the block of C */
+    int64_t columns;
+    double *own_a;   /* the task's block of A, by panels; alone: the whole matrix */
+    double *whole_b; /* only alone */
+    double *c;
+};
+
+int multiply_pack(covey_msg_t *msg, const void *context)
+{
+    const struct multiply_job *job = context;
+    int error = covey_pack_int64(msg, &job->n, 1, 1);
+    if (error >= 0)
+        error = covey_pack_uint64(msg, &job->seed, 1, 1);
+    return error < 0 ? error : covey_pack_int32(msg, &job->q, 1, 1);
+}
+
+static int unpack(covey_msg_t *msg, struct multiply_job *job)
+{
+    int error = covey_unpack_int64(msg, &job->n, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_uint64(msg, &job->seed, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, &job->q, 1, 1);
+    if (error < 0)
+        return error;
+    bool sane = job->q >= 1 && job->q <= GRID_Q_MAX && job->n >= job->q && job->n <= MATRIX_N_MAX;
+    return sane ? 0 : COVEY_EPROTO;
+}
+
+static double *allocate(int64_t rows, int64_t columns)
+{
+    return calloc((size_t)(rows * columns), sizeof(double));
+}
+
+/* ---- Data -------------------------------------------------------------------------------- */
+
+static void fill_a(struct multiply *m)
+{
+    struct matrix matrix = {m->job.seed, m->job.n, MATRIX_A};
+    for (int t = 0; t < m->a.length; t++) {
+        const struct parcel *parcel = &m->a.parcels[t];
+        struct matrix_part part = {.row = block_first(m->job.n, m->job.q, m->place.row),
+                                   .rows = (int64_t)parcel->rows};
+        stream_inner(&m->place, t, &part.column, &part.columns);
+        if (parcel->source < 0)
+            matrix_fill(&matrix, &part, parcel->data);
+    }
+}
+
+static void fill_b(struct multiply *m)
+{
+    struct matrix matrix = {m->job.seed, m->job.n, MATRIX_B};
+    for (int t = 0; t < m->b.length; t++) {
+        const struct parcel *parcel = &m->b.parcels[t];
+        struct matrix_part part = {.column = block_first(m->job.n, m->job.q, m->place.column),
+                                   .columns = (int64_t)parcel->columns};
+        stream_inner(&m->place, t, &part.row, &part.rows);
+        if (parcel->source < 0)
+            matrix_fill(&matrix, &part, parcel->data);
+    }
+}
+
+static int prepare_streams(struct multiply *m)
+{
+    int error = stream_plan_a(&m->place, &m->a);
+    if (error >= 0)
+        error = stream_plan_b(&m->place, &m->b);
+    if (error >= 0)
+        error = stream_allocate(&m->a, m->own_a);
+    if (error >= 0)
+        error = stream_allocate(&m->b, NULL);
+    if (error < 0)
+        return error;
+    fill_a(m);
+    fill_b(m);
+    return 0;
+}
+
+static int prepare_block(struct multiply *m, const struct worker *worker)
+{
+    int64_t n = m->job.n;
+    int q = m->job.q;
+    if (worker->count != q * q)
+        return COVEY_EPROTO;
+    int row_hosts[GRID_Q_MAX];
+    int panels = stream_panels(n, q, PANEL_WIDTH);
+    m->place = (struct stream_place){.n = n,
+                                     .q = q,
+                                     .row = worker->rank / q,
+                                     .column = worker->rank % q,
+                                     .panels = panels,
+                                     .window = panels,
+                                     .row_hosts = row_hosts};
+    for (int j = 0; j < q; j++)
+        row_hosts[j] = covey_tid_host(worker->tids[m->place.row * q + j]);
+    m->rows = block_size(n, q, m->place.row);
+    m->columns = block_size(n, q, m->place.column);
+    m->own_a = allocate(m->rows, block_size(n, q, m->place.column));
+    m->c = allocate(m->rows, m->columns);
+    if (m->own_a == NULL || m->c == NULL)
+        return COVEY_ENOMEM;
+    int error = prepare_streams(m);
+    m->place.row_hosts = NULL;
+    return error;
+}
+
+static int prepare_whole(struct multiply *m)
+{
+    int64_t n = m->job.n;
+    m->rows = m->columns = n;
+    m->own_a = allocate(n, n);
+    m->whole_b = allocate(n, n);
+    m->c = allocate(n, n);
+    if (m->own_a == NULL || m->whole_b == NULL || m->c == NULL)
+        return COVEY_ENOMEM;
+    const struct matrix_part whole = {0, 0, n, n};
+    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_A}, &whole, m->own_a);
+    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_B}, &whole, m->whole_b);
+    return 0;
+}
+
+/* The page of a block that is first written to costs time; that belongs to making the data. */
+static void touch(double *block, int64_t elements)
+{
+    for (int64_t i = 0; i < elements; i++)
+        ((volatile double *)block)[i] = 0;
+}
+
+static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
+{
+    struct multiply *m = state;
+    int error = unpack(msg, &m->job);
+    if (error < 0)
+        return error;
+    openblas_set_num_threads(1);
+    error = worker->sequential ? prepare_whole(m) : prepare_block(m, worker);
+    if (error >= 0)
+        touch(m->c, m->rows * m->columns);
+    return error;
+}
+
+/* ---- Multiplication ---------------------------------------------------------------------- */
+
+/* C += A B, for A with `inner` columns. */
+static void add_product(struct multiply *m, int64_t inner, const double *a, const double *b)
+{
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)m->rows, (blasint)m->columns,
+                (blasint)inner, 1.0, a, (blasint)inner, b, (blasint)m->columns, 1.0, m->c,
+                (blasint)m->columns);
+}
+
+static int pump(struct multiply *m, const struct worker *worker, int now)
+{
+    int error = stream_pump(&m->a, worker->vm, worker->tids, now);
+    return error < 0 ? error : stream_pump(&m->b, worker->vm, worker->tids, now);
+}
+
+/* Waits until both panels number `now` are there, handing on others meanwhile. */
+static int await_panels(struct multiply *m, const struct worker *worker, int now)
+{
+    for (;;) {
+        int error = pump(m, worker, now);
+        if (error < 0)
+            return error;
+        if (stream_ready(&m->a, now) && stream_ready(&m->b, now))
+            return 0;
+        covey_req_t *watched[WATCHED_MAX];
+        size_t n = 0;
+        stream_watch(&m->a, now, watched, &n);
+        stream_watch(&m->b, now, watched, &n);
+        error = covey_wait_any(watched, n, COVEY_FOREVER);
+        if (error < 0)
+            return error;
+    }
+}
+
+static int run(void *state, struct worker *worker)
+{
+    struct multiply *m = state;
+    worker->doing = "exchanging panels";
+    for (int t = 0; t < m->a.length; t++) {
+        int error = await_panels(m, worker, t);
+        if (error < 0)
+            return error;
+        double begin = worker_compute_begin();
+        add_product(m, (int64_t)m->a.parcels[t].columns, m->a.parcels[t].data,
+                    m->b.parcels[t].data);
+        worker_compute_end(worker, begin);
+        if (worker->rank == 0)
+            worker_progress(worker, (t + 1.0) / m->a.length);
+    }
+    int error = stream_drain(&m->a);
+    return error < 0 ? error : stream_drain(&m->b);
+}
+
+static int run_alone(void *state, struct worker *worker)
+{
+    struct multiply *m = state;
+    double begin = worker_compute_begin();
+    add_product(m, m->job.n, m->own_a, m->whole_b);
+    worker_compute_end(worker, begin);
+    return 0;
+}
+
+static int send_result(void *state, struct worker *worker)
+{
+    struct multiply *m = state;
+    return covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_DOUBLE, m->c,
+                            (size_t)(m->rows * m->columns));
+}
+
+static void finish(void *state)
+{
+    struct multiply *m = state;
+    stream_free(&m->a);
+    stream_free(&m->b);
+    free(m->own_a);
+    free(m->whole_b);
+    free(m->c);
+}
+
+int multiply_worker(void)
+{
+    static const struct worker_program program = {.prepare = prepare,
+                                                  .run = run,
+                                                  .run_alone = run_alone,
+                                                  .send_result = send_result,
+                                                  .finish = finish};
+    struct multiply state = {0};
+    return worker_run(&program, &state);
+}

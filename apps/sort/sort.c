@@ -1,0 +1,284 @@
+/*
+ * sort - sorts keys by split-sort-merge over a tree of tasks (Schmidt & Sunderam, section 2.3).
+ *
+ * Files. sort.c: options, and the coordinator that the user starts. split.c: the tasks. tree.c:
+ * who hands how many keys to whom. keys.c: the sort and the merge themselves. keyfile.c: key
+ * files.
+ *
+ * All keys are at the root, task 0, when the clock starts, and there again, sorted, when it stops:
+ * handing them out and taking them back is part of the work, as in the paper.
+ */
+#include "apps/coordinator.h"
+#include "apps/outfile.h"
+#include "apps/sort/keys.h"
+#include "apps/sort/split.h"
+
+#include <err.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS_DEFAULT ((int64_t)8 << 20)
+
+enum { OPTION_FORMAT = APP_OPTION_OWN };
+
+struct sort_options {
+    struct app_options common;
+    int64_t keys;
+    const char *input; /* NULL: keys are generated */
+    enum keys_format format;
+};
+
+/* What the coordinator has of the keys. */
+struct sort {
+    const struct sort_options *options;
+    struct split_job job;
+    int64_t *input;      /* keys of a file */
+    int64_t *sequential; /* as sorted by one task */
+    int64_t *chunk;      /* what is just arriving */
+    int64_t last;        /* the key before the chunk */
+    struct keys_sum sum; /* of the sorted keys */
+    struct outfile file;
+    bool equal;
+};
+
+/* ---- Options ----------------------------------------------------------------------------- */
+
+static const char help[] =
+    "Usage: sort [OPTION]...\n"
+    "Sorts 64-bit keys by split-sort-merge over a tree of tasks of a virtual machine and prints\n"
+    "where the time went.\n"
+    "\n"
+    "  -k, --keys KEYS       number of keys to generate (8M); K, M, G: times 1024, 1024^2, 1024^3\n"
+    "  -i, --input FILE      sort the keys of this file instead\n"
+    "      --format FORMAT   of input and output: text (decimal numbers, one a line; the default)\n"
+    "                        or binary (signed 64-bit, this host's byte order)\n"
+    "  -n, --tasks TASKS     number of tasks (one a host); any, powers of two make the best tree\n"
+    "  -s, --seed SEED       keys to generate (1)\n"
+    "  -o, --output FILE     write the sorted keys\n" APP_OPTIONS_HELP;
+
+static int take_format(const char *text, enum keys_format *format)
+{
+    bool binary = strcmp(text, "binary") == 0;
+    if (!binary && strcmp(text, "text") != 0) {
+        warnx("--format: '%s' is neither text nor binary", text);
+        return -1;
+    }
+    *format = binary ? KEYS_BINARY : KEYS_TEXT;
+    return 0;
+}
+
+static int take_own(struct sort_options *options, int key, const char *argument)
+{
+    switch (key) {
+    case 'k':
+        return app_parse_integer("--keys", argument, 0, SPLIT_KEYS_MAX, &options->keys);
+    case 'i':
+        options->input = argument;
+        return 0;
+    case OPTION_FORMAT:
+        return take_format(argument, &options->format);
+    case 'h':
+        fputs(help, stdout);
+        exit(EXIT_SUCCESS);
+    default:
+        return -1; /* getopt_long() has said why */
+    }
+}
+
+static int parse(int argc, char **argv, struct sort_options *options)
+{
+    static const struct option longs[] = {APP_LONG_OPTIONS,
+                                          {"keys", required_argument, NULL, 'k'},
+                                          {"input", required_argument, NULL, 'i'},
+                                          {"format", required_argument, NULL, OPTION_FORMAT},
+                                          {NULL, 0, NULL, 0}};
+    *options = (struct sort_options){.keys = KEYS_DEFAULT};
+    app_options_init(&options->common);
+    int key;
+    while ((key = getopt_long(argc, argv, APP_SHORT_OPTIONS "k:i:", longs, NULL)) != -1) {
+        int taken = app_option(&options->common, key, optarg);
+        if (taken < 0 || (taken == 0 && take_own(options, key, optarg) < 0))
+            return -1;
+    }
+    return app_options_end(argc, argv) ? 0 : -1;
+}
+
+/* ---- Keys to and from the root ----------------------------------------------------------- */
+
+static size_t chunk_at(size_t done, size_t all)
+{
+    return all - done < SPLIT_CHUNK ? all - done : SPLIT_CHUNK;
+}
+
+/* The keys of a file; generated ones the root makes itself. */
+static int feed(struct crew *crew, void *context)
+{
+    const struct sort *sort = context;
+    size_t all = (size_t)sort->job.keys;
+    for (size_t done = 0; done < all; done += chunk_at(done, all)) {
+        int error = covey_send_array(crew->vm, crew->tids[0], SPLIT_TAG_INPUT, COVEY_INT64,
+                                     sort->input + done, chunk_at(done, all));
+        if (error < 0)
+            return crew_fail(crew, "cannot send the keys", error);
+    }
+    return 0;
+}
+
+static int collect_sequential(struct crew *crew, struct sort *sort)
+{
+    size_t all = (size_t)sort->job.keys;
+    sort->sequential = calloc(all + 1, sizeof *sort->sequential);
+    if (sort->sequential == NULL) {
+        warnx("out of memory for the comparison");
+        return -1;
+    }
+    for (size_t done = 0; done < all; done += chunk_at(done, all))
+        if (crew_receive_array(crew, 0, COVEY_INT64, sort->sequential + done, chunk_at(done, all)) <
+            0)
+            return -1;
+    return 0;
+}
+
+/* Compares and writes what lies in the chunk. */
+static int take_chunk(struct sort *sort, size_t done, size_t count)
+{
+    if (sort->sequential != NULL) {
+        bool ordered =
+            keys_are_sorted(sort->chunk, count) && (done == 0 || sort->last <= sort->chunk[0]);
+        bool same = memcmp(sort->chunk, sort->sequential + done, count * sizeof *sort->chunk) == 0;
+        keys_sum_add(&sort->sum, sort->chunk, count);
+        sort->equal = sort->equal && ordered && same;
+        sort->last = sort->chunk[count - 1];
+    }
+    if (sort->file.stream == NULL ||
+        keys_write(sort->file.stream, sort->options->format, sort->chunk, count) == 0)
+        return 0;
+    warn("cannot write '%s'", sort->options->common.output);
+    return -1;
+}
+
+static int collect_chunks(struct crew *crew, struct sort *sort)
+{
+    size_t all = (size_t)sort->job.keys;
+    for (size_t done = 0; done < all; done += chunk_at(done, all)) {
+        size_t count = chunk_at(done, all);
+        if (crew_receive_array(crew, 0, COVEY_INT64, sort->chunk, count) < 0 ||
+            take_chunk(sort, done, count) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The checksum of the keys before they were sorted, made here a second time. */
+static bool same_keys(const struct sort *sort)
+{
+    struct keys_sum sum = {0};
+    size_t all = (size_t)sort->job.keys;
+    if (sort->job.fed)
+        keys_sum_add(&sum, sort->input, all);
+    else
+        keys_sum_made(&sum, sort->job.seed, all);
+    return sum.sum == sort->sum.sum && sum.mixed_sum == sort->sum.mixed_sum;
+}
+
+static int collect_parallel(struct crew *crew, struct sort *sort)
+{
+    const char *output = sort->options->common.output;
+    sort->chunk = calloc(SPLIT_CHUNK, sizeof *sort->chunk);
+    if (sort->chunk == NULL) {
+        warnx("out of memory for the result");
+        return -1;
+    }
+    if (output != NULL && outfile_open(&sort->file, output) < 0)
+        return -1;
+    if (collect_chunks(crew, sort) < 0)
+        return -1;
+    if (sort->sequential != NULL)
+        sort->equal = sort->equal && same_keys(sort);
+    return output != NULL ? outfile_commit(&sort->file) : 0;
+}
+
+static int collect(struct crew *crew, void *context)
+{
+    struct sort *sort = context;
+    if (crew_ask(crew, 0, CREW_COLLECT) < 0)
+        return -1;
+    return crew->sequential ? collect_sequential(crew, sort) : collect_parallel(crew, sort);
+}
+
+/* ---- The coordinator --------------------------------------------------------------------- */
+
+static enum report_check verdict(const struct sort *sort)
+{
+    if (!sort->options->common.check)
+        return REPORT_UNCHECKED;
+    return sort->equal ? REPORT_PASSED : REPORT_FAILED;
+}
+
+static int report(void *context, const struct coordinator_result *result)
+{
+    const struct sort *sort = context;
+    const struct app_options *common = &sort->options->common;
+    char problem[128];
+    snprintf(problem, sizeof problem, "%lld keys in a tree of %d tasks", (long long)sort->job.keys,
+             result->run.tasks);
+    json_t *parameters = json_pack("{s:I, s:I}", "keys", (json_int_t)sort->job.keys, "seed",
+                                   (json_int_t)sort->job.seed);
+    const struct report report = {.program = "sort",
+                                  .problem = problem,
+                                  .parameters = parameters,
+                                  .route = common->route,
+                                  .sequential_s = result->sequential_s,
+                                  .check = verdict(sort),
+                                  .check_method =
+                                      "sorted, the same keys, equals the sequential sort",
+                                  .output = common->output,
+                                  .run = &result->run};
+    int status = coordinator_report(common, &report);
+    json_decref(parameters);
+    return status;
+}
+
+static int coordinate(struct sort *sort)
+{
+    const struct app_options *common = &sort->options->common;
+    bool wanted = common->check || common->output != NULL;
+    const struct coordinator_program program = {.context = sort,
+                                                .title = "sorting",
+                                                .pack_job = split_pack,
+                                                .job = &sort->job,
+                                                .feed = sort->job.fed ? feed : NULL,
+                                                .collect = wanted ? collect : NULL,
+                                                .compares = common->check,
+                                                .report = report};
+    return coordinator_main(common, &program);
+}
+
+static int sort_keys(const struct sort_options *options)
+{
+    struct sort sort = {.options = options,
+                        .job = {options->keys, options->common.seed, options->input != NULL},
+                        .equal = true};
+    size_t count = 0;
+    if (options->input != NULL &&
+        keys_read(options->input, options->format, &sort.input, &count) < 0)
+        return EXIT_FAILURE;
+    if (options->input != NULL)
+        sort.job.keys = (int64_t)count;
+    int status = coordinate(&sort);
+    outfile_discard(&sort.file);
+    free(sort.input);
+    free(sort.sequential);
+    free(sort.chunk);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct sort_options options;
+    int status = 2;
+    if (parse(argc, argv, &options) == 0)
+        status = options.common.worker ? split_worker() : sort_keys(&options);
+    app_options_fini(&options.common);
+    return status;
+}

@@ -1,0 +1,50 @@
+#include "apps/sort/tree.h"
+
+/* Ranks [first, first + span) with their keys. */
+struct range {
+    int first;
+    int span;
+    int64_t keys;
+};
+
+/* The upper half; *range keeps the lower one, which is the larger if they differ. Keys go in
+ * proportion to the ranks, without an overflow for any count that fits memory. */
+static struct range split(struct range *range)
+{
+    int upper_span = range->span / 2;
+    int64_t share = range->keys / range->span;
+    int64_t rest = range->keys % range->span;
+    struct range upper = {.first = range->first + range->span - upper_span,
+                          .span = upper_span,
+                          .keys = share * upper_span + rest * upper_span / range->span};
+    range->span -= upper_span;
+    range->keys -= upper.keys;
+    return upper;
+}
+
+/* Walks from the root to the range that starts at `rank`; returns its parent or -1. */
+static int descend(struct range *range, int rank)
+{
+    int parent = -1;
+    while (range->first != rank) {
+        struct range upper = split(range);
+        if (rank < upper.first)
+            continue;
+        parent = range->first;
+        *range = upper;
+    }
+    return parent;
+}
+
+void tree_place(int64_t keys, int tasks, int rank, struct tree_node *node)
+{
+    struct range range = {0, tasks, keys};
+    *node = (struct tree_node){.parent = descend(&range, rank)};
+    node->count = range.keys;
+    while (range.span > 1) {
+        struct range upper = split(&range);
+        node->children[node->child_count++] =
+            (struct tree_child){.rank = upper.first, .first = range.keys, .count = upper.keys};
+    }
+    node->own = range.keys;
+}

@@ -1,0 +1,215 @@
+#include "apps/worker.h"
+
+#include "apps/crew.h"
+#include "apps/figures.h"
+
+#include <err.h>
+#include <stdlib.h>
+
+#define PROGRESS_S 0.2
+#define TASKS_LIMIT 1000000 /* more than this is a broken job */
+
+double worker_compute_begin(void)
+{
+    return figures_clock();
+}
+
+void worker_compute_end(struct worker *worker, double begin)
+{
+    worker->computation_s += figures_clock() - begin;
+}
+
+void worker_progress(struct worker *worker, double fraction)
+{
+    double now = figures_clock();
+    if (!worker->progress || now - worker->progress_s < PROGRESS_S)
+        return;
+    worker->progress_s = now;
+    covey_send_array(worker->vm, worker->parent, CREW_PROGRESS, COVEY_DOUBLE, &fraction, 1);
+}
+
+static int join(struct worker *worker)
+{
+    worker->doing = "joining the virtual machine";
+    int error = covey_join(&worker->vm, NULL);
+    if (error < 0)
+        return error;
+    worker->parent = covey_parent(worker->vm);
+    worker->doing = "looking for the program that started it (--worker is not for users)";
+    return worker->parent == COVEY_NO_PARENT ? COVEY_EINVAL : 0;
+}
+
+static int take_head(struct worker *worker, covey_msg_t *job)
+{
+    int32_t head[4];
+    int error = covey_unpack_int32(job, head, 4, 1);
+    if (error < 0)
+        return error;
+    if (head[1] < 1 || head[1] > TASKS_LIMIT || head[0] < 0 || head[0] >= head[1])
+        return COVEY_EPROTO;
+    worker->rank = head[0];
+    worker->count = head[1];
+    worker->sequential = head[2] != 0;
+    worker->progress = head[3] != 0;
+    worker->tids = calloc((size_t)worker->count, sizeof *worker->tids);
+    if (worker->tids == NULL)
+        return COVEY_ENOMEM;
+    return covey_unpack_int32(job, worker->tids, (size_t)worker->count, 1);
+}
+
+static int take_job(const struct worker_program *program, void *state, struct worker *worker)
+{
+    worker->doing = "waiting for its job";
+    covey_msg_t *job = NULL;
+    int error = covey_recv(worker->vm, worker->parent, CREW_JOB, COVEY_FOREVER, &job);
+    if (error < 0)
+        return error;
+    worker->doing = "reading its job";
+    error = take_head(worker, job);
+    if (error >= 0) {
+        worker->doing = "preparing its data";
+        error = program->prepare(state, worker, job);
+    }
+    covey_msg_free(job);
+    return error;
+}
+
+static int send_empty(struct worker *worker, int tag)
+{
+    return covey_send_array(worker->vm, worker->parent, tag, COVEY_INT32, NULL, 0);
+}
+
+static int await(struct worker *worker, int tag)
+{
+    covey_msg_t *msg = NULL;
+    int error = covey_recv(worker->vm, worker->parent, tag, COVEY_FOREVER, &msg);
+    covey_msg_free(msg);
+    return error < 0 ? error : 0;
+}
+
+/* ---- The timed part ---------------------------------------------------------------------- */
+
+/* The routes that were in use between this task and those it exchanged messages with: a bit each.
+ * The coordinator counts only where there is nobody else. */
+static uint32_t routes_used(const struct worker *worker)
+{
+    uint32_t routes = 0;
+    for (int i = 0; i < worker->count; i++) {
+        int route = i == worker->rank ? 0 : covey_route(worker->vm, worker->tids[i]);
+        if (route > 0 && route < 32)
+            routes |= UINT32_C(1) << route;
+    }
+    int parent = covey_route(worker->vm, worker->parent);
+    if (routes == 0 && parent > 0 && parent < 32)
+        routes = UINT32_C(1) << parent;
+    return routes;
+}
+
+static int send_done(struct worker *worker, const struct figures *figures)
+{
+    covey_msg_t *msg = covey_msg_new();
+    if (msg == NULL)
+        return COVEY_ENOMEM;
+    uint32_t routes = routes_used(worker);
+    int error = figures_pack(msg, figures);
+    if (error >= 0)
+        error = covey_pack_uint32(msg, &routes, 1, 1);
+    if (error >= 0)
+        error = covey_send(worker->vm, worker->parent, CREW_DONE, msg);
+    covey_msg_free(msg);
+    return error;
+}
+
+static int timed(const struct worker_program *program, void *state, struct worker *worker)
+{
+    struct covey_timing before;
+    struct covey_timing after;
+    double begin = figures_clock();
+    covey_timing(worker->vm, &before);
+    int error =
+        worker->sequential ? program->run_alone(state, worker) : program->run(state, worker);
+    if (error < 0)
+        return error;
+    covey_timing(worker->vm, &after);
+    struct figures figures = {.elapsed_s = figures_clock() - begin,
+                              .computation_s = worker->computation_s,
+                              .communication_s = after.communication_s - before.communication_s,
+                              .idle_s = after.idle_s - before.idle_s};
+    worker->doing = "reporting its figures";
+    return send_done(worker, &figures);
+}
+
+/* ---- The whole life ---------------------------------------------------------------------- */
+
+static int serve(const struct worker_program *program, void *state, struct worker *worker)
+{
+    for (;;) {
+        worker->doing = "waiting for its release";
+        covey_msg_t *msg = NULL;
+        struct covey_info info;
+        int error = covey_recv(worker->vm, worker->parent, COVEY_ANY_TAG, COVEY_FOREVER, &msg);
+        if (error < 0)
+            return error;
+        covey_msg_info(msg, &info);
+        covey_msg_free(msg);
+        if (info.tag == CREW_STOP)
+            return 0;
+        worker->doing = "sending its result";
+        error = info.tag == CREW_COLLECT ? program->send_result(state, worker) : COVEY_EPROTO;
+        if (error < 0)
+            return error;
+    }
+}
+
+static int live(const struct worker_program *program, void *state, struct worker *worker)
+{
+    int error = join(worker);
+    if (error >= 0)
+        error = take_job(program, state, worker);
+    if (error >= 0)
+        error = send_empty(worker, CREW_READY);
+    if (error < 0)
+        return error;
+    worker->doing = "waiting for the start";
+    error = await(worker, CREW_GO);
+    if (error >= 0)
+        error = timed(program, state, worker);
+    return error < 0 ? error : serve(program, state, worker);
+}
+
+static bool is_bereft(int error)
+{
+    return error == COVEY_ENOTASK || error == COVEY_EHOSTFAIL || error == COVEY_EHALT ||
+           error == COVEY_EDAEMON;
+}
+
+/* The library's own words, unless the error may have been made here. */
+static const char *error_cause(int error)
+{
+    bool made_here = error == COVEY_ENOMEM || error == COVEY_EPROTO || error == COVEY_EINVAL;
+    const char *text = made_here ? "" : covey_error_text();
+    return text[0] != '\0' ? text : covey_strerror(error);
+}
+
+static int exit_status(const struct worker *worker, int error)
+{
+    if (error >= 0)
+        return EXIT_SUCCESS;
+    if (worker->vm != NULL && is_bereft(error))
+        return CREW_STATUS_BEREFT; /* silent: the coordinator reports who went first */
+    warnx("task %d on %s failed while %s: %s", worker->rank + 1,
+          worker->vm != NULL ? covey_myhost(worker->vm) : "this host", worker->doing,
+          error_cause(error));
+    return EXIT_FAILURE;
+}
+
+int worker_run(const struct worker_program *program, void *state)
+{
+    struct worker worker = {0};
+    int error = live(program, state, &worker);
+    int status = exit_status(&worker, error);
+    program->finish(state);
+    free(worker.tids);
+    covey_leave(&worker.vm);
+    return status;
+}
