@@ -2,7 +2,7 @@
  * replay.c - runs a fuzzer's entry point over stored inputs, without libFuzzer.
  *
  * `make check` so makes sure, with any compiler, that no seed and no input that once crashed a
- * parser does so again. Arguments are files or folders of files.
+ * parser does so again. Arguments are files or folders of files; together they count as one test.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -64,6 +64,7 @@ int main(int argc, char **argv)
         else
             replay_file(argv[i]);
     }
-    printf("%u passed, %u failed, 0 skipped\n", replayed, unreadable);
-    return unreadable == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    printf("%u inputs replayed\n", replayed);
+    printf("%d passed, %u failed, 0 skipped\n", replayed > 0, unreadable);
+    return replayed > 0 && unreadable == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

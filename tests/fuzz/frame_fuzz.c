@@ -1,0 +1,57 @@
+/* links: proto/frame.c proto/cursor.c */
+/*
+ * Frame and message headers from a hostile peer: a refusal names its cause; what is accepted keeps
+ * the limits that its header promises and is encoded as the very bytes it was decoded from.
+ */
+#include "proto/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MESSAGE_USED_BYTES = FRAME_MESSAGE_BYTES - 7 }; /* the rest is padding, not looked at */
+
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            abort();                                                                               \
+    } while (0)
+
+static void try_frame(const uint8_t *data)
+{
+    uint8_t again[FRAME_HEADER_BYTES];
+    struct frame frame;
+    const char *refusal = frame_decode(data, &frame);
+
+    if (refusal) {
+        REQUIRE(refusal[0] != '\0');
+        return;
+    }
+    REQUIRE(frame.length <= FRAME_PAYLOAD_MAX && frame_kind_name(frame.kind));
+    frame_encode(&frame, again);
+    REQUIRE(memcmp(data, again, sizeof again) == 0);
+}
+
+static void try_message(const uint8_t *data, size_t size)
+{
+    uint8_t again[FRAME_MESSAGE_BYTES];
+    struct message_header header;
+    const char *refusal = message_header_decode(data, size, &header);
+
+    if (refusal) {
+        REQUIRE(refusal[0] != '\0');
+        return;
+    }
+    REQUIRE(header.size <= (uint64_t)1 << 40);
+    message_header_encode(&header, again);
+    REQUIRE(memcmp(data, again, MESSAGE_USED_BYTES) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    try_message(data, size);
+    if (size >= FRAME_HEADER_BYTES)
+        try_frame(data);
+    return 0;
+}
