@@ -157,8 +157,9 @@ suites: all tests
 tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) ## build the test programs without running them
 
 .PHONY: bench fuzz asan tsan cover
-bench: all ## run the benchmarks of tests/bench and print their figures
-	@BUILD=$(BUILD) scripts/bench.sh
+BENCHES := $(filter tests/bench/%_bench,$(TEST_PROGRAMS))
+bench: all $(BENCHES:%=$(BUILD)/%) ## run the benchmarks of tests/bench and print their figures
+	@BUILD=$(BUILD) scripts/bench.sh $(BENCHES:%=$(BUILD)/%)
 
 FUZZ_SECONDS ?= 10
 fuzz: $(FUZZERS:tests/fuzz/%=$(BUILD)/libfuzzer/%) ## search with each fuzzer for FUZZ_SECONDS (default 10)

@@ -1,13 +1,16 @@
 #!/bin/bash
-# bench.sh - runs every benchmark tests/bench/NAME_bench.sh; each prints its own table.
+# bench.sh PROGRAM... - runs the compiled benchmarks given and every tests/bench/NAME_bench.sh;
+# each prints its own figures.
 set -u
 cd "$(dirname "$0")/.."
 status=0
-found=no
-for bench in tests/bench/*_bench.sh; do
+for bench in "$@" tests/bench/*_bench.sh; do
     [ -e "$bench" ] || continue
-    found=yes
-    bash "$bench" || status=1
+    echo "== $(basename "$bench")"
+    case $bench in
+    *.sh) bash "$bench" ;;
+    *) "$bench" ;;
+    esac || status=1
+    echo
 done
-[ $found = yes ] || echo "there is no benchmark in tests/bench yet"
 exit $status

@@ -42,6 +42,7 @@ suite_name() { # tests/unit/window_test.c -> unit.window
     local name=${1#tests/}
     name=${name%.*}
     name=${name%_test}
+    name=${name%_fuzz}
     echo "${name//\//.}"
 }
 
