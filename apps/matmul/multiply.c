@@ -10,8 +10,9 @@
 #include <cblas.h>
 #include <stdlib.h>
 
-#define PANEL_WIDTH 256 /* narrower and dgemm slows down, wider and less of a transfer is hidden   \
-                         */
+#define PANEL_WIDTH                                                                                \
+    256 /* narrower and dgemm slows down, wider and less of a transfer is hidden                   \
+         */
 #define WATCHED_MAX 4
 
 struct multiply {

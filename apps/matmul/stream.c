@@ -79,6 +79,7 @@ int stream_plan_b(const struct stream_place *place, struct stream *stream)
     int q = place->q;
     stream->depth = place->panels + place->window;
     stream->tag = TAG_B;
+    stream->hop = place->panels;
     for (int t = 0; t < stream->length; t++) {
         struct parcel *parcel = &stream->parcels[t];
         int64_t first;
@@ -199,8 +200,9 @@ static int pass(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int
         if (result <= 0)
             return result;
         if (parcel->target >= 0)
-            result = covey_isend_array(vm, tids[parcel->target], stream->tag + stream->next_pass,
-                                       COVEY_DOUBLE, parcel->data, elements(parcel), &parcel->out);
+            result = covey_isend_array(vm, tids[parcel->target],
+                                       stream->tag + stream->next_pass + stream->hop, COVEY_DOUBLE,
+                                       parcel->data, elements(parcel), &parcel->out);
         if (result < 0)
             return result;
         parcel->passed = true;

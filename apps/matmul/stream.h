@@ -43,7 +43,8 @@ struct stream {
     int length;
     int depth;  /* parcels in the ring */
     int window; /* how far ahead of its multiplication a parcel is handed on */
-    int tag;    /* parcel t travels with tag + t */
+    int tag;    /* parcel t comes with tag + t */
+    int hop;    /* what is parcel t here is parcel t + hop at its target */
     int next_post;
     int next_pass;
     double *ring;
