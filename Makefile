@@ -145,7 +145,7 @@ SUITES ?= $(COMPILED_SUITES) $(SHELL_SUITES)
 demo: ## install what is missing, build, run the three demos on four virtual hosts
 	@scripts/deps.sh install build
 	@$(MAKE) --no-print-directory all
-	@apps/demo.sh $(BUILD)
+	@BUILD=$(BUILD) scripts/demo.sh
 
 check: ## install what tests need, build, run every suite (SUITES="tests/unit/x_test.c ..." for some)
 	@scripts/deps.sh install build test
