@@ -56,30 +56,30 @@ typedef struct covey_group covey_group_t; /* membership of one named group */
 
 enum covey_error {
     COVEY_OK = 0,
-    COVEY_EINVAL = -1,      /* an argument is out of range */
-    COVEY_ENOMEM = -2,      /* memory is exhausted, or the message is larger than memory */
-    COVEY_ETIMEOUT = -3,    /* the time allowed ran out, or nothing is there yet (COVEY_POLL) */
-    COVEY_ENOTASK = -4,     /* no such task, or it has ended */
-    COVEY_ENOHOST = -5,     /* no such host in the VM */
-    COVEY_EHOSTFAIL = -6,   /* the host died or was cut off */
-    COVEY_ETYPE = -7,       /* unpacking: the message holds another type or too few elements */
-    COVEY_EEND = -8,        /* unpacking: the message has no further item */
-    COVEY_ETOOBIG = -9,     /* the message would exceed COVEY_MESSAGE_BYTES_MAX */
-    COVEY_EROUTE = -10,     /* the forced route cannot work between these two tasks */
-    COVEY_EDAEMON = -11,    /* no daemon runs here, or it ended */
-    COVEY_EVERSION = -12,   /* the other side speaks another version */
-    COVEY_EDENIED = -13,    /* not allowed */
-    COVEY_ENOENT = -14,     /* spawn: no such program or working directory on that host */
-    COVEY_EEXEC = -15,      /* spawn: the program is there but could not be executed */
-    COVEY_ERESOURCE = -16,  /* processes, descriptors or another limit is exhausted */
-    COVEY_ENOGROUP = -17,   /* no such group, or not a member of it */
-    COVEY_EEXIST = -18,     /* it is there already */
-    COVEY_ECANCELED = -19,  /* the request was cancelled */
-    COVEY_ETRUNC = -20,     /* the caller's array is too small for what arrived */
-    COVEY_EPROTO = -21,     /* a peer broke the protocol */
-    COVEY_ESYS = -22,       /* a system call failed; covey_error_text() names it */
-    COVEY_EHALT = -23,      /* the VM is being halted */
-    COVEY_EADDHOST = -24    /* a host could not be started; the text gives the launcher's words */
+    COVEY_EINVAL = -1,     /* an argument is out of range */
+    COVEY_ENOMEM = -2,     /* memory is exhausted, or the message is larger than memory */
+    COVEY_ETIMEOUT = -3,   /* the time allowed ran out, or nothing is there yet (COVEY_POLL) */
+    COVEY_ENOTASK = -4,    /* no such task, or it has ended */
+    COVEY_ENOHOST = -5,    /* no such host in the VM */
+    COVEY_EHOSTFAIL = -6,  /* the host died or was cut off */
+    COVEY_ETYPE = -7,      /* unpacking: the message holds another type or too few elements */
+    COVEY_EEND = -8,       /* unpacking: the message has no further item */
+    COVEY_ETOOBIG = -9,    /* the message would exceed COVEY_MESSAGE_BYTES_MAX */
+    COVEY_EROUTE = -10,    /* the forced route cannot work between these two tasks */
+    COVEY_EDAEMON = -11,   /* no daemon runs here, or it ended */
+    COVEY_EVERSION = -12,  /* the other side speaks another version */
+    COVEY_EDENIED = -13,   /* not allowed */
+    COVEY_ENOENT = -14,    /* spawn: no such program or working directory on that host */
+    COVEY_EEXEC = -15,     /* spawn: the program is there but could not be executed */
+    COVEY_ERESOURCE = -16, /* processes, descriptors or another limit is exhausted */
+    COVEY_ENOGROUP = -17,  /* no such group, or not a member of it */
+    COVEY_EEXIST = -18,    /* it is there already */
+    COVEY_ECANCELED = -19, /* the request was cancelled */
+    COVEY_ETRUNC = -20,    /* the caller's array is too small for what arrived */
+    COVEY_EPROTO = -21,    /* a peer broke the protocol */
+    COVEY_ESYS = -22,      /* a system call failed; covey_error_text() names it */
+    COVEY_EHALT = -23,     /* the VM is being halted */
+    COVEY_EADDHOST = -24   /* a host could not be started; the text gives the launcher's words */
 };
 
 /* The fixed English text of an error code (or of 0); never NULL. */
@@ -112,12 +112,12 @@ enum covey_role {
 
 /* How to enrol; all zero means: as the environment says (see covey_intro(3)). */
 struct covey_options {
-    const char *vm;        /* VM name; NULL: $COVEY_VM, otherwise "default" */
-    const char *socket;    /* the daemon's socket; NULL: $COVEY_SOCKET, otherwise found by name */
-    const char *command;   /* what covey ps shows; NULL: the program's own command line */
-    int role;              /* enum covey_role */
-    int route;             /* enum covey_route; AUTO: $COVEY_ROUTE, otherwise AUTO */
-    size_t buffer_bytes;   /* unexpected messages kept while the task computes; 0: 16 MiB */
+    const char *vm;      /* VM name; NULL: $COVEY_VM, otherwise "default" */
+    const char *socket;  /* the daemon's socket; NULL: $COVEY_SOCKET, otherwise found by name */
+    const char *command; /* what covey ps shows; NULL: the program's own command line */
+    int role;            /* enum covey_role */
+    int route;           /* enum covey_route; AUTO: $COVEY_ROUTE, otherwise AUTO */
+    size_t buffer_bytes; /* unexpected messages kept while the task computes; 0: 16 MiB */
 };
 
 /* Enrols the process and sets *vm. options may be NULL. A process may enrol several times, each
@@ -174,18 +174,18 @@ enum covey_host_state {
 };
 
 struct covey_host {
-    int32_t index;           /* > 0; the host part of its tasks' tids */
-    int32_t state;           /* enum covey_host_state */
-    int32_t cores;           /* processors that its daemon may use */
-    int32_t speed;           /* relative speed, 1000 is the default */
-    int32_t coordinator;     /* 1: this daemon coordinates the VM */
-    int32_t big_endian;      /* 1: the host's byte order is big-endian */
-    uint64_t memory_bytes;   /* physical memory */
-    uint64_t incarnation;    /* grows each time the daemon starts anew */
+    int32_t index;         /* > 0; the host part of its tasks' tids */
+    int32_t state;         /* enum covey_host_state */
+    int32_t cores;         /* processors that its daemon may use */
+    int32_t speed;         /* relative speed, 1000 is the default */
+    int32_t coordinator;   /* 1: this daemon coordinates the VM */
+    int32_t big_endian;    /* 1: the host's byte order is big-endian */
+    uint64_t memory_bytes; /* physical memory */
+    uint64_t incarnation;  /* grows each time the daemon starts anew */
     char name[64];
-    char id[40];             /* the host's UUID as text */
-    char address[64];        /* address:port of its daemon as this daemon reaches it */
-    char arch[32];           /* as `uname -m` */
+    char id[40];      /* the host's UUID as text */
+    char address[64]; /* address:port of its daemon as this daemon reaches it */
+    char arch[32];    /* as `uname -m` */
 };
 
 /* All hosts of the VM by index; sets *list (free with covey_free()) and returns their number.
@@ -197,9 +197,9 @@ enum covey_task_state { COVEY_TASK_STARTING = 1, COVEY_TASK_RUNNING = 2, COVEY_T
 struct covey_task {
     covey_tid_t tid;
     covey_tid_t parent;
-    int32_t host;     /* host index */
+    int32_t host; /* host index */
     int32_t pid;
-    int32_t state;    /* enum covey_task_state */
+    int32_t state; /* enum covey_task_state */
     char command[128];
 };
 
@@ -210,10 +210,10 @@ int covey_tasks(covey_t *vm, int host, struct covey_task **list);
 /* ---- Starting and ending tasks ----------------------------------------------------------- */
 
 enum covey_where {
-    COVEY_WHERE_ANY = 0,     /* n tasks wherever the VM puts them */
-    COVEY_WHERE_HOSTS = 1,   /* n tasks over the named hosts, in turn */
-    COVEY_WHERE_OTHERS = 2,  /* n tasks on any host but the caller's own */
-    COVEY_WHERE_EACH = 3     /* n tasks on each host (on each named host, if hosts are named) */
+    COVEY_WHERE_ANY = 0,    /* n tasks wherever the VM puts them */
+    COVEY_WHERE_HOSTS = 1,  /* n tasks over the named hosts, in turn */
+    COVEY_WHERE_OTHERS = 2, /* n tasks on any host but the caller's own */
+    COVEY_WHERE_EACH = 3    /* n tasks on each host (on each named host, if hosts are named) */
 };
 
 enum covey_output {
@@ -392,8 +392,7 @@ int covey_recv_array(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, 
                      void *base, size_t capacity, size_t *count, struct covey_info *info);
 
 /* Waits for a message that matches, without taking it. Errors: as covey_recv(). */
-int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us,
-                struct covey_info *info);
+int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struct covey_info *info);
 
 /* Starts a send; takes the message over. The request is ended by covey_test(), covey_wait() or
  * covey_req_free(). It progresses while the task computes. */
@@ -405,8 +404,8 @@ int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const voi
 
 /* Starts a receive of a message, or of one array into base (as covey_recv_array()). */
 int covey_irecv(covey_t *vm, covey_tid_t tid, int tag, covey_req_t **req);
-int covey_irecv_array(covey_t *vm, covey_tid_t tid, int tag, int type, void *base,
-                      size_t capacity, covey_req_t **req);
+int covey_irecv_array(covey_t *vm, covey_tid_t tid, int tag, int type, void *base, size_t capacity,
+                      covey_req_t **req);
 
 /* Whether the request is complete: 1 yes, 0 not yet, or the error it ended with. */
 int covey_test(covey_req_t *req);
@@ -466,10 +465,10 @@ enum covey_event {
 
 /* How a task ended. */
 enum covey_exit_kind {
-    COVEY_EXIT_STATUS = 1,  /* exit(value) */
-    COVEY_EXIT_SIGNAL = 2,  /* killed by signal number value */
-    COVEY_EXIT_HOST = 3,    /* its host is gone */
-    COVEY_EXIT_UNKNOWN = 4  /* it left without being a child of the daemon */
+    COVEY_EXIT_STATUS = 1, /* exit(value) */
+    COVEY_EXIT_SIGNAL = 2, /* killed by signal number value */
+    COVEY_EXIT_HOST = 3,   /* its host is gone */
+    COVEY_EXIT_UNKNOWN = 4 /* it left without being a child of the daemon */
 };
 
 struct covey_notice {
@@ -493,9 +492,9 @@ int covey_unpack_notice(covey_msg_t *msg, struct covey_notice *notice);
 /* ---- The virtual machine itself ---------------------------------------------------------- */
 
 enum covey_launcher {
-    COVEY_LAUNCH_SSH = 0,   /* OpenSSH client */
-    COVEY_LAUNCH_EXEC = 1,  /* a command with {host} and {command} replaced */
-    COVEY_LAUNCH_LOCAL = 2  /* another virtual host on the coordinator's machine */
+    COVEY_LAUNCH_SSH = 0,  /* OpenSSH client */
+    COVEY_LAUNCH_EXEC = 1, /* a command with {host} and {command} replaced */
+    COVEY_LAUNCH_LOCAL = 2 /* another virtual host on the coordinator's machine */
 };
 
 /* A host to add. Zeroed fields mean the defaults. */
@@ -529,8 +528,8 @@ int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
 int covey_halt(covey_t *vm);
 
 struct covey_stat {
-    int32_t host;   /* host index */
-    char name[44];  /* such as "udp.datagrams_sent" */
+    int32_t host;  /* host index */
+    char name[44]; /* such as "udp.datagrams_sent" */
     uint64_t value;
 };
 

@@ -31,8 +31,8 @@ const char *stream_error(const struct stream *s);
 
 /* Queues a frame (and sets the number of descriptors in its flags); fds are duplicated, so the
  * caller keeps its own. Returns 0, -ENOMEM or -EMFILE. */
-int stream_put(struct stream *s, const struct frame *frame, const uint8_t *payload,
-               const int *fds, int nfds);
+int stream_put(struct stream *s, const struct frame *frame, const uint8_t *payload, const int *fds,
+               int nfds);
 
 /* Writes what the socket takes. Returns 0 when all is out, 1 when something is left (wait for
  * writability), STREAM_CLOSED. */

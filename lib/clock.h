@@ -1,0 +1,23 @@
+/*
+ * clock.h - the monotonic clock in microseconds.
+ */
+#ifndef COVEY_LIB_CLOCK_H
+#define COVEY_LIB_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t clock_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
+}
+
+/* The moment `timeout_us` from now; UINT64_MAX for COVEY_FOREVER. */
+static inline uint64_t clock_deadline(int64_t timeout_us)
+{
+    return timeout_us < 0 ? UINT64_MAX : clock_us() + (uint64_t)timeout_us;
+}
+
+#endif

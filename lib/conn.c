@@ -1,0 +1,407 @@
+/*
+ * conn.c - a link in use: frames are written to it and read from it in whatever pieces it takes and
+ * gives. The body of a message is read straight to where it belongs; frames that came before their
+ * turn, and credit, are read whole first.
+ */
+#include "lib/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define GATHER_MAX 8
+
+static void conn_watch(struct conn *conn)
+{
+    bool write_wanted;
+    if (conn->link->ops->fd(conn->link, &write_wanted) >= 0)
+        watch_change(conn->vm, &conn->watch, EPOLLIN | (write_wanted ? EPOLLOUT : 0));
+}
+
+static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    struct conn *conn = (struct conn *)watch;
+    if (conn->closed)
+        return;
+    if (!conn->ready) {
+        int ready = conn->link->ops->ready(conn->link);
+        if (ready < 0)
+            conn_close(vm, conn, true);
+        else if (ready > 0)
+            conn_ready_now(conn);
+        else
+            conn_watch(conn);
+        return;
+    }
+    if ((events & ~(uint32_t)EPOLLOUT) != 0)
+        conn_read(vm, conn);
+    if (!conn->closed && conn->peer != NULL) {
+        conn_flush(conn);
+        outgo_pump(vm, conn->peer);
+    }
+}
+
+struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer, int route)
+{
+    struct conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL)
+        return NULL;
+    bool write_wanted;
+    int fd = link->ops->fd(link, &write_wanted);
+    conn->watch = (struct watch){
+        .ready = conn_on_ready, .fd = fd, .events = EPOLLIN | (write_wanted ? EPOLLOUT : 0)};
+    if (fd >= 0 && watch_add(vm, &conn->watch) != COVEY_OK) {
+        free(conn);
+        return NULL;
+    }
+    conn->vm = vm;
+    conn->link = link;
+    conn->peer = peer;
+    conn->route = route;
+    conn->next = vm->conns;
+    vm->conns = conn;
+    vm->shm_count += fd < 0;
+    return conn;
+}
+
+void conn_ready_now(struct conn *conn)
+{
+    struct peer *peer = conn->peer;
+    conn->ready = true;
+    conn_watch(conn);
+    if (peer == NULL || peer->routes == NULL)
+        return;
+    struct route_state *state = &peer->routes[conn->route];
+    if (state->conn == NULL)
+        state->conn = conn;
+    if (state->pending == conn)
+        state->pending = NULL;
+    state->opening = OPENING_NONE;
+    conn_read(conn->vm, conn);
+    if (!conn->closed)
+        outgo_pump(conn->vm, peer);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static size_t conn_vector(const struct conn *conn, struct iovec *iov)
+{
+    int count = 0;
+    if (conn->out_head_sent < conn->out_head_size) {
+        union {
+            const uint8_t *from;
+            void *base;
+        } u = {.from = conn->out_head + conn->out_head_sent};
+        iov[count++] = (struct iovec){u.base, conn->out_head_size - conn->out_head_sent};
+    }
+    if (conn->out_body_left > 0)
+        count += message_gather(conn->out_req->msg, conn->out_req->offset, conn->out_body_left,
+                                iov + count, GATHER_MAX - count);
+    return (size_t)count;
+}
+
+static void conn_wrote(struct conn *conn, size_t size)
+{
+    size_t head = conn->out_head_size - conn->out_head_sent;
+    if (head > size)
+        head = size;
+    conn->out_head_sent += head;
+    size -= head;
+    conn->out_body_left -= size;
+    if (size > 0)
+        conn->out_req->offset += size;
+}
+
+bool conn_flush(struct conn *conn)
+{
+    struct iovec iov[GATHER_MAX];
+    if (conn->closed)
+        return false;
+    if (conn->out_body_left > 0 && conn->out_req == NULL)
+        return false; /* the send failed in the middle of a frame: nothing may follow */
+    while (conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0) {
+        size_t count = conn_vector(conn, iov);
+        ssize_t n = conn->link->ops->send(conn->link, iov, (int)count);
+        if (n < 0) {
+            conn_close(conn->vm, conn, true);
+            return false;
+        }
+        if (n == 0) {
+            conn_watch(conn);
+            return false;
+        }
+        conn_wrote(conn, (size_t)n);
+    }
+    conn_watch(conn);
+    struct covey_req *req = conn->out_req;
+    conn->out_req = NULL;
+    if (req != NULL && req->offset == req->msg->size)
+        outgo_sent(conn->vm, req);
+    return true;
+}
+
+static void conn_put_head(struct conn *conn, const struct frame *frame)
+{
+    frame_encode(frame, conn->out_head);
+    conn->out_head_size = FRAME_HEADER_BYTES;
+    conn->out_head_sent = 0;
+}
+
+void conn_put_credit(struct conn *conn, uint64_t limit)
+{
+    struct frame frame = {
+        .length = 8, .kind = FRAME_CREDIT, .source = conn->vm->tid, .destination = conn->peer->tid};
+    struct cursor c = cursor_writer(conn->out_head + FRAME_HEADER_BYTES, 8);
+    conn_put_head(conn, &frame);
+    cursor_put_u64(&c, limit);
+    conn->out_head_size += 8;
+    conn_flush(conn);
+}
+
+void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
+{
+    struct frame frame = {.length = (uint32_t)size,
+                          .kind = FRAME_DATA,
+                          .source = conn->vm->tid,
+                          .destination = conn->peer->tid};
+    bool first = req->offset == 0;
+    if (first) {
+        frame.flags |= FRAME_FIRST;
+        frame.length += FRAME_MESSAGE_BYTES;
+    }
+    if (req->offset + size == req->msg->size)
+        frame.flags |= FRAME_LAST;
+    conn_put_head(conn, &frame);
+    if (first) {
+        struct message_header header = {.sequence = req->sequence,
+                                        .size = req->msg->size,
+                                        .tag = req->tag,
+                                        .context = req->context,
+                                        .representation = req->msg->representation};
+        message_header_encode(&header, conn->out_head + FRAME_HEADER_BYTES);
+        conn->out_head_size += FRAME_MESSAGE_BYTES;
+    }
+    conn->out_body_left = size;
+    conn->out_req = req;
+    conn_flush(conn);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Reads up to *size bytes to `to`; 0 or the number read; on an end the connection is closed. */
+static size_t conn_take(struct conn *conn, void *to, size_t size)
+{
+    ssize_t n = conn->link->ops->recv(conn->link, to, size);
+    if (n >= 0)
+        return (size_t)n;
+    bool in_frame = conn->in_head_used > 0 || conn->inlet.current != NULL;
+    conn_close(conn->vm, conn, n == LINK_BROKEN || in_frame);
+    return 0;
+}
+
+static void conn_protocol_error(struct conn *conn, const char *why)
+{
+    conn->link->error = why;
+    conn_close(conn->vm, conn, true);
+}
+
+/* Fills bytes[*used..size); true when it is full. */
+static bool conn_fill(struct conn *conn, uint8_t *bytes, size_t size, size_t *used)
+{
+    while (*used < size) {
+        size_t n = conn_take(conn, bytes + *used, size - *used);
+        if (n == 0)
+            return false;
+        *used += n;
+    }
+    return true;
+}
+
+static bool read_head(struct conn *conn)
+{
+    if (!conn_fill(conn, conn->in_head, sizeof conn->in_head, &conn->in_head_used))
+        return false;
+    const char *refused = frame_decode(conn->in_head, &conn->in_frame);
+    struct frame *frame = &conn->in_frame;
+    if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT)
+        refused = "a frame that does not belong on a direct link";
+    if (refused == NULL && (conn->peer == NULL || frame->source != conn->peer->tid))
+        refused = "a frame of another task";
+    if (refused != NULL) {
+        conn_protocol_error(conn, refused);
+        return false;
+    }
+    bool first = frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
+    conn->in_preface_size = first ? arrival_preface_bytes(frame) : 0;
+    conn->in_preface_used = 0;
+    conn->in_routed = false;
+    return true;
+}
+
+/* Head and preface are here: to its message, or held. */
+static bool route_frame(struct conn *conn)
+{
+    struct frame *frame = &conn->in_frame;
+    size_t preface = conn->in_preface_size;
+    conn->in_routed = true;
+    conn->in_body_left = frame->length - preface;
+    if (frame->kind == FRAME_CREDIT ||
+        arrival_must_hold(conn->peer, &conn->inlet, frame, conn->in_preface)) {
+        conn->in_held = malloc(sizeof *conn->in_held + frame->length);
+        if (conn->in_held == NULL) {
+            conn_protocol_error(conn, "out of memory");
+            return false;
+        }
+        conn->in_held->frame = *frame;
+        memcpy(conn->in_held->payload, conn->in_preface, preface);
+        conn->in_held_used = preface;
+        return true;
+    }
+    const char *refused = NULL;
+    if (preface > 0)
+        refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in_preface, preface);
+    else if (conn->inlet.current == NULL)
+        refused = "data that belong to no message";
+    if (refused != NULL)
+        conn_protocol_error(conn, refused);
+    return refused == NULL;
+}
+
+static void held_done(struct conn *conn)
+{
+    struct held *held = conn->in_held;
+    conn->in_held = NULL;
+    if (held->frame.kind == FRAME_DATA) {
+        arrival_hold(&conn->inlet, held);
+        return;
+    }
+    struct cursor c = cursor_reader(held->payload, held->frame.length);
+    uint64_t limit = cursor_get_u64(&c);
+    if (cursor_ok(&c))
+        outgo_on_credit(conn->vm, conn->peer, limit);
+    free(held);
+}
+
+static bool read_body(struct conn *conn)
+{
+    if (conn->in_held != NULL) {
+        if (!conn_fill(conn, conn->in_held->payload, conn->in_frame.length, &conn->in_held_used))
+            return false;
+        held_done(conn);
+        return !conn->closed;
+    }
+    while (conn->in_body_left > 0) {
+        size_t size = conn->in_body_left;
+        uint8_t *to = arrival_target(&conn->inlet, &size);
+        if (to == NULL) {
+            conn_protocol_error(conn, "more data than the message announced");
+            return false;
+        }
+        size_t n = conn_take(conn, to, size);
+        if (n == 0)
+            return false;
+        conn->in_body_left -= n;
+        arrival_received(conn->vm, conn->peer, &conn->inlet, n);
+    }
+    return true;
+}
+
+void conn_read(struct covey *vm, struct conn *conn)
+{
+    while (!conn->closed) {
+        if (conn->in_head_used < FRAME_HEADER_BYTES && !read_head(conn))
+            break;
+        if (!conn->in_routed) {
+            if (!conn_fill(conn, conn->in_preface, conn->in_preface_size, &conn->in_preface_used))
+                break;
+            if (!route_frame(conn))
+                break;
+        }
+        if (!read_body(conn))
+            break;
+        conn->in_head_used = 0;
+        arrival_release(vm, conn->peer);
+    }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+bool conn_poll_all(struct covey *vm)
+{
+    bool moved = false;
+    if (vm->shm_count == 0)
+        return false;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->watch.fd >= 0 || conn->closed || !conn->ready)
+            continue;
+        uint64_t before = conn->peer->received_bytes + conn->peer->credit_bytes;
+        conn_read(vm, conn);
+        if (!conn->closed && (conn->out_head_sent < conn->out_head_size || conn->peer->sending))
+            outgo_pump(vm, conn->peer);
+        moved = moved || before != conn->peer->received_bytes + conn->peer->credit_bytes ||
+                conn->closed;
+    }
+    return moved;
+}
+
+bool conn_arm_all(struct covey *vm)
+{
+    bool ready = false;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (!conn->closed && conn->ready && conn->link->ops->arm(conn->link))
+            ready = true;
+    }
+    return ready;
+}
+
+static void conn_forget(struct conn *conn)
+{
+    struct peer *peer = conn->peer;
+    if (peer == NULL || peer->routes == NULL)
+        return;
+    struct route_state *state = &peer->routes[conn->route];
+    if (state->conn == conn)
+        state->conn = NULL;
+    if (state->pending == conn) {
+        state->pending = NULL;
+        if (!conn->ready)
+            route_failed(conn->vm, peer, conn->route, link_error(conn->link));
+    }
+}
+
+void conn_close(struct covey *vm, struct conn *conn, bool broken)
+{
+    if (conn->closed)
+        return;
+    struct peer *peer = conn->peer;
+    conn->closed = true;
+    vm->shm_count -= conn->watch.fd < 0;
+    watch_remove(vm, &conn->watch);
+    arrival_drop(vm, &conn->inlet);
+    free(conn->in_held);
+    conn->in_held = NULL;
+    if (peer != NULL && peer->carrier == conn) {
+        peer->carrier = NULL;
+        broken = broken || conn->out_req != NULL;
+    }
+    conn->out_req = NULL;
+    if (peer != NULL && conn->ready && broken && !peer->leaving && !peer->gone)
+        peer_link_broke(vm, peer);
+    conn_forget(conn);
+    if (peer != NULL && peer->leaving)
+        wait_check_at(vm, 1); /* settled from the poll loop, not from inside a read */
+}
+
+void conn_bury(struct covey *vm)
+{
+    for (struct conn **at = &vm->conns; *at != NULL;) {
+        struct conn *conn = *at;
+        if (!conn->closed) {
+            at = &conn->next;
+            continue;
+        }
+        *at = conn->next;
+        conn->link->ops->free(conn->link);
+        free(conn);
+    }
+}

@@ -1,0 +1,46 @@
+/*
+ * credit.c - how much each peer may have outstanding: the one place that bounds memory.
+ *
+ * A peer may send up to the limit it was granted, counted in bytes of data payload since the first
+ * message. The limit is moved on as data come in, as long as what waits unexpected (matched by no
+ * receive) stays below a bound: buffer_bytes while the task computes, and half of the machine's
+ * memory while it waits inside the library, so that two tasks that send each other any amount
+ * before either receives both finish. Data for a posted receive do not count.
+ */
+#include "lib/task.h"
+
+static bool open_for_more(const struct covey *vm)
+{
+    uint64_t bound = vm->buffer_bytes;
+    if (vm->waiting > 0 && vm->memory_bytes / 2 > bound)
+        bound = vm->memory_bytes / 2;
+    return vm->unexpected_bytes < bound;
+}
+
+void credit_update(struct covey *vm, struct peer *peer)
+{
+    uint64_t target = peer->received_bytes + CREDIT_INITIAL_BYTES;
+    if (target - peer->granted_bytes < CREDIT_INITIAL_BYTES / 2 || peer->gone)
+        return;
+    if (!open_for_more(vm)) {
+        vm->starved += !peer->starved;
+        peer->starved = true;
+        return;
+    }
+    peer->granted_bytes = target;
+    peer->grant_due = true;
+    outgo_pump(vm, peer);
+}
+
+void credit_reopen(struct covey *vm)
+{
+    for (int i = 0; vm->starved > 0 && i < PEER_BUCKETS && open_for_more(vm); i++) {
+        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next) {
+            if (!peer->starved)
+                continue;
+            peer->starved = false;
+            vm->starved--;
+            credit_update(vm, peer);
+        }
+    }
+}

@@ -1,0 +1,445 @@
+/*
+ * enrol.c - joining and leaving a VM: finding the daemon's socket, enrolling, the progress thread,
+ * and the orderly end, also when the program just exits.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ENROL_US 10000000u
+#define LEAVE_US 10000000u
+
+/* ---- memberships that exit() must end -------------------------------------------------------- */
+
+static pthread_mutex_t members_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct covey *members;
+
+static void leave_at_exit(void)
+{
+    while (members != NULL) {
+        struct covey *vm = members;
+        if (vm->pid != getpid()) {
+            return; /* a forked child: the membership is its parent's */
+        }
+        covey_leave(&vm);
+    }
+}
+
+static void members_add(struct covey *vm)
+{
+    static bool registered;
+    pthread_mutex_lock(&members_lock);
+    vm->next = members;
+    members = vm;
+    if (!registered)
+        atexit(leave_at_exit);
+    registered = true;
+    pthread_mutex_unlock(&members_lock);
+}
+
+static void members_remove(struct covey *vm)
+{
+    pthread_mutex_lock(&members_lock);
+    for (struct covey **at = &members; *at != NULL; at = &(*at)->next) {
+        if (*at == vm) {
+            *at = vm->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&members_lock);
+}
+
+/* ---- finding the daemon ---------------------------------------------------------------------- */
+
+static int connect_path(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+        fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Our own directory that nobody else can write to, or a reason why not. */
+static const char *directory_check(const char *path)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return strerror(errno);
+    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0)
+        return "not a directory that only you can write to";
+    return NULL;
+}
+
+static int directory_of(const char *vm, char *path, size_t size)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    int n;
+    if (runtime != NULL && runtime[0] == '/')
+        n = snprintf(path, size, "%s/covey/%s", runtime, vm);
+    else
+        n = snprintf(path, size, "/tmp/covey-%u/%s", (unsigned)geteuid(), vm);
+    return n > 0 && (size_t)n < size ? 0 : -1;
+}
+
+static bool is_socket_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".sock") == 0;
+}
+
+/* Any living daemon of the VM on this host. */
+static int connect_any(const char *directory)
+{
+    char path[512];
+    int fd = -1;
+    DIR *dir = opendir(directory);
+    for (struct dirent *e; dir != NULL && fd < 0 && (e = readdir(dir)) != NULL;) {
+        int n = snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+        if (is_socket_name(e->d_name) && n > 0 && (size_t)n < sizeof path)
+            fd = connect_path(path);
+    }
+    if (dir != NULL)
+        closedir(dir);
+    return fd;
+}
+
+static int connect_vm(const char *vm)
+{
+    char directory[400];
+    if (strchr(vm, '/') != NULL || vm[0] == '\0' || strlen(vm) > CONTROL_NAME_MAX)
+        return error_set(COVEY_EINVAL, "bad VM name '%s'", vm);
+    if (directory_of(vm, directory, sizeof directory) != 0)
+        return error_set(COVEY_EINVAL, "the runtime directory's path is too long");
+    if (access(directory, F_OK) == 0) {
+        const char *why = directory_check(directory);
+        if (why != NULL)
+            return error_set(COVEY_EDENIED, "%s: %s", directory, why);
+    }
+    int fd = connect_any(directory);
+    if (fd < 0)
+        return error_set(COVEY_EDAEMON, "no VM named '%s' runs here; start one with: covey start",
+                         vm);
+    return fd;
+}
+
+static int connect_daemon(const struct covey_options *o)
+{
+    const char *vm = o->vm != NULL ? o->vm : getenv("COVEY_VM");
+    const char *path = o->socket;
+    if (path == NULL && o->vm == NULL)
+        path = getenv("COVEY_SOCKET");
+    if (path == NULL || path[0] == '\0')
+        return connect_vm(vm == NULL || vm[0] == '\0' ? "default" : vm);
+    int fd = connect_path(path);
+    if (fd < 0)
+        return error_set(COVEY_EDAEMON, "no daemon at %s: %s", path, strerror(errno));
+    return fd;
+}
+
+/* ---- enrolling ------------------------------------------------------------------------------- */
+
+static void own_command(char *command, size_t size)
+{
+    FILE *f = fopen("/proc/self/cmdline", "re");
+    size_t n = f == NULL ? 0 : fread(command, 1, size - 1, f);
+    if (f != NULL)
+        fclose(f);
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (command[i] == '\0')
+            command[i] = ' ';
+    }
+    command[n] = '\0';
+}
+
+static uint64_t own_cookie(void)
+{
+    const char *text = getenv("COVEY_TASK");
+    return text == NULL ? 0 : strtoull(text, NULL, 16);
+}
+
+static int enrol(struct covey *vm, const struct covey_options *o)
+{
+    uint8_t body[512];
+    uint8_t *content;
+    size_t size;
+    struct control_enrol e = {
+        .version = WIRE_VERSION, .role = (uint8_t)o->role, .pid = getpid(), .cookie = own_cookie()};
+    if (o->command != NULL)
+        snprintf(e.command, sizeof e.command, "%s", o->command);
+    else
+        own_command(e.command, sizeof e.command);
+    struct cursor c = cursor_writer(body, sizeof body);
+    control_put_enrol(&c, &e); /* begins with a request number, which request_call() puts */
+    int error = request_call(vm, FRAME_ENROL, 0, body + 4, (size_t)(c.at - body) - 4,
+                             clock_us() + ENROL_US, &content, &size);
+    if (error != COVEY_OK)
+        return error;
+    struct control_enrolled r;
+    struct cursor reply = cursor_reader(content, size);
+    control_get_enrolled(&reply, &r);
+    free(content);
+    if (!cursor_ok(&reply))
+        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+    vm->tid = r.tid;
+    vm->parent = r.parent;
+    vm->sink = r.sink;
+    vm->host = r.host;
+    vm->coordinator = r.coordinator;
+    if (vm->route == COVEY_ROUTE_AUTO && r.route < ROUTES)
+        vm->route = r.route;
+    memcpy(vm->host_name, r.host_name, sizeof vm->host_name);
+    memcpy(vm->vm_name, r.vm, sizeof vm->vm_name);
+    return COVEY_OK;
+}
+
+static void on_doorbell(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    uint64_t count;
+    (void)vm;
+    (void)events;
+    ssize_t n = read(watch->fd, &count, sizeof count);
+    (void)n; /* what it rang for is looked at after every wake-up */
+}
+
+static int open_descriptors(struct covey *vm, int socket)
+{
+    vm->epoll = epoll_create1(EPOLL_CLOEXEC);
+    vm->doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (vm->epoll < 0 || vm->doorbell < 0)
+        return error_set(COVEY_ERESOURCE, "out of descriptors");
+    vm->doorbell_watch =
+        (struct watch){.ready = on_doorbell, .fd = vm->doorbell, .events = EPOLLIN};
+    vm->daemon_watch = (struct watch){.ready = home_ready, .fd = socket, .events = EPOLLIN};
+    vm->listener_watch.fd = -1;
+    int error = watch_add(vm, &vm->doorbell_watch);
+    return error != COVEY_OK ? error : watch_add(vm, &vm->daemon_watch);
+}
+
+static void locks_create(struct covey *vm)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&vm->lock, NULL);
+    pthread_cond_init(&vm->changed, &monotonic);
+    pthread_cond_init(&vm->progress_wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static struct covey *vm_create(int socket)
+{
+    struct covey *vm = calloc(1, sizeof *vm);
+    if (vm != NULL)
+        vm->daemon = stream_create(socket);
+    if (vm == NULL || vm->daemon == NULL) {
+        free(vm);
+        close(socket);
+        error_code(COVEY_ENOMEM);
+        return NULL;
+    }
+    locks_create(vm);
+    vm->epoll = vm->doorbell = -1;
+    vm->listener_watch.fd = -1;
+    vm->pid = getpid();
+    vm->joined_us = clock_us();
+    vm->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    return vm;
+}
+
+static void lists_free(struct covey *vm)
+{
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
+        conn_close(vm, conn, false);
+    peer_free_all(vm);
+    conn_bury(vm);
+    while (vm->unexpected != NULL)
+        match_free(vm, vm->unexpected);
+    notify_free_all(vm);
+    group_free_all(vm);
+}
+
+static void vm_destroy(struct covey *vm)
+{
+    lists_free(vm);
+    stream_destroy(vm->daemon);
+    if (vm->listener_watch.fd >= 0)
+        close(vm->listener_watch.fd);
+    if (vm->doorbell >= 0)
+        close(vm->doorbell);
+    if (vm->epoll >= 0)
+        close(vm->epoll);
+    pthread_mutex_destroy(&vm->lock);
+    pthread_cond_destroy(&vm->changed);
+    pthread_cond_destroy(&vm->progress_wake);
+    free(vm);
+}
+
+/* The thread takes no signal: those are the program's. */
+static int progress_start(struct covey *vm)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&vm->progress_thread, NULL, wait_progress_main, vm);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0)
+        return error_set(COVEY_ERESOURCE, "no thread for progress: %s", strerror(error));
+    return COVEY_OK;
+}
+
+static int options_route(const struct covey_options *o)
+{
+    const char *name = getenv("COVEY_ROUTE");
+    if (o->route != COVEY_ROUTE_AUTO)
+        return o->route >= 0 && o->route < ROUTES ? o->route : COVEY_EINVAL;
+    return name == NULL || name[0] == '\0' ? COVEY_ROUTE_AUTO : covey_route_parse(name);
+}
+
+static int vm_start(struct covey *vm, int socket, const struct covey_options *o)
+{
+    int error = open_descriptors(vm, socket);
+    if (error == COVEY_OK) {
+        pthread_mutex_lock(&vm->lock);
+        error = enrol(vm, o);
+        pthread_mutex_unlock(&vm->lock);
+    }
+    return error != COVEY_OK ? error : progress_start(vm);
+}
+
+int covey_join(covey_t **vm, const struct covey_options *options)
+{
+    static const struct covey_options defaults;
+    const struct covey_options *o = options != NULL ? options : &defaults;
+    int route = options_route(o);
+    if (vm == NULL || route < 0)
+        return vm == NULL ? error_set(COVEY_EINVAL, "join: NULL")
+                          : error_set(COVEY_EINVAL, "join: unknown route");
+    if (auth_init() != 0)
+        return error_set(COVEY_ESYS, "libsodium could not be initialised");
+    int socket = connect_daemon(o);
+    if (socket < 0)
+        return socket;
+    struct covey *created = vm_create(socket);
+    if (created == NULL)
+        return COVEY_ENOMEM;
+    created->route = route;
+    created->buffer_bytes = o->buffer_bytes != 0 ? o->buffer_bytes : BUFFER_BYTES_DEFAULT;
+    int error = vm_start(created, socket, o);
+    if (error != COVEY_OK) {
+        vm_destroy(created);
+        return error;
+    }
+    members_add(created);
+    *vm = created;
+    return COVEY_OK;
+}
+
+/* ---- leaving --------------------------------------------------------------------------------- */
+
+static bool all_sent(void *context)
+{
+    struct covey *vm = context;
+    int unacknowledged;
+    if (vm->sending != NULL || stream_queued(vm->daemon) > 0)
+        return false;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->closed || conn->watch.fd < 0)
+            continue;
+        /* Closing a stream whose bytes the other end has not got could lose them. */
+        if (ioctl(conn->watch.fd, SIOCOUTQ, &unacknowledged) == 0 && unacknowledged > 0)
+            return false;
+    }
+    return true;
+}
+
+/* Acknowledgements of a stream wake nobody, so this looks again every millisecond. */
+static void flush_all(struct covey *vm)
+{
+    uint64_t end_us = clock_us() + LEAVE_US;
+    while (vm->lost == 0 && !all_sent(vm) && clock_us() < end_us)
+        wait_until(vm, all_sent, vm, clock_us() + 1000);
+}
+
+static void progress_stop(struct covey *vm)
+{
+    const uint64_t one = 1;
+    vm->closing = true;
+    vm->poller = POLLER_NONE;
+    pthread_cond_signal(&vm->progress_wake);
+    pthread_mutex_unlock(&vm->lock);
+    ssize_t n = write(vm->doorbell, &one, sizeof one);
+    (void)n;
+    pthread_join(vm->progress_thread, NULL);
+}
+
+void covey_leave(covey_t **vm)
+{
+    if (vm == NULL || *vm == NULL)
+        return;
+    struct covey *leaving = *vm;
+    *vm = NULL;
+    members_remove(leaving);
+    pthread_mutex_lock(&leaving->lock);
+    flush_all(leaving);
+    if (leaving->lost == 0) {
+        home_send(leaving, FRAME_LEAVE, 0, NULL, 0);
+        flush_all(leaving);
+    }
+    progress_stop(leaving);
+    vm_destroy(leaving);
+}
+
+/* ---- who and where --------------------------------------------------------------------------- */
+
+covey_tid_t covey_mytid(const covey_t *vm)
+{
+    return (covey_tid_t)vm->tid;
+}
+
+covey_tid_t covey_parent(const covey_t *vm)
+{
+    return (covey_tid_t)vm->parent;
+}
+
+const char *covey_myhost(const covey_t *vm)
+{
+    return vm->host_name;
+}
+
+const char *covey_vm_name(const covey_t *vm)
+{
+    return vm->vm_name;
+}
+
+int covey_tid_host(covey_tid_t tid)
+{
+    return tid > 0 ? (int)tid_host((uint32_t)tid) : 0;
+}

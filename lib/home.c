@@ -1,0 +1,175 @@
+/*
+ * home.c - the stream to the daemon of this host: what comes is dispatched by kind to the file of
+ * its subject. When the daemon is lost everything that waits ends with an error.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+void home_lost(struct covey *vm, int error, const char *why)
+{
+    if (vm->lost != 0)
+        return;
+    vm->lost = error;
+    snprintf(vm->lost_text, sizeof vm->lost_text, "%s", why);
+    watch_remove(vm, &vm->daemon_watch);
+    for (int i = 0; i < PEER_BUCKETS; i++) {
+        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next)
+            outgo_fail(vm, peer, error, why);
+    }
+    while (vm->posted != NULL) {
+        struct covey_req *req = vm->posted;
+        match_cancel(vm, req);
+        req_finish(req, error, why);
+    }
+    pthread_cond_broadcast(&vm->changed);
+}
+
+void home_flush(struct covey *vm)
+{
+    if (vm->lost != 0)
+        return;
+    int left = stream_flush(vm->daemon);
+    if (left == STREAM_CLOSED) {
+        home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");
+        return;
+    }
+    watch_change(vm, &vm->daemon_watch, EPOLLIN | (left != 0 ? EPOLLOUT : 0));
+}
+
+int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    if (vm->lost != 0)
+        return error_set(vm->lost, "%s", vm->lost_text);
+    if (stream_put(vm->daemon, frame, payload, NULL, 0) != 0)
+        return error_code(COVEY_ENOMEM);
+    home_flush(vm);
+    return COVEY_OK;
+}
+
+int home_send_fds(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
+                  size_t size, const int *fds, int nfds)
+{
+    struct frame frame = {.length = (uint32_t)size,
+                          .kind = kind,
+                          .flags = FRAME_FIRST | FRAME_LAST,
+                          .source = vm->tid,
+                          .destination = destination};
+    if (vm->lost != 0)
+        return error_set(vm->lost, "%s", vm->lost_text);
+    int error = stream_put(vm->daemon, &frame, payload, fds, nfds);
+    if (error == -EMFILE)
+        return error_set(COVEY_ERESOURCE, "out of descriptors");
+    if (error != 0)
+        return error_code(COVEY_ENOMEM);
+    home_flush(vm);
+    return COVEY_OK;
+}
+
+int home_send(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
+              size_t size)
+{
+    return home_send_fds(vm, kind, destination, payload, size, NULL, 0);
+}
+
+/* ---- what comes ------------------------------------------------------------------------------ */
+
+static void on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct peer *peer = peer_get(vm, frame->source);
+    if (peer != NULL)
+        arrival_on_frame(vm, peer, &peer->inlet, frame, payload);
+}
+
+static void on_credit(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct peer *peer = peer_find(vm, frame->source);
+    struct cursor c = cursor_reader(payload, frame->length);
+    uint64_t limit = cursor_get_u64(&c);
+    if (peer != NULL && cursor_ok(&c))
+        outgo_on_credit(vm, peer, limit);
+}
+
+static void on_gone(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_gone gone;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_gone(&c, &gone);
+    if (cursor_ok(&c))
+        peer_on_gone(vm, &gone);
+}
+
+static void on_host_event(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_host_event event;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_host_event(&c, &event);
+    if (!cursor_ok(&c))
+        return;
+    vm->coordinator = event.coordinator;
+    uint32_t index = event.host.index;
+    if (event.event == NODE_HOST_GONE) {
+        vm->host_gone[index / 8] |= (uint8_t)(1u << index % 8);
+        peer_host_gone(vm, index);
+        request_fail_host(vm, index);
+    } else if (event.event == NODE_HOST_ADDED) {
+        vm->host_gone[index / 8] &= (uint8_t) ~(1u << index % 8);
+    }
+    notify_host(vm, &event);
+}
+
+static int on_frame(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
+                    int nfds)
+{
+    struct covey *vm = context;
+    switch (frame->kind) {
+    case FRAME_LINK_OPEN:
+    case FRAME_LINK_KEY:
+    case FRAME_LINK_ACCEPT:
+    case FRAME_LINK_REFUSE:
+        route_on_link_frame(vm, frame, payload, fds, nfds);
+        return 0;
+    case FRAME_DATA:
+        on_data(vm, frame, payload);
+        break;
+    case FRAME_CREDIT:
+        on_credit(vm, frame, payload);
+        break;
+    case FRAME_REPLY:
+        request_on_reply(vm, frame, payload);
+        break;
+    case FRAME_GONE:
+        on_gone(vm, frame, payload);
+        break;
+    case FRAME_OUTPUT:
+        notify_output(vm, frame, payload);
+        break;
+    case FRAME_HOST_EVENT:
+        on_host_event(vm, frame, payload);
+        break;
+    default:
+        break; /* a kind that no task gets: a newer daemon's, and no harm */
+    }
+    for (int i = 0; i < nfds; i++)
+        close(fds[i]);
+    return 0;
+}
+
+void home_ready(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    (void)watch;
+    if ((events & EPOLLOUT) != 0)
+        home_flush(vm);
+    int result = vm->lost != 0 ? 0 : stream_read(vm->daemon, on_frame, vm);
+    if (result == STREAM_CLOSED)
+        home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");
+    else if (result == STREAM_BROKEN)
+        home_lost(vm, COVEY_EPROTO, stream_error(vm->daemon));
+    if (vm->lost == 0 && vm->sending != NULL)
+        outgo_pump_all(vm);
+}

@@ -1,0 +1,241 @@
+/*
+ * hosts.c - the host table, the task lists and the counters, asked from the daemons.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_US 30000000u
+
+void covey_free(void *array)
+{
+    free(array);
+}
+
+static void address_text(const struct address *a, char *text, size_t size)
+{
+    char ip[INET6_ADDRSTRLEN] = "";
+    struct cursor port = cursor_reader(a->bytes + (a->family == ADDRESS_IPV6 ? 16 : 4), 2);
+    text[0] = '\0';
+    if (a->family == ADDRESS_IPV4 && inet_ntop(AF_INET, a->bytes, ip, sizeof ip) != NULL)
+        snprintf(text, size, "%s:%u", ip, cursor_get_u16(&port));
+    else if (a->family == ADDRESS_IPV6 && inet_ntop(AF_INET6, a->bytes, ip, sizeof ip) != NULL)
+        snprintf(text, size, "[%s]:%u", ip, cursor_get_u16(&port));
+}
+
+static void id_text(const uint8_t id[HOST_ID_BYTES], char *text)
+{
+    for (int i = 0; i < HOST_ID_BYTES; i++) {
+        bool dash = i == 4 || i == 6 || i == 8 || i == 10;
+        text += sprintf(text, dash ? "-%02x" : "%02x", id[i]);
+    }
+}
+
+static void host_public(const struct host *row, const struct address *path, struct covey_host *out)
+{
+    *out = (struct covey_host){.index = (int32_t)row->index,
+                               .state = row->state,
+                               .cores = (int32_t)row->cores,
+                               .speed = (int32_t)row->speed,
+                               .coordinator = row->coordinator,
+                               .big_endian = row->representation == REPRESENTATION_BIG,
+                               .memory_bytes = row->memory_bytes,
+                               .incarnation = row->incarnation};
+    memcpy(out->name, row->name, sizeof row->name);
+    memcpy(out->arch, row->arch, sizeof out->arch);
+    id_text(row->id, out->id);
+    const struct address *shown = path;
+    if (path->family == ADDRESS_NONE && row->address_count > 0)
+        shown = &row->addresses[0];
+    address_text(shown, out->address, sizeof out->address);
+}
+
+/* Room for one more element of an array of `count`; it doubles. */
+static void *array_grow(void *array, size_t count, size_t element)
+{
+    if ((count & (count - 1)) != 0)
+        return array;
+    void *grown = realloc(array, (count == 0 ? 1 : 2 * count) * element);
+    if (grown == NULL)
+        free(array);
+    return grown;
+}
+
+static int hosts_decode(const uint8_t *content, size_t size, struct covey_host **hosts)
+{
+    struct cursor c = cursor_reader(content, size);
+    struct covey_host *list = NULL;
+    int count = 0;
+    while (cursor_left(&c) > 0) {
+        struct host row;
+        struct address path;
+        control_get_host(&c, &row);
+        address_get(&c, &path);
+        list = cursor_ok(&c) ? array_grow(list, (size_t)count, sizeof *list) : list;
+        if (!cursor_ok(&c) || list == NULL)
+            break;
+        host_public(&row, &path, &list[count++]);
+    }
+    if (cursor_ok(&c) && list != NULL) {
+        *hosts = list;
+        return count;
+    }
+    free(list);
+    return error_set(COVEY_EPROTO, "the daemon's host table makes no sense");
+}
+
+int hosts_ask(struct covey *vm, struct covey_host **hosts)
+{
+    uint8_t *content;
+    size_t size;
+    int error = request_call(vm, FRAME_HOSTS, 0, NULL, 0, clock_us() + ASK_US, &content, &size);
+    if (error != COVEY_OK)
+        return error;
+    int count = hosts_decode(content, size, hosts);
+    free(content);
+    for (int i = 0; i < count; i++) {
+        if ((*hosts)[i].coordinator)
+            vm->coordinator = (uint32_t)(*hosts)[i].index;
+    }
+    return count;
+}
+
+int covey_hosts(covey_t *vm, struct covey_host **list)
+{
+    if (vm == NULL || list == NULL)
+        return error_set(COVEY_EINVAL, "hosts: NULL");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, hosts_ask(vm, list));
+}
+
+/* ---- asking one daemon, or all of them side by side ------------------------------------------ */
+
+/* Adds what one daemon answered to *list; false: no memory, or the answer makes no sense. */
+typedef bool add_fn(uint32_t host, struct cursor *c, void **list, int *count);
+
+static bool alive(const struct covey_host *host)
+{
+    return host->state == COVEY_HOST_UP || host->state == COVEY_HOST_SUSPECT;
+}
+
+static int collect(struct covey *vm, struct request **r, add_fn *add, void **list, int *count)
+{
+    uint8_t *content = NULL;
+    size_t size = 0;
+    uint32_t host = (*r)->host;
+    int error = request_end(vm, r, clock_us() + ASK_US, &content, &size);
+    if (error == COVEY_EHOSTFAIL || error == COVEY_ENOHOST)
+        return COVEY_OK; /* it left meanwhile, and its tasks with it */
+    if (error != COVEY_OK)
+        return error;
+    struct cursor c = cursor_reader(content, size);
+    while (error == COVEY_OK && cursor_left(&c) > 0) {
+        if (!add(host, &c, list, count))
+            error = error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+    }
+    free(content);
+    return error;
+}
+
+static int ask_hosts(struct covey *vm, uint8_t kind, const struct covey_host *hosts, int n,
+                     add_fn *add, void **list)
+{
+    struct request **asked = calloc((size_t)n, sizeof *asked);
+    int count = 0;
+    int error = asked == NULL ? error_code(COVEY_ENOMEM) : COVEY_OK;
+    for (int i = 0; i < n && error == COVEY_OK; i++) {
+        if (alive(&hosts[i]))
+            asked[i] = request_begin(vm, kind, (uint32_t)hosts[i].index, NULL, 0);
+    }
+    for (int i = 0; i < n && asked != NULL; i++) {
+        int one = asked[i] == NULL ? COVEY_OK : collect(vm, &asked[i], add, list, &count);
+        error = error == COVEY_OK ? one : error;
+    }
+    free(asked);
+    return error == COVEY_OK ? count : error;
+}
+
+static int ask(struct covey *vm, uint8_t kind, int host, add_fn *add, void **list)
+{
+    struct covey_host *hosts = NULL;
+    int n = hosts_ask(vm, &hosts);
+    if (n < 0)
+        return n;
+    int first = 0, last = n;
+    for (int i = 0; i < n && host != 0; i++) {
+        if (hosts[i].index == host) {
+            first = i;
+            last = i + 1;
+        }
+    }
+    bool known = host == 0 || (last - first == 1 && hosts[first].index == host);
+    *list = NULL;
+    int count = known ? ask_hosts(vm, kind, hosts + first, last - first, add, list)
+                      : error_set(COVEY_ENOHOST, "no host with index %d", host);
+    free(hosts);
+    if (count < 0) {
+        free(*list);
+        *list = NULL;
+    }
+    return count;
+}
+
+static bool add_task(uint32_t host, struct cursor *c, void **list, int *count)
+{
+    struct control_task row;
+    control_get_task(c, &row);
+    struct covey_task *tasks = array_grow(*list, (size_t)*count, sizeof *tasks);
+    *list = tasks;
+    if (tasks == NULL || !cursor_ok(c))
+        return false;
+    struct covey_task *task = &tasks[(*count)++];
+    *task = (struct covey_task){.tid = (covey_tid_t)row.tid,
+                                .parent = (covey_tid_t)row.parent,
+                                .host = (int32_t)host,
+                                .pid = row.pid,
+                                .state = row.state};
+    memcpy(task->command, row.command, sizeof task->command);
+    return true;
+}
+
+int covey_tasks(covey_t *vm, int host, struct covey_task **list)
+{
+    void *tasks = NULL;
+    if (vm == NULL || list == NULL || host < 0)
+        return error_set(COVEY_EINVAL, "tasks: NULL or bad host");
+    struct call call = call_begin(vm);
+    int count = ask(vm, FRAME_TASKS, host, add_task, &tasks);
+    if (count >= 0)
+        *list = tasks;
+    return call_end(vm, &call, count);
+}
+
+static bool add_stat(uint32_t host, struct cursor *c, void **list, int *count)
+{
+    struct covey_stat row = {.host = (int32_t)host};
+    cursor_get_text(c, row.name, sizeof row.name);
+    row.value = cursor_get_u64(c);
+    struct covey_stat *stats = array_grow(*list, (size_t)*count, sizeof *stats);
+    *list = stats;
+    if (stats == NULL || !cursor_ok(c))
+        return false;
+    stats[(*count)++] = row;
+    return true;
+}
+
+int covey_stats(covey_t *vm, int host, struct covey_stat **list)
+{
+    void *stats = NULL;
+    if (vm == NULL || list == NULL || host < 0)
+        return error_set(COVEY_EINVAL, "stats: NULL or bad host");
+    struct call call = call_begin(vm);
+    int count = ask(vm, FRAME_STATS, host, add_stat, &stats);
+    if (count >= 0)
+        *list = stats;
+    return call_end(vm, &call, count);
+}

@@ -1,0 +1,79 @@
+/*
+ * link.h - a link: one bidirectional byte stream straight to one other task. One file a kind:
+ * link_shm.c (ring pair in shared memory), link_tcp.c. What flows on it are the frames of frame.h.
+ *
+ * Contract (tests/unit/link_test.c runs it over every kind):
+ *  - No call blocks. A link is used under the lock of its owner.
+ *  - send() and recv() that return 0 arrange that the owner is woken when they may do more: by
+ *    readiness of fd() or, without an fd, by the owner's doorbell after arm().
+ */
+#ifndef COVEY_LIB_LINK_H
+#define COVEY_LIB_LINK_H
+
+#include "proto/auth.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+struct link;
+
+#define LINK_CLOSED ((ssize_t)-1) /* the other end is gone; nothing more will come or go */
+#define LINK_BROKEN ((ssize_t)-2) /* it failed, or the other end broke the protocol: link_error()  \
+                                   */
+
+struct link_ops {
+    const char *name;
+    /* Takes bytes of the vector; how many, 0: full, LINK_CLOSED, LINK_BROKEN. */
+    ssize_t (*send)(struct link *link, const struct iovec *iov, int count);
+    /* Gives up to `size` bytes; how many, 0: none now, LINK_CLOSED (all were given), LINK_BROKEN.
+     */
+    ssize_t (*recv)(struct link *link, void *bytes, size_t size);
+    /* Before the owner sleeps: asks for its doorbell; true: there is something to read now. */
+    bool (*arm)(struct link *link);
+    /* The descriptor to poll, or -1 (doorbell). *write_wanted: also for writability. */
+    int (*fd)(const struct link *link, bool *write_wanted);
+    /* Whether bytes may flow: 1, 0 not yet (handshake), or LINK_CLOSED, LINK_BROKEN. */
+    int (*ready)(struct link *link);
+    /* Frees the link and all it holds. */
+    void (*free)(struct link *link);
+};
+
+struct link {
+    const struct link_ops *ops;
+    const char *error;
+};
+
+static inline const char *link_error(const struct link *link)
+{
+    return link->error == NULL ? "closed" : link->error;
+}
+
+/* ---- shm: both ends map the same memory, which has a fixed size and is sealed against change. --
+ */
+
+/* The opener's end: makes the memory. *memory_fd is the caller's to pass on and close.
+ * NULL: no memory or no descriptors (errno). The link rings peer_doorbell, an eventfd it owns, once
+ * link_shm_connect() gave it. */
+struct link *link_shm_open(int *memory_fd);
+void link_shm_connect(struct link *link, int peer_doorbell);
+
+/* The accepter's end; takes over peer_doorbell on success. NULL: the memory is not what an opener
+ * makes (too small, not sealed). */
+struct link *link_shm_accept(int memory_fd, int peer_doorbell);
+
+/* ---- tcp: a connected or connecting non-blocking socket, with the challenge-response of auth.h.
+ */
+
+/* The opener's end; takes over fd on success. The caller sets key and nonce in `auth`. */
+struct link *link_tcp_open(int fd, const struct stream_auth *auth);
+
+/* The accepter's end: find_key() is asked once for the key of a HELLO and returns whether that link
+ * is expected. Takes over fd on success. */
+typedef bool link_tcp_find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
+                               const uint8_t nonce[AUTH_NONCE_BYTES], uint8_t key[AUTH_KEY_BYTES]);
+struct link *link_tcp_accept(int fd, link_tcp_find_key *find_key, void *context);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * link_tcp.c - the link straight between two tasks over a TCP connection.
+ *
+ * Before any frame flows both ends prove that they know the link's key (auth.h): the handshake is
+ * a state machine stepped by ready(). Small reads come out of a buffer, so that a header costs no
+ * system call of its own; large ones go straight to where they belong.
+ */
+#include "lib/link.h"
+
+#include "proto/cursor.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (64 * 1024)
+#define DIRECT_BYTES (16 * 1024) /* reads of at least this size bypass the buffer */
+
+_Static_assert(STREAM_HELLO_BYTES >= STREAM_CHALLENGE_BYTES, "one buffer holds any handshake step");
+
+enum tcp_state {
+    TCP_CONNECTING,     /* opener: connect() is under way */
+    TCP_WAIT_CHALLENGE, /* opener: HELLO is out */
+    TCP_WAIT_HELLO,     /* accepter */
+    TCP_WAIT_PROOF,     /* accepter: CHALLENGE is out */
+    TCP_READY,
+    TCP_DEAD
+};
+
+struct link_tcp {
+    struct link base;
+    int fd;
+    enum tcp_state state;
+    bool write_wanted;
+    struct stream_auth auth;
+    link_tcp_find_key *find_key;
+    void *context;
+    uint8_t step[STREAM_HELLO_BYTES]; /* the handshake message being read */
+    size_t step_used;
+    uint8_t *buffer;
+    size_t start, end; /* of what is unread in buffer */
+};
+
+static struct link_tcp *tcp_of(struct link *link)
+{
+    return (struct link_tcp *)link;
+}
+
+static ssize_t tcp_fail(struct link_tcp *tcp, const char *why)
+{
+    tcp->base.error = why;
+    tcp->state = TCP_DEAD;
+    return LINK_BROKEN;
+}
+
+static ssize_t tcp_errno(struct link_tcp *tcp)
+{
+    if (errno == EAGAIN || errno == EINTR || errno == EINPROGRESS)
+        return 0;
+    return tcp_fail(tcp, strerror(errno));
+}
+
+/* ---- handshake ------------------------------------------------------------------------------- */
+
+/* A handshake message is far smaller than an empty socket buffer: it goes out whole or not. */
+static bool put_step(struct link_tcp *tcp, const void *bytes, size_t size)
+{
+    if (send(tcp->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size)
+        return true;
+    tcp_fail(tcp, "the handshake could not be sent");
+    return false;
+}
+
+/* Reads up to `size` bytes of a step; true when it is complete. */
+static bool get_step(struct link_tcp *tcp, size_t size)
+{
+    ssize_t n = recv(tcp->fd, tcp->step + tcp->step_used, size - tcp->step_used, MSG_DONTWAIT);
+    if (n == 0)
+        tcp_fail(tcp, "closed during the handshake");
+    else if (n < 0)
+        tcp_errno(tcp);
+    else
+        tcp->step_used += (size_t)n;
+    if (tcp->step_used < size)
+        return false;
+    tcp->step_used = 0;
+    return true;
+}
+
+static void step_connecting(struct link_tcp *tcp)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+    struct sockaddr_storage peer;
+    socklen_t peer_size = sizeof peer;
+    getsockopt(tcp->fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    if (error != 0) {
+        tcp_fail(tcp, strerror(error));
+        return;
+    }
+    if (getpeername(tcp->fd, (struct sockaddr *)&peer, &peer_size) != 0)
+        return; /* still under way */
+    tcp->write_wanted = false;
+    if (put_step(tcp, tcp->auth.hello, sizeof tcp->auth.hello))
+        tcp->state = TCP_WAIT_CHALLENGE;
+}
+
+static void step_wait_challenge(struct link_tcp *tcp)
+{
+    uint8_t proof[STREAM_PROOF_BYTES];
+    if (!get_step(tcp, STREAM_CHALLENGE_BYTES))
+        return;
+    const char *refused = stream_auth_prove(&tcp->auth, tcp->step, proof);
+    if (refused != NULL)
+        tcp_fail(tcp, refused);
+    else if (put_step(tcp, proof, sizeof proof))
+        tcp->state = TCP_READY;
+}
+
+static void step_wait_hello(struct link_tcp *tcp)
+{
+    uint32_t opener, accepter;
+    uint8_t nonce[AUTH_NONCE_BYTES], challenge[AUTH_NONCE_BYTES], key[AUTH_KEY_BYTES];
+    if (!get_step(tcp, STREAM_HELLO_BYTES))
+        return;
+    const char *refused = stream_auth_hello(tcp->step, &opener, &accepter, nonce);
+    if (refused == NULL && !tcp->find_key(tcp->context, &tcp->base, opener, accepter, nonce, key))
+        refused = "nobody expects this link";
+    if (refused != NULL) {
+        tcp_fail(tcp, refused);
+        return;
+    }
+    randombytes_buf(challenge, sizeof challenge);
+    stream_auth_accept(&tcp->auth, key, tcp->step, challenge);
+    sodium_memzero(key, sizeof key);
+    if (put_step(tcp, tcp->auth.challenge, sizeof tcp->auth.challenge))
+        tcp->state = TCP_WAIT_PROOF;
+}
+
+static void step_wait_proof(struct link_tcp *tcp)
+{
+    if (!get_step(tcp, STREAM_PROOF_BYTES))
+        return;
+    const char *refused = stream_auth_check(&tcp->auth, tcp->step);
+    if (refused != NULL)
+        tcp_fail(tcp, refused);
+    else
+        tcp->state = TCP_READY;
+}
+
+static int tcp_ready(struct link *link)
+{
+    static void (*const steps[])(struct link_tcp *) = {
+        [TCP_CONNECTING] = step_connecting,
+        [TCP_WAIT_CHALLENGE] = step_wait_challenge,
+        [TCP_WAIT_HELLO] = step_wait_hello,
+        [TCP_WAIT_PROOF] = step_wait_proof,
+    };
+    struct link_tcp *tcp = tcp_of(link);
+    for (enum tcp_state before = TCP_DEAD; tcp->state < TCP_READY && tcp->state != before;) {
+        before = tcp->state;
+        steps[tcp->state](tcp);
+    }
+    if (tcp->state == TCP_DEAD)
+        return (int)LINK_BROKEN;
+    return tcp->state == TCP_READY;
+}
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
+
+static ssize_t tcp_send(struct link *link, const struct iovec *iov, int count)
+{
+    struct link_tcp *tcp = tcp_of(link);
+    union {
+        const struct iovec *in;
+        struct iovec *msg;
+    } u = {.in = iov};
+    struct msghdr msg = {.msg_iov = u.msg, .msg_iovlen = (size_t)count};
+    ssize_t n = sendmsg(tcp->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+    tcp->write_wanted = n < 0;
+    if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+        return LINK_CLOSED;
+    return n < 0 ? tcp_errno(tcp) : n;
+}
+
+static ssize_t tcp_read(struct link_tcp *tcp, void *bytes, size_t size)
+{
+    ssize_t n = recv(tcp->fd, bytes, size, MSG_DONTWAIT);
+    if (n > 0)
+        return n;
+    if (n == 0 || errno == ECONNRESET)
+        return LINK_CLOSED;
+    return tcp_errno(tcp);
+}
+
+static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
+{
+    struct link_tcp *tcp = tcp_of(link);
+    if (tcp->start == tcp->end) {
+        if (size >= DIRECT_BYTES)
+            return tcp_read(tcp, bytes, size);
+        ssize_t n = tcp_read(tcp, tcp->buffer, BUFFER_BYTES);
+        if (n <= 0)
+            return n;
+        tcp->start = 0;
+        tcp->end = (size_t)n;
+    }
+    size_t part = tcp->end - tcp->start < size ? tcp->end - tcp->start : size;
+    memcpy(bytes, tcp->buffer + tcp->start, part);
+    tcp->start += part;
+    return (ssize_t)part;
+}
+
+static bool tcp_arm(struct link *link)
+{
+    return tcp_of(link)->start < tcp_of(link)->end;
+}
+
+static int tcp_fd(const struct link *link, bool *write_wanted)
+{
+    const struct link_tcp *tcp = (const struct link_tcp *)link;
+    *write_wanted = tcp->write_wanted;
+    return tcp->fd;
+}
+
+static void tcp_free(struct link *link)
+{
+    struct link_tcp *tcp = tcp_of(link);
+    sodium_memzero(&tcp->auth, sizeof tcp->auth);
+    close(tcp->fd);
+    free(tcp->buffer);
+    free(tcp);
+}
+
+static const struct link_ops tcp_ops = {.name = "tcp",
+                                        .send = tcp_send,
+                                        .recv = tcp_recv,
+                                        .arm = tcp_arm,
+                                        .fd = tcp_fd,
+                                        .ready = tcp_ready,
+                                        .free = tcp_free};
+
+static struct link_tcp *tcp_create(int fd, enum tcp_state state)
+{
+    const int on = 1;
+    struct link_tcp *tcp = calloc(1, sizeof *tcp);
+    if (tcp == NULL)
+        return NULL;
+    tcp->buffer = malloc(BUFFER_BYTES);
+    if (tcp->buffer == NULL) {
+        free(tcp);
+        return NULL;
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    tcp->base.ops = &tcp_ops;
+    tcp->fd = fd;
+    tcp->state = state;
+    return tcp;
+}
+
+struct link *link_tcp_open(int fd, const struct stream_auth *auth)
+{
+    struct link_tcp *tcp = tcp_create(fd, TCP_CONNECTING);
+    if (tcp == NULL)
+        return NULL;
+    tcp->auth = *auth;
+    tcp->write_wanted = true;
+    return &tcp->base;
+}
+
+struct link *link_tcp_accept(int fd, link_tcp_find_key *find_key, void *context)
+{
+    struct link_tcp *tcp = tcp_create(fd, TCP_WAIT_HELLO);
+    if (tcp == NULL)
+        return NULL;
+    tcp->find_key = find_key;
+    tcp->context = context;
+    return &tcp->base;
+}

@@ -1,0 +1,301 @@
+/*
+ * match.c - which receive takes which message. Two lists in order: receives that were posted and
+ * have no message yet, and unexpected messages that have begun. A message takes the oldest receive
+ * that it fits, a receive the oldest message.
+ */
+#include "lib/task.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void req_finish(struct covey_req *req, int error, const char *why)
+{
+    req->error = error;
+    if (error != COVEY_OK && why != req->text)
+        snprintf(req->text, sizeof req->text, "%s", why);
+    req->done = true;
+    wait_changed(req->vm);
+}
+
+/* ---- the two lists --------------------------------------------------------------------------- */
+
+static void posted_add(struct covey *vm, struct covey_req *req, bool first)
+{
+    req->queued = true;
+    req->prev = first ? NULL : vm->posted_last;
+    req->next = first ? vm->posted : NULL;
+    if (req->prev != NULL)
+        req->prev->next = req;
+    else
+        vm->posted = req;
+    if (req->next != NULL)
+        req->next->prev = req;
+    else
+        vm->posted_last = req;
+}
+
+static void posted_remove(struct covey *vm, struct covey_req *req)
+{
+    if (!req->queued)
+        return;
+    if (req->prev != NULL)
+        req->prev->next = req->next;
+    else
+        vm->posted = req->next;
+    if (req->next != NULL)
+        req->next->prev = req->prev;
+    else
+        vm->posted_last = req->prev;
+    req->queued = false;
+}
+
+/* Keeps the order in which the messages began, also for one that was matched and is put back. */
+static void unexpected_add(struct covey *vm, struct arrival *a)
+{
+    struct arrival *before = vm->unexpected_last;
+    while (before != NULL && before->number > a->number)
+        before = before->prev;
+    a->prev = before;
+    a->next = before != NULL ? before->next : vm->unexpected;
+    if (a->prev != NULL)
+        a->prev->next = a;
+    else
+        vm->unexpected = a;
+    if (a->next != NULL)
+        a->next->prev = a;
+    else
+        vm->unexpected_last = a;
+    a->listed = true;
+    a->buffered = a->received;
+    vm->unexpected_bytes += a->buffered;
+}
+
+static void unexpected_remove(struct covey *vm, struct arrival *a)
+{
+    if (!a->listed)
+        return;
+    if (a->prev != NULL)
+        a->prev->next = a->next;
+    else
+        vm->unexpected = a->next;
+    if (a->next != NULL)
+        a->next->prev = a->prev;
+    else
+        vm->unexpected_last = a->prev;
+    a->listed = false;
+    vm->unexpected_bytes -= a->buffered;
+    a->buffered = 0;
+}
+
+void match_free(struct covey *vm, struct arrival *a)
+{
+    unexpected_remove(vm, a);
+    covey_msg_free(a->msg);
+    free(a);
+}
+
+/* ---- matching -------------------------------------------------------------------------------- */
+
+static bool fits(uint32_t source, int tag, uint32_t context, const struct arrival *a)
+{
+    return context == a->context &&
+           (source == (uint32_t)COVEY_ANY_TASK || source == (uint32_t)a->info.source) &&
+           (tag == COVEY_ANY_TAG || tag == a->info.tag);
+}
+
+const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag)
+{
+    for (const struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
+        if (fits(source, tag, 0, a))
+            return a;
+    }
+    return NULL;
+}
+
+/* Whether the message is one array that the receive has room for; otherwise *why. */
+static int array_check(struct covey_req *req, const struct arrival *a)
+{
+    int type = 0;
+    uint64_t count = 0;
+    size_t known = a->info.bytes < ITEM_HEADER_BYTES ? 0 : ITEM_HEADER_BYTES;
+    if (known == 0 || !item_header_decode(a->preface, a->info.bytes, &type, &count) ||
+        item_bytes(type, count) != a->info.bytes) {
+        snprintf(req->text, sizeof req->text, "receive: the message is not one array of %s",
+                 covey_type_name(req->type));
+        return COVEY_ETYPE;
+    }
+    if (type != req->type) {
+        snprintf(req->text, sizeof req->text, "receive: wanted %s, the message has %llu %s",
+                 covey_type_name(req->type), (unsigned long long)count, covey_type_name(type));
+        return COVEY_ETYPE;
+    }
+    if (count > req->capacity) {
+        snprintf(req->text, sizeof req->text,
+                 "receive: the message has %llu elements, the array room for %zu",
+                 (unsigned long long)count, req->capacity);
+        return COVEY_ETRUNC;
+    }
+    req->count = (size_t)count;
+    return COVEY_OK;
+}
+
+/* What has come so far of an array moves from memory of its own to the receive's array. */
+static void redirect(struct covey_req *req, struct arrival *a)
+{
+    if (a->msg != NULL && a->received > ITEM_HEADER_BYTES) {
+        uint64_t data = req->count * covey_type_size(req->type);
+        uint64_t have = a->received - ITEM_HEADER_BYTES;
+        memcpy(req->base, message_bytes(a->msg) + ITEM_HEADER_BYTES,
+               (size_t)(have < data ? have : data));
+    }
+    covey_msg_free(a->msg);
+    a->msg = NULL;
+}
+
+/* The receive takes the message, whose bytes may still be coming. False: it cannot, and is done. */
+static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
+{
+    if (req->probe) {
+        req->info = a->info;
+        req_finish(req, COVEY_OK, NULL);
+        return false;
+    }
+    int error = req->into_array ? array_check(req, a) : COVEY_OK;
+    if (error != COVEY_OK) {
+        req_finish(req, error, req->text);
+        return false;
+    }
+    if (a->listed && a->msg == NULL) {
+        unexpected_remove(vm, a); /* its bytes were let go: the receive ends with ENOMEM */
+        req->into_array = false;
+    }
+    unexpected_remove(vm, a);
+    if (req->into_array)
+        redirect(req, a);
+    a->bound = req;
+    req->arrival = a;
+    req->info = a->info;
+    return true;
+}
+
+static bool want_memory(struct arrival *a)
+{
+    if (a->msg == NULL)
+        a->msg = message_receive(a->info.bytes, a->representation);
+    if (a->msg != NULL)
+        a->msg->info = a->info;
+    return a->msg != NULL;
+}
+
+void match_arrival(struct covey *vm, struct arrival *a)
+{
+    for (struct covey_req *req = vm->posted, *next; req != NULL; req = next) {
+        next = req->next;
+        if (!fits(req->source, req->tag, req->context, a))
+            continue;
+        posted_remove(vm, req);
+        if (bind(vm, req, a)) {
+            if (!req->into_array)
+                want_memory(a);
+            return;
+        }
+    }
+    want_memory(a);
+    unexpected_add(vm, a);
+}
+
+/* The receive's result out of a message that is complete. */
+static void finish_bound(struct covey *vm, struct arrival *a)
+{
+    struct covey_req *req = a->bound;
+    req->arrival = NULL;
+    if (req->into_array && a->representation != representation_native())
+        elements_swap(req->type, req->base, req->count);
+    if (!req->into_array && a->msg == NULL) {
+        req_finish(req, COVEY_ENOMEM, "receive: no memory for the message");
+    } else {
+        req->owned = a->msg;
+        a->msg = NULL;
+        if (req->owned != NULL)
+            notify_output_taken(vm, req->owned);
+        req_finish(req, COVEY_OK, NULL);
+    }
+    match_free(vm, a);
+}
+
+void match_complete(struct covey *vm, struct arrival *a)
+{
+    if (a->bound != NULL)
+        finish_bound(vm, a);
+}
+
+void match_post(struct covey *vm, struct covey_req *req)
+{
+    for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
+        if (!fits(req->source, req->tag, req->context, a))
+            continue;
+        if (!bind(vm, req, a))
+            return;
+        if (a->received == a->info.bytes)
+            finish_bound(vm, a);
+        credit_reopen(vm);
+        return;
+    }
+    struct peer *peer = req->source == (uint32_t)COVEY_ANY_TASK ? NULL : peer_find(vm, req->source);
+    if (peer != NULL && peer->gone) {
+        int error = peer_error(peer);
+        req_finish(req, error, covey_error_text());
+        return;
+    }
+    posted_add(vm, req, false);
+}
+
+/* Puts a message that was being received back among the unexpected ones. */
+static void put_back(struct covey *vm, struct covey_req *req)
+{
+    struct arrival *a = req->arrival;
+    req->arrival = NULL;
+    a->bound = NULL;
+    if (req->into_array && want_memory(a)) {
+        uint64_t data = req->count * covey_type_size(req->type);
+        uint64_t have = a->received - ITEM_HEADER_BYTES;
+        memcpy(message_bytes(a->msg), a->preface, ITEM_HEADER_BYTES);
+        memcpy(message_bytes(a->msg) + ITEM_HEADER_BYTES, req->base,
+               (size_t)(have < data ? have : data));
+    }
+    unexpected_add(vm, a);
+}
+
+bool match_cancel(struct covey *vm, struct covey_req *req)
+{
+    if (req->done)
+        return false;
+    posted_remove(vm, req);
+    if (req->arrival != NULL)
+        put_back(vm, req);
+    return true;
+}
+
+void match_abandon(struct covey *vm, struct arrival *a)
+{
+    struct covey_req *req = a->bound;
+    a->bound = NULL;
+    match_free(vm, a);
+    if (req == NULL)
+        return;
+    req->arrival = NULL;
+    posted_add(vm, req, true);
+}
+
+void match_fail_source(struct covey *vm, struct peer *peer)
+{
+    for (struct covey_req *req = vm->posted, *next; req != NULL; req = next) {
+        next = req->next;
+        if (req->source != peer->tid)
+            continue;
+        posted_remove(vm, req);
+        int error = peer_error(peer);
+        req_finish(req, error, covey_error_text());
+    }
+}

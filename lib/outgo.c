@@ -1,0 +1,251 @@
+/*
+ * outgo.c - sends under way. Each peer has a queue; its first send is cut into data frames that go
+ * out as its carrier (a link, or the stream to the daemon) takes them and the peer's credit lasts.
+ * The route is chosen when a send starts and kept until it is out.
+ */
+#include "lib/task.h"
+
+#include <string.h>
+
+#define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
+
+static void sending_add(struct covey *vm, struct peer *peer)
+{
+    if (peer->sending)
+        return;
+    peer->sending = true;
+    peer->sending_prev = NULL;
+    peer->sending_next = vm->sending;
+    if (vm->sending != NULL)
+        vm->sending->sending_prev = peer;
+    vm->sending = peer;
+}
+
+static void sending_remove(struct covey *vm, struct peer *peer)
+{
+    if (!peer->sending)
+        return;
+    peer->sending = false;
+    if (peer->sending_prev != NULL)
+        peer->sending_prev->sending_next = peer->sending_next;
+    else
+        vm->sending = peer->sending_next;
+    if (peer->sending_next != NULL)
+        peer->sending_next->sending_prev = peer->sending_prev;
+}
+
+static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    if (req->prev != NULL)
+        req->prev->next = req->next;
+    else
+        peer->sends = req->next;
+    if (req->next != NULL)
+        req->next->prev = req->prev;
+    else
+        peer->sends_last = req->prev;
+    req->queued = false;
+    if (peer->sends == NULL && !peer->grant_due)
+        sending_remove(vm, peer);
+}
+
+void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    req->peer = peer;
+    req->queued = true;
+    req->next = NULL;
+    req->prev = peer->sends_last;
+    if (peer->sends_last != NULL)
+        peer->sends_last->next = req;
+    else
+        peer->sends = req;
+    peer->sends_last = req;
+    peer->traffic_bytes += req->msg->size;
+    sending_add(vm, peer);
+    outgo_pump(vm, peer);
+}
+
+static bool grant(struct covey *vm, struct peer *peer)
+{
+    uint8_t payload[8];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct conn *conn = peer->carrier;
+    for (int r = 0; conn == NULL && peer->routes != NULL && r < ROUTES; r++)
+        conn = peer->routes[r].conn;
+    if (conn != NULL && !conn_flush(conn))
+        return false;
+    peer->grant_due = false;
+    if (conn != NULL && !conn->closed) {
+        conn_put_credit(conn, peer->granted_bytes);
+        return true;
+    }
+    cursor_put_u64(&c, peer->granted_bytes);
+    home_send(vm, FRAME_CREDIT, peer->tid, payload, sizeof payload);
+    return true;
+}
+
+/* Starts the first send: its route, then its place in the order of messages. */
+static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    struct conn *conn = NULL;
+    if (req->started)
+        return true;
+    int go = route_choose(vm, peer, req, &conn);
+    if (go == 0)
+        return false;
+    if (go < 0) {
+        dequeue(vm, peer, req);
+        req_finish(req, go, req->text);
+        return true;
+    }
+    req->started = true;
+    req->sequence = peer->send_sequence++;
+    peer->carrier = conn;
+    return true;
+}
+
+/* Bytes of message for the next frame; false: no credit. */
+static bool frame_size(const struct peer *peer, const struct covey_req *req, size_t *size)
+{
+    uint64_t left = req->msg->size - req->offset;
+    uint64_t head = req->offset == 0 ? FRAME_MESSAGE_BYTES : 0;
+    uint64_t least = left < FRAME_LEAST_BYTES ? left : FRAME_LEAST_BYTES;
+    uint64_t credit = peer->credit_bytes - peer->sent_bytes;
+    if (peer->credit_bytes < peer->sent_bytes || credit < head + least)
+        return false;
+    uint64_t most = credit < FRAME_PAYLOAD_MAX ? credit : FRAME_PAYLOAD_MAX;
+    *size = (size_t)(left < most - head ? left : most - head);
+    return true;
+}
+
+static void gather_copy(const struct covey_msg *msg, uint64_t offset, uint8_t *to, size_t size)
+{
+    while (size > 0) {
+        struct iovec iov;
+        message_gather(msg, offset, size, &iov, 1);
+        memcpy(to, iov.iov_base, iov.iov_len);
+        to += iov.iov_len;
+        offset += iov.iov_len;
+        size -= iov.iov_len;
+    }
+}
+
+/* One data frame into the queue to the daemon. */
+static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req, size_t size)
+{
+    uint8_t payload[FRAME_PAYLOAD_MAX];
+    size_t head = 0;
+    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES || vm->lost != 0)
+        return false;
+    struct frame frame = {.kind = FRAME_DATA, .source = vm->tid, .destination = peer->tid};
+    if (req->offset == 0) {
+        struct message_header header = {.sequence = req->sequence,
+                                        .size = req->msg->size,
+                                        .tag = req->tag,
+                                        .context = req->context,
+                                        .representation = req->msg->representation};
+        message_header_encode(&header, payload);
+        frame.flags = FRAME_FIRST;
+        head = FRAME_MESSAGE_BYTES;
+    }
+    gather_copy(req->msg, req->offset, payload + head, size);
+    frame.length = (uint32_t)(head + size);
+    if (req->offset + size == req->msg->size)
+        frame.flags |= FRAME_LAST;
+    if (stream_put(vm->daemon, &frame, payload, NULL, 0) != 0)
+        return false;
+    peer->sent_bytes += frame.length;
+    req->offset += size;
+    return true;
+}
+
+/* Moves the peer's first send on by a frame; false: nothing can move now. */
+static bool step(struct covey *vm, struct peer *peer)
+{
+    struct covey_req *req = peer->sends;
+    size_t size;
+    if (peer->grant_due)
+        return grant(vm, peer);
+    if (peer->carrier != NULL && !conn_flush(peer->carrier))
+        return false;
+    req = peer->sends; /* the flush may have completed one */
+    if (req == NULL || !start(vm, peer, req))
+        return false;
+    if (peer->sends != req)
+        return true; /* refused by its route */
+    if (!frame_size(peer, req, &size))
+        return false;
+    if (peer->carrier != NULL) {
+        peer->sent_bytes += size + (req->offset == 0 ? FRAME_MESSAGE_BYTES : 0);
+        conn_put_data(peer->carrier, req, size);
+        return true;
+    }
+    if (!put_home(vm, peer, req, size))
+        return false;
+    if (req->offset == req->msg->size) {
+        dequeue(vm, peer, req);
+        req_finish(req, COVEY_OK, NULL);
+    }
+    return true;
+}
+
+void outgo_pump(struct covey *vm, struct peer *peer)
+{
+    if (peer->gone || peer->leaving || peer->broken_at_us != 0 || vm->lost != 0)
+        return;
+    while (step(vm, peer))
+        ;
+    if (stream_queued(vm->daemon) > 0)
+        home_flush(vm);
+    if (peer->grant_due)
+        sending_add(vm, peer);
+    else if (peer->sends == NULL)
+        sending_remove(vm, peer);
+}
+
+void outgo_pump_all(struct covey *vm)
+{
+    for (struct peer *peer = vm->sending, *next; peer != NULL; peer = next) {
+        next = peer->sending_next;
+        outgo_pump(vm, peer);
+    }
+}
+
+void outgo_sent(struct covey *vm, struct covey_req *req)
+{
+    dequeue(vm, req->peer, req);
+    req_finish(req, COVEY_OK, NULL);
+}
+
+void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
+{
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->peer == peer)
+            conn->out_req = NULL;
+    }
+    peer->carrier = NULL;
+    peer->grant_due = false;
+    while (peer->sends != NULL) {
+        struct covey_req *req = peer->sends;
+        dequeue(vm, peer, req);
+        req_finish(req, error, why);
+    }
+    sending_remove(vm, peer);
+}
+
+bool outgo_cancel(struct covey *vm, struct covey_req *req)
+{
+    if (!req->queued || req->started)
+        return false;
+    dequeue(vm, req->peer, req);
+    req_finish(req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
+    return true;
+}
+
+void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit)
+{
+    if (limit <= peer->credit_bytes)
+        return; /* an older grant that took the slower way */
+    peer->credit_bytes = limit;
+    outgo_pump(vm, peer);
+}

@@ -1,0 +1,163 @@
+/*
+ * pack.c - building messages. Copied items go into the message's own memory; an array packed in
+ * place becomes a segment that points at the caller's.
+ */
+#include "lib/error.h"
+#include "lib/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t zeros[8];
+
+static int own_reserve(struct covey_msg *msg, size_t more)
+{
+    if (msg->own_capacity - msg->own_used >= more)
+        return COVEY_OK;
+    size_t capacity = msg->own_capacity < 256 ? 256 : msg->own_capacity;
+    while (capacity - msg->own_used < more)
+        capacity *= 2;
+    uint8_t *own = realloc(msg->own, capacity);
+    if (own == NULL)
+        return error_code(COVEY_ENOMEM);
+    msg->own = own;
+    msg->own_capacity = capacity;
+    return COVEY_OK;
+}
+
+static struct segment *segment_add(struct covey_msg *msg)
+{
+    if (msg->segment_count == msg->segment_capacity) {
+        size_t capacity = msg->segment_capacity == 0 ? 4 : 2 * msg->segment_capacity;
+        struct segment *segments = realloc(msg->segments, capacity * sizeof *segments);
+        if (segments == NULL) {
+            error_code(COVEY_ENOMEM);
+            return NULL;
+        }
+        msg->segments = segments;
+        msg->segment_capacity = capacity;
+    }
+    return &msg->segments[msg->segment_count++];
+}
+
+/* The next `size` bytes of own memory as part of the message; NULL: no memory. */
+static uint8_t *own_extend(struct covey_msg *msg, size_t size)
+{
+    if (own_reserve(msg, size) != COVEY_OK)
+        return NULL;
+    struct segment *last = msg->segment_count == 0 ? NULL : &msg->segments[msg->segment_count - 1];
+    if (last == NULL || last->foreign != NULL || last->offset + last->size != msg->own_used) {
+        last = segment_add(msg);
+        if (last == NULL)
+            return NULL;
+        *last = (struct segment){.offset = msg->own_used};
+    }
+    uint8_t *at = msg->own + msg->own_used;
+    last->size += size;
+    msg->own_used += size;
+    msg->size += size;
+    return at;
+}
+
+/* The packed size of an item that fits the message, or an error. */
+static int64_t item_check(const struct covey_msg *msg, int type, size_t count)
+{
+    if (msg == NULL || covey_type_size(type) == 0)
+        return error_set(COVEY_EINVAL, "pack: unknown type %d", type);
+    uint64_t size = item_bytes(type, count);
+    if (size == 0 || msg->size + size > COVEY_MESSAGE_BYTES_MAX)
+        return error_set(COVEY_ETOOBIG,
+                         "pack: %zu elements of %s make the message exceed 2^40 bytes", count,
+                         covey_type_name(type));
+    return (int64_t)size;
+}
+
+static void copy_strided(uint8_t *to, const uint8_t *from, size_t width, size_t count,
+                         ptrdiff_t stride)
+{
+    if (stride == 1) {
+        if (count > 0)
+            memcpy(to, from, count * width);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, from += stride * (ptrdiff_t)width)
+        memcpy(to + i * width, from, width);
+}
+
+int covey_pack(covey_msg_t *msg, int type, const void *base, size_t count, ptrdiff_t stride)
+{
+    int64_t size = item_check(msg, type, count);
+    if (size < 0)
+        return (int)size;
+    if (count > 0 && (base == NULL || (stride == 0 && count > 1)))
+        return error_set(COVEY_EINVAL, "pack: %s", base == NULL ? "NULL array" : "stride 0");
+    uint8_t *at = own_extend(msg, (size_t)size);
+    if (at == NULL)
+        return COVEY_ENOMEM;
+    size_t width = covey_type_size(type);
+    item_header_encode(at, type, count);
+    copy_strided(at + ITEM_HEADER_BYTES, base, width, count, stride);
+    size_t end = ITEM_HEADER_BYTES + count * width;
+    memset(at + end, 0, (size_t)size - end);
+    return COVEY_OK;
+}
+
+int covey_pack_inplace(covey_msg_t *msg, int type, const void *base, size_t count)
+{
+    int64_t size = item_check(msg, type, count);
+    if (size < 0)
+        return (int)size;
+    if (base == NULL || count == 0)
+        return covey_pack(msg, type, base, count, 1);
+    uint8_t *at = own_extend(msg, ITEM_HEADER_BYTES);
+    struct segment *array = at == NULL ? NULL : segment_add(msg);
+    if (array == NULL)
+        return COVEY_ENOMEM;
+    item_header_encode(at, type, count);
+    size_t bytes = count * covey_type_size(type);
+    *array = (struct segment){.foreign = base, .size = bytes};
+    msg->size += bytes;
+    size_t padding = (size_t)size - ITEM_HEADER_BYTES - bytes;
+    uint8_t *pad = padding == 0 ? NULL : own_extend(msg, padding);
+    if (pad != NULL)
+        memcpy(pad, zeros, padding);
+    return padding > 0 && pad == NULL ? COVEY_ENOMEM : COVEY_OK;
+}
+
+int covey_pack_string(covey_msg_t *msg, const char *text)
+{
+    if (text == NULL)
+        return error_set(COVEY_EINVAL, "pack: NULL string");
+    return covey_pack(msg, COVEY_STRING, text, strlen(text), 1);
+}
+
+int covey_pack_bytes(covey_msg_t *msg, const void *bytes, size_t count)
+{
+    return covey_pack(msg, COVEY_BYTES, bytes, count, 1);
+}
+
+/* The nested message carries its representation in its first 8 bytes, as it may differ from that
+ * of the message around it (a message that was received and is passed on). */
+int covey_pack_msg(covey_msg_t *msg, const covey_msg_t *nested)
+{
+    if (nested == NULL || nested == msg)
+        return error_set(COVEY_EINVAL, "pack: no message, or the message itself");
+    int64_t size = item_check(msg, COVEY_MESSAGE, nested->size + 8);
+    if (size < 0)
+        return (int)size;
+    uint8_t *at = own_extend(msg, (size_t)size);
+    if (at == NULL)
+        return COVEY_ENOMEM;
+    item_header_encode(at, COVEY_MESSAGE, nested->size + 8);
+    at += ITEM_HEADER_BYTES;
+    memset(at, 0, (size_t)size - ITEM_HEADER_BYTES);
+    at[0] = nested->representation;
+    at += 8;
+    for (uint64_t offset = 0; offset < nested->size;) {
+        struct iovec iov;
+        message_gather(nested, offset, (size_t)(nested->size - offset), &iov, 1);
+        memcpy(at + offset, iov.iov_base, iov.iov_len);
+        offset += iov.iov_len;
+    }
+    return COVEY_OK;
+}

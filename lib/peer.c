@@ -1,0 +1,206 @@
+/*
+ * peer.c - the other tasks this one deals with. A peer is made at the first contact in either
+ * direction, and its daemon is then asked to tell its end (WATCH). When it ended, what it had sent
+ * is still read from its links; only then is it gone: sends to it and receives that only it could
+ * serve fail, and those who asked are notified.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <stdlib.h>
+
+#define DRAIN_US 2000000u   /* how long a stream of an ended task may take to reach its end */
+#define BROKEN_US 10000000u /* how long after a link broke the end of its task is waited for */
+
+static struct peer **bucket(struct covey *vm, uint32_t tid)
+{
+    return &vm->peers[(tid ^ tid >> TID_LOCAL_BITS) % PEER_BUCKETS];
+}
+
+struct peer *peer_find(struct covey *vm, uint32_t tid)
+{
+    struct peer *peer = *bucket(vm, tid);
+    while (peer != NULL && peer->tid != tid)
+        peer = peer->next;
+    return peer;
+}
+
+static bool host_is_gone(const struct covey *vm, uint32_t tid)
+{
+    uint32_t host = tid_host(tid);
+    return (vm->host_gone[host / 8] >> host % 8 & 1) != 0;
+}
+
+static void watch_peer(struct covey *vm, struct peer *peer)
+{
+    uint8_t payload[4];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    if (peer->tid == vm->tid)
+        return;
+    if (host_is_gone(vm, peer->tid)) {
+        struct control_gone gone = {.tid = peer->tid, .kind = COVEY_EXIT_HOST};
+        peer_on_gone(vm, &gone);
+        return;
+    }
+    cursor_put_u32(&c, peer->tid);
+    home_send(vm, FRAME_WATCH, tid_make(tid_host(peer->tid), 0), payload, sizeof payload);
+}
+
+struct peer *peer_get(struct covey *vm, uint32_t tid)
+{
+    struct peer *peer = peer_find(vm, tid);
+    if (peer != NULL)
+        return peer;
+    peer = calloc(1, sizeof *peer);
+    if (peer == NULL) {
+        error_code(COVEY_ENOMEM);
+        return NULL;
+    }
+    peer->tid = tid;
+    peer->forced_route = -1;
+    peer->credit_bytes = peer->granted_bytes = CREDIT_INITIAL_BYTES;
+    peer->next = *bucket(vm, tid);
+    *bucket(vm, tid) = peer;
+    watch_peer(vm, peer);
+    return peer;
+}
+
+int peer_error(const struct peer *peer)
+{
+    if (peer->exit.kind == COVEY_EXIT_HOST)
+        return error_set(COVEY_EHOSTFAIL, "the host of task t%x failed", peer->tid);
+    return error_set(COVEY_ENOTASK, "task t%x has ended", peer->tid);
+}
+
+/* Reads what the links of an ended peer still hold and closes those that are at their end. */
+static bool drained(struct covey *vm, struct peer *peer)
+{
+    bool all = true;
+    for (struct conn *conn = vm->conns, *next; conn != NULL; conn = next) {
+        next = conn->next;
+        if (conn->peer != peer || conn->closed)
+            continue;
+        if (conn->ready)
+            conn_read(vm, conn);
+        bool at_end = conn->watch.fd < 0 || !conn->ready || peer->exit.kind == COVEY_EXIT_HOST;
+        if (!conn->closed && at_end)
+            conn_close(vm, conn, false);
+        all = all && conn->closed;
+    }
+    return all;
+}
+
+static void close_all(struct covey *vm, struct peer *peer)
+{
+    for (struct conn *conn = vm->conns, *next; conn != NULL; conn = next) {
+        next = conn->next;
+        if (conn->peer == peer && !conn->closed)
+            conn_close(vm, conn, false);
+    }
+}
+
+static void peer_end(struct covey *vm, struct peer *peer)
+{
+    close_all(vm, peer);
+    arrival_drop(vm, &peer->inlet);
+    peer->leaving = false;
+    peer->gone = true;
+    peer->broken_at_us = 0;
+    free(peer->routes);
+    peer->routes = NULL;
+    if (peer->starved) {
+        peer->starved = false;
+        vm->starved--;
+    }
+    match_fail_source(vm, peer);
+    notify_task_exit(vm, peer);
+    pthread_cond_broadcast(&vm->changed);
+}
+
+void peer_settle(struct covey *vm, struct peer *peer)
+{
+    if (peer->leaving && drained(vm, peer))
+        peer_end(vm, peer);
+}
+
+void peer_on_gone(struct covey *vm, const struct control_gone *gone)
+{
+    struct peer *peer = peer_find(vm, gone->tid);
+    if (peer == NULL || peer->gone || peer->leaving)
+        return;
+    peer->exit = *gone;
+    peer->leaving = true;
+    peer->broken_at_us = clock_us();
+    wait_check_at(vm, peer->broken_at_us + DRAIN_US);
+    int error = peer_error(peer);
+    outgo_fail(vm, peer, error, covey_error_text());
+    peer_settle(vm, peer);
+}
+
+void peer_link_broke(struct covey *vm, struct peer *peer)
+{
+    peer->broken_at_us = clock_us();
+    wait_check_at(vm, peer->broken_at_us + BROKEN_US);
+}
+
+void peer_host_gone(struct covey *vm, uint32_t host)
+{
+    for (int i = 0; i < PEER_BUCKETS; i++) {
+        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next) {
+            struct control_gone gone = {.tid = peer->tid, .kind = COVEY_EXIT_HOST};
+            if (tid_host(peer->tid) == host)
+                peer_on_gone(vm, &gone);
+        }
+    }
+}
+
+static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
+{
+    if (peer->routes != NULL)
+        route_check(vm, peer, now_us);
+    if (peer->broken_at_us == 0)
+        return;
+    peer_settle(vm, peer);
+    if (peer->broken_at_us == 0)
+        return;
+    uint64_t due_us = peer->broken_at_us + (peer->leaving ? DRAIN_US : BROKEN_US);
+    if (now_us < due_us) {
+        wait_check_at(vm, due_us);
+        return;
+    }
+    peer->broken_at_us = 0;
+    if (peer->leaving)
+        peer_end(vm, peer);
+    else
+        outgo_fail(vm, peer, COVEY_EROUTE, "the link to the task broke");
+}
+
+void peer_check(struct covey *vm, uint64_t now_us)
+{
+    for (int i = 0; i < PEER_BUCKETS; i++) {
+        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next)
+            check_one(vm, peer, now_us);
+    }
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->ready || conn->closed || conn->deadline_us == 0)
+            continue;
+        if (now_us >= conn->deadline_us)
+            conn_close(vm, conn, false);
+        else
+            wait_check_at(vm, conn->deadline_us);
+    }
+}
+
+void peer_free_all(struct covey *vm)
+{
+    for (int i = 0; i < PEER_BUCKETS; i++) {
+        while (vm->peers[i] != NULL) {
+            struct peer *peer = vm->peers[i];
+            vm->peers[i] = peer->next;
+            arrival_drop(vm, &peer->inlet);
+            free(peer->routes);
+            free(peer);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/*
+ * ring.h - a byte ring in shared memory from one writer to one reader.
+ *
+ * Both ends keep their own position privately and publish it; each checks what the other publishes,
+ * so that a peer that is killed at any instruction, or that writes nonsense, harms only itself:
+ * bytes are copied first and published after, a half-written piece is never seen.
+ *
+ * Sleeping: an end that is about to sleep says so (`..._waiting`) and looks once more; the other
+ * end then must ring its doorbell after the next progress. One ring pair of a link lies in one
+ * memory.
+ */
+#ifndef COVEY_LIB_RING_H
+#define COVEY_LIB_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#define RING_BYTES (1024 * 1024) /* stays in cache; a power of two */
+
+struct ring_shared {
+    _Alignas(64) _Atomic uint64_t written; /* by the writer */
+    _Atomic uint32_t writer_waiting;
+    _Alignas(64) _Atomic uint64_t read; /* by the reader */
+    _Atomic uint32_t reader_waiting;
+    _Alignas(64) uint8_t bytes[RING_BYTES];
+};
+
+struct ring {
+    struct ring_shared *shared;
+    uint64_t position; /* of this end */
+};
+
+/* Copies what fits and publishes it; the number of bytes taken, or -1 when the other end's
+ * position makes no sense. *wake: the reader sleeps and must be woken. */
+ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool *wake);
+
+/* Copies up to `size` bytes out; likewise. *wake: the writer sleeps and must be woken. */
+ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake);
+
+/* Says that this end sleeps; true when there is something to do after all. */
+bool ring_reader_sleeps(struct ring *ring);
+bool ring_writer_sleeps(struct ring *ring);
+void ring_reader_awake(struct ring *ring);
+
+#endif

@@ -1,0 +1,509 @@
+/*
+ * route.c - which way a message takes, and how a direct link comes to be.
+ *
+ * Opening a link: the opener sends LINK_OPEN through the daemons; the accepter answers LINK_ACCEPT
+ * (or LINK_REFUSE). For shm the opener's ring memory and both doorbells travel with these frames.
+ * For tcp the daemons give both tasks the key of the link, the opener connects to the accepter's
+ * port, and both prove the key (link_tcp.c). While a link is being opened messages go through the
+ * daemon, unless the program forced the route: then they wait.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define OPENING_US 10000000u
+#define HANDSHAKE_US 5000000u
+#define UNPROVED_MAX 64 /* accepted connections that have not proved their key */
+#define TCP_AFTER_BYTES ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it   \
+                                                */
+
+static const char *const names[ROUTES] = {"auto", "shm", "udp", "tcp", "ether"};
+
+const char *covey_route_name(int route)
+{
+    return route < 0 || route >= ROUTES ? "unknown" : names[route];
+}
+
+int covey_route_parse(const char *name)
+{
+    for (int route = 0; name != NULL && route < ROUTES; route++) {
+        if (strcasecmp(name, names[route]) == 0)
+            return route;
+    }
+    return error_set(COVEY_EINVAL, "unknown route '%s': auto, shm, udp, tcp or ether",
+                     name == NULL ? "" : name);
+}
+
+int route_wanted(const struct covey *vm, const struct peer *peer)
+{
+    return peer != NULL && peer->forced_route >= 0 ? peer->forced_route : vm->route;
+}
+
+static struct route_state *state_get(struct peer *peer, int route)
+{
+    if (peer->routes == NULL)
+        peer->routes = calloc(ROUTES, sizeof *peer->routes);
+    return peer->routes == NULL ? NULL : &peer->routes[route];
+}
+
+void route_failed(struct covey *vm, struct peer *peer, int route, const char *why)
+{
+    struct route_state *state = state_get(peer, route);
+    if (state == NULL)
+        return;
+    state->opening = OPENING_FAILED;
+    snprintf(state->why, sizeof state->why, "route %s to t%x: %s", names[route], peer->tid, why);
+    struct conn *pending = state->pending;
+    state->pending = NULL;
+    if (pending != NULL)
+        conn_close(vm, pending, false);
+    outgo_pump(vm, peer);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int send_open(struct covey *vm, struct peer *peer, int route, const int *fds, int nfds)
+{
+    uint8_t payload[64];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct control_link open = {.route = (uint8_t)route};
+    memcpy(open.nonce, peer->routes[route].nonce, sizeof open.nonce);
+    control_put_link_open(&c, &open);
+    return home_send_fds(vm, FRAME_LINK_OPEN, peer->tid, payload, (size_t)(c.at - payload), fds,
+                         nfds);
+}
+
+static int open_shm(struct covey *vm, struct peer *peer, struct route_state *state)
+{
+    int memory;
+    struct link *link = link_shm_open(&memory);
+    if (link == NULL)
+        return error_set(COVEY_ERESOURCE, "no memory for a ring: %s", strerror(errno));
+    state->pending = conn_create(vm, link, peer, COVEY_ROUTE_SHM);
+    int error = COVEY_ENOMEM;
+    if (state->pending != NULL)
+        error = send_open(vm, peer, COVEY_ROUTE_SHM, (int[]){memory, vm->doorbell}, 2);
+    else
+        link->ops->free(link);
+    close(memory);
+    return error;
+}
+
+static void open_start(struct covey *vm, struct peer *peer, int route)
+{
+    struct route_state *state = &peer->routes[route];
+    state->opening = OPENING_ASKED;
+    state->deadline_us = clock_us() + OPENING_US;
+    wait_check_at(vm, state->deadline_us);
+    randombytes_buf(state->nonce, sizeof state->nonce);
+    int error =
+        route == COVEY_ROUTE_SHM ? open_shm(vm, peer, state) : send_open(vm, peer, route, NULL, 0);
+    if (error != COVEY_OK)
+        route_failed(vm, peer, route, covey_error_text());
+}
+
+/* A link of that route; `must`: nothing else will do. */
+static int choose_direct(struct covey *vm, struct peer *peer, int route, bool must,
+                         struct covey_req *req, struct conn **conn)
+{
+    struct route_state *state = state_get(peer, route);
+    *conn = NULL;
+    if (state == NULL)
+        return must ? COVEY_ENOMEM : 1;
+    if (state->conn == NULL && state->opening == OPENING_NONE)
+        open_start(vm, peer, route);
+    *conn = state->conn;
+    if (state->conn != NULL || !must)
+        return 1;
+    if (state->opening != OPENING_FAILED)
+        return 0;
+    snprintf(req->text, sizeof req->text, "%s", state->why);
+    return COVEY_EROUTE;
+}
+
+int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
+{
+    bool same_host = tid_host(peer->tid) == vm->host;
+    switch (route_wanted(vm, peer)) {
+    case COVEY_ROUTE_UDP:
+        *conn = NULL;
+        return 1;
+    case COVEY_ROUTE_SHM:
+        if (same_host)
+            return choose_direct(vm, peer, COVEY_ROUTE_SHM, true, req, conn);
+        snprintf(req->text, sizeof req->text, "route shm: t%x is on another host", peer->tid);
+        return COVEY_EROUTE;
+    case COVEY_ROUTE_TCP:
+        return choose_direct(vm, peer, COVEY_ROUTE_TCP, true, req, conn);
+    case COVEY_ROUTE_ETHER:
+        snprintf(req->text, sizeof req->text, "route ether: the daemon has no raw Ethernet link");
+        return COVEY_EROUTE;
+    default:
+        break;
+    }
+    *conn = NULL;
+    if (!same_host && peer->traffic_bytes < TCP_AFTER_BYTES)
+        return 1;
+    return choose_direct(vm, peer, same_host ? COVEY_ROUTE_SHM : COVEY_ROUTE_TCP, false, req, conn);
+}
+
+void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
+{
+    for (int route = 0; route < ROUTES && peer->routes != NULL; route++) {
+        struct route_state *state = &peer->routes[route];
+        if (state->opening != OPENING_ASKED && state->opening != OPENING_CONNECTING)
+            continue;
+        if (now_us >= state->deadline_us)
+            route_failed(vm, peer, route, "no link within 10 s");
+        else
+            wait_check_at(vm, state->deadline_us);
+    }
+}
+
+/* ---- accepting ------------------------------------------------------------------------------- */
+
+static int listener_socket(int family, uint16_t *port)
+{
+    int off = 0;
+    struct sockaddr_in6 any6 = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    struct sockaddr_in any4 = {.sin_family = AF_INET};
+    struct sockaddr *address =
+        family == AF_INET6 ? (struct sockaddr *)&any6 : (struct sockaddr *)&any4;
+    socklen_t size = family == AF_INET6 ? sizeof any6 : sizeof any4;
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    if (family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    if (bind(fd, address, size) != 0 || listen(fd, 128) != 0 ||
+        getsockname(fd, address, &size) != 0) {
+        close(fd);
+        return -1;
+    }
+    struct cursor c =
+        cursor_reader(family == AF_INET6 ? (void *)&any6.sin6_port : (void *)&any4.sin_port, 2);
+    *port = cursor_get_u16(&c);
+    return fd;
+}
+
+static bool listener_start(struct covey *vm)
+{
+    if (vm->listener_watch.fd >= 0)
+        return true;
+    int fd = listener_socket(AF_INET6, &vm->listener_port);
+    if (fd < 0)
+        fd = listener_socket(AF_INET, &vm->listener_port);
+    if (fd < 0)
+        return false;
+    vm->listener_watch = (struct watch){.ready = route_listener_ready, .fd = fd, .events = EPOLLIN};
+    return watch_add(vm, &vm->listener_watch) == COVEY_OK;
+}
+
+static bool find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
+                     const uint8_t nonce[AUTH_NONCE_BYTES], uint8_t key[AUTH_KEY_BYTES])
+{
+    struct covey *vm = context;
+    struct peer *peer = accepter == vm->tid ? peer_find(vm, opener) : NULL;
+    struct route_state *state =
+        peer == NULL || peer->routes == NULL ? NULL : &peer->routes[COVEY_ROUTE_TCP];
+    struct conn *conn = vm->conns;
+    while (conn != NULL && conn->link != link)
+        conn = conn->next;
+    if (state == NULL || conn == NULL || !state->accepting ||
+        memcmp(state->accept_nonce, nonce, AUTH_NONCE_BYTES) != 0)
+        return false;
+    memcpy(key, state->accept_key, AUTH_KEY_BYTES);
+    conn->peer = peer;
+    return true;
+}
+
+static unsigned unproved(const struct covey *vm)
+{
+    unsigned count = 0;
+    for (const struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
+        count += conn->deadline_us != 0 && !conn->ready && !conn->closed;
+    return count;
+}
+
+static void accept_one(struct covey *vm, int fd)
+{
+    struct link *link = link_tcp_accept(fd, find_key, vm);
+    if (link == NULL) {
+        close(fd);
+        return;
+    }
+    struct conn *conn = conn_create(vm, link, NULL, COVEY_ROUTE_TCP);
+    if (conn == NULL) {
+        link->ops->free(link);
+        return;
+    }
+    conn->deadline_us = clock_us() + HANDSHAKE_US;
+    wait_check_at(vm, conn->deadline_us);
+}
+
+void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    int fd;
+    (void)events;
+    while ((fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+        if (unproved(vm) < UNPROVED_MAX)
+            accept_one(vm, fd);
+        else
+            close(fd);
+    }
+}
+
+static void answer(struct covey *vm, uint32_t tid, const struct control_link *l, const int *fds,
+                   int nfds)
+{
+    uint8_t payload[512];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    bool refuse = l->error != 0;
+    if (refuse)
+        control_put_link_refuse(&c, l);
+    else
+        control_put_link_accept(&c, l);
+    home_send_fds(vm, refuse ? FRAME_LINK_REFUSE : FRAME_LINK_ACCEPT, tid, payload,
+                  (size_t)(c.at - payload), fds, nfds);
+}
+
+static void refuse(struct covey *vm, uint32_t tid, struct control_link *l, const char *why)
+{
+    l->error = COVEY_EROUTE;
+    snprintf(l->text, sizeof l->text, "%s", why);
+    answer(vm, tid, l, NULL, 0);
+}
+
+static void accept_shm(struct covey *vm, struct peer *peer, struct control_link *l, int *fds)
+{
+    struct link *link = link_shm_accept(fds[0], fds[1]);
+    if (link == NULL) {
+        refuse(vm, peer->tid, l, strerror(errno));
+        return;
+    }
+    fds[1] = -1; /* the link's now */
+    struct conn *conn = conn_create(vm, link, peer, COVEY_ROUTE_SHM);
+    if (conn == NULL || state_get(peer, COVEY_ROUTE_SHM) == NULL) {
+        refuse(vm, peer->tid, l, "out of memory");
+        if (conn == NULL)
+            link->ops->free(link);
+        return;
+    }
+    answer(vm, peer->tid, l, &vm->doorbell, 1);
+    conn_ready_now(conn);
+}
+
+static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link *l)
+{
+    struct route_state *state = state_get(peer, COVEY_ROUTE_TCP);
+    if (!l->has_key || state == NULL || !listener_start(vm)) {
+        refuse(vm, peer->tid, l, "it cannot listen for streams");
+        return;
+    }
+    state->accepting = true;
+    memcpy(state->accept_nonce, l->nonce, sizeof l->nonce);
+    memcpy(state->accept_key, l->key, sizeof l->key);
+    l->port = vm->listener_port;
+    answer(vm, peer->tid, l, NULL, 0);
+}
+
+static void on_open(struct covey *vm, struct peer *peer, struct control_link *l, int *fds, int nfds)
+{
+    if (l->route == COVEY_ROUTE_SHM && nfds == 2 && tid_host(peer->tid) == vm->host)
+        accept_shm(vm, peer, l, fds);
+    else if (l->route == COVEY_ROUTE_TCP)
+        accept_tcp(vm, peer, l);
+    else
+        refuse(vm, peer->tid, l, "it does not take links of that route");
+}
+
+/* ---- the accepter's answer --------------------------------------------------------------------
+ */
+
+static socklen_t socket_address(const struct control_link *l, struct sockaddr_storage *out)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
+    struct cursor port = cursor_writer(&v4->sin_port, 2);
+    memset(out, 0, sizeof *out);
+    if (l->has_address && l->address.family == ADDRESS_IPV6) {
+        struct cursor scope = cursor_reader(l->address.bytes + 18, 4);
+        v6->sin6_family = AF_INET6;
+        memcpy(&v6->sin6_addr, l->address.bytes, 16);
+        v6->sin6_scope_id = cursor_get_u32(&scope);
+        port = cursor_writer(&v6->sin6_port, 2);
+        cursor_put_u16(&port, l->port);
+        return sizeof *v6;
+    }
+    struct cursor ip = cursor_writer(&v4->sin_addr, 4);
+    v4->sin_family = AF_INET;
+    if (l->has_address)
+        cursor_put_bytes(&ip, l->address.bytes, 4);
+    else
+        cursor_put_u32(&ip, INADDR_LOOPBACK);
+    cursor_put_u16(&port, l->port);
+    return sizeof *v4;
+}
+
+static const char *connect_tcp(struct covey *vm, struct peer *peer, const struct control_link *l)
+{
+    struct route_state *state = &peer->routes[COVEY_ROUTE_TCP];
+    struct sockaddr_storage address;
+    socklen_t size = socket_address(l, &address);
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return strerror(errno);
+    if (connect(fd, (struct sockaddr *)&address, size) != 0 && errno != EINPROGRESS) {
+        int error = errno;
+        close(fd);
+        return strerror(error);
+    }
+    struct stream_auth auth;
+    uint8_t challenge[AUTH_NONCE_BYTES];
+    randombytes_buf(challenge, sizeof challenge);
+    stream_auth_open(&auth, state->key, vm->tid, peer->tid, state->nonce, challenge);
+    struct link *link = link_tcp_open(fd, &auth);
+    if (link == NULL) {
+        close(fd);
+        return "out of memory";
+    }
+    state->opening = OPENING_CONNECTING;
+    state->pending = conn_create(vm, link, peer, COVEY_ROUTE_TCP);
+    if (state->pending != NULL)
+        return NULL;
+    link->ops->free(link);
+    return "out of memory or descriptors";
+}
+
+static void on_accept(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
+                      int nfds)
+{
+    struct route_state *state = &peer->routes[l->route];
+    if (l->route == COVEY_ROUTE_SHM && nfds == 1 && state->pending != NULL) {
+        link_shm_connect(state->pending->link, fds[0]);
+        fds[0] = -1;
+        conn_ready_now(state->pending);
+        return;
+    }
+    const char *why = "a wrong answer";
+    if (l->route == COVEY_ROUTE_TCP)
+        why = connect_tcp(vm, peer, l);
+    if (why != NULL)
+        route_failed(vm, peer, l->route, why);
+}
+
+/* The state that a frame about an opening of ours belongs to; NULL: an old one's. */
+static struct route_state *asked(struct peer *peer, const struct control_link *l, int route)
+{
+    if (peer->routes == NULL || route >= ROUTES)
+        return NULL;
+    struct route_state *state = &peer->routes[route];
+    bool same = memcmp(state->nonce, l->nonce, sizeof l->nonce) == 0;
+    return same && state->opening == OPENING_ASKED ? state : NULL;
+}
+
+static void dispatch(struct covey *vm, uint8_t kind, struct peer *peer, struct control_link *l,
+                     int *fds, int nfds)
+{
+    int route = kind == FRAME_LINK_KEY ? COVEY_ROUTE_TCP : l->route;
+    struct route_state *state = kind == FRAME_LINK_OPEN ? NULL : asked(peer, l, route);
+    if (kind == FRAME_LINK_OPEN)
+        on_open(vm, peer, l, fds, nfds);
+    else if (state != NULL && kind == FRAME_LINK_KEY)
+        memcpy(state->key, l->key, sizeof state->key);
+    else if (state != NULL && kind == FRAME_LINK_ACCEPT)
+        on_accept(vm, peer, l, fds, nfds);
+    else if (state != NULL && kind == FRAME_LINK_REFUSE)
+        route_failed(vm, peer, route, l->text);
+}
+
+void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
+                         int *fds, int nfds)
+{
+    static void (*const gets[])(struct cursor *, struct control_link *) = {
+        [FRAME_LINK_OPEN] = control_get_link_open,
+        [FRAME_LINK_KEY] = control_get_link_key,
+        [FRAME_LINK_ACCEPT] = control_get_link_accept,
+        [FRAME_LINK_REFUSE] = control_get_link_refuse,
+    };
+    struct control_link l;
+    struct cursor c = cursor_reader(payload, frame->length);
+    gets[frame->kind](&c, &l);
+    struct peer *peer = cursor_ok(&c) ? peer_get(vm, frame->source) : NULL;
+    if (peer != NULL && !peer->gone && !peer->leaving)
+        dispatch(vm, frame->kind, peer, &l, fds, nfds);
+    for (int i = 0; i < nfds; i++) {
+        if (fds[i] >= 0)
+            close(fds[i]);
+    }
+}
+
+/* ---- public ---------------------------------------------------------------------------------- */
+
+static int route_check_argument(const struct covey *vm, covey_tid_t tid, int route)
+{
+    if (vm == NULL || route < 0 || route >= ROUTES)
+        return error_set(COVEY_EINVAL, "route: unknown route %d", route);
+    if (route == COVEY_ROUTE_ETHER)
+        return error_set(COVEY_EROUTE, "route ether: the daemon has no raw Ethernet link");
+    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_SHM && tid_host((uint32_t)tid) != vm->host)
+        return error_set(COVEY_EROUTE, "route shm: t%x is on another host", (unsigned)tid);
+    return COVEY_OK;
+}
+
+static void route_set_all(struct covey *vm, int route)
+{
+    vm->route = route;
+    for (int i = 0; i < PEER_BUCKETS; i++) {
+        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next)
+            peer->forced_route = -1;
+    }
+}
+
+int covey_set_route(covey_t *vm, covey_tid_t tid, int route)
+{
+    int error = route_check_argument(vm, tid, route);
+    if (error != COVEY_OK)
+        return error;
+    struct call call = call_begin(vm);
+    struct peer *peer = NULL;
+    if (tid == COVEY_ANY_TASK)
+        route_set_all(vm, route);
+    else
+        peer = tid > 0 ? peer_get(vm, (uint32_t)tid) : NULL;
+    if (tid != COVEY_ANY_TASK && peer == NULL)
+        error = error_set(COVEY_EINVAL, "route: bad tid %d", (int)tid);
+    if (peer != NULL) {
+        peer->forced_route = route;
+        if (peer->routes != NULL && peer->routes[route].opening == OPENING_FAILED)
+            peer->routes[route].opening = OPENING_NONE; /* the program wants another try */
+    }
+    return call_end(vm, &call, error);
+}
+
+int covey_route(covey_t *vm, covey_tid_t tid)
+{
+    if (vm == NULL || tid <= 0)
+        return error_set(COVEY_EINVAL, "route: bad tid %d", (int)tid);
+    struct call call = call_begin(vm);
+    struct peer *peer = peer_find(vm, (uint32_t)tid);
+    int route = route_wanted(vm, peer);
+    if (route == COVEY_ROUTE_AUTO && peer != NULL && peer->send_sequence > 0) {
+        int direct = tid_host(peer->tid) == vm->host ? COVEY_ROUTE_SHM : COVEY_ROUTE_TCP;
+        bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;
+        route = up ? direct : COVEY_ROUTE_UDP;
+    }
+    return call_end(vm, &call, route);
+}

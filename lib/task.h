@@ -1,0 +1,388 @@
+/*
+ * task.h - what the files of the library share: the task (struct covey) and what hangs on it.
+ *
+ *   struct covey      one membership: lock, waiting, the stream to the daemon, all below
+ *   struct peer       another task: its sends in order, credit both ways, links, inlets   peer.c
+ *   struct covey_req  a send or a receive under way                                       send.c,
+ * recv.c struct arrival    a message that arrives or waits to be received arrival.c struct conn a
+ * link with its reading and writing state                           conn.c struct request    a
+ * question to a daemon that waits for its reply                     request.c
+ *
+ * Invariants. Everything is guarded by the one lock of struct covey; functions here are called with
+ * it held. A message is matched in the order of its sender's sequence numbers, whatever route it
+ * takes. Of one peer, one send is under way at a time. What a peer may have outstanding is bounded
+ * by the credit that this task granted; credit.c decides how much.
+ */
+#ifndef COVEY_LIB_TASK_H
+#define COVEY_LIB_TASK_H
+
+#include "lib/error.h"
+#include "lib/link.h"
+#include "lib/message.h"
+#include "lib/stream.h"
+#include "proto/control.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#define ROUTES 5 /* enum covey_route */
+#define BUFFER_BYTES_DEFAULT ((size_t)16 * 1024 * 1024)
+#define DAEMON_QUEUE_BYTES ((size_t)256 * 1024) /* bulk waits while more is queued to the daemon   \
+                                                 */
+
+/* What epoll reports on: a descriptor and who cares. */
+struct watch {
+    void (*ready)(struct covey *vm, struct watch *watch, uint32_t events);
+    int fd;
+    uint32_t events;
+};
+
+/* A frame that came before its turn, kept until the messages before it have begun. */
+struct held {
+    struct held *next;
+    struct frame frame;
+    uint8_t payload[];
+};
+
+/* Where data frames of one peer come in, in order: a link, or the daemon's stream. */
+struct inlet {
+    struct arrival *current; /* the message under way on it */
+    bool waiting;            /* the first held frame begins a message whose turn has not come */
+    uint64_t sequence;       /* of that message */
+    struct held *first, *last;
+};
+
+struct arrival {
+    struct arrival *next, *prev; /* in the list of unexpected messages, in the order they began */
+    bool listed;
+    uint64_t number;   /* counts arrivals: the order of the list */
+    struct peer *peer; /* NULL: made here (notices, output) */
+    struct covey_info info;
+    uint32_t context;
+    uint8_t representation;
+    uint64_t received;
+    uint8_t preface[ITEM_HEADER_BYTES];
+    struct covey_msg *msg;   /* NULL: goes straight into the array of `bound` */
+    struct covey_req *bound; /* the receive that takes it */
+    uint64_t buffered;       /* bytes counted as unexpected */
+};
+
+enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2 };
+
+struct covey_req {
+    struct covey *vm;
+    struct covey_req *next, *prev; /* in the peer's sends or the posted receives */
+    enum req_kind kind;
+    bool queued, done, probe;
+    int error;
+    char text[160]; /* the cause, when error is set */
+    int tag;
+    uint32_t context;
+    uint64_t sequence, offset; /* send: of the message; bytes framed so far */
+    bool started;
+    struct peer *peer;
+    const struct covey_msg *msg; /* send: what goes out */
+    struct covey_msg *owned;     /* send: freed with the request; receive: the result */
+    struct covey_msg array_msg;  /* send of one array, without memory of its own */
+    struct segment array_segments[3];
+    uint8_t array_item[ITEM_HEADER_BYTES + 8];
+    uint32_t source; /* receive: a tid, or COVEY_ANY_TASK */
+    bool into_array;
+    int type;
+    void *base;
+    size_t capacity, count;
+    struct covey_info info;
+    struct arrival *arrival;
+};
+
+enum opening { OPENING_NONE, OPENING_ASKED, OPENING_CONNECTING, OPENING_FAILED };
+
+/* The way to a direct link of one route. */
+struct route_state {
+    enum opening opening;
+    struct conn *conn; /* ready for use; others of the same route are only read */
+    struct conn *pending;
+    uint64_t deadline_us;
+    uint8_t nonce[AUTH_NONCE_BYTES];
+    uint8_t key[AUTH_KEY_BYTES];
+    char why[160];  /* OPENING_FAILED */
+    bool accepting; /* the peer opens: a stream with this nonce will come */
+    uint8_t accept_nonce[AUTH_NONCE_BYTES];
+    uint8_t accept_key[AUTH_KEY_BYTES];
+};
+
+struct peer {
+    struct peer *next; /* in the bucket */
+    uint32_t tid;
+    bool gone, leaving; /* leaving: GONE came, what it sent is still being read */
+    struct control_gone exit;
+    uint64_t broken_at_us; /* a link of it broke; GONE should follow */
+    int forced_route;      /* -1: as the task's */
+
+    uint64_t send_sequence, sent_bytes, credit_bytes;
+    uint64_t traffic_bytes;
+    struct covey_req *sends, *sends_last;
+    struct peer *sending_next, *sending_prev; /* in the list of peers with sends */
+    bool sending;
+    struct conn *carrier;       /* the link that carries the send under way, NULL: the daemon */
+    struct route_state *routes; /* ROUTES of them, once a direct link is wanted */
+
+    uint64_t receive_sequence, received_bytes, granted_bytes;
+    bool grant_due;     /* granted_bytes is to be told to the peer */
+    bool starved;       /* credit is held back until the task receives */
+    struct inlet inlet; /* of the daemon's stream */
+};
+
+/* A link in use: frames being written and read. */
+struct conn {
+    struct watch watch; /* first: watch and conn have one address */
+    struct conn *next;
+    struct covey *vm;
+    struct link *link;
+    struct peer *peer; /* NULL: accepted, not yet known */
+    int route;
+    bool ready, closed;
+    uint64_t deadline_us; /* of the handshake */
+    struct inlet inlet;
+
+    /* writing: the frame under way */
+    uint8_t out_head[FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES];
+    size_t out_head_size, out_head_sent;
+    size_t out_body_left;
+    struct covey_req *out_req;
+
+    /* reading: the frame under way */
+    uint8_t in_head[FRAME_HEADER_BYTES];
+    size_t in_head_used;
+    struct frame in_frame;
+    uint8_t in_preface[FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES];
+    size_t in_preface_size, in_preface_used;
+    size_t in_body_left;
+    struct held *in_held; /* the frame is kept or is no data: read whole first */
+    size_t in_held_used;
+    bool in_routed; /* in_frame's head was looked at */
+};
+
+struct request {
+    struct request *next;
+    uint32_t number;
+    uint32_t host; /* index of the daemon asked */
+    bool done;
+    int status;
+    uint8_t *content; /* grows frame by frame */
+    size_t size;
+};
+
+/* Asked for by covey_notify(). */
+struct notify {
+    struct notify *next;
+    int event, tag;
+    uint32_t tid;
+};
+
+enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS };
+
+#define PEER_BUCKETS 256
+
+struct covey {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* something completed: waiters that do not poll look again */
+    enum poller poller;
+    unsigned waiting; /* threads inside wait_until() */
+    uint64_t waits;   /* counts calls of it */
+    unsigned spin_failures;
+    pthread_t progress_thread;
+    pthread_cond_t progress_wake;
+    bool progress_parked, closing;
+    int lost; /* 0, or why the daemon is gone: COVEY_EDAEMON, COVEY_EPROTO */
+    char lost_text[160];
+    uint64_t check_at_us; /* when deadlines of links and peers must be looked at, 0: never */
+
+    int epoll, doorbell;
+    struct watch doorbell_watch, daemon_watch, listener_watch;
+    struct stream *daemon;
+    uint16_t listener_port;
+    struct conn *conns; /* closed ones too, until conn_bury() */
+    unsigned shm_count; /* conns without a descriptor, which must be looked at */
+
+    uint32_t tid, parent, sink, host, coordinator;
+    char host_name[CONTROL_NAME_MAX + 1], vm_name[CONTROL_NAME_MAX + 1];
+    int route;
+    size_t buffer_bytes;
+    uint64_t memory_bytes;
+
+    struct peer *peers[PEER_BUCKETS];
+    struct peer *sending; /* peers with sends that wait */
+    struct arrival *unexpected, *unexpected_last;
+    uint64_t unexpected_bytes, arrivals;
+    struct covey_req *posted, *posted_last;
+    unsigned starved; /* peers whose credit is held back */
+    struct request *requests;
+    uint32_t request_number;
+    struct notify *notifies;
+    struct covey_group *groups;
+    uint8_t host_gone[(HOST_INDEX_MAX + 1) / 8 + 1];
+
+    unsigned spawn_next; /* where the next spawn starts in the list of hosts */
+    int32_t pid;
+    uint64_t joined_us, idle_us, communication_us;
+    struct covey *next; /* in the list of memberships that exit() ends */
+};
+
+/* ---- wait.c: waiting, polling and the progress thread ---- */
+
+/* Waits until done(context) is true. 0, COVEY_ETIMEOUT, or the reason why the daemon is gone. */
+int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us);
+/* Looks once at everything that is ready, without waiting. */
+void wait_poll(struct covey *vm);
+/* Wakes the threads that wait for a completion. */
+void wait_changed(struct covey *vm);
+/* Registers, changes (by watch->events) or ends interest in a descriptor. */
+int watch_add(struct covey *vm, struct watch *watch);
+void watch_change(struct covey *vm, struct watch *watch, uint32_t events);
+void watch_remove(struct covey *vm, struct watch *watch);
+/* Asks for wait_check() at the latest then. */
+void wait_check_at(struct covey *vm, uint64_t at_us);
+void *wait_progress_main(void *vm);
+
+/* ---- home.c: the stream to the daemon ---- */
+
+/* Queues a frame of this task to a destination and writes what the socket takes. */
+int home_send(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
+              size_t size);
+int home_send_fds(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
+                  size_t size, const int *fds, int nfds);
+int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void home_flush(struct covey *vm);
+void home_ready(struct covey *vm, struct watch *watch, uint32_t events);
+void home_lost(struct covey *vm, int error, const char *why);
+
+/* ---- request.c ---- */
+
+/* Asks the daemon of `host` (index; 0: the own) and waits for the reply. body holds the content
+ * after the request number. On success *content (malloc'ed, freed by the caller) and its size. */
+int request_call(struct covey *vm, uint8_t kind, uint32_t host, const void *body, size_t size,
+                 uint64_t deadline_us, uint8_t **content, size_t *content_size);
+/* The same in two steps, to ask several daemons at once: request_end() frees *r. */
+struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
+                              size_t size);
+int request_end(struct covey *vm, struct request **r, uint64_t deadline_us, uint8_t **content,
+                size_t *content_size);
+void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void request_fail_host(struct covey *vm, uint32_t host); /* its daemon will not answer any more */
+
+/* ---- peer.c ---- */
+
+struct peer *peer_find(struct covey *vm, uint32_t tid);
+struct peer *peer_get(struct covey *vm, uint32_t tid); /* makes it; NULL: no memory */
+void peer_on_gone(struct covey *vm, const struct control_gone *gone);
+void peer_settle(struct covey *vm, struct peer *peer); /* leaving and all read: now it is gone */
+void peer_host_gone(struct covey *vm, uint32_t host);
+void peer_check(struct covey *vm, uint64_t now_us);
+void peer_free_all(struct covey *vm);
+void peer_link_broke(struct covey *vm, struct peer *peer); /* its end should follow */
+int peer_error(const struct peer *peer);                   /* ENOTASK or EHOSTFAIL of a gone peer */
+
+/* ---- outgo.c: sends under way ---- */
+
+void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req);
+void outgo_pump(struct covey *vm, struct peer *peer); /* moves what can move */
+void outgo_pump_all(struct covey *vm);
+void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why);
+bool outgo_cancel(struct covey *vm, struct covey_req *req);
+void outgo_sent(struct covey *vm, struct covey_req *req); /* its last byte is out */
+void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit);
+
+/* ---- route.c: which way, and getting there ---- */
+
+/* The link for the next message: *conn, NULL meaning through the daemon. 1: go; 0: not yet;
+ * < 0: it cannot work, req->text says why. */
+int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn);
+int route_wanted(const struct covey *vm, const struct peer *peer);
+void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
+                         int *fds, int nfds);
+void route_check(struct covey *vm, struct peer *peer, uint64_t now_us);
+void route_failed(struct covey *vm, struct peer *peer, int route, const char *why);
+void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events);
+
+/* ---- conn.c ---- */
+
+struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer, int route);
+void conn_ready_now(struct conn *conn); /* frames may flow */
+void conn_read(struct covey *vm, struct conn *conn);
+bool conn_flush(struct conn *conn); /* true: a new frame may be started */
+void conn_put_credit(struct conn *conn, uint64_t limit);
+void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
+void conn_close(struct covey *vm, struct conn *conn, bool broken);
+void conn_bury(struct covey *vm);     /* frees those closed */
+bool conn_poll_all(struct covey *vm); /* shm links have no descriptor: look at each */
+bool conn_arm_all(struct covey *vm);
+
+/* ---- arrival.c: messages coming in ---- */
+
+/* A data frame of which `have` bytes of payload are here: begins or continues a message. */
+void arrival_on_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
+                      const struct frame *frame, const uint8_t *payload);
+/* The same in pieces, for links: first the preface (message header and up to ITEM_HEADER_BYTES of
+ * the message), then where the body goes. */
+size_t arrival_preface_bytes(const struct frame *frame);
+const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inlet,
+                          const uint8_t *preface, size_t size);
+bool arrival_in_turn(const struct peer *peer, const uint8_t *preface, size_t size);
+/* Memory for the next bytes of the inlet's message; *size is what fits there. */
+uint8_t *arrival_target(struct inlet *inlet, size_t *size);
+void arrival_received(struct covey *vm, struct peer *peer, struct inlet *inlet, size_t size);
+void arrival_hold(struct inlet *inlet, struct held *held);
+void arrival_release(struct covey *vm, struct peer *peer); /* what was held and is in turn now */
+bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct frame *frame,
+                       const uint8_t *payload);
+void arrival_drop(struct covey *vm, struct inlet *inlet); /* the rest will not come */
+/* A complete message made here; takes it. */
+void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg);
+
+/* ---- match.c: receives and unexpected messages ---- */
+
+void match_post(struct covey *vm, struct covey_req *req); /* takes a waiting message, or waits */
+void match_arrival(struct covey *vm, struct arrival *arrival);
+void match_complete(struct covey *vm, struct arrival *arrival); /* all its bytes are here */
+bool match_cancel(struct covey *vm, struct covey_req *req);
+void match_free(struct covey *vm, struct arrival *arrival);
+void match_abandon(struct covey *vm, struct arrival *arrival); /* its sender died in the middle */
+void match_fail_source(struct covey *vm, struct peer *peer); /* receives that only it could serve */
+const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag);
+void req_finish(struct covey_req *req, int error, const char *why);
+
+/* ---- credit.c ---- */
+
+void credit_update(struct covey *vm, struct peer *peer);
+void credit_reopen(struct covey *vm); /* the task waits: peers that were held back may go on */
+
+/* ---- notify.c ---- */
+
+void notify_task_exit(struct covey *vm, struct peer *peer);
+void notify_host(struct covey *vm, const struct control_host_event *event);
+void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void notify_output_taken(struct covey *vm, struct covey_msg *msg);
+void notify_free_all(struct covey *vm);
+
+/* ---- call.c: what every public call begins and ends with ---- */
+
+/* Takes the lock; the moment goes to call_end(), which adds the time to communication, less what
+ * call_idle() booked as idle meanwhile. */
+struct call {
+    uint64_t start_us, idle_us;
+};
+struct call call_begin(struct covey *vm);
+int call_end(struct covey *vm, const struct call *call, int result);
+/* wait_until() whose time is idle time. */
+int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us);
+
+/* ---- hosts.c ---- */
+
+/* The host table, asked from the own daemon: *hosts is freed by the caller; the number or < 0. */
+int hosts_ask(struct covey *vm, struct covey_host **hosts);
+
+/* ---- group.c ---- */
+void group_free_all(struct covey *vm);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * unpack.c - reading messages. What is read may come from another machine: every item header is
+ * checked against the bytes that are there before anything is taken.
+ */
+#include "lib/error.h"
+#include "lib/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct item {
+    int type;
+    uint64_t count;      /* elements left */
+    const uint8_t *data; /* the first of them */
+};
+
+/* A message packed here may be scattered; reading wants it in one piece. */
+static int flatten(struct covey_msg *msg)
+{
+    if (msg->segment_count <= 1 && (msg->segment_count == 0 || msg->segments[0].foreign == NULL))
+        return COVEY_OK;
+    uint8_t *own = malloc(msg->size);
+    if (own == NULL)
+        return error_code(COVEY_ENOMEM);
+    for (uint64_t offset = 0; offset < msg->size;) {
+        struct iovec iov;
+        message_gather(msg, offset, (size_t)(msg->size - offset), &iov, 1);
+        memcpy(own + offset, iov.iov_base, iov.iov_len);
+        offset += iov.iov_len;
+    }
+    free(msg->own);
+    msg->own = own;
+    msg->own_used = msg->own_capacity = msg->size;
+    msg->segments[0] = (struct segment){.size = msg->size};
+    msg->segment_count = 1;
+    return COVEY_OK;
+}
+
+/* The item that is read next: one that is only partly read, or the one after it. */
+static int item_next(const struct covey_msg *msg, struct item *item)
+{
+    if (msg->read_at >= msg->size)
+        return error_set(COVEY_EEND, "unpack: the message has no further item");
+    const uint8_t *at = msg->own + msg->read_at;
+    struct item found;
+    if (!item_header_decode(at, msg->size - msg->read_at, &found.type, &found.count))
+        return error_set(COVEY_EPROTO, "unpack: the message is damaged at byte %zu", msg->read_at);
+    found.count -= msg->elements_read;
+    found.data = at + ITEM_HEADER_BYTES + msg->elements_read * covey_type_size(found.type);
+    *item = found;
+    return COVEY_OK;
+}
+
+/* Moves past `count` elements of the item that item_next() gave. */
+static void item_advance(struct covey_msg *msg, const struct item *item, uint64_t count)
+{
+    if (count < item->count) {
+        msg->elements_read += (size_t)count;
+        return;
+    }
+    msg->read_at += (size_t)item_bytes(item->type, msg->elements_read + item->count);
+    msg->elements_read = 0;
+}
+
+/* The next item if it has that type and at least `count` elements. */
+static int item_expect(struct covey_msg *msg, int type, size_t count, struct item *item)
+{
+    if (msg == NULL || covey_type_size(type) == 0)
+        return error_set(COVEY_EINVAL, "unpack: unknown type %d", type);
+    int error = flatten(msg);
+    if (error == COVEY_OK)
+        error = item_next(msg, item);
+    if (error == COVEY_EEND)
+        return error_set(error, "unpack: wanted %zu %s, the message has no further item", count,
+                         covey_type_name(type));
+    if (error != COVEY_OK)
+        return error;
+    if (item->type != type || item->count < count)
+        return error_set(COVEY_ETYPE, "unpack: wanted %zu %s, the message has %llu %s", count,
+                         covey_type_name(type), (unsigned long long)item->count,
+                         covey_type_name(item->type));
+    return COVEY_OK;
+}
+
+static void copy_strided(uint8_t *to, const uint8_t *from, size_t width, size_t count,
+                         ptrdiff_t stride)
+{
+    if (stride == 1) {
+        if (count > 0)
+            memcpy(to, from, count * width);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, to += stride * (ptrdiff_t)width)
+        memcpy(to, from + i * width, width);
+}
+
+static void swap_strided(const struct covey_msg *msg, int type, uint8_t *base, size_t count,
+                         ptrdiff_t stride)
+{
+    if (msg->representation == representation_native())
+        return;
+    if (stride == 1) {
+        elements_swap(type, base, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++, base += stride * (ptrdiff_t)covey_type_size(type))
+        elements_swap(type, base, 1);
+}
+
+int covey_unpack(covey_msg_t *msg, int type, void *base, size_t count, ptrdiff_t stride)
+{
+    struct item item;
+    if (count > 0 && (base == NULL || (stride == 0 && count > 1)))
+        return error_set(COVEY_EINVAL, "unpack: %s", base == NULL ? "NULL array" : "stride 0");
+    int error = item_expect(msg, type, count, &item);
+    if (error != COVEY_OK)
+        return error;
+    copy_strided(base, item.data, covey_type_size(type), count, stride);
+    swap_strided(msg, type, base, count, stride);
+    item_advance(msg, &item, count);
+    return COVEY_OK;
+}
+
+int covey_peek(const covey_msg_t *msg, int *type, size_t *count)
+{
+    struct covey_msg flat = *msg;
+    struct item item;
+    bool scattered =
+        msg->segment_count > 1 || (msg->segment_count == 1 && msg->segments[0].foreign);
+    uint8_t header[ITEM_HEADER_BYTES];
+    if (scattered && msg->read_at < msg->size) {
+        struct iovec iov; /* an item header is never split over two segments */
+        message_gather(msg, msg->read_at, ITEM_HEADER_BYTES, &iov, 1);
+        memcpy(header, iov.iov_base, sizeof header);
+        if (!item_header_decode(header, msg->size - msg->read_at, &item.type, &item.count))
+            return error_set(COVEY_EPROTO, "peek: the message is damaged");
+    } else {
+        int error = item_next(&flat, &item);
+        if (error != COVEY_OK)
+            return error;
+    }
+    *type = item.type;
+    *count = (size_t)item.count;
+    return COVEY_OK;
+}
+
+int covey_unpack_view(covey_msg_t *msg, int type, const void **base, size_t *count)
+{
+    struct item item;
+    int error = item_expect(msg, type, 0, &item);
+    if (error != COVEY_OK)
+        return error;
+    if (msg->representation != representation_native()) {
+        /* In place and once: the rest of the item is never read again but through this view. */
+        uint8_t *data = msg->own + (item.data - msg->own);
+        elements_swap(type, data, (size_t)item.count);
+    }
+    *base = item.data;
+    *count = (size_t)item.count;
+    item_advance(msg, &item, item.count);
+    return COVEY_OK;
+}
+
+int covey_unpack_string(covey_msg_t *msg, char *text, size_t capacity)
+{
+    struct item item;
+    int error = item_expect(msg, COVEY_STRING, 0, &item);
+    if (error != COVEY_OK)
+        return error;
+    if (text == NULL || item.count >= capacity)
+        return error_set(COVEY_ETRUNC,
+                         "unpack: a string of %llu bytes and its NUL need more than %zu",
+                         (unsigned long long)item.count, capacity);
+    memcpy(text, item.data, (size_t)item.count);
+    text[item.count] = '\0';
+    item_advance(msg, &item, item.count);
+    return COVEY_OK;
+}
+
+int covey_unpack_bytes(covey_msg_t *msg, void *bytes, size_t count)
+{
+    return covey_unpack(msg, COVEY_BYTES, bytes, count, 1);
+}
+
+int covey_unpack_msg(covey_msg_t *msg, covey_msg_t **nested)
+{
+    struct item item;
+    int error = item_expect(msg, COVEY_MESSAGE, 8, &item);
+    if (error != COVEY_OK)
+        return error;
+    uint8_t representation = item.data[0];
+    if (representation != REPRESENTATION_LITTLE && representation != REPRESENTATION_BIG)
+        return error_set(COVEY_EPROTO, "unpack: a nested message of unknown representation");
+    struct covey_msg *copy = message_receive(item.count - 8, representation);
+    if (copy == NULL)
+        return COVEY_ENOMEM;
+    memcpy(message_bytes(copy), item.data + 8, (size_t)item.count - 8);
+    copy->info = msg->info;
+    item_advance(msg, &item, item.count);
+    *nested = copy;
+    return COVEY_OK;
+}
+
+int covey_unpack_output(covey_msg_t *msg, int *stream, const char **text, size_t *bytes)
+{
+    int32_t number;
+    const void *base;
+    int error = covey_unpack_int32(msg, &number, 1, 1);
+    if (error == COVEY_OK)
+        error = covey_unpack_view(msg, COVEY_BYTES, &base, bytes);
+    if (error != COVEY_OK)
+        return error;
+    *stream = number;
+    *text = base;
+    return COVEY_OK;
+}
+
+int covey_unpack_notice(covey_msg_t *msg, struct covey_notice *notice)
+{
+    int32_t fields[5];
+    int error = covey_unpack_int32(msg, fields, 5, 1);
+    if (error != COVEY_OK)
+        return error;
+    *notice = (struct covey_notice){fields[0], fields[1], fields[2], fields[3], fields[4]};
+    return COVEY_OK;
+}

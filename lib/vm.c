@@ -1,0 +1,145 @@
+/*
+ * vm.c - the virtual machine itself: adding and removing hosts, and its end.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ADD_US 60000000u
+#define HALT_US 20000000u
+
+static bool copy_field(char *to, size_t size, const char *from)
+{
+    int n = snprintf(to, size, "%s", from == NULL ? "" : from);
+    return n >= 0 && (size_t)n < size;
+}
+
+static int put_spec(struct cursor *c, const struct covey_host_spec *spec)
+{
+    struct control_host_spec *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return error_code(COVEY_ENOMEM);
+    s->launcher = (uint8_t)spec->launcher;
+    s->speed = spec->speed > 0 ? (uint32_t)spec->speed : 1000;
+    bool fits = copy_field(s->name, sizeof s->name, spec->name) &&
+                copy_field(s->template_, sizeof s->template_, spec->template_) &&
+                copy_field(s->address, sizeof s->address, spec->address) &&
+                copy_field(s->coveyd, sizeof s->coveyd, spec->coveyd) &&
+                copy_field(s->cwd, sizeof s->cwd, spec->cwd);
+    bool valid = s->name[0] != '\0' && spec->launcher >= COVEY_LAUNCH_SSH &&
+                 spec->launcher <= COVEY_LAUNCH_LOCAL;
+    if (fits && valid)
+        control_put_host_spec(c, s);
+    free(s);
+    if (!fits || !valid)
+        return error_set(COVEY_EINVAL, "add: host '%s': %s", spec->name == NULL ? "" : spec->name,
+                         fits ? "no name or an unknown launcher" : "a field is too long");
+    return cursor_ok(c) ? COVEY_OK : error_set(COVEY_EINVAL, "add: too many hosts in one call");
+}
+
+/* How many results say success. */
+static int take_results(const uint8_t *content, size_t size, int n,
+                        struct covey_host_result *results)
+{
+    struct cursor c = cursor_reader(content, size);
+    int good = 0;
+    for (int i = 0; i < n; i++) {
+        struct control_result r;
+        control_get_result(&c, &r);
+        if (!cursor_ok(&c))
+            return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+        results[i] = (struct covey_host_result){r.error, (int32_t)r.number, ""};
+        memcpy(results[i].text, r.text, sizeof r.text);
+        good += r.error == COVEY_OK;
+    }
+    return good;
+}
+
+/* Asks the coordinator; it may have changed since the last look. */
+static int ask_coordinator(struct covey *vm, uint8_t kind, const uint8_t *body, size_t size, int n,
+                           struct covey_host_result *results)
+{
+    struct covey_host *hosts = NULL;
+    uint8_t *content = NULL;
+    size_t content_size = 0;
+    int error = hosts_ask(vm, &hosts);
+    if (error < 0)
+        return error;
+    free(hosts);
+    error = request_call(vm, kind, vm->coordinator, body, size, clock_us() + ADD_US, &content,
+                         &content_size);
+    if (error != COVEY_OK)
+        return error;
+    int good = take_results(content, content_size, n, results);
+    free(content);
+    return good;
+}
+
+int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
+                    struct covey_host_result *results)
+{
+    uint8_t body[FRAME_PAYLOAD_MAX - 4];
+    struct cursor c = cursor_writer(body, sizeof body);
+    if (vm == NULL || specs == NULL || results == NULL || n < 1 || n > (int)HOST_INDEX_MAX)
+        return error_set(COVEY_EINVAL, "add: NULL or a bad number of hosts");
+    cursor_put_u16(&c, (uint16_t)n);
+    for (int i = 0; i < n; i++) {
+        int error = put_spec(&c, &specs[i]);
+        if (error != COVEY_OK)
+            return error;
+    }
+    struct call call = call_begin(vm);
+    int good = ask_coordinator(vm, FRAME_ADD_HOSTS, body, (size_t)(c.at - body), n, results);
+    return call_end(vm, &call, good);
+}
+
+int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
+                       struct covey_host_result *results)
+{
+    uint8_t body[FRAME_PAYLOAD_MAX - 4];
+    struct cursor c = cursor_writer(body, sizeof body);
+    if (vm == NULL || names == NULL || results == NULL || n < 1 || n > (int)HOST_INDEX_MAX)
+        return error_set(COVEY_EINVAL, "remove: NULL or a bad number of hosts");
+    cursor_put_u16(&c, (uint16_t)n);
+    for (int i = 0; i < n; i++)
+        cursor_put_text(&c, names[i]);
+    if (!cursor_ok(&c))
+        return error_set(COVEY_EINVAL, "remove: the names are too long");
+    struct call call = call_begin(vm);
+    int good = ask_coordinator(vm, FRAME_REMOVE_HOSTS, body, (size_t)(c.at - body), n, results);
+    return call_end(vm, &call, good);
+}
+
+static bool daemon_gone(void *context)
+{
+    return ((struct covey *)context)->lost != 0;
+}
+
+static int halt(struct covey *vm)
+{
+    struct covey_host *hosts = NULL;
+    int error = hosts_ask(vm, &hosts);
+    if (error < 0)
+        return error;
+    free(hosts);
+    error =
+        request_call(vm, FRAME_HALT, vm->coordinator, NULL, 0, clock_us() + HALT_US, NULL, NULL);
+    if (error != COVEY_OK && error != COVEY_EHOSTFAIL && error != COVEY_EDAEMON)
+        return error;
+    error = wait_until(vm, daemon_gone, vm, clock_us() + HALT_US);
+    if (error == COVEY_ETIMEOUT)
+        return error_set(error, "halt: the daemon has not ended in time");
+    return COVEY_OK;
+}
+
+int covey_halt(covey_t *vm)
+{
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "halt: NULL");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, halt(vm));
+}

@@ -1,0 +1,227 @@
+/*
+ * wait.c - waiting for completions, and progress while the task computes.
+ *
+ * At any time at most one thread polls (struct covey.poller): a thread of the program that waits
+ * inside the library, or the progress thread while no thread of the program does. The thread that
+ * waits first polls; others sleep on `changed` and one of them takes over when it leaves. The
+ * progress thread keeps out of the way of a task that communicates: it looks every millisecond
+ * whether calls still come, parks while a call waits long, and polls while the task computes.
+ *
+ * Waiting spins for some microseconds, and only where that has lately paid: with shared-memory
+ * links, whose messages need no system call to be seen.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 32
+#define SPIN_US 20
+#define SPIN_FAILURES_MAX 4 /* after so many vain spins only every 16th wait spins */
+#define PROGRESS_TICK_US 1000
+
+int watch_add(struct covey *vm, struct watch *watch)
+{
+    struct epoll_event event = {.events = watch->events, .data = {.ptr = watch}};
+    if (epoll_ctl(vm->epoll, EPOLL_CTL_ADD, watch->fd, &event) != 0)
+        return error_set(COVEY_ERESOURCE, "no room to watch another descriptor");
+    return COVEY_OK;
+}
+
+void watch_change(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data = {.ptr = watch}};
+    if (watch->events == events || watch->fd < 0)
+        return;
+    watch->events = events;
+    epoll_ctl(vm->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+void watch_remove(struct covey *vm, struct watch *watch)
+{
+    if (watch->fd >= 0)
+        epoll_ctl(vm->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+    watch->fd = -1;
+}
+
+void wait_changed(struct covey *vm)
+{
+    if (vm->waiting > 1)
+        pthread_cond_broadcast(&vm->changed);
+}
+
+void wait_check_at(struct covey *vm, uint64_t at_us)
+{
+    if (vm->check_at_us == 0 || at_us < vm->check_at_us)
+        vm->check_at_us = at_us;
+}
+
+static void check_deadlines(struct covey *vm)
+{
+    uint64_t now_us = vm->check_at_us == 0 ? 0 : clock_us();
+    if (vm->check_at_us == 0 || now_us < vm->check_at_us)
+        return;
+    vm->check_at_us = 0;
+    peer_check(vm, now_us);
+}
+
+static void handle(struct covey *vm, struct epoll_event *events, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct watch *watch = events[i].data.ptr;
+        if (watch->fd >= 0)
+            watch->ready(vm, watch, events[i].events);
+    }
+    conn_poll_all(vm);
+    check_deadlines(vm);
+    conn_bury(vm);
+}
+
+void wait_poll(struct covey *vm)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
+    handle(vm, events, count > 0 ? count : 0);
+}
+
+static int timeout_ms(const struct covey *vm, uint64_t deadline_us)
+{
+    if (vm->check_at_us != 0 && vm->check_at_us < deadline_us)
+        deadline_us = vm->check_at_us;
+    if (deadline_us == UINT64_MAX)
+        return -1;
+    uint64_t now_us = clock_us();
+    if (deadline_us <= now_us)
+        return 0;
+    uint64_t ms = (deadline_us - now_us + 999) / 1000;
+    return ms > INT_MAX ? INT_MAX : (int)ms;
+}
+
+/* Sleeps until something is ready; the lock is free meanwhile. Whoever lost the role of the poller
+ * while asleep leaves what is ready to its successor. */
+static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadline_us)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int timeout = conn_arm_all(vm) ? 0 : timeout_ms(vm, deadline_us);
+    int count;
+    if (timeout == 0) {
+        count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
+    } else {
+        pthread_mutex_unlock(&vm->lock);
+        count = epoll_wait(vm->epoll, events, EVENTS_MAX, timeout);
+        pthread_mutex_lock(&vm->lock);
+    }
+    if (vm->poller == role)
+        handle(vm, events, count > 0 ? count : 0);
+}
+
+/* Looks at the rings again and again for a moment; true when something came. */
+static bool spin(struct covey *vm, bool (*done)(void *), void *context)
+{
+    bool hopeful = vm->spin_failures < SPIN_FAILURES_MAX || (vm->waits & 15) == 0;
+    if (vm->shm_count == 0 || !hopeful)
+        return false;
+    uint64_t end_us = clock_us() + SPIN_US;
+    do {
+        for (int i = 0; i < 16; i++) {
+            if (conn_poll_all(vm) && done(context)) {
+                vm->spin_failures = 0;
+                return true;
+            }
+        }
+    } while (clock_us() < end_us);
+    vm->spin_failures++;
+    return false;
+}
+
+/* Polls in the role of a waiting task until done, lost or late. */
+static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
+{
+    vm->poller = POLLER_TASK;
+    wait_poll(vm);
+    if (!done(context) && !spin(vm, done, context)) {
+        while (!done(context) && vm->lost == 0 && clock_us() < deadline_us)
+            sleep_and_handle(vm, POLLER_TASK, deadline_us);
+    }
+    vm->poller = POLLER_NONE;
+}
+
+static void sleep_until_changed(struct covey *vm, uint64_t deadline_us)
+{
+    if (deadline_us == UINT64_MAX) {
+        pthread_cond_wait(&vm->changed, &vm->lock);
+        return;
+    }
+    struct timespec at = {.tv_sec = (time_t)(deadline_us / 1000000),
+                          .tv_nsec = (long)(deadline_us % 1000000) * 1000};
+    pthread_cond_timedwait(&vm->changed, &vm->lock, &at);
+}
+
+int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us)
+{
+    int error = COVEY_OK;
+    vm->waits++;
+    if (done(context))
+        return error;
+    vm->waiting++;
+    credit_reopen(vm);
+    for (bool looked = false; !done(context) && error == COVEY_OK; looked = true) {
+        if (vm->lost != 0)
+            error = error_set(vm->lost, "%s", vm->lost_text);
+        else if (looked && deadline_us != UINT64_MAX && clock_us() >= deadline_us)
+            error = COVEY_ETIMEOUT;
+        else if (vm->poller == POLLER_TASK)
+            sleep_until_changed(vm, deadline_us);
+        else
+            poll_until(vm, done, context, deadline_us);
+    }
+    vm->waiting--;
+    if (vm->waiting > 0)
+        pthread_cond_broadcast(&vm->changed); /* one of them polls from now on */
+    else if (vm->progress_parked)
+        pthread_cond_signal(&vm->progress_wake);
+    return error;
+}
+
+/* ---- the progress thread --------------------------------------------------------------------- */
+
+static void progress_nap(struct covey *vm)
+{
+    uint64_t at_us = clock_us() + PROGRESS_TICK_US;
+    struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
+                          .tv_nsec = (long)(at_us % 1000000) * 1000};
+    pthread_cond_timedwait(&vm->progress_wake, &vm->lock, &at);
+}
+
+static void progress_park(struct covey *vm)
+{
+    vm->progress_parked = true;
+    pthread_cond_wait(&vm->progress_wake, &vm->lock);
+    vm->progress_parked = false;
+}
+
+void *wait_progress_main(void *context)
+{
+    struct covey *vm = context;
+    pthread_mutex_lock(&vm->lock);
+    for (uint64_t seen = vm->waits; !vm->closing;) {
+        bool active = vm->waits != seen;
+        seen = vm->waits;
+        if (vm->lost != 0 || (vm->waiting > 0 && !active)) {
+            progress_park(vm);
+        } else if (active) {
+            progress_nap(vm);
+        } else {
+            vm->poller = POLLER_PROGRESS;
+            sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
+            if (vm->poller == POLLER_PROGRESS)
+                vm->poller = POLLER_NONE;
+        }
+    }
+    pthread_mutex_unlock(&vm->lock);
+    return NULL;
+}
