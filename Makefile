@@ -39,6 +39,10 @@ DAEMON_LIBS := -lev -lsodium -linih -lpthread -lm
 LIB_LIBS := -lsodium -lpthread
 TOOLS_LIBS := -ledit -ljansson -lm
 
+# V=1 shows the commands, otherwise one line says what is made
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(Q),@printf '%-8s %s\n' $(1) $@)
+
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -54,7 +58,8 @@ apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,cc)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # a missing package is named at once, not by the first header that is not found
 $(BUILD)/deps.ok: scripts/deps.sh
@@ -66,21 +71,23 @@ $(BUILD)/deps.ok: scripts/deps.sh
 # a version script, the static one as a single object in which all others are local.
 $(BUILD)/covey.names: lib/covey.h scripts/public-names.sh
 	@mkdir -p $(@D)
-	scripts/public-names.sh $< >$@
+	@scripts/public-names.sh $< >$@
 
 $(BUILD)/covey.map: $(BUILD)/covey.names
-	{ echo "COVEY_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
+	@{ echo "COVEY_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
 
 LIB_OBJ := $(call objects,$(LIB_SRC) $(PROTO_SRC))
 
 $(BUILD)/libcovey.a: $(LIB_OBJ) $(BUILD)/covey.names
-	$(CC) -r -nostdlib -o $(BUILD)/covey.o $(LIB_OBJ)
-	$(OBJCOPY) --keep-global-symbols=$(BUILD)/covey.names $(BUILD)/covey.o
+	$(call say,ar)
+	$(Q)$(CC) -r -nostdlib -o $(BUILD)/covey.o $(LIB_OBJ)
+	$(Q)$(OBJCOPY) --keep-global-symbols=$(BUILD)/covey.names $(BUILD)/covey.o
 	@rm -f $@
-	$(AR) rcs $@ $(BUILD)/covey.o
+	$(Q)$(AR) rcs $@ $(BUILD)/covey.o
 
 $(BUILD)/libcovey.so.$(VERSION): $(LIB_OBJ) $(BUILD)/covey.map
-	$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libcovey.so.$(SOVERSION) \
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libcovey.so.$(SOVERSION) \
 		-Wl,--version-script=$(BUILD)/covey.map -o $@ $(LIB_OBJ) $(LIB_LIBS)
 
 $(BUILD)/libcovey.so: $(BUILD)/libcovey.so.$(VERSION)
@@ -88,15 +95,18 @@ $(BUILD)/libcovey.so: $(BUILD)/libcovey.so.$(VERSION)
 	@ln -sf libcovey.so.$(SOVERSION) $@
 
 $(BUILD)/coveyd: $(call objects,$(DAEMON_SRC) $(DAEMON_LIB_SRC) $(PROTO_SRC))
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
 
 $(BUILD)/covey: $(call objects,$(TOOLS_SRC)) $(BUILD)/libcovey.a
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
 
 # one folder below apps/ a program; apps/NAME/libs names what it links besides libcovey
 define app_rule
 $$(BUILD)/$(1): $$(call objects,$$(wildcard apps/$(1)/*.c) $$(wildcard apps/*.c)) $$(BUILD)/libcovey.a
-	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIB_LIBS) $$(shell cat apps/$(1)/libs 2>/dev/null)
+	$$(call say,ld)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIB_LIBS) $$(shell cat apps/$(1)/libs 2>/dev/null)
 endef
 $(foreach a,$(APP_NAMES),$(eval $(call app_rule,$(a))))
 
@@ -117,7 +127,8 @@ $(1)_links := $$(call links,$(1).c)
 $$(BUILD)/$(1): $$(call objects,$(1).c tests/unit/runner.c $$($(1)_links)) \
 		$$(if $$(filter libcovey,$$($(1)_links)),$$(BUILD)/libcovey.a) | $$(BUILD)/test-deps.ok
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(call link_libs,$$($(1)_links)) \
+	$$(call say,ld)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) $$(call link_libs,$$($(1)_links)) \
 		-lcunit -lsodium -lpthread -lm
 endef
 $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_rule,$(t))))
@@ -126,7 +137,8 @@ $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_rule,$(t))))
 define replay_rule
 $$(BUILD)/$(1): $$(call objects,$(1).c tests/fuzz/replay.c $$(call links,$(1).c))
 	@mkdir -p $$(@D)
-	$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lsodium -lpthread -lm
+	$$(call say,ld)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lsodium -lpthread -lm
 endef
 $(foreach f,$(FUZZERS),$(eval $(call replay_rule,$(f))))
 
@@ -170,7 +182,8 @@ define fuzz_rule
 $$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard proto/*.h lib/*.h)
 	@scripts/deps.sh require lint
 	@mkdir -p $$(@D)
-	clang $$(COMMON_CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	$$(call say,clang)
+	$$(Q)clang $$(COMMON_CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		-o $$@ $$(filter %.c,$$^) -lsodium -lpthread -lm
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$(f))))

@@ -4,7 +4,7 @@
 # A suite is a source file tests/DIR/NAME_test.c (its program is $BUILD/tests/DIR/NAME_test), a
 # script tests/DIR/NAME_test.sh, or tests/fuzz/NAME_fuzz.c (its seeds are replayed by
 # $BUILD/tests/fuzz/NAME_fuzz). A suite's last line `N passed, N failed, N skipped` counts; without
-# such a line its exit status counts as one test. What it prints goes to
+# such a line its exit status counts as one test, 77 as one that cannot run here. What it prints goes to
 # $BUILD/test-logs/DIR.NAME.log and is shown when it fails. A suite fails when it runs longer
 # than 120 s (or than the line `timeout: SECONDS` in its first lines says) and when it leaves
 # processes, sockets or files of its runtime directory behind.
@@ -99,10 +99,12 @@ counts_of() { # log, status
         # shellcheck disable=SC2086
         set -- "$1" "$2" $line
         local failed=$5
-        [ "$2" -ne 0 ] && [ "$failed" -eq 0 ] && failed=1
+        [ "$2" -ne 0 ] && [ "$2" -ne 77 ] && [ "$failed" -eq 0 ] && failed=1
         echo "$3 $failed $7"
     elif [ "$2" -eq 0 ]; then
         echo "1 0 0"
+    elif [ "$2" -eq 77 ]; then # cannot run here
+        echo "0 0 1"
     else
         echo "0 1 0"
     fi

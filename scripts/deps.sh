@@ -26,7 +26,6 @@ mandoc              mandoc
 man-db              man
 procps              ps
 iproute2            ip
-nftables            nft
 '
 lint_needs='
 clang               clang

@@ -32,6 +32,7 @@ suite silent 'true'
 suite bad 'echo "the reason"; echo "1 passed, 2 failed, 0 skipped"; exit 1'
 suite crash 'echo "5 passed, 0 failed, 0 skipped"; kill -SEGV $$'
 suite liar 'echo "5 passed, 0 failed, 0 skipped"; exit 1'
+suite unable 'exit 77'
 suite hang '# timeout: 1
 sleep 60'
 suite orphan 'setsid sleep 60 >/dev/null 2>&1 & exit 0'
@@ -43,6 +44,7 @@ expect "a failure is the exit status" fails good_test.sh bad_test.sh
 expect "a failing suite's words are shown" says "the reason" bad_test.sh
 expect "a crash after the last line is a failure" last_line_is "5 passed, 1 failed, 0 skipped" crash_test.sh
 expect "an exit status beats the line" last_line_is "5 passed, 1 failed, 0 skipped" liar_test.sh
+expect "status 77 is a skip" last_line_is "1 passed, 0 failed, 1 skipped" silent_test.sh unable_test.sh
 expect "a hang is a failure" last_line_is "0 passed, 1 failed, 0 skipped" hang_test.sh
 expect "a hang is called one" says "ran out of time" hang_test.sh
 expect "a process left behind is named" says "sleep 60" orphan_test.sh
