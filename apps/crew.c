@@ -284,7 +284,7 @@ int crew_next(struct crew *crew, covey_msg_t **msg, struct covey_info *info)
 static int gather_one(struct crew *crew, int tag, crew_handler handler, void *context)
 {
     covey_msg_t *msg = NULL;
-    struct covey_info info;
+    struct covey_info info = {0};
     if (crew_next(crew, &msg, &info) < 0)
         return -1;
     int rank = crew_rank(crew, info.source);

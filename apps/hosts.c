@@ -61,7 +61,7 @@ int hosts_choose(covey_t *vm, const struct app_options *options, struct host_lis
     int known = covey_hosts(vm, &list->all);
     if (known < 0)
         return crew_error("cannot list the hosts", known);
-    list->names = calloc((size_t)(known + options->host_count + 1), sizeof *list->names);
+    list->names = calloc((size_t)known + (size_t)options->host_count + 1, sizeof *list->names);
     if (list->names == NULL) {
         warnx("out of memory");
         hosts_free(list);

@@ -79,7 +79,7 @@ void outfile_discard(struct outfile *file)
 {
     if (file->stream != NULL)
         fclose(file->stream);
-    if (file->named)
+    if (file->named && file->temporary != NULL)
         unlink(file->temporary);
     free(file->temporary);
     *file = (struct outfile){0};

@@ -118,7 +118,7 @@ static double *slot(const struct stream *stream, int t)
 int stream_allocate(struct stream *stream, double *own)
 {
     stream->slot_elements = largest(stream);
-    stream->ring = calloc((size_t)stream->depth * stream->slot_elements, sizeof *stream->ring);
+    stream->ring = calloc((size_t)stream->depth, (stream->slot_elements + 1) * sizeof(double));
     if (stream->ring == NULL)
         return COVEY_ENOMEM;
     for (int t = 0; t < stream->length; t++) {

@@ -5,17 +5,21 @@
 
 #include "tests/unit/runner.h"
 
+static void expect_no_gaps(int64_t n, int parts)
+{
+    int64_t next = 0;
+    for (int i = 0; i < parts; i++) {
+        CU_ASSERT_EQUAL(block_first(n, parts, i), next);
+        next += block_size(n, parts, i);
+    }
+    CU_ASSERT_EQUAL(next, n);
+}
+
 static void test_parts_join_without_gaps(void)
 {
     for (int64_t n = 0; n < 40; n++)
-        for (int parts = 1; parts < 12; parts++) {
-            int64_t next = 0;
-            for (int i = 0; i < parts; i++) {
-                CU_ASSERT_EQUAL(block_first(n, parts, i), next);
-                next += block_size(n, parts, i);
-            }
-            CU_ASSERT_EQUAL(next, n);
-        }
+        for (int parts = 1; parts < 12; parts++)
+            expect_no_gaps(n, parts);
 }
 
 static void test_sizes_differ_by_one_at_most(void)

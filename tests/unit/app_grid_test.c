@@ -25,20 +25,24 @@ static void test_default_grid_of_odd_numbers(void)
     }
 }
 
-static void test_each_host_gets_its_share(void)
+static void expect_even_load(int q, int hosts)
 {
     int host_of[64];
+    int load[64] = {0};
+    grid_place(q, hosts, host_of);
+    for (int rank = 0; rank < q * q; rank++)
+        load[host_of[rank]]++;
+    for (int host = 0; host < hosts; host++) {
+        CU_ASSERT(load[host] >= q * q / hosts);
+        CU_ASSERT(load[host] <= (q * q + hosts - 1) / hosts);
+    }
+}
+
+static void test_each_host_gets_its_share(void)
+{
     for (int q = 1; q <= 8; q++)
-        for (int hosts = 1; hosts <= q * q; hosts++) {
-            int load[64] = {0};
-            grid_place(q, hosts, host_of);
-            for (int rank = 0; rank < q * q; rank++)
-                load[host_of[rank]]++;
-            for (int host = 0; host < hosts; host++) {
-                CU_ASSERT(load[host] >= q * q / hosts);
-                CU_ASSERT(load[host] <= (q * q + hosts - 1) / hosts);
-            }
-        }
+        for (int hosts = 1; hosts <= q * q; hosts++)
+            expect_even_load(q, hosts);
 }
 
 static void test_more_hosts_than_tasks(void)

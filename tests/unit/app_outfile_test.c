@@ -13,7 +13,8 @@ static int entries(const char *folder)
 {
     int count = 0;
     DIR *dir = opendir(folder);
-    while (dir != NULL && readdir(dir) != NULL)
+    CU_ASSERT_PTR_NOT_NULL_FATAL(dir);
+    while (readdir(dir) != NULL)
         count++;
     closedir(dir);
     return count - 2; /* without . and .. */

@@ -67,6 +67,8 @@ static int start(struct covey_req request, covey_req_t **req)
     return 0;
 }
 
+/* The library's interface, not ours. NOLINTBEGIN(readability-function-size) */
+
 int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
                       size_t count, covey_req_t **req)
 {
@@ -92,6 +94,8 @@ int covey_irecv_array(covey_t *vm, covey_tid_t tid, int tag, int type, void *bas
                                     .count = capacity},
                  req);
 }
+
+/* NOLINTEND(readability-function-size) */
 
 int covey_test(covey_req_t *req)
 {

@@ -34,6 +34,22 @@ static void test_one_task_keeps_all(void)
 }
 
 /* Each child agrees with its parent on how many keys it gets, and parts lie side by side. */
+static void expect_node(int64_t keys, int tasks, int rank, const struct tree_node *node)
+{
+    int64_t end = node->count;
+    for (int i = 0; i < node->child_count; i++) {
+        const struct tree_child *child = &node->children[i];
+        struct tree_node its;
+        tree_place(keys, tasks, child->rank, &its);
+        CU_ASSERT_EQUAL(its.parent, rank);
+        CU_ASSERT_EQUAL(its.count, child->count);
+        CU_ASSERT_EQUAL(child->first + child->count, end);
+        end = child->first;
+    }
+    CU_ASSERT_EQUAL(node->own, end);
+    CU_ASSERT(llabs(node->own - keys / tasks) <= 20);
+}
+
 static void expect_tree(int64_t keys, int tasks)
 {
     int64_t sorted = 0;
@@ -41,18 +57,7 @@ static void expect_tree(int64_t keys, int tasks)
     for (int rank = 0; rank < tasks; rank++) {
         struct tree_node node;
         tree_place(keys, tasks, rank, &node);
-        int64_t end = node.count;
-        for (int i = 0; i < node.child_count; i++) {
-            const struct tree_child *child = &node.children[i];
-            struct tree_node its;
-            tree_place(keys, tasks, child->rank, &its);
-            CU_ASSERT_EQUAL(its.parent, rank);
-            CU_ASSERT_EQUAL(its.count, child->count);
-            CU_ASSERT_EQUAL(child->first + child->count, end);
-            end = child->first;
-        }
-        CU_ASSERT_EQUAL(node.own, end);
-        CU_ASSERT(llabs(node.own - keys / tasks) <= 20);
+        expect_node(keys, tasks, rank, &node);
         sorted += node.own;
         children += node.child_count;
     }
