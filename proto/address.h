@@ -26,4 +26,8 @@ bool address_equal(const struct address *a, const struct address *b);
 void address_put(struct cursor *c, const struct address *address);
 void address_get(struct cursor *c, struct address *address); /* refuses unknown families, sizes */
 
+/* For the log: "10.0.0.1:7000", "[fe80::1]:7000", "02:00:00:00:00:01". */
+#define ADDRESS_TEXT_BYTES 64
+void address_text(const struct address *address, char text[ADDRESS_TEXT_BYTES]);
+
 #endif

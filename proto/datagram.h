@@ -1,0 +1,123 @@
+/*
+ * datagram.h - the wire between two daemons.
+ *
+ *   datagram = head body
+ *   head     = magic=u16(0xc04e) version=u8 kind=u8 vm=u32
+ *              ; vm: derived from the VM's key and name, tells the VMs of one network apart
+ *
+ *   HELLO    = head hello mac        ; "I want to talk to you": initiator to every candidate
+ * address WELCOME  = head session responder-session=u32 nonce mac ; mac(handshake key; "welcome"
+ * HELLO and WELCOME up to here) REFUSE   = head session reason=u8 3u8(0) mac ; mac(handshake key;
+ * "refuse" HELLO and REFUSE up to here) CONFIRM  = sealed-head hello nonce tag DATA     =
+ * sealed-head *u8 tag   ; payload: see window.h PING, PONG      = sealed-head tag PROBE, PROBED   =
+ * sealed-head target=u32 tag
+ *
+ *   sealed-head = head session number=u64
+ *   session  = u32     ; the receiver's: count=20 bits, host index of the peer=12 bits
+ *   number   = u64     ; never twice under one key; highest bit set in all kinds but DATA
+ *   hello    = from=u32 to=u32 session=u32 from-id=16u8 to-id=16u8 nonce
+ *              ; host indices and ids; session: the initiator's, for answers
+ *   nonce, mac, tag = 16u8
+ *              ; HELLO's mac(handshake key; all before it); tag: auth_seal() of all before it
+ *
+ * All numbers are big-endian. An answer to a datagram that anyone may have replayed is never longer
+ * than that datagram.
+ */
+#ifndef COVEY_PROTO_DATAGRAM_H
+#define COVEY_PROTO_DATAGRAM_H
+
+#include "proto/auth.h"
+#include "proto/cursor.h"
+#include "proto/frame.h"
+#include "proto/node.h"
+
+#define DATAGRAM_MAGIC 0xc04e
+#define DATAGRAM_HEAD_BYTES 8
+#define DATAGRAM_SEALED_BYTES 20 /* before the payload of a sealed datagram */
+#define DATAGRAM_OVERHEAD_BYTES (DATAGRAM_SEALED_BYTES + AUTH_TAG_BYTES)
+#define DATAGRAM_BYTES_MAX 65535
+#define DATAGRAM_CONTROL_NUMBER (UINT64_C(1) << 63)
+
+#define HELLO_BODY_BYTES (12 + 2 * HOST_ID_BYTES + AUTH_NONCE_BYTES)
+#define HELLO_BYTES (DATAGRAM_HEAD_BYTES + HELLO_BODY_BYTES + AUTH_TAG_BYTES)
+#define WELCOME_BYTES (DATAGRAM_HEAD_BYTES + 8 + AUTH_NONCE_BYTES + AUTH_TAG_BYTES)
+#define REFUSE_BYTES (DATAGRAM_HEAD_BYTES + 8 + AUTH_TAG_BYTES)
+#define CONFIRM_BYTES (DATAGRAM_OVERHEAD_BYTES + HELLO_BODY_BYTES + AUTH_NONCE_BYTES)
+
+enum datagram_kind {
+    DATAGRAM_HELLO = 1,
+    DATAGRAM_WELCOME = 2,
+    DATAGRAM_REFUSE = 3,
+    DATAGRAM_CONFIRM = 4,
+    DATAGRAM_DATA = 5,
+    DATAGRAM_PING = 6,
+    DATAGRAM_PONG = 7,
+    DATAGRAM_PROBE = 8, /* "do you hear host target?" */
+    DATAGRAM_PROBED = 9 /* "I hear host target" */
+};
+
+enum datagram_reason {
+    REASON_GONE = 1,    /* the host was declared gone, or never invited */
+    REASON_IDENTITY = 2 /* another daemon holds that index */
+};
+
+struct hello {
+    uint32_t from, to;
+    uint32_t session;
+    uint8_t from_id[HOST_ID_BYTES], to_id[HOST_ID_BYTES];
+    uint8_t nonce[AUTH_NONCE_BYTES];
+};
+
+/* A datagram taken apart; only the fields of its kind are set. Pointers look into the datagram. */
+struct datagram {
+    uint8_t version, kind;
+    uint32_t session;
+    uint64_t number;
+    struct hello hello;              /* HELLO, CONFIRM */
+    uint32_t responder_session;      /* WELCOME */
+    uint8_t nonce[AUTH_NONCE_BYTES]; /* WELCOME, CONFIRM: the responder's */
+    uint8_t reason;                  /* REFUSE */
+    uint32_t target;                 /* PROBE, PROBED */
+    const uint8_t *payload;          /* DATA */
+    size_t payload_bytes;
+    const uint8_t *tag;   /* the last 16 bytes: mac or tag */
+    const uint8_t *bytes; /* the whole, without the tag */
+    size_t size;
+};
+
+enum datagram_refusal {
+    DATAGRAM_GOOD,
+    DATAGRAM_SHORT,
+    DATAGRAM_FOREIGN, /* other magic */
+    DATAGRAM_VERSION, /* d->version is set */
+    DATAGRAM_VM,
+    DATAGRAM_KIND,
+    DATAGRAM_SIZE
+};
+
+/* Takes a datagram apart without judging its authenticity. */
+enum datagram_refusal datagram_decode(const uint8_t *bytes, size_t size, uint32_t vm,
+                                      struct datagram *d);
+
+/* The beginnings of datagrams, mirrored by datagram_decode(). */
+void datagram_put_head(struct cursor *c, uint8_t kind, uint32_t vm);
+void datagram_put_sealed(struct cursor *c, uint8_t kind, uint32_t vm, uint32_t session,
+                         uint64_t number);
+void datagram_put_hello(struct cursor *c, const struct hello *hello);
+
+static inline bool datagram_is_sealed(uint8_t kind)
+{
+    return kind >= DATAGRAM_CONFIRM;
+}
+
+/* Session ids say whose session it is, so that a receiver finds it without a search. */
+static inline uint32_t session_id_make(uint32_t peer, uint32_t count)
+{
+    return count << 12 | peer;
+}
+static inline uint32_t session_id_peer(uint32_t id)
+{
+    return id & HOST_INDEX_MAX;
+}
+
+#endif

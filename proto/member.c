@@ -1,0 +1,412 @@
+/*
+ * member.c - membership: this node's own way through the VM, and the dispatch of its frames.
+ *
+ *   IDLE -> JOINING -> UP -> DRAINING -> GOODBYE ----> ENDED
+ *    \_______________/ ^ \-> HALTING -> LINGERING -/
+ *        bootstrap            (coordinator)
+ *
+ * The parts:
+ *   table.c     rows, encoding of TABLE
+ *   registry.c  the coordinator: invitations, joins, agreement on the set of hosts, publication
+ *   replica.c   everyone else: applies TABLE, acknowledges it
+ *   detector.c  heartbeats, suspicion, indirect probes, declaring a host gone
+ *   election.c  what happens when the coordinator is gone
+ *
+ * Agreement. A host that joins is first published as JOINING; it becomes UP when a quorum of the
+ * hosts before and of the hosts after it acknowledged that version. So no set of hosts that grew on
+ * one side of a cut can outvote the other side, which has never heard of it. Hosts that are gone
+ * are published at once, but they count in the quorum until a later version is acknowledged.
+ *
+ * Quorum. A coordinator goes on with at least half of the hosts, itself included; a successor needs
+ * more than half. Both cannot be had at a time. With two hosts this means: when the second dies,
+ * the first goes on; when the first dies, the second cannot tell that from a cut, and ends.
+ */
+#include "proto/member.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/control.h"
+#include "proto/member_state.h"
+
+struct member *member_create(const struct member_config *config, const struct member_owner *owner)
+{
+    struct member *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->config = *config;
+    m->owner = *owner;
+    m->random = config->seed;
+    m->phase_end_us = UINT64_MAX;
+    m->tick_us = UINT64_MAX;
+    return m;
+}
+
+void member_destroy(struct member *m)
+{
+    if (!m)
+        return;
+    table_clear(&m->table);
+    free(m);
+}
+
+const struct table *member_table(const struct member *m)
+{
+    return &m->table;
+}
+
+uint32_t member_self(const struct member *m)
+{
+    return m->self;
+}
+
+bool member_is_up(const struct member *m)
+{
+    return m->phase >= MEMBER_UP && m->phase < MEMBER_ENDED;
+}
+
+bool member_is_busy(const struct member *m)
+{
+    return m->phase > MEMBER_UP && m->phase < MEMBER_ENDED;
+}
+
+void member_log(struct member *m, const char *format, ...)
+{
+    char line[320];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    m->owner.log(m->owner.context, line);
+}
+
+void member_send(struct member *m, uint32_t host, uint8_t kind, const void *payload, size_t size,
+                 uint64_t now_us)
+{
+    m->owner.send(m->owner.context, host, kind, payload, size, now_us);
+}
+
+/* ---- states ---- */
+
+static const char *state_name(uint8_t state)
+{
+    static const char *const NAMES[] = {"unknown", "joining", "up", "suspect", "down"};
+
+    return state <= HOST_DOWN ? NAMES[state] : "?";
+}
+
+/* Tells the owner what of a row it does not know yet. */
+static void announce(struct member *m, struct row *row)
+{
+    if (m->phase < MEMBER_UP || row->host.index == m->self || row->announced || !row_is_up(row))
+        return;
+    row->announced = true;
+    m->owner.host(m->owner.context, &row->host, NODE_HOST_ADDED);
+}
+
+void member_set_state(struct member *m, struct row *row, uint8_t state, const char *cause,
+                      uint64_t now_us)
+{
+    uint8_t before = row->host.state;
+    bool known = row->announced;
+
+    if (before == state)
+        return;
+    row->host.state = state;
+    member_log(m, "host %s (%u): %s -> %s: %s", row->host.name, row->host.index, state_name(before),
+               state_name(state), cause);
+    announce(m, row);
+    if (state == HOST_DOWN) {
+        row->gone_us = now_us;
+        row->announced = false;
+        m->config.counters->hosts_gone++;
+        if (known)
+            m->owner.host(m->owner.context, &row->host, NODE_HOST_GONE);
+        m->owner.close(m->owner.context, row->host.index, now_us);
+    } else if (row->announced && state == HOST_SUSPECT) {
+        m->owner.host(m->owner.context, &row->host, NODE_HOST_SUSPECT);
+    } else if (known && before == HOST_SUSPECT && state == HOST_UP) {
+        m->owner.host(m->owner.context, &row->host, NODE_HOST_ALIVE);
+    }
+}
+
+static void set_phase(struct member *m, enum member_phase phase, uint64_t end_us)
+{
+    m->phase = phase;
+    m->phase_end_us = end_us;
+}
+
+void member_begin_up(struct member *m, uint64_t now_us)
+{
+    set_phase(m, MEMBER_UP, UINT64_MAX);
+    detector_start(m, now_us);
+    m->owner.joined(m->owner.context);
+    for (size_t i = 0; i < m->table.count; i++)
+        announce(m, table_at(&m->table, i));
+}
+
+void member_end(struct member *m, int why, const char *text)
+{
+    if (m->phase == MEMBER_ENDED)
+        return;
+    set_phase(m, MEMBER_ENDED, UINT64_MAX);
+    m->tick_us = UINT64_MAX;
+    if (why != 0)
+        m->owner.ended(m->owner.context, why, text);
+}
+
+/* ---- the way in ---- */
+
+void member_bootstrap(struct member *m, uint64_t now_us)
+{
+    struct host self = m->config.self;
+    struct row *row;
+
+    self.index = m->self = 1;
+    self.incarnation = 1;
+    self.state = HOST_UP;
+    row = table_add(&m->table, &self);
+    if (!row) {
+        member_end(m, NODE_END_JOIN_FAILED, "out of memory");
+        return;
+    }
+    row->voter = true;
+    m->table.epoch = m->table.version = m->table.incarnation = 1;
+    m->table.next_index = 2;
+    table_set_coordinator(&m->table, m->self);
+    member_begin_up(m, now_us);
+}
+
+void member_join(struct member *m, const struct host *coordinator, uint64_t now_us)
+{
+    struct host self = m->config.self, other = *coordinator;
+    uint8_t payload[TABLE_ROW_BYTES_MAX];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+
+    m->self = self.index;
+    self.state = HOST_JOINING;
+    other.state = HOST_UP;
+    m->table.next_index = 1;
+    if (self.index == 0 || self.index == other.index || self.index > HOST_INDEX_MAX ||
+        other.index == 0 || other.index > HOST_INDEX_MAX || !table_add(&m->table, &self) ||
+        !table_add(&m->table, &other)) {
+        member_end(m, NODE_END_JOIN_FAILED, "the invitation names no host index, or no memory");
+        return;
+    }
+    table_set_coordinator(&m->table, other.index);
+    set_phase(m, MEMBER_JOINING, now_us + m->config.join_timeout_us);
+    control_put_host(&c, &self);
+    member_send(m, other.index, FRAME_JOIN, payload, (size_t)(c.at - payload), now_us);
+}
+
+void member_on_refused(struct member *m, uint32_t host, uint8_t reason, uint64_t now_us)
+{
+    const char *text =
+        reason == REASON_IDENTITY
+            ? "another daemon has joined with this host's invitation"
+            : "the coordinator has declared this host gone or withdrew its invitation";
+
+    (void)now_us;
+    if (host != m->table.coordinator)
+        return;
+    member_end(m, m->phase == MEMBER_JOINING ? NODE_END_JOIN_FAILED : NODE_END_CUT_OFF, text);
+}
+
+void member_bind(struct member *m, uint32_t host, const uint8_t id[HOST_ID_BYTES])
+{
+    struct row *row = table_row(&m->table, host);
+
+    if (row && row->invited)
+        memcpy(row->host.id, id, HOST_ID_BYTES);
+}
+
+/* ---- the way out ---- */
+
+static void say_goodbye(struct member *m, uint64_t now_us)
+{
+    /* who halts with the whole VM has nobody to disappoint */
+    set_phase(m, MEMBER_GOODBYE,
+              now_us + m->config.fail_timeout_us / (m->why == NODE_END_SHUTDOWN ? 10 : 2));
+    if (!is_coordinator(m)) {
+        member_send(m, m->table.coordinator, FRAME_GOODBYE, NULL, 0, now_us);
+        return;
+    }
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (row_is_living(row) && !row->invited && row->host.index != m->self)
+            member_send(m, row->host.index, FRAME_GOODBYE, NULL, 0, now_us);
+    }
+}
+
+void member_start_leave(struct member *m, int why, uint64_t now_us)
+{
+    if (m->phase == MEMBER_JOINING) {
+        member_end(m, why, "left before it had joined");
+        return;
+    }
+    if (m->phase != MEMBER_UP)
+        return;
+    m->why = why;
+    if (why == NODE_END_SHUTDOWN)
+        say_goodbye(m, now_us);
+    else
+        set_phase(m, MEMBER_DRAINING, now_us + m->config.fail_timeout_us / 2);
+}
+
+void member_leave(struct member *m, uint64_t now_us)
+{
+    member_start_leave(m, 0, now_us);
+}
+
+static bool any_other_lives(const struct member *m)
+{
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+
+        if (row_is_living(row) && !row->invited && row->host.index != m->self)
+            return true;
+    }
+    return false;
+}
+
+void member_shutdown(struct member *m, uint64_t now_us)
+{
+    uint8_t why = NODE_END_SHUTDOWN;
+
+    if (!is_coordinator(m) || m->phase != MEMBER_UP)
+        return;
+    m->why = why;
+    set_phase(m, MEMBER_HALTING, now_us + m->config.fail_timeout_us);
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (row_is_living(row) && !row->invited && row->host.index != m->self)
+            member_send(m, row->host.index, FRAME_SHUTDOWN, &why, sizeof why, now_us);
+    }
+}
+
+static const char *why_text(int why)
+{
+    return why == NODE_END_REMOVED ? "the coordinator removed this host" : "the VM was halted";
+}
+
+/* Whether the phase has reached what it waits for. */
+static bool phase_is_done(const struct member *m)
+{
+    switch (m->phase) {
+    case MEMBER_DRAINING:
+        return m->owner.queued(m->owner.context, 0) == 0;
+    case MEMBER_GOODBYE:
+        if (is_coordinator(m))
+            return m->owner.queued(m->owner.context, 0) == 0;
+        return m->owner.queued(m->owner.context, m->table.coordinator) == 0;
+    case MEMBER_HALTING:
+        return !any_other_lives(m);
+    default:
+        return false;
+    }
+}
+
+static void step_phase(struct member *m, uint64_t now_us)
+{
+    if (!phase_is_done(m) && now_us < m->phase_end_us)
+        return;
+    if (m->phase == MEMBER_JOINING)
+        member_end(m, NODE_END_JOIN_FAILED, "the coordinator did not answer in time");
+    else if (m->phase == MEMBER_DRAINING)
+        say_goodbye(m, now_us);
+    else if (m->phase == MEMBER_HALTING)
+        set_phase(m, MEMBER_LINGERING, now_us + m->config.fail_timeout_us / 50);
+    else
+        member_end(m, m->why, why_text(m->why));
+}
+
+/* ---- frames ---- */
+
+static void on_goodbye(struct member *m, uint32_t host, uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, host);
+
+    if (!is_coordinator(m) && host != m->table.coordinator)
+        return;
+    row->left = true;
+    if (is_coordinator(m))
+        registry_touch(m, row);
+    else
+        table_set_coordinator(&m->table, 0);
+    member_set_state(m, row, HOST_DOWN, "said goodbye", now_us);
+}
+
+static void on_shutdown(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                        uint64_t now_us)
+{
+    if (host != m->table.coordinator || size != 1 ||
+        (payload[0] != NODE_END_REMOVED && payload[0] != NODE_END_SHUTDOWN)) {
+        member_log(m, "refused SHUTDOWN from host %u", host);
+        return;
+    }
+    member_start_leave(m, payload[0], now_us);
+}
+
+bool member_owns(uint8_t kind)
+{
+    return kind >= FRAME_JOIN && kind <= FRAME_TABLE_ACK;
+}
+
+void member_on_frame(struct member *m, uint32_t host, uint8_t kind, const uint8_t *payload,
+                     size_t size, uint64_t now_us)
+{
+    if (!table_row(&m->table, host) || m->phase == MEMBER_ENDED)
+        return;
+    switch (kind) {
+    case FRAME_JOIN:
+        registry_on_join(m, host, payload, size, now_us);
+        break;
+    case FRAME_TABLE:
+        replica_on_table(m, host, payload, size, now_us);
+        break;
+    case FRAME_TABLE_ACK:
+        registry_on_ack(m, host, payload, size, now_us);
+        break;
+    case FRAME_GOODBYE:
+        on_goodbye(m, host, now_us);
+        break;
+    case FRAME_SHUTDOWN:
+        on_shutdown(m, host, payload, size, now_us);
+        break;
+    case FRAME_CLAIM:
+        election_on_claim(m, host, payload, size, now_us);
+        break;
+    case FRAME_CLAIM_REPLY:
+        election_on_reply(m, host, payload, size, now_us);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- time ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+uint64_t member_step(struct member *m, uint64_t now_us)
+{
+    if (m->phase == MEMBER_IDLE || m->phase == MEMBER_ENDED)
+        return UINT64_MAX;
+    step_phase(m, now_us);
+    detector_step(m, now_us);
+    election_step(m, now_us);
+    registry_step(m, now_us);
+    if (m->phase == MEMBER_ENDED)
+        return UINT64_MAX;
+    return earlier(m->phase_end_us, earlier(detector_deadline(m), election_deadline(m)));
+}

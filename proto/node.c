@@ -1,0 +1,479 @@
+/*
+ * node.c - one daemon's side of the VM, put together: member.c decides who is in the VM, session.c
+ * carries bytes to one other host, reception.c judges what arrives. This file owns both, gives each
+ * what it asks of the other, and steps them.
+ *
+ * Invariants: a peer exists for a host only if its row is (or was just) living; sessions are
+ * destroyed only by node_step(), never inside a callback; all memory is bounded by the host table,
+ * but for frames that the owner queued.
+ */
+#include "proto/node.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/node_state.h"
+
+#define FAIL_TIMEOUT_US 5000000
+#define JOIN_TIMEOUT_US 20000000
+#define DATAGRAM_BYTES_SAFE 1200
+
+void node_log(struct node *node, const char *format, ...)
+{
+    char line[320];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    node->owner.log(node->owner.context, line);
+}
+
+void node_notice(struct node *node, uint64_t now_us)
+{
+    uint64_t due = node->due_us;
+
+    node->now_us = now_us;
+    if (now_us <= due || now_us - due < node->config.fail_timeout_us / 20)
+        return;
+    node->due_us = UINT64_MAX;
+    node->endpoint.counters.late_us += now_us - due;
+    member_on_late(node->member, now_us - due);
+}
+
+/* ---- peers ---- */
+
+struct peer *node_peer(struct node *node, const struct row *row)
+{
+    uint32_t index = row->host.index;
+    struct peer *peer = node->peers[index];
+
+    if (peer)
+        return peer;
+    peer = calloc(1, sizeof *peer);
+    if (!peer)
+        return NULL;
+    peer->index = index;
+    peer->close_us = UINT64_MAX;
+    peer->session = session_create(&node->endpoint, &row->host);
+    if (!peer->session) {
+        free(peer);
+        return NULL;
+    }
+    node->peers[index] = peer;
+    node->open[node->open_count++] = peer;
+    return peer;
+}
+
+static void destroy_peer(struct node *node, size_t i)
+{
+    struct peer *peer = node->open[i];
+
+    node_stat_closed(node, peer->session);
+    session_destroy(peer->session);
+    node->peers[peer->index] = NULL;
+    node->open[i] = node->open[--node->open_count];
+    free(peer);
+}
+
+/* The peer of a living host, ready to be written to; NULL: none, or no memory. */
+static struct peer *living_peer(struct node *node, uint32_t host)
+{
+    const struct row *row = table_row(member_table(node->member), host);
+    struct peer *peer;
+
+    if (!row || !row_is_living(row) || host == member_self(node->member))
+        return NULL;
+    peer = node_peer(node, row);
+    if (peer)
+        peer->deadline_us = 0;
+    return peer;
+}
+
+/* ---- what membership asks of sessions ---- */
+
+static void member_wants_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
+                              size_t size, uint64_t now_us)
+{
+    struct node *node = context;
+    struct peer *peer = living_peer(node, host);
+    struct frame frame = {.length = (uint32_t)size,
+                          .kind = kind,
+                          .source = tid_make(member_self(node->member), 0),
+                          .destination = tid_make(host, 0)};
+
+    (void)now_us;
+    if (peer && session_write(peer->session, &frame, payload) < 0)
+        node_log(node, "dropped a frame to host %u: out of memory", host);
+}
+
+static void member_wants_ping(void *context, uint32_t host, uint8_t kind, uint32_t target,
+                              uint64_t now_us)
+{
+    struct peer *peer = living_peer(context, host);
+
+    if (peer)
+        session_ping(peer->session, kind, target, now_us);
+}
+
+static void member_wants_reopen(void *context, uint32_t host, uint64_t now_us)
+{
+    struct peer *peer = living_peer(context, host);
+
+    if (peer)
+        session_open(peer->session, now_us);
+}
+
+static void member_wants_close(void *context, uint32_t host, uint64_t now_us)
+{
+    struct node *node = context;
+    struct peer *peer = node->peers[host];
+
+    if (!peer)
+        return;
+    session_close(peer->session);
+    peer->close_us = now_us + node->config.fail_timeout_us / 5;
+    peer->deadline_us = 0;
+}
+
+static size_t queued_to_all(const struct node *node)
+{
+    size_t queued = 0;
+
+    for (size_t i = 0; i < node->open_count; i++)
+        queued += session_queued(node->open[i]->session);
+    return queued;
+}
+
+static size_t member_asks_queued(void *context, uint32_t host)
+{
+    struct node *node = context;
+
+    return host == 0 ? queued_to_all(node) : node_queued(node, host);
+}
+
+static void member_tells_host(void *context, const struct host *host, int event)
+{
+    struct node *node = context;
+
+    node->owner.host(node->owner.context, host, event);
+}
+
+static void member_tells_joined(void *context)
+{
+    struct node *node = context;
+
+    node->owner.joined(node->owner.context);
+}
+
+static void member_tells_ended(void *context, int why, const char *text)
+{
+    struct node *node = context;
+
+    node->owner.ended(node->owner.context, why, text);
+}
+
+static void log_line(void *context, const char *line)
+{
+    struct node *node = context;
+
+    node->owner.log(node->owner.context, line);
+}
+
+/* ---- what sessions tell ---- */
+
+static void session_sends(void *context, const struct address *to, const uint8_t *bytes,
+                          size_t size)
+{
+    struct node *node = context;
+
+    node->owner.send(node->owner.context, to, bytes, size);
+}
+
+static void session_got_frame(void *context, uint32_t host, const struct frame *frame,
+                              const uint8_t *payload, uint64_t now_us)
+{
+    struct node *node = context;
+    const struct row *row = table_row(member_table(node->member), host);
+
+    if (member_owns(frame->kind)) {
+        member_on_frame(node->member, host, frame->kind, payload, frame->length, now_us);
+        row = table_row(member_table(node->member), host);
+        if (frame->kind == FRAME_JOIN && row && node->peers[host])
+            session_set_addresses(node->peers[host]->session, &row->host);
+        return;
+    }
+    if (!row || !row->announced) {
+        node->endpoint.counters.refused_host++;
+        return;
+    }
+    node->owner.frame(node->owner.context, host, frame, payload);
+}
+
+static void session_heard(void *context, uint32_t host, uint64_t now_us)
+{
+    struct node *node = context;
+
+    member_on_heard(node->member, host, now_us);
+}
+
+static void session_got_probe(void *context, uint32_t host, uint8_t kind, uint32_t target,
+                              uint64_t now_us)
+{
+    struct node *node = context;
+
+    member_on_probe(node->member, host, kind, target, now_us);
+}
+
+static void session_opened(void *context, uint32_t host, uint64_t now_us)
+{
+    struct node *node = context;
+    char text[ADDRESS_TEXT_BYTES];
+
+    (void)now_us;
+    address_text(session_path(node->peers[host]->session), text);
+    node_log(node, "session with host %u open, path %s", host, text);
+}
+
+static void session_refused(void *context, uint32_t host, uint8_t reason, uint64_t now_us)
+{
+    struct node *node = context;
+
+    member_on_refused(node->member, host, reason, now_us);
+}
+
+/* ---- life ---- */
+
+static int init_endpoint(struct node *node)
+{
+    struct endpoint *e = &node->endpoint;
+
+    e->owner = (struct endpoint_owner){.context = node,
+                                       .send = session_sends,
+                                       .frame = session_got_frame,
+                                       .heard = session_heard,
+                                       .probe = session_got_probe,
+                                       .opened = session_opened,
+                                       .refused = session_refused,
+                                       .log = log_line};
+    e->datagram_bytes_min = node->config.datagram_bytes_min;
+    e->datagram_bytes_max = node->config.datagram_bytes_max;
+    e->stall_us = node->config.fail_timeout_us / 4;
+    e->seed = node->config.seed;
+    e->random = node->config.random;
+    e->random_context = node->owner.context;
+    e->scratch = malloc(e->datagram_bytes_max);
+    if (!e->scratch || auth_init() < 0)
+        return -1;
+    identity_derive(&e->me, node->config.vm, node->config.key);
+    e->random(e->random_context, e->me.boot_secret, sizeof e->me.boot_secret);
+    memcpy(e->me.id, node->config.self.id, HOST_ID_BYTES);
+    return 0;
+}
+
+static int init_member(struct node *node)
+{
+    struct member_owner owner = {.context = node,
+                                 .send = member_wants_send,
+                                 .ping = member_wants_ping,
+                                 .reopen = member_wants_reopen,
+                                 .close = member_wants_close,
+                                 .queued = member_asks_queued,
+                                 .host = member_tells_host,
+                                 .joined = member_tells_joined,
+                                 .ended = member_tells_ended,
+                                 .log = log_line};
+    struct member_config config = {.self = node->config.self,
+                                   .fail_timeout_us = node->config.fail_timeout_us,
+                                   .join_timeout_us = node->config.join_timeout_us,
+                                   .seed = node->config.seed,
+                                   .counters = &node->endpoint.counters};
+
+    node->member = member_create(&config, &owner);
+    return node->member ? 0 : -1;
+}
+
+static void set_defaults(struct node_config *c)
+{
+    if (c->fail_timeout_us == 0)
+        c->fail_timeout_us = FAIL_TIMEOUT_US;
+    if (c->join_timeout_us == 0)
+        c->join_timeout_us = JOIN_TIMEOUT_US;
+    if (c->datagram_bytes_min == 0)
+        c->datagram_bytes_min = DATAGRAM_BYTES_SAFE;
+    if (c->datagram_bytes_max < c->datagram_bytes_min)
+        c->datagram_bytes_max = c->datagram_bytes_min;
+    if (c->datagram_bytes_max > DATAGRAM_BYTES_MAX)
+        c->datagram_bytes_max = DATAGRAM_BYTES_MAX;
+}
+
+struct node *node_create(const struct node_config *config, const struct node_owner *owner)
+{
+    struct node *node = calloc(1, sizeof *node);
+
+    if (!node)
+        return NULL;
+    node->config = *config;
+    node->owner = *owner;
+    node->due_us = UINT64_MAX;
+    set_defaults(&node->config);
+    if (init_endpoint(node) < 0 || init_member(node) < 0) {
+        node_destroy(node);
+        return NULL;
+    }
+    return node;
+}
+
+void node_destroy(struct node *node)
+{
+    if (!node)
+        return;
+    while (node->open_count > 0)
+        destroy_peer(node, node->open_count - 1);
+    member_destroy(node->member);
+    free(node->endpoint.scratch);
+    explicit_bzero(node, sizeof *node);
+    free(node);
+}
+
+void node_bootstrap(struct node *node, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    node->endpoint.me.index = 1;
+    member_bootstrap(node->member, now_us);
+}
+
+void node_join(struct node *node, const struct host *coordinator, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    node->endpoint.me.index = node->config.self.index;
+    member_join(node->member, coordinator, now_us);
+}
+
+int node_invite(struct node *node, const char *name, uint64_t *incarnation, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    return member_invite(node->member, name, incarnation, now_us);
+}
+
+void node_uninvite(struct node *node, uint32_t index)
+{
+    member_uninvite(node->member, index, node->now_us);
+}
+
+int node_remove(struct node *node, uint32_t index, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    return member_remove(node->member, index, now_us);
+}
+
+void node_shutdown(struct node *node, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    member_shutdown(node->member, now_us);
+}
+
+void node_leave(struct node *node, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    member_leave(node->member, now_us);
+}
+
+/* ---- frames ---- */
+
+int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
+              uint64_t now_us)
+{
+    const struct row *row = table_row(member_table(node->member), host);
+    struct peer *peer;
+
+    (void)now_us;
+    if (!row || !row->announced)
+        return -EHOSTUNREACH;
+    peer = living_peer(node, host);
+    return peer ? session_write(peer->session, frame, payload) : -ENOMEM;
+}
+
+size_t node_queued(const struct node *node, uint32_t host)
+{
+    const struct peer *peer = host <= HOST_INDEX_MAX ? node->peers[host] : NULL;
+
+    return peer ? session_queued(peer->session) : 0;
+}
+
+size_t node_unsent(const struct node *node)
+{
+    return queued_to_all(node) + member_is_busy(node->member);
+}
+
+/* ---- time ---- */
+
+static uint64_t step_peers(struct node *node, uint64_t now_us)
+{
+    uint64_t due = UINT64_MAX;
+
+    for (size_t i = node->open_count; i-- > 0;) {
+        struct peer *peer = node->open[i];
+
+        if (peer->close_us <= now_us) {
+            destroy_peer(node, i);
+            continue;
+        }
+        if (peer->deadline_us <= now_us)
+            peer->deadline_us = session_step(peer->session, now_us);
+        if (peer->deadline_us < due)
+            due = peer->deadline_us;
+        if (peer->close_us < due)
+            due = peer->close_us;
+    }
+    return due;
+}
+
+uint64_t node_step(struct node *node, uint64_t now_us)
+{
+    uint64_t member_due, peers_due;
+
+    node_notice(node, now_us);
+    member_due = member_step(node->member, now_us);
+    peers_due = step_peers(node, now_us);
+    node->due_us = member_due < peers_due ? member_due : peers_due;
+    return node->due_us;
+}
+
+/* ---- the table ---- */
+
+const struct host *node_host(const struct node *node, uint32_t index)
+{
+    const struct row *row = table_row(member_table(node->member), index);
+
+    return row ? &row->host : NULL;
+}
+
+const struct host *node_host_at(const struct node *node, size_t i)
+{
+    const struct row *row = table_at(member_table(node->member), i);
+
+    return row ? &row->host : NULL;
+}
+
+uint32_t node_coordinator(const struct node *node)
+{
+    return member_table(node->member)->coordinator;
+}
+
+const struct host *node_self(const struct node *node)
+{
+    const struct host *self = node_host(node, member_self(node->member));
+
+    return self ? self : &node->config.self;
+}
+
+const struct address *node_path(const struct node *node, uint32_t host)
+{
+    const struct peer *peer = host <= HOST_INDEX_MAX ? node->peers[host] : NULL;
+
+    return peer ? session_path(peer->session) : NULL;
+}

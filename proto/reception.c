@@ -1,0 +1,199 @@
+/*
+ * reception.c - judges every datagram that arrives: a ladder of refusals, each counted by its own
+ * name. What an outsider can send costs a comparison or one MAC, no memory, and at most one answer
+ * that is shorter than what he sent.
+ */
+#include <string.h>
+
+#include "proto/node_state.h"
+
+#define LOG_INTERVAL_US 10000000
+
+static const uint8_t NO_ID[HOST_ID_BYTES];
+
+/* Refusals can be caused by anyone, as often as he likes: one line an interval. */
+static bool may_log(struct node *node)
+{
+    if (node->now_us < node->log_next_us)
+        return false;
+    node->log_next_us = node->now_us + LOG_INTERVAL_US;
+    return true;
+}
+
+static void refuse_version(struct node *node, uint8_t version, const struct address *from)
+{
+    char text[ADDRESS_TEXT_BYTES];
+
+    node->endpoint.counters.refused_version++;
+    if (!may_log(node))
+        return;
+    address_text(from, text);
+    node_log(node, "refused %s: it speaks version %u, this is version %u", text, version,
+             WIRE_VERSION);
+}
+
+static void refuse_datagram(struct node *node, enum datagram_refusal refusal,
+                            const struct datagram *d, const struct address *from)
+{
+    struct counters *counters = &node->endpoint.counters;
+
+    switch (refusal) {
+    case DATAGRAM_SHORT:
+        counters->refused_short++;
+        break;
+    case DATAGRAM_FOREIGN:
+        counters->refused_magic++;
+        break;
+    case DATAGRAM_VERSION:
+        refuse_version(node, d->version, from);
+        break;
+    case DATAGRAM_VM:
+        counters->refused_vm++;
+        break;
+    case DATAGRAM_KIND:
+        counters->refused_kind++;
+        break;
+    case DATAGRAM_SIZE:
+        counters->refused_size++;
+        break;
+    case DATAGRAM_GOOD:
+        break;
+    }
+}
+
+/* ---- who may have a session ---- */
+
+enum verdict { WELCOME, IGNORE, REFUSE_GONE, REFUSE_IDENTITY };
+
+static enum verdict judge_host(const struct node *node, const struct hello *hello)
+{
+    const struct table *table = member_table(node->member);
+    const struct row *row = table_row(table, hello->from);
+    bool coordinates = table->coordinator == member_self(node->member);
+
+    if (hello->from == member_self(node->member))
+        return IGNORE;
+    if (!member_is_up(node->member) && hello->from != table->coordinator)
+        return IGNORE;
+    if (!row)
+        return coordinates ? REFUSE_GONE : IGNORE;
+    if (!row_is_living(row))
+        return REFUSE_GONE;
+    if (row->invited && memcmp(row->host.id, NO_ID, HOST_ID_BYTES) == 0)
+        return WELCOME;
+    if (memcmp(row->host.id, hello->from_id, HOST_ID_BYTES) != 0)
+        return coordinates ? REFUSE_IDENTITY : IGNORE;
+    return WELCOME;
+}
+
+static bool is_for_us(const struct node *node, const struct hello *hello)
+{
+    const struct identity *me = &node->endpoint.me;
+
+    return hello->to == me->index && memcmp(hello->to_id, me->id, HOST_ID_BYTES) == 0;
+}
+
+static void answer(struct node *node, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    node->endpoint.counters.datagrams_sent++;
+    node->endpoint.counters.bytes_sent += size;
+    node->owner.send(node->owner.context, to, bytes, size);
+}
+
+static void on_hello(struct node *node, const struct datagram *d, const struct address *from)
+{
+    struct endpoint *e = &node->endpoint;
+    const struct peer *peer;
+    uint8_t bytes[WELCOME_BYTES > REFUSE_BYTES ? WELCOME_BYTES : REFUSE_BYTES];
+    enum verdict verdict;
+
+    if (!is_for_us(node, &d->hello)) {
+        e->counters.refused_host++;
+        return;
+    }
+    if (!handshake_hello_ok(&e->me, d)) {
+        e->counters.refused_mac++;
+        return;
+    }
+    verdict = judge_host(node, &d->hello);
+    if (verdict == IGNORE) {
+        e->counters.refused_host++;
+        return;
+    }
+    if (verdict != WELCOME) {
+        e->counters.refused_host++;
+        handshake_refuse(&e->me, &d->hello, verdict == REFUSE_GONE ? REASON_GONE : REASON_IDENTITY,
+                         bytes);
+        answer(node, from, bytes, REFUSE_BYTES);
+        return;
+    }
+    peer = node->peers[d->hello.from];
+    e->counters.hellos_answered++;
+    handshake_welcome(&e->me, &d->hello, session_count(peer ? peer->session : NULL), bytes);
+    answer(node, from, bytes, WELCOME_BYTES);
+}
+
+static void on_confirm(struct node *node, const struct datagram *d, const struct address *from,
+                       uint64_t now_us)
+{
+    struct endpoint *e = &node->endpoint;
+    struct session_keys keys;
+    struct peer *peer;
+
+    if (!is_for_us(node, &d->hello) || judge_host(node, &d->hello) != WELCOME) {
+        e->counters.refused_host++;
+        return;
+    }
+    peer = node->peers[d->hello.from];
+    if (!peer) {
+        if (!session_confirm_ok(e, d, 0, &keys)) {
+            e->counters.refused_mac++;
+            return;
+        }
+        member_bind(node->member, d->hello.from, d->hello.from_id);
+        peer = node_peer(node, table_row(member_table(node->member), d->hello.from));
+        if (!peer)
+            return;
+    }
+    session_on_confirm(peer->session, d, from, now_us);
+    peer->deadline_us = 0;
+}
+
+/* What names a session of ours. */
+static void on_session(struct node *node, const struct datagram *d, const struct address *from,
+                       uint64_t now_us)
+{
+    struct peer *peer = node->peers[session_id_peer(d->session)];
+
+    if (!peer) {
+        node->endpoint.counters.refused_session++;
+        return;
+    }
+    if (d->kind == DATAGRAM_WELCOME)
+        session_on_welcome(peer->session, d, from, now_us);
+    else if (d->kind == DATAGRAM_REFUSE)
+        session_on_refuse(peer->session, d, now_us);
+    else
+        session_on_sealed(peer->session, d, from, now_us);
+    peer->deadline_us = 0;
+}
+
+void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
+                      size_t size, uint64_t now_us)
+{
+    struct datagram d = {0};
+    enum datagram_refusal refusal;
+
+    node_notice(node, now_us);
+    node->endpoint.counters.datagrams_received++;
+    node->endpoint.counters.bytes_received += size;
+    refusal = datagram_decode(bytes, size, node->endpoint.me.vm, &d);
+    if (refusal != DATAGRAM_GOOD)
+        refuse_datagram(node, refusal, &d, from);
+    else if (d.kind == DATAGRAM_HELLO)
+        on_hello(node, &d, from);
+    else if (d.kind == DATAGRAM_CONFIRM)
+        on_confirm(node, &d, from, now_us);
+    else
+        on_session(node, &d, from, now_us);
+}

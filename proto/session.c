@@ -1,0 +1,303 @@
+/*
+ * session.c - the life of a session after and around its handshake: keys in use, path, sealing and
+ * opening, frames into and out of the window, timers. negotiation.c holds the handshake itself.
+ *
+ * Invariants: a number is used once (data and control numbers count up for the life of the
+ * session, also over a change of keys); state changes only after a datagram proved authentic and
+ * fresh; a session sends nothing unsealed but HELLO.
+ */
+#include "proto/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/session_state.h"
+
+#define SEND_BUFFER_BYTES (4u << 20)
+#define RECEIVE_BUFFER_BYTES (4u << 20)
+
+struct session *session_create(struct endpoint *endpoint, const struct host *peer)
+{
+    struct session *s = calloc(1, sizeof *s);
+    struct window_config config = {
+        .packet_bytes_min = endpoint->datagram_bytes_min - DATAGRAM_OVERHEAD_BYTES,
+        .packet_bytes_max = endpoint->datagram_bytes_max - DATAGRAM_OVERHEAD_BYTES,
+        .send_buffer_bytes = SEND_BUFFER_BYTES,
+        .receive_buffer_bytes = RECEIVE_BUFFER_BYTES,
+        .seed = endpoint->seed ^ peer->index,
+    };
+
+    if (!s)
+        return NULL;
+    s->owed_since_us = UINT64_MAX;
+    s->endpoint = endpoint;
+    s->peer = peer->index;
+    memcpy(s->peer_id, peer->id, HOST_ID_BYTES);
+    session_set_addresses(s, peer);
+    s->window = window_create(&config);
+    if (!s->window) {
+        free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void session_destroy(struct session *s)
+{
+    if (!s)
+        return;
+    s->endpoint->counters.sessions_closed += s->open;
+    outbox_clear(&s->outbox);
+    inbox_clear(&s->inbox);
+    window_destroy(s->window);
+    free(s);
+}
+
+void session_set_addresses(struct session *s, const struct host *peer)
+{
+    s->address_count = peer->address_count;
+    memcpy(s->addresses, peer->addresses, sizeof s->addresses);
+}
+
+bool session_is_open(const struct session *s)
+{
+    return s->open;
+}
+
+void session_close(struct session *s)
+{
+    s->closed = true;
+    outbox_clear(&s->outbox);
+}
+
+uint32_t session_count(const struct session *s)
+{
+    return s ? s->count : 0;
+}
+
+const struct address *session_path(const struct session *s)
+{
+    return s->path.family != ADDRESS_NONE ? &s->path : NULL;
+}
+
+const struct window *session_window(const struct session *s)
+{
+    return s->window;
+}
+
+void session_send(struct session *s, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    s->endpoint->counters.datagrams_sent++;
+    s->endpoint->counters.bytes_sent += size;
+    s->endpoint->owner.send(s->endpoint->owner.context, to, bytes, size);
+}
+
+/* ---- sealing ---- */
+
+/* Completes and sends a sealed datagram in scratch, whose payload is there already. */
+static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t payload_bytes)
+{
+    uint8_t *bytes = s->endpoint->scratch;
+    struct cursor c = cursor_writer(bytes, DATAGRAM_SEALED_BYTES);
+    size_t size = DATAGRAM_SEALED_BYTES + payload_bytes;
+
+    datagram_put_sealed(&c, kind, s->endpoint->me.vm, s->remote_id, number);
+    auth_seal(bytes + size, s->send_key, number, bytes, size);
+    session_send(s, &s->path, bytes, size + AUTH_TAG_BYTES);
+}
+
+void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now_us)
+{
+    struct cursor c = cursor_writer(s->endpoint->scratch + DATAGRAM_SEALED_BYTES, 4);
+    bool with_target = kind == DATAGRAM_PROBE || kind == DATAGRAM_PROBED;
+
+    if (!s->open) {
+        session_open(s, now_us);
+        return;
+    }
+    cursor_put_u32(&c, target);
+    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++, with_target ? 4 : 0);
+}
+
+/* The numbers of data and of control datagrams are seen apart: the window must find no gaps where
+ * heartbeats were. */
+struct auth_replay *session_replay(struct session *s, uint64_t number)
+{
+    return number & DATAGRAM_CONTROL_NUMBER ? &s->control_seen : &s->data_seen;
+}
+
+/* The path follows the peer: the newest authentic datagram of a kind says where it is. */
+static void follow_path(struct session *s, const struct auth_replay *seen, uint64_t number,
+                        const struct address *from)
+{
+    if ((seen->any && number < seen->highest) || address_equal(&s->path, from))
+        return;
+    s->path = *from;
+    s->endpoint->counters.paths_changed++;
+}
+
+/* ---- frames ---- */
+
+static void refuse_stream(struct session *s, const char *reason)
+{
+    if (s->closed)
+        return;
+    session_log(s, "closed the stream of host %u: %s", s->peer, reason);
+    s->closed = true;
+    s->endpoint->counters.refused_payload++;
+}
+
+static void deliver_frames(struct session *s, uint64_t now_us)
+{
+    struct frame frame;
+    const uint8_t *payload;
+    const char *reason;
+    int found;
+
+    while (!s->closed &&
+           (found = inbox_next(&s->inbox, s->window, &frame, &payload, &reason)) != 0) {
+        if (found < 0) {
+            refuse_stream(s, reason);
+            return;
+        }
+        s->endpoint->counters.frames_received++;
+        s->endpoint->owner.frame(s->endpoint->owner.context, s->peer, &frame, payload, now_us);
+    }
+}
+
+static void on_data(struct session *s, const struct datagram *d, uint64_t now_us)
+{
+    const char *reason =
+        window_on_packet(s->window, d->number, d->payload, d->payload_bytes, now_us);
+
+    if (reason) {
+        s->endpoint->counters.refused_payload++;
+        session_log(s, "refused a packet of host %u: %s", s->peer, reason);
+        return;
+    }
+    deliver_frames(s, now_us);
+}
+
+/* What an authentic and fresh datagram says. */
+static void dispatch_sealed(struct session *s, const struct datagram *d, uint64_t now_us)
+{
+    struct endpoint_owner *owner = &s->endpoint->owner;
+
+    s->heard_us = now_us;
+    owner->heard(owner->context, s->peer, now_us);
+    if (d->kind == DATAGRAM_DATA)
+        on_data(s, d, now_us);
+    else if (d->kind == DATAGRAM_PING || d->kind == DATAGRAM_CONFIRM)
+        session_ping(s, DATAGRAM_PONG, 0, now_us);
+    else if (d->kind == DATAGRAM_PROBE || d->kind == DATAGRAM_PROBED)
+        owner->probe(owner->context, s->peer, d->kind, d->target, now_us);
+}
+
+void session_on_sealed(struct session *s, const struct datagram *d, const struct address *from,
+                       uint64_t now_us)
+{
+    struct counters *counters = &s->endpoint->counters;
+    struct auth_replay *seen = session_replay(s, d->number);
+
+    if (negotiation_completes(s, d)) {
+        negotiation_finish(s, from, now_us);
+    } else if (!s->open || d->session != s->local_id) {
+        counters->refused_session++;
+        return;
+    } else if (auth_replay_seen(seen, d->number)) {
+        counters->refused_replay++;
+        return;
+    } else if (!auth_open(d->tag, s->receive_key, d->number, d->bytes, d->size)) {
+        counters->refused_mac++;
+        return;
+    }
+    if ((d->kind == DATAGRAM_DATA) != !(d->number & DATAGRAM_CONTROL_NUMBER)) {
+        counters->refused_kind++;
+        return;
+    }
+    follow_path(s, seen, d->number, from);
+    auth_replay_mark(seen, d->number);
+    dispatch_sealed(s, d, now_us);
+}
+
+int session_write(struct session *s, const struct frame *frame, const uint8_t *payload)
+{
+    uint8_t header[FRAME_HEADER_BYTES];
+
+    if (s->closed)
+        return 0;
+    frame_encode(frame, header);
+    if (!outbox_append(&s->outbox, header, sizeof header, payload, frame->length))
+        return -ENOMEM;
+    s->endpoint->counters.frames_sent++;
+    return 0;
+}
+
+size_t session_queued(const struct session *s)
+{
+    return s->closed ? 0 : s->outbox.bytes + window_unacknowledged(s->window);
+}
+
+/* ---- timers and sending ---- */
+
+static void send_data(struct session *s, uint64_t now_us)
+{
+    uint8_t *payload = s->endpoint->scratch + DATAGRAM_SEALED_BYTES;
+    size_t capacity = s->endpoint->datagram_bytes_max - DATAGRAM_OVERHEAD_BYTES;
+
+    for (;;) {
+        size_t size;
+
+        outbox_pump(&s->outbox, s->window);
+        size = window_next(s->window, s->data_number, payload, capacity, now_us);
+        if (size == 0)
+            return;
+        send_sealed(s, DATAGRAM_DATA, s->data_number++, size);
+    }
+}
+
+/* A host that owes acknowledgements and is silent may have moved: shake hands over all addresses.
+ * Returns when to look again. */
+static uint64_t watch_stall(struct session *s, uint64_t now_us)
+{
+    uint64_t since;
+
+    if (session_queued(s) == 0) {
+        s->owed_since_us = UINT64_MAX;
+        return UINT64_MAX;
+    }
+    if (s->owed_since_us == UINT64_MAX)
+        s->owed_since_us = now_us;
+    if (s->pending.phase != PENDING_NONE)
+        return UINT64_MAX;
+    since = s->heard_us > s->owed_since_us ? s->heard_us : s->owed_since_us;
+    if (now_us < since + s->endpoint->stall_us)
+        return since + s->endpoint->stall_us;
+    session_open(s, now_us);
+    return UINT64_MAX;
+}
+
+static uint64_t step_open(struct session *s, uint64_t now_us)
+{
+    uint64_t stall, deadline;
+
+    if (window_deadline(s->window) <= now_us)
+        window_on_timer(s->window, now_us);
+    send_data(s, now_us);
+    stall = watch_stall(s, now_us);
+    deadline = window_deadline(s->window);
+    return stall < deadline ? stall : deadline;
+}
+
+uint64_t session_step(struct session *s, uint64_t now_us)
+{
+    uint64_t deadline = UINT64_MAX, retry;
+
+    if (s->open)
+        deadline = step_open(s, now_us);
+    else if (session_queued(s) > 0)
+        session_open(s, now_us);
+    retry = negotiation_step(s, now_us);
+    return retry < deadline ? retry : deadline;
+}

@@ -1,0 +1,91 @@
+/*
+ * session.h - everything between this node and one other host: the handshake, the keys, the path,
+ * the reliable window and its frames, the heartbeat datagrams. Wire: datagram.h.
+ *
+ *   pending handshake:   NONE -> HELLO -> CONFIRM -> NONE
+ *   current session:     none -> open (-> other keys, when a later handshake succeeds)
+ *
+ * A handshake runs beside the session in use and replaces its keys when it succeeds; window and
+ * frames go on, since they belong to the pair of daemons (ids), not to the keys. So a silent path
+ * is repaired by simply shaking hands again over all candidate addresses.
+ */
+#ifndef COVEY_PROTO_SESSION_H
+#define COVEY_PROTO_SESSION_H
+
+#include "proto/counters.h"
+#include "proto/handshake.h"
+#include "proto/window.h"
+
+struct session;
+
+/* What a session tells its node. `peer` is the host's index. */
+struct endpoint_owner {
+    void *context;
+    void (*send)(void *context, const struct address *to, const uint8_t *bytes, size_t size);
+    void (*frame)(void *context, uint32_t peer, const struct frame *frame, const uint8_t *payload,
+                  uint64_t now_us);
+    void (*heard)(void *context, uint32_t peer, uint64_t now_us); /* any authentic datagram */
+    void (*probe)(void *context, uint32_t peer, uint8_t kind, uint32_t target, uint64_t now_us);
+    void (*opened)(void *context, uint32_t peer, uint64_t now_us);
+    void (*refused)(void *context, uint32_t peer, uint8_t reason, uint64_t now_us);
+    void (*log)(void *context, const char *line);
+};
+
+/* What all sessions of a node share. */
+struct endpoint {
+    struct identity me;
+    struct endpoint_owner owner;
+    struct counters counters;
+    size_t datagram_bytes_min, datagram_bytes_max;
+    uint64_t stall_us; /* silence of a host that owes acknowledgements before hands are shaken */
+    uint64_t seed;
+    void (*random)(void *context, void *bytes, size_t size);
+    void *random_context;
+    uint8_t *scratch; /* datagram_bytes_max */
+};
+
+/* A session with a host whose id and candidate addresses are known; it opens at the first need. */
+struct session *session_create(struct endpoint *endpoint, const struct host *peer);
+void session_destroy(struct session *s);
+
+/* The row of the peer changed: other candidate addresses. */
+void session_set_addresses(struct session *s, const struct host *peer);
+
+/* Starts a handshake unless one runs. Also when open, to find a path that works. */
+void session_open(struct session *s, uint64_t now_us);
+bool session_is_open(const struct session *s);
+
+/* No frame is delivered any more; what must still be acknowledged is. */
+void session_close(struct session *s);
+
+/* How many sessions were made with that host (s may be NULL: none). */
+uint32_t session_count(const struct session *s);
+
+/* Datagrams of the handshake and sealed ones, from the address `from`. */
+void session_on_welcome(struct session *s, const struct datagram *d, const struct address *from,
+                        uint64_t now_us);
+void session_on_refuse(struct session *s, const struct datagram *d, uint64_t now_us);
+void session_on_confirm(struct session *s, const struct datagram *d, const struct address *from,
+                        uint64_t now_us);
+void session_on_sealed(struct session *s, const struct datagram *d, const struct address *from,
+                       uint64_t now_us);
+
+/* Whether a CONFIRM is fresh and authentic, before a session exists for it (count 0) or not. Sets
+ * *keys. */
+bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *d, uint32_t count,
+                        struct session_keys *keys);
+
+/* Queues a frame; 0 or -ENOMEM. */
+int session_write(struct session *s, const struct frame *frame, const uint8_t *payload);
+size_t session_queued(const struct session *s);
+
+/* An unreliable datagram: PING, PONG, PROBE, PROBED. Opens the session when it is not. */
+void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now_us);
+
+/* Sends all that may be sent now; returns when it must be called again. */
+uint64_t session_step(struct session *s, uint64_t now_us);
+
+const struct address *session_path(const struct session *s); /* NULL: none yet */
+const struct window *session_window(const struct session *s);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * session_state.h - what session.c and negotiation.c share and nobody else sees.
+ */
+#ifndef COVEY_PROTO_SESSION_STATE_H
+#define COVEY_PROTO_SESSION_STATE_H
+
+#include "proto/inbox.h"
+#include "proto/outbox.h"
+#include "proto/session.h"
+
+enum pending_phase {
+    PENDING_NONE,
+    PENDING_HELLO,  /* HELLO goes to every address until a WELCOME comes */
+    PENDING_CONFIRM /* CONFIRM goes to the address of the WELCOME until anything sealed comes */
+};
+
+/* A handshake that this node began. */
+struct pending {
+    enum pending_phase phase;
+    unsigned attempts;
+    uint64_t retry_us;
+    uint64_t backoff_us;
+    struct hello hello;
+    uint32_t responder_session;
+    uint8_t nonce[AUTH_NONCE_BYTES]; /* the responder's */
+    struct session_keys keys;
+    struct address address; /* where the WELCOME came from */
+};
+
+struct session {
+    struct endpoint *endpoint;
+    uint32_t peer;
+    uint8_t peer_id[HOST_ID_BYTES];
+    uint8_t address_count;
+    struct address addresses[HOST_ADDRESSES_MAX];
+
+    struct pending pending;
+    uint32_t count; /* sessions made so far */
+
+    bool open, closed;
+    struct address path;
+    uint32_t local_id, remote_id; /* in datagrams to us, to the peer */
+    uint8_t send_key[AUTH_KEY_BYTES], receive_key[AUTH_KEY_BYTES];
+    uint8_t initiator_nonce[AUTH_NONCE_BYTES]; /* of the HELLO that led to these keys */
+    struct auth_replay data_seen, control_seen;
+    uint64_t data_number, control_number; /* next to be sent */
+
+    struct window *window;
+    struct outbox outbox;
+    struct inbox inbox;
+    uint64_t heard_us;
+    uint64_t owed_since_us; /* acknowledgements are owed since then; UINT64_MAX: none */
+};
+
+void session_send(struct session *s, const struct address *to, const uint8_t *bytes, size_t size);
+struct auth_replay *session_replay(struct session *s, uint64_t number);
+void session_log(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether this datagram is the first under the keys of the pending handshake; then
+ * negotiation_finish() puts them in use. */
+bool negotiation_completes(const struct session *s, const struct datagram *d);
+void negotiation_finish(struct session *s, const struct address *from, uint64_t now_us);
+/* Sends HELLO or CONFIRM again when it is due; returns when to call again. */
+uint64_t negotiation_step(struct session *s, uint64_t now_us);
+
+#endif

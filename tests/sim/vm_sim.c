@@ -1,0 +1,589 @@
+/*
+ * vm_sim.c - see vm_sim.h. Time moves from event to event: the next datagram, the next deadline of
+ * a node. A life that stands still gets its datagrams when it goes on, all at once, as a socket
+ * buffer gives them to a process that was stopped.
+ */
+#include "tests/sim/vm_sim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/node_state.h"
+
+#define EPOCH_MAX 4096
+#define MAILBOX_MAX 4096
+#define QUEUE_BYTES_MAX (64u << 20)
+
+struct mailbox { /* of a life that stands still */
+    struct network_datagram *datagrams[MAILBOX_MAX];
+    size_t count;
+};
+
+struct vm_sim {
+    struct vm_sim_config config;
+    struct network *network;
+    uint64_t random;
+    uint64_t now_us;
+    struct life *lives[VM_SIM_INDEX_MAX + 1];
+    uint32_t highest;       /* index of a life */
+    struct life **on;       /* life on each host */
+    struct mailbox **boxes; /* of each host */
+    uint32_t coordinators[EPOCH_MAX];
+    char failure[512];
+};
+
+/* ---- small things ---- */
+
+const char *vm_sim_failure(const struct vm_sim *sim)
+{
+    return sim->failure[0] ? sim->failure : NULL;
+}
+
+void vm_sim_fail(struct vm_sim *sim, const char *format, ...)
+{
+    va_list arguments;
+
+    if (sim->failure[0])
+        return;
+    va_start(arguments, format);
+    vsnprintf(sim->failure, sizeof sim->failure, format, arguments);
+    va_end(arguments);
+    if (sim->config.trace)
+        printf("%12.6f FAILURE %s\n", (double)sim->now_us / 1e6, sim->failure);
+}
+
+uint64_t vm_sim_now(const struct vm_sim *sim)
+{
+    return sim->now_us;
+}
+
+uint64_t *vm_sim_random(struct vm_sim *sim)
+{
+    return &sim->random;
+}
+
+struct network *vm_sim_network(struct vm_sim *sim)
+{
+    return sim->network;
+}
+
+struct life *vm_sim_on(struct vm_sim *sim, uint32_t host)
+{
+    struct life *life = sim->on[host];
+
+    return life && life->running ? life : NULL;
+}
+
+struct life *vm_sim_life(struct vm_sim *sim, uint32_t index)
+{
+    return index <= VM_SIM_INDEX_MAX ? sim->lives[index] : NULL;
+}
+
+uint64_t vm_sim_epoch(const struct life *life)
+{
+    return member_table(life->node->member)->epoch;
+}
+
+size_t vm_sim_running(struct vm_sim *sim)
+{
+    size_t running = 0;
+
+    for (uint32_t i = 1; i <= sim->highest; i++)
+        running += sim->lives[i] && sim->lives[i]->running;
+    return running;
+}
+
+static bool coordinates(const struct life *life)
+{
+    return life->running && life->joined && node_coordinator(life->node) == life->index;
+}
+
+struct life *vm_sim_coordinator(struct vm_sim *sim)
+{
+    struct life *best = NULL;
+
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        struct life *life = sim->lives[i];
+
+        if (life && coordinates(life) && (!best || vm_sim_epoch(life) > vm_sim_epoch(best)))
+            best = life;
+    }
+    return best;
+}
+
+/* ---- addresses: 10.0.0.0 and the host as port ---- */
+
+static struct address host_address(uint32_t host)
+{
+    struct address a = {.family = ADDRESS_IPV4, .size = 6, .bytes = {10, 0, 0, 0}};
+
+    a.bytes[4] = (uint8_t)(host >> 8);
+    a.bytes[5] = (uint8_t)host;
+    return a;
+}
+
+static uint32_t address_host(const struct address *a)
+{
+    return (uint32_t)(a->bytes[4] << 8 | a->bytes[5]);
+}
+
+/* ---- what a node asks of its daemon ---- */
+
+static void on_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    struct life *life = context;
+
+    network_send(life->sim->network, life->host, address_host(to), bytes, size);
+}
+
+/* Payload: sequence, then bytes that follow from sender, receiver and sequence. */
+static uint8_t pattern(uint32_t from, uint32_t to, uint32_t sequence, uint32_t i)
+{
+    return (uint8_t)(from * 31 + to * 17 + sequence * 7 + i * (1 + sequence % 5) + (i >> 8));
+}
+
+static void on_frame(void *context, uint32_t host, const struct frame *frame,
+                     const uint8_t *payload)
+{
+    struct life *life = context;
+    struct cursor c = cursor_reader(payload, frame->length);
+    uint32_t sequence = cursor_get_u32(&c);
+
+    if (frame->kind != FRAME_DATA || !cursor_ok(&c) || sequence != life->received[host]) {
+        vm_sim_fail(life->sim, "host %u got frame %u of host %u, expected %u", life->index,
+                    sequence, host, life->received[host]);
+        return;
+    }
+    life->received[host]++;
+    for (uint32_t i = 4; i < frame->length; i++)
+        if (payload[i] != pattern(host, life->index, sequence, i)) {
+            vm_sim_fail(life->sim, "host %u got frame %u of host %u corrupted at %u", life->index,
+                        sequence, host, i);
+            return;
+        }
+}
+
+static void trace(struct life *life, const char *line)
+{
+    if (life->sim->config.trace)
+        printf("%12.6f host%u/%u %s\n", (double)life->sim->now_us / 1e6, life->host, life->index,
+               line);
+}
+
+static void on_host(void *context, const struct host *host, int event)
+{
+    static const char *const NAMES[] = {"?", "ADDED", "SUSPECT", "ALIVE", "GONE"};
+    struct life *life = context;
+    char line[128];
+
+    snprintf(line, sizeof line, "event %s host %u", NAMES[event], host->index);
+    trace(life, line);
+    if (!life->joined)
+        vm_sim_fail(life->sim, "host %u hears of host %u before it joined", life->index,
+                    host->index);
+    life->added += event == NODE_HOST_ADDED;
+    life->gone += event == NODE_HOST_GONE;
+    life->suspected += event == NODE_HOST_SUSPECT;
+}
+
+static void on_joined(void *context)
+{
+    struct life *life = context;
+
+    trace(life, "joined");
+    life->joined = true;
+}
+
+static void on_ended(void *context, int why, const char *text)
+{
+    static const char *const NAMES[] = {"?", "REMOVED", "SHUTDOWN", "CUT_OFF", "JOIN_FAILED"};
+    struct life *life = context;
+    char line[256];
+
+    snprintf(line, sizeof line, "ended %s: %s", NAMES[why], text);
+    trace(life, line);
+    life->ended = why;
+}
+
+static void on_log(void *context, const char *line)
+{
+    trace(context, line);
+}
+
+static void on_random(void *context, void *bytes, size_t size)
+{
+    struct life *life = context;
+    uint8_t *b = bytes;
+
+    for (size_t i = 0; i < size; i++)
+        b[i] = (uint8_t)random_next(&life->sim->random);
+}
+
+/* ---- lives ---- */
+
+static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t index)
+{
+    static const uint8_t KEY[VM_KEY_BYTES] = {1, 2, 3};
+    struct life *life = calloc(1, sizeof *life);
+    struct node_config config = {.fail_timeout_us = sim->config.fail_timeout_us,
+                                 .join_timeout_us = sim->config.join_timeout_us,
+                                 .datagram_bytes_min = 1200,
+                                 .datagram_bytes_max = 8900,
+                                 .seed = random_next(&sim->random),
+                                 .random = on_random};
+    struct node_owner owner = {life, on_send, on_frame, on_host, on_joined, on_ended, on_log};
+
+    if (!life)
+        abort();
+    life->sim = sim;
+    life->host = host;
+    life->index = index;
+    life->running = true;
+    strcpy(config.vm, "sim");
+    memcpy(config.key, KEY, sizeof KEY);
+    snprintf(config.self.name, sizeof config.self.name, "h%u", host);
+    strcpy(config.self.arch, "sim");
+    config.self.index = index;
+    config.self.representation = REPRESENTATION_LITTLE;
+    config.self.cores = 1;
+    config.self.addresses[config.self.address_count++] = host_address(host);
+    on_random(life, config.self.id, HOST_ID_BYTES);
+    life->node = node_create(&config, &owner);
+    if (!life->node)
+        abort();
+    sim->on[host] = life;
+    sim->lives[index] = life;
+    if (index > sim->highest)
+        sim->highest = index;
+    return life;
+}
+
+void vm_sim_bootstrap(struct vm_sim *sim, uint32_t host)
+{
+    struct life *life = create_life(sim, host, 1);
+
+    node_bootstrap(life->node, sim->now_us);
+}
+
+bool vm_sim_launch(struct vm_sim *sim, uint32_t host)
+{
+    struct life *through = vm_sim_coordinator(sim), *life;
+    uint64_t incarnation;
+    char name[32];
+    int index;
+
+    if (!through || vm_sim_on(sim, host))
+        return false;
+    snprintf(name, sizeof name, "h%u", host);
+    index = node_invite(through->node, name, &incarnation, sim->now_us);
+    if (index < 0)
+        return false;
+    if (index > VM_SIM_INDEX_MAX || sim->lives[index])
+        abort();
+    life = create_life(sim, host, (uint32_t)index);
+    node_join(life->node, node_self(through->node), sim->now_us);
+    return true;
+}
+
+void vm_sim_crash(struct vm_sim *sim, uint32_t host)
+{
+    struct life *life = vm_sim_on(sim, host);
+
+    if (!life)
+        return;
+    trace(life, "CRASH");
+    life->running = false;
+}
+
+void vm_sim_stop(struct vm_sim *sim, uint32_t host, uint64_t duration_us)
+{
+    struct life *life = vm_sim_on(sim, host);
+
+    if (!life)
+        return;
+    trace(life, "STOP");
+    life->stopped_until_us = sim->now_us + duration_us;
+}
+
+int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t size)
+{
+    struct frame frame = {.length = size,
+                          .kind = FRAME_DATA,
+                          .source = tid_make(from->index, 1),
+                          .destination = tid_make(to, 1)};
+    uint8_t *payload = malloc(size);
+    struct cursor c = cursor_writer(payload, size);
+    int sent;
+
+    if (!payload)
+        abort();
+    cursor_put_u32(&c, from->sent[to]);
+    for (uint32_t i = 4; i < size; i++)
+        payload[i] = pattern(from->index, to, from->sent[to], i);
+    sent = node_send(from->node, to, &frame, payload, sim->now_us);
+    from->sent[to] += sent == 0;
+    from->deadline_us = sim->now_us;
+    free(payload);
+    return sent;
+}
+
+/* ---- time ---- */
+
+static void check_life(struct vm_sim *sim, struct life *life)
+{
+    uint64_t epoch = vm_sim_epoch(life);
+
+    if (node_unsent(life->node) > QUEUE_BYTES_MAX)
+        vm_sim_fail(sim, "host %u has %zu bytes queued", life->index, node_unsent(life->node));
+    if (!coordinates(life) || epoch >= EPOCH_MAX)
+        return;
+    if (sim->coordinators[epoch] == 0)
+        sim->coordinators[epoch] = life->index;
+    if (sim->coordinators[epoch] != life->index)
+        vm_sim_fail(sim, "hosts %u and %u both coordinate epoch %llu", sim->coordinators[epoch],
+                    life->index, (unsigned long long)epoch);
+}
+
+static void step_life(struct vm_sim *sim, struct life *life)
+{
+    life->deadline_us = node_step(life->node, sim->now_us);
+    if (life->deadline_us <= sim->now_us)
+        life->deadline_us = sim->now_us + 1;
+    check_life(sim, life);
+    /* a daemon whose membership ended exits */
+    if (life->ended != 0)
+        life->running = false;
+}
+
+static bool is_stopped(const struct vm_sim *sim, const struct life *life)
+{
+    return life->stopped_until_us > sim->now_us;
+}
+
+static void put_in_mailbox(struct vm_sim *sim, struct network_datagram *d)
+{
+    struct mailbox *box = sim->boxes[d->to];
+
+    if (!box)
+        box = sim->boxes[d->to] = calloc(1, sizeof *box);
+    if (!box)
+        abort();
+    if (box->count < MAILBOX_MAX)
+        box->datagrams[box->count++] = d;
+    else
+        free(d);
+}
+
+static void give(struct vm_sim *sim, struct life *life, struct network_datagram *d)
+{
+    struct address from = host_address(d->from);
+
+    if (life && life->running) {
+        node_on_datagram(life->node, &from, d->bytes, d->size, sim->now_us);
+        life->deadline_us = sim->now_us;
+    }
+    free(d);
+}
+
+static void empty_mailbox(struct vm_sim *sim, uint32_t host)
+{
+    struct mailbox *box = sim->boxes[host];
+
+    for (size_t i = 0; box && i < box->count; i++)
+        give(sim, sim->on[host], box->datagrams[i]);
+    if (box)
+        box->count = 0;
+}
+
+static void deliver_due(struct vm_sim *sim)
+{
+    struct network_datagram *d;
+
+    while ((d = network_take(sim->network)) != NULL) {
+        struct life *life = vm_sim_on(sim, d->to);
+
+        if (life && is_stopped(sim, life))
+            put_in_mailbox(sim, d);
+        else
+            give(sim, life, d);
+    }
+}
+
+static uint64_t life_deadline(const struct life *life)
+{
+    uint64_t deadline = life->deadline_us;
+
+    return deadline < life->stopped_until_us ? life->stopped_until_us : deadline;
+}
+
+static uint64_t next_event(struct vm_sim *sim)
+{
+    uint64_t next = network_next(sim->network);
+
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        struct life *life = sim->lives[i];
+
+        if (life && life->running && life_deadline(life) < next)
+            next = life_deadline(life);
+    }
+    return next;
+}
+
+static void step_all(struct vm_sim *sim)
+{
+    deliver_due(sim);
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        struct life *life = sim->lives[i];
+
+        if (!life || !life->running || life_deadline(life) > sim->now_us)
+            continue;
+        empty_mailbox(sim, life->host);
+        step_life(sim, life);
+    }
+}
+
+bool vm_sim_run_until(struct vm_sim *sim, bool (*done)(struct vm_sim *sim), uint64_t duration_us)
+{
+    uint64_t end = sim->now_us + duration_us;
+
+    while (!vm_sim_failure(sim) && !(done && done(sim))) {
+        uint64_t next = next_event(sim);
+
+        if (next > end) {
+            sim->now_us = end;
+            network_advance(sim->network, end);
+            return false;
+        }
+        if (next > sim->now_us)
+            sim->now_us = next;
+        network_advance(sim->network, sim->now_us);
+        step_all(sim);
+    }
+    return !vm_sim_failure(sim);
+}
+
+void vm_sim_run(struct vm_sim *sim, uint64_t duration_us)
+{
+    vm_sim_run_until(sim, NULL, duration_us);
+}
+
+/* ---- convergence ---- */
+
+/* Why the table of a life is not what it must be after quiet; false: it is. */
+static bool table_differs(struct vm_sim *sim, struct life *life, char *why, size_t size)
+{
+    const struct host *row;
+    size_t living = 0;
+
+    if (!life->joined) {
+        snprintf(why, size, "host %u has not joined", life->index);
+        return true;
+    }
+    for (size_t i = 0; (row = node_host_at(life->node, i)) != NULL; i++) {
+        const struct life *other = vm_sim_life(sim, row->index);
+
+        if (row->state == HOST_DOWN)
+            continue;
+        living++;
+        if (row->state != HOST_UP || !other || !other->running) {
+            snprintf(why, size, "host %u sees host %u in state %d", life->index, row->index,
+                     row->state);
+            return true;
+        }
+    }
+    snprintf(why, size, "host %u sees %zu hosts of %zu", life->index, living, vm_sim_running(sim));
+    return living != vm_sim_running(sim);
+}
+
+static bool frames_missing(struct vm_sim *sim, struct life *life, char *why, size_t size)
+{
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        const struct life *other = sim->lives[i];
+
+        if (!other || !other->running || life->sent[i] == other->received[life->index])
+            continue;
+        snprintf(why, size, "host %u sent %u frames to host %u, which got %u", life->index,
+                 life->sent[i], i, other->received[life->index]);
+        return true;
+    }
+    return false;
+}
+
+static bool differs(struct vm_sim *sim, char *why, size_t size)
+{
+    const struct life *first = NULL;
+
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        struct life *life = sim->lives[i];
+
+        if (!life || !life->running)
+            continue;
+        if (table_differs(sim, life, why, size) || frames_missing(sim, life, why, size))
+            return true;
+        if (!first)
+            first = life;
+        if (node_coordinator(first->node) != node_coordinator(life->node) ||
+            vm_sim_epoch(first) != vm_sim_epoch(life)) {
+            snprintf(why, size, "hosts %u and %u see different coordinators", first->index, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool vm_sim_is_converged(struct vm_sim *sim)
+{
+    char why[256];
+
+    return !differs(sim, why, sizeof why);
+}
+
+void vm_sim_check_converged(struct vm_sim *sim)
+{
+    char why[256];
+
+    if (differs(sim, why, sizeof why))
+        vm_sim_fail(sim, "not converged: %s", why);
+}
+
+/* ---- create and destroy ---- */
+
+struct vm_sim *vm_sim_create(const struct vm_sim_config *config)
+{
+    struct vm_sim *sim = calloc(1, sizeof *sim);
+
+    if (!sim)
+        abort();
+    sim->config = *config;
+    sim->random = config->network.seed;
+    sim->network = network_create(&config->network);
+    sim->on = calloc(config->network.ports, sizeof *sim->on);
+    sim->boxes = calloc(config->network.ports, sizeof *sim->boxes);
+    if (!sim->network || !sim->on || !sim->boxes)
+        abort();
+    return sim;
+}
+
+static void destroy_mailbox(struct mailbox *box)
+{
+    for (size_t i = 0; box && i < box->count; i++)
+        free(box->datagrams[i]);
+    free(box);
+}
+
+void vm_sim_destroy(struct vm_sim *sim)
+{
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        if (sim->lives[i])
+            node_destroy(sim->lives[i]->node);
+        free(sim->lives[i]);
+    }
+    for (uint32_t i = 0; i < sim->config.network.ports; i++)
+        destroy_mailbox(sim->boxes[i]);
+    network_destroy(sim->network);
+    free(sim->boxes);
+    free(sim->on);
+    free(sim);
+}

@@ -1,0 +1,86 @@
+/*
+ * vm_sim.h - whole VMs of protocol engines (proto/node.h) on the simulated network, under one
+ * virtual clock and one seed. The simulator plays the daemon: it carries datagrams and time to
+ * every node, launches hosts, crashes and stops them, sends frames, and checks after every step
+ * what must always hold:
+ *
+ *   - frames arrive exactly once, in order, unchanged;
+ *   - no epoch has two coordinators;
+ *   - nothing is queued without bound.
+ *
+ * A host is a place (a port of the network); a life is one daemon on it. Lives are numbered by
+ * their host index, which the VM gives.
+ */
+#ifndef COVEY_TESTS_SIM_VM_SIM_H
+#define COVEY_TESTS_SIM_VM_SIM_H
+
+#include "proto/node.h"
+#include "tests/sim/network.h"
+
+#define VM_SIM_INDEX_MAX 1023
+#define VM_SIM_SECOND 1000000u
+
+struct vm_sim;
+
+struct vm_sim_config {
+    struct network_config network; /* ports: hosts */
+    uint64_t fail_timeout_us;
+    uint64_t join_timeout_us;
+    bool trace; /* print every line of every node's log */
+};
+
+/* One daemon. */
+struct life {
+    struct vm_sim *sim;
+    struct node *node;
+    uint32_t host, index;
+    bool running; /* neither crashed nor ended */
+    bool joined;
+    int ended; /* enum node_end, 0: not */
+    uint64_t deadline_us;
+    uint64_t stopped_until_us;               /* the process stands still */
+    uint32_t sent[VM_SIM_INDEX_MAX + 1];     /* frames to each other life */
+    uint32_t received[VM_SIM_INDEX_MAX + 1]; /* frames from each */
+    uint32_t added, gone, suspected;         /* events seen */
+};
+
+struct vm_sim *vm_sim_create(const struct vm_sim_config *config);
+void vm_sim_destroy(struct vm_sim *sim);
+
+/* The first thing that was violated, or NULL. */
+const char *vm_sim_failure(const struct vm_sim *sim);
+void vm_sim_fail(struct vm_sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+uint64_t vm_sim_now(const struct vm_sim *sim);
+uint64_t *vm_sim_random(struct vm_sim *sim);
+struct network *vm_sim_network(struct vm_sim *sim);
+
+/* Starts the first daemon on a host; launches one that joins (through the coordinator that is known
+ * to be alive; false: there is none, or it refused); kills it; lets it stand still. */
+void vm_sim_bootstrap(struct vm_sim *sim, uint32_t host);
+bool vm_sim_launch(struct vm_sim *sim, uint32_t host);
+void vm_sim_crash(struct vm_sim *sim, uint32_t host);
+void vm_sim_stop(struct vm_sim *sim, uint32_t host, uint64_t duration_us);
+
+/* The life that runs on a host, or NULL; a life by its index. */
+struct life *vm_sim_on(struct vm_sim *sim, uint32_t host);
+struct life *vm_sim_life(struct vm_sim *sim, uint32_t index);
+/* A life that coordinates and runs, the one of the latest epoch; NULL: none. */
+struct life *vm_sim_coordinator(struct vm_sim *sim);
+uint64_t vm_sim_epoch(const struct life *life);
+
+/* Sends a frame of `size` payload bytes from one life to another; what node_send() returns. */
+int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t size);
+
+/* Lets time pass, until the first failure. */
+void vm_sim_run(struct vm_sim *sim, uint64_t duration_us);
+/* The same, ending as soon as done() says so; whether it did. */
+bool vm_sim_run_until(struct vm_sim *sim, bool (*done)(struct vm_sim *sim), uint64_t duration_us);
+
+/* After quiet: every running life must have joined, all tables must be alike and name exactly the
+ * running lives, and every frame between two lives that run must have arrived. */
+void vm_sim_check_converged(struct vm_sim *sim);
+bool vm_sim_is_converged(struct vm_sim *sim);
+size_t vm_sim_running(struct vm_sim *sim);
+
+#endif
