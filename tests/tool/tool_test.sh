@@ -112,7 +112,7 @@ start_job() {
 
 job_status_is() {
     local status
-    wait $job
+    wait "$job"
     status=$?
     why="exit status $status, expected $1"
     [ $status -eq "$1" ] && why=
@@ -334,7 +334,7 @@ test_run_interrupted_twice() {
 test_run_killed() {
     start_job run -n 2 sleep 1000
     wait_until tasks_are 2 && kill -KILL $job
-    wait $job 2>/dev/null
+    wait "$job" 2>/dev/null
     wait_until tasks_are 0
 }
 
@@ -387,7 +387,7 @@ test_add_one_fails() {
 test_remove_ends_tasks() {
     covey_is 0 add brief --launcher local || return 1
     start_job run --host brief sleep 1000
-    wait_until tasks_are 1 && covey remove brief >/dev/null && wait $job
+    wait_until tasks_are 1 && covey remove brief >/dev/null && wait "$job"
     why="exit status $?"
     [ "$(grep -c . "$dir/err")" -ge 1 ] && tasks_are 0
 }
@@ -424,7 +424,7 @@ typed() { # keys as printf's format
 
 close_console() {
     exec 3>&-
-    wait $job
+    wait "$job"
     rm -f "$dir/keys" "$dir/typescript"
 }
 
@@ -475,7 +475,7 @@ test_halt() {
 test_halt_ends_run() {
     covey_is 0 start --local 2 || return 1
     start_job run -n 2 sleep 1000
-    wait_until tasks_are 2 && covey halt && wait $job
+    wait_until tasks_are 2 && covey halt && wait "$job"
     why="exit status $?"
     wait_until none_of_ours
 }
