@@ -13,7 +13,8 @@ static int entries(const char *folder)
 {
     int count = 0;
     DIR *dir = opendir(folder);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(dir);
+    if (dir == NULL)
+        return -1;
     while (readdir(dir) != NULL)
         count++;
     closedir(dir);

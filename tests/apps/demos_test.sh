@@ -1,0 +1,125 @@
+#!/bin/bash
+# The demos on a virtual machine of three hosts here: right results over every route, of any number of
+# tasks, files, figures as JSON; and clear ends when something is wrong.
+# timeout: 180
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=${BUILD:-$PWD/build}
+BUILD=$(realpath "$BUILD")
+work=$(mktemp -d)
+export COVEY_VM=demos.$$ PATH=$BUILD:$PATH
+unset COVEY_ROUTE COVEY_SOCKET
+
+finish_vm() {
+    covey halt >/dev/null 2>&1
+    rm -rf "$work"
+}
+trap finish_vm EXIT
+
+run() { # what it printed and said is kept for the cases that look at it
+    timeout 60 "$@" >"$work/out" 2>"$work/err"
+    local status=$?
+    [ $status = 0 ] || cat "$work/out" "$work/err"
+    return $status
+}
+fails_with() { # STATUS TEXT COMMAND...
+    local expected=$1 text=$2
+    shift 2
+    timeout 60 "$@" >"$work/out" 2>"$work/err"
+    local status=$?
+    [ $status = "$expected" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qe "$text" "$work/err" && return
+    echo "status $status: $(cat "$work/err")"
+    return 1
+}
+says() { grep -qe "$1" "$work/out" || { cat "$work/out" && false; }; }
+
+# ---- without a virtual machine ----
+
+expect "without a VM: what to do" fails_with 1 "covey start --local 4" "$BUILD/matmul" --size 10
+expect "a wrong number is refused" fails_with 2 "is not an integer" "$BUILD/sort" --keys many
+expect "a wrong route is refused" fails_with 2 "none of auto" "$BUILD/mandel" --route pigeon
+expect "a stray word is refused" fails_with 2 "is not an option" "$BUILD/mandel" again
+expect "a number of tasks that is no square is refused" fails_with 2 "no square" "$BUILD/matmul" --tasks 3
+expect "a grid wider than the matrix is refused" fails_with 2 "rows to share" "$BUILD/matmul" -N 2 -q 3
+for demo in matmul sort mandel; do
+    expect "$demo --help" run "$BUILD/$demo" --help
+done
+
+# ---- on one ----
+
+covey start --local 3 >/dev/null || bad "a virtual machine starts"
+small_mandel=(--size 150x100 --iterations 300)
+for route in shm udp tcp auto; do
+    expect "matmul over $route" run "$BUILD/matmul" --size 301 -q 2 --route $route --check
+    expect "sort over $route" run "$BUILD/sort" --keys 100003 -n 4 --route $route --check
+    expect "mandel over $route" run "$BUILD/mandel" "${small_mandel[@]}" -n 4 --route $route --check
+done
+expect "matmul on 3 x 3 tasks, uneven blocks" run "$BUILD/matmul" --size 1000 -q 3 --check
+expect "matmul, more tasks than columns in a panel" run "$BUILD/matmul" --size 5 -q 5 --check
+expect "matmul by Freivalds' method" run "$BUILD/matmul" --size 300 --check --freivalds
+expect "its method is named" says "Freivalds"
+for tasks in 1 3 7; do
+    expect "sort on $tasks tasks" run "$BUILD/sort" --keys 10007 -n $tasks --check
+done
+expect "sort of nothing" run "$BUILD/sort" --keys 0 --check
+expect "sort of fewer keys than tasks" run "$BUILD/sort" --keys 2 -n 5 --check
+expect "mandel with more workers than rows" run "$BUILD/mandel" --size 30x3 -n 5 --check
+expect "mandel with strips of 7 rows" run "$BUILD/mandel" "${small_mandel[@]}" --strip 7 --check
+expect "mandel on named hosts" run "$BUILD/mandel" "${small_mandel[@]}" --hosts h1,h2
+expect "an unknown host is refused" fails_with 1 "'h9' is not in the" "$BUILD/mandel" --hosts h0,h9
+
+# ---- files and figures ----
+
+seq 5000 | shuf --random-source=<(yes) | sed 's/^/-/; 3s/-//' >"$work/keys"
+/usr/bin/sort -n "$work/keys" >"$work/expected"
+expect "sort of a text file" run "$BUILD/sort" --input "$work/keys" --output "$work/sorted" --check
+expect "its order is that of sort(1)" cmp "$work/sorted" "$work/expected"
+echo "1 two 3" >"$work/broken"
+expect "a broken file is refused" fails_with 1 "key 2, 'two'" "$BUILD/sort" --input "$work/broken"
+expect "a picture is written" run "$BUILD/mandel" "${small_mandel[@]}" --output "$work/picture.png"
+expect "it is a PNG" test "$(head -c 8 "$work/picture.png" | od -An -tx1)" = " 89 50 4e 47 0d 0a 1a 0a"
+expect "a product is written" run "$BUILD/matmul" --size 100 -q 3 --output "$work/product"
+expect "it is 100 x 100 doubles" test "$(stat -c %s "$work/product")" = 80000
+expect "a folder that is not there is refused" fails_with 1 "cannot write" \
+    "$BUILD/mandel" "${small_mandel[@]}" --baseline 0 --output "$work/none/picture.png"
+expect "figures as JSON" run "$BUILD/mandel" "${small_mandel[@]}" --json --baseline 3
+for key in total_s computation_s communication_s idle_s speedup; do
+    expect "JSON has $key" says "^  \"$key\": [0-9]"
+done
+
+# ---- what must not hang ----
+
+worker_pid() { # the pid of a spawned task of the demo that runs
+    local _ pid
+    for _ in {1..100}; do
+        pid=$(covey ps | awk '/--worker/ { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; exit } }')
+        [ -n "$pid" ] && echo "$pid" && return
+        sleep 0.1
+    done
+}
+kill_a_worker() { # COMMAND...
+    timeout 60 "$@" >"$work/out" 2>"$work/err" &
+    local demo=$! pid
+    pid=$(worker_pid)
+    [ -n "$pid" ] && kill -KILL "$pid"
+    wait $demo
+    local status=$?
+    [ $status = 1 ] && grep -q "killed by signal 9" "$work/err" && return
+    echo "status $status: $(cat "$work/err")"
+    return 1
+}
+expect "a worker of mandel is killed" kill_a_worker "$BUILD/mandel" --size 4000x4000 -m 60000 -n 3 --baseline 0
+expect "a task of matmul is killed" kill_a_worker "$BUILD/matmul" --size 9000 -q 2 --baseline 0
+no_tasks() {
+    local _
+    for _ in {1..50}; do
+        covey ps | grep -q -e --worker || return 0
+        sleep 0.1
+    done
+    covey ps && false
+}
+expect "the other tasks are ended" no_tasks
+expect "the virtual machine ends" covey halt
+trap 'rm -rf "$work"' EXIT
+finish
