@@ -9,7 +9,9 @@
 #define ACK_PACKETS 10
 #define ACK_BYTES (256u * 1024)
 #define ACK_RANGES_KEPT (2 * WIRE_RANGES_MAX)
-#define ACK_HISTORY 1024 /* numbers kept below what the peer knows that we have seen */
+#define ACK_HISTORY 256 /* numbers kept below what the peer knows that we have seen */
+#define ACK_RANGES_LONG 8
+#define ACK_LONG_PACKETS 32 /* with bytes of the stream, between two that tell what we know */
 
 bool acker_seen(const struct acker *a, uint64_t number)
 {
@@ -52,6 +54,7 @@ void acker_on_packet(struct window *w, uint64_t number, size_t size, const struc
     if (!p->stream && !p->limit && !p->ping)
         return;
     a->pending_bytes += size;
+    a->unpruned += p->stream;
     if (a->pending++ == 0)
         a->deadline_us = now_us + WINDOW_ACK_DELAY_US;
     bool enough = a->pending >= ACK_PACKETS || a->pending_bytes >= ACK_BYTES;
@@ -81,8 +84,14 @@ uint64_t acker_put(struct window *w, struct cursor *c, uint64_t now_us)
     return seen_end(a);
 }
 
+bool acker_long(const struct acker *a)
+{
+    return a->seen.count >= ACK_RANGES_LONG && a->unpruned >= ACK_LONG_PACKETS;
+}
+
 void acker_prune(struct acker *a, uint64_t end)
 {
+    a->unpruned = 0;
     if (end > ACK_HISTORY)
         forget_below(a, end - ACK_HISTORY);
 }

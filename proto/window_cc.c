@@ -7,7 +7,7 @@
  */
 #include "proto/window_cc.h"
 
-#define CC_INITIAL_PACKETS 32
+#define CC_INITIAL_PACKETS 16
 #define CC_INITIAL_BYTES (256.0 * 1024) /* but at least 4 packets */
 #define CC_MINIMUM_PACKETS 2
 #define CUBIC_C 0.4                             /* section 5: segments per s^3 */
@@ -88,39 +88,38 @@ static double cubic_at(const struct cc *c, uint64_t now_us)
 }
 
 /* Sections 4.3 to 4.5. */
-static void cubic_grow(struct cc *c, double bytes, uint64_t rtt_us, uint64_t now_us)
+static void cubic_grow(struct cc *c, const struct cc_ack *ack)
 {
     struct cc_state *s = &c->now;
+    double bytes = (double)ack->bytes;
     if (!c->epoch)
-        cubic_begin(c, now_us);
+        cubic_begin(c, ack->now_us);
     double alpha = s->estimate < s->prior ? CUBIC_ALPHA : 1;
     s->estimate += alpha * (double)c->packet_bytes * bytes / s->window;
-    if (cubic_at(c, now_us) < s->estimate) {
+    if (cubic_at(c, ack->now_us) < s->estimate) {
         s->window = larger(s->window, s->estimate);
         return;
     }
-    double target = smaller(cubic_at(c, now_us + rtt_us), 1.5 * s->window);
+    double target = smaller(cubic_at(c, ack->now_us + ack->rtt_us), 1.5 * s->window);
     if (target > s->window)
         s->window += (target - s->window) * smaller(bytes / s->window, 1);
 }
 
-void cc_on_ack(struct cc *c, uint64_t position, size_t bytes, uint64_t rtt_us, uint64_t now_us)
+void cc_on_ack(struct cc *c, const struct cc_ack *ack)
 {
-    uint64_t since_us = now_us - c->acked_us;
+    uint64_t since_us = ack->now_us - c->acked_us;
     bool limited = c->limited;
-    c->acked_us = now_us;
+    c->acked_us = ack->now_us;
     c->limited = false;
-    if (position < c->recovery)
+    if (ack->position < c->recovery)
         return;
-    if (!limited) {
+    if (!limited)
         /* section 5.8: time that the program did not use is no time to grow in */
         c->epoch_us += c->epoch ? since_us : 0;
-        return;
-    }
-    if (cc_slow_start(c))
-        c->now.window += (double)bytes;
+    else if (cc_slow_start(c))
+        c->now.window += (double)ack->bytes;
     else
-        cubic_grow(c, (double)bytes, rtt_us, now_us);
+        cubic_grow(c, ack);
 }
 
 /* Sections 4.6 and 4.7: multiplicative decrease, fast convergence. */

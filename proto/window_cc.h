@@ -16,6 +16,14 @@ struct cc_state {
     double maximum, prior, estimate; /* RFC 9438: W_max, cwnd_prior, W_est; bytes */
 };
 
+/* What an acknowledgement told. */
+struct cc_ack {
+    uint64_t position; /* of the last packet that it newly acknowledged */
+    size_t bytes;      /* newly acknowledged */
+    uint64_t rtt_us;   /* smoothed */
+    uint64_t now_us;
+};
+
 struct cc {
     size_t packet_bytes;
     struct cc_state now, saved; /* saved: before the last reduction */
@@ -33,8 +41,7 @@ void cc_set_packet_bytes(struct cc *c, size_t packet_bytes);
 uint64_t cc_window(const struct cc *c);
 bool cc_slow_start(const struct cc *c);
 
-/* Bytes were newly acknowledged; `position` is the last packet of them. */
-void cc_on_ack(struct cc *c, uint64_t position, size_t bytes, uint64_t rtt_us, uint64_t now_us);
+void cc_on_ack(struct cc *c, const struct cc_ack *ack);
 
 /* A packet was declared lost; `next` is the position that the next packet will have. Returns the
  * episode that the loss belongs to. */
@@ -46,7 +53,9 @@ void cc_on_spurious(struct cc *c, uint32_t episode);
 /* RFC 9002 section 7.6: nothing got through for long. */
 void cc_on_persistent_congestion(struct cc *c);
 
-/* Nothing was sent for more than a probe timeout (RFC 5681 section 4.1). */
+/* Nothing was sent for CC_IDLE_US: the window says nothing about the path any more (RFC 5681
+ * section 4.1). After a shorter pause the pacer is enough. */
+#define CC_IDLE_US 1000000
 void cc_on_idle(struct cc *c);
 
 /* The pacer: a bucket of bytes that fills with the rate window / RTT and a bit more. A burst of

@@ -63,6 +63,7 @@ struct acker {
     uint64_t largest_us; /* when the largest came */
     uint32_t pending;    /* packets that must be acknowledged */
     uint64_t pending_bytes;
+    uint32_t unpruned;    /* packets with stream bytes since the peer told what it knows of this */
     uint64_t deadline_us; /* when pending; 0: at once */
 };
 
@@ -87,6 +88,8 @@ void acker_on_packet(struct window *w, uint64_t number, size_t size, const struc
 bool acker_due(const struct acker *a, uint64_t now_us);
 /* Puts an ACK if there is room, and returns the number behind the largest in it; 0: put nothing. */
 uint64_t acker_put(struct window *w, struct cursor *c, uint64_t now_us);
+/* Acknowledgements have become long: the peer should tell what it knows of them. */
+bool acker_long(const struct acker *a);
 /* The peer knows that we have seen the numbers below `end`. */
 void acker_prune(struct acker *a, uint64_t end);
 

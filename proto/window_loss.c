@@ -212,6 +212,13 @@ static void sample_rtt(struct window *w, const struct wire_packet *p, const stru
         rtt_sample(&w->rtt, now_us - s->sent_us, p->ack_delay_us);
 }
 
+static void tell_cc(struct window *w, const struct tally *t, uint64_t now_us)
+{
+    struct cc_ack ack = {
+        .position = t->position, .bytes = t->bytes, .rtt_us = w->rtt.smoothed_us, .now_us = now_us};
+    cc_on_ack(&w->cc, &ack);
+}
+
 void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
 {
     struct sender *s = &w->send;
@@ -227,7 +234,7 @@ void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
         s->largest_acked = t.position + 1;
     detect(w, now_us);
     if (t.bytes != 0)
-        cc_on_ack(&w->cc, t.position, t.bytes, w->rtt.smoothed_us, now_us);
+        tell_cc(w, &t, now_us);
     pacer_set_rate(&w->pacer, &w->cc, w->rtt.smoothed_us);
     retire(w, now_us);
 }
@@ -247,12 +254,10 @@ uint64_t loss_deadline(const struct window *w)
 
 void loss_on_timer(struct window *w, uint64_t now_us)
 {
+    if (w->loss.deadline_us <= now_us)
+        detect(w, now_us);
     if (loss_deadline(w) > now_us)
         return;
-    if (w->loss.deadline_us != WINDOW_NEVER) {
-        detect(w, now_us);
-        return;
-    }
     w->loss.probes_due = w->loss.probes == 0 ? 1 : 2;
     w->loss.probes++;
 }

@@ -10,7 +10,15 @@
 
 #define SEND_HEADS_BYTES 64 /* reckoned for what a packet carries besides stream bytes */
 
-enum choice { SEND_NOTHING, SEND_ACK, SEND_CONTROL, SEND_STREAM, SEND_PROBE, SEND_MTU_PROBE };
+enum choice {
+    SEND_NOTHING,
+    SEND_ACK,
+    SEND_ACK_PING,
+    SEND_CONTROL,
+    SEND_STREAM,
+    SEND_PROBE,
+    SEND_MTU_PROBE
+};
 
 void sender_init(struct window *w)
 {
@@ -121,13 +129,10 @@ uint64_t sender_deadline(const struct window *w)
     return paced_us > starved_us ? paced_us : starved_us;
 }
 
-/* Nothing was in flight for so long that the window says nothing about the path any more. */
 static void idle_check(struct window *w, uint64_t now_us)
 {
-    uint64_t idle_us = now_us - w->send.sent_us;
-    if (w->send.flight_bytes != 0 || w->send.sent.next == 0)
-        return;
-    if (idle_us > rtt_probe_us(&w->rtt, WINDOW_ACK_DELAY_US, 0))
+    bool idle = w->send.flight_bytes == 0 && w->send.sent.next != 0;
+    if (idle && now_us - w->send.sent_us >= CC_IDLE_US)
         cc_on_idle(&w->cc);
 }
 
@@ -151,6 +156,15 @@ static enum choice choose_stream(struct window *w, size_t capacity, uint64_t now
     return SEND_NOTHING;
 }
 
+/* An acknowledgement alone is not acknowledged itself, unless it has grown so long that it pays to
+ * learn which ranges need no more be told. */
+static enum choice choose_ack(const struct window *w, uint64_t now_us)
+{
+    if (!acker_due(&w->ack, now_us))
+        return SEND_NOTHING;
+    return acker_long(&w->ack) && w->send.flight_bytes == 0 ? SEND_ACK_PING : SEND_ACK;
+}
+
 static enum choice choose(struct window *w, size_t capacity, uint64_t now_us)
 {
     enum choice choice = SEND_PROBE;
@@ -158,11 +172,13 @@ static enum choice choose(struct window *w, size_t capacity, uint64_t now_us)
         choice = choose_stream(w, capacity, now_us);
     if (choice == SEND_NOTHING && w->receive.limit_due)
         choice = SEND_CONTROL;
-    if (choice != SEND_NOTHING && (now_us < w->send.starved_us || !loss_reserve(w, now_us)))
-        choice = SEND_NOTHING;
-    if (choice == SEND_NOTHING && acker_due(&w->ack, now_us))
-        choice = SEND_ACK;
-    return choice;
+    if (choice == SEND_NOTHING)
+        choice = choose_ack(w, now_us);
+    if (choice == SEND_NOTHING || choice == SEND_ACK)
+        return choice;
+    if (now_us >= w->send.starved_us && loss_reserve(w, now_us))
+        return choice;
+    return acker_due(&w->ack, now_us) ? SEND_ACK : SEND_NOTHING;
 }
 
 /* Copies the bytes begin .. end-1 behind the head of their piece. */
@@ -268,6 +284,8 @@ static void build(struct window *w, enum choice choice, struct cursor *c, struct
         build_probe(w, c, record);
     else if (choice == SEND_STREAM)
         build_stream(w, c, record);
+    else if (choice == SEND_ACK_PING)
+        wire_put_ping(c);
 }
 
 /* How large the packet may be: a repeated probe is small, should large ones get lost. */

@@ -15,6 +15,8 @@ struct sim_config {
     size_t write_chunk;      /* at most so much in one call; 0: no bound */
     uint64_t write_pause_us; /* pause after a write, at random up to this */
     uint64_t read_pause_us;  /* likewise after a read: a slow reader */
+    uint64_t freeze_us;      /* a host runs for run_us, then stands still for freeze_us ... */
+    uint64_t run_us;         /* ... as under a CPU quota; 0: it always runs */
     bool one_way;            /* only the lower end of a pair writes */
     bool gaps;               /* packet numbers skip now and then */
 };
@@ -26,6 +28,13 @@ struct sim_end {
     uint64_t to_write, written, read;
     uint64_t write_us, read_us; /* not before */
     uint64_t finished_us;       /* when all had been read */
+    uint64_t due_us;            /* when something is to be done here */
+};
+
+/* Datagrams that wait for a host that stands still. */
+struct sim_inbox {
+    struct network_datagram **at;
+    size_t count, capacity;
 };
 
 struct sim {
@@ -33,9 +42,11 @@ struct sim {
     struct network *network;
     struct sim_end *ends;
     uint32_t count;
+    struct sim_inbox *inboxes; /* one a port */
     uint64_t random;
     uint64_t steps;
     const char *failure; /* the first broken promise */
+    bool quiet;          /* after sim_run(): nothing is under way and nobody has a deadline */
     bool trace;
 };
 
@@ -43,8 +54,8 @@ struct sim {
 struct sim *sim_create(const struct sim_config *config, bool trace);
 void sim_destroy(struct sim *s);
 
-/* Runs until everything written was read and acknowledged and nothing is under way, or until the
- * time; true when it is complete and nothing failed. */
+/* Runs until the time, or until nothing is left to happen; true when everything written was read
+ * and acknowledged and no promise was broken. */
 bool sim_run(struct sim *s, uint64_t until_us);
 bool sim_complete(const struct sim *s);
 
