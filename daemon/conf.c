@@ -1,0 +1,277 @@
+/*
+ * The configuration: one table names every setting, with how it is read and printed.
+ */
+#include "daemon/conf.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+
+#define FAIL_TIMEOUT_US 5000000u
+#define JOIN_TIMEOUT_US 20000000u
+#define SECONDS_MAX 86400.0
+#define TASKS_MAX 10000u
+#define TASKS_LIMIT 200000u
+#define DATAGRAM_BYTES 8900u
+#define DATAGRAM_BYTES_LEAST 1200u
+#define DATAGRAM_BYTES_MOST 65000u
+#define SPEED 1000u
+#define SPEED_LIMIT 1000000u
+
+void conf_init(struct conf *conf)
+{
+    *conf = (struct conf){
+        .fail_timeout_us = FAIL_TIMEOUT_US,
+        .join_timeout_us = JOIN_TIMEOUT_US,
+        .log_level = LOG_INFO,
+        .tasks_max = TASKS_MAX,
+        .datagram_bytes_max = DATAGRAM_BYTES,
+        .speed = SPEED,
+    };
+}
+
+/* ---- values ---- */
+
+static int parse_number(const char *text, uint32_t least, uint32_t most, uint32_t *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || *text == '-' || number < least ||
+        number > most)
+        return -1;
+    *value = (uint32_t)number;
+    return 0;
+}
+
+static int parse_seconds(const char *text, uint64_t *us)
+{
+    char *end;
+    double seconds = strtod(text, &end);
+    if (end == text || *end != '\0' || !(seconds >= 0.1 && seconds <= SECONDS_MAX))
+        return -1;
+    *us = (uint64_t)llround(seconds * 1e6);
+    return 0;
+}
+
+static int parse_text(const char *text, char *value, size_t size)
+{
+    if (strlen(text) >= size)
+        return -1;
+    strcpy(value, text);
+    return 0;
+}
+
+int conf_parse_ports(const char *text, uint16_t *first, uint16_t *last)
+{
+    char low[16];
+    const char *dash = strchr(text, '-');
+    size_t size = dash == NULL ? strlen(text) : (size_t)(dash - text);
+    uint32_t from, to;
+    if (size >= sizeof low)
+        return -1;
+    memcpy(low, text, size);
+    low[size] = '\0';
+    if (parse_number(low, 0, 65535, &from) != 0)
+        return -1;
+    to = from;
+    if (dash != NULL && parse_number(dash + 1, from, 65535, &to) != 0)
+        return -1;
+    *first = (uint16_t)from;
+    *last = (uint16_t)to;
+    return 0;
+}
+
+/* ---- settings: one line each, with how it is read and printed ---- */
+
+struct setting {
+    const char *name;
+    const char *expects;
+    int (*parse)(struct conf *conf, const char *text);
+    void (*print)(const struct conf *conf, FILE *out);
+};
+
+static int parse_fail_timeout(struct conf *conf, const char *text)
+{
+    return parse_seconds(text, &conf->fail_timeout_us);
+}
+
+static void print_fail_timeout(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%.6f", (double)conf->fail_timeout_us / 1e6);
+}
+
+static int parse_join_timeout(struct conf *conf, const char *text)
+{
+    return parse_seconds(text, &conf->join_timeout_us);
+}
+
+static void print_join_timeout(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%.6f", (double)conf->join_timeout_us / 1e6);
+}
+
+static int parse_port(struct conf *conf, const char *text)
+{
+    return conf_parse_ports(text, &conf->port_first, &conf->port_last);
+}
+
+static void print_port(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%u-%u", conf->port_first, conf->port_last);
+}
+
+static int parse_address(struct conf *conf, const char *text)
+{
+    return parse_text(text, conf->address, sizeof conf->address);
+}
+
+static void print_address(const struct conf *conf, FILE *out)
+{
+    fputs(conf->address, out);
+}
+
+static int parse_interface(struct conf *conf, const char *text)
+{
+    return parse_text(text, conf->interface, sizeof conf->interface);
+}
+
+static void print_interface(const struct conf *conf, FILE *out)
+{
+    fputs(conf->interface, out);
+}
+
+static int parse_log_level(struct conf *conf, const char *text)
+{
+    int level = log_level_parse(text);
+    if (level >= 0)
+        conf->log_level = level;
+    return level < 0 ? -1 : 0;
+}
+
+static void print_log_level(const struct conf *conf, FILE *out)
+{
+    fputs(log_level_name(conf->log_level), out);
+}
+
+static int parse_tasks_max(struct conf *conf, const char *text)
+{
+    return parse_number(text, 1, TASKS_LIMIT, &conf->tasks_max);
+}
+
+static void print_tasks_max(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%u", conf->tasks_max);
+}
+
+static int parse_datagram_max(struct conf *conf, const char *text)
+{
+    return parse_number(text, DATAGRAM_BYTES_LEAST, DATAGRAM_BYTES_MOST, &conf->datagram_bytes_max);
+}
+
+static void print_datagram_max(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%u", conf->datagram_bytes_max);
+}
+
+static int parse_speed(struct conf *conf, const char *text)
+{
+    return parse_number(text, 1, SPEED_LIMIT, &conf->speed);
+}
+
+static void print_speed(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%u", conf->speed);
+}
+
+static const struct setting settings[] = {
+    {"fail_timeout", "seconds, 0.1 to 86400", parse_fail_timeout, print_fail_timeout},
+    {"join_timeout", "seconds, 0.1 to 86400", parse_join_timeout, print_join_timeout},
+    {"port", "a port or FIRST-LAST", parse_port, print_port},
+    {"address", "an IP address", parse_address, print_address},
+    {"interface", "an interface's name", parse_interface, print_interface},
+    {"log_level", "error, info or debug", parse_log_level, print_log_level},
+    {"tasks_max", "1 to 200000", parse_tasks_max, print_tasks_max},
+    {"datagram_max", "1200 to 65000", parse_datagram_max, print_datagram_max},
+    {"speed", "1 to 1000000", parse_speed, print_speed},
+};
+#define SETTINGS (sizeof settings / sizeof settings[0])
+
+/* ---- files ---- */
+
+struct reading {
+    struct conf *conf;
+    struct failure *why;
+    bool refused;
+};
+
+static int refuse(struct reading *reading, const char *format, const char *a, const char *b)
+{
+    if (!reading->refused) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        failure_set(reading->why, format, a, b);
+#pragma GCC diagnostic pop
+    }
+    reading->refused = true;
+    return 0;
+}
+
+static int on_setting(void *context, const char *section, const char *name, const char *value)
+{
+    struct reading *reading = context;
+    if (strcmp(section, "daemon") != 0)
+        return refuse(reading, "unknown section [%s]%s", section, "");
+    for (size_t i = 0; i < SETTINGS; i++) {
+        if (strcmp(settings[i].name, name) != 0)
+            continue;
+        if (settings[i].parse(reading->conf, value) == 0)
+            return 1;
+        return refuse(reading, "%s must be %s", name, settings[i].expects);
+    }
+    return refuse(reading, "unknown setting '%s'%s", name, "");
+}
+
+int conf_read(struct conf *conf, const char *path, struct failure *why)
+{
+    struct failure cause = {"syntax error"};
+    struct reading reading = {.conf = conf, .why = &cause};
+    int line = ini_parse(path, on_setting, &reading);
+    if (line == 0)
+        return 0;
+    if (line < 0)
+        return failure_set(why, "cannot read %s: %s", path, strerror(errno));
+    return failure_set(why, "%.200s:%d: %.250s", path, line, cause.text);
+}
+
+int conf_find(char *path, size_t size)
+{
+    const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
+    if (xdg != NULL && xdg[0] == '/') {
+        snprintf(path, size, "%s/covey/covey.conf", xdg);
+        if (access(path, F_OK) == 0)
+            return 0;
+    }
+    if (home != NULL) {
+        snprintf(path, size, "%s/.config/covey/covey.conf", home);
+        if (access(path, F_OK) == 0)
+            return 0;
+    }
+    snprintf(path, size, "/etc/covey.conf");
+    return access(path, F_OK);
+}
+
+void conf_print(const struct conf *conf, FILE *out)
+{
+    fputs("[daemon]\n", out);
+    for (size_t i = 0; i < SETTINGS; i++) {
+        fprintf(out, "%s = ", settings[i].name);
+        settings[i].print(conf, out);
+        fputc('\n', out);
+    }
+}

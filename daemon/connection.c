@@ -1,0 +1,254 @@
+#include "daemon/connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/exit.h"
+#include "daemon/route.h"
+
+#define DRAIN_ROUNDS_MAX 64 /* a grandchild may hold the stream and go on writing */
+
+/* Why reading stopped, beside what stream_read() itself returns. */
+enum { READ_BLOCKED = 1, READ_LEFT = 2, READ_REFUSED = 3 };
+
+static void fds_close(const int *fds, int nfds)
+{
+    for (int i = 0; i < nfds; i++)
+        close(fds[i]);
+}
+
+/* ---- out ---- */
+
+static void connection_watch(struct task *task, bool writable)
+{
+    int events = (task->blocked.any ? 0 : LOOP_READ) | (writable ? LOOP_WRITE : 0);
+    loop_fd_set(task->stream_watch, events);
+}
+
+static void connection_flush(struct task *task)
+{
+    if (task->stream != NULL)
+        connection_watch(task, stream_flush(task->stream) == 1);
+}
+
+void connection_flush_all(struct daemon *d)
+{
+    for (struct task *task; (task = d->tasks.first_dirty) != NULL;) {
+        d->tasks.first_dirty = task->next_dirty;
+        task->dirty = false;
+        connection_flush(task);
+    }
+}
+
+static void connection_mark(struct task *task)
+{
+    struct tasks *tasks = &task->daemon->tasks;
+    if (task->dirty)
+        return;
+    task->dirty = true;
+    task->next_dirty = tasks->first_dirty;
+    tasks->first_dirty = task;
+}
+
+static int pending_fds(struct pending *pending, const int *fds, int nfds)
+{
+    for (; pending->nfds < nfds; pending->nfds++) {
+        int fd = fcntl(fds[pending->nfds], F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return -errno;
+        pending->fds[pending->nfds] = fd;
+    }
+    return 0;
+}
+
+static bool pending_put(struct task *task, const struct frame *frame, const uint8_t *payload,
+                        const int *fds, int nfds)
+{
+    struct pending *pending = malloc(sizeof *pending + frame->length);
+    if (pending == NULL)
+        return false;
+    *pending = (struct pending){.frame = *frame};
+    if (frame->length > 0)
+        memcpy(pending->payload, payload, frame->length);
+    if (pending_fds(pending, fds, nfds) != 0) {
+        fds_close(pending->fds, pending->nfds);
+        free(pending);
+        return false;
+    }
+    *task->pending_end = pending;
+    task->pending_end = &pending->next;
+    task->pending_bytes += frame->length + FRAME_HEADER_BYTES;
+    return true;
+}
+
+static void pending_move(struct task *task)
+{
+    while (task->pending != NULL) {
+        struct pending *pending = task->pending;
+        task->pending = pending->next;
+        connection_put(task, &pending->frame, pending->payload, pending->fds, pending->nfds);
+        fds_close(pending->fds, pending->nfds);
+        free(pending);
+    }
+    task->pending_end = &task->pending;
+    task->pending_bytes = 0;
+}
+
+bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
+                    const int *fds, int nfds)
+{
+    struct daemon *d = task->daemon;
+    if (task->stream == NULL)
+        return !task->enrolled && pending_put(task, frame, payload, fds, nfds);
+    int error = stream_put(task->stream, frame, payload, fds, nfds);
+    if (error != 0) {
+        log_line(&d->log, LOG_ERROR, "t%x: connection lost: %s", task->tid, strerror(-error));
+        task->broken = d->tasks.held = true;
+        loop_wake(d->loop);
+        return false;
+    }
+    d->counters.frames_to_tasks++;
+    d->counters.bytes_to_tasks += frame->length;
+    connection_mark(task);
+    return true;
+}
+
+size_t connection_queued(const struct task *task)
+{
+    return task->stream != NULL ? stream_queued(task->stream) : task->pending_bytes;
+}
+
+/* ---- in ---- */
+
+static int on_frame(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
+                    int nfds)
+{
+    struct task *task = context;
+    struct daemon *d = task->daemon;
+    d->counters.frames_from_tasks++;
+    d->counters.bytes_from_tasks += frame->length;
+    int result = READ_LEFT;
+    if (frame->kind != FRAME_LEAVE)
+        result = route_from_task(task, frame, payload, fds, nfds) ? 0 : READ_REFUSED;
+    fds_close(fds, nfds);
+    return result == 0 && task->blocked.any && !task->reaped ? READ_BLOCKED : result;
+}
+
+static void connection_end(struct task *task, int result)
+{
+    struct daemon *d = task->daemon;
+    if (result == STREAM_BROKEN)
+        log_line(&d->log, LOG_ERROR, "t%x: disconnected: %s", task->tid,
+                 stream_error(task->stream));
+    else if (result == READ_REFUSED)
+        log_line(&d->log, LOG_ERROR, "t%x: disconnected: it broke the protocol", task->tid);
+    connection_close(task);
+    if (task->cookie == 0)
+        exit_left(task);
+}
+
+void connection_read(struct task *task)
+{
+    int result = stream_read(task->stream, on_frame, task);
+    if (result == READ_BLOCKED)
+        connection_mark(task); /* it is no longer watched for reading */
+    else if (result != 0)
+        connection_end(task, result);
+}
+
+static void on_stream(void *context, int events)
+{
+    struct task *task = context;
+    if (events & LOOP_WRITE)
+        connection_flush(task);
+    if (events & LOOP_READ)
+        connection_read(task);
+}
+
+void connection_drain(struct task *task)
+{
+    task->blocked.any = false;
+    for (int round = 0; task->stream != NULL && round < DRAIN_ROUNDS_MAX; round++) {
+        struct pollfd readable = {.fd = stream_fd(task->stream), .events = POLLIN};
+        if (stream_read(task->stream, on_frame, task) != 0 || poll(&readable, 1, 0) <= 0)
+            break;
+    }
+    connection_close(task);
+}
+
+/* ---- begin and end ---- */
+
+int connection_attach(struct task *task, struct stream *stream)
+{
+    struct daemon *d = task->daemon;
+    task->stream_watch = loop_fd_add(d->loop, stream_fd(stream), LOOP_READ, on_stream, task);
+    if (task->stream_watch == NULL)
+        return -ENOMEM;
+    task->stream = stream;
+    task->enrolled = true;
+    d->counters.tasks_enrolled++;
+    return 0;
+}
+
+void connection_welcome(struct task *task)
+{
+    pending_move(task);
+}
+
+void connection_close(struct task *task)
+{
+    loop_fd_remove(&task->stream_watch);
+    stream_destroy(task->stream);
+    task->stream = NULL;
+    task->blocked.any = false;
+}
+
+/* ---- tasks held back ---- */
+
+void connection_hold(struct task *task, bool by_host, uint32_t whom)
+{
+    task->blocked = (struct blocked){.any = true, .by_host = by_host, .whom = whom};
+    task->daemon->tasks.held = true;
+}
+
+static bool still_blocked(const struct task *task)
+{
+    const struct daemon *d = task->daemon;
+    if (!task->blocked.any)
+        return false;
+    if (task->blocked.by_host)
+        return node_queued(d->node, task->blocked.whom) > CONNECTION_QUEUE_MAX / 2;
+    const struct task *to = task_find(&d->tasks, task->blocked.whom);
+    return to != NULL && connection_queued(to) > CONNECTION_QUEUE_MAX / 2;
+}
+
+static void connection_resume(struct task *task)
+{
+    task->blocked.any = false;
+    connection_mark(task);
+    connection_read(task); /* what was read and not yet routed comes first */
+}
+
+bool connection_resume_all(struct daemon *d)
+{
+    bool any = false, still = false;
+    if (!d->tasks.held)
+        return false;
+    d->tasks.held = false;
+    for (struct task *task = d->tasks.first, *next; task != NULL; task = next) {
+        next = task->next; /* reading a task ends no other */
+        bool blocked = still_blocked(task), resume = task->blocked.any && !blocked;
+        still |= blocked;
+        any |= resume || task->broken;
+        if (task->broken)
+            connection_end(task, STREAM_CLOSED);
+        else if (resume)
+            connection_resume(task);
+    }
+    d->tasks.held |= still;
+    return any;
+}

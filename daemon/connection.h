@@ -1,0 +1,47 @@
+/*
+ * connection.h - the stream between a task and its daemon: frames in and out, and when to stop
+ * reading it.
+ */
+#ifndef COVEY_DAEMON_CONNECTION_H
+#define COVEY_DAEMON_CONNECTION_H
+
+#include "daemon/daemon.h"
+#include "lib/stream.h"
+
+/* Gives the task its stream, which it then owns. 0 or -ENOMEM (it is then still the caller's). */
+int connection_attach(struct task *task, struct stream *stream);
+
+/* Queues what waited for the task, behind the answer to its enrolment. Call connection_read() next:
+ * frames may lie in the stream already. */
+void connection_welcome(struct task *task);
+
+/* Queues a frame for the task; before it has enrolled the frame waits. False: the task has left,
+ * or memory is exhausted (it then loses its connection, never a single frame). */
+bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
+                    const int *fds, int nfds);
+
+/* Bytes queued for the task. */
+size_t connection_queued(const struct task *task);
+
+/* Reads and routes frames. The task may be destroyed by it. */
+void connection_read(struct task *task);
+
+/* Reads what a process that has ended left behind, and closes. */
+void connection_drain(struct task *task);
+
+void connection_close(struct task *task);
+
+/* Writes to every task that frames were queued for. */
+void connection_flush_all(struct daemon *d);
+
+/* Does not read the task again until the queue of that host, or of that task here, is short. */
+void connection_hold(struct task *task, bool by_host, uint32_t whom);
+
+/* Reads again the tasks that need no longer be held back, and disconnects those that lost a frame.
+ * Whether there were any. */
+bool connection_resume_all(struct daemon *d);
+
+/* A task is held back while the queue that it sends to is longer than this. */
+#define CONNECTION_QUEUE_MAX ((size_t)64 * 1024 * 1024)
+
+#endif

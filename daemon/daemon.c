@@ -1,0 +1,423 @@
+/*
+ * coveyd - the daemon of one host of one virtual machine.
+ *
+ * Files, from the outside in:
+ *   main.c        conf -> create -> run -> destroy; options.c, conf.c, bootstrap.c, detach.c
+ *   daemon.c      struct daemon owns everything; what the node (proto/node.h) asks for is done here
+ *   loop.c        the event loop; udp.c, sockaddr.c, candidate.c: datagrams and addresses
+ *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
+ *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
+ *   route.c       where a frame goes; a request's handler stands in the file of its subject:
+ *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, groups.c, stats.c; link.c
+ *   task.c        the task table; process.c starts processes, exit.c ends tasks
+ *   ending.c      how the daemon itself ends
+ *
+ * One round of the loop: callbacks read streams and datagrams and queue frames; then settle()
+ * carries out what has to wait for that, lets the node send, and writes every stream to which
+ * something was queued. Nothing is written before, so a round costs one write a task and few a
+ * host however many frames it moved. An idle daemon sleeps: it has no timer but the node's.
+ *
+ * Owners: a task owns its stream, pipes and timers and is destroyed by the event that ends it
+ * (exit.c), never from inside another task's frame. The node calls back into route.c and watch.c;
+ * these call only node_send() and its readers. What must call more waits for settle().
+ *
+ * The daemon keeps no state of the VM beside the node's host table and, while it coordinates, the
+ * groups.
+ */
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "daemon/bootstrap.h"
+#include "daemon/candidate.h"
+#include "daemon/connection.h"
+#include "daemon/ending.h"
+#include "daemon/groups.h"
+#include "daemon/hosts.h"
+#include "daemon/launch.h"
+#include "daemon/local.h"
+#include "daemon/route.h"
+#include "daemon/sockaddr.h"
+#include "daemon/udp.h"
+#include "daemon/watch.h"
+#include "proto/group.h"
+
+#define DATAGRAM_BYTES_MIN 1200
+#define DATAGRAM_BYTES_LOOPBACK 65000
+#define FILES_WANTED 65536
+
+uint32_t daemon_host(const struct daemon *d)
+{
+    return d->node == NULL ? 0 : node_self(d->node)->index;
+}
+
+uint32_t daemon_tid(const struct daemon *d)
+{
+    return tid_make(daemon_host(d), 0);
+}
+
+bool daemon_coordinates(const struct daemon *d)
+{
+    return node_coordinator(d->node) == daemon_host(d) && daemon_host(d) != 0;
+}
+
+void daemon_tell(struct daemon *d, const char *format, ...)
+{
+    if (d->ready_fd < 0)
+        return;
+    va_list list;
+    va_start(list, format);
+    vdprintf(d->ready_fd, format, list);
+    va_end(list);
+    if (write(d->ready_fd, "\n", 1) < 0)
+        log_line(&d->log, LOG_DEBUG, "nobody waits for this daemon to be ready");
+    close(d->ready_fd);
+    d->ready_fd = -1;
+}
+
+/* ---- what the node asks for ---- */
+
+static void on_node_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    struct daemon *d = context;
+    udp_send(d->udp, to, bytes, size);
+}
+
+static void on_node_frame(void *context, uint32_t host, const struct frame *frame,
+                          const uint8_t *payload)
+{
+    route_from_host(context, host, frame, payload);
+}
+
+static void on_node_host(void *context, const struct host *host, int event)
+{
+    static const char *const events[] = {
+        [NODE_HOST_ADDED] = "added",
+        [NODE_HOST_SUSPECT] = "suspect",
+        [NODE_HOST_ALIVE] = "alive",
+        [NODE_HOST_GONE] = "gone",
+    };
+    struct daemon *d = context;
+    log_line(&d->log, LOG_INFO, "host %s (%u) %s", host->name, host->index, events[event]);
+    watch_host_event(d, host, event);
+}
+
+static void on_node_joined(void *context)
+{
+    struct daemon *d = context;
+    uint32_t index = node_self(d->node)->index;
+    d->joined = true;
+    if (local_open(d) != 0) {
+        ending_begin(d, ENDING_FAILED, "memory is exhausted");
+        return;
+    }
+    log_line(&d->log, LOG_INFO, "host %s is host %u of VM %s: socket %s, UDP port %u", d->name,
+             index, d->node_config.vm, d->runtime.socket, udp_port(d->udp));
+    daemon_tell(d, "ok %u", index);
+}
+
+static void on_node_ended(void *context, int why, const char *text)
+{
+    struct daemon *d = context;
+    bool in_order = why == NODE_END_REMOVED || why == NODE_END_SHUTDOWN;
+    ending_begin(d, in_order ? ENDING_TOLD : ENDING_FAILED, text);
+}
+
+static void on_node_log(void *context, const char *line)
+{
+    const struct daemon *d = context;
+    log_line(&d->log, LOG_INFO, "node: %s", line);
+}
+
+static void random_bytes(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    randombytes_buf(bytes, size);
+}
+
+/* ---- one round ---- */
+
+static void on_datagram(void *context, const struct address *from, const uint8_t *bytes,
+                        size_t size)
+{
+    struct daemon *d = context;
+    node_on_datagram(d->node, from, bytes, size, loop_now_us());
+}
+
+static void on_udp(void *context, int events)
+{
+    struct daemon *d = context;
+    if (events & LOOP_READ)
+        udp_receive(d->udp, on_datagram, d);
+    /* writable: settle() sends */
+}
+
+static void on_alarm(void *context)
+{
+    (void)context; /* settle() follows, and steps the node */
+}
+
+static void settle(void *context)
+{
+    struct daemon *d = context;
+    hosts_settle(d);
+    launch_settle(d);
+    ending_settle(d);
+    uint64_t next_us = node_step(d->node, loop_now_us());
+    bool full = udp_flush(d->udp);
+    loop_fd_set(d->udp_watch, LOOP_READ | (full ? LOOP_WRITE : 0));
+    loop_alarm_set(d->node_alarm, next_us);
+    connection_flush_all(d);
+    if (connection_resume_all(d))
+        loop_wake(d->loop);
+}
+
+static void on_end_signal(void *context)
+{
+    ending_begin(context, ENDING_LEAVE, "asked to by a signal");
+}
+
+/* ---- create ---- */
+
+static uint32_t count_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return (uint32_t)CPU_COUNT(&set);
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (uint32_t)n : 1;
+}
+
+static void self_describe(struct daemon *d, struct host *self)
+{
+    struct utsname system;
+    const struct control_bootstrap *invitation = &d->invitation;
+    self->index = invitation->index;
+    self->incarnation = invitation->incarnation;
+    self->speed = invitation->speed != 0 ? invitation->speed : d->conf.speed;
+    self->representation = representation_native();
+    self->cores = count_cores();
+    self->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+    randombytes_buf(self->id, sizeof self->id);
+    memcpy(self->name, d->name, sizeof self->name);
+    if (uname(&system) == 0)
+        snprintf(self->arch, sizeof self->arch, "%.31s", system.machine);
+}
+
+static int self_addresses(struct daemon *d, struct host *self, struct failure *why)
+{
+    struct candidate_wish wish = {.local = d->options->local,
+                                  .ipv6 = udp_ipv6(d->udp),
+                                  .address = d->conf.address,
+                                  .interface = d->conf.interface,
+                                  .port = udp_port(d->udp)};
+    int count = candidate_list(&wish, self->addresses, why);
+    for (int i = 0; i < count; i++) {
+        char text[SOCKADDR_TEXT_MAX];
+        sockaddr_print(&self->addresses[i], text);
+        log_line(&d->log, LOG_INFO, "address: %s", text);
+    }
+    self->address_count = (uint8_t)(count > 0 ? count : 0);
+    return count > 0 ? 0 : -1;
+}
+
+static int node_open(struct daemon *d, struct failure *why)
+{
+    struct node_config *config = &d->node_config;
+    const struct node_owner owner = {.context = d,
+                                     .send = on_node_send,
+                                     .frame = on_node_frame,
+                                     .host = on_node_host,
+                                     .joined = on_node_joined,
+                                     .ended = on_node_ended,
+                                     .log = on_node_log};
+    config->fail_timeout_us = d->conf.fail_timeout_us;
+    config->join_timeout_us = d->conf.join_timeout_us;
+    config->datagram_bytes_min = DATAGRAM_BYTES_MIN;
+    config->datagram_bytes_max =
+        d->options->local ? DATAGRAM_BYTES_LOOPBACK : d->conf.datagram_bytes_max;
+    config->random = random_bytes;
+    randombytes_buf(&config->seed, sizeof config->seed);
+    self_describe(d, &config->self);
+    if (self_addresses(d, &config->self, why) != 0)
+        return -1;
+    d->node = node_create(config, &owner);
+    d->node_alarm = loop_alarm_add(d->loop, on_alarm, d);
+    d->udp_watch = loop_fd_add(d->loop, udp_fd(d->udp), LOOP_READ, on_udp, d);
+    if (d->node == NULL || d->node_alarm == NULL || d->udp_watch == NULL)
+        return failure_set(why, "memory is exhausted");
+    return 0;
+}
+
+static void identify(struct daemon *d)
+{
+    struct node_config *config = &d->node_config;
+    if (d->options->join) {
+        memcpy(config->vm, d->invitation.vm, sizeof config->vm);
+        memcpy(config->key, d->invitation.key, sizeof config->key);
+        memcpy(d->name, d->invitation.name, sizeof d->name);
+        d->conf.fail_timeout_us = d->invitation.fail_timeout_us;
+        if (d->invitation.address[0] != '\0')
+            memcpy(d->conf.address, d->invitation.address, sizeof d->conf.address);
+        return;
+    }
+    const char *vm = d->options->vm != NULL ? d->options->vm : getenv("COVEY_VM");
+    snprintf(config->vm, sizeof config->vm, "%s", vm != NULL && vm[0] != '\0' ? vm : "default");
+    randombytes_buf(config->key, sizeof config->key);
+    if (d->options->host != NULL)
+        snprintf(d->name, sizeof d->name, "%s", d->options->host);
+    else if (d->options->local)
+        strcpy(d->name, "h0");
+    else if (gethostname(d->name, sizeof d->name - 1) == 0)
+        d->name[strcspn(d->name, ".")] = '\0';
+}
+
+static int names_check(const struct daemon *d, struct failure *why)
+{
+    const struct options *o = d->options;
+    const char *vm = o->vm != NULL ? o->vm : d->node_config.vm;
+    const char *name = o->host != NULL ? o->host : d->name;
+    const char *rule = "1 to 63 letters, digits or ._-@, not - or . first";
+    if (!bootstrap_name_ok(vm))
+        return failure_set(why, "'%s' cannot be a VM's name: %s", vm, rule);
+    if (!bootstrap_name_ok(name))
+        return failure_set(why, "'%s' cannot be a host's name: %s; use --name", name, rule);
+    return 0;
+}
+
+static int log_begin(struct daemon *d, struct failure *why)
+{
+    int level = d->options->verbose ? LOG_DEBUG : d->conf.log_level;
+    int error = log_open(&d->log, d->options->foreground ? NULL : d->runtime.log, level);
+    if (error != 0)
+        return failure_set(why, "cannot write %s: %s", d->runtime.log, strerror(-error));
+    if (d->log.fd != STDERR_FILENO)
+        dup2(d->log.fd, STDERR_FILENO); /* what libraries say on standard error */
+    return 0;
+}
+
+static int signals_begin(struct daemon *d)
+{
+    signal(SIGPIPE, SIG_IGN);
+    d->on_term = loop_signal_add(d->loop, SIGTERM, on_end_signal, d);
+    d->on_int = loop_signal_add(d->loop, SIGINT, on_end_signal, d);
+    if (d->options->foreground)
+        d->on_hup = loop_signal_add(d->loop, SIGHUP, on_end_signal, d);
+    else
+        signal(SIGHUP, SIG_IGN);
+    return d->on_term == NULL || d->on_int == NULL ? -ENOMEM : 0;
+}
+
+/* Many tasks need many descriptors: as many as the system gives. Tasks get the usual limit. */
+static void files_raise(struct daemon *d)
+{
+    if (getrlimit(RLIMIT_NOFILE, &d->files) != 0)
+        return;
+    struct rlimit raised = d->files;
+    if (raised.rlim_cur < FILES_WANTED)
+        raised.rlim_cur = raised.rlim_max < FILES_WANTED ? raised.rlim_max : FILES_WANTED;
+    setrlimit(RLIMIT_NOFILE, &raised);
+}
+
+static int tables_create(struct daemon *d, struct failure *why)
+{
+    d->loop = loop_create();
+    d->groups = groups_create(d);
+    if (d->loop == NULL || d->groups == NULL || tasks_init(&d->tasks, d) != 0 ||
+        ending_create(d) != 0 || signals_begin(d) != 0)
+        return failure_set(why, "memory is exhausted");
+    return 0;
+}
+
+static int daemon_open(struct daemon *d, struct failure *why)
+{
+    if (auth_init() != 0)
+        return failure_set(why, "libsodium cannot be used");
+    identify(d);
+    if (names_check(d, why) != 0)
+        return -1;
+    ssize_t size = readlink("/proc/self/exe", d->program, sizeof d->program - 1);
+    if (size <= 0)
+        return failure_set(why, "cannot find out where coveyd is: %s", strerror(errno));
+    files_raise(d);
+    if (runtime_open(&d->runtime, d->node_config.vm, d->name, !d->options->join, why) != 0 ||
+        log_begin(d, why) != 0 || tables_create(d, why) != 0)
+        return -1;
+    struct udp_config udp = {.local = d->options->local,
+                             .port_first = d->conf.port_first,
+                             .port_last = d->conf.port_last};
+    d->udp = udp_create(&udp, why);
+    return d->udp == NULL ? -1 : node_open(d, why);
+}
+
+struct daemon *daemon_create(const struct options *options, const struct conf *conf,
+                             const struct control_bootstrap *invitation, int ready_fd,
+                             struct failure *why)
+{
+    struct daemon *d = calloc(1, sizeof *d);
+    if (d == NULL) {
+        failure_set(why, "memory is exhausted");
+        return NULL;
+    }
+    d->options = options;
+    d->conf = *conf;
+    d->invitation = *invitation;
+    d->ready_fd = ready_fd;
+    d->log.fd = d->runtime.listener = -1;
+    if (daemon_open(d, why) == 0)
+        return d;
+    daemon_tell(d, "%s", why->text);
+    d->exit_status = 1;
+    daemon_destroy(d);
+    return NULL;
+}
+
+/* ---- run and destroy ---- */
+
+int daemon_run(struct daemon *d)
+{
+    if (d->options->join)
+        node_join(d->node, &d->invitation.coordinator, loop_now_us());
+    else
+        node_bootstrap(d->node, loop_now_us());
+    loop_set_settle(d->loop, settle, d);
+    loop_run(d->loop);
+    return d->exit_status;
+}
+
+void daemon_destroy(struct daemon *d)
+{
+    if (d == NULL)
+        return;
+    if (d->log.fd >= 0)
+        log_line(&d->log, LOG_INFO, "ended");
+    launch_fini(d);
+    hosts_fini(d);
+    local_close(d->local);
+    if (d->tasks.by_local != NULL)
+        tasks_fini(&d->tasks);
+    loop_fd_remove(&d->udp_watch);
+    loop_alarm_remove(&d->node_alarm);
+    loop_signal_remove(&d->on_term);
+    loop_signal_remove(&d->on_int);
+    loop_signal_remove(&d->on_hup);
+    node_destroy(d->node);
+    udp_destroy(d->udp);
+    group_table_destroy(d->groups);
+    ending_destroy(d->ending);
+    loop_destroy(d->loop);
+    runtime_close(&d->runtime, d->exit_status != 0);
+    log_close(&d->log);
+    sodium_memzero(&d->invitation, sizeof d->invitation);
+    sodium_memzero(&d->node_config, sizeof d->node_config);
+    free(d);
+}

@@ -1,0 +1,75 @@
+/*
+ * daemon.h - the one struct that owns everything in coveyd. The essay stands in daemon.c.
+ */
+#ifndef COVEY_DAEMON_DAEMON_H
+#define COVEY_DAEMON_DAEMON_H
+
+#include <sys/resource.h>
+
+#include "daemon/conf.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "daemon/options.h"
+#include "daemon/runtime.h"
+#include "daemon/task.h"
+#include "proto/control.h"
+#include "proto/node.h"
+
+struct daemon_counters {
+    uint64_t frames_from_tasks, frames_to_tasks, frames_to_hosts, frames_from_hosts;
+    uint64_t bytes_from_tasks, bytes_to_tasks;
+    uint64_t frames_refused, frames_undeliverable;
+    uint64_t tasks_spawned, tasks_enrolled, tasks_ended, spawns_failed;
+};
+
+struct daemon {
+    const struct options *options;
+    struct conf conf;
+    struct log log;
+    struct loop *loop;
+    struct runtime runtime;
+    char name[HOST_NAME_MAX_BYTES + 1];
+    char program[256];                   /* where coveyd itself is */
+    struct rlimit files;                 /* the limit on descriptors that tasks get */
+    struct control_bootstrap invitation; /* how this daemon joins: options->join */
+
+    struct udp *udp;
+    struct loop_fd *udp_watch;
+    struct node *node;
+    struct loop_alarm *node_alarm;
+    struct node_config node_config;
+
+    struct local *local; /* the socket on which tasks call */
+    struct tasks tasks;
+    struct launch *launches;  /* hosts being added */
+    struct group_table *groups; /* used while this host coordinates */
+    struct ending *ending;      /* how the daemon ends */
+    struct removal *removals;   /* hosts being removed */
+    bool halt_wanted;
+    struct loop_signal *on_term, *on_int, *on_hup;
+
+    struct daemon_counters counters;
+    bool joined;
+    int ready_fd; /* where the process in the foreground waits to hear; -1: told */
+    int exit_status;
+};
+
+/* Prepares a daemon: files, sockets, engines. NULL and *why on failure. `ready_fd` gets one line,
+ * "ok INDEX" or the reason, when it is known whether the daemon has joined; it is then closed. */
+struct daemon *daemon_create(const struct options *options, const struct conf *conf,
+                             const struct control_bootstrap *invitation, int ready_fd,
+                             struct failure *why);
+
+/* Runs until the daemon ends; returns its exit status. */
+int daemon_run(struct daemon *d);
+void daemon_destroy(struct daemon *d); /* NULL is fine */
+
+/* Tells the process in the foreground; only the first call says anything. */
+__attribute__((format(printf, 2, 3))) void daemon_tell(struct daemon *d, const char *format, ...);
+
+/* This host's index; 0 before it joined. Its daemon's tid. */
+uint32_t daemon_host(const struct daemon *d);
+uint32_t daemon_tid(const struct daemon *d);
+bool daemon_coordinates(const struct daemon *d);
+
+#endif

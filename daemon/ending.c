@@ -1,0 +1,130 @@
+/*
+ * The end of the daemon, in this order: no new tasks; SIGTERM to every task, after TERM_US SIGKILL;
+ * goodbye to the other hosts, and what they have not acknowledged sent until they have, at most
+ * GOODBYE_US; then the loop stops, and daemon_destroy() removes socket and files.
+ *
+ *   NONE -begin-> TERM -(2 s)-> KILL -(2 s)-> GOODBYE -(acknowledged, or 2 s)-> DONE
+ *                   \____________\__ no task left __/
+ */
+#include "daemon/ending.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/exit.h"
+
+#define TERM_US 2000000u
+#define KILL_US 2000000u
+#define GOODBYE_US 2000000u
+
+enum phase { PHASE_NONE, PHASE_TERM, PHASE_KILL, PHASE_GOODBYE, PHASE_DONE };
+
+struct ending {
+    enum phase phase;
+    enum ending_way way;
+    bool said; /* goodbye */
+    struct loop_timer *timer;
+};
+
+static const char *const phase_names[] = {"running", "term", "kill", "goodbye", "done"};
+
+static void ending_to(struct daemon *d, enum phase phase, const char *event)
+{
+    log_line(&d->log, LOG_DEBUG, "%s: %s -> %s", event, phase_names[d->ending->phase],
+             phase_names[phase]);
+    d->ending->phase = phase;
+}
+
+static bool any_child(const struct daemon *d)
+{
+    for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->cookie != 0)
+            return true;
+    return false;
+}
+
+static void goodbye(struct daemon *d, const char *event)
+{
+    ending_to(d, PHASE_GOODBYE, event);
+    loop_timer_start(d->ending->timer, GOODBYE_US);
+    loop_wake(d->loop);
+}
+
+static void on_timer(void *context)
+{
+    struct daemon *d = context;
+    struct ending *ending = d->ending;
+    if (ending->phase == PHASE_TERM) {
+        ending_to(d, PHASE_KILL, "timer");
+        for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+            if (task->cookie != 0)
+                exit_kill(task);
+        loop_timer_start(ending->timer, KILL_US);
+    } else if (ending->phase == PHASE_KILL) {
+        goodbye(d, "timer");
+    } else if (ending->phase == PHASE_GOODBYE) {
+        ending_to(d, PHASE_DONE, "timer");
+        loop_stop(d->loop);
+    }
+}
+
+int ending_create(struct daemon *d)
+{
+    d->ending = calloc(1, sizeof *d->ending);
+    if (d->ending != NULL)
+        d->ending->timer = loop_timer_add(d->loop, on_timer, d);
+    return d->ending == NULL || d->ending->timer == NULL ? -ENOMEM : 0;
+}
+
+void ending_destroy(struct ending *ending)
+{
+    if (ending != NULL)
+        loop_timer_remove(&ending->timer);
+    free(ending);
+}
+
+void ending_begin(struct daemon *d, enum ending_way way, const char *text)
+{
+    if (ending_under_way(d))
+        return;
+    log_line(&d->log, way == ENDING_FAILED ? LOG_ERROR : LOG_INFO, "ending: %s", text);
+    if (way == ENDING_FAILED)
+        d->exit_status = 1;
+    d->ending->way = way;
+    daemon_tell(d, "%s", text);
+    ending_to(d, PHASE_TERM, "begin");
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->cookie != 0)
+            exit_end(task);
+    loop_timer_start(d->ending->timer, TERM_US);
+    ending_task_gone(d);
+}
+
+bool ending_under_way(const struct daemon *d)
+{
+    return d->ending->phase != PHASE_NONE;
+}
+
+void ending_task_gone(struct daemon *d)
+{
+    bool waiting = d->ending->phase == PHASE_TERM || d->ending->phase == PHASE_KILL;
+    if (waiting && !any_child(d))
+        goodbye(d, "no task left");
+}
+
+void ending_settle(struct daemon *d)
+{
+    struct ending *ending = d->ending;
+    if (ending->phase != PHASE_GOODBYE)
+        return;
+    if (!ending->said && ending->way == ENDING_LEAVE && d->joined)
+        node_leave(d->node, loop_now_us());
+    bool first = !ending->said;
+    ending->said = true;
+    if (first) {
+        loop_wake(d->loop); /* the goodbye is sent by the step that follows */
+    } else if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED) {
+        ending_to(d, PHASE_DONE, "acknowledged");
+        loop_stop(d->loop);
+    }
+}

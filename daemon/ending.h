@@ -1,0 +1,27 @@
+/*
+ * ending.h - how the daemon ends: its tasks first, then its membership, then itself.
+ */
+#ifndef COVEY_DAEMON_ENDING_H
+#define COVEY_DAEMON_ENDING_H
+
+#include "daemon/daemon.h"
+
+int ending_create(struct daemon *d);        /* 0 or -ENOMEM */
+void ending_destroy(struct ending *ending); /* NULL is fine */
+
+/* How it ends: what the exit status will be, and whether the others are still to be told. */
+enum ending_way {
+    ENDING_LEAVE, /* asked to: says goodbye */
+    ENDING_TOLD,  /* removed, or the VM is halted: the others know */
+    ENDING_FAILED /* cut off, or could not join */
+};
+
+/* Begins to end; a second call has no effect. `text` says why in one line. */
+void ending_begin(struct daemon *d, enum ending_way way, const char *text);
+bool ending_under_way(const struct daemon *d);
+
+/* A task of this host is gone; and: all events of this round were handled. */
+void ending_task_gone(struct daemon *d);
+void ending_settle(struct daemon *d);
+
+#endif

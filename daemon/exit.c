@@ -1,0 +1,111 @@
+/*
+ * The end of a task. A child ends in three steps: its process is reaped; what it had sent (its
+ * stream) and written (its pipes) is read to the end; then GONE is sent and the task forgotten. A
+ * grandchild may hold the pipes open: it is waited for LINGER_US, then its output is its own
+ * affair. So whoever gets GONE has got everything before it.
+ */
+#include "daemon/exit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "daemon/connection.h"
+#include "daemon/ending.h"
+#include "daemon/output.h"
+#include "daemon/watch.h"
+#include "lib/covey.h"
+
+#define LINGER_US 1000000u
+#define KILL_AFTER_US 3000000u
+
+static void exit_finish(struct task *task)
+{
+    struct daemon *d = task->daemon;
+    if (task->killed && task->pid > 0 && task->cookie != 0)
+        kill(-task->pid, SIGKILL); /* what is left of its process group */
+    log_line(&d->log, LOG_DEBUG, "t%x ended: kind %d value %d: %s", task->tid, task->exit_kind,
+             task->exit_value, task->command);
+    d->counters.tasks_ended++;
+    watch_announce(task);
+    task_destroy(task);
+    ending_task_gone(d);
+}
+
+void exit_check(struct task *task)
+{
+    if (task->reaped && task->output[0].fd < 0 && task->output[1].fd < 0)
+        exit_finish(task);
+}
+
+static void on_linger(void *context)
+{
+    struct task *task = context;
+    output_close(task);
+    exit_finish(task);
+}
+
+static void on_reaped(void *context, int status)
+{
+    struct task *task = context;
+    struct daemon *d = task->daemon;
+    task->child = NULL;
+    task->reaped = true;
+    task->exit_kind = WIFSIGNALED(status) ? COVEY_EXIT_SIGNAL : COVEY_EXIT_STATUS;
+    task->exit_value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    connection_drain(task);
+    output_drain(task);
+    task->linger = loop_timer_add(d->loop, on_linger, task);
+    if (task->linger == NULL)
+        output_close(task);
+    else
+        loop_timer_start(task->linger, LINGER_US);
+    exit_check(task);
+}
+
+void exit_watch(struct task *task)
+{
+    task->child = loop_child_add(task->daemon->loop, task->pid, on_reaped, task);
+}
+
+void exit_left(struct task *task)
+{
+    exit_finish(task);
+}
+
+/* ---- signals ---- */
+
+int exit_signal(struct task *task, int number)
+{
+    if (task->pid <= 0)
+        return -EPERM; /* enrolled from where this daemon cannot see its process */
+    if (task->cookie == 0)
+        return kill(task->pid, number) == 0 ? 0 : -errno;
+    if (kill(-task->pid, number) == 0)
+        return 0;
+    return task->reaped ? 0 : -errno;
+}
+
+void exit_kill(struct task *task)
+{
+    task->killed = true;
+    exit_signal(task, SIGKILL);
+}
+
+static void on_kill(void *context)
+{
+    exit_kill(context);
+}
+
+void exit_end(struct task *task)
+{
+    if (task->killed)
+        return;
+    task->killed = true;
+    exit_signal(task, SIGTERM);
+    task->kill = loop_timer_add(task->daemon->loop, on_kill, task);
+    if (task->kill == NULL)
+        exit_kill(task);
+    else
+        loop_timer_start(task->kill, KILL_AFTER_US);
+}

@@ -1,0 +1,206 @@
+#include "daemon/hosts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/reply.h"
+#include "lib/covey.h"
+
+#define ROW_BYTES 1024
+#define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
+#define REMOVE_US 10000000u /* a host that has not gone by then is reported as it is */
+
+/* A REMOVE_HOSTS under way: answered when all its hosts are gone. */
+struct removal {
+    struct removal *next;
+    uint32_t to, request;
+    uint64_t deadline_us; /* 0: not begun */
+    size_t count;
+    struct control_result results[];
+};
+
+bool hosts_not_coordinator(struct daemon *d, uint32_t source, uint32_t request)
+{
+    if (daemon_coordinates(d))
+        return false;
+    const struct host *host = node_host(d->node, node_coordinator(d->node));
+    if (host == NULL)
+        reply_error(d, source, request, COVEY_EINVAL, "the VM has no coordinator at the moment");
+    else
+        reply_error(d, source, request, COVEY_EINVAL,
+                    "host %s does not coordinate the VM, host %s (index %u) does", d->name,
+                    host->name, host->index);
+    return true;
+}
+
+const struct host *hosts_find(const struct daemon *d, const char *name)
+{
+    const struct host *host;
+    for (size_t i = 0; (host = node_host_at(d->node, i)) != NULL; i++)
+        if (host->state != HOST_DOWN && strcmp(host->name, name) == 0)
+            return host;
+    return NULL;
+}
+
+/* ---- HOSTS ---- */
+
+static void row_add(struct reply *reply, const struct daemon *d, const struct host *host)
+{
+    const struct address *path = node_path(d->node, host->index);
+    struct address none = {.family = ADDRESS_NONE};
+    if (path == NULL)
+        path = host->address_count > 0 ? &host->addresses[0] : &none;
+    struct cursor c = reply_room(reply, ROW_BYTES);
+    control_put_host(&c, host);
+    address_put(&c, path);
+    reply_add(reply, &c);
+}
+
+const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    const struct host *host;
+    struct reply reply;
+    if (!cursor_done(payload))
+        return "bad payload";
+    reply_begin(&reply, d, source, request);
+    for (size_t i = 0; (host = node_host_at(d->node, i)) != NULL; i++)
+        row_add(&reply, d, host);
+    reply_send(&reply, 0);
+    return NULL;
+}
+
+/* ---- HALT ---- */
+
+const char *hosts_on_halt(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    if (!cursor_done(payload))
+        return "bad payload";
+    if (hosts_not_coordinator(d, source, request))
+        return NULL;
+    log_line(&d->log, LOG_INFO, "t%x halts the VM", source);
+    reply_done(d, source, request);
+    d->halt_wanted = true;
+    return NULL;
+}
+
+/* ---- REMOVE_HOSTS ---- */
+
+static void removal_name(struct daemon *d, struct cursor *payload, struct control_result *result)
+{
+    char name[CONTROL_NAME_MAX + 1] = "";
+    cursor_get_text(payload, name, sizeof name);
+    const struct host *host = hosts_find(d, name);
+    if (host != NULL) {
+        result->number = host->index;
+        return;
+    }
+    result->error = COVEY_ENOHOST;
+    snprintf(result->text, sizeof result->text, "the VM has no host '%s'", name);
+}
+
+const char *hosts_on_remove(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    size_t count = cursor_get_u16(payload);
+    if (!cursor_ok(payload) || count * 2 > cursor_left(payload))
+        return "bad payload";
+    if (hosts_not_coordinator(d, source, request))
+        return NULL;
+    struct removal *r = calloc(1, sizeof *r + count * sizeof r->results[0]);
+    if (r == NULL)
+        return "memory is exhausted";
+    r->to = source;
+    r->request = request;
+    r->count = count;
+    for (size_t i = 0; i < count; i++)
+        removal_name(d, payload, &r->results[i]);
+    if (!cursor_done(payload)) {
+        free(r);
+        return "bad payload";
+    }
+    r->next = d->removals;
+    d->removals = r;
+    return NULL;
+}
+
+static void result_fail(struct control_result *result, const char *text)
+{
+    result->error = COVEY_EINVAL;
+    snprintf(result->text, sizeof result->text, "%s", text);
+}
+
+static void removal_begin(struct daemon *d, struct removal *r, uint64_t now_us)
+{
+    r->deadline_us = now_us + REMOVE_US;
+    for (size_t i = 0; i < r->count; i++) {
+        struct control_result *result = &r->results[i];
+        if (result->error != 0)
+            continue;
+        if (result->number == daemon_host(d)) {
+            result_fail(result, "this host coordinates the VM; halt the VM instead");
+            continue;
+        }
+        int error = node_remove(d->node, result->number, now_us);
+        if (error != 0)
+            result_fail(result, strerror(-error));
+    }
+}
+
+static bool removal_pending(const struct daemon *d, const struct removal *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const struct host *host = node_host(d->node, r->results[i].number);
+        if (r->results[i].error == 0 && host != NULL && host->state != HOST_DOWN)
+            return true;
+    }
+    return false;
+}
+
+static void removal_answer(struct daemon *d, struct removal *r)
+{
+    struct reply reply;
+    reply_begin(&reply, d, r->to, r->request);
+    for (size_t i = 0; i < r->count; i++) {
+        struct cursor c = reply_room(&reply, RESULT_BYTES);
+        control_put_result(&c, &r->results[i]);
+        reply_add(&reply, &c);
+    }
+    reply_send(&reply, 0);
+}
+
+static void removals_settle(struct daemon *d)
+{
+    uint64_t now_us = d->removals == NULL ? 0 : loop_now_us();
+    for (struct removal **at = &d->removals, *r; (r = *at) != NULL;) {
+        if (r->deadline_us == 0)
+            removal_begin(d, r, now_us);
+        if (removal_pending(d, r) && now_us < r->deadline_us) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        removal_answer(d, r);
+        free(r);
+    }
+}
+
+void hosts_settle(struct daemon *d)
+{
+    removals_settle(d);
+    if (d->halt_wanted) {
+        d->halt_wanted = false;
+        node_shutdown(d->node, loop_now_us());
+    }
+}
+
+void hosts_fini(struct daemon *d)
+{
+    while (d->removals != NULL) {
+        struct removal *next = d->removals->next;
+        free(d->removals);
+        d->removals = next;
+    }
+}

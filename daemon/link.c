@@ -1,0 +1,106 @@
+/*
+ * Direct links. The key of a stream between two tasks never crosses the network: each of the two
+ * daemons derives it from the VM key, the two tids and the opener's nonce, and gives it to its own
+ * task. The opener's daemon knows by which address it reaches the accepter's host, so it is the one
+ * that tells the opener where to connect.
+ */
+#include "daemon/link.h"
+
+#include <stdio.h>
+
+#include "daemon/connection.h"
+#include "lib/covey.h"
+
+#define LINK_BYTES_MAX 512
+
+static void key_derive(const struct daemon *d, struct control_link *link, uint32_t opener,
+                       uint32_t accepter)
+{
+    auth_link_key(link->key, d->node_config.key, opener, accepter, link->nonce);
+    link->has_key = true;
+}
+
+static void refuse(struct daemon *d, const struct frame *open, struct control_link *link,
+                   const char *text)
+{
+    uint8_t bytes[LINK_BYTES_MAX];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    link->error = COVEY_EROUTE;
+    snprintf(link->text, sizeof link->text, "%s", text);
+    control_put_link_refuse(&c, link);
+    struct frame frame = {.length = (uint32_t)(c.at - bytes),
+                          .kind = FRAME_LINK_REFUSE,
+                          .source = open->destination,
+                          .destination = open->source};
+    route_send(d, &frame, bytes);
+}
+
+static void give_key(struct task *opener, uint32_t accepter, struct control_link *link)
+{
+    uint8_t bytes[LINK_BYTES_MAX];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    key_derive(opener->daemon, link, opener->tid, accepter);
+    control_put_link_key(&c, link);
+    struct frame frame = {.length = (uint32_t)(c.at - bytes),
+                          .kind = FRAME_LINK_KEY,
+                          .source = accepter,
+                          .destination = opener->tid};
+    connection_put(opener, &frame, bytes, NULL, 0);
+}
+
+bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload)
+{
+    struct daemon *d = opener->daemon;
+    struct control_link link;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_link_open(&c, &link);
+    const char *refused = NULL;
+    if (!cursor_done(&c))
+        refused = "the daemon cannot read the LINK_OPEN";
+    else if (link.route == COVEY_ROUTE_SHM && tid_host(frame->destination) != daemon_host(d))
+        refused = "the two tasks are on different hosts: they share no memory";
+    if (refused != NULL) {
+        refuse(d, frame, &link, refused);
+        return false;
+    }
+    if (link.route == COVEY_ROUTE_TCP)
+        give_key(opener, frame->destination, &link);
+    return true;
+}
+
+/* The payload as the task gets it, in bytes[LINK_BYTES_MAX]. Returns its size, 0: refused. */
+static uint32_t rewrite(const struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                        uint8_t *bytes)
+{
+    struct control_link link;
+    struct cursor in = cursor_reader(payload, frame->length);
+    struct cursor out = cursor_writer(bytes, LINK_BYTES_MAX);
+    if (frame->kind == FRAME_LINK_OPEN) {
+        control_get_link_open(&in, &link);
+        key_derive(d, &link, frame->source, frame->destination);
+        control_put_link_open(&out, &link);
+    } else {
+        control_get_link_accept(&in, &link);
+        uint32_t host = tid_host(frame->source);
+        const struct address *path = host == daemon_host(d) ? NULL : node_path(d->node, host);
+        link.has_address = link.route == COVEY_ROUTE_TCP && path != NULL;
+        if (link.has_address)
+            link.address = *path;
+        control_put_link_accept(&out, &link);
+    }
+    return cursor_done(&in) && cursor_ok(&out) ? (uint32_t)(out.at - bytes) : 0;
+}
+
+bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame,
+                  const uint8_t *payload, const int *fds, int nfds)
+{
+    uint8_t bytes[LINK_BYTES_MAX];
+    struct frame rewritten = *frame;
+    rewritten.length = rewrite(d, frame, payload, bytes);
+    if (rewritten.length > 0)
+        return connection_put(task, &rewritten, bytes, fds, nfds);
+    d->counters.frames_refused++;
+    log_line(&d->log, LOG_ERROR, "%s of t%x refused: bad payload", frame_kind_name(frame->kind),
+             frame->source);
+    return true;
+}

@@ -1,0 +1,18 @@
+/*
+ * link.h - what the daemons add to the frames by which two tasks set up a direct link.
+ */
+#ifndef COVEY_DAEMON_LINK_H
+#define COVEY_DAEMON_LINK_H
+
+#include "daemon/route.h"
+
+/* A LINK_OPEN leaves its opener here. Gives the opener the key of a stream link; refuses what
+ * cannot work. False: it goes no further (the opener was told). */
+bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload);
+
+/* A LINK_OPEN or LINK_ACCEPT arrives at a task here: adds the key, or the address of the
+ * accepter's host. False: the task is gone. */
+bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame,
+                  const uint8_t *payload, const int *fds, int nfds);
+
+#endif

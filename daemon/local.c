@@ -1,0 +1,289 @@
+/*
+ * Callers. A process that connects is a caller until its first frame, which must be ENROL: then
+ * its stream becomes that of a task. Only processes of our own user are listened to; a caller that
+ * does not enrol within CALLER_US is disconnected.
+ */
+#include "daemon/local.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/connection.h"
+#include "daemon/ending.h"
+#include "daemon/reply.h"
+#include "lib/covey.h"
+#include "lib/stream.h"
+
+#define CALLER_US 10000000u
+#define CALLERS_MAX 1024
+#define ACCEPTS_MAX 64 /* a time, so that others are heard too */
+#define ACCEPT_AGAIN_US 100000u
+#define ENROLLED_BYTES 512
+
+enum { CALLER_ENROLLED = 1, CALLER_REFUSED = 2 };
+
+struct caller {
+    struct caller *next, *previous;
+    struct daemon *daemon;
+    struct stream *stream;
+    struct loop_fd *watch;
+    struct loop_timer *timer;
+    struct control_enrol enrol;
+    pid_t pid;
+};
+
+struct local {
+    struct daemon *daemon;
+    struct loop_fd *watch;
+    struct loop_timer *again; /* descriptors are exhausted: try later */
+    struct caller *first;
+    unsigned count;
+};
+
+static void caller_destroy(struct caller *caller)
+{
+    struct local *local = caller->daemon->local;
+    *(caller->previous == NULL ? &local->first : &caller->previous->next) = caller->next;
+    if (caller->next != NULL)
+        caller->next->previous = caller->previous;
+    local->count--;
+    loop_fd_remove(&caller->watch);
+    loop_timer_remove(&caller->timer);
+    stream_destroy(caller->stream);
+    free(caller);
+}
+
+/* ---- enrolment ---- */
+
+/* Answers a caller that does not become a task. */
+static void caller_refuse(struct caller *caller, int32_t error, const char *text)
+{
+    uint8_t bytes[8 + 2 + CONTROL_REASON_MAX];
+    struct daemon *d = caller->daemon;
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    struct control_reply reply = {.request = caller->enrol.request, .status = error};
+    control_put_reply(&c, &reply);
+    cursor_put_text(&c, text);
+    struct frame frame = {.length = (uint32_t)(c.at - bytes),
+                          .kind = FRAME_REPLY,
+                          .flags = FRAME_LAST,
+                          .source = daemon_tid(d)};
+    log_line(&d->log, LOG_ERROR, "process %d may not enrol: %s", (int)caller->pid, text);
+    if (stream_put(caller->stream, &frame, bytes, NULL, 0) == 0)
+        stream_flush(caller->stream);
+}
+
+static void enrolled_reply(const struct task *task, uint32_t request)
+{
+    struct daemon *d = task->daemon;
+    struct control_enrolled e = {.tid = task->tid,
+                                 .parent = task->parent,
+                                 .sink = task->sink,
+                                 .host = daemon_host(d),
+                                 .coordinator = node_coordinator(d->node),
+                                 .route = task->route};
+    memcpy(e.host_name, d->name, sizeof e.host_name);
+    memcpy(e.vm, d->node_config.vm, sizeof e.vm);
+    struct reply reply;
+    reply_begin(&reply, d, task->tid, request);
+    struct cursor c = reply_room(&reply, ENROLLED_BYTES);
+    control_put_enrolled(&c, &e);
+    reply_add(&reply, &c);
+    reply_send(&reply, 0);
+}
+
+/* The task that the caller becomes: the one that was spawned under its cookie, or a new one. */
+static struct task *caller_task(struct caller *caller)
+{
+    struct daemon *d = caller->daemon;
+    const struct control_enrol *enrol = &caller->enrol;
+    struct task *task = task_find_cookie(&d->tasks, enrol->cookie);
+    if (task == NULL) {
+        task = task_create(d);
+        if (task == NULL)
+            return NULL;
+        task->pid = caller->pid;
+    }
+    task->role = enrol->role;
+    if (enrol->command[0] != '\0')
+        memcpy(task->command, enrol->command, sizeof task->command);
+    return task;
+}
+
+static void caller_becomes_task(struct caller *caller)
+{
+    struct daemon *d = caller->daemon;
+    struct task *task = ending_under_way(d) ? NULL : caller_task(caller);
+    if (task == NULL) {
+        bool ending = ending_under_way(d);
+        caller_refuse(caller, ending ? COVEY_EHALT : COVEY_ERESOURCE,
+                      ending ? "this host is leaving the VM" : "this host has too many tasks");
+        caller_destroy(caller);
+        return;
+    }
+    uint32_t request = caller->enrol.request;
+    loop_fd_remove(&caller->watch);
+    if (connection_attach(task, caller->stream) != 0) {
+        caller_refuse(caller, COVEY_ENOMEM, "the daemon's memory is exhausted");
+        if (task->cookie == 0)
+            task_destroy(task);
+        caller_destroy(caller);
+        return;
+    }
+    caller->stream = NULL;
+    caller_destroy(caller);
+    log_line(&d->log, LOG_DEBUG, "t%x enrolled: pid %d: %s", task->tid, (int)task->pid,
+             task->command);
+    enrolled_reply(task, request);
+    connection_welcome(task);
+    connection_read(task);
+}
+
+static const char *enrol_refused(struct caller *caller, const struct frame *frame,
+                                 const uint8_t *payload)
+{
+    struct cursor c = cursor_reader(payload, frame->length);
+    if (frame->kind != FRAME_ENROL || frame->source != 0)
+        return "its first frame is not ENROL";
+    control_get_enrol(&c, &caller->enrol);
+    if (!cursor_ok(&c))
+        return "its ENROL cannot be read";
+    return NULL;
+}
+
+static int on_first_frame(void *context, const struct frame *frame, const uint8_t *payload,
+                          int *fds, int nfds)
+{
+    struct caller *caller = context;
+    for (int i = 0; i < nfds; i++)
+        close(fds[i]);
+    const char *refused = enrol_refused(caller, frame, payload);
+    if (refused != NULL) {
+        caller_refuse(caller, COVEY_EPROTO, refused);
+        return CALLER_REFUSED;
+    }
+    if (caller->enrol.version == WIRE_VERSION)
+        return CALLER_ENROLLED;
+    char text[CONTROL_REASON_MAX + 1];
+    snprintf(text, sizeof text, "the task speaks version %u, this daemon version %d",
+             caller->enrol.version, WIRE_VERSION);
+    caller_refuse(caller, COVEY_EVERSION, text);
+    return CALLER_REFUSED;
+}
+
+static void on_caller(void *context, int events)
+{
+    (void)events;
+    struct caller *caller = context;
+    int result = stream_read(caller->stream, on_first_frame, caller);
+    if (result == CALLER_ENROLLED)
+        caller_becomes_task(caller);
+    else if (result != 0)
+        caller_destroy(caller);
+}
+
+/* ---- accepting ---- */
+
+static void on_caller_late(void *context)
+{
+    struct caller *caller = context;
+    log_line(&caller->daemon->log, LOG_ERROR, "process %d connected and did not enrol in time",
+             (int)caller->pid);
+    caller_destroy(caller);
+}
+
+static void caller_create(struct local *local, int fd, pid_t pid)
+{
+    struct daemon *d = local->daemon;
+    struct caller *caller = calloc(1, sizeof *caller);
+    struct stream *stream = caller == NULL ? NULL : stream_create(fd);
+    if (stream == NULL) {
+        close(fd);
+        free(caller);
+        return;
+    }
+    *caller = (struct caller){.next = local->first, .daemon = d, .stream = stream, .pid = pid};
+    if (caller->next != NULL)
+        caller->next->previous = caller;
+    local->first = caller;
+    local->count++;
+    caller->watch = loop_fd_add(d->loop, fd, LOOP_READ, on_caller, caller);
+    caller->timer = loop_timer_add(d->loop, on_caller_late, caller);
+    if (caller->watch == NULL || caller->timer == NULL)
+        caller_destroy(caller);
+    else
+        loop_timer_start(caller->timer, CALLER_US);
+}
+
+static void local_admit(struct local *local, int fd)
+{
+    struct daemon *d = local->daemon;
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    int error = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+    if (error == 0 && peer.uid == geteuid() && local->count < CALLERS_MAX) {
+        caller_create(local, fd, peer.pid);
+        return;
+    }
+    log_line(&d->log, LOG_ERROR, "process %d of user %u not admitted", (int)peer.pid,
+             (unsigned)peer.uid);
+    close(fd);
+}
+
+static void on_again(void *context)
+{
+    struct local *local = context;
+    loop_fd_set(local->watch, LOOP_READ);
+}
+
+/* Without descriptors accept() would fail again and again: pause. */
+static void local_pause(struct local *local)
+{
+    log_line(&local->daemon->log, LOG_ERROR, "cannot accept a task: %s", strerror(errno));
+    loop_fd_set(local->watch, 0);
+    loop_timer_start(local->again, ACCEPT_AGAIN_US);
+}
+
+static void on_listener(void *context, int events)
+{
+    (void)events;
+    struct local *local = context;
+    int listener = local->daemon->runtime.listener;
+    for (int i = 0; i < ACCEPTS_MAX; i++) {
+        int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0) {
+            local_admit(local, fd);
+            continue;
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+            local_pause(local);
+        if (errno != EINTR && errno != ECONNABORTED)
+            return;
+    }
+}
+
+int local_open(struct daemon *d)
+{
+    struct local *local = calloc(1, sizeof *local);
+    if (local == NULL)
+        return -ENOMEM;
+    local->daemon = d;
+    d->local = local;
+    local->again = loop_timer_add(d->loop, on_again, local);
+    local->watch = loop_fd_add(d->loop, d->runtime.listener, LOOP_READ, on_listener, local);
+    return local->again == NULL || local->watch == NULL ? -ENOMEM : 0;
+}
+
+void local_close(struct local *local)
+{
+    if (local == NULL)
+        return;
+    while (local->first != NULL)
+        caller_destroy(local->first);
+    loop_fd_remove(&local->watch);
+    loop_timer_remove(&local->again);
+    free(local);
+}

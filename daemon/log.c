@@ -1,0 +1,74 @@
+#include "daemon/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const level_names[] = {"error", "info", "debug"};
+
+int log_open(struct log *log, const char *path, int level)
+{
+    log->level = level;
+    log->fd = path == NULL
+                  ? STDERR_FILENO
+                  : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return log->fd < 0 ? -errno : 0;
+}
+
+void log_close(struct log *log)
+{
+    if (log->fd > STDERR_FILENO)
+        close(log->fd);
+    log->fd = -1;
+}
+
+static size_t log_stamp(char *text, size_t size)
+{
+    struct timespec now;
+    struct tm local;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &local);
+    size_t used = strftime(text, size, "%Y-%m-%d %H:%M:%S", &local);
+    return used + (size_t)snprintf(text + used, size - used, ".%03ld ", now.tv_nsec / 1000000);
+}
+
+/* What is logged may come from a peer: it must not forge lines or drive a terminal. */
+static void log_clean(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 127)
+            *text = '?';
+}
+
+void log_line(const struct log *log, int level, const char *format, ...)
+{
+    if (log->fd < 0 || level > log->level)
+        return;
+    char text[1024];
+    size_t used = log_stamp(text, sizeof text);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text + used, sizeof text - used - 1, format, list);
+    va_end(list);
+    log_clean(text + used);
+    strcat(text, "\n");
+    if (write(log->fd, text, strlen(text)) < 0)
+        return; /* a full disk must not stop the daemon */
+}
+
+int log_level_parse(const char *name)
+{
+    for (int level = LOG_ERROR; level <= LOG_DEBUG; level++)
+        if (strcmp(name, level_names[level]) == 0)
+            return level;
+    return -1;
+}
+
+const char *log_level_name(int level)
+{
+    return level >= LOG_ERROR && level <= LOG_DEBUG ? level_names[level] : "unknown";
+}

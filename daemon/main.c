@@ -1,0 +1,100 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/bootstrap.h"
+#include "daemon/daemon.h"
+#include "daemon/detach.h"
+#include "daemon/sockaddr.h"
+
+static int conf_load(struct conf *conf, const struct options *options, struct failure *why)
+{
+    char path[PATH_MAX];
+    conf_init(conf);
+    const char *file = options->config;
+    if (file == NULL && conf_find(path, sizeof path) == 0)
+        file = path;
+    if (file != NULL && conf_read(conf, file, why) != 0)
+        return -1;
+    if (options->port != NULL &&
+        conf_parse_ports(options->port, &conf->port_first, &conf->port_last) != 0)
+        return failure_set(why, "--port must be a port or FIRST-LAST, not '%s'", options->port);
+    struct address unused;
+    if (options->address == NULL)
+        return 0;
+    if (strlen(options->address) > CONF_ADDRESS_MAX ||
+        !sockaddr_parse(options->address, 1, &unused))
+        return failure_set(why, "--address must be an IP address, not '%s'", options->address);
+    strcpy(conf->address, options->address);
+    return 0;
+}
+
+static int cwd_change(const struct options *options, struct failure *why)
+{
+    const char *home = getenv("HOME");
+    if (options->cwd != NULL)
+        return chdir(options->cwd) == 0
+                   ? 0
+                   : failure_set(why, "cannot change to %s: %s", options->cwd, strerror(errno));
+    if (!options->foreground && (home == NULL || chdir(home) != 0) && chdir("/") != 0)
+        return failure_set(why, "cannot change to /: %s", strerror(errno));
+    return 0;
+}
+
+static int load(struct options *options, struct conf *conf, struct control_bootstrap *invitation,
+                struct failure *why)
+{
+    if (conf_load(conf, options, why) != 0)
+        return -1;
+    if (options->config != NULL) {
+        options->config = realpath(options->config, NULL); /* for the daemons started from here */
+        if (options->config == NULL)
+            return failure_set(why, "memory is exhausted");
+    }
+    if (cwd_change(options, why) != 0)
+        return -1;
+    return options->join ? bootstrap_read(invitation, stdin, why) : 0;
+}
+
+static int serve(const struct options *options, const struct conf *conf,
+                 const struct control_bootstrap *invitation, int ready_fd, struct failure *why)
+{
+    struct daemon *d = daemon_create(options, conf, invitation, ready_fd, why);
+    if (d == NULL)
+        return -1;
+    int status = daemon_run(d);
+    daemon_destroy(d);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct conf conf;
+    struct control_bootstrap invitation = {0};
+    struct failure why = {""};
+    int ready = -1, side = 0;
+
+    close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
+    int status = options_parse(&options, argc, argv, &why);
+    if (status == OPTIONS_DONE)
+        return 0;
+    if (status == OPTIONS_GO)
+        status = load(&options, &conf, &invitation, &why);
+    if (status == 0 && !options.foreground)
+        status = side = detach(&ready, &why);
+    else if (status == 0 && options.join)
+        ready = dup(STDOUT_FILENO);
+    if (status == 0)
+        status = serve(&options, &conf, &invitation, ready, &why);
+    else if (side == 1)
+        status = detach_wait(ready, options.join, &why);
+    if (status < 0)
+        fprintf(stderr, "coveyd: %s\n", why.text);
+    free((char *)options.config);
+    return status == 0 ? 0 : 1;
+}

@@ -1,0 +1,104 @@
+#include "daemon/options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/covey.h"
+
+static const char usage[] =
+    "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--port P[-P]]\n"
+    "              [--config FILE] [--cwd DIR] [--foreground] [--verbose]\n"
+    "       coveyd --join [...]\n"
+    "\n"
+    "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
+    "of the virtual machine that the line on standard input speaks of.\n"
+    "\n"
+    "  --vm NAME       the virtual machine's name (default $COVEY_VM, otherwise \"default\")\n"
+    "  --name HOST     this host's name in it (default: the machine's own)\n"
+    "  --local         use 127.0.0.1 only\n"
+    "  --address A     the address by which others reach this host\n"
+    "  --port P[-P]    the UDP port, or the first and last of those to try\n"
+    "  --config FILE   read FILE instead of the usual covey.conf\n"
+    "  --cwd DIR       change to this directory first\n"
+    "  --foreground    do not go to the background; log to standard error\n"
+    "  --verbose       log more\n"
+    "  --help, --version\n";
+
+static const struct option long_options[] = {
+    {"vm", required_argument, NULL, 'm'},
+    {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},
+    {"address", required_argument, NULL, 'a'},
+    {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'},
+    {"cwd", required_argument, NULL, 'd'},
+    {"foreground", no_argument, NULL, 'f'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"join", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static int options_set(struct options *o, int letter)
+{
+    switch (letter) {
+    case 'm':
+        o->vm = optarg;
+        break;
+    case 'n':
+        o->host = optarg;
+        break;
+    case 'a':
+        o->address = optarg;
+        break;
+    case 'p':
+        o->port = optarg;
+        break;
+    case 'c':
+        o->config = optarg;
+        break;
+    case 'd':
+        o->cwd = optarg;
+        break;
+    case 'l':
+        o->local = true;
+        break;
+    case 'f':
+        o->foreground = true;
+        break;
+    case 'v':
+        o->verbose = true;
+        break;
+    case 'j':
+        o->join = true;
+        break;
+    case 'h':
+        return fputs(usage, stdout), OPTIONS_DONE;
+    case 'V':
+        return puts("coveyd " COVEY_VERSION), OPTIONS_DONE;
+    default:
+        return OPTIONS_BAD;
+    }
+    return OPTIONS_GO;
+}
+
+int options_parse(struct options *options, int argc, char **argv, struct failure *why)
+{
+    memset(options, 0, sizeof *options);
+    opterr = 0;
+    int letter;
+    while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+        int result = options_set(options, letter);
+        if (result == OPTIONS_DONE)
+            return result;
+        if (result == OPTIONS_BAD)
+            return failure_set(why, "bad option %s; coveyd --help lists them", argv[optind - 1]);
+    }
+    if (optind < argc)
+        return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
+    if (options->join && (options->vm != NULL || options->host != NULL))
+        return failure_set(why, "--vm and --name come with the line that --join reads");
+    return OPTIONS_GO;
+}

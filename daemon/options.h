@@ -1,0 +1,22 @@
+/*
+ * options.h - the command line of coveyd.
+ */
+#ifndef COVEY_DAEMON_OPTIONS_H
+#define COVEY_DAEMON_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "daemon/failure.h"
+
+struct options {
+    const char *vm, *host, *address, *port, *config, *cwd; /* NULL: not given */
+    bool join, local, foreground, verbose;
+};
+
+enum { OPTIONS_GO = 0, OPTIONS_DONE = 1, OPTIONS_BAD = -1 };
+
+/* Reads argv. OPTIONS_DONE: --help or --version was asked for and answered. OPTIONS_BAD: *why says
+ * what is wrong. */
+int options_parse(struct options *options, int argc, char **argv, struct failure *why);
+
+#endif

@@ -1,0 +1,12 @@
+/*
+ * ps.h - the requests about the tasks of this host: TASKS and SIGNAL.
+ */
+#ifndef COVEY_DAEMON_PS_H
+#define COVEY_DAEMON_PS_H
+
+#include "daemon/route.h"
+
+route_handler ps_on_tasks;
+route_handler ps_on_signal;
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * Routing. Every frame has one source and one destination tid; a tid's host part says which daemon
+ * knows it, local part 0 is that daemon itself.
+ *
+ *   local task --+                 +-- this daemon: the handler of its kind
+ *   other host --+-- checks -------+-- a task here: its stream (link.c rewrites LINK frames)
+ *   this daemon--+                 +-- another host: node_send()
+ *
+ * Checks: a source must be who the frame came from, and its kind must be one that such a source
+ * may send to such a destination. A frame that nobody can take is answered (GONE, or a REPLY with
+ * the error), never dropped in silence; answers themselves are not answered.
+ */
+#include "daemon/route.h"
+
+#include "daemon/connection.h"
+#include "daemon/groups.h"
+#include "daemon/hosts.h"
+#include "daemon/launch.h"
+#include "daemon/link.h"
+#include "daemon/output.h"
+#include "daemon/ps.h"
+#include "daemon/reply.h"
+#include "daemon/spawn.h"
+#include "daemon/stats.h"
+#include "daemon/watch.h"
+#include "lib/covey.h"
+
+/* ---- this daemon's own ---- */
+
+static route_handler *const handlers[] = {
+    [FRAME_HOSTS] = hosts_on_hosts,
+    [FRAME_TASKS] = ps_on_tasks,
+    [FRAME_SPAWN] = spawn_on_spawn,
+    [FRAME_SIGNAL] = ps_on_signal,
+    [FRAME_WATCH] = watch_on_watch,
+    [FRAME_GONE] = watch_on_gone,
+    [FRAME_OUTPUT_ACK] = output_on_ack,
+    [FRAME_ADD_HOSTS] = launch_on_add_hosts,
+    [FRAME_REMOVE_HOSTS] = hosts_on_remove,
+    [FRAME_HALT] = hosts_on_halt,
+    [FRAME_STATS] = stats_on_stats,
+    [FRAME_GROUP_JOIN] = groups_on_join,
+    [FRAME_GROUP_LEAVE] = groups_on_leave,
+    [FRAME_GROUP_MEMBERS] = groups_on_members,
+    [FRAME_GROUP_BARRIER] = groups_on_barrier,
+    [FRAME_GROUP_CANCEL] = groups_on_cancel,
+};
+#define HANDLERS (sizeof handlers / sizeof handlers[0])
+
+/* Kinds whose payload begins with a request number that a REPLY repeats. */
+static bool is_request(uint8_t kind)
+{
+    switch (kind) {
+    case FRAME_HOSTS:
+    case FRAME_TASKS:
+    case FRAME_SPAWN:
+    case FRAME_SIGNAL:
+    case FRAME_ADD_HOSTS:
+    case FRAME_REMOVE_HOSTS:
+    case FRAME_HALT:
+    case FRAME_STATS:
+    case FRAME_GROUP_JOIN:
+    case FRAME_GROUP_LEAVE:
+    case FRAME_GROUP_MEMBERS:
+    case FRAME_GROUP_BARRIER:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void answer_error(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                         int32_t error, const char *text)
+{
+    struct cursor c = cursor_reader(payload, frame->length);
+    uint32_t request = cursor_get_u32(&c);
+    if (is_request(frame->kind) && cursor_ok(&c))
+        reply_error(d, frame->source, request, error, "%s", text);
+}
+
+static void route_here(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    route_handler *handle = frame->kind < HANDLERS ? handlers[frame->kind] : NULL;
+    struct cursor c = cursor_reader(payload, frame->length);
+    const char *refused = handle == NULL ? "not for a daemon" : handle(d, frame->source, &c);
+    if (refused == NULL)
+        return;
+    d->counters.frames_refused++;
+    log_line(&d->log, LOG_ERROR, "%s of t%x refused: %s", frame_kind_name(frame->kind),
+             frame->source, refused);
+    answer_error(d, frame, payload, COVEY_EPROTO, refused);
+}
+
+/* ---- what cannot be delivered ---- */
+
+/* Who sent these kinds waits for the other task; it learns that there is none. */
+static bool wants_gone(uint8_t kind)
+{
+    return kind == FRAME_DATA || kind == FRAME_CREDIT || kind == FRAME_LINK_OPEN ||
+           kind == FRAME_LINK_ACCEPT || kind == FRAME_OUTPUT || kind == FRAME_WATCH;
+}
+
+static void no_task(struct daemon *d, const struct frame *frame)
+{
+    d->counters.frames_undeliverable++;
+    if (wants_gone(frame->kind))
+        watch_answer(d, frame->source, frame->destination);
+}
+
+static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    d->counters.frames_undeliverable++;
+    uint32_t tid = frame->destination;
+    if (frame->kind == FRAME_WATCH) {
+        struct cursor c = cursor_reader(payload, frame->length);
+        tid = cursor_get_u32(&c);
+    }
+    if (wants_gone(frame->kind))
+        watch_send_gone(d, frame->source,
+                        &(struct control_gone){.tid = tid, .kind = COVEY_EXIT_HOST});
+    else if (tid_host(frame->source) != 0)
+        answer_error(d, frame, payload, COVEY_EHOSTFAIL, "that host is not in the VM, or is gone");
+}
+
+/* ---- the three ways ---- */
+
+static void route_to_task(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                          const int *fds, int nfds)
+{
+    struct task *task = task_find(&d->tasks, frame->destination);
+    bool taken = task != NULL;
+    if (taken && (frame->kind == FRAME_LINK_OPEN || frame->kind == FRAME_LINK_ACCEPT))
+        taken = link_deliver(d, task, frame, payload, fds, nfds);
+    else if (taken)
+        taken = connection_put(task, frame, payload, fds, nfds);
+    if (!taken)
+        no_task(d, frame);
+}
+
+static void route_to_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    struct frame f = *frame;
+    f.flags &= FRAME_FIRST | FRAME_LAST; /* descriptors do not travel between hosts */
+    uint32_t host = tid_host(frame->destination);
+    int error = node_send(d->node, host, &f, payload, loop_now_us());
+    if (error == 0)
+        d->counters.frames_to_hosts++;
+    else
+        no_host(d, frame, payload);
+}
+
+static void route_any(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                      const int *fds, int nfds)
+{
+    uint32_t to = frame->destination;
+    if (to != 0 && tid_host(to) != daemon_host(d))
+        route_to_host(d, frame, payload);
+    else if (tid_local(to) == 0)
+        route_here(d, frame, payload);
+    else
+        route_to_task(d, frame, payload, fds, nfds);
+}
+
+void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    route_any(d, frame, payload, NULL, 0);
+}
+
+void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
+                        const struct cursor *c)
+{
+    struct frame frame = {.length = (uint32_t)(c->at - bytes),
+                          .kind = kind,
+                          .source = daemon_tid(d),
+                          .destination = to};
+    if (cursor_ok(c))
+        route_send(d, &frame, bytes);
+}
+
+/* ---- checks ---- */
+
+/* Whether such a source may send that kind to such a destination. */
+static const char *party_refused(const struct frame *frame)
+{
+    bool from_task = tid_local(frame->source) != 0, to_task = tid_local(frame->destination) != 0;
+    bool ok = false;
+    switch (frame_kind_party(frame->kind)) {
+    case TASK_TO_TASK:
+        ok = from_task && to_task;
+        break;
+    case TASK_TO_DAEMON:
+        ok = from_task && !to_task;
+        break;
+    case DAEMON_TO_TASK:
+        ok = !from_task && to_task;
+        break;
+    case ANY_TO_TASK:
+        ok = to_task || (frame->kind == FRAME_GONE && !from_task);
+        break;
+    case ANY_TO_DAEMON:
+        ok = !to_task;
+        break;
+    default:
+        break;
+    }
+    if (from_task && (frame->kind == FRAME_REPLY || frame->kind == FRAME_GONE))
+        ok = false; /* only daemons answer and report */
+    return ok ? NULL : "not from this kind of sender to that kind of receiver";
+}
+
+static const char *task_frame_refused(const struct task *task, const struct frame *frame)
+{
+    if (frame->source != task->tid)
+        return "its source is not the task that sent it";
+    if (frame->kind == FRAME_ENROL)
+        return "this connection has enrolled already";
+    return party_refused(frame);
+}
+
+/* A misbehaving task must not make the daemon grow: it waits while the queue it feeds is long. */
+static void hold_back(struct task *task, uint32_t to)
+{
+    struct daemon *d = task->daemon;
+    uint32_t host = tid_host(to);
+    const struct task *receiver = task_find(&d->tasks, to);
+    if (host != daemon_host(d) && to != 0) {
+        if (node_queued(d->node, host) > CONNECTION_QUEUE_MAX)
+            connection_hold(task, true, host);
+    } else if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX) {
+        connection_hold(task, false, to);
+    }
+}
+
+bool route_from_task(struct task *task, const struct frame *frame, const uint8_t *payload,
+                     const int *fds, int nfds)
+{
+    struct daemon *d = task->daemon;
+    const char *refused = task_frame_refused(task, frame);
+    if (refused != NULL) {
+        d->counters.frames_refused++;
+        log_line(&d->log, LOG_ERROR, "%s of t%x to t%x refused: %s", frame_kind_name(frame->kind),
+                 frame->source, frame->destination, refused);
+        return false;
+    }
+    if (frame->kind == FRAME_LINK_OPEN && !link_depart(task, frame, payload))
+        return true;
+    route_any(d, frame, payload, fds, nfds);
+    hold_back(task, frame->destination);
+    return true;
+}
+
+void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
+                     const uint8_t *payload)
+{
+    const char *refused = party_refused(frame);
+    if (tid_host(frame->source) != host)
+        refused = "its source is of another host";
+    else if (tid_host(frame->destination) != daemon_host(d))
+        refused = "its destination is of another host";
+    d->counters.frames_from_hosts++;
+    if (refused == NULL) {
+        route_any(d, frame, payload, NULL, 0);
+        return;
+    }
+    d->counters.frames_refused++;
+    log_line(&d->log, LOG_ERROR, "%s of t%x from host %u refused: %s", frame_kind_name(frame->kind),
+             frame->source, host, refused);
+}

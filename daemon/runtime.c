@@ -1,0 +1,253 @@
+/*
+ * The runtime directory. Starting and ending daemons of one VM take the lock of its directory
+ * (flock on the directory itself), so that two that start at once see each other and none removes
+ * what another has just made. A lock on a directory that was removed meanwhile is worth nothing:
+ * then it is tried again.
+ */
+#include "daemon/runtime.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BACKLOG 512
+#define LOCK_TRIES 100
+
+/* ---- directories ---- */
+
+static int directory_check(const char *path, struct failure *why)
+{
+    struct stat st;
+    if (lstat(path, &st) != 0)
+        return failure_set(why, "cannot use %s: %s", path, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return failure_set(why, "%s is not a directory", path);
+    if (st.st_uid != geteuid())
+        return failure_set(why, "%s belongs to user %u, not to us", path, (unsigned)st.st_uid);
+    if ((st.st_mode & 077) != 0)
+        return failure_set(why, "%s is open to others (mode %03o), it must have mode 0700", path,
+                           (unsigned)st.st_mode & 0777u);
+    return 0;
+}
+
+static int directory_make(const char *path, struct failure *why)
+{
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
+        return failure_set(why, "cannot make %s: %s", path, strerror(errno));
+    return directory_check(path, why);
+}
+
+static void base_name(char *path, size_t size)
+{
+    const char *xdg = getenv("XDG_RUNTIME_DIR");
+    if (xdg != NULL && xdg[0] == '/')
+        snprintf(path, size, "%s/covey", xdg);
+    else
+        snprintf(path, size, "/tmp/covey-%u", (unsigned)geteuid());
+}
+
+static int runtime_names(struct runtime *runtime, const char *vm, const char *host,
+                         struct failure *why)
+{
+    char *base = runtime->base;
+    base_name(base, sizeof runtime->base);
+    if (directory_make(base, why) != 0)
+        return -1;
+    int d = snprintf(runtime->directory, sizeof runtime->directory, "%s/%s", base, vm);
+    int s = snprintf(runtime->socket, sizeof runtime->socket, "%s/%s/%s.sock", base, vm, host);
+    snprintf(runtime->log, sizeof runtime->log, "%s/%s.log", runtime->directory, host);
+    if ((size_t)d >= sizeof runtime->directory || (size_t)s >= sizeof runtime->socket)
+        return failure_set(why, "the socket's path would have %d bytes, at most %zu fit: %s/%s/...",
+                           s, sizeof runtime->socket - 1, base, vm);
+    return 0;
+}
+
+static bool same_file(int fd, const char *path)
+{
+    struct stat a, b;
+    return fstat(fd, &a) == 0 && lstat(path, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+/* Makes the VM's directory and locks it; the descriptor holds the lock. */
+static int runtime_lock(const struct runtime *runtime, struct failure *why)
+{
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        mkdir(runtime->base, 0700); /* the last daemon of another VM may just have removed it */
+        if (mkdir(runtime->directory, 0700) != 0 && errno == ENOENT)
+            continue;
+        if (directory_make(runtime->directory, why) != 0)
+            return -1;
+        int fd = open(runtime->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (fd >= 0 && flock(fd, LOCK_EX) == 0 && same_file(fd, runtime->directory))
+            return fd;
+        if (fd >= 0)
+            close(fd);
+    }
+    return failure_set(why, "cannot lock %s", runtime->directory);
+}
+
+/* ---- sockets ---- */
+
+static bool socket_address(struct sockaddr_un *a, const char *path)
+{
+    *a = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof a->sun_path)
+        return false;
+    strcpy(a->sun_path, path);
+    return true;
+}
+
+/* The process that listens on a socket: > 0; -1 when somebody does but cannot be named; 0 when
+ * nobody does (a dead daemon's socket, or none). */
+static pid_t socket_owner(const char *path)
+{
+    struct sockaddr_un a;
+    struct ucred peer = {.pid = -1};
+    socklen_t size = sizeof peer;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || !socket_address(&a, path)) {
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    bool dead = connect(fd, (struct sockaddr *)&a, sizeof a) != 0 &&
+                (errno == ECONNREFUSED || errno == ENOENT);
+    if (!dead && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0))
+        peer.pid = -1;
+    close(fd);
+    return dead ? 0 : peer.pid;
+}
+
+static int runtime_listen(struct runtime *runtime, struct failure *why)
+{
+    struct sockaddr_un a;
+    if (!socket_address(&a, runtime->socket))
+        return failure_set(why, "the socket's path is too long");
+    unlink(runtime->socket); /* nobody listens there: that was asked under the lock */
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof a) != 0 ||
+        chmod(runtime->socket, 0600) != 0 || listen(fd, BACKLOG) != 0) {
+        failure_set(why, "cannot listen on %s: %s", runtime->socket, strerror(errno));
+        if (fd >= 0)
+            close(fd);
+        return -1;
+    }
+    runtime->listener = fd;
+    return 0;
+}
+
+/* ---- the directory's other daemons ---- */
+
+typedef void entry_fn(const char *path, const char *host, pid_t owner, void *context);
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static void each_socket(const char *directory, entry_fn *fn, void *context)
+{
+    DIR *d = opendir(directory);
+    if (d == NULL)
+        return;
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        char path[RUNTIME_PATH_MAX * 2 + 8];
+        if (!ends_with(e->d_name, ".sock"))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+        fn(path, e->d_name, socket_owner(path), context);
+    }
+    closedir(d);
+}
+
+struct living {
+    char host[RUNTIME_PATH_MAX];
+    pid_t pid;
+    int count;
+};
+
+static void note_living(const char *path, const char *host, pid_t owner, void *context)
+{
+    (void)path;
+    struct living *living = context;
+    if (owner == 0)
+        return;
+    living->count++;
+    living->pid = owner;
+    snprintf(living->host, sizeof living->host, "%.*s", (int)(strlen(host) - strlen(".sock")),
+             host);
+}
+
+static int refuse_living(const struct runtime *runtime, const char *vm, const char *host,
+                         bool first, struct failure *why)
+{
+    pid_t pid = socket_owner(runtime->socket);
+    if (pid != 0)
+        return failure_set(why, "a daemon of VM '%s' for host '%s' already runs here (pid %d)", vm,
+                           host, (int)pid);
+    struct living living = {.count = 0};
+    if (first)
+        each_socket(runtime->directory, note_living, &living);
+    if (living.count > 0)
+        return failure_set(why,
+                           "VM '%s' already runs here: a daemon for host '%s' (pid %d); halt it "
+                           "first, or choose another --vm",
+                           vm, living.host, (int)living.pid);
+    return 0;
+}
+
+int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool first,
+                 struct failure *why)
+{
+    *runtime = (struct runtime){.listener = -1};
+    if (runtime_names(runtime, vm, host, why) != 0)
+        return -1;
+    int lock = runtime_lock(runtime, why);
+    if (lock < 0)
+        return -1;
+    int result = refuse_living(runtime, vm, host, first, why);
+    if (result == 0) {
+        unlink(runtime->log);
+        result = runtime_listen(runtime, why);
+    }
+    close(lock);
+    return result;
+}
+
+static void remove_dead(const char *path, const char *host, pid_t owner, void *context)
+{
+    (void)host, (void)context;
+    char log[RUNTIME_PATH_MAX * 2 + 8];
+    if (owner != 0)
+        return;
+    unlink(path);
+    snprintf(log, sizeof log, "%.*s.log", (int)(strlen(path) - strlen(".sock")), path);
+    unlink(log);
+}
+
+void runtime_close(struct runtime *runtime, bool keep_log)
+{
+    struct failure unused;
+    if (runtime->listener < 0)
+        return;
+    int lock = runtime_lock(runtime, &unused);
+    unlink(runtime->socket);
+    close(runtime->listener);
+    runtime->listener = -1;
+    if (!keep_log)
+        unlink(runtime->log);
+    each_socket(runtime->directory, remove_dead, NULL);
+    rmdir(runtime->directory);
+    rmdir(runtime->base); /* that of all VMs: only if this was the last */
+    if (lock >= 0)
+        close(lock);
+}

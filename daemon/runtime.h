@@ -1,0 +1,37 @@
+/*
+ * runtime.h - the daemon's files: a directory for each VM with a socket and a log for each host.
+ *
+ *   $XDG_RUNTIME_DIR/covey/VM/HOST.sock    or, without it,   /tmp/covey-UID/VM/HOST.sock
+ *
+ * All are open to the owner alone. In /tmp anyone could have put something at that name: it must
+ * be a directory (not a link), owned by us, mode 0700.
+ */
+#ifndef COVEY_DAEMON_RUNTIME_H
+#define COVEY_DAEMON_RUNTIME_H
+
+#include <stdbool.h>
+#include <sys/un.h>
+
+#include "daemon/failure.h"
+
+#define RUNTIME_PATH_MAX 256
+
+struct runtime {
+    char base[RUNTIME_PATH_MAX];      /* of all VMs */
+    char directory[RUNTIME_PATH_MAX]; /* of this VM */
+    char socket[sizeof((struct sockaddr_un *)0)->sun_path];
+    char log[RUNTIME_PATH_MAX + 8];
+    int listener; /* the listening socket, -1 */
+};
+
+/* Makes the directory and listens on the socket. A socket that a dead daemon left is replaced; a
+ * living daemon of that host is an error that names its process; with `first` any living daemon of
+ * the VM is. Returns 0 or -1. */
+int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool first,
+                 struct failure *why);
+
+/* Removes the socket and the log, what dead daemons left, and the directory when it is empty.
+ * keep_log: it may tell why the daemon ended. Does nothing for one that was not opened. */
+void runtime_close(struct runtime *runtime, bool keep_log);
+
+#endif

@@ -1,0 +1,243 @@
+#include "daemon/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <sodium.h>
+
+#include "daemon/ending.h"
+#include "daemon/exit.h"
+#include "daemon/output.h"
+#include "daemon/process.h"
+#include "daemon/reply.h"
+#include "daemon/watch.h"
+#include "lib/covey.h"
+
+extern char **environ;
+
+#define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
+
+/* A request, decoded: what each of its tasks gets. */
+struct order {
+    struct control_spawn head;
+    struct strings argv, env;
+};
+
+static void order_free(struct order *order)
+{
+    strings_free(&order->argv);
+    strings_free(&order->env);
+}
+
+/* ---- decoding ---- */
+
+static int take_strings(struct cursor *payload, struct strings *list,
+                        int (*add)(struct strings *, const char *, size_t))
+{
+    size_t count;
+    struct control_string *strings = control_get_strings(payload, &count);
+    if (strings == NULL)
+        return -EPROTO;
+    int error = 0;
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = add(list, strings[i].bytes, strings[i].size);
+    free(strings);
+    return error;
+}
+
+static bool ours(const char *variable)
+{
+    static const char *const names[] = {
+        "COVEY_SOCKET=", "COVEY_VM=", "COVEY_TASK=", "COVEY_ROUTE="};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static int env_set(struct strings *env, const char *name, const char *value)
+{
+    char text[CONTROL_TEXT_MAX];
+    int size = snprintf(text, sizeof text, "%s=%s", name, value);
+    return size < 0 || (size_t)size >= sizeof text ? -ENOMEM : strings_set(env, text, (size_t)size);
+}
+
+/* The daemon's environment without what the daemon itself was given as a task. */
+static int env_inherit(struct strings *env)
+{
+    int error = 0;
+    for (char **at = environ; *at != NULL && error == 0; at++)
+        if (!ours(*at))
+            error = strings_add(env, *at, strlen(*at));
+    return error;
+}
+
+static int order_read(const struct daemon *d, struct cursor *payload, struct order *order)
+{
+    control_get_spawn(payload, &order->head);
+    int error = env_inherit(&order->env);
+    if (error == 0)
+        error = take_strings(payload, &order->argv, strings_add);
+    if (error == 0)
+        error = take_strings(payload, &order->env, strings_set);
+    if (error == 0)
+        error = env_set(&order->env, "COVEY_SOCKET", d->runtime.socket);
+    if (error == 0)
+        error = env_set(&order->env, "COVEY_VM", d->node_config.vm);
+    return error != 0 || cursor_done(payload) ? error : -EPROTO;
+}
+
+/* ---- starting one ---- */
+
+struct pipes {
+    int out[2], err[2];
+};
+
+static void pipe_close(int ends[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (ends[i] >= 0)
+            close(ends[i]);
+}
+
+static int pipes_open(struct pipes *p)
+{
+    *p = (struct pipes){{-1, -1}, {-1, -1}};
+    if (pipe2(p->out, O_CLOEXEC) == 0 && pipe2(p->err, O_CLOEXEC) == 0 &&
+        fcntl(p->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(p->err[0], F_SETFL, O_NONBLOCK) == 0)
+        return 0;
+    int error = -errno;
+    pipe_close(p->out);
+    pipe_close(p->err);
+    return error;
+}
+
+static void command_text(const struct strings *argv, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < argv->count && used + 1 < size; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : " ", argv->items[i]);
+}
+
+static uint64_t cookie_new(void)
+{
+    uint64_t cookie;
+    do
+        randombytes_buf(&cookie, sizeof cookie);
+    while (cookie == 0);
+    return cookie;
+}
+
+static void task_fill(struct task *task, const struct order *order)
+{
+    const struct control_spawn *head = &order->head;
+    task->cookie = cookie_new();
+    task->parent = head->parent;
+    task->sink = head->sink;
+    task->route = head->route;
+    task->tether = head->tether;
+    command_text(&order->argv, task->command, sizeof task->command);
+}
+
+static int start_process(struct task *task, struct order *order, struct pipes *pipes,
+                         struct failure *why)
+{
+    char cookie[20];
+    snprintf(cookie, sizeof cookie, "%016llx", (unsigned long long)task->cookie);
+    if (env_set(&order->env, "COVEY_TASK", cookie) != 0 || pipes_open(pipes) != 0) {
+        failure_set(why, "cannot start '%s': %s", order->argv.items[0], strerror(errno));
+        return COVEY_ERESOURCE;
+    }
+    struct process process = {.program = order->argv.items[0],
+                              .argv = order->argv.items,
+                              .env = order->env.items,
+                              .cwd = order->head.cwd,
+                              .files = &task->daemon->files,
+                              .tethered = true,
+                              .in = -1,
+                              .out = pipes->out[1],
+                              .err = pipes->err[1]};
+    pid_t pid = process_start(&process, why);
+    close(pipes->out[1]);
+    close(pipes->err[1]);
+    pipes->out[1] = pipes->err[1] = -1;
+    if (pid > 0)
+        return pid;
+    pipe_close(pipes->out);
+    pipe_close(pipes->err);
+    return pid;
+}
+
+/* Starts one task. Returns its tid > 0 or an enum covey_error. */
+static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *why)
+{
+    struct pipes pipes;
+    struct task *task = task_create(d);
+    if (task == NULL) {
+        failure_set(why, "host %s runs %u tasks already, or has no memory left", d->name,
+                    d->tasks.count);
+        return COVEY_ERESOURCE;
+    }
+    task_fill(task, order);
+    int pid = start_process(task, order, &pipes, why);
+    if (pid < 0) {
+        task_destroy(task);
+        return pid;
+    }
+    task->pid = pid;
+    exit_watch(task);
+    output_start(task, pipes.out[0], pipes.err[0]);
+    return (int32_t)task->tid;
+}
+
+/* ---- the request ---- */
+
+static void spawn_all(struct daemon *d, uint32_t source, struct order *order)
+{
+    struct reply reply;
+    reply_begin(&reply, d, source, order->head.request);
+    for (uint32_t i = 0; i < order->head.count; i++) {
+        struct failure why = {""};
+        struct control_result result = {0};
+        int32_t tid = spawn_one(d, order, &why);
+        if (tid > 0)
+            result.number = (uint32_t)tid;
+        else
+            result.error = tid;
+        snprintf(result.text, sizeof result.text, "%.*s", CONTROL_REASON_MAX, why.text);
+        *(tid > 0 ? &d->counters.tasks_spawned : &d->counters.spawns_failed) += 1;
+        struct cursor c = reply_room(&reply, RESULT_BYTES);
+        control_put_result(&c, &result);
+        reply_add(&reply, &c);
+    }
+    watch_start(d, order->head.sink);
+    if (order->head.tether)
+        watch_start(d, order->head.parent);
+    reply_send(&reply, 0);
+}
+
+const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct order order = {0};
+    int error = order_read(d, payload, &order);
+    const char *refused = error == -EPROTO ? "bad payload" : NULL;
+    uint32_t request = order.head.request;
+    if (error == -ENOMEM)
+        reply_error(d, source, request, COVEY_ENOMEM, "host %s has no memory left", d->name);
+    else if (refused == NULL && (order.argv.count == 0 || order.argv.items[0][0] == '\0'))
+        reply_error(d, source, request, COVEY_EINVAL, "no program is named");
+    else if (refused == NULL && order.head.count > d->conf.tasks_max)
+        reply_error(d, source, request, COVEY_ERESOURCE, "host %s runs at most %u tasks", d->name,
+                    d->conf.tasks_max);
+    else if (refused == NULL && ending_under_way(d))
+        reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->name);
+    else if (refused == NULL)
+        spawn_all(d, source, &order);
+    order_free(&order);
+    return refused;
+}

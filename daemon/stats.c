@@ -1,0 +1,59 @@
+#include "daemon/stats.h"
+
+#include <string.h>
+
+#include "daemon/connection.h"
+#include "daemon/reply.h"
+#include "daemon/udp.h"
+
+#define NAME_BYTES_MAX 128
+
+static void stat_add(struct reply *reply, const char *name, uint64_t value)
+{
+    struct cursor c = reply_room(reply, 2 + NAME_BYTES_MAX + 8);
+    if (strlen(name) > NAME_BYTES_MAX)
+        return;
+    cursor_put_text(&c, name);
+    cursor_put_u64(&c, value);
+    reply_add(reply, &c);
+}
+
+static void stats_add_daemon(struct reply *reply, const struct daemon *d)
+{
+    const struct daemon_counters *n = &d->counters;
+    uint64_t queued = 0;
+    for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
+        queued += connection_queued(task);
+    stat_add(reply, "tasks.now", d->tasks.count);
+    stat_add(reply, "tasks.spawned", n->tasks_spawned);
+    stat_add(reply, "tasks.spawns_failed", n->spawns_failed);
+    stat_add(reply, "tasks.enrolled", n->tasks_enrolled);
+    stat_add(reply, "tasks.ended", n->tasks_ended);
+    stat_add(reply, "stream.frames_in", n->frames_from_tasks);
+    stat_add(reply, "stream.frames_out", n->frames_to_tasks);
+    stat_add(reply, "stream.bytes_in", n->bytes_from_tasks);
+    stat_add(reply, "stream.bytes_out", n->bytes_to_tasks);
+    stat_add(reply, "stream.bytes_queued", queued);
+    stat_add(reply, "route.frames_to_hosts", n->frames_to_hosts);
+    stat_add(reply, "route.frames_from_hosts", n->frames_from_hosts);
+    stat_add(reply, "route.frames_refused", n->frames_refused);
+    stat_add(reply, "route.frames_undeliverable", n->frames_undeliverable);
+}
+
+const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    const char *name;
+    uint64_t value;
+    if (!cursor_done(payload))
+        return "bad payload";
+    struct reply reply;
+    reply_begin(&reply, d, source, request);
+    stats_add_daemon(&reply, d);
+    for (size_t i = 0; (name = udp_stat(d->udp, i, &value)) != NULL; i++)
+        stat_add(&reply, name, value);
+    for (size_t i = 0; (name = node_stat(d->node, i, &value)) != NULL; i++)
+        stat_add(&reply, name, value);
+    reply_send(&reply, 0);
+    return NULL;
+}

@@ -1,0 +1,136 @@
+#include "daemon/task.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+#include "lib/covey.h"
+#include "lib/stream.h"
+
+int tasks_init(struct tasks *tasks, struct daemon *d)
+{
+    tasks->daemon = d;
+    tasks->by_local = calloc(TID_LOCAL_MAX + 1, sizeof *tasks->by_local);
+    return tasks->by_local == NULL ? -ENOMEM : 0;
+}
+
+void tasks_fini(struct tasks *tasks)
+{
+    while (tasks->first != NULL)
+        task_destroy(tasks->first);
+    free(tasks->by_local);
+    tasks->by_local = NULL;
+}
+
+/* Numbers count up and wrap; a number that ended lately is not soon met again. 0 is the daemon. */
+static uint32_t local_next(struct tasks *tasks)
+{
+    do {
+        tasks->last_local = tasks->last_local == TID_LOCAL_MAX ? 1 : tasks->last_local + 1;
+    } while (tasks->by_local[tasks->last_local] != NULL);
+    return tasks->last_local;
+}
+
+struct task *task_create(struct daemon *d)
+{
+    struct tasks *tasks = &d->tasks;
+    struct task *task = tasks->count < d->conf.tasks_max ? calloc(1, sizeof *task) : NULL;
+    if (task == NULL)
+        return NULL;
+    task->daemon = d;
+    task->tid = tid_make(daemon_host(d), local_next(tasks));
+    task->pending_end = &task->pending;
+    task->exit_kind = COVEY_EXIT_UNKNOWN;
+    for (int i = 0; i < 2; i++)
+        task->output[i] = (struct output){.task = task, .fd = -1, .number = (uint8_t)(i + 1)};
+    task->next = tasks->first;
+    if (task->next != NULL)
+        task->next->previous = task;
+    tasks->first = task;
+    tasks->by_local[tid_local(task->tid)] = task;
+    tasks->count++;
+    return task;
+}
+
+static void remember(struct tasks *tasks, const struct task *task)
+{
+    tasks->past[tid_local(task->tid) % TASKS_REMEMBERED] =
+        (struct tasks_past){.tid = task->tid, .kind = task->exit_kind, .value = task->exit_value};
+}
+
+static void unlink_task(struct tasks *tasks, struct task *task)
+{
+    *(task->previous == NULL ? &tasks->first : &task->previous->next) = task->next;
+    if (task->next != NULL)
+        task->next->previous = task->previous;
+    tasks->by_local[tid_local(task->tid)] = NULL;
+    tasks->count--;
+    for (struct task **at = &tasks->first_dirty; task->dirty && *at != NULL;
+         at = &(*at)->next_dirty) {
+        if (*at == task) {
+            *at = task->next_dirty;
+            break;
+        }
+    }
+}
+
+static void pending_free(struct pending *pending)
+{
+    while (pending != NULL) {
+        struct pending *next = pending->next;
+        for (int i = 0; i < pending->nfds; i++)
+            close(pending->fds[i]);
+        free(pending);
+        pending = next;
+    }
+}
+
+void task_destroy(struct task *task)
+{
+    struct tasks *tasks = &task->daemon->tasks;
+    remember(tasks, task);
+    unlink_task(tasks, task);
+    loop_fd_remove(&task->stream_watch);
+    stream_destroy(task->stream);
+    pending_free(task->pending);
+    for (int i = 0; i < 2; i++) {
+        loop_fd_remove(&task->output[i].watch);
+        if (task->output[i].fd >= 0)
+            close(task->output[i].fd);
+        free(task->output[i].bytes);
+    }
+    free(task->watchers);
+    loop_child_remove(&task->child);
+    loop_timer_remove(&task->linger);
+    loop_timer_remove(&task->kill);
+    free(task);
+}
+
+struct task *task_find(const struct tasks *tasks, uint32_t tid)
+{
+    struct task *task = tasks->by_local[tid_local(tid)];
+    return task != NULL && task->tid == tid ? task : NULL;
+}
+
+struct task *task_find_cookie(const struct tasks *tasks, uint64_t cookie)
+{
+    for (struct task *task = tasks->first; task != NULL && cookie != 0; task = task->next)
+        if (task->cookie == cookie && !task->enrolled)
+            return task;
+    return NULL;
+}
+
+const struct tasks_past *task_past(const struct tasks *tasks, uint32_t tid)
+{
+    const struct tasks_past *past = &tasks->past[tid_local(tid) % TASKS_REMEMBERED];
+    return past->tid == tid && tid != 0 ? past : NULL;
+}
+
+uint8_t task_state(const struct task *task)
+{
+    if (task->killed || task->reaped)
+        return COVEY_TASK_ENDING;
+    return task->enrolled || task->cookie == 0 ? COVEY_TASK_RUNNING : COVEY_TASK_STARTING;
+}

@@ -1,0 +1,123 @@
+/*
+ * task.h - the tasks of this host: the table, and what is known of each.
+ *
+ * A task is either spawned by this daemon (its child) or a process that enrolled by itself. It
+ * ends, and is destroyed, when the child was reaped and its output is read, or when the stream of
+ * a process that is not our child closes.
+ */
+#ifndef COVEY_DAEMON_TASK_H
+#define COVEY_DAEMON_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/control.h"
+
+struct daemon;
+struct loop_fd;
+struct loop_child;
+struct loop_timer;
+struct stream;
+
+/* One output pipe of a child; see output.c. */
+struct output {
+    struct task *task;
+    struct loop_fd *watch; /* NULL: closed */
+    int fd;
+    uint8_t number; /* 1 or 2 */
+    uint8_t *bytes; /* OUTPUT_BYTES_MAX, NULL while nothing is held */
+    size_t used;    /* the start of a line whose end has not come */
+};
+
+/* A frame for a spawned task that has not enrolled yet. */
+struct pending {
+    struct pending *next;
+    struct frame frame;
+    int fds[FRAME_FDS_MAX];
+    int nfds;
+    uint8_t payload[];
+};
+
+/* Whose queue is too long, so that a task that sends there is not read. */
+struct blocked {
+    bool any;
+    bool by_host;
+    uint32_t whom; /* host index or tid */
+};
+
+struct task {
+    struct daemon *daemon;
+    struct task *next, *previous; /* in tasks.first */
+    uint32_t tid;
+    uint32_t parent, sink;
+    uint64_t cookie; /* 0: not our child */
+    pid_t pid;
+    uint8_t role, route, tether;
+    bool enrolled; /* a stream was attached once */
+    bool killed;   /* its end was asked for */
+    bool reaped;
+    bool broken; /* a frame for it was lost: it is disconnected next */
+    char command[CONTROL_COMMAND_MAX + 1];
+
+    struct stream *stream; /* NULL: not enrolled or closed; see connection.c */
+    struct loop_fd *stream_watch;
+    struct task *next_dirty;
+    bool dirty;
+    struct blocked blocked;
+    struct pending *pending, **pending_end;
+    size_t pending_bytes;
+
+    struct output output[2];
+    uint32_t output_unacked;
+
+    uint32_t *watchers; /* tids; see watch.c */
+    size_t watchers_count, watchers_capacity;
+
+    struct loop_child *child;
+    struct loop_timer *linger, *kill;
+    uint8_t exit_kind; /* enum covey_exit_kind */
+    int32_t exit_value;
+};
+
+/* How a task of late ended; looked up by local number. */
+#define TASKS_REMEMBERED 4096
+struct tasks_past {
+    uint32_t tid;
+    uint8_t kind;
+    int32_t value;
+};
+
+struct tasks {
+    struct daemon *daemon;
+    struct task **by_local; /* TID_LOCAL_MAX + 1 */
+    struct task *first;
+    struct task *first_dirty;
+    uint32_t last_local;
+    uint32_t count;
+    bool held; /* some task is held back or broken */
+    struct tasks_past past[TASKS_REMEMBERED];
+};
+
+int tasks_init(struct tasks *tasks, struct daemon *d); /* 0 or -ENOMEM */
+void tasks_fini(struct tasks *tasks);
+
+/* A new task with the next free tid; NULL: no memory, or tasks_max are there. */
+struct task *task_create(struct daemon *d);
+
+/* Removes the task from the table and frees it; its end is remembered. Only the owner of the event
+ * that ends it calls this: see exit.c. */
+void task_destroy(struct task *task);
+
+/* The task of this host with that tid, NULL: none. */
+struct task *task_find(const struct tasks *tasks, uint32_t tid);
+
+/* The spawned task with that cookie that has not enrolled, NULL: none. */
+struct task *task_find_cookie(const struct tasks *tasks, uint64_t cookie);
+
+/* How it ended, NULL when that is not known (any more). */
+const struct tasks_past *task_past(const struct tasks *tasks, uint32_t tid);
+
+uint8_t task_state(const struct task *task); /* enum covey_task_state */
+
+#endif
