@@ -6,8 +6,8 @@
 #
 # Brings the lab up, starts a daemon on its first host and the others through the exec launcher,
 # runs COMMAND there, halts the VM and takes the lab down; the exit status is COMMAND's. COMMAND
-# finds covey, the demos and libcovey of $BUILD (build/) in PATH, COVEY_VM set, and the names of
-# the lab and of its hosts in LAB and LAB_HOSTS. A VM that cannot be started or halted, and a
+# finds covey and the demos of $BUILD (build/) first in PATH (sort is the demo then), COVEY_VM set,
+# and the names of the lab and its hosts in LAB and LAB_HOSTS. A VM that cannot be started or halted, and a
 # process or a runtime file that outlives halt, is a failure: status 1. Without root: status 77.
 # --keep leaves lab and VM as they are after COMMAND, for a look.
 set -u
