@@ -50,7 +50,7 @@ static const char help[] =
     "  -C, --centre RE,IM    the point in the middle of the picture (-0.65,0)\n"
     "  -z, --zoom ZOOM       magnification; at 1 the shorter side is 3 units (1)\n"
     "  -S, --size WxH        pixels (1024x768)\n"
-    "  -m, --iterations M    iterations after which a point counts as inside, 1 .. 65535 (2000)\n"
+    "  -m, --iterations M    iterations after which a point counts as inside, 1 .. 65535 (8000)\n"
     "      --strip ROWS      rows of a strip (fewer and fewer as the work runs out)\n"
     "  -n, --tasks TASKS     number of workers (one a host)\n"
     "  -o, --output FILE     write the picture as PNG\n" APP_OPTIONS_HELP;
@@ -117,7 +117,7 @@ static int parse(int argc, char **argv, struct mandel_options *options)
                                           {"iterations", required_argument, NULL, 'm'},
                                           {"strip", required_argument, NULL, OPTION_STRIP},
                                           {NULL, 0, NULL, 0}};
-    *options = (struct mandel_options){.view = {-0.65, 0, 1, 1024, 768, 2000}};
+    *options = (struct mandel_options){.view = {-0.65, 0, 1, 1024, 768, 8000}};
     app_options_init(&options->common);
     int key;
     while ((key = getopt_long(argc, argv, APP_SHORT_OPTIONS "C:z:S:m:", longs, NULL)) != -1) {
