@@ -17,7 +17,7 @@ void covey_free(void *array)
     free(array);
 }
 
-static void address_text(const struct address *a, char *text, size_t size)
+static void path_text(const struct address *a, char *text, size_t size)
 {
     char ip[INET6_ADDRSTRLEN] = "";
     struct cursor port = cursor_reader(a->bytes + (a->family == ADDRESS_IPV6 ? 16 : 4), 2);
@@ -52,7 +52,7 @@ static void host_public(const struct host *row, const struct address *path, stru
     const struct address *shown = path;
     if (path->family == ADDRESS_NONE && row->address_count > 0)
         shown = &row->addresses[0];
-    address_text(shown, out->address, sizeof out->address);
+    path_text(shown, out->address, sizeof out->address);
 }
 
 /* Room for one more element of an array of `count`; it doubles. */
