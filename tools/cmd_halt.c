@@ -8,7 +8,7 @@ static int halt_command(struct tool *tool, int argc, char **argv)
     if (argc > 1)
         return tool_usage("halt", "%s: takes no argument", argv[1]);
     int error = tool_try_join(tool);
-    if (error == COVEY_EDAEMON)
+    if (error == COVEY_EDAEMON && !tool_by_socket(tool))
         return tool_error("halt", "no VM named %s runs here; name another with --vm",
                           tool->vm_name);
     if (error < 0)

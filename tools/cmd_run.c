@@ -243,21 +243,41 @@ static int count_error(const struct run *run, int from, int error)
 static const char *advice(int error)
 {
     bool missing = error == COVEY_ENOENT || error == COVEY_EEXEC;
-    return missing ? "; it must be there on each host and executable" : "; see: covey hosts";
+    return missing ? "; it must be there and executable on each host" : "; see: covey hosts";
+}
+
+/* Whether an earlier task met the same error. */
+static bool seen_before(const struct run *run, int at)
+{
+    for (int i = 0; i < at; i++) {
+        if (run->tids[i] == run->tids[at])
+            return true;
+    }
+    return false;
+}
+
+/* The error's text; the exact cause, which the library tells for the last task that could not be
+ * started, where all such tasks met the same error. */
+static const char *cause_of(const struct run *run, int error, const char *last_cause)
+{
+    static const char prefix[] = "spawn: ";
+    for (int i = 0; i < run->count; i++) {
+        if (run->tids[i] < 0 && run->tids[i] != error)
+            return covey_strerror(error);
+    }
+    bool prefixed = strncmp(last_cause, prefix, sizeof prefix - 1) == 0;
+    return prefixed ? last_cause + sizeof prefix - 1 : last_cause;
 }
 
 /* Each kind of error once, with the number of tasks it hit. */
-static void report_unstarted(struct run *run)
+static void report_unstarted(struct run *run, const char *last_cause)
 {
     for (int i = 0; i < run->count; i++) {
         int error = run->tids[i];
-        bool reported = error > 0;
-        for (int j = 0; j < i && !reported; j++)
-            reported = run->tids[j] == error;
-        if (reported)
+        if (error > 0 || seen_before(run, i))
             continue;
-        tool_error("run", "%d of %d tasks could not start: %s: %s%s", count_error(run, i, error),
-                   run->count, run->what.argv[0], covey_strerror(error), advice(error));
+        tool_error("run", "%d of %d tasks could not start: %s%s", count_error(run, i, error),
+                   run->count, cause_of(run, error, last_cause), advice(error));
         worsen(run, status_of_error(error));
     }
 }
@@ -353,8 +373,10 @@ static int spawn_tasks(struct run *run)
     int started = covey_spawn(run->tool->vm, &run->what, run->n, run->tids);
     if (started < 0)
         return started;
+    char *cause = strdup(covey_error_text());
     set_spawned(run);
-    report_unstarted(run);
+    report_unstarted(run, cause ? cause : "memory is exhausted");
+    free(cause);
     return watch_tasks(run);
 }
 

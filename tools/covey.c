@@ -56,7 +56,7 @@ static int run(struct tool *tool, int argc, char **argv)
         }
         if (key != 'V')
             return run_alone(tool, key == 'h' ? "help" : "version");
-        tool->vm_name = args.value;
+        tool_set_vm(tool, args.value);
     }
     return run_alone(tool, "console");
 }

@@ -2,18 +2,27 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int tool_try_join(struct tool *tool)
 {
-    struct covey_options options = {.vm = tool->vm_name, .role = COVEY_ROLE_CONSOLE};
+    struct covey_options options = {.role = COVEY_ROLE_CONSOLE};
+    if (tool->named)
+        options.vm = tool->vm_name;
     return tool->vm ? 0 : covey_join(&tool->vm, &options);
+}
+
+bool tool_by_socket(const struct tool *tool)
+{
+    const char *path = getenv("COVEY_SOCKET");
+    return !tool->named && path && *path;
 }
 
 int tool_join(struct tool *tool, const char *what)
 {
     int error = tool_try_join(tool);
-    if (error == COVEY_EDAEMON)
+    if (error == COVEY_EDAEMON && !tool_by_socket(tool))
         return tool_error(what, "no VM named %s runs here; start one with: covey start --vm %s",
                           tool->vm_name, tool->vm_name);
     return error < 0 ? tool_failed(tool, what, error) : TOOL_OK;
@@ -26,9 +35,10 @@ void tool_leave(struct tool *tool)
 
 void tool_set_vm(struct tool *tool, const char *vm_name)
 {
-    if (strcmp(tool->vm_name, vm_name) != 0)
+    if (!tool->named || strcmp(tool->vm_name, vm_name) != 0)
         tool_leave(tool);
     tool->vm_name = vm_name;
+    tool->named = true;
 }
 
 /* One write for the whole line, so that lines of several processes do not mix. */

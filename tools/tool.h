@@ -6,6 +6,8 @@
 #ifndef COVEY_TOOLS_TOOL_H
 #define COVEY_TOOLS_TOOL_H
 
+#include <stdbool.h>
+
 #include "covey.h"
 
 enum tool_status {
@@ -16,6 +18,7 @@ enum tool_status {
 
 struct tool {
     const char *vm_name; /* --vm, $COVEY_VM or "default" */
+    bool named;          /* by the user: $COVEY_SOCKET does not count then */
     covey_t *vm;         /* the connection, NULL until tool_join() */
 };
 
@@ -24,6 +27,9 @@ int tool_join(struct tool *tool, const char *what);
 
 /* Joins without reporting; returns 0 or an error of covey_join(). */
 int tool_try_join(struct tool *tool);
+
+/* Whether the daemon is found by $COVEY_SOCKET and not by the VM's name. */
+bool tool_by_socket(const struct tool *tool);
 
 /* Gives the connection up; the next tool_join() makes a new one. */
 void tool_leave(struct tool *tool);
