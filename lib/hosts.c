@@ -5,7 +5,6 @@
 
 #include "lib/clock.h"
 
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,17 +14,6 @@
 void covey_free(void *array)
 {
     free(array);
-}
-
-static void path_text(const struct address *a, char *text, size_t size)
-{
-    char ip[INET6_ADDRSTRLEN] = "";
-    struct cursor port = cursor_reader(a->bytes + (a->family == ADDRESS_IPV6 ? 16 : 4), 2);
-    text[0] = '\0';
-    if (a->family == ADDRESS_IPV4 && inet_ntop(AF_INET, a->bytes, ip, sizeof ip) != NULL)
-        snprintf(text, size, "%s:%u", ip, cursor_get_u16(&port));
-    else if (a->family == ADDRESS_IPV6 && inet_ntop(AF_INET6, a->bytes, ip, sizeof ip) != NULL)
-        snprintf(text, size, "[%s]:%u", ip, cursor_get_u16(&port));
 }
 
 static void id_text(const uint8_t id[HOST_ID_BYTES], char *text)
@@ -52,7 +40,7 @@ static void host_public(const struct host *row, const struct address *path, stru
     const struct address *shown = path;
     if (path->family == ADDRESS_NONE && row->address_count > 0)
         shown = &row->addresses[0];
-    path_text(shown, out->address, sizeof out->address);
+    address_text(shown, out->address);
 }
 
 /* Room for one more element of an array of `count`; it doubles. */
@@ -112,6 +100,8 @@ int covey_hosts(covey_t *vm, struct covey_host **list)
     struct call call = call_begin(vm);
     return call_end(vm, &call, hosts_ask(vm, list));
 }
+
+_Static_assert(sizeof((struct covey_host *)0)->address == ADDRESS_TEXT_BYTES, "shown whole");
 
 /* ---- asking one daemon, or all of them side by side ------------------------------------------ */
 
