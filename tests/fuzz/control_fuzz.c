@@ -1,0 +1,119 @@
+/* links: proto/control.c proto/address.c proto/cursor.c */
+/*
+ * The payloads of control frames from a hostile peer. The first byte chooses the payload. What a
+ * get accepts, its put writes and the get reads again; a second put gives the same bytes.
+ */
+#include "proto/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            abort();                                                                               \
+    } while (0)
+
+/* X(name in control_put_NAME, struct) of the payloads whose put and get take a cursor and a struct
+ */
+#define PAYLOADS(X)                                                                                \
+    X(reply, control_reply)                                                                        \
+    X(enrol, control_enrol)                                                                        \
+    X(enrolled, control_enrolled)                                                                  \
+    X(host, host)                                                                                  \
+    X(host_event, control_host_event)                                                              \
+    X(task, control_task)                                                                          \
+    X(result, control_result)                                                                      \
+    X(signal, control_signal)                                                                      \
+    X(gone, control_gone)                                                                          \
+    X(output, control_output)                                                                      \
+    X(output_ack, control_output)                                                                  \
+    X(host_spec, control_host_spec)                                                                \
+    X(link_open, control_link)                                                                     \
+    X(link_key, control_link)                                                                      \
+    X(link_accept, control_link)                                                                   \
+    X(link_refuse, control_link)                                                                   \
+    X(bootstrap, control_bootstrap)
+
+enum { WRITTEN_MAX = 65536 };
+
+struct written {
+    uint8_t bytes[WRITTEN_MAX];
+    size_t size;
+};
+
+#define ROUND_TRIP(name, type)                                                                     \
+    static void write_##name(const struct type *value, struct written *out)                        \
+    {                                                                                              \
+        struct cursor c = cursor_writer(out->bytes, sizeof out->bytes);                            \
+        control_put_##name(&c, value);                                                             \
+        REQUIRE(cursor_ok(&c));                                                                    \
+        out->size = sizeof out->bytes - cursor_left(&c);                                           \
+    }                                                                                              \
+    static void try_##name(const uint8_t *data, size_t size)                                       \
+    {                                                                                              \
+        static struct written first, second;                                                       \
+        static struct type value, again;                                                           \
+        struct cursor c = cursor_reader(data, size);                                               \
+        memset(&value, 0, sizeof value);                                                           \
+        memset(&again, 0, sizeof again);                                                           \
+        control_get_##name(&c, &value);                                                            \
+        if (!cursor_ok(&c))                                                                        \
+            return;                                                                                \
+        write_##name(&value, &first);                                                              \
+        c = cursor_reader(first.bytes, first.size);                                                \
+        control_get_##name(&c, &again);                                                            \
+        REQUIRE(cursor_ok(&c));                                                                    \
+        write_##name(&again, &second);                                                             \
+        REQUIRE(first.size == second.size && memcmp(first.bytes, second.bytes, first.size) == 0);  \
+    }
+PAYLOADS(ROUND_TRIP)
+
+static void read_all(const struct control_string *strings, size_t count)
+{
+    unsigned sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < strings[i].size; j++)
+            sum += (unsigned char)strings[i].bytes[j];
+    REQUIRE(sum <= 255u * WRITTEN_MAX * 16);
+}
+
+/* A spawn request has two lists of strings behind its head. */
+static void try_spawn(const uint8_t *data, size_t size)
+{
+    static struct control_spawn spawn;
+    struct cursor c = cursor_reader(data, size);
+
+    control_get_spawn(&c, &spawn);
+    for (int list = 0; list < 2; list++) {
+        size_t count = 0;
+        struct control_string *strings = control_get_strings(&c, &count);
+        REQUIRE(strings || !cursor_ok(&c) || count == 0);
+        if (strings)
+            read_all(strings, count);
+        free(strings);
+    }
+}
+
+static void try_group(const uint8_t *data, size_t size)
+{
+    for (int with_count = 0; with_count < 2; with_count++) {
+        struct control_group group;
+        struct cursor c = cursor_reader(data, size);
+        control_get_group(&c, &group, with_count);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+#define ENTRY(name, type) try_##name,
+    static void (*const payloads[])(const uint8_t *, size_t) = {PAYLOADS(ENTRY) try_spawn,
+                                                                try_group};
+
+    if (size > 0)
+        payloads[data[0] % (sizeof payloads / sizeof payloads[0])](data + 1, size - 1);
+    return 0;
+}
