@@ -123,6 +123,9 @@ static void on_host_event(struct covey *vm, const struct frame *frame, const uin
     notify_host(vm, &event);
 }
 
+/* What other tasks send right behind the answer to ENROL waits until this one knows who it is. */
+#define STOP_UNTIL_ENROLLED 1
+
 static int on_frame(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
                     int nfds)
 {
@@ -142,6 +145,8 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
         break;
     case FRAME_REPLY:
         request_on_reply(vm, frame, payload);
+        if (vm->tid == 0)
+            return STOP_UNTIL_ENROLLED;
         break;
     case FRAME_GONE:
         on_gone(vm, frame, payload);

@@ -191,6 +191,9 @@ int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context)
     int kept = parse(s, on_frame, context); /* frames left when on_frame stopped the last read */
     if (kept != 0)
         return kept;
+    int left = parse(s, on_frame, context); /* what a call before stopped at */
+    if (left != 0)
+        return left;
     for (size_t total = 0; total < READ_MAX_BYTES;) {
         size_t room = IN_BYTES - s->in_used;
         ssize_t n = fill(s);
