@@ -60,6 +60,7 @@ static int spawn_tasks(struct crew *crew, const struct crew_plan *plan)
                                      .cwd = "/",
                                      .hosts = plan->hosts,
                                      .where = COVEY_WHERE_HOSTS,
+                                     .output = COVEY_OUTPUT_SELF,
                                      .route = plan->route,
                                      .tether = 1};
     int started = covey_spawn(crew->vm, &what, crew->count, crew->tids);
@@ -105,6 +106,29 @@ static int send_job(struct crew *crew, int rank, crew_pack pack, const void *con
         error = covey_send(crew->vm, crew->tids[rank], CREW_JOB, msg);
     covey_msg_free(msg);
     return error;
+}
+
+/* ---- What tasks say ----------------------------------------------------------------------- */
+
+static void print_output(struct crew *crew, covey_msg_t *msg)
+{
+    int stream;
+    const char *text;
+    size_t bytes;
+    if (covey_unpack_output(msg, &stream, &text, &bytes) < 0)
+        return;
+    progress_end(&crew->progress);
+    fwrite(text, 1, bytes, stream == 1 ? stdout : stderr);
+}
+
+/* A task that failed has said why before it ended. */
+static void print_last_words(struct crew *crew)
+{
+    covey_msg_t *msg = NULL;
+    while (covey_recv(crew->vm, COVEY_ANY_TASK, COVEY_TAG_OUTPUT, COVEY_POLL, &msg) == 0) {
+        print_output(crew, msg);
+        covey_msg_free(msg);
+    }
 }
 
 /* ---- Ends of tasks ----------------------------------------------------------------------- */
@@ -174,6 +198,7 @@ static int report_end(struct crew *crew, const struct covey_notice *first)
     char text[128];
     describe_end(&notice, text, sizeof text);
     int rank = crew_rank(crew, notice.tid);
+    print_last_words(crew);
     progress_end(&crew->progress);
     warnx("task %d of %d on %s %s; the run is given up", rank + 1, crew->count,
           rank < 0 ? "?" : crew->hosts[rank], text);
@@ -234,6 +259,12 @@ static int on_notice(struct crew *crew, covey_msg_t *msg)
     return crew->released ? 0 : report_end(crew, &notice);
 }
 
+static int on_output(struct crew *crew, covey_msg_t *msg)
+{
+    print_output(crew, msg);
+    return 0;
+}
+
 static int on_progress(struct crew *crew, covey_msg_t *msg)
 {
     double fraction;
@@ -245,10 +276,18 @@ static int on_progress(struct crew *crew, covey_msg_t *msg)
 /* What the crew itself treats; sets *taken when the message was for it. */
 static int intercept(struct crew *crew, covey_msg_t *msg, int tag, bool *taken)
 {
-    *taken = tag == CREW_EXIT || tag == CREW_PROGRESS;
-    if (!*taken)
+    *taken = true;
+    switch (tag) {
+    case CREW_EXIT:
+        return on_notice(crew, msg);
+    case CREW_PROGRESS:
+        return on_progress(crew, msg);
+    case COVEY_TAG_OUTPUT:
+        return on_output(crew, msg);
+    default:
+        *taken = false;
         return 0;
-    return tag == CREW_EXIT ? on_notice(crew, msg) : on_progress(crew, msg);
+    }
 }
 
 /* One message of any kind, moving the progress line meanwhile. */
