@@ -65,11 +65,11 @@ void window_destroy(struct window *w)
         return;
     ranges_free(&w->ack.seen);
     ranges_free(&w->receive.early);
-    ring_free(&w->receive.ring);
+    window_ring_free(&w->receive.ring);
     sent_free(&w->send.sent);
     ranges_free(&w->send.lost);
     ranges_free(&w->send.acked);
-    ring_free(&w->send.ring);
+    window_ring_free(&w->send.ring);
     free(w);
 }
 

@@ -20,7 +20,7 @@ _Static_assert(WINDOW_VIEW_BYTES == RING_VIEW_BYTES, "window.h promises what the
 
 /* The stream that goes out, and the packets that carry it. */
 struct sender {
-    struct ring ring;
+    struct window_ring ring;
     uint64_t base, next, end; /* acknowledged below, never sent from, written up to */
     uint64_t limit;           /* granted by the peer */
     struct ranges acked;      /* stream bytes from base on */
@@ -48,7 +48,7 @@ struct loss {
 
 /* The stream that comes in. */
 struct receiver {
-    struct ring ring;
+    struct window_ring ring;
     uint64_t consumed, next; /* read by the owner; in order up to here */
     uint64_t highest;        /* behind the last byte received */
     uint64_t granted;

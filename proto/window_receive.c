@@ -28,7 +28,7 @@ const char *receiver_reserve(struct window *w, const struct wire_packet *p)
         return "too many gaps in the stream";
     if (end < r->highest)
         end = r->highest;
-    if (!ring_reserve(&r->ring, r->consumed, r->highest, end) ||
+    if (!window_ring_reserve(&r->ring, r->consumed, r->highest, end) ||
         !ranges_reserve(&r->early, r->early.count + 1))
         return "memory exhausted";
     return NULL;
@@ -79,7 +79,7 @@ void receiver_on_stream(struct window *w, const struct wire_packet *p)
         return;
     }
     w->stats.bytes_received += end - begin;
-    ring_put(&r->ring, begin, p->bytes + (begin - p->offset), (size_t)(end - begin));
+    window_ring_put(&r->ring, begin, p->bytes + (begin - p->offset), (size_t)(end - begin));
     if (end > r->highest)
         r->highest = end;
     if (begin == r->next)
@@ -92,7 +92,7 @@ void receiver_on_stream(struct window *w, const struct wire_packet *p)
 size_t window_readable(struct window *w, const uint8_t **bytes)
 {
     struct receiver *r = &w->receive;
-    return ring_view(&r->ring, r->consumed, r->next, bytes);
+    return window_ring_view(&r->ring, r->consumed, r->next, bytes);
 }
 
 void window_consume(struct window *w, size_t size)

@@ -12,26 +12,27 @@
 /* A view is contiguous for at least so many bytes, if they are there. */
 #define RING_VIEW_BYTES (72u * 1024) /* WINDOW_VIEW_BYTES */
 
-struct ring {
+struct window_ring {
     uint8_t *bytes;
     size_t capacity;       /* a power of two, or 0 */
     uint64_t mirrored_end; /* the bytes behind the end repeat the first ones up to this offset */
 };
 
-void ring_free(struct ring *r);
+void window_ring_free(struct window_ring *r);
 
 /* Makes room for the offsets begin .. end-1, of which begin .. used-1 are kept. False, and nothing
  * changed, when memory is exhausted. */
-bool ring_reserve(struct ring *r, uint64_t begin, uint64_t used, uint64_t end);
+bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, uint64_t end);
 
 /* Copies in; room must have been made. */
-void ring_put(struct ring *r, uint64_t offset, const void *bytes, size_t size);
+void window_ring_put(struct window_ring *r, uint64_t offset, const void *bytes, size_t size);
 
 /* Sets *bytes to what is at `offset`; returns how many of `size` bytes follow before the wrap. */
-size_t ring_run(const struct ring *r, uint64_t offset, size_t size, const uint8_t **bytes);
+size_t window_ring_run(const struct window_ring *r, uint64_t offset, size_t size,
+                       const uint8_t **bytes);
 
 /* The bytes begin .. end-1: sets *bytes and returns how many follow contiguously there, at least
  * RING_VIEW_BYTES if there are so many. Must be asked with growing offsets. */
-size_t ring_view(struct ring *r, uint64_t begin, uint64_t end, const uint8_t **bytes);
+size_t window_ring_view(struct window_ring *r, uint64_t begin, uint64_t end, const uint8_t **bytes);
 
 #endif

@@ -42,9 +42,9 @@ size_t window_write(struct window *w, const void *bytes, size_t size)
     size_t room = window_writable(w);
     if (size > room)
         size = room;
-    if (size == 0 || !ring_reserve(&s->ring, s->base, s->end, s->end + size))
+    if (size == 0 || !window_ring_reserve(&s->ring, s->base, s->end, s->end + size))
         return 0;
-    ring_put(&s->ring, s->end, bytes, size);
+    window_ring_put(&s->ring, s->end, bytes, size);
     s->end += size;
     return size;
 }
@@ -187,7 +187,7 @@ static void put_bytes(struct sender *s, struct cursor *c, uint64_t begin, uint64
     const uint8_t *bytes;
     wire_put_stream(c, begin, (size_t)(end - begin));
     while (begin < end) {
-        size_t run = ring_run(&s->ring, begin, (size_t)(end - begin), &bytes);
+        size_t run = window_ring_run(&s->ring, begin, (size_t)(end - begin), &bytes);
         cursor_put_bytes(c, bytes, run);
         begin += run;
     }
