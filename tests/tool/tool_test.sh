@@ -12,9 +12,10 @@ BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-tool-test.XXXXXX")
 export COVEY_TOOL_TEST=$$ COVEY_VM=tool-$$
-export XDG_RUNTIME_DIR=$dir/run HOME=$dir/home PATH=$BUILD:$PATH
+export XDG_RUNTIME_DIR=$dir/run HOME=$dir/home PATH=$dir/bin:$PATH
 unset COVEY_SOCKET COVEY_ROUTE COVEYD XDG_STATE_HOME
-mkdir -m 700 "$dir/run" "$dir/home"
+mkdir -m 700 "$dir/run" "$dir/home" "$dir/bin"
+ln -s "$BUILD/covey" "$dir/bin" # and not the demo sort beside it
 passed=0 failed=0 skipped=0
 
 finish() {
@@ -38,8 +39,8 @@ check() { # name, function
         failed=$((failed + 1))
         echo "not ok $1"
         [ -n "$why" ] && echo "    $why"
-        sed 's/^/    out: /' "$dir/out" | head -n 20
-        sed 's/^/    err: /' "$dir/err" | head -n 20
+        head -n 12 "$dir/out" | cut -c1-160 | sed 's/^/    out: /'
+        head -n 12 "$dir/err" | cut -c1-160 | sed 's/^/    err: /'
     fi
 }
 
