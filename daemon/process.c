@@ -204,12 +204,15 @@ pid_t process_start(const struct process *process, struct failure *why)
         trouble.step = STEP_EXEC;
         return trouble_error(process, &trouble, why);
     }
+    /* Volatile: the compiler takes what a function does that never returns for unseen here. */
+    volatile struct trouble childs = {.step = STEP_NONE};
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); /* no handler of ours may run in the child */
-    pid_t pid = fork_and_run(process, path, &trouble);
+    pid_t pid = fork_and_run(process, path, &childs);
     int fork_error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
+    trouble = (struct trouble){childs.step, childs.error, childs.exists};
     if (pid < 0)
         trouble = (struct trouble){.step = STEP_FORK, .error = fork_error};
     if (trouble.step == STEP_NONE)

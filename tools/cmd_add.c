@@ -1,6 +1,7 @@
 /* covey add, covey remove: hosts join and leave a VM that runs. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/admit.h"
 #include "tools/command.h"
@@ -87,18 +88,58 @@ const struct command cmd_add = {
 
 /* ---- remove ------------------------------------------------------------------------------- */
 
-static int report_removed(int count, char *const *names, const struct covey_host_result *results)
+static void report_removed(const char *name, const struct covey_host_result *result, int *status)
 {
+    const char *text = result->text[0] ? result->text : covey_strerror(result->error);
+    if (result->error == 0)
+        printf("%s removed\n", name);
+    else
+        *status = tool_error("remove", "%s: %s; see: covey hosts", name, text);
+}
+
+/* Removes n hosts of which none is the one this console is connected to. */
+static int remove_others(struct tool *tool, const char *const *names, int n)
+{
+    struct covey_host_result *results = calloc((size_t)n, sizeof *results);
+    if (!results)
+        return tool_error("remove", "memory is exhausted");
     int status = TOOL_OK;
-    for (int i = 0; i < count; i++) {
-        const struct covey_host_result *result = &results[i];
-        if (result->error == 0) {
-            printf("%s removed\n", names[i]);
-            continue;
-        }
-        status = tool_error("remove", "%s: %s; see: covey hosts", names[i],
-                            result->text[0] ? result->text : covey_strerror(result->error));
+    int removed = covey_remove_hosts(tool->vm, names, n, results);
+    if (removed < 0)
+        status = tool_failed(tool, "remove", removed);
+    for (int i = 0; removed >= 0 && i < n; i++)
+        report_removed(names[i], &results[i], &status);
+    free(results);
+    return status;
+}
+
+/* The connection ends with that host's daemon, and no answer comes. */
+static int remove_own(struct tool *tool, const char *name)
+{
+    struct covey_host_result result = {0};
+    int status = TOOL_OK;
+    int removed = covey_remove_hosts(tool->vm, &name, 1, &result);
+    if (removed < 0 && removed != COVEY_EDAEMON)
+        return tool_failed(tool, "remove", removed);
+    if (removed < 0 || result.error == 0)
+        tool_leave(tool);
+    report_removed(name, &result, &status);
+    return status;
+}
+
+static int remove_named(struct tool *tool, const char **names, int n)
+{
+    const char *own = NULL;
+    int others = 0;
+    for (int i = 0; i < n; i++) {
+        if (strcmp(names[i], covey_myhost(tool->vm)) == 0)
+            own = names[i];
+        else
+            names[others++] = names[i];
     }
+    int status = others ? remove_others(tool, names, others) : TOOL_OK;
+    if (own && tool->vm && remove_own(tool, own) != TOOL_OK)
+        status = TOOL_FAILED;
     return status;
 }
 
@@ -110,15 +151,7 @@ static int remove_command(struct tool *tool, int argc, char **argv)
         return tool_usage("remove", "%s: unknown option", argv[1]);
     if (tool_join(tool, "remove") != TOOL_OK)
         return TOOL_FAILED;
-    struct covey_host_result *results = calloc((size_t)argc, sizeof *results);
-    if (!results)
-        return tool_error("remove", "memory is exhausted");
-    const char *const *names = (const char *const *)&argv[1];
-    int removed = covey_remove_hosts(tool->vm, names, argc - 1, results);
-    int status = removed < 0 ? tool_failed(tool, "remove", removed)
-                             : report_removed(argc - 1, &argv[1], results);
-    free(results);
-    return status;
+    return remove_named(tool, (const char **)&argv[1], argc - 1);
 }
 
 const struct command cmd_remove = {

@@ -281,7 +281,7 @@ test_run_long_lines() {
 # More than pipes and queues hold, and nothing of it lost.
 test_run_much_output() {
     why="bytes were lost"
-    [ "$(covey run -n 2 head -c 20000000 /dev/zero | wc -c)" -eq 40000000 ] && why=
+    [ "$(covey run -n 2 sh -c 'yes | head -c 20000000' | wc -c)" -eq 40000000 ] && why=
 }
 
 test_run_tagged() {
@@ -364,7 +364,7 @@ test_ps_and_kill() {
     tid=$(first_tid)
     covey ps >"$dir/ps" && covey ps --json >"$dir/ps.json"
     why="ps says: $(cat "$dir/ps")"
-    grep -qE "^$tid +[^ ]+ +h1 +[0-9]+ +running +sleep 1000$" "$dir/ps" &&
+    grep -qE "^$tid +[^ ]+ +h1 +[0-9]+ +(starting|running) +sleep 1000$" "$dir/ps" &&
         grep -qE "\"tid\": \"$tid\"" "$dir/ps.json" && grep -q '"host": "h1"' "$dir/ps.json" &&
         why= && covey kill "$tid" && job_status_is 143 && tasks_are 0 &&
         covey_is 1 kill "$tid" && error_is "$tid" && covey_is 1 kill 0x3fc00001 && error_is .
