@@ -1,4 +1,175 @@
+/*
+ * detector.c - who is alive. A star: the coordinator pings every host, and every host watches the
+ * coordinator; so the traffic grows with the number of hosts and not with its square.
+ *
+ * Any authentic datagram is a sign of life. Half a fail timeout of silence makes a suspect: then
+ * hands are shaken again over all its addresses, and up to three other hosts are asked whether they
+ * hear it (PROBE, PROBED), as in SWIM. Their answers keep it from being declared gone, though not
+ * for ever: a host that the coordinator cannot reach itself is of no use to the VM.
+ *
+ * Own slowness is not taken for others' silence (Lifeguard): member_on_late() moves all that was
+ * heard by the time for which this process stood still.
+ *
+ * A member that hears its coordinator has no timer but the one that would notice its silence.
+ */
 #include "proto/member_state.h"
+
+#define HELPERS 3
+
+uint64_t detector_silence_us(const struct row *row, uint64_t now_us)
+{
+    return now_us > row->heard_us ? now_us - row->heard_us : 0;
+}
+
+uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us)
+{
+    return now_us > row->direct_us ? now_us - row->direct_us : 0;
+}
+
+static uint64_t next_random(struct member *m)
+{
+    uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+static void ping(struct member *m, const struct row *row, uint64_t now_us)
+{
+    m->config.counters->pings_sent++;
+    m->owner.ping(m->owner.context, row->host.index, DATAGRAM_PING, 0, now_us);
+}
+
+/* Asks some hosts that are well, beginning anywhere, whether they hear the target. */
+static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
+{
+    size_t start = next_random(m) % m->table.count;
+    unsigned asked = 0;
+
+    for (size_t i = 0; i < m->table.count && asked < HELPERS; i++) {
+        const struct row *row = table_at(&m->table, (start + i) % m->table.count);
+
+        if (row == target || row->host.state != HOST_UP || row_is_condemned(row) ||
+            row->host.index == m->self)
+            continue;
+        m->config.counters->probes_sent++;
+        m->owner.ping(m->owner.context, row->host.index, DATAGRAM_PROBE, target->host.index,
+                      now_us);
+        asked++;
+    }
+}
+
+static void investigate(struct member *m, const struct row *row, uint64_t now_us)
+{
+    m->owner.reopen(m->owner.context, row->host.index, now_us);
+    ask_others(m, row, now_us);
+}
+
+/* ---- the coordinator ---- */
+
+static bool is_watched(const struct member *m, const struct row *row)
+{
+    return row_is_living(row) && !row->invited && row->host.index != m->self;
+}
+
+/* Whether at least half of the hosts, this one included, were heard of lately. */
+static bool holds_half(const struct member *m, uint64_t now_us)
+{
+    size_t all = 0, alive = 0;
+
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+
+        if (!row_is_up(row))
+            continue;
+        all++;
+        alive += row->host.index == m->self ||
+                 detector_silence_us(row, now_us) <= m->config.fail_timeout_us / 2;
+    }
+    return 2 * alive >= all;
+}
+
+static void declare_gone(struct member *m, struct row *row, uint64_t now_us)
+{
+    if (!holds_half(m, now_us)) {
+        member_end(m, NODE_END_CUT_OFF, "more than half of the hosts cannot be reached");
+        return;
+    }
+    if (row_is_up(row)) {
+        registry_condemn(m, row);
+        return;
+    }
+    /* nobody was told yet that it is there */
+    row->wants = false;
+    registry_touch(m, row);
+    member_set_state(m, row, HOST_DOWN, "not heard of while it joined", now_us);
+}
+
+static void suspect(struct member *m, struct row *row, uint64_t now_us)
+{
+    if (row->host.state == HOST_UP) {
+        m->config.counters->suspicions++;
+        registry_touch(m, row);
+        member_set_state(m, row, HOST_SUSPECT, "not heard of for half the fail timeout", now_us);
+    }
+    investigate(m, row, now_us);
+}
+
+/* One look at one host; whether it is suspect. */
+static bool watch_host(struct member *m, struct row *row, uint64_t now_us)
+{
+    uint64_t limit = m->config.fail_timeout_us;
+    uint64_t direct = detector_direct_silence_us(row, now_us);
+
+    ping(m, row, now_us);
+    if (direct <= limit / 2)
+        return false;
+    if (detector_silence_us(row, now_us) >= limit || direct >= 3 * limit)
+        declare_gone(m, row, now_us);
+    else
+        suspect(m, row, now_us);
+    return true;
+}
+
+static void watch_all(struct member *m, uint64_t now_us)
+{
+    bool any = false, any_suspect = false;
+
+    for (size_t i = 0; i < m->table.count && m->phase != MEMBER_ENDED; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (!is_watched(m, row))
+            continue;
+        any = true;
+        any_suspect |= watch_host(m, row, now_us);
+    }
+    if (m->phase == MEMBER_ENDED)
+        return;
+    m->tick_us = any ? now_us + m->config.fail_timeout_us / (any_suspect ? 20 : 10) : UINT64_MAX;
+}
+
+/* ---- everyone else ---- */
+
+static void watch_coordinator(struct member *m, struct row *row, uint64_t now_us)
+{
+    uint64_t limit = m->config.fail_timeout_us;
+    uint64_t direct = detector_direct_silence_us(row, now_us);
+
+    if (direct <= limit / 2) {
+        m->tick_us = row->direct_us + limit / 2 + 1;
+        return;
+    }
+    m->tick_us = now_us + limit / 20;
+    if (direct >= 3 * limit) {
+        member_end(m, NODE_END_CUT_OFF, "the coordinator cannot be reached from here");
+        return;
+    }
+    ping(m, row, now_us);
+    investigate(m, row, now_us);
+}
+
+/* ---- events ---- */
 
 void detector_start(struct member *m, uint64_t now_us)
 {
@@ -7,31 +178,86 @@ void detector_start(struct member *m, uint64_t now_us)
 
 void detector_step(struct member *m, uint64_t now_us)
 {
-    (void)m;
-    (void)now_us;
+    struct row *row = table_row(&m->table, m->table.coordinator);
+
+    if (m->phase < MEMBER_UP || m->phase >= MEMBER_HALTING || now_us < m->tick_us)
+        return;
+    if (is_coordinator(m))
+        watch_all(m, now_us);
+    else if (row)
+        watch_coordinator(m, row, now_us);
+    else
+        m->tick_us = UINT64_MAX;
 }
 
 uint64_t detector_deadline(const struct member *m)
 {
-    (void)m;
-    return UINT64_MAX;
+    return m->tick_us;
+}
+
+static void tell_asker(struct member *m, struct row *row, uint64_t now_us)
+{
+    if (now_us <= row->asker_until_us)
+        m->owner.ping(m->owner.context, row->asker, DATAGRAM_PROBED, row->host.index, now_us);
+    row->asker = 0;
 }
 
 void member_on_heard(struct member *m, uint32_t host, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
 
-    if (row)
-        row->heard_us = row->direct_us = now_us;
+    if (!row)
+        return;
+    row->heard_us = row->direct_us = now_us;
+    if (row->asker != 0)
+        tell_asker(m, row, now_us);
+    if (row->host.state == HOST_SUSPECT && is_coordinator(m) && !row_is_condemned(row)) {
+        registry_touch(m, row);
+        member_set_state(m, row, HOST_UP, "heard of again", now_us);
+    }
+}
+
+static void on_probe(struct member *m, uint32_t host, struct row *target, uint64_t now_us)
+{
+    uint64_t lately = m->config.fail_timeout_us / 4;
+
+    if (target->direct_us != 0 && detector_direct_silence_us(target, now_us) <= lately) {
+        m->owner.ping(m->owner.context, host, DATAGRAM_PROBED, target->host.index, now_us);
+        return;
+    }
+    target->asker = host;
+    target->asker_until_us = now_us + m->config.fail_timeout_us / 2;
+    ping(m, target, now_us);
 }
 
 void member_on_probe(struct member *m, uint32_t host, uint8_t kind, uint32_t target,
                      uint64_t now_us)
 {
-    (void)m, (void)host, (void)kind, (void)target, (void)now_us;
+    struct row *row = table_row(&m->table, target);
+
+    if (!row || !row_is_living(row) || target == m->self || target == host)
+        return;
+    if (kind == DATAGRAM_PROBE)
+        on_probe(m, host, row, now_us);
+    else
+        row->heard_us = now_us;
+}
+
+static void shift(uint64_t *time_us, uint64_t late_us)
+{
+    if (*time_us != 0 && *time_us != UINT64_MAX)
+        *time_us += late_us;
 }
 
 void member_on_late(struct member *m, uint64_t late_us)
 {
-    (void)m, (void)late_us;
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        shift(&row->heard_us, late_us);
+        shift(&row->direct_us, late_us);
+    }
+    shift(&m->phase_end_us, late_us);
+    shift(&m->election.claim_end_us, late_us);
+    shift(&m->election.orphan_us, late_us);
 }

@@ -1,21 +1,218 @@
+/*
+ * election.c - succession. When the coordinator is silent (or said goodbye), the host with the
+ * lowest index among the others claims the next epoch; the one after it stands up a little later,
+ * and so on. The claim is won by the grants of more than half of the hosts, counted once with and
+ * once without those that are just joining.
+ *
+ *   CLAIM       = epoch=u64 table-epoch=u64 table-version=u64
+ *   CLAIM_REPLY = epoch=u64 granted=u8 3u8(0)
+ *
+ * A host grants an epoch once, to a claimer whose table is not older than its own, and only while
+ * it does not hear the coordinator either. A claimer with an older table is sent the newer one.
+ */
 #include "proto/member_state.h"
 
-void election_step(struct member *m, uint64_t now_us)
+static const struct row *coordinator_row(const struct member *m)
 {
-    (void)m, (void)now_us;
+    return table_row(&m->table, m->table.coordinator);
 }
-uint64_t election_deadline(const struct member *m)
+
+static uint64_t later(uint64_t a, uint64_t b)
 {
-    (void)m;
-    return UINT64_MAX;
+    return a > b ? a : b;
 }
-void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
-                       uint64_t now_us)
+
+/* Since when there is no coordinator, as far as this host knows: the last sign of life. */
+static uint64_t silent_since(const struct member *m)
 {
-    (void)m, (void)host, (void)payload, (void)size, (void)now_us;
+    const struct row *row = coordinator_row(m);
+
+    return row ? row->heard_us : m->election.orphan_us;
 }
+
+/* How many hosts stand up before this one. */
+static unsigned rank(const struct member *m)
+{
+    unsigned before = 0;
+
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+
+        before +=
+            row_is_up(row) && row->host.index < m->self && row->host.index != m->table.coordinator;
+    }
+    return before;
+}
+
+static bool may_stand(const struct member *m)
+{
+    return m->phase == MEMBER_UP && !is_coordinator(m) && row_is_up(table_row(&m->table, m->self));
+}
+
+/* When this host claims, if nothing is heard until then. */
+static uint64_t claim_time(const struct member *m)
+{
+    uint64_t part = m->config.fail_timeout_us / 20;
+    /* who said goodbye is not waited for */
+    uint64_t patience = coordinator_row(m) ? 12 * part : 0;
+
+    return later(silent_since(m) + patience + rank(m) * part, m->election.not_before_us);
+}
+
+static uint64_t give_up_time(const struct member *m)
+{
+    return silent_since(m) + m->config.fail_timeout_us * 3 / 2;
+}
+
+/* ---- claiming ---- */
+
+static bool has_won_among(const struct member *m, bool with_joining)
+{
+    size_t all = 0, granted = 0;
+
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+
+        if (!row_is_living(row) || (row->host.state == HOST_JOINING && !with_joining))
+            continue;
+        all++;
+        granted += row->host.index == m->self || row->granted == m->election.claimed;
+    }
+    return 2 * granted > all;
+}
+
+static void win_if_won(struct member *m, uint64_t now_us)
+{
+    uint64_t epoch = m->election.claimed;
+
+    if (!has_won_among(m, false) || !has_won_among(m, true))
+        return;
+    member_log(m, "host %u coordinates from epoch %llu on", m->self, (unsigned long long)epoch);
+    m->election.claimed = 0;
+    registry_take_over(m, epoch, now_us);
+    detector_start(m, now_us);
+}
+
+static void claim(struct member *m, uint64_t now_us)
+{
+    uint8_t payload[24];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct election *e = &m->election;
+
+    e->claimed = e->granted = later(m->table.epoch, e->granted) + 1;
+    e->claim_end_us = now_us + m->config.fail_timeout_us / 4;
+    m->config.counters->claims++;
+    member_log(m, "claims epoch %llu: the coordinator is silent", (unsigned long long)e->claimed);
+    cursor_put_u64(&c, e->claimed);
+    cursor_put_u64(&c, m->table.epoch);
+    cursor_put_u64(&c, m->table.version);
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+
+        if (row_is_living(row) && row->host.index != m->self &&
+            row->host.index != m->table.coordinator)
+            member_send(m, row->host.index, FRAME_CLAIM, payload, sizeof payload, now_us);
+    }
+    win_if_won(m, now_us);
+}
+
+static void drop_claim(struct member *m, uint64_t now_us)
+{
+    m->election.claimed = 0;
+    m->election.not_before_us = now_us + m->config.fail_timeout_us / 10;
+}
+
 void election_on_reply(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                        uint64_t now_us)
 {
-    (void)m, (void)host, (void)payload, (void)size, (void)now_us;
+    struct cursor c = cursor_reader(payload, size);
+    uint64_t epoch = cursor_get_u64(&c);
+    uint8_t granted = cursor_get_u8(&c);
+
+    cursor_get_view(&c, 3);
+    if (!cursor_done(&c)) {
+        member_log(m, "refused CLAIM_REPLY of host %u: it is malformed", host);
+        return;
+    }
+    if (epoch == 0 || epoch != m->election.claimed)
+        return;
+    if (!granted) {
+        drop_claim(m, now_us);
+        return;
+    }
+    table_row(&m->table, host)->granted = epoch;
+    win_if_won(m, now_us);
+}
+
+/* ---- granting ---- */
+
+static bool table_is_older(const struct member *m, uint64_t epoch, uint64_t version)
+{
+    return epoch < m->table.epoch || (epoch == m->table.epoch && version < m->table.version);
+}
+
+static bool hears_coordinator(const struct member *m, uint64_t now_us)
+{
+    const struct row *row = coordinator_row(m);
+
+    return is_coordinator(m) ||
+           (row && detector_silence_us(row, now_us) <= m->config.fail_timeout_us / 2);
+}
+
+void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                       uint64_t now_us)
+{
+    struct cursor c = cursor_reader(payload, size), reply;
+    uint64_t epoch = cursor_get_u64(&c), table_epoch = cursor_get_u64(&c);
+    uint64_t version = cursor_get_u64(&c);
+    uint8_t bytes[12] = {0};
+    bool older, granted;
+
+    if (!cursor_done(&c)) {
+        member_log(m, "refused CLAIM of host %u: it is malformed", host);
+        return;
+    }
+    older = table_is_older(m, table_epoch, version);
+    granted = !older && epoch > m->election.granted && epoch > m->table.epoch &&
+              !hears_coordinator(m, now_us);
+    if (granted)
+        m->election.granted = epoch;
+    if (older)
+        registry_send_full(m, host, now_us);
+    reply = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u64(&reply, epoch);
+    cursor_put_u8(&reply, granted);
+    member_send(m, host, FRAME_CLAIM_REPLY, bytes, sizeof bytes, now_us);
+}
+
+/* ---- time ---- */
+
+void election_orphan(struct member *m, uint64_t now_us)
+{
+    m->election.orphan_us = now_us;
+    table_set_coordinator(&m->table, 0);
+}
+
+void election_step(struct member *m, uint64_t now_us)
+{
+    if (!may_stand(m))
+        return;
+    if (now_us >= give_up_time(m)) {
+        member_end(m, NODE_END_CUT_OFF, "neither the coordinator nor a majority can be reached");
+        return;
+    }
+    if (m->election.claimed != 0 && now_us >= m->election.claim_end_us)
+        drop_claim(m, now_us);
+    if (m->election.claimed == 0 && now_us >= claim_time(m))
+        claim(m, now_us);
+}
+
+uint64_t election_deadline(const struct member *m)
+{
+    uint64_t next;
+
+    if (!may_stand(m))
+        return UINT64_MAX;
+    next = m->election.claimed != 0 ? m->election.claim_end_us : claim_time(m);
+    return next < give_up_time(m) ? next : give_up_time(m);
 }

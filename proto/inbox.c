@@ -88,6 +88,14 @@ int inbox_next(struct inbox *in, struct window *w, struct frame *frame, const ui
     return next_collected(in, w, frame, payload, reason);
 }
 
+void inbox_put_back(struct inbox *in, const struct frame *frame)
+{
+    if (in->given > 0)
+        in->given = 0;
+    else
+        in->size = FRAME_HEADER_BYTES + frame->length;
+}
+
 void inbox_clear(struct inbox *in)
 {
     free(in->bytes);

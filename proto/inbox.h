@@ -18,6 +18,8 @@ struct inbox {
  * The stream cannot be read on after a refusal. */
 int inbox_next(struct inbox *in, struct window *w, struct frame *frame, const uint8_t **payload,
                const char **reason);
+/* Gives the frame that was taken last back; the next call takes it again. */
+void inbox_put_back(struct inbox *in, const struct frame *frame);
 void inbox_clear(struct inbox *in);
 
 #endif

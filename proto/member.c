@@ -12,14 +12,21 @@
  *   detector.c  heartbeats, suspicion, indirect probes, declaring a host gone
  *   election.c  what happens when the coordinator is gone
  *
- * Agreement. A host that joins is first published as JOINING; it becomes UP when a quorum of the
- * hosts before and of the hosts after it acknowledged that version. So no set of hosts that grew on
- * one side of a cut can outvote the other side, which has never heard of it. Hosts that are gone
- * are published at once, but they count in the quorum until a later version is acknowledged.
+ * Agreement. The set of hosts changes in two steps. A host that joins is first published as
+ * JOINING, one that is silent for too long as condemned; they become UP and DOWN when a quorum of
+ * the hosts before and of the hosts after the change acknowledged that version. So a set of hosts
+ * that grew on one side of a cut cannot outvote the other side, which never heard of it; and a
+ * successor knows of every host that anyone was told is gone. (Who says goodbye is DOWN at once.)
+ * DOWN is for ever: whoever was declared gone comes back as a new incarnation.
  *
  * Quorum. A coordinator goes on with at least half of the hosts, itself included; a successor needs
  * more than half. Both cannot be had at a time. With two hosts this means: when the second dies,
  * the first goes on; when the first dies, the second cannot tell that from a cut, and ends.
+ *
+ * Time, in parts of the fail timeout: a host is suspect after 1/2 without a datagram of its own,
+ * condemned after 1 without any sign of life, also through others, or after 3 without a datagram of
+ * its own. A successor stands up after 0.6 and more of the coordinator's silence; who finds neither
+ * the old nor a new coordinator within 1 1/2 ends.
  */
 #include "proto/member.h"
 
@@ -122,7 +129,6 @@ void member_set_state(struct member *m, struct row *row, uint8_t state, const ch
                state_name(state), cause);
     announce(m, row);
     if (state == HOST_DOWN) {
-        row->gone_us = now_us;
         row->announced = false;
         m->config.counters->hosts_gone++;
         if (known)
@@ -150,10 +156,20 @@ void member_begin_up(struct member *m, uint64_t now_us)
         announce(m, table_at(&m->table, i));
 }
 
+static const char *why_text(int why)
+{
+    return why == NODE_END_REMOVED ? "the coordinator removed this host" : "the VM was halted";
+}
+
 void member_end(struct member *m, int why, const char *text)
 {
     if (m->phase == MEMBER_ENDED)
         return;
+    /* who is on the way out is not cut off */
+    if (why == NODE_END_CUT_OFF && member_is_busy(m)) {
+        why = m->why;
+        text = why_text(why);
+    }
     set_phase(m, MEMBER_ENDED, UINT64_MAX);
     m->tick_us = UINT64_MAX;
     if (why != 0)
@@ -175,7 +191,6 @@ void member_bootstrap(struct member *m, uint64_t now_us)
         member_end(m, NODE_END_JOIN_FAILED, "out of memory");
         return;
     }
-    row->voter = true;
     m->table.epoch = m->table.version = m->table.incarnation = 1;
     m->table.next_index = 2;
     table_set_coordinator(&m->table, m->self);
@@ -212,7 +227,7 @@ void member_on_refused(struct member *m, uint32_t host, uint8_t reason, uint64_t
             : "the coordinator has declared this host gone or withdrew its invitation";
 
     (void)now_us;
-    if (host != m->table.coordinator)
+    if (host != m->table.coordinator && !is_coordinator(m))
         return;
     member_end(m, m->phase == MEMBER_JOINING ? NODE_END_JOIN_FAILED : NODE_END_CUT_OFF, text);
 }
@@ -291,11 +306,6 @@ void member_shutdown(struct member *m, uint64_t now_us)
     }
 }
 
-static const char *why_text(int why)
-{
-    return why == NODE_END_REMOVED ? "the coordinator removed this host" : "the VM was halted";
-}
-
 /* Whether the phase has reached what it waits for. */
 static bool phase_is_done(const struct member *m)
 {
@@ -335,11 +345,11 @@ static void on_goodbye(struct member *m, uint32_t host, uint64_t now_us)
 
     if (!is_coordinator(m) && host != m->table.coordinator)
         return;
-    row->left = true;
+    row->flags |= ROW_LEFT;
     if (is_coordinator(m))
         registry_touch(m, row);
     else
-        table_set_coordinator(&m->table, 0);
+        election_orphan(m, now_us);
     member_set_state(m, row, HOST_DOWN, "said goodbye", now_us);
 }
 

@@ -27,10 +27,11 @@ struct reading {
 };
 
 struct election {
-    uint64_t granted_epoch; /* the highest epoch granted to anyone */
-    uint64_t epoch;         /* of the own claim that is open, 0: none */
-    uint64_t until_us;      /* the claim is given up then */
+    uint64_t granted;       /* the highest epoch granted to anyone */
+    uint64_t claimed;       /* the epoch of the own claim that is open; 0: none */
+    uint64_t claim_end_us;  /* the claim is given up then */
     uint64_t not_before_us; /* of the next claim */
+    uint64_t orphan_us;     /* the coordinator said goodbye then */
 };
 
 struct member {
@@ -47,8 +48,7 @@ struct member {
     /* everyone else */
     struct reading reading;
     /* failure detection and succession */
-    uint64_t tick_us; /* next tick */
-    bool cut;         /* coordinator unheard of, asked others */
+    uint64_t tick_us; /* of the next look at who is silent; UINT64_MAX: none */
     uint64_t random;
     struct election election;
     uint8_t scratch[FRAME_PAYLOAD_MAX];
@@ -76,6 +76,8 @@ void registry_on_join(struct member *m, uint32_t host, const uint8_t *payload, s
 void registry_on_ack(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                      uint64_t now_us);
 void registry_step(struct member *m, uint64_t now_us);
+/* The coordinator proposes to declare a host gone. */
+void registry_condemn(struct member *m, struct row *row);
 void registry_touch(struct member *m, struct row *row); /* publish this row */
 void registry_take_over(struct member *m, uint64_t epoch, uint64_t now_us);
 void registry_send_full(struct member *m, uint32_t host, uint64_t now_us);
@@ -88,11 +90,14 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
 void detector_start(struct member *m, uint64_t now_us);
 void detector_step(struct member *m, uint64_t now_us);
 uint64_t detector_deadline(const struct member *m);
-void detector_on_heard(struct member *m, struct row *row, uint64_t now_us);
+/* How long a host has been silent: without any sign of life, without a datagram of its own. */
+uint64_t detector_silence_us(const struct row *row, uint64_t now_us);
+uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us);
 
 /* election.c: succession. */
 void election_step(struct member *m, uint64_t now_us);
 uint64_t election_deadline(const struct member *m);
+void election_orphan(struct member *m, uint64_t now_us); /* the coordinator said goodbye */
 void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                        uint64_t now_us);
 void election_on_reply(struct member *m, uint32_t host, const uint8_t *payload, size_t size,

@@ -160,6 +160,9 @@ static void member_tells_host(void *context, const struct host *host, int event)
     struct node *node = context;
 
     node->owner.host(node->owner.context, host, event);
+    /* frames may wait for it */
+    if (event == NODE_HOST_ADDED && node->peers[host->index])
+        node->peers[host->index]->deadline_us = 0;
 }
 
 static void member_tells_joined(void *context)
@@ -193,7 +196,8 @@ static void session_sends(void *context, const struct address *to, const uint8_t
     node->owner.send(node->owner.context, to, bytes, size);
 }
 
-static void session_got_frame(void *context, uint32_t host, const struct frame *frame,
+/* A frame of a host that is not known to be up yet waits: its host is ahead in the table. */
+static bool session_got_frame(void *context, uint32_t host, const struct frame *frame,
                               const uint8_t *payload, uint64_t now_us)
 {
     struct node *node = context;
@@ -204,13 +208,12 @@ static void session_got_frame(void *context, uint32_t host, const struct frame *
         row = table_row(member_table(node->member), host);
         if (frame->kind == FRAME_JOIN && row && node->peers[host])
             session_set_addresses(node->peers[host]->session, &row->host);
-        return;
+        return true;
     }
-    if (!row || !row->announced) {
-        node->endpoint.counters.refused_host++;
-        return;
-    }
+    if (!row || !row->announced)
+        return false;
     node->owner.frame(node->owner.context, host, frame, payload);
+    return true;
 }
 
 static void session_heard(void *context, uint32_t host, uint64_t now_us)

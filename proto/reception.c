@@ -73,7 +73,7 @@ static enum verdict judge_host(const struct node *node, const struct hello *hell
 
     if (hello->from == member_self(node->member))
         return IGNORE;
-    if (!member_is_up(node->member) && hello->from != table->coordinator)
+    if (!member_is_up(node->member) && !(row && row_is_up(row)))
         return IGNORE;
     if (!row)
         return coordinates ? REFUSE_GONE : IGNORE;

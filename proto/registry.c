@@ -3,8 +3,9 @@
  * publication. Changes are collected (row->dirty) and published together by the next step, so a
  * storm of joins costs one version per round trip and not one per host.
  *
- * Hosts that sent JOIN wait (row->wants) until no batch is open; then all that wait are published
- * as JOINING, and become UP together when the version is agreed (see member.c).
+ * Hosts that sent JOIN wait (row->wants), and hosts that were silent for too long (row->condemn),
+ * until no batch is open; then all are proposed in one version, as JOINING and as condemned, and
+ * become UP and DOWN together when that version is agreed (see member.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -15,6 +16,14 @@
 void registry_touch(struct member *m, struct row *row)
 {
     row->dirty = true;
+    m->publish = true;
+}
+
+void registry_condemn(struct member *m, struct row *row)
+{
+    if (row_is_condemned(row) || row->condemn)
+        return;
+    row->condemn = true;
     m->publish = true;
 }
 
@@ -114,53 +123,51 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
     row->wants = true;
     row->heard_us = row->direct_us = now_us;
     m->publish = true;
+    detector_start(m, now_us);
 }
 
 /* ---- agreement ---- */
 
-/* Whether the coordinator and those that acknowledged `version` are at least half of the voters,
- * or of the hosts as they are now. */
-static bool is_agreed_by(const struct member *m, uint64_t version, bool voters)
+/* Whether the coordinator and those that acknowledged `version` are at least half: of the hosts
+ * before the open batch, or of those after it. */
+static bool is_agreed_by(const struct member *m, uint64_t version, bool after)
 {
     size_t all = 0, agreed = 0;
 
     for (size_t i = 0; i < m->table.count; i++) {
         const struct row *row = table_at(&m->table, i);
-        bool counts = voters ? row->voter : row_is_living(row) && !row->invited && !row->wants;
+        bool joins = row->host.state == HOST_JOINING && !row->invited && !row->wants;
+        bool counts = after ? (row_is_up(row) && !row_is_condemned(row)) || joins : row_is_up(row);
 
-        if (!counts || row->left)
+        if (!counts)
             continue;
         all++;
-        agreed += row->host.index == m->self || (row_is_living(row) && row->acked >= version);
+        agreed += row->host.index == m->self || row->acked >= version;
     }
     return 2 * agreed >= all;
 }
 
-static bool is_agreed(const struct member *m, uint64_t version)
+static bool batch_is_agreed(const struct member *m)
 {
-    return is_agreed_by(m, version, true) && is_agreed_by(m, version, false);
+    return m->batch_version != 0 && is_agreed_by(m, m->batch_version, false) &&
+           is_agreed_by(m, m->batch_version, true);
 }
 
-static void admit_batch(struct member *m, uint64_t now_us)
+static void finish_batch(struct member *m, uint64_t now_us)
 {
-    for (size_t i = 0; i < m->table.count; i++) {
-        struct row *row = table_at(&m->table, i);
-
-        if (row->host.state != HOST_JOINING || row->invited || row->wants)
-            continue;
-        registry_touch(m, row);
-        member_set_state(m, row, HOST_UP, "joined", now_us);
-    }
     m->batch_version = 0;
-}
-
-/* The version that all work with now is agreed: its hosts are the voters of the next. */
-static void settle(struct member *m)
-{
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
-        row->voter = row_is_up(row);
+        if (!row_is_living(row) || row->invited || row->wants)
+            continue;
+        if (row_is_condemned(row)) {
+            registry_touch(m, row);
+            member_set_state(m, row, HOST_DOWN, "not heard of for too long", now_us);
+        } else if (row->host.state == HOST_JOINING) {
+            registry_touch(m, row);
+            member_set_state(m, row, HOST_UP, "joined", now_us);
+        }
     }
 }
 
@@ -237,7 +244,7 @@ static void publish(struct member *m, uint64_t now_us)
     table_tidy(&m->table);
 }
 
-/* All hosts that wait become JOINING in one version. */
+/* All changes to the set of hosts that wait are proposed in one version. */
 static void open_batch(struct member *m)
 {
     if (m->batch_version != 0)
@@ -245,9 +252,11 @@ static void open_batch(struct member *m)
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
-        if (!row->wants)
+        if (!row->wants && !row->condemn)
             continue;
-        row->wants = false;
+        if (row->condemn)
+            row->flags |= ROW_CONDEMNED;
+        row->wants = row->condemn = false;
         registry_touch(m, row);
         m->batch_version = m->table.version + 1;
     }
@@ -255,33 +264,32 @@ static void open_batch(struct member *m)
 
 void registry_take_over(struct member *m, uint64_t epoch, uint64_t now_us)
 {
-    (void)now_us;
     m->table.epoch = epoch;
     m->batch_version = m->table.version + 1;
     m->publish = true;
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
-        row->voter = row_is_up(row);
-        row->synced = false;
+        if (row->host.index == m->table.coordinator && row_is_living(row))
+            row->flags |= ROW_CONDEMNED;
+        row->heard_us = row->direct_us = now_us;
+        row->synced = row->wants = row->condemn = false;
         row->acked = 0;
     }
     table_set_coordinator(&m->table, m->self);
 }
 
+/* Proposes and publishes until nothing is left that can go on without an answer. */
 void registry_step(struct member *m, uint64_t now_us)
 {
     if (!is_coordinator(m) || m->phase >= MEMBER_HALTING)
         return;
-    open_batch(m);
-    if (m->publish)
-        publish(m, now_us);
-    if (m->batch_version != 0 && is_agreed(m, m->batch_version)) {
-        admit_batch(m, now_us);
+    for (;;) {
         open_batch(m);
         if (m->publish)
             publish(m, now_us);
+        if (!batch_is_agreed(m))
+            return;
+        finish_batch(m, now_us);
     }
-    if (m->batch_version == 0 && is_agreed(m, m->table.version))
-        settle(m);
 }

@@ -13,10 +13,10 @@
 static bool is_well_formed(struct cursor c, const struct table_head *head)
 {
     struct host host;
-    bool left;
+    uint8_t flags;
 
     for (uint16_t i = 0; i < head->count && cursor_ok(&c); i++)
-        table_get_row(&c, &host, &left);
+        table_get_row(&c, &host, &flags);
     return cursor_done(&c);
 }
 
@@ -72,7 +72,7 @@ static void apply_self(struct member *m, struct row *row, const struct host *hos
         row->host.state = host->state == HOST_JOINING ? HOST_JOINING : HOST_UP;
 }
 
-static void apply_row(struct member *m, const struct host *host, bool left, uint64_t now_us)
+static void apply_row(struct member *m, const struct host *host, uint8_t flags, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host->index);
 
@@ -85,15 +85,19 @@ static void apply_row(struct member *m, const struct host *host, bool left, uint
         row = table_add(&m->table, host);
         if (!row)
             return;
-        row->host.state = HOST_JOINING;
-        row->heard_us = row->direct_us = now_us;
+        if (host->state != HOST_DOWN)
+            row->host.state = HOST_JOINING;
+        row->heard_us = now_us;
     }
     row->marked = true;
-    row->left = left;
     if (row->host.index == m->self) {
         apply_self(m, row, host, now_us);
         return;
     }
+    /* who was declared gone stays gone: its session has ended here */
+    if (!row_is_living(row))
+        return;
+    row->flags = flags;
     refresh_row(row, host);
     member_set_state(m, row, host->state, "so says the coordinator", now_us);
 }
@@ -125,12 +129,17 @@ static void complete(struct member *m, const struct table_head *head, uint32_t h
     if (head->flags & TABLE_FULL)
         drop_unmarked(m, now_us);
     m->reading.sender = 0;
+    if (head->epoch > m->table.epoch)
+        m->election.claimed = 0;
     m->table.epoch = head->epoch;
     m->table.version = head->version;
     m->table.incarnation = head->incarnation;
     m->table.next_index = head->next_index;
     if (m->phase == MEMBER_ENDED)
         return;
+    if (!table_row(&m->table, m->table.coordinator))
+        election_orphan(m, now_us);
+    detector_start(m, now_us);
     cursor_put_u64(&c, head->epoch);
     cursor_put_u64(&c, head->version);
     member_send(m, host, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
@@ -156,7 +165,7 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
     struct table_head head;
     struct host row;
     const char *refusal;
-    bool left;
+    uint8_t flags;
 
     table_get_head(&c, &head);
     refusal = is_well_formed(c, &head) ? table_refusal(m, host, &head) : "it is malformed";
@@ -167,8 +176,8 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
     }
     begin(m, &head, host);
     for (uint16_t i = 0; i < head.count && m->phase != MEMBER_ENDED; i++) {
-        table_get_row(&c, &row, &left);
-        apply_row(m, &row, left, now_us);
+        table_get_row(&c, &row, &flags);
+        apply_row(m, &row, flags, now_us);
     }
     if (head.flags & TABLE_LAST)
         complete(m, &head, host, now_us);

@@ -161,8 +161,13 @@ static void deliver_frames(struct session *s, uint64_t now_us)
             refuse_stream(s, reason);
             return;
         }
+        s->held =
+            !s->endpoint->owner.frame(s->endpoint->owner.context, s->peer, &frame, payload, now_us);
+        if (s->held) {
+            inbox_put_back(&s->inbox, &frame);
+            return;
+        }
         s->endpoint->counters.frames_received++;
-        s->endpoint->owner.frame(s->endpoint->owner.context, s->peer, &frame, payload, now_us);
     }
 }
 
@@ -282,6 +287,8 @@ static uint64_t step_open(struct session *s, uint64_t now_us)
 {
     uint64_t stall, deadline;
 
+    if (s->held)
+        deliver_frames(s, now_us);
     if (window_deadline(s->window) <= now_us)
         window_on_timer(s->window, now_us);
     send_data(s, now_us);

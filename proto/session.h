@@ -22,7 +22,8 @@ struct session;
 struct endpoint_owner {
     void *context;
     void (*send)(void *context, const struct address *to, const uint8_t *bytes, size_t size);
-    void (*frame)(void *context, uint32_t peer, const struct frame *frame, const uint8_t *payload,
+    /* False: it cannot be taken yet; it and what follows is offered again by session_step(). */
+    bool (*frame)(void *context, uint32_t peer, const struct frame *frame, const uint8_t *payload,
                   uint64_t now_us);
     void (*heard)(void *context, uint32_t peer, uint64_t now_us); /* any authentic datagram */
     void (*probe)(void *context, uint32_t peer, uint8_t kind, uint32_t target, uint64_t now_us);

@@ -38,6 +38,7 @@ struct session {
     uint32_t count; /* sessions made so far */
 
     bool open, closed;
+    bool held; /* the next frame could not be taken yet */
     struct address path;
     uint32_t local_id, remote_id; /* in datagrams to us, to the peer */
     uint8_t send_key[AUTH_KEY_BYTES], receive_key[AUTH_KEY_BYTES];

@@ -76,7 +76,7 @@ void table_tidy(struct table *t)
     for (size_t i = t->count; i-- > 0;) {
         struct row *row = table_at(t, i);
 
-        if (row_is_living(row) || row->dirty || row->voter)
+        if (row_is_living(row) || row->dirty)
             continue;
         if (++down > TABLE_DOWN_MAX || is_replaced(t, row))
             table_drop(t, row);
@@ -90,7 +90,7 @@ uint32_t table_take_index(struct table *t)
         struct row *row = t->rows[index];
 
         t->next_index = index == HOST_INDEX_MAX ? 1 : index + 1;
-        if (row && !row_is_living(row) && !row->dirty && !row->voter)
+        if (row && !row_is_living(row) && !row->dirty)
             table_drop(t, row);
         if (!t->rows[index])
             return index;
@@ -141,11 +141,12 @@ void table_get_head(struct cursor *c, struct table_head *head)
         c->bad = true;
 }
 
-void table_get_row(struct cursor *c, struct host *host, bool *left)
+void table_get_row(struct cursor *c, struct host *host, uint8_t *flags)
 {
-    *left = cursor_get_u8(c) != 0;
+    *flags = cursor_get_u8(c);
     control_get_host(c, host);
-    if (host->index == 0 || host->state < HOST_JOINING || host->state > HOST_DOWN)
+    if (host->index == 0 || host->state < HOST_JOINING || host->state > HOST_DOWN ||
+        *flags > (ROW_LEFT | ROW_CONDEMNED))
         c->bad = true;
 }
 
@@ -172,7 +173,7 @@ size_t table_encode(const struct table *t, uint8_t flags, uint64_t base, size_t 
 
         if (!is_sent(row, flags))
             continue;
-        cursor_put_u8(&rows, row->left);
+        cursor_put_u8(&rows, row->flags);
         control_put_host(&rows, &row->host);
         head.count++;
     }

@@ -3,7 +3,7 @@
  *
  *   TABLE = flags=u8 3u8(0) epoch=u64 version=u64 base=u64 coordinator=u32 incarnation=u64
  *           next-index=u32 count=u16 *row
- *   row   = left=u8 host             ; left: the host went in order; host: see control.h
+ *   row   = flags=u8 host            ; enum row_flags; host: see control.h
  *
  * (epoch, version) orders all tables of a VM: a coordinator has an epoch of its own and counts its
  * versions. A full table (TABLE_FULL) stands for itself; a change names the version that it is
@@ -16,26 +16,32 @@
 #include "proto/cursor.h"
 #include "proto/node.h"
 
-#define TABLE_HEAD_BYTES 46
 #define TABLE_ROW_BYTES_MAX 384
 #define TABLE_DOWN_MAX 256 /* rows of hosts that are gone, kept to be shown */
 
 enum table_flags { TABLE_FULL = 1, TABLE_FIRST = 2, TABLE_LAST = 4 };
 
+enum row_flags {
+    ROW_LEFT = 1,     /* said goodbye */
+    ROW_CONDEMNED = 2 /* will be declared gone as soon as that is agreed */
+};
+
 struct row {
     struct host host;
-    bool left;          /* went in order: has no say any more */
+    uint8_t flags;      /* enum row_flags */
     bool announced;     /* the owner was told that it was added */
     bool marked;        /* seen in the full table that is being read */
     uint64_t heard_us;  /* last sign of life, also through others */
-    uint64_t direct_us; /* last datagram from itself */
-    uint64_t gone_us;   /* when it was declared gone */
+    uint64_t direct_us; /* last datagram from itself; 0: none ever */
+    uint32_t asker;     /* wants to know when it is heard of, until ... */
+    uint64_t asker_until_us;
+    uint64_t granted; /* the highest epoch that it granted to this node */
     /* coordinator */
     bool invited;   /* expected, has not sent JOIN */
     bool wants;     /* sent JOIN, waits for the next batch */
+    bool condemn;   /* silent for too long, waits for the next batch */
     bool synced;    /* has the table of the last version */
     bool dirty;     /* changed since the last version */
-    bool voter;     /* member of the last agreed set of hosts */
     uint64_t acked; /* version that it acknowledged */
 };
 
@@ -83,6 +89,10 @@ static inline bool row_is_up(const struct row *row)
 {
     return row->host.state == HOST_UP || row->host.state == HOST_SUSPECT;
 }
+static inline bool row_is_condemned(const struct row *row)
+{
+    return row->flags & ROW_CONDEMNED;
+}
 static inline bool row_is_living(const struct row *row)
 {
     return row->host.state != HOST_DOWN;
@@ -95,6 +105,6 @@ size_t table_encode(const struct table *t, uint8_t flags, uint64_t base, size_t 
 
 /* Reads a head; then head->count rows follow. What does not fit makes the cursor bad. */
 void table_get_head(struct cursor *c, struct table_head *head);
-void table_get_row(struct cursor *c, struct host *host, bool *left);
+void table_get_row(struct cursor *c, struct host *host, uint8_t *flags);
 
 #endif

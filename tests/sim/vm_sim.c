@@ -267,6 +267,23 @@ void vm_sim_bootstrap(struct vm_sim *sim, uint32_t host)
     node_bootstrap(life->node, sim->now_us);
 }
 
+/* A coordinator that died may have given the index to a host that never joined. */
+static void bury(struct vm_sim *sim, uint32_t index)
+{
+    struct life *life = sim->lives[index];
+
+    if (!life)
+        return;
+    if (life->joined)
+        vm_sim_fail(sim, "index %u was given again", index);
+    trace(life, "BURIED");
+    if (sim->on[life->host] == life)
+        sim->on[life->host] = NULL;
+    sim->lives[index] = NULL;
+    node_destroy(life->node);
+    free(life);
+}
+
 bool vm_sim_launch(struct vm_sim *sim, uint32_t host)
 {
     struct life *through = vm_sim_coordinator(sim), *life;
@@ -280,8 +297,9 @@ bool vm_sim_launch(struct vm_sim *sim, uint32_t host)
     index = node_invite(through->node, name, &incarnation, sim->now_us);
     if (index < 0)
         return false;
-    if (index > VM_SIM_INDEX_MAX || sim->lives[index])
+    if (index > VM_SIM_INDEX_MAX)
         abort();
+    bury(sim, (uint32_t)index);
     life = create_life(sim, host, (uint32_t)index);
     node_join(life->node, node_self(through->node), sim->now_us);
     return true;
@@ -305,6 +323,33 @@ void vm_sim_stop(struct vm_sim *sim, uint32_t host, uint64_t duration_us)
         return;
     trace(life, "STOP");
     life->stopped_until_us = sim->now_us + duration_us;
+}
+
+void vm_sim_touch(struct life *life)
+{
+    life->deadline_us = life->sim->now_us;
+}
+
+void vm_sim_leave(struct vm_sim *sim, struct life *life)
+{
+    if (life->leaving)
+        return;
+    trace(life, "LEAVE");
+    life->leaving = true;
+    life->leave_end_us = sim->now_us + 2 * sim->config.fail_timeout_us;
+    node_leave(life->node, sim->now_us);
+    vm_sim_touch(life);
+}
+
+void vm_sim_heal(struct vm_sim *sim)
+{
+    uint32_t hosts = sim->config.network.ports;
+
+    if (sim->config.trace)
+        printf("%12.6f HEAL\n", (double)sim->now_us / 1e6);
+    for (uint32_t a = 0; a < hosts; a++)
+        for (uint32_t b = a + 1; b < hosts; b++)
+            network_cut(sim->network, a, b, false);
 }
 
 int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t size)
@@ -353,7 +398,8 @@ static void step_life(struct vm_sim *sim, struct life *life)
         life->deadline_us = sim->now_us + 1;
     check_life(sim, life);
     /* a daemon whose membership ended exits */
-    if (life->ended != 0)
+    if (life->ended != 0 ||
+        (life->leaving && (node_unsent(life->node) == 0 || sim->now_us >= life->leave_end_us)))
         life->running = false;
 }
 

@@ -35,6 +35,8 @@ struct life {
     struct node *node;
     uint32_t host, index;
     bool running; /* neither crashed nor ended */
+    bool leaving;
+    uint64_t leave_end_us;
     bool joined;
     int ended; /* enum node_end, 0: not */
     uint64_t deadline_us;
@@ -61,6 +63,13 @@ void vm_sim_bootstrap(struct vm_sim *sim, uint32_t host);
 bool vm_sim_launch(struct vm_sim *sim, uint32_t host);
 void vm_sim_crash(struct vm_sim *sim, uint32_t host);
 void vm_sim_stop(struct vm_sim *sim, uint32_t host, uint64_t duration_us);
+
+/* Leaves in order and exits when all is said. */
+void vm_sim_leave(struct vm_sim *sim, struct life *life);
+/* A node's function was called from outside: it is stepped at once. */
+void vm_sim_touch(struct life *life);
+/* Ends all cuts. */
+void vm_sim_heal(struct vm_sim *sim);
 
 /* The life that runs on a host, or NULL; a life by its index. */
 struct life *vm_sim_on(struct vm_sim *sim, uint32_t host);

@@ -1,8 +1,13 @@
 /* links: tests/sim/vm_sim.c tests/sim/network.c proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
- * vm_test.c - whole VMs in the simulator (vm_sim.h).
+ * vm_test.c - whole VMs in the simulator (vm_sim.h): some stories that assert what must happen, and
+ * thousands of seeds of random weather after which everything must agree again.
+ *
+ *   vm_test                          all of it
+ *   vm_test --seed N [--trace]       one seed of the weather, with every line of every node
  */
 #include <CUnit/CUnit.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,56 +15,388 @@
 #include "tests/sim/vm_sim.h"
 #include "tests/unit/runner.h"
 
-static struct vm_sim_config good_days(uint64_t seed, uint32_t hosts)
+#define SECOND VM_SIM_SECOND
+#define SEEDS 1500
+
+static struct vm_sim *create(uint64_t seed, uint32_t hosts)
 {
-    return (struct vm_sim_config){
+    struct vm_sim_config config = {
         .network = {.seed = seed, .ports = hosts, .delay_us = 200, .jitter_us = 50},
-        .fail_timeout_us = 5 * VM_SIM_SECOND,
-        .join_timeout_us = 20 * VM_SIM_SECOND};
+        .fail_timeout_us = 5 * SECOND,
+        .join_timeout_us = 20 * SECOND,
+        .trace = getenv("TRACE") != NULL};
+
+    return vm_sim_create(&config);
 }
 
-static void launch_all(struct vm_sim *sim, uint32_t hosts)
+static void finish(struct vm_sim *sim)
 {
-    vm_sim_bootstrap(sim, 0);
-    for (uint32_t host = 1; host < hosts; host++)
-        vm_sim_launch(sim, host);
-}
-
-static void good_day(void)
-{
-    struct vm_sim_config config = good_days(1, 8);
-    struct vm_sim *sim;
-
-    config.trace = getenv("TRACE") != NULL;
-    sim = vm_sim_create(&config);
-    launch_all(sim, 8);
-    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, VM_SIM_SECOND));
-    printf("joined after %llu us\n", (unsigned long long)vm_sim_now(sim));
-    for (uint32_t i = 1; i <= 8; i++)
-        for (uint32_t j = 1; j <= 8; j++)
-            for (int k = 0; i != j && k < 20; k++)
-                CU_ASSERT_EQUAL(vm_sim_send(sim, vm_sim_life(sim, i), j, 4 + (uint32_t)k * 3000),
-                                0);
-    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 10 * VM_SIM_SECOND));
-    printf("frames after %llu us\n", (unsigned long long)vm_sim_now(sim));
-    CU_ASSERT_EQUAL(node_remove(vm_sim_on(sim, 0)->node, 3, vm_sim_now(sim)), 0);
-    vm_sim_on(sim, 0)->deadline_us = 0;
-    vm_sim_run(sim, VM_SIM_SECOND);
-    CU_ASSERT_EQUAL(vm_sim_life(sim, 3)->ended, NODE_END_REMOVED);
-    vm_sim_check_converged(sim);
-    node_shutdown(vm_sim_on(sim, 0)->node, vm_sim_now(sim));
-    vm_sim_on(sim, 0)->deadline_us = 0;
-    vm_sim_run(sim, VM_SIM_SECOND);
-    CU_ASSERT_EQUAL(vm_sim_running(sim), 0);
     if (vm_sim_failure(sim))
         printf("%s\n", vm_sim_failure(sim));
     CU_ASSERT_PTR_NULL(vm_sim_failure(sim));
     vm_sim_destroy(sim);
 }
 
-static const struct test_case CASES[] = {{"good day", good_day}};
-
-int main(void)
+/* A VM of that many hosts, all up: host i has index i + 1 in the order of launching. */
+static struct vm_sim *create_up(uint64_t seed, uint32_t hosts)
 {
+    struct vm_sim *sim = create(seed, hosts);
+
+    vm_sim_bootstrap(sim, 0);
+    for (uint32_t host = 1; host < hosts; host++)
+        vm_sim_launch(sim, host);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    return sim;
+}
+
+static void send_between_all(struct vm_sim *sim, uint32_t frames)
+{
+    for (uint32_t i = 1; i <= VM_SIM_INDEX_MAX; i++)
+        for (uint32_t j = 1; j <= VM_SIM_INDEX_MAX; j++) {
+            struct life *from = vm_sim_life(sim, i), *to = vm_sim_life(sim, j);
+
+            bool both = i != j && from && to && from->running && to->running;
+
+            for (uint32_t k = 0; both && k < frames; k++)
+                CU_ASSERT_EQUAL(vm_sim_send(sim, from, j, 4 + k * 3000), 0);
+        }
+}
+
+/* ---- stories ---- */
+
+static void good_day(void)
+{
+    struct vm_sim *sim = create_up(1, 8);
+
+    send_between_all(sim, 20);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 10 * SECOND));
+    CU_ASSERT_EQUAL(node_remove(vm_sim_on(sim, 0)->node, 3, vm_sim_now(sim)), 0);
+    vm_sim_touch(vm_sim_on(sim, 0));
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 3)->ended, NODE_END_REMOVED);
+    vm_sim_check_converged(sim);
+    node_shutdown(vm_sim_on(sim, 0)->node, vm_sim_now(sim));
+    vm_sim_touch(vm_sim_on(sim, 0));
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 0);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 8)->ended, NODE_END_SHUTDOWN);
+    finish(sim);
+}
+
+/* A host that dies is gone for all within the fail timeout and a little more, not before. */
+static void death_is_noticed(void)
+{
+    struct vm_sim *sim = create_up(2, 5);
+
+    vm_sim_crash(sim, 3);
+    vm_sim_run(sim, 4 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->gone, 0);
+    vm_sim_run(sim, 2 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->gone, 1);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->gone, 1);
+    CU_ASSERT_EQUAL(vm_sim_send(sim, vm_sim_life(sim, 2), 4, 100), -EHOSTUNREACH);
+    vm_sim_check_converged(sim);
+    CU_ASSERT(vm_sim_launch(sim, 3));
+    vm_sim_run(sim, SECOND);
+    vm_sim_check_converged(sim);
+    CU_ASSERT_PTR_NOT_NULL(vm_sim_on(sim, 3));
+    finish(sim);
+}
+
+static void coordinator_dies(void)
+{
+    struct vm_sim *sim = create_up(3, 5);
+
+    vm_sim_crash(sim, 0);
+    vm_sim_run(sim, 7 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 4);
+    CU_ASSERT_EQUAL(node_coordinator(vm_sim_on(sim, 4)->node), 2);
+    vm_sim_check_converged(sim);
+    CU_ASSERT(vm_sim_launch(sim, 0));
+    vm_sim_run(sim, SECOND);
+    send_between_all(sim, 1);
+    vm_sim_run(sim, SECOND);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+static void coordinator_leaves(void)
+{
+    struct vm_sim *sim = create_up(4, 2);
+
+    node_leave(vm_sim_on(sim, 0)->node, vm_sim_now(sim));
+    vm_sim_touch(vm_sim_on(sim, 0));
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT_EQUAL(node_unsent(vm_sim_life(sim, 1)->node), 0);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->ended, 0);
+    vm_sim_crash(sim, 0);
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT_EQUAL(node_coordinator(vm_sim_on(sim, 1)->node), 2);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+/* Of two hosts the first goes on alone, the second does not. */
+static void two_hosts_cut(void)
+{
+    struct vm_sim *sim = create_up(5, 2);
+
+    network_cut(vm_sim_network(sim), 0, 1, true);
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_PTR_NOT_NULL(vm_sim_on(sim, 0));
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->ended, NODE_END_CUT_OFF);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+static void minority_with_coordinator_ends(void)
+{
+    struct vm_sim *sim = create_up(6, 5);
+
+    for (uint32_t a = 0; a < 2; a++)
+        for (uint32_t b = 2; b < 5; b++)
+            network_cut(vm_sim_network(sim), a, b, true);
+    vm_sim_run(sim, 15 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->ended, NODE_END_CUT_OFF);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->ended, NODE_END_CUT_OFF);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+/* A process that stood still blames nobody, and ends when it was declared gone meanwhile. */
+static void stopped_process(void)
+{
+    struct vm_sim *sim = create_up(7, 4);
+
+    vm_sim_stop(sim, 2, 3 * SECOND);
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 4);
+    vm_sim_check_converged(sim);
+    vm_sim_stop(sim, 2, 60 * SECOND);
+    vm_sim_run(sim, 70 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 3)->ended, NODE_END_CUT_OFF);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
+    vm_sim_check_converged(sim);
+    vm_sim_stop(sim, 0, 4 * SECOND);
+    vm_sim_run(sim, 20 * SECOND);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+/* The coordinator cannot reach a host that others hear: nobody is declared gone for a while. */
+static void others_hear_it(void)
+{
+    struct vm_sim *sim = create_up(8, 5);
+
+    network_cut(vm_sim_network(sim), 0, 3, true);
+    vm_sim_run(sim, 9 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 5);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->gone, 0);
+    network_cut(vm_sim_network(sim), 0, 3, false);
+    vm_sim_run(sim, 3 * SECOND);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+static void join_storm(uint32_t hosts, uint32_t loss_ppm)
+{
+    struct vm_sim *sim = create(9, hosts);
+    struct network_config bad = {.loss_ppm = loss_ppm, .delay_us = 300, .jitter_us = 300};
+
+    network_configure(vm_sim_network(sim), &bad);
+    vm_sim_bootstrap(sim, 0);
+    for (uint32_t host = 1; host < hosts; host++)
+        CU_ASSERT(vm_sim_launch(sim, host));
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 20 * SECOND));
+    printf("%u hosts in %.3f s ", hosts, (double)vm_sim_now(sim) / 1e6);
+    finish(sim);
+}
+
+static void join_storm_100(void)
+{
+    join_storm(100, 20000);
+}
+
+static void join_storm_300(void)
+{
+    join_storm(300, 0);
+}
+
+/* ---- weather ---- */
+
+struct weather {
+    struct vm_sim *sim;
+    uint64_t *random;
+    uint32_t hosts;
+    bool rough; /* cuts, crashes and stops, not just a bad network */
+};
+
+static uint32_t any_host(struct weather *w)
+{
+    return (uint32_t)random_below(w->random, w->hosts);
+}
+
+static void send_some(struct weather *w)
+{
+    struct life *from = vm_sim_on(w->sim, any_host(w)), *to = vm_sim_on(w->sim, any_host(w));
+    uint64_t frames = 1 + random_below(w->random, 20);
+
+    if (!from || !to || from == to || !from->joined)
+        return;
+    for (uint64_t i = 0; i < frames; i++)
+        vm_sim_send(w->sim, from, to->index,
+                    (uint32_t)(4 + random_below(w->random, i == 0 ? 65000 : 2000)));
+}
+
+static void leave_or_remove(struct weather *w)
+{
+    struct life *life = vm_sim_on(w->sim, any_host(w));
+    struct life *coordinator = vm_sim_coordinator(w->sim);
+
+    if (!life || !life->joined || !coordinator || vm_sim_running(w->sim) < 3)
+        return;
+    if (life != coordinator && random_chance(w->random, NETWORK_MILLION / 2)) {
+        node_remove(coordinator->node, life->index, vm_sim_now(w->sim));
+        vm_sim_touch(coordinator);
+    } else {
+        vm_sim_leave(w->sim, life);
+    }
+}
+
+static void rough_action(struct weather *w)
+{
+    uint32_t a = any_host(w), b = any_host(w);
+
+    switch (random_below(w->random, 6)) {
+    case 0:
+        vm_sim_crash(w->sim, a);
+        break;
+    case 1:
+        if (a != b)
+            network_cut(vm_sim_network(w->sim), a, b, true);
+        break;
+    case 2:
+        network_isolate(vm_sim_network(w->sim), a, true);
+        break;
+    case 3:
+        vm_sim_heal(w->sim);
+        break;
+    case 4:
+        vm_sim_stop(w->sim, a, random_below(w->random, 12 * SECOND));
+        break;
+    default:
+        if (a != b)
+            network_cut_one_way(vm_sim_network(w->sim), a, b, true);
+        break;
+    }
+}
+
+static void act(struct weather *w)
+{
+    uint64_t what = random_below(w->random, 10);
+
+    if (what < 5)
+        send_some(w);
+    else if (what < 7)
+        vm_sim_launch(w->sim, any_host(w));
+    else if (what == 7)
+        leave_or_remove(w);
+    else if (w->rough)
+        rough_action(w);
+}
+
+static void check_nobody_was_wronged(struct weather *w)
+{
+    for (uint32_t i = 1; i <= VM_SIM_INDEX_MAX; i++) {
+        struct life *life = vm_sim_life(w->sim, i);
+
+        if (life && (life->ended == NODE_END_CUT_OFF || life->ended == NODE_END_JOIN_FAILED))
+            vm_sim_fail(w->sim, "host %u ended (%d) though nothing failed", i, life->ended);
+    }
+}
+
+static struct network_config random_network(uint64_t *random, uint32_t hosts, uint64_t seed)
+{
+    static const uint32_t LOSS[] = {0, 10000, 50000, 150000};
+
+    return (struct network_config){.seed = seed,
+                                   .ports = hosts,
+                                   .loss_ppm = LOSS[random_below(random, 4)],
+                                   .duplicate_ppm = (uint32_t)random_below(random, 50000),
+                                   .reorder_ppm = (uint32_t)random_below(random, 100000),
+                                   .delay_us = 50 + random_below(random, 20000),
+                                   .jitter_us = random_below(random, 5000),
+                                   .reorder_us = random_below(random, 30000)};
+}
+
+/* One seed: random actions in a bad network, then quiet; returns the failure or NULL. */
+static bool run_weather(uint64_t seed, bool trace)
+{
+    uint64_t random = seed;
+    struct weather w = {.hosts = 2 + (uint32_t)random_below(&random, 7)};
+    struct vm_sim_config config = {.network = random_network(&random, w.hosts, seed),
+                                   .fail_timeout_us = 5 * SECOND,
+                                   .join_timeout_us = 20 * SECOND,
+                                   .trace = trace};
+    bool ok;
+
+    w.sim = vm_sim_create(&config);
+    w.random = &random;
+    w.rough = seed % 3 != 0;
+    vm_sim_bootstrap(w.sim, 0);
+    for (uint32_t host = 1; host < w.hosts; host++)
+        vm_sim_launch(w.sim, host);
+    for (int i = 0; i < 40 && !vm_sim_failure(w.sim); i++) {
+        vm_sim_run(w.sim, random_below(&random, i % 8 == 0 ? 4 * SECOND : SECOND / 2));
+        act(&w);
+    }
+    vm_sim_heal(w.sim);
+    config.network.loss_ppm = 0;
+    network_configure(vm_sim_network(w.sim), &config.network);
+    vm_sim_run(w.sim, 45 * SECOND);
+    if (!w.rough)
+        check_nobody_was_wronged(&w);
+    if (!vm_sim_failure(w.sim))
+        vm_sim_check_converged(w.sim);
+    ok = !vm_sim_failure(w.sim);
+    if (!ok)
+        printf("seed %llu: %s\n", (unsigned long long)seed, vm_sim_failure(w.sim));
+    vm_sim_destroy(w.sim);
+    return ok;
+}
+
+static void weather(void)
+{
+    const char *count = getenv("SEEDS"), *first = getenv("FIRST_SEED");
+    uint64_t seeds = count ? strtoull(count, NULL, 10) : SEEDS;
+    uint64_t from = first ? strtoull(first, NULL, 10) : 1;
+    uint64_t failed = 0;
+
+    for (uint64_t seed = from; seed < from + seeds && failed < 5; seed++)
+        failed += !run_weather(seed, false);
+    CU_ASSERT_EQUAL(failed, 0);
+}
+
+static const struct test_case CASES[] = {
+    {"good day", good_day},
+    {"death is noticed", death_is_noticed},
+    {"coordinator dies", coordinator_dies},
+    {"coordinator leaves", coordinator_leaves},
+    {"two hosts cut", two_hosts_cut},
+    {"minority with coordinator ends", minority_with_coordinator_ends},
+    {"stopped process", stopped_process},
+    {"others hear it", others_hear_it},
+    {"join storm of 100", join_storm_100},
+    {"join storm of 300", join_storm_300},
+    {"weather", weather},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc >= 3 && strcmp(argv[1], "--seed") == 0)
+        return run_weather(strtoull(argv[2], NULL, 10), argc > 3 && strcmp(argv[3], "--trace") == 0)
+                   ? 0
+                   : 1;
     return covey_test_main("vm", CASES, sizeof CASES / sizeof CASES[0]);
 }
