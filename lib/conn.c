@@ -74,9 +74,10 @@ void conn_ready_now(struct conn *conn)
     struct route_state *state = &peer->routes[conn->route];
     if (state->conn == NULL)
         state->conn = conn;
-    if (state->pending == conn)
-        state->pending = NULL;
-    state->opening = OPENING_NONE;
+    if (state->pending == conn || state->pending == NULL) {
+        state->pending = NULL; /* both ends may open at once: an own opening goes on */
+        state->opening = OPENING_NONE;
+    }
     conn_read(conn->vm, conn);
     if (!conn->closed)
         outgo_pump(conn->vm, peer);
