@@ -77,6 +77,12 @@ static int hosts_decode(const uint8_t *content, size_t size, struct covey_host *
     return error_set(COVEY_EPROTO, "the daemon's host table makes no sense");
 }
 
+static int compare_index(const void *a, const void *b)
+{
+    const struct covey_host *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
 int hosts_ask(struct covey *vm, struct covey_host **hosts)
 {
     uint8_t *content;
@@ -86,6 +92,8 @@ int hosts_ask(struct covey *vm, struct covey_host **hosts)
         return error;
     int count = hosts_decode(content, size, hosts);
     free(content);
+    if (count > 0)
+        qsort(*hosts, (size_t)count, sizeof **hosts, compare_index);
     for (int i = 0; i < count; i++) {
         if ((*hosts)[i].coordinator)
             vm->coordinator = (uint32_t)(*hosts)[i].index;
