@@ -181,16 +181,24 @@ static void retire(struct window *w, uint64_t now_us)
     }
 }
 
+/* There are too many records: the oldest one goes, and what it carries counts as lost. */
+static void make_room(struct window *w, uint64_t now_us)
+{
+    struct sender *s = &w->send;
+    retire(w, now_us);
+    if (s->sent.next - s->sent.first < SENT_RECORDS_MAX)
+        return;
+    if (sent_at(&s->sent, s->scan)->state == SENT_IN_FLIGHT)
+        lose_record(w, s->scan, now_us);
+    s->scan++;
+    s->sent.first++;
+}
+
 bool loss_reserve(struct window *w, uint64_t now_us)
 {
     struct sender *s = &w->send;
-    if (s->sent.next - s->sent.first >= SENT_RECORDS_MAX) {
-        retire(w, now_us);
-        if (s->sent.first == s->scan && sent_at(&s->sent, s->scan)->state == SENT_IN_FLIGHT)
-            lose_record(w, s->scan, now_us);
-        s->scan += s->sent.first == s->scan;
-        s->sent.first += s->sent.next - s->sent.first >= SENT_RECORDS_MAX;
-    }
+    if (s->sent.next - s->sent.first >= SENT_RECORDS_MAX)
+        make_room(w, now_us);
     if (sent_reserve(&s->sent))
         return true;
     s->starved_us = now_us + LOSS_MEMORY_US;

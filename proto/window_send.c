@@ -193,11 +193,12 @@ static void put_bytes(struct sender *s, struct cursor *c, uint64_t begin, uint64
     }
 }
 
-/* Puts as much of the range as fits with a PING behind it. */
-static void put_stream(struct window *w, struct cursor *c, struct sent *record, struct range r)
+/* Puts as much of the range as fits, and leaves `spare` bytes. */
+static void put_stream(struct window *w, struct cursor *c, struct sent *record, struct range r,
+                       size_t spare)
 {
     struct sender *s = &w->send;
-    size_t most = cursor_left(c) - WIRE_STREAM_BYTES - WIRE_PING_BYTES;
+    size_t most = cursor_left(c) - WIRE_STREAM_BYTES - spare;
     uint64_t length = r.end - r.begin < most ? r.end - r.begin : most;
     r.end = r.begin + length;
     put_bytes(s, c, r.begin, r.end);
@@ -251,18 +252,21 @@ static void build_probe(struct window *w, struct cursor *c, struct sent *record)
 {
     struct range r;
     if (probe_range(&w->send, &r))
-        put_stream(w, c, record, r);
+        put_stream(w, c, record, r, WIRE_PING_BYTES);
     wire_put_ping(c);
     w->loss.probes_due--;
     w->stats.probes_sent++;
 }
 
+/* Full packets are all of one size, with PING or without: links can hand many over at once then. */
 static void build_stream(struct window *w, struct cursor *c, struct sent *record)
 {
     struct range r;
-    if (stream_wanted(&w->send, &r))
-        put_stream(w, c, record, r);
-    if (ask_due(w, record->length))
+    if (!stream_wanted(&w->send, &r))
+        return;
+    bool ask = ask_due(w, estimate(w, &r));
+    put_stream(w, c, record, r, ask ? WIRE_PING_BYTES : 0);
+    if (ask)
         wire_put_ping(c);
 }
 

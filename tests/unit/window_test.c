@@ -3,7 +3,7 @@
  * window_test.c - one window or two, hand in hand, without a network: what the interface promises,
  * hostile payloads, exhausted memory. What networks do to them stands in tests/sim/window_test.c.
  */
-#include "proto/window.h"
+#include "proto/window_internal.h"
 
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -278,6 +278,54 @@ static void test_gaps_are_bounded(void)
     pair_destroy(&p);
 }
 
+/* ---- odd ways of sending ---- */
+
+/* Links hand over many packets of one size at once. */
+static void test_full_packets_have_one_size(void)
+{
+    static uint8_t much[500000];
+    uint8_t packet[PACKET_BYTES];
+    struct pair p;
+    size_t size;
+    unsigned odd = 0, packets = 0;
+    pair_create(&p);
+    window_write(p.a, much, 100000);
+    exchange(&p, 50);
+    window_write(p.a, much, sizeof much);
+    for (; (size = window_next(p.a, p.a_number, packet, sizeof packet, p.now_us)) != 0; packets++)
+        odd += size != PACKET_BYTES, p.a_number++;
+    CU_ASSERT(packets > 16);
+    CU_ASSERT_EQUAL(odd, 0);
+    pair_destroy(&p);
+}
+
+/* A byte a packet: more packets than records. What has no record any more is sent again. */
+static void test_more_packets_than_records(void)
+{
+    static uint8_t much[1u << 20];
+    struct pair p;
+    uint8_t packet[PACKET_BYTES];
+    pair_create(&p);
+    for (int i = 0; i < 20; i++) {
+        window_write(p.a, much, sizeof much);
+        exchange(&p, 20);
+        window_consume(p.b, sizeof much);
+        exchange(&p, 1);
+    }
+    CU_ASSERT_EQUAL(window_unacknowledged(p.a), 0);
+    unsigned packets = 0;
+    for (; packets < 80000; packets++, p.a_number++) {
+        if (window_write(p.a, "x", 1) != 1)
+            break;
+        if (window_next(p.a, p.a_number, packet, sizeof packet, p.now_us += 10) == 0)
+            break;
+    }
+    CU_ASSERT(packets > SENT_RECORDS_MAX);
+    exchange(&p, 2000);
+    CU_ASSERT_EQUAL(window_unacknowledged(p.a), 0);
+    pair_destroy(&p);
+}
+
 /* ---- memory ---- */
 
 /* Writes and reads `size` bytes while nine of ten allocations fail; returns how many came. */
@@ -322,6 +370,30 @@ static void test_allocations_that_fail(void)
     CU_ASSERT(memory.failed > 1000);
 }
 
+/* Adding to a full set then closes a gap: bytes are sent once more than needed, none is lost. */
+static void test_cover_without_memory(void)
+{
+    struct ranges r = {0};
+    if (!MEMORY_CAN_FAIL) {
+        covey_test_skip("a sanitizer owns malloc in this build");
+        return;
+    }
+    CU_ASSERT_TRUE(ranges_reserve(&r, 1));
+    while (r.count < r.capacity)
+        ranges_add(&r, 100 * r.count, 100 * r.count + 10);
+    size_t full = r.count;
+    memory.chance_ppm = NETWORK_MILLION;
+    memory.armed = true;
+    CU_ASSERT_FALSE(ranges_add(&r, 150, 160));
+    ranges_cover(&r, 150, 160);
+    ranges_cover(&r, 5000, 5010);
+    ranges_remove(&r, 102, 104); /* would split: left as it is */
+    memory.armed = false;
+    CU_ASSERT_EQUAL(r.count, full);
+    CU_ASSERT(ranges_contain(&r, 155) && ranges_contain(&r, 5005) && ranges_contain(&r, 103));
+    ranges_free(&r);
+}
+
 static void test_create_without_memory(void)
 {
     if (!MEMORY_CAN_FAIL) {
@@ -345,6 +417,9 @@ static const struct test_case cases[] = {
     {"duplicates are ignored", test_duplicates_are_ignored},
     {"hostile payloads have no effect", test_hostile_payloads_have_no_effect},
     {"gaps are bounded", test_gaps_are_bounded},
+    {"full packets have one size", test_full_packets_have_one_size},
+    {"more packets than records", test_more_packets_than_records},
+    {"a set without memory covers more", test_cover_without_memory},
     {"allocations that fail", test_allocations_that_fail},
     {"create without memory", test_create_without_memory},
 };
