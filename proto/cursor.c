@@ -101,7 +101,7 @@ void cursor_put_bytes(struct cursor *c, const void *bytes, size_t size)
 void cursor_put_text(struct cursor *c, const char *text)
 {
     size_t size = text == NULL ? 0 : strlen(text);
-    if (size > UINT16_MAX) {
+    if (size > UINT16_MAX || cursor_left(c) < 2 + size) {
         c->bad = true;
         return;
     }
@@ -150,8 +150,9 @@ const uint8_t *cursor_get_view(struct cursor *c, size_t size)
 
 void cursor_get_text(struct cursor *c, char *text, size_t capacity)
 {
-    size_t size = cursor_get_u16(c);
-    const uint8_t *at = size < capacity ? cursor_take(c, size) : NULL;
+    struct cursor ahead = *c;
+    size_t size = cursor_get_u16(&ahead);
+    const uint8_t *at = size < capacity ? cursor_take(&ahead, size) : NULL;
     text[0] = '\0';
     if (at == NULL || memchr(at, '\0', size) != NULL) {
         c->bad = true;
@@ -159,4 +160,5 @@ void cursor_get_text(struct cursor *c, char *text, size_t capacity)
     }
     memcpy(text, at, size);
     text[size] = '\0';
+    *c = ahead;
 }
