@@ -272,8 +272,13 @@ static void held_done(struct conn *conn)
 {
     struct held *held = conn->in_held;
     conn->in_held = NULL;
-    if (held->frame.kind == FRAME_DATA) {
+    if (held->frame.kind == FRAME_DATA && conn->inlet.waiting) {
         arrival_hold(&conn->inlet, held);
+        return;
+    }
+    if (held->frame.kind == FRAME_DATA) { /* its turn came while it was being read */
+        arrival_on_frame(conn->vm, conn->peer, &conn->inlet, &held->frame, held->payload);
+        free(held);
         return;
     }
     struct cursor c = cursor_reader(held->payload, held->frame.length);
@@ -387,7 +392,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     }
     conn->out_req = NULL;
     if (peer != NULL && conn->ready && broken && !peer->leaving && !peer->gone)
-        peer_link_broke(vm, peer);
+        peer_link_broke(vm, peer, link_error(conn->link));
     conn_forget(conn);
     if (peer != NULL && peer->leaving)
         wait_check_at(vm, 1); /* settled from the poll loop, not from inside a read */

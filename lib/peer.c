@@ -8,6 +8,7 @@
 
 #include "lib/clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define DRAIN_US 2000000u   /* how long a stream of an ended task may take to reach its end */
@@ -138,8 +139,9 @@ void peer_on_gone(struct covey *vm, const struct control_gone *gone)
     peer_settle(vm, peer);
 }
 
-void peer_link_broke(struct covey *vm, struct peer *peer)
+void peer_link_broke(struct covey *vm, struct peer *peer, const char *why)
 {
+    snprintf(peer->broken_why, sizeof peer->broken_why, "the link to the task broke: %s", why);
     peer->broken_at_us = clock_us();
     wait_check_at(vm, peer->broken_at_us + BROKEN_US);
 }
@@ -173,7 +175,7 @@ static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
     if (peer->leaving)
         peer_end(vm, peer);
     else
-        outgo_fail(vm, peer, COVEY_EROUTE, "the link to the task broke");
+        outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
 }
 
 void peer_check(struct covey *vm, uint64_t now_us)

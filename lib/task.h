@@ -117,6 +117,7 @@ struct peer {
     bool gone, leaving; /* leaving: GONE came, what it sent is still being read */
     struct control_gone exit;
     uint64_t broken_at_us; /* a link of it broke; GONE should follow */
+    char broken_why[96];
     int forced_route;      /* -1: as the task's */
 
     uint64_t send_sequence, sent_bytes, credit_bytes;
@@ -280,7 +281,8 @@ void peer_settle(struct covey *vm, struct peer *peer); /* leaving and all read: 
 void peer_host_gone(struct covey *vm, uint32_t host);
 void peer_check(struct covey *vm, uint64_t now_us);
 void peer_free_all(struct covey *vm);
-void peer_link_broke(struct covey *vm, struct peer *peer); /* its end should follow */
+/* A link failed in the middle of a frame; the peer's end should follow. */
+void peer_link_broke(struct covey *vm, struct peer *peer, const char *why);
 int peer_error(const struct peer *peer);                   /* ENOTASK or EHOSTFAIL of a gone peer */
 
 /* ---- outgo.c: sends under way ---- */
