@@ -13,6 +13,7 @@ other=other-$$
 passed=0 failed=0 skipped=0
 
 finish() {
+    trap '' INT TERM HUP
     if [ "$(id -u)" = 0 ]; then
         $lab down
         $lab down --name "$other"
@@ -21,7 +22,7 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'exit 143' TERM HUP
 
 check() { # what it shows, function or command
     local what=$1 output

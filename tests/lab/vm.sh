@@ -52,6 +52,7 @@ on_first() { "$lab" exec "$first" "$@"; }
 finish() {
     local status=$?
     trap - EXIT
+    trap '' INT TERM HUP # what is begun here is ended
     if [ "$keep" = 1 ]; then
         echo "vm.sh: left up: LAB=$LAB COVEY_VM=$COVEY_VM PATH=$build:\$PATH $lab exec $first ..." >&2
     else
@@ -88,7 +89,7 @@ halt_vm() {
 "$lab" up "${up[@]}" "${limits[@]}" || exit
 trap finish EXIT
 trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'exit 143' TERM HUP
 LAB_HOSTS=$("$lab" hosts | cut -d' ' -f1 | tr '\n' ' ')
 export LAB_HOSTS COVEY_VM=$LAB PATH="$build:$PATH" LD_LIBRARY_PATH="$build"
 read -r first others <<<"$LAB_HOSTS"
