@@ -9,11 +9,13 @@
  *   STREAM offset bytes · ACK ranges delay · LIMIT offset (flow control) · PING (ack-eliciting)
  * The exact grammar stands in window_wire.h.
  *
- *  - Selective acknowledgement: ranges of packet numbers, up to 32 of them; delayed by at most
- *    WINDOW_ACK_DELAY_US or every second ack-eliciting packet, at once on reordering.
+ *  - Selective acknowledgement: ranges of packet numbers, up to 32 of them; held back by at most
+ *    2 ms or 10 packets, at once on reordering and when the sender asks (a PING, four times per
+ *    congestion window).
  *  - Loss: packet threshold 3 that adapts to reordering seen, time threshold 9/8 RTT, tail probe
  *    with exponential backoff (RFC 9002 section 6). Lost bytes are sent again in new packets.
- *  - Congestion control: CUBIC (RFC 9438) or NewReno, with pacing; persistent congestion.
+ *  - Congestion control: CUBIC (RFC 9438), with pacing; persistent congestion; a reduction whose
+ *    losses all turn out to be spurious is undone.
  *  - Flow control: the receiver grants a stream offset; buffers are bounded on both sides.
  *  - Path MTU: starts at a safe size; probes upwards by padded PING packets; a black hole
  *    falls back (RFC 8899, reduced).
