@@ -180,7 +180,7 @@ void detector_step(struct member *m, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, m->table.coordinator);
 
-    if (m->phase < MEMBER_UP || m->phase >= MEMBER_HALTING || now_us < m->tick_us)
+    if (now_us < detector_deadline(m))
         return;
     if (is_coordinator(m))
         watch_all(m, now_us);
@@ -192,7 +192,7 @@ void detector_step(struct member *m, uint64_t now_us)
 
 uint64_t detector_deadline(const struct member *m)
 {
-    return m->tick_us;
+    return m->phase >= MEMBER_UP && m->phase < MEMBER_HALTING ? m->tick_us : UINT64_MAX;
 }
 
 static void tell_asker(struct member *m, struct row *row, uint64_t now_us)

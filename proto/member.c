@@ -413,8 +413,8 @@ uint64_t member_step(struct member *m, uint64_t now_us)
     if (m->phase == MEMBER_IDLE || m->phase == MEMBER_ENDED)
         return UINT64_MAX;
     step_phase(m, now_us);
-    detector_step(m, now_us);
     election_step(m, now_us);
+    detector_step(m, now_us);
     registry_step(m, now_us);
     if (m->phase == MEMBER_ENDED)
         return UINT64_MAX;

@@ -120,6 +120,18 @@ static void drop_unmarked(struct member *m, uint64_t now_us)
     }
 }
 
+/* A coordinator that is new here was perhaps never heard of: its silence begins now. */
+static void watch_coordinator(struct member *m, const struct table_head *head, uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, m->table.coordinator);
+
+    if (!row)
+        election_orphan(m, now_us);
+    else if (head->flags & TABLE_FULL)
+        row->heard_us = row->direct_us = now_us;
+    detector_start(m, now_us);
+}
+
 static void complete(struct member *m, const struct table_head *head, uint32_t host,
                      uint64_t now_us)
 {
@@ -137,9 +149,7 @@ static void complete(struct member *m, const struct table_head *head, uint32_t h
     m->table.next_index = head->next_index;
     if (m->phase == MEMBER_ENDED)
         return;
-    if (!table_row(&m->table, m->table.coordinator))
-        election_orphan(m, now_us);
-    detector_start(m, now_us);
+    watch_coordinator(m, head, now_us);
     cursor_put_u64(&c, head->epoch);
     cursor_put_u64(&c, head->version);
     member_send(m, host, FRAME_TABLE_ACK, ack, sizeof ack, now_us);

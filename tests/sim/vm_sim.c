@@ -223,6 +223,11 @@ static void on_random(void *context, void *bytes, size_t size)
 
 /* ---- lives ---- */
 
+void vm_sim_touch(struct life *life)
+{
+    life->deadline_us = life->sim->now_us;
+}
+
 static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t index)
 {
     static const uint8_t KEY[VM_KEY_BYTES] = {1, 2, 3};
@@ -301,8 +306,21 @@ bool vm_sim_launch(struct vm_sim *sim, uint32_t host)
         abort();
     bury(sim, (uint32_t)index);
     life = create_life(sim, host, (uint32_t)index);
+    life->inviter = through->index;
     node_join(life->node, node_self(through->node), sim->now_us);
     return true;
+}
+
+/* The process is gone. Its launcher, on the host that invited it, sees that. */
+static void exit_life(struct life *life)
+{
+    struct life *inviter = vm_sim_life(life->sim, life->inviter);
+
+    life->running = false;
+    if (life->joined || !inviter || !inviter->running)
+        return;
+    node_uninvite(inviter->node, life->index);
+    vm_sim_touch(inviter);
 }
 
 void vm_sim_crash(struct vm_sim *sim, uint32_t host)
@@ -312,7 +330,7 @@ void vm_sim_crash(struct vm_sim *sim, uint32_t host)
     if (!life)
         return;
     trace(life, "CRASH");
-    life->running = false;
+    exit_life(life);
 }
 
 void vm_sim_stop(struct vm_sim *sim, uint32_t host, uint64_t duration_us)
@@ -323,11 +341,6 @@ void vm_sim_stop(struct vm_sim *sim, uint32_t host, uint64_t duration_us)
         return;
     trace(life, "STOP");
     life->stopped_until_us = sim->now_us + duration_us;
-}
-
-void vm_sim_touch(struct life *life)
-{
-    life->deadline_us = life->sim->now_us;
 }
 
 void vm_sim_leave(struct vm_sim *sim, struct life *life)
@@ -395,12 +408,13 @@ static void step_life(struct vm_sim *sim, struct life *life)
 {
     life->deadline_us = node_step(life->node, sim->now_us);
     if (life->deadline_us <= sim->now_us)
-        life->deadline_us = sim->now_us + 1;
+        vm_sim_fail(sim, "host %u asks to be stepped at %llu", life->index,
+                    (unsigned long long)life->deadline_us);
     check_life(sim, life);
     /* a daemon whose membership ended exits */
     if (life->ended != 0 ||
         (life->leaving && (node_unsent(life->node) == 0 || sim->now_us >= life->leave_end_us)))
-        life->running = false;
+        exit_life(life);
 }
 
 static bool is_stopped(const struct vm_sim *sim, const struct life *life)

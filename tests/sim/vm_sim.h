@@ -6,7 +6,8 @@
  *
  *   - frames arrive exactly once, in order, unchanged;
  *   - no epoch has two coordinators;
- *   - nothing is queued without bound.
+ *   - nothing is queued without bound;
+ *   - no node asks to be stepped again without time passing.
  *
  * A host is a place (a port of the network); a life is one daemon on it. Lives are numbered by
  * their host index, which the VM gives.
@@ -34,7 +35,8 @@ struct life {
     struct vm_sim *sim;
     struct node *node;
     uint32_t host, index;
-    bool running; /* neither crashed nor ended */
+    uint32_t inviter; /* index of the life that invited it */
+    bool running;     /* neither crashed nor ended */
     bool leaving;
     uint64_t leave_end_us;
     bool joined;
