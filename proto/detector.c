@@ -26,15 +26,6 @@ uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us)
     return now_us > row->direct_us ? now_us - row->direct_us : 0;
 }
 
-static uint64_t next_random(struct member *m)
-{
-    uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static void ping(struct member *m, const struct row *row, uint64_t now_us)
 {
     m->config.counters->pings_sent++;
@@ -44,7 +35,7 @@ static void ping(struct member *m, const struct row *row, uint64_t now_us)
 /* Asks some hosts that are well, beginning anywhere, whether they hear the target. */
 static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
 {
-    size_t start = next_random(m) % m->table.count;
+    size_t start = member_random(m) % m->table.count;
     unsigned asked = 0;
 
     for (size_t i = 0; i < m->table.count && asked < HELPERS; i++) {

@@ -30,6 +30,11 @@ static uint64_t silent_since(const struct member *m)
     return row ? row->heard_us : m->election.orphan_us;
 }
 
+static bool has_say(const struct row *row)
+{
+    return row_is_living(row) && !(row->flags & ROW_LEFT);
+}
+
 /* How many hosts stand up before this one. */
 static unsigned rank(const struct member *m)
 {
@@ -73,7 +78,7 @@ static bool has_won_among(const struct member *m, bool with_joining)
     for (size_t i = 0; i < m->table.count; i++) {
         const struct row *row = table_at(&m->table, i);
 
-        if (!row_is_living(row) || (row->host.state == HOST_JOINING && !with_joining))
+        if (!has_say(row) || (row->host.state == HOST_JOINING && !with_joining))
             continue;
         all++;
         granted += row->host.index == m->self || row->granted == m->election.claimed;
@@ -109,17 +114,20 @@ static void claim(struct member *m, uint64_t now_us)
     for (size_t i = 0; i < m->table.count; i++) {
         const struct row *row = table_at(&m->table, i);
 
-        if (row_is_living(row) && row->host.index != m->self &&
-            row->host.index != m->table.coordinator)
+        if (has_say(row) && row->host.index != m->self && row->host.index != m->table.coordinator)
             member_send(m, row->host.index, FRAME_CLAIM, payload, sizeof payload, now_us);
     }
     win_if_won(m, now_us);
 }
 
+/* The next one comes the later the more hosts stand before this one, and not in step with theirs.
+ */
 static void drop_claim(struct member *m, uint64_t now_us)
 {
+    uint64_t part = m->config.fail_timeout_us / 20;
+
     m->election.claimed = 0;
-    m->election.not_before_us = now_us + m->config.fail_timeout_us / 10;
+    m->election.not_before_us = now_us + (rank(m) + 1) * part + member_random(m) % part;
 }
 
 void election_on_reply(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
@@ -159,6 +167,13 @@ static bool hears_coordinator(const struct member *m, uint64_t now_us)
            (row && detector_silence_us(row, now_us) <= m->config.fail_timeout_us / 2);
 }
 
+/* Somebody else stands, with a better right: he is given the time that a claim takes. */
+static void give_way(struct member *m, uint64_t now_us)
+{
+    m->election.claimed = 0;
+    m->election.not_before_us = now_us + m->config.fail_timeout_us / 4;
+}
+
 void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                        uint64_t now_us)
 {
@@ -177,6 +192,8 @@ void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, 
               !hears_coordinator(m, now_us);
     if (granted)
         m->election.granted = epoch;
+    if (granted || (m->election.claimed != 0 && host < m->self))
+        give_way(m, now_us);
     if (older)
         registry_send_full(m, host, now_us);
     reply = cursor_writer(bytes, sizeof bytes);

@@ -92,6 +92,16 @@ void member_log(struct member *m, const char *format, ...)
     m->owner.log(m->owner.context, line);
 }
 
+/* splitmix64 */
+uint64_t member_random(struct member *m)
+{
+    uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
 void member_send(struct member *m, uint32_t host, uint8_t kind, const void *payload, size_t size,
                  uint64_t now_us)
 {
@@ -242,12 +252,13 @@ void member_bind(struct member *m, uint32_t host, const uint8_t id[HOST_ID_BYTES
 
 /* ---- the way out ---- */
 
+/* To the coordinator, who tells the others; to all, if that is this host or there is none. */
 static void say_goodbye(struct member *m, uint64_t now_us)
 {
     /* who halts with the whole VM has nobody to disappoint */
     set_phase(m, MEMBER_GOODBYE,
               now_us + m->config.fail_timeout_us / (m->why == NODE_END_SHUTDOWN ? 10 : 2));
-    if (!is_coordinator(m)) {
+    if (!is_coordinator(m) && m->table.coordinator != 0) {
         member_send(m, m->table.coordinator, FRAME_GOODBYE, NULL, 0, now_us);
         return;
     }
@@ -313,9 +324,8 @@ static bool phase_is_done(const struct member *m)
     case MEMBER_DRAINING:
         return m->owner.queued(m->owner.context, 0) == 0;
     case MEMBER_GOODBYE:
-        if (is_coordinator(m))
-            return m->owner.queued(m->owner.context, 0) == 0;
-        return m->owner.queued(m->owner.context, m->table.coordinator) == 0;
+        /* of coordinator 0, none, it means all hosts */
+        return m->owner.queued(m->owner.context, is_coordinator(m) ? 0 : m->table.coordinator) == 0;
     case MEMBER_HALTING:
         return !any_other_lives(m);
     default:
@@ -343,13 +353,16 @@ static void on_goodbye(struct member *m, uint32_t host, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
 
-    if (!is_coordinator(m) && host != m->table.coordinator)
-        return;
     row->flags |= ROW_LEFT;
-    if (is_coordinator(m))
+    if (is_coordinator(m)) {
         registry_touch(m, row);
-    else
+    } else if (host == m->table.coordinator) {
         election_orphan(m, now_us);
+        if (m->phase == MEMBER_GOODBYE)
+            say_goodbye(m, now_us);
+    } else {
+        return; /* whoever coordinates next will say so */
+    }
     member_set_state(m, row, HOST_DOWN, "said goodbye", now_us);
 }
 

@@ -60,6 +60,7 @@ static inline bool is_coordinator(const struct member *m)
 }
 
 void member_log(struct member *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
+uint64_t member_random(struct member *m);
 void member_send(struct member *m, uint32_t host, uint8_t kind, const void *payload, size_t size,
                  uint64_t now_us);
 void member_end(struct member *m, int why, const char *text);

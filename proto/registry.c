@@ -270,6 +270,8 @@ void registry_take_over(struct member *m, uint64_t epoch, uint64_t now_us)
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
+        if (row->flags & ROW_LEFT)
+            member_set_state(m, row, HOST_DOWN, "said goodbye", now_us);
         if (row->host.index == m->table.coordinator && row_is_living(row))
             row->flags |= ROW_CONDEMNED;
         row->heard_us = row->direct_us = now_us;

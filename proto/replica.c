@@ -97,7 +97,7 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
     /* who was declared gone stays gone: its session has ended here */
     if (!row_is_living(row))
         return;
-    row->flags = flags;
+    row->flags = flags | (row->flags & ROW_LEFT);
     refresh_row(row, host);
     member_set_state(m, row, host->state, "so says the coordinator", now_us);
 }
