@@ -235,7 +235,7 @@ metrics: ## print how long the functions are
 
 ##@ Installing
 MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib daemon tools apps apps/* conf)))
-CONF_FILES := $(filter-out %.5,$(wildcard conf/*))
+CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 .PHONY: install uninstall
 install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
@@ -251,15 +251,15 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|' covey.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/covey.pc
 	scripts/install-man.sh $(DESTDIR)$(MANDIR) $(MAN_PAGES)
-	$(if $(CONF_FILES),install -d $(DESTDIR)$(DATADIR)/covey)
-	$(if $(CONF_FILES),install -m 644 $(CONF_FILES) $(DESTDIR)$(DATADIR)/covey)
+	for file in $(CONF_FILES:conf/%=%); do \
+		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 
 # what an installation into an empty folder makes is what is removed
 uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@rm -rf $(BUILD)/uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
-	rmdir $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(DATADIR)/covey) 2>/dev/null || true
+	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(DATADIR)/covey) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 
 ##@ Cleaning up
