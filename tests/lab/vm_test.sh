@@ -1,0 +1,110 @@
+#!/bin/bash
+# timeout: 900
+# vm_test.sh - a Covey VM on the hosts of a lab: 2, 4 and 8 hosts over IPv4 and IPv6, then 64.
+#
+# On each: all hosts are up under addresses of the right family, tasks run everywhere, the demos'
+# results are right and the conformance suite passes over udp and tcp between the first and the
+# last host. Its two cases that move gigabytes run only when LAB_FULL=1.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/report.sh
+
+BUILD=$(realpath "${BUILD:-build}")
+export BUILD
+cases="sizes types matching wrong cancel order threads progress death"
+[ "${LAB_FULL:-0}" = 1 ] && cases="$cases crossing sleeper"
+
+# ---- inside: on the first host of a VM ----------------------------------------------------------
+
+count() { echo "$LAB_HOSTS" | wc -w; }
+
+all_hosts_up() { [ "$(covey hosts --json | grep -c '"state": *"up"')" = "$(count)" ]; }
+
+addresses_are() { # the beginning of every address
+    [ "$(covey hosts --json | grep -cF "\"addr\": \"$1")" = "$(count)" ]
+}
+
+tasks_run_everywhere() { # tasks a host
+    local hosts
+    hosts=$(covey run -n $(($(count) * $1)) hostname | uniq | tr ' ' '\n' | awk '!seen[$0]++' | wc -l)
+    [ "$hosts" = "$(count)" ]
+}
+
+conforms() { # ROUTE
+    local case last
+    last=${LAB_HOSTS% }
+    for case in $cases; do
+        "$BUILD/tests/conformance/conformance" --route "$1" --host "${last##* }" --gib 1 --case "$case" ||
+            { echo "case $case" && return 1; }
+    done
+}
+
+demo() { # ROUTE, program and arguments
+    local route=$1
+    shift
+    "$BUILD/$1" --route "$route" --check --baseline 1 "${@:2}"
+}
+
+inside() { # family, address prefix
+    local on="$(count) hosts, $1" route
+    expect "$on: all are up" all_hosts_up
+    expect "$on: they are known by $1" addresses_are "$2"
+    expect "$on: tasks run everywhere" tasks_run_everywhere 2
+    for route in udp tcp; do
+        expect "$on, $route: matmul is right" demo $route matmul --size 256
+        expect "$on, $route: mandel is right" demo $route mandel --size 200x100
+        expect "$on, $route: sort is right" demo $route sort --keys 100K
+        expect "$on, $route: the route keeps its promises" conforms $route
+    done
+}
+
+inside_many() {
+    expect "64 hosts: all are up" all_hosts_up
+    expect "64 hosts: tasks run everywhere" tasks_run_everywhere 1
+}
+
+if [ "${1:-}" = --inside ]; then
+    "${@:2}"
+    finish
+fi
+
+# ---- outside --------------------------------------------------------------------------------------
+
+log=$(mktemp "${TMPDIR:-/tmp}/covey-vm-test.XXXXXX")
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# Runs tests inside a VM and adds up what they report; its start, halt and tidying are a test, too.
+in_vm() { # name, vm.sh's arguments, --, function and arguments
+    local name=$1 options=() sum
+    shift
+    while [ "$1" != -- ]; do options+=("$1") && shift; done
+    shift
+    tests/lab/vm.sh "${options[@]}" -- bash tests/lab/vm_test.sh --inside "$@" >"$log" 2>&1
+    local status=$?
+    sed '/^h[0-9]* joined/d; $d' "$log"
+    sum=$(tail -n 1 "$log")
+    case $sum in
+    *passed,*failed,*skipped)
+        read -r p _ f _ <<<"$sum"
+        passed=$((passed + p)) failed=$((failed + f))
+        [ $status = 0 ] || [ "$f" -gt 0 ] || bad "$name" "vm.sh ended with status $status" ;;
+    *) bad "$name" "$sum" ;;
+    esac
+}
+
+if [ "$(id -u)" != 0 ]; then
+    skip "a VM in a lab" "needs root"
+    finish
+elif ! unshare --net --uts true 2>/dev/null; then
+    skip "a VM in a lab" "network namespaces are not allowed here"
+    finish
+fi
+
+for n in 2 4 8; do
+    in_vm "$n hosts, IPv4" --hosts $n --ipv4-only -- inside IPv4 10.77.
+    in_vm "$n hosts, IPv6" --hosts $n --ipv6-only -- inside IPv6 '[fd77:'
+done
+in_vm "64 hosts" --hosts 64 --rate 100M -- inside_many
+finish
