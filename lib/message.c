@@ -72,12 +72,13 @@ bool item_header_decode(const uint8_t *bytes, uint64_t left, int *type, uint64_t
 {
     if (left < ITEM_HEADER_BYTES)
         return false;
+    static const uint8_t zero[7];
     struct cursor c = cursor_reader(bytes, ITEM_HEADER_BYTES);
     int t = cursor_get_u8(&c);
-    cursor_get_view(&c, 7);
+    const uint8_t *reserved = cursor_get_view(&c, sizeof zero);
     uint64_t n = cursor_get_u64(&c);
     uint64_t size = item_bytes(t, n);
-    if (size == 0 || size > left)
+    if (size == 0 || size > left || memcmp(reserved, zero, sizeof zero) != 0)
         return false;
     *type = t;
     *count = n;
@@ -119,6 +120,7 @@ struct covey_msg *message_receive(uint64_t size, uint8_t representation)
     msg->segments = malloc(sizeof *msg->segments);
     if (msg->own == NULL || msg->segments == NULL) {
         covey_msg_free(msg);
+        error_code(COVEY_ENOMEM);
         return NULL;
     }
     msg->segments[0] = (struct segment){.size = size};
@@ -186,4 +188,30 @@ int message_gather(const struct covey_msg *msg, uint64_t offset, size_t size, st
         offset = 0;
     }
     return count;
+}
+
+size_t message_copy(const struct covey_msg *msg, uint64_t offset, void *to, size_t size)
+{
+    uint8_t *at = to;
+    struct iovec iov;
+    while (message_gather(msg, offset, size, &iov, 1) > 0) {
+        memcpy(at, iov.iov_base, iov.iov_len);
+        at += iov.iov_len;
+        offset += iov.iov_len;
+        size -= iov.iov_len;
+    }
+    return (size_t)(at - (uint8_t *)to);
+}
+
+void message_make_native(struct covey_msg *msg)
+{
+    uint64_t at = 0, count;
+    int type;
+    if (msg->representation == representation_native())
+        return;
+    while (item_header_decode(msg->own + at, msg->size - at, &type, &count)) {
+        elements_swap(type, msg->own + at + ITEM_HEADER_BYTES, (size_t)count);
+        at += item_bytes(type, count);
+    }
+    msg->representation = representation_native();
 }

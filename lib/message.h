@@ -33,9 +33,9 @@ struct covey_msg {
     size_t segment_count, segment_capacity;
     uint64_t size; /* of the packed message */
 
-    size_t read_at;       /* offset of the item being read */
-    size_t elements_read; /* of that item */
-    uint8_t representation;
+    size_t read_at;         /* offset of the item being read */
+    size_t elements_read;   /* of that item */
+    uint8_t representation; /* of all items; a foreign one only of a message that was received */
 
     struct covey_info info;
     uint32_t output_bytes; /* output to acknowledge when the program takes the message */
@@ -48,7 +48,8 @@ uint8_t *message_bytes(struct covey_msg *msg);
 /* Bytes that an item of that type and count takes, header and padding included; 0: too large. */
 uint64_t item_bytes(int type, uint64_t count);
 void item_header_encode(uint8_t bytes[ITEM_HEADER_BYTES], int type, uint64_t count);
-/* Refuses unknown types and a count that `left` bytes of message cannot hold. */
+/* Refuses unknown types, set reserved bytes and a count that `left` bytes of message cannot hold.
+ */
 bool item_header_decode(const uint8_t *bytes, uint64_t left, int *type, uint64_t *count);
 
 /* Reverses the bytes of each of `count` elements (complex: of each part) of a type. */
@@ -57,5 +58,12 @@ void elements_swap(int type, void *base, size_t count);
 /* Fills iov[0..max) with the packed bytes from `offset` on, up to `size` bytes; returns entries. */
 int message_gather(const struct covey_msg *msg, uint64_t offset, size_t size, struct iovec *iov,
                    int max);
+
+/* Copies the packed bytes from `offset` on, up to `size` bytes; returns how many there were. */
+size_t message_copy(const struct covey_msg *msg, uint64_t offset, void *to, size_t size);
+
+/* Turns the arrays of a message from a machine of another byte order to this one's, in place; only
+ * the first call does anything. What lies behind damage is left: nobody can read that far. */
+void message_make_native(struct covey_msg *msg);
 
 #endif

@@ -5,7 +5,6 @@
  */
 #include "lib/task.h"
 
-#include <string.h>
 
 #define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
 
@@ -118,18 +117,6 @@ static bool frame_size(const struct peer *peer, const struct covey_req *req, siz
     return true;
 }
 
-static void gather_copy(const struct covey_msg *msg, uint64_t offset, uint8_t *to, size_t size)
-{
-    while (size > 0) {
-        struct iovec iov;
-        message_gather(msg, offset, size, &iov, 1);
-        memcpy(to, iov.iov_base, iov.iov_len);
-        to += iov.iov_len;
-        offset += iov.iov_len;
-        size -= iov.iov_len;
-    }
-}
-
 /* One data frame into the queue to the daemon. */
 static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req, size_t size)
 {
@@ -148,7 +135,7 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
         frame.flags = FRAME_FIRST;
         head = FRAME_MESSAGE_BYTES;
     }
-    gather_copy(req->msg, req->offset, payload + head, size);
+    message_copy(req->msg, req->offset, payload + head, size);
     frame.length = (uint32_t)(head + size);
     if (req->offset + size == req->msg->size)
         frame.flags |= FRAME_LAST;

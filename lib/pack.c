@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const uint8_t zeros[8];
-
 static int own_reserve(struct covey_msg *msg, size_t more)
 {
     if (msg->own_capacity - msg->own_used >= more)
@@ -25,42 +23,49 @@ static int own_reserve(struct covey_msg *msg, size_t more)
     return COVEY_OK;
 }
 
-static struct segment *segment_add(struct covey_msg *msg)
+static int segments_reserve(struct covey_msg *msg, size_t more)
 {
-    if (msg->segment_count == msg->segment_capacity) {
-        size_t capacity = msg->segment_capacity == 0 ? 4 : 2 * msg->segment_capacity;
-        struct segment *segments = realloc(msg->segments, capacity * sizeof *segments);
-        if (segments == NULL) {
-            error_code(COVEY_ENOMEM);
-            return NULL;
-        }
-        msg->segments = segments;
-        msg->segment_capacity = capacity;
-    }
-    return &msg->segments[msg->segment_count++];
+    if (msg->segment_capacity - msg->segment_count >= more)
+        return COVEY_OK;
+    size_t capacity = 2 * msg->segment_capacity + more;
+    struct segment *segments = realloc(msg->segments, capacity * sizeof *segments);
+    if (segments == NULL)
+        return error_code(COVEY_ENOMEM);
+    msg->segments = segments;
+    msg->segment_capacity = capacity;
+    return COVEY_OK;
 }
 
-/* The next `size` bytes of own memory as part of the message; NULL: no memory. */
+/* Room for `bytes` of own memory and `segments` more: what follows cannot fail. */
+static int reserve(struct covey_msg *msg, size_t bytes, size_t segments)
+{
+    int error = own_reserve(msg, bytes);
+    return error == COVEY_OK ? segments_reserve(msg, segments) : error;
+}
+
+static void segment_add(struct covey_msg *msg, struct segment segment)
+{
+    msg->segments[msg->segment_count++] = segment;
+    msg->size += segment.size;
+}
+
+/* The next `size` reserved bytes of own memory as part of the message. */
 static uint8_t *own_extend(struct covey_msg *msg, size_t size)
 {
-    if (own_reserve(msg, size) != COVEY_OK)
-        return NULL;
-    struct segment *last = msg->segment_count == 0 ? NULL : &msg->segments[msg->segment_count - 1];
-    if (last == NULL || last->foreign != NULL || last->offset + last->size != msg->own_used) {
-        last = segment_add(msg);
-        if (last == NULL)
-            return NULL;
-        *last = (struct segment){.offset = msg->own_used};
-    }
     uint8_t *at = msg->own + msg->own_used;
-    last->size += size;
+    struct segment *last = msg->segment_count == 0 ? NULL : &msg->segments[msg->segment_count - 1];
+    if (last != NULL && last->foreign == NULL && last->offset + last->size == msg->own_used) {
+        last->size += size;
+        msg->size += size;
+    } else {
+        segment_add(msg, (struct segment){.offset = msg->own_used, .size = size});
+    }
     msg->own_used += size;
-    msg->size += size;
     return at;
 }
 
-/* The packed size of an item that fits the message, or an error. */
-static int64_t item_check(const struct covey_msg *msg, int type, size_t count)
+/* The packed size of an item that fits the message, which is made ready for it, or an error. */
+static int64_t item_check(struct covey_msg *msg, int type, size_t count)
 {
     if (msg == NULL || covey_type_size(type) == 0)
         return error_set(COVEY_EINVAL, "pack: unknown type %d", type);
@@ -69,6 +74,7 @@ static int64_t item_check(const struct covey_msg *msg, int type, size_t count)
         return error_set(COVEY_ETOOBIG,
                          "pack: %zu elements of %s make the message exceed 2^40 bytes", count,
                          covey_type_name(type));
+    message_make_native(msg); /* one that was received and is packed on */
     return (int64_t)size;
 }
 
@@ -91,9 +97,9 @@ int covey_pack(covey_msg_t *msg, int type, const void *base, size_t count, ptrdi
         return (int)size;
     if (count > 0 && (base == NULL || (stride == 0 && count > 1)))
         return error_set(COVEY_EINVAL, "pack: %s", base == NULL ? "NULL array" : "stride 0");
-    uint8_t *at = own_extend(msg, (size_t)size);
-    if (at == NULL)
+    if (reserve(msg, (size_t)size, 1) != COVEY_OK)
         return COVEY_ENOMEM;
+    uint8_t *at = own_extend(msg, (size_t)size);
     size_t width = covey_type_size(type);
     item_header_encode(at, type, count);
     copy_strided(at + ITEM_HEADER_BYTES, base, width, count, stride);
@@ -109,19 +115,15 @@ int covey_pack_inplace(covey_msg_t *msg, int type, const void *base, size_t coun
         return (int)size;
     if (base == NULL || count == 0)
         return covey_pack(msg, type, base, count, 1);
-    uint8_t *at = own_extend(msg, ITEM_HEADER_BYTES);
-    struct segment *array = at == NULL ? NULL : segment_add(msg);
-    if (array == NULL)
-        return COVEY_ENOMEM;
-    item_header_encode(at, type, count);
     size_t bytes = count * covey_type_size(type);
-    *array = (struct segment){.foreign = base, .size = bytes};
-    msg->size += bytes;
     size_t padding = (size_t)size - ITEM_HEADER_BYTES - bytes;
-    uint8_t *pad = padding == 0 ? NULL : own_extend(msg, padding);
-    if (pad != NULL)
-        memcpy(pad, zeros, padding);
-    return padding > 0 && pad == NULL ? COVEY_ENOMEM : COVEY_OK;
+    if (reserve(msg, ITEM_HEADER_BYTES + padding, 3) != COVEY_OK)
+        return COVEY_ENOMEM;
+    item_header_encode(own_extend(msg, ITEM_HEADER_BYTES), type, count);
+    segment_add(msg, (struct segment){.foreign = base, .size = bytes});
+    if (padding > 0)
+        memset(own_extend(msg, padding), 0, padding);
+    return COVEY_OK;
 }
 
 int covey_pack_string(covey_msg_t *msg, const char *text)
@@ -145,19 +147,13 @@ int covey_pack_msg(covey_msg_t *msg, const covey_msg_t *nested)
     int64_t size = item_check(msg, COVEY_MESSAGE, nested->size + 8);
     if (size < 0)
         return (int)size;
-    uint8_t *at = own_extend(msg, (size_t)size);
-    if (at == NULL)
+    if (reserve(msg, (size_t)size, 1) != COVEY_OK)
         return COVEY_ENOMEM;
+    uint8_t *at = own_extend(msg, (size_t)size);
     item_header_encode(at, COVEY_MESSAGE, nested->size + 8);
     at += ITEM_HEADER_BYTES;
     memset(at, 0, (size_t)size - ITEM_HEADER_BYTES);
     at[0] = nested->representation;
-    at += 8;
-    for (uint64_t offset = 0; offset < nested->size;) {
-        struct iovec iov;
-        message_gather(nested, offset, (size_t)(nested->size - offset), &iov, 1);
-        memcpy(at + offset, iov.iov_base, iov.iov_len);
-        offset += iov.iov_len;
-    }
+    message_copy(nested, 0, at + 8, (size_t)nested->size);
     return COVEY_OK;
 }

@@ -35,12 +35,7 @@ static int deliver_to_self(struct covey *vm, const struct covey_req *req)
     struct covey_msg *copy = message_receive(req->msg->size, req->msg->representation);
     if (copy == NULL)
         return COVEY_ENOMEM;
-    for (uint64_t at = 0; at < req->msg->size;) {
-        struct iovec iov;
-        message_gather(req->msg, at, (size_t)(req->msg->size - at), &iov, 1);
-        memcpy(message_bytes(copy) + at, iov.iov_base, iov.iov_len);
-        at += iov.iov_len;
-    }
+    message_copy(req->msg, 0, message_bytes(copy), (size_t)copy->size);
     copy->info = (struct covey_info){(covey_tid_t)vm->tid, req->tag, copy->size};
     arrival_deliver(vm, NULL, &copy);
     return COVEY_OK;

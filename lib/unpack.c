@@ -1,6 +1,7 @@
 /*
  * unpack.c - reading messages. What is read may come from another machine: every item header is
- * checked against the bytes that are there before anything is taken.
+ * checked against the bytes that are there before anything is taken, and the first read turns the
+ * arrays to this machine's byte order.
  */
 #include "lib/error.h"
 #include "lib/message.h"
@@ -14,20 +15,21 @@ struct item {
     const uint8_t *data; /* the first of them */
 };
 
-/* A message packed here may be scattered; reading wants it in one piece. */
-static int flatten(struct covey_msg *msg)
+static bool scattered(const struct covey_msg *msg)
 {
-    if (msg->segment_count <= 1 && (msg->segment_count == 0 || msg->segments[0].foreign == NULL))
+    return msg->segment_count > 1 || (msg->segment_count == 1 && msg->segments[0].foreign != NULL);
+}
+
+/* Reading wants a message in one piece and in this machine's representation. */
+static int make_readable(struct covey_msg *msg)
+{
+    message_make_native(msg);
+    if (!scattered(msg))
         return COVEY_OK;
     uint8_t *own = malloc(msg->size);
     if (own == NULL)
         return error_code(COVEY_ENOMEM);
-    for (uint64_t offset = 0; offset < msg->size;) {
-        struct iovec iov;
-        message_gather(msg, offset, (size_t)(msg->size - offset), &iov, 1);
-        memcpy(own + offset, iov.iov_base, iov.iov_len);
-        offset += iov.iov_len;
-    }
+    message_copy(msg, 0, own, msg->size);
     free(msg->own);
     msg->own = own;
     msg->own_used = msg->own_capacity = msg->size;
@@ -36,18 +38,21 @@ static int flatten(struct covey_msg *msg)
     return COVEY_OK;
 }
 
-/* The item that is read next: one that is only partly read, or the one after it. */
+/* The item that is read next: one that is only partly read, or the one after it. Works on a
+ * scattered message too, but then without the data. */
 static int item_next(const struct covey_msg *msg, struct item *item)
 {
-    if (msg->read_at >= msg->size)
+    uint8_t header[ITEM_HEADER_BYTES];
+    uint64_t left = msg->size - msg->read_at;
+    if (left == 0)
         return error_set(COVEY_EEND, "unpack: the message has no further item");
-    const uint8_t *at = msg->own + msg->read_at;
-    struct item found;
-    if (!item_header_decode(at, msg->size - msg->read_at, &found.type, &found.count))
+    if (message_copy(msg, msg->read_at, header, sizeof header) < sizeof header ||
+        !item_header_decode(header, left, &item->type, &item->count))
         return error_set(COVEY_EPROTO, "unpack: the message is damaged at byte %zu", msg->read_at);
-    found.count -= msg->elements_read;
-    found.data = at + ITEM_HEADER_BYTES + msg->elements_read * covey_type_size(found.type);
-    *item = found;
+    item->count -= msg->elements_read;
+    item->data = scattered(msg) ? NULL
+                                : msg->own + msg->read_at + ITEM_HEADER_BYTES +
+                                      msg->elements_read * covey_type_size(item->type);
     return COVEY_OK;
 }
 
@@ -67,7 +72,7 @@ static int item_expect(struct covey_msg *msg, int type, size_t count, struct ite
 {
     if (msg == NULL || covey_type_size(type) == 0)
         return error_set(COVEY_EINVAL, "unpack: unknown type %d", type);
-    int error = flatten(msg);
+    int error = make_readable(msg);
     if (error == COVEY_OK)
         error = item_next(msg, item);
     if (error == COVEY_EEND)
@@ -94,19 +99,6 @@ static void copy_strided(uint8_t *to, const uint8_t *from, size_t width, size_t 
         memcpy(to, from + i * width, width);
 }
 
-static void swap_strided(const struct covey_msg *msg, int type, uint8_t *base, size_t count,
-                         ptrdiff_t stride)
-{
-    if (msg->representation == representation_native())
-        return;
-    if (stride == 1) {
-        elements_swap(type, base, count);
-        return;
-    }
-    for (size_t i = 0; i < count; i++, base += stride * (ptrdiff_t)covey_type_size(type))
-        elements_swap(type, base, 1);
-}
-
 int covey_unpack(covey_msg_t *msg, int type, void *base, size_t count, ptrdiff_t stride)
 {
     struct item item;
@@ -116,29 +108,16 @@ int covey_unpack(covey_msg_t *msg, int type, void *base, size_t count, ptrdiff_t
     if (error != COVEY_OK)
         return error;
     copy_strided(base, item.data, covey_type_size(type), count, stride);
-    swap_strided(msg, type, base, count, stride);
     item_advance(msg, &item, count);
     return COVEY_OK;
 }
 
 int covey_peek(const covey_msg_t *msg, int *type, size_t *count)
 {
-    struct covey_msg flat = *msg;
     struct item item;
-    bool scattered =
-        msg->segment_count > 1 || (msg->segment_count == 1 && msg->segments[0].foreign);
-    uint8_t header[ITEM_HEADER_BYTES];
-    if (scattered && msg->read_at < msg->size) {
-        struct iovec iov; /* an item header is never split over two segments */
-        message_gather(msg, msg->read_at, ITEM_HEADER_BYTES, &iov, 1);
-        memcpy(header, iov.iov_base, sizeof header);
-        if (!item_header_decode(header, msg->size - msg->read_at, &item.type, &item.count))
-            return error_set(COVEY_EPROTO, "peek: the message is damaged");
-    } else {
-        int error = item_next(&flat, &item);
-        if (error != COVEY_OK)
-            return error;
-    }
+    int error = item_next(msg, &item);
+    if (error != COVEY_OK)
+        return error;
     *type = item.type;
     *count = (size_t)item.count;
     return COVEY_OK;
@@ -150,11 +129,6 @@ int covey_unpack_view(covey_msg_t *msg, int type, const void **base, size_t *cou
     int error = item_expect(msg, type, 0, &item);
     if (error != COVEY_OK)
         return error;
-    if (msg->representation != representation_native()) {
-        /* In place and once: the rest of the item is never read again but through this view. */
-        uint8_t *data = msg->own + (item.data - msg->own);
-        elements_swap(type, data, (size_t)item.count);
-    }
     *base = item.data;
     *count = (size_t)item.count;
     item_advance(msg, &item, item.count);
