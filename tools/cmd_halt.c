@@ -13,11 +13,8 @@ static int halt_command(struct tool *tool, int argc, char **argv)
                           tool->vm_name);
     if (error < 0)
         return tool_failed(tool, "halt", error);
-    error = covey_halt(tool->vm);
-    if (error < 0)
-        return tool_failed(tool, "halt", error);
-    tool_leave(tool);
-    return TOOL_OK;
+    error = tool_halt(tool);
+    return error < 0 ? tool_failed(tool, "halt", error) : TOOL_OK;
 }
 
 const struct command cmd_halt = {

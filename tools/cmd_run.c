@@ -447,6 +447,14 @@ static int run_tasks(struct run *run)
     return error;
 }
 
+/* The terminal has shown ^C: what follows begins on a line of its own. */
+static int end_by_signal(int signal_number)
+{
+    if (signal_number == SIGINT && isatty(STDERR_FILENO))
+        fputc('\n', stderr);
+    return BY_SIGNAL + signal_number;
+}
+
 static int execute(struct run *run)
 {
     struct interrupt *interrupt = interrupt_start(on_signal, run);
@@ -456,7 +464,7 @@ static int execute(struct run *run)
     int error = status == TOOL_OK ? run_tasks(run) : 0;
     int signal_number = interrupt_stop(&interrupt);
     if (signal_number)
-        return BY_SIGNAL + signal_number;
+        return end_by_signal(signal_number);
     if (error < 0) {
         tool_failed(run->tool, "run", error);
         worsen(run, status_of_error(error));

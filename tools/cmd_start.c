@@ -284,12 +284,17 @@ static int bring_up(struct start *start)
     return add_hosts(start);
 }
 
+/* The signal thread has halted the VM if there was a connection by then. */
 static int roll_back(struct start *start, int signal_number)
 {
+    bool gone = true;
     if (start->joined && !start->halted)
-        covey_halt(start->tool->vm);
+        gone = tool_halt(start->tool) == 0;
     tool_leave(start->tool);
-    tool_error("start", "interrupted; nothing was left running");
+    if (start->halted)
+        gone = tool_wait_gone(start->vm_name);
+    tool_error("start", gone ? "interrupted; nothing was left running"
+                             : "interrupted, but the VM did not end; try: covey halt");
     return 128 + signal_number;
 }
 

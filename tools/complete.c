@@ -92,6 +92,11 @@ static size_t word_start(const char *line, size_t bytes, const char *separators)
     return bytes;
 }
 
+static int compare(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 void complete_find(struct complete *complete, struct tool *tool, const char *line, size_t bytes)
 {
     const char *why;
@@ -108,5 +113,7 @@ void complete_find(struct complete *complete, struct tool *tool, const char *lin
             add_arguments(complete, tool, &words);
         words_free(&words);
     }
+    if (complete->count)
+        qsort(complete->list, (size_t)complete->count, sizeof *complete->list, compare);
     free(before);
 }

@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define HALT_WAIT_MS 10000
+#define HALT_LOOK_MS 20
 
 int tool_try_join(struct tool *tool)
 {
@@ -31,6 +35,34 @@ int tool_join(struct tool *tool, const char *what)
 void tool_leave(struct tool *tool)
 {
     covey_leave(&tool->vm);
+}
+
+/* A daemon that is ending still takes connections, so one that is refused shows that it is gone.
+ * Nothing tells when that is: this looks again and again, for as long as daemons may take. */
+bool tool_wait_gone(const char *vm_name)
+{
+    const struct covey_options options = {.vm = vm_name, .role = COVEY_ROLE_CONSOLE};
+    const struct timespec pause = {.tv_nsec = HALT_LOOK_MS * 1000000};
+    for (int i = 0; i < HALT_WAIT_MS / HALT_LOOK_MS; i++) {
+        covey_t *vm = NULL;
+        if (covey_join(&vm, &options) == COVEY_EDAEMON)
+            return true;
+        covey_leave(&vm);
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+int tool_halt(struct tool *tool)
+{
+    char *vm_name = strdup(covey_vm_name(tool->vm));
+    int error = covey_halt(tool->vm);
+    if (error == 0) {
+        tool_leave(tool);
+        tool_wait_gone(vm_name ? vm_name : tool->vm_name);
+    }
+    free(vm_name);
+    return error;
 }
 
 void tool_set_vm(struct tool *tool, const char *vm_name)

@@ -34,6 +34,13 @@ bool tool_by_socket(const struct tool *tool);
 /* Gives the connection up; the next tool_join() makes a new one. */
 void tool_leave(struct tool *tool);
 
+/* Halts the VM, gives the connection up and waits until no daemon of the VM on this host is left:
+ * a VM of virtual hosts has several. Returns 0 or an error of covey_halt(). */
+int tool_halt(struct tool *tool);
+
+/* Waits until no daemon of that VM is left on this host; false if that takes too long. */
+bool tool_wait_gone(const char *vm_name);
+
 /* Turns to another VM. The name stays the caller's and must outlive the tool's use of it. */
 void tool_set_vm(struct tool *tool, const char *vm_name);
 

@@ -423,9 +423,16 @@ typed() { # keys as printf's format
     printf "$1" >&3
 }
 
+# A console that does not end is ended.
 close_console() {
+    local _
     exec 3>&-
-    wait "$job"
+    for _ in {1..50}; do
+        kill -0 "$job" 2>/dev/null || break
+        sleep 0.1
+    done
+    kill "$job" 2>/dev/null
+    wait "$job" 2>/dev/null
     rm -f "$dir/keys" "$dir/typescript"
 }
 
