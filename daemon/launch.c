@@ -417,6 +417,8 @@ void launch_fini(struct daemon *d)
     while (d->launches != NULL) {
         struct launch *l = d->launches;
         d->launches = l->next;
+        if (l->batch != NULL && l->pid > 0)
+            kill(-l->pid, SIGKILL); /* its host is not wanted any more */
         if (l->batch != NULL && --l->batch->running == 0)
             free(l->batch);
         launch_free(l);

@@ -54,6 +54,15 @@ static void *array_grow(void *array, size_t count, size_t element)
     return grown;
 }
 
+/* The address by which the daemon reaches a host; a host that never joined has none. */
+static void path_get(struct cursor *c, struct address *path)
+{
+    if (cursor_left(c) >= 2 && c->at[0] == ADDRESS_NONE)
+        cursor_get_u16(c);
+    else
+        address_get(c, path);
+}
+
 static int hosts_decode(const uint8_t *content, size_t size, struct covey_host **hosts)
 {
     struct cursor c = cursor_reader(content, size);
@@ -61,9 +70,9 @@ static int hosts_decode(const uint8_t *content, size_t size, struct covey_host *
     int count = 0;
     while (cursor_left(&c) > 0) {
         struct host row;
-        struct address path;
+        struct address path = {.family = ADDRESS_NONE};
         control_get_host(&c, &row);
-        address_get(&c, &path);
+        path_get(&c, &path);
         list = cursor_ok(&c) ? array_grow(list, (size_t)count, sizeof *list) : list;
         if (!cursor_ok(&c) || list == NULL)
             break;
