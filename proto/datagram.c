@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define PROBE_BYTES (DATAGRAM_OVERHEAD_BYTES + 4)
+#define TARGET_BYTES (DATAGRAM_OVERHEAD_BYTES + 4)
 
 void datagram_put_head(struct cursor *c, uint8_t kind, uint32_t vm)
 {
@@ -63,7 +63,9 @@ static int kind_bytes(uint8_t kind)
         return DATAGRAM_OVERHEAD_BYTES;
     case DATAGRAM_PROBE:
     case DATAGRAM_PROBED:
-        return PROBE_BYTES;
+    case DATAGRAM_CALL:
+    case DATAGRAM_CALL_BACK:
+        return TARGET_BYTES;
     default:
         return -1;
     }
@@ -91,7 +93,7 @@ static void get_sealed(struct cursor *c, struct datagram *d)
     if (d->kind == DATAGRAM_CONFIRM) {
         get_hello(c, &d->hello);
         cursor_get_bytes(c, d->nonce, AUTH_NONCE_BYTES);
-    } else if (d->kind == DATAGRAM_PROBE || d->kind == DATAGRAM_PROBED) {
+    } else if (datagram_has_target(d->kind)) {
         d->target = cursor_get_u32(c);
     } else {
         d->payload_bytes = cursor_left(c) - AUTH_TAG_BYTES;

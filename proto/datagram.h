@@ -52,8 +52,10 @@ enum datagram_kind {
     DATAGRAM_DATA = 5,
     DATAGRAM_PING = 6,
     DATAGRAM_PONG = 7,
-    DATAGRAM_PROBE = 8, /* "do you hear host target?" */
-    DATAGRAM_PROBED = 9 /* "I hear host target" */
+    DATAGRAM_PROBE = 8,     /* "do you hear host target?" */
+    DATAGRAM_PROBED = 9,    /* "I hear host target" */
+    DATAGRAM_CALL = 10,     /* to the coordinator: "I cannot reach target: have it call me" */
+    DATAGRAM_CALL_BACK = 11 /* from the coordinator: "shake hands with target" */
 };
 
 enum datagram_reason {
@@ -108,6 +110,11 @@ void datagram_put_hello(struct cursor *c, const struct hello *hello);
 static inline bool datagram_is_sealed(uint8_t kind)
 {
     return kind >= DATAGRAM_CONFIRM;
+}
+
+static inline bool datagram_has_target(uint8_t kind)
+{
+    return kind >= DATAGRAM_PROBE && kind <= DATAGRAM_CALL_BACK;
 }
 
 /* Session ids say whose session it is, so that a receiver finds it without a search. */

@@ -1,8 +1,8 @@
 /*
  * election.c - succession. When the coordinator is silent (or said goodbye), the host with the
  * lowest index among the others claims the next epoch; the one after it stands up a little later,
- * and so on. The claim is won by the grants of more than half of the hosts, counted once with and
- * once without those that are just joining.
+ * and so on (courtesy_us()). The claim is won by the grants of more than half of the hosts, counted
+ * once with and once without those that are just joining.
  *
  *   CLAIM       = epoch=u64 table-epoch=u64 table-version=u64
  *   CLAIM_REPLY = epoch=u64 granted=u8 3u8(0)
@@ -11,6 +11,8 @@
  * it does not hear the coordinator either. A claimer with an older table is sent the newer one.
  */
 #include "proto/member_state.h"
+
+#define QUEUE 10 /* how many hosts stand up in the order of their indices */
 
 static const struct row *coordinator_row(const struct member *m)
 {
@@ -54,14 +56,24 @@ static bool may_stand(const struct member *m)
     return m->phase == MEMBER_UP && !is_coordinator(m) && row_is_up(table_row(&m->table, m->self));
 }
 
+/* How long this host gives way to those before it. Where many died at once, the first QUEUE stand
+ * up one by one, all others at random times after them, before anyone gives up. */
+static uint64_t courtesy_us(const struct member *m)
+{
+    const uint64_t part = m->config.fail_timeout_us / 20;
+    const uint64_t spread = m->self * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    unsigned before = rank(m);
+
+    return before < QUEUE ? before * part : QUEUE * part + spread % (QUEUE / 2 * part);
+}
+
 /* When this host claims, if nothing is heard until then. */
 static uint64_t claim_time(const struct member *m)
 {
-    uint64_t part = m->config.fail_timeout_us / 20;
     /* who said goodbye is not waited for */
-    uint64_t patience = coordinator_row(m) ? 12 * part : 0;
+    uint64_t patience = coordinator_row(m) ? m->config.fail_timeout_us * 6 / 10 : 0;
 
-    return later(silent_since(m) + patience + rank(m) * part, m->election.not_before_us);
+    return later(silent_since(m) + patience + courtesy_us(m), m->election.not_before_us);
 }
 
 static uint64_t give_up_time(const struct member *m)
@@ -127,7 +139,8 @@ static void drop_claim(struct member *m, uint64_t now_us)
     uint64_t part = m->config.fail_timeout_us / 20;
 
     m->election.claimed = 0;
-    m->election.not_before_us = now_us + (rank(m) + 1) * part + member_random(m) % part;
+    m->election.not_before_us =
+        now_us + (1 + courtesy_us(m) / part / 2) * part + member_random(m) % part;
 }
 
 void election_on_reply(struct member *m, uint32_t host, const uint8_t *payload, size_t size,

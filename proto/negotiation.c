@@ -15,7 +15,8 @@
 #define BACKOFF_FIRST_US 50000
 #define BACKOFF_LAST_US 1000000
 #define CONFIRM_ATTEMPTS 5
-#define IDLE_ATTEMPTS 8 /* after which a handshake that nobody waits for is given up */
+#define PATIENT_ATTEMPTS 2 /* after which others are asked for help */
+#define IDLE_ATTEMPTS 8    /* after which a handshake that nobody waits for is given up */
 
 void session_log(struct session *s, const char *format, ...)
 {
@@ -236,6 +237,8 @@ uint64_t negotiation_step(struct session *s, uint64_t now_us)
         p->phase = PENDING_NONE;
         return UINT64_MAX;
     }
+    if (p->phase == PENDING_HELLO && p->attempts >= PATIENT_ATTEMPTS)
+        s->endpoint->owner.unanswered(s->endpoint->owner.context, s->peer, now_us);
     p->attempts++;
     if (p->phase == PENDING_HELLO)
         send_hello(s);

@@ -223,12 +223,35 @@ static void session_heard(void *context, uint32_t host, uint64_t now_us)
     member_on_heard(node->member, host, now_us);
 }
 
-static void session_got_probe(void *context, uint32_t host, uint8_t kind, uint32_t target,
+/* A host that can only dial out is reached by having it call. Whoever cannot reach it asks the
+ * coordinator, which has a session with every host; this is repeated with every HELLO. */
+static void session_unanswered(void *context, uint32_t host, uint64_t now_us)
+{
+    struct node *node = context;
+    uint32_t coordinator = node_coordinator(node);
+
+    if (host != coordinator && coordinator != member_self(node->member))
+        member_wants_ping(node, coordinator, DATAGRAM_CALL, host, now_us);
+}
+
+static void session_got_call(struct node *node, uint32_t host, uint8_t kind, uint32_t target,
+                             uint64_t now_us)
+{
+    if (kind == DATAGRAM_CALL)
+        member_wants_ping(node, target, DATAGRAM_CALL_BACK, host, now_us);
+    else
+        member_wants_reopen(node, target, now_us);
+}
+
+static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32_t target,
                               uint64_t now_us)
 {
     struct node *node = context;
 
-    member_on_probe(node->member, host, kind, target, now_us);
+    if (kind == DATAGRAM_CALL || kind == DATAGRAM_CALL_BACK)
+        session_got_call(node, host, kind, target, now_us);
+    else
+        member_on_probe(node->member, host, kind, target, now_us);
 }
 
 static void session_opened(void *context, uint32_t host, uint64_t now_us)
@@ -258,7 +281,8 @@ static int init_endpoint(struct node *node)
                                        .send = session_sends,
                                        .frame = session_got_frame,
                                        .heard = session_heard,
-                                       .probe = session_got_probe,
+                                       .asked = session_was_asked,
+                                       .unanswered = session_unanswered,
                                        .opened = session_opened,
                                        .refused = session_refused,
                                        .log = log_line};

@@ -25,13 +25,13 @@ enum host_state { HOST_JOINING = 1, HOST_UP = 2, HOST_SUSPECT = 3, HOST_DOWN = 4
 
 /* One row of the host table. */
 struct host {
-    uint32_t index;                  /* 1 .. HOST_INDEX_MAX, not soon reused */
-    uint8_t state;                   /* enum host_state */
-    uint8_t representation;          /* REPRESENTATION_... */
-    uint8_t coordinator;             /* 1: coordinates the VM */
+    uint32_t index;         /* 1 .. HOST_INDEX_MAX, not soon reused */
+    uint8_t state;          /* enum host_state */
+    uint8_t representation; /* REPRESENTATION_... */
+    uint8_t coordinator;    /* 1: coordinates the VM */
     uint8_t address_count;
-    uint8_t id[HOST_ID_BYTES];       /* random, made anew by every daemon start */
-    uint64_t incarnation;            /* of the name: grows with each daemon that joins under it */
+    uint8_t id[HOST_ID_BYTES]; /* random, made anew by every daemon start */
+    uint64_t incarnation;      /* of the name: grows with each daemon that joins under it */
     uint64_t memory_bytes;
     uint32_t cores;
     uint32_t speed;
@@ -50,10 +50,10 @@ enum node_host_event {
 };
 
 enum node_end {
-    NODE_END_REMOVED = 1,     /* the coordinator removed this host in order */
-    NODE_END_SHUTDOWN = 2,    /* the VM is halted */
-    NODE_END_CUT_OFF = 3,     /* the rest of the VM could not be reached, or declared this host gone */
-    NODE_END_JOIN_FAILED = 4  /* refused, or the coordinator did not answer in time */
+    NODE_END_REMOVED = 1,  /* the coordinator removed this host in order */
+    NODE_END_SHUTDOWN = 2, /* the VM is halted */
+    NODE_END_CUT_OFF = 3,  /* the rest of the VM could not be reached, or declared this host gone */
+    NODE_END_JOIN_FAILED = 4 /* refused, or the coordinator did not answer in time */
 };
 
 /* What the node asks its owner to do. Called from inside the node's functions; they must not call
@@ -76,12 +76,12 @@ struct node_owner {
 struct node_config {
     char vm[VM_NAME_MAX + 1];
     uint8_t key[VM_KEY_BYTES];
-    struct host self;             /* index 0 for a bootstrap: becomes 1 */
-    uint64_t fail_timeout_us;     /* default 5 s: silence after which a host is declared gone */
-    uint64_t join_timeout_us;     /* default 20 s */
-    size_t datagram_bytes_min;    /* what every path carries, e.g. 1200 */
-    size_t datagram_bytes_max;    /* what may be probed for, e.g. 8900 or 65000 */
-    uint64_t seed;                /* all randomness but keys' nonces, which come from `random` */
+    struct host self;          /* index 0 for a bootstrap: becomes 1 */
+    uint64_t fail_timeout_us;  /* default 5 s: silence after which a host is declared gone */
+    uint64_t join_timeout_us;  /* default 20 s */
+    size_t datagram_bytes_min; /* what every path carries, e.g. 1200 */
+    size_t datagram_bytes_max; /* what may be probed for, e.g. 8900 or 65000 */
+    uint64_t seed;             /* all randomness but keys' nonces, which come from `random` */
     void (*random)(void *context, void *bytes, size_t size); /* cryptographic in the daemon */
 };
 
@@ -117,8 +117,8 @@ void node_on_datagram(struct node *node, const struct address *from, const uint8
 /* Queues a frame for another host. Frames to one host arrive in order. There is no limit here: the
  * credit between tasks bounds what can be queued. Returns 0, or -EHOSTUNREACH for a host that is
  * unknown or gone, -ENOMEM. It is sent by the next node_step(). */
-int node_send(struct node *node, uint32_t host, const struct frame *frame,
-              const uint8_t *payload, uint64_t now_us);
+int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
+              uint64_t now_us);
 
 /* Bytes queued for a host and not yet acknowledged (to hold back a task that floods). */
 size_t node_queued(const struct node *node, uint32_t host);

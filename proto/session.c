@@ -110,14 +110,14 @@ static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t
 void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now_us)
 {
     struct cursor c = cursor_writer(s->endpoint->scratch + DATAGRAM_SEALED_BYTES, 4);
-    bool with_target = kind == DATAGRAM_PROBE || kind == DATAGRAM_PROBED;
 
     if (!s->open) {
         session_open(s, now_us);
         return;
     }
     cursor_put_u32(&c, target);
-    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++, with_target ? 4 : 0);
+    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++,
+                datagram_has_target(kind) ? 4 : 0);
 }
 
 /* The numbers of data and of control datagrams are seen apart: the window must find no gaps where
@@ -195,8 +195,8 @@ static void dispatch_sealed(struct session *s, const struct datagram *d, uint64_
         on_data(s, d, now_us);
     else if (d->kind == DATAGRAM_PING || d->kind == DATAGRAM_CONFIRM)
         session_ping(s, DATAGRAM_PONG, 0, now_us);
-    else if (d->kind == DATAGRAM_PROBE || d->kind == DATAGRAM_PROBED)
-        owner->probe(owner->context, s->peer, d->kind, d->target, now_us);
+    else if (datagram_has_target(d->kind))
+        owner->asked(owner->context, s->peer, d->kind, d->target, now_us);
 }
 
 void session_on_sealed(struct session *s, const struct datagram *d, const struct address *from,

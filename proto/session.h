@@ -26,7 +26,10 @@ struct endpoint_owner {
     bool (*frame)(void *context, uint32_t peer, const struct frame *frame, const uint8_t *payload,
                   uint64_t now_us);
     void (*heard)(void *context, uint32_t peer, uint64_t now_us); /* any authentic datagram */
-    void (*probe)(void *context, uint32_t peer, uint8_t kind, uint32_t target, uint64_t now_us);
+    /* PROBE ... CALL_BACK */
+    void (*asked)(void *context, uint32_t peer, uint8_t kind, uint32_t target, uint64_t now_us);
+    /* Some HELLOs got no answer; perhaps the host can only dial out. */
+    void (*unanswered)(void *context, uint32_t peer, uint64_t now_us);
     void (*opened)(void *context, uint32_t peer, uint64_t now_us);
     void (*refused)(void *context, uint32_t peer, uint8_t reason, uint64_t now_us);
     void (*log)(void *context, const char *line);
@@ -80,7 +83,7 @@ bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *
 int session_write(struct session *s, const struct frame *frame, const uint8_t *payload);
 size_t session_queued(const struct session *s);
 
-/* An unreliable datagram: PING, PONG, PROBE, PROBED. Opens the session when it is not. */
+/* An unreliable datagram: PING ... CALL_BACK. Opens the session instead when it is not open. */
 void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now_us);
 
 /* Sends all that may be sent now; returns when it must be called again. */

@@ -31,6 +31,11 @@ struct vm_sim {
     struct life **on;       /* life on each host */
     struct mailbox **boxes; /* of each host */
     uint32_t coordinators[EPOCH_MAX];
+    uint8_t *generation; /* of each host's address */
+    vm_sim_tap *tap;
+    void *tap_context;
+    const char *counted_text;
+    uint64_t counted;
     char failure[512];
 };
 
@@ -113,11 +118,11 @@ struct life *vm_sim_coordinator(struct vm_sim *sim)
     return best;
 }
 
-/* ---- addresses: 10.0.0.0 and the host as port ---- */
+/* ---- addresses: 10.0.0.generation and the host as port ---- */
 
-static struct address host_address(uint32_t host)
+static struct address host_address(uint32_t host, uint8_t generation)
 {
-    struct address a = {.family = ADDRESS_IPV4, .size = 6, .bytes = {10, 0, 0, 0}};
+    struct address a = {.family = ADDRESS_IPV4, .size = 6, .bytes = {10, 0, 0, generation}};
 
     a.bytes[4] = (uint8_t)(host >> 8);
     a.bytes[5] = (uint8_t)host;
@@ -129,13 +134,25 @@ static uint32_t address_host(const struct address *a)
     return (uint32_t)(a->bytes[4] << 8 | a->bytes[5]);
 }
 
+void vm_sim_move(struct vm_sim *sim, uint32_t host)
+{
+    if (sim->config.trace)
+        printf("%12.6f host%u MOVES\n", (double)sim->now_us / 1e6, host);
+    sim->generation[host]++;
+}
+
 /* ---- what a node asks of its daemon ---- */
 
 static void on_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
 {
     struct life *life = context;
+    struct vm_sim *sim = life->sim;
+    uint32_t host = address_host(to);
 
-    network_send(life->sim->network, life->host, address_host(to), bytes, size);
+    if (sim->tap)
+        sim->tap(sim->tap_context, life->host, host, bytes, size);
+    if (to->bytes[3] == sim->generation[host])
+        network_send(sim->network, life->host, host, bytes, size);
 }
 
 /* Payload: sequence, then bytes that follow from sender, receiver and sequence. */
@@ -209,7 +226,11 @@ static void on_ended(void *context, int why, const char *text)
 
 static void on_log(void *context, const char *line)
 {
-    trace(context, line);
+    struct life *life = context;
+
+    trace(life, line);
+    if (life->sim->counted_text && strstr(line, life->sim->counted_text))
+        life->sim->counted++;
 }
 
 static void on_random(void *context, void *bytes, size_t size)
@@ -253,7 +274,7 @@ static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t inde
     config.self.index = index;
     config.self.representation = REPRESENTATION_LITTLE;
     config.self.cores = 1;
-    config.self.addresses[config.self.address_count++] = host_address(host);
+    config.self.addresses[config.self.address_count++] = host_address(host, 0);
     on_random(life, config.self.id, HOST_ID_BYTES);
     life->node = node_create(&config, &owner);
     if (!life->node)
@@ -438,13 +459,53 @@ static void put_in_mailbox(struct vm_sim *sim, struct network_datagram *d)
 
 static void give(struct vm_sim *sim, struct life *life, struct network_datagram *d)
 {
-    struct address from = host_address(d->from);
+    struct address from = host_address(d->from, sim->generation[d->from]);
 
     if (life && life->running) {
         node_on_datagram(life->node, &from, d->bytes, d->size, sim->now_us);
         life->deadline_us = sim->now_us;
     }
     free(d);
+}
+
+void vm_sim_set_tap(struct vm_sim *sim, vm_sim_tap *tap, void *context)
+{
+    sim->tap = tap;
+    sim->tap_context = context;
+}
+
+void vm_sim_inject(struct vm_sim *sim, uint32_t from, uint32_t to, const uint8_t *bytes,
+                   size_t size)
+{
+    struct life *life = vm_sim_on(sim, to);
+    struct address address = host_address(from, sim->generation[from]);
+
+    if (!life)
+        return;
+    node_on_datagram(life->node, &address, bytes, size, sim->now_us);
+    vm_sim_touch(life);
+}
+
+void vm_sim_count_lines(struct vm_sim *sim, const char *text)
+{
+    sim->counted_text = text;
+    sim->counted = 0;
+}
+
+uint64_t vm_sim_counted(const struct vm_sim *sim)
+{
+    return sim->counted;
+}
+
+uint64_t vm_sim_stat(const struct life *life, const char *name)
+{
+    const char *at;
+    uint64_t value;
+
+    for (size_t i = 0; (at = node_stat(life->node, i, &value)) != NULL; i++)
+        if (strcmp(at, name) == 0)
+            return value;
+    return UINT64_MAX;
 }
 
 static void empty_mailbox(struct vm_sim *sim, uint32_t host)
@@ -621,7 +682,8 @@ struct vm_sim *vm_sim_create(const struct vm_sim_config *config)
     sim->network = network_create(&config->network);
     sim->on = calloc(config->network.ports, sizeof *sim->on);
     sim->boxes = calloc(config->network.ports, sizeof *sim->boxes);
-    if (!sim->network || !sim->on || !sim->boxes)
+    sim->generation = calloc(config->network.ports, 1);
+    if (!sim->network || !sim->on || !sim->boxes || !sim->generation)
         abort();
     return sim;
 }
@@ -643,6 +705,7 @@ void vm_sim_destroy(struct vm_sim *sim)
     for (uint32_t i = 0; i < sim->config.network.ports; i++)
         destroy_mailbox(sim->boxes[i]);
     network_destroy(sim->network);
+    free(sim->generation);
     free(sim->boxes);
     free(sim->on);
     free(sim);

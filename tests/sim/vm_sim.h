@@ -73,6 +73,23 @@ void vm_sim_touch(struct life *life);
 /* Ends all cuts. */
 void vm_sim_heal(struct vm_sim *sim);
 
+/* The host's address changes: what is sent to the old one vanishes, as behind a NAT that forgot.
+ * The host's row still names the old address, so that only who hears from it can reach it. */
+void vm_sim_move(struct vm_sim *sim, uint32_t host);
+
+/* Everything that is sent passes the tap before the network. */
+typedef void vm_sim_tap(void *context, uint32_t from, uint32_t to, const uint8_t *bytes,
+                        size_t size);
+void vm_sim_set_tap(struct vm_sim *sim, vm_sim_tap *tap, void *context);
+/* A datagram that no node sent, from the address of a host, arrives now. */
+void vm_sim_inject(struct vm_sim *sim, uint32_t from, uint32_t to, const uint8_t *bytes,
+                   size_t size);
+/* Counts the lines logged from now on, by any life, that contain the text. */
+void vm_sim_count_lines(struct vm_sim *sim, const char *text);
+uint64_t vm_sim_counted(const struct vm_sim *sim);
+/* A counter of a life's node by name. */
+uint64_t vm_sim_stat(const struct life *life, const char *name);
+
 /* The life that runs on a host, or NULL; a life by its index. */
 struct life *vm_sim_on(struct vm_sim *sim, uint32_t host);
 struct life *vm_sim_life(struct vm_sim *sim, uint32_t index);

@@ -16,7 +16,7 @@
 #include "tests/unit/runner.h"
 
 #define SECOND VM_SIM_SECOND
-#define SEEDS 1500
+#define SEEDS 4000
 
 static struct vm_sim *create(uint64_t seed, uint32_t hosts)
 {
@@ -223,12 +223,58 @@ static void join_storm_300(void)
     join_storm(300, 0);
 }
 
+/* The coordinator dies while hosts join: those that were up go on with a successor, and so do those
+ * whose joining had been published. */
+static void coordinator_dies_in_a_join_storm(void)
+{
+    for (uint64_t when = 0; when < 3000; when += 100) {
+        struct vm_sim *sim = create(10 + when, 40);
+
+        vm_sim_bootstrap(sim, 0);
+        for (uint32_t host = 1; host < 10; host++)
+            CU_ASSERT(vm_sim_launch(sim, host));
+        CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+        for (uint32_t host = 10; host < 40; host++)
+            CU_ASSERT(vm_sim_launch(sim, host));
+        vm_sim_run(sim, when);
+        vm_sim_crash(sim, 0);
+        vm_sim_run(sim, 30 * SECOND);
+        CU_ASSERT(vm_sim_running(sim) >= 9);
+        CU_ASSERT_PTR_NOT_NULL(vm_sim_coordinator(sim));
+        vm_sim_check_converged(sim);
+        finish(sim);
+    }
+}
+
+/* Many hosts, many deaths at once, much traffic, a bad network. */
+static void large_vm(void)
+{
+    struct vm_sim *sim = create_up(11, 200);
+    struct network_config bad = {
+        .loss_ppm = 20000, .reorder_ppm = 20000, .reorder_us = 2000, .delay_us = 1000};
+
+    network_configure(vm_sim_network(sim), &bad);
+    for (uint32_t host = 0; host < 60; host++)
+        vm_sim_crash(sim, host);
+    for (uint32_t i = 61; i < 190; i++)
+        for (uint32_t k = 1; k <= 5; k++)
+            CU_ASSERT_EQUAL(vm_sim_send(sim, vm_sim_life(sim, i), i + k, 5000), 0);
+    vm_sim_run(sim, 20 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 140);
+    vm_sim_check_converged(sim);
+    for (uint32_t host = 0; host < 60; host++)
+        CU_ASSERT(vm_sim_launch(sim, host));
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 10 * SECOND));
+    finish(sim);
+}
+
 /* ---- weather ---- */
 
 struct weather {
     struct vm_sim *sim;
     uint64_t *random;
     uint32_t hosts;
+    bool moved;
     bool rough;          /* cuts, crashes and stops, not just a bad network */
     uint32_t departures; /* hosts that left or were removed */
 };
@@ -270,7 +316,7 @@ static void rough_action(struct weather *w)
 {
     uint32_t a = any_host(w), b = any_host(w);
 
-    switch (random_below(w->random, 6)) {
+    switch (random_below(w->random, 7)) {
     case 0:
         vm_sim_crash(w->sim, a);
         break;
@@ -286,6 +332,11 @@ static void rough_action(struct weather *w)
         break;
     case 4:
         vm_sim_stop(w->sim, a, random_below(w->random, 12 * SECOND));
+        break;
+    case 5: /* two hosts that cannot be dialled cannot meet */
+        if (!w->moved)
+            vm_sim_move(w->sim, a);
+        w->moved = true;
         break;
     default:
         if (a != b)
@@ -391,6 +442,8 @@ static const struct test_case CASES[] = {
     {"others hear it", others_hear_it},
     {"join storm of 100", join_storm_100},
     {"join storm of 300", join_storm_300},
+    {"coordinator dies in a join storm", coordinator_dies_in_a_join_storm},
+    {"large vm", large_vm},
     {"weather", weather},
 };
 

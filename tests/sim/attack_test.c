@@ -1,0 +1,276 @@
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/*
+ * attack_test.c - what someone on the network who does not know the VM's key can do: nothing but
+ * cost a MAC a datagram. And what an honest host may do: change its address, be unable to be
+ * dialled.
+ */
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/datagram.h"
+#include "proto/node_state.h"
+#include "tests/sim/vm_sim.h"
+#include "tests/unit/runner.h"
+
+#define SECOND VM_SIM_SECOND
+#define RECORD_MAX 4096
+
+/* Everything that was sent while it was attached. */
+struct recording {
+    struct {
+        uint32_t from, to;
+        uint8_t *bytes;
+        size_t size;
+    } datagrams[RECORD_MAX];
+    size_t count;
+};
+
+static void record(void *context, uint32_t from, uint32_t to, const uint8_t *bytes, size_t size)
+{
+    struct recording *r = context;
+
+    if (r->count == RECORD_MAX)
+        return;
+    r->datagrams[r->count].from = from;
+    r->datagrams[r->count].to = to;
+    r->datagrams[r->count].size = size;
+    r->datagrams[r->count].bytes = malloc(size);
+    if (!r->datagrams[r->count].bytes)
+        abort();
+    memcpy(r->datagrams[r->count++].bytes, bytes, size);
+}
+
+static void recording_clear(struct recording *r)
+{
+    while (r->count > 0)
+        free(r->datagrams[--r->count].bytes);
+    free(r);
+}
+
+/* A VM of `up` hosts on a network of that and one more port, the attacker's. */
+static struct vm_sim *create_up(uint32_t up, struct recording *r)
+{
+    struct vm_sim_config config = {.network = {.seed = 42, .ports = up + 1, .delay_us = 200},
+                                   .fail_timeout_us = 5 * SECOND,
+                                   .join_timeout_us = 20 * SECOND,
+                                   .trace = getenv("TRACE") != NULL};
+    struct vm_sim *sim = vm_sim_create(&config);
+
+    vm_sim_set_tap(sim, record, r);
+    vm_sim_bootstrap(sim, 0);
+    for (uint32_t host = 1; host < up; host++)
+        vm_sim_launch(sim, host);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    for (uint32_t i = 1; i <= up; i++)
+        for (uint32_t j = 1; j <= up; j++)
+            if (i != j)
+                vm_sim_send(sim, vm_sim_life(sim, i), j, 3000);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    vm_sim_set_tap(sim, NULL, NULL);
+    return sim;
+}
+
+static void finish(struct vm_sim *sim, struct recording *r)
+{
+    vm_sim_check_converged(sim);
+    CU_ASSERT_PTR_NULL(vm_sim_failure(sim));
+    vm_sim_destroy(sim);
+    recording_clear(r);
+}
+
+static uint64_t sum(struct vm_sim *sim, const char *name)
+{
+    uint64_t all = 0;
+
+    for (uint32_t i = 1; i <= VM_SIM_INDEX_MAX; i++)
+        if (vm_sim_life(sim, i) && vm_sim_life(sim, i)->running)
+            all += vm_sim_stat(vm_sim_life(sim, i), name);
+    return all;
+}
+
+static void replay_all(struct vm_sim *sim, const struct recording *r, uint32_t from)
+{
+    for (size_t i = 0; i < r->count; i++)
+        vm_sim_inject(sim, from, r->datagrams[i].to, r->datagrams[i].bytes, r->datagrams[i].size);
+}
+
+/* A recording of the session that is open changes nothing: no frame twice, no path moved. */
+static void replay_of_this_session(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, r);
+    uint64_t opened = sum(sim, "session.opened"), moved = sum(sim, "session.paths_changed");
+    uint64_t frames = sum(sim, "session.frames_received");
+
+    CU_ASSERT(r->count > 20);
+    replay_all(sim, r, 3);
+    vm_sim_run(sim, SECOND);
+    replay_all(sim, r, 3);
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_EQUAL(sum(sim, "session.opened"), opened);
+    CU_ASSERT_EQUAL(sum(sim, "session.paths_changed"), moved);
+    CU_ASSERT_EQUAL(sum(sim, "session.frames_received"), frames);
+    CU_ASSERT(sum(sim, "udp.refused_replay") > 0);
+    finish(sim, r);
+}
+
+/* Nor does one of an earlier incarnation, at the hosts that took part in it and at the new one. */
+static void replay_of_an_earlier_incarnation(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, r);
+    uint64_t opened;
+
+    vm_sim_crash(sim, 2);
+    vm_sim_run(sim, 6 * SECOND);
+    CU_ASSERT(vm_sim_launch(sim, 2));
+    vm_sim_run(sim, SECOND);
+    vm_sim_check_converged(sim);
+    opened = sum(sim, "session.opened");
+    replay_all(sim, r, 2);
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_EQUAL(sum(sim, "session.opened"), opened);
+    CU_ASSERT_EQUAL(sum(sim, "session.open"), 4);
+    finish(sim, r);
+}
+
+/* Bits of genuine datagrams are turned, beginnings and ends cut. */
+static void mutations(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, r);
+    uint64_t opened = sum(sim, "session.opened"), frames = sum(sim, "session.frames_received");
+
+    for (size_t i = 0; i < 20000; i++) {
+        size_t which = random_below(vm_sim_random(sim), r->count);
+        size_t size = r->datagrams[which].size;
+        uint8_t *bytes = malloc(size);
+
+        if (!bytes)
+            abort();
+        memcpy(bytes, r->datagrams[which].bytes, size);
+        bytes[random_below(vm_sim_random(sim), size)] ^=
+            (uint8_t)(1 << random_below(vm_sim_random(sim), 8));
+        if (i % 4 == 0)
+            size = random_below(vm_sim_random(sim), size);
+        vm_sim_inject(sim, 3, r->datagrams[which].to, bytes, size);
+        free(bytes);
+    }
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_EQUAL(sum(sim, "session.opened"), opened);
+    CU_ASSERT_EQUAL(sum(sim, "session.frames_received"), frames);
+    CU_ASSERT_EQUAL(sum(sim, "session.open"), 6);
+    CU_ASSERT(sum(sim, "udp.refused_mac") > 0);
+    finish(sim, r);
+}
+
+/* HELLOs by the thousand, genuine ones replayed and forged ones, make no node allocate anything,
+ * and get answers that are shorter than they are. */
+static void hello_flood(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, r);
+    struct life *victim = vm_sim_life(sim, 1);
+    uint64_t sent = vm_sim_stat(victim, "udp.bytes_sent");
+    uint64_t received = vm_sim_stat(victim, "udp.bytes_received");
+
+    for (size_t i = 0; i < r->count; i++)
+        if (r->datagrams[i].bytes[3] == DATAGRAM_HELLO && r->datagrams[i].to == 0)
+            for (int k = 0; k < 1000; k++) {
+                uint8_t bytes[HELLO_BYTES];
+
+                memcpy(bytes, r->datagrams[i].bytes, sizeof bytes);
+                vm_sim_inject(sim, 3, 0, bytes, sizeof bytes);
+                bytes[DATAGRAM_HEAD_BYTES + 3] = (uint8_t)k; /* from another host */
+                vm_sim_inject(sim, 3, 0, bytes, sizeof bytes);
+            }
+    CU_ASSERT_EQUAL(vm_sim_stat(victim, "session.open"), 2);
+    CU_ASSERT(vm_sim_stat(victim, "udp.refused_mac") >= 1000);
+    CU_ASSERT(vm_sim_stat(victim, "session.hellos_answered") >= 1000);
+    CU_ASSERT(vm_sim_stat(victim, "udp.bytes_sent") - sent <
+              vm_sim_stat(victim, "udp.bytes_received") - received);
+    vm_sim_run(sim, SECOND);
+    finish(sim, r);
+}
+
+/* Another version is refused by name, in one line however many come. */
+static void other_version(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(2, r);
+
+    vm_sim_count_lines(sim, "10.0.0.0:2: it speaks version 2, this is version 1");
+    r->datagrams[0].bytes[2] = 2;
+    for (int i = 0; i < 1000; i++)
+        vm_sim_inject(sim, 2, 0, r->datagrams[0].bytes, r->datagrams[0].size);
+    CU_ASSERT_EQUAL(vm_sim_counted(sim), 1);
+    CU_ASSERT_EQUAL(vm_sim_stat(vm_sim_life(sim, 1), "udp.refused_version"), 1000);
+    finish(sim, r);
+}
+
+/* Another VM's datagrams are told apart before anything is computed. */
+static void other_vm(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(2, r);
+
+    r->datagrams[0].bytes[4] ^= 1;
+    vm_sim_inject(sim, 2, 0, r->datagrams[0].bytes, r->datagrams[0].size);
+    CU_ASSERT_EQUAL(vm_sim_stat(vm_sim_life(sim, 1), "udp.refused_vm"), 1);
+    finish(sim, r);
+}
+
+/* ---- honest hosts ---- */
+
+/* The source address of a host changes: the path follows, nothing is lost. */
+static void path_follows(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, r);
+
+    vm_sim_move(sim, 2);
+    for (int i = 0; i < 10; i++) {
+        vm_sim_send(sim, vm_sim_life(sim, 3), 1, 2000);
+        vm_sim_send(sim, vm_sim_life(sim, 3), 2, 2000);
+        vm_sim_send(sim, vm_sim_life(sim, 1), 3, 2000);
+        vm_sim_run(sim, SECOND / 10);
+    }
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 5 * SECOND));
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->suspected, 0);
+    CU_ASSERT(vm_sim_stat(vm_sim_life(sim, 1), "session.paths_changed") > 0);
+    finish(sim, r);
+}
+
+/* A host whose advertised address reaches nobody joins and talks: others have it call them. */
+static void dials_out_only(void)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, r);
+
+    vm_sim_crash(sim, 2);
+    vm_sim_run(sim, 6 * SECOND);
+    vm_sim_move(sim, 2);
+    CU_ASSERT(vm_sim_launch(sim, 2));
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT_EQUAL(vm_sim_send(sim, vm_sim_life(sim, 2), 4, 1000), 0);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 3 * SECOND));
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 4)->received[2], 1);
+    finish(sim, r);
+}
+
+static const struct test_case CASES[] = {
+    {"replay of this session", replay_of_this_session},
+    {"replay of an earlier incarnation", replay_of_an_earlier_incarnation},
+    {"mutations", mutations},
+    {"hello flood", hello_flood},
+    {"other version", other_version},
+    {"other vm", other_vm},
+    {"path follows", path_follows},
+    {"dials out only", dials_out_only},
+};
+
+int main(void)
+{
+    return covey_test_main("attack", CASES, sizeof CASES / sizeof CASES[0]);
+}

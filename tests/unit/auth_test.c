@@ -1,0 +1,139 @@
+/* links: proto/auth.c proto/cursor.c */
+/*
+ * auth_test.c - keys, tags and numbers seen. The expected values were computed by other
+ * implementations of BLAKE2b and ChaCha20-Poly1305.
+ */
+#include "proto/auth.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/runner.h"
+
+static void make_key(uint8_t key[AUTH_KEY_BYTES])
+{
+    for (uint8_t i = 0; i < AUTH_KEY_BYTES; i++)
+        key[i] = i;
+}
+
+static bool is_hex(const uint8_t *bytes, size_t size, const char *hex)
+{
+    char text[2 * 64 + 1];
+
+    for (size_t i = 0; i < size; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    return strcmp(text, hex) == 0;
+}
+
+static void derives_known_keys(void)
+{
+    uint8_t key[AUTH_KEY_BYTES], out[AUTH_KEY_BYTES], nonce[AUTH_NONCE_BYTES];
+
+    CU_ASSERT_EQUAL(auth_init(), 0);
+    make_key(key);
+    for (uint8_t i = 0; i < sizeof nonce; i++)
+        nonce[i] = i;
+    auth_derive(out, key, "covey test", "parts", 5);
+    CU_ASSERT(is_hex(out, sizeof out,
+                     "57a30cc6b443cc0d7c296c00d46ecbe4af62cf6c0f2a7180b5c2f9464d960483"));
+    auth_link_key(out, key, 0x40001, 0x80002, nonce);
+    CU_ASSERT(is_hex(out, sizeof out,
+                     "e0c4ad3c350b69128d0d5ee2127e0a12b3dc4dba0856350e6a2f6d2ed8c95e1a"));
+}
+
+static void macs_known_text(void)
+{
+    uint8_t key[AUTH_KEY_BYTES], tag[AUTH_TAG_BYTES];
+
+    make_key(key);
+    auth_mac(tag, key, "a text", 6);
+    CU_ASSERT(is_hex(tag, sizeof tag, "72aeb217bd185e3f5866f0ee1a284f2a"));
+    CU_ASSERT(auth_mac_ok(tag, key, "a text", 6));
+    CU_ASSERT_FALSE(auth_mac_ok(tag, key, "A text", 6));
+    key[0] ^= 1;
+    CU_ASSERT_FALSE(auth_mac_ok(tag, key, "a text", 6));
+}
+
+static void seals_known_datagram(void)
+{
+    uint8_t key[AUTH_KEY_BYTES], tag[AUTH_TAG_BYTES];
+    const uint64_t number = 0x0102030405060708;
+
+    make_key(key);
+    auth_seal(tag, key, number, "covey datagram", 14);
+    CU_ASSERT(is_hex(tag, sizeof tag, "f4b6a0761d952f1e690ff60a8b4b84f7"));
+    CU_ASSERT(auth_open(tag, key, number, "covey datagram", 14));
+    CU_ASSERT_FALSE(auth_open(tag, key, number + 1, "covey datagram", 14));
+    CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagraM", 14));
+    CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagram", 13));
+    tag[15] ^= 0x80;
+    CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagram", 14));
+}
+
+/* Marks a number; whether it was new. */
+static bool take(struct auth_replay *replay, uint64_t number)
+{
+    bool is_new = !auth_replay_seen(replay, number);
+
+    auth_replay_mark(replay, number);
+    return is_new;
+}
+
+static void numbers_are_taken_once(void)
+{
+    struct auth_replay replay = {0};
+
+    CU_ASSERT(take(&replay, 0));
+    CU_ASSERT_FALSE(take(&replay, 0));
+    CU_ASSERT(take(&replay, 5));
+    CU_ASSERT(take(&replay, 3));
+    CU_ASSERT_FALSE(take(&replay, 3));
+    CU_ASSERT_FALSE(take(&replay, 5));
+    for (uint64_t i = 6; i < 3 * AUTH_REPLAY_BITS; i++)
+        CU_ASSERT(take(&replay, i));
+    for (uint64_t i = 0; i < 3 * AUTH_REPLAY_BITS; i++)
+        CU_ASSERT(auth_replay_seen(&replay, i));
+}
+
+static void numbers_behind_the_window_count_as_seen(void)
+{
+    struct auth_replay replay = {0};
+    const uint64_t top = 1000000;
+
+    CU_ASSERT(take(&replay, top));
+    CU_ASSERT_FALSE(auth_replay_seen(&replay, top - AUTH_REPLAY_BITS + 64));
+    CU_ASSERT(auth_replay_seen(&replay, top - AUTH_REPLAY_BITS));
+    CU_ASSERT(auth_replay_seen(&replay, 0));
+    CU_ASSERT(take(&replay, top + 10 * AUTH_REPLAY_BITS));
+    CU_ASSERT(auth_replay_seen(&replay, top));
+    CU_ASSERT_FALSE(auth_replay_seen(&replay, top + 10 * AUTH_REPLAY_BITS - 1));
+}
+
+/* A window that moved on has no memory of what stood in its words before. */
+static void words_are_cleared(void)
+{
+    struct auth_replay replay = {0};
+
+    for (uint64_t i = 0; i < AUTH_REPLAY_BITS; i++)
+        take(&replay, i);
+    CU_ASSERT(take(&replay, AUTH_REPLAY_BITS + 130));
+    CU_ASSERT_FALSE(auth_replay_seen(&replay, AUTH_REPLAY_BITS + 129));
+    CU_ASSERT_FALSE(auth_replay_seen(&replay, AUTH_REPLAY_BITS + 64));
+    CU_ASSERT_FALSE(auth_replay_seen(&replay, AUTH_REPLAY_BITS));
+    CU_ASSERT(auth_replay_seen(&replay, AUTH_REPLAY_BITS - 1));
+}
+
+static const struct test_case CASES[] = {
+    {"derives known keys", derives_known_keys},
+    {"macs known text", macs_known_text},
+    {"seals known datagram", seals_known_datagram},
+    {"numbers are taken once", numbers_are_taken_once},
+    {"numbers behind the window count as seen", numbers_behind_the_window_count_as_seen},
+    {"words are cleared", words_are_cleared},
+};
+
+int main(void)
+{
+    return covey_test_main("auth", CASES, sizeof CASES / sizeof CASES[0]);
+}
