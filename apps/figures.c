@@ -2,11 +2,21 @@
 
 #include <time.h>
 
-double figures_clock(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double figures_clock(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double figures_processor(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 struct figures figures_mean(const struct figures *each, int n)
@@ -17,6 +27,7 @@ struct figures figures_mean(const struct figures *each, int n)
         mean.computation_s += each[i].computation_s / n;
         mean.communication_s += each[i].communication_s / n;
         mean.idle_s += each[i].idle_s / n;
+        mean.processor_s += each[i].processor_s / n;
     }
     return mean;
 }
@@ -24,16 +35,16 @@ struct figures figures_mean(const struct figures *each, int n)
 int figures_pack(covey_msg_t *msg, const struct figures *figures)
 {
     const double values[] = {figures->elapsed_s, figures->computation_s, figures->communication_s,
-                             figures->idle_s};
-    return covey_pack_double(msg, values, 4, 1);
+                             figures->idle_s, figures->processor_s};
+    return covey_pack_double(msg, values, 5, 1);
 }
 
 int figures_unpack(covey_msg_t *msg, struct figures *figures)
 {
-    double values[4];
-    int error = covey_unpack_double(msg, values, 4, 1);
+    double values[5];
+    int error = covey_unpack_double(msg, values, 5, 1);
     if (error < 0)
         return error;
-    *figures = (struct figures){values[0], values[1], values[2], values[3]};
+    *figures = (struct figures){values[0], values[1], values[2], values[3], values[4]};
     return 0;
 }

@@ -14,10 +14,12 @@ struct figures {
     double computation_s;
     double communication_s;
     double idle_s;
+    double processor_s; /* of all threads of the task: what a loaded host does not stretch */
 };
 
-/* A monotonic clock, in seconds. */
+/* A monotonic clock, and the processor time of this process, in seconds. */
 double figures_clock(void);
+double figures_processor(void);
 
 /* The mean over n > 0 tasks. */
 struct figures figures_mean(const struct figures *each, int n);

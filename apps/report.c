@@ -115,9 +115,9 @@ static json_t *host_names(const struct measurement *run)
 
 static json_t *figures_json(const struct figures *figures)
 {
-    return json_pack("{s:f, s:f, s:f, s:f}", "elapsed_s", figures->elapsed_s, "computation_s",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "elapsed_s", figures->elapsed_s, "computation_s",
                      figures->computation_s, "communication_s", figures->communication_s, "idle_s",
-                     figures->idle_s);
+                     figures->idle_s, "processor_s", figures->processor_s);
 }
 
 static json_t *each_json(const struct measurement *run)
@@ -154,10 +154,11 @@ static json_t *report_object(const struct report *report)
                   report->parameters, "host_names", host_names(run), "hosts",
                   report_distinct(run->hosts, run->tasks), "tasks", run->tasks, "route",
                   covey_route_name(report->route), "routes_used", route_names(run->routes));
-    json_t *times = json_pack("{s:f, s:f, s:f, s:f, s:o, s:o}", "total_s", run->total_s,
-                              "computation_s", mean.computation_s, "communication_s",
-                              mean.communication_s, "idle_s", mean.idle_s, "sequential_s",
-                              known(report->sequential_s), "speedup", known(speedup(report)));
+    json_t *times =
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "total_s", run->total_s, "computation_s",
+                  mean.computation_s, "communication_s", mean.communication_s, "idle_s",
+                  mean.idle_s, "processor_s", mean.processor_s, "sequential_s",
+                  known(report->sequential_s), "speedup", known(speedup(report)));
     json_object_update(object, times);
     json_decref(times);
     json_object_set_new(object, "each", each_json(run));

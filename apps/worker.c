@@ -125,6 +125,7 @@ static int timed(const struct worker_program *program, void *state, struct worke
     struct covey_timing before;
     struct covey_timing after;
     double begin = figures_clock();
+    double processor_begin = figures_processor();
     covey_timing(worker->vm, &before);
     int error =
         worker->sequential ? program->run_alone(state, worker) : program->run(state, worker);
@@ -134,7 +135,8 @@ static int timed(const struct worker_program *program, void *state, struct worke
     struct figures figures = {.elapsed_s = figures_clock() - begin,
                               .computation_s = worker->computation_s,
                               .communication_s = after.communication_s - before.communication_s,
-                              .idle_s = after.idle_s - before.idle_s};
+                              .idle_s = after.idle_s - before.idle_s,
+                              .processor_s = figures_processor() - processor_begin};
     worker->doing = "reporting its figures";
     return send_done(worker, &figures);
 }
