@@ -24,6 +24,7 @@
 
 #define ENROL_US 10000000u
 #define LEAVE_US 10000000u
+#define JOIN_TRIES 16
 
 /* ---- memberships that exit() must end -------------------------------------------------------- */
 
@@ -335,19 +336,9 @@ static int vm_start(struct covey *vm, int socket, const struct covey_options *o)
     return error != COVEY_OK ? error : progress_start(vm);
 }
 
-int covey_join(covey_t **vm, const struct covey_options *options)
+/* Enrols over that socket and takes it over. */
+static int join_by(covey_t **vm, int socket, const struct covey_options *o, int route)
 {
-    static const struct covey_options defaults;
-    const struct covey_options *o = options != NULL ? options : &defaults;
-    int route = options_route(o);
-    if (vm == NULL || route < 0)
-        return vm == NULL ? error_set(COVEY_EINVAL, "join: NULL")
-                          : error_set(COVEY_EINVAL, "join: unknown route");
-    if (auth_init() != 0)
-        return error_set(COVEY_ESYS, "libsodium could not be initialised");
-    int socket = connect_daemon(o);
-    if (socket < 0)
-        return socket;
     struct covey *created = vm_create(socket);
     if (created == NULL)
         return COVEY_ENOMEM;
@@ -361,6 +352,27 @@ int covey_join(covey_t **vm, const struct covey_options *options)
     members_add(created);
     *vm = created;
     return COVEY_OK;
+}
+
+/* A daemon that ends just as it was found does not mean that none is left here. */
+int covey_join(covey_t **vm, const struct covey_options *options)
+{
+    static const struct covey_options defaults;
+    const struct covey_options *o = options != NULL ? options : &defaults;
+    int route = options_route(o);
+    if (vm == NULL || route < 0)
+        return vm == NULL ? error_set(COVEY_EINVAL, "join: NULL")
+                          : error_set(COVEY_EINVAL, "join: unknown route");
+    if (auth_init() != 0)
+        return error_set(COVEY_ESYS, "libsodium could not be initialised");
+    int error = COVEY_EDAEMON;
+    for (int i = 0; i < JOIN_TRIES && error == COVEY_EDAEMON; i++) {
+        int socket = connect_daemon(o);
+        if (socket < 0)
+            return socket;
+        error = join_by(vm, socket, o, route);
+    }
+    return error;
 }
 
 /* ---- leaving --------------------------------------------------------------------------------- */
