@@ -146,6 +146,7 @@ static void connection_end(struct task *task, int result)
                  stream_error(task->stream));
     else if (result == READ_REFUSED)
         log_line(&d->log, LOG_ERROR, "t%x: disconnected: it broke the protocol", task->tid);
+    task->left = result == READ_LEFT;
     connection_close(task);
     if (task->cookie == 0)
         exit_left(task);

@@ -57,6 +57,7 @@ struct task {
     bool enrolled; /* a stream was attached once */
     bool killed;   /* its end was asked for */
     bool reaped;
+    bool left;   /* it said so itself; its process may go on */
     bool broken; /* a frame for it was lost: it is disconnected next */
     char command[CONTROL_COMMAND_MAX + 1];
 

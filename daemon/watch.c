@@ -27,17 +27,6 @@ void watch_send_gone(struct daemon *d, uint32_t to, const struct control_gone *g
     route_send_payload(d, FRAME_GONE, to, bytes, &c);
 }
 
-void watch_answer(struct daemon *d, uint32_t to, uint32_t tid)
-{
-    const struct tasks_past *past = task_past(&d->tasks, tid);
-    struct control_gone gone = {.tid = tid, .kind = COVEY_EXIT_UNKNOWN};
-    if (past != NULL) {
-        gone.kind = past->kind;
-        gone.value = past->value;
-    }
-    watch_send_gone(d, to, &gone);
-}
-
 static int watchers_add(struct task *task, uint32_t watcher)
 {
     for (size_t i = 0; i < task->watchers_count; i++)
@@ -54,6 +43,26 @@ static int watchers_add(struct task *task, uint32_t watcher)
     }
     task->watchers[task->watchers_count++] = watcher;
     return 0;
+}
+
+/* A child whose stream has ended but not yet its process tells its end itself, with the status. */
+static bool ends_soon(struct daemon *d, uint32_t tid, uint32_t watcher)
+{
+    struct task *task = task_find(&d->tasks, tid);
+    return task != NULL && !task->left && watchers_add(task, watcher) == 0;
+}
+
+void watch_answer(struct daemon *d, uint32_t to, uint32_t tid)
+{
+    if (ends_soon(d, tid, to))
+        return;
+    const struct tasks_past *past = task_past(&d->tasks, tid);
+    struct control_gone gone = {.tid = tid, .kind = COVEY_EXIT_UNKNOWN};
+    if (past != NULL) {
+        gone.kind = past->kind;
+        gone.value = past->value;
+    }
+    watch_send_gone(d, to, &gone);
 }
 
 const char *watch_on_watch(struct daemon *d, uint32_t source, struct cursor *payload)
