@@ -28,16 +28,17 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
 {
     struct ring_shared *shared = ring->shared;
     uint64_t used = ring->position - atomic_load_explicit(&shared->read, memory_order_acquire);
+    *wake = false;
     if (used > RING_BYTES)
         return -1;
     size_t room = (size_t)(RING_BYTES - used);
     size_t taken = 0;
     for (int i = 0; i < count && room > taken; i++) {
         size_t part = iov[i].iov_len < room - taken ? iov[i].iov_len : room - taken;
-        copy_in(ring, iov[i].iov_base, part);
+        if (part > 0)
+            copy_in(ring, iov[i].iov_base, part);
         taken += part;
     }
-    *wake = false;
     if (taken > 0) {
         atomic_store_explicit(&shared->written, ring->position, memory_order_release);
         *wake = ask_wake(&shared->reader_waiting);
