@@ -57,16 +57,26 @@ static void row_add(struct reply *reply, const struct daemon *d, const struct ho
     reply_add(reply, &c);
 }
 
+static int by_index(const void *a, const void *b)
+{
+    const struct host *const *x = a, *const *y = b;
+    return (*x)->index < (*y)->index ? -1 : (*x)->index > (*y)->index;
+}
+
 const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
-    const struct host *host;
+    const struct host *rows[HOST_INDEX_MAX];
     struct reply reply;
     if (!cursor_done(payload))
         return "bad payload";
+    size_t count = 0;
+    while (count < HOST_INDEX_MAX && (rows[count] = node_host_at(d->node, count)) != NULL)
+        count++;
+    qsort(rows, count, sizeof rows[0], by_index);
     reply_begin(&reply, d, source, request);
-    for (size_t i = 0; (host = node_host_at(d->node, i)) != NULL; i++)
-        row_add(&reply, d, host);
+    for (size_t i = 0; i < count; i++)
+        row_add(&reply, d, rows[i]);
     reply_send(&reply, 0);
     return NULL;
 }

@@ -46,15 +46,12 @@ static int cwd_change(const struct options *options, struct failure *why)
 }
 
 static int load(struct options *options, struct conf *conf, struct control_bootstrap *invitation,
-                struct failure *why)
+                char config_path[PATH_MAX], struct failure *why)
 {
     if (conf_load(conf, options, why) != 0)
         return -1;
-    if (options->config != NULL) {
-        options->config = realpath(options->config, NULL); /* for the daemons started from here */
-        if (options->config == NULL)
-            return failure_set(why, "memory is exhausted");
-    }
+    if (options->config != NULL) /* absolute, for the daemons started from here */
+        options->config = realpath(options->config, config_path);
     if (cwd_change(options, why) != 0)
         return -1;
     return options->join ? bootstrap_read(invitation, stdin, why) : 0;
@@ -77,6 +74,7 @@ int main(int argc, char **argv)
     struct conf conf;
     struct control_bootstrap invitation = {0};
     struct failure why = {""};
+    char config_path[PATH_MAX];
     int ready = -1, side = 0;
 
     close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
@@ -84,7 +82,7 @@ int main(int argc, char **argv)
     if (status == OPTIONS_DONE)
         return 0;
     if (status == OPTIONS_GO)
-        status = load(&options, &conf, &invitation, &why);
+        status = load(&options, &conf, &invitation, config_path, &why);
     if (status == 0 && !options.foreground)
         status = side = detach(&ready, &why);
     else if (status == 0 && options.join)
@@ -95,6 +93,5 @@ int main(int argc, char **argv)
         status = detach_wait(ready, options.join, &why);
     if (status < 0)
         fprintf(stderr, "coveyd: %s\n", why.text);
-    free((char *)options.config);
     return status == 0 ? 0 : 1;
 }

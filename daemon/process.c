@@ -195,26 +195,31 @@ static int trouble_error(const struct process *p, const struct trouble *t, struc
     return missing(t->error) && !t->exists ? COVEY_ENOENT : COVEY_EEXEC;
 }
 
+/* Runs it with all signals blocked around the fork: no handler of ours may run in the child. */
+static pid_t start_blocked(const struct process *process, const char *path, struct trouble *result)
+{
+    /* volatile: the compiler sees no return from where the child writes it */
+    volatile struct trouble trouble = {.step = STEP_NONE};
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t pid = fork_and_run(process, path, &trouble);
+    int fork_error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    *result = (struct trouble){trouble.step, trouble.error, trouble.exists};
+    if (pid < 0)
+        *result = (struct trouble){.step = STEP_FORK, .error = fork_error};
+    return pid;
+}
+
 pid_t process_start(const struct process *process, struct failure *why)
 {
     char path[PATH_MAX];
-    struct trouble trouble = {.step = STEP_NONE};
+    struct trouble trouble = {.step = STEP_EXEC};
     trouble.error = path_find(process->program, path, sizeof path);
-    if (trouble.error != 0) {
-        trouble.step = STEP_EXEC;
+    if (trouble.error != 0)
         return trouble_error(process, &trouble, why);
-    }
-    /* Volatile: the compiler takes what a function does that never returns for unseen here. */
-    volatile struct trouble childs = {.step = STEP_NONE};
-    sigset_t all, before;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before); /* no handler of ours may run in the child */
-    pid_t pid = fork_and_run(process, path, &childs);
-    int fork_error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    trouble = (struct trouble){childs.step, childs.error, childs.exists};
-    if (pid < 0)
-        trouble = (struct trouble){.step = STEP_FORK, .error = fork_error};
+    pid_t pid = start_blocked(process, path, &trouble);
     if (trouble.step == STEP_NONE)
         return pid;
     if (pid > 0)

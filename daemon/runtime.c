@@ -205,10 +205,15 @@ static int refuse_living(const struct runtime *runtime, const char *vm, const ch
     return 0;
 }
 
-int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool first,
+static void remove_if_empty(const struct runtime *runtime)
+{
+    rmdir(runtime->directory);
+    rmdir(runtime->base); /* that of all VMs: only if this was the last */
+}
+
+static int runtime_claim(struct runtime *runtime, const char *vm, const char *host, bool first,
                  struct failure *why)
 {
-    *runtime = (struct runtime){.listener = -1};
     if (runtime_names(runtime, vm, host, why) != 0)
         return -1;
     int lock = runtime_lock(runtime, why);
@@ -220,6 +225,16 @@ int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool
         result = runtime_listen(runtime, why);
     }
     close(lock);
+    return result;
+}
+
+int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool first,
+                 struct failure *why)
+{
+    *runtime = (struct runtime){.listener = -1};
+    int result = runtime_claim(runtime, vm, host, first, why);
+    if (result != 0)
+        remove_if_empty(runtime);
     return result;
 }
 
@@ -246,8 +261,7 @@ void runtime_close(struct runtime *runtime, bool keep_log)
     if (!keep_log)
         unlink(runtime->log);
     each_socket(runtime->directory, remove_dead, NULL);
-    rmdir(runtime->directory);
-    rmdir(runtime->base); /* that of all VMs: only if this was the last */
+    remove_if_empty(runtime);
     if (lock >= 0)
         close(lock);
 }

@@ -1,0 +1,322 @@
+#!/bin/bash
+# daemon_test.sh - coveyd on this machine: start, refusals, tasks, hosts, failures, end.
+# timeout: 180
+#
+# Each test is a story of one VM of local hosts. Nothing waits for a fixed time: what takes a moment
+# is asked for until it is so. TEST=text runs only the stories whose names contain the text.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/report.sh
+BUILD=${BUILD:-build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+coveyd=$BUILD/coveyd
+dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-daemon-test.XXXXXX")
+export XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config HOME=$dir COVEY_VM=d$$
+export COVEY_DAEMON_TEST=$$ # marks every process that is started
+unset COVEY_SOCKET COVEY_ROUTE
+mkdir -m 700 "$dir/run"
+trap 'covey halt 2>/dev/null; rm -rf "$dir"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# ---- helpers ----
+
+covey() { "$BUILD/covey" "$@"; }
+
+until_so() { # command: within 15 s
+    local _
+    for _ in {1..150}; do
+        "$@" >/dev/null 2>&1 && return 0
+        sleep 0.1
+    done
+    echo "in vain: $*"
+    return 1
+}
+
+alive() { # pid; a zombie is not
+    grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+}
+dead() { ! alive "$1"; }
+
+daemon_pid() { # host
+    local pid
+    for pid in $(grep -lszE "^COVEY_DAEMON_TEST=$$\$" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+        [ "$(readlink "/proc/$pid/exe")" = "$coveyd" ] &&
+            ls -l "/proc/$pid/fd" 2>/dev/null | grep -q "/$1\.log" && echo "$pid"
+    done
+}
+
+processes() { # that carry our mark, this shell's children aside
+    local pid
+    for pid in $(grep -lszE "^COVEY_DAEMON_TEST=$$\$" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+        [ "$pid" != $$ ] && [ "$pid" != "$BASHPID" ] &&
+            [ "$(readlink "/proc/$pid/exe")" = "$coveyd" ] && echo "$pid"
+    done
+}
+
+nothing_left() {
+    [ -z "$(processes)" ] && [ -z "$(find "$dir/run" -mindepth 1)" ]
+}
+
+up_hosts() { [ "$(covey hosts | grep -cw up)" -eq "$1" ]; }
+tasks() { [ "$(covey ps | tail -n +2 | wc -l)" -eq "$1" ]; }
+task_pid() { covey ps | awk '/sleep/ { print $4 }' | sed -n "${1}p"; }
+
+refuses() { # regular expression, command...: fails with one line that has it
+    local want=$1 said status input=${INPUT:-/dev/null}
+    shift
+    said=$("$@" 2>&1 >/dev/null <"$input")
+    status=$?
+    [ $status -ne 0 ] && [ "$(echo "$said" | wc -l)" -eq 1 ] && [[ $said =~ $want ]] && return 0
+    echo "$*: status $status, said: $said"
+    return 1
+}
+
+start() { # hosts besides h0
+    local names=() i
+    "$coveyd" --local "${options[@]}" || return 1
+    for ((i = 1; i <= $1; i++)); do names+=("h$i"); done
+    [ "$1" -eq 0 ] || covey add --launcher local "${names[@]}" >/dev/null
+}
+
+options=()
+printf '[daemon]\nfail_timeout = 1.5\n' >"$dir/fast.conf"
+
+said_failed() {
+    sed 's/^/    /' "$dir/said"
+    tail -n 40 "$dir"/run/covey/*/*.log 2>/dev/null
+}
+
+story() { # name, function
+    case $1 in *"${TEST:-}"*) ;; *) return ;; esac
+    if "$2" >"$dir/said" 2>&1 </dev/null; then
+        ok "$1"
+    else
+        bad "$1"
+        said_failed
+    fi
+    covey halt 2>/dev/null
+    until_so nothing_left || bad "$1" "left behind: $(processes) $(find "$dir/run" -mindepth 1)"
+}
+
+# ---- stories ----
+
+starts_and_ends() {
+    start 0 || return 1
+    [ -S "$dir/run/covey/$COVEY_VM/h0.sock" ] || return 1
+    [ "$(stat -c %a "$dir/run/covey/$COVEY_VM")" = 700 ] || return 1
+    up_hosts 1 || return 1
+    kill -TERM "$(daemon_pid h0)"
+    until_so nothing_left
+}
+
+second_start() {
+    start 0 || return 1
+    refuses "a daemon of VM '$COVEY_VM' for host 'h0' already runs here \(pid $(daemon_pid h0)\)" \
+        "$coveyd" --local || return 1
+    refuses "already runs here: a daemon for host 'h0'" "$coveyd" --local --name other || return 1
+    "$coveyd" --local --vm "$COVEY_VM-2" || return 1
+    covey --vm "$COVEY_VM-2" halt
+}
+
+bad_starts() {
+    printf '[daemon]\nspeed = fast\n' >"$dir/bad.conf"
+    refuses 'bad.conf:2: speed must be 1 to' "$coveyd" --config "$dir/bad.conf" || return 1
+    printf '[daemon]\ncolour = red\n' >"$dir/bad.conf"
+    refuses "unknown setting 'colour'" "$coveyd" --config "$dir/bad.conf" || return 1
+    refuses 'cannot read .*: No such file' "$coveyd" --config "$dir/none" || return 1
+    refuses 'bad option --nonsense' "$coveyd" --nonsense || return 1
+    refuses "unexpected argument 'x'" "$coveyd" x || return 1
+    refuses "cannot be a VM's name" "$coveyd" --vm ../x --local || return 1
+    refuses "cannot be a host's name" "$coveyd" --name a/b --local || return 1
+    refuses 'must be an IP address' "$coveyd" --address nowhere || return 1
+    refuses 'must be a port' "$coveyd" --port 70000 || return 1
+    refuses 'standard input' "$coveyd" --join || return 1
+    echo hello >"$dir/hello"
+    INPUT=$dir/hello refuses 'not a line of hex' "$coveyd" --join || return 1
+    refuses "would have [0-9]* bytes" env XDG_RUNTIME_DIR="$dir/run" "$coveyd" --local \
+        --name "$(printf 'n%.0s' {1..60})" --vm "$(printf 'v%.0s' {1..60})" || return 1
+    mkdir -m 755 "$dir/run/covey"
+    refuses 'open to others' "$coveyd" --local || return 1
+    rmdir "$dir/run/covey"
+    ln -s /tmp "$dir/run/covey"
+    refuses 'is not a directory' "$coveyd" --local || return 1
+    rm "$dir/run/covey"
+}
+
+stale_socket() {
+    start 0 || return 1
+    kill -KILL "$(daemon_pid h0)"
+    until_so dead "$(daemon_pid h0)"
+    [ -S "$dir/run/covey/$COVEY_VM/h0.sock" ] || return 1
+    start 0 && up_hosts 1
+}
+
+many_tasks() {
+    start 3 || return 1
+    up_hosts 4 || return 1
+    # shellcheck disable=SC2016
+    covey run -n 200 /bin/sh -c 'echo "begin $COVEY_TASK end"; exit 0' >"$dir/lines" || return 1
+    [ "$(grep -cE '^begin [0-9a-f]{16} end$' "$dir/lines")" -eq 200 ] || return 1
+    [ "$(sort -u "$dir/lines" | wc -l)" -eq 200 ] || return 1
+    tasks 0
+}
+
+much_output() {
+    start 1 || return 1
+    # shellcheck disable=SC2016
+    covey run -n 2 /bin/sh -c 'i=0; while [ $i -lt 20000 ]; do echo "line $i of $COVEY_TASK"; i=$((i + 1)); done; printf tail' \
+        >"$dir/lines" || return 1
+    [ "$(grep -cE '^line [0-9]+ of [0-9a-f]{16}$' "$dir/lines")" -ge 39999 ] || return 1
+    covey run /bin/sh -c 'head -c 3000000 /dev/zero | tr "\0" x' >"$dir/long" || return 1
+    [ "$(tr -d '\n' <"$dir/long" | wc -c)" -eq 3000000 ]
+}
+
+spawn_errors() {
+    start 0 || return 1
+    echo 'echo no interpreter line' >"$dir/plain"
+    printf '#!/no/such/interpreter\n' >"$dir/orphan"
+    chmod 755 "$dir/plain" "$dir/orphan"
+    : >"$dir/data"
+    refuses 'no such program' covey run no-such-program || return 1
+    refuses 'no such program' covey run /no/such/program || return 1
+    refuses 'could not' covey run "$dir/data" || return 1
+    refuses 'could not' covey run "$dir/plain" || return 1
+    refuses 'could not' covey run "$dir/orphan" || return 1
+    tasks 0
+}
+
+exit_statuses() {
+    start 1 || return 1
+    covey run -n 2 /bin/sh -c 'exit 7'
+    [ $? -eq 7 ] || return 1
+    covey run -n 2 /bin/sh -c 'kill -KILL $$'
+    [ $? -eq 137 ]
+}
+
+killed_task() {
+    start 1 || return 1
+    covey run -n 4 sleep 1000 &
+    local run=$!
+    until_so tasks 4 || return 1
+    kill -KILL "$(task_pid 1)"
+    until_so tasks 3 || return 1
+    covey kill $(covey ps | awk '/sleep/ { print $1 }') || return 1
+    wait $run
+    [ $? -gt 128 ] && tasks 0
+}
+
+stubborn_task() {
+    start 0 || return 1
+    covey run /bin/sh -c 'trap "" TERM; while :; do sleep 1; done' &
+    until_so tasks 1 || return 1
+    covey halt || return 1
+    wait $!
+    until_so nothing_left
+}
+
+grandchild() {
+    start 0 || return 1
+    # the background child keeps the output open; the end of the task is told nevertheless
+    covey run /bin/sh -c 'sleep 1000 & echo $! >'"$dir/grandchild"'; echo done' >"$dir/lines" || return 1
+    [ "$(cat "$dir/lines")" = done ] && tasks 0 && alive "$(cat "$dir/grandchild")" || return 1
+    kill "$(cat "$dir/grandchild")"
+}
+
+killed_daemon() {
+    options=(--config "$dir/fast.conf")
+    start 3 || return 1
+    options=()
+    covey run -n 4 sleep 1000 &
+    local run=$! pid
+    until_so tasks 4 || return 1
+    pid=$(covey ps | awk '/ h2 .*sleep/ { print $4 }')
+    kill -KILL "$(daemon_pid h2)"
+    until_so dead "$pid" || return 1
+    until_so up_hosts 3 || return 1
+    until_so tasks 3 || return 1
+    covey run -n 6 true || return 1
+    kill -TERM $run
+    wait $run
+    until_so tasks 0
+}
+
+ended_daemon() {
+    start 3 || return 1
+    covey run -n 4 sleep 1000 &
+    local run=$! pid daemon
+    until_so tasks 4 || return 1
+    pid=$(covey ps | awk '/ h3 .*sleep/ { print $4 }')
+    daemon=$(daemon_pid h3)
+    kill -TERM "$daemon"
+    until_so dead "$daemon" || return 1
+    dead "$pid" || return 1
+    [ ! -e "$dir/run/covey/$COVEY_VM/h3.sock" ] || return 1
+    until_so up_hosts 3 || return 1
+    kill -TERM $run
+    wait $run
+    until_so tasks 0
+}
+
+removed_host() {
+    start 3 || return 1
+    local daemon
+    daemon=$(daemon_pid h1)
+    covey remove h1 || return 1
+    up_hosts 3 || return 1
+    until_so dead "$daemon" || return 1
+    refuses 'nosuch' covey remove nosuch || return 1
+    covey add --launcher local h1 && up_hosts 4
+}
+
+failing_launchers() {
+    start 0 || return 1
+    refuses 'already' covey add --launcher local h0 || return 1
+    refuses 'no way to h5' covey add --launcher exec --template 'echo no way to {host} >&2; exit 3; {command}' h5 || return 1
+    refuses 'status 4' covey add --launcher exec --template 'exit 4; {command}' h5 || return 1
+    refuses '{command}' covey add --launcher exec --template 'true' h5 || return 1
+    # one that fails does not hold the others back
+    covey add --launcher exec --template 'test {host} != h7 && {command} --local' h6 h7 h8 >"$dir/lines" 2>&1 && return 1
+    up_hosts 3
+}
+
+foreground_launcher() {
+    start 0 || return 1
+    covey add --launcher exec --template '{command} --local --foreground' h1 || return 1
+    up_hosts 2 && covey run -n 2 true
+}
+
+# A daemon alone with its tasks has nothing to do until somebody calls: it never wakes up.
+idle() {
+    start 0 || return 1
+    covey run sleep 1000 &
+    until_so tasks 1 || return 1
+    local pid before after
+    pid=$(daemon_pid h0)
+    before=$(awk '/voluntary_ctxt/ { n += $2 } END { print n }' "/proc/$pid/status")
+    sleep 1.5
+    after=$(awk '/voluntary_ctxt/ { n += $2 } END { print n }' "/proc/$pid/status")
+    kill -TERM $!
+    wait $!
+    echo "woke up $((after - before)) times"
+    [ "$before" -eq "$after" ]
+}
+
+story "starts, and SIGTERM leaves nothing" starts_and_ends
+story "a second start says so" second_start
+story "bad starts are one clear line" bad_starts
+story "a dead daemon's socket is replaced" stale_socket
+story "200 tasks over 4 hosts, whole lines" many_tasks
+story "much output arrives whole" much_output
+story "exec failures are told apart" spawn_errors
+story "exit statuses and signals come back" exit_statuses
+story "kill -9 of a task" killed_task
+story "a task that ignores SIGTERM ends with the VM" stubborn_task
+story "a grandchild holds the output open" grandchild
+story "kill -9 of a daemon" killed_daemon
+story "SIGTERM of a daemon: its tasks end, the VM goes on" ended_daemon
+story "remove and add again" removed_host
+story "launchers that fail say why" failing_launchers
+story "a launcher that stays in the foreground" foreground_launcher
+story "an idle daemon sleeps" idle
+finish
