@@ -48,7 +48,7 @@ const struct host *hosts_find(const struct daemon *d, const char *name)
 static void row_add(struct reply *reply, const struct daemon *d, const struct host *host)
 {
     const struct address *path = node_path(d->node, host->index);
-    struct address none = {.family = ADDRESS_NONE};
+    struct address none = {.family = ADDRESS_IPV4, .size = 6}; /* 0.0.0.0:0 while it is joining */
     if (path == NULL)
         path = host->address_count > 0 ? &host->addresses[0] : &none;
     struct cursor c = reply_room(reply, ROW_BYTES);
@@ -66,13 +66,14 @@ static int by_index(const void *a, const void *b)
 const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
-    const struct host *rows[HOST_INDEX_MAX];
+    const struct host *rows[HOST_INDEX_MAX], *host;
     struct reply reply;
     if (!cursor_done(payload))
         return "bad payload";
     size_t count = 0;
-    while (count < HOST_INDEX_MAX && (rows[count] = node_host_at(d->node, count)) != NULL)
-        count++;
+    for (size_t i = 0; count < HOST_INDEX_MAX && (host = node_host_at(d->node, i)) != NULL; i++)
+        if (host->state != HOST_DOWN || host->address_count > 0) /* not one that never came */
+            rows[count++] = host;
     qsort(rows, count, sizeof rows[0], by_index);
     reply_begin(&reply, d, source, request);
     for (size_t i = 0; i < count; i++)

@@ -29,12 +29,12 @@ until_so() { # command: within 15 s
         "$@" >/dev/null 2>&1 && return 0
         sleep 0.1
     done
-    echo "in vain: $*"
+    echo "in vain: $*"; covey ps; covey hosts
     return 1
 }
 
 alive() { # pid; a zombie is not
-    grep -qs '^State:[[:space:]]*[^ZX]' "/proc/$1/status"
+    grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 dead() { ! alive "$1"; }
 
@@ -178,11 +178,11 @@ spawn_errors() {
     printf '#!/no/such/interpreter\n' >"$dir/orphan"
     chmod 755 "$dir/plain" "$dir/orphan"
     : >"$dir/data"
-    refuses 'no such program' covey run no-such-program || return 1
-    refuses 'no such program' covey run /no/such/program || return 1
-    refuses 'could not' covey run "$dir/data" || return 1
-    refuses 'could not' covey run "$dir/plain" || return 1
-    refuses 'could not' covey run "$dir/orphan" || return 1
+    refuses 'No such file' covey run no-such-program || return 1
+    refuses 'No such file' covey run /no/such/program || return 1
+    refuses "program '$dir/data': Permission denied" covey run "$dir/data" || return 1
+    refuses 'Exec format error' covey run "$dir/plain" || return 1
+    refuses 'its interpreter is not there' covey run "$dir/orphan" || return 1
     tasks 0
 }
 
@@ -196,7 +196,7 @@ exit_statuses() {
 
 killed_task() {
     start 1 || return 1
-    covey run -n 4 sleep 1000 &
+    "$BUILD/covey" run -n 4 sleep 1000 &
     local run=$!
     until_so tasks 4 || return 1
     kill -KILL "$(task_pid 1)"
@@ -208,7 +208,7 @@ killed_task() {
 
 stubborn_task() {
     start 0 || return 1
-    covey run /bin/sh -c 'trap "" TERM; while :; do sleep 1; done' &
+    "$BUILD/covey" run /bin/sh -c 'trap "" TERM; while :; do sleep 1; done' &
     until_so tasks 1 || return 1
     covey halt || return 1
     wait $!
@@ -227,7 +227,7 @@ killed_daemon() {
     options=(--config "$dir/fast.conf")
     start 3 || return 1
     options=()
-    covey run -n 4 sleep 1000 &
+    "$BUILD/covey" run -n 4 sleep 1000 &
     local run=$! pid
     until_so tasks 4 || return 1
     pid=$(covey ps | awk '/ h2 .*sleep/ { print $4 }')
@@ -243,7 +243,7 @@ killed_daemon() {
 
 ended_daemon() {
     start 3 || return 1
-    covey run -n 4 sleep 1000 &
+    "$BUILD/covey" run -n 4 sleep 1000 &
     local run=$! pid daemon
     until_so tasks 4 || return 1
     pid=$(covey ps | awk '/ h3 .*sleep/ { print $4 }')
@@ -274,7 +274,7 @@ failing_launchers() {
     refuses 'already' covey add --launcher local h0 || return 1
     refuses 'no way to h5' covey add --launcher exec --template 'echo no way to {host} >&2; exit 3; {command}' h5 || return 1
     refuses 'status 4' covey add --launcher exec --template 'exit 4; {command}' h5 || return 1
-    refuses '{command}' covey add --launcher exec --template 'true' h5 || return 1
+    refuses 'needs a template' covey add --launcher exec --template 'true' h5 || return 1
     # one that fails does not hold the others back
     covey add --launcher exec --template 'test {host} != h7 && {command} --local' h6 h7 h8 >"$dir/lines" 2>&1 && return 1
     up_hosts 3
@@ -289,7 +289,7 @@ foreground_launcher() {
 # A daemon alone with its tasks has nothing to do until somebody calls: it never wakes up.
 idle() {
     start 0 || return 1
-    covey run sleep 1000 &
+    "$BUILD/covey" run sleep 1000 &
     until_so tasks 1 || return 1
     local pid before after
     pid=$(daemon_pid h0)
