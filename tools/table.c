@@ -97,25 +97,28 @@ struct table *table_create(const char *const *headings)
     return table;
 }
 
-static void print_cell(const struct table *table, size_t at, FILE *out)
+/* Blanks are printed only before a cell that is not empty, so that no line ends with some. */
+static void print_row(const struct table *table, char *const *cells, FILE *out)
 {
-    size_t column = at % (size_t)table->columns;
-    bool last = column + 1 == (size_t)table->columns;
-    const char *text = table->cells[at];
-    int gap = table->width[column] - text_width(text);
-    if (table->right[column])
-        fprintf(out, "%*s%s", gap, "", text);
-    else
-        fprintf(out, "%s%*s", text, last ? 0 : gap, "");
-    fputs(last ? "\n" : "  ", out);
+    int blanks = 0;
+    for (int i = 0; i < table->columns; i++) {
+        int gap = table->width[i] - text_width(cells[i]);
+        blanks += table->right[i] ? gap : 0;
+        if (cells[i][0]) {
+            fprintf(out, "%*s%s", blanks, "", cells[i]);
+            blanks = 0;
+        }
+        blanks += (table->right[i] ? 0 : gap) + 2;
+    }
+    fputc('\n', out);
 }
 
 int table_print(const struct table *table, FILE *out)
 {
     if (!table || table->lost)
         return -1;
-    for (size_t i = 0; i < table->count; i++)
-        print_cell(table, i, out);
+    for (size_t i = 0; i < table->count; i += (size_t)table->columns)
+        print_row(table, &table->cells[i], out);
     return 0;
 }
 

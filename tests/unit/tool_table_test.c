@@ -28,9 +28,11 @@ static void test_columns_are_aligned(void)
     struct table *table = table_create((const char *const[]){"NAME", ">CORES", "STATE", NULL});
     table_add(table, (const char *const[]){"h0", "2", "up"});
     table_add(table, (const char *const[]){"workstation", "128000", "joining"});
+    table_add(table, (const char *const[]){"", "7", ""});
     expect_table(table, "NAME          CORES  STATE\n"
                         "h0                2  up\n"
-                        "workstation  128000  joining\n");
+                        "workstation  128000  joining\n"
+                        "                  7\n");
 }
 
 static void test_foreign_text_stays_in_its_cell(void)
