@@ -7,8 +7,9 @@
 # Brings the lab up, starts a daemon on its first host and the others through the exec launcher,
 # runs COMMAND there, halts the VM and takes the lab down; the exit status is COMMAND's. COMMAND
 # finds covey and the demos of $BUILD (build/) first in PATH (sort is the demo then), COVEY_VM set,
-# and the names of the lab and its hosts in LAB and LAB_HOSTS. A VM that cannot be started or halted, and a
-# process or a runtime file that outlives halt, is a failure: status 1. Without root: status 77.
+# the names of the lab and its hosts in LAB and LAB_HOSTS, and in LAB_TEMPLATE what the exec
+# launcher needs. A VM that cannot be started or halted, and a process or a socket that outlives
+# halt, is a failure: status 1. Without root: status 77.
 # --keep leaves lab and VM as they are after COMMAND, for a look.
 set -u
 
@@ -62,9 +63,8 @@ finish() {
 }
 
 start_vm() {
-    local template="$lab exec --name $LAB {host} {command}"
     # shellcheck disable=SC2086 # one word a host
-    on_first covey start --name "$COVEY_VM" --launcher exec --template "$template" \
+    on_first covey start --name "$COVEY_VM" --launcher exec --template "$LAB_TEMPLATE" \
         --coveyd "$build/coveyd" $others
 }
 
@@ -76,7 +76,7 @@ remains() {
         sleep 0.1
     done
     "$lab" ps
-    find "/run/covey-lab/$LAB/run" -mindepth 2 ! -type d
+    find "/run/covey-lab/$LAB/run" -mindepth 2 ! -type d ! -name '*.log' # the log of a failure stays
 }
 
 halt_vm() {
@@ -92,6 +92,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 LAB_HOSTS=$("$lab" hosts | cut -d' ' -f1 | tr '\n' ' ')
 export LAB_HOSTS COVEY_VM=$LAB PATH="$build:$PATH" LD_LIBRARY_PATH="$build"
+export LAB_TEMPLATE="$lab exec --name $LAB {host} {command}"
 read -r first others <<<"$LAB_HOSTS"
 
 start_vm >&2 || die "the VM did not start"

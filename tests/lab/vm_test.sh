@@ -4,7 +4,8 @@
 #
 # On each: all hosts are up under addresses of the right family, tasks run everywhere, the demos'
 # results are right and the conformance suite passes over udp and tcp between the first and the
-# last host. Its two cases that move gigabytes run only when LAB_FULL=1.
+# last host; the suite's two cases that move gigabytes run only when LAB_FULL=1. On 4 hosts one is
+# cut off and comes back.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/report.sh
@@ -31,18 +32,17 @@ tasks_run_everywhere() { # tasks a host
 }
 
 conforms() { # ROUTE
-    local case last
+    local case last said
     last=${LAB_HOSTS% }
     for case in $cases; do
-        "$BUILD/tests/conformance/conformance" --route "$1" --host "${last##* }" --gib 1 --case "$case" ||
-            { echo "case $case" && return 1; }
+        said=$("$BUILD/tests/conformance/conformance" --route "$1" --host "${last##* }" --gib 1 --case "$case" 2>&1) ||
+            { echo "$said" && return 1; }
     done
 }
 
 demo() { # ROUTE, program and arguments
-    local route=$1
-    shift
-    "$BUILD/$1" --route "$route" --check --baseline 1 "${@:2}"
+    local said
+    said=$("$BUILD/$2" --route "$1" --check --baseline 1 "${@:3}" 2>&1) || { echo "$said" && return 1; }
 }
 
 inside() { # family, address prefix
@@ -56,6 +56,58 @@ inside() { # family, address prefix
         expect "$on, $route: sort is right" demo $route sort --keys 100K
         expect "$on, $route: the route keeps its promises" conforms $route
     done
+}
+
+# ---- a host is cut off and comes back
+
+state_of() { covey hosts --json | tr -d '\n' | sed 's/}/}\n/g' | sed -n 's/.*"name": *"'"$1"'".*"state": *"\([a-z]*\)".*/\1/p'; }
+
+becomes() { # HOST STATE
+    local _
+    for _ in {1..60}; do
+        [ "$(state_of "$1")" = "$2" ] && return 0
+        sleep 0.25
+    done
+    echo "$1 is $(state_of "$1")"
+    return 1
+}
+
+has_no_process() { # HOST
+    local _
+    for _ in {1..60}; do
+        tests/lab/lab ps | grep -q " $1 " || return 0
+        sleep 0.25
+    done
+    tests/lab/lab ps | grep " $1 "
+    return 1
+}
+
+run_tells_the_loss() { # PID FILE
+    local _
+    for _ in {1..20}; do
+        grep -q "lost" "$2" && break
+        sleep 0.1
+    done
+    kill -TERM "$1"
+    wait "$1" && echo "the run ended with 0" && return 1
+    grep "lost" "$2"
+}
+
+inside_cut() {
+    local said pid
+    said=$(mktemp)
+    covey run -n 4 sleep 1000 >"$said" 2>&1 &
+    pid=$!
+    until [ "$(covey ps --json | grep -c sleep)" = 4 ]; do sleep 0.1; done
+    tests/lab/lab cut h3
+    expect "a host that is cut off is declared down" becomes h3 down
+    expect "who waits for a task there is told" run_tells_the_loss $pid "$said"
+    expect "the host that was cut off runs nothing on" has_no_process h3
+    tests/lab/lab heal h3
+    expect "it can join again" covey add h3 --launcher exec --template "$LAB_TEMPLATE" --coveyd "$BUILD/coveyd"
+    expect "it is up again" becomes h3 up
+    expect "tasks run on it again" covey run -n 2 --host h3 true
+    rm -f "$said"
 }
 
 inside_many() {
@@ -106,5 +158,6 @@ for n in 2 4 8; do
     in_vm "$n hosts, IPv4" --hosts $n --ipv4-only -- inside IPv4 10.77.
     in_vm "$n hosts, IPv6" --hosts $n --ipv6-only -- inside IPv6 '[fd77:'
 done
+in_vm "a host cut off" --hosts 4 -- inside_cut
 in_vm "64 hosts" --hosts 64 --rate 100M -- inside_many
 finish
