@@ -116,8 +116,8 @@ static bool is_socket_name(const char *name)
     return length > 5 && strcmp(name + length - 5, ".sock") == 0;
 }
 
-/* Any living daemon of the VM on this host. */
-static int connect_any(const char *directory)
+/* Any living daemon of the VM on this host but for the first `skip` that answer. */
+static int connect_any(const char *directory, int skip)
 {
     char path[512];
     int fd = -1;
@@ -126,13 +126,17 @@ static int connect_any(const char *directory)
         int n = snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
         if (is_socket_name(e->d_name) && n > 0 && (size_t)n < sizeof path)
             fd = connect_path(path);
+        if (fd >= 0 && skip-- > 0) {
+            close(fd);
+            fd = -1;
+        }
     }
     if (dir != NULL)
         closedir(dir);
     return fd;
 }
 
-static int connect_vm(const char *vm)
+static int connect_vm(const char *vm, int skip)
 {
     char directory[400];
     if (strchr(vm, '/') != NULL || vm[0] == '\0' || strlen(vm) > CONTROL_NAME_MAX)
@@ -144,21 +148,21 @@ static int connect_vm(const char *vm)
         if (why != NULL)
             return error_set(COVEY_EDENIED, "%s: %s", directory, why);
     }
-    int fd = connect_any(directory);
+    int fd = connect_any(directory, skip);
     if (fd < 0)
         return error_set(COVEY_EDAEMON, "no VM named '%s' runs here; start one with: covey start",
                          vm);
     return fd;
 }
 
-static int connect_daemon(const struct covey_options *o)
+static int connect_daemon(const struct covey_options *o, int skip)
 {
     const char *vm = o->vm != NULL ? o->vm : getenv("COVEY_VM");
     const char *path = o->socket;
     if (path == NULL && o->vm == NULL)
         path = getenv("COVEY_SOCKET");
     if (path == NULL || path[0] == '\0')
-        return connect_vm(vm == NULL || vm[0] == '\0' ? "default" : vm);
+        return connect_vm(vm == NULL || vm[0] == '\0' ? "default" : vm, skip);
     int fd = connect_path(path);
     if (fd < 0)
         return error_set(COVEY_EDAEMON, "no daemon at %s: %s", path, strerror(errno));
@@ -366,11 +370,13 @@ int covey_join(covey_t **vm, const struct covey_options *options)
     if (auth_init() != 0)
         return error_set(COVEY_ESYS, "libsodium could not be initialised");
     int error = COVEY_EDAEMON;
-    for (int i = 0; i < JOIN_TRIES && error == COVEY_EDAEMON; i++) {
-        int socket = connect_daemon(o);
+    int leaving = 0; /* daemons that answer, but take no tasks any more */
+    for (int i = 0; i < JOIN_TRIES && (error == COVEY_EDAEMON || error == COVEY_EHALT); i++) {
+        int socket = connect_daemon(o, leaving);
         if (socket < 0)
             return socket;
         error = join_by(vm, socket, o, route);
+        leaving += error == COVEY_EHALT;
     }
     return error;
 }

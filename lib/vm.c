@@ -11,6 +11,7 @@
 
 #define ADD_US 60000000u
 #define HALT_US 20000000u
+#define HALT_TRIES 4
 
 static bool copy_field(char *to, size_t size, const char *from)
 {
@@ -119,6 +120,7 @@ static bool daemon_gone(void *context)
     return ((struct covey *)context)->lost != 0;
 }
 
+/* EDAEMON and EHOSTFAIL: a daemon ended before it answered, for this or for another reason. */
 static int halt(struct covey *vm)
 {
     struct covey_host *hosts = NULL;
@@ -128,7 +130,7 @@ static int halt(struct covey *vm)
     free(hosts);
     error =
         request_call(vm, FRAME_HALT, vm->coordinator, NULL, 0, clock_us() + HALT_US, NULL, NULL);
-    if (error != COVEY_OK && error != COVEY_EHOSTFAIL && error != COVEY_EDAEMON)
+    if (error != COVEY_OK)
         return error;
     error = wait_until(vm, daemon_gone, vm, clock_us() + HALT_US);
     if (error == COVEY_ETIMEOUT)
@@ -136,10 +138,30 @@ static int halt(struct covey *vm)
     return COVEY_OK;
 }
 
+static int halt_through(covey_t *vm)
+{
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, halt(vm));
+}
+
+/* Through another daemon of the VM on this host, if one still takes tasks. */
+static int halt_again(const char *vm_name)
+{
+    struct covey_options options = {.vm = vm_name, .role = COVEY_ROLE_CONSOLE};
+    covey_t *vm;
+    if (covey_join(&vm, &options) != COVEY_OK)
+        return COVEY_OK;
+    int error = halt_through(vm);
+    covey_leave(&vm);
+    return error;
+}
+
 int covey_halt(covey_t *vm)
 {
     if (vm == NULL)
         return error_set(COVEY_EINVAL, "halt: NULL");
-    struct call call = call_begin(vm);
-    return call_end(vm, &call, halt(vm));
+    int error = halt_through(vm);
+    for (int i = 0; i < HALT_TRIES && (error == COVEY_EDAEMON || error == COVEY_EHOSTFAIL); i++)
+        error = halt_again(vm->vm_name);
+    return error;
 }
