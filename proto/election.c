@@ -67,13 +67,16 @@ static uint64_t courtesy_us(const struct member *m)
     return before < QUEUE ? before * part : QUEUE * part + spread % (QUEUE / 2 * part);
 }
 
+/* Before this nobody claims. Who said goodbye is not waited for. */
+static uint64_t patience_end(const struct member *m)
+{
+    return silent_since(m) + (coordinator_row(m) ? m->config.fail_timeout_us * 6 / 10 : 0);
+}
+
 /* When this host claims, if nothing is heard until then. */
 static uint64_t claim_time(const struct member *m)
 {
-    /* who said goodbye is not waited for */
-    uint64_t patience = coordinator_row(m) ? m->config.fail_timeout_us * 6 / 10 : 0;
-
-    return later(silent_since(m) + patience + courtesy_us(m), m->election.not_before_us);
+    return later(patience_end(m) + courtesy_us(m), m->election.not_before_us);
 }
 
 static uint64_t give_up_time(const struct member *m)
@@ -225,7 +228,7 @@ void election_orphan(struct member *m, uint64_t now_us)
 
 void election_step(struct member *m, uint64_t now_us)
 {
-    if (!may_stand(m))
+    if (!may_stand(m) || now_us < patience_end(m))
         return;
     if (now_us >= give_up_time(m)) {
         member_end(m, NODE_END_CUT_OFF, "neither the coordinator nor a majority can be reached");
@@ -237,12 +240,14 @@ void election_step(struct member *m, uint64_t now_us)
         claim(m, now_us);
 }
 
-uint64_t election_deadline(const struct member *m)
+uint64_t election_deadline(const struct member *m, uint64_t now_us)
 {
     uint64_t next;
 
     if (!may_stand(m))
         return UINT64_MAX;
+    if (now_us < patience_end(m))
+        return patience_end(m); /* without counting who stands before */
     next = m->election.claimed != 0 ? m->election.claim_end_us : claim_time(m);
     return next < give_up_time(m) ? next : give_up_time(m);
 }

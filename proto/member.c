@@ -272,14 +272,10 @@ static void say_goodbye(struct member *m, uint64_t now_us)
 
 void member_start_leave(struct member *m, int why, uint64_t now_us)
 {
-    if (m->phase == MEMBER_JOINING) {
-        member_end(m, why, "left before it had joined");
-        return;
-    }
-    if (m->phase != MEMBER_UP)
+    if (m->phase != MEMBER_UP && m->phase != MEMBER_JOINING)
         return;
     m->why = why;
-    if (why == NODE_END_SHUTDOWN)
+    if (why == NODE_END_SHUTDOWN || m->phase == MEMBER_JOINING)
         say_goodbye(m, now_us);
     else
         set_phase(m, MEMBER_DRAINING, now_us + m->config.fail_timeout_us / 2);
@@ -349,11 +345,14 @@ static void step_phase(struct member *m, uint64_t now_us)
 
 /* ---- frames ---- */
 
-static void on_goodbye(struct member *m, uint32_t host, uint64_t now_us)
+static void on_goodbye(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                       uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
 
+    (void)payload, (void)size;
     row->flags |= ROW_LEFT;
+    row->wants = row->condemn = false;
     if (is_coordinator(m)) {
         registry_touch(m, row);
     } else if (host == m->table.coordinator) {
@@ -377,41 +376,31 @@ static void on_shutdown(struct member *m, uint32_t host, const uint8_t *payload,
     member_start_leave(m, payload[0], now_us);
 }
 
+typedef void frame_handler(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                           uint64_t now_us);
+
+static frame_handler *handler_of(uint8_t kind)
+{
+    static frame_handler *const HANDLERS[] = {
+        [FRAME_JOIN] = registry_on_join,         [FRAME_TABLE] = replica_on_table,
+        [FRAME_TABLE_ACK] = registry_on_ack,     [FRAME_GOODBYE] = on_goodbye,
+        [FRAME_SHUTDOWN] = on_shutdown,          [FRAME_CLAIM] = election_on_claim,
+        [FRAME_CLAIM_REPLY] = election_on_reply,
+    };
+
+    return kind < sizeof HANDLERS / sizeof HANDLERS[0] ? HANDLERS[kind] : NULL;
+}
+
 bool member_owns(uint8_t kind)
 {
-    return kind >= FRAME_JOIN && kind <= FRAME_TABLE_ACK;
+    return handler_of(kind) != NULL;
 }
 
 void member_on_frame(struct member *m, uint32_t host, uint8_t kind, const uint8_t *payload,
                      size_t size, uint64_t now_us)
 {
-    if (!table_row(&m->table, host) || m->phase == MEMBER_ENDED)
-        return;
-    switch (kind) {
-    case FRAME_JOIN:
-        registry_on_join(m, host, payload, size, now_us);
-        break;
-    case FRAME_TABLE:
-        replica_on_table(m, host, payload, size, now_us);
-        break;
-    case FRAME_TABLE_ACK:
-        registry_on_ack(m, host, payload, size, now_us);
-        break;
-    case FRAME_GOODBYE:
-        on_goodbye(m, host, now_us);
-        break;
-    case FRAME_SHUTDOWN:
-        on_shutdown(m, host, payload, size, now_us);
-        break;
-    case FRAME_CLAIM:
-        election_on_claim(m, host, payload, size, now_us);
-        break;
-    case FRAME_CLAIM_REPLY:
-        election_on_reply(m, host, payload, size, now_us);
-        break;
-    default:
-        break;
-    }
+    if (table_row(&m->table, host) && m->phase != MEMBER_ENDED && member_owns(kind))
+        handler_of(kind)(m, host, payload, size, now_us);
 }
 
 /* ---- time ---- */
@@ -431,5 +420,5 @@ uint64_t member_step(struct member *m, uint64_t now_us)
     registry_step(m, now_us);
     if (m->phase == MEMBER_ENDED)
         return UINT64_MAX;
-    return earlier(m->phase_end_us, earlier(detector_deadline(m), election_deadline(m)));
+    return earlier(m->phase_end_us, earlier(detector_deadline(m), election_deadline(m, now_us)));
 }

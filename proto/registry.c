@@ -24,7 +24,7 @@ void registry_condemn(struct member *m, struct row *row)
     if (row_is_condemned(row) || row->condemn)
         return;
     row->condemn = true;
-    m->publish = true;
+    m->waiting = true;
 }
 
 /* ---- invitations ---- */
@@ -122,7 +122,7 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
     row->invited = false;
     row->wants = true;
     row->heard_us = row->direct_us = now_us;
-    m->publish = true;
+    m->waiting = true;
     detector_start(m, now_us);
 }
 
@@ -247,8 +247,9 @@ static void publish(struct member *m, uint64_t now_us)
 /* All changes to the set of hosts that wait are proposed in one version. */
 static void open_batch(struct member *m)
 {
-    if (m->batch_version != 0)
+    if (m->batch_version != 0 || !m->waiting)
         return;
+    m->waiting = false;
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
