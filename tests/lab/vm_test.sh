@@ -72,13 +72,15 @@ becomes() { # HOST STATE
     return 1
 }
 
+processes_on() { tests/lab/lab ps | awk -v host="$1" '$2 == host'; }
+
 has_no_process() { # HOST
     local _
     for _ in {1..60}; do
-        tests/lab/lab ps | grep -q " $1 " || return 0
+        [ -z "$(processes_on "$1")" ] && return 0
         sleep 0.25
     done
-    tests/lab/lab ps | grep " $1 "
+    processes_on "$1"
     return 1
 }
 
