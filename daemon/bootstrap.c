@@ -14,7 +14,7 @@ int bootstrap_print(const struct control_bootstrap *bootstrap, char *line)
     size_t size = (size_t)(c.at - bytes);
     sodium_bin2hex(line, BOOTSTRAP_LINE_MAX - 1, bytes, size);
     sodium_memzero(bytes, sizeof bytes);
-    strcat(line, "\n");
+    memcpy(line + 2 * size, "\n", 2);
     return (int)(2 * size + 1);
 }
 

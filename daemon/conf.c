@@ -63,7 +63,7 @@ static int parse_text(const char *text, char *value, size_t size)
 {
     if (strlen(text) >= size)
         return -1;
-    strcpy(value, text);
+    memcpy(value, text, strlen(text) + 1);
     return 0;
 }
 

@@ -276,7 +276,7 @@ static void identify(struct daemon *d)
     if (d->options->host != NULL)
         snprintf(d->name, sizeof d->name, "%s", d->options->host);
     else if (d->options->local)
-        strcpy(d->name, "h0");
+        snprintf(d->name, sizeof d->name, "h0");
     else if (gethostname(d->name, sizeof d->name - 1) == 0)
         d->name[strcspn(d->name, ".")] = '\0';
 }

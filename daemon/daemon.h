@@ -41,7 +41,7 @@ struct daemon {
 
     struct local *local; /* the socket on which tasks call */
     struct tasks tasks;
-    struct launch *launches;  /* hosts being added */
+    struct launch *launches;    /* hosts being added */
     struct group_table *groups; /* used while this host coordinates */
     struct ending *ending;      /* how the daemon ends */
     struct removal *removals;   /* hosts being removed */

@@ -34,8 +34,6 @@
 #include "daemon/reply.h"
 #include "lib/covey.h"
 
-extern char **environ;
-
 #define LAUNCH_US 30000000u
 #define LAUNCHES_MAX 4096
 #define COMMAND_BYTES 16384
@@ -125,6 +123,11 @@ struct text {
     bool full;
 };
 
+static struct text text_into(char *bytes, size_t size)
+{
+    return (struct text){.at = bytes, .end = bytes + size};
+}
+
 static void text_add(struct text *t, const char *bytes, size_t size)
 {
     if ((size_t)(t->end - t->at) <= size) {
@@ -164,7 +167,7 @@ static void text_word(struct text *t, const char *word)
 static bool daemon_command(const struct launch *l, char *command, size_t size)
 {
     const struct daemon *d = l->daemon;
-    struct text t = {.at = command, .end = command + size};
+    struct text t = text_into(command, size);
     text_quote(&t, l->spec.coveyd[0] != '\0' ? l->spec.coveyd : d->program);
     text_word(&t, "--join");
     if (l->spec.cwd[0] != '\0') {
@@ -185,7 +188,7 @@ static bool daemon_command(const struct launch *l, char *command, size_t size)
 static bool template_fill(const char *template_, const char *host, const char *command, char *line,
                           size_t size)
 {
-    struct text t = {.at = line, .end = line + size};
+    struct text t = text_into(line, size);
     while (*template_ != '\0') {
         if (strncmp(template_, "{host}", 6) == 0) {
             text_quote(&t, host);
@@ -209,7 +212,7 @@ static bool launch_line(const struct launch *l, char *line, size_t size)
         return template_fill("exec {command}", l->spec.name, command, line, size);
     if (l->spec.launcher == COVEY_LAUNCH_EXEC)
         return template_fill(l->spec.template_, l->spec.name, command, line, size);
-    struct text t = {.at = quoted, .end = quoted + sizeof quoted};
+    struct text t = text_into(quoted, sizeof quoted);
     text_quote(&t, command); /* a shell over there reads it once more */
     return !t.full && template_fill(SSH_TEMPLATE, l->spec.name, quoted, line, size);
 }

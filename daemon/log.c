@@ -55,8 +55,9 @@ void log_line(const struct log *log, int level, const char *format, ...)
     vsnprintf(text + used, sizeof text - used - 1, format, list);
     va_end(list);
     log_clean(text + used);
-    strcat(text, "\n");
-    if (write(log->fd, text, strlen(text)) < 0)
+    size_t size = strlen(text);
+    text[size++] = '\n';
+    if (write(log->fd, text, size) < 0)
         return; /* a full disk must not stop the daemon */
 }
 

@@ -29,7 +29,7 @@ static int conf_load(struct conf *conf, const struct options *options, struct fa
     if (strlen(options->address) > CONF_ADDRESS_MAX ||
         !sockaddr_parse(options->address, 1, &unused))
         return failure_set(why, "--address must be an IP address, not '%s'", options->address);
-    strcpy(conf->address, options->address);
+    memcpy(conf->address, options->address, strlen(options->address) + 1);
     return 0;
 }
 

@@ -135,9 +135,9 @@ __attribute__((noinline)) static pid_t fork_and_run(const struct process *p, con
                                                     volatile struct trouble *trouble)
 {
     pid_t self = getpid();
-    pid_t pid = vfork();
+    pid_t pid = vfork(); /* NOLINT: see above, posix_spawn() cannot say which step failed */
     if (pid == 0)
-        child_run(p, path, self, trouble);
+        child_run(p, path, self, trouble); /* NOLINT: system calls alone */
     return pid;
 }
 

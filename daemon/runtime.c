@@ -101,7 +101,7 @@ static bool socket_address(struct sockaddr_un *a, const char *path)
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof a->sun_path)
         return false;
-    strcpy(a->sun_path, path);
+    memcpy(a->sun_path, path, strlen(path) + 1);
     return true;
 }
 
@@ -212,7 +212,7 @@ static void remove_if_empty(const struct runtime *runtime)
 }
 
 static int runtime_claim(struct runtime *runtime, const char *vm, const char *host, bool first,
-                 struct failure *why)
+                         struct failure *why)
 {
     if (runtime_names(runtime, vm, host, why) != 0)
         return -1;

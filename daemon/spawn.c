@@ -16,8 +16,6 @@
 #include "daemon/watch.h"
 #include "lib/covey.h"
 
-extern char **environ;
-
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
 
 /* A request, decoded: what each of its tasks gets. */

@@ -158,7 +158,7 @@ static struct group *group_add(struct group_table *table, const char *name)
     struct group *group = calloc(1, sizeof *group);
     if (group == NULL)
         return NULL;
-    strcpy(group->name, name);
+    memcpy(group->name, name, strlen(name) + 1);
     group->next = table->first;
     table->first = group;
     return group;

@@ -1,0 +1,155 @@
+/* links: daemon/conf.c daemon/failure.c daemon/log.c -linih */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/conf.h"
+#include "daemon/log.h"
+#include "tests/unit/runner.h"
+
+/* A file with that text that is gone after the test; path has PATH_BYTES. */
+#define PATH_BYTES 64
+static void write_file(char *path, const char *text)
+{
+    snprintf(path, PATH_BYTES, "/tmp/covey-conf-test.XXXXXX");
+    int fd = mkstemp(path);
+    CU_ASSERT_FATAL(fd >= 0);
+    CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static int read_text(struct conf *conf, const char *text, struct failure *why)
+{
+    char path[PATH_BYTES];
+    write_file(path, text);
+    int result = conf_read(conf, path, why);
+    unlink(path);
+    return result;
+}
+
+static char *printed(const struct conf *conf)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    conf_print(conf, out);
+    fclose(out);
+    return text;
+}
+
+/* parse -> struct -> print -> parse gives the same */
+static void comes_back(const struct conf *conf)
+{
+    struct conf again;
+    struct failure why = {""};
+    char *text = printed(conf);
+    conf_init(&again);
+    CU_ASSERT_EQUAL(read_text(&again, text, &why), 0);
+    CU_ASSERT_STRING_EQUAL(why.text, "");
+    char *text_again = printed(&again);
+    CU_ASSERT_STRING_EQUAL(text, text_again);
+    free(text);
+    free(text_again);
+}
+
+static void defaults_come_back(void)
+{
+    struct conf conf;
+    conf_init(&conf);
+    CU_ASSERT_EQUAL(conf.fail_timeout_us, 5000000);
+    comes_back(&conf);
+}
+
+static void every_setting_comes_back(void)
+{
+    struct conf conf;
+    struct failure why = {""};
+    conf_init(&conf);
+    const char *text = "; a comment\n[daemon]\nfail_timeout = 1.5\njoin_timeout=7\n"
+                       "port = 40000-40019\naddress = 192.0.2.1\ninterface = eth1\n"
+                       "log_level = debug\ntasks_max = 17\ndatagram_max = 1400\nspeed = 250\n";
+    CU_ASSERT_EQUAL(read_text(&conf, text, &why), 0);
+    CU_ASSERT_STRING_EQUAL(why.text, "");
+    CU_ASSERT_EQUAL(conf.fail_timeout_us, 1500000);
+    CU_ASSERT_EQUAL(conf.join_timeout_us, 7000000);
+    CU_ASSERT_EQUAL(conf.port_first, 40000);
+    CU_ASSERT_EQUAL(conf.port_last, 40019);
+    CU_ASSERT_STRING_EQUAL(conf.address, "192.0.2.1");
+    CU_ASSERT_STRING_EQUAL(conf.interface, "eth1");
+    CU_ASSERT_EQUAL(conf.log_level, LOG_DEBUG);
+    CU_ASSERT_EQUAL(conf.tasks_max, 17);
+    CU_ASSERT_EQUAL(conf.datagram_bytes_max, 1400);
+    CU_ASSERT_EQUAL(conf.speed, 250);
+    comes_back(&conf);
+}
+
+/* The file that is shipped says the defaults. */
+static void the_shipped_file_says_the_defaults(void)
+{
+    struct conf conf, defaults;
+    struct failure why = {""};
+    conf_init(&conf);
+    conf_init(&defaults);
+    conf.speed = conf.tasks_max = 1; /* the file sets them */
+    CU_ASSERT_EQUAL(conf_read(&conf, "conf/covey.conf", &why), 0);
+    CU_ASSERT_STRING_EQUAL(why.text, "");
+    char *a = printed(&conf), *b = printed(&defaults);
+    CU_ASSERT_STRING_EQUAL(a, b);
+    free(a);
+    free(b);
+}
+
+static void bad_ones_are_named(void)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"[daemon]\nspeed = fast\n", ":2: speed must be 1 to 1000000"},
+        {"[daemon]\n\nspeed = -1\n", ":3: speed must be"},
+        {"[daemon]\nspeed = 0\n", ":2: speed must be"},
+        {"[daemon]\nfail_timeout = nan\n", "fail_timeout must be seconds"},
+        {"[daemon]\nfail_timeout = 0\n", "fail_timeout must be seconds"},
+        {"[daemon]\njoin_timeout = 5 s\n", "join_timeout must be seconds"},
+        {"[daemon]\nport = 70000\n", "port must be"},
+        {"[daemon]\nport = 5-4\n", "port must be"},
+        {"[daemon]\nport = -\n", "port must be"},
+        {"[daemon]\nlog_level = loud\n", "log_level must be error, info or debug"},
+        {"[daemon]\ntasks_max = 99999999999999999999\n", "tasks_max must be"},
+        {"[daemon]\ncolour = red\n", "unknown setting 'colour'"},
+        {"[deamon]\nspeed = 1\n", "unknown section [deamon]"},
+        {"speed = 1\n", "unknown section []"},
+        {"[daemon]\nspeed\n", ":2: "},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct conf conf;
+        struct failure why = {""};
+        conf_init(&conf);
+        CU_ASSERT_EQUAL(read_text(&conf, bad[i].text, &why), -1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(why.text, bad[i].says));
+        if (strstr(why.text, bad[i].says) == NULL)
+            printf("'%s' gives: %s\n", bad[i].text, why.text);
+    }
+}
+
+static void a_file_that_is_not_there(void)
+{
+    struct conf conf;
+    struct failure why = {""};
+    conf_init(&conf);
+    CU_ASSERT_EQUAL(conf_read(&conf, "/no/such/covey.conf", &why), -1);
+    CU_ASSERT_STRING_EQUAL(why.text, "cannot read /no/such/covey.conf: No such file or directory");
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"defaults come back", defaults_come_back},
+        {"every setting comes back", every_setting_comes_back},
+        {"the shipped file says the defaults", the_shipped_file_says_the_defaults},
+        {"bad ones are named", bad_ones_are_named},
+        {"a file that is not there", a_file_that_is_not_there},
+    };
+    return covey_test_main("conf", cases, sizeof cases / sizeof cases[0]);
+}

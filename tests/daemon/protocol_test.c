@@ -1,0 +1,442 @@
+/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/address.c */
+/*
+ * The daemon as raw clients see it: what it answers, what it refuses, in which order. Each case
+ * starts a coveyd of its own ($BUILD/coveyd) and speaks frames to it.
+ */
+#include <CUnit/CUnit.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/covey.h"
+#include "lib/stream.h"
+#include "proto/control.h"
+#include "tests/unit/runner.h"
+
+#define WAIT_MS 20000
+#define QUEUE_MAX_BYTES ((size_t)64 * 1024 * 1024) /* as in daemon/connection.h */
+
+/* ---- a daemon ---- */
+
+struct vm {
+    char directory[64], socket[128];
+    pid_t pid;
+};
+
+static void vm_start(struct vm *vm)
+{
+    const char *build = getenv("BUILD");
+    char program[512];
+    int ends[2];
+    char line[64] = "";
+    snprintf(program, sizeof program, "%s/coveyd", build == NULL ? "build" : build);
+    snprintf(vm->directory, sizeof vm->directory, "/tmp/covey-protocol-test.XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(vm->directory));
+    snprintf(vm->socket, sizeof vm->socket, "%s/covey/raw/h0.sock", vm->directory);
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    vm->pid = fork();
+    if (vm->pid == 0) {
+        setenv("XDG_RUNTIME_DIR", vm->directory, 1);
+        dup2(ends[1], 2);
+        execl(program, program, "--local", "--vm", "raw", "--foreground", (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    FILE *said = fdopen(ends[0], "r");
+    while (fgets(line, sizeof line, said) != NULL && strstr(line, "socket") == NULL)
+        ;
+    CU_ASSERT_EQUAL_FATAL(access(vm->socket, F_OK), 0);
+    fcntl(ends[0], F_SETFL,
+          O_NONBLOCK); /* later lines are nobody's; the pipe is closed at the end */
+}
+
+static void vm_stop(struct vm *vm)
+{
+    int status = -1;
+    kill(vm->pid, SIGTERM);
+    waitpid(vm->pid, &status, 0);
+    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CU_ASSERT_EQUAL(rmdir(vm->directory), 0); /* nothing is left in it */
+}
+
+/* ---- a raw client ---- */
+
+struct client {
+    struct stream *stream;
+    uint32_t tid;
+    /* the last frame that came */
+    struct frame frame;
+    uint8_t payload[FRAME_PAYLOAD_MAX];
+    int fds[FRAME_FDS_MAX];
+    int nfds;
+};
+
+static void client_call(struct client *c, const struct vm *vm)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    *c = (struct client){.stream = NULL};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    memcpy(a.sun_path, vm->socket, strlen(vm->socket) + 1);
+    CU_ASSERT_EQUAL_FATAL(connect(fd, (struct sockaddr *)&a, sizeof a), 0);
+    c->stream = stream_create(fd);
+}
+
+static void client_end(struct client *c)
+{
+    stream_destroy(c->stream);
+    c->stream = NULL;
+}
+
+static void client_put(struct client *c, uint8_t kind, uint32_t to, const void *payload,
+                       size_t size)
+{
+    struct frame frame = {
+        .length = (uint32_t)size, .kind = kind, .source = c->tid, .destination = to};
+    CU_ASSERT_EQUAL(stream_put(c->stream, &frame, payload, NULL, 0), 0);
+    while (stream_flush(c->stream) == 1) {
+        struct pollfd p = {.fd = stream_fd(c->stream), .events = POLLOUT};
+        if (poll(&p, 1, WAIT_MS) <= 0)
+            break;
+    }
+}
+
+static int on_frame(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
+                    int nfds)
+{
+    struct client *c = context;
+    c->frame = *frame;
+    memcpy(c->payload, payload, frame->length);
+    memcpy(c->fds, fds, (size_t)nfds * sizeof fds[0]);
+    c->nfds = nfds;
+    return 1;
+}
+
+/* Waits for the next frame. False: the daemon closed the connection, or nothing came. */
+static bool client_get(struct client *c)
+{
+    for (;;) {
+        int result = stream_read(c->stream, on_frame, c);
+        if (result != 0)
+            return result == 1;
+        struct pollfd p = {.fd = stream_fd(c->stream), .events = POLLIN};
+        if (poll(&p, 1, WAIT_MS) <= 0)
+            return false;
+    }
+}
+
+static bool client_gets(struct client *c, uint8_t kind)
+{
+    bool got = client_get(c);
+    CU_ASSERT_TRUE(got);
+    CU_ASSERT_EQUAL(got ? c->frame.kind : 0, kind);
+    return got && c->frame.kind == kind;
+}
+
+static void client_enrol(struct client *c, const struct vm *vm)
+{
+    uint8_t bytes[256];
+    struct control_reply reply;
+    struct control_enrolled enrolled;
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    struct control_enrol enrol = {.request = 7, .version = WIRE_VERSION, .pid = getpid()};
+    control_put_enrol(&w, &enrol);
+    client_call(c, vm);
+    client_put(c, FRAME_ENROL, 0, bytes, (size_t)(w.at - bytes));
+    CU_ASSERT_TRUE_FATAL(client_gets(c, FRAME_REPLY));
+    struct cursor r = cursor_reader(c->payload, c->frame.length);
+    control_get_reply(&r, &reply);
+    control_get_enrolled(&r, &enrolled);
+    CU_ASSERT_TRUE_FATAL(cursor_done(&r) && reply.request == 7 && reply.status == 0);
+    c->tid = enrolled.tid;
+}
+
+static void expect_reply(struct client *c, uint32_t request, int32_t status)
+{
+    struct control_reply reply = {0};
+    if (!client_gets(c, FRAME_REPLY))
+        return;
+    struct cursor r = cursor_reader(c->payload, c->frame.length);
+    control_get_reply(&r, &reply);
+    CU_ASSERT_EQUAL(reply.request, request);
+    CU_ASSERT_EQUAL(reply.status, status);
+}
+
+static void expect_gone(struct client *c, uint32_t tid, uint8_t kind)
+{
+    struct control_gone gone = {0};
+    if (!client_gets(c, FRAME_GONE))
+        return;
+    struct cursor r = cursor_reader(c->payload, c->frame.length);
+    control_get_gone(&r, &gone);
+    CU_ASSERT_EQUAL(gone.tid, tid);
+    CU_ASSERT_EQUAL(gone.kind, kind);
+}
+
+static void put_tid(uint8_t bytes[4], uint32_t tid)
+{
+    struct cursor w = cursor_writer(bytes, 4);
+    cursor_put_u32(&w, tid);
+}
+
+/* ---- cases ---- */
+
+static void tids_count_up(void)
+{
+    struct vm vm;
+    struct client a, b;
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    CU_ASSERT_EQUAL(tid_host(a.tid), 1);
+    CU_ASSERT_EQUAL(b.tid, a.tid + 1);
+    client_end(&b);
+    client_enrol(&b, &vm);
+    CU_ASSERT_EQUAL(b.tid, a.tid + 2);
+    client_end(&a);
+    client_end(&b);
+    vm_stop(&vm);
+}
+
+static void another_version_is_refused_by_name(void)
+{
+    struct vm vm;
+    struct client c;
+    uint8_t bytes[64];
+    struct control_enrol enrol = {.request = 7, .version = WIRE_VERSION + 1};
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    control_put_enrol(&w, &enrol);
+    vm_start(&vm);
+    client_call(&c, &vm);
+    client_put(&c, FRAME_ENROL, 0, bytes, (size_t)(w.at - bytes));
+    expect_reply(&c, 7, COVEY_EVERSION);
+    c.payload[c.frame.length] = '\0';
+    CU_ASSERT_PTR_NOT_NULL(strstr((char *)c.payload + 10, "version 2, this daemon version 1"));
+    CU_ASSERT_FALSE(client_get(&c));
+    client_end(&c);
+    vm_stop(&vm);
+}
+
+/* Sends one frame as a new task, or as a caller that has not enrolled; the daemon must hang up. */
+static void hangs_up(const struct vm *vm, bool enrolled, uint8_t kind, uint32_t source, uint32_t to)
+{
+    struct client c;
+    uint8_t bytes[16] = {0};
+    if (enrolled)
+        client_enrol(&c, vm);
+    else
+        client_call(&c, vm);
+    if (source != 0)
+        c.tid = source;
+    client_put(&c, kind, to, bytes, sizeof bytes);
+    if (!enrolled)
+        client_get(&c); /* the reason */
+    CU_ASSERT_FALSE(client_get(&c));
+    client_end(&c);
+}
+
+static void who_breaks_the_protocol_is_disconnected(void)
+{
+    struct vm vm;
+    struct client witness;
+    vm_start(&vm);
+    client_enrol(&witness, &vm);
+    uint32_t daemon = tid_make(1, 0), other = witness.tid;
+    hangs_up(&vm, false, FRAME_DATA, 0, other);     /* not enrolled */
+    hangs_up(&vm, true, FRAME_ENROL, 0, 0);         /* twice */
+    hangs_up(&vm, true, FRAME_DATA, other, other);  /* as somebody else */
+    hangs_up(&vm, true, FRAME_DATA, daemon, other); /* as the daemon */
+    hangs_up(&vm, true, FRAME_DATA, 0, daemon);     /* data for a daemon */
+    hangs_up(&vm, true, FRAME_HOSTS, 0, other);     /* a request to a task */
+    hangs_up(&vm, true, FRAME_REPLY, 0, other);     /* only daemons answer */
+    hangs_up(&vm, true, FRAME_GONE, 0, other);
+    hangs_up(&vm, true, FRAME_HOST_EVENT, 0, other);
+    hangs_up(&vm, true, FRAME_SHUTDOWN, 0, daemon); /* between daemons */
+    hangs_up(&vm, true, FRAME_JOIN, 0, tid_make(2, 0));
+    client_put(&witness, FRAME_HOSTS, 0, "\0\0\0\5", 4); /* others go on, and saw nothing */
+    expect_reply(&witness, 5, 0);
+    client_end(&witness);
+    vm_stop(&vm);
+}
+
+static void nonsense_is_answered(void)
+{
+    struct vm vm;
+    struct client c;
+    static const uint8_t kinds[] = {FRAME_HOSTS,       FRAME_TASKS,         FRAME_SPAWN,
+                                    FRAME_SIGNAL,      FRAME_ADD_HOSTS,     FRAME_REMOVE_HOSTS,
+                                    FRAME_HALT,        FRAME_STATS,         FRAME_GROUP_JOIN,
+                                    FRAME_GROUP_LEAVE, FRAME_GROUP_MEMBERS, FRAME_GROUP_BARRIER};
+    uint8_t bytes[9] = {0, 0, 0, 9, 0xff, 0xff, 0xff, 0xff, 0xff};
+    vm_start(&vm);
+    client_enrol(&c, &vm);
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        client_put(&c, kinds[i], 0, bytes, sizeof bytes);
+        expect_reply(&c, 9, COVEY_EPROTO);
+    }
+    client_put(&c, FRAME_TASKS, tid_make(77, 0), bytes, 4); /* no such host */
+    expect_reply(&c, 9, COVEY_EHOSTFAIL);
+    client_end(&c);
+    vm_stop(&vm);
+}
+
+static void the_end_of_a_task_comes_after_what_it_sent(void)
+{
+    struct vm vm;
+    struct client a, b;
+    uint8_t tid[4], bytes[1000] = {0};
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    put_tid(tid, b.tid);
+    client_put(&a, FRAME_WATCH, 0, tid, sizeof tid);
+    client_put(&a, FRAME_STATS, 0, "\0\0\0\1", 4); /* its answer: the daemon has the WATCH */
+    expect_reply(&a, 1, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        bytes[0] = (uint8_t)i;
+        client_put(&b, FRAME_DATA, a.tid, bytes, sizeof bytes);
+    }
+    client_end(&b);
+    for (unsigned i = 0; i < 100; i++)
+        if (client_gets(&a, FRAME_DATA))
+            CU_ASSERT_EQUAL(a.payload[0], i);
+    expect_gone(&a, b.tid, COVEY_EXIT_UNKNOWN);
+    client_put(&a, FRAME_DATA, b.tid, bytes, sizeof bytes); /* nobody there */
+    expect_gone(&a, b.tid, COVEY_EXIT_UNKNOWN);
+    put_tid(tid, tid_make(1, 4711)); /* never was */
+    client_put(&a, FRAME_WATCH, 0, tid, sizeof tid);
+    expect_gone(&a, tid_make(1, 4711), COVEY_EXIT_UNKNOWN);
+    client_put(&a, FRAME_DATA, tid_make(9, 1), bytes, sizeof bytes); /* no such host */
+    expect_gone(&a, tid_make(9, 1), COVEY_EXIT_HOST);
+    client_end(&a);
+    vm_stop(&vm);
+}
+
+static void put_link_open(struct client *c, uint32_t to, uint8_t route, const int *fds, int nfds)
+{
+    uint8_t bytes[64];
+    struct control_link link = {.nonce = {1, 2, 3}, .route = route};
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    control_put_link_open(&w, &link);
+    struct frame frame = {.length = (uint32_t)(w.at - bytes),
+                          .kind = FRAME_LINK_OPEN,
+                          .source = c->tid,
+                          .destination = to};
+    CU_ASSERT_EQUAL(stream_put(c->stream, &frame, bytes, fds, nfds), 0);
+    CU_ASSERT_EQUAL(stream_flush(c->stream), 0);
+}
+
+static void both_ends_of_a_link_get_one_key(void)
+{
+    struct vm vm;
+    struct client a, b;
+    struct control_link key, open;
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    put_link_open(&a, b.tid, COVEY_ROUTE_TCP, NULL, 0);
+    CU_ASSERT_TRUE_FATAL(client_gets(&a, FRAME_LINK_KEY) && client_gets(&b, FRAME_LINK_OPEN));
+    CU_ASSERT_EQUAL(a.frame.source, b.tid);
+    struct cursor ra = cursor_reader(a.payload, a.frame.length);
+    struct cursor rb = cursor_reader(b.payload, b.frame.length);
+    control_get_link_key(&ra, &key);
+    control_get_link_open(&rb, &open);
+    CU_ASSERT_TRUE(cursor_done(&ra) && cursor_done(&rb) && open.has_key);
+    CU_ASSERT_EQUAL(memcmp(key.key, open.key, sizeof key.key), 0);
+    CU_ASSERT_EQUAL(memcmp(key.nonce, open.nonce, sizeof key.nonce), 0);
+    client_end(&a);
+    client_end(&b);
+    vm_stop(&vm);
+}
+
+static void descriptors_pass_through(void)
+{
+    struct vm vm;
+    struct client a, b;
+    int ends[2];
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    put_link_open(&a, b.tid, COVEY_ROUTE_SHM, ends, 2);
+    CU_ASSERT_TRUE(client_gets(&b, FRAME_LINK_OPEN));
+    CU_ASSERT_EQUAL_FATAL(b.nfds, 2);
+    char c = 0;
+    CU_ASSERT_EQUAL(write(b.fds[1], "x", 1), 1);
+    CU_ASSERT_EQUAL(read(ends[0], &c, 1), 1);
+    CU_ASSERT_EQUAL(c, 'x');
+    put_link_open(&a, tid_make(2, 1), COVEY_ROUTE_SHM, NULL, 0); /* not on this host */
+    CU_ASSERT_TRUE(client_gets(&a, FRAME_LINK_REFUSE));
+    for (int i = 0; i < 2; i++) {
+        close(ends[i]);
+        close(b.fds[i]);
+    }
+    client_end(&a);
+    client_end(&b);
+    vm_stop(&vm);
+}
+
+/* Sends data until the daemon takes no more; returns the frames that it took, whole or in part. */
+static unsigned flood(struct client *c, uint32_t to)
+{
+    static uint8_t bytes[FRAME_PAYLOAD_MAX];
+    unsigned frames = 0;
+    struct pollfd p = {.fd = stream_fd(c->stream), .events = POLLOUT};
+    do {
+        struct frame frame = {
+            .length = sizeof bytes, .kind = FRAME_DATA, .source = c->tid, .destination = to};
+        memcpy(bytes, &frames, sizeof frames);
+        CU_ASSERT_EQUAL(stream_put(c->stream, &frame, bytes, NULL, 0), 0);
+        frames++;
+        while (stream_flush(c->stream) == 1 && poll(&p, 1, 500) > 0)
+            ;
+    } while (stream_queued(c->stream) == 0 && frames * sizeof bytes < 4 * QUEUE_MAX_BYTES);
+    return frames;
+}
+
+static void a_flood_is_held_back(void)
+{
+    struct vm vm;
+    struct client a, b;
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    unsigned frames = flood(&a, b.tid), number = 0;
+    CU_ASSERT_TRUE(frames * (size_t)FRAME_PAYLOAD_MAX < QUEUE_MAX_BYTES + 4 * 1024 * 1024);
+    for (unsigned i = 0; i < frames; i++) {
+        if (i == frames / 4) /* b reads: a is heard again */
+            CU_ASSERT_TRUE(stream_flush(a.stream) >= 0);
+        if (!client_gets(&b, FRAME_DATA))
+            break;
+        memcpy(&number, b.payload, sizeof number);
+        CU_ASSERT_EQUAL(number, i);
+        stream_flush(a.stream);
+    }
+    client_put(&a, FRAME_HOSTS, 0, "\0\0\0\5", 4);
+    expect_reply(&a, 5, 0);
+    client_end(&a);
+    client_end(&b);
+    vm_stop(&vm);
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"tids count up", tids_count_up},
+        {"another version is refused by name", another_version_is_refused_by_name},
+        {"who breaks the protocol is disconnected", who_breaks_the_protocol_is_disconnected},
+        {"nonsense is answered", nonsense_is_answered},
+        {"the end of a task comes after what it sent", the_end_of_a_task_comes_after_what_it_sent},
+        {"both ends of a link get one key", both_ends_of_a_link_get_one_key},
+        {"descriptors pass through", descriptors_pass_through},
+        {"a flood is held back", a_flood_is_held_back},
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return covey_test_main("protocol", cases, sizeof cases / sizeof cases[0]);
+}
