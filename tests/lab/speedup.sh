@@ -52,12 +52,27 @@ result_is_right() { # DEMO PICTURE
     cmp "$2" "$work/mandel.png" >&2
 }
 
+# Ticks that the machine was idle, and all ticks.
+machine_ticks() { awk '$1 == "cpu" { print $5 + $6, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9 }' /proc/stat; }
+
+# Hosts get their shares only while the machine has something left to give.
+warn_when_busy() { # DEMO ROUTE HOSTS, idle and all ticks before
+    local idle all
+    read -r idle all < <(machine_ticks)
+    idle=$((100 * (idle - $4) / (all - $5 + 1)))
+    [ $idle -ge 4 ] || echo "speedup.sh: the machine was busy ($idle % idle) during $1 over $2 on $3 hosts: too slow" >&2
+}
+
 run_demo() { # DEMO ROUTE HOSTS
+    local before
+    before=$(machine_ticks)
     local json=$work/$1.$2.$3.json picture=$work/$1.$2.$3.png baseline=()
     [ -f "$work/$1.sequential" ] && baseline=(--baseline "$(cat "$work/$1.sequential")")
     # shellcheck disable=SC2046 # one word an argument
     "$1" --route "$2" --json "${baseline[@]}" $(arguments_of "$1" "$picture") >"$json" &&
         result_is_right "$1" "$picture" || { echo "speedup.sh: $1 over $2 on $3 hosts failed" >&2 && return 1; }
+    # shellcheck disable=SC2086 # two words
+    warn_when_busy "$@" $before
     figure sequential_s "$json" >"$work/$1.sequential"
     echo "$1 $2 $3 $(figure tasks "$json") $(figure total_s "$json") $(figure computation_s "$json")" \
         "$(figure communication_s "$json") $(figure idle_s "$json") $(figure speedup "$json")" |
@@ -118,7 +133,7 @@ export OPENBLAS_NUM_THREADS=1
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-speedup.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
-trap 'exit 143' TERM
+trap 'exit 143' TERM HUP
 
 sizes=()
 for demo in "${!size[@]}"; do
