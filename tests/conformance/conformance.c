@@ -721,8 +721,7 @@ int main(int argc, char **argv)
     }
     program[length] = '\0';
     side.program = program;
-    int status =
-        covey_parent(side.vm) != COVEY_NO_PARENT ? answer_all(&side) : ask_all(&side, only);
+    int status = answer ? answer_all(&side) : ask_all(&side, only);
     covey_leave(&side.vm);
     return status;
 }
