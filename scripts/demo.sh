@@ -45,8 +45,8 @@ run() {
 
 failed=()
 run covey start --local 4 || exit 1
-run matmul --size 3072 --check || failed+=(matmul)
-run sort --keys 16M --check || failed+=(sort)
+run matmul --size 4608 --check || failed+=(matmul)
+run sort --keys 32M --check || failed+=(sort)
 run mandel --size 1600x1200 --check --output mandel.png || failed+=(mandel)
 run covey halt || failed+=("covey halt")
 echo
