@@ -110,29 +110,39 @@ static int directory_of(const char *vm, char *path, size_t size)
     return n > 0 && (size_t)n < size ? 0 : -1;
 }
 
-static bool is_socket_name(const char *name)
+static int is_socket_name(const struct dirent *entry)
 {
-    size_t length = strlen(name);
-    return length > 5 && strcmp(name + length - 5, ".sock") == 0;
+    size_t length = strlen(entry->d_name);
+    return length > 5 && strcmp(entry->d_name + length - 5, ".sock") == 0;
 }
 
-/* Any living daemon of the VM on this host but for the first `skip` that answer. */
-static int connect_any(const char *directory, int skip)
+/* The daemon of the VM whose socket has that name, or -1; it counts down *skip instead while that
+ * is not 0. */
+static int connect_named(const char *directory, const char *name, int *skip)
 {
     char path[512];
+    int n = snprintf(path, sizeof path, "%s/%s", directory, name);
+    int fd = n > 0 && (size_t)n < sizeof path ? connect_path(path) : -1;
+    if (fd < 0 || *skip == 0)
+        return fd;
+    (*skip)--;
+    close(fd);
+    return -1;
+}
+
+/* Any living daemon of the VM on this host but for the first `skip` that answer, in the order of
+ * their names: of virtual hosts the first, which lives longest, comes first. */
+static int connect_any(const char *directory, int skip)
+{
+    struct dirent **names = NULL;
     int fd = -1;
-    DIR *dir = opendir(directory);
-    for (struct dirent *e; dir != NULL && fd < 0 && (e = readdir(dir)) != NULL;) {
-        int n = snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
-        if (is_socket_name(e->d_name) && n > 0 && (size_t)n < sizeof path)
-            fd = connect_path(path);
-        if (fd >= 0 && skip-- > 0) {
-            close(fd);
-            fd = -1;
-        }
+    int count = scandir(directory, &names, is_socket_name, versionsort);
+    for (int i = 0; i < count; i++) {
+        if (fd < 0)
+            fd = connect_named(directory, names[i]->d_name, &skip);
+        free(names[i]);
     }
-    if (dir != NULL)
-        closedir(dir);
+    free(names);
     return fd;
 }
 
