@@ -1,0 +1,444 @@
+/* links: proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/*
+ * session_test.c - two sessions and the datagrams between them, in the order of the test's choice.
+ */
+#include "proto/session.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/session_state.h"
+#include "tests/unit/runner.h"
+
+#define QUEUE_MAX 512
+#define DATAGRAM_MAX 1400
+
+struct end {
+    struct endpoint endpoint;
+    struct session *session;
+    struct pair *pair;
+    unsigned id;
+    unsigned frames, opened, refused;
+    bool not_yet; /* frames are not taken */
+};
+
+struct copy {
+    unsigned to;
+    size_t size;
+    uint8_t bytes[DATAGRAM_MAX];
+};
+
+struct pair {
+    struct end ends[2];
+    struct copy queue[QUEUE_MAX];
+    size_t count;
+    uint64_t now_us;
+    uint64_t random;
+};
+
+static uint64_t next_random(struct pair *pair)
+{
+    pair->random = pair->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return pair->random >> 33;
+}
+
+static struct address address_of(unsigned id)
+{
+    return (struct address){ADDRESS_IPV4, 6, {10, 0, 0, (uint8_t)(1 + id), 0, 1}};
+}
+
+static void on_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    struct end *end = context;
+    struct copy *copy = &end->pair->queue[end->pair->count];
+
+    (void)to;
+    if (end->pair->count == QUEUE_MAX || size > sizeof copy->bytes)
+        abort();
+    copy->to = 1 - end->id;
+    copy->size = size;
+    memcpy(copy->bytes, bytes, size);
+    end->pair->count++;
+}
+
+static bool on_frame(void *context, uint32_t peer, const struct frame *frame,
+                     const uint8_t *payload, uint64_t now_us)
+{
+    struct end *end = context;
+
+    (void)peer, (void)frame, (void)payload, (void)now_us;
+    end->frames += !end->not_yet;
+    return !end->not_yet;
+}
+
+static void on_heard(void *context, uint32_t peer, uint64_t now_us)
+{
+    (void)context, (void)peer, (void)now_us;
+}
+
+static void on_asked(void *context, uint32_t peer, uint8_t kind, uint32_t target, uint64_t now_us)
+{
+    (void)context, (void)peer, (void)kind, (void)target, (void)now_us;
+}
+
+static void on_opened(void *context, uint32_t peer, uint64_t now_us)
+{
+    struct end *end = context;
+
+    (void)peer, (void)now_us;
+    end->opened++;
+}
+
+static void on_refused(void *context, uint32_t peer, uint8_t reason, uint64_t now_us)
+{
+    struct end *end = context;
+
+    (void)peer, (void)reason, (void)now_us;
+    end->refused++;
+}
+
+static void on_log(void *context, const char *line)
+{
+    (void)context, (void)line;
+}
+
+static void on_random(void *context, void *bytes, size_t size)
+{
+    struct end *end = context;
+
+    for (size_t i = 0; i < size; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)next_random(end->pair);
+}
+
+static struct host host_of(unsigned id)
+{
+    struct host host = {.index = 1 + id, .state = HOST_UP, .address_count = 1};
+
+    host.id[0] = (uint8_t)(10 + id);
+    host.addresses[0] = address_of(id);
+    return host;
+}
+
+static void create_end(struct pair *pair, unsigned id, uint8_t key_byte)
+{
+    struct end *end = &pair->ends[id];
+    struct endpoint *e = &end->endpoint;
+    struct host self = host_of(id), peer = host_of(1 - id);
+    const uint8_t key[VM_KEY_BYTES] = {key_byte};
+
+    end->pair = pair;
+    end->id = id;
+    e->owner = (struct endpoint_owner){.context = end,
+                                       .send = on_send,
+                                       .frame = on_frame,
+                                       .heard = on_heard,
+                                       .asked = on_asked,
+                                       .unanswered = on_heard,
+                                       .opened = on_opened,
+                                       .refused = on_refused,
+                                       .log = on_log};
+    e->datagram_bytes_min = 1200;
+    e->datagram_bytes_max = DATAGRAM_MAX;
+    e->stall_us = 1000000;
+    e->seed = next_random(pair);
+    e->random = on_random;
+    e->random_context = end;
+    e->scratch = malloc(DATAGRAM_MAX);
+    e->me.index = self.index;
+    memcpy(e->me.id, self.id, HOST_ID_BYTES);
+    identity_derive(&e->me, "test", key);
+    e->me.vm = 1; /* alike, whatever the key */
+    on_random(end, e->me.boot_secret, sizeof e->me.boot_secret);
+    end->session = session_create(e, &peer);
+    if (!e->scratch || !end->session)
+        abort();
+}
+
+static struct pair *create_pair(uint64_t seed, uint8_t other_key)
+{
+    struct pair *pair = calloc(1, sizeof *pair);
+
+    if (!pair || auth_init() < 0)
+        abort();
+    pair->random = seed;
+    create_end(pair, 0, 1);
+    create_end(pair, 1, other_key);
+    return pair;
+}
+
+static void destroy_pair(struct pair *pair)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        session_destroy(pair->ends[i].session);
+        free(pair->ends[i].endpoint.scratch);
+    }
+    free(pair);
+}
+
+/* What a node does with a datagram, between hosts that know each other. */
+static void give(struct pair *pair, const struct copy *copy)
+{
+    struct end *end = &pair->ends[copy->to];
+    struct session *s = end->session;
+    struct address from = address_of(1 - copy->to);
+    uint8_t answer[WELCOME_BYTES];
+    struct datagram d = {0};
+
+    if (datagram_decode(copy->bytes, copy->size, 1, &d) != DATAGRAM_GOOD)
+        return;
+    if (d.kind == DATAGRAM_HELLO && handshake_hello_ok(&end->endpoint.me, &d)) {
+        handshake_welcome(&end->endpoint.me, &d.hello, session_count(s), answer);
+        on_send(end, &from, answer, sizeof answer);
+    } else if (d.kind == DATAGRAM_WELCOME) {
+        session_on_welcome(s, &d, &from, pair->now_us);
+    } else if (d.kind == DATAGRAM_REFUSE) {
+        session_on_refuse(s, &d, pair->now_us);
+    } else if (d.kind == DATAGRAM_CONFIRM) {
+        session_on_confirm(s, &d, &from, pair->now_us);
+    } else if (datagram_is_sealed(d.kind)) {
+        session_on_sealed(s, &d, &from, pair->now_us);
+    }
+}
+
+static void step_both(struct pair *pair)
+{
+    session_step(pair->ends[0].session, pair->now_us);
+    session_step(pair->ends[1].session, pair->now_us);
+}
+
+/* Takes the i-th datagram that is under way. */
+static struct copy take(struct pair *pair, size_t i)
+{
+    struct copy copy = pair->queue[i];
+
+    pair->count--;
+    memmove(&pair->queue[i], &pair->queue[i + 1], (pair->count - i) * sizeof pair->queue[0]);
+    return copy;
+}
+
+/* In order and without loss, for so long. */
+static void run(struct pair *pair, uint64_t duration_us)
+{
+    uint64_t end = pair->now_us + duration_us;
+
+    for (; pair->now_us < end; pair->now_us += 1000) {
+        step_both(pair);
+        while (pair->count > 0) {
+            struct copy copy = take(pair, 0);
+
+            give(pair, &copy);
+            step_both(pair);
+        }
+    }
+}
+
+static void write_frame(struct end *end, uint32_t size)
+{
+    struct frame frame = {.length = size, .kind = FRAME_DATA, .source = 1, .destination = 2};
+    uint8_t *payload = calloc(1, size + 1);
+
+    CU_ASSERT_EQUAL(session_write(end->session, &frame, payload), 0);
+    free(payload);
+}
+
+/* ---- cases ---- */
+
+static void opens_at_the_first_write(void)
+{
+    struct pair *pair = create_pair(1, 1);
+
+    run(pair, 5000);
+    CU_ASSERT_FALSE(session_is_open(pair->ends[0].session));
+    write_frame(&pair->ends[0], 60000);
+    write_frame(&pair->ends[0], 0);
+    run(pair, 50000);
+    CU_ASSERT(session_is_open(pair->ends[0].session));
+    CU_ASSERT(session_is_open(pair->ends[1].session));
+    CU_ASSERT_EQUAL(pair->ends[1].frames, 2);
+    CU_ASSERT_EQUAL(session_queued(pair->ends[0].session), 0);
+    destroy_pair(pair);
+}
+
+static void other_key_opens_nothing(void)
+{
+    struct pair *pair = create_pair(2, 2);
+
+    write_frame(&pair->ends[0], 100);
+    write_frame(&pair->ends[1], 100);
+    run(pair, 5000000);
+    CU_ASSERT_EQUAL(pair->ends[0].opened + pair->ends[1].opened, 0);
+    CU_ASSERT_EQUAL(pair->ends[0].frames + pair->ends[1].frames, 0);
+    destroy_pair(pair);
+}
+
+/* Datagrams arrive in any order, doubled or not at all. */
+static void storm(struct pair *pair, unsigned steps)
+{
+    for (unsigned i = 0; i < steps; i++) {
+        struct copy copy;
+
+        step_both(pair);
+        pair->now_us += next_random(pair) % 20000;
+        if (pair->count == 0)
+            continue;
+        copy = take(pair, next_random(pair) % pair->count);
+        if (next_random(pair) % 5 == 0)
+            continue;
+        give(pair, &copy);
+        if (next_random(pair) % 5 == 0)
+            give(pair, &copy);
+    }
+}
+
+static bool keys_match(const struct session *a, const struct session *b)
+{
+    return a->open && b->open && a->local_id == b->remote_id && a->remote_id == b->local_id &&
+           memcmp(a->send_key, b->receive_key, AUTH_KEY_BYTES) == 0 &&
+           memcmp(a->receive_key, b->send_key, AUTH_KEY_BYTES) == 0;
+}
+
+/* Both begin at once, again and again, in the worst of networks; at the end both agree, and every
+ * frame is there. */
+static void both_open_at_once(void)
+{
+    for (uint64_t seed = 1; seed <= 500; seed++) {
+        struct pair *pair = create_pair(seed, 1);
+
+        write_frame(&pair->ends[0], 100);
+        write_frame(&pair->ends[1], 100);
+        for (int round = 0; round < 3; round++) {
+            storm(pair, 40);
+            session_open(pair->ends[next_random(pair) % 2].session, pair->now_us);
+            write_frame(&pair->ends[0], 10);
+            write_frame(&pair->ends[1], 10);
+        }
+        run(pair, 6000000);
+        if (!keys_match(pair->ends[0].session, pair->ends[1].session) ||
+            pair->ends[0].frames != 4 || pair->ends[1].frames != 4) {
+            printf("seed %llu: frames %u %u\n", (unsigned long long)seed, pair->ends[0].frames,
+                   pair->ends[1].frames);
+            CU_FAIL("the two ends do not agree");
+        }
+        destroy_pair(pair);
+    }
+}
+
+/* The CONFIRM of an earlier handshake changes nothing once a later one succeeded. */
+static void late_confirm(void)
+{
+    struct pair *pair = create_pair(3, 1);
+    struct copy confirm = {0};
+
+    session_open(pair->ends[0].session, 0);
+    for (int i = 0; i < 10 && confirm.size == 0; i++) {
+        struct copy copy;
+
+        step_both(pair);
+        copy = take(pair, 0);
+        if (copy.bytes[3] == DATAGRAM_CONFIRM)
+            confirm = copy;
+        else
+            give(pair, &copy);
+    }
+    CU_ASSERT_EQUAL_FATAL(confirm.size, CONFIRM_BYTES);
+    /* the host 2 opens a session meanwhile, host 1 has given up its own */
+    pair->ends[0].session->pending.phase = PENDING_NONE;
+    write_frame(&pair->ends[1], 10);
+    run(pair, 100000);
+    CU_ASSERT_EQUAL(pair->ends[1].opened, 1);
+    give(pair, &confirm);
+    CU_ASSERT_EQUAL(pair->ends[1].opened, 1);
+    CU_ASSERT(keys_match(pair->ends[0].session, pair->ends[1].session));
+    destroy_pair(pair);
+}
+
+/* A nonce is worth nothing after a session was made, or the responder restarted. */
+static void nonces_are_bound(void)
+{
+    struct pair *pair = create_pair(4, 1);
+    struct identity *me = &pair->ends[0].endpoint.me;
+    struct hello hello = {.from = 2, .to = 1};
+    uint8_t first[AUTH_NONCE_BYTES], second[AUTH_NONCE_BYTES];
+
+    handshake_nonce(me, &hello, 0, first);
+    handshake_nonce(me, &hello, 0, second);
+    CU_ASSERT_EQUAL(memcmp(first, second, sizeof first), 0);
+    handshake_nonce(me, &hello, 1, second);
+    CU_ASSERT_NOT_EQUAL(memcmp(first, second, sizeof first), 0);
+    me->boot_secret[0] ^= 1;
+    handshake_nonce(me, &hello, 0, second);
+    CU_ASSERT_NOT_EQUAL(memcmp(first, second, sizeof first), 0);
+    destroy_pair(pair);
+}
+
+static void refusal_is_told(void)
+{
+    struct pair *pair = create_pair(5, 1);
+    uint8_t answer[REFUSE_BYTES];
+    struct address nowhere = {0};
+
+    write_frame(&pair->ends[0], 10);
+    step_both(pair);
+    handshake_refuse(&pair->ends[1].endpoint.me, &pair->ends[0].session->pending.hello, REASON_GONE,
+                     answer);
+    pair->count = 0;
+    on_send(&pair->ends[1], &nowhere, answer, sizeof answer);
+    answer[DATAGRAM_HEAD_BYTES + 4] = REASON_IDENTITY; /* not what was signed */
+    on_send(&pair->ends[1], &nowhere, answer, sizeof answer);
+    for (int i = 0; i < 2; i++) {
+        struct copy copy = take(pair, 0);
+
+        give(pair, &copy);
+    }
+    CU_ASSERT_EQUAL(pair->ends[0].refused, 1);
+    CU_ASSERT_EQUAL(pair->ends[0].endpoint.counters.refused_mac, 1);
+    destroy_pair(pair);
+}
+
+/* Frames that cannot be taken yet wait, in order, whole and in parts. */
+static void frames_wait(void)
+{
+    struct pair *pair = create_pair(6, 1);
+
+    pair->ends[1].not_yet = true;
+    for (uint32_t i = 0; i < 50; i++)
+        write_frame(&pair->ends[0], i * 1000);
+    run(pair, 500000);
+    CU_ASSERT_EQUAL(pair->ends[1].frames, 0);
+    pair->ends[1].not_yet = false;
+    run(pair, 2000);
+    CU_ASSERT_EQUAL(pair->ends[1].frames, 50);
+    destroy_pair(pair);
+}
+
+/* A stream that is not frames ends the session, and nothing else. */
+static void nonsense_in_the_stream(void)
+{
+    struct pair *pair = create_pair(7, 1);
+
+    write_frame(&pair->ends[0], 10);
+    outbox_append(&pair->ends[0].session->outbox, "this is certainly no frame", 26, NULL, 0);
+    write_frame(&pair->ends[0], 10);
+    run(pair, 500000);
+    CU_ASSERT_EQUAL(pair->ends[1].frames, 1);
+    CU_ASSERT_EQUAL(pair->ends[1].endpoint.counters.refused_payload, 1);
+    destroy_pair(pair);
+}
+
+static const struct test_case CASES[] = {
+    {"opens at the first write", opens_at_the_first_write},
+    {"other key opens nothing", other_key_opens_nothing},
+    {"both open at once", both_open_at_once},
+    {"late confirm", late_confirm},
+    {"nonces are bound", nonces_are_bound},
+    {"refusal is told", refusal_is_told},
+    {"frames wait", frames_wait},
+    {"nonsense in the stream", nonsense_in_the_stream},
+};
+
+int main(void)
+{
+    return covey_test_main("session", CASES, sizeof CASES / sizeof CASES[0]);
+}
