@@ -8,7 +8,8 @@
  *   CLAIM_REPLY = epoch=u64 granted=u8 3u8(0)
  *
  * A host grants an epoch once, to a claimer whose table is not older than its own, and only while
- * it does not hear the coordinator either. A claimer with an older table is sent the newer one.
+ * it does not hear the coordinator either, and never after it said goodbye. A claimer with an older
+ * table is sent the newer one.
  */
 #include "proto/member_state.h"
 
@@ -22,6 +23,11 @@ static const struct row *coordinator_row(const struct member *m)
 static uint64_t later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
+}
+
+uint64_t election_epoch(const struct member *m)
+{
+    return later(m->table.epoch, m->election.granted);
 }
 
 /* Since when there is no coordinator, as far as this host knows: the last sign of life. */
@@ -119,7 +125,7 @@ static void claim(struct member *m, uint64_t now_us)
     struct cursor c = cursor_writer(payload, sizeof payload);
     struct election *e = &m->election;
 
-    e->claimed = e->granted = later(m->table.epoch, e->granted) + 1;
+    e->claimed = e->granted = election_epoch(m) + 1;
     e->claim_end_us = now_us + m->config.fail_timeout_us / 4;
     m->config.counters->claims++;
     member_log(m, "claims epoch %llu: the coordinator is silent", (unsigned long long)e->claimed);
@@ -204,8 +210,8 @@ void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, 
         return;
     }
     older = table_is_older(m, table_epoch, version);
-    granted = !older && epoch > m->election.granted && epoch > m->table.epoch &&
-              !hears_coordinator(m, now_us);
+    granted = !older && epoch > election_epoch(m) && !hears_coordinator(m, now_us) &&
+              m->phase < MEMBER_GOODBYE;
     if (granted)
         m->election.granted = epoch;
     if (granted || (m->election.claimed != 0 && host < m->self))
@@ -223,6 +229,7 @@ void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, 
 void election_orphan(struct member *m, uint64_t now_us)
 {
     m->election.orphan_us = now_us;
+    m->watched = 0;
     table_set_coordinator(&m->table, 0);
 }
 

@@ -252,21 +252,24 @@ void member_bind(struct member *m, uint32_t host, const uint8_t id[HOST_ID_BYTES
 
 /* ---- the way out ---- */
 
-/* To the coordinator, who tells the others; to all, if that is this host or there is none. */
+/* GOODBYE = epoch=u64, the highest that the host knows of: to the coordinator, who tells the
+ * others; to all, if that is this host or there is none. */
 static void say_goodbye(struct member *m, uint64_t now_us)
 {
+    uint8_t payload[8];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    bool to_all = is_coordinator(m) || m->table.coordinator == 0;
+
+    cursor_put_u64(&c, election_epoch(m));
     /* who halts with the whole VM has nobody to disappoint */
     set_phase(m, MEMBER_GOODBYE,
               now_us + m->config.fail_timeout_us / (m->why == NODE_END_SHUTDOWN ? 10 : 2));
-    if (!is_coordinator(m) && m->table.coordinator != 0) {
-        member_send(m, m->table.coordinator, FRAME_GOODBYE, NULL, 0, now_us);
-        return;
-    }
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
-        if (row_is_living(row) && !row->invited && row->host.index != m->self)
-            member_send(m, row->host.index, FRAME_GOODBYE, NULL, 0, now_us);
+        if (row_is_living(row) && !row->invited && row->host.index != m->self &&
+            (to_all || row->host.index == m->table.coordinator))
+            member_send(m, row->host.index, FRAME_GOODBYE, payload, sizeof payload, now_us);
     }
 }
 
@@ -349,20 +352,25 @@ static void on_goodbye(struct member *m, uint32_t host, const uint8_t *payload, 
                        uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
+    struct cursor c = cursor_reader(payload, size);
+    uint64_t epoch = cursor_get_u64(&c);
 
-    (void)payload, (void)size;
+    /* who helped a successor into office does not count on this side any more */
+    if (!cursor_done(&c) || epoch > election_epoch(m)) {
+        member_log(m, "refused GOODBYE of host %u: it is malformed or of a later epoch", host);
+        return;
+    }
     row->flags |= ROW_LEFT;
-    row->wants = row->condemn = false;
     if (is_coordinator(m)) {
+        row->wants = false;
         registry_touch(m, row);
+        member_set_state(m, row, HOST_DOWN, "said goodbye", now_us);
     } else if (host == m->table.coordinator) {
+        /* its successor will say that it is gone; until then its last tables are welcome */
         election_orphan(m, now_us);
         if (m->phase == MEMBER_GOODBYE)
             say_goodbye(m, now_us);
-    } else {
-        return; /* whoever coordinates next will say so */
     }
-    member_set_state(m, row, HOST_DOWN, "said goodbye", now_us);
 }
 
 static void on_shutdown(struct member *m, uint32_t host, const uint8_t *payload, size_t size,

@@ -44,10 +44,11 @@ struct member {
     struct table table;
     /* coordinator */
     uint64_t batch_version; /* hosts that join wait until this version is agreed; 0: none wait */
-    bool waiting;           /* some row wants to join, or is to be condemned */
+    bool waiting;           /* some row wants to join */
     bool publish;           /* something is dirty or somebody is not synced */
     /* everyone else */
     struct reading reading;
+    uint32_t watched; /* the coordinator whose silence is measured; 0: none */
     /* failure detection and succession */
     uint64_t tick_us; /* of the next look at who is silent; UINT64_MAX: none */
     uint64_t random;
@@ -99,6 +100,7 @@ uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us);
 /* election.c: succession. */
 void election_step(struct member *m, uint64_t now_us);
 uint64_t election_deadline(const struct member *m, uint64_t now_us);
+uint64_t election_epoch(const struct member *m);         /* the highest that this host knows of */
 void election_orphan(struct member *m, uint64_t now_us); /* the coordinator said goodbye */
 void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                        uint64_t now_us);

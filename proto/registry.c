@@ -3,9 +3,9 @@
  * publication. Changes are collected (row->dirty) and published together by the next step, so a
  * storm of joins costs one version per round trip and not one per host.
  *
- * Hosts that sent JOIN wait (row->wants), and hosts that were silent for too long (row->condemn),
- * until no batch is open; then all are proposed in one version, as JOINING and as condemned, and
- * become UP and DOWN together when that version is agreed (see member.c).
+ * Hosts that sent JOIN wait (row->wants) until no batch is open; then all that wait are proposed in
+ * one version, as JOINING. Hosts that were silent for too long are proposed at once, as condemned.
+ * They become UP and DOWN together when the batch is agreed (see member.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -19,12 +19,15 @@ void registry_touch(struct member *m, struct row *row)
     m->publish = true;
 }
 
+/* Joins wait for an open batch, this extends it: else the death of those whose acknowledgement it
+ * waits for could keep it open for ever. */
 void registry_condemn(struct member *m, struct row *row)
 {
-    if (row_is_condemned(row) || row->condemn)
+    if (row_is_condemned(row))
         return;
-    row->condemn = true;
-    m->waiting = true;
+    row->flags |= ROW_CONDEMNED;
+    registry_touch(m, row);
+    m->batch_version = m->table.version + 1;
 }
 
 /* ---- invitations ---- */
@@ -244,7 +247,7 @@ static void publish(struct member *m, uint64_t now_us)
     table_tidy(&m->table);
 }
 
-/* All changes to the set of hosts that wait are proposed in one version. */
+/* All hosts that wait are proposed in one version. */
 static void open_batch(struct member *m)
 {
     if (m->batch_version != 0 || !m->waiting)
@@ -253,11 +256,9 @@ static void open_batch(struct member *m)
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
-        if (!row->wants && !row->condemn)
+        if (!row->wants)
             continue;
-        if (row->condemn)
-            row->flags |= ROW_CONDEMNED;
-        row->wants = row->condemn = false;
+        row->wants = false;
         registry_touch(m, row);
         m->batch_version = m->table.version + 1;
     }
@@ -276,7 +277,7 @@ void registry_take_over(struct member *m, uint64_t epoch, uint64_t now_us)
         if (row->host.index == m->table.coordinator && row_is_living(row))
             row->flags |= ROW_CONDEMNED;
         row->heard_us = row->direct_us = now_us;
-        row->synced = row->wants = row->condemn = false;
+        row->synced = row->wants = false;
         row->acked = 0;
     }
     table_set_coordinator(&m->table, m->self);

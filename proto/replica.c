@@ -37,7 +37,7 @@ static const char *table_refusal(const struct member *m, uint32_t host,
         bool goes_on = r->sender == host && r->epoch == head->epoch && r->version == head->version;
         return head->flags & TABLE_FIRST || goes_on ? NULL : "";
     }
-    if (host != m->table.coordinator)
+    if (host != head->coordinator)
         return "a change from a host that does not coordinate";
     if (head->epoch != m->table.epoch || head->base != m->table.version)
         return "a change of a version that is not here";
@@ -121,23 +121,31 @@ static void drop_unmarked(struct member *m, uint64_t now_us)
 }
 
 /* A coordinator that is new here was perhaps never heard of: its silence begins now. */
-static void watch_coordinator(struct member *m, const struct table_head *head, uint64_t now_us)
+static void watch_coordinator(struct member *m, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, m->table.coordinator);
 
-    if (!row)
-        election_orphan(m, now_us);
-    else if (head->flags & TABLE_FULL)
+    if (row && m->watched != row->host.index)
         row->heard_us = row->direct_us = now_us;
+    if (!row && m->watched != 0)
+        election_orphan(m, now_us);
+    m->watched = m->table.coordinator;
     detector_start(m, now_us);
 }
 
-static void complete(struct member *m, const struct table_head *head, uint32_t host,
-                     uint64_t now_us)
+/* The coordinator, who may not be the one that sent this, must know who has which version. */
+static void acknowledge(struct member *m, uint64_t now_us)
 {
     uint8_t ack[16];
     struct cursor c = cursor_writer(ack, sizeof ack);
 
+    cursor_put_u64(&c, m->table.epoch);
+    cursor_put_u64(&c, m->table.version);
+    member_send(m, m->table.coordinator, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
+}
+
+static void complete(struct member *m, const struct table_head *head, uint64_t now_us)
+{
     if (head->flags & TABLE_FULL)
         drop_unmarked(m, now_us);
     m->reading.sender = 0;
@@ -149,10 +157,8 @@ static void complete(struct member *m, const struct table_head *head, uint32_t h
     m->table.next_index = head->next_index;
     if (m->phase == MEMBER_ENDED)
         return;
-    watch_coordinator(m, head, now_us);
-    cursor_put_u64(&c, head->epoch);
-    cursor_put_u64(&c, head->version);
-    member_send(m, host, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
+    watch_coordinator(m, now_us);
+    acknowledge(m, now_us);
     if (m->phase == MEMBER_JOINING && row_is_up(table_row(&m->table, m->self)))
         member_begin_up(m, now_us);
     table_tidy(&m->table);
@@ -160,12 +166,16 @@ static void complete(struct member *m, const struct table_head *head, uint32_t h
 
 static void begin(struct member *m, const struct table_head *head, uint32_t host)
 {
+    const struct row *row;
+
     if (head->flags & TABLE_FULL && head->flags & TABLE_FIRST) {
         m->reading = (struct reading){host, head->epoch, head->version};
         unmark_all(m);
     }
-    /* before the rows: who hears of them may ask who coordinates */
-    table_set_coordinator(&m->table, head->coordinator);
+    /* before the rows: who hears of them may ask who coordinates; who said goodbye does not, though
+     * its last tables may come after that */
+    row = table_row(&m->table, head->coordinator);
+    table_set_coordinator(&m->table, row && row->flags & ROW_LEFT ? 0 : head->coordinator);
 }
 
 void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
@@ -190,5 +200,5 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
         apply_row(m, &row, flags, now_us);
     }
     if (head.flags & TABLE_LAST)
-        complete(m, &head, host, now_us);
+        complete(m, &head, now_us);
 }

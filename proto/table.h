@@ -39,7 +39,6 @@ struct row {
     /* coordinator */
     bool invited;   /* expected, has not sent JOIN */
     bool wants;     /* sent JOIN, waits for the next batch */
-    bool condemn;   /* silent for too long, waits for the next batch */
     bool synced;    /* has the table of the last version */
     bool dirty;     /* changed since the last version */
     uint64_t acked; /* version that it acknowledged */
