@@ -188,12 +188,11 @@ static int parse(struct stream *s, stream_frame_fn *on_frame, void *context)
 
 int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context)
 {
+    if (s->error != NULL)
+        return STREAM_BROKEN;
     int kept = parse(s, on_frame, context); /* frames left when on_frame stopped the last read */
     if (kept != 0)
         return kept;
-    int left = parse(s, on_frame, context); /* what a call before stopped at */
-    if (left != 0)
-        return left;
     for (size_t total = 0; total < READ_MAX_BYTES;) {
         size_t room = IN_BYTES - s->in_used;
         ssize_t n = fill(s);
@@ -242,7 +241,7 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
                int nfds)
 {
     int copies[STREAM_FDS_MAX];
-    int error = fds_duplicate(copies, fds, nfds);
+    int error = nfds > STREAM_FDS_MAX ? -EINVAL : fds_duplicate(copies, fds, nfds);
     if (error != 0)
         return error;
     size_t size = FRAME_HEADER_BYTES + frame->length;

@@ -24,13 +24,15 @@ int stream_fd(const struct stream *s);
 
 /* Reads what is there (at most about 1 MiB at a time) and calls on_frame for each whole frame.
  * Returns 0 (would block, or enough for now), STREAM_CLOSED when the peer closed, STREAM_BROKEN
- * when it broke the protocol (stream_error() says how), or what on_frame returned. */
+ * when it broke the protocol (stream_error() says how; it stays so), or what on_frame returned:
+ * the frames behind that one are kept for the next call, whether or not more comes. */
 enum { STREAM_CLOSED = -1, STREAM_BROKEN = -2 };
 int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context);
 const char *stream_error(const struct stream *s);
 
 /* Queues a frame (and sets the number of descriptors in its flags); fds are duplicated, so the
- * caller keeps its own. Returns 0, -ENOMEM or -EMFILE. */
+ * caller keeps its own. Returns 0, -ENOMEM, -EMFILE or -EINVAL (more than STREAM_FDS_MAX); then
+ * nothing was queued. */
 int stream_put(struct stream *s, const struct frame *frame, const uint8_t *payload, const int *fds,
                int nfds);
 
