@@ -258,6 +258,12 @@ static int node_open(struct daemon *d, struct failure *why)
     return 0;
 }
 
+static const char *vm_wanted(const struct options *options)
+{
+    const char *vm = options->vm != NULL ? options->vm : getenv("COVEY_VM");
+    return vm != NULL && vm[0] != '\0' ? vm : "default";
+}
+
 static void identify(struct daemon *d)
 {
     struct node_config *config = &d->node_config;
@@ -270,8 +276,7 @@ static void identify(struct daemon *d)
             memcpy(d->conf.address, d->invitation.address, sizeof d->conf.address);
         return;
     }
-    const char *vm = d->options->vm != NULL ? d->options->vm : getenv("COVEY_VM");
-    snprintf(config->vm, sizeof config->vm, "%s", vm != NULL && vm[0] != '\0' ? vm : "default");
+    snprintf(config->vm, sizeof config->vm, "%s", vm_wanted(d->options));
     randombytes_buf(config->key, sizeof config->key);
     if (d->options->host != NULL)
         snprintf(d->name, sizeof d->name, "%s", d->options->host);
@@ -284,7 +289,7 @@ static void identify(struct daemon *d)
 static int names_check(const struct daemon *d, struct failure *why)
 {
     const struct options *o = d->options;
-    const char *vm = o->vm != NULL ? o->vm : d->node_config.vm;
+    const char *vm = o->join ? d->node_config.vm : vm_wanted(o);
     const char *name = o->host != NULL ? o->host : d->name;
     const char *rule = "1 to 63 letters, digits or ._-@, not - or . first";
     if (!bootstrap_name_ok(vm))

@@ -63,9 +63,10 @@ static void on_reaped(void *context, int status)
     exit_check(task);
 }
 
-void exit_watch(struct task *task)
+int exit_watch(struct task *task)
 {
     task->child = loop_child_add(task->daemon->loop, task->pid, on_reaped, task);
+    return task->child == NULL ? -ENOMEM : 0;
 }
 
 void exit_left(struct task *task)

@@ -6,8 +6,8 @@
 
 #include "daemon/daemon.h"
 
-/* Reaps the child of the task when it ends. */
-void exit_watch(struct task *task);
+/* Reaps the child of the task when it ends. 0 or -ENOMEM. */
+int exit_watch(struct task *task);
 
 /* Ends the task: SIGTERM to its process group, after 3 s SIGKILL. */
 void exit_end(struct task *task);

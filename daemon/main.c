@@ -1,5 +1,7 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,10 @@
 #include "daemon/daemon.h"
 #include "daemon/detach.h"
 #include "daemon/sockaddr.h"
+
+/* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
+ */
+#define KEPT_BYTES (4 * 1024 * 1024)
 
 static int conf_load(struct conf *conf, const struct options *options, struct failure *why)
 {
@@ -77,7 +83,11 @@ int main(int argc, char **argv)
     char config_path[PATH_MAX];
     int ready = -1, side = 0;
 
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    while ((ready = open("/dev/null", O_RDWR)) >= 0 && ready <= STDERR_FILENO)
+        ;                   /* descriptors 0 to 2 are there, so none of ours gets their number */
     close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
+    ready = -1;
     int status = options_parse(&options, argc, argv, &why);
     if (status == OPTIONS_DONE)
         return 0;

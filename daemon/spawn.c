@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -183,12 +184,18 @@ static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *
     }
     task_fill(task, order);
     int pid = start_process(task, order, &pipes, why);
+    task->pid = pid;
+    if (pid > 0 && exit_watch(task) != 0) { /* the loop reaps it unseen */
+        kill(-pid, SIGKILL);
+        pipe_close(pipes.out);
+        pipe_close(pipes.err);
+        failure_set(why, "host %s has no memory left", d->name);
+        pid = COVEY_ERESOURCE;
+    }
     if (pid < 0) {
         task_destroy(task);
         return pid;
     }
-    task->pid = pid;
-    exit_watch(task);
     output_start(task, pipes.out[0], pipes.err[0]);
     return (int32_t)task->tid;
 }

@@ -258,6 +258,45 @@ ended_daemon() {
     until_so tasks 0
 }
 
+lost_coordinators() {
+    options=(--config "$dir/fast.conf")
+    start 3 || return 1
+    options=()
+    kill -TERM "$(daemon_pid h0)"
+    until_so up_hosts 3 || return 1
+    until_so covey add --launcher local h4 || return 1 # somebody else coordinates
+    local second
+    second=$(covey hosts | awk '/ coordinator/ { print $1 }')
+    echo "then $second coordinates"
+    kill -KILL "$(daemon_pid "$second")"
+    until_so up_hosts 3 || return 1
+    until_so covey add --launcher local h5 || return 1
+    covey run -n 8 true
+}
+
+# A daemon that was stopped so long that the others went on without it ends when it runs again.
+cut_off_daemon() {
+    options=(--config "$dir/fast.conf")
+    start 3 || return 1
+    options=()
+    local daemon pid
+    daemon=$(daemon_pid h2)
+    "$BUILD/covey" run -n 4 sleep 1000 &
+    until_so tasks 4 || return 1
+    pid=$(covey ps | awk '/ h2 .*sleep/ { print $4 }')
+    kill -STOP "$daemon"
+    COVEY_SOCKET=$dir/run/covey/$COVEY_VM/h0.sock until_so up_hosts 3 || return 1
+    alive "$pid" || return 1
+    kill -CONT "$daemon"
+    until_so dead "$daemon" || return 1
+    dead "$pid" && [ ! -e "$dir/run/covey/$COVEY_VM/h2.sock" ] || return 1
+    grep -q 'ending: ' "$dir/run/covey/$COVEY_VM/h2.log" || return 1 # the log is kept
+    rm "$dir/run/covey/$COVEY_VM/h2.log"
+    kill -TERM $!
+    wait $!
+    up_hosts 3
+}
+
 removed_host() {
     start 3 || return 1
     local daemon
@@ -315,6 +354,8 @@ story "a task that ignores SIGTERM ends with the VM" stubborn_task
 story "a grandchild holds the output open" grandchild
 story "kill -9 of a daemon" killed_daemon
 story "SIGTERM of a daemon: its tasks end, the VM goes on" ended_daemon
+story "coordinators end and die, the VM goes on" lost_coordinators
+story "a daemon that was cut off ends" cut_off_daemon
 story "remove and add again" removed_host
 story "launchers that fail say why" failing_launchers
 story "a launcher that stays in the foreground" foreground_launcher
