@@ -3,8 +3,8 @@
  * windows (reliable frames) and membership (who is in the VM). The daemon gives it datagrams and
  * time and carries out what it asks for; the simulator does the same for hundreds of nodes.
  *
- * Layers inside: auth.h (keys, datagram seal/open, anti-replay, handshake), session (one per other
- * host: handshake, seal/open, window), member.h (host table, coordinator, failure detection).
+ * Layers inside: auth.h (keys, tags, anti-replay), datagram.h (the wire), session.h (one per other
+ * host: handshake, path, window, frames), member.h (host table, coordinator, failure detection).
  *
  * A node is either bootstrapped (the first host of a VM, index 1, coordinator) or joins through a
  * coordinator that invited it. Invitations are made by the coordinator's daemon when it launches
@@ -31,7 +31,8 @@ struct host {
     uint8_t coordinator;    /* 1: coordinates the VM */
     uint8_t address_count;
     uint8_t id[HOST_ID_BYTES]; /* random, made anew by every daemon start */
-    uint64_t incarnation;      /* of the name: grows with each daemon that joins under it */
+    uint64_t incarnation;      /* larger for each daemon that joins under the name: it counts
+                                * the invitations of the VM */
     uint64_t memory_bytes;
     uint32_t cores;
     uint32_t speed;
@@ -43,7 +44,7 @@ struct host {
 struct node;
 
 enum node_host_event {
-    NODE_HOST_ADDED = 1,   /* joined: state is HOST_UP */
+    NODE_HOST_ADDED = 1,   /* another host: up, and this node has joined(); state is HOST_UP */
     NODE_HOST_SUSPECT = 2, /* not heard of for a while */
     NODE_HOST_ALIVE = 3,   /* a suspect was heard of again */
     NODE_HOST_GONE = 4     /* left, died or was cut off: frames to it are dropped from now on */
@@ -100,17 +101,23 @@ void node_join(struct node *node, const struct host *coordinator, uint64_t now_u
 int node_invite(struct node *node, const char *name, uint64_t *incarnation, uint64_t now_us);
 void node_uninvite(struct node *node, uint32_t index);
 
-/* Coordinator: ends a host in order (its daemon gets NODE_END_REMOVED) or the whole VM. */
+/* Coordinator: ends a host in order (its daemon gets NODE_END_REMOVED; others hear that it is gone
+ * when it said goodbye) or the whole VM: this node ends last, when all others said goodbye or after
+ * the fail timeout. node_remove(): 0, -EPERM: does not coordinate, -ENOENT: no such living host.
+ * Its own index: it leaves, and ends as removed. node_shutdown() does nothing unless it
+ * coordinates. */
 int node_remove(struct node *node, uint32_t index, uint64_t now_us);
 void node_shutdown(struct node *node, uint64_t now_us);
 
-/* Leaves the VM in order (SIGTERM): says goodbye; done when node_unsent() is 0 or time is up. */
+/* Leaves the VM in order (SIGTERM): first all frames are delivered, then goodbye is said. Done when
+ * node_unsent() is 0; that takes no longer than the fail timeout. ended() is not called. */
 void node_leave(struct node *node, uint64_t now_us);
 
-/* Bytes of frames that no host has acknowledged yet. */
+/* Bytes of frames that no host has acknowledged yet; not 0 while a goodbye is to be said. */
 size_t node_unsent(const struct node *node);
 
-/* A datagram arrived from `from`. Anything not authentic is dropped and counted. */
+/* A datagram arrived from `from`. Anything not authentic is dropped and counted. Call node_step()
+ * after one or after a batch: what it answers (acknowledgements too) is sent there. */
 void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
                       size_t size, uint64_t now_us);
 
@@ -127,7 +134,9 @@ size_t node_queued(const struct node *node, uint32_t host);
  * must be called again at the latest, UINT64_MAX for never. */
 uint64_t node_step(struct node *node, uint64_t now_us);
 
-/* The host table: a row by index (NULL: unknown), and the i-th row of known hosts (NULL: end). */
+/* The host table: a row by index (NULL: unknown), and the i-th row of known hosts (NULL: end), of
+ * which hosts that are gone stay for a while. Rows are valid until the next call of a function that
+ * is not a reader. */
 const struct host *node_host(const struct node *node, uint32_t index);
 const struct host *node_host_at(const struct node *node, size_t i);
 uint32_t node_coordinator(const struct node *node); /* index, 0: none known now */

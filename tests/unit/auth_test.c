@@ -32,8 +32,8 @@ static void derives_known_keys(void)
 
     CU_ASSERT_EQUAL(auth_init(), 0);
     make_key(key);
-    for (uint8_t i = 0; i < sizeof nonce; i++)
-        nonce[i] = i;
+    for (size_t i = 0; i < sizeof nonce; i++)
+        nonce[i] = (uint8_t)i;
     auth_derive(out, key, "covey test", "parts", 5);
     CU_ASSERT(is_hex(out, sizeof out,
                      "57a30cc6b443cc0d7c296c00d46ecbe4af62cf6c0f2a7180b5c2f9464d960483"));
