@@ -164,6 +164,32 @@ static void minority_with_coordinator_ends(void)
     finish(sim);
 }
 
+/* Hosts that join on the coordinator's side of a cut do not make it the larger side: they never
+ * come up, and the two hosts of three that are left on the other side go on. */
+static void joiners_do_not_outvote(void)
+{
+    struct vm_sim *sim = create(12, 8);
+
+    vm_sim_bootstrap(sim, 0);
+    vm_sim_launch(sim, 1);
+    vm_sim_launch(sim, 2);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    for (uint32_t host = 3; host < 8; host++) {
+        network_cut(vm_sim_network(sim), host, 1, true);
+        network_cut(vm_sim_network(sim), host, 2, true);
+    }
+    network_cut(vm_sim_network(sim), 0, 1, true);
+    network_cut(vm_sim_network(sim), 0, 2, true);
+    for (uint32_t host = 3; host < 8; host++)
+        CU_ASSERT(vm_sim_launch(sim, host));
+    vm_sim_run(sim, 30 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->ended, NODE_END_CUT_OFF);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 5)->ended, NODE_END_JOIN_FAILED);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 2);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
 /* A process that stood still blames nobody, and ends when it was declared gone meanwhile. */
 static void stopped_process(void)
 {
@@ -438,6 +464,7 @@ static const struct test_case CASES[] = {
     {"coordinator leaves", coordinator_leaves},
     {"two hosts cut", two_hosts_cut},
     {"minority with coordinator ends", minority_with_coordinator_ends},
+    {"joiners do not outvote", joiners_do_not_outvote},
     {"stopped process", stopped_process},
     {"others hear it", others_hear_it},
     {"join storm of 100", join_storm_100},
