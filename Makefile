@@ -152,16 +152,19 @@ COMPILED_SUITES := $(filter %_test.c,$(TEST_PROGRAMS:%=%.c)) $(FUZZERS:%=%.c)
 SHELL_SUITES := $(wildcard tests/*/*_test.sh)
 SUITES ?= $(COMPILED_SUITES) $(SHELL_SUITES)
 
+# a newcomer types no -j: then all processors build
+JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
 ##@ Running and testing
 .PHONY: demo check suites tests
 demo: ## install what is missing, build, run the three demos on four virtual hosts
 	@scripts/deps.sh install build
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) scripts/demo.sh
 
 check: ## install what tests need, build, run every suite (SUITES="tests/unit/x_test.c ..." for some)
 	@scripts/deps.sh install build test
-	@$(MAKE) --no-print-directory suites
+	@$(MAKE) --no-print-directory $(JOBS) suites
 
 suites: all tests
 	@BUILD=$(BUILD) scripts/check.sh $(SUITES)
@@ -193,14 +196,14 @@ RUN_SUITES = $(filter-out tests/install/% tests/hygiene/%,$(SUITES))
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN = BUILD=build/asan SANITIZE="$(ASAN_FLAGS)" CFLAGS="-O1 -g"
 asan: ## build with the address and undefined-behaviour sanitizers and run the suites
-	@$(MAKE) --no-print-directory $(ASAN) CHECK_TIMEOUT_FACTOR=5 SUITES="$(RUN_SUITES)" suites
+	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) CHECK_TIMEOUT_FACTOR=5 SUITES="$(RUN_SUITES)" suites
 
 tsan: ## build with the thread sanitizer and run the suites
-	@$(MAKE) --no-print-directory BUILD=build/tsan SANITIZE="-fsanitize=thread" CFLAGS="-O1 -g" \
+	@$(MAKE) --no-print-directory $(JOBS) BUILD=build/tsan SANITIZE="-fsanitize=thread" CFLAGS="-O1 -g" \
 		CHECK_TIMEOUT_FACTOR=5 SUITES="$(RUN_SUITES)" suites
 
 cover: ## run the suites in a build that counts lines and print how many each file reaches
-	@$(MAKE) --no-print-directory BUILD=build/cover CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
+	@$(MAKE) --no-print-directory $(JOBS) BUILD=build/cover CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
 		CHECK_TIMEOUT_FACTOR=3 SUITES="$(RUN_SUITES)" suites
 	@scripts/cover.sh build/cover
 
