@@ -3,8 +3,8 @@
  * back into a socket address. A host has up to HOST_ADDRESSES_MAX candidates.
  *
  *   address = family size bytes
- *   family  = u8 ; ADDRESS_IPV4 (4 bytes address, u16 port), ADDRESS_IPV6 (16, u16 port, u32
- * scope), ; ADDRESS_ETHER (6 bytes MAC)
+ *   family  = u8 ; ADDRESS_IPV4 (4 bytes address, u16 port), ADDRESS_IPV6 (16, u16 port,
+ *                ; u32 scope), ADDRESS_ETHER (6 bytes MAC)
  */
 #ifndef COVEY_PROTO_ADDRESS_H
 #define COVEY_PROTO_ADDRESS_H
