@@ -156,7 +156,9 @@ int covey_group_size(covey_group_t *group)
     return call_end(group->vm, &call, count);
 }
 
-covey_tid_t covey_group_tid(covey_group_t *group, int instance)
+/* The member that fits the key; ENOTASK: none. */
+static int member_find(struct covey_group *group, bool (*fits)(const struct member *, uint32_t),
+                       uint32_t key, struct member *found)
 {
     struct member *members = NULL;
     if (group_check(group) != COVEY_OK)
@@ -165,33 +167,42 @@ covey_tid_t covey_group_tid(covey_group_t *group, int instance)
     int count = members_ask(group, &members);
     int result = count < 0 ? count : COVEY_ENOTASK;
     for (int i = 0; i < count; i++) {
-        if ((int)members[i].instance == instance)
-            result = (int)members[i].tid;
+        if (fits(&members[i], key)) {
+            *found = members[i];
+            result = COVEY_OK;
+        }
     }
-    if (result == COVEY_ENOTASK)
-        error_set(result, "group %s has no instance %d", group->name, instance);
     if (count >= 0)
         free(members);
     return call_end(group->vm, &call, result);
 }
 
+static bool has_instance(const struct member *member, uint32_t instance)
+{
+    return member->instance == instance;
+}
+
+static bool has_tid(const struct member *member, uint32_t tid)
+{
+    return member->tid == tid;
+}
+
+covey_tid_t covey_group_tid(covey_group_t *group, int instance)
+{
+    struct member found;
+    int result = member_find(group, has_instance, (uint32_t)instance, &found);
+    if (result == COVEY_ENOTASK)
+        return error_set(result, "group %s has no instance %d", group->name, instance);
+    return result == COVEY_OK ? (covey_tid_t)found.tid : result;
+}
+
 int covey_group_instance_of(covey_group_t *group, covey_tid_t tid)
 {
-    struct member *members = NULL;
-    if (group_check(group) != COVEY_OK)
-        return COVEY_EINVAL;
-    struct call call = call_begin(group->vm);
-    int count = members_ask(group, &members);
-    int result = count < 0 ? count : COVEY_ENOTASK;
-    for (int i = 0; i < count; i++) {
-        if (members[i].tid == (uint32_t)tid)
-            result = (int)members[i].instance;
-    }
+    struct member found;
+    int result = member_find(group, has_tid, (uint32_t)tid, &found);
     if (result == COVEY_ENOTASK)
-        error_set(result, "t%x is not in group %s", (unsigned)tid, group->name);
-    if (count >= 0)
-        free(members);
-    return call_end(group->vm, &call, result);
+        return error_set(result, "t%x is not in group %s", (unsigned)tid, group->name);
+    return result == COVEY_OK ? (int)found.instance : result;
 }
 
 static void barrier_cancel(struct covey *vm, uint32_t number)

@@ -101,6 +101,22 @@ void elements_swap(int type, void *base, size_t count)
     }
 }
 
+void elements_copy(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride,
+                   size_t width, size_t count)
+{
+    uint8_t *target = to;
+    const uint8_t *source = from;
+    if (count > 0 && to_stride == 1 && from_stride == 1) {
+        memcpy(target, source, count * width);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        memcpy(target, source, width);
+        target += to_stride * (ptrdiff_t)width;
+        source += from_stride * (ptrdiff_t)width;
+    }
+}
+
 covey_msg_t *covey_msg_new(void)
 {
     struct covey_msg *msg = calloc(1, sizeof *msg);

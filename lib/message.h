@@ -55,6 +55,10 @@ bool item_header_decode(const uint8_t *bytes, uint64_t left, int *type, uint64_t
 /* Reverses the bytes of each of `count` elements (complex: of each part) of a type. */
 void elements_swap(int type, void *base, size_t count);
 
+/* Copies `count` elements of `width` bytes, each array with a stride of its own. */
+void elements_copy(void *to, ptrdiff_t to_stride, const void *from, ptrdiff_t from_stride,
+                   size_t width, size_t count);
+
 /* Fills iov[0..max) with the packed bytes from `offset` on, up to `size` bytes; returns entries. */
 int message_gather(const struct covey_msg *msg, uint64_t offset, size_t size, struct iovec *iov,
                    int max);

@@ -5,7 +5,6 @@
  */
 #include "lib/task.h"
 
-
 #define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
 
 static void sending_add(struct covey *vm, struct peer *peer)

@@ -78,18 +78,6 @@ static int64_t item_check(struct covey_msg *msg, int type, size_t count)
     return (int64_t)size;
 }
 
-static void copy_strided(uint8_t *to, const uint8_t *from, size_t width, size_t count,
-                         ptrdiff_t stride)
-{
-    if (stride == 1) {
-        if (count > 0)
-            memcpy(to, from, count * width);
-        return;
-    }
-    for (size_t i = 0; i < count; i++, from += stride * (ptrdiff_t)width)
-        memcpy(to + i * width, from, width);
-}
-
 int covey_pack(covey_msg_t *msg, int type, const void *base, size_t count, ptrdiff_t stride)
 {
     int64_t size = item_check(msg, type, count);
@@ -102,7 +90,7 @@ int covey_pack(covey_msg_t *msg, int type, const void *base, size_t count, ptrdi
     uint8_t *at = own_extend(msg, (size_t)size);
     size_t width = covey_type_size(type);
     item_header_encode(at, type, count);
-    copy_strided(at + ITEM_HEADER_BYTES, base, width, count, stride);
+    elements_copy(at + ITEM_HEADER_BYTES, 1, base, stride, width, count);
     size_t end = ITEM_HEADER_BYTES + count * width;
     memset(at + end, 0, (size_t)size - end);
     return COVEY_OK;

@@ -26,8 +26,9 @@
 #define OPENING_US 10000000u
 #define HANDSHAKE_US 5000000u
 #define UNPROVED_MAX 64 /* accepted connections that have not proved their key */
-#define TCP_AFTER_BYTES ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it   \
-                                                */
+#define TCP_AFTER_BYTES                                                                            \
+    ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it                       \
+                            */
 
 static const char *const names[ROUTES] = {"auto", "shm", "udp", "tcp", "ether"};
 

@@ -27,8 +27,9 @@
 
 #define ROUTES 5 /* enum covey_route */
 #define BUFFER_BYTES_DEFAULT ((size_t)16 * 1024 * 1024)
-#define DAEMON_QUEUE_BYTES ((size_t)256 * 1024) /* bulk waits while more is queued to the daemon   \
-                                                 */
+#define DAEMON_QUEUE_BYTES                                                                         \
+    ((size_t)256 * 1024) /* bulk waits while more is queued to the daemon                          \
+                          */
 
 /* What epoll reports on: a descriptor and who cares. */
 struct watch {
@@ -118,7 +119,7 @@ struct peer {
     struct control_gone exit;
     uint64_t broken_at_us; /* a link of it broke; GONE should follow */
     char broken_why[96];
-    int forced_route;      /* -1: as the task's */
+    int forced_route; /* -1: as the task's */
 
     uint64_t send_sequence, sent_bytes, credit_bytes;
     uint64_t traffic_bytes;
@@ -283,7 +284,7 @@ void peer_check(struct covey *vm, uint64_t now_us);
 void peer_free_all(struct covey *vm);
 /* A link failed in the middle of a frame; the peer's end should follow. */
 void peer_link_broke(struct covey *vm, struct peer *peer, const char *why);
-int peer_error(const struct peer *peer);                   /* ENOTASK or EHOSTFAIL of a gone peer */
+int peer_error(const struct peer *peer); /* ENOTASK or EHOSTFAIL of a gone peer */
 
 /* ---- outgo.c: sends under way ---- */
 

@@ -87,18 +87,6 @@ static int item_expect(struct covey_msg *msg, int type, size_t count, struct ite
     return COVEY_OK;
 }
 
-static void copy_strided(uint8_t *to, const uint8_t *from, size_t width, size_t count,
-                         ptrdiff_t stride)
-{
-    if (stride == 1) {
-        if (count > 0)
-            memcpy(to, from, count * width);
-        return;
-    }
-    for (size_t i = 0; i < count; i++, to += stride * (ptrdiff_t)width)
-        memcpy(to, from + i * width, width);
-}
-
 int covey_unpack(covey_msg_t *msg, int type, void *base, size_t count, ptrdiff_t stride)
 {
     struct item item;
@@ -107,7 +95,7 @@ int covey_unpack(covey_msg_t *msg, int type, void *base, size_t count, ptrdiff_t
     int error = item_expect(msg, type, count, &item);
     if (error != COVEY_OK)
         return error;
-    copy_strided(base, item.data, covey_type_size(type), count, stride);
+    elements_copy(base, stride, item.data, 1, covey_type_size(type), count);
     item_advance(msg, &item, count);
     return COVEY_OK;
 }

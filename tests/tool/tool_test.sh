@@ -297,12 +297,12 @@ test_run_environment() {
 }
 
 test_run_folder() {
-    mkdir -p "$dir/work/sub"
-    printf '#!/bin/sh\npwd\n' >"$dir/work/where"
-    chmod +x "$dir/work/where"
-    cd "$dir/work" || return 1
-    covey_is 0 run ./where && out_is "$dir/work" && covey_is 0 run --cwd sub ./where &&
-        out_is "$dir/work/sub" && covey_is 0 run --cwd / ../work/where && out_is / &&
+    mkdir -p "$dir/wd/sub"
+    printf '#!/bin/sh\npwd\n' >"$dir/wd/where"
+    chmod +x "$dir/wd/where"
+    cd "$dir/wd" || return 1
+    covey_is 0 run ./where && out_is "$dir/wd" && covey_is 0 run --cwd sub ./where &&
+        out_is "$dir/wd/sub" && covey_is 0 run --cwd / ../wd/where && out_is / &&
         covey_is 127 run --cwd "$dir/nowhere" true
     local result=$?
     cd "$OLDPWD" || return 1
