@@ -381,9 +381,9 @@ const char *udp_stat(const struct udp *udp, size_t i, uint64_t *value)
         const char *name;
         uint64_t value;
     } stats[] = {
-        {"socket.datagrams_sent", udp->sent},   {"udp.datagrams_received", udp->received},
-        {"socket.send_calls", udp->sends},      {"udp.receive_calls", udp->receives},
-        {"socket.sends_refused", udp->refused}, {"udp.sends_dropped", udp->dropped},
+        {"socket.datagrams_sent", udp->sent},   {"socket.datagrams_received", udp->received},
+        {"socket.send_calls", udp->sends},      {"socket.receive_calls", udp->receives},
+        {"socket.sends_refused", udp->refused}, {"socket.sends_dropped", udp->dropped},
     };
     if (i >= sizeof stats / sizeof stats[0])
         return NULL;

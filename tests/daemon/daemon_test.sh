@@ -6,6 +6,7 @@
 # is asked for until it is so. TEST=text runs only the stories whose names contain the text.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/report.sh
 . tests/report.sh
 BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
@@ -38,24 +39,23 @@ alive() { # pid; a zombie is not
 }
 dead() { ! alive "$1"; }
 
-daemon_pid() { # host
+daemons() { # that carry our mark
     local pid
-    for pid in $(grep -lszE "^COVEY_DAEMON_TEST=$$\$" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
-        [ "$(readlink "/proc/$pid/exe")" = "$coveyd" ] &&
-            ls -l "/proc/$pid/fd" 2>/dev/null | grep -q "/$1\.log" && echo "$pid"
-    done
+    grep -lszE "^COVEY_DAEMON_TEST=$$\$" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 |
+        while read -r pid; do
+            [ "$(readlink "/proc/$pid/exe")" = "$coveyd" ] && echo "$pid"
+        done
 }
 
-processes() { # that carry our mark, this shell's children aside
+daemon_pid() { # host: the one that writes its log
     local pid
-    for pid in $(grep -lszE "^COVEY_DAEMON_TEST=$$\$" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
-        [ "$pid" != $$ ] && [ "$pid" != "$BASHPID" ] &&
-            [ "$(readlink "/proc/$pid/exe")" = "$coveyd" ] && echo "$pid"
+    for pid in $(daemons); do
+        [ "$(readlink "/proc/$pid/fd/2")" = "$dir/run/covey/$COVEY_VM/$1.log" ] && echo "$pid"
     done
 }
 
 nothing_left() {
-    [ -z "$(processes)" ] && [ -z "$(find "$dir/run" -mindepth 1)" ]
+    [ -z "$(daemons)" ] && [ -z "$(find "$dir/run" -mindepth 1)" ]
 }
 
 up_hosts() { [ "$(covey hosts | grep -cw up)" -eq "$1" ]; }
@@ -96,7 +96,7 @@ story() { # name, function
         said_failed
     fi
     covey halt 2>/dev/null
-    until_so nothing_left || bad "$1" "left behind: $(processes) $(find "$dir/run" -mindepth 1)"
+    until_so nothing_left || bad "$1" "left behind: $(daemons) $(find "$dir/run" -mindepth 1)"
 }
 
 # ---- stories ----
@@ -201,7 +201,7 @@ killed_task() {
     until_so tasks 4 || return 1
     kill -KILL "$(task_pid 1)"
     until_so tasks 3 || return 1
-    covey kill $(covey ps | awk '/sleep/ { print $1 }') || return 1
+    covey ps | awk '/sleep/ { print $1 }' | xargs "$BUILD/covey" kill || return 1
     wait $run
     [ $? -gt 128 ] && tasks 0
 }
@@ -218,8 +218,9 @@ stubborn_task() {
 grandchild() {
     start 0 || return 1
     # the background child keeps the output open; the end of the task is told nevertheless
-    covey run /bin/sh -c 'sleep 1000 & echo $! >'"$dir/grandchild"'; echo done' >"$dir/lines" || return 1
-    [ "$(cat "$dir/lines")" = done ] && tasks 0 && alive "$(cat "$dir/grandchild")" || return 1
+    covey run /bin/sh -c 'sleep 1000 & echo $! >'"$dir/grandchild"'; echo end of task' >"$dir/lines" || return 1
+    [ "$(cat "$dir/lines")" = "end of task" ] || return 1
+    tasks 0 && alive "$(cat "$dir/grandchild")" || return 1
     kill "$(cat "$dir/grandchild")"
 }
 
@@ -289,7 +290,8 @@ cut_off_daemon() {
     alive "$pid" || return 1
     kill -CONT "$daemon"
     until_so dead "$daemon" || return 1
-    dead "$pid" && [ ! -e "$dir/run/covey/$COVEY_VM/h2.sock" ] || return 1
+    dead "$pid" || return 1
+    [ ! -e "$dir/run/covey/$COVEY_VM/h2.sock" ] || return 1
     grep -q 'ending: ' "$dir/run/covey/$COVEY_VM/h2.log" || return 1 # the log is kept
     rm "$dir/run/covey/$COVEY_VM/h2.log"
     kill -TERM $!

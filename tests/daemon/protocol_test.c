@@ -382,6 +382,164 @@ static void descriptors_pass_through(void)
     vm_stop(&vm);
 }
 
+/* ---- spawning ---- */
+
+static void put_spawn(struct client *c, const struct control_spawn *spawn, const char *const *argv,
+                      const char *const *env)
+{
+    static uint8_t bytes[FRAME_PAYLOAD_MAX];
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    control_put_spawn(&w, spawn, argv, env);
+    CU_ASSERT_TRUE_FATAL(cursor_ok(&w));
+    client_put(c, FRAME_SPAWN, 0, bytes, (size_t)(w.at - bytes));
+}
+
+/* The result of a SPAWN of one task. */
+static struct control_result spawn_result(struct client *c)
+{
+    struct control_reply reply = {0};
+    struct control_result result = {0};
+    if (!client_gets(c, FRAME_REPLY))
+        return result;
+    struct cursor r = cursor_reader(c->payload, c->frame.length);
+    control_get_reply(&r, &reply);
+    control_get_result(&r, &result);
+    CU_ASSERT_TRUE(cursor_done(&r) && reply.status == 0);
+    return result;
+}
+
+static struct control_spawn spawn_for(const struct client *c)
+{
+    return (struct control_spawn){
+        .request = 3, .count = 1, .parent = c->tid, .sink = c->tid, .cwd = "/"};
+}
+
+static void spawn_fails(struct client *c, const char *cwd, const char *program, int32_t error,
+                        const char *says)
+{
+    const char *const argv[] = {program, NULL};
+    struct control_spawn spawn = spawn_for(c);
+    snprintf(spawn.cwd, sizeof spawn.cwd, "%s", cwd);
+    put_spawn(c, &spawn, argv, NULL);
+    struct control_result result = spawn_result(c);
+    CU_ASSERT_EQUAL(result.error, error);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.text, says));
+    if (strstr(result.text, says) == NULL)
+        printf("says: %s\n", result.text);
+}
+
+static void failures_to_spawn_are_exact(void)
+{
+    struct vm vm;
+    struct client c;
+    vm_start(&vm);
+    client_enrol(&c, &vm);
+    spawn_fails(&c, "/", "/no/such", COVEY_ENOENT, "program '/no/such': No such file");
+    spawn_fails(&c, "/", "nosuch", COVEY_ENOENT, "program 'nosuch': No such file");
+    spawn_fails(&c, "/", "/etc/passwd/x", COVEY_ENOENT, "Not a directory");
+    spawn_fails(&c, "/", "/etc/passwd", COVEY_EEXEC, "Permission denied");
+    spawn_fails(&c, "/no/such", "true", COVEY_ENOENT, "working directory '/no/such': No such file");
+    spawn_fails(&c, "/etc/passwd", "true", COVEY_ENOENT, "working directory '/etc/passwd': Not a");
+    client_end(&c);
+    vm_stop(&vm);
+}
+
+/* What the task wrote, until its end is told. Returns its size. */
+static size_t gather_output(struct client *c, char *text, size_t capacity,
+                            struct control_gone *gone)
+{
+    size_t used = 0;
+    *gone = (struct control_gone){0};
+    while (client_get(c) && c->frame.kind == FRAME_OUTPUT) {
+        size_t size = c->frame.length - 8;
+        if (used + size < capacity)
+            memcpy(text + used, c->payload + 8, size);
+        used += size;
+    }
+    struct cursor r = cursor_reader(c->payload, c->frame.length);
+    control_get_gone(&r, gone);
+    CU_ASSERT_EQUAL(c->frame.kind, FRAME_GONE);
+    text[used < capacity ? used : 0] = '\0';
+    return used;
+}
+
+static void output_then_the_end(void)
+{
+    struct vm vm;
+    struct client c;
+    char text[4096], tid[4];
+    struct control_gone gone;
+    const char *const argv[] = {"sh", "-c", "echo $A $COVEY_VM; pwd; printf unfinished; exit 5",
+                                NULL};
+    const char *const env[] = {"A=first", "COVEY_VM=wrong", "A=second", NULL};
+    vm_start(&vm);
+    client_enrol(&c, &vm);
+    struct control_spawn spawn = spawn_for(&c);
+    memcpy(spawn.cwd, "/tmp", 5);
+    put_spawn(&c, &spawn, argv, env);
+    struct control_result result = spawn_result(&c);
+    CU_ASSERT_EQUAL(result.error, 0);
+    put_tid((uint8_t *)tid, result.number);
+    client_put(&c, FRAME_WATCH, 0, tid, sizeof tid);
+    gather_output(&c, text, sizeof text, &gone);
+    CU_ASSERT_STRING_EQUAL(text, "second raw\n/tmp\nunfinished");
+    CU_ASSERT_EQUAL(gone.tid, result.number);
+    CU_ASSERT_EQUAL(gone.kind, COVEY_EXIT_STATUS);
+    CU_ASSERT_EQUAL(gone.value, 5);
+    client_put(&c, FRAME_WATCH, 0, tid, sizeof tid); /* it is remembered */
+    gather_output(&c, text, sizeof text, &gone);
+    CU_ASSERT_EQUAL(gone.value, 5);
+    client_end(&c);
+    vm_stop(&vm);
+}
+
+static void put_ack(struct client *c, uint32_t tid, size_t size)
+{
+    uint8_t bytes[8];
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    control_put_output_ack(&w, &(struct control_output){.tid = tid, .bytes = (uint32_t)size});
+    client_put(c, FRAME_OUTPUT_ACK, 0, bytes, sizeof bytes);
+}
+
+/* Takes OUTPUT frames, acknowledging them or not; returns their bytes when GONE came, or for
+ * `most` bytes. */
+static size_t take_output(struct client *c, uint32_t tid, bool acknowledge, size_t most)
+{
+    size_t total = 0;
+    while (total < most && client_get(c) && c->frame.kind == FRAME_OUTPUT) {
+        total += c->frame.length - 8;
+        if (acknowledge)
+            put_ack(c, tid, c->frame.length - 8);
+    }
+    return total;
+}
+
+static void output_waits_for_the_sink(void)
+{
+    struct vm vm;
+    struct client c;
+    uint8_t tid[4];
+    const size_t all = 4 * 1024 * 1024;
+    const char *const argv[] = {"sh", "-c", "yes | head -c 4194304", NULL};
+    vm_start(&vm);
+    client_enrol(&c, &vm);
+    struct control_spawn spawn = spawn_for(&c);
+    put_spawn(&c, &spawn, argv, NULL);
+    struct control_result result = spawn_result(&c);
+    put_tid(tid, result.number);
+    client_put(&c, FRAME_WATCH, 0, tid, sizeof tid);
+    size_t first = take_output(&c, result.number, false, OUTPUT_UNACKED_MAX);
+    CU_ASSERT_TRUE(first >= OUTPUT_UNACKED_MAX && first < OUTPUT_UNACKED_MAX + FRAME_PAYLOAD_MAX);
+    client_put(&c, FRAME_HOSTS, 0, "\0\0\0\5", 4); /* the next frame is its answer, not output */
+    expect_reply(&c, 5, 0);
+    put_ack(&c, result.number, first);
+    CU_ASSERT_EQUAL(first + take_output(&c, result.number, true, all - first), all);
+    CU_ASSERT_EQUAL(c.frame.kind, FRAME_OUTPUT);
+    CU_ASSERT_TRUE(client_gets(&c, FRAME_GONE));
+    client_end(&c);
+    vm_stop(&vm);
+}
+
 /* Sends data until the daemon takes no more; returns the frames that it took, whole or in part. */
 static unsigned flood(struct client *c, uint32_t to)
 {
@@ -436,6 +594,9 @@ int main(void)
         {"both ends of a link get one key", both_ends_of_a_link_get_one_key},
         {"descriptors pass through", descriptors_pass_through},
         {"a flood is held back", a_flood_is_held_back},
+        {"failures to spawn are exact", failures_to_spawn_are_exact},
+        {"output, then the end", output_then_the_end},
+        {"output waits for the sink", output_waits_for_the_sink},
     };
     signal(SIGPIPE, SIG_IGN);
     return covey_test_main("protocol", cases, sizeof cases / sizeof cases[0]);
