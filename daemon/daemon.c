@@ -171,9 +171,10 @@ static void settle(void *context)
     struct daemon *d = context;
     hosts_settle(d);
     launch_settle(d);
-    ending_settle(d);
+    ending_leave(d);
     uint64_t next_us = node_step(d->node, loop_now_us());
     bool full = udp_flush(d->udp);
+    ending_check(d);
     loop_fd_set(d->udp_watch, LOOP_READ | (full ? LOOP_WRITE : 0));
     loop_alarm_set(d->node_alarm, next_us);
     connection_flush_all(d);

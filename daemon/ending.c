@@ -112,18 +112,22 @@ void ending_task_gone(struct daemon *d)
         goodbye(d, "no task left");
 }
 
-void ending_settle(struct daemon *d)
+void ending_leave(struct daemon *d)
 {
     struct ending *ending = d->ending;
-    if (ending->phase != PHASE_GOODBYE)
+    if (ending->phase != PHASE_GOODBYE || ending->said)
         return;
-    if (!ending->said && ending->way == ENDING_LEAVE && d->joined)
-        node_leave(d->node, loop_now_us());
-    bool first = !ending->said;
     ending->said = true;
-    if (first) {
-        loop_wake(d->loop); /* the goodbye is sent by the step that follows */
-    } else if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED) {
+    if (ending->way == ENDING_LEAVE && d->joined)
+        node_leave(d->node, loop_now_us());
+}
+
+void ending_check(struct daemon *d)
+{
+    const struct ending *ending = d->ending;
+    if (ending->phase != PHASE_GOODBYE || !ending->said)
+        return;
+    if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED) {
         ending_to(d, PHASE_DONE, "acknowledged");
         loop_stop(d->loop);
     }

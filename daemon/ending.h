@@ -20,8 +20,11 @@ enum ending_way {
 void ending_begin(struct daemon *d, enum ending_way way, const char *text);
 bool ending_under_way(const struct daemon *d);
 
-/* A task of this host is gone; and: all events of this round were handled. */
+/* A task of this host is gone. */
 void ending_task_gone(struct daemon *d);
-void ending_settle(struct daemon *d);
+
+/* In every round, before and after the node's step: says goodbye; sees whether it was heard. */
+void ending_leave(struct daemon *d);
+void ending_check(struct daemon *d);
 
 #endif
