@@ -422,10 +422,10 @@ uint64_t member_step(struct member *m, uint64_t now_us)
 {
     if (m->phase == MEMBER_IDLE || m->phase == MEMBER_ENDED)
         return UINT64_MAX;
-    step_phase(m, now_us);
     election_step(m, now_us);
     detector_step(m, now_us);
     registry_step(m, now_us);
+    step_phase(m, now_us); /* what is still to be published holds it back */
     if (m->phase == MEMBER_ENDED)
         return UINT64_MAX;
     return earlier(m->phase_end_us, earlier(detector_deadline(m), election_deadline(m, now_us)));

@@ -293,14 +293,15 @@ void vm_sim_bootstrap(struct vm_sim *sim, uint32_t host)
     node_bootstrap(life->node, sim->now_us);
 }
 
-/* A coordinator that died may have given the index to a host that never joined. */
-static void bury(struct vm_sim *sim, uint32_t index)
+/* The index may belong to a host that never joined, for the coordinator that gave it died; or to
+ * one of a later epoch, of which a coordinator that stood still does not know yet. */
+static void bury(struct vm_sim *sim, uint32_t index, uint64_t epoch)
 {
     struct life *life = sim->lives[index];
 
     if (!life)
         return;
-    if (life->joined)
+    if (life->joined && vm_sim_epoch(life) <= epoch)
         vm_sim_fail(sim, "index %u was given again", index);
     trace(life, "BURIED");
     if (sim->on[life->host] == life)
@@ -325,7 +326,7 @@ bool vm_sim_launch(struct vm_sim *sim, uint32_t host)
         return false;
     if (index > VM_SIM_INDEX_MAX)
         abort();
-    bury(sim, (uint32_t)index);
+    bury(sim, (uint32_t)index, vm_sim_epoch(through));
     life = create_life(sim, host, (uint32_t)index);
     life->inviter = through->index;
     node_join(life->node, node_self(through->node), sim->now_us);
