@@ -440,7 +440,8 @@ static bool run_weather(uint64_t seed, bool trace)
         vm_sim_check_converged(w.sim);
     ok = !vm_sim_failure(w.sim);
     if (!ok)
-        printf("seed %llu: %s\n", (unsigned long long)seed, vm_sim_failure(w.sim));
+        printf("seed %llu: %s (replay: vm_test --seed %llu --trace)\n", (unsigned long long)seed,
+               vm_sim_failure(w.sim), (unsigned long long)seed);
     vm_sim_destroy(w.sim);
     return ok;
 }
