@@ -21,7 +21,7 @@ static int join(covey_t **vm, const struct app_options *options)
     struct covey_options how = {.route = options->route};
     int error = covey_join(vm, &how);
     if (error == COVEY_EDAEMON) {
-        warnx("%s; start a virtual machine with: covey start --local 4", covey_error_text());
+        warnx("%s (on this machine alone: covey start --local 4)", covey_error_text());
         return -1;
     }
     return error < 0 ? crew_error("cannot join the virtual machine", error) : 0;
