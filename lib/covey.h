@@ -231,7 +231,8 @@ struct covey_spawn {
     const char *const *hosts; /* host names for WHERE_HOSTS and WHERE_EACH, ends with NULL */
     int where;                /* enum covey_where */
     int output;               /* enum covey_output */
-    int route;                /* route that the tasks use unless they say otherwise */
+    int route;                /* route that the tasks use unless they say otherwise; AUTO: the one
+                                 that is forced for the caller, if any */
     int tether;               /* 1: end the tasks when the caller ends */
 };
 

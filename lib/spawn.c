@@ -91,10 +91,11 @@ static int deal_make(struct covey *vm, const struct covey_spawn *what, struct de
 static int spawn_body(const struct covey *vm, const struct covey_spawn *what, uint32_t count,
                       uint8_t *body, size_t *size)
 {
-    struct control_spawn s = {.count = count,
-                              .parent = vm->tid,
-                              .route = (uint8_t)what->route,
-                              .tether = what->tether != 0};
+    struct control_spawn s = {
+        .count = count,
+        .parent = vm->tid,
+        .route = (uint8_t)(what->route != COVEY_ROUTE_AUTO ? what->route : vm->route),
+        .tether = what->tether != 0};
     s.sink = what->output == COVEY_OUTPUT_SELF      ? vm->tid
              : what->output == COVEY_OUTPUT_INHERIT ? vm->sink
                                                     : 0;
