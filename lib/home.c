@@ -39,7 +39,9 @@ void home_flush(struct covey *vm)
         home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");
         return;
     }
-    watch_change(vm, &vm->daemon_watch, EPOLLIN | (left != 0 ? EPOLLOUT : 0));
+    /* the queue may be empty again before the send that found it full is told */
+    bool wanted = left != 0 || vm->home_full;
+    watch_change(vm, &vm->daemon_watch, EPOLLIN | (wanted ? EPOLLOUT : 0));
 }
 
 int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload)
@@ -168,8 +170,10 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
 void home_ready(struct covey *vm, struct watch *watch, uint32_t events)
 {
     (void)watch;
-    if ((events & EPOLLOUT) != 0)
+    if ((events & EPOLLOUT) != 0) {
+        vm->home_full = false;
         home_flush(vm);
+    }
     int result = vm->lost != 0 ? 0 : stream_read(vm->daemon, on_frame, vm);
     if (result == STREAM_CLOSED)
         home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");

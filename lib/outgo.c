@@ -121,6 +121,8 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
 {
     uint8_t payload[FRAME_PAYLOAD_MAX];
     size_t head = 0;
+    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
+        vm->home_full = true; /* until room is told */
     if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES || vm->lost != 0)
         return false;
     struct frame frame = {.kind = FRAME_DATA, .source = vm->tid, .destination = peer->tid};

@@ -203,6 +203,7 @@ struct covey {
     int epoll, doorbell;
     struct watch doorbell_watch, daemon_watch, listener_watch;
     struct stream *daemon;
+    bool home_full; /* a send waits for room in the queue to the daemon */
     uint16_t listener_port;
     struct conn *conns; /* closed ones too, until conn_bury() */
     unsigned shm_count; /* conns without a descriptor, which must be looked at */
