@@ -49,7 +49,8 @@ static void caller_destroy(struct caller *caller)
     *(caller->previous == NULL ? &local->first : &caller->previous->next) = caller->next;
     if (caller->next != NULL)
         caller->next->previous = caller->previous;
-    local->count--;
+    if (local->count-- == CALLERS_MAX)
+        loop_fd_set(local->watch, LOOP_READ);
     loop_fd_remove(&caller->watch);
     loop_timer_remove(&caller->timer);
     stream_destroy(caller->stream);
@@ -209,7 +210,8 @@ static void caller_create(struct local *local, int fd, pid_t pid)
     if (caller->next != NULL)
         caller->next->previous = caller;
     local->first = caller;
-    local->count++;
+    if (++local->count == CALLERS_MAX)
+        loop_fd_set(local->watch, 0); /* the others wait in the socket's queue */
     caller->watch = loop_fd_add(d->loop, fd, LOOP_READ, on_caller, caller);
     caller->timer = loop_timer_add(d->loop, on_caller_late, caller);
     if (caller->watch == NULL || caller->timer == NULL)
@@ -224,7 +226,7 @@ static void local_admit(struct local *local, int fd)
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
     int error = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
-    if (error == 0 && peer.uid == geteuid() && local->count < CALLERS_MAX) {
+    if (error == 0 && peer.uid == geteuid()) {
         caller_create(local, fd, peer.pid);
         return;
     }
@@ -236,7 +238,8 @@ static void local_admit(struct local *local, int fd)
 static void on_again(void *context)
 {
     struct local *local = context;
-    loop_fd_set(local->watch, LOOP_READ);
+    if (local->count < CALLERS_MAX)
+        loop_fd_set(local->watch, LOOP_READ);
 }
 
 /* Without descriptors accept() would fail again and again: pause. */
@@ -252,7 +255,7 @@ static void on_listener(void *context, int events)
     (void)events;
     struct local *local = context;
     int listener = local->daemon->runtime.listener;
-    for (int i = 0; i < ACCEPTS_MAX; i++) {
+    for (int i = 0; i < ACCEPTS_MAX && local->count < CALLERS_MAX; i++) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
             local_admit(local, fd);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BACKLOG 512
+#define BACKLOG 4096
 #define LOCK_TRIES 100
 
 /* ---- directories ---- */
