@@ -147,6 +147,7 @@ run_suite() {
     env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u COVEY_VM -u COVEY_SOCKET -u COVEY_ROUTE \
         COVEY_TEST_SUITE="$mark" XDG_RUNTIME_DIR="$runtime" \
         ASAN_OPTIONS="$sanitizer:${ASAN_OPTIONS:-}" TSAN_OPTIONS="$sanitizer:${TSAN_OPTIONS:-}" \
+        LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \
         UBSAN_OPTIONS="$sanitizer:print_stacktrace=1:${UBSAN_OPTIONS:-}" \
         timeout -k 5 "$(suite_timeout "$suite")" $(suite_command "$suite") >"$log" 2>&1 </dev/null
     status=$?
