@@ -92,6 +92,8 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     size -= FRAME_MESSAGE_BYTES;
     if (size > header.size)
         return "more data than the message announced";
+    if (size < ITEM_HEADER_BYTES && size < header.size)
+        return "a first frame without the header of the first item";
     struct arrival *a = arrival_create(vm, peer, &header);
     if (a == NULL)
         return "out of memory";

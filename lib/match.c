@@ -166,10 +166,8 @@ static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
         req_finish(req, error, req->text);
         return false;
     }
-    if (a->listed && a->msg == NULL) {
-        unexpected_remove(vm, a); /* its bytes were let go: the receive ends with ENOMEM */
-        req->into_array = false;
-    }
+    if (a->msg == NULL && (a->listed || a->received > 0))
+        req->into_array = false; /* its bytes were let go: the receive ends with ENOMEM */
     unexpected_remove(vm, a);
     if (req->into_array)
         redirect(req, a);
@@ -230,15 +228,22 @@ void match_complete(struct covey *vm, struct arrival *a)
         finish_bound(vm, a);
 }
 
-void match_post(struct covey *vm, struct covey_req *req)
+/* Gives the receive the oldest unexpected message that it fits; false: there is none. */
+static bool take_unexpected(struct covey *vm, struct covey_req *req)
 {
     for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
         if (!fits(req->source, req->tag, req->context, a))
             continue;
-        if (!bind(vm, req, a))
-            return;
-        if (a->received == a->info.bytes)
+        if (bind(vm, req, a) && a->received == a->info.bytes)
             finish_bound(vm, a);
+        return true;
+    }
+    return false;
+}
+
+void match_post(struct covey *vm, struct covey_req *req)
+{
+    if (take_unexpected(vm, req)) {
         credit_reopen(vm);
         return;
     }
@@ -251,7 +256,7 @@ void match_post(struct covey *vm, struct covey_req *req)
     posted_add(vm, req, false);
 }
 
-/* Puts a message that was being received back among the unexpected ones. */
+/* The message that was being received goes to another receive that fits, or waits for one. */
 static void put_back(struct covey *vm, struct covey_req *req)
 {
     struct arrival *a = req->arrival;
@@ -264,7 +269,7 @@ static void put_back(struct covey *vm, struct covey_req *req)
         memcpy(message_bytes(a->msg) + ITEM_HEADER_BYTES, req->base,
                (size_t)(have < data ? have : data));
     }
-    unexpected_add(vm, a);
+    match_arrival(vm, a);
 }
 
 bool match_cancel(struct covey *vm, struct covey_req *req)
@@ -285,7 +290,8 @@ void match_abandon(struct covey *vm, struct arrival *a)
     if (req == NULL)
         return;
     req->arrival = NULL;
-    posted_add(vm, req, true);
+    if (vm->closing || !take_unexpected(vm, req)) /* another may have come meanwhile */
+        posted_add(vm, req, true);
 }
 
 void match_fail_source(struct covey *vm, struct peer *peer)

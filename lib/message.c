@@ -88,7 +88,7 @@ bool item_header_decode(const uint8_t *bytes, uint64_t left, int *type, uint64_t
 void elements_swap(int type, void *base, size_t count)
 {
     const struct type *t = type_find(type);
-    size_t width = t == NULL ? 1 : t->size / t->parts;
+    size_t width = t == NULL ? 1 : (size_t)(t->size / t->parts);
     if (width == 1)
         return;
     uint8_t *at = base;

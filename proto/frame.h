@@ -16,7 +16,8 @@
  * A message travels as one or more data frames of its pair (source, destination), which may be
  * interleaved with frames of other kinds and other pairs but never with another message of the
  * same pair and route:
- *   data payload = [message] *u8            ; message in the frame flagged FRAME_FIRST
+ *   data payload = [message] *u8            ; message in the frame flagged FRAME_FIRST, and then
+ *                                           ; 16 bytes (the first item's header) or all there are
  *   message = sequence size tag context representation 7u8(0)
  *   sequence = u64  ; counts the messages of the pair from 0, over all routes
  *   size     = u64  ; bytes of the packed message, <= 2^40
