@@ -53,6 +53,8 @@
 
 #define DATAGRAM_BYTES_MIN 1200
 #define DATAGRAM_BYTES_LOOPBACK 65000
+#define GATHER_MISSING_BYTES 8192 /* this much of a frame must be missing for reads to be rarer */
+#define GATHER_US 500
 #define FILES_WANTED 65536
 
 uint32_t daemon_host(const struct daemon *d)
@@ -153,17 +155,29 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
     node_on_datagram(d->node, from, bytes, size, loop_now_us());
 }
 
+/* In the middle of a large frame, waking up for each datagram of it costs more than the datagram:
+ * the socket then is left alone for a moment, and what has come is read in one go. */
+static void udp_read(struct daemon *d)
+{
+    bool any = udp_receive(d->udp, on_datagram, d) > 0;
+    bool wait = any && !d->options->local && node_missing(d->node) >= GATHER_MISSING_BYTES;
+    d->read_at_us = wait ? loop_now_us() + GATHER_US : 0;
+}
+
 static void on_udp(void *context, int events)
 {
     struct daemon *d = context;
     if (events & LOOP_READ)
-        udp_receive(d->udp, on_datagram, d);
+        udp_read(d);
     /* writable: settle() sends */
 }
 
 static void on_alarm(void *context)
 {
-    (void)context; /* settle() follows, and steps the node */
+    struct daemon *d = context;
+    if (d->read_at_us != 0 && loop_now_us() >= d->read_at_us)
+        udp_read(d);
+    /* settle() follows, and steps the node */
 }
 
 static void settle(void *context)
@@ -175,7 +189,9 @@ static void settle(void *context)
     uint64_t next_us = node_step(d->node, loop_now_us());
     bool full = udp_flush(d->udp);
     ending_check(d);
-    loop_fd_set(d->udp_watch, LOOP_READ | (full ? LOOP_WRITE : 0));
+    loop_fd_set(d->udp_watch, (d->read_at_us == 0 ? LOOP_READ : 0) | (full ? LOOP_WRITE : 0));
+    if (d->read_at_us != 0 && d->read_at_us < next_us)
+        next_us = d->read_at_us;
     loop_alarm_set(d->node_alarm, next_us);
     connection_flush_all(d);
     if (connection_resume_all(d))

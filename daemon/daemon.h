@@ -35,6 +35,7 @@ struct daemon {
 
     struct udp *udp;
     struct loop_fd *udp_watch;
+    uint64_t read_at_us; /* the socket is left alone until then; 0: it is watched */
     struct node *node;
     struct loop_alarm *node_alarm;
     struct node_config node_config;

@@ -363,16 +363,18 @@ static void message_deliver(struct udp *udp, struct mmsghdr *message, udp_datagr
     }
 }
 
-void udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context)
+size_t udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context)
 {
     struct incoming in;
+    uint64_t before = udp->received;
     for (int round = 0; round < RECEIVE_ROUNDS; round++) {
         int n = incoming_fill(udp, &in);
         for (int i = 0; i < n; i++)
             message_deliver(udp, &in.messages[i], fn, context);
         if (n < BATCHES)
-            return;
+            break;
     }
+    return (size_t)(udp->received - before);
 }
 
 const char *udp_stat(const struct udp *udp, size_t i, uint64_t *value)

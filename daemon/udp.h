@@ -40,7 +40,7 @@ bool udp_flush(struct udp *udp);
 /* Receives what is there, at most some MiB, and hands on each datagram. */
 typedef void udp_datagram_fn(void *context, const struct address *from, const uint8_t *bytes,
                              size_t size);
-void udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context);
+size_t udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context);
 
 /* The i-th counter and its name, NULL at the end. */
 const char *udp_stat(const struct udp *udp, size_t i, uint64_t *value);

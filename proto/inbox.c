@@ -48,7 +48,8 @@ static int next_collected(struct inbox *in, struct window *w, struct frame *fram
     if (found <= 0)
         return found;
     collect(in, w, FRAME_HEADER_BYTES + frame->length);
-    if (in->size < FRAME_HEADER_BYTES + frame->length)
+    in->missing = FRAME_HEADER_BYTES + frame->length - in->size;
+    if (in->missing > 0)
         return 0;
     in->size = 0;
     *payload = in->bytes + FRAME_HEADER_BYTES;
@@ -75,6 +76,7 @@ static int next_in_place(struct inbox *in, struct window *w, struct frame *frame
 int inbox_next(struct inbox *in, struct window *w, struct frame *frame, const uint8_t **payload,
                const char **reason)
 {
+    in->missing = 0;
     if (in->given > 0) {
         window_consume(w, in->given);
         in->given = 0;

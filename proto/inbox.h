@@ -10,7 +10,8 @@
 struct inbox {
     uint8_t *bytes; /* the beginning of a frame whose end has not come, allocated on demand */
     size_t size;
-    size_t given; /* bytes of the window that the frame given last occupies */
+    size_t given;   /* bytes of the window that the frame given last occupies */
+    size_t missing; /* bytes of the frame under way that have not come; 0: none is */
 };
 
 /* Takes the next whole frame, if there is one: returns 1 and sets *frame and *payload, which stay

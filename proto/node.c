@@ -431,6 +431,11 @@ size_t node_queued(const struct node *node, uint32_t host)
     return peer ? session_queued(peer->session) : 0;
 }
 
+size_t node_missing(const struct node *node)
+{
+    return node->endpoint.missing;
+}
+
 size_t node_unsent(const struct node *node)
 {
     return queued_to_all(node) + member_is_busy(node->member);

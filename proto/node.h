@@ -130,6 +130,10 @@ int node_send(struct node *node, uint32_t host, const struct frame *frame, const
 /* Bytes queued for a host and not yet acknowledged (to hold back a task that floods). */
 size_t node_queued(const struct node *node, uint32_t host);
 
+/* Bytes that the frame under way still lacks, of the host that was last heard: while many are
+ * missing nothing is delivered later by reading datagrams less often. */
+size_t node_missing(const struct node *node);
+
 /* Does everything that is due: timers, handshakes, datagrams that may be sent now. Returns when it
  * must be called again at the latest, UINT64_MAX for never. */
 uint64_t node_step(struct node *node, uint64_t now_us);

@@ -182,6 +182,7 @@ static void on_data(struct session *s, const struct datagram *d, uint64_t now_us
         return;
     }
     deliver_frames(s, now_us);
+    s->endpoint->missing = s->inbox.missing;
 }
 
 /* What an authentic and fresh datagram says. */

@@ -40,6 +40,7 @@ struct endpoint {
     struct identity me;
     struct endpoint_owner owner;
     struct counters counters;
+    size_t missing; /* of the frame under way in the session that was last heard */
     size_t datagram_bytes_min, datagram_bytes_max;
     uint64_t stall_us; /* silence of a host that owes acknowledgements before hands are shaken */
     uint64_t seed;
