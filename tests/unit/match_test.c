@@ -245,19 +245,21 @@ static void a_message_takes_the_oldest_receive_that_it_fits(void)
 {
     struct fixture f;
     setup(&f);
-    struct covey_req reqs[] = {receive(&f, 0, 2), receive(&f, -1, 1), receive(&f, 1, COVEY_ANY_TAG),
-                               receive(&f, -1, COVEY_ANY_TAG)};
-    for (int i = 0; i < 4; i++)
-        match_post(&f.vm, &reqs[i]);
+    struct covey_req first = receive(&f, 0, 2), second = receive(&f, -1, 1);
+    struct covey_req third = receive(&f, 1, COVEY_ANY_TAG), fourth = receive(&f, -1, COVEY_ANY_TAG);
+    match_post(&f.vm, &first);
+    match_post(&f.vm, &second);
+    match_post(&f.vm, &third);
+    match_post(&f.vm, &fourth);
     send_numbers(&f, 1, 1, 10, 1);
     send_numbers(&f, 1, 1, 20, 1);
     send_numbers(&f, 2, 7, 30, 1);
     send_numbers(&f, 0, 2, 40, 1);
-    CU_ASSERT_EQUAL(first_number(&reqs[1]), 10);
-    CU_ASSERT_EQUAL(first_number(&reqs[2]), 20);
-    CU_ASSERT_EQUAL(first_number(&reqs[3]), 30);
-    CU_ASSERT_EQUAL(first_number(&reqs[0]), 40);
-    CU_ASSERT(reqs[0].info.source == FIRST_TID && reqs[0].info.tag == 2);
+    CU_ASSERT_EQUAL(first_number(&second), 10);
+    CU_ASSERT_EQUAL(first_number(&third), 20);
+    CU_ASSERT_EQUAL(first_number(&fourth), 30);
+    CU_ASSERT_EQUAL(first_number(&first), 40);
+    CU_ASSERT(first.info.source == FIRST_TID && first.info.tag == 2);
     teardown(&f);
 }
 
@@ -725,11 +727,15 @@ static void a_message_that_cannot_be_put_back_ends_the_next_receive(void)
 
 enum { REQS = 6, TAGS = 2 };
 
+struct slot {
+    struct covey_req req;
+    bool used;
+    int32_t array[100];
+};
+
 struct chaos {
     struct fixture f;
-    struct covey_req reqs[REQS];
-    bool used[REQS];
-    int32_t arrays[REQS][100];
+    struct slot slots[REQS];
     struct sending sending[PEERS];
     int32_t next[PEERS];           /* number of the next message of a peer */
     int32_t received[PEERS][TAGS]; /* the last one taken */
@@ -757,41 +763,41 @@ static void chaos_send(struct chaos *c, int peer)
 }
 
 /* Looks at what a receive got, which is free then. */
-static void chaos_finish(struct chaos *c, int i)
+static void chaos_finish(struct chaos *c, struct slot *slot)
 {
-    struct covey_req *req = &c->reqs[i];
+    struct covey_req *req = &slot->req;
     size_t count = req->count;
     CU_ASSERT_EQUAL(req->error, COVEY_OK);
     if (req->owned != NULL) {
         int type;
         covey_peek(req->owned, &type, &count);
-        CU_ASSERT_EQUAL(covey_unpack_int32(req->owned, c->arrays[i], count, 1), COVEY_OK);
+        CU_ASSERT_EQUAL(covey_unpack_int32(req->owned, slot->array, count, 1), COVEY_OK);
         covey_msg_free(req->owned);
     }
     for (size_t k = 1; k < count; k++)
-        CU_ASSERT_EQUAL(c->arrays[i][k], c->arrays[i][0]);
+        CU_ASSERT_EQUAL(slot->array[k], slot->array[0]);
     int32_t *last = &c->received[req->info.source - FIRST_TID][req->info.tag];
-    CU_ASSERT(c->arrays[i][0] > *last); /* in order, and none twice */
-    *last = c->arrays[i][0];
+    CU_ASSERT(slot->array[0] > *last); /* in order, and none twice */
+    *last = slot->array[0];
     c->outstanding--;
-    c->used[i] = false;
+    slot->used = false;
 }
 
-static void chaos_post(struct chaos *c, int i)
+static void chaos_post(struct chaos *c, struct slot *slot)
 {
     int peer = (int)random_below(&c->random, PEERS + 1) - 1;
     int tag = (int)random_below(&c->random, TAGS + 1) - 1;
-    c->reqs[i] = random_below(&c->random, 2) == 0
-                     ? receive(&c->f, peer, tag)
-                     : receive_array(&c->f, peer, tag, COVEY_INT32, c->arrays[i], 100);
-    c->used[i] = true;
-    match_post(&c->f.vm, &c->reqs[i]);
+    slot->req = random_below(&c->random, 2) == 0
+                    ? receive(&c->f, peer, tag)
+                    : receive_array(&c->f, peer, tag, COVEY_INT32, slot->array, 100);
+    slot->used = true;
+    match_post(&c->f.vm, &slot->req);
 }
 
-static void chaos_cancel(struct chaos *c, int i)
+static void chaos_cancel(struct chaos *c, struct slot *slot)
 {
-    if (c->used[i] && match_cancel(&c->f.vm, &c->reqs[i]))
-        c->used[i] = false;
+    if (slot->used && match_cancel(&c->f.vm, &slot->req))
+        slot->used = false;
 }
 
 /* Nobody waits for a message that is there. */
@@ -809,17 +815,17 @@ static void chaos_check(const struct chaos *c)
 
 static void chaos_step(struct chaos *c)
 {
-    int i = (int)random_below(&c->random, REQS);
+    struct slot *slot = &c->slots[random_below(&c->random, REQS)];
     uint64_t what = random_below(&c->random, 10);
     if (what < 6)
         chaos_send(c, (int)random_below(&c->random, PEERS));
     else if (what == 6)
-        chaos_cancel(c, i);
-    else if (!c->used[i])
-        chaos_post(c, i);
+        chaos_cancel(c, slot);
+    else if (!slot->used)
+        chaos_post(c, slot);
     for (int k = 0; k < REQS; k++) {
-        if (c->used[k] && c->reqs[k].done)
-            chaos_finish(c, k);
+        if (c->slots[k].used && c->slots[k].req.done)
+            chaos_finish(c, &c->slots[k]);
     }
     chaos_check(c);
 }
@@ -834,14 +840,14 @@ static void everything_at_random_arrives_once_and_in_order(void)
         for (int step = 0; step < 2000; step++)
             chaos_step(&c);
         for (int i = 0; i < REQS; i++)
-            chaos_cancel(&c, i);
+            chaos_cancel(&c, &c.slots[i]);
         for (int peer = 0; peer < PEERS; peer++)
             send_all(&c.f, &c.sending[peer], 100);
         while (c.f.vm.unexpected != NULL) {
-            c.reqs[0] = receive(&c.f, -1, COVEY_ANY_TAG);
-            c.used[0] = true;
-            match_post(&c.f.vm, &c.reqs[0]);
-            chaos_finish(&c, 0);
+            c.slots[0].req = receive(&c.f, -1, COVEY_ANY_TAG);
+            c.slots[0].used = true;
+            match_post(&c.f.vm, &c.slots[0].req);
+            chaos_finish(&c, &c.slots[0]);
         }
         CU_ASSERT_EQUAL(c.outstanding, 0);
         teardown(&c.f);

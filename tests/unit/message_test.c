@@ -523,8 +523,8 @@ static void messages_cut_short_do_no_harm(void)
     static uint8_t bytes[16384];
     size_t size = sample_bytes(bytes, sizeof bytes);
     for (size_t cut = 0; cut <= size; cut++) {
-        for (uint8_t r = REPRESENTATION_LITTLE; r <= REPRESENTATION_BIG; r++) {
-            covey_msg_t *msg = receive(bytes, cut, r);
+        for (int r = REPRESENTATION_LITTLE; r <= REPRESENTATION_BIG; r++) {
+            covey_msg_t *msg = receive(bytes, cut, (uint8_t)r);
             read_everything(msg);
             /* packing onto what is damaged does no harm either */
             covey_pack_inplace(msg, COVEY_BYTES, bytes, 3);
