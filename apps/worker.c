@@ -5,8 +5,11 @@
 
 #include <err.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #define PROGRESS_S 0.2
+#define NICENESS 5 /* a kernel steps back behind the transfers of its host, which it runs beside   \
+                    */
 #define TASKS_LIMIT 1000000 /* more than this is a broken job */
 
 double worker_compute_begin(void)
@@ -35,6 +38,7 @@ static int join(struct worker *worker)
     if (error < 0)
         return error;
     worker->parent = covey_parent(worker->vm);
+    setpriority(PRIO_PROCESS, 0, NICENESS); /* of this thread, not the library's */
     worker->doing = "looking for the program that started it (--worker is not for users)";
     return worker->parent == COVEY_NO_PARENT ? COVEY_EINVAL : 0;
 }

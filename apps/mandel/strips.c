@@ -1,6 +1,7 @@
 #include "apps/mandel/strips.h"
 
 #define SHARES 8    /* a strip is this part of a worker's share of what is left */
+#define ROWS_MIN 2  /* a single row may be over before the next strip comes */
 #define ROWS_MAX 32 /* rows differ much in cost: a strip must not weigh too much either */
 
 static int strip_rows(const struct strips *strips, int left)
@@ -8,8 +9,8 @@ static int strip_rows(const struct strips *strips, int left)
     int rows = strips->fixed > 0 ? strips->fixed : left / (SHARES * strips->workers);
     if (strips->fixed == 0 && rows > ROWS_MAX)
         rows = ROWS_MAX;
-    if (rows < 1)
-        rows = 1;
+    if (strips->fixed == 0 && rows < ROWS_MIN)
+        rows = ROWS_MIN;
     return rows < left ? rows : left;
 }
 
