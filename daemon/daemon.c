@@ -54,7 +54,7 @@
 #define DATAGRAM_BYTES_MIN 1200
 #define DATAGRAM_BYTES_LOOPBACK 65000
 #define GATHER_MISSING_BYTES 8192 /* this much of a frame must be missing for reads to be rarer */
-#define GATHER_US 500
+#define GATHER_US 1500
 #define FILES_WANTED 65536
 
 uint32_t daemon_host(const struct daemon *d)
