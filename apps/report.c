@@ -65,9 +65,9 @@ static void print_figures(const struct report *report)
     report_routes(run->routes, covey_route_name(report->route), route, sizeof route);
     optional(report->sequential_s, sequential, sizeof sequential);
     optional(speedup(report), ratio, sizeof ratio);
-    printf("%6s %6s %-9s %10s %12s %14s %10s %11s %9s\n", "hosts", "tasks", "route", "total s",
+    printf("%6s %6s %-11s %10s %12s %14s %10s %11s %9s\n", "hosts", "tasks", "route", "total s",
            "computation", "communication", "idle", "sequential", "speed-up");
-    printf("%6d %6d %-9s %10.3f %12.3f %14.3f %10.3f %11s %9s\n",
+    printf("%6d %6d %-11s %10.3f %12.3f %14.3f %10.3f %11s %9s\n",
            report_distinct(run->hosts, run->tasks), run->tasks, route, run->total_s,
            mean.computation_s, mean.communication_s, mean.idle_s, sequential, ratio);
 }
