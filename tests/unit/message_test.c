@@ -459,24 +459,33 @@ static void output_and_notices_are_read(void)
 
 /* ---- damage ---- */
 
-/* Everything a program can ask of a message, until it says that there is no more. */
-static void read_everything(covey_msg_t *msg)
+/* Looks at every byte, so that a sanitizer does. */
+static void look(const void *bytes, size_t size)
 {
-    int type;
+    static volatile uint8_t sum;
+    const uint8_t *at = bytes;
+    for (size_t i = 0; i < size; i++)
+        sum = (uint8_t)(sum + at[i]);
+}
+
+/* Everything a program can ask of a message, until it says that there is no more; returns how many
+ * items were read. */
+static int read_everything(covey_msg_t *msg)
+{
+    int type, items = 0;
     size_t count;
-    for (int items = 0; items < 1000 && covey_peek(msg, &type, &count) == COVEY_OK; items++) {
+    for (int asked = 0; asked < 1000 && covey_peek(msg, &type, &count) == COVEY_OK; asked++) {
         const void *view;
         covey_msg_t *nested = NULL;
         if (type == COVEY_MESSAGE && covey_unpack_msg(msg, &nested) == COVEY_OK) {
-            read_everything(nested);
+            items += 1 + read_everything(nested);
             covey_msg_free(nested);
         } else if (covey_unpack_view(msg, type, &view, &count) == COVEY_OK) {
-            uint8_t *copy = malloc(count * covey_type_size(type) + 1);
-            CU_ASSERT_PTR_NOT_NULL_FATAL(copy);
-            memcpy(copy, view, count * covey_type_size(type));
-            free(copy);
+            look(view, count * covey_type_size(type));
+            items++;
         }
     }
+    return items;
 }
 
 /* A received message out of these bytes. */
@@ -758,40 +767,49 @@ static void a_foreign_message_is_peeked_nested_and_packed_on(void)
 
 /* ---- memory ---- */
 
-/* A message built and read while the k-th allocation and all later fail; true when none did. */
-static bool use_with_failing_memory(unsigned k)
+/* Packs a message until memory fails; *items: how many it holds, *size: of these. */
+static int pack_until_failure(covey_msg_t *msg, const covey_msg_t *nested, int *items,
+                              uint64_t *size)
 {
     static const struct array a = {{0}};
-    covey_msg_t *msg = covey_msg_new(), *nested = covey_msg_new(), *out = NULL;
-    int64_t size = -1;
     int error = COVEY_OK;
-    memory.countdown = k;
-    for (int type = COVEY_INT8; error == COVEY_OK && type <= COVEY_COMPLEX_DOUBLE; type++) {
-        size = (int64_t)msg->size;
-        error = covey_pack(msg, type, a.bytes, (size_t)type, 1);
-        if (error == COVEY_OK) {
-            size = (int64_t)msg->size;
+    for (*items = 0; error == COVEY_OK && *items < 25; *items += error == COVEY_OK) {
+        int type = COVEY_INT8 + *items / 2;
+        *size = msg->size;
+        if (*items == 24)
+            error = covey_pack_msg(msg, nested);
+        else if (*items % 2 == 0)
+            error = covey_pack(msg, type, a.bytes, (size_t)type, 1);
+        else
             error = covey_pack_inplace(msg, type, a.bytes, (size_t)type + 1);
-        }
     }
-    if (error == COVEY_OK) {
-        size = (int64_t)msg->size;
-        error = covey_pack_msg(msg, nested);
-    }
-    CU_ASSERT(error == COVEY_OK || (error == COVEY_ENOMEM && (int64_t)msg->size == size));
+    return error;
+}
+
+/* A message built and read while the k-th allocation and all later fail; true when none did. No
+ * assertion while they fail: CUnit could not keep what it has to say. */
+static bool use_with_failing_memory(unsigned k)
+{
+    int items = 0;
+    uint64_t size = 0;
+    covey_msg_t *msg = covey_msg_new(), *nested = covey_msg_new();
+    memory.failed = 0;
+    memory.countdown = k;
+    int error = pack_until_failure(msg, nested, &items, &size);
     read_everything(msg);
     covey_msg_t *more = covey_msg_new();
     covey_msg_t *received = message_receive(100, OTHER);
     memory.countdown = 0;
-    /* what was packed is whole, and reading goes on when there is memory again */
+    CU_ASSERT(error == COVEY_OK || (error == COVEY_ENOMEM && msg->size == size));
+    CU_ASSERT((more != NULL && received != NULL) || memory.failed > 0);
+    /* what was packed is whole, and is read when there is memory again */
     covey_msg_rewind(msg);
-    read_everything(msg);
-    CU_ASSERT_EQUAL(covey_unpack_msg(msg, &out), COVEY_EEND);
+    CU_ASSERT_EQUAL(read_everything(msg), items);
     covey_msg_free(received);
     covey_msg_free(more);
     covey_msg_free(nested);
     covey_msg_free(msg);
-    return more != NULL && received != NULL && error == COVEY_OK;
+    return memory.failed == 0;
 }
 
 static void allocations_that_fail_change_nothing(void)
@@ -804,7 +822,6 @@ static void allocations_that_fail_change_nothing(void)
     while (k < 200 && !use_with_failing_memory(k))
         k++;
     CU_ASSERT(k > 10 && k < 200);
-    CU_ASSERT(memory.failed > 10);
 }
 
 int main(void)
