@@ -205,7 +205,7 @@ tsan: ## build with the thread sanitizer and run the suites
 
 cover: ## run the suites in a build that counts lines and print how many each file reaches
 	@$(MAKE) --no-print-directory $(JOBS) BUILD=build/cover CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
-		CHECK_TIMEOUT_FACTOR=3 SUITES="$(RUN_SUITES)" suites
+		LDFLAGS=--coverage CHECK_TIMEOUT_FACTOR=3 SUITES="$(RUN_SUITES)" suites
 	@scripts/cover.sh build/cover
 
 export CHECK_TIMEOUT_FACTOR
