@@ -44,27 +44,21 @@ void home_flush(struct covey *vm)
     watch_change(vm, &vm->daemon_watch, EPOLLIN | (wanted ? EPOLLOUT : 0));
 }
 
-int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+struct frame home_frame(const struct covey *vm, uint8_t kind, uint32_t destination, size_t size)
 {
-    if (vm->lost != 0)
-        return error_set(vm->lost, "%s", vm->lost_text);
-    if (stream_put(vm->daemon, frame, payload, NULL, 0) != 0)
-        return error_code(COVEY_ENOMEM);
-    home_flush(vm);
-    return COVEY_OK;
-}
-
-int home_send_fds(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
-                  size_t size, const int *fds, int nfds)
-{
-    struct frame frame = {.length = (uint32_t)size,
+    return (struct frame){.length = (uint32_t)size,
                           .kind = kind,
                           .flags = FRAME_FIRST | FRAME_LAST,
                           .source = vm->tid,
                           .destination = destination};
+}
+
+int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
+                    const int *fds, int nfds)
+{
     if (vm->lost != 0)
         return error_set(vm->lost, "%s", vm->lost_text);
-    int error = stream_put(vm->daemon, &frame, payload, fds, nfds);
+    int error = stream_put(vm->daemon, frame, payload, fds, nfds);
     if (error == -EMFILE)
         return error_set(COVEY_ERESOURCE, "out of descriptors");
     if (error != 0)
@@ -76,7 +70,8 @@ int home_send_fds(struct covey *vm, uint8_t kind, uint32_t destination, const ui
 int home_send(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
               size_t size)
 {
-    return home_send_fds(vm, kind, destination, payload, size, NULL, 0);
+    struct frame frame = home_frame(vm, kind, destination, size);
+    return home_send_frame(vm, &frame, payload, NULL, 0);
 }
 
 /* ---- what comes ------------------------------------------------------------------------------ */

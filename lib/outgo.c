@@ -150,13 +150,12 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
 /* Moves the peer's first send on by a frame; false: nothing can move now. */
 static bool step(struct covey *vm, struct peer *peer)
 {
-    struct covey_req *req = peer->sends;
     size_t size;
     if (peer->grant_due)
         return grant(vm, peer);
     if (peer->carrier != NULL && !conn_flush(peer->carrier))
         return false;
-    req = peer->sends; /* the flush may have completed one */
+    struct covey_req *req = peer->sends; /* the flush may have completed one */
     if (req == NULL || !start(vm, peer, req))
         return false;
     if (peer->sends != req)

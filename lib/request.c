@@ -90,6 +90,7 @@ int request_end(struct covey *vm, struct request **r, uint64_t deadline_us, uint
     return error;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): request_begin() and request_end() in one */
 int request_call(struct covey *vm, uint8_t kind, uint32_t host, const void *body, size_t size,
                  uint64_t deadline_us, uint8_t **content, size_t *content_size)
 {

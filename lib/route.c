@@ -82,8 +82,8 @@ static int send_open(struct covey *vm, struct peer *peer, int route, const int *
     struct control_link open = {.route = (uint8_t)route};
     memcpy(open.nonce, peer->routes[route].nonce, sizeof open.nonce);
     control_put_link_open(&c, &open);
-    return home_send_fds(vm, FRAME_LINK_OPEN, peer->tid, payload, (size_t)(c.at - payload), fds,
-                         nfds);
+    struct frame frame = home_frame(vm, FRAME_LINK_OPEN, peer->tid, (size_t)(c.at - payload));
+    return home_send_frame(vm, &frame, payload, fds, nfds);
 }
 
 static int open_shm(struct covey *vm, struct peer *peer, struct route_state *state)
@@ -276,8 +276,9 @@ static void answer(struct covey *vm, uint32_t tid, const struct control_link *l,
         control_put_link_refuse(&c, l);
     else
         control_put_link_accept(&c, l);
-    home_send_fds(vm, refuse ? FRAME_LINK_REFUSE : FRAME_LINK_ACCEPT, tid, payload,
-                  (size_t)(c.at - payload), fds, nfds);
+    uint8_t kind = refuse ? FRAME_LINK_REFUSE : FRAME_LINK_ACCEPT;
+    struct frame frame = home_frame(vm, kind, tid, (size_t)(c.at - payload));
+    home_send_frame(vm, &frame, payload, fds, nfds);
 }
 
 static void refuse(struct covey *vm, uint32_t tid, struct control_link *l, const char *why)

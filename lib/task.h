@@ -253,9 +253,10 @@ void *wait_progress_main(void *vm);
 /* Queues a frame of this task to a destination and writes what the socket takes. */
 int home_send(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
               size_t size);
-int home_send_fds(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_t *payload,
-                  size_t size, const int *fds, int nfds);
-int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+/* The same in two steps, for a frame with which descriptors travel; they stay the caller's. */
+struct frame home_frame(const struct covey *vm, uint8_t kind, uint32_t destination, size_t size);
+int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
+                    const int *fds, int nfds);
 void home_flush(struct covey *vm);
 void home_ready(struct covey *vm, struct watch *watch, uint32_t events);
 void home_lost(struct covey *vm, int error, const char *why);

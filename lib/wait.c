@@ -119,6 +119,14 @@ static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
         handle(vm, events, count > 0 ? count : 0);
 }
 
+static bool spin_once(struct covey *vm, bool (*done)(void *), void *context)
+{
+    bool came = false;
+    for (int i = 0; i < 16 && !came; i++)
+        came = conn_poll_all(vm) && done(context);
+    return came;
+}
+
 /* Looks at the rings again and again for a moment; true when something came. */
 static bool spin(struct covey *vm, bool (*done)(void *), void *context)
 {
@@ -127,11 +135,9 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context)
         return false;
     uint64_t end_us = clock_us() + SPIN_US;
     do {
-        for (int i = 0; i < 16; i++) {
-            if (conn_poll_all(vm) && done(context)) {
-                vm->spin_failures = 0;
-                return true;
-            }
+        if (spin_once(vm, done, context)) {
+            vm->spin_failures = 0;
+            return true;
         }
     } while (clock_us() < end_us);
     vm->spin_failures++;
