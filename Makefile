@@ -173,7 +173,8 @@ check: ## install what tests need, build, run every suite (SUITES="tests/unit/x_
 	@scripts/deps.sh install build test
 	@$(MAKE) --no-print-directory $(JOBS) suites
 
-suites: all tests
+# suites that are programs alone need no programs of ours
+suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all) tests
 	@BUILD=$(BUILD) scripts/check.sh $(SUITES)
 
 tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) ## build the test programs without running them
@@ -201,20 +202,20 @@ $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$(f))))
 # The suites of other builds: those of tests/install and tests/hygiene do not depend on the build.
 RUN_SUITES = $(filter-out tests/install/% tests/hygiene/%,$(SUITES))
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ASAN = BUILD=build/asan SANITIZE="$(ASAN_FLAGS)" CFLAGS="-O1 -g"
+ASAN = BUILD=$(BUILD)/asan SANITIZE="$(ASAN_FLAGS)" CFLAGS="-O1 -g"
 asan: ## build with the address and undefined-behaviour sanitizers and run the suites
 	@$(MAKE) --no-print-directory $(JOBS) $(ASAN) CHECK_TIMEOUT_FACTOR=5 SUITES="$(RUN_SUITES)" suites
 
 # The engines of the simulator have no threads. coveyd has none either, and the thread sanitizer takes
 # vfork() for fork(), so that no child could say why it did not execute: it is taken as it is.
 tsan: $(BUILD)/coveyd ## build with the thread sanitizer and run the suites
-	@$(MAKE) --no-print-directory $(JOBS) BUILD=build/tsan COVEYD=$< SANITIZE="-fsanitize=thread" CFLAGS="-O1 -g" \
+	@$(MAKE) --no-print-directory $(JOBS) BUILD=$(BUILD)/tsan COVEYD=$< SANITIZE="-fsanitize=thread" CFLAGS="-O1 -g" \
 		CHECK_TIMEOUT_FACTOR=5 SUITES="$(filter-out tests/sim/%,$(RUN_SUITES))" suites
 
 cover: ## run the suites in a build that counts lines and print how many each file reaches
-	@$(MAKE) --no-print-directory $(JOBS) BUILD=build/cover CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
+	@$(MAKE) --no-print-directory $(JOBS) BUILD=$(BUILD)/cover CFLAGS="-O0 -g --coverage -fprofile-update=atomic" \
 		LDFLAGS=--coverage CHECK_TIMEOUT_FACTOR=3 SUITES="$(RUN_SUITES)" suites
-	@scripts/cover.sh build/cover
+	@scripts/cover.sh $(BUILD)/cover
 
 export CHECK_TIMEOUT_FACTOR
 

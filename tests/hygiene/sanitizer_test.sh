@@ -1,0 +1,11 @@
+#!/bin/bash
+# The unit suites and the fuzzers' seeds under the address and undefined-behaviour sanitizers, which
+# take a moment; `make asan` and `make tsan` run all suites so.
+# timeout: 400
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=${BUILD:-build}
+expect "the unit suites are clean" make --no-print-directory -j2 BUILD="$BUILD" asan \
+    SUITES="$(echo tests/unit/*_test.c tests/fuzz/*_fuzz.c)"
+finish
