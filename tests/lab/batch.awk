@@ -35,8 +35,8 @@ function ipv6(i) { return sprintf("fd77::%x", i) }
 function shaper(device, bits,    burst) {
     bits = bits ? bits : 4e11
     burst = int(bits / 8 * 0.0005)
-    burst = burst < 3076 ? 3076 : burst > 1e6 ? 1e6 : burst
-    return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84 peakrate 1tbit mtu 1600\n", device, bits, burst)
+    burst = burst < 2 * (mtu + 38) ? 2 * (mtu + 38) : burst > 1e6 ? 1e6 : burst
+    return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84 peakrate 1tbit mtu %d\n", device, bits, burst, mtu + 100)
 }
 
 function port_up(port, bridge, alias) {
@@ -56,12 +56,12 @@ function write_switches(    i) {
     for (i = 1; i <= switches; i++)
         printf "link add b%d type bridge stp_state 0 mcast_snooping 0 ageing_time 8640000\nlink set b%d addrgenmode none alias %s up\n", i, i, switch_name[i] > file
     for (i = 1; i <= trunks; i++) {
-        printf "link add t%da type veth peer name t%db\n", i, i > file
+        printf "link add t%da mtu %d type veth peer name t%db mtu %d\n", i, mtu, i, mtu > file
         printf "%s", port_up("t" i "a", bridge[trunk_a[i]], trunk_b[i]) > file
         printf "%s", port_up("t" i "b", bridge[trunk_b[i]], trunk_a[i]) > file
     }
     for (i = 1; i <= hosts; i++) {
-        printf "link add p%d type veth peer name eth0 netns %s address %s\n", i, netns(host[i]), mac(i) > file
+        printf "link add p%d mtu %d type veth peer name eth0 mtu %d netns %s address %s\n", i, mtu, mtu, netns(host[i]), mac(i) > file
         printf "%s", port_up("p" i, bridge[host_switch[i]], host[i]) > file
     }
     close(file)

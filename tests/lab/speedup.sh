@@ -3,7 +3,7 @@
 # Schmidt & Sunderam.
 #
 #   tests/lab/speedup.sh [--hosts "1 2 4 8"] [--routes "udp tcp"] [--demos "mandel matmul sort"]
-#                        [--rate 100M] [--cpu 0.2] [--ipv6-only] [--size DEMO=N]
+#                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--ipv6-only] [--size DEMO=N]
 #                        [--blas CORETYPE]
 #
 # Every number of hosts is a lab and a VM of its own (vm.sh): one switch, links of --rate, hosts of
@@ -22,6 +22,7 @@ routes="udp tcp"
 demos="mandel matmul sort"
 rate=100M
 cpu=0.2
+mtu=1500
 family=()
 declare -A size=([mandel]=1600x1200 [matmul]=3072 [sort]=4M)
 
@@ -93,8 +94,8 @@ run_all() { # HOSTS
 
 print_table() { # DEMO ROUTE
     echo
-    printf '**%s** (%s) over %s, hosts of %s core, links of %sbit/s; one task alone: %.1f s\n' \
-        "$1" "${size[$1]}" "$2" "$cpu" "$rate" "$(cat "$work/$1.sequential")"
+    printf '**%s** (%s) over %s, hosts of %s core, links of %sbit/s, MTU %s; one task alone: %.1f s\n' \
+        "$1" "${size[$1]}" "$2" "$cpu" "$rate" "$mtu" "$(cat "$work/$1.sequential")"
     echo
     echo "| hosts | tasks | total s | computation s | communication s | idle s | speed-up |"
     echo "|---:|---:|---:|---:|---:|---:|---:|"
@@ -120,6 +121,7 @@ while [ $# -gt 0 ]; do
     --demos) demos=${2:?} && shift ;;
     --rate) rate=${2:?} && shift ;;
     --cpu) cpu=${2:?} && shift ;;
+    --mtu) mtu=${2:?} && shift ;;
     --size) size[${2%%=*}]=${2#*=} && shift ;;
     --blas) export OPENBLAS_CORETYPE=${2:?} && shift ;;
     --ipv4-only | --ipv6-only) family=("$1") ;;
@@ -141,7 +143,7 @@ for demo in "${!size[@]}"; do
 done
 status=0
 for n in $hosts; do
-    "$here/vm.sh" --hosts "$n" --rate "$rate" --cpu "$cpu" "${family[@]}" -- \
+    "$here/vm.sh" --hosts "$n" --rate "$rate" --cpu "$cpu" --mtu "$mtu" "${family[@]}" -- \
         "$here/speedup.sh" --routes "$routes" --demos "$demos" "${sizes[@]}" --run "$work" "$n"
     ended=$?
     [ $ended != 77 ] || exit 77

@@ -1,8 +1,8 @@
 #!/bin/bash
 # vm.sh - runs a command on the first host of a lab whose hosts form one Covey VM.
 #
-#   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R] [--cpu SHARE] [--name NAME]
-#                   [--ipv4-only | --ipv6-only] [--keep] [--] COMMAND [ARG...]
+#   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R] [--cpu SHARE] [--mtu BYTES]
+#                   [--name NAME] [--ipv4-only | --ipv6-only] [--keep] [--] COMMAND [ARG...]
 #
 # Brings the lab up, starts a daemon on its first host and the others through the exec launcher,
 # runs COMMAND there, halts the VM and takes the lab down; the exit status is COMMAND's. COMMAND
@@ -36,7 +36,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --hosts) up=(--hosts "${2:?}") && shift ;;
     --topology) up=("${2:?}") && shift ;;
-    --rate | --cpu) limits+=("$1" "${2:?}") && shift ;;
+    --rate | --cpu | --mtu) limits+=("$1" "${2:?}") && shift ;;
     --name) LAB=${2:?} && shift ;;
     --ipv4-only | --ipv6-only) limits+=("$1") ;;
     --keep) keep=1 ;;
