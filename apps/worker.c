@@ -8,8 +8,9 @@
 #include <sys/resource.h>
 
 #define PROGRESS_S 0.2
-#define NICENESS 5 /* a kernel steps back behind the transfers of its host, which it runs beside   \
-                    */
+#define NICENESS                                                                                   \
+    5 /* a kernel steps back behind the transfers of its host, which it runs beside                \
+       */
 #define TASKS_LIMIT 1000000 /* more than this is a broken job */
 
 double worker_compute_begin(void)

@@ -21,8 +21,9 @@
 struct link;
 
 #define LINK_CLOSED ((ssize_t)-1) /* the other end is gone; nothing more will come or go */
-#define LINK_BROKEN ((ssize_t)-2) /* it failed, or the other end broke the protocol: link_error()  \
-                                   */
+#define LINK_BROKEN                                                                                \
+    ((ssize_t)-2) /* it failed, or the other end broke the protocol: link_error()                  \
+                   */
 
 struct link_ops {
     const char *name;

@@ -88,7 +88,6 @@ const char *stream_auth_prove(struct stream_auth *s,
                               const uint8_t challenge[STREAM_CHALLENGE_BYTES],
                               uint8_t proof[STREAM_PROOF_BYTES]);
 /* Accepter: checks PROOF. */
-const char *stream_auth_check(const struct stream_auth *s,
-                              const uint8_t proof[STREAM_PROOF_BYTES]);
+const char *stream_auth_check(const struct stream_auth *s, const uint8_t proof[STREAM_PROOF_BYTES]);
 
 #endif

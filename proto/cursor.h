@@ -22,9 +22,9 @@ struct cursor {
 struct cursor cursor_writer(void *base, size_t size);
 struct cursor cursor_reader(const void *base, size_t size);
 
-bool cursor_ok(const struct cursor *c);       /* nothing was refused so far */
-bool cursor_done(const struct cursor *c);     /* ok and nothing is left */
-size_t cursor_left(const struct cursor *c);   /* bytes left, 0 when bad */
+bool cursor_ok(const struct cursor *c);     /* nothing was refused so far */
+bool cursor_done(const struct cursor *c);   /* ok and nothing is left */
+size_t cursor_left(const struct cursor *c); /* bytes left, 0 when bad */
 
 void cursor_put_u8(struct cursor *c, uint8_t value);
 void cursor_put_u16(struct cursor *c, uint16_t value);

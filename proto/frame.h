@@ -52,10 +52,10 @@ enum { REPRESENTATION_LITTLE = 1, REPRESENTATION_BIG = 2 };
 /* Who may send a kind to whom. "task" and "daemon" are the ends, not the relays. */
 enum frame_party {
     TASK_TO_TASK = 1,
-    TASK_TO_DAEMON = 2,   /* to its own or, by tid, to any daemon of the VM */
+    TASK_TO_DAEMON = 2, /* to its own or, by tid, to any daemon of the VM */
     DAEMON_TO_TASK = 3,
     DAEMON_TO_DAEMON = 4,
-    ANY_TO_TASK = 5,      /* replies and reports */
+    ANY_TO_TASK = 5, /* replies and reports */
     ANY_TO_DAEMON = 6
 };
 
@@ -144,8 +144,7 @@ void frame_encode(const struct frame *frame, uint8_t bytes[FRAME_HEADER_BYTES]);
 const char *frame_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct frame *frame);
 
 void message_header_encode(const struct message_header *header, uint8_t bytes[FRAME_MESSAGE_BYTES]);
-const char *message_header_decode(const uint8_t *bytes, size_t size,
-                                  struct message_header *header);
+const char *message_header_decode(const uint8_t *bytes, size_t size, struct message_header *header);
 
 /* The name of a kind ("DATA"), and who may send it; NULL and 0 for an unknown one. */
 const char *frame_kind_name(int kind);
