@@ -155,8 +155,9 @@ const char *covey_route_name(int route);
 int covey_route_parse(const char *name);
 
 /* Where the time went since covey_join(), over all threads, in seconds of wall clock: waiting for
- * messages (idle), and packing, unpacking, sending and copying (communication). What remains of
- * the elapsed time is the program's own (Schmidt & Sunderam, section 3). */
+ * messages (idle), and all else inside calls that take the handle: sending, copying, asking
+ * (communication). What remains of the elapsed time is the program's own (Schmidt & Sunderam,
+ * section 3); packing and unpacking, which know no handle, count as that. */
 struct covey_timing {
     double elapsed_s;
     double idle_s;
@@ -317,7 +318,7 @@ int covey_unpack(covey_msg_t *msg, int type, void *base, size_t count, ptrdiff_t
 int covey_peek(const covey_msg_t *msg, int *type, size_t *count);
 
 /* The rest of the next item without a copy: *base belongs to the message, is aligned for the type
- * and lives as long as the message. Errors: ETYPE, EEND. */
+ * and lives until more is packed or the message freed. Errors: ETYPE, EEND. */
 int covey_unpack_view(covey_msg_t *msg, int type, const void **base, size_t *count);
 
 /* The next item, a string, into text[capacity] with a NUL. Errors: ETRUNC, ETYPE, EEND. */
