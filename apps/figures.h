@@ -7,7 +7,7 @@
 #include "covey.h"
 
 /* All in seconds of wall clock, over the timed part of a run. Computation is measured around the
- * kernels; idle (blocked in a receive) and communication (packing, sending, unpacking) are those
+ * kernels; idle (blocked in a receive) and communication (sending and copying) are those
  * of covey_timing(). Transfers that go on behind a computation make the sum exceed elapsed_s. */
 struct figures {
     double elapsed_s;
