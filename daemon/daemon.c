@@ -8,7 +8,8 @@
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
- *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, groups.c, stats.c; link.c
+ *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, groups.c, stats.c; link.c;
+ *                 launcher.c: the command lines that launch.c runs
  *   task.c        the task table; process.c starts processes, exit.c ends tasks
  *   ending.c      how the daemon itself ends
  *

@@ -1,12 +1,9 @@
 /*
  * Launching. One ADD_HOSTS request is a batch of launches, which run all at once. Each is a child:
- * /bin/sh with a command line made from the launcher's template,
- *   local   {command}
- *   ssh     ssh -o BatchMode=yes ... {host} {command}, quoted once more for the shell over there
- *   exec    the user's own template
- * that gets the bootstrap line on its standard input and says "ok INDEX" or why not. A launch has
- * succeeded when it said so and the node has the host in its table; it fails when the child ends
- * without, or LAUNCH_US have passed. The request is answered when every launch has ended.
+ * /bin/sh with the command line of the launcher (launcher.c), that gets the bootstrap line on its
+ * standard input and says "ok INDEX" or why not. A launch has succeeded when it said so and the node
+ * has the host in its table; it fails when the child ends without, or LAUNCH_US have passed. The
+ * request is answered when every launch has ended.
  *
  *   NEW -settle-> RUNNING -ok-> JOINING -host up-> DONE        RUNNING, JOINING -...-> FAILED
  *
@@ -30,15 +27,14 @@
 #include "daemon/bootstrap.h"
 #include "daemon/ending.h"
 #include "daemon/hosts.h"
+#include "daemon/launcher.h"
 #include "daemon/process.h"
 #include "daemon/reply.h"
 #include "lib/covey.h"
 
 #define LAUNCH_US 30000000u
 #define LAUNCHES_MAX 4096
-#define COMMAND_BYTES 16384
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
-#define SSH_TEMPLATE "exec ssh -o BatchMode=yes -o ConnectTimeout=20 {host} {command}"
 
 struct batch {
     struct daemon *daemon;
@@ -114,107 +110,6 @@ __attribute__((format(printf, 3, 4))) static void launch_fail(struct launch *l, 
     if (l->pid > 0)
         kill(-l->pid, SIGKILL);
     launch_result(l, error, text);
-}
-
-/* ---- the command line ---- */
-
-struct text {
-    char *at, *end;
-    bool full;
-};
-
-static struct text text_into(char *bytes, size_t size)
-{
-    return (struct text){.at = bytes, .end = bytes + size};
-}
-
-static void text_add(struct text *t, const char *bytes, size_t size)
-{
-    if ((size_t)(t->end - t->at) <= size) {
-        t->full = true;
-        return;
-    }
-    memcpy(t->at, bytes, size);
-    t->at += size;
-    *t->at = '\0';
-}
-
-/* Adds a word so that a shell reads it as it is. */
-static void text_quote(struct text *t, const char *word)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_-./:=@,+";
-    if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
-        text_add(t, word, strlen(word));
-        return;
-    }
-    text_add(t, "'", 1);
-    for (; *word != '\0'; word++)
-        if (*word == '\'')
-            text_add(t, "'\\''", 4);
-        else
-            text_add(t, word, 1);
-    text_add(t, "'", 1);
-}
-
-static void text_word(struct text *t, const char *word)
-{
-    text_add(t, " ", 1);
-    text_quote(t, word);
-}
-
-/* The daemon's own command line there. */
-static bool daemon_command(const struct launch *l, char *command, size_t size)
-{
-    const struct daemon *d = l->daemon;
-    struct text t = text_into(command, size);
-    text_quote(&t, l->spec.coveyd[0] != '\0' ? l->spec.coveyd : d->program);
-    text_word(&t, "--join");
-    if (l->spec.cwd[0] != '\0') {
-        text_word(&t, "--cwd");
-        text_word(&t, l->spec.cwd);
-    }
-    if (d->options->verbose)
-        text_word(&t, "--verbose");
-    if (l->spec.launcher == COVEY_LAUNCH_LOCAL && d->options->local)
-        text_word(&t, "--local");
-    if (l->spec.launcher == COVEY_LAUNCH_LOCAL && d->options->config != NULL) {
-        text_word(&t, "--config");
-        text_word(&t, d->options->config);
-    }
-    return !t.full;
-}
-
-static bool template_fill(const char *template_, const char *host, const char *command, char *line,
-                          size_t size)
-{
-    struct text t = text_into(line, size);
-    while (*template_ != '\0') {
-        if (strncmp(template_, "{host}", 6) == 0) {
-            text_quote(&t, host);
-            template_ += 6;
-        } else if (strncmp(template_, "{command}", 9) == 0) {
-            text_add(&t, command, strlen(command));
-            template_ += 9;
-        } else {
-            text_add(&t, template_++, 1);
-        }
-    }
-    return !t.full;
-}
-
-static bool launch_line(const struct launch *l, char *line, size_t size)
-{
-    char command[COMMAND_BYTES], quoted[COMMAND_BYTES];
-    if (!daemon_command(l, command, sizeof command))
-        return false;
-    if (l->spec.launcher == COVEY_LAUNCH_LOCAL)
-        return template_fill("exec {command}", l->spec.name, command, line, size);
-    if (l->spec.launcher == COVEY_LAUNCH_EXEC)
-        return template_fill(l->spec.template_, l->spec.name, command, line, size);
-    struct text t = text_into(quoted, sizeof quoted);
-    text_quote(&t, command); /* a shell over there reads it once more */
-    return !t.full && template_fill(SSH_TEMPLATE, l->spec.name, quoted, line, size);
 }
 
 /* ---- what the child says ---- */
@@ -324,9 +219,9 @@ static void launch_watch(struct launch *l)
 
 static void launch_start(struct launch *l, uint64_t incarnation, const int in[2], const int out[2])
 {
-    char line[COMMAND_BYTES];
+    char line[LAUNCHER_LINE_MAX];
     struct failure why;
-    if (!launch_line(l, line, sizeof line)) {
+    if (!launcher_line(l->daemon, &l->spec, line)) {
         launch_fail(l, COVEY_EINVAL, "the command line is too long");
         return;
     }

@@ -1,0 +1,15 @@
+/*
+ * launcher.h - the command line by which a launcher starts a daemon on another host.
+ */
+#ifndef COVEY_DAEMON_LAUNCHER_H
+#define COVEY_DAEMON_LAUNCHER_H
+
+#include "daemon/daemon.h"
+
+#define LAUNCHER_LINE_MAX 16384
+
+/* Writes the line for /bin/sh. Returns false when it is too long. */
+bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
+                   char line[LAUNCHER_LINE_MAX]);
+
+#endif
