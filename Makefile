@@ -179,7 +179,15 @@ suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all) 
 
 tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) ## build the test programs without running them
 
-.PHONY: bench fuzz asan tsan cover
+# A suite that reads SOAK has a long form: thousands of kills, millions of datagrams. Its time is
+# CHECK_TIMEOUT_FACTOR as long.
+SOAK_SUITES := $(shell grep -lws SOAK $(COMPILED_SUITES) $(SHELL_SUITES) /dev/null)
+soak: ## run the long form of the suites that have one (SUITES="..." for some)
+	@scripts/deps.sh install build test
+	@SOAK=1 $(MAKE) --no-print-directory $(JOBS) CHECK_TIMEOUT_FACTOR=30 \
+		SUITES="$(if $(filter file,$(origin SUITES)),$(SOAK_SUITES),$(SUITES))" suites
+
+.PHONY: bench fuzz asan tsan cover soak
 BENCHES := $(filter tests/bench/%_bench,$(TEST_PROGRAMS))
 bench: all $(BENCHES:%=$(BUILD)/%) ## run the benchmarks of tests/bench and print their figures
 	@BUILD=$(BUILD) scripts/bench.sh $(BENCHES:%=$(BUILD)/%)
