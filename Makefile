@@ -187,10 +187,22 @@ soak: ## run the long form of the suites that have one (SUITES="..." for some)
 	@SOAK=1 $(MAKE) --no-print-directory $(JOBS) CHECK_TIMEOUT_FACTOR=30 \
 		SUITES="$(if $(filter file,$(origin SUITES)),$(SOAK_SUITES),$(SUITES))" suites
 
-.PHONY: bench fuzz asan tsan cover soak
+.PHONY: bench bench-programs fuzz asan tsan cover soak
+# PVM's side of the comparison, where Debian's pvm-dev is installed; without it Covey is measured alone.
+PVM_LOAD := $(if $(wildcard /usr/include/pvm3.h),$(BUILD)/tests/bench/pvm_load)
 BENCHES := $(filter tests/bench/%_bench,$(TEST_PROGRAMS))
-bench: all $(BENCHES:%=$(BUILD)/%) ## run the benchmarks of tests/bench and print their figures
-	@BUILD=$(BUILD) scripts/bench.sh $(BENCHES:%=$(BUILD)/%)
+bench-programs: all $(BENCHES:%=$(BUILD)/%) $(BUILD)/tests/bench/covey_load $(PVM_LOAD)
+bench: ## compare with PVM 3 in a lab of two hosts, as root (scripts/bench.sh --only PART for less)
+	@scripts/deps.sh install build test
+	@scripts/deps.sh install bench || echo "Going on without PVM."
+	@$(MAKE) --no-print-directory $(JOBS) bench-programs
+	@for bench in $(BENCHES:%=$(BUILD)/%); do $$bench || exit; done
+	@BUILD=$(BUILD) scripts/bench.sh
+
+$(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench/load.c)
+	@mkdir -p $(@D)
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lgpvm3 -lpvm3
 
 FUZZ_SECONDS ?= 10
 fuzz: $(FUZZERS:tests/fuzz/%=$(BUILD)/libfuzzer/%) ## search with each fuzzer for FUZZ_SECONDS (default 10)
@@ -232,9 +244,10 @@ export CHECK_TIMEOUT_FACTOR
 ALL_C := $(wildcard proto/*.c lib/*.c daemon/*.c tools/*.c apps/*.c apps/*/*.c tests/*/*.c)
 ALL_H := $(wildcard proto/*.h lib/*.h daemon/*.h tools/*.h apps/*.h apps/*/*.h tests/*/*.h)
 
+LINTED = $(filter-out $(if $(PVM_LOAD),,tests/bench/pvm_load.c),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint
-	@$(MAKE) --no-print-directory -k -j2 $(ALL_C:%.c=$(BUILD)/lint/%.ok)
+	@$(MAKE) --no-print-directory -k -j2 $(LINTED:%.c=$(BUILD)/lint/%.ok)
 
 $(BUILD)/lint/%.ok: %.c $(BUILD)/obj/%.o .clang-tidy
 	@mkdir -p $(@D)

@@ -1,16 +1,191 @@
 #!/bin/bash
-# bench.sh PROGRAM... - runs the compiled benchmarks given and every tests/bench/NAME_bench.sh;
-# each prints its own figures.
+# bench.sh - the same loads on Covey and on PVM 3, side by side, and the ratios of the figures.
+#
+#   scripts/bench.sh [--only PART[,PART...]] [--hosts 1|2] [--rounds N] [--covey WAYS] [--pvm WAYS]
+#                    [--markdown] [--keep FILE]
+#
+# Parts: latency, bandwidth, stream, cpu, spawn, barrier, mcast; all by default, on one host (1), between
+# two (2), or both. A lab of two hosts (tests/lab; needs root) runs a Covey VM and a PVM with a daemon
+# on each host. In every round each system gives one figure for each line, by each way that its
+# program could choose, one after the other, so that a drift of the machine's speed meets them all;
+# what is printed is the median of the rounds. --covey and --pvm take regular expressions which
+# the ways (ROUTE/PACKING) must match, such as --covey '^udp/' or --pvm 'direct/(psend|raw)$';
+# --pvm none leaves PVM out. --keep adds the single figures to FILE.
+#
+# Without Debian's PVM (packages pvm and pvm-dev) only Covey's figures are printed. Status 77: no root.
 set -u
-cd "$(dirname "$0")/.."
-status=0
-for bench in "$@" tests/bench/*_bench.sh; do
-    [ -e "$bench" ] || continue
-    echo "== $(basename "$bench")"
-    case $bench in
-    *.sh) bash "$bench" ;;
-    *) "$bench" ;;
-    esac || status=1
-    echo
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+build=${BUILD:-$root/build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+parts="latency bandwidth stream cpu spawn barrier mcast"
+hosts="1 2"
+rounds=5
+covey_ways=.
+pvm_ways=.
+table=()
+figures=
+work=
+
+usage() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+# ---- What is measured --------------------------------------------------------------------------
+
+# The loads of a part, each with its sizes.
+loads_of() { # PART
+    case $1 in
+    latency) echo ping 1 1024 ;;
+    bandwidth) echo ping 16384 65536 262144 1048576 16777216 ;;
+    stream) echo stream 65536 1048576 ;;
+    cpu) printf '%s\n' "cpuping 1048576" "cpustream 1048576" ;;
+    spawn) echo spawn 100 ;;
+    barrier) echo barrier 8 ;;
+    mcast) echo mcast 1 65536 1048576 ;;
+    *) usage ;;
+    esac
+}
+
+# The ways that a program of the system could choose and that make a difference for the part.
+all_ways() { # SYSTEM PART
+    case $1/$2 in
+    covey/spawn | covey/barrier) echo auto/pack ;;
+    covey/*) echo {auto,udp,tcp}/{pack,array} ;;
+    pvm/spawn | pvm/barrier) echo daemon/default ;;
+    pvm/mcast) echo daemon/{default,raw,inplace}{,+big} each/{raw,inplace,psend}{,+big} ;;
+    pvm/*) echo {daemon,direct}/{default,raw,inplace,psend}{,+big} ;;
+    esac | tr ' ' '\n'
+}
+
+ways_of() { # SYSTEM PART
+    local pattern=$covey_ways
+    [ "$1" = covey ] || pattern=$pvm_ways
+    all_ways "$1" "$2" | grep -E -- "$pattern"
+}
+
+# ---- Inside the virtual machine ----------------------------------------------------------------
+
+# The arguments that put the workers on as many hosts as asked for.
+place() { # SYSTEM PART HOSTS
+    local names=$LAB_HOSTS
+    [ "$1" = covey ] || names=$("$root/tests/bench/pvm.sh" names "$work")
+    case $2/$3 in
+    */1) echo "--host $(head -n 1 <<<"${names// /$'\n'}")" ;;
+    spawn/2 | barrier/2 | mcast/2) ;; # over all hosts
+    *) echo "--host $(sed -n 2p <<<"${names// /$'\n'}")" ;;
+    esac
+}
+
+# The daemons and the threads of the kernel that work for a system, as --daemons takes them.
+helpers() { # SYSTEM
+    local daemons=$pvm_pids
+    [ "$1" = covey ] && daemons=$("$root/tests/lab/lab" ps | awk '$3 ~ /\/coveyd$/ { print $1 }')
+    # shellcheck disable=SC2086,SC2046 # one word a process
+    echo $daemons $(pgrep ksoftirqd) | tr ' ' ,
+}
+
+on_system() { # SYSTEM ARG...
+    case $1 in
+    covey) "$build/tests/bench/covey_load" "${@:2}" ;;
+    pvm) "$root/tests/bench/pvm.sh" exec "$work" "$build/tests/bench/pvm_load" "${@:2}" ;;
+    esac
+}
+
+run_one() { # SYSTEM PART HOSTS WAY LOAD SIZES...
+    # shellcheck disable=SC2046 # words
+    timeout 60 "$0" --on "$work" "$1" --way "$4" ${place_of[$1/$2/$3]} --daemons "${helpers_of[$1]}" "${@:5}" </dev/null |
+        sed "s|^|$3 $1 $4 |" | tee -a "$work/figures" >&3
+    [ "${PIPESTATUS[0]}" = 0 ] || echo "bench.sh: $1 $4 $5 on $3 hosts failed" >&2
+}
+
+run_part() { # PART HOSTS
+    local system way load
+    for system in covey pvm; do
+        [ "$system" = covey ] || [ "$pvm_there" = yes ] || continue
+        place_of[$system/$1/$2]=$(place "$system" "$1" "$2")
+        for way in $(ways_of "$system" "$1"); do
+            loads_of "$1" | while read -r -a load; do
+                run_one "$system" "$1" "$2" "$way" "${load[@]}"
+            done
+        done
+    done
+}
+
+run_rounds() {
+    local round part n
+    for round in $(seq "$rounds"); do
+        echo "round $round of $rounds" >&2
+        for n in $hosts; do
+            for part in $parts; do
+                run_part "$part" "$n"
+            done
+        done
+    done
+}
+
+pvm_there=no
+pvm_pids=
+declare -A place_of helpers_of
+
+start_pvm() {
+    [ "$pvm_ways" != none ] || return
+    if [ ! -x "$build/tests/bench/pvm_load" ] || ! command -v pvmd >/dev/null; then
+        echo "PVM is not installed here (Debian packages pvm and pvm-dev): Covey's figures alone"
+        return
+    fi
+    pvm_pids=$("$root/tests/bench/pvm.sh" start "$work") && pvm_there=yes
+}
+
+stop_pvm() { [ "$pvm_there" = no ] || "$root/tests/bench/pvm.sh" halt "$work"; }
+
+# All that happens on the first host of the lab.
+run_inside() {
+    trap 'stop_pvm' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    start_pvm
+    helpers_of[covey]=$(helpers covey)
+    helpers_of[pvm]=$(helpers pvm)
+    run_rounds
+}
+
+# ---- Arguments ---------------------------------------------------------------------------------
+
+options=("$@")
+while [ $# -gt 0 ]; do
+    case $1 in
+    --only) parts=${2:?} && parts=${parts//,/ } && shift ;;
+    --hosts) hosts=${2:?} && shift ;;
+    --rounds) rounds=${2:?} && shift ;;
+    --covey) covey_ways=${2:?} && shift ;;
+    --pvm) pvm_ways=${2:?} && shift ;;
+    --keep) figures=${2:?} && shift ;;
+    --markdown) table=(-v markdown=1) ;;
+    --inside) work=${2:?} && shift ;; # on the first host
+    --on) work=${2:?} && shift 2 && on_system "$@"; exit ;; # one measurement
+    *) usage ;;
+    esac
+    shift
 done
+for part in $parts; do
+    loads_of "$part" >/dev/null
+done
+if [ -n "$work" ]; then
+    exec 3>&2
+    [ -n "${VERBOSE:-}" ] || exec 3>/dev/null
+    run_inside
+    exit
+fi
+
+[ -x "$build/tests/bench/covey_load" ] || { echo "bench.sh: nothing is built yet: make bench" >&2; exit 1; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/covey-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+BUILD=$build "$root/tests/lab/vm.sh" --hosts 2 -- "$root/scripts/bench.sh" "${options[@]}" --inside "$work"
+status=$?
+[ -z "$figures" ] || cat "$work/figures" >>"$figures"
+[ ! -f "$work/figures" ] || awk "${table[@]}" -f "$root/tests/bench/ratios.awk" "$work/figures"
 exit $status

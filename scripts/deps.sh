@@ -1,5 +1,5 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, lint.
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, lint, bench.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -32,6 +32,11 @@ clang               clang
 clang-tidy          clang-tidy
 clang-format        clang-format
 '
+# what Covey is compared with; it is measured alone without them
+bench_needs='
+pvm                 pvmd
+pvm-dev             pvm3.h
+'
 CC=${CC:-cc}
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -42,8 +47,9 @@ needs_of() { # groups -> their lines
         build) echo "$build_needs" ;;
         test) echo "$test_needs" ;;
         lint) echo "$lint_needs" ;;
+        bench) echo "$bench_needs" ;;
         *)
-            echo "deps.sh: there is no group '$group' (build, test or lint)" >&2
+            echo "deps.sh: there is no group '$group' (build, test, lint or bench)" >&2
             return 2
             ;;
         esac

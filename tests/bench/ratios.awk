@@ -1,0 +1,99 @@
+# ratios.awk - the table of the comparison. Reads lines
+#
+#   HOSTS SYSTEM ROUTE/PACKING LOAD SIZE FIGURE
+#
+# one a measurement, SYSTEM being covey or pvm, and prints a line for each HOSTS, LOAD and SIZE:
+# medians over the rounds, of a system's packings the best. Ratios above 1 say that Covey is ahead.
+
+function median(list,    n, v, i, j, t) {
+    n = split(list, v, " ")
+    for (i = 2; i <= n; i++)
+        for (j = i; j > 1 && v[j] + 0 < v[j - 1] + 0; j--) { t = v[j]; v[j] = v[j - 1]; v[j - 1] = t }
+    return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+}
+
+# The best figure of a system's ways that match; best_way is set to its name.
+function best(key, who, pattern,    n, i, names, m, least) {
+    best_way = ""
+    n = split(ways[key, who], names, " ")
+    for (i = 1; i <= n; i++) {
+        if (names[i] !~ pattern) continue
+        m = median(figures[key, who, names[i]])
+        if (best_way == "" || m < least) { least = m; best_way = names[i] }
+    }
+    return best_way == "" ? "" : least
+}
+
+function size_text(size) {
+    if (size >= 1048576) return size / 1048576 " MiB"
+    return size >= 1024 ? size / 1024 " KiB" : size " B"
+}
+
+function is_bandwidth(load, size) { return load == "stream" || (load == "ping" && size > 4096) }
+
+function what(load, size) {
+    if (load == "ping" && !is_bandwidth(load, size)) return "half round trip, " size_text(size) ", us"
+    if (load == "ping") return "round trips, " size_text(size) ", MB/s"
+    if (load == "stream") return "stream, " size_text(size) ", MB/s"
+    if (load == "cpuping") return "CPU s/GB, round trips of " size_text(size)
+    if (load == "cpustream") return "CPU s/GB, stream of " size_text(size)
+    if (load == "mcast") return "multicast to 8, " size_text(size) ", us"
+    if (load == "spawn") return "spawn of " size ", ms a task"
+    if (load == "barrier") return "barrier of " size ", us"
+    return load " " size
+}
+
+# A figure as it is printed: times as they are, bandwidth from the time a message of that size takes.
+function shown(load, size, us) {
+    if (us == "") return "-"
+    if (is_bandwidth(load, size)) return sprintf("%.0f", size / us)
+    if (load == "spawn") return sprintf("%.2f", us / 1000)
+    return sprintf(us < 10 ? "%.2f" : us < 100 ? "%.1f" : "%.0f", us)
+}
+
+function ratio(pvm, covey) { return pvm == "" || covey == "" ? "-" : sprintf("%.2f", pvm / covey) }
+
+function print_row(label, a, b, c, d, e, f, g, h, i) {
+    if (markdown)
+        printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", label, a, b, c, d, e, f, g, h, i
+    else
+        printf "%-36s %9s %-20s %9s %9s %9s %9s %8s %8s  %s\n", label, a, b, c, d, e, f, g, h, i
+}
+
+function print_line(key, part,    pvm, pvm_way, standard, any, verdict) {
+    split(key, part, SUBSEP)
+    pvm = best(key, "pvm", ".")
+    pvm_way = best_way
+    standard = best(key, "pvm", "^daemon/default$")
+    any = best(key, "covey", "^auto/")
+    verdict = pvm == "" ? "no PVM" : any == "" ? "-" : any < pvm ? "ahead" : "BEHIND"
+    counts[verdict]++
+    print_row(what(part[2], part[3]), shown(part[2], part[3], pvm), pvm_way, shown(part[2], part[3], standard),
+        shown(part[2], part[3], any), shown(part[2], part[3], best(key, "covey", "^udp/")),
+        shown(part[2], part[3], best(key, "covey", "^tcp/")), ratio(pvm, any), ratio(standard, any), verdict)
+}
+
+$6 + 0 > 0 {
+    key = $1 SUBSEP $4 SUBSEP $5
+    if (!(key in seen)) { seen[key] = 1; keys[++key_count] = key }
+    if (!((key, $2, $3) in figures)) ways[key, $2] = ways[key, $2] " " $3
+    figures[key, $2, $3] = figures[key, $2, $3] " " $6
+}
+
+END {
+    for (hosts = 1; hosts <= 2; hosts++) {
+        headed = 0
+        for (k = 1; k <= key_count; k++) {
+            split(keys[k], part, SUBSEP)
+            if (part[1] != hosts) continue
+            if (!headed++) {
+                print ""
+                print_row(hosts == 1 ? "on one host" : "between two hosts", "PVM best", "by", "PVM def.", "Covey",
+                    "udp", "tcp", "to best", "to def.", "Covey is")
+                if (markdown) print "|---|---:|---|---:|---:|---:|---:|---:|---:|---|"
+            }
+            print_line(keys[k])
+        }
+    }
+    printf "\n%d lines ahead of PVM's best, %d behind\n", counts["ahead"], counts["BEHIND"]
+}
