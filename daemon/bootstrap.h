@@ -9,7 +9,7 @@
 #include "daemon/failure.h"
 #include "proto/control.h"
 
-#define BOOTSTRAP_BYTES_MAX 2048
+#define BOOTSTRAP_BYTES_MAX 4000 /* the line fits the smallest pipe there is */
 #define BOOTSTRAP_LINE_MAX (2 * BOOTSTRAP_BYTES_MAX + 2)
 
 /* Writes the line, with newline and NUL, into line[BOOTSTRAP_LINE_MAX]. Returns its length or -1.

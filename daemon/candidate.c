@@ -85,6 +85,8 @@ static int candidates_found(const struct candidate_wish *wish, struct address *l
 int candidate_list(const struct candidate_wish *wish, struct address *list, struct failure *why)
 {
     const char *given = wish->address;
+    if (given == NULL || given[0] == '\0')
+        given = wish->bind;
     if ((given == NULL || given[0] == '\0') && !wish->local)
         return candidates_found(wish, list, why);
     if (given == NULL || given[0] == '\0')

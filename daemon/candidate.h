@@ -10,6 +10,7 @@
 struct candidate_wish {
     bool local;            /* 127.0.0.1 and nothing else */
     bool ipv6;             /* the socket can do IPv6 */
+    const char *bind;      /* the socket's own address, advertised when there is no `address` */
     const char *address;   /* advertise this one only; NULL or "": those that are found */
     const char *interface; /* of this interface only; NULL or "": of all */
     uint16_t port;

@@ -3,6 +3,7 @@
  */
 #include "daemon/conf.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <ini.h>
 #include <math.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
+#include "daemon/sockaddr.h"
+#include "lib/covey.h"
 
 #define FAIL_TIMEOUT_US 5000000u
 #define JOIN_TIMEOUT_US 20000000u
@@ -32,6 +35,7 @@ void conf_init(struct conf *conf)
         .tasks_max = TASKS_MAX,
         .datagram_bytes_max = DATAGRAM_BYTES,
         .speed = SPEED,
+        .launch = {.launcher = COVEY_LAUNCH_SSH},
     };
 }
 
@@ -67,7 +71,8 @@ static int parse_text(const char *text, char *value, size_t size)
     return 0;
 }
 
-int conf_parse_ports(const char *text, uint16_t *first, uint16_t *last)
+/* "N" or "FIRST-LAST". */
+static int parse_ports(const char *text, uint16_t *first, uint16_t *last)
 {
     char low[16];
     const char *dash = strchr(text, '-');
@@ -90,6 +95,7 @@ int conf_parse_ports(const char *text, uint16_t *first, uint16_t *last)
 /* ---- settings: one line each, with how it is read and printed ---- */
 
 struct setting {
+    const char *section;
     const char *name;
     const char *expects;
     int (*parse)(struct conf *conf, const char *text);
@@ -118,7 +124,7 @@ static void print_join_timeout(const struct conf *conf, FILE *out)
 
 static int parse_port(struct conf *conf, const char *text)
 {
-    return conf_parse_ports(text, &conf->port_first, &conf->port_last);
+    return parse_ports(text, &conf->port_first, &conf->port_last);
 }
 
 static void print_port(const struct conf *conf, FILE *out)
@@ -126,8 +132,30 @@ static void print_port(const struct conf *conf, FILE *out)
     fprintf(out, "%u-%u", conf->port_first, conf->port_last);
 }
 
+static int parse_bind(struct conf *conf, const char *text)
+{
+    uint8_t ip[sizeof(struct in6_addr)];
+    if (text[0] != '\0' && inet_pton(AF_INET, text, ip) != 1 && inet_pton(AF_INET6, text, ip) != 1)
+        return -1;
+    return parse_text(text, conf->bind, sizeof conf->bind);
+}
+
+static void print_bind(const struct conf *conf, FILE *out)
+{
+    fputs(conf->bind, out);
+}
+
+/* With or without a port; the daemon that joins reads it whole. */
+static bool is_address(const char *text)
+{
+    struct address unused;
+    return text[0] == '\0' || sockaddr_parse(text, 1, &unused);
+}
+
 static int parse_address(struct conf *conf, const char *text)
 {
+    if (!is_address(text))
+        return -1;
     return parse_text(text, conf->address, sizeof conf->address);
 }
 
@@ -189,16 +217,85 @@ static void print_speed(const struct conf *conf, FILE *out)
     fprintf(out, "%u", conf->speed);
 }
 
+/* ---- [launch] ---- */
+
+static int parse_launcher(struct conf *conf, const char *text)
+{
+    if (strcmp(text, "ssh") == 0)
+        conf->launch.launcher = COVEY_LAUNCH_SSH;
+    else if (strcmp(text, "exec") == 0)
+        conf->launch.launcher = COVEY_LAUNCH_EXEC;
+    else
+        return -1;
+    return 0;
+}
+
+static void print_launcher(const struct conf *conf, FILE *out)
+{
+    fputs(conf->launch.launcher == COVEY_LAUNCH_EXEC ? "exec" : "ssh", out);
+}
+
+static int parse_template(struct conf *conf, const char *text)
+{
+    if (text[0] != '\0' && strstr(text, "{command}") == NULL)
+        return -1;
+    return parse_text(text, conf->launch.template_, sizeof conf->launch.template_);
+}
+
+static void print_template(const struct conf *conf, FILE *out)
+{
+    fputs(conf->launch.template_, out);
+}
+
+static int parse_coveyd(struct conf *conf, const char *text)
+{
+    return parse_text(text, conf->launch.coveyd, sizeof conf->launch.coveyd);
+}
+
+static void print_coveyd(const struct conf *conf, FILE *out)
+{
+    fputs(conf->launch.coveyd, out);
+}
+
+static int parse_user(struct conf *conf, const char *text)
+{
+    return text[0] == '-' ? -1 : parse_text(text, conf->launch.user, sizeof conf->launch.user);
+}
+
+static void print_user(const struct conf *conf, FILE *out)
+{
+    fputs(conf->launch.user, out);
+}
+
+static int parse_launch_port(struct conf *conf, const char *text)
+{
+    return parse_number(text, 0, 65535, &conf->launch.port);
+}
+
+static void print_launch_port(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%u", conf->launch.port);
+}
+
+#define DAEMON "daemon"
+#define LAUNCH "launch"
+
 static const struct setting settings[] = {
-    {"fail_timeout", "seconds, 0.1 to 86400", parse_fail_timeout, print_fail_timeout},
-    {"join_timeout", "seconds, 0.1 to 86400", parse_join_timeout, print_join_timeout},
-    {"port", "a port or FIRST-LAST", parse_port, print_port},
-    {"address", "an IP address", parse_address, print_address},
-    {"interface", "an interface's name", parse_interface, print_interface},
-    {"log_level", "error, info or debug", parse_log_level, print_log_level},
-    {"tasks_max", "1 to 200000", parse_tasks_max, print_tasks_max},
-    {"datagram_max", "1200 to 65000", parse_datagram_max, print_datagram_max},
-    {"speed", "1 to 1000000", parse_speed, print_speed},
+    {DAEMON, "fail_timeout", "seconds, 0.1 to 86400", parse_fail_timeout, print_fail_timeout},
+    {DAEMON, "join_timeout", "seconds, 0.1 to 86400", parse_join_timeout, print_join_timeout},
+    {DAEMON, "port", "a port or FIRST-LAST", parse_port, print_port},
+    {DAEMON, "bind", "an IP address without a port", parse_bind, print_bind},
+    {DAEMON, "address", "an IP address", parse_address, print_address},
+    {DAEMON, "interface", "an interface's name", parse_interface, print_interface},
+    {DAEMON, "log_level", "error, info or debug", parse_log_level, print_log_level},
+    {DAEMON, "tasks_max", "1 to 200000", parse_tasks_max, print_tasks_max},
+    {DAEMON, "datagram_max", "1200 to 65000", parse_datagram_max, print_datagram_max},
+    {DAEMON, "speed", "1 to 1000000", parse_speed, print_speed},
+    {LAUNCH, "launcher", "ssh or exec", parse_launcher, print_launcher},
+    {LAUNCH, "template", "a command with {command} in it", parse_template, print_template},
+    {LAUNCH, "coveyd", "a path", parse_coveyd, print_coveyd},
+    {LAUNCH, "user", "a user's name", parse_user, print_user},
+    {LAUNCH, "port", "0 to 65535", parse_launch_port, print_launch_port},
 };
 #define SETTINGS (sizeof settings / sizeof settings[0])
 
@@ -225,16 +322,20 @@ static int refuse(struct reading *reading, const char *format, const char *a, co
 static int on_setting(void *context, const char *section, const char *name, const char *value)
 {
     struct reading *reading = context;
-    if (strcmp(section, "daemon") != 0)
-        return refuse(reading, "unknown section [%s]%s", section, "");
+    bool known = false; /* the section */
     for (size_t i = 0; i < SETTINGS; i++) {
+        if (strcmp(settings[i].section, section) != 0)
+            continue;
+        known = true;
         if (strcmp(settings[i].name, name) != 0)
             continue;
         if (settings[i].parse(reading->conf, value) == 0)
             return 1;
         return refuse(reading, "%s must be %s", name, settings[i].expects);
     }
-    return refuse(reading, "unknown setting '%s'%s", name, "");
+    if (known)
+        return refuse(reading, "unknown setting '%s' in [%s]", name, section);
+    return refuse(reading, "unknown section [%s]%s", section, "");
 }
 
 int conf_read(struct conf *conf, const char *path, struct failure *why)
@@ -247,6 +348,17 @@ int conf_read(struct conf *conf, const char *path, struct failure *why)
     if (line < 0)
         return failure_set(why, "cannot read %s: %s", path, strerror(errno));
     return failure_set(why, "%.200s:%d: %.250s", path, line, cause.text);
+}
+
+int conf_set(struct conf *conf, const char *name, const char *value, struct failure *why)
+{
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (strcmp(settings[i].section, DAEMON) == 0 && strcmp(settings[i].name, name) == 0 &&
+            settings[i].parse(conf, value) == 0)
+            return 0;
+        else if (strcmp(settings[i].section, DAEMON) == 0 && strcmp(settings[i].name, name) == 0)
+            return failure_set(why, "%s must be %s, not '%s'", name, settings[i].expects, value);
+    return failure_set(why, "unknown setting '%s'", name);
 }
 
 int conf_find(char *path, size_t size)
@@ -268,8 +380,11 @@ int conf_find(char *path, size_t size)
 
 void conf_print(const struct conf *conf, FILE *out)
 {
-    fputs("[daemon]\n", out);
+    const char *section = "";
     for (size_t i = 0; i < SETTINGS; i++) {
+        if (strcmp(settings[i].section, section) != 0)
+            fprintf(out, "[%s]\n", settings[i].section);
+        section = settings[i].section;
         fprintf(out, "%s = ", settings[i].name);
         settings[i].print(conf, out);
         fputc('\n', out);

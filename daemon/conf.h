@@ -11,17 +11,30 @@
 
 #define CONF_ADDRESS_MAX 127
 #define CONF_INTERFACE_MAX 31
+#define CONF_TEXT_MAX 1023 /* a path or a command */
+#define CONF_USER_MAX 63
+
+/* What is done to start daemons on other hosts, where the asker does not say. */
+struct conf_launch {
+    int launcher; /* enum covey_launcher: ssh or exec */
+    char template_[CONF_TEXT_MAX + 1];
+    char coveyd[CONF_TEXT_MAX + 1]; /* "": where this daemon's own is */
+    char user[CONF_USER_MAX + 1];
+    uint32_t port; /* of sshd; 0: the usual one */
+};
 
 struct conf {
     uint64_t fail_timeout_us;               /* silence after which a host is declared gone */
     uint64_t join_timeout_us;               /* a new host must have joined by then */
     uint16_t port_first, port_last;         /* UDP ports to try; 0: any */
+    char bind[CONF_ADDRESS_MAX + 1];        /* the socket's own address; "": any */
     char address[CONF_ADDRESS_MAX + 1];     /* advertised instead of those found; "": none */
     char interface[CONF_INTERFACE_MAX + 1]; /* only this interface's addresses; "": all */
     int log_level;                          /* enum log_level */
     uint32_t tasks_max;                     /* tasks at once on this host */
     uint32_t datagram_bytes_max;            /* largest datagram that may be probed for */
     uint32_t speed;                         /* relative speed of this host, 1000 is the default */
+    struct conf_launch launch;
 };
 
 /* All defaults. */
@@ -38,7 +51,8 @@ int conf_find(char *path, size_t size);
 /* Writes a file that conf_read() turns into the same struct. */
 void conf_print(const struct conf *conf, FILE *out);
 
-/* "N" or "FIRST-LAST". Returns 0 or -1. */
-int conf_parse_ports(const char *text, uint16_t *first, uint16_t *last);
+/* Sets one setting of [daemon] from the command line or a bootstrap line. Returns 0, or -1 with
+ * "WHAT must be ...". */
+int conf_set(struct conf *conf, const char *name, const char *value, struct failure *why);
 
 #endif

@@ -235,6 +235,7 @@ static int self_addresses(struct daemon *d, struct host *self, struct failure *w
 {
     struct candidate_wish wish = {.local = d->options->local,
                                   .ipv6 = udp_ipv6(d->udp),
+                                  .bind = d->conf.bind,
                                   .address = d->conf.address,
                                   .interface = d->conf.interface,
                                   .port = udp_port(d->udp)};
@@ -290,8 +291,6 @@ static void identify(struct daemon *d)
         memcpy(config->key, d->invitation.key, sizeof config->key);
         memcpy(d->name, d->invitation.name, sizeof d->name);
         d->conf.fail_timeout_us = d->invitation.fail_timeout_us;
-        if (d->invitation.address[0] != '\0')
-            memcpy(d->conf.address, d->invitation.address, sizeof d->conf.address);
         return;
     }
     snprintf(config->vm, sizeof config->vm, "%s", vm_wanted(d->options));
@@ -302,6 +301,26 @@ static void identify(struct daemon *d)
         snprintf(d->name, sizeof d->name, "h0");
     else if (gethostname(d->name, sizeof d->name - 1) == 0)
         d->name[strcspn(d->name, ".")] = '\0';
+}
+
+/* What the asker said about this host wins over its covey.conf. */
+static int invitation_apply(struct daemon *d, struct failure *why)
+{
+    const struct control_bootstrap *b = &d->invitation;
+    const struct {
+        const char *name, *value;
+    } given[] = {{"address", b->address}, {"bind", b->bind}, {"interface", b->interface}};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+        if (given[i].value[0] != '\0' &&
+            conf_set(&d->conf, given[i].name, given[i].value, why) != 0)
+            return -1;
+    for (const char *v = NULL; (v = control_env_next(&b->env, v)) != NULL;) {
+        char name[CONTROL_ENV_MAX];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(v, "="), v);
+        if (setenv(name, strchr(v, '=') + 1, 1) != 0)
+            return failure_set(why, "cannot set %s: %s", name, strerror(errno));
+    }
+    return 0;
 }
 
 static int names_check(const struct daemon *d, struct failure *why)
@@ -366,6 +385,8 @@ static int daemon_open(struct daemon *d, struct failure *why)
     if (auth_init() != 0)
         return failure_set(why, "libsodium cannot be used");
     identify(d);
+    if (d->options->join && invitation_apply(d, why) != 0)
+        return -1;
     if (names_check(d, why) != 0)
         return -1;
     ssize_t size = readlink("/proc/self/exe", d->program, sizeof d->program - 1);
@@ -376,6 +397,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
         log_begin(d, why) != 0 || tables_create(d, why) != 0)
         return -1;
     struct udp_config udp = {.local = d->options->local,
+                             .bind = d->conf.bind,
                              .port_first = d->conf.port_first,
                              .port_last = d->conf.port_last};
     d->udp = udp_create(&udp, why);

@@ -1,9 +1,9 @@
 /*
  * Launching. One ADD_HOSTS request is a batch of launches, which run all at once. Each is a child:
  * /bin/sh with the command line of the launcher (launcher.c), that gets the bootstrap line on its
- * standard input and says "ok INDEX" or why not. A launch has succeeded when it said so and the node
- * has the host in its table; it fails when the child ends without, or LAUNCH_US have passed. The
- * request is answered when every launch has ended.
+ * standard input and says "ok INDEX" or why not. A launch has succeeded when it said so and the
+ * node has the host in its table; it fails when the child ends without, or LAUNCH_US have passed.
+ * The request is answered when every launch has ended.
  *
  *   NEW -settle-> RUNNING -ok-> JOINING -host up-> DONE        RUNNING, JOINING -...-> FAILED
  *
@@ -28,6 +28,7 @@
 #include "daemon/ending.h"
 #include "daemon/hosts.h"
 #include "daemon/launcher.h"
+#include "daemon/launchspec.h"
 #include "daemon/process.h"
 #include "daemon/reply.h"
 #include "lib/covey.h"
@@ -198,6 +199,9 @@ static int invitation_send(struct launch *l, uint64_t incarnation, int to)
     memcpy(b.vm, d->node_config.vm, sizeof b.vm);
     memcpy(b.name, l->spec.name, sizeof b.name);
     memcpy(b.address, l->spec.address, sizeof b.address);
+    memcpy(b.bind, l->spec.bind, sizeof b.bind);
+    memcpy(b.interface, l->spec.interface, sizeof b.interface);
+    b.env = l->spec.env;
     int size = bootstrap_print(&b, line); /* fits an empty pipe */
     bool sent = size > 0 && write(to, line, (size_t)size) == size;
     sodium_memzero(&b, sizeof b);
@@ -325,17 +329,6 @@ void launch_fini(struct daemon *d)
 
 /* ---- the request ---- */
 
-static const char *spec_refused(const struct control_host_spec *spec)
-{
-    if (!bootstrap_name_ok(spec->name))
-        return "a host's name has 1 to 63 letters, digits or ._-@, not - or . first";
-    if (spec->launcher > COVEY_LAUNCH_LOCAL)
-        return "there is no such launcher";
-    if (spec->launcher == COVEY_LAUNCH_EXEC && strstr(spec->template_, "{command}") == NULL)
-        return "the exec launcher's template must contain {command}";
-    return NULL;
-}
-
 static bool launch_add(struct batch *batch, size_t i, struct cursor *payload)
 {
     struct launch *l = calloc(1, sizeof *l);
@@ -348,6 +341,7 @@ static bool launch_add(struct batch *batch, size_t i, struct cursor *payload)
     l->said = -1;
     batch->running++;
     control_get_host_spec(payload, &l->spec);
+    launchspec_complete(&l->spec, &d->conf.launch);
     struct launch **end = &d->launches;
     while (*end != NULL)
         end = &(*end)->next;
@@ -373,7 +367,7 @@ static void batch_refuse(struct batch *batch)
 {
     batch->running++; /* so that it is not answered, and freed, before the walk is over */
     for (struct launch *l = batch->daemon->launches; l != NULL; l = l->next) {
-        const char *refused = l->batch == batch ? spec_refused(&l->spec) : NULL;
+        const char *refused = l->batch == batch ? launchspec_refused(&l->spec) : NULL;
         if (refused != NULL)
             launch_fail(l, COVEY_EINVAL, "%s", refused);
     }

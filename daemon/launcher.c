@@ -1,17 +1,18 @@
 /*
- * The command lines of the launchers: a template for /bin/sh in which {host} and {command} are
- * filled in,
+ * The command lines of the launchers: a template for /bin/sh in which {host}, {user}, {port},
+ * {name} and {command} are filled in,
  *   local   {command}
  *   ssh     ssh -o BatchMode=yes ... {host} {command}, quoted once more for the shell over there
  *   exec    the user's own template
  */
 #include "daemon/launcher.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/covey.h"
 
-#define SSH_TEMPLATE "exec ssh -o BatchMode=yes -o ConnectTimeout=20 {host} {command}"
+#define SSH_OPTIONS "-o BatchMode=yes -o ConnectTimeout=20"
 
 struct text {
     char *at, *end;
@@ -73,42 +74,76 @@ static bool daemon_command(const struct daemon *d, const struct control_host_spe
         text_word(&t, "--verbose");
     if (spec->launcher == COVEY_LAUNCH_LOCAL && d->options->local)
         text_word(&t, "--local");
-    if (spec->launcher == COVEY_LAUNCH_LOCAL && d->options->config != NULL) {
+    const char *config = spec->config;
+    if (config[0] == '\0' && spec->launcher == COVEY_LAUNCH_LOCAL && d->options->config != NULL)
+        config = d->options->config;
+    if (config[0] != '\0') {
         text_word(&t, "--config");
-        text_word(&t, d->options->config);
+        text_word(&t, config);
     }
     return !t.full;
 }
 
-static bool template_fill(const char *template_, const char *host, const char *command, char *line,
-                          size_t size)
+/* Adds what {NAME} at the beginning of `template_` stands for; returns how long {NAME} is, or 0. */
+static size_t template_word(struct text *t, const char *template_,
+                            const struct control_host_spec *spec, const char *command)
+{
+    char port[8] = "";
+    if (spec->port != 0)
+        snprintf(port, sizeof port, "%u", spec->port);
+    const struct {
+        const char *name, *value;
+    } words[] = {{"{host}", spec->hostname},
+                 {"{user}", spec->user},
+                 {"{port}", port},
+                 {"{name}", spec->name}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncmp(template_, words[i].name, strlen(words[i].name)) == 0)
+            return text_quote(t, words[i].value), strlen(words[i].name);
+    if (strncmp(template_, "{command}", 9) != 0)
+        return 0;
+    text_add(t, command, strlen(command));
+    return 9;
+}
+
+static bool template_fill(const char *template_, const struct control_host_spec *spec,
+                          const char *command, char *line, size_t size)
 {
     struct text t = text_into(line, size);
     while (*template_ != '\0') {
-        if (strncmp(template_, "{host}", 6) == 0) {
-            text_quote(&t, host);
-            template_ += 6;
-        } else if (strncmp(template_, "{command}", 9) == 0) {
-            text_add(&t, command, strlen(command));
-            template_ += 9;
-        } else {
-            text_add(&t, template_++, 1);
-        }
+        size_t taken = template_word(&t, template_, spec, command);
+        if (taken == 0)
+            text_add(&t, template_, taken = 1);
+        template_ += taken;
     }
     return !t.full;
+}
+
+/* The host's shell reads the command once more. */
+static bool ssh_line(const struct control_host_spec *spec, const char *command,
+                     char line[LAUNCHER_LINE_MAX])
+{
+    char quoted[LAUNCHER_LINE_MAX], template_[128];
+    struct text t = text_into(quoted, sizeof quoted);
+    text_quote(&t, command);
+    snprintf(template_, sizeof template_, "exec ssh " SSH_OPTIONS "%s%s {host} {command}",
+             spec->user[0] != '\0' ? " -l {user}" : "", spec->port != 0 ? " -p {port}" : "");
+    return !t.full && template_fill(template_, spec, quoted, line, LAUNCHER_LINE_MAX);
+}
+
+bool launcher_wrap(const struct control_host_spec *spec, const char *command,
+                   char line[LAUNCHER_LINE_MAX])
+{
+    if (spec->launcher == COVEY_LAUNCH_LOCAL)
+        return template_fill("exec {command}", spec, command, line, LAUNCHER_LINE_MAX);
+    if (spec->launcher == COVEY_LAUNCH_EXEC)
+        return template_fill(spec->template_, spec, command, line, LAUNCHER_LINE_MAX);
+    return ssh_line(spec, command, line);
 }
 
 bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
                    char line[LAUNCHER_LINE_MAX])
 {
-    char command[LAUNCHER_LINE_MAX], quoted[LAUNCHER_LINE_MAX];
-    if (!daemon_command(d, spec, command, sizeof command))
-        return false;
-    if (spec->launcher == COVEY_LAUNCH_LOCAL)
-        return template_fill("exec {command}", spec->name, command, line, LAUNCHER_LINE_MAX);
-    if (spec->launcher == COVEY_LAUNCH_EXEC)
-        return template_fill(spec->template_, spec->name, command, line, LAUNCHER_LINE_MAX);
-    struct text t = text_into(quoted, sizeof quoted);
-    text_quote(&t, command); /* a shell over there reads it once more */
-    return !t.full && template_fill(SSH_TEMPLATE, spec->name, quoted, line, LAUNCHER_LINE_MAX);
+    char command[LAUNCHER_LINE_MAX];
+    return daemon_command(d, spec, command, sizeof command) && launcher_wrap(spec, command, line);
 }

@@ -12,4 +12,8 @@
 bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
                    char line[LAUNCHER_LINE_MAX]);
 
+/* The same for any `command`, a shell line for the host of a completed spec (launchspec.h). */
+bool launcher_wrap(const struct control_host_spec *spec, const char *command,
+                   char line[LAUNCHER_LINE_MAX]);
+
 #endif

@@ -11,11 +11,28 @@
 #include "daemon/bootstrap.h"
 #include "daemon/daemon.h"
 #include "daemon/detach.h"
-#include "daemon/sockaddr.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
  */
 #define KEPT_BYTES (4 * 1024 * 1024)
+
+/* The command line wins over the file. */
+static int conf_take_options(struct conf *conf, const struct options *options, struct failure *why)
+{
+    const struct {
+        const char *name, *value;
+    } given[] = {{"port", options->port},
+                 {"bind", options->bind},
+                 {"address", options->address},
+                 {"interface", options->interface},
+                 {"speed", options->speed}};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        struct failure cause;
+        if (given[i].value != NULL && conf_set(conf, given[i].name, given[i].value, &cause) != 0)
+            return failure_set(why, "--%s", cause.text);
+    }
+    return 0;
+}
 
 static int conf_load(struct conf *conf, const struct options *options, struct failure *why)
 {
@@ -26,17 +43,7 @@ static int conf_load(struct conf *conf, const struct options *options, struct fa
         file = path;
     if (file != NULL && conf_read(conf, file, why) != 0)
         return -1;
-    if (options->port != NULL &&
-        conf_parse_ports(options->port, &conf->port_first, &conf->port_last) != 0)
-        return failure_set(why, "--port must be a port or FIRST-LAST, not '%s'", options->port);
-    struct address unused;
-    if (options->address == NULL)
-        return 0;
-    if (strlen(options->address) > CONF_ADDRESS_MAX ||
-        !sockaddr_parse(options->address, 1, &unused))
-        return failure_set(why, "--address must be an IP address, not '%s'", options->address);
-    memcpy(conf->address, options->address, strlen(options->address) + 1);
-    return 0;
+    return conf_take_options(conf, options, why);
 }
 
 static int cwd_change(const struct options *options, struct failure *why)

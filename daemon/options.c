@@ -7,8 +7,9 @@
 #include "lib/covey.h"
 
 static const char usage[] =
-    "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--port P[-P]]\n"
-    "              [--config FILE] [--cwd DIR] [--foreground] [--verbose]\n"
+    "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--bind A]\n"
+    "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
+    "              [--cwd DIR] [--foreground] [--verbose]\n"
     "       coveyd --join [...]\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
@@ -18,7 +19,10 @@ static const char usage[] =
     "  --name HOST     this host's name in it (default: the machine's own)\n"
     "  --local         use 127.0.0.1 only\n"
     "  --address A     the address by which others reach this host\n"
+    "  --bind A        the address that the UDP socket is bound to\n"
+    "  --interface I   offer only the addresses of this interface\n"
     "  --port P[-P]    the UDP port, or the first and last of those to try\n"
+    "  --speed N       relative speed of this host, 1000 is ordinary\n"
     "  --config FILE   read FILE instead of the usual covey.conf\n"
     "  --cwd DIR       change to this directory first\n"
     "  --foreground    do not go to the background; log to standard error\n"
@@ -26,42 +30,39 @@ static const char usage[] =
     "  --help, --version\n";
 
 static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},
-    {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},
-    {"address", required_argument, NULL, 'a'},
-    {"port", required_argument, NULL, 'p'},
-    {"config", required_argument, NULL, 'c'},
-    {"cwd", required_argument, NULL, 'd'},
-    {"foreground", no_argument, NULL, 'f'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"join", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
+    {"vm", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},        {"address", required_argument, NULL, 'a'},
+    {"bind", required_argument, NULL, 'b'},   {"interface", required_argument, NULL, 'i'},
+    {"speed", required_argument, NULL, 's'},  {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'}, {"cwd", required_argument, NULL, 'd'},
+    {"foreground", no_argument, NULL, 'f'},   {"verbose", no_argument, NULL, 'v'},
+    {"join", no_argument, NULL, 'j'},         {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
 };
+
+/* Where an option's value goes; NULL for one without. */
+static const char **options_text(struct options *o, int letter)
+{
+    const struct {
+        int letter;
+        const char **text;
+    } texts[] = {
+        {'m', &o->vm},    {'n', &o->host},   {'a', &o->address},
+        {'b', &o->bind},  {'p', &o->port},   {'i', &o->interface},
+        {'s', &o->speed}, {'c', &o->config}, {'d', &o->cwd},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].letter == letter)
+            return texts[i].text;
+    return NULL;
+}
 
 static int options_set(struct options *o, int letter)
 {
+    const char **text = options_text(o, letter);
+    if (text != NULL)
+        return *text = optarg, OPTIONS_GO;
     switch (letter) {
-    case 'm':
-        o->vm = optarg;
-        break;
-    case 'n':
-        o->host = optarg;
-        break;
-    case 'a':
-        o->address = optarg;
-        break;
-    case 'p':
-        o->port = optarg;
-        break;
-    case 'c':
-        o->config = optarg;
-        break;
-    case 'd':
-        o->cwd = optarg;
-        break;
     case 'l':
         o->local = true;
         break;

@@ -76,6 +76,21 @@ static void udp_options(struct udp *udp)
     udp->segments = setsockopt(udp->fd, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment) == 0;
 }
 
+/* The address that the configuration names. */
+static int bind_named(const struct udp *udp, const char *ip, uint16_t port)
+{
+    union sockaddr_any a;
+    struct address address;
+    socklen_t size = 0;
+    if (sockaddr_parse(ip, port, &address))
+        size = sockaddr_from_address(&a, &address, udp->family);
+    if (size == 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    return bind(udp->fd, &a.any, size);
+}
+
 static int bind_port(const struct udp *udp, bool local, uint16_t port)
 {
     union sockaddr_any a;
@@ -90,10 +105,17 @@ static int bind_port(const struct udp *udp, bool local, uint16_t port)
     return bind(udp->fd, &a.any, sizeof a.in);
 }
 
+static int bind_address(const struct udp *udp, const struct udp_config *config, uint16_t port)
+{
+    if (config->bind != NULL && config->bind[0] != '\0')
+        return bind_named(udp, config->bind, port);
+    return bind_port(udp, config->local, port);
+}
+
 static int udp_bind(struct udp *udp, const struct udp_config *config)
 {
     for (unsigned port = config->port_first; port <= config->port_last; port++)
-        if (bind_port(udp, config->local, (uint16_t)port) == 0)
+        if (bind_address(udp, config, (uint16_t)port) == 0)
             return 0;
     return -errno;
 }

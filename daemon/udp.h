@@ -19,6 +19,7 @@ struct udp;
 
 struct udp_config {
     bool local;                     /* bind to 127.0.0.1 alone */
+    const char *bind;               /* to this IP address alone; NULL or "": to any */
     uint16_t port_first, port_last; /* ports to try; 0: any */
 };
 

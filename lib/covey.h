@@ -494,20 +494,29 @@ int covey_unpack_notice(covey_msg_t *msg, struct covey_notice *notice);
 /* ---- The virtual machine itself ---------------------------------------------------------- */
 
 enum covey_launcher {
-    COVEY_LAUNCH_SSH = 0,  /* OpenSSH client */
-    COVEY_LAUNCH_EXEC = 1, /* a command with {host} and {command} replaced */
-    COVEY_LAUNCH_LOCAL = 2 /* another virtual host on the coordinator's machine */
+    COVEY_LAUNCH_DEFAULT = 0, /* exec if there is a template; else what the coordinator's
+                               * covey.conf says, else ssh */
+    COVEY_LAUNCH_SSH = 1,     /* OpenSSH client */
+    COVEY_LAUNCH_EXEC = 2,    /* a command with {host}, {user}, {port} and {command} replaced */
+    COVEY_LAUNCH_LOCAL = 3    /* another virtual host on the coordinator's machine */
 };
 
 /* A host to add. Zeroed fields mean the defaults. */
 struct covey_host_spec {
-    const char *name;      /* the host's name in the VM; for ssh also whom to call */
-    const char *template_; /* exec launcher: the command, as one shell line */
-    const char *address;   /* address that others reach it by; NULL: found out */
-    const char *coveyd;    /* path of coveyd there; NULL: the coordinator's own path */
-    const char *cwd;       /* working directory of the daemon there; NULL: home or / */
-    int launcher;          /* enum covey_launcher */
-    int speed;             /* relative speed; 0: 1000 */
+    const char *name;       /* the host's name in the VM */
+    const char *hostname;   /* whom the launcher calls; NULL: the name */
+    const char *user;       /* the user there; NULL: the launcher's choice */
+    const char *template_;  /* exec launcher: the command, as one shell line */
+    const char *address;    /* address that others reach it by; NULL: found out */
+    const char *bind;       /* address that its daemon binds to; NULL: any */
+    const char *interface;  /* interface whose addresses it offers; NULL: all */
+    const char *coveyd;     /* path of coveyd there; NULL: the coordinator's own path */
+    const char *cwd;        /* working directory of the daemon there; NULL: home or / */
+    const char *config;     /* path of covey.conf there; NULL: the usual ones */
+    const char *const *env; /* "NAME=value" for the daemon and its tasks, ended by NULL; or NULL */
+    int launcher;           /* enum covey_launcher */
+    int port;               /* TCP port of the ssh server there; 0: the usual one */
+    int speed;              /* relative speed; 0: as its covey.conf says, 1000 by default */
 };
 
 struct covey_host_result {

@@ -19,26 +19,52 @@ static bool copy_field(char *to, size_t size, const char *from)
     return n >= 0 && (size_t)n < size;
 }
 
+static bool copy_fields(struct control_host_spec *s, const struct covey_host_spec *spec)
+{
+    s->launcher = (uint8_t)spec->launcher;
+    s->port = (uint16_t)spec->port;
+    s->speed = (uint32_t)spec->speed;
+    return copy_field(s->name, sizeof s->name, spec->name) &&
+           copy_field(s->hostname, sizeof s->hostname, spec->hostname) &&
+           copy_field(s->user, sizeof s->user, spec->user) &&
+           copy_field(s->template_, sizeof s->template_, spec->template_) &&
+           copy_field(s->address, sizeof s->address, spec->address) &&
+           copy_field(s->bind, sizeof s->bind, spec->bind) &&
+           copy_field(s->interface, sizeof s->interface, spec->interface) &&
+           copy_field(s->coveyd, sizeof s->coveyd, spec->coveyd) &&
+           copy_field(s->cwd, sizeof s->cwd, spec->cwd) &&
+           copy_field(s->config, sizeof s->config, spec->config);
+}
+
+/* NULL, or what is wrong with a spec. */
+static const char *fill_spec(struct control_host_spec *s, const struct covey_host_spec *spec)
+{
+    if (spec->name == NULL || spec->name[0] == '\0')
+        return "it has no name";
+    if (spec->launcher < COVEY_LAUNCH_DEFAULT || spec->launcher > COVEY_LAUNCH_LOCAL)
+        return "there is no such launcher";
+    if (spec->port < 0 || spec->port > UINT16_MAX || spec->speed < 0)
+        return "its port or speed is out of range";
+    if (!copy_fields(s, spec))
+        return "a field is too long";
+    for (const char *const *e = spec->env; e != NULL && *e != NULL; e++)
+        if (!control_env_add(&s->env, *e))
+            return "its environment is too long, or not NAME=value";
+    return NULL;
+}
+
 static int put_spec(struct cursor *c, const struct covey_host_spec *spec)
 {
     struct control_host_spec *s = calloc(1, sizeof *s);
     if (s == NULL)
         return error_code(COVEY_ENOMEM);
-    s->launcher = (uint8_t)spec->launcher;
-    s->speed = spec->speed > 0 ? (uint32_t)spec->speed : 1000;
-    bool fits = copy_field(s->name, sizeof s->name, spec->name) &&
-                copy_field(s->template_, sizeof s->template_, spec->template_) &&
-                copy_field(s->address, sizeof s->address, spec->address) &&
-                copy_field(s->coveyd, sizeof s->coveyd, spec->coveyd) &&
-                copy_field(s->cwd, sizeof s->cwd, spec->cwd);
-    bool valid = s->name[0] != '\0' && spec->launcher >= COVEY_LAUNCH_SSH &&
-                 spec->launcher <= COVEY_LAUNCH_LOCAL;
-    if (fits && valid)
+    const char *wrong = fill_spec(s, spec);
+    if (wrong == NULL)
         control_put_host_spec(c, s);
     free(s);
-    if (!fits || !valid)
+    if (wrong != NULL)
         return error_set(COVEY_EINVAL, "add: host '%s': %s", spec->name == NULL ? "" : spec->name,
-                         fits ? "no name or an unknown launcher" : "a field is too long");
+                         wrong);
     return cursor_ok(c) ? COVEY_OK : error_set(COVEY_EINVAL, "add: too many hosts in one call");
 }
 

@@ -296,28 +296,79 @@ void control_get_output_ack(struct cursor *c, struct control_output *o)
     o->bytes = cursor_get_u32(c);
 }
 
+bool control_env_add(struct control_env *env, const char *variable)
+{
+    size_t size = strlen(variable) + 1;
+    const char *equals = strchr(variable, '=');
+    if (equals == NULL || equals == variable || size > sizeof env->bytes - env->size)
+        return false;
+    memcpy(env->bytes + env->size, variable, size);
+    env->size = (uint16_t)(env->size + size);
+    return true;
+}
+
+const char *control_env_next(const struct control_env *env, const char *last)
+{
+    const char *next = last == NULL ? env->bytes : last + strlen(last) + 1;
+    return next < env->bytes + env->size ? next : NULL;
+}
+
+static void put_env(struct cursor *c, const struct control_env *env)
+{
+    cursor_put_u16(c, env->size);
+    cursor_put_bytes(c, env->bytes, env->size);
+}
+
+static void get_env(struct cursor *c, struct control_env *env)
+{
+    size_t size = cursor_get_u16(c);
+    const char *bytes = (const char *)cursor_get_view(c, size);
+    memset(env, 0, sizeof *env);
+    if (bytes == NULL || size == 0)
+        return;
+    if (bytes[size - 1] != '\0')
+        c->bad = true;
+    for (size_t at = 0; cursor_ok(c) && at < size; at += strlen(bytes + at) + 1)
+        if (!control_env_add(env, bytes + at))
+            c->bad = true;
+}
+
 void control_put_host_spec(struct cursor *c, const struct control_host_spec *s)
 {
     cursor_put_u8(c, s->launcher);
-    put_zeros(c, 3);
+    put_zeros(c, 1);
+    cursor_put_u16(c, s->port);
     cursor_put_u32(c, s->speed);
     cursor_put_text(c, s->name);
+    cursor_put_text(c, s->hostname);
+    cursor_put_text(c, s->user);
     cursor_put_text(c, s->template_);
     cursor_put_text(c, s->address);
+    cursor_put_text(c, s->bind);
+    cursor_put_text(c, s->interface);
     cursor_put_text(c, s->coveyd);
     cursor_put_text(c, s->cwd);
+    cursor_put_text(c, s->config);
+    put_env(c, &s->env);
 }
 
 void control_get_host_spec(struct cursor *c, struct control_host_spec *s)
 {
     s->launcher = cursor_get_u8(c);
-    get_padding(c, 3);
+    get_padding(c, 1);
+    s->port = cursor_get_u16(c);
     s->speed = cursor_get_u32(c);
     cursor_get_text(c, s->name, sizeof s->name);
+    cursor_get_text(c, s->hostname, sizeof s->hostname);
+    cursor_get_text(c, s->user, sizeof s->user);
     cursor_get_text(c, s->template_, sizeof s->template_);
     cursor_get_text(c, s->address, sizeof s->address);
+    cursor_get_text(c, s->bind, sizeof s->bind);
+    cursor_get_text(c, s->interface, sizeof s->interface);
     cursor_get_text(c, s->coveyd, sizeof s->coveyd);
     cursor_get_text(c, s->cwd, sizeof s->cwd);
+    cursor_get_text(c, s->config, sizeof s->config);
+    get_env(c, &s->env);
 }
 
 void control_put_group(struct cursor *c, const struct control_group *g, bool with_count)
@@ -421,6 +472,9 @@ void control_put_bootstrap(struct cursor *c, const struct control_bootstrap *b)
     cursor_put_u32(c, b->speed);
     cursor_put_u64(c, b->fail_timeout_us);
     cursor_put_text(c, b->address);
+    cursor_put_text(c, b->bind);
+    cursor_put_text(c, b->interface);
+    put_env(c, &b->env);
     control_put_host(c, &b->coordinator);
 }
 
@@ -438,5 +492,8 @@ void control_get_bootstrap(struct cursor *c, struct control_bootstrap *b)
     b->speed = cursor_get_u32(c);
     b->fail_timeout_us = cursor_get_u64(c);
     cursor_get_text(c, b->address, sizeof b->address);
+    cursor_get_text(c, b->bind, sizeof b->bind);
+    cursor_get_text(c, b->interface, sizeof b->interface);
+    get_env(c, &b->env);
     control_get_host(c, &b->coordinator);
 }

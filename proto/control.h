@@ -25,6 +25,9 @@
 #define CONTROL_NAME_MAX 63     /* host, VM and group names */
 #define CONTROL_COMMAND_MAX 127 /* command as shown by ps */
 #define CONTROL_REASON_MAX 255
+#define CONTROL_HOSTNAME_MAX 255 /* as DNS has it */
+#define CONTROL_ADDRESS_MAX 127
+#define CONTROL_INTERFACE_MAX 31
 
 /* ---- REPLY: number status=i32 content ---- */
 struct control_reply {
@@ -148,16 +151,36 @@ void control_get_output(struct cursor *c, struct control_output *o);
 void control_put_output_ack(struct cursor *c, const struct control_output *o);
 void control_get_output_ack(struct cursor *c, struct control_output *o);
 
+/* ---- env = size=u16 *(name "=" value %x00): variables of an environment. A get refuses one
+ * without a name or a NUL. ---- */
+#define CONTROL_ENV_MAX 2048
+struct control_env {
+    uint16_t size;
+    char bytes[CONTROL_ENV_MAX];
+};
+/* Adds a "NAME=value"; false when it is none or does not fit. */
+bool control_env_add(struct control_env *env, const char *variable);
+/* The variable after `last`, the first after NULL; NULL at the end. */
+const char *control_env_next(const struct control_env *env, const char *last);
+
 /* ---- ADD_HOSTS: number count=u16 *spec, to the coordinator's daemon
- * spec = launcher=u8 3u8(0) speed=u32 name template address coveyd cwd=text ---- */
+ * spec = launcher=u8 u8(0) port=u16 speed=u32 name hostname user template address bind interface
+ *        coveyd cwd config=text env ---- */
 struct control_host_spec {
     uint8_t launcher; /* enum covey_launcher */
-    uint32_t speed;
+    uint16_t port;    /* of the launcher's server, as sshd's; 0: the usual one */
+    uint32_t speed;   /* 0: as covey.conf there says */
     char name[CONTROL_NAME_MAX + 1];
+    char hostname[CONTROL_HOSTNAME_MAX + 1]; /* whom the launcher calls; "": the name */
+    char user[CONTROL_NAME_MAX + 1];
     char template_[CONTROL_TEXT_MAX];
-    char address[128];
+    char address[CONTROL_ADDRESS_MAX + 1]; /* advertised */
+    char bind[CONTROL_ADDRESS_MAX + 1];
+    char interface[CONTROL_INTERFACE_MAX + 1];
     char coveyd[CONTROL_TEXT_MAX];
     char cwd[CONTROL_TEXT_MAX];
+    char config[CONTROL_TEXT_MAX];
+    struct control_env env;
 };
 void control_put_host_spec(struct cursor *c, const struct control_host_spec *s);
 void control_get_host_spec(struct cursor *c, struct control_host_spec *s);
@@ -206,7 +229,7 @@ void control_get_link_refuse(struct cursor *c, struct control_link *l);
 
 /* ---- bootstrap: what a launcher writes to the standard input of `coveyd --join`, one line of hex
  * digits of: version=u8 index=u32 incarnation=u64 key=32u8 vm name=text speed=u32
- * fail-timeout-us=u64 address-to-advertise=text coordinator=host ---- */
+ * fail-timeout-us=u64 address-to-advertise bind interface=text env coordinator=host ---- */
 struct control_bootstrap {
     uint8_t version;
     uint32_t index;
@@ -216,7 +239,10 @@ struct control_bootstrap {
     char name[HOST_NAME_MAX_BYTES + 1];
     uint32_t speed;
     uint64_t fail_timeout_us;
-    char address[128];
+    char address[CONTROL_ADDRESS_MAX + 1];
+    char bind[CONTROL_ADDRESS_MAX + 1];
+    char interface[CONTROL_INTERFACE_MAX + 1];
+    struct control_env env;
     struct host coordinator;
 };
 void control_put_bootstrap(struct cursor *c, const struct control_bootstrap *b);

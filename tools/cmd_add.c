@@ -5,14 +5,22 @@
 
 #include "tools/admit.h"
 #include "tools/command.h"
+#include "tools/hostfile.h"
 #include "tools/hostspec.h"
 
-static const struct args_option add_options[] = {HOSTSPEC_OPTIONS, {NULL, 0, NULL, NULL}};
+static const struct args_option add_options[] = {
+    {"hosts", 'f', "FILE", "take the hosts, or what is to be known of HOST..., from a host file"},
+    HOSTSPEC_OPTIONS,
+    {NULL, 0, NULL, NULL}};
 
 /* ---- add ---------------------------------------------------------------------------------- */
 
 struct add {
-    struct covey_host_spec common; /* what all have in common */
+    struct hostspec common; /* what the command line says of all */
+    const char *path;       /* of the host file, or NULL */
+    struct hostfile file;
+    const char **names;
+    int name_count;
     struct covey_host_spec *specs;
     struct covey_host_result *results;
     int count;
@@ -28,28 +36,57 @@ static int read_add(struct add *add, int argc, char **argv)
         if (key == ARGS_BAD)
             return tool_usage("add", "%s", args.error);
         if (key == ARGS_OPERAND)
-            add->specs[add->count++].name = args.value;
+            add->names[add->name_count++] = args.value;
+        else if (key == 'f')
+            add->path = args.value;
         else if (!hostspec_set(&add->common, key, args.value, error))
             return tool_usage("add", "%s", error);
     }
-    if (add->count == 0)
+    const struct covey_host_spec *common = &add->common.spec;
+    if (add->name_count == 0 && !add->path)
         return tool_usage("add", "no host is named");
-    if (add->common.address && add->count > 1)
-        return tool_usage("add", "one --address cannot serve several hosts");
+    if (add->name_count > 1 && (common->address || common->bind || common->hostname))
+        return tool_usage("add", "one --address, --bind or --hostname cannot serve several hosts");
     return TOOL_OK;
 }
 
-static int complete_specs(struct add *add)
+/* The hosts of the command line, with what the file says of them. */
+static int take_names(struct add *add)
 {
     char error[HOSTSPEC_ERROR_BYTES];
-    for (int i = 0; i < add->count; i++) {
-        const char *name = add->specs[i].name;
-        add->specs[i] = add->common;
-        add->specs[i].name = name;
-        if (!hostspec_check(&add->specs[i], error))
+    for (int i = 0; i < add->name_count; i++) {
+        const struct hostfile_host *known = hostfile_find(&add->file, add->names[i]);
+        if (add->path && !known)
+            return tool_error("add", "%s lists no host %s", add->path, add->names[i]);
+        add->common.spec.name = add->names[i];
+        const struct hostspec *host = known ? &known->host : &add->common;
+        if (!hostspec_check(host, error))
             return tool_usage("add", "%s", error);
+        add->specs[add->count++] = hostspec_done(host);
     }
     return TOOL_OK;
+}
+
+/* All hosts of the file but those that are for later. */
+static int take_file(struct add *add)
+{
+    for (int i = 0; i < add->file.count; i++) {
+        if (!add->file.hosts[i].later)
+            add->specs[add->count++] = hostspec_done(&add->file.hosts[i].host);
+    }
+    return add->count ? TOOL_OK : tool_error("add", "%s lists no host", add->path);
+}
+
+static int collect(struct add *add)
+{
+    if (add->path && hostfile_load(&add->file, add->path) < 0)
+        return tool_error("add", "%s", add->file.error);
+    size_t room = (size_t)add->name_count + (size_t)add->file.count + 1;
+    add->specs = calloc(room, sizeof *add->specs);
+    add->results = calloc(room, sizeof *add->results);
+    if (!add->specs || !add->results)
+        return tool_error("add", "memory is exhausted");
+    return add->name_count ? take_names(add) : take_file(add);
 }
 
 static int add_hosts(struct tool *tool, struct add *add)
@@ -64,14 +101,14 @@ static int add_hosts(struct tool *tool, struct add *add)
 
 static int add_command(struct tool *tool, int argc, char **argv)
 {
-    struct add add = {.specs = calloc((size_t)argc, sizeof *add.specs),
-                      .results = calloc((size_t)argc, sizeof *add.results)};
-    int status = add.specs && add.results ? read_add(&add, argc, argv)
-                                          : tool_error("add", "memory is exhausted");
+    struct add add = {.names = calloc((size_t)argc, sizeof *add.names)};
+    int status = add.names ? read_add(&add, argc, argv) : tool_error("add", "memory is exhausted");
     if (status == TOOL_OK)
-        status = complete_specs(&add);
+        status = collect(&add);
     if (status == TOOL_OK)
         status = add_hosts(tool, &add);
+    hostfile_free(&add.file);
+    free(add.names);
     free(add.specs);
     free(add.results);
     return status;
@@ -80,8 +117,7 @@ static int add_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_add = {
     .name = "add",
     .run = add_command,
-    .usage = "HOST... [--launcher LAUNCHER] [--template TEMPLATE] [--address ADDRESS] "
-             "[--coveyd PATH] [--cwd DIR] [--speed N]",
+    .usage = "HOST... | --hosts FILE [HOST...]  " HOSTSPEC_USAGE,
     .help = "add hosts, all at once",
     .options = add_options,
 };

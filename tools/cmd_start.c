@@ -26,7 +26,8 @@ struct start {
     struct tool *tool;
     const char *vm_name;
     char first[64];             /* the first host's name */
-    struct covey_host_spec own; /* address and folder of the first daemon, if anything is said */
+    struct covey_host_spec own; /* the first daemon, as far as the host file says */
+    struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
     struct hostfile file;
     struct covey_host_spec *specs; /* the hosts to add */
@@ -42,7 +43,7 @@ struct start {
 
 static const struct args_option options[] = {
     {"local", 'l', "N", "N virtual hosts h0 .. on this machine"},
-    {"hosts", 'f', "FILE", "add the hosts that a hosts file lists"},
+    {"hosts", 'f', "FILE", "add the hosts that a host file lists"},
     {"name", 'n', "VM", "name of the virtual machine"},
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
     HOSTSPEC_OPTIONS,
@@ -83,21 +84,22 @@ static int append_file(struct start *start, const char *path)
     if (hostfile_load(&start->file, path) < 0)
         return tool_error("start", "%s", start->file.error);
     for (int i = 0; i < start->file.count; i++) {
-        const struct covey_host_spec *spec = &start->file.hosts[i];
-        if (strcmp(spec->name, start->first) == 0)
-            start->own = *spec;
-        else if (!append(start, spec))
+        struct covey_host_spec spec = hostspec_done(&start->file.hosts[i].host);
+        if (strcmp(spec.name, start->first) == 0)
+            start->own = spec;
+        else if (!start->file.hosts[i].later && !append(start, &spec))
             return tool_error("start", "memory is exhausted");
     }
     return TOOL_OK;
 }
 
-static int append_named(struct start *start, struct covey_host_spec spec, const char *name)
+static int append_named(struct start *start, const char *name)
 {
     char error[HOSTSPEC_ERROR_BYTES];
-    spec.name = name;
-    if (!hostspec_check(&spec, error))
+    start->common.spec.name = name;
+    if (!hostspec_check(&start->common, error))
         return tool_usage("start", "%s", error);
+    struct covey_host_spec spec = hostspec_done(&start->common);
     return append(start, &spec) ? TOOL_OK : tool_error("start", "memory is exhausted");
 }
 
@@ -113,7 +115,6 @@ static void own_name(char *name, size_t size)
 struct request {
     long local; /* 0: not asked for */
     const char *file;
-    struct covey_host_spec spec; /* for the named hosts */
     char **names;
     int name_count;
 };
@@ -131,7 +132,7 @@ static int take_option(struct start *start, struct request *request, int key, co
         return tool_usage("start", "--as %s: not a host name", value);
     if (key == 'a')
         snprintf(start->first, sizeof start->first, "%s", value);
-    if (hostspec_is_key(key) && !hostspec_set(&request->spec, key, value, error))
+    if (hostspec_is_key(key) && !hostspec_set(&start->common, key, value, error))
         return tool_usage("start", "%s", error);
     return TOOL_OK;
 }
@@ -152,8 +153,11 @@ static int read_arguments(struct start *start, struct request *request, int argc
     }
     if (status == TOOL_OK && request->local && (request->file || request->name_count))
         return tool_usage("start", "--local goes with neither --hosts nor host names");
-    if (status == TOOL_OK && request->spec.address && request->name_count > 1)
-        return tool_usage("start", "one --address cannot serve several hosts");
+    bool alone =
+        start->common.spec.address || start->common.spec.bind || start->common.spec.hostname;
+    if (status == TOOL_OK && alone && request->name_count > 1)
+        return tool_usage("start",
+                          "one --address, --bind or --hostname cannot serve several hosts");
     return status;
 }
 
@@ -163,7 +167,7 @@ static int collect_hosts(struct start *start, const struct request *request)
         return append_local(start, request->local);
     int status = request->file ? append_file(start, request->file) : TOOL_OK;
     for (int i = 0; status == TOOL_OK && i < request->name_count; i++)
-        status = append_named(start, request->spec, request->names[i]);
+        status = append_named(start, request->names[i]);
     return status;
 }
 
@@ -222,10 +226,12 @@ static void set_joined(struct start *start)
     pthread_mutex_unlock(&start->lock);
 }
 
-#define DAEMON_WORDS 12
+#define DAEMON_WORDS 20
+#define SPEED_BYTES 16
 
 /* argv[0] is left for launch_daemon(). */
-static void daemon_words(const struct start *start, const char *argv[DAEMON_WORDS])
+static void daemon_words(const struct start *start, const char *argv[DAEMON_WORDS],
+                         char speed[SPEED_BYTES])
 {
     const struct {
         const char *option;
@@ -233,8 +239,13 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
     } settings[] = {{"--vm", start->vm_name},
                     {"--name", start->first},
                     {"--address", start->own.address},
+                    {"--bind", start->own.bind},
+                    {"--interface", start->own.interface},
+                    {"--speed", start->own.speed ? speed : NULL},
+                    {"--config", start->own.config},
                     {"--cwd", start->own.cwd}};
     int count = 1;
+    snprintf(speed, SPEED_BYTES, "%d", start->own.speed);
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         if (settings[i].value) {
             argv[count++] = settings[i].option;
@@ -250,9 +261,10 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
 static int start_daemon(struct start *start)
 {
     const char *argv[DAEMON_WORDS];
-    daemon_words(start, argv);
+    char speed[SPEED_BYTES];
+    daemon_words(start, argv, speed);
     fflush(stdout);
-    pid_t pid = launch_daemon("start", (char **)argv);
+    pid_t pid = launch_daemon("start", (char **)argv, start->own.env);
     if (pid < 0)
         return TOOL_FAILED;
     set_launching(start, pid);
@@ -341,7 +353,7 @@ static int start_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_start = {
     .name = "start",
     .run = start_command,
-    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [HOST...]",
+    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [HOST...] [OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

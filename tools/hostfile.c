@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/hostspec.h"
-
 /* Where the reader stands. */
 struct reader {
     struct hostfile *file;
     const char *name;
     int line;
-    struct covey_host_spec defaults;
+    int column;
+    struct hostspec defaults;
 };
 
 static int __attribute__((format(printf, 2, 3)))
@@ -21,7 +20,7 @@ refuse(struct reader *reader, const char *format, ...)
 {
     char *error = reader->file->error;
     size_t size = sizeof reader->file->error;
-    int used = snprintf(error, size, "%.255s:%d: ", reader->name, reader->line);
+    int used = snprintf(error, size, "%.255s:%d:%d: ", reader->name, reader->line, reader->column);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error + used, size - (size_t)used, format, arguments);
@@ -37,50 +36,53 @@ static void *grow(void *list, int count, size_t element)
     return full ? reallocarray(list, capacity, element) : list;
 }
 
-static int read_fields(struct reader *reader, const struct words *words,
-                       struct covey_host_spec *spec)
+static int read_field(struct reader *reader, const char *word, struct hostspec *host)
 {
     char error[HOSTSPEC_ERROR_BYTES];
-    for (int i = 1; i < words->count; i++) {
-        const char *word = words->list[i];
-        size_t length = strcspn(word, "=");
-        int key = hostspec_find(word, length);
-        if (length == 0 || !word[length])
-            return refuse(reader, "%.60s: must be key=value", word);
-        if (key == 0)
-            return refuse(reader, "%.*s: unknown key", (int)(length < 60 ? length : 60), word);
-        if (!hostspec_set(spec, key, word + length + 1, error))
-            return refuse(reader, "%s", error);
-    }
-    return 0;
+    const char *why;
+    size_t length = strcspn(word, "=");
+    if (length == 0 || !word[length])
+        return refuse(reader, "%.60s: must be key=value", word);
+    int key = hostspec_find(word, length, &why);
+    if (key == 0)
+        return refuse(reader, "%.*s: %s", (int)(length < 60 ? length : 60), word, why);
+    if (hostspec_set(host, key, word + length + 1, error))
+        return 0;
+    reader->column += (int)length + 1;
+    return refuse(reader, "%s", error);
 }
 
-static bool is_listed(const struct hostfile *file, const char *name)
+static int read_fields(struct reader *reader, const struct words *words, int first,
+                       struct hostspec *host)
 {
-    for (int i = 0; i < file->count; i++) {
-        if (strcmp(file->hosts[i].name, name) == 0)
-            return true;
+    for (int i = first; i < words->count; i++) {
+        reader->column = words->columns[i];
+        if (read_field(reader, words->list[i], host) < 0)
+            return -1;
     }
-    return false;
+    return 0;
 }
 
 static int add_host(struct reader *reader, const struct words *words)
 {
     struct hostfile *file = reader->file;
-    struct covey_host_spec spec = reader->defaults;
+    struct hostfile_host new = {.host = reader->defaults, .later = *words->list[0] == '&'};
     char error[HOSTSPEC_ERROR_BYTES];
-    spec.name = words->list[0];
-    if (read_fields(reader, words, &spec) < 0)
+    int first = new.later && !words->list[0][1] && words->count > 1; /* "& name" or "&name" */
+    int column = words->columns[first];
+    new.host.spec.name = words->list[first] + (new.later && !first);
+    if (read_fields(reader, words, first + 1, &new.host) < 0)
         return -1;
-    if (!hostspec_check(&spec, error))
+    reader->column = column;
+    if (!hostspec_check(&new.host, error))
         return refuse(reader, "%s", error);
-    if (is_listed(file, spec.name))
-        return refuse(reader, "host %.63s: named before", spec.name);
-    struct covey_host_spec *hosts = grow(file->hosts, file->count, sizeof *hosts);
+    if (hostfile_find(file, new.host.spec.name))
+        return refuse(reader, "host %.63s: named before", new.host.spec.name);
+    struct hostfile_host *hosts = grow(file->hosts, file->count, sizeof *hosts);
     if (!hosts)
         return refuse(reader, "memory is exhausted");
     file->hosts = hosts;
-    hosts[file->count++] = spec;
+    hosts[file->count++] = new;
     return 0;
 }
 
@@ -88,18 +90,19 @@ static int read_line(struct reader *reader, const char *text)
 {
     struct hostfile *file = reader->file;
     const char *why;
+    reader->column = 1;
     struct words *lines = grow(file->lines, file->line_count, sizeof *lines);
     if (!lines)
         return refuse(reader, "memory is exhausted");
     file->lines = lines;
     struct words *words = &lines[file->line_count];
-    if (words_split(words, text, &why) < 0)
+    if (words_split_at(words, text, &why, &reader->column) < 0)
         return refuse(reader, "%s", why);
     file->line_count++;
     if (words->count == 0)
         return 0;
     if (strcmp(words->list[0], "*") == 0)
-        return read_fields(reader, words, &reader->defaults);
+        return read_fields(reader, words, 1, &reader->defaults);
     return add_host(reader, words);
 }
 
@@ -133,6 +136,15 @@ int hostfile_load(struct hostfile *file, const char *path)
     int result = hostfile_read(file, in, path);
     fclose(in);
     return result;
+}
+
+const struct hostfile_host *hostfile_find(const struct hostfile *file, const char *name)
+{
+    for (int i = 0; i < file->count; i++) {
+        if (strcmp(file->hosts[i].host.spec.name, name) == 0)
+            return &file->hosts[i];
+    }
+    return NULL;
 }
 
 void hostfile_free(struct hostfile *file)

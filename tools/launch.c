@@ -48,7 +48,7 @@ static void find_coveyd(char *path, size_t size)
     snprintf(path, size, "coveyd");
 }
 
-static int spawn_daemon(pid_t *pid, char *path, char **argv)
+static int spawn_daemon(pid_t *pid, char *path, char **argv, char **env)
 {
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
@@ -64,19 +64,53 @@ static int spawn_daemon(pid_t *pid, char *path, char **argv)
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    int error = posix_spawnp(pid, path, &files, &attributes, argv, environ);
+    int error = posix_spawnp(pid, path, &files, &attributes, argv, env);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     return error;
 }
 
-pid_t launch_daemon(const char *what, char **argv)
+static size_t count_of(const char *const *list)
+{
+    size_t count = 0;
+    while (list && list[count])
+        count++;
+    return count;
+}
+
+static bool is_set(const char *variable, const char *const *env)
+{
+    size_t name = strcspn(variable, "=") + 1;
+    for (; env && *env; env++) {
+        if (strncmp(*env, variable, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The environment with the variables of env in place of its own; NULL: memory is exhausted. */
+static char **merge(const char *const *env)
+{
+    size_t own = count_of((const char *const *)environ), more = count_of(env), used = 0;
+    char **merged = calloc(own + more + 1, sizeof *merged);
+    for (size_t i = 0; merged && i < own; i++) {
+        if (!is_set(environ[i], env))
+            merged[used++] = environ[i];
+    }
+    for (size_t i = 0; merged && i < more; i++)
+        merged[used++] = (char *)env[i];
+    return merged;
+}
+
+pid_t launch_daemon(const char *what, char **argv, const char *const *env)
 {
     char path[PATH_MAX + 32];
     pid_t pid;
     find_coveyd(path, sizeof path);
     argv[0] = path;
-    int error = spawn_daemon(&pid, path, argv);
+    char **merged = merge(env);
+    int error = merged ? spawn_daemon(&pid, path, argv, merged) : ENOMEM;
+    free(merged);
     argv[0] = NULL;
     if (error == 0)
         return pid;

@@ -4,11 +4,12 @@
 
 #include <sys/types.h>
 
-/* Starts `coveyd ARGV...` (argv[0] is set here) in a process group of its own, so that Ctrl-C
+/* Starts `coveyd ARGV...` (argv[0] is set here) with the variables of env, a list of "NAME=value"
+ * ended by NULL, or NULL, added to the environment, in a process group of its own, so that Ctrl-C
  * does not reach it, with no signal blocked and standard input from /dev/null. coveyd is
  * $COVEYD, or lies beside this program, in ../sbin or ../libexec from there, or in PATH.
  * Reports a failure as `what` and returns -1. */
-pid_t launch_daemon(const char *what, char **argv);
+pid_t launch_daemon(const char *what, char **argv, const char *const *env);
 
 /* Waits for coveyd to go into the background. Returns its exit status, 128 + a signal. */
 int launch_wait(pid_t pid);

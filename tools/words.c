@@ -44,28 +44,40 @@ static int fail(struct words *words, const char **why, const char *text)
     return -1;
 }
 
-int words_split(struct words *words, const char *line, const char **why)
+int words_split_at(struct words *words, const char *line, const char **why, int *column)
 {
     size_t size = strlen(line) + 1;
-    *words = (struct words){.text = malloc(2 * size), .list = calloc(size / 2 + 2, sizeof(char *))};
-    if (!words->text || !words->list)
+    const char *in = line;
+    *column = 1;
+    *words = (struct words){.text = malloc(2 * size),
+                            .list = calloc(size / 2 + 2, sizeof(char *)),
+                            .columns = calloc(size / 2 + 2, sizeof(int))};
+    if (!words->text || !words->list || !words->columns)
         return fail(words, why, "memory is exhausted");
     char *out = words->text;
     for (;;) {
-        while (is_blank(*line))
-            line++;
-        if (!*line || *line == '#')
+        while (is_blank(*in))
+            in++;
+        if (!*in || *in == '#')
             return 0;
+        *column = words->columns[words->count] = (int)(in - line) + 1;
         words->list[words->count++] = out;
-        line = copy_word(line, &out);
-        if (!line)
+        in = copy_word(in, &out);
+        if (!in)
             return fail(words, why, "a quote is not closed");
     }
+}
+
+int words_split(struct words *words, const char *line, const char **why)
+{
+    int column;
+    return words_split_at(words, line, why, &column);
 }
 
 void words_free(struct words *words)
 {
     free(words->list);
+    free(words->columns);
     free(words->text);
     *words = (struct words){0};
 }

@@ -17,6 +17,9 @@ static struct control_bootstrap example(void)
                                   .speed = 500,
                                   .fail_timeout_us = 1500000,
                                   .address = "192.0.2.9",
+                                  .bind = "10.0.0.9",
+                                  .interface = "eth1",
+                                  .env = {.size = 4, .bytes = "A=1"},
                                   .coordinator = {.index = 1, .address_count = 1, .name = "h0"}};
     b.coordinator.addresses[0] = (struct address){.family = ADDRESS_IPV4, .size = 6};
     return b;
@@ -48,6 +51,9 @@ static void a_line_comes_back(void)
     CU_ASSERT_EQUAL(after.speed, 500);
     CU_ASSERT_EQUAL(after.fail_timeout_us, 1500000);
     CU_ASSERT_STRING_EQUAL(after.address, "192.0.2.9");
+    CU_ASSERT_STRING_EQUAL(after.bind, "10.0.0.9");
+    CU_ASSERT_STRING_EQUAL(after.interface, "eth1");
+    CU_ASSERT_STRING_EQUAL(control_env_next(&after.env, NULL), "A=1");
     CU_ASSERT_EQUAL(after.coordinator.address_count, 1);
 }
 

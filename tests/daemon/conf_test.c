@@ -1,4 +1,4 @@
-/* links: daemon/conf.c daemon/failure.c daemon/log.c -linih */
+/* links: daemon/conf.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "daemon/conf.h"
 #include "daemon/log.h"
+#include "lib/covey.h"
 #include "tests/unit/runner.h"
 
 /* A file with that text that is gone after the test; path has PATH_BYTES. */
@@ -69,7 +70,10 @@ static void every_setting_comes_back(void)
     conf_init(&conf);
     const char *text = "; a comment\n[daemon]\nfail_timeout = 1.5\njoin_timeout=7\n"
                        "port = 40000-40019\naddress = 192.0.2.1\ninterface = eth1\n"
-                       "log_level = debug\ntasks_max = 17\ndatagram_max = 1400\nspeed = 250\n";
+                       "log_level = debug\ntasks_max = 17\ndatagram_max = 1400\nspeed = 250\n"
+                       "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
+                       "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
+                       "port = 2222\n";
     CU_ASSERT_EQUAL(read_text(&conf, text, &why), 0);
     CU_ASSERT_STRING_EQUAL(why.text, "");
     CU_ASSERT_EQUAL(conf.fail_timeout_us, 1500000);
@@ -82,6 +86,12 @@ static void every_setting_comes_back(void)
     CU_ASSERT_EQUAL(conf.tasks_max, 17);
     CU_ASSERT_EQUAL(conf.datagram_bytes_max, 1400);
     CU_ASSERT_EQUAL(conf.speed, 250);
+    CU_ASSERT_STRING_EQUAL(conf.bind, "192.0.2.2");
+    CU_ASSERT_EQUAL(conf.launch.launcher, COVEY_LAUNCH_EXEC);
+    CU_ASSERT_STRING_EQUAL(conf.launch.template_, "run {host} -- {command}");
+    CU_ASSERT_STRING_EQUAL(conf.launch.coveyd, "/opt/coveyd");
+    CU_ASSERT_STRING_EQUAL(conf.launch.user, "anna");
+    CU_ASSERT_EQUAL(conf.launch.port, 2222);
     comes_back(&conf);
 }
 
@@ -118,6 +128,13 @@ static void bad_ones_are_named(void)
         {"[daemon]\nlog_level = loud\n", "log_level must be error, info or debug"},
         {"[daemon]\ntasks_max = 99999999999999999999\n", "tasks_max must be"},
         {"[daemon]\ncolour = red\n", "unknown setting 'colour'"},
+        {"[daemon]\nbind = 10.0.0.1:50\n", "bind must be an IP address"},
+        {"[daemon]\naddress = anna\n", "address must be an IP address"},
+        {"[daemon]\nlauncher = ssh\n", "unknown setting 'launcher' in [daemon]"},
+        {"[launch]\nlauncher = rsh\n", "launcher must be ssh or exec"},
+        {"[launch]\ntemplate = true\n", "template must be"},
+        {"[launch]\nuser = -oX\n", "user must be"},
+        {"[launch]\nport = 65536\n", "port must be 0 to 65535"},
         {"[deamon]\nspeed = 1\n", "unknown section [deamon]"},
         {"speed = 1\n", "unknown section []"},
         {"[daemon]\nspeed\n", ":2: "},

@@ -176,7 +176,7 @@ test_no_vm() {
 
 test_bad_hosts_file() {
     printf 'h1\nh2 colour=red\n' >"$dir/hosts"
-    covey_is 1 start --hosts "$dir/hosts" && error_is "$dir/hosts:2: colour: unknown key" &&
+    covey_is 1 start --hosts "$dir/hosts" && error_is "$dir/hosts:2:4: colour: unknown key" &&
         covey_is 1 start --hosts "$dir/none" && error_is "$dir/none: No such file" &&
         covey_is 1 hosts
 }

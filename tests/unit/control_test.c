@@ -30,6 +30,10 @@
             {ADDRESS_ETHER, 6, {2, 0, 0, 0, 0, 1}}                                                 \
         }                                                                                          \
     }
+#define ENV                                                                                        \
+    {                                                                                              \
+        .size = 10, .bytes = "A=1\0HOME=\0"                                                        \
+    }
 
 /* Values with every field set, each to something else. */
 static const struct control_reply sample_reply = {.request = 0xfffffffe, .status = -24};
@@ -60,11 +64,18 @@ static const struct control_output sample_output = {.tid = 0x40004, .stream = 2}
 static const struct control_output sample_output_ack = {.tid = 0x40004, .bytes = 65536};
 static const struct control_host_spec sample_host_spec = {.launcher = 1,
                                                           .speed = 500,
+                                                          .port = 2222,
                                                           .name = "the-host",
+                                                          .hostname = "the-hostname",
+                                                          .user = "the-user",
                                                           .template_ = "the-template",
                                                           .address = "the-address",
+                                                          .bind = "the-bind",
+                                                          .interface = "the-interface",
                                                           .coveyd = "the-coveyd",
-                                                          .cwd = "the-cwd"};
+                                                          .cwd = "the-cwd",
+                                                          .config = "the-config",
+                                                          .env = ENV};
 static const struct control_link sample_link_open = {
     .nonce = NONCE, .route = 3, .has_key = true, .key = KEY};
 static const struct control_link sample_link_key = {.nonce = NONCE, .has_key = true, .key = KEY};
@@ -85,6 +96,9 @@ static const struct control_bootstrap sample_bootstrap = {.version = WIRE_VERSIO
                                                           .speed = 1000,
                                                           .fail_timeout_us = 5000000,
                                                           .address = "the-address",
+                                                          .bind = "the-bind",
+                                                          .interface = "the-interface",
+                                                          .env = ENV,
                                                           .coordinator = HOST};
 static const struct control_spawn sample_spawn = {.request = 1,
                                                   .count = 200,
@@ -262,13 +276,20 @@ static const struct {
     {"result", "the-text", CONTROL_REASON_MAX + 1},
     {"host_spec", "the-host", CONTROL_NAME_MAX + 1},
     {"host_spec", "the-template", CONTROL_TEXT_MAX},
-    {"host_spec", "the-address", 128},
+    {"host_spec", "the-address", CONTROL_ADDRESS_MAX + 1},
     {"host_spec", "the-coveyd", CONTROL_TEXT_MAX},
     {"host_spec", "the-cwd", CONTROL_TEXT_MAX},
+    {"host_spec", "the-config", CONTROL_TEXT_MAX},
+    {"host_spec", "the-hostname", CONTROL_HOSTNAME_MAX + 1},
+    {"host_spec", "the-user", CONTROL_NAME_MAX + 1},
+    {"host_spec", "the-bind", CONTROL_ADDRESS_MAX + 1},
+    {"host_spec", "the-interface", CONTROL_INTERFACE_MAX + 1},
     {"link_refuse", "the-text", CONTROL_REASON_MAX + 1},
     {"bootstrap", "the-vm", VM_NAME_MAX + 1},
     {"bootstrap", "the-name", HOST_NAME_MAX_BYTES + 1},
-    {"bootstrap", "the-address", 128},
+    {"bootstrap", "the-address", CONTROL_ADDRESS_MAX + 1},
+    {"bootstrap", "the-bind", CONTROL_ADDRESS_MAX + 1},
+    {"bootstrap", "the-interface", CONTROL_INTERFACE_MAX + 1},
     {"bootstrap", "the-host", HOST_NAME_MAX_BYTES + 1},
     {"bootstrap", "the-arch", 32},
     {"spawn_head", "the-cwd", CONTROL_TEXT_MAX},
@@ -315,6 +336,48 @@ static void texts_fill_their_room_and_no_more(void)
         CU_ASSERT_FALSE(accepted(p, over.bytes, over.size));
         CU_ASSERT(accepted(p, none.bytes, none.size));
     }
+}
+
+static bool env_accepted(const char *bytes, size_t size)
+{
+    uint8_t encoded[CONTROL_ENV_MAX + 16];
+    struct control_host_spec spec = {.launcher = 1}, back;
+    struct cursor c = cursor_writer(encoded, sizeof encoded);
+    control_put_host_spec(&c, &spec);
+    c.at -= 2; /* the size of the environment */
+    cursor_put_u16(&c, (uint16_t)size);
+    cursor_put_bytes(&c, bytes, size);
+    CU_ASSERT_FATAL(cursor_ok(&c));
+    c = cursor_reader(encoded, sizeof encoded - cursor_left(&c));
+    control_get_host_spec(&c, &back);
+    return cursor_done(&c);
+}
+
+static void environments(void)
+{
+    static const char *const bad[] = {"A", "=x", ""};
+    char longest[CONTROL_ENV_MAX + 1] = "L=";
+    struct control_env env = {.size = 0};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CU_ASSERT_FALSE(control_env_add(&env, bad[i]));
+        CU_ASSERT_FALSE(env_accepted(bad[i], strlen(bad[i]) + 1));
+    }
+    CU_ASSERT_PTR_NULL(control_env_next(&env, NULL));
+    CU_ASSERT_TRUE(control_env_add(&env, "A=1"));
+    CU_ASSERT_TRUE(control_env_add(&env, "B="));
+    const char *first = control_env_next(&env, NULL);
+    CU_ASSERT_STRING_EQUAL(first, "A=1");
+    CU_ASSERT_STRING_EQUAL(control_env_next(&env, first), "B=");
+    CU_ASSERT_PTR_NULL(control_env_next(&env, control_env_next(&env, first)));
+    memset(longest + 2, 'x', sizeof longest - 3);
+    env.size = 0;
+    CU_ASSERT_FALSE(control_env_add(&env, longest));
+    longest[sizeof longest - 2] = '\0';
+    CU_ASSERT_TRUE(control_env_add(&env, longest));
+    CU_ASSERT_EQUAL(env.size, CONTROL_ENV_MAX);
+    CU_ASSERT_TRUE(env_accepted("A=1", 4));
+    CU_ASSERT_FALSE(env_accepted("A=1", 3)); /* no NUL */
+    CU_ASSERT_TRUE(env_accepted("", 0));
 }
 
 static void texts_with_a_nul_are_refused(void)
@@ -526,6 +589,7 @@ int main(void)
         {"another version is told from damage", another_version_is_told_from_damage},
         {"a group may come without a count", a_group_may_come_without_a_count},
         {"links may come without key and address", links_may_come_without_key_and_address},
+        {"environments", environments},
         {"output tells how many bytes follow", output_tells_how_many_bytes_follow},
         {"the strings of a spawn come back", the_strings_of_a_spawn_come_back},
         {"every prefix of a spawn is refused", every_prefix_of_a_spawn_is_refused},
