@@ -183,7 +183,7 @@ void pacer_set_rate(struct pacer *p, const struct cc *c, uint64_t rtt_us)
     double gain = cc_slow_start(c) ? 2 : 1.25;
     bool first = p->rate <= 0;
     p->rate = gain * c->now.window / (double)(rtt_us == 0 ? 1 : rtt_us);
-    p->burst = larger(PACER_BURST_PACKETS * (double)c->packet_bytes, p->rate * PACER_BURST_US);
+    p->burst = larger(PACER_BURST_BYTES, p->rate * PACER_BURST_US);
     if (first)
         p->tokens = p->burst;
 }

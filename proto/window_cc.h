@@ -59,9 +59,9 @@ void cc_on_persistent_congestion(struct cc *c);
 void cc_on_idle(struct cc *c);
 
 /* The pacer: a bucket of bytes that fills with the rate window / RTT and a bit more. A burst of
- * PACER_BURST_PACKETS or 2 ms may leave at once, and after a wait at least half a millisecond's
+ * PACER_BURST_BYTES or 2 ms may leave at once, and after a wait at least half a millisecond's
  * worth is sent together, so that no timer is needed for each packet. */
-#define PACER_BURST_PACKETS 16
+#define PACER_BURST_BYTES (96.0 * 1024)
 #define PACER_BURST_US 2000
 #define PACER_QUANTUM_US 500
 
