@@ -28,6 +28,7 @@ PROTO_SRC := $(wildcard proto/*.c)
 LIB_SRC := $(wildcard lib/*.c)
 DAEMON_SRC := $(wildcard daemon/*.c)
 TOOLS_SRC := $(wildcard tools/*.c)
+BENCH_SRC := $(wildcard tools/bench/*.c) tools/bench_plan.c
 APP_NAMES := $(notdir $(patsubst %/,%,$(dir $(wildcard apps/*/*.c))))
 APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
@@ -53,7 +54,7 @@ MAKEFLAGS += --no-builtin-rules
 all: lib daemon tools apps ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
 daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
-tools: $(if $(TOOLS_SRC),$(BUILD)/covey) ## build the console alone
+tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
 apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
@@ -108,6 +109,10 @@ endif
 $(BUILD)/covey: $(call objects,$(TOOLS_SRC)) $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS) $(TOOLS_LIBS)
+
+$(BUILD)/covey-bench: $(call objects,$(BENCH_SRC)) $(BUILD)/libcovey.a
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # one folder below apps/ a program; apps/NAME/libs names what it links besides libcovey
 define app_rule
@@ -241,8 +246,8 @@ export CHECK_TIMEOUT_FACTOR
 
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
-ALL_C := $(wildcard proto/*.c lib/*.c daemon/*.c tools/*.c apps/*.c apps/*/*.c tests/*/*.c)
-ALL_H := $(wildcard proto/*.h lib/*.h daemon/*.h tools/*.h apps/*.h apps/*/*.h tests/*/*.h)
+ALL_C := $(wildcard proto/*.c lib/*.c daemon/*.c tools/*.c tools/*/*.c apps/*.c apps/*/*.c tests/*/*.c)
+ALL_H := $(wildcard proto/*.h lib/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h)
 
 LINTED = $(filter-out $(if $(PVM_LOAD),,tests/bench/pvm_load.c),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
@@ -275,7 +280,7 @@ CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR) $(MANDIR))
 	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
-	install -m 755 $(APP_NAMES:%=$(BUILD)/%) $(DESTDIR)$(LIBEXECDIR)/covey
+	install -m 755 $(BUILD)/covey-bench $(APP_NAMES:%=$(BUILD)/%) $(DESTDIR)$(LIBEXECDIR)/covey
 	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(BUILD)/libcovey.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)

@@ -1,6 +1,7 @@
 #include "daemon/stats.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "daemon/connection.h"
 #include "daemon/reply.h"
@@ -18,12 +19,22 @@ static void stat_add(struct reply *reply, const char *name, uint64_t value)
     reply_add(reply, &c);
 }
 
+/* Processor time of this daemon since it started, in microseconds. */
+static uint64_t cpu_us(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
+           (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
 static void stats_add_daemon(struct reply *reply, const struct daemon *d)
 {
     const struct daemon_counters *n = &d->counters;
     uint64_t queued = 0;
     for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
         queued += connection_queued(task);
+    stat_add(reply, "process.cpu_us", cpu_us());
     stat_add(reply, "tasks.now", d->tasks.count);
     stat_add(reply, "tasks.spawned", n->tasks_spawned);
     stat_add(reply, "tasks.spawns_failed", n->spawns_failed);

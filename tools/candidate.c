@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/bench.h"
 #include "tools/command.h"
 #include "tools/tid.h"
 
@@ -46,6 +47,13 @@ static void add_routes(struct complete *complete, struct tool *tool)
     (void)tool;
     for (int route = COVEY_ROUTE_AUTO; route <= COVEY_ROUTE_ETHER; route++)
         complete_add(complete, covey_route_name(route));
+}
+
+static void add_benchmarks(struct complete *complete, struct tool *tool)
+{
+    (void)tool;
+    for (const char *const *name = bench_names; *name; name++)
+        complete_add(complete, *name);
 }
 
 static void add_launchers(struct complete *complete, struct tool *tool)
@@ -92,10 +100,12 @@ void candidate_add(struct complete *complete, struct tool *tool, const char *pla
         const char *placeholder;
         void (*add)(struct complete *complete, struct tool *tool);
     } sources[] = {
-        {"COMMAND", add_commands}, {"HOST", add_hosts},   {"HOST,...", add_hosts},
-        {"TID", add_tids},         {"ROUTE", add_routes}, {"LAUNCHER", add_launchers},
-        {"FILE", add_files},       {"DIR", add_files},    {"PATH", add_files},
-        {"PROG", add_files},
+        {"COMMAND", add_commands},     {"HOST", add_hosts},
+        {"HOST,...", add_hosts},       {"TID", add_tids},
+        {"ROUTE", add_routes},         {"LAUNCHER", add_launchers},
+        {"FILE", add_files},           {"DIR", add_files},
+        {"PATH", add_files},           {"PROG", add_files},
+        {"BENCHMARK", add_benchmarks},
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         if (strcmp(sources[i].placeholder, placeholder) == 0)

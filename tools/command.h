@@ -29,6 +29,7 @@ struct command {
     ROW(run)                                                                                       \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
+    ROW(bench)                                                                                     \
     ROW(console)                                                                                   \
     ROW(help)                                                                                      \
     ROW(version)

@@ -1,0 +1,50 @@
+/*
+ * A benchmark as the console sees it: what was asked for, the tasks that carry it out, the rows
+ * that they send. cmd_bench.c reads the command line, bench_run.c has the tasks do it,
+ * bench_print.c shows the rows.
+ */
+#ifndef COVEY_TOOLS_BENCH_H
+#define COVEY_TOOLS_BENCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "tools/bench_plan.h"
+#include "tools/tool.h"
+
+enum { BENCH_HOSTS_MAX = 64 };
+
+struct bench {
+    struct tool *tool;
+    struct bench_plan plan;
+    const char *name; /* of the benchmark, "pingpong" */
+    bool json;
+    char *host_text;                        /* of --host, cut at the commas */
+    const char *hosts[BENCH_HOSTS_MAX + 1]; /* into it, ended by NULL; none: chosen here */
+    int host_count;
+    covey_tid_t tids[BENCH_TASKS_MAX + 1]; /* the one that leads first */
+    int task_count;                        /* of them */
+    int alive;
+    bool done;         /* the leader said that it had finished */
+    bool failed;       /* and the failure was told */
+    atomic_bool known; /* tids are set: a signal may end them */
+    atomic_int signals;
+    struct bench_row rows[BENCH_SIZES_MAX];
+    int row_count;
+};
+
+/* Starts the tasks, has them measure, and collects the rows until all tasks have ended. Returns an
+ * exit status, after an error line where it is not 0. */
+int bench_run(struct bench *bench);
+
+/* Print the rows for people or for scripts; an exit status. */
+int bench_print_table(struct bench *bench);
+int bench_print_json(struct bench *bench);
+
+/* The names of the benchmarks, from enum bench_what's first on, ended by NULL. */
+extern const char *const bench_names[];
+
+/* "array" and so on: the name of an enum bench_pack. */
+const char *bench_pack_name(int pack);
+
+#endif

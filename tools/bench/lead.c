@@ -1,0 +1,298 @@
+/*
+ * The task that measures. For each size it first finds how many messages a sample needs, which
+ * warms everything up, and then takes one sample of Covey and one of each raw program in turn,
+ * round after round: the machine's speed drifts, and so it drifts for all of them.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/bench/clock.h"
+#include "tools/bench/party.h"
+
+#define COUNT_MAX 100000
+#define TRIALS 4
+
+/* One program on its way through one row. */
+struct racer {
+    enum raw_kind kind;
+    long count; /* messages a sample */
+    struct bench_series *series;
+};
+
+/* ---- opening the raw programs ---- */
+
+/* The address, without the port, at which the peer's daemon is reached. */
+static int peer_address(struct party *party, char *address, size_t size)
+{
+    struct covey_host *hosts;
+    int n = covey_hosts(party->vm, &hosts);
+    if (n < 0)
+        return party_fail_vm(party, "asking for hosts", n);
+    *address = '\0';
+    for (int i = 0; i < n; i++) {
+        if (hosts[i].index == covey_tid_host(party->plan.peers[0]))
+            snprintf(address, size, "%s", hosts[i].address);
+    }
+    covey_free(hosts);
+    char *colon = strrchr(address, ':');
+    if (colon)
+        *colon = '\0';
+    size_t length = strlen(address);
+    if (*address == '[' && address[length - 1] == ']') {
+        address[length - 1] = '\0';
+        memmove(address, address + 1, length - 1);
+    }
+    return 0;
+}
+
+/* One that cannot be had is left out, and the reason told. */
+static int open_raw(struct party *party, enum raw_kind kind, const char *address)
+{
+    struct order answer;
+    struct order order = {
+        .what = ORDER_LISTEN, .kind = kind, .bytes = party->plan.sizes[party->plan.size_count - 1]};
+    snprintf(order.text, sizeof order.text, "%s", address);
+    for (int i = 0; i < party->plan.size_count; i++)
+        order.bytes = order.bytes < party->plan.sizes[i] ? party->plan.sizes[i] : order.bytes;
+    int error = order_send(party->vm, party->plan.peers[0], &order);
+    if (error == 0)
+        error = order_receive_answer(party->vm, party->plan.peers[0], &answer);
+    if (error)
+        return party_fail_vm(party, "the peer", error);
+    if (answer.what != 0) {
+        fprintf(stderr, "no raw %s: %s: %s\n", raw_name(kind), address, strerror((int)answer.what));
+        return 0;
+    }
+    party->raws[kind] = raw_connect(kind, (size_t)order.bytes, answer.text);
+    if (!party->raws[kind])
+        return party_fail(party, raw_name(kind), strerror(errno));
+    raw_set_spin(party->raws[kind], party->plan.spin_us);
+    return 0;
+}
+
+/* What bounds Covey on that route between these two tasks. */
+static const enum raw_kind *raw_kinds(const struct party *party)
+{
+    static const enum raw_kind memory[] = {RAW_FUTEX, RAW_FUTEX_SPIN, RAW_COPY, RAW_UNIX, RAW_NONE};
+    static const enum raw_kind stream[] = {RAW_TCP, RAW_TCP_SPIN, RAW_NONE};
+    static const enum raw_kind both[] = {RAW_UDP, RAW_UDP_SPIN, RAW_TCP, RAW_TCP_SPIN, RAW_NONE};
+    int route = covey_route(party->vm, party->plan.peers[0]);
+    if (route == COVEY_ROUTE_SHM)
+        return memory;
+    return route == COVEY_ROUTE_TCP ? stream : both;
+}
+
+static int open_raws(struct party *party)
+{
+    char address[RAW_ENDPOINT_BYTES];
+    if (peer_address(party, address, sizeof address) != 0)
+        return -1;
+    for (const enum raw_kind *kind = raw_kinds(party); *kind != RAW_NONE; kind++) {
+        if ((party->plan.spin_us > 0 || !raw_spins(*kind)) && open_raw(party, *kind, address) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- samples ---- */
+
+static int round_trips(struct party *party, enum raw_kind kind, size_t size, long count)
+{
+    covey_tid_t peer = party->plan.peers[0];
+    int failed = 0;
+    for (long i = 0; i < count && !failed; i++)
+        failed = party_out(party, kind, peer, size) || party_in(party, kind, peer, size);
+    return failed;
+}
+
+static int one_way(struct party *party, enum raw_kind kind, size_t size, long count)
+{
+    covey_tid_t peer = party->plan.peers[0];
+    int failed = 0;
+    for (long i = 0; i < count && !failed; i++)
+        failed = party_out(party, kind, peer, size);
+    return failed ? failed : party_in(party, kind, peer, 1);
+}
+
+static int tell_peer(struct party *party, enum order_what what, const struct racer *racer,
+                     size_t size, long count)
+{
+    if (racer->kind == RAW_COPY)
+        return 0;
+    struct order order = {
+        .what = what, .kind = racer->kind, .bytes = (int64_t)size, .count = count};
+    int error = order_send(party->vm, party->plan.peers[0], &order);
+    return error ? party_fail_vm(party, "the peer", error) : 0;
+}
+
+/* Half a round trip; the memory copies have no other end, their round is one message. */
+static int sample_pingpong(struct party *party, const struct racer *racer, size_t size, double *us)
+{
+    long warm = racer->count / 8 + 1;
+    if (tell_peer(party, ORDER_ECHO, racer, size, warm + racer->count) != 0 ||
+        round_trips(party, racer->kind, size, warm) != 0)
+        return -1;
+    uint64_t start_ns = clock_ns();
+    int failed = round_trips(party, racer->kind, size, racer->count);
+    double messages = (double)racer->count * (racer->kind == RAW_COPY ? 1 : 2);
+    *us = (double)(clock_ns() - start_ns) / 1e3 / messages;
+    racer->series->bytes += (double)size * (double)(warm + racer->count) * 2;
+    return failed;
+}
+
+/* Time a message, the last one's way back included. */
+static int sample_stream(struct party *party, const struct racer *racer, size_t size, double *us)
+{
+    bool alone = racer->kind == RAW_COPY;
+    if (tell_peer(party, ORDER_SINK, racer, size, racer->count) != 0)
+        return -1;
+    uint64_t start_ns = clock_ns();
+    int failed = (alone ? round_trips : one_way)(party, racer->kind, size, racer->count);
+    *us = (double)(clock_ns() - start_ns) / 1e3 / (double)racer->count;
+    racer->series->bytes += (double)size * (double)racer->count;
+    return failed;
+}
+
+static int sample(struct party *party, const struct racer *racer, size_t size, double *us)
+{
+    double start_s = party_cpu_s();
+    int failed = party->plan.what == BENCH_STREAM ? sample_stream(party, racer, size, us)
+                                                  : sample_pingpong(party, racer, size, us);
+    party->cpu_s[racer->kind] += party_cpu_s() - start_s;
+    return failed;
+}
+
+/* ---- rows ---- */
+
+static int calibrate(struct party *party, struct racer *racer, size_t size)
+{
+    racer->count = 1;
+    for (int i = 0; i < TRIALS; i++) {
+        double us = 0;
+        if (sample(party, racer, size, &us) != 0)
+            return -1;
+        double ways = party->plan.what == BENCH_STREAM ? 1 : 2;
+        double count = party->plan.batch_us / (ways * us + 0.01);
+        racer->count = count < 1 ? 1 : count > COUNT_MAX ? COUNT_MAX : (long)count;
+    }
+    return 0;
+}
+
+/* All processor seconds of the daemons so far. */
+static int daemon_cpu_s(struct party *party, double *seconds)
+{
+    struct covey_stat *stats;
+    int n = covey_stats(party->vm, 0, &stats);
+    if (n < 0)
+        return party_fail_vm(party, "asking for statistics", n);
+    *seconds = 0;
+    for (int i = 0; i < n; i++) {
+        if (strcmp(stats[i].name, "process.cpu_us") == 0)
+            *seconds += (double)stats[i].value / 1e6;
+    }
+    covey_free(stats);
+    return 0;
+}
+
+/* The peer's processor seconds since this was last asked. */
+static int peer_cpu_s(struct party *party, double *seconds)
+{
+    const struct order order = {.what = ORDER_CPU};
+    int error = order_send(party->vm, party->plan.peers[0], &order);
+    if (error == 0)
+        error = covey_recv_array(party->vm, party->plan.peers[0], ORDER_ANSWER_TAG, COVEY_FOREVER,
+                                 COVEY_DOUBLE, seconds, RAW_KINDS, NULL, NULL);
+    return error ? party_fail_vm(party, "the peer", error) : 0;
+}
+
+static bool fits(const struct party *party, enum raw_kind kind, size_t size)
+{
+    if (kind == RAW_NONE)
+        return true;
+    if (!party->raws[kind])
+        return false;
+    if (raw_is_datagram(kind) && size > RAW_DATAGRAM_MAX)
+        return false;
+    return party->plan.what != BENCH_STREAM || !raw_is_single(kind);
+}
+
+static int make_racers(struct party *party, struct bench_row *row, struct racer *racers)
+{
+    for (int kind = 0; kind < RAW_KINDS; kind++) {
+        if (!fits(party, (enum raw_kind)kind, (size_t)row->bytes))
+            continue;
+        struct racer *racer = &racers[row->series_count];
+        *racer = (struct racer){.kind = (enum raw_kind)kind};
+        racer->series = &row->series[row->series_count++];
+        racer->series->rounds = party->plan.rounds;
+        racer->series->us = calloc((size_t)party->plan.rounds, sizeof *racer->series->us);
+        snprintf(racer->series->name, sizeof racer->series->name, "%s", raw_name(racer->kind));
+        if (!racer->series->us)
+            return party_fail(party, "measuring", "memory is exhausted");
+        if (calibrate(party, racer, (size_t)row->bytes) != 0)
+            return -1;
+        racer->series->bytes = 0;
+    }
+    return 0;
+}
+
+static int run_rounds(struct party *party, struct bench_row *row, struct racer *racers)
+{
+    for (int i = 0; i < party->plan.rounds; i++) {
+        for (int k = 0; k < row->series_count; k++) {
+            if (sample(party, &racers[k], (size_t)row->bytes, &racers[k].series->us[i]) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+/* What was used in the rounds alone: the peer's earlier seconds are asked for and dropped. */
+static int measure_row(struct party *party, struct bench_row *row)
+{
+    struct racer racers[BENCH_SERIES_MAX];
+    double peer_s[RAW_KINDS], before_s, after_s;
+    if (make_racers(party, row, racers) != 0 || peer_cpu_s(party, peer_s) != 0 ||
+        daemon_cpu_s(party, &before_s) != 0)
+        return -1;
+    memset(party->cpu_s, 0, sizeof party->cpu_s);
+    if (run_rounds(party, row, racers) != 0 || daemon_cpu_s(party, &after_s) != 0 ||
+        peer_cpu_s(party, peer_s) != 0)
+        return -1;
+    for (int k = 0; k < row->series_count; k++)
+        racers[k].series->task_cpu_s = party->cpu_s[racers[k].kind] + peer_s[racers[k].kind];
+    row->series[0].daemon_cpu_s = after_s - before_s;
+    return party_send_row(party, row);
+}
+
+static int end_peers(struct party *party)
+{
+    const struct order order = {.what = ORDER_END};
+    for (int i = 0; i < party->plan.peer_count; i++) {
+        int error = order_send(party->vm, party->plan.peers[i], &order);
+        if (error)
+            return party_fail_vm(party, "a peer", error);
+    }
+    return 0;
+}
+
+/* Covey goes first, so that the route has been chosen when the raw programs are. */
+int lead_measure(struct party *party)
+{
+    struct racer covey = {.kind = RAW_NONE};
+    struct bench_series unused = {0};
+    covey.series = &unused;
+    if (calibrate(party, &covey, 1) != 0 || open_raws(party) != 0)
+        return -1;
+    for (int i = 0; i < party->plan.size_count; i++) {
+        struct bench_row row = {.bytes = party->plan.sizes[i]};
+        int failed = measure_row(party, &row);
+        bench_row_free(&row);
+        if (failed)
+            return failed;
+    }
+    return end_peers(party);
+}

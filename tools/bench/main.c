@@ -1,0 +1,85 @@
+/*
+ * covey-bench: the tasks that `covey bench` measures. The console starts them; none is run by hand.
+ *
+ *   main.c    this file: joins, takes the plan, leads or serves, reports
+ *   lead.c    the one that measures          peer.c     those that it measures with
+ *   order.c   what the one tells the others  party.c    what both have
+ *   wire.c    Covey's messages               raw.c raw_shm.c   the programs to compare with
+ *
+ * Both ends of a raw program are the two tasks themselves: the same processes on the same
+ * processors, which run now Covey and now the other.
+ */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/bench/party.h"
+
+static int take_plan(struct party *party)
+{
+    covey_msg_t *msg;
+    int error = covey_recv(party->vm, party->console, BENCH_TAG_PLAN, COVEY_FOREVER, &msg);
+    if (error)
+        return party_fail_vm(party, "the plan", error);
+    error = bench_plan_unpack(msg, &party->plan);
+    covey_msg_free(msg);
+    return error ? party_fail(party, "the plan", covey_strerror(error)) : 0;
+}
+
+static int prepare(struct party *party)
+{
+    const struct bench_plan *plan = &party->plan;
+    size_t bytes_max = 1;
+    for (int i = 0; i < plan->size_count; i++)
+        bytes_max = bytes_max < (size_t)plan->sizes[i] ? (size_t)plan->sizes[i] : bytes_max;
+    for (int i = 0; i < plan->peer_count; i++) {
+        int error = covey_set_route(party->vm, plan->peers[i], plan->route);
+        if (error)
+            return party_fail_vm(party, covey_route_name(plan->route), error);
+    }
+    int error = wire_open(&party->wire, party->vm, plan->pack, bytes_max);
+    return error ? party_fail(party, "buffers", covey_strerror(error)) : 0;
+}
+
+static void close_all(struct party *party)
+{
+    for (int i = 0; i < RAW_KINDS; i++)
+        raw_close(party->raws[i]);
+    wire_close(&party->wire);
+}
+
+static int report(struct party *party, int failed)
+{
+    covey_msg_t *msg = covey_msg_new();
+    if (msg && covey_pack_string(msg, party->failure) == 0)
+        covey_send(party->vm, party->console, failed ? BENCH_TAG_FAILED : BENCH_TAG_DONE, msg);
+    covey_msg_free(msg);
+    return failed ? 1 : 0;
+}
+
+static int take_part(struct party *party, int leads)
+{
+    int failed =
+        take_plan(party) || prepare(party) || (leads ? lead_measure(party) : peer_serve(party));
+    close_all(party);
+    return failed || leads ? report(party, failed) : 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct party party = {.program = argv[0]};
+    if (argc != 2 || (strcmp(argv[1], "lead") != 0 && strcmp(argv[1], "peer") != 0)) {
+        fprintf(stderr, "covey-bench: is started by: covey bench\n");
+        return 2;
+    }
+    if (covey_join(&party.vm, NULL) < 0) {
+        fprintf(stderr, "covey-bench: %s\n", covey_error_text());
+        return 1;
+    }
+    party.console = covey_parent(party.vm);
+    int status = take_part(&party, strcmp(argv[1], "lead") == 0);
+    covey_leave(&party.vm);
+    return status;
+}

@@ -1,0 +1,41 @@
+/*
+ * Orders: what the leading task tells its peers to do next, and the peer's answers. An order names
+ * the program that moves the bytes: Covey (RAW_NONE) or a raw one.
+ */
+#ifndef COVEY_TOOLS_BENCH_ORDER_H
+#define COVEY_TOOLS_BENCH_ORDER_H
+
+#include <stdint.h>
+
+#include "covey.h"
+#include "tools/bench/raw.h"
+
+enum { ORDER_TAG = 11, ORDER_ANSWER_TAG = 12 };
+
+enum order_what {
+    ORDER_LISTEN = 1,  /* text: an address; answer: errno or 0, the endpoint; then accept */
+    ORDER_ECHO = 2,    /* receive a message and send it back, `count` times */
+    ORDER_SINK = 3,    /* receive `count` messages, then send one byte back */
+    ORDER_CPU = 4,     /* answer: processor seconds of each kind since the last time */
+    ORDER_BARRIER = 5, /* `count` barriers of the group that text names */
+    ORDER_MCAST = 6,   /* receive a message and send one byte back, `count` times */
+    ORDER_END = 7
+};
+
+struct order {
+    int64_t what;  /* enum order_what */
+    int64_t kind;  /* enum raw_kind */
+    int64_t bytes; /* of a message */
+    int64_t count;
+    char text[RAW_ENDPOINT_BYTES];
+};
+
+/* Each returns 0 or an error of covey.h. */
+int order_send(covey_t *vm, covey_tid_t tid, const struct order *order);
+int order_receive(covey_t *vm, covey_tid_t tid, struct order *order);
+
+/* An answer is an order without sense as one: `what` is an errno, text the endpoint. */
+int order_answer(covey_t *vm, covey_tid_t tid, const struct order *answer);
+int order_receive_answer(covey_t *vm, covey_tid_t tid, struct order *answer);
+
+#endif

@@ -1,0 +1,58 @@
+#include "tools/bench/party.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+int party_fail(struct party *party, const char *what, const char *why)
+{
+    snprintf(party->failure, sizeof party->failure, "%s: %s", what, why);
+    return -1;
+}
+
+int party_fail_vm(struct party *party, const char *what, int error)
+{
+    const char *text = covey_error_text();
+    return party_fail(party, what, *text ? text : covey_strerror(error));
+}
+
+double party_cpu_s(void)
+{
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
+int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size)
+{
+    if (kind == RAW_NONE) {
+        int error = wire_send(&party->wire, tid, size);
+        return error ? party_fail_vm(party, "sending", error) : 0;
+    }
+    if (raw_send(party->raws[kind], party->wire.bytes, size) == 0)
+        return 0;
+    return party_fail(party, raw_name(kind), strerror(errno));
+}
+
+int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size)
+{
+    if (kind == RAW_NONE) {
+        int error = wire_receive(&party->wire, tid, size);
+        return error ? party_fail_vm(party, "receiving", error) : 0;
+    }
+    if (raw_receive(party->raws[kind], party->wire.bytes, size) == 0)
+        return 0;
+    return party_fail(party, raw_name(kind), strerror(errno));
+}
+
+int party_send_row(struct party *party, const struct bench_row *row)
+{
+    covey_msg_t *msg = covey_msg_new();
+    int error = msg ? bench_row_pack(msg, row) : COVEY_ENOMEM;
+    if (error == 0)
+        error = covey_send(party->vm, party->console, BENCH_TAG_ROW, msg);
+    covey_msg_free(msg);
+    return error ? party_fail_vm(party, "reporting", error) : 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * A task of a benchmark: what both the one that leads and its peers have. A failure is put into
+ * words where it is met (party_fail(), party_fail_vm()) and told to the console by main().
+ */
+#ifndef COVEY_TOOLS_BENCH_PARTY_H
+#define COVEY_TOOLS_BENCH_PARTY_H
+
+#include "covey.h"
+#include "tools/bench/order.h"
+#include "tools/bench/raw.h"
+#include "tools/bench/wire.h"
+#include "tools/bench_plan.h"
+
+struct party {
+    covey_t *vm;
+    covey_tid_t console;
+    const char *program; /* its own path */
+    struct bench_plan plan;
+    struct wire wire;
+    struct raw *raws[RAW_KINDS]; /* those that can be had */
+    double cpu_s[RAW_KINDS];     /* processor seconds of the samples, by kind */
+    covey_group_t *group;        /* of barriers */
+    char failure[400];
+};
+
+/* Serves the leader's orders until the last. These return 0, or -1 after party_fail(). */
+int peer_serve(struct party *party);
+
+/* Measures what the plan says and sends the rows. */
+int lead_measure(struct party *party);
+int spawn_measure(struct party *party);
+
+/* Sends a message to the other end over Covey or a raw program, or receives one. */
+int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
+int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
+
+/* A row to the console. */
+int party_send_row(struct party *party, const struct bench_row *row);
+
+/* Processor seconds of this process so far. */
+double party_cpu_s(void);
+
+/* Put a failure into words and return -1: by errno, or by the library's last error text. */
+int party_fail(struct party *party, const char *what, const char *why);
+int party_fail_vm(struct party *party, const char *what, int error);
+
+#endif

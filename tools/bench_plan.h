@@ -1,0 +1,81 @@
+/*
+ * What the console and the tasks of a benchmark tell each other: the plan, which goes to the task
+ * that leads, and the rows of samples that come back. Each is packed and unpacked here, and here
+ * alone, as a typed message.
+ */
+#ifndef COVEY_TOOLS_BENCH_PLAN_H
+#define COVEY_TOOLS_BENCH_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "covey.h"
+
+enum bench_what {
+    BENCH_PINGPONG = 1, /* half round trips between two tasks */
+    BENCH_STREAM = 2,   /* one way, as fast as it goes */
+    BENCH_SPAWN = 3,
+    BENCH_BARRIER = 4,
+    BENCH_MCAST = 5
+};
+
+/* How a message is made of the sender's bytes, and the receiver's bytes of it. */
+enum bench_pack {
+    BENCH_PACK_ARRAY = 0,   /* covey_send_array(), covey_recv_array() */
+    BENCH_PACK_BYTES = 1,   /* packed and unpacked by copy */
+    BENCH_PACK_INPLACE = 2, /* packed in place, read in place */
+    BENCH_PACK_DOUBLE = 3   /* packed and unpacked as doubles */
+};
+
+enum {
+    BENCH_TASKS_MAX = 1024,
+    BENCH_SIZES_MAX = 40,
+    BENCH_SERIES_MAX = 8,
+    BENCH_ROUNDS_MAX = 10000
+};
+
+/* Tags: of the plan and of what comes back. */
+enum { BENCH_TAG_PLAN = 1, BENCH_TAG_ROW = 2, BENCH_TAG_DONE = 3, BENCH_TAG_FAILED = 4 };
+
+struct bench_plan {
+    int32_t what;     /* enum bench_what */
+    int32_t route;    /* enum covey_route, between the tasks that are measured */
+    int32_t pack;     /* enum bench_pack */
+    int32_t rounds;   /* samples of each figure */
+    int32_t batch_us; /* a sample is the mean over what takes about so long */
+    int32_t spin_us;  /* how long a raw program looks for a message before it sleeps */
+    int32_t tasks;    /* to spawn */
+    int32_t size_count;
+    int32_t peer_count;
+    int64_t sizes[BENCH_SIZES_MAX];
+    int32_t peers[BENCH_TASKS_MAX];
+};
+
+/* The samples of one program, Covey or a raw one, for one row. */
+struct bench_series {
+    char name[16];
+    double *us; /* one a round */
+    int32_t rounds;
+    double task_cpu_s; /* of all that was sampled, both ends */
+    double daemon_cpu_s;
+    double bytes; /* moved meanwhile */
+};
+
+/* One line of figures: Covey's series first, then the raw ones that make sense for it. */
+struct bench_row {
+    char label[32]; /* what was measured, when it is not the size */
+    int64_t bytes;
+    int32_t series_count;
+    struct bench_series series[BENCH_SERIES_MAX];
+};
+
+/* Each returns 0 or an error of covey_pack(), covey_unpack() or COVEY_EPROTO. */
+int bench_plan_pack(covey_msg_t *msg, const struct bench_plan *plan);
+int bench_plan_unpack(covey_msg_t *msg, struct bench_plan *plan);
+int bench_row_pack(covey_msg_t *msg, const struct bench_row *row);
+
+/* Unpacked samples are the caller's, to be freed by bench_row_free(), also after an error. */
+int bench_row_unpack(covey_msg_t *msg, struct bench_row *row);
+void bench_row_free(struct bench_row *row);
+
+#endif

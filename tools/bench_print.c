@@ -1,0 +1,270 @@
+/*
+ * What a benchmark found, as a table or as JSON. A ratio is Covey's time over the raw program's,
+ * the median of the ratios of samples taken one after the other.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/bench.h"
+#include "tools/bench_stat.h"
+#include "tools/report.h"
+#include "tools/table.h"
+
+enum { CELL_BYTES = 32, COLUMNS_MAX = 8 + 2 * BENCH_SERIES_MAX };
+
+/* Headings and one row of cells, as they grow from the left. */
+struct line {
+    char text[COLUMNS_MAX][CELL_BYTES];
+    const char *cells[COLUMNS_MAX + 1];
+    int count;
+};
+
+__attribute__((format(printf, 2, 3))) static void line_add(struct line *line, const char *format,
+                                                           ...)
+{
+    va_list arguments;
+    char *text = line->text[line->count];
+    va_start(arguments, format);
+    vsnprintf(text, CELL_BYTES, format, arguments);
+    va_end(arguments);
+    line->cells[line->count++] = text;
+    line->cells[line->count] = NULL;
+}
+
+/* Three significant digits or so. */
+static void line_add_us(struct line *line, double us)
+{
+    line_add(line, "%.*f", us < 10 ? 2 : us < 100 ? 1 : 0, us);
+}
+
+static bool sized(const struct bench *bench)
+{
+    return bench->plan.size_count > 0 && bench->rows[0].label[0] == '\0';
+}
+
+/* The row's series of that name, or NULL. */
+static const struct bench_series *series_find(const struct bench_row *row, const char *name)
+{
+    for (int i = 0; i < row->series_count; i++) {
+        if (strcmp(row->series[i].name, name) == 0)
+            return &row->series[i];
+    }
+    return NULL;
+}
+
+/* The names of all raw series, each once: a datagram does not hold every size. */
+static int raw_names(const struct bench *bench, const char *names[BENCH_SERIES_MAX])
+{
+    int count = 0;
+    for (int i = 0; i < bench->row_count; i++) {
+        for (int k = 1; k < bench->rows[i].series_count; k++) {
+            const char *name = bench->rows[i].series[k].name;
+            bool known = false;
+            for (int j = 0; j < count; j++)
+                known |= strcmp(names[j], name) == 0;
+            if (!known && count < BENCH_SERIES_MAX)
+                names[count++] = name;
+        }
+    }
+    return count;
+}
+
+static double cpu_per_gb(double seconds, double bytes)
+{
+    return bytes > 0 ? seconds / (bytes / 1e9) : 0;
+}
+
+/* ---- the table ---- */
+
+static struct bench_spread spread_of(const struct bench_series *series)
+{
+    double copy[BENCH_ROUNDS_MAX];
+    memcpy(copy, series->us, (size_t)series->rounds * sizeof *copy);
+    return bench_spread_of(copy, (size_t)series->rounds);
+}
+
+static void add_headings(const struct bench *bench, struct line *line)
+{
+    const char *names[BENCH_SERIES_MAX];
+    int count = raw_names(bench, names);
+    line_add(line, sized(bench) ? ">BYTES" : "WHAT");
+    line_add(line, ">US");
+    line_add(line, ">MIN");
+    line_add(line, ">Q1");
+    line_add(line, ">Q3");
+    if (sized(bench)) {
+        line_add(line, ">MB/S");
+        line_add(line, ">TASKS");
+        line_add(line, ">DAEMONS");
+    }
+    for (int i = 0; i < count; i++) {
+        line_add(line, ">%s", names[i]);
+        line_add(line, ">RATIO");
+    }
+}
+
+static void add_raw(const struct bench_row *row, const char *name, struct line *line)
+{
+    const struct bench_series *covey = &row->series[0];
+    const struct bench_series *raw = series_find(row, name);
+    if (!raw || raw->rounds != covey->rounds) {
+        line_add(line, "-");
+        line_add(line, "-");
+        return;
+    }
+    line_add_us(line, spread_of(raw).median);
+    line_add(line, "%.2f", bench_median_ratio(covey->us, raw->us, (size_t)covey->rounds));
+}
+
+static void add_row(const struct bench *bench, const struct bench_row *row, struct line *line)
+{
+    const char *names[BENCH_SERIES_MAX];
+    int count = raw_names(bench, names);
+    const struct bench_series *covey = &row->series[0];
+    struct bench_spread spread = spread_of(covey);
+    if (sized(bench))
+        line_add(line, "%" PRId64, row->bytes);
+    else
+        line_add(line, "%s", row->label);
+    line_add_us(line, spread.median);
+    line_add_us(line, spread.min);
+    line_add_us(line, spread.quartile1);
+    line_add_us(line, spread.quartile3);
+    if (sized(bench)) {
+        line_add_us(line, (double)row->bytes / spread.median);
+        line_add_us(line, cpu_per_gb(covey->task_cpu_s, covey->bytes));
+        line_add_us(line, cpu_per_gb(covey->daemon_cpu_s, covey->bytes));
+    }
+    for (int i = 0; i < count; i++)
+        add_raw(row, names[i], line);
+}
+
+/* ---- alpha and beta ---- */
+
+/* The line through the medians of the series of that name; -1: there are not three sizes. */
+static int fit(const struct bench *bench, const char *name, struct bench_fit *line)
+{
+    double bytes[BENCH_SIZES_MAX], us[BENCH_SIZES_MAX];
+    size_t n = 0;
+    for (int i = 0; i < bench->row_count; i++) {
+        const struct bench_series *series = series_find(&bench->rows[i], name);
+        if (!series)
+            continue;
+        bytes[n] = (double)bench->rows[i].bytes;
+        us[n++] = spread_of(series).median;
+    }
+    return n < 3 ? -1 : bench_fit_line(bytes, us, n, line);
+}
+
+static void print_fit(const struct bench *bench, const char *name)
+{
+    struct bench_fit line;
+    if (fit(bench, name, &line) != 0)
+        return;
+    printf("%s: alpha %.2f us, beta %.4f ns/byte (%.0f MB/s), R2 %.3f, off by at most %.0f %%\n",
+           name, line.alpha_us, line.beta_us * 1e3, 1 / line.beta_us, line.r2, 100 * line.worst);
+}
+
+static void print_head(const struct bench *bench)
+{
+    printf("%s, route %s, %s -> %s, messages %s; %d rounds of %d us\n", bench->name,
+           covey_route_name(bench->plan.route), bench->hosts[0],
+           bench->hosts[bench->host_count > 1 ? 1 : 0], bench_pack_name(bench->plan.pack),
+           bench->plan.rounds, bench->plan.batch_us);
+}
+
+/* How to read it; the raw programs come first, so that Covey's line is the last. */
+static void print_foot(const struct bench *bench)
+{
+    const char *names[BENCH_SERIES_MAX];
+    int count = raw_names(bench, names);
+    if (sized(bench))
+        puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
+    if (count)
+        printf("RATIO: Covey's time over the raw one's, whose receiver sleeps until it is woken;\n"
+               "with -spin it first looks for %d us whether a message has come.\n",
+               bench->plan.spin_us);
+    for (int i = 0; i < count && sized(bench); i++)
+        print_fit(bench, names[i]);
+    if (sized(bench))
+        print_fit(bench, "covey");
+}
+
+int bench_print_table(struct bench *bench)
+{
+    struct line headings = {.count = 0};
+    add_headings(bench, &headings);
+    struct table *table = table_create(headings.cells);
+    for (int i = 0; i < bench->row_count; i++) {
+        struct line cells = {.count = 0};
+        add_row(bench, &bench->rows[i], &cells);
+        table_add(table, cells.cells);
+    }
+    print_head(bench);
+    int failed = table_print(table, stdout);
+    table_destroy(table);
+    if (failed)
+        return tool_error("bench", "memory is exhausted");
+    print_foot(bench);
+    return TOOL_OK;
+}
+
+/* ---- JSON ---- */
+
+static json_t *fit_object(const struct bench *bench, const char *name)
+{
+    struct bench_fit line;
+    if (fit(bench, name, &line) != 0)
+        return json_null();
+    return json_pack("{s:f, s:f, s:f, s:f}", "alpha_us", line.alpha_us, "beta_ns_per_byte",
+                     line.beta_us * 1e3, "r2", line.r2, "worst", line.worst);
+}
+
+static json_t *series_object(const struct bench_row *row, const struct bench_series *series)
+{
+    const struct bench_series *covey = &row->series[0];
+    struct bench_spread spread = spread_of(series);
+    double mb_s = spread.median > 0 ? (double)row->bytes / spread.median : 0;
+    double ratio = bench_median_ratio(covey->us, series->us, (size_t)series->rounds);
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "name", series->name,
+                     "us", spread.median, "min_us", spread.min, "q1_us", spread.quartile1, "q3_us",
+                     spread.quartile3, "max_us", spread.max, "mb_per_s", mb_s, "ratio", ratio,
+                     "task_cpu_s_per_gb", cpu_per_gb(series->task_cpu_s, series->bytes),
+                     "daemon_cpu_s_per_gb", cpu_per_gb(series->daemon_cpu_s, series->bytes));
+}
+
+static json_t *row_object(const struct bench_row *row)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < row->series_count; i++)
+        report_add(&list, series_object(row, &row->series[i]));
+    return json_pack("{s:s, s:I, s:o}", "what", row->label, "bytes", (json_int_t)row->bytes,
+                     "series", list);
+}
+
+static json_t *fits_object(const struct bench *bench)
+{
+    const char *names[BENCH_SERIES_MAX];
+    int count = raw_names(bench, names);
+    json_t *fits = json_object();
+    json_object_set_new(fits, "covey", fit_object(bench, "covey"));
+    for (int i = 0; i < count; i++)
+        json_object_set_new(fits, names[i], fit_object(bench, names[i]));
+    return fits;
+}
+
+int bench_print_json(struct bench *bench)
+{
+    json_t *rows = json_array();
+    for (int i = 0; i < bench->row_count; i++)
+        report_add(&rows, row_object(&bench->rows[i]));
+    json_t *whole = json_pack("{s:s, s:s, s:s, s:[s, s], s:i, s:i, s:i, s:o, s:o}", "benchmark",
+                              bench->name, "route", covey_route_name(bench->plan.route), "pack",
+                              bench_pack_name(bench->plan.pack), "hosts", bench->hosts[0],
+                              bench->hosts[bench->host_count > 1 ? 1 : 0], "rounds",
+                              bench->plan.rounds, "batch_us", bench->plan.batch_us, "raw_spin_us",
+                              bench->plan.spin_us, "rows", rows, "fits", fits_object(bench));
+    return report_print("bench", whole);
+}

@@ -1,0 +1,216 @@
+/* covey bench: how fast the routes are, beside raw programs measured in the same run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/bench.h"
+#include "tools/command.h"
+#include "tools/hostspec.h"
+
+#define KEY_SIZES 1001
+#define KEY_ROUNDS 1002
+#define KEY_BATCH 1003
+#define KEY_SPIN 1004
+#define KEY_PACK 1005
+#define KEY_IN_PLACE 1006
+
+#define BYTES_MAX ((long)1 << 30)
+#define BATCH_US_MAX 10000000
+#define SPIN_US_MAX 100
+
+static const struct args_option options[] = {
+    {"route", 'r', "ROUTE", "between the tasks: shm, udp, tcp, ether or auto (default)"},
+    {"host", 'H', "HOST,...", "where the first task runs, and the others in turn"},
+    {"tasks", 'n', "N", "how many tasks (barrier, mcast: 8; spawn: 100)"},
+    {"sizes", KEY_SIZES, "BYTES,...", "sizes of messages, such as 1,64K,1M"},
+    {"rounds", KEY_ROUNDS, "N", "samples of each figure (31)"},
+    {"batch", KEY_BATCH, "US", "microseconds that one sample takes (2000)"},
+    {"pack", KEY_PACK, "HOW", "array (default), bytes, in-place or double"},
+    {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
+    {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
+    {"json", 'j', NULL, "print JSON, for scripts"},
+    {NULL, 0, NULL, NULL}};
+
+static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
+const char *const bench_names[] = {"pingpong", "stream", NULL};
+
+const char *bench_pack_name(int pack)
+{
+    return pack_names[pack];
+}
+
+static int find_name(const char *const *names, const char *name)
+{
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* "64K": a number, K, M and G being powers of 1024. */
+static bool read_size(const char *text, int64_t *size)
+{
+    char digits[24];
+    size_t length = strlen(text);
+    const char *unit = length ? strchr("KMG", text[length - 1]) : NULL;
+    int shift = !unit ? 0 : *unit == 'K' ? 10 : *unit == 'M' ? 20 : 30;
+    length -= unit != NULL;
+    if (length == 0 || length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    long number;
+    if (!args_number(digits, 1, BYTES_MAX >> shift, &number))
+        return false;
+    *size = (int64_t)number << shift;
+    return true;
+}
+
+static int set_sizes(struct bench *bench, const char *list)
+{
+    struct bench_plan *plan = &bench->plan;
+    char *copy = strdup(list);
+    char *rest = copy;
+    bool good = copy != NULL;
+    plan->size_count = 0;
+    for (char *word; good && (word = strsep(&rest, ","));) {
+        good =
+            plan->size_count < BENCH_SIZES_MAX && read_size(word, &plan->sizes[plan->size_count]);
+        plan->size_count++;
+    }
+    free(copy);
+    if (good)
+        return TOOL_OK;
+    return tool_usage("bench", "--sizes %s: must be at most %d sizes such as 1,64K,1M, up to 1G",
+                      list, BENCH_SIZES_MAX);
+}
+
+static int set_hosts(struct bench *bench, const char *list)
+{
+    free(bench->host_text);
+    bench->host_text = strdup(list);
+    bench->host_count = 0;
+    if (!bench->host_text)
+        return tool_error("bench", "memory is exhausted");
+    char *rest = bench->host_text;
+    for (char *name; (name = strsep(&rest, ","));) {
+        if (!hostspec_name_ok(name) || bench->host_count == BENCH_HOSTS_MAX)
+            return tool_usage("bench", "--host %s: must be at most %d names with commas between",
+                              list, BENCH_HOSTS_MAX);
+        bench->hosts[bench->host_count++] = name;
+    }
+    return TOOL_OK;
+}
+
+static int set_number(const char *option, const char *text, int max, int32_t *number)
+{
+    long value;
+    if (!args_number(text, strcmp(option, "--spin") == 0 ? 0 : 1, max, &value))
+        return tool_usage("bench", "%s %s: must be a number of at most %d", option, text, max);
+    *number = (int32_t)value;
+    return TOOL_OK;
+}
+
+static int set_route(struct bench *bench, const char *name)
+{
+    bench->plan.route = covey_route_parse(name);
+    if (bench->plan.route < 0)
+        return tool_usage("bench", "--route %s: must be auto, shm, udp, tcp or ether", name);
+    return TOOL_OK;
+}
+
+static int set_pack(struct bench *bench, const char *name)
+{
+    bench->plan.pack = find_name(pack_names, name);
+    if (bench->plan.pack < 0)
+        return tool_usage("bench", "--pack %s: must be array, bytes, in-place or double", name);
+    return TOOL_OK;
+}
+
+static int take_option(struct bench *bench, int key, const char *value)
+{
+    switch (key) {
+    case 'r':
+        return set_route(bench, value);
+    case 'H':
+        return set_hosts(bench, value);
+    case 'n':
+        return set_number("--tasks", value, BENCH_TASKS_MAX, &bench->plan.tasks);
+    case KEY_SIZES:
+        return set_sizes(bench, value);
+    case KEY_ROUNDS:
+        return set_number("--rounds", value, BENCH_ROUNDS_MAX, &bench->plan.rounds);
+    case KEY_BATCH:
+        return set_number("--batch", value, BATCH_US_MAX, &bench->plan.batch_us);
+    case KEY_SPIN:
+        return set_number("--spin", value, SPIN_US_MAX, &bench->plan.spin_us);
+    case KEY_PACK:
+        return set_pack(bench, value);
+    case KEY_IN_PLACE:
+        return set_pack(bench, "in-place");
+    default:
+        bench->json = true;
+        return TOOL_OK;
+    }
+}
+
+static int take_name(struct bench *bench, const char *name)
+{
+    int found = find_name(bench_names, name);
+    if (bench->name)
+        return tool_usage("bench", "%s: one benchmark at a time", name);
+    if (found < 0)
+        return tool_usage("bench", "%s: must be pingpong or stream", name);
+    bench->plan.what = found + 1;
+    bench->name = bench_names[found];
+    return TOOL_OK;
+}
+
+static int read_arguments(struct bench *bench, int argc, char **argv)
+{
+    struct args args;
+    int status = TOOL_OK;
+    int key = ARGS_END;
+    args_init(&args, options, argc, argv);
+    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END && key != ARGS_BAD)
+        status = key == ARGS_OPERAND ? take_name(bench, args.value)
+                                     : take_option(bench, key, args.value);
+    if (status != TOOL_OK)
+        return status;
+    if (key == ARGS_BAD)
+        return tool_usage("bench", "%s", args.error);
+    if (!bench->name)
+        return tool_usage("bench", "no benchmark is named");
+    bench->plan.peer_count = 1;
+    return TOOL_OK;
+}
+
+static int bench_command(struct tool *tool, int argc, char **argv)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return tool_error("bench", "memory is exhausted");
+    bench->tool = tool;
+    bench->plan = (struct bench_plan){.rounds = 31, .batch_us = 2000, .spin_us = 20};
+    int status = set_sizes(bench, "1,64,1K,4K,16K,64K,256K,1M,4M");
+    if (status == TOOL_OK)
+        status = read_arguments(bench, argc, argv);
+    if (status == TOOL_OK)
+        status = bench_run(bench);
+    if (status == TOOL_OK)
+        status = bench->json ? bench_print_json(bench) : bench_print_table(bench);
+    for (int i = 0; i < bench->row_count; i++)
+        bench_row_free(&bench->rows[i]);
+    free(bench->host_text);
+    free(bench);
+    return status;
+}
+
+const struct command cmd_bench = {
+    .name = "bench",
+    .run = bench_command,
+    .usage = "[OPTION...] pingpong|stream",
+    .help = "measure the routes beside raw programs",
+    .options = options,
+    .operand = "BENCHMARK",
+};
