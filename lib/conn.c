@@ -371,7 +371,7 @@ static void conn_forget(struct conn *conn)
     if (state->pending == conn) {
         state->pending = NULL;
         if (!conn->ready)
-            route_failed(conn->vm, peer, conn->route, link_error(conn->link));
+            route_broke(conn->vm, peer, conn->route, link_error(conn->link));
     }
 }
 

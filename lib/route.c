@@ -25,7 +25,9 @@
 
 #define OPENING_US 10000000u
 #define HANDSHAKE_US 5000000u
-#define UNPROVED_MAX 64 /* accepted connections that have not proved their key */
+#define BROKEN_US 1000000u /* the news that the other task ended may come after its stream's end   \
+                            */
+#define UNPROVED_MAX 64    /* accepted connections that have not proved their key */
 #define TCP_AFTER_BYTES                                                                            \
     ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it                       \
                             */
@@ -73,6 +75,17 @@ void route_failed(struct covey *vm, struct peer *peer, int route, const char *wh
     outgo_pump(vm, peer);
 }
 
+void route_broke(struct covey *vm, struct peer *peer, int route, const char *why)
+{
+    struct route_state *state = state_get(peer, route);
+    if (state == NULL)
+        return;
+    state->opening = OPENING_CONNECTING;
+    snprintf(state->why, sizeof state->why, "%s", why);
+    state->deadline_us = clock_us() + BROKEN_US;
+    wait_check_at(vm, state->deadline_us);
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static int send_open(struct covey *vm, struct peer *peer, int route, const int *fds, int nfds)
@@ -106,6 +119,7 @@ static void open_start(struct covey *vm, struct peer *peer, int route)
 {
     struct route_state *state = &peer->routes[route];
     state->opening = OPENING_ASKED;
+    state->why[0] = '\0';
     state->deadline_us = clock_us() + OPENING_US;
     wait_check_at(vm, state->deadline_us);
     randombytes_buf(state->nonce, sizeof state->nonce);
@@ -160,6 +174,13 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     return choose_direct(vm, peer, same_host ? COVEY_ROUTE_SHM : COVEY_ROUTE_TCP, false, req, conn);
 }
 
+static void opening_late(struct covey *vm, struct peer *peer, int route)
+{
+    char why[sizeof peer->routes[route].why];
+    snprintf(why, sizeof why, "%s", peer->routes[route].why);
+    route_failed(vm, peer, route, why[0] != '\0' ? why : "no link within 10 s");
+}
+
 void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     for (int route = 0; route < ROUTES && peer->routes != NULL; route++) {
@@ -167,7 +188,7 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
         if (state->opening != OPENING_ASKED && state->opening != OPENING_CONNECTING)
             continue;
         if (now_us >= state->deadline_us)
-            route_failed(vm, peer, route, "no link within 10 s");
+            opening_late(vm, peer, route);
         else
             wait_check_at(vm, state->deadline_us);
     }
