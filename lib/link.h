@@ -61,9 +61,9 @@ static inline const char *link_error(const struct link *link)
 struct link *link_shm_open(int *memory_fd);
 void link_shm_connect(struct link *link, int peer_doorbell);
 
-/* The accepter's end; takes over peer_doorbell on success. NULL: the memory is not what an opener
- * makes (too small, not sealed). */
-struct link *link_shm_accept(int memory_fd, int peer_doorbell);
+/* The accepter's end; takes over peer_doorbell on success. NULL: *why, for the memory is not what
+ * an opener on this machine makes (too small, not sealed, of another byte order). */
+struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why);
 
 /* ---- tcp: a connected or connecting non-blocking socket, with the challenge-response of auth.h.
  */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -141,6 +142,8 @@ struct link *link_shm_open(int *memory_fd)
         close(fd);
         return NULL;
     }
+    ring_begin(&shm->memory->to_accepter);
+    ring_begin(&shm->memory->to_opener);
     shm->out.shared = &shm->memory->to_accepter;
     shm->in.shared = &shm->memory->to_opener;
     *memory_fd = fd;
@@ -160,15 +163,22 @@ static bool memory_ok(int fd)
            fstat(fd, &st) == 0 && st.st_size == (off_t)sizeof(struct shm_memory);
 }
 
-struct link *link_shm_accept(int memory_fd, int peer_doorbell)
+struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
 {
-    if (!memory_ok(memory_fd)) {
-        errno = EPROTO;
+    *why = "its memory is not that of rings";
+    if (!memory_ok(memory_fd))
         return NULL;
-    }
     struct link_shm *shm = shm_map(memory_fd);
+    *why = strerror(errno);
     if (shm == NULL)
         return NULL;
+    *why = ring_check(&shm->memory->to_opener);
+    if (*why == NULL)
+        *why = ring_check(&shm->memory->to_accepter);
+    if (*why != NULL) {
+        shm_free(&shm->base);
+        return NULL;
+    }
     shm->out.shared = &shm->memory->to_opener;
     shm->in.shared = &shm->memory->to_accepter;
     shm->peer_doorbell = peer_doorbell;

@@ -7,6 +7,23 @@
 
 _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "positions wrap by a mask");
 
+#define FORMAT 0x52696e01u /* struct ring_shared, version 1 */
+#define FORMAT_SWAPPED 0x016e6952u
+
+void ring_begin(struct ring_shared *shared)
+{
+    atomic_store_explicit(&shared->format, FORMAT, memory_order_release);
+}
+
+const char *ring_check(const struct ring_shared *shared)
+{
+    uint32_t format = atomic_load_explicit(&shared->format, memory_order_acquire);
+    if (format == FORMAT)
+        return NULL;
+    return format == FORMAT_SWAPPED ? "its rings have another byte order"
+                                    : "its rings are of another version";
+}
+
 static void copy_in(struct ring *ring, const uint8_t *from, size_t size)
 {
     size_t at = (size_t)(ring->position & (RING_BYTES - 1));

@@ -23,6 +23,7 @@
 struct ring_shared {
     _Alignas(64) _Atomic uint64_t written; /* by the writer */
     _Atomic uint32_t writer_waiting;
+    _Atomic uint32_t format;            /* by who made the memory, see ring_begin() */
     _Alignas(64) _Atomic uint64_t read; /* by the reader */
     _Atomic uint32_t reader_waiting;
     _Alignas(64) uint8_t bytes[RING_BYTES];
@@ -32,6 +33,13 @@ struct ring {
     struct ring_shared *shared;
     uint64_t position; /* of this end */
 };
+
+/* Makes memory of zeros an empty ring; all numbers in it have the byte order of this program. */
+void ring_begin(struct ring_shared *shared);
+
+/* NULL when the other end's program made it a ring that this one understands; otherwise why not.
+ * On one host the byte order differs only from that of a program under an emulator. */
+const char *ring_check(const struct ring_shared *shared);
 
 /* Copies what fits and publishes it; the number of bytes taken, or -1 when the other end's
  * position makes no sense. *wake: the reader sleeps and must be woken. */

@@ -148,6 +148,15 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
     return COVEY_EROUTE;
 }
 
+/* The direct link that suits a peer best: a stream also on one host if no rings can be shared. */
+static int route_direct(const struct covey *vm, const struct peer *peer)
+{
+    if (tid_host(peer->tid) != vm->host)
+        return COVEY_ROUTE_TCP;
+    bool refused = peer->routes != NULL && peer->routes[COVEY_ROUTE_SHM].opening == OPENING_FAILED;
+    return refused ? COVEY_ROUTE_TCP : COVEY_ROUTE_SHM;
+}
+
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
 {
     bool same_host = tid_host(peer->tid) == vm->host;
@@ -169,9 +178,10 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
         break;
     }
     *conn = NULL;
-    if (!same_host && peer->traffic_bytes < TCP_AFTER_BYTES)
+    int direct = route_direct(vm, peer);
+    if (direct == COVEY_ROUTE_TCP && peer->traffic_bytes < TCP_AFTER_BYTES)
         return 1;
-    return choose_direct(vm, peer, same_host ? COVEY_ROUTE_SHM : COVEY_ROUTE_TCP, false, req, conn);
+    return choose_direct(vm, peer, direct, false, req, conn);
 }
 
 static void opening_late(struct covey *vm, struct peer *peer, int route)
@@ -311,9 +321,10 @@ static void refuse(struct covey *vm, uint32_t tid, struct control_link *l, const
 
 static void accept_shm(struct covey *vm, struct peer *peer, struct control_link *l, int *fds)
 {
-    struct link *link = link_shm_accept(fds[0], fds[1]);
+    const char *why;
+    struct link *link = link_shm_accept(fds[0], fds[1], &why);
     if (link == NULL) {
-        refuse(vm, peer->tid, l, strerror(errno));
+        refuse(vm, peer->tid, l, why);
         return;
     }
     fds[1] = -1; /* the link's now */
@@ -524,7 +535,7 @@ int covey_route(covey_t *vm, covey_tid_t tid)
     struct peer *peer = peer_find(vm, (uint32_t)tid);
     int route = route_wanted(vm, peer);
     if (route == COVEY_ROUTE_AUTO && peer != NULL && peer->send_sequence > 0) {
-        int direct = tid_host(peer->tid) == vm->host ? COVEY_ROUTE_SHM : COVEY_ROUTE_TCP;
+        int direct = route_direct(vm, peer);
         bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;
         route = up ? direct : COVEY_ROUTE_UDP;
     }

@@ -48,7 +48,8 @@ static void open_shm(struct pair *p, uint64_t seed)
     (void)seed;
     p->link[0] = link_shm_open(&memory);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[0]);
-    p->link[1] = link_shm_accept(memory, dup(p->doorbell[0]));
+    const char *why;
+    p->link[1] = link_shm_accept(memory, dup(p->doorbell[0]), &why);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[1]);
     CU_ASSERT_EQUAL(p->link[0]->ops->ready(p->link[0]), 0);
     link_shm_connect(p->link[0], dup(p->doorbell[1]));
@@ -957,19 +958,34 @@ static void a_reset_of_a_ready_link_is_a_close(void)
 
 #define SHM_BYTES ((off_t)(2 * sizeof(struct ring_shared)))
 
-static bool memory_refused(off_t size, int seals)
+/* NULL, or why an accepter does not take that memory. */
+static const char *memory_refusal(int fd)
 {
-    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    CU_ASSERT_FATAL(fd >= 0 && ftruncate(fd, size) == 0 && fcntl(fd, F_ADD_SEALS, seals) == 0);
+    const char *why = "";
     int bell = eventfd(0, 0);
-    struct link *link = link_shm_accept(fd, bell);
-    close(fd);
+    struct link *link = link_shm_accept(fd, bell, &why);
     if (link == NULL) {
         close(bell); /* still the caller's */
-        return true;
+        CU_ASSERT_PTR_NOT_NULL_FATAL(why);
+        return why;
     }
     link->ops->free(link);
-    return false;
+    return NULL;
+}
+
+static bool memory_refused(off_t size, int seals)
+{
+    struct ring_shared *rings = calloc(2, sizeof *rings);
+    int fd = memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    CU_ASSERT_FATAL(rings != NULL && fd >= 0);
+    ring_begin(&rings[0]);
+    ring_begin(&rings[1]);
+    CU_ASSERT_FATAL(write(fd, rings, (size_t)SHM_BYTES) == SHM_BYTES);
+    CU_ASSERT_FATAL(ftruncate(fd, size) == 0 && fcntl(fd, F_ADD_SEALS, seals) == 0);
+    bool refused = memory_refusal(fd) != NULL;
+    close(fd);
+    free(rings);
+    return refused;
 }
 
 static void memory_that_may_change_is_refused(void)
@@ -989,13 +1005,39 @@ static void what_is_no_memory_is_refused(void)
 {
     int pipes[2], bell = eventfd(0, 0);
     CU_ASSERT_FATAL(pipe(pipes) == 0);
-    CU_ASSERT_PTR_NULL(link_shm_accept(pipes[0], bell));
-    CU_ASSERT_EQUAL(errno, EPROTO);
-    CU_ASSERT_PTR_NULL(link_shm_accept(bell, bell));
-    CU_ASSERT_PTR_NULL(link_shm_accept(-1, bell));
+    CU_ASSERT_PTR_NOT_NULL(memory_refusal(pipes[0]));
+    CU_ASSERT_PTR_NOT_NULL(memory_refusal(bell));
+    CU_ASSERT_PTR_NOT_NULL(memory_refusal(-1));
     close(pipes[0]);
     close(pipes[1]);
     close(bell);
+}
+
+static uint32_t reversed(uint32_t value)
+{
+    return value >> 24 | (value >> 8 & 0xff00) | (value << 8 & 0xff0000) | value << 24;
+}
+
+/* As a task under an emulator on this host would make them, or one of another version. */
+static void rings_of_another_format_are_refused_with_the_reason(void)
+{
+    for (int i = 0; i < 2; i++) {
+        int memory;
+        struct link *link = link_shm_open(&memory);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(link);
+        struct ring_shared *rings =
+            mmap(NULL, (size_t)SHM_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+        CU_ASSERT_FATAL(rings != MAP_FAILED);
+        CU_ASSERT_PTR_NULL(memory_refusal(memory));
+        uint32_t format = atomic_load(&rings[i].format);
+        atomic_store(&rings[i].format, reversed(format));
+        CU_ASSERT_PTR_NOT_NULL(strstr(memory_refusal(memory), "another byte order"));
+        atomic_store(&rings[i].format, format + 1);
+        CU_ASSERT_PTR_NOT_NULL(strstr(memory_refusal(memory), "another version"));
+        munmap(rings, (size_t)SHM_BYTES);
+        close(memory);
+        link->ops->free(link);
+    }
 }
 
 /* The other task writes nonsense where its positions belong. */
@@ -1054,6 +1096,8 @@ int main(void)
         {"tcp: a reset of a ready link is a close", a_reset_of_a_ready_link_is_a_close},
         {"shm: memory that may change is refused", memory_that_may_change_is_refused},
         {"shm: what is no memory is refused", what_is_no_memory_is_refused},
+        {"shm: rings of another format are refused with the reason",
+         rings_of_another_format_are_refused_with_the_reason},
         {"shm: damage of the rings breaks the link", damage_of_the_rings_breaks_the_link},
         {"no descriptor is left", no_descriptor_is_left},
     };
