@@ -573,9 +573,18 @@ struct foreign {
     struct cursor c;
 };
 
-/* The cursor writes big-endian numbers: data of another representation on this machine. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian data are foreign here");
-#define OTHER REPRESENTATION_BIG
+static uint8_t other_representation(void)
+{
+    return REPRESENTATION_LITTLE + REPRESENTATION_BIG - representation_native();
+}
+
+/* The bytes of a number as a machine of the other representation has them. */
+static void foreign_number(struct foreign *f, uint64_t bits, size_t width)
+{
+    bool big = other_representation() == REPRESENTATION_BIG;
+    for (size_t i = 0; i < width; i++)
+        cursor_put_u8(&f->c, (uint8_t)(bits >> 8 * (big ? width - 1 - i : i)));
+}
 
 static void foreign_item(struct foreign *f, int type, uint64_t count)
 {
@@ -604,8 +613,8 @@ static uint64_t double_bits(double value)
     return bits;
 }
 
-/* Three elements of every number type, counting up from type * 100, as a big-endian machine packs
- * them; a complex one is followed by its negative as the imaginary part. */
+/* Three elements of every number type, counting up from type * 10, as a machine of the other
+ * representation packs them; a complex one is followed by its negative as the imaginary part. */
 static void foreign_numbers(struct foreign *f, int type)
 {
     size_t width = covey_type_size(type);
@@ -613,21 +622,15 @@ static void foreign_numbers(struct foreign *f, int type)
     for (int i = 0; i < 3; i++) {
         int value = type * 10 + i;
         if (type == COVEY_FLOAT || type == COVEY_COMPLEX_FLOAT)
-            cursor_put_u32(&f->c, float_bits((float)value));
+            foreign_number(f, float_bits((float)value), 4);
         else if (type == COVEY_DOUBLE || type == COVEY_COMPLEX_DOUBLE)
-            cursor_put_u64(&f->c, double_bits(value));
-        else if (width == 1)
-            cursor_put_u8(&f->c, (uint8_t)value);
-        else if (width == 2)
-            cursor_put_u16(&f->c, (uint16_t)value);
-        else if (width == 4)
-            cursor_put_u32(&f->c, (uint32_t)value);
+            foreign_number(f, double_bits(value), 8);
         else
-            cursor_put_u64(&f->c, (uint64_t)value);
+            foreign_number(f, (uint64_t)value, width);
         if (type == COVEY_COMPLEX_FLOAT)
-            cursor_put_u32(&f->c, float_bits((float)-value));
+            foreign_number(f, float_bits((float)-value), 4);
         else if (type == COVEY_COMPLEX_DOUBLE)
-            cursor_put_u64(&f->c, double_bits(-value));
+            foreign_number(f, double_bits(-value), 8);
     }
     foreign_pad(f);
 }
@@ -642,7 +645,7 @@ static covey_msg_t *foreign_message(void)
     cursor_put_bytes(&f.c, "hello", 5);
     foreign_pad(&f);
     CU_ASSERT_FATAL(cursor_ok(&f.c));
-    return receive(f.bytes, (size_t)(f.c.at - f.bytes), OTHER);
+    return receive(f.bytes, (size_t)(f.c.at - f.bytes), other_representation());
 }
 
 /* The i-th element of an array in native representation, its real part if it is complex. */
@@ -765,6 +768,78 @@ static void a_foreign_message_is_peeked_nested_and_packed_on(void)
     covey_msg_free(msg);
 }
 
+/* Two numbers of each type of more than one byte, and the bytes of a big-endian sender. */
+static const struct {
+    int type;
+    size_t parts; /* the numbers in it, both elements together */
+    const void *native;
+    const char *big;
+} known[] = {
+    {COVEY_INT16, 2, (int16_t[]){-2, 258}, "\xff\xfe\x01\x02"},
+    {COVEY_INT32, 2, (int32_t[]){-2, 0x01020304}, "\xff\xff\xff\xfe\1\2\3\4"},
+    {COVEY_INT64, 2, (int64_t[]){INT64_MIN, 0x0102030405060708},
+     "\x80\0\0\0\0\0\0\0\1\2\3\4\5\6\7\x8"},
+    {COVEY_UINT16, 2, (uint16_t[]){0xfeff, 1}, "\xfe\xff\0\1"},
+    {COVEY_UINT32, 2, (uint32_t[]){0xfeff0000, 1}, "\xfe\xff\0\0\0\0\0\1"},
+    {COVEY_UINT64, 2, (uint64_t[]){0xfeff000000000000, 1}, "\xfe\xff\0\0\0\0\0\0\0\0\0\0\0\0\0\1"},
+    {COVEY_FLOAT, 2, (float[]){1.5f, -2.25f}, "\x3f\xc0\0\0\xc0\x10\0\0"},
+    {COVEY_DOUBLE, 2, (double[]){1.5, -2.25}, "\x3f\xf8\0\0\0\0\0\0\xc0\2\0\0\0\0\0\0"},
+    {COVEY_COMPLEX_FLOAT, 4, (float[]){1.5f, -2.25f, 0, 2},
+     "\x3f\xc0\0\0\xc0\x10\0\0\0\0\0\0\x40\0\0\0"},
+    {COVEY_COMPLEX_DOUBLE, 4, (double[]){1.5, -2.25, 0, 2},
+     "\x3f\xf8\0\0\0\0\0\0\xc0\2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x40\0\0\0\0\0\0\0"},
+};
+#define KNOWN (sizeof known / sizeof known[0])
+
+/* The packed item; returns its size. The header is the same on all machines. */
+static size_t known_item(size_t k, uint8_t representation, uint8_t bytes[64])
+{
+    size_t size = 2 * covey_type_size(known[k].type), width = size / known[k].parts;
+    memset(bytes, 0, 64);
+    bytes[0] = (uint8_t)known[k].type;
+    bytes[15] = 2;
+    for (size_t i = 0; i < size; i++) {
+        size_t from =
+            representation == REPRESENTATION_BIG ? i : i - i % width + width - 1 - i % width;
+        bytes[16 + i] = (uint8_t)known[k].big[from];
+    }
+    return 16 + (size + 7) / 8 * 8;
+}
+
+static void the_bytes_of_either_kind_of_sender_are_read(void)
+{
+    for (size_t k = 0; k < KNOWN; k++) {
+        for (uint8_t r = REPRESENTATION_LITTLE; r <= REPRESENTATION_BIG; r++) {
+            uint8_t bytes[64];
+            struct array a;
+            const void *view = NULL;
+            size_t count = 0, size = known_item(k, r, bytes);
+            covey_msg_t *msg = receive(bytes, size, r);
+            CU_ASSERT_EQUAL(covey_unpack_view(msg, known[k].type, &view, &count), COVEY_OK);
+            CU_ASSERT_FATAL(count == 2 && view == message_bytes(msg) + 16); /* not copied */
+            size_t data = 2 * covey_type_size(known[k].type);
+            CU_ASSERT(memcmp(view, known[k].native, data) == 0);
+            covey_msg_rewind(msg);
+            CU_ASSERT_EQUAL(covey_unpack(msg, known[k].type, a.bytes, 2, 1), COVEY_OK);
+            CU_ASSERT(memcmp(a.bytes, known[k].native, data) == 0);
+            covey_msg_free(msg);
+        }
+    }
+}
+
+static void a_sender_packs_the_bytes_of_its_own_kind(void)
+{
+    for (size_t k = 0; k < KNOWN; k++) {
+        uint8_t expected[64], packed[64];
+        size_t size = known_item(k, representation_native(), expected);
+        covey_msg_t *msg = covey_msg_new();
+        CU_ASSERT_EQUAL(covey_pack(msg, known[k].type, known[k].native, 2, 1), COVEY_OK);
+        CU_ASSERT(message_copy(msg, 0, packed, sizeof packed) == size);
+        CU_ASSERT(memcmp(packed, expected, size) == 0);
+        covey_msg_free(msg);
+    }
+}
+
 /* ---- memory ---- */
 
 /* Packs a message until memory fails; *items: how many it holds, *size: of these. */
@@ -798,7 +873,7 @@ static bool use_with_failing_memory(unsigned k)
     int error = pack_until_failure(msg, nested, &items, &size);
     read_everything(msg);
     covey_msg_t *more = covey_msg_new();
-    covey_msg_t *received = message_receive(100, OTHER);
+    covey_msg_t *received = message_receive(100, other_representation());
     memory.countdown = 0;
     CU_ASSERT(error == COVEY_OK || (error == COVEY_ENOMEM && msg->size == size));
     CU_ASSERT((more != NULL && received != NULL) || memory.failed > 0);
@@ -854,6 +929,9 @@ int main(void)
         {"a foreign message is converted once", a_foreign_message_is_converted_once},
         {"a foreign message is peeked, nested and packed on",
          a_foreign_message_is_peeked_nested_and_packed_on},
+        {"the bytes of either kind of sender are read",
+         the_bytes_of_either_kind_of_sender_are_read},
+        {"a sender packs the bytes of its own kind", a_sender_packs_the_bytes_of_its_own_kind},
         {"allocations that fail change nothing", allocations_that_fail_change_nothing},
     };
     return covey_test_main("message", cases, sizeof cases / sizeof cases[0]);
