@@ -161,7 +161,8 @@ $(BUILD)/test-deps.ok: scripts/deps.sh
 	@touch $@
 
 COMPILED_SUITES := $(filter %_test.c,$(TEST_PROGRAMS:%=%.c)) $(FUZZERS:%=%.c)
-SHELL_SUITES := $(wildcard tests/*/*_test.sh)
+# those of tests/portable need programs of another architecture: make check-portable
+SHELL_SUITES := $(filter-out tests/portable/%,$(wildcard tests/*/*_test.sh))
 SUITES ?= $(COMPILED_SUITES) $(SHELL_SUITES)
 
 # a newcomer types no -j: then all processors build
@@ -191,6 +192,14 @@ soak: ## run the long form of the suites that have one (SUITES="..." for some)
 	@scripts/deps.sh install build test
 	@SOAK=1 $(MAKE) --no-print-directory $(JOBS) CHECK_TIMEOUT_FACTOR=30 \
 		SUITES="$(if $(filter file,$(origin SUITES)),$(SOAK_SUITES),$(SUITES))" suites
+
+.PHONY: check-portable print-portable-suites
+check-portable: ## test on big-endian and 32-bit processors under qemu (ARCHS="s390x arm64 armhf")
+	@scripts/deps.sh install build test
+	@$(MAKE) --no-print-directory $(JOBS) all $(BUILD)/tests/portable/exchange
+	@BUILD=$(BUILD) scripts/check-portable.sh $(ARCHS)
+print-portable-suites:
+	@echo $(filter tests/unit/% tests/sim/% tests/fuzz/%,$(COMPILED_SUITES))
 
 .PHONY: bench bench-programs fuzz asan tsan cover soak
 # PVM's side of the comparison, where Debian's pvm-dev is installed; without it Covey is measured alone.

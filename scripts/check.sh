@@ -11,6 +11,7 @@
 #
 # Compiled suites of tests/unit, tests/sim and tests/fuzz run CHECK_JOBS at once (default: 2), the
 # others one by one: they start virtual machines and would disturb each other's timing.
+# CHECK_RUNNER is a command that runs compiled suites: an emulator.
 set -u
 cd "$(dirname "$0")/.."
 
@@ -48,9 +49,9 @@ suite_name() { # tests/unit/window_test.c -> unit.window
 
 suite_command() {
     case $1 in
-    tests/fuzz/*) echo "$BUILD/${1%.c}" "tests/fuzz/corpus/$(basename "$1" _fuzz.c)" ;;
+    tests/fuzz/*) echo "${CHECK_RUNNER:-}" "$BUILD/${1%.c}" "tests/fuzz/corpus/$(basename "$1" _fuzz.c)" ;;
     *.sh) echo bash "$1" ;;
-    *) echo "$BUILD/${1%.c}" ;;
+    *) echo "${CHECK_RUNNER:-}" "$BUILD/${1%.c}" ;;
     esac
 }
 

@@ -1,5 +1,6 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, lint, bench.
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, lint, bench,
+# and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -37,6 +38,12 @@ bench_needs='
 pvm                 pvmd
 pvm-dev             pvm3.h
 '
+cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
+    echo "gcc-$2  $2-gcc"
+    echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
+    echo "qemu-user  qemu-$3"
+}
+groups="build, test, lint, bench, s390x, arm64 or armhf"
 CC=${CC:-cc}
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -48,8 +55,11 @@ needs_of() { # groups -> their lines
         test) echo "$test_needs" ;;
         lint) echo "$lint_needs" ;;
         bench) echo "$bench_needs" ;;
+        s390x) cross_needs s390x s390x-linux-gnu s390x ;;
+        arm64) cross_needs arm64 aarch64-linux-gnu aarch64 ;;
+        armhf) cross_needs armhf arm-linux-gnueabihf arm ;;
         *)
-            echo "deps.sh: there is no group '$group' (build, test, lint or bench)" >&2
+            echo "deps.sh: there is no group '$group' ($groups)" >&2
             return 2
             ;;
         esac
@@ -60,9 +70,10 @@ headers_found() { # headers: does the compiler find all of them?
     printf '#include <%s>\n' "$@" | "$CC" -E -x c - >/dev/null 2>&1
 }
 
-found() { # one header or program
+found() { # one header, path or program
     case $1 in
     *.h) headers_found stdio.h "$1" || { [ "$1" != stdio.h ] && headers_found "$1"; } ;;
+    /*) [ -e "$1" ] ;;
     *) command -v "$1" >/dev/null ;;
     esac
 }

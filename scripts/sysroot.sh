@@ -1,0 +1,39 @@
+#!/bin/bash
+# sysroot.sh ARCH DIR - unpacks the libraries that Covey links for another Debian architecture below
+# DIR (headers and static libraries alone; the C library is that of the cross compiler).
+#
+# apt-get keeps all it needs to know of that architecture below DIR/apt: neither the packages nor the
+# architectures of this machine change, and no privilege is needed.
+set -u
+arch=$1
+root=$2
+packages=(libsodium-dev libev-dev libinih-dev libcunit1-dev)
+
+foreign_apt() {
+    apt-get -q -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
+        -o Dir::State::lists="$root/apt/lists" -o Dir::State::status="$root/apt/status" \
+        -o Dir::Cache="$root/apt/cache" -o APT::Sandbox::User="$(id -un)" "$@"
+}
+
+unpack() {
+    local package
+    cd "$root/apt/packages" || return
+    foreign_apt update || echo "apt-get update failed; trying with what is known." >&2
+    foreign_apt download "${packages[@]}" || return
+    for package in *.deb; do
+        dpkg -x "$package" "$root" || return
+    done
+    find "$root" -name '*.so' -delete # they point to libraries that are not here
+}
+
+[ -e "$root/complete" ] && exit 0
+rm -rf "$root"
+mkdir -p "$root"/apt/{lists/partial,cache/archives/partial,packages}
+root=$(realpath "$root")
+touch "$root/apt/status"
+(unpack) >"$root/log" 2>&1 || {
+    echo "cannot unpack ${packages[*]} for $arch: $(tail -n 1 "$root/log")"
+    exit 1
+}
+rm -rf "$root/apt"
+touch "$root/complete"
