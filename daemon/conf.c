@@ -207,6 +207,17 @@ static void print_datagram_max(const struct conf *conf, FILE *out)
     fprintf(out, "%u", conf->datagram_bytes_max);
 }
 
+static int parse_encrypt(struct conf *conf, const char *text)
+{
+    conf->encrypt = strcmp(text, "yes") == 0;
+    return conf->encrypt || strcmp(text, "no") == 0 ? 0 : -1;
+}
+
+static void print_encrypt(const struct conf *conf, FILE *out)
+{
+    fputs(conf->encrypt ? "yes" : "no", out);
+}
+
 static int parse_speed(struct conf *conf, const char *text)
 {
     return parse_number(text, 1, SPEED_LIMIT, &conf->speed);
@@ -290,6 +301,7 @@ static const struct setting settings[] = {
     {DAEMON, "log_level", "error, info or debug", parse_log_level, print_log_level},
     {DAEMON, "tasks_max", "1 to 200000", parse_tasks_max, print_tasks_max},
     {DAEMON, "datagram_max", "1200 to 65000", parse_datagram_max, print_datagram_max},
+    {DAEMON, "encrypt", "yes or no", parse_encrypt, print_encrypt},
     {DAEMON, "speed", "1 to 1000000", parse_speed, print_speed},
     {LAUNCH, "launcher", "ssh or exec", parse_launcher, print_launcher},
     {LAUNCH, "template", "a command with {command} in it", parse_template, print_template},

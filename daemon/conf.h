@@ -4,6 +4,7 @@
 #ifndef COVEY_DAEMON_CONF_H
 #define COVEY_DAEMON_CONF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -33,6 +34,7 @@ struct conf {
     int log_level;                          /* enum log_level */
     uint32_t tasks_max;                     /* tasks at once on this host */
     uint32_t datagram_bytes_max;            /* largest datagram that may be probed for */
+    bool encrypt;                           /* what goes to other hosts; a new VM's */
     uint32_t speed;                         /* relative speed of this host, 1000 is the default */
     struct conf_launch launch;
 };

@@ -123,8 +123,9 @@ static void on_node_joined(void *context)
         ending_begin(d, ENDING_FAILED, "memory is exhausted");
         return;
     }
-    log_line(&d->log, LOG_INFO, "host %s is host %u of VM %s: socket %s, UDP port %u", d->name,
-             index, d->node_config.vm, d->runtime.socket, udp_port(d->udp));
+    log_line(&d->log, LOG_INFO, "host %s is host %u of VM %s%s: socket %s, UDP port %u", d->name,
+             index, d->node_config.vm, d->node_config.encrypt ? ", encrypted" : "",
+             d->runtime.socket, udp_port(d->udp));
     daemon_tell(d, "ok %u", index);
 }
 
@@ -291,10 +292,12 @@ static void identify(struct daemon *d)
         memcpy(config->key, d->invitation.key, sizeof config->key);
         memcpy(d->name, d->invitation.name, sizeof d->name);
         d->conf.fail_timeout_us = d->invitation.fail_timeout_us;
+        config->encrypt = d->invitation.encrypt;
         return;
     }
     snprintf(config->vm, sizeof config->vm, "%s", vm_wanted(d->options));
     randombytes_buf(config->key, sizeof config->key);
+    config->encrypt = d->conf.encrypt || d->options->encrypt;
     if (d->options->host != NULL)
         snprintf(d->name, sizeof d->name, "%s", d->options->host);
     else if (d->options->local)

@@ -194,6 +194,7 @@ static int invitation_send(struct launch *l, uint64_t incarnation, int to)
                                   .incarnation = incarnation,
                                   .speed = l->spec.speed,
                                   .fail_timeout_us = d->conf.fail_timeout_us,
+                                  .encrypt = d->node_config.encrypt,
                                   .coordinator = *node_self(d->node)};
     memcpy(b.key, d->node_config.key, sizeof b.key);
     memcpy(b.vm, d->node_config.vm, sizeof b.vm);

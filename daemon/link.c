@@ -6,7 +6,9 @@
  */
 #include "daemon/link.h"
 
+#include <sodium.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/connection.h"
 #include "lib/covey.h"
@@ -16,8 +18,14 @@
 static void key_derive(const struct daemon *d, struct control_link *link, uint32_t opener,
                        uint32_t accepter)
 {
-    auth_link_key(link->key, d->node_config.key, opener, accepter, link->nonce);
+    uint8_t base[AUTH_KEY_BYTES];
+    memcpy(base, d->node_config.key, sizeof base);
+    if (d->node_config.encrypt)
+        auth_encrypting_key(base, d->node_config.key);
+    auth_link_key(link->key, base, opener, accepter, link->nonce);
+    sodium_memzero(base, sizeof base);
     link->has_key = true;
+    link->encrypt = d->node_config.encrypt;
 }
 
 static void refuse(struct daemon *d, const struct frame *open, struct control_link *link,

@@ -9,7 +9,7 @@
 static const char usage[] =
     "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--bind A]\n"
     "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
-    "              [--cwd DIR] [--foreground] [--verbose]\n"
+    "              [--cwd DIR] [--encrypt] [--foreground] [--verbose]\n"
     "       coveyd --join [...]\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
@@ -23,6 +23,7 @@ static const char usage[] =
     "  --interface I   offer only the addresses of this interface\n"
     "  --port P[-P]    the UDP port, or the first and last of those to try\n"
     "  --speed N       relative speed of this host, 1000 is ordinary\n"
+    "  --encrypt       encrypt everything that this VM sends from host to host\n"
     "  --config FILE   read FILE instead of the usual covey.conf\n"
     "  --cwd DIR       change to this directory first\n"
     "  --foreground    do not go to the background; log to standard error\n"
@@ -30,14 +31,23 @@ static const char usage[] =
     "  --help, --version\n";
 
 static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},        {"address", required_argument, NULL, 'a'},
-    {"bind", required_argument, NULL, 'b'},   {"interface", required_argument, NULL, 'i'},
-    {"speed", required_argument, NULL, 's'},  {"port", required_argument, NULL, 'p'},
-    {"config", required_argument, NULL, 'c'}, {"cwd", required_argument, NULL, 'd'},
-    {"foreground", no_argument, NULL, 'f'},   {"verbose", no_argument, NULL, 'v'},
-    {"join", no_argument, NULL, 'j'},         {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    {"vm", required_argument, NULL, 'm'},
+    {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},
+    {"address", required_argument, NULL, 'a'},
+    {"bind", required_argument, NULL, 'b'},
+    {"interface", required_argument, NULL, 'i'},
+    {"speed", required_argument, NULL, 's'},
+    {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'},
+    {"cwd", required_argument, NULL, 'd'},
+    {"foreground", no_argument, NULL, 'f'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"join", no_argument, NULL, 'j'},
+    {"encrypt", no_argument, NULL, 'e'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 /* Where an option's value goes; NULL for one without. */
@@ -65,6 +75,9 @@ static int options_set(struct options *o, int letter)
     switch (letter) {
     case 'l':
         o->local = true;
+        break;
+    case 'e':
+        o->encrypt = true;
         break;
     case 'f':
         o->foreground = true;
@@ -99,6 +112,8 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     }
     if (optind < argc)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
+    if (options->join && options->encrypt)
+        return failure_set(why, "--encrypt is for the daemon that starts the VM");
     if (options->join && (options->vm != NULL || options->host != NULL))
         return failure_set(why, "--vm and --name come with the line that --join reads");
     return OPTIONS_GO;

@@ -11,7 +11,7 @@
 struct options {
     const char *vm, *host, *config, *cwd; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
-    bool join, local, foreground, verbose;
+    bool join, local, foreground, verbose, encrypt;
 };
 
 enum { OPTIONS_GO = 0, OPTIONS_DONE = 1, OPTIONS_BAD = -1 };

@@ -27,7 +27,8 @@ struct link;
 
 struct link_ops {
     const char *name;
-    /* Takes bytes of the vector; how many, 0: full, LINK_CLOSED, LINK_BROKEN. */
+    /* Takes bytes of the vector; how many, 0: full, LINK_CLOSED, LINK_BROKEN. After 0 the same
+     * bytes are offered again, or none any more. */
     ssize_t (*send)(struct link *link, const struct iovec *iov, int count);
     /* Gives up to `size` bytes; how many, 0: none now, LINK_CLOSED (all were given), LINK_BROKEN.
      */
@@ -68,13 +69,18 @@ struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
 /* ---- tcp: a connected or connecting non-blocking socket, with the challenge-response of auth.h.
  */
 
-/* The opener's end; takes over fd on success. The caller sets key and nonce in `auth`. */
+/* The opener's end; takes over fd on success. The caller sets up `auth`, and
+ * auth->encrypt. */
 struct link *link_tcp_open(int fd, const struct stream_auth *auth);
 
 /* The accepter's end: find_key() is asked once for the key of a HELLO and returns whether that link
  * is expected. Takes over fd on success. */
+struct link_secret {
+    uint8_t key[AUTH_KEY_BYTES];
+    bool encrypt;
+};
 typedef bool link_tcp_find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
-                               const uint8_t nonce[AUTH_NONCE_BYTES], uint8_t key[AUTH_KEY_BYTES]);
+                               const uint8_t nonce[AUTH_NONCE_BYTES], struct link_secret *secret);
 struct link *link_tcp_accept(int fd, link_tcp_find_key *find_key, void *context);
 
 #endif

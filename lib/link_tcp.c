@@ -3,10 +3,13 @@
  *
  * Before any frame flows both ends prove that they know the link's key (auth.h): the handshake is
  * a state machine stepped by ready(). Small reads come out of a buffer, so that a header costs no
- * system call of its own; large ones go straight to where they belong.
+ * system call of its own; large ones go straight to where they belong. In a VM that encrypts all
+ * bytes after the handshake go through link_sealed.c instead. Memory for bytes is taken only when
+ * the handshake is over: who cannot prove the key costs a socket and no buffer.
  */
 #include "lib/link.h"
 
+#include "lib/link_sealed.h"
 #include "proto/cursor.h"
 
 #include <errno.h>
@@ -43,7 +46,8 @@ struct link_tcp {
     uint8_t step[STREAM_HELLO_BYTES]; /* the handshake message being read */
     size_t step_used;
     uint8_t *buffer;
-    size_t start, end; /* of what is unread in buffer */
+    size_t start, end;     /* of what is unread in buffer */
+    struct sealed *sealed; /* instead of buffer */
 };
 
 static struct link_tcp *tcp_of(struct link *link)
@@ -56,6 +60,18 @@ static ssize_t tcp_fail(struct link_tcp *tcp, const char *why)
     tcp->base.error = why;
     tcp->state = TCP_DEAD;
     return LINK_BROKEN;
+}
+
+/* The handshake is over. */
+static void tcp_begin(struct link_tcp *tcp, bool opener)
+{
+    tcp->state = TCP_READY;
+    if (tcp->auth.encrypt)
+        tcp->sealed = sealed_create(&tcp->auth, opener);
+    else
+        tcp->buffer = malloc(BUFFER_BYTES);
+    if (tcp->sealed == NULL && tcp->buffer == NULL)
+        tcp_fail(tcp, "out of memory");
 }
 
 static ssize_t tcp_errno(struct link_tcp *tcp)
@@ -119,25 +135,28 @@ static void step_wait_challenge(struct link_tcp *tcp)
     if (refused != NULL)
         tcp_fail(tcp, refused);
     else if (put_step(tcp, proof, sizeof proof))
-        tcp->state = TCP_READY;
+        tcp_begin(tcp, true);
 }
 
 static void step_wait_hello(struct link_tcp *tcp)
 {
     uint32_t opener, accepter;
-    uint8_t nonce[AUTH_NONCE_BYTES], challenge[AUTH_NONCE_BYTES], key[AUTH_KEY_BYTES];
+    uint8_t nonce[AUTH_NONCE_BYTES], challenge[AUTH_NONCE_BYTES];
+    struct link_secret secret = {.encrypt = false};
     if (!get_step(tcp, STREAM_HELLO_BYTES))
         return;
     const char *refused = stream_auth_hello(tcp->step, &opener, &accepter, nonce);
-    if (refused == NULL && !tcp->find_key(tcp->context, &tcp->base, opener, accepter, nonce, key))
+    if (refused == NULL &&
+        !tcp->find_key(tcp->context, &tcp->base, opener, accepter, nonce, &secret))
         refused = "nobody expects this link";
     if (refused != NULL) {
         tcp_fail(tcp, refused);
         return;
     }
     randombytes_buf(challenge, sizeof challenge);
-    stream_auth_accept(&tcp->auth, key, tcp->step, challenge);
-    sodium_memzero(key, sizeof key);
+    stream_auth_accept(&tcp->auth, secret.key, tcp->step, challenge);
+    tcp->auth.encrypt = secret.encrypt;
+    sodium_memzero(&secret, sizeof secret);
     if (put_step(tcp, tcp->auth.challenge, sizeof tcp->auth.challenge))
         tcp->state = TCP_WAIT_PROOF;
 }
@@ -150,7 +169,7 @@ static void step_wait_proof(struct link_tcp *tcp)
     if (refused != NULL)
         tcp_fail(tcp, refused);
     else
-        tcp->state = TCP_READY;
+        tcp_begin(tcp, false);
 }
 
 static int tcp_ready(struct link *link)
@@ -173,9 +192,27 @@ static int tcp_ready(struct link *link)
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
+/* What link_sealed.c returned. */
+static ssize_t sealed_result(struct link_tcp *tcp, ssize_t n, const char *error)
+{
+    if (n != LINK_BROKEN)
+        return n;
+    return tcp_fail(tcp, error != NULL ? error : strerror(errno));
+}
+
+static ssize_t tcp_send_sealed(struct link_tcp *tcp, const struct iovec *iov, int count)
+{
+    const char *error = NULL;
+    ssize_t n = sealed_send(tcp->sealed, tcp->fd, iov, count, &error);
+    tcp->write_wanted = n == 0;
+    return sealed_result(tcp, n, error);
+}
+
 static ssize_t tcp_send(struct link *link, const struct iovec *iov, int count)
 {
     struct link_tcp *tcp = tcp_of(link);
+    if (tcp->sealed != NULL)
+        return tcp_send_sealed(tcp, iov, count);
     union {
         const struct iovec *in;
         struct iovec *msg;
@@ -201,6 +238,11 @@ static ssize_t tcp_read(struct link_tcp *tcp, void *bytes, size_t size)
 static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
 {
     struct link_tcp *tcp = tcp_of(link);
+    if (tcp->sealed != NULL) {
+        const char *error = NULL;
+        ssize_t n = sealed_recv(tcp->sealed, tcp->fd, bytes, size, &error);
+        return sealed_result(tcp, n, error);
+    }
     if (tcp->start == tcp->end) {
         if (size >= DIRECT_BYTES)
             return tcp_read(tcp, bytes, size);
@@ -218,7 +260,8 @@ static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
 
 static bool tcp_arm(struct link *link)
 {
-    return tcp_of(link)->start < tcp_of(link)->end;
+    const struct link_tcp *tcp = tcp_of(link);
+    return tcp->sealed != NULL ? sealed_holds(tcp->sealed) : tcp->start < tcp->end;
 }
 
 static int tcp_fd(const struct link *link, bool *write_wanted)
@@ -234,6 +277,7 @@ static void tcp_free(struct link *link)
     sodium_memzero(&tcp->auth, sizeof tcp->auth);
     close(tcp->fd);
     free(tcp->buffer);
+    sealed_destroy(tcp->sealed);
     free(tcp);
 }
 
@@ -251,11 +295,6 @@ static struct link_tcp *tcp_create(int fd, enum tcp_state state)
     struct link_tcp *tcp = calloc(1, sizeof *tcp);
     if (tcp == NULL)
         return NULL;
-    tcp->buffer = malloc(BUFFER_BYTES);
-    if (tcp->buffer == NULL) {
-        free(tcp);
-        return NULL;
-    }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     tcp->base.ops = &tcp_ops;
     tcp->fd = fd;

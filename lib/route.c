@@ -244,7 +244,7 @@ static bool listener_start(struct covey *vm)
 }
 
 static bool find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
-                     const uint8_t nonce[AUTH_NONCE_BYTES], uint8_t key[AUTH_KEY_BYTES])
+                     const uint8_t nonce[AUTH_NONCE_BYTES], struct link_secret *secret)
 {
     struct covey *vm = context;
     struct peer *peer = accepter == vm->tid ? peer_find(vm, opener) : NULL;
@@ -256,7 +256,7 @@ static bool find_key(void *context, struct link *link, uint32_t opener, uint32_t
     if (state == NULL || conn == NULL || !state->accepting ||
         memcmp(state->accept_nonce, nonce, AUTH_NONCE_BYTES) != 0)
         return false;
-    memcpy(key, state->accept_key, AUTH_KEY_BYTES);
+    *secret = state->accept_secret;
     conn->peer = peer;
     return true;
 }
@@ -348,7 +348,8 @@ static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link 
     }
     state->accepting = true;
     memcpy(state->accept_nonce, l->nonce, sizeof l->nonce);
-    memcpy(state->accept_key, l->key, sizeof l->key);
+    memcpy(state->accept_secret.key, l->key, sizeof l->key);
+    state->accept_secret.encrypt = l->encrypt;
     l->port = vm->listener_port;
     answer(vm, peer->tid, l, NULL, 0);
 }
@@ -407,7 +408,8 @@ static const char *connect_tcp(struct covey *vm, struct peer *peer, const struct
     struct stream_auth auth;
     uint8_t challenge[AUTH_NONCE_BYTES];
     randombytes_buf(challenge, sizeof challenge);
-    stream_auth_open(&auth, state->key, vm->tid, peer->tid, state->nonce, challenge);
+    stream_auth_open(&auth, state->secret.key, vm->tid, peer->tid, state->nonce, challenge);
+    auth.encrypt = state->secret.encrypt;
     struct link *link = link_tcp_open(fd, &auth);
     if (link == NULL) {
         close(fd);
@@ -448,6 +450,12 @@ static struct route_state *asked(struct peer *peer, const struct control_link *l
     return same && state->opening == OPENING_ASKED ? state : NULL;
 }
 
+static void take_key(struct route_state *state, const struct control_link *l)
+{
+    memcpy(state->secret.key, l->key, sizeof l->key);
+    state->secret.encrypt = l->encrypt;
+}
+
 static void dispatch(struct covey *vm, uint8_t kind, struct peer *peer, struct control_link *l,
                      int *fds, int nfds)
 {
@@ -456,7 +464,7 @@ static void dispatch(struct covey *vm, uint8_t kind, struct peer *peer, struct c
     if (kind == FRAME_LINK_OPEN)
         on_open(vm, peer, l, fds, nfds);
     else if (state != NULL && kind == FRAME_LINK_KEY)
-        memcpy(state->key, l->key, sizeof state->key);
+        take_key(state, l);
     else if (state != NULL && kind == FRAME_LINK_ACCEPT)
         on_accept(vm, peer, l, fds, nfds);
     else if (state != NULL && kind == FRAME_LINK_REFUSE)

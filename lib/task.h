@@ -105,11 +105,11 @@ struct route_state {
     struct conn *pending;
     uint64_t deadline_us;
     uint8_t nonce[AUTH_NONCE_BYTES];
-    uint8_t key[AUTH_KEY_BYTES];
+    struct link_secret secret;
     char why[160];  /* OPENING_FAILED, or why an opening link broke */
     bool accepting; /* the peer opens: a stream with this nonce will come */
     uint8_t accept_nonce[AUTH_NONCE_BYTES];
-    uint8_t accept_key[AUTH_KEY_BYTES];
+    struct link_secret accept_secret;
 };
 
 struct peer {

@@ -1,7 +1,8 @@
 /*
  * auth.c - keys, tags and numbers seen. All cryptography of Covey is here and in stream_auth.c, and
  * all of it is libsodium's: BLAKE2b where a key or a MAC is bound to public values, ChaCha20-
- * Poly1305 (RFC 8439) with an empty message where a datagram is sealed in the clear.
+ * Poly1305 (RFC 8439) where something is encrypted, with an empty message where a datagram is
+ * sealed in the clear.
  *
  * A sealed datagram's nonce is its number, so a number must never be used twice under one key;
  * session.c counts them and derives new keys for each session.
@@ -83,6 +84,27 @@ bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYT
                                                               size, nonce, key) == 0;
 }
 
+void auth_encrypt(uint8_t *bytes, size_t head, size_t size, const uint8_t key[AUTH_KEY_BYTES],
+                  uint64_t number)
+{
+    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+
+    seal_nonce(nonce, number);
+    crypto_aead_chacha20poly1305_ietf_encrypt_detached(
+        bytes + head, bytes + size, NULL, bytes + head, size - head, bytes, head, NULL, nonce, key);
+}
+
+bool auth_decrypt(uint8_t *body, const struct auth_box *box, const uint8_t key[AUTH_KEY_BYTES],
+                  uint64_t number)
+{
+    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+
+    seal_nonce(nonce, number);
+    return crypto_aead_chacha20poly1305_ietf_decrypt_detached(
+               body, NULL, box->bytes + box->head, box->size - box->head, box->bytes + box->size,
+               box->bytes, box->head, nonce, key) == 0;
+}
+
 /* RFC 6479: the bits form a ring of words. A word is cleared when the window first moves into it,
  * so one word fewer than there are is usable. */
 bool auth_replay_seen(const struct auth_replay *replay, uint64_t number)
@@ -118,4 +140,9 @@ void auth_link_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BY
     cursor_put_u32(&c, accepter_tid);
     cursor_put_bytes(&c, nonce, AUTH_NONCE_BYTES);
     auth_derive(key, vm_key, "covey link", parts, sizeof parts);
+}
+
+void auth_encrypting_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BYTES])
+{
+    auth_derive(key, vm_key, "covey encrypted", NULL, 0);
 }

@@ -3,8 +3,9 @@
  *
  * Every key is derived from the VM key by BLAKE2b (crypto_generichash, keyed) over a label and the
  * public values it is bound to. Datagrams are sealed by ChaCha20-Poly1305 (IETF AEAD, RFC 8439):
- * in the clear with the whole datagram as additional data, or encrypted; the nonce is the packet
- * number, which a key never sees twice. A receiver keeps a window of numbers seen (RFC 6479).
+ * in the clear with the whole datagram as additional data, or encrypted behind a head in the clear;
+ * the nonce is the packet number, which a key never sees twice. A receiver keeps a window of
+ * numbers seen (RFC 6479).
  */
 #ifndef COVEY_PROTO_AUTH_H
 #define COVEY_PROTO_AUTH_H
@@ -37,6 +38,19 @@ void auth_seal(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], u
 bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
                uint64_t number, const void *bytes, size_t size);
 
+/* Encrypts bytes[head..size) where they lie and appends the tag, which is also over the head. */
+void auth_encrypt(uint8_t *bytes, size_t head, size_t size, const uint8_t key[AUTH_KEY_BYTES],
+                  uint64_t number);
+/* What auth_encrypt() made. */
+struct auth_box {
+    const uint8_t *bytes;
+    size_t head, size;
+};
+/* Writes size - head bytes to `body`, which may be where they lie; false: not authentic, and what
+ * `body` then holds means nothing. */
+bool auth_decrypt(uint8_t *body, const struct auth_box *box, const uint8_t key[AUTH_KEY_BYTES],
+                  uint64_t number);
+
 /* Numbers seen under one key. auth_replay_seen() says whether the number was seen or is too old;
  * auth_replay_mark() is called after the datagram proved authentic. */
 struct auth_replay {
@@ -53,6 +67,10 @@ void auth_link_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BY
                    uint32_t opener_tid, uint32_t accepter_tid,
                    const uint8_t nonce[AUTH_NONCE_BYTES]);
 
+/* The key from which a VM that encrypts derives all others: what it seals and what a VM in the
+ * clear seals under the same VM key are strangers to each other. */
+void auth_encrypting_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BYTES]);
+
 /*
  * The mutual challenge-response at the start of a stream, both sides knowing `key`. The opener
  * sends HELLO and gets CHALLENGE, then sends PROOF:
@@ -67,6 +85,8 @@ void auth_link_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BY
 #define STREAM_PROOF_BYTES 16
 
 struct stream_auth {
+    /* Records follow the handshake. Set after open or accept; both ends are told with the key. */
+    bool encrypt;
     uint8_t key[AUTH_KEY_BYTES];
     uint8_t hello[STREAM_HELLO_BYTES];
     uint8_t challenge[STREAM_CHALLENGE_BYTES];
@@ -89,5 +109,10 @@ const char *stream_auth_prove(struct stream_auth *s,
                               uint8_t proof[STREAM_PROOF_BYTES]);
 /* Accepter: checks PROOF. */
 const char *stream_auth_check(const struct stream_auth *s, const uint8_t proof[STREAM_PROOF_BYTES]);
+
+/* After the handshake, for a stream that is encrypted (record.h): the keys of what each end sends.
+ * They bind both challenges, so no two streams have the same. */
+void stream_auth_keys(const struct stream_auth *s, uint8_t opener[AUTH_KEY_BYTES],
+                      uint8_t accepter[AUTH_KEY_BYTES]);
 
 #endif

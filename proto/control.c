@@ -13,9 +13,12 @@ static void put_zeros(struct cursor *c, size_t count)
         cursor_put_u8(c, 0);
 }
 
+/* Reserved bytes: whoever sets them says what we would not understand. */
 static void get_padding(struct cursor *c, size_t count)
 {
-    cursor_get_view(c, count);
+    while (count-- > 0)
+        if (cursor_get_u8(c) != 0)
+            c->bad = true;
 }
 
 void control_put_reply(struct cursor *c, const struct control_reply *reply)
@@ -390,7 +393,8 @@ void control_put_link_open(struct cursor *c, const struct control_link *l)
 {
     cursor_put_bytes(c, l->nonce, sizeof l->nonce);
     cursor_put_u8(c, l->route);
-    put_zeros(c, 3);
+    cursor_put_u8(c, l->encrypt);
+    put_zeros(c, 2);
     if (l->has_key)
         cursor_put_bytes(c, l->key, sizeof l->key);
 }
@@ -400,7 +404,8 @@ void control_get_link_open(struct cursor *c, struct control_link *l)
     memset(l, 0, sizeof *l);
     cursor_get_bytes(c, l->nonce, sizeof l->nonce);
     l->route = cursor_get_u8(c);
-    get_padding(c, 3);
+    l->encrypt = cursor_get_u8(c) != 0;
+    get_padding(c, 2);
     l->has_key = cursor_left(c) > 0;
     if (l->has_key)
         cursor_get_bytes(c, l->key, sizeof l->key);
@@ -410,6 +415,8 @@ void control_put_link_key(struct cursor *c, const struct control_link *l)
 {
     cursor_put_bytes(c, l->nonce, sizeof l->nonce);
     cursor_put_bytes(c, l->key, sizeof l->key);
+    cursor_put_u8(c, l->encrypt);
+    put_zeros(c, 3);
 }
 
 void control_get_link_key(struct cursor *c, struct control_link *l)
@@ -417,6 +424,8 @@ void control_get_link_key(struct cursor *c, struct control_link *l)
     memset(l, 0, sizeof *l);
     cursor_get_bytes(c, l->nonce, sizeof l->nonce);
     cursor_get_bytes(c, l->key, sizeof l->key);
+    l->encrypt = cursor_get_u8(c) != 0;
+    get_padding(c, 3);
     l->has_key = true;
 }
 
@@ -471,6 +480,7 @@ void control_put_bootstrap(struct cursor *c, const struct control_bootstrap *b)
     cursor_put_text(c, b->name);
     cursor_put_u32(c, b->speed);
     cursor_put_u64(c, b->fail_timeout_us);
+    cursor_put_u8(c, b->encrypt);
     cursor_put_text(c, b->address);
     cursor_put_text(c, b->bind);
     cursor_put_text(c, b->interface);
@@ -491,6 +501,7 @@ void control_get_bootstrap(struct cursor *c, struct control_bootstrap *b)
     cursor_get_text(c, b->name, sizeof b->name);
     b->speed = cursor_get_u32(c);
     b->fail_timeout_us = cursor_get_u64(c);
+    b->encrypt = cursor_get_u8(c) != 0;
     cursor_get_text(c, b->address, sizeof b->address);
     cursor_get_text(c, b->bind, sizeof b->bind);
     cursor_get_text(c, b->interface, sizeof b->interface);

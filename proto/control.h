@@ -198,21 +198,21 @@ void control_put_group(struct cursor *c, const struct control_group *g, bool wit
 void control_get_group(struct cursor *c, struct control_group *g, bool with_count);
 
 /* ---- links between two tasks ----
- * LINK_OPEN:   nonce=16u8 route=u8 3u8(0) [key=32u8]   opener -> accepter; the accepter's daemon
- *              appends the key (auth_link_key). For shm: two descriptors travel with it, the
- *              memory of the ring pair and the opener's doorbell; both tasks are on one host.
- * LINK_KEY:    nonce=16u8 key=32u8, the opener's daemon to the opener, for every LINK_OPEN of route
- *              tcp, source = the accepter
- * LINK_ACCEPT: nonce=16u8 route=u8 u8(0) port=u16 [address]   accepter -> opener; for tcp the
- *              opener's daemon appends the address by which it reaches the accepter's host (family,
- *              bytes; its port is meaningless; absent when both are on one host); for shm one
- *              descriptor: the accepter's doorbell
- * LINK_REFUSE: nonce=16u8 route=u8 3u8(0) error=i32 text */
+ * LINK_OPEN:   nonce=16u8 route=u8 encrypt=u8 u16(0) [key=32u8]   opener -> accepter; the
+ * accepter's daemon appends the key (auth_link_key) and says whether the VM encrypts. For shm: two
+ * descriptors travel with it, the memory of the ring pair and the opener's doorbell; both tasks are
+ * on one host. LINK_KEY:    nonce=16u8 key=32u8 encrypt=u8 3u8(0), the opener's daemon to the
+ * opener, for every LINK_OPEN of route tcp, source = the accepter LINK_ACCEPT: nonce=16u8 route=u8
+ * u8(0) port=u16 [address]   accepter -> opener; for tcp the opener's daemon appends the address by
+ * which it reaches the accepter's host (family, bytes; its port is meaningless; absent when both
+ * are on one host); for shm one descriptor: the accepter's doorbell LINK_REFUSE: nonce=16u8
+ * route=u8 3u8(0) error=i32 text */
 struct control_link {
     uint8_t nonce[AUTH_NONCE_BYTES];
     uint8_t route;
     uint16_t port;
     bool has_key, has_address;
+    bool encrypt; /* streams carry records (record.h) */
     uint8_t key[AUTH_KEY_BYTES];
     struct address address;
     int32_t error;
@@ -229,7 +229,8 @@ void control_get_link_refuse(struct cursor *c, struct control_link *l);
 
 /* ---- bootstrap: what a launcher writes to the standard input of `coveyd --join`, one line of hex
  * digits of: version=u8 index=u32 incarnation=u64 key=32u8 vm name=text speed=u32
- * fail-timeout-us=u64 address-to-advertise bind interface=text env coordinator=host ---- */
+ * fail-timeout-us=u64 encrypt=u8 address-to-advertise bind interface=text env
+ * coordinator=host ---- */
 struct control_bootstrap {
     uint8_t version;
     uint32_t index;
@@ -239,6 +240,7 @@ struct control_bootstrap {
     char name[HOST_NAME_MAX_BYTES + 1];
     uint32_t speed;
     uint64_t fail_timeout_us;
+    bool encrypt; /* what goes between hosts: the first daemon decides */
     char address[CONTROL_ADDRESS_MAX + 1];
     char bind[CONTROL_ADDRESS_MAX + 1];
     char interface[CONTROL_INTERFACE_MAX + 1];

@@ -93,8 +93,6 @@ static void get_sealed(struct cursor *c, struct datagram *d)
     if (d->kind == DATAGRAM_CONFIRM) {
         get_hello(c, &d->hello);
         cursor_get_bytes(c, d->nonce, AUTH_NONCE_BYTES);
-    } else if (datagram_has_target(d->kind)) {
-        d->target = cursor_get_u32(c);
     } else {
         d->payload_bytes = cursor_left(c) - AUTH_TAG_BYTES;
         d->payload = cursor_get_view(c, d->payload_bytes);
@@ -136,4 +134,13 @@ enum datagram_refusal datagram_decode(const uint8_t *bytes, size_t size, uint32_
     d->size = size - AUTH_TAG_BYTES;
     d->tag = bytes + d->size;
     return DATAGRAM_GOOD;
+}
+
+void datagram_set_body(struct datagram *d, const uint8_t *body)
+{
+    struct cursor c = cursor_reader(body, d->payload_bytes);
+
+    if (datagram_has_target(d->kind))
+        d->target = cursor_get_u32(&c);
+    d->payload = body;
 }

@@ -20,6 +20,10 @@
  *   nonce, mac, tag = 16u8
  *              ; HELLO's mac(handshake key; all before it); tag: auth_seal() of all before it
  *
+ * In a VM that encrypts, what stands between sealed-head and tag is encrypted, except in CONFIRM:
+ * hosts' indices and ids and the nonces are what the keys are made of. So an onlooker sees who
+ * talks to whom, when, how many datagrams of which kind and size; nothing of what.
+ *
  * All numbers are big-endian. An answer to a datagram that anyone may have replayed is never longer
  * than that datagram.
  */
@@ -79,11 +83,11 @@ struct datagram {
     uint32_t responder_session;      /* WELCOME */
     uint8_t nonce[AUTH_NONCE_BYTES]; /* WELCOME, CONFIRM: the responder's */
     uint8_t reason;                  /* REFUSE */
-    uint32_t target;                 /* PROBE, PROBED */
+    uint32_t target;                 /* PROBE ... CALL_BACK, once datagram_set_body() was called */
     const uint8_t *payload;          /* DATA */
-    size_t payload_bytes;
-    const uint8_t *tag;   /* the last 16 bytes: mac or tag */
-    const uint8_t *bytes; /* the whole, without the tag */
+    size_t payload_bytes;            /* as long as all sealed kinds but CONFIRM are sealed: body */
+    const uint8_t *tag;              /* the last 16 bytes: mac or tag */
+    const uint8_t *bytes;            /* the whole, without the tag */
     size_t size;
 };
 
@@ -100,6 +104,9 @@ enum datagram_refusal {
 /* Takes a datagram apart without judging its authenticity. */
 enum datagram_refusal datagram_decode(const uint8_t *bytes, size_t size, uint32_t vm,
                                       struct datagram *d);
+
+/* Says where the body of a sealed datagram can be read, payload_bytes long, and reads it. */
+void datagram_set_body(struct datagram *d, const uint8_t *body);
 
 /* The beginnings of datagrams, mirrored by datagram_decode(). */
 void datagram_put_head(struct cursor *c, uint8_t kind, uint32_t vm);

@@ -96,7 +96,9 @@ const char *message_header_decode(const uint8_t *bytes, size_t size, struct mess
     h.tag = cursor_get_i32(&c);
     h.context = cursor_get_u32(&c);
     h.representation = cursor_get_u8(&c);
-    cursor_get_view(&c, 7);
+    uint64_t reserved = cursor_get_u8(&c);
+    reserved |= cursor_get_u16(&c);
+    reserved |= cursor_get_u32(&c);
 
     if (!cursor_ok(&c))
         return "message header cut short";
@@ -104,6 +106,8 @@ const char *message_header_decode(const uint8_t *bytes, size_t size, struct mess
         return "message larger than 2^40 bytes";
     if (h.representation != REPRESENTATION_LITTLE && h.representation != REPRESENTATION_BIG)
         return "message of unknown representation";
+    if (reserved != 0)
+        return "message header with a set reserved field";
     *header = h;
     return NULL;
 }

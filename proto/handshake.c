@@ -15,7 +15,9 @@ void identity_derive(struct identity *me, const char *vm, const uint8_t key[VM_K
     struct cursor c = cursor_reader(tag, sizeof tag);
 
     memcpy(me->vm_key, key, VM_KEY_BYTES);
-    auth_derive(me->handshake_key, key, "covey handshake", vm, strlen(vm));
+    if (me->encrypt)
+        auth_encrypting_key(me->vm_key, key);
+    auth_derive(me->handshake_key, me->vm_key, "covey handshake", vm, strlen(vm));
     auth_derive(tag, key, "covey vm", vm, strlen(vm));
     me->vm = cursor_get_u32(&c);
 }

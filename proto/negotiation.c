@@ -58,7 +58,7 @@ static void begin_hello(struct session *s, uint64_t now_us)
     p->retry_us = now_us;
     p->hello.from = e->me.index;
     p->hello.to = s->peer;
-    p->hello.session = session_id_make(s->peer, s->count);
+    p->hello.session = session_id_make(s->peer, s->endpoint->made[s->peer]);
     memcpy(p->hello.from_id, e->me.id, HOST_ID_BYTES);
     memcpy(p->hello.to_id, s->peer_id, HOST_ID_BYTES);
     e->random(e->random_context, p->hello.nonce, AUTH_NONCE_BYTES);
@@ -149,19 +149,19 @@ static void use_keys(struct session *s, const struct hello *hello, const struct 
     memset(&s->control_seen, 0, sizeof s->control_seen);
     s->path = *path;
     s->open = true;
-    s->count++;
+    s->endpoint->made[s->peer]++;
     s->heard_us = now_us;
     s->pending.phase = PENDING_NONE;
     s->endpoint->counters.sessions_opened++;
     s->endpoint->owner.opened(s->endpoint->owner.context, s->peer, now_us);
 }
 
-bool negotiation_completes(const struct session *s, const struct datagram *d)
+bool negotiation_completes(const struct session *s, struct datagram *d)
 {
     const struct pending *p = &s->pending;
 
     return p->phase == PENDING_CONFIRM && d->session == p->hello.session &&
-           auth_open(d->tag, p->keys.responder, d->number, d->bytes, d->size);
+           session_unseal(s->endpoint, d, p->keys.responder);
 }
 
 void negotiation_finish(struct session *s, const struct address *from, uint64_t now_us)
@@ -177,9 +177,10 @@ void negotiation_finish(struct session *s, const struct address *from, uint64_t 
 
 /* ---- responder ---- */
 
-bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *d, uint32_t count,
+bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *d,
                         struct session_keys *keys)
 {
+    uint32_t count = endpoint->made[d->hello.from];
     uint8_t nonce[AUTH_NONCE_BYTES];
 
     handshake_nonce(&endpoint->me, &d->hello, count, nonce);
@@ -197,7 +198,7 @@ static bool confirm_repeats(const struct session *s, const struct datagram *d)
            memcmp(d->hello.nonce, s->initiator_nonce, AUTH_NONCE_BYTES) == 0;
 }
 
-void session_on_confirm(struct session *s, const struct datagram *d, const struct address *from,
+void session_on_confirm(struct session *s, struct datagram *d, const struct address *from,
                         uint64_t now_us)
 {
     struct session_keys keys;
@@ -206,7 +207,7 @@ void session_on_confirm(struct session *s, const struct datagram *d, const struc
         session_on_sealed(s, d, from, now_us);
         return;
     }
-    if (!session_confirm_ok(s->endpoint, d, s->count, &keys)) {
+    if (!session_confirm_ok(s->endpoint, d, &keys)) {
         s->endpoint->counters.refused_mac++;
         return;
     }

@@ -292,8 +292,10 @@ static int init_endpoint(struct node *node)
     e->seed = node->config.seed;
     e->random = node->config.random;
     e->random_context = node->owner.context;
+    e->me.encrypt = node->config.encrypt;
     e->scratch = malloc(e->datagram_bytes_max);
-    if (!e->scratch || auth_init() < 0)
+    e->opened = e->me.encrypt ? malloc(DATAGRAM_BYTES_MAX) : NULL;
+    if (!e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
         return -1;
     identity_derive(&e->me, node->config.vm, node->config.key);
     e->random(e->random_context, e->me.boot_secret, sizeof e->me.boot_secret);
@@ -362,6 +364,7 @@ void node_destroy(struct node *node)
         destroy_peer(node, node->open_count - 1);
     member_destroy(node->member);
     free(node->endpoint.scratch);
+    free(node->endpoint.opened);
     explicit_bzero(node, sizeof *node);
     free(node);
 }

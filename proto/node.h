@@ -77,6 +77,7 @@ struct node_owner {
 struct node_config {
     char vm[VM_NAME_MAX + 1];
     uint8_t key[VM_KEY_BYTES];
+    bool encrypt;              /* what goes to other hosts; the same in the whole VM */
     struct host self;          /* index 0 for a bootstrap: becomes 1 */
     uint64_t fail_timeout_us;  /* default 5 s: silence after which a host is declared gone */
     uint64_t join_timeout_us;  /* default 20 s */

@@ -75,5 +75,9 @@ const char *node_stat(const struct node *node, size_t i, uint64_t *value)
         *value = node->open_count;
         return "session.open";
     }
+    if (i == WINDOW_COUNT + 1) {
+        *value = node->endpoint.me.encrypt;
+        return "session.encrypted";
+    }
     return NULL;
 }

@@ -103,7 +103,6 @@ static void answer(struct node *node, const struct address *to, const uint8_t *b
 static void on_hello(struct node *node, const struct datagram *d, const struct address *from)
 {
     struct endpoint *e = &node->endpoint;
-    const struct peer *peer;
     uint8_t bytes[WELCOME_BYTES > REFUSE_BYTES ? WELCOME_BYTES : REFUSE_BYTES];
     enum verdict verdict;
 
@@ -127,13 +126,12 @@ static void on_hello(struct node *node, const struct datagram *d, const struct a
         answer(node, from, bytes, REFUSE_BYTES);
         return;
     }
-    peer = node->peers[d->hello.from];
     e->counters.hellos_answered++;
-    handshake_welcome(&e->me, &d->hello, session_count(peer ? peer->session : NULL), bytes);
+    handshake_welcome(&e->me, &d->hello, e->made[d->hello.from], bytes);
     answer(node, from, bytes, WELCOME_BYTES);
 }
 
-static void on_confirm(struct node *node, const struct datagram *d, const struct address *from,
+static void on_confirm(struct node *node, struct datagram *d, const struct address *from,
                        uint64_t now_us)
 {
     struct endpoint *e = &node->endpoint;
@@ -146,7 +144,7 @@ static void on_confirm(struct node *node, const struct datagram *d, const struct
     }
     peer = node->peers[d->hello.from];
     if (!peer) {
-        if (!session_confirm_ok(e, d, 0, &keys)) {
+        if (!session_confirm_ok(e, d, &keys)) {
             e->counters.refused_mac++;
             return;
         }
@@ -160,7 +158,7 @@ static void on_confirm(struct node *node, const struct datagram *d, const struct
 }
 
 /* What names a session of ours. */
-static void on_session(struct node *node, const struct datagram *d, const struct address *from,
+static void on_session(struct node *node, struct datagram *d, const struct address *from,
                        uint64_t now_us)
 {
     struct peer *peer = node->peers[session_id_peer(d->session)];

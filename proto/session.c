@@ -2,9 +2,12 @@
  * session.c - the life of a session after and around its handshake: keys in use, path, sealing and
  * opening, frames into and out of the window, timers. negotiation.c holds the handshake itself.
  *
- * Invariants: a number is used once (data and control numbers count up for the life of the
- * session, also over a change of keys); state changes only after a datagram proved authentic and
- * fresh; a session sends nothing unsealed but HELLO.
+ * Invariants: no number is used twice under one key, for data and control numbers count up for the
+ * life of the session, also over a change of keys, and no two sessions, one after the other or of
+ * two starts of a daemon, have the same keys: these bind the random nonce of the initiator's HELLO,
+ * the responder's MAC of it under its boot secret, and how many sessions it has had with that host.
+ * State changes only after a datagram proved authentic and fresh; a session sends nothing unsealed
+ * but HELLO.
  */
 #include "proto/session.h"
 
@@ -71,11 +74,6 @@ void session_close(struct session *s)
     outbox_clear(&s->outbox);
 }
 
-uint32_t session_count(const struct session *s)
-{
-    return s ? s->count : 0;
-}
-
 const struct address *session_path(const struct session *s)
 {
     return s->path.family != ADDRESS_NONE ? &s->path : NULL;
@@ -95,6 +93,20 @@ void session_send(struct session *s, const struct address *to, const uint8_t *by
 
 /* ---- sealing ---- */
 
+bool session_unseal(const struct endpoint *e, struct datagram *d, const uint8_t key[AUTH_KEY_BYTES])
+{
+    struct auth_box box = {d->bytes, DATAGRAM_SEALED_BYTES, d->size};
+
+    if (!e->me.encrypt || d->kind == DATAGRAM_CONFIRM) {
+        datagram_set_body(d, d->payload);
+        return auth_open(d->tag, key, d->number, d->bytes, d->size);
+    }
+    if (!auth_decrypt(e->opened, &box, key, d->number))
+        return false;
+    datagram_set_body(d, e->opened);
+    return true;
+}
+
 /* Completes and sends a sealed datagram in scratch, whose payload is there already. */
 static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t payload_bytes)
 {
@@ -103,7 +115,10 @@ static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t
     size_t size = DATAGRAM_SEALED_BYTES + payload_bytes;
 
     datagram_put_sealed(&c, kind, s->endpoint->me.vm, s->remote_id, number);
-    auth_seal(bytes + size, s->send_key, number, bytes, size);
+    if (s->endpoint->me.encrypt)
+        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, s->send_key, number);
+    else
+        auth_seal(bytes + size, s->send_key, number, bytes, size);
     session_send(s, &s->path, bytes, size + AUTH_TAG_BYTES);
 }
 
@@ -200,7 +215,7 @@ static void dispatch_sealed(struct session *s, const struct datagram *d, uint64_
         owner->asked(owner->context, s->peer, d->kind, d->target, now_us);
 }
 
-void session_on_sealed(struct session *s, const struct datagram *d, const struct address *from,
+void session_on_sealed(struct session *s, struct datagram *d, const struct address *from,
                        uint64_t now_us)
 {
     struct counters *counters = &s->endpoint->counters;
@@ -214,7 +229,7 @@ void session_on_sealed(struct session *s, const struct datagram *d, const struct
     } else if (auth_replay_seen(seen, d->number)) {
         counters->refused_replay++;
         return;
-    } else if (!auth_open(d->tag, s->receive_key, d->number, d->bytes, d->size)) {
+    } else if (!session_unseal(s->endpoint, d, s->receive_key)) {
         counters->refused_mac++;
         return;
     }

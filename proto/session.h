@@ -46,7 +46,11 @@ struct endpoint {
     uint64_t seed;
     void (*random)(void *context, void *bytes, size_t size);
     void *random_context;
-    uint8_t *scratch; /* datagram_bytes_max */
+    uint8_t *scratch; /* datagram_bytes_max: what is sent */
+    uint8_t *opened;  /* DATAGRAM_BYTES_MAX: what came encrypted; NULL where nothing does */
+    /* Sessions that this daemon ever made with each host. It outlives them: a recorded CONFIRM must
+     * not bring back the keys, and with them the numbers, of a session that ended. */
+    uint32_t made[HOST_INDEX_MAX + 1];
 };
 
 /* A session with a host whose id and candidate addresses are known; it opens at the first need. */
@@ -63,21 +67,18 @@ bool session_is_open(const struct session *s);
 /* No frame is delivered any more; what must still be acknowledged is. */
 void session_close(struct session *s);
 
-/* How many sessions were made with that host (s may be NULL: none). */
-uint32_t session_count(const struct session *s);
-
 /* Datagrams of the handshake and sealed ones, from the address `from`. */
 void session_on_welcome(struct session *s, const struct datagram *d, const struct address *from,
                         uint64_t now_us);
 void session_on_refuse(struct session *s, const struct datagram *d, uint64_t now_us);
-void session_on_confirm(struct session *s, const struct datagram *d, const struct address *from,
+void session_on_confirm(struct session *s, struct datagram *d, const struct address *from,
                         uint64_t now_us);
-void session_on_sealed(struct session *s, const struct datagram *d, const struct address *from,
+void session_on_sealed(struct session *s, struct datagram *d, const struct address *from,
                        uint64_t now_us);
 
-/* Whether a CONFIRM is fresh and authentic, before a session exists for it (count 0) or not. Sets
- * *keys. */
-bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *d, uint32_t count,
+/* Whether a CONFIRM is fresh and authentic, whether a session exists for it or not. Its hello.from
+ * is a host index. Sets *keys. */
+bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *d,
                         struct session_keys *keys);
 
 /* Queues a frame; 0 or -ENOMEM. */

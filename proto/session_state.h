@@ -35,7 +35,6 @@ struct session {
     struct address addresses[HOST_ADDRESSES_MAX];
 
     struct pending pending;
-    uint32_t count; /* sessions made so far */
 
     bool open, closed;
     bool held; /* the next frame could not be taken yet */
@@ -54,12 +53,15 @@ struct session {
 };
 
 void session_send(struct session *s, const struct address *to, const uint8_t *bytes, size_t size);
+/* Whether a sealed datagram is authentic under that key; then its body can be read. */
+bool session_unseal(const struct endpoint *e, struct datagram *d,
+                    const uint8_t key[AUTH_KEY_BYTES]);
 struct auth_replay *session_replay(struct session *s, uint64_t number);
 void session_log(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether this datagram is the first under the keys of the pending handshake; then
  * negotiation_finish() puts them in use. */
-bool negotiation_completes(const struct session *s, const struct datagram *d);
+bool negotiation_completes(const struct session *s, struct datagram *d);
 void negotiation_finish(struct session *s, const struct address *from, uint64_t now_us);
 /* Sends HELLO or CONFIRM again when it is due; returns when to call again. */
 uint64_t negotiation_step(struct session *s, uint64_t now_us);

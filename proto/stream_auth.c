@@ -83,6 +83,7 @@ void stream_auth_open(struct stream_auth *s, const uint8_t key[AUTH_KEY_BYTES], 
 {
     struct cursor c = cursor_writer(s->hello, STREAM_HELLO_BYTES);
 
+    s->encrypt = false;
     memcpy(s->key, key, AUTH_KEY_BYTES);
     memset(s->challenge, 0, sizeof s->challenge);
     put_head(&c);
@@ -113,6 +114,7 @@ void stream_auth_accept(struct stream_auth *s, const uint8_t key[AUTH_KEY_BYTES]
     struct cursor c = cursor_writer(s->challenge, STREAM_CHALLENGE_BYTES);
     uint8_t text[ACCEPTER_TEXT_BYTES], tag[AUTH_TAG_BYTES];
 
+    s->encrypt = false;
     memcpy(s->key, key, AUTH_KEY_BYTES);
     memcpy(s->hello, hello, STREAM_HELLO_BYTES);
     accepter_text(text, s, challenge);
@@ -152,4 +154,16 @@ const char *stream_auth_check(const struct stream_auth *s, const uint8_t proof[S
     if (!auth_mac_ok(proof, s->key, text, sizeof text))
         return "the opener does not know the key of the link";
     return NULL;
+}
+
+void stream_auth_keys(const struct stream_auth *s, uint8_t opener[AUTH_KEY_BYTES],
+                      uint8_t accepter[AUTH_KEY_BYTES])
+{
+    uint8_t parts[STREAM_HELLO_BYTES + STREAM_CHALLENGE_BYTES];
+    struct cursor c = cursor_writer(parts, sizeof parts);
+
+    cursor_put_bytes(&c, s->hello, STREAM_HELLO_BYTES);
+    cursor_put_bytes(&c, s->challenge, STREAM_CHALLENGE_BYTES);
+    auth_derive(opener, s->key, "covey stream opener", parts, sizeof parts);
+    auth_derive(accepter, s->key, "covey stream accepter", parts, sizeof parts);
 }

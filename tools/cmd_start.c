@@ -29,6 +29,7 @@ struct start {
     struct covey_host_spec own; /* the first daemon, as far as the host file says */
     struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
+    bool encrypt;
     struct hostfile file;
     struct covey_host_spec *specs; /* the hosts to add */
     int count;
@@ -45,6 +46,7 @@ static const struct args_option options[] = {
     {"local", 'l', "N", "N virtual hosts h0 .. on this machine"},
     {"hosts", 'f', "FILE", "add the hosts that a host file lists"},
     {"name", 'n', "VM", "name of the virtual machine"},
+    {"encrypt", 'x', NULL, "encrypt everything between hosts"},
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
@@ -128,6 +130,8 @@ static int take_option(struct start *start, struct request *request, int key, co
         request->file = value;
     if (key == 'n')
         start->vm_name = value;
+    if (key == 'x')
+        start->encrypt = true;
     if (key == 'a' && !hostspec_name_ok(value))
         return tool_usage("start", "--as %s: not a host name", value);
     if (key == 'a')
@@ -254,6 +258,8 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
     }
     if (start->local)
         argv[count++] = "--local";
+    if (start->encrypt)
+        argv[count++] = "--encrypt";
     argv[count] = NULL;
 }
 
@@ -353,7 +359,8 @@ static int start_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_start = {
     .name = "start",
     .run = start_command,
-    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [HOST...] [OPTION of add]...",
+    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--encrypt] [HOST...] "
+             "[OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

@@ -1,4 +1,4 @@
-/* links: lib/link_tcp.c lib/link_shm.c lib/ring.c proto/auth.c proto/stream_auth.c proto/cursor.c */
+/* links: lib/link_tcp.c lib/link_sealed.c lib/link_shm.c lib/ring.c proto/auth.c proto/stream_auth.c proto/record.c proto/cursor.c */
 /*
  * link_fuzz.c - a hostile task at the other end of a link.
  *
@@ -44,13 +44,14 @@ static void try_steps(const uint8_t *data, size_t size)
 /* ---- tcp, over a pair of Unix sockets ---- */
 
 static bool find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
-                     const uint8_t asked[AUTH_NONCE_BYTES], uint8_t found[AUTH_KEY_BYTES])
+                     const uint8_t asked[AUTH_NONCE_BYTES], struct link_secret *found)
 {
     int *asks = context;
     (void)link;
     (void)asked;
     REQUIRE(++*asks == 1);
-    memcpy(found, key, AUTH_KEY_BYTES);
+    memcpy(found->key, key, AUTH_KEY_BYTES);
+    found->encrypt = false;
     return opener != accepter;
 }
 

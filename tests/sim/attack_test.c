@@ -1,8 +1,8 @@
-/* links: tests/sim/vm_sim.c tests/sim/network.c proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: tests/sim/vm_sim.c tests/sim/network.c tests/sim/nonce_watch.c proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
  * attack_test.c - what someone on the network who does not know the VM's key can do: nothing but
  * cost a MAC a datagram. And what an honest host may do: change its address, be unable to be
- * dialled.
+ * dialled. All of it in a VM that encrypts, and in one that does not.
  */
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "proto/datagram.h"
 #include "proto/node_state.h"
+#include "tests/sim/nonce_watch.h"
 #include "tests/sim/vm_sim.h"
 #include "tests/unit/runner.h"
 
@@ -49,11 +50,12 @@ static void recording_clear(struct recording *r)
 }
 
 /* A VM of `up` hosts on a network of that and one more port, the attacker's. */
-static struct vm_sim *create_up(uint32_t up, struct recording *r)
+static struct vm_sim *create_up(uint32_t up, bool encrypt, struct recording *r)
 {
     struct vm_sim_config config = {.network = {.seed = 42, .ports = up + 1, .delay_us = 200},
                                    .fail_timeout_us = 5 * SECOND,
                                    .join_timeout_us = 20 * SECOND,
+                                   .encrypt = encrypt,
                                    .trace = getenv("TRACE") != NULL};
     struct vm_sim *sim = vm_sim_create(&config);
 
@@ -96,10 +98,10 @@ static void replay_all(struct vm_sim *sim, const struct recording *r, uint32_t f
 }
 
 /* A recording of the session that is open changes nothing: no frame twice, no path moved. */
-static void replay_of_this_session(void)
+static void replay_of_this_session(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(3, r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
     uint64_t opened = sum(sim, "session.opened"), moved = sum(sim, "session.paths_changed");
     uint64_t frames = sum(sim, "session.frames_received");
 
@@ -116,10 +118,10 @@ static void replay_of_this_session(void)
 }
 
 /* Nor does one of an earlier incarnation, at the hosts that took part in it and at the new one. */
-static void replay_of_an_earlier_incarnation(void)
+static void replay_of_an_earlier_incarnation(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(3, r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
     uint64_t opened;
 
     vm_sim_crash(sim, 2);
@@ -136,10 +138,10 @@ static void replay_of_an_earlier_incarnation(void)
 }
 
 /* Bits of genuine datagrams are turned, beginnings and ends cut. */
-static void mutations(void)
+static void mutations(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(3, r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
     uint64_t opened = sum(sim, "session.opened"), frames = sum(sim, "session.frames_received");
 
     for (size_t i = 0; i < 20000; i++) {
@@ -167,10 +169,10 @@ static void mutations(void)
 
 /* HELLOs by the thousand, genuine ones replayed and forged ones, make no node allocate anything,
  * and get answers that are shorter than they are. */
-static void hello_flood(void)
+static void hello_flood(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(3, r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
     struct life *victim = vm_sim_life(sim, 1);
     uint64_t sent = vm_sim_stat(victim, "udp.bytes_sent");
     uint64_t received = vm_sim_stat(victim, "udp.bytes_received");
@@ -195,10 +197,10 @@ static void hello_flood(void)
 }
 
 /* Another version is refused by name, in one line however many come. */
-static void other_version(void)
+static void other_version(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(2, r);
+    struct vm_sim *sim = create_up(2, encrypt, r);
 
     vm_sim_count_lines(sim, "10.0.0.0:2: it speaks version 2, this is version 1");
     r->datagrams[0].bytes[2] = 2;
@@ -210,10 +212,10 @@ static void other_version(void)
 }
 
 /* Another VM's datagrams are told apart before anything is computed. */
-static void other_vm(void)
+static void other_vm(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(2, r);
+    struct vm_sim *sim = create_up(2, encrypt, r);
 
     r->datagrams[0].bytes[4] ^= 1;
     vm_sim_inject(sim, 2, 0, r->datagrams[0].bytes, r->datagrams[0].size);
@@ -221,13 +223,111 @@ static void other_vm(void)
     finish(sim, r);
 }
 
+/* Every datagram is shown back to its sender, as if it came from the receiver. */
+static void reflection(bool encrypt)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
+    uint64_t opened = sum(sim, "session.opened"), frames = sum(sim, "session.frames_received");
+
+    for (size_t i = 0; i < r->count; i++)
+        vm_sim_inject(sim, r->datagrams[i].to, r->datagrams[i].from, r->datagrams[i].bytes,
+                      r->datagrams[i].size);
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_EQUAL(sum(sim, "session.opened"), opened);
+    CU_ASSERT_EQUAL(sum(sim, "session.frames_received"), frames);
+    CU_ASSERT_EQUAL(sum(sim, "session.open"), 6);
+    finish(sim, r);
+}
+
+/* The head of one datagram, the body of another, the tag of either. */
+static size_t splice(const struct recording *r, size_t a, size_t b, bool own_tag, uint8_t *bytes)
+{
+    size_t size = r->datagrams[b].size;
+
+    if (size < DATAGRAM_OVERHEAD_BYTES || r->datagrams[a].size < DATAGRAM_OVERHEAD_BYTES)
+        return 0;
+    memcpy(bytes, r->datagrams[b].bytes, size);
+    memcpy(bytes, r->datagrams[a].bytes, DATAGRAM_SEALED_BYTES);
+    if (own_tag)
+        memcpy(bytes + size - AUTH_TAG_BYTES,
+               r->datagrams[a].bytes + r->datagrams[a].size - AUTH_TAG_BYTES, AUTH_TAG_BYTES);
+    return size;
+}
+
+static void splicing(bool encrypt)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
+    uint64_t opened = sum(sim, "session.opened"), frames = sum(sim, "session.frames_received");
+    uint8_t *bytes = malloc(DATAGRAM_BYTES_MAX);
+
+    if (!bytes)
+        abort();
+    for (size_t i = 0; i < 20000; i++) {
+        size_t a = random_below(vm_sim_random(sim), r->count);
+        size_t b = random_below(vm_sim_random(sim), r->count);
+        size_t size = a == b ? 0 : splice(r, a, b, i % 2 == 0, bytes);
+
+        /* a number not seen yet, else it ends as a replay */
+        if (size > 0 && i % 3 == 0)
+            bytes[DATAGRAM_SEALED_BYTES - 2] ^= 0x40;
+        if (size > 0)
+            vm_sim_inject(sim, r->datagrams[a].from, r->datagrams[a].to, bytes, size);
+    }
+    free(bytes);
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_EQUAL(sum(sim, "session.opened"), opened);
+    CU_ASSERT_EQUAL(sum(sim, "session.frames_received"), frames);
+    CU_ASSERT(sum(sim, "udp.refused_mac") > 0);
+    CU_ASSERT(sum(sim, "udp.refused_replay") > 0);
+    finish(sim, r);
+}
+
+/* Hosts' names stand in every table that is sent: an onlooker finds them unless it is encrypted. */
+static void onlooker(bool encrypt)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
+    size_t found = 0;
+
+    for (size_t i = 0; i < r->count; i++)
+        found += memmem(r->datagrams[i].bytes, r->datagrams[i].size, "\0\3sim", 5) != NULL;
+    CU_ASSERT_EQUAL(found > 0, !encrypt);
+    CU_ASSERT_EQUAL(vm_sim_stat(vm_sim_life(sim, 1), "session.encrypted"), encrypt);
+    finish(sim, r);
+}
+
+/* No nonce is used twice, whatever happens to sessions: crashes, new keys, loss. */
+static void nonces(bool encrypt)
+{
+    struct recording *r = calloc(1, sizeof *r);
+    struct vm_sim *sim = create_up(4, encrypt, r);
+
+    for (int round = 0; round < 10; round++) {
+        uint32_t host = 1 + (uint32_t)round % 3;
+
+        network_isolate(vm_sim_network(sim), host, true);
+        vm_sim_run(sim, 2 * SECOND); /* not yet gone: hands are shaken again */
+        vm_sim_heal(sim);
+        vm_sim_run(sim, 2 * SECOND);
+        vm_sim_crash(sim, host);
+        vm_sim_run(sim, 7 * SECOND);
+        CU_ASSERT(vm_sim_launch(sim, host));
+        vm_sim_run(sim, SECOND);
+    }
+    CU_ASSERT(nonce_watch_seen() > 1000);
+    CU_ASSERT_EQUAL(nonce_watch_repeats(), 0);
+    finish(sim, r);
+}
+
 /* ---- honest hosts ---- */
 
 /* The source address of a host changes: the path follows, nothing is lost. */
-static void path_follows(void)
+static void path_follows(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(3, r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
 
     vm_sim_move(sim, 2);
     for (int i = 0; i < 10; i++) {
@@ -243,10 +343,10 @@ static void path_follows(void)
 }
 
 /* A host whose advertised address reaches nobody joins and talks: others have it call them. */
-static void dials_out_only(void)
+static void dials_out_only(bool encrypt)
 {
     struct recording *r = calloc(1, sizeof *r);
-    struct vm_sim *sim = create_up(3, r);
+    struct vm_sim *sim = create_up(3, encrypt, r);
 
     vm_sim_crash(sim, 2);
     vm_sim_run(sim, 6 * SECOND);
@@ -259,15 +359,35 @@ static void dials_out_only(void)
     finish(sim, r);
 }
 
+#define CASES_OF(X)                                                                                \
+    X(replay_of_this_session)                                                                      \
+    X(replay_of_an_earlier_incarnation)                                                            \
+    X(mutations)                                                                                   \
+    X(reflection)                                                                                  \
+    X(splicing)                                                                                    \
+    X(onlooker)                                                                                    \
+    X(nonces)                                                                                      \
+    X(hello_flood)                                                                                 \
+    X(other_version)                                                                               \
+    X(other_vm)                                                                                    \
+    X(path_follows)                                                                                \
+    X(dials_out_only)
+
+#define BOTH(name)                                                                                 \
+    static void name##_in_the_clear(void)                                                          \
+    {                                                                                              \
+        name(false);                                                                               \
+    }                                                                                              \
+    static void name##_encrypted(void)                                                             \
+    {                                                                                              \
+        name(true);                                                                                \
+    }
+CASES_OF(BOTH)
+
 static const struct test_case CASES[] = {
-    {"replay of this session", replay_of_this_session},
-    {"replay of an earlier incarnation", replay_of_an_earlier_incarnation},
-    {"mutations", mutations},
-    {"hello flood", hello_flood},
-    {"other version", other_version},
-    {"other vm", other_vm},
-    {"path follows", path_follows},
-    {"dials out only", dials_out_only},
+#define ROWS(name) {#name, name##_in_the_clear}, {#name ", encrypted", name##_encrypted},
+    CASES_OF(ROWS)
+#undef ROWS
 };
 
 int main(void)

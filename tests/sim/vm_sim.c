@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "proto/node_state.h"
+#include "tests/sim/nonce_watch.h"
 
 #define EPOCH_MAX 4096
 #define MAILBOX_MAX 4096
@@ -149,6 +150,8 @@ static void on_send(void *context, const struct address *to, const uint8_t *byte
     struct vm_sim *sim = life->sim;
     uint32_t host = address_host(to);
 
+    if (nonce_watch_repeats() > 0)
+        vm_sim_fail(sim, "host %u used a nonce twice under one key", life->index);
     if (sim->tap)
         sim->tap(sim->tap_context, life->host, host, bytes, size);
     if (to->bytes[3] == sim->generation[host])
@@ -257,6 +260,7 @@ static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t inde
                                  .join_timeout_us = sim->config.join_timeout_us,
                                  .datagram_bytes_min = 1200,
                                  .datagram_bytes_max = 8900,
+                                 .encrypt = sim->config.encrypt,
                                  .seed = random_next(&sim->random),
                                  .random = on_random};
     struct node_owner owner = {life, on_send, on_frame, on_host, on_joined, on_ended, on_log};
@@ -678,6 +682,7 @@ struct vm_sim *vm_sim_create(const struct vm_sim_config *config)
 
     if (!sim)
         abort();
+    nonce_watch_reset();
     sim->config = *config;
     sim->random = config->network.seed;
     sim->network = network_create(&config->network);

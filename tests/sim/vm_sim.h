@@ -7,6 +7,7 @@
  *   - frames arrive exactly once, in order, unchanged;
  *   - no epoch has two coordinators;
  *   - nothing is queued without bound;
+ *   - no nonce is used twice under one key;
  *   - no node asks to be stepped again without time passing.
  *
  * A host is a place (a port of the network); a life is one daemon on it. Lives are numbered by
@@ -27,7 +28,8 @@ struct vm_sim_config {
     struct network_config network; /* ports: hosts */
     uint64_t fail_timeout_us;
     uint64_t join_timeout_us;
-    bool trace; /* print every line of every node's log */
+    bool encrypt; /* the VM */
+    bool trace;   /* print every line of every node's log */
 };
 
 /* One daemon. */

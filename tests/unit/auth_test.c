@@ -124,6 +124,27 @@ static void words_are_cleared(void)
     CU_ASSERT(auth_replay_seen(&replay, AUTH_REPLAY_BITS - 1));
 }
 
+static void encrypts_and_opens(void)
+{
+    uint8_t key[AUTH_KEY_BYTES], bytes[20 + AUTH_TAG_BYTES] = "the head, the body..", body[10];
+    struct auth_box box = {bytes, 10, 20};
+
+    make_key(key);
+    auth_encrypt(bytes, 10, 20, key, 7);
+    CU_ASSERT_EQUAL(memcmp(bytes, "the head, ", 10), 0);
+    CU_ASSERT_NOT_EQUAL(memcmp(bytes + 10, "the body..", 10), 0);
+    CU_ASSERT(auth_decrypt(body, &box, key, 7));
+    CU_ASSERT_EQUAL(memcmp(body, "the body..", 10), 0);
+    CU_ASSERT_FALSE(auth_decrypt(body, &box, key, 8));
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] ^= 1;
+        CU_ASSERT_FALSE(auth_decrypt(body, &box, key, 7));
+        bytes[i] ^= 1;
+    }
+    box.head = 9;
+    CU_ASSERT_FALSE(auth_decrypt(body, &box, key, 7));
+}
+
 static const struct test_case CASES[] = {
     {"derives known keys", derives_known_keys},
     {"macs known text", macs_known_text},
@@ -131,6 +152,7 @@ static const struct test_case CASES[] = {
     {"numbers are taken once", numbers_are_taken_once},
     {"numbers behind the window count as seen", numbers_behind_the_window_count_as_seen},
     {"words are cleared", words_are_cleared},
+    {"encrypts and opens", encrypts_and_opens},
 };
 
 int main(void)

@@ -100,6 +100,13 @@ static void message_header_comes_back_and_refuses(void)
     bytes[15] = 0;
     bytes[24] = 3;
     CU_ASSERT_PTR_NOT_NULL(message_header_decode(bytes, sizeof bytes, &back));
+    bytes[24] = REPRESENTATION_BIG;
+    for (size_t i = 25; i < sizeof bytes; i++) { /* reserved */
+        bytes[i] = 1;
+        CU_ASSERT_PTR_NOT_NULL(message_header_decode(bytes, sizeof bytes, &back));
+        bytes[i] = 0;
+    }
+    CU_ASSERT_PTR_NULL(message_header_decode(bytes, sizeof bytes, &back));
 }
 
 static void tids_have_twelve_bits_host_and_eighteen_local(void)

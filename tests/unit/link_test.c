@@ -1,4 +1,4 @@
-/* links: lib/link_shm.c lib/link_tcp.c lib/ring.c proto/auth.c proto/stream_auth.c proto/cursor.c proto/window*.c tests/sim/network.c */
+/* links: lib/link_shm.c lib/link_tcp.c lib/link_sealed.c lib/ring.c proto/auth.c proto/stream_auth.c proto/record.c proto/cursor.c proto/window*.c tests/sim/network.c */
 /*
  * link_test.c - the contract of link.h, one suite over every kind of link.
  *
@@ -80,6 +80,7 @@ static void tcp_connect(int fds[2])
 struct expected {
     uint8_t key[AUTH_KEY_BYTES], nonce[AUTH_NONCE_BYTES];
     uint32_t opener, accepter;
+    bool encrypt;
     int asked;
 };
 
@@ -89,12 +90,13 @@ static const struct expected expected_link = {.key = "the key of the link, 32 by
                                               .accepter = 0x80002};
 
 static bool find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
-                     const uint8_t nonce[AUTH_NONCE_BYTES], uint8_t key[AUTH_KEY_BYTES])
+                     const uint8_t nonce[AUTH_NONCE_BYTES], struct link_secret *secret)
 {
     struct expected *e = context;
     (void)link;
     e->asked++;
-    memcpy(key, e->key, AUTH_KEY_BYTES);
+    memcpy(secret->key, e->key, AUTH_KEY_BYTES);
+    secret->encrypt = e->encrypt;
     return opener == e->opener && accepter == e->accepter &&
            memcmp(nonce, e->nonce, AUTH_NONCE_BYTES) == 0;
 }
@@ -108,13 +110,16 @@ static struct link *tcp_opener(int fd, const uint8_t *key, const uint8_t *nonce)
     return link;
 }
 
-static void open_tcp(struct pair *p, uint64_t seed)
+static void open_tcp_as(struct pair *p, bool encrypt)
 {
     int fds[2];
     struct expected e = expected_link;
-    (void)seed;
+    struct stream_auth auth;
     tcp_connect(fds);
-    p->link[0] = tcp_opener(fds[0], the_key, the_nonce);
+    stream_auth_open(&auth, the_key, 0x40001, 0x80002, the_nonce, the_challenge);
+    auth.encrypt = e.encrypt = encrypt;
+    p->link[0] = link_tcp_open(fds[0], &auth);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[0]);
     p->link[1] = link_tcp_accept(fds[1], find_key, &e);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[1]);
     int a = 0, b = 0;
@@ -123,6 +128,18 @@ static void open_tcp(struct pair *p, uint64_t seed)
         b = p->link[1]->ops->ready(p->link[1]);
     }
     CU_ASSERT(a == 1 && b == 1 && e.asked == 1);
+}
+
+static void open_tcp(struct pair *p, uint64_t seed)
+{
+    (void)seed;
+    open_tcp_as(p, false);
+}
+
+static void open_sealed(struct pair *p, uint64_t seed)
+{
+    (void)seed;
+    open_tcp_as(p, true);
 }
 
 /* A link on top of a window; both ends and the network between them are one world. */
@@ -301,6 +318,7 @@ struct kind {
 static const struct kind kinds[] = {
     {.name = "shm", .open = open_shm, .bytes = 8000000, .seeds = 2},
     {.name = "tcp", .open = open_tcp, .closes = true, .bytes = 8000000, .seeds = 2},
+    {.name = "tcp, encrypted", .open = open_sealed, .closes = true, .bytes = 8000000, .seeds = 2},
     {.name = "sim", .open = open_sim, .progress = progress_sim, .bytes = 1000000, .seeds = 10},
 };
 
@@ -381,6 +399,7 @@ static bool pair_sleep(const struct kind *kind, struct pair *p, int mask)
 struct flow {
     struct link *from, *to;
     uint64_t total, sent, got, random;
+    size_t offered[3]; /* pieces that were not taken are offered again */
     const char *broken;
 };
 
@@ -404,24 +423,36 @@ static size_t piece_bytes(struct flow *f)
     return (size_t)random_below(&f->random, bounds[random_below(&f->random, 4)] + 1);
 }
 
+/* Chooses the pieces that are sent next. */
+static void flow_offer(struct flow *f)
+{
+    uint64_t left = f->total - f->sent;
+    for (int i = 0; i < 3; i++) {
+        size_t part = piece_bytes(f) + (i == 0);
+        f->offered[i] = part < left ? part : (size_t)left;
+        left -= f->offered[i];
+    }
+}
+
 /* Sends up to three pieces at once; bytes taken, 0: full. */
 static size_t flow_send_once(struct flow *f)
 {
     static uint8_t bytes[3 * PIECE_MAX];
     struct iovec iov[3];
     size_t size = 0;
+    if (f->offered[0] == 0)
+        flow_offer(f);
     for (int i = 0; i < 3; i++) {
-        uint64_t left = f->total - f->sent - size;
-        size_t part = piece_bytes(f) + (i == 0);
-        part = part < left ? part : (size_t)left;
-        iov[i] = (struct iovec){bytes + size, part};
-        size += part;
+        iov[i] = (struct iovec){bytes + size, f->offered[i]};
+        size += f->offered[i];
     }
     for (size_t i = 0; i < size; i++)
         bytes[i] = byte_at(f->sent + i);
     ssize_t n = f->from->ops->send(f->from, iov, 3);
     if (n < 0 || n > (ssize_t)size)
         f->broken = n < 0 ? link_error(f->from) : "took more than there was";
+    if (n > 0)
+        f->offered[0] = 0;
     return n < 0 ? 0 : (size_t)n;
 }
 

@@ -189,7 +189,7 @@ static void give(struct pair *pair, const struct copy *copy)
     if (datagram_decode(copy->bytes, copy->size, 1, &d) != DATAGRAM_GOOD)
         return;
     if (d.kind == DATAGRAM_HELLO && handshake_hello_ok(&end->endpoint.me, &d)) {
-        handshake_welcome(&end->endpoint.me, &d.hello, session_count(s), answer);
+        handshake_welcome(&end->endpoint.me, &d.hello, end->endpoint.made[d.hello.from], answer);
         on_send(end, &from, answer, sizeof answer);
     } else if (d.kind == DATAGRAM_WELCOME) {
         session_on_welcome(s, &d, &from, pair->now_us);
@@ -427,12 +427,46 @@ static void nonsense_in_the_stream(void)
     destroy_pair(pair);
 }
 
+/* A host's session ends and another is made for it: what was recorded of the first one's handshake
+ * does not bring its keys back, under which numbers would be used again. */
+static void recorded_confirm_after_the_session_ended(void)
+{
+    struct pair *pair = create_pair(8, 1);
+    struct end *responder = &pair->ends[1];
+    struct host peer = host_of(0);
+    struct copy hello, confirm;
+
+    write_frame(&pair->ends[0], 100);
+    step_both(pair);
+    hello = take(pair, 0);
+    CU_ASSERT_EQUAL(hello.size, HELLO_BYTES);
+    give(pair, &hello);
+    while (pair->count > 0 && pair->queue[0].size != CONFIRM_BYTES) {
+        struct copy copy = take(pair, 0);
+
+        give(pair, &copy);
+        step_both(pair);
+    }
+    confirm = take(pair, 0);
+    CU_ASSERT_EQUAL(confirm.size, CONFIRM_BYTES);
+    give(pair, &confirm);
+    CU_ASSERT_EQUAL(responder->opened, 1);
+    session_destroy(responder->session);
+    responder->session = session_create(&responder->endpoint, &peer);
+    give(pair, &hello);
+    give(pair, &confirm);
+    CU_ASSERT_EQUAL(responder->opened, 1);
+    CU_ASSERT_FALSE(session_is_open(responder->session));
+    destroy_pair(pair);
+}
+
 static const struct test_case CASES[] = {
     {"opens at the first write", opens_at_the_first_write},
     {"other key opens nothing", other_key_opens_nothing},
     {"both open at once", both_open_at_once},
     {"late confirm", late_confirm},
     {"nonces are bound", nonces_are_bound},
+    {"recorded confirm after the session ended", recorded_confirm_after_the_session_ended},
     {"refusal is told", refusal_is_told},
     {"frames wait", frames_wait},
     {"nonsense in the stream", nonsense_in_the_stream},
