@@ -25,9 +25,10 @@
 
 #define OPENING_US 10000000u
 #define HANDSHAKE_US 5000000u
-#define BROKEN_US 1000000u /* the news that the other task ended may come after its stream's end   \
-                            */
-#define UNPROVED_MAX 64    /* accepted connections that have not proved their key */
+#define BROKEN_US                                                                                  \
+    1000000u            /* the news that the other task ended may come after its stream's end      \
+                         */
+#define UNPROVED_MAX 64 /* accepted connections that have not proved their key */
 #define TCP_AFTER_BYTES                                                                            \
     ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it                       \
                             */
