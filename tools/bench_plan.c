@@ -13,6 +13,8 @@ int bench_plan_pack(covey_msg_t *msg, const struct bench_plan *plan)
         error = covey_pack_int64(msg, plan->sizes, (size_t)plan->size_count, 1);
     if (error == 0)
         error = covey_pack_int32(msg, plan->peers, (size_t)plan->peer_count, 1);
+    if (error == 0)
+        error = covey_pack_string(msg, plan->hosts);
     return error;
 }
 
@@ -35,6 +37,8 @@ int bench_plan_unpack(covey_msg_t *msg, struct bench_plan *plan)
     error = covey_unpack_int64(msg, plan->sizes, (size_t)plan->size_count, 1);
     if (error == 0)
         error = covey_unpack_int32(msg, plan->peers, (size_t)plan->peer_count, 1);
+    if (error == 0)
+        error = covey_unpack_string(msg, plan->hosts, sizeof plan->hosts);
     return error;
 }
 

@@ -28,6 +28,7 @@ enum bench_pack {
 };
 
 enum {
+    BENCH_HOSTS_BYTES = 4160, /* 64 names of 63 bytes, commas and the end */
     BENCH_TASKS_MAX = 1024,
     BENCH_SIZES_MAX = 40,
     BENCH_SERIES_MAX = 8,
@@ -44,11 +45,12 @@ struct bench_plan {
     int32_t rounds;   /* samples of each figure */
     int32_t batch_us; /* a sample is the mean over what takes about so long */
     int32_t spin_us;  /* how long a raw program looks for a message before it sleeps */
-    int32_t tasks;    /* to spawn */
+    int32_t tasks;    /* of a barrier or multicast, or to spawn */
     int32_t size_count;
     int32_t peer_count;
     int64_t sizes[BENCH_SIZES_MAX];
     int32_t peers[BENCH_TASKS_MAX];
+    char hosts[BENCH_HOSTS_BYTES]; /* to spawn on, with commas between; empty: the leader's own */
 };
 
 /* The samples of one program, Covey or a raw one, for one row. */

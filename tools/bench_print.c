@@ -39,9 +39,10 @@ static void line_add_us(struct line *line, double us)
     line_add(line, "%.*f", us < 10 ? 2 : us < 100 ? 1 : 0, us);
 }
 
+/* Whether a row is a size of messages. */
 static bool sized(const struct bench *bench)
 {
-    return bench->plan.size_count > 0 && bench->rows[0].label[0] == '\0';
+    return bench->plan.what != BENCH_SPAWN && bench->plan.what != BENCH_BARRIER;
 }
 
 /* The row's series of that name, or NULL. */
@@ -169,10 +170,30 @@ static void print_fit(const struct bench *bench, const char *name)
 
 static void print_head(const struct bench *bench)
 {
-    printf("%s, route %s, %s -> %s, messages %s; %d rounds of %d us\n", bench->name,
-           covey_route_name(bench->plan.route), bench->hosts[0],
-           bench->hosts[bench->host_count > 1 ? 1 : 0], bench_pack_name(bench->plan.pack),
-           bench->plan.rounds, bench->plan.batch_us);
+    const struct bench_plan *plan = &bench->plan;
+    bool two = plan->what == BENCH_PINGPONG || plan->what == BENCH_STREAM;
+    printf("%s on %s%s%s", bench->name, bench->hosts[0], bench->host_count > 1 ? ", " : "",
+           bench->host_count > 1 ? bench->hosts[1] : "");
+    if (bench->host_count > 2)
+        printf(" and %d more", bench->host_count - 2);
+    if (!two)
+        printf(", %d tasks", plan->tasks);
+    if (plan->what != BENCH_SPAWN)
+        printf(", route %s", covey_route_name(plan->route));
+    if (two)
+        printf(", messages %s", bench_pack_name(plan->pack));
+    printf("; %d rounds\n", plan->rounds);
+}
+
+static const char *time_of(int what)
+{
+    static const char *const texts[] = {
+        [BENCH_PINGPONG] = "half a round trip",
+        [BENCH_STREAM] = "a message of many in one direction",
+        [BENCH_SPAWN] = "a task: until all are started, have run and ended, have joined the VM",
+        [BENCH_BARRIER] = "a barrier; of the raw programs, half a round trip",
+        [BENCH_MCAST] = "until all have confirmed it; of the raw programs, half a round trip"};
+    return texts[what];
 }
 
 /* How to read it; the raw programs come first, so that Covey's line is the last. */
@@ -180,16 +201,16 @@ static void print_foot(const struct bench *bench)
 {
     const char *names[BENCH_SERIES_MAX];
     int count = raw_names(bench, names);
-    if (sized(bench))
-        puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
-    if (count)
-        printf("RATIO: Covey's time over the raw one's, whose receiver sleeps until it is woken;\n"
-               "with -spin it first looks for %d us whether a message has come.\n",
+    printf("US: %s. RATIO: Covey's time over the raw one's.\n", time_of(bench->plan.what));
+    if (bench->plan.what != BENCH_SPAWN)
+        printf("A raw receiver sleeps until it is woken; with -spin it looks for %d us first.\n",
                bench->plan.spin_us);
-    for (int i = 0; i < count && sized(bench); i++)
+    if (!sized(bench))
+        return;
+    puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
+    for (int i = 0; i < count; i++)
         print_fit(bench, names[i]);
-    if (sized(bench))
-        print_fit(bench, "covey");
+    print_fit(bench, "covey");
 }
 
 int bench_print_table(struct bench *bench)
@@ -255,16 +276,24 @@ static json_t *fits_object(const struct bench *bench)
     return fits;
 }
 
+static json_t *hosts_array(const struct bench *bench)
+{
+    json_t *hosts = json_array();
+    for (int i = 0; i < bench->host_count; i++)
+        report_add(&hosts, report_text(bench->hosts[i]));
+    return hosts;
+}
+
 int bench_print_json(struct bench *bench)
 {
+    const struct bench_plan *plan = &bench->plan;
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++)
         report_add(&rows, row_object(&bench->rows[i]));
-    json_t *whole = json_pack("{s:s, s:s, s:s, s:[s, s], s:i, s:i, s:i, s:o, s:o}", "benchmark",
-                              bench->name, "route", covey_route_name(bench->plan.route), "pack",
-                              bench_pack_name(bench->plan.pack), "hosts", bench->hosts[0],
-                              bench->hosts[bench->host_count > 1 ? 1 : 0], "rounds",
-                              bench->plan.rounds, "batch_us", bench->plan.batch_us, "raw_spin_us",
-                              bench->plan.spin_us, "rows", rows, "fits", fits_object(bench));
+    json_t *whole = json_pack(
+        "{s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:o}", "benchmark", bench->name, "route",
+        covey_route_name(plan->route), "pack", bench_pack_name(plan->pack), "hosts",
+        hosts_array(bench), "tasks", plan->tasks, "rounds", plan->rounds, "batch_us",
+        plan->batch_us, "raw_spin_us", plan->spin_us, "rows", rows, "fits", fits_object(bench));
     return report_print("bench", whole);
 }

@@ -39,10 +39,10 @@ static int find_program(char *path, size_t size)
 
 static bool between_hosts(const struct bench *bench)
 {
-    return bench->plan.route != COVEY_ROUTE_SHM;
+    return bench->plan.route != COVEY_ROUTE_SHM && bench->plan.what != BENCH_SPAWN;
 }
 
-/* Without --host: this host, and for all routes but shm another one after it, if there is one. */
+/* Without --host: this host, and another one after it, if there is one, where that makes sense. */
 static int choose_hosts(struct bench *bench)
 {
     struct covey_host *hosts;
@@ -226,9 +226,20 @@ static void on_signal(void *context, int signal_number, int count)
         end_tasks(bench);
 }
 
+/* The names as one text again, for the leader, which spawns on them. */
+static void tell_hosts(struct bench *bench)
+{
+    char *hosts = bench->plan.hosts;
+    size_t used = 0;
+    for (int i = 0; i < bench->host_count && used < BENCH_HOSTS_BYTES; i++)
+        used += (size_t)snprintf(hosts + used, BENCH_HOSTS_BYTES - used, "%s%s", i ? "," : "",
+                                 bench->hosts[i]);
+}
+
 static int run_tasks(struct bench *bench)
 {
     int status = choose_hosts(bench);
+    tell_hosts(bench);
     if (status == TOOL_OK)
         status = start_tasks(bench);
     bench->known = true;

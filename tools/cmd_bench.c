@@ -17,12 +17,14 @@
 #define BATCH_US_MAX 10000000
 #define SPIN_US_MAX 100
 
+enum { ROUNDS = 31, SPAWN_ROUNDS = 7, SPAWN_TASKS = 100, MANY_TASKS = 8 };
+
 static const struct args_option options[] = {
     {"route", 'r', "ROUTE", "between the tasks: shm, udp, tcp, ether or auto (default)"},
     {"host", 'H', "HOST,...", "where the first task runs, and the others in turn"},
     {"tasks", 'n', "N", "how many tasks (barrier, mcast: 8; spawn: 100)"},
     {"sizes", KEY_SIZES, "BYTES,...", "sizes of messages, such as 1,64K,1M"},
-    {"rounds", KEY_ROUNDS, "N", "samples of each figure (31)"},
+    {"rounds", KEY_ROUNDS, "N", "samples of each figure (31; spawn: 7)"},
     {"batch", KEY_BATCH, "US", "microseconds that one sample takes (2000)"},
     {"pack", KEY_PACK, "HOW", "array (default), bytes, in-place or double"},
     {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
@@ -31,7 +33,7 @@ static const struct args_option options[] = {
     {NULL, 0, NULL, NULL}};
 
 static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
-const char *const bench_names[] = {"pingpong", "stream", NULL};
+const char *const bench_names[] = {"pingpong", "stream", "spawn", "barrier", "mcast", NULL};
 
 const char *bench_pack_name(int pack)
 {
@@ -160,9 +162,33 @@ static int take_name(struct bench *bench, const char *name)
     if (bench->name)
         return tool_usage("bench", "%s: one benchmark at a time", name);
     if (found < 0)
-        return tool_usage("bench", "%s: must be pingpong or stream", name);
+        return tool_usage("bench", "%s: must be pingpong, stream, spawn, barrier or mcast", name);
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
+    return TOOL_OK;
+}
+
+/* What was not said, as it suits the benchmark. */
+static int settle(struct bench *bench)
+{
+    struct bench_plan *plan = &bench->plan;
+    bool spawn = plan->what == BENCH_SPAWN;
+    bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST;
+    if (plan->tasks > 0 && !spawn && !many)
+        return tool_usage("bench", "--tasks: %s has two", bench->name);
+    if (many && plan->tasks == 1)
+        return tool_usage("bench", "--tasks 1: must be at least 2");
+    if (plan->tasks == 0)
+        plan->tasks = spawn ? SPAWN_TASKS : MANY_TASKS;
+    if (!spawn && !many)
+        plan->tasks = 2;
+    plan->peer_count = spawn ? 0 : many ? plan->tasks - 1 : 1;
+    if (plan->rounds == 0)
+        plan->rounds = spawn ? SPAWN_ROUNDS : ROUNDS;
+    if (spawn || plan->what == BENCH_BARRIER) {
+        plan->sizes[0] = 1;
+        plan->size_count = 1;
+    }
     return TOOL_OK;
 }
 
@@ -181,8 +207,7 @@ static int read_arguments(struct bench *bench, int argc, char **argv)
         return tool_usage("bench", "%s", args.error);
     if (!bench->name)
         return tool_usage("bench", "no benchmark is named");
-    bench->plan.peer_count = 1;
-    return TOOL_OK;
+    return settle(bench);
 }
 
 static int bench_command(struct tool *tool, int argc, char **argv)
@@ -191,7 +216,7 @@ static int bench_command(struct tool *tool, int argc, char **argv)
     if (!bench)
         return tool_error("bench", "memory is exhausted");
     bench->tool = tool;
-    bench->plan = (struct bench_plan){.rounds = 31, .batch_us = 2000, .spin_us = 20};
+    bench->plan = (struct bench_plan){.batch_us = 2000, .spin_us = 20};
     int status = set_sizes(bench, "1,64,1K,4K,16K,64K,256K,1M,4M");
     if (status == TOOL_OK)
         status = read_arguments(bench, argc, argv);
@@ -209,7 +234,7 @@ static int bench_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_bench = {
     .name = "bench",
     .run = bench_command,
-    .usage = "[OPTION...] pingpong|stream",
+    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast",
     .help = "measure the routes beside raw programs",
     .options = options,
     .operand = "BENCHMARK",

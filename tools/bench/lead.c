@@ -156,11 +156,75 @@ static int sample_stream(struct party *party, const struct racer *racer, size_t 
     return failed;
 }
 
+static int tell_all(struct party *party, const struct order *order)
+{
+    for (int i = 0; i < party->plan.peer_count; i++) {
+        int error = order_send(party->vm, party->plan.peers[i], order);
+        if (error)
+            return party_fail_vm(party, "a peer", error);
+    }
+    return 0;
+}
+
+/* The first barrier waits until all have got the order. */
+static int sample_barrier(struct party *party, const struct racer *racer, double *us)
+{
+    int tasks = party->plan.peer_count + 1;
+    struct order order = {.what = ORDER_BARRIER, .bytes = tasks, .count = racer->count + 1};
+    snprintf(order.text, sizeof order.text, "covey-bench-%x", (unsigned)covey_mytid(party->vm));
+    if (tell_all(party, &order) != 0 || party_barriers(party, order.text, tasks, 1) != 0)
+        return -1;
+    uint64_t start_ns = clock_ns();
+    int failed = party_barriers(party, order.text, tasks, racer->count);
+    *us = (double)(clock_ns() - start_ns) / 1e3 / (double)racer->count;
+    return failed;
+}
+
+static int multicast(struct party *party, size_t size)
+{
+    const struct bench_plan *plan = &party->plan;
+    int error = wire_send_all(&party->wire, plan->peers, (size_t)plan->peer_count, size);
+    if (error)
+        return party_fail_vm(party, "sending", error);
+    int failed = 0;
+    for (int i = 0; i < plan->peer_count && !failed; i++)
+        failed = party_in(party, RAW_NONE, plan->peers[i], 1);
+    return failed;
+}
+
+/* Until all have confirmed it; the first is not counted. */
+static int sample_mcast(struct party *party, const struct racer *racer, size_t size, double *us)
+{
+    const struct order order = {
+        .what = ORDER_MCAST, .bytes = (int64_t)size, .count = racer->count + 1};
+    if (tell_all(party, &order) != 0 || multicast(party, size) != 0)
+        return -1;
+    int failed = 0;
+    uint64_t start_ns = clock_ns();
+    for (long i = 0; i < racer->count && !failed; i++)
+        failed = multicast(party, size);
+    *us = (double)(clock_ns() - start_ns) / 1e3 / (double)racer->count;
+    racer->series->bytes +=
+        (double)size * (double)(racer->count + 1) * (double)party->plan.peer_count;
+    return failed;
+}
+
+/* The raw programs have two ends: beside what more tasks do stands half a round trip. */
+static int sample_of(struct party *party, const struct racer *racer, size_t size, double *us)
+{
+    if (party->plan.what == BENCH_STREAM)
+        return sample_stream(party, racer, size, us);
+    if (party->plan.what == BENCH_BARRIER && racer->kind == RAW_NONE)
+        return sample_barrier(party, racer, us);
+    if (party->plan.what == BENCH_MCAST && racer->kind == RAW_NONE)
+        return sample_mcast(party, racer, size, us);
+    return sample_pingpong(party, racer, size, us);
+}
+
 static int sample(struct party *party, const struct racer *racer, size_t size, double *us)
 {
     double start_s = party_cpu_s();
-    int failed = party->plan.what == BENCH_STREAM ? sample_stream(party, racer, size, us)
-                                                  : sample_pingpong(party, racer, size, us);
+    int failed = sample_of(party, racer, size, us);
     party->cpu_s[racer->kind] += party_cpu_s() - start_s;
     return failed;
 }
@@ -174,7 +238,7 @@ static int calibrate(struct party *party, struct racer *racer, size_t size)
         double us = 0;
         if (sample(party, racer, size, &us) != 0)
             return -1;
-        double ways = party->plan.what == BENCH_STREAM ? 1 : 2;
+        double ways = party->plan.what == BENCH_PINGPONG ? 2 : 1;
         double count = party->plan.batch_us / (ways * us + 0.01);
         racer->count = count < 1 ? 1 : count > COUNT_MAX ? COUNT_MAX : (long)count;
     }
@@ -197,15 +261,28 @@ static int daemon_cpu_s(struct party *party, double *seconds)
     return 0;
 }
 
-/* The peer's processor seconds since this was last asked. */
-static int peer_cpu_s(struct party *party, double *seconds)
+/* Adds the peers' processor seconds since they were last asked. */
+static int add_peers_cpu_s(struct party *party)
 {
     const struct order order = {.what = ORDER_CPU};
-    int error = order_send(party->vm, party->plan.peers[0], &order);
-    if (error == 0)
-        error = covey_recv_array(party->vm, party->plan.peers[0], ORDER_ANSWER_TAG, COVEY_FOREVER,
-                                 COVEY_DOUBLE, seconds, RAW_KINDS, NULL, NULL);
-    return error ? party_fail_vm(party, "the peer", error) : 0;
+    double seconds[RAW_KINDS];
+    for (int i = 0; i < party->plan.peer_count; i++) {
+        covey_tid_t peer = party->plan.peers[i];
+        int error = order_send(party->vm, peer, &order);
+        if (error == 0)
+            error = covey_recv_array(party->vm, peer, ORDER_ANSWER_TAG, COVEY_FOREVER, COVEY_DOUBLE,
+                                     seconds, RAW_KINDS, NULL, NULL);
+        if (error)
+            return party_fail_vm(party, "a peer", error);
+        for (int kind = 0; kind < RAW_KINDS; kind++)
+            party->cpu_s[kind] += seconds[kind];
+    }
+    return 0;
+}
+
+static bool has_two_ends(const struct party *party)
+{
+    return party->plan.what == BENCH_PINGPONG || party->plan.what == BENCH_STREAM;
 }
 
 static bool fits(const struct party *party, enum raw_kind kind, size_t size)
@@ -216,6 +293,8 @@ static bool fits(const struct party *party, enum raw_kind kind, size_t size)
         return false;
     if (raw_is_datagram(kind) && size > RAW_DATAGRAM_MAX)
         return false;
+    if (kind == RAW_COPY)
+        return has_two_ends(party);
     return party->plan.what != BENCH_STREAM || !raw_is_single(kind);
 }
 
@@ -250,33 +329,22 @@ static int run_rounds(struct party *party, struct bench_row *row, struct racer *
     return 0;
 }
 
-/* What was used in the rounds alone: the peer's earlier seconds are asked for and dropped. */
+/* What was used in the rounds alone: what the peers used before is asked for and dropped. */
 static int measure_row(struct party *party, struct bench_row *row)
 {
     struct racer racers[BENCH_SERIES_MAX];
-    double peer_s[RAW_KINDS], before_s, after_s;
-    if (make_racers(party, row, racers) != 0 || peer_cpu_s(party, peer_s) != 0 ||
+    double before_s, after_s;
+    if (make_racers(party, row, racers) != 0 || add_peers_cpu_s(party) != 0 ||
         daemon_cpu_s(party, &before_s) != 0)
         return -1;
     memset(party->cpu_s, 0, sizeof party->cpu_s);
     if (run_rounds(party, row, racers) != 0 || daemon_cpu_s(party, &after_s) != 0 ||
-        peer_cpu_s(party, peer_s) != 0)
+        add_peers_cpu_s(party) != 0)
         return -1;
     for (int k = 0; k < row->series_count; k++)
-        racers[k].series->task_cpu_s = party->cpu_s[racers[k].kind] + peer_s[racers[k].kind];
+        racers[k].series->task_cpu_s = party->cpu_s[racers[k].kind];
     row->series[0].daemon_cpu_s = after_s - before_s;
     return party_send_row(party, row);
-}
-
-static int end_peers(struct party *party)
-{
-    const struct order order = {.what = ORDER_END};
-    for (int i = 0; i < party->plan.peer_count; i++) {
-        int error = order_send(party->vm, party->plan.peers[i], &order);
-        if (error)
-            return party_fail_vm(party, "a peer", error);
-    }
-    return 0;
 }
 
 /* Covey goes first, so that the route has been chosen when the raw programs are. */
@@ -289,10 +357,12 @@ int lead_measure(struct party *party)
         return -1;
     for (int i = 0; i < party->plan.size_count; i++) {
         struct bench_row row = {.bytes = party->plan.sizes[i]};
+        if (party->plan.what == BENCH_BARRIER)
+            snprintf(row.label, sizeof row.label, "%d tasks", party->plan.peer_count + 1);
         int failed = measure_row(party, &row);
         bench_row_free(&row);
         if (failed)
             return failed;
     }
-    return end_peers(party);
+    return tell_all(party, &(const struct order){.what = ORDER_END});
 }

@@ -4,16 +4,15 @@
  *   main.c    this file: joins, takes the plan, leads or serves, reports
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
- *   wire.c    Covey's messages               raw.c raw_shm.c   the programs to compare with
+ *   spawn.c   starting tasks                 wire.c     Covey's messages
+ *   raw.c raw_shm.c   the programs to compare with
  *
  * Both ends of a raw program are the two tasks themselves: the same processes on the same
  * processors, which run now Covey and now the other.
  */
-#include <limits.h>
-#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/bench/party.h"
 
@@ -59,18 +58,33 @@ static int report(struct party *party, int failed)
     return failed ? 1 : 0;
 }
 
-static int take_part(struct party *party, int leads)
+static int lead(struct party *party)
 {
-    int failed =
-        take_plan(party) || prepare(party) || (leads ? lead_measure(party) : peer_serve(party));
+    return party->plan.what == BENCH_SPAWN ? spawn_measure(party) : lead_measure(party);
+}
+
+/* Only the leader reports that all went well. */
+static int take_part(struct party *party, const char *mode)
+{
+    bool leads = strcmp(mode, "lead") == 0;
+    if (strcmp(mode, "hello") == 0)
+        return spawn_hello(party);
+    int failed = take_plan(party) || prepare(party) || (leads ? lead : peer_serve)(party);
     close_all(party);
     return failed || leads ? report(party, failed) : 0;
+}
+
+static bool is_mode(const char *word)
+{
+    return strcmp(word, "lead") == 0 || strcmp(word, "peer") == 0 || strcmp(word, "hello") == 0;
 }
 
 int main(int argc, char **argv)
 {
     struct party party = {.program = argv[0]};
-    if (argc != 2 || (strcmp(argv[1], "lead") != 0 && strcmp(argv[1], "peer") != 0)) {
+    if (argc == 2 && strcmp(argv[1], "exit") == 0)
+        return 0;
+    if (argc != 2 || !is_mode(argv[1])) {
         fprintf(stderr, "covey-bench: is started by: covey bench\n");
         return 2;
     }
@@ -79,7 +93,7 @@ int main(int argc, char **argv)
         return 1;
     }
     party.console = covey_parent(party.vm);
-    int status = take_part(&party, strcmp(argv[1], "lead") == 0);
+    int status = take_part(&party, argv[1]);
     covey_leave(&party.vm);
     return status;
 }

@@ -17,7 +17,7 @@ enum order_what {
     ORDER_ECHO = 2,    /* receive a message and send it back, `count` times */
     ORDER_SINK = 3,    /* receive `count` messages, then send one byte back */
     ORDER_CPU = 4,     /* answer: processor seconds of each kind since the last time */
-    ORDER_BARRIER = 5, /* `count` barriers of the group that text names */
+    ORDER_BARRIER = 5, /* `count` barriers of the `bytes` tasks in the group that text names */
     ORDER_MCAST = 6,   /* receive a message and send one byte back, `count` times */
     ORDER_END = 7
 };

@@ -47,6 +47,16 @@ int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t si
     return party_fail(party, raw_name(kind), strerror(errno));
 }
 
+int party_barriers(struct party *party, const char *group, int tasks, int64_t count)
+{
+    int error = 0;
+    if (!party->group)
+        error = covey_group_join(party->vm, group, &party->group);
+    for (int64_t i = 0; i < count && error >= 0; i++)
+        error = covey_group_barrier(party->group, tasks, COVEY_FOREVER);
+    return error < 0 ? party_fail_vm(party, "a barrier", error) : 0;
+}
+
 int party_send_row(struct party *party, const struct bench_row *row)
 {
     covey_msg_t *msg = covey_msg_new();

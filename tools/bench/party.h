@@ -30,9 +30,15 @@ int peer_serve(struct party *party);
 int lead_measure(struct party *party);
 int spawn_measure(struct party *party);
 
+/* What the tasks that spawn_measure() starts do: say that they have joined. An exit status. */
+int spawn_hello(struct party *party);
+
 /* Sends a message to the other end over Covey or a raw program, or receives one. */
 int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
 int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
+
+/* `count` barriers of so many tasks, after joining the group the first time. */
+int party_barriers(struct party *party, const char *group, int tasks, int64_t count);
 
 /* A row to the console. */
 int party_send_row(struct party *party, const struct bench_row *row);

@@ -44,6 +44,15 @@ static int serve_sink(struct party *party, covey_tid_t lead, const struct order 
     return failed ? failed : party_out(party, kind, lead, 1);
 }
 
+static int serve_mcast(struct party *party, covey_tid_t lead, const struct order *order)
+{
+    int failed = 0;
+    for (int64_t i = 0; i < order->count && !failed; i++)
+        failed = party_in(party, RAW_NONE, lead, (size_t)order->bytes) ||
+                 party_out(party, RAW_NONE, lead, 1);
+    return failed;
+}
+
 static int serve_cpu(struct party *party, covey_tid_t lead)
 {
     int error =
@@ -61,6 +70,10 @@ static int serve(struct party *party, covey_tid_t lead, const struct order *orde
         return serve_echo(party, lead, order);
     case ORDER_SINK:
         return serve_sink(party, lead, order);
+    case ORDER_BARRIER:
+        return party_barriers(party, order->text, (int)order->bytes, order->count);
+    case ORDER_MCAST:
+        return serve_mcast(party, lead, order);
     case ORDER_CPU:
         return serve_cpu(party, lead);
     default:
