@@ -8,7 +8,8 @@
 # two (2), or both. A lab of two hosts (tests/lab; needs root) runs a Covey VM and a PVM with a daemon
 # on each host. In every round each system gives one figure for each line, by each way that its
 # program could choose, one after the other, so that a drift of the machine's speed meets them all;
-# what is printed is the median of the rounds. --covey and --pvm take regular expressions which
+# what is printed is the median of the rounds. Ways of PVM that took three times its best or more on
+# every line of a part are left out after the first round. --covey and --pvm take regular expressions which
 # the ways (ROUTE/PACKING) must match, such as --covey '^udp/' or --pvm 'direct/(psend|raw)$';
 # --pvm none leaves PVM out. --keep adds the single figures to FILE.
 #
@@ -59,10 +60,30 @@ all_ways() { # SYSTEM PART
     esac | tr ' ' '\n'
 }
 
-ways_of() { # SYSTEM PART
+ways_of() { # SYSTEM PART HOSTS
     local pattern=$covey_ways
     [ "$1" = covey ] || pattern=$pvm_ways
-    all_ways "$1" "$2" | grep -E -- "$pattern"
+    all_ways "$1" "$2" | grep -E -- "$pattern" | grep -vxFf "$work/hopeless.$1.$2.$3"
+}
+
+# PVM's ways that are not worth another round: never within three times its best, and not its default.
+find_hopeless() { # PART HOSTS
+    local loads
+    loads=$(loads_of "$1" | cut -d' ' -f1 | tr '\n' ' ')
+    awk -v hosts="$2" -v loads=" $loads" '
+        $1 == hosts && $2 == "pvm" && index(loads, " " $4 " ") {
+            line = $4 " " $5
+            ways[$3]
+            took[$3, line] = $6
+            if (!(line in best) || $6 < best[line]) best[line] = $6
+        }
+        END {
+            for (way in ways) {
+                hopeful = way == "daemon/default"
+                for (line in best) if ((way, line) in took && took[way, line] < 3 * best[line]) hopeful = 1
+                if (!hopeful) print way
+            }
+        }' "$work/figures" >"$work/hopeless.pvm.$1.$2"
 }
 
 # ---- Inside the virtual machine ----------------------------------------------------------------
@@ -105,7 +126,7 @@ run_part() { # PART HOSTS
     for system in covey pvm; do
         [ "$system" = covey ] || [ "$pvm_there" = yes ] || continue
         place_of[$system/$1/$2]=$(place "$system" "$1" "$2")
-        for way in $(ways_of "$system" "$1"); do
+        for way in $(ways_of "$system" "$1" "$2"); do
             loads_of "$1" | while read -r -a load; do
                 run_one "$system" "$1" "$2" "$way" "${load[@]}"
             done
@@ -119,7 +140,9 @@ run_rounds() {
         echo "round $round of $rounds" >&2
         for n in $hosts; do
             for part in $parts; do
+                [ "$round" != 1 ] || : >"$work/hopeless.covey.$part.$n" >"$work/hopeless.pvm.$part.$n"
                 run_part "$part" "$n"
+                [ "$round" != 1 ] || find_hopeless "$part" "$n"
             done
         done
     done
