@@ -4,6 +4,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "daemon/version.h"
+
 int bootstrap_print(const struct control_bootstrap *bootstrap, char *line)
 {
     uint8_t bytes[BOOTSTRAP_BYTES_MAX];
@@ -21,8 +23,6 @@ int bootstrap_print(const struct control_bootstrap *bootstrap, char *line)
 static const char *bootstrap_refused(struct control_bootstrap *b, struct cursor *c)
 {
     control_get_bootstrap(c, b);
-    if (cursor_ok(c) && b->version != WIRE_VERSION)
-        return "it comes from a daemon of another version";
     if (!cursor_done(c))
         return "it is damaged";
     if (!bootstrap_name_ok(b->vm) || !bootstrap_name_ok(b->name))
@@ -49,6 +49,11 @@ int bootstrap_read(struct control_bootstrap *bootstrap, FILE *in, struct failure
     }
     sodium_memzero(line, sizeof line);
     sodium_memzero(bytes, sizeof bytes);
+    if (size > 0 && bootstrap->version != WIRE_VERSION)
+        return failure_set(why,
+                           "the line on standard input is from a coveyd of another version, "
+                           "protocol %u; this is coveyd %s",
+                           bootstrap->version, version_short);
     return refused == NULL ? 0
                            : failure_set(why, "cannot use the line on standard input: %s", refused);
 }

@@ -1,19 +1,25 @@
 /*
  * Launching. One ADD_HOSTS request is a batch of launches, which run all at once. Each is a child:
- * /bin/sh with the command line of the launcher (launcher.c), that gets the bootstrap line on its
- * standard input and says "ok INDEX" or why not. A launch has succeeded when it said so and the
- * node has the host in its table; it fails when the child ends without, or LAUNCH_US have passed.
- * The request is answered when every launch has ended.
+ * /bin/sh with the command line of the launcher (launcher.c), with which we have a dialogue. It
+ * gets the bootstrap line (the invitation) and says "ok INDEX" or why not. A launch has succeeded
+ * when it said so and the node has the host in its table; it fails when the child ends without, or
+ * LAUNCH_US have passed. The request is answered when every launch has ended; when the asker is
+ * gone, what has not ended is given up.
  *
- *   NEW -settle-> RUNNING -ok-> JOINING -host up-> DONE        RUNNING, JOINING -...-> FAILED
+ *   NEW -settle-> RUNNING -ok-> JOINING -host up-> DONE           any but DONE -...-> DONE, failed
+ *      \-ssh-> CALLING -ready-> LOOKING -found, right version-> RUNNING
+ *               CALLING -the server is too busy-> PAUSED -timer-> CALLING
+ *
+ * By ssh the invitation is sent only once the right coveyd is known to read it. Until then a login
+ * shell whose start files read is fed empty lines.
  *
  * A child that goes on running after "ok" (a daemon in the foreground under srun, say) is left
- * alone: the launch stays until the child is reaped.
+ * alone: the launch stays until the child is reaped. Of ssh's nothing is left: what still holds
+ * it open after a while (a start file's own background job) loses it.
  */
 #include "daemon/launch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -25,26 +31,43 @@
 #include <sodium.h>
 
 #include "daemon/bootstrap.h"
+#include "daemon/complaint.h"
+#include "daemon/dialogue.h"
 #include "daemon/ending.h"
 #include "daemon/hosts.h"
 #include "daemon/launcher.h"
 #include "daemon/launchspec.h"
 #include "daemon/process.h"
 #include "daemon/reply.h"
+#include "daemon/version.h"
+#include "daemon/watch.h"
 #include "lib/covey.h"
 
-#define LAUNCH_US 30000000u
+#define LAUNCH_US 29000000u    /* an answer has been given within 30 s */
+#define TRY_AGAIN_US 18000000u /* a busy server is tried anew until then */
+#define PAUSE_US 400000u   /* at least; at most four times as much, so that not all come at once */
+#define LINGER_US 2000000u /* an ssh has ended so long after "ok" */
+#define EMPTY_LINES "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
 #define LAUNCHES_MAX 4096
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
 
 struct batch {
     struct daemon *daemon;
     uint32_t to, request;
+    bool orphaned; /* the asker is gone */
     size_t count, running;
     struct control_result results[];
 };
 
-enum state { LAUNCH_NEW, LAUNCH_RUNNING, LAUNCH_JOINING, LAUNCH_DONE };
+enum state {
+    LAUNCH_NEW,
+    LAUNCH_PAUSED,
+    LAUNCH_CALLING,
+    LAUNCH_LOOKING,
+    LAUNCH_RUNNING,
+    LAUNCH_JOINING,
+    LAUNCH_DONE
+};
 
 struct launch {
     struct launch *next;
@@ -54,14 +77,13 @@ struct launch {
     struct control_host_spec spec;
     enum state state;
     uint32_t index;
-    pid_t pid;
-    int said; /* the child's output, -1: closed */
-    struct loop_fd *watch;
+    uint64_t incarnation, begun_us;
+    pid_t pid; /* 0: no child */
+    struct dialogue *dialogue;
     struct loop_child *child;
     struct loop_timer *timer;
-    char line[CONTROL_REASON_MAX + 1]; /* the line that is coming in */
-    size_t line_used;
-    char last[CONTROL_REASON_MAX + 1]; /* the last whole one */
+    struct complaint complaint;
+    char program[DIALOGUE_LINE_MAX + 1]; /* coveyd as found there */
 };
 
 /* ---- results ---- */
@@ -86,7 +108,10 @@ static void launch_result(struct launch *l, int32_t error, const char *text)
     struct daemon *d = l->daemon;
     l->batch = NULL;
     l->state = LAUNCH_DONE;
-    loop_timer_remove(&l->timer);
+    if (l->child != NULL && l->spec.launcher == COVEY_LAUNCH_SSH)
+        loop_timer_start(l->timer, LINGER_US);
+    else
+        loop_timer_remove(&l->timer);
     l->result->error = error;
     l->result->number = error == 0 ? l->index : 0;
     snprintf(l->result->text, sizeof l->result->text, "%s", text);
@@ -113,85 +138,22 @@ __attribute__((format(printf, 3, 4))) static void launch_fail(struct launch *l, 
     launch_result(l, error, text);
 }
 
-/* ---- what the child says ---- */
-
-static void line_take(struct launch *l)
+/* The child failed by itself: its telling words. */
+static void launch_fail_as_said(struct launch *l)
 {
-    unsigned long index;
-    l->line[l->line_used] = '\0';
-    l->line_used = 0;
-    if (l->line[0] == '\0')
-        return;
-    memcpy(l->last, l->line, sizeof l->last);
-    if (sscanf(l->line, "ok %lu", &index) == 1 && index == l->index && l->state == LAUNCH_RUNNING) {
-        l->state = LAUNCH_JOINING;
-        loop_wake(l->daemon->loop);
-    }
+    char text[CONTROL_REASON_MAX + 1];
+    complaint_print(&l->complaint, text, sizeof text);
+    launch_fail(l, complaint_error(&l->complaint), "%s", text);
 }
 
-static void said_close(struct launch *l)
-{
-    loop_fd_remove(&l->watch);
-    if (l->said >= 0)
-        close(l->said);
-    l->said = -1;
-}
+/* ---- what we say ---- */
 
-static void said_read(struct launch *l)
-{
-    char bytes[4096];
-    ssize_t n = 0;
-    while (l->said >= 0 && (n = read(l->said, bytes, sizeof bytes)) > 0)
-        for (ssize_t i = 0; i < n; i++)
-            if (bytes[i] == '\n' || bytes[i] == '\r')
-                line_take(l);
-            else if (l->line_used < sizeof l->line - 1)
-                l->line[l->line_used++] = bytes[i];
-    if (n == 0 || errno != EAGAIN) {
-        line_take(l);
-        said_close(l);
-    }
-}
-
-static void on_said(void *context, int events)
-{
-    (void)events;
-    said_read(context);
-}
-
-static void on_child_end(void *context, int status)
-{
-    struct launch *l = context;
-    l->child = NULL;
-    said_read(l);
-    l->pid = 0;
-    if (l->state == LAUNCH_RUNNING && l->last[0] != '\0')
-        launch_fail(l, COVEY_EADDHOST, "%s", l->last);
-    else if (l->state == LAUNCH_RUNNING && WIFSIGNALED(status))
-        launch_fail(l, COVEY_EADDHOST, "the launcher was killed by signal %d", WTERMSIG(status));
-    else if (l->state == LAUNCH_RUNNING)
-        launch_fail(l, COVEY_EADDHOST, "the launcher ended with status %d and said nothing",
-                    WEXITSTATUS(status));
-    loop_wake(l->daemon->loop);
-}
-
-static void on_late(void *context)
-{
-    struct launch *l = context;
-    const char *last = l->last[0] == '\0' ? "nothing" : l->last;
-    launch_fail(l, COVEY_EADDHOST, "not joined within %u s; the launcher's last words: %.160s",
-                LAUNCH_US / 1000000u, last);
-}
-
-/* ---- beginning ---- */
-
-static int invitation_send(struct launch *l, uint64_t incarnation, int to)
+static bool invitation_print(const struct launch *l, char line[BOOTSTRAP_LINE_MAX])
 {
     struct daemon *d = l->daemon;
-    char line[BOOTSTRAP_LINE_MAX];
     struct control_bootstrap b = {.version = WIRE_VERSION,
                                   .index = l->index,
-                                  .incarnation = incarnation,
+                                  .incarnation = l->incarnation,
                                   .speed = l->spec.speed,
                                   .fail_timeout_us = d->conf.fail_timeout_us,
                                   .encrypt = d->node_config.encrypt,
@@ -203,26 +165,180 @@ static int invitation_send(struct launch *l, uint64_t incarnation, int to)
     memcpy(b.bind, l->spec.bind, sizeof b.bind);
     memcpy(b.interface, l->spec.interface, sizeof b.interface);
     b.env = l->spec.env;
-    int size = bootstrap_print(&b, line); /* fits an empty pipe */
-    bool sent = size > 0 && write(to, line, (size_t)size) == size;
+    int size = bootstrap_print(&b, line);
     sodium_memzero(&b, sizeof b);
-    sodium_memzero(line, sizeof line);
-    return sent ? 0 : -1;
+    return size > 0;
 }
 
-static void launch_watch(struct launch *l)
+static void say(struct launch *l, const char *text)
 {
-    struct loop *loop = l->daemon->loop;
-    l->child = loop_child_add(loop, l->pid, on_child_end, l);
-    l->watch = loop_fd_add(loop, l->said, LOOP_READ, on_said, l);
-    l->timer = loop_timer_add(loop, on_late, l);
-    if (l->timer == NULL || l->watch == NULL || l->child == NULL)
+    if (!dialogue_say(l->dialogue, text, strlen(text)))
         launch_fail(l, COVEY_ENOMEM, "the daemon's memory is exhausted");
-    else
-        loop_timer_start(l->timer, LAUNCH_US);
 }
 
-static void launch_start(struct launch *l, uint64_t incarnation, const int in[2], const int out[2])
+static void invite(struct launch *l)
+{
+    char line[BOOTSTRAP_LINE_MAX];
+    l->state = LAUNCH_RUNNING;
+    if (invitation_print(l, line))
+        say(l, line);
+    else
+        launch_fail(l, COVEY_EADDHOST, "the invitation is too long");
+    sodium_memzero(line, sizeof line);
+    dialogue_end(l->dialogue);
+}
+
+/* ---- what the child says ---- */
+
+/* What greets may leave its line without an end. */
+static bool on_ready(struct launch *l, const char *line)
+{
+    char script[LAUNCHER_LINE_MAX];
+    if (strstr(line, LAUNCHER_READY) == NULL)
+        return false;
+    l->state = LAUNCH_LOOKING;
+    l->complaint = (struct complaint){0}; /* what was said so far was a greeting */
+    if (launcher_script(l->daemon, &l->spec, script))
+        say(l, script);
+    else
+        launch_fail(l, COVEY_EINVAL, "the command line is too long");
+    return true;
+}
+
+static void on_version(struct launch *l, const char *said)
+{
+    if (version_fits(said))
+        invite(l);
+    else if (version_is_one(said))
+        launch_fail(l, COVEY_EVERSION, "%s has %.60s, this VM runs %s; there it is %s",
+                    l->spec.name, said, version_short, l->program);
+    else
+        launch_fail(l, COVEY_EEXEC, "%s is not coveyd, or cannot run there: it says: %s",
+                    l->program, said);
+}
+
+static void on_found(struct launch *l, const char *path)
+{
+    snprintf(l->program, sizeof l->program, "%s", path);
+}
+
+static void on_none(struct launch *l, const char *tried)
+{
+    bool there = strstr(tried, "cannot be executed") != NULL;
+    launch_fail(l, there ? COVEY_EEXEC : COVEY_ENOENT,
+                "there is no coveyd; tried: %s; install it, or name its path by --coveyd", tried);
+}
+
+static void on_session(struct launch *l, const char *nothing)
+{
+    (void)nothing;
+    launch_fail(l, COVEY_EADDHOST,
+                "systemd there ends a daemon with the session (KillUserProcesses=yes); once, "
+                "there: loginctl enable-linger");
+}
+
+/* What the shell there says while it looks for coveyd. */
+static bool on_looked(struct launch *l, const char *line)
+{
+    static const struct {
+        const char *start;
+        void (*on)(struct launch *l, const char *rest);
+    } sayings[] = {
+        {LAUNCHER_FOUND, on_found},
+        {LAUNCHER_SAYS, on_version},
+        {LAUNCHER_NONE, on_none},
+        {LAUNCHER_SESSION, on_session},
+    };
+    for (size_t i = 0; i < sizeof sayings / sizeof sayings[0]; i++) {
+        size_t size = strlen(sayings[i].start);
+        if (strncmp(line, sayings[i].start, size) == 0)
+            return sayings[i].on(l, line + size), true;
+    }
+    return false;
+}
+
+static bool on_joined(struct launch *l, const char *line)
+{
+    unsigned long index;
+    if (sscanf(line, "ok %lu", &index) != 1 || index != l->index)
+        return false;
+    l->state = LAUNCH_JOINING;
+    loop_wake(l->daemon->loop);
+    return true;
+}
+
+static void on_line(void *context, const char *line)
+{
+    struct launch *l = context;
+    bool taken = (l->state == LAUNCH_CALLING && on_ready(l, line)) ||
+                 (l->state == LAUNCH_LOOKING && on_looked(l, line)) ||
+                 (l->state == LAUNCH_RUNNING && on_joined(l, line));
+    if (!taken)
+        complaint_hear(&l->complaint, line);
+}
+
+/* ---- how the child ends ---- */
+
+static bool pause_and_call_again(struct launch *l)
+{
+    if (l->state != LAUNCH_CALLING || !complaint_again(&l->complaint) ||
+        loop_now_us() - l->begun_us > TRY_AGAIN_US)
+        return false;
+    l->state = LAUNCH_PAUSED;
+    l->complaint = (struct complaint){0};
+    dialogue_close(&l->dialogue);
+    loop_timer_start(l->timer, PAUSE_US + randombytes_uniform(3 * PAUSE_US));
+    return true;
+}
+
+static void on_child_end(void *context, int status)
+{
+    struct launch *l = context;
+    l->child = NULL;
+    dialogue_finish(l->dialogue);
+    l->pid = 0;
+    loop_wake(l->daemon->loop);
+    if (l->state == LAUNCH_JOINING || l->state == LAUNCH_DONE || pause_and_call_again(l))
+        return;
+    if (l->complaint.line[0] != '\0')
+        launch_fail_as_said(l);
+    else if (WIFSIGNALED(status))
+        launch_fail(l, COVEY_EADDHOST, "the launcher was killed by signal %d", WTERMSIG(status));
+    else
+        launch_fail(l, COVEY_EADDHOST, "the launcher ended with status %d and said nothing",
+                    WEXITSTATUS(status));
+}
+
+static void launch_fail_late(struct launch *l)
+{
+    static const char *const steps[] = {
+        [LAUNCH_PAUSED] = "its ssh server is too busy",
+        [LAUNCH_CALLING] = "no shell answered (do its start files read?)",
+        [LAUNCH_LOOKING] = "its shell has not found coveyd",
+        [LAUNCH_RUNNING] = "coveyd has not joined",
+        [LAUNCH_JOINING] = "coveyd has joined, but does not answer",
+    };
+    const char *words = l->complaint.line;
+    launch_fail(l, COVEY_ETIMEOUT, "timed out after %u s: %s%s%.160s", LAUNCH_US / 1000000u,
+                steps[l->state], words[0] == '\0' ? "" : "; the last words: ", words);
+}
+
+static void launch_call(struct launch *l);
+
+static void on_timer(void *context)
+{
+    struct launch *l = context;
+    if (l->state == LAUNCH_PAUSED)
+        launch_call(l);
+    else if (l->state != LAUNCH_DONE)
+        launch_fail_late(l);
+    else if (l->pid > 0)
+        kill(-l->pid, SIGKILL);
+}
+
+/* ---- beginning ---- */
+
+static void launch_start(struct launch *l, const int ends[2])
 {
     char line[LAUNCHER_LINE_MAX];
     struct failure why;
@@ -235,45 +351,54 @@ static void launch_start(struct launch *l, uint64_t incarnation, const int in[2]
                               .argv = argv,
                               .env = environ,
                               .files = &l->daemon->files,
-                              .in = in[0],
-                              .out = out[1],
-                              .err = out[1]};
+                              .in = ends[0],
+                              .out = ends[1],
+                              .err = ends[1]};
     log_line(&l->daemon->log, LOG_DEBUG, "host %s: %s", l->spec.name, line);
-    l->pid = process_start(&process, &why);
-    if (l->pid < 0) {
-        launch_fail(l, l->pid, "%s", why.text);
+    pid_t pid = process_start(&process, &why);
+    if (pid < 0) {
+        launch_fail(l, pid, "%s", why.text);
         return;
     }
-    l->said = out[0];
-    if (invitation_send(l, incarnation, in[1]) != 0)
-        launch_fail(l, COVEY_EADDHOST, "the launcher did not take the invitation");
-    else
-        launch_watch(l);
+    l->pid = pid;
+    l->child = loop_child_add(l->daemon->loop, pid, on_child_end, l);
+    if (l->child == NULL)
+        launch_fail(l, COVEY_ENOMEM, "the daemon's memory is exhausted");
 }
 
-static void launch_pipes(struct launch *l, uint64_t incarnation)
+/* Starts the child, and says what can be said to it already. */
+static void launch_call(struct launch *l)
 {
-    int in[2] = {-1, -1}, out[2] = {-1, -1};
-    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 ||
-        fcntl(out[0], F_SETFL, O_NONBLOCK) != 0)
+    int ends[2];
+    bool ssh = l->spec.launcher == COVEY_LAUNCH_SSH;
+    l->state = ssh ? LAUNCH_CALLING : LAUNCH_RUNNING;
+    loop_timer_start(l->timer, LAUNCH_US - (loop_now_us() - l->begun_us));
+    l->dialogue = dialogue_open(l->daemon->loop, on_line, l, ends);
+    if (l->dialogue == NULL) {
         launch_fail(l, COVEY_ERESOURCE, "cannot start the launcher: %s", strerror(errno));
-    else
-        launch_start(l, incarnation, in, out);
-    const int ends[] = {in[0], in[1], out[1], l->said < 0 ? out[0] : -1};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (ends[i] >= 0)
-            close(ends[i]);
+        return;
+    }
+    launch_start(l, ends);
+    close(ends[0]);
+    close(ends[1]);
+    if (l->state == LAUNCH_CALLING)
+        say(l, EMPTY_LINES);
+    else if (l->state == LAUNCH_RUNNING)
+        invite(l);
 }
 
 static void launch_begin(struct launch *l)
 {
-    uint64_t incarnation = 0;
     struct daemon *d = l->daemon;
-    l->state = LAUNCH_RUNNING;
-    int index = node_invite(d->node, l->spec.name, &incarnation, loop_now_us());
+    int index = node_invite(d->node, l->spec.name, &l->incarnation, loop_now_us());
     if (index > 0) {
         l->index = (uint32_t)index;
-        launch_pipes(l, incarnation);
+        l->begun_us = loop_now_us();
+        l->timer = loop_timer_add(d->loop, on_timer, l);
+        if (l->timer == NULL)
+            launch_fail(l, COVEY_ENOMEM, "the daemon's memory is exhausted");
+        else
+            launch_call(l);
     } else if (index == -EEXIST) {
         launch_fail(l, COVEY_EEXIST, "the VM has a host '%s' already", l->spec.name);
     } else {
@@ -287,16 +412,18 @@ static void launch_check(struct launch *l)
 {
     if (l->state == LAUNCH_NEW)
         launch_begin(l);
-    if (l->state != LAUNCH_JOINING)
-        return;
-    const struct host *host = node_host(l->daemon->node, l->index);
-    if (host != NULL && (host->state == HOST_UP || host->state == HOST_SUSPECT))
-        launch_result(l, 0, "");
+    if (l->state == LAUNCH_JOINING) {
+        const struct host *host = node_host(l->daemon->node, l->index);
+        if (host != NULL && (host->state == HOST_UP || host->state == HOST_SUSPECT))
+            launch_result(l, 0, "");
+    }
+    if (l->batch != NULL && l->batch->orphaned)
+        launch_fail(l, COVEY_ECANCELED, "who asked for it is gone");
 }
 
 static void launch_free(struct launch *l)
 {
-    said_close(l);
+    dialogue_close(&l->dialogue);
     loop_timer_remove(&l->timer);
     loop_child_remove(&l->child);
     free(l);
@@ -320,12 +447,33 @@ void launch_fini(struct daemon *d)
     while (d->launches != NULL) {
         struct launch *l = d->launches;
         d->launches = l->next;
-        if (l->batch != NULL && l->pid > 0)
+        if (l->pid > 0 && (l->batch != NULL || l->spec.launcher == COVEY_LAUNCH_SSH))
             kill(-l->pid, SIGKILL); /* its host is not wanted any more */
         if (l->batch != NULL && --l->batch->running == 0)
             free(l->batch);
         launch_free(l);
     }
+}
+
+/* The node may be in the middle of something: what follows waits for launch_settle(). */
+static void batch_orphan(struct daemon *d, struct batch *batch)
+{
+    batch->orphaned = true;
+    loop_wake(d->loop);
+}
+
+void launch_task_gone(struct daemon *d, uint32_t tid)
+{
+    for (struct launch *l = d->launches; l != NULL; l = l->next)
+        if (l->batch != NULL && l->batch->to == tid)
+            batch_orphan(d, l->batch);
+}
+
+void launch_host_gone(struct daemon *d, uint32_t host)
+{
+    for (struct launch *l = d->launches; l != NULL; l = l->next)
+        if (l->batch != NULL && tid_host(l->batch->to) == host)
+            batch_orphan(d, l->batch);
 }
 
 /* ---- the request ---- */
@@ -339,7 +487,6 @@ static bool launch_add(struct batch *batch, size_t i, struct cursor *payload)
     l->daemon = d;
     l->batch = batch;
     l->result = &batch->results[i];
-    l->said = -1;
     batch->running++;
     control_get_host_spec(payload, &l->spec);
     launchspec_complete(&l->spec, &d->conf.launch);
@@ -399,6 +546,7 @@ const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor
         batch_drop(batch);
         return "bad payload";
     }
+    watch_start(d, source);
     batch_refuse(batch);
     return NULL;
 }

@@ -1,9 +1,15 @@
 /*
- * The command lines of the launchers: a template for /bin/sh in which {host}, {user}, {port},
- * {name} and {command} are filled in,
- *   local   {command}
- *   ssh     ssh -o BatchMode=yes ... {host} {command}, quoted once more for the shell over there
- *   exec    the user's own template
+ * The command lines of the launchers, for /bin/sh here:
+ *   local   the daemon's own
+ *   exec    the user's template, with {host}, {user}, {port}, {name} and {command} filled in
+ *   ssh     the user's OpenSSH client and configuration, with what must not surprise set aside
+ *
+ * A login shell may be csh or fish, greet, and read what is not meant for it. So ssh runs one fixed
+ * line that all shells read alike: it has no !, no backslash, no newline and no quote of its own
+ * kind. It starts /bin/sh, says LAUNCHER_READY, and carries out the line that is written to it
+ * then, the one of launcher_script(). That looks for coveyd and says where it is and which version,
+ * or where it is not; and then becomes coveyd, which reads the invitation. Before it knows the
+ * version the launcher sends nothing that is secret.
  */
 #include "daemon/launcher.h"
 
@@ -12,7 +18,42 @@
 
 #include "lib/covey.h"
 
-#define SSH_OPTIONS "-o BatchMode=yes -o ConnectTimeout=20"
+/* $COVEY_SSH is the client with options, as in "ssh -F FILE". Its own questions are for nobody. */
+#define SSH "export SSH_ASKPASS_REQUIRE=never; exec ${COVEY_SSH:-ssh}"
+
+/* The user's configuration decides all but this: nobody is there to answer; a new master would stay
+ * behind, a forwarded port could be taken; and the words that say why it failed must be printed. */
+#define SSH_OPTIONS                                                                                \
+    " -T -a -x -o BatchMode=yes -o ConnectTimeout=12 -o ConnectionAttempts=1 -o ControlMaster=no"  \
+    " -o ClearAllForwardings=yes -o PermitLocalCommand=no -o RemoteCommand=none -o LogLevel=INFO"
+
+/* Empty lines are passed over: they are what is fed to shells that read, see launch.c. */
+#define SSH_COMMAND                                                                                \
+    "exec /bin/sh -c 'echo; echo \"" LAUNCHER_READY "\";"                                          \
+    " while read -r c; do case $c in ?*) eval \"$c\"; exit;; esac; done'"
+
+/* Tries each word of the list before it. $c: coveyd, $t: what was tried. */
+#define SCRIPT_LOOK                                                                                \
+    "; do case $p in \"~/\"*) p=$HOME/${p#??};; esac;"                                             \
+    " case $p in */*) if [ -f \"$p\" ] && [ -x \"$p\" ]; then c=$p;"                               \
+    " elif [ -e \"$p\" ]; then t=\"$t, $p (it cannot be executed)\"; else t=\"$t, $p\"; fi;;"      \
+    " *) c=$(command -v \"$p\") || t=\"$t, $p in PATH=$PATH\";; esac;"                             \
+    " [ -z \"$c\" ] || break; done;"                                                               \
+    " if [ -z \"$c\" ]; then echo \"" LAUNCHER_NONE "${t#, }\"; exit 127; fi; "
+
+/* systemd with KillUserProcesses=yes ends what a session started with the session, unless it is in
+ * the care of the user's own manager, which stays only for users who linger. */
+#define SCRIPT_SESSION                                                                             \
+    "if [ \"$(id -u)\" != 0 ] && [ -n \"$XDG_SESSION_ID\" ] && [ \"$(busctl --timeout=3"           \
+    " get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager"  \
+    " KillUserProcesses 2>/dev/null)\" = \"b true\" ]; then"                                       \
+    " if [ -e \"/var/lib/systemd/linger/$(id -un)\" ]; then s=\"systemd-run --user --scope -q "    \
+    "--\";"                                                                                        \
+    " else echo \"" LAUNCHER_SESSION "\"; exit 1; fi; fi; "
+
+#define SCRIPT_START                                                                               \
+    "v=$(\"$c\" --version </dev/null 2>&1);"                                                       \
+    " echo \"" LAUNCHER_FOUND "$c\"; echo \"" LAUNCHER_SAYS "$v\"; exec $s \"$c\""
 
 struct text {
     char *at, *end;
@@ -33,6 +74,11 @@ static void text_add(struct text *t, const char *bytes, size_t size)
     memcpy(t->at, bytes, size);
     t->at += size;
     *t->at = '\0';
+}
+
+static void text_string(struct text *t, const char *string)
+{
+    text_add(t, string, strlen(string));
 }
 
 /* Adds a word so that a shell reads it as it is. */
@@ -59,29 +105,26 @@ static void text_word(struct text *t, const char *word)
     text_quote(t, word);
 }
 
-/* The daemon's own command line there. */
-static bool daemon_command(const struct daemon *d, const struct control_host_spec *spec,
-                           char *command, size_t size)
+/* What the daemon there is told, after its program. */
+static void text_options(struct text *t, const struct daemon *d,
+                         const struct control_host_spec *spec)
 {
-    struct text t = text_into(command, size);
-    text_quote(&t, spec->coveyd[0] != '\0' ? spec->coveyd : d->program);
-    text_word(&t, "--join");
+    text_word(t, "--join");
     if (spec->cwd[0] != '\0') {
-        text_word(&t, "--cwd");
-        text_word(&t, spec->cwd);
+        text_word(t, "--cwd");
+        text_word(t, spec->cwd);
     }
     if (d->options->verbose)
-        text_word(&t, "--verbose");
+        text_word(t, "--verbose");
     if (spec->launcher == COVEY_LAUNCH_LOCAL && d->options->local)
-        text_word(&t, "--local");
+        text_word(t, "--local");
     const char *config = spec->config;
     if (config[0] == '\0' && spec->launcher == COVEY_LAUNCH_LOCAL && d->options->config != NULL)
         config = d->options->config;
     if (config[0] != '\0') {
-        text_word(&t, "--config");
-        text_word(&t, config);
+        text_word(t, "--config");
+        text_word(t, config);
     }
-    return !t.full;
 }
 
 /* Adds what {NAME} at the beginning of `template_` stands for; returns how long {NAME} is, or 0. */
@@ -123,12 +166,22 @@ static bool template_fill(const char *template_, const struct control_host_spec 
 static bool ssh_line(const struct control_host_spec *spec, const char *command,
                      char line[LAUNCHER_LINE_MAX])
 {
-    char quoted[LAUNCHER_LINE_MAX], template_[128];
-    struct text t = text_into(quoted, sizeof quoted);
-    text_quote(&t, command);
-    snprintf(template_, sizeof template_, "exec ssh " SSH_OPTIONS "%s%s {host} {command}",
-             spec->user[0] != '\0' ? " -l {user}" : "", spec->port != 0 ? " -p {port}" : "");
-    return !t.full && template_fill(template_, spec, quoted, line, LAUNCHER_LINE_MAX);
+    char port[8];
+    struct text t = text_into(line, LAUNCHER_LINE_MAX);
+    text_string(&t, SSH SSH_OPTIONS);
+    if (spec->user[0] != '\0') {
+        text_word(&t, "-l");
+        text_word(&t, spec->user);
+    }
+    if (spec->port != 0) {
+        snprintf(port, sizeof port, "%u", spec->port);
+        text_word(&t, "-p");
+        text_word(&t, port);
+    }
+    text_word(&t, "--");
+    text_word(&t, spec->hostname);
+    text_word(&t, command);
+    return !t.full;
 }
 
 bool launcher_wrap(const struct control_host_spec *spec, const char *command,
@@ -145,5 +198,27 @@ bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
                    char line[LAUNCHER_LINE_MAX])
 {
     char command[LAUNCHER_LINE_MAX];
-    return daemon_command(d, spec, command, sizeof command) && launcher_wrap(spec, command, line);
+    if (spec->launcher == COVEY_LAUNCH_SSH)
+        return launcher_wrap(spec, SSH_COMMAND, line);
+    struct text t = text_into(command, sizeof command);
+    text_quote(&t, spec->coveyd[0] != '\0' ? spec->coveyd : d->program);
+    text_options(&t, d, spec);
+    return !t.full && launcher_wrap(spec, command, line);
+}
+
+bool launcher_script(const struct daemon *d, const struct control_host_spec *spec,
+                     char line[LAUNCHER_LINE_MAX])
+{
+    struct text t = text_into(line, LAUNCHER_LINE_MAX);
+    text_string(&t, "c= t= s=; for p in");
+    if (spec->coveyd[0] != '\0') {
+        text_word(&t, spec->coveyd);
+    } else {
+        text_word(&t, d->program);
+        text_word(&t, "coveyd");
+    }
+    text_string(&t, SCRIPT_LOOK SCRIPT_SESSION SCRIPT_START);
+    text_options(&t, d, spec);
+    text_string(&t, "\n");
+    return !t.full;
 }

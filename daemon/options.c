@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/covey.h"
+#include "daemon/version.h"
 
 static const char usage[] =
     "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--bind A]\n"
@@ -91,7 +91,7 @@ static int options_set(struct options *o, int letter)
     case 'h':
         return fputs(usage, stdout), OPTIONS_DONE;
     case 'V':
-        return puts("coveyd " COVEY_VERSION), OPTIONS_DONE;
+        return printf("coveyd %s\n", version_short), OPTIONS_DONE;
     default:
         return OPTIONS_BAD;
     }

@@ -27,6 +27,9 @@ mandoc              mandoc
 man-db              man
 procps              ps
 iproute2            ip
+openssh-client      ssh
+openssh-server      sshd
+tcsh                tcsh
 '
 lint_needs='
 clang               clang
