@@ -228,6 +228,18 @@ static void print_speed(const struct conf *conf, FILE *out)
     fprintf(out, "%u", conf->speed);
 }
 
+static int parse_fault(struct conf *conf, const char *text)
+{
+    return fault_parse(text, &conf->fault);
+}
+
+static void print_fault(const struct conf *conf, FILE *out)
+{
+    char text[FAULT_TEXT_MAX];
+    fault_print(&conf->fault, text);
+    fputs(text, out);
+}
+
 /* ---- [launch] ---- */
 
 static int parse_launcher(struct conf *conf, const char *text)
@@ -303,6 +315,7 @@ static const struct setting settings[] = {
     {DAEMON, "datagram_max", "1200 to 65000", parse_datagram_max, print_datagram_max},
     {DAEMON, "encrypt", "yes or no", parse_encrypt, print_encrypt},
     {DAEMON, "speed", "1 to 1000000", parse_speed, print_speed},
+    {DAEMON, "fault", CONF_FAULT_EXPECTS, parse_fault, print_fault},
     {LAUNCH, "launcher", "ssh or exec", parse_launcher, print_launcher},
     {LAUNCH, "template", "a command with {command} in it", parse_template, print_template},
     {LAUNCH, "coveyd", "a path", parse_coveyd, print_coveyd},

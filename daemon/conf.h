@@ -9,9 +9,11 @@
 #include <stdio.h>
 
 #include "daemon/failure.h"
+#include "proto/fault.h"
 
 #define CONF_ADDRESS_MAX 127
 #define CONF_INTERFACE_MAX 31
+#define CONF_FAULT_EXPECTS "loss=, dup=, reorder=, corrupt= (0 to 1), delay=, hold= (s), seed="
 #define CONF_TEXT_MAX 1023 /* a path or a command */
 #define CONF_USER_MAX 63
 
@@ -36,6 +38,7 @@ struct conf {
     uint32_t datagram_bytes_max;            /* largest datagram that may be probed for */
     bool encrypt;                           /* what goes to other hosts; a new VM's */
     uint32_t speed;                         /* relative speed of this host, 1000 is the default */
+    struct fault_config fault;              /* what happens to the datagrams it sends, for tests */
     struct conf_launch launch;
 };
 

@@ -50,6 +50,7 @@
 #include "daemon/sockaddr.h"
 #include "daemon/udp.h"
 #include "daemon/watch.h"
+#include "proto/fault_line.h"
 #include "proto/group.h"
 
 #define DATAGRAM_BYTES_MIN 1200
@@ -92,6 +93,15 @@ void daemon_tell(struct daemon *d, const char *format, ...)
 static void on_node_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
 {
     struct daemon *d = context;
+    if (d->faults != NULL)
+        fault_line_put(d->faults, to, bytes, size, loop_now_us());
+    else
+        udp_send(d->udp, to, bytes, size);
+}
+
+static void on_fault_out(void *context, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    const struct daemon *d = context;
     udp_send(d->udp, to, bytes, size);
 }
 
@@ -189,12 +199,13 @@ static void settle(void *context)
     launch_settle(d);
     ending_leave(d);
     uint64_t next_us = node_step(d->node, loop_now_us());
+    uint64_t fault_us = d->faults == NULL ? UINT64_MAX : fault_line_step(d->faults, loop_now_us());
     bool full = udp_flush(d->udp);
     ending_check(d);
     loop_fd_set(d->udp_watch, (d->read_at_us == 0 ? LOOP_READ : 0) | (full ? LOOP_WRITE : 0));
     if (d->read_at_us != 0 && d->read_at_us < next_us)
         next_us = d->read_at_us;
-    loop_alarm_set(d->node_alarm, next_us);
+    loop_alarm_set(d->node_alarm, next_us < fault_us ? next_us : fault_us);
     connection_flush_all(d);
     if (connection_resume_all(d))
         loop_wake(d->loop);
@@ -248,6 +259,17 @@ static int self_addresses(struct daemon *d, struct host *self, struct failure *w
     }
     self->address_count = (uint8_t)(count > 0 ? count : 0);
     return count > 0 ? 0 : -1;
+}
+
+static int faults_open(struct daemon *d, struct failure *why)
+{
+    char text[FAULT_TEXT_MAX];
+    if (!fault_any(&d->conf.fault))
+        return 0;
+    fault_print(&d->conf.fault, text);
+    log_line(&d->log, LOG_INFO, "faults of what is sent: %s", text);
+    d->faults = fault_line_create(&d->conf.fault, on_fault_out, d);
+    return d->faults == NULL ? failure_set(why, "memory is exhausted") : 0;
 }
 
 static int node_open(struct daemon *d, struct failure *why)
@@ -404,7 +426,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
                              .port_first = d->conf.port_first,
                              .port_last = d->conf.port_last};
     d->udp = udp_create(&udp, why);
-    return d->udp == NULL ? -1 : node_open(d, why);
+    return d->udp == NULL || faults_open(d, why) != 0 ? -1 : node_open(d, why);
 }
 
 struct daemon *daemon_create(const struct options *options, const struct conf *conf,
@@ -459,6 +481,7 @@ void daemon_destroy(struct daemon *d)
     loop_signal_remove(&d->on_int);
     loop_signal_remove(&d->on_hup);
     node_destroy(d->node);
+    fault_line_destroy(d->faults);
     udp_destroy(d->udp);
     group_table_destroy(d->groups);
     ending_destroy(d->ending);

@@ -34,6 +34,7 @@ struct daemon {
     struct control_bootstrap invitation; /* how this daemon joins: options->join */
 
     struct udp *udp;
+    struct fault_line *faults; /* before the socket; NULL: none are wanted */
     struct loop_fd *udp_watch;
     uint64_t read_at_us; /* the socket is left alone until then; 0: it is watched */
     struct node *node;

@@ -125,6 +125,10 @@ static void text_options(struct text *t, const struct daemon *d,
         text_word(t, "--config");
         text_word(t, config);
     }
+    if (spec->launcher == COVEY_LAUNCH_LOCAL && d->options->fault != NULL) {
+        text_word(t, "--fault");
+        text_word(t, d->options->fault);
+    }
 }
 
 /* Adds what {NAME} at the beginning of `template_` stands for; returns how long {NAME} is, or 0. */

@@ -21,11 +21,9 @@ static int conf_take_options(struct conf *conf, const struct options *options, s
 {
     const struct {
         const char *name, *value;
-    } given[] = {{"port", options->port},
-                 {"bind", options->bind},
-                 {"address", options->address},
-                 {"interface", options->interface},
-                 {"speed", options->speed}};
+    } given[] = {{"port", options->port},       {"bind", options->bind},
+                 {"address", options->address}, {"interface", options->interface},
+                 {"speed", options->speed},     {"fault", options->fault}};
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
         struct failure cause;
         if (given[i].value != NULL && conf_set(conf, given[i].name, given[i].value, &cause) != 0)

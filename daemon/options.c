@@ -9,7 +9,7 @@
 static const char usage[] =
     "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--bind A]\n"
     "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
-    "              [--cwd DIR] [--encrypt] [--foreground] [--verbose]\n"
+    "              [--cwd DIR] [--fault LIST] [--encrypt] [--foreground] [--verbose]\n"
     "       coveyd --join [...]\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
@@ -26,6 +26,7 @@ static const char usage[] =
     "  --encrypt       encrypt everything that this VM sends from host to host\n"
     "  --config FILE   read FILE instead of the usual covey.conf\n"
     "  --cwd DIR       change to this directory first\n"
+    "  --fault LIST    faults of the datagrams sent, for tests, as in covey.conf(5)\n"
     "  --foreground    do not go to the background; log to standard error\n"
     "  --verbose       log more\n"
     "  --help, --version\n";
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
     {"port", required_argument, NULL, 'p'},
     {"config", required_argument, NULL, 'c'},
     {"cwd", required_argument, NULL, 'd'},
+    {"fault", required_argument, NULL, 'F'},
     {"foreground", no_argument, NULL, 'f'},
     {"verbose", no_argument, NULL, 'v'},
     {"join", no_argument, NULL, 'j'},
@@ -57,9 +59,9 @@ static const char **options_text(struct options *o, int letter)
         int letter;
         const char **text;
     } texts[] = {
-        {'m', &o->vm},    {'n', &o->host},   {'a', &o->address},
-        {'b', &o->bind},  {'p', &o->port},   {'i', &o->interface},
-        {'s', &o->speed}, {'c', &o->config}, {'d', &o->cwd},
+        {'m', &o->vm},   {'n', &o->host},      {'a', &o->address}, {'b', &o->bind},
+        {'p', &o->port}, {'i', &o->interface}, {'s', &o->speed},   {'c', &o->config},
+        {'d', &o->cwd},  {'F', &o->fault},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].letter == letter)

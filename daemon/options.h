@@ -9,7 +9,7 @@
 #include "daemon/failure.h"
 
 struct options {
-    const char *vm, *host, *config, *cwd; /* NULL: not given */
+    const char *vm, *host, *config, *cwd, *fault; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, foreground, verbose, encrypt;
 };

@@ -6,6 +6,7 @@
 #include "daemon/connection.h"
 #include "daemon/reply.h"
 #include "daemon/udp.h"
+#include "proto/fault_line.h"
 
 #define NAME_BYTES_MAX 128
 
@@ -62,6 +63,8 @@ const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *pay
     reply_begin(&reply, d, source, request);
     stats_add_daemon(&reply, d);
     for (size_t i = 0; (name = udp_stat(d->udp, i, &value)) != NULL; i++)
+        stat_add(&reply, name, value);
+    for (size_t i = 0; d->faults != NULL && (name = fault_line_stat(d->faults, i, &value)); i++)
         stat_add(&reply, name, value);
     for (size_t i = 0; (name = node_stat(d->node, i, &value)) != NULL; i++)
         stat_add(&reply, name, value);

@@ -1,4 +1,4 @@
-/* links: daemon/conf.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
+/* links: daemon/conf.c proto/fault.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,6 +71,7 @@ static void every_setting_comes_back(void)
     const char *text = "; a comment\n[daemon]\nfail_timeout = 1.5\njoin_timeout=7\n"
                        "port = 40000-40019\naddress = 192.0.2.1\ninterface = eth1\n"
                        "log_level = debug\ntasks_max = 17\ndatagram_max = 1400\nspeed = 250\n"
+                       "fault = loss=0.05,seed=7\n"
                        "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
                        "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
                        "port = 2222\n";
@@ -92,6 +93,8 @@ static void every_setting_comes_back(void)
     CU_ASSERT_STRING_EQUAL(conf.launch.coveyd, "/opt/coveyd");
     CU_ASSERT_STRING_EQUAL(conf.launch.user, "anna");
     CU_ASSERT_EQUAL(conf.launch.port, 2222);
+    CU_ASSERT_EQUAL(conf.fault.loss_ppm, 50000);
+    CU_ASSERT_EQUAL(conf.fault.seed, 7);
     comes_back(&conf);
 }
 
@@ -127,6 +130,7 @@ static void bad_ones_are_named(void)
         {"[daemon]\nport = -\n", "port must be"},
         {"[daemon]\nlog_level = loud\n", "log_level must be error, info or debug"},
         {"[daemon]\ntasks_max = 99999999999999999999\n", "tasks_max must be"},
+        {"[daemon]\nfault = loss=2\n", ":2: fault must be loss=, dup="},
         {"[daemon]\ncolour = red\n", "unknown setting 'colour'"},
         {"[daemon]\nbind = 10.0.0.1:50\n", "bind must be an IP address"},
         {"[daemon]\naddress = anna\n", "address must be an IP address"},

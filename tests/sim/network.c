@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/fault.h"
+
 struct line {
     uint64_t free_ns; /* when it will be idle */
 };
@@ -23,6 +25,7 @@ struct journey {
 
 struct network {
     struct network_config config;
+    struct fault fault;
     uint64_t now_us, order, random;
     struct line *out, *in;
     uint8_t *cut; /* ports x ports */
@@ -50,6 +53,16 @@ bool random_chance(uint64_t *state, uint32_t ppm)
     return ppm != 0 && random_below(state, NETWORK_MILLION) < ppm;
 }
 
+static struct fault_config fault_of(const struct network_config *c)
+{
+    return (struct fault_config){.loss_ppm = c->loss_ppm,
+                                 .duplicate_ppm = c->duplicate_ppm,
+                                 .reorder_ppm = c->reorder_ppm,
+                                 .corrupt_ppm = c->corrupt_ppm,
+                                 .hold_us = (uint32_t)c->reorder_us,
+                                 .seed = c->seed ^ 0x6661756c74u};
+}
+
 struct network *network_create(const struct network_config *config)
 {
     struct network *n = calloc(1, sizeof *n);
@@ -58,6 +71,8 @@ struct network *network_create(const struct network_config *config)
         return NULL;
     n->config = *config;
     n->random = config->seed ^ 0x6e6574776f726bu;
+    struct fault_config fault = fault_of(config);
+    fault_init(&n->fault, &fault);
     n->out = calloc(ports, sizeof *n->out);
     n->in = calloc(ports, sizeof *n->in);
     n->cut = calloc(ports * ports, 1);
@@ -88,6 +103,7 @@ void network_configure(struct network *n, const struct network_config *config)
     uint32_t ports = n->config.ports;
     n->config = *config;
     n->config.ports = ports;
+    n->fault.config = fault_of(config);
 }
 
 uint64_t network_now(const struct network *n)
@@ -158,73 +174,62 @@ static bool line_pass(struct network *n, struct line *line, uint64_t *at_us, siz
     return true;
 }
 
-static void launch(struct network *n, uint64_t due_us, uint32_t from, uint32_t to,
-                   const void *bytes, size_t size)
+/* A datagram under way, damaged if that is its lot. */
+static void launch(struct network *n, uint64_t due_us, const struct network_datagram *head,
+                   const uint8_t *bytes, size_t bit)
 {
-    struct network_datagram *d = malloc(sizeof *d + size);
+    struct network_datagram *d = malloc(sizeof *d + head->size);
     if (d == NULL)
         abort();
-    d->from = from;
-    d->to = to;
-    d->size = size;
-    if (size != 0)
-        memcpy(d->bytes, bytes, size);
+    *d = *head;
+    if (d->size != 0)
+        memcpy(d->bytes, bytes, d->size);
+    if (bit < 8 * d->size)
+        d->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     heap_push(n, (struct journey){due_us, n->order++, d});
 }
 
 /* When a datagram that came through the lines by at_us is there; later than those before it,
  * unless it is held back and overtaken. */
-static uint64_t journey_end(struct network *n, uint64_t at_us, uint32_t from, uint32_t to)
+static uint64_t journey_end(struct network *n, uint64_t at_us, uint64_t *last_us,
+                            const struct fault_copy *copy)
 {
-    const struct network_config *c = &n->config;
-    uint64_t *last = &n->last_due_us[(size_t)from * c->ports + to];
-    uint64_t due = at_us + random_below(&n->random, c->jitter_us + 1);
-    if (due < *last)
-        due = *last;
-    if (random_chance(&n->random, c->reorder_ppm)) {
-        n->stats.reordered++;
-        return due + 1 + random_below(&n->random, c->reorder_us);
-    }
-    *last = due;
-    return due;
+    uint64_t due = at_us + random_below(&n->random, n->config.jitter_us + 1);
+    if (due < *last_us)
+        due = *last_us;
+    if (!copy->reordered)
+        *last_us = due;
+    return due + copy->after_us;
 }
 
 static bool vanishes(struct network *n, uint32_t from, uint32_t to, size_t size)
 {
     const struct network_config *c = &n->config;
-    uint64_t *count = NULL;
-    if (n->cut[(size_t)from * c->ports + to])
-        count = &n->stats.cut;
-    else if (c->datagram_bytes != 0 && size > c->datagram_bytes)
-        count = &n->stats.too_large;
-    else if (random_chance(&n->random, c->loss_ppm))
-        count = &n->stats.lost;
-    if (count != NULL)
-        ++*count;
-    return count != NULL;
+    bool cut = n->cut[(size_t)from * c->ports + to];
+    bool too_large = c->datagram_bytes != 0 && size > c->datagram_bytes;
+    n->stats.cut += cut;
+    n->stats.too_large += !cut && too_large;
+    return cut || too_large;
 }
 
 void network_send(struct network *n, uint32_t from, uint32_t to, const void *bytes, size_t size)
 {
     const struct network_config *c = &n->config;
-    size_t wire = size + c->overhead_bytes;
-    uint64_t at = n->now_us;
+    const struct network_datagram head = {.from = from, .to = to, .size = size};
+    struct fault_copy copies[FAULT_COPIES_MAX];
+    uint64_t at = n->now_us, *last_us = &n->last_due_us[(size_t)from * c->ports + to];
     n->stats.sent++;
-    if (!line_pass(n, &n->out[from], &at, wire)) {
+    if (!line_pass(n, &n->out[from], &at, size + c->overhead_bytes)) {
         n->stats.overflowed++;
         return;
     }
     if (vanishes(n, from, to, size))
         return;
-    int copies = 1;
-    if (random_chance(&n->random, c->duplicate_ppm)) {
-        n->stats.duplicated++;
-        copies = 2;
-    }
-    for (int i = 0; i < copies; i++) {
+    unsigned count = fault_draw(&n->fault, size, copies);
+    for (unsigned i = 0; i < count; i++) {
         uint64_t due = at + c->delay_us;
-        if (line_pass(n, &n->in[to], &due, wire))
-            launch(n, journey_end(n, due, from, to), from, to, bytes, size);
+        if (line_pass(n, &n->in[to], &due, size + c->overhead_bytes))
+            launch(n, journey_end(n, due, last_us, &copies[i]), &head, bytes, copies[i].bit);
         else
             n->stats.overflowed++;
     }
@@ -263,5 +268,10 @@ void network_isolate(struct network *n, uint32_t port, bool cut)
 
 void network_stats(const struct network *n, struct network_stats *stats)
 {
+    const struct fault_stats *f = &n->fault.stats;
     *stats = n->stats;
+    stats->lost = f->lost;
+    stats->duplicated = f->duplicated;
+    stats->reordered = f->reordered;
+    stats->corrupted = f->corrupted;
 }

@@ -2,9 +2,10 @@
  * network.h - the simulated network: datagrams between numbered ports under a virtual clock and a
  * seed. Everything that happens follows from the seed and the calls, so a run can be replayed.
  *
- * A datagram goes out of its sender's port (rate, queue), may be lost, doubled or held back (so
- * that later ones overtake it), takes the delay, and comes in at its receiver's port (rate, queue
- * again: where several senders meet). A queue that is full drops what comes.
+ * A datagram goes out of its sender's port (rate, queue), may be lost, doubled, corrupted or held
+ * back (so that later ones overtake it) by the lots of proto/fault.h, takes the delay, and comes in
+ * at its receiver's port (rate, queue again: where several senders meet). A queue that is full
+ * drops what comes.
  *
  * The caller owns time: he looks at network_next(), at the deadlines of his own engines, moves the
  * clock to the earliest by network_advance() and takes what is due by network_take().
@@ -24,6 +25,7 @@ struct network_config {
     uint32_t loss_ppm; /* chances in a million, per datagram */
     uint32_t duplicate_ppm;
     uint32_t reorder_ppm; /* held back by up to reorder_us more */
+    uint32_t corrupt_ppm; /* one bit is flipped */
     uint64_t delay_us;    /* one way */
     uint64_t jitter_us;   /* up to so much more, without overtaking */
     uint64_t reorder_us;
@@ -40,7 +42,7 @@ struct network_datagram {
 };
 
 struct network_stats {
-    uint64_t sent, delivered, lost, duplicated, reordered, overflowed, too_large, cut;
+    uint64_t sent, delivered, lost, duplicated, reordered, corrupted, overflowed, too_large, cut;
 };
 
 struct network *network_create(const struct network_config *config); /* NULL: no memory */

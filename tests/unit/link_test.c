@@ -1,4 +1,4 @@
-/* links: lib/link_shm.c lib/link_tcp.c lib/link_sealed.c lib/ring.c proto/auth.c proto/stream_auth.c proto/record.c proto/cursor.c proto/window*.c tests/sim/network.c */
+/* links: lib/link_shm.c lib/link_tcp.c lib/link_sealed.c lib/ring.c proto/auth.c proto/stream_auth.c proto/record.c proto/cursor.c proto/window*.c tests/sim/network.c proto/fault.c */
 /*
  * link_test.c - the contract of link.h, one suite over every kind of link.
  *

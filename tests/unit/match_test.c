@@ -1,4 +1,4 @@
-/* links: lib/match.c lib/arrival.c lib/message.c lib/pack.c lib/unpack.c lib/error.c proto/frame.c proto/cursor.c tests/sim/network.c */
+/* links: lib/match.c lib/arrival.c lib/message.c lib/pack.c lib/unpack.c lib/error.c proto/frame.c proto/cursor.c tests/sim/network.c proto/fault.c */
 /*
  * match_test.c - messages that arrive in frames, and which receive takes which of them.
  *

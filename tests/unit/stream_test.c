@@ -1,4 +1,4 @@
-/* links: lib/stream.c proto/frame.c proto/cursor.c tests/sim/network.c */
+/* links: lib/stream.c proto/frame.c proto/cursor.c tests/sim/network.c proto/fault.c */
 /*
  * stream_test.c - frames over a Unix stream socket: whole, split, stopped, refused, and with
  * descriptors, none of which may be lost or left open.

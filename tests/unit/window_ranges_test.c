@@ -1,4 +1,4 @@
-/* links: proto/window_ranges.c tests/sim/network.c */
+/* links: proto/window_ranges.c tests/sim/network.c proto/fault.c */
 #include "proto/window_ranges.h"
 
 #include <CUnit/CUnit.h>

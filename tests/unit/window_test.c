@@ -1,4 +1,4 @@
-/* links: proto/window*.c proto/cursor.c tests/sim/network.c */
+/* links: proto/window*.c proto/cursor.c tests/sim/network.c proto/fault.c */
 /*
  * window_test.c - one window or two, hand in hand, without a network: what the interface promises,
  * hostile payloads, exhausted memory. What networks do to them stands in tests/sim/window_test.c.
