@@ -2,19 +2,48 @@
  * detector.c - who is alive. A star: the coordinator pings every host, and every host watches the
  * coordinator; so the traffic grows with the number of hosts and not with its square.
  *
- * Any authentic datagram is a sign of life. Half a fail timeout of silence makes a suspect: then
- * hands are shaken again over all its addresses, and up to three other hosts are asked whether they
- * hear it (PROBE, PROBED), as in SWIM. Their answers keep it from being declared gone, though not
- * for ever: a host that the coordinator cannot reach itself is of no use to the VM.
+ * Any authentic datagram is a sign of life. Who has not answered a heartbeat is asked again soon,
+ * for it may have been lost. Half a fail timeout of silence makes a suspect: then hands are shaken
+ * again over all its addresses, and up to three other hosts are asked whether they hear it (PROBE,
+ * PROBED), as in SWIM. Their answers keep it from being declared gone, though not for ever: a host
+ * that the coordinator cannot reach itself is of no use to the VM.
+ *
+ * Who is cut off for less than the fail timeout loses nothing: the last sign of life may be older
+ * than the cut by a heartbeat, and the first one after it comes when the suspect is asked again, so
+ * the silence that ends a host is longer by both. Who is dead is gone for all within the fail
+ * timeout and a second: both are therefore short, whatever the timeout.
  *
  * Own slowness is not taken for others' silence (Lifeguard): member_on_late() moves all that was
  * heard by the time for which this process stood still.
  *
- * A member that hears its coordinator has no timer but the one that would notice its silence.
+ * A member that hears its coordinator has no timer but the one that would notice a heartbeat that
+ * is missing.
  */
 #include "proto/member_state.h"
 
 #define HELPERS 3
+#define BEAT_US_MAX 500000
+#define LOOK_US_MAX 125000
+
+static uint64_t at_most(uint64_t time_us, uint64_t most_us)
+{
+    return time_us < most_us ? time_us : most_us;
+}
+
+uint64_t detector_beat_us(const struct member *m)
+{
+    return at_most(m->config.fail_timeout_us / 10, BEAT_US_MAX);
+}
+
+uint64_t detector_look_us(const struct member *m)
+{
+    return at_most(m->config.fail_timeout_us / 40, LOOK_US_MAX);
+}
+
+uint64_t detector_limit_us(const struct member *m)
+{
+    return m->config.fail_timeout_us + detector_beat_us(m) + detector_look_us(m);
+}
 
 uint64_t detector_silence_us(const struct row *row, uint64_t now_us)
 {
@@ -26,8 +55,9 @@ uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us)
     return now_us > row->direct_us ? now_us - row->direct_us : 0;
 }
 
-static void ping(struct member *m, const struct row *row, uint64_t now_us)
+static void ping(struct member *m, struct row *row, uint64_t now_us)
 {
+    row->pinged_us = now_us;
     m->config.counters->pings_sent++;
     m->owner.ping(m->owner.context, row->host.index, DATAGRAM_PING, 0, now_us);
 }
@@ -107,37 +137,51 @@ static void suspect(struct member *m, struct row *row, uint64_t now_us)
     investigate(m, row, now_us);
 }
 
-/* One look at one host; whether it is suspect. */
-static bool watch_host(struct member *m, struct row *row, uint64_t now_us)
+/* A heartbeat or its answer was lost: it is asked more often, before that makes it a suspect. */
+static bool is_overdue(const struct member *m, const struct row *row, uint64_t now_us)
+{
+    return detector_direct_silence_us(row, now_us) > detector_beat_us(m) + detector_look_us(m);
+}
+
+static void judge(struct member *m, struct row *row, uint64_t now_us)
 {
     uint64_t limit = m->config.fail_timeout_us;
     uint64_t direct = detector_direct_silence_us(row, now_us);
 
-    ping(m, row, now_us);
     if (direct <= limit / 2)
-        return false;
-    if (detector_silence_us(row, now_us) >= limit || direct >= 3 * limit)
+        return;
+    if (detector_silence_us(row, now_us) >= detector_limit_us(m) || direct >= 3 * limit)
         declare_gone(m, row, now_us);
     else
         suspect(m, row, now_us);
-    return true;
+}
+
+/* One look at one host; returns when the next is due. */
+static uint64_t watch_host(struct member *m, struct row *row, uint64_t now_us)
+{
+    bool overdue = is_overdue(m, row, now_us);
+    uint64_t next_us = row->pinged_us + detector_beat_us(m);
+
+    if (overdue || now_us >= next_us) {
+        ping(m, row, now_us);
+        next_us = now_us + detector_beat_us(m);
+    }
+    judge(m, row, now_us);
+    return overdue ? now_us + detector_look_us(m) : next_us;
 }
 
 static void watch_all(struct member *m, uint64_t now_us)
 {
-    bool any = false, any_suspect = false;
+    uint64_t next_us = UINT64_MAX;
 
     for (size_t i = 0; i < m->table.count && m->phase != MEMBER_ENDED; i++) {
         struct row *row = table_at(&m->table, i);
+        uint64_t due_us = is_watched(m, row) ? watch_host(m, row, now_us) : UINT64_MAX;
 
-        if (!is_watched(m, row))
-            continue;
-        any = true;
-        any_suspect |= watch_host(m, row, now_us);
+        next_us = due_us < next_us ? due_us : next_us;
     }
-    if (m->phase == MEMBER_ENDED)
-        return;
-    m->tick_us = any ? now_us + m->config.fail_timeout_us / (any_suspect ? 20 : 10) : UINT64_MAX;
+    if (m->phase != MEMBER_ENDED)
+        m->tick_us = next_us;
 }
 
 /* ---- everyone else ---- */
@@ -147,17 +191,18 @@ static void watch_coordinator(struct member *m, struct row *row, uint64_t now_us
     uint64_t limit = m->config.fail_timeout_us;
     uint64_t direct = detector_direct_silence_us(row, now_us);
 
-    if (direct <= limit / 2) {
-        m->tick_us = row->direct_us + limit / 2 + 1;
+    if (!is_overdue(m, row, now_us)) {
+        m->tick_us = row->direct_us + detector_beat_us(m) + detector_look_us(m) + 1;
         return;
     }
-    m->tick_us = now_us + limit / 20;
+    m->tick_us = now_us + detector_look_us(m);
     if (direct >= 3 * limit) {
         member_end(m, NODE_END_CUT_OFF, "the coordinator cannot be reached from here");
         return;
     }
     ping(m, row, now_us);
-    investigate(m, row, now_us);
+    if (direct > limit / 2)
+        investigate(m, row, now_us);
 }
 
 /* ---- events ---- */

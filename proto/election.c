@@ -1,8 +1,9 @@
 /*
- * election.c - succession. When the coordinator is silent (or said goodbye), the host with the
- * lowest index among the others claims the next epoch; the one after it stands up a little later,
- * and so on (courtesy_us()). The claim is won by the grants of more than half of the hosts, counted
- * once with and once without those that are just joining.
+ * election.c - succession. When the coordinator is silent for so long that any other host would be
+ * declared gone (or when it said goodbye), the host with the lowest index among the others claims
+ * the next epoch; the one after it stands up a little later, and so on (courtesy_us()). The claim
+ * is won by the grants of more than half of the hosts, counted once with and once without those
+ * that are just joining.
  *
  *   CLAIM       = epoch=u64 table-epoch=u64 table-version=u64
  *   CLAIM_REPLY = epoch=u64 granted=u8 3u8(0)
@@ -13,7 +14,7 @@
  */
 #include "proto/member_state.h"
 
-#define QUEUE 10 /* how many hosts stand up in the order of their indices */
+#define QUEUE 6 /* how many hosts stand up in the order of their indices */
 
 static const struct row *coordinator_row(const struct member *m)
 {
@@ -62,21 +63,27 @@ static bool may_stand(const struct member *m)
     return m->phase == MEMBER_UP && !is_coordinator(m) && row_is_up(table_row(&m->table, m->self));
 }
 
+/* Between one host that stands up and the next: many round trips. */
+static uint64_t part_us(const struct member *m)
+{
+    return m->config.fail_timeout_us / 40;
+}
+
 /* How long this host gives way to those before it. Where many died at once, the first QUEUE stand
  * up one by one, all others at random times after them, before anyone gives up. */
 static uint64_t courtesy_us(const struct member *m)
 {
-    const uint64_t part = m->config.fail_timeout_us / 20;
+    const uint64_t part = part_us(m);
     const uint64_t spread = m->self * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     unsigned before = rank(m);
 
-    return before < QUEUE ? before * part : QUEUE * part + spread % (QUEUE / 2 * part);
+    return before < QUEUE ? before * part : QUEUE * part + spread % (QUEUE * part);
 }
 
 /* Before this nobody claims. Who said goodbye is not waited for. */
 static uint64_t patience_end(const struct member *m)
 {
-    return silent_since(m) + (coordinator_row(m) ? m->config.fail_timeout_us * 6 / 10 : 0);
+    return silent_since(m) + (coordinator_row(m) ? detector_limit_us(m) : 0);
 }
 
 /* When this host claims, if nothing is heard until then. */
@@ -145,7 +152,7 @@ static void claim(struct member *m, uint64_t now_us)
  */
 static void drop_claim(struct member *m, uint64_t now_us)
 {
-    uint64_t part = m->config.fail_timeout_us / 20;
+    uint64_t part = part_us(m);
 
     m->election.claimed = 0;
     m->election.not_before_us =

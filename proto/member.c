@@ -23,10 +23,11 @@
  * more than half. Both cannot be had at a time. With two hosts this means: when the second dies,
  * the first goes on; when the first dies, the second cannot tell that from a cut, and ends.
  *
- * Time, in parts of the fail timeout: a host is suspect after 1/2 without a datagram of its own,
- * condemned after 1 without any sign of life, also through others, or after 3 without a datagram of
- * its own. A successor stands up after 0.6 and more of the coordinator's silence; who finds neither
- * the old nor a new coordinator within 1 1/2 ends.
+ * Time. A host is suspect after half a fail timeout without a datagram of its own; condemned when
+ * it gave no sign of life, also through others, for one fail timeout and what detector.c adds, or
+ * after 3 without a datagram of its own. A successor stands up when the coordinator was silent for
+ * as long as any other host may be; who finds neither the old nor a new coordinator within 1.9
+ * ends.
  */
 #include "proto/member.h"
 

@@ -93,6 +93,11 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
 void detector_start(struct member *m, uint64_t now_us);
 void detector_step(struct member *m, uint64_t now_us);
 uint64_t detector_deadline(const struct member *m);
+/* Every host hears from the coordinator so often, and a suspect is asked so often. */
+uint64_t detector_beat_us(const struct member *m);
+uint64_t detector_look_us(const struct member *m);
+/* Silence after which a host is declared gone. */
+uint64_t detector_limit_us(const struct member *m);
 /* How long a host has been silent: without any sign of life, without a datagram of its own. */
 uint64_t detector_silence_us(const struct row *row, uint64_t now_us);
 uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us);

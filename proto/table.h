@@ -33,6 +33,7 @@ struct row {
     bool marked;        /* seen in the full table that is being read */
     uint64_t heard_us;  /* last sign of life, also through others */
     uint64_t direct_us; /* last datagram from itself; 0: none ever */
+    uint64_t pinged_us; /* it was last asked for one */
     uint32_t asker;     /* wants to know when it is heard of, until ... */
     uint64_t asker_until_us;
     uint64_t granted; /* the highest epoch that it granted to this node */

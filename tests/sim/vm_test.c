@@ -1,4 +1,4 @@
-/* links: tests/sim/vm_sim.c tests/sim/network.c tests/sim/nonce_watch.c proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
  * vm_test.c - whole VMs in the simulator (vm_sim.h): some stories that assert what must happen, and
  * thousands of seeds of random weather after which everything must agree again.
@@ -134,6 +134,140 @@ static void coordinator_leaves(void)
     vm_sim_run(sim, SECOND);
     CU_ASSERT_EQUAL(node_coordinator(vm_sim_on(sim, 1)->node), 2);
     vm_sim_check_converged(sim);
+    finish(sim);
+}
+
+/* ---- cuts, stops and deaths against the fail timeout ---- */
+
+static uint32_t gone_seen(struct vm_sim *sim)
+{
+    uint32_t gone = 0;
+
+    for (uint32_t i = 1; vm_sim_life(sim, i); i++)
+        gone += vm_sim_life(sim, i)->gone;
+    return gone;
+}
+
+/* Cut off for less than the timeout, whoever it is: nobody is gone and nothing is lost. */
+static void short_cuts_lose_nothing(void)
+{
+    for (uint32_t host = 0; host < 5; host++) {
+        struct vm_sim *sim = create_up(20 + host, 5);
+
+        for (int i = 0; i < 20; i++) {
+            vm_sim_run(sim, random_below(vm_sim_random(sim), SECOND));
+            send_between_all(sim, 3);
+            network_isolate(vm_sim_network(sim), host, true);
+            vm_sim_run(sim, SECOND + random_below(vm_sim_random(sim), 4 * SECOND - 10000));
+            send_between_all(sim, 3);
+            network_isolate(vm_sim_network(sim), host, false);
+            vm_sim_run(sim, 2 * SECOND);
+            CU_ASSERT_EQUAL(gone_seen(sim), 0);
+            vm_sim_check_converged(sim);
+        }
+        finish(sim);
+    }
+}
+
+/* Cut off for longer: it is gone for all others, ends by itself, and comes back as a new one. */
+static void long_cuts_end_a_host(void)
+{
+    for (uint32_t host = 0; host < 5; host++) {
+        struct vm_sim *sim = create_up(30 + host, 5);
+
+        network_isolate(vm_sim_network(sim), host, true);
+        vm_sim_run(sim, 6 * SECOND);
+        for (uint32_t i = 1; i <= 5; i++)
+            CU_ASSERT(i == host + 1 || vm_sim_life(sim, i)->gone == 1);
+        vm_sim_run(sim, 4 * SECOND);
+        CU_ASSERT_EQUAL(vm_sim_life(sim, host + 1)->ended, NODE_END_CUT_OFF);
+        vm_sim_check_converged(sim);
+        network_isolate(vm_sim_network(sim), host, false);
+        CU_ASSERT(vm_sim_launch(sim, host));
+        vm_sim_run(sim, SECOND);
+        send_between_all(sim, 1);
+        vm_sim_run(sim, SECOND);
+        vm_sim_check_converged(sim);
+        CU_ASSERT_EQUAL(vm_sim_running(sim), 5);
+        finish(sim);
+    }
+}
+
+static bool one_is_gone_for_all(struct vm_sim *sim)
+{
+    for (uint32_t i = 1; vm_sim_life(sim, i); i++)
+        if (vm_sim_life(sim, i)->running && vm_sim_life(sim, i)->gone == 0)
+            return false;
+    return true;
+}
+
+static void die_once(uint64_t seed, uint64_t timeout_us)
+{
+    struct vm_sim_config config = {
+        .network = {.seed = seed, .ports = 5, .delay_us = 200, .jitter_us = 50, .loss_ppm = 10000},
+        .fail_timeout_us = timeout_us,
+        .join_timeout_us = 20 * SECOND};
+    struct vm_sim *sim = vm_sim_create(&config);
+    uint64_t died_us;
+
+    vm_sim_bootstrap(sim, 0);
+    for (uint32_t host = 1; host < 5; host++)
+        vm_sim_launch(sim, host);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 5 * SECOND));
+    vm_sim_run(sim, random_below(vm_sim_random(sim), 2 * timeout_us));
+    CU_ASSERT_EQUAL(gone_seen(sim), 0);
+    died_us = vm_sim_now(sim);
+    vm_sim_crash(sim, (uint32_t)random_below(vm_sim_random(sim), 5));
+    CU_ASSERT(vm_sim_run_until(sim, one_is_gone_for_all, timeout_us + SECOND));
+    if (!one_is_gone_for_all(sim))
+        printf("seed %llu: not reported within %.1f s and 1 s\n", (unsigned long long)seed,
+               (double)timeout_us / 1e6);
+    /* a few lost heartbeats cost a bit of it */
+    CU_ASSERT(vm_sim_now(sim) >= died_us + timeout_us * 95 / 100);
+    finish(sim);
+}
+
+/* Whoever dies is gone for all within the timeout and a second, and not before the timeout. */
+static void deaths_are_reported_in_time(void)
+{
+    static const uint64_t TIMEOUTS[] = {SECOND / 2, 2 * SECOND, 5 * SECOND, 30 * SECOND};
+
+    for (uint64_t seed = 1; seed <= 400; seed++)
+        die_once(seed, TIMEOUTS[seed % 4]);
+}
+
+/* Processes that stand still for half the timeout, the coordinator and several at once too. */
+static void short_stops_kill_nobody(void)
+{
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct vm_sim *sim = create_up(1000 + seed, 5);
+        struct network_config bad = {.loss_ppm = 20000, .delay_us = 300, .jitter_us = 300};
+
+        network_configure(vm_sim_network(sim), &bad);
+        for (int i = 0; i < 20; i++) {
+            uint64_t who = 1 + random_below(vm_sim_random(sim), 31);
+
+            for (uint32_t host = 0; host < 5; host++)
+                if (who >> host & 1)
+                    vm_sim_stop(sim, host, 5 * SECOND / 2);
+            vm_sim_run(sim, 5 * SECOND / 2 + random_below(vm_sim_random(sim), 4 * SECOND));
+        }
+        vm_sim_run(sim, 4 * SECOND);
+        CU_ASSERT_EQUAL(gone_seen(sim), 0);
+        CU_ASSERT_EQUAL(vm_sim_running(sim), 5);
+        vm_sim_check_converged(sim);
+        finish(sim);
+    }
+}
+
+/* Of two hosts the second cannot tell the death of the first from a cut, and ends. */
+static void first_of_two_dies(void)
+{
+    struct vm_sim *sim = create_up(40, 2);
+
+    vm_sim_crash(sim, 0);
+    vm_sim_run(sim, 10 * SECOND);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->ended, NODE_END_CUT_OFF);
     finish(sim);
 }
 
@@ -405,6 +539,7 @@ static struct network_config random_network(uint64_t *random, uint32_t hosts, ui
                                    .loss_ppm = LOSS[random_below(random, 4)],
                                    .duplicate_ppm = (uint32_t)random_below(random, 50000),
                                    .reorder_ppm = (uint32_t)random_below(random, 100000),
+                                   .corrupt_ppm = (uint32_t)random_below(random, 10000),
                                    .delay_us = 50 + random_below(random, 20000),
                                    .jitter_us = random_below(random, 5000),
                                    .reorder_us = random_below(random, 30000)};
@@ -465,6 +600,11 @@ static const struct test_case CASES[] = {
     {"death is noticed", death_is_noticed},
     {"coordinator dies", coordinator_dies},
     {"coordinator leaves", coordinator_leaves},
+    {"short cuts lose nothing", short_cuts_lose_nothing},
+    {"long cuts end a host", long_cuts_end_a_host},
+    {"deaths are reported in time", deaths_are_reported_in_time},
+    {"short stops kill nobody", short_stops_kill_nobody},
+    {"first of two dies", first_of_two_dies},
     {"two hosts cut", two_hosts_cut},
     {"minority with coordinator ends", minority_with_coordinator_ends},
     {"joiners do not outvote", joiners_do_not_outvote},

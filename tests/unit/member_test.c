@@ -431,7 +431,8 @@ static void refusal_by_the_coordinator_counts(void)
     member_destroy(m);
 }
 
-/* A member that hears its coordinator is woken by its own timer about twice in a fail timeout. */
+/* A member that hears its coordinator's heartbeats is woken by its own timer not more often than by
+ * them, and asks nothing. */
 static void idle_member(void)
 {
     struct witness w;
@@ -442,7 +443,7 @@ static void idle_member(void)
         member_on_heard(m, 1, now);
         woken += member_step(m, now) < now + FAIL_TIMEOUT_US / 10;
     }
-    CU_ASSERT(woken <= 12 * 3);
+    CU_ASSERT(woken <= 12 * 10);
     CU_ASSERT_EQUAL(w.pings, 0);
     member_destroy(m);
 }
