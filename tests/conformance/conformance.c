@@ -2,9 +2,10 @@
 /*
  * conformance.c - what every route promises, tried with real tasks.
  *
- *   conformance [--route R] [--host HOST] [--case NAME] [--gib N]
+ *   conformance [--route R] [--host HOST] [--case NAME] [--gib N] [--mib N]
  *
- * --gib 0 keeps to sizes for which the memory of a sanitizer build lasts.
+ * --gib 0 keeps to sizes for which the memory of a sanitizer build lasts; with --mib N no array is
+ * larger than N MiB and fewer messages are sent, for routes that are made slow by faults.
  *
  * The program enrols, spawns itself as the other task (on HOST, otherwise where the VM puts it) and
  * runs the cases below one after the other; each is two functions, one a side, that talk over the
@@ -38,8 +39,15 @@ struct side {
     const char *program;
     int route;
     int gib;
+    int mib; /* 0: no limit */
     bool failed;
 };
+
+/* As much as is wanted, or as the limit allows. */
+static size_t bounded(const struct side *s, size_t bytes)
+{
+    return s->mib > 0 && bytes > (size_t)s->mib * MIB ? (size_t)s->mib * MIB : bytes;
+}
 
 /* Fails the case, says where, and leaves the function. */
 #define CHECK(s, condition)                                                                        \
@@ -121,7 +129,7 @@ static const size_t sizes[] = {
 
 static void sizes_ask(struct side *s)
 {
-    for (size_t i = 0; i < SIZES; i++) {
+    for (size_t i = 0; i < SIZES && sizes[i] == bounded(s, sizes[i]); i++) {
         size_t got = 0;
         uint8_t *bytes = pattern_new(sizes[i], i);
         CHECK(s, bytes != NULL);
@@ -136,7 +144,7 @@ static void sizes_ask(struct side *s)
 
 static void sizes_answer(struct side *s)
 {
-    for (size_t i = 0; i < SIZES; i++) {
+    for (size_t i = 0; i < SIZES && sizes[i] == bounded(s, sizes[i]); i++) {
         covey_msg_t *msg;
         const void *view;
         size_t count;
@@ -259,7 +267,10 @@ static void types_answer(struct side *s)
 /* ---- order: small and larger messages, with the route changing in mid-stream ------------------
  */
 
-#define ORDER_COUNT 20000
+static size_t order_count(const struct side *s)
+{
+    return s->mib > 0 ? 4000 : 20000;
+}
 
 static size_t order_size(size_t i)
 {
@@ -272,7 +283,7 @@ static void order_ask(struct side *s)
     bool one_host = covey_tid_host(s->peer) == covey_tid_host(covey_mytid(s->vm));
     int64_t *numbers = calloc(40000, sizeof *numbers);
     CHECK(s, numbers != NULL);
-    for (size_t i = 0; i < ORDER_COUNT; i++) {
+    for (size_t i = 0; i < order_count(s); i++) {
         if (i % 97 == 96) {
             int route = cycle[i / 97 % (one_host ? 4 : 3)];
             CHECK(s, covey_set_route(s->vm, s->peer, route) == 0);
@@ -285,14 +296,14 @@ static void order_ask(struct side *s)
     free(numbers);
     CHECK(s, covey_set_route(s->vm, s->peer, s->route) == 0);
     int64_t good;
-    CHECK(s, recv_number(s, TAG_BACK, &good) == 0 && good == ORDER_COUNT);
+    CHECK(s, recv_number(s, TAG_BACK, &good) == 0 && good == (int64_t)order_count(s));
 }
 
 static void order_answer(struct side *s)
 {
     int64_t *numbers = calloc(40000, sizeof *numbers);
     CHECK(s, numbers != NULL);
-    for (size_t i = 0; i < ORDER_COUNT; i++) {
+    for (size_t i = 0; i < order_count(s); i++) {
         size_t got = 0;
         CHECK(s, covey_recv_array(s->vm, s->peer, TAG_DATA, COVEY_FOREVER, COVEY_INT64, numbers,
                                   40000, &got, NULL) == 0);
@@ -300,7 +311,7 @@ static void order_answer(struct side *s)
               got == order_size(i) && numbers[0] == (int64_t)i && numbers[got - 1] == (int64_t)i);
     }
     free(numbers);
-    CHECK(s, send_number(s, TAG_BACK, ORDER_COUNT) == 0);
+    CHECK(s, send_number(s, TAG_BACK, (int64_t)order_count(s)) == 0);
 }
 
 /* ---- matching: any source, any tag, by tag out of order, probe --------------------------------
@@ -404,7 +415,7 @@ static void cancel_answer(struct side *s)
 
 static void crossing(struct side *s)
 {
-    const size_t size = s->gib > 0 ? 1024 * MIB : 64 * MIB;
+    const size_t size = bounded(s, s->gib > 0 ? 1024 * MIB : 64 * MIB);
     uint8_t *out = malloc(size), *in = malloc(size);
     size_t got = 0;
     CHECK(s, out != NULL && in != NULL);
@@ -426,21 +437,21 @@ static void crossing(struct side *s)
 
 static size_t sleeper_pieces(const struct side *s)
 {
-    return s->gib > 0 ? (size_t)s->gib * 1024 * MIB / SLEEPER_PIECE : 4;
+    return s->gib > 0 && s->mib == 0 ? (size_t)s->gib * 1024 * MIB / SLEEPER_PIECE : 4;
 }
 
 static void sleeper_ask(struct side *s)
 {
-    size_t pieces = sleeper_pieces(s);
+    size_t pieces = sleeper_pieces(s), piece = bounded(s, SLEEPER_PIECE);
     covey_req_t **reqs = calloc(pieces, sizeof *reqs);
-    uint8_t *bytes = pattern_new(SLEEPER_PIECE, 1);
+    uint8_t *bytes = pattern_new(piece, 1);
     int64_t peer_peak, started;
     CHECK(s, reqs != NULL && bytes != NULL);
     CHECK(s, recv_number(s, TAG_BACK, &started) == 0);
     long before = peak_reset();
     for (size_t i = 0; i < pieces; i++)
-        CHECK(s, covey_isend_array(s->vm, s->peer, TAG_DATA, COVEY_UINT8, bytes, SLEEPER_PIECE,
-                                   &reqs[i]) == 0);
+        CHECK(s, covey_isend_array(s->vm, s->peer, TAG_DATA, COVEY_UINT8, bytes, piece, &reqs[i]) ==
+                     0);
     CHECK(s, send_number(s, TAG_OTHER, 0) == 0); /* waits behind all of it */
     for (size_t i = 0; i < pieces; i++) {
         CHECK(s, covey_wait(reqs[i], COVEY_FOREVER) == 0);
@@ -450,25 +461,25 @@ static void sleeper_ask(struct side *s)
     free(bytes);
     CHECK(s, recv_number(s, TAG_BACK, &peer_peak) == 0);
     printf("  %zu MiB offered: the sender grew by %ld MiB, the sleeping receiver by %lld MiB\n",
-           pieces * (SLEEPER_PIECE / MIB), peak_mib() - before, (long long)peer_peak);
+           pieces * (piece / MIB), peak_mib() - before, (long long)peer_peak);
     CHECK(s, s->gib == 0 || (peak_mib() - before < 64 && peer_peak < 64));
 }
 
 static void sleeper_answer(struct side *s)
 {
-    size_t pieces = sleeper_pieces(s);
-    uint8_t *bytes = malloc(SLEEPER_PIECE);
+    size_t pieces = sleeper_pieces(s), piece = bounded(s, SLEEPER_PIECE);
+    uint8_t *bytes = malloc(piece);
     int64_t last;
     CHECK(s, bytes != NULL);
-    memset(bytes, 0, SLEEPER_PIECE);
+    memset(bytes, 0, piece);
     long before = peak_reset();
     CHECK(s, send_number(s, TAG_BACK, 0) == 0);
     sleep(2); /* the case itself: not in the library for a while */
     long asleep = peak_mib() - before;
     for (size_t i = 0; i < pieces; i++)
         CHECK(s, covey_recv_array(s->vm, s->peer, TAG_DATA, COVEY_FOREVER, COVEY_UINT8, bytes,
-                                  SLEEPER_PIECE, NULL, NULL) == 0);
-    CHECK(s, pattern_ok(bytes, SLEEPER_PIECE, 1));
+                                  piece, NULL, NULL) == 0);
+    CHECK(s, pattern_ok(bytes, piece, 1));
     free(bytes);
     CHECK(s, recv_number(s, TAG_OTHER, &last) == 0);
     CHECK(s, send_number(s, TAG_BACK, asleep) == 0);
@@ -480,7 +491,7 @@ static void sleeper_answer(struct side *s)
 static void progress_ask(struct side *s)
 {
     char path[64];
-    const size_t size = 64 * MIB;
+    const size_t size = bounded(s, 64 * MIB);
     covey_req_t *req = NULL;
     uint8_t *bytes = pattern_new(size, 3);
     CHECK(s, bytes != NULL);
@@ -501,7 +512,7 @@ static void progress_ask(struct side *s)
 static void progress_answer(struct side *s)
 {
     char path[64];
-    const size_t size = 64 * MIB;
+    const size_t size = bounded(s, 64 * MIB);
     covey_msg_t *msg;
     uint8_t *bytes = malloc(size);
     CHECK(s, bytes != NULL);
@@ -519,7 +530,10 @@ static void progress_answer(struct side *s)
 /* ---- threads: two threads of one task talk at once ---------------------------------------------
  */
 
-#define THREAD_ROUNDS 2000
+static int64_t thread_rounds(const struct side *s)
+{
+    return s->mib > 0 ? 300 : 2000;
+}
 
 struct talk {
     struct side *side;
@@ -531,7 +545,7 @@ static void *talk_main(void *context)
 {
     struct talk *talk = context;
     struct side *s = talk->side;
-    for (int64_t i = 0, back; i < THREAD_ROUNDS; i++) {
+    for (int64_t i = 0, back; i < thread_rounds(s); i++) {
         if (send_number(s, talk->tag, i) != 0 || recv_number(s, talk->tag + 100, &back) != 0 ||
             back != i + talk->tag)
             return NULL;
@@ -553,7 +567,7 @@ static void threads_ask(struct side *s)
 
 static void threads_answer(struct side *s)
 {
-    for (int i = 0; i < 2 * THREAD_ROUNDS; i++) {
+    for (int i = 0; i < 2 * thread_rounds(s); i++) {
         int64_t value;
         struct covey_info info;
         CHECK(s, covey_recv_array(s->vm, s->peer, COVEY_ANY_TAG, COVEY_FOREVER, COVEY_INT64, &value,
@@ -627,9 +641,10 @@ static const struct {
 
 static covey_tid_t spawn_other(struct side *s)
 {
-    char gib[16];
+    char gib[16], mib[16];
     snprintf(gib, sizeof gib, "%d", s->gib);
-    const char *const argv[] = {s->program, "--answer", "--gib", gib, NULL};
+    snprintf(mib, sizeof mib, "%d", s->mib);
+    const char *const argv[] = {s->program, "--answer", "--gib", gib, "--mib", mib, NULL};
     const char *const hosts[] = {s->host, NULL};
     struct covey_spawn what = {.argv = argv,
                                .hosts = s->host != NULL ? hosts : NULL,
@@ -691,10 +706,13 @@ static int ask_all(struct side *s, const char *only)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"route", required_argument, NULL, 'r'}, {"host", required_argument, NULL, 'h'},
-        {"case", required_argument, NULL, 'c'},  {"gib", required_argument, NULL, 'g'},
-        {"answer", no_argument, NULL, 'a'},      {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"route", required_argument, NULL, 'r'},
+                                            {"host", required_argument, NULL, 'h'},
+                                            {"case", required_argument, NULL, 'c'},
+                                            {"gib", required_argument, NULL, 'g'},
+                                            {"mib", required_argument, NULL, 'm'},
+                                            {"answer", no_argument, NULL, 'a'},
+                                            {NULL, 0, NULL, 0}};
     struct side side = {.gib = 10};
     const char *only = NULL;
     bool answer = false;
@@ -708,6 +726,8 @@ int main(int argc, char **argv)
             only = optarg;
         else if (o == 'a')
             answer = true;
+        else if (o == 'm')
+            side.mib = atoi(optarg);
         else if (o == 'g')
             side.gib = atoi(optarg);
         else

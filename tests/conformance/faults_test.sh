@@ -1,0 +1,69 @@
+#!/bin/bash
+# timeout: 1200
+# Runs the conformance suite over udp between two local hosts whose daemons lose, double, reorder and
+# corrupt the datagrams that they send: at 1 %, 5 % and 30 % loss. SOAK=1: with the sizes of the
+# suite without faults; otherwise smaller ones.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/report.sh
+BUILD=${BUILD:-build}
+covey=$BUILD/covey
+program=$BUILD/tests/conformance/conformance
+runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-conf-faults.XXXXXX")
+export XDG_RUNTIME_DIR=$runtime XDG_CONFIG_HOME=$runtime/etc COVEY_VM=conf-faults-$$
+unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE
+
+finish_all() {
+    "$covey" halt >/dev/null 2>&1
+    rm -rf "$runtime"
+}
+trap finish_all EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+start() { # faults
+    mkdir -p "$runtime/etc/covey"
+    printf '[daemon]\nfault = %s\n' "$1" >"$runtime/etc/covey/covey.conf"
+    "$covey" start --local 2 --name "$COVEY_VM" >/dev/null
+}
+
+conforms() { # MiB at most, 0: no limit
+    "$covey" run -n 1 --host h0 "$program" --route udp --host h1 --gib 1 --mib "$1" >"$runtime/out" 2>&1
+    local status=$?
+    cat "$runtime/out"
+    # shellcheck disable=SC2046
+    set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/p' "$runtime/out")
+    passed=$((passed + ${1:-0}))
+    failed=$((failed + ${2:-0}))
+    [ $status = 0 ]
+}
+
+sum() { # counter, over both hosts
+    awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$runtime/stats"
+}
+
+# What was corrupted was refused: nothing that was sent as it was meant to be can fail the MAC.
+happened() {
+    "$covey" stats >"$runtime/stats" || return 1
+    local counter
+    for counter in fault.lost fault.duplicated fault.reordered fault.corrupted udp.refused_mac; do
+        echo "# $counter $(sum $counter)"
+        [ "$(sum $counter)" -gt 0 ] || return 1
+    done
+    [ "$(sum udp.refused_mac)" -le "$(sum fault.corrupted)" ]
+}
+
+# chance of loss, MiB at most
+while read -r loss mib; do
+    faults=loss=$loss,dup=0.01,reorder=0.05,corrupt=0.002,hold=0.002,seed=$((${SEED:-1}))
+    [ "${SOAK:-0}" = 1 ] && mib=0
+    expect "a VM with $faults" start "$faults"
+    expect "udp keeps its promises" conforms "$mib"
+    expect "the faults happened, and what was corrupted was refused" happened
+    expect "it halts" "$covey" halt
+done <<END
+0.01 16
+0.05 8
+0.30 1
+END
+finish
