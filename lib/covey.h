@@ -208,6 +208,13 @@ struct covey_task {
  * covey_free()) and returns their number. Errors: EDAEMON, ENOHOST, ENOMEM. */
 int covey_tasks(covey_t *vm, int host, struct covey_task **list);
 
+/* Both at once, for a look that must not wait for a host that is silent: all daemons are asked side
+ * by side, and one that does not answer within the timeout is listed as COVEY_HOST_SUSPECT, without
+ * its tasks. Sets *hosts and *tasks (free both with covey_free()) and *task_count; returns the
+ * number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
+int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+                 struct covey_task **tasks, int *task_count);
+
 /* ---- Starting and ending tasks ----------------------------------------------------------- */
 
 enum covey_where {

@@ -125,51 +125,69 @@ _Static_assert(sizeof((struct covey_host *)0)->address == ADDRESS_TEXT_BYTES, "s
 /* Adds what one daemon answered to *list; false: no memory, or the answer makes no sense. */
 typedef bool add_fn(uint32_t host, struct cursor *c, void **list, int *count);
 
+/* A question to several daemons, and what they answered so far. */
+struct poll {
+    struct covey *vm;
+    uint8_t kind;
+    add_fn *add;
+    uint64_t deadline_us;
+    bool silence_ok; /* who does not answer in time is a suspect, not an error */
+    void *list;
+    int count;
+};
+
 static bool alive(const struct covey_host *host)
 {
     return host->state == COVEY_HOST_UP || host->state == COVEY_HOST_SUSPECT;
 }
 
-static int collect(struct covey *vm, struct request **r, add_fn *add, void **list, int *count)
+static int poll_collect(struct poll *p, struct request **r, struct covey_host *host)
 {
     uint8_t *content = NULL;
     size_t size = 0;
-    uint32_t host = (*r)->host;
-    int error = request_end(vm, r, clock_us() + ASK_US, &content, &size);
+    int error = request_end(p->vm, r, p->deadline_us, &content, &size);
     if (error == COVEY_EHOSTFAIL || error == COVEY_ENOHOST)
         return COVEY_OK; /* it left meanwhile, and its tasks with it */
+    if (error == COVEY_ETIMEOUT && p->silence_ok) {
+        host->state = COVEY_HOST_SUSPECT;
+        return COVEY_OK;
+    }
     if (error != COVEY_OK)
         return error;
     struct cursor c = cursor_reader(content, size);
     while (error == COVEY_OK && cursor_left(&c) > 0) {
-        if (!add(host, &c, list, count))
+        if (!p->add((uint32_t)host->index, &c, &p->list, &p->count))
             error = error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
     }
     free(content);
     return error;
 }
 
-static int ask_hosts(struct covey *vm, uint8_t kind, const struct covey_host *hosts, int n,
-                     add_fn *add, void **list)
+/* On failure nothing is left in the list. */
+static int poll_hosts(struct poll *p, struct covey_host *hosts, int n)
 {
-    struct request **asked = calloc((size_t)n, sizeof *asked);
-    int count = 0;
+    struct request **asked = calloc((size_t)n + 1, sizeof *asked);
     int error = asked == NULL ? error_code(COVEY_ENOMEM) : COVEY_OK;
     for (int i = 0; i < n && error == COVEY_OK; i++) {
         if (alive(&hosts[i]))
-            asked[i] = request_begin(vm, kind, (uint32_t)hosts[i].index, NULL, 0);
+            asked[i] = request_begin(p->vm, p->kind, (uint32_t)hosts[i].index, NULL, 0);
     }
     for (int i = 0; i < n && asked != NULL; i++) {
-        int one = asked[i] == NULL ? COVEY_OK : collect(vm, &asked[i], add, list, &count);
+        int one = asked[i] == NULL ? COVEY_OK : poll_collect(p, &asked[i], &hosts[i]);
         error = error == COVEY_OK ? one : error;
     }
     free(asked);
-    return error == COVEY_OK ? count : error;
+    if (error == COVEY_OK)
+        return p->count;
+    free(p->list);
+    p->list = NULL;
+    return error;
 }
 
 static int ask(struct covey *vm, uint8_t kind, int host, add_fn *add, void **list)
 {
     struct covey_host *hosts = NULL;
+    struct poll p = {.vm = vm, .kind = kind, .add = add, .deadline_us = clock_us() + ASK_US};
     int n = hosts_ask(vm, &hosts);
     if (n < 0)
         return n;
@@ -181,14 +199,10 @@ static int ask(struct covey *vm, uint8_t kind, int host, add_fn *add, void **lis
         }
     }
     bool known = host == 0 || (last - first == 1 && hosts[first].index == host);
-    *list = NULL;
-    int count = known ? ask_hosts(vm, kind, hosts + first, last - first, add, list)
+    int count = known ? poll_hosts(&p, hosts + first, last - first)
                       : error_set(COVEY_ENOHOST, "no host with index %d", host);
     free(hosts);
-    if (count < 0) {
-        free(*list);
-        *list = NULL;
-    }
+    *list = p.list;
     return count;
 }
 
@@ -220,6 +234,36 @@ int covey_tasks(covey_t *vm, int host, struct covey_task **list)
     if (count >= 0)
         *list = tasks;
     return call_end(vm, &call, count);
+}
+
+static int survey(struct poll *p, struct covey_host **hosts)
+{
+    int n = hosts_ask(p->vm, hosts);
+    if (n < 0)
+        return n;
+    int error = poll_hosts(p, *hosts, n);
+    if (error >= 0)
+        return n;
+    free(*hosts);
+    *hosts = NULL;
+    return error;
+}
+
+int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+                 struct covey_task **tasks, int *task_count)
+{
+    if (vm == NULL || timeout_us < 0 || hosts == NULL || tasks == NULL || task_count == NULL)
+        return error_set(COVEY_EINVAL, "survey: NULL or bad timeout");
+    struct call call = call_begin(vm);
+    struct poll p = {.vm = vm,
+                     .kind = FRAME_TASKS,
+                     .add = add_task,
+                     .deadline_us = clock_us() + (uint64_t)timeout_us,
+                     .silence_ok = true};
+    int n = survey(&p, hosts);
+    *tasks = p.list;
+    *task_count = p.count;
+    return call_end(vm, &call, n);
 }
 
 static bool add_stat(uint32_t host, struct cursor *c, void **list, int *count)

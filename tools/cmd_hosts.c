@@ -1,4 +1,5 @@
-/* covey hosts: the hosts of the VM. */
+/* covey hosts: the hosts of the VM. A host that does not answer is not waited for: it is shown as
+ * suspect, and what runs on it is not known. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -6,6 +7,9 @@
 #include "tools/listing.h"
 #include "tools/report.h"
 #include "tools/table.h"
+
+#define PATIENCE_US 1000000 /* a busy host may take a while */
+#define TASKS_UNKNOWN (-1)
 
 static const char *state_name(int state)
 {
@@ -23,31 +27,31 @@ static const char *state_name(int state)
     }
 }
 
-static int count_tasks(const struct covey_task *tasks, int count, int host)
+static int count_tasks(const struct covey_task *tasks, int count, const struct covey_host *host)
 {
     int found = 0;
     for (int i = 0; i < count; i++)
-        found += tasks[i].host == host;
-    return found;
+        found += tasks[i].host == host->index;
+    return found == 0 && host->state == COVEY_HOST_SUSPECT ? TASKS_UNKNOWN : found;
 }
 
 static json_t *host_json(const struct covey_host *host, int tasks)
 {
-    return json_pack("{s:o, s:i, s:o, s:o, s:s, s:i, s:i, s:i, s:b, s:I, s:I, s:o, s:s}", "name",
-                     report_text(host->name), "index", (int)host->index, "id",
-                     report_text(host->id), "addr", report_text(host->address), "state",
-                     state_name(host->state), "cores", (int)host->cores, "tasks", tasks, "speed",
-                     (int)host->speed, "coordinator", (int)host->coordinator, "memory_bytes",
-                     (json_int_t)host->memory_bytes, "incarnation", (json_int_t)host->incarnation,
-                     "arch", report_text(host->arch), "byte_order",
-                     host->big_endian ? "big" : "little");
+    return json_pack(
+        "{s:o, s:i, s:o, s:o, s:s, s:i, s:o, s:i, s:b, s:I, s:I, s:o, s:s}", "name",
+        report_text(host->name), "index", (int)host->index, "id", report_text(host->id), "addr",
+        report_text(host->address), "state", state_name(host->state), "cores", (int)host->cores,
+        "tasks", tasks == TASKS_UNKNOWN ? json_null() : json_integer(tasks), "speed",
+        (int)host->speed, "coordinator", (int)host->coordinator, "memory_bytes",
+        (json_int_t)host->memory_bytes, "incarnation", (json_int_t)host->incarnation, "arch",
+        report_text(host->arch), "byte_order", host->big_endian ? "big" : "little");
 }
 
 static int print_json(const struct covey_host *hosts, int n, const struct covey_task *tasks, int m)
 {
     json_t *array = json_array();
     for (int i = 0; i < n; i++)
-        report_add(&array, host_json(&hosts[i], count_tasks(tasks, m, hosts[i].index)));
+        report_add(&array, host_json(&hosts[i], count_tasks(tasks, m, &hosts[i])));
     return report_print("hosts", array);
 }
 
@@ -56,7 +60,7 @@ static void add_row(struct table *table, const struct covey_host *host, int task
     char index[16], cores[16], count[16], speed[16], memory[24];
     snprintf(index, sizeof index, "%" PRId32, host->index);
     snprintf(cores, sizeof cores, "%" PRId32, host->cores);
-    snprintf(count, sizeof count, "%d", tasks);
+    snprintf(count, sizeof count, tasks == TASKS_UNKNOWN ? "-" : "%d", tasks);
     snprintf(speed, sizeof speed, "%" PRId32, host->speed);
     snprintf(memory, sizeof memory, "%" PRIu64 " MiB", host->memory_bytes >> 20);
     table_add(table, (const char *const[]){host->name, index, host->address,
@@ -71,7 +75,7 @@ static int print_table(const struct covey_host *hosts, int n, const struct covey
                                            "ARCH",   "ROLE",   NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < n; i++)
-        add_row(table, &hosts[i], count_tasks(tasks, m, hosts[i].index));
+        add_row(table, &hosts[i], count_tasks(tasks, m, &hosts[i]));
     int failed = table_print(table, stdout);
     table_destroy(table);
     return failed ? tool_error("hosts", "memory is exhausted") : TOOL_OK;
@@ -80,21 +84,18 @@ static int print_table(const struct covey_host *hosts, int n, const struct covey
 static int hosts_command(struct tool *tool, int argc, char **argv)
 {
     struct covey_host *hosts;
-    struct covey_task *tasks = NULL;
+    struct covey_task *tasks;
     bool json;
+    int m;
     int status = listing_arguments(argc, argv, &json);
     if (status == TOOL_OK)
         status = tool_join(tool, "hosts");
     if (status != TOOL_OK)
         return status;
-    int n = covey_hosts(tool->vm, &hosts);
+    int n = covey_survey(tool->vm, PATIENCE_US, &hosts, &tasks, &m);
     if (n < 0)
         return tool_failed(tool, "hosts", n);
-    int m = covey_tasks(tool->vm, 0, &tasks);
-    if (m < 0)
-        status = tool_failed(tool, "hosts", m);
-    else
-        status = (json ? print_json : print_table)(hosts, n, tasks, m);
+    status = (json ? print_json : print_table)(hosts, n, tasks, m);
     covey_free(tasks);
     covey_free(hosts);
     return status;

@@ -59,6 +59,7 @@ nothing_left() {
 }
 
 up_hosts() { [ "$(covey hosts | grep -cw up)" -eq "$1" ]; }
+host_is() { covey hosts | grep -q "^$1 .* $2 "; } # HOST STATE
 tasks() { [ "$(covey ps | tail -n +2 | wc -l)" -eq "$1" ]; }
 task_pid() { covey ps | awk '/sleep/ { print $4 }' | sed -n "${1}p"; }
 
@@ -286,7 +287,7 @@ cut_off_daemon() {
     until_so tasks 4 || return 1
     pid=$(covey ps | awk '/ h2 .*sleep/ { print $4 }')
     kill -STOP "$daemon"
-    COVEY_SOCKET=$dir/run/covey/$COVEY_VM/h0.sock until_so up_hosts 3 || return 1
+    COVEY_SOCKET=$dir/run/covey/$COVEY_VM/h0.sock until_so host_is h2 down || return 1
     alive "$pid" || return 1
     kill -CONT "$daemon"
     until_so dead "$daemon" || return 1
