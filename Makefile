@@ -20,7 +20,7 @@ SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS ?= -O2 -g
-COMMON_CFLAGS := -std=c17 -D_GNU_SOURCE $(WARNINGS) -I. -Ilib
+COMMON_CFLAGS := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -I. -Ilib
 ALL_CFLAGS := $(COMMON_CFLAGS) $(CFLAGS) $(SANITIZE) -fPIC -fno-semantic-interposition -MMD -MP
 ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 

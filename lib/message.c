@@ -85,19 +85,51 @@ bool item_header_decode(const uint8_t *bytes, uint64_t left, int *type, uint64_t
     return true;
 }
 
+/* Each as a loop that the compiler turns into vectors: conversion should cost no more than a copy.
+ */
+static void swap_2(uint8_t *at, size_t count)
+{
+    for (uint16_t n; count > 0; count--, at += sizeof n) {
+        memcpy(&n, at, sizeof n);
+        n = __builtin_bswap16(n);
+        memcpy(at, &n, sizeof n);
+    }
+}
+
+static void swap_4(uint8_t *at, size_t count)
+{
+    for (uint32_t n; count > 0; count--, at += sizeof n) {
+        memcpy(&n, at, sizeof n);
+        n = __builtin_bswap32(n);
+        memcpy(at, &n, sizeof n);
+    }
+}
+
+static void swap_8(uint8_t *at, size_t count)
+{
+    for (uint64_t n; count > 0; count--, at += sizeof n) {
+        memcpy(&n, at, sizeof n);
+        n = __builtin_bswap64(n);
+        memcpy(at, &n, sizeof n);
+    }
+}
+
 void elements_swap(int type, void *base, size_t count)
 {
     const struct type *t = type_find(type);
-    size_t width = t == NULL ? 1 : (size_t)(t->size / t->parts);
-    if (width == 1)
-        return;
-    uint8_t *at = base;
-    for (size_t i = 0; i < count * t->parts; i++, at += width) {
-        for (size_t low = 0, high = width - 1; low < high; low++, high--) {
-            uint8_t byte = at[low];
-            at[low] = at[high];
-            at[high] = byte;
-        }
+    size_t parts = t == NULL ? 1 : t->parts;
+    switch (t == NULL ? 1 : t->size / parts) {
+    case 2:
+        swap_2(base, count * parts);
+        break;
+    case 4:
+        swap_4(base, count * parts);
+        break;
+    case 8:
+        swap_8(base, count * parts);
+        break;
+    default:
+        break;
     }
 }
 
@@ -132,16 +164,17 @@ struct covey_msg *message_receive(uint64_t size, uint8_t representation)
     struct covey_msg *msg = covey_msg_new();
     if (msg == NULL)
         return NULL;
-    msg->own = malloc(size > 0 ? size : 1);
+    size_t bytes = (size_t)size;
+    msg->own = addressable(size) ? malloc(bytes > 0 ? bytes : 1) : NULL;
     msg->segments = malloc(sizeof *msg->segments);
     if (msg->own == NULL || msg->segments == NULL) {
         covey_msg_free(msg);
         error_code(COVEY_ENOMEM);
         return NULL;
     }
-    msg->segments[0] = (struct segment){.size = size};
+    msg->segments[0] = (struct segment){.size = bytes};
     msg->segment_count = msg->segment_capacity = 1;
-    msg->own_used = msg->own_capacity = size;
+    msg->own_used = msg->own_capacity = bytes;
     msg->size = size;
     msg->representation = representation;
     return msg;

@@ -45,6 +45,12 @@ struct covey_msg {
 struct covey_msg *message_receive(uint64_t size, uint8_t representation);
 uint8_t *message_bytes(struct covey_msg *msg);
 
+/* Whether this machine can address as much memory: one of 32 bits less than a message may have. */
+static inline bool addressable(uint64_t size)
+{
+    return size <= SIZE_MAX / 2;
+}
+
 /* Bytes that an item of that type and count takes, header and padding included; 0: too large. */
 uint64_t item_bytes(int type, uint64_t count);
 void item_header_encode(uint8_t bytes[ITEM_HEADER_BYTES], int type, uint64_t count);

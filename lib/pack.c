@@ -12,6 +12,8 @@ static int own_reserve(struct covey_msg *msg, size_t more)
 {
     if (msg->own_capacity - msg->own_used >= more)
         return COVEY_OK;
+    if (!addressable((uint64_t)msg->own_used + more))
+        return error_code(COVEY_ENOMEM);
     size_t capacity = msg->own_capacity < 256 ? 256 : msg->own_capacity;
     while (capacity - msg->own_used < more)
         capacity *= 2;
@@ -65,15 +67,17 @@ static uint8_t *own_extend(struct covey_msg *msg, size_t size)
 }
 
 /* The packed size of an item that fits the message, which is made ready for it, or an error. */
-static int64_t item_check(struct covey_msg *msg, int type, size_t count)
+static int64_t item_check(struct covey_msg *msg, int type, uint64_t count)
 {
     if (msg == NULL || covey_type_size(type) == 0)
         return error_set(COVEY_EINVAL, "pack: unknown type %d", type);
     uint64_t size = item_bytes(type, count);
     if (size == 0 || msg->size + size > COVEY_MESSAGE_BYTES_MAX)
         return error_set(COVEY_ETOOBIG,
-                         "pack: %zu elements of %s make the message exceed 2^40 bytes", count,
-                         covey_type_name(type));
+                         "pack: %llu elements of %s make the message exceed 2^40 bytes",
+                         (unsigned long long)count, covey_type_name(type));
+    if (!addressable(size))
+        return error_code(COVEY_ENOMEM);
     message_make_native(msg); /* one that was received and is packed on */
     return (int64_t)size;
 }

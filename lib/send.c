@@ -88,6 +88,8 @@ static int req_array(struct covey_req *req, int type, const void *base, size_t c
         return error_set(COVEY_EINVAL, "send: unknown type %d or NULL array", type);
     if (size == 0)
         return error_set(COVEY_ETOOBIG, "send: the array is larger than 2^40 bytes");
+    if (!addressable(size))
+        return error_code(COVEY_ENOMEM);
     struct covey_msg *msg = &req->array_msg;
     size_t bytes = count * covey_type_size(type);
     item_header_encode(req->array_item, type, count);

@@ -26,14 +26,15 @@ static int make_readable(struct covey_msg *msg)
     message_make_native(msg);
     if (!scattered(msg))
         return COVEY_OK;
-    uint8_t *own = malloc(msg->size);
+    size_t size = (size_t)msg->size;
+    uint8_t *own = addressable(msg->size) ? malloc(size) : NULL;
     if (own == NULL)
         return error_code(COVEY_ENOMEM);
-    message_copy(msg, 0, own, msg->size);
+    message_copy(msg, 0, own, size);
     free(msg->own);
     msg->own = own;
-    msg->own_used = msg->own_capacity = msg->size;
-    msg->segments[0] = (struct segment){.size = msg->size};
+    msg->own_used = msg->own_capacity = size;
+    msg->segments[0] = (struct segment){.size = size};
     msg->segment_count = 1;
     return COVEY_OK;
 }

@@ -65,7 +65,7 @@ static void ping(struct member *m, struct row *row, uint64_t now_us)
 /* Asks some hosts that are well, beginning anywhere, whether they hear the target. */
 static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
 {
-    size_t start = member_random(m) % m->table.count;
+    size_t start = (size_t)(member_random(m) % m->table.count);
     unsigned asked = 0;
 
     for (size_t i = 0; i < m->table.count && asked < HELPERS; i++) {

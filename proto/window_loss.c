@@ -222,8 +222,10 @@ static void sample_rtt(struct window *w, const struct wire_packet *p, const stru
 
 static void tell_cc(struct window *w, const struct tally *t, uint64_t now_us)
 {
-    struct cc_ack ack = {
-        .position = t->position, .bytes = t->bytes, .rtt_us = w->rtt.smoothed_us, .now_us = now_us};
+    struct cc_ack ack = {.position = t->position,
+                         .bytes = (size_t)t->bytes,
+                         .rtt_us = w->rtt.smoothed_us,
+                         .now_us = now_us};
     cc_on_ack(&w->cc, &ack);
 }
 

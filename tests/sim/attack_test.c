@@ -145,7 +145,7 @@ static void mutations(bool encrypt)
     uint64_t opened = sum(sim, "session.opened"), frames = sum(sim, "session.frames_received");
 
     for (size_t i = 0; i < 20000; i++) {
-        size_t which = random_below(vm_sim_random(sim), r->count);
+        size_t which = (size_t)random_below(vm_sim_random(sim), r->count);
         size_t size = r->datagrams[which].size;
         uint8_t *bytes = malloc(size);
 
@@ -155,7 +155,7 @@ static void mutations(bool encrypt)
         bytes[random_below(vm_sim_random(sim), size)] ^=
             (uint8_t)(1 << random_below(vm_sim_random(sim), 8));
         if (i % 4 == 0)
-            size = random_below(vm_sim_random(sim), size);
+            size = (size_t)random_below(vm_sim_random(sim), size);
         vm_sim_inject(sim, 3, r->datagrams[which].to, bytes, size);
         free(bytes);
     }

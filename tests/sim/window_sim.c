@@ -169,7 +169,7 @@ static void end_read(struct sim *s, uint32_t i)
     size_t size;
     while (now >= e->read_us && (size = window_readable(e->window, &bytes)) != 0) {
         if (s->config.read_pause_us != 0) {
-            size = 1 + random_below(&s->random, size);
+            size = 1 + (size_t)random_below(&s->random, size);
             e->read_us = now + random_below(&s->random, s->config.read_pause_us);
         }
         if (e->read + size > writer->written)

@@ -41,9 +41,9 @@ static struct sim_config lan(uint64_t write_bytes)
                                .one_way = true};
 }
 
-static uint64_t between(uint64_t *random, uint64_t low, uint64_t high)
+static size_t between(uint64_t *random, size_t low, size_t high)
 {
-    return low + random_below(random, high - low + 1);
+    return low + (size_t)random_below(random, high - low + 1);
 }
 
 static void seeded_network(struct network_config *n, uint64_t *random)
@@ -72,7 +72,7 @@ static struct sim_config seeded(uint64_t seed)
     c.window.send_buffer_bytes = between(&random, 1, 300000);
     c.window.receive_buffer_bytes = between(&random, 128u << 10, 600000);
     c.write_bytes = between(&random, 0, 150000);
-    c.write_chunk = random_below(&random, 2) == 0 ? 0 : (size_t)between(&random, 200, 20000);
+    c.write_chunk = random_below(&random, 2) == 0 ? 0 : between(&random, 200, 20000);
     c.write_pause_us = random_below(&random, 3) == 0 ? random_below(&random, 20000) : 0;
     c.read_pause_us = random_below(&random, 3) == 0 ? random_below(&random, 20000) : 0;
     c.run_us = 2000;

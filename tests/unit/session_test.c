@@ -283,7 +283,7 @@ static void storm(struct pair *pair, unsigned steps)
         pair->now_us += next_random(pair) % 20000;
         if (pair->count == 0)
             continue;
-        copy = take(pair, next_random(pair) % pair->count);
+        copy = take(pair, (size_t)(next_random(pair) % pair->count));
         if (next_random(pair) % 5 == 0)
             continue;
         give(pair, &copy);
