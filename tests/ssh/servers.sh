@@ -57,10 +57,17 @@ END
     } >"$dir/ssh/$1.conf"
 }
 
+# sshd has the user's own login shell run this: what a user with that login shell would get.
+shell() { # SHELL [HOME [PATH [VARIABLE...]]]
+    printf 'ForceCommand exec env -u SHLVL HOME=%s PATH=%s %s %s -c "$SSH_ORIGINAL_COMMAND"\n' \
+        "${2:-$dir}" "${3:-$dir/bin:/usr/bin:/bin}" "${*:4}" "$1"
+}
+
 # Starts a server, after the words (if any) that bring it to where it is to run.
 server_start() { # NAME [COMMAND...]
     local name=$1 _
     shift
+    : >"$dir/ssh/$name.log"
     "$@" "$sshd" -D -e -f "$dir/ssh/$name.conf" >"$dir/ssh/$name.log" 2>&1 </dev/null &
     servers+=($!)
     for _ in {1..100}; do
@@ -89,4 +96,12 @@ free_ports() { # N: so many ports in a row that nobody listens on
         echo "$first"
         return
     done
+}
+
+told() { # host, regular expression: the one line about it in $dir/err
+    local line
+    line=$(grep "^covey: $1: " "$dir/err")
+    [ "$(echo "$line" | wc -l)" = 1 ] && [ ${#line} -le 330 ] && [[ $line =~ $2 ]] && return 0
+    echo "of $1 was said: $line"
+    return 1
 }

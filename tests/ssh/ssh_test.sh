@@ -60,14 +60,6 @@ none_left() { no_client && [ -z "$(our_daemons)" ]; }
 
 up_hosts() { [ "$(covey hosts | grep -cw up)" -eq "$1" ]; }
 
-told() { # host, regular expression: the one line about it in $dir/err
-    local line
-    line=$(grep "^covey: $1: " "$dir/err")
-    [ "$(echo "$line" | wc -l)" = 1 ] && [ ${#line} -le 330 ] && [[ $line =~ $2 ]] && return 0
-    echo "of $1 was said: $line"
-    return 1
-}
-
 add() { # arguments: `covey add`, its words in $dir/out and $dir/err, its seconds in $took
     local begun=$EPOCHREALTIME status
     covey add "$@" >"$dir/out" 2>"$dir/err" </dev/null
@@ -111,12 +103,6 @@ kind() { # NAME, lines for sshd on standard input
 environment() {
     echo "SetEnv COVEY_SSH_TEST=$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config" \
         "COVEY_TEST_SUITE=${COVEY_TEST_SUITE:-}"
-}
-
-# sshd has the user's own login shell run this: what a user with that login shell would get.
-shell() { # SHELL [HOME [PATH [VARIABLE...]]]
-    printf 'ForceCommand exec env -u SHLVL HOME=%s PATH=%s %s %s -c "$SSH_ORIGINAL_COMMAND"\n' \
-        "${2:-$dir}" "${3:-$dir/bin:/usr/bin:/bin}" "${*:4}" "$1"
 }
 
 home() { # NAME: a home with the .bashrc of standard input

@@ -1,0 +1,125 @@
+#!/bin/bash
+# lab_test.sh - the ssh launcher between the hosts of a lab, each with an OpenSSH server.
+# timeout: 180
+#
+# One `covey start --hosts` calls ten hosts at once: some are well, over IPv4 and IPv6; one is cut
+# off in silence, one has another host key, one wants a password, one has no coveyd, one an older
+# one, one no server, one a full disk. All is told within 30 s, and those that are well form a VM.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/report.sh
+. tests/report.sh
+BUILD=$(realpath "${BUILD:-build}")
+if [ "$(id -u)" != 0 ]; then
+    skip "ssh in a lab" "needs root"
+    finish
+elif ! unshare --net --uts --mount true 2>/dev/null; then
+    skip "ssh in a lab" "namespaces are not allowed here"
+    finish
+fi
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-ssh-lab.XXXXXX")
+# shellcheck source=tests/ssh/servers.sh
+. tests/ssh/servers.sh
+export LAB=ssh-$$ COVEY_VM=ssh$$
+unset COVEY_SOCKET COVEY_ROUTE COVEYD
+lab=$PWD/tests/lab/lab
+
+cleanup() {
+    servers_stop
+    "$lab" down
+    rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+on_h1() { "$lab" exec h1 "$@"; }
+
+# A line of the hosts file, and the server of the host if there is one.
+host() { # NAME 4|6 KEY [PREPARATION in the host's own view of the file system [LINE FOR SSHD...]]
+    local address
+    address=$("$lab" addr "$1" "$2")
+    echo "$1 hostname=$address user=$(id -un) port=22 coveyd=$dir/there/coveyd" >>"$dir/pool"
+    [ "$3" = - ] || echo "$address $(cut -d' ' -f1,2 "$dir/ssh/$3.pub")" >>"$dir/ssh/known"
+    [ $# -gt 3 ] || return 0
+    server_configure "$1" < <(
+        printf '%s\n' 'ListenAddress 0.0.0.0:22' 'ListenAddress [::]:22' "${@:5}" 'Match all' \
+            "SetEnv XDG_RUNTIME_DIR=/run/covey-lab/$LAB/run/$1 COVEY_TEST_SUITE=${COVEY_TEST_SUITE:-}"
+        shell sh
+    )
+    # shellcheck disable=SC2016
+    server_start "$1" "$lab" exec "$1" unshare --mount sh -c "$4"' && exec "$0" "$@"'
+}
+
+pool_up() {
+    "$lab" up --hosts 11 --rate 1G && servers_prepare || return 1
+    mkdir "$dir/there" "$dir/old" "$dir/full"
+    cp "$BUILD/coveyd" "$dir/there/coveyd"
+    printf '#!/bin/sh\necho "coveyd 0.0.9 (protocol 1)"\n' >"$dir/old/coveyd"
+    chmod 755 "$dir/old/coveyd"
+    host h2 4 host true
+    host h3 6 host true
+    host h4 4 other true
+    host h5 6 host true 'Match all' 'PubkeyAuthentication no' 'PasswordAuthentication yes'
+    host h6 4 host "mount -t tmpfs none $dir/there"
+    host h7 4 host "mount --bind $dir/old $dir/there"
+    host h8 4 host true
+    "$lab" cut h8
+    host h9 6 host
+    host h10 4 host "mount -t tmpfs -o size=4k,nr_inodes=2 none $dir/full && { dd if=/dev/zero of=$dir/full/data bs=4k 2>/dev/null; mount --bind $dir/full /run/covey-lab/$LAB/run/h10; }"
+    host h11 4 host true
+}
+
+# ---- what is seen from h1 ----
+
+all_at_once() {
+    local begun=$EPOCHREALTIME status took
+    on_h1 env COVEYD="$dir/there/coveyd" "$BUILD/covey" start --as h1 --hosts "$dir/pool" >"$dir/out" 2>"$dir/err"
+    status=$?
+    took=$(((${EPOCHREALTIME/./} - ${begun/./}) / 1000000))
+    echo "took $took s"
+    cat "$dir/out" "$dir/err"
+    [ $status = 1 ] && [ $took -le 30 ] && [ "$(wc -l <"$dir/err")" = 7 ]
+}
+
+well() { grep -q "^$1 joined ($2" "$dir/out"; }
+up_hosts() { [ "$(on_h1 "$BUILD/covey" hosts | grep -cw up)" = "$1" ]; }
+run_on_each() { [ "$(on_h1 "$BUILD/covey" run --each hostname | sort | tr '\n' ' ')" = "$1" ]; }
+
+back_again() {
+    local line
+    line=$(grep '^h8 ' "$dir/pool" | sed 's/^h8 /--/; s/ / --/g; s/=/ /g')
+    "$lab" heal h8
+    # shellcheck disable=SC2086 # options of `covey add` are the fields of a hosts file
+    on_h1 "$BUILD/covey" add h8 $line && up_hosts 5
+}
+
+halts() {
+    local _
+    on_h1 "$BUILD/covey" halt || return 1
+    for _ in {1..50}; do
+        "$lab" ps | grep -vE '(sshd|sshd: .*)$' | grep -v "sshd" >"$dir/left" || return 0
+        sleep 0.1
+    done
+    cat "$dir/left"
+    return 1
+}
+
+version=$("$BUILD/coveyd" --version | sed 's/^coveyd //; s/[()]/\\&/g')
+expect "eleven hosts with OpenSSH servers" pool_up
+expect "one start calls them all and ends within 30 s" all_at_once
+expect "h2 is well, over IPv4" well h2 10.77.
+expect "h3 is well, over IPv6" well h3 ''
+expect "h4 has another host key" told h4 'Host key for .* has changed'
+expect "h5 wants a password" told h5 'Permission denied \(password\); it wants a password'
+expect "h6 has no coveyd" told h6 "there is no coveyd; tried: $dir/there/coveyd"
+expect "h7 has an older one" told h7 "h7 has coveyd 0.0.9 \(protocol 1\), this VM runs $version"
+expect "h8 does not answer" told h8 'connect to host .*: Connection timed out; is it up'
+expect "h9 has no server" told h9 'connect to host .*: Connection refused; does sshd run there'
+expect "h10 has a full disk" told h10 'coveyd: .*: No space left on device'
+expect "those that are well form a VM" up_hosts 4
+expect "tasks run on each" run_on_each "h1 h11 h2 h3 "
+expect "a host that was cut off joins when it is back" back_again
+expect "halt leaves nothing but the servers" halts
+finish
