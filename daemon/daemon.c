@@ -473,6 +473,7 @@ void daemon_destroy(struct daemon *d)
     launch_fini(d);
     hosts_fini(d);
     local_close(d->local);
+    runtime_close(&d->runtime, d->exit_status != 0); /* before a console sees the end */
     if (d->tasks.by_local != NULL)
         tasks_fini(&d->tasks);
     loop_fd_remove(&d->udp_watch);
@@ -486,7 +487,6 @@ void daemon_destroy(struct daemon *d)
     group_table_destroy(d->groups);
     ending_destroy(d->ending);
     loop_destroy(d->loop);
-    runtime_close(&d->runtime, d->exit_status != 0);
     log_close(&d->log);
     sodium_memzero(&d->invitation, sizeof d->invitation);
     sodium_memzero(&d->node_config, sizeof d->node_config);

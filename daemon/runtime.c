@@ -19,6 +19,8 @@
 
 #define BACKLOG 4096
 #define LOCK_TRIES 100
+#define PREDECESSOR_TRIES 300
+#define PREDECESSOR_US 20000
 
 /* ---- directories ---- */
 
@@ -211,11 +213,21 @@ static void remove_if_empty(const struct runtime *runtime)
     rmdir(runtime->base); /* that of all VMs: only if this was the last */
 }
 
+/* The daemon of a host that is added again may find its predecessor still ending its tasks: the
+ * coordinator, which lets no two hosts have one name, has let go of it already. */
+static void await_predecessor(const struct runtime *runtime)
+{
+    for (int i = 0; i < PREDECESSOR_TRIES && socket_owner(runtime->socket) != 0; i++)
+        usleep(PREDECESSOR_US);
+}
+
 static int runtime_claim(struct runtime *runtime, const char *vm, const char *host, bool first,
                          struct failure *why)
 {
     if (runtime_names(runtime, vm, host, why) != 0)
         return -1;
+    if (!first)
+        await_predecessor(runtime);
     int lock = runtime_lock(runtime, why);
     if (lock < 0)
         return -1;
@@ -255,13 +267,13 @@ void runtime_close(struct runtime *runtime, bool keep_log)
     if (runtime->listener < 0)
         return;
     int lock = runtime_lock(runtime, &unused);
-    unlink(runtime->socket);
-    close(runtime->listener);
-    runtime->listener = -1;
     if (!keep_log)
         unlink(runtime->log);
+    unlink(runtime->socket);
     each_socket(runtime->directory, remove_dead, NULL);
     remove_if_empty(runtime);
     if (lock >= 0)
         close(lock);
+    close(runtime->listener); /* who waits for the end of this daemon finds nothing of it */
+    runtime->listener = -1;
 }

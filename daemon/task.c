@@ -1,6 +1,7 @@
 #include "daemon/task.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 #include "daemon/daemon.h"
 #include "lib/covey.h"
 #include "lib/stream.h"
+
+#define TASKS_CROWD 64
 
 int tasks_init(struct tasks *tasks, struct daemon *d)
 {
@@ -51,6 +54,8 @@ struct task *task_create(struct daemon *d)
     tasks->first = task;
     tasks->by_local[tid_local(task->tid)] = task;
     tasks->count++;
+    if (tasks->count > tasks->peak)
+        tasks->peak = tasks->count;
     return task;
 }
 
@@ -87,6 +92,15 @@ static void pending_free(struct pending *pending)
     }
 }
 
+/* After a crowd the allocator holds what its buffers took, in pieces: the system gets it back. */
+static void memory_return(struct tasks *tasks)
+{
+    if (tasks->peak < TASKS_CROWD || tasks->count > tasks->peak / 4)
+        return;
+    tasks->peak = tasks->count;
+    malloc_trim(0);
+}
+
 void task_destroy(struct task *task)
 {
     struct tasks *tasks = &task->daemon->tasks;
@@ -106,6 +120,7 @@ void task_destroy(struct task *task)
     loop_timer_remove(&task->linger);
     loop_timer_remove(&task->kill);
     free(task);
+    memory_return(tasks);
 }
 
 struct task *task_find(const struct tasks *tasks, uint32_t tid)

@@ -542,7 +542,7 @@ int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
 int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
                        struct covey_host_result *results);
 
-/* Ends the whole VM: tasks, then daemons; returns when the local daemon is gone. */
+/* Ends the whole VM: tasks, then daemons; returns when those of this host are gone. */
 int covey_halt(covey_t *vm);
 
 struct covey_stat {

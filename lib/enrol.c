@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 #define ENROL_US 10000000u
 #define LEAVE_US 10000000u
 #define JOIN_TRIES 16
+#define END_POLL_MS 1000
 
 /* ---- memberships that exit() must end -------------------------------------------------------- */
 
@@ -163,6 +165,19 @@ static int connect_vm(const char *vm, int skip)
         return error_set(COVEY_EDAEMON, "no VM named '%s' runs here; start one with: covey start",
                          vm);
     return fd;
+}
+
+void enrol_await_end(const char *vm, uint64_t deadline_us)
+{
+    char directory[400];
+    int fd;
+    if (directory_of(vm, directory, sizeof directory) != 0)
+        return;
+    while (clock_us() < deadline_us && (fd = connect_any(directory, 0)) >= 0) {
+        struct pollfd end = {.fd = fd, .events = POLLIN};
+        poll(&end, 1, END_POLL_MS); /* it says nothing: this is its end */
+        close(fd);
+    }
 }
 
 static int connect_daemon(const struct covey_options *o, int skip)

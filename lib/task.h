@@ -389,6 +389,10 @@ int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint
 /* The host table, asked from the own daemon: *hosts is freed by the caller; the number or < 0. */
 int hosts_ask(struct covey *vm, struct covey_host **hosts);
 
+/* ---- enrol.c ---- */
+/* Waits until no daemon of that VM runs on this host any more. */
+void enrol_await_end(const char *vm, uint64_t deadline_us);
+
 /* ---- group.c ---- */
 void group_free_all(struct covey *vm);
 

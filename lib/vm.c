@@ -189,5 +189,7 @@ int covey_halt(covey_t *vm)
     int error = halt_through(vm);
     for (int i = 0; i < HALT_TRIES && (error == COVEY_EDAEMON || error == COVEY_EHOSTFAIL); i++)
         error = halt_again(vm->vm_name);
+    if (error == COVEY_OK)
+        enrol_await_end(vm->vm_name, clock_us() + HALT_US);
     return error;
 }
