@@ -146,7 +146,7 @@ static struct fault_copy draw_copy(struct fault *fault, size_t size)
     if (copy.reordered)
         copy.after_us += 1 + draw_below(fault, c->hold_us);
     if (draw_chance(fault, c->corrupt_ppm, &fault->stats.corrupted))
-        copy.bit = draw_below(fault, 8 * (uint64_t)size);
+        copy.bit = (size_t)draw_below(fault, 8 * (uint64_t)size);
     return copy;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # sysroot.sh ARCH DIR - unpacks the libraries that Covey links for another Debian architecture below
-# DIR (headers and static libraries alone; the C library is that of the cross compiler).
+# DIR; the C library is that of the cross compiler.
 #
 # apt-get keeps all it needs to know of that architecture below DIR/apt: neither the packages nor the
 # architectures of this machine change, and no privilege is needed.
@@ -9,21 +9,30 @@ arch=$1
 root=$2
 packages=(libsodium-dev libev-dev libinih-dev libcunit1-dev)
 
-foreign_apt() {
-    apt-get -q -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
+foreign_apt() { # apt-get or apt-cache, its words
+    local program=$1
+    shift
+    "$program" -q -o APT::Architecture="$arch" -o APT::Architectures="$arch" \
         -o Dir::State::lists="$root/apt/lists" -o Dir::State::status="$root/apt/status" \
         -o Dir::Cache="$root/apt/cache" -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
+# The shared libraries that the -dev packages are for: their names end in a number, and maybe more.
+runtime_packages() {
+    foreign_apt apt-cache depends "${packages[@]}" |
+        sed -En 's/^ *Depends: (lib(sodium|ev|inih|cunit)[0-9].*)$/\1/p'
+}
+
 unpack() {
-    local package
+    local package runtime
     cd "$root/apt/packages" || return
-    foreign_apt update || echo "apt-get update failed; trying with what is known." >&2
-    foreign_apt download "${packages[@]}" || return
+    foreign_apt apt-get update || echo "apt-get update failed; trying with what is known." >&2
+    runtime=$(runtime_packages)
+    # shellcheck disable=SC2086
+    foreign_apt apt-get download "${packages[@]}" $runtime || return
     for package in *.deb; do
         dpkg -x "$package" "$root" || return
     done
-    find "$root" -name '*.so' -delete # they point to libraries that are not here
 }
 
 [ -e "$root/complete" ] && exit 0

@@ -265,8 +265,8 @@ static void splicing(bool encrypt)
     if (!bytes)
         abort();
     for (size_t i = 0; i < 20000; i++) {
-        size_t a = random_below(vm_sim_random(sim), r->count);
-        size_t b = random_below(vm_sim_random(sim), r->count);
+        size_t a = (size_t)random_below(vm_sim_random(sim), r->count);
+        size_t b = (size_t)random_below(vm_sim_random(sim), r->count);
         size_t size = a == b ? 0 : splice(r, a, b, i % 2 == 0, bytes);
 
         /* a number not seen yet, else it ends as a replay */
