@@ -9,7 +9,8 @@
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
  *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, groups.c, stats.c; link.c;
- *                 launcher.c: the command lines that launch.c runs
+ *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what
+ *                 they say, and which of it tells; version.c
  *   task.c        the task table; process.c starts processes, exit.c ends tasks
  *   ending.c      how the daemon itself ends
  *

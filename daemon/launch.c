@@ -138,12 +138,17 @@ __attribute__((format(printf, 3, 4))) static void launch_fail(struct launch *l, 
     launch_result(l, error, text);
 }
 
-/* The child failed by itself: its telling words. */
+/* The child failed by itself: its telling words. Who asked on another host may wonder why ssh does
+ * not get from there what it gets from here. */
 static void launch_fail_as_said(struct launch *l)
 {
+    struct daemon *d = l->daemon;
     char text[CONTROL_REASON_MAX + 1];
+    bool elsewhere =
+        l->state == LAUNCH_CALLING && l->batch != NULL && tid_host(l->batch->to) != daemon_host(d);
     complaint_print(&l->complaint, text, sizeof text);
-    launch_fail(l, complaint_error(&l->complaint), "%s", text);
+    launch_fail(l, complaint_error(&l->complaint), "%s%s%s%s", elsewhere ? "from " : "",
+                elsewhere ? d->name : "", elsewhere ? ": " : "", text);
 }
 
 /* ---- what we say ---- */

@@ -32,24 +32,15 @@ static const char usage[] =
     "  --help, --version\n";
 
 static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},
-    {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},
-    {"address", required_argument, NULL, 'a'},
-    {"bind", required_argument, NULL, 'b'},
-    {"interface", required_argument, NULL, 'i'},
-    {"speed", required_argument, NULL, 's'},
-    {"port", required_argument, NULL, 'p'},
-    {"config", required_argument, NULL, 'c'},
-    {"cwd", required_argument, NULL, 'd'},
-    {"fault", required_argument, NULL, 'F'},
-    {"foreground", no_argument, NULL, 'f'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"join", no_argument, NULL, 'j'},
-    {"encrypt", no_argument, NULL, 'e'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
+    {"vm", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},        {"address", required_argument, NULL, 'a'},
+    {"bind", required_argument, NULL, 'b'},   {"interface", required_argument, NULL, 'i'},
+    {"speed", required_argument, NULL, 's'},  {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'}, {"cwd", required_argument, NULL, 'd'},
+    {"fault", required_argument, NULL, 'F'},  {"foreground", no_argument, NULL, 'f'},
+    {"verbose", no_argument, NULL, 'v'},      {"join", no_argument, NULL, 'j'},
+    {"encrypt", no_argument, NULL, 'e'},      {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
 };
 
 /* Where an option's value goes; NULL for one without. */

@@ -510,16 +510,16 @@ enum covey_launcher {
 
 /* A host to add. Zeroed fields mean the defaults. */
 struct covey_host_spec {
-    const char *name;       /* the host's name in the VM */
-    const char *hostname;   /* whom the launcher calls; NULL: the name */
-    const char *user;       /* the user there; NULL: the launcher's choice */
-    const char *template_;  /* exec launcher: the command, as one shell line */
-    const char *address;    /* address that others reach it by; NULL: found out */
-    const char *bind;       /* address that its daemon binds to; NULL: any */
-    const char *interface;  /* interface whose addresses it offers; NULL: all */
-    const char *coveyd;     /* path of coveyd there; NULL: the coordinator's own path */
-    const char *cwd;        /* working directory of the daemon there; NULL: home or / */
-    const char *config;     /* path of covey.conf there; NULL: the usual ones */
+    const char *name;      /* the host's name in the VM */
+    const char *hostname;  /* whom the launcher calls; NULL: the name */
+    const char *user;      /* the user there; NULL: the launcher's choice */
+    const char *template_; /* exec launcher: the command, as one shell line */
+    const char *address;   /* address that others reach it by; NULL: found out */
+    const char *bind;      /* address that its daemon binds to; NULL: any */
+    const char *interface; /* interface whose addresses it offers; NULL: all */
+    const char *coveyd; /* path of coveyd there; NULL: the coordinator's own, for ssh then PATH */
+    const char *cwd;    /* working directory of the daemon there; NULL: home or / */
+    const char *config; /* path of covey.conf there; NULL: the usual ones */
     const char *const *env; /* "NAME=value" for the daemon and its tasks, ended by NULL; or NULL */
     int launcher;           /* enum covey_launcher */
     int port;               /* TCP port of the ssh server there; 0: the usual one */
@@ -533,8 +533,10 @@ struct covey_host_result {
 };
 
 /* Adds n hosts, all at once; a host that fails does not hold back the others. results has n
- * entries. Returns the number of hosts that joined. Ends within 30 s a host.
- * Errors of the whole call: EINVAL, EDAEMON. */
+ * entries. Returns the number of hosts that joined. Ends within 30 s.
+ * Errors of the whole call: EINVAL, EDAEMON; of a host, with the launcher's own words: EEXIST,
+ * EDENIED (it does not let in, or its host key is another), ETIMEOUT, ENOENT (no coveyd), EEXEC (it
+ * cannot run there), EVERSION, ERESOURCE, EADDHOST (all else). */
 int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
                     struct covey_host_result *results);
 
