@@ -87,23 +87,52 @@ well() { grep -q "^$1 joined ($2" "$dir/out"; }
 up_hosts() { [ "$(on_h1 "$BUILD/covey" hosts | grep -cw up)" = "$1" ]; }
 run_on_each() { [ "$(on_h1 "$BUILD/covey" run --each hostname | sort | tr '\n' ' ')" = "$1" ]; }
 
-back_again() {
+# `covey add` of a host in the pool, as its line there says, asked for on another host.
+add_from() { # ASKER HOST
     local line
-    line=$(grep '^h8 ' "$dir/pool" | sed 's/^h8 /--/; s/ / --/g; s/=/ /g')
-    "$lab" heal h8
+    line=$(grep "^$2 " "$dir/pool" | sed 's/^[^ ]* /--/; s/ / --/g; s/=/ /g')
     # shellcheck disable=SC2086 # options of `covey add` are the fields of a hosts file
-    on_h1 "$BUILD/covey" add h8 $line && up_hosts 5
+    exec "$lab" exec "$1" env --default-signal=INT "$BUILD/covey" add "$2" $line
 }
 
-halts() {
+asked_elsewhere() {
+    (add_from h2 h9) 2>"$dir/err"
+    told h9 'did not join: from h1: ssh: connect to host .*: Connection refused'
+}
+
+clients_on_h1() { [ "$("$lab" ps | awk '$2 == "h1"' | grep -c 'ssh -F')" = "$1" ]; }
+
+until_so() { # command: within 10 s
     local _
-    on_h1 "$BUILD/covey" halt || return 1
-    for _ in {1..50}; do
-        "$lab" ps | grep -vE '(sshd|sshd: .*)$' | grep -v "sshd" >"$dir/left" || return 0
+    for _ in {1..100}; do
+        "$@" && return 0
         sleep 0.1
     done
-    cat "$dir/left"
+    echo "in vain: $*"
+    "$lab" ps
     return 1
+}
+
+interrupted_elsewhere() {
+    local job
+    add_from h2 h8 2>/dev/null &
+    job=$!
+    until_so clients_on_h1 1 || return 1
+    kill -INT $job
+    wait $job
+    [ $? = 130 ] && until_so clients_on_h1 0
+}
+
+back_again() {
+    "$lab" heal h8
+    (add_from h1 h8) && up_hosts 5
+}
+
+only_servers() { [ -z "$("$lab" ps | grep -v sshd)" ]; }
+
+halts() {
+    on_h1 "$BUILD/covey" halt || return 1
+    until_so only_servers
 }
 
 version=$("$BUILD/coveyd" --version | sed 's/^coveyd //; s/[()]/\\&/g')
@@ -120,6 +149,8 @@ expect "h9 has no server" told h9 'connect to host .*: Connection refused; does 
 expect "h10 has a full disk" told h10 'coveyd: .*: No space left on device'
 expect "those that are well form a VM" up_hosts 4
 expect "tasks run on each" run_on_each "h1 h11 h2 h3 "
+expect "who asks on another host is told where ssh ran" asked_elsewhere
+expect "Ctrl-C on another host leaves no ssh" interrupted_elsewhere
 expect "a host that was cut off joins when it is back" back_again
 expect "halt leaves nothing but the servers" halts
 finish
