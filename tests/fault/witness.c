@@ -223,14 +223,26 @@ static bool coordinates(struct driver *d, int host)
     return found;
 }
 
-static void kill_once(struct driver *d)
+/* One that is not on this host: in every second trial the one that coordinates, if it may be. */
+static struct witness *choose_victim(struct driver *d, int trial)
 {
-    char what[256];
-    int64_t first_us;
     struct witness *w;
+    for (int i = 0; i < d->count && trial % 2 == 0; i++) {
+        w = &d->witnesses[i];
+        if (strcmp(w->name, covey_myhost(d->vm)) != 0 && coordinates(d, w->host))
+            return w;
+    }
     do
         w = &d->witnesses[any_below(d, (uint64_t)d->count)];
     while (strcmp(w->name, covey_myhost(d->vm)) == 0);
+    return w;
+}
+
+static void kill_once(struct driver *d, int trial)
+{
+    char what[256];
+    int64_t first_us;
+    struct witness *w = choose_victim(d, trial);
     bool first = coordinates(d, w->host);
     long long late_before_us = atomic_load(&late_us);
     int64_t killed_us = now_us();
@@ -335,7 +347,7 @@ static int drive(covey_t *vm, const struct wish *wish, const char *program)
     hogs_start(&d, wish->hogs);
     meter_start();
     for (int i = 0; i < wish->kills; i++)
-        kill_once(&d);
+        kill_once(&d, i);
     for (int i = 0; i < wish->stops; i++)
         stop_once(&d, whom_to_stop(&d, i));
     hogs_end(&d);

@@ -84,6 +84,17 @@ has_no_process() { # HOST
     return 1
 }
 
+# The shell that tests runs on the first host, too (and so does the grep here).
+has_no_task() { # HOST
+    local _
+    for _ in {1..60}; do
+        processes_on "$1" | grep -qE '[c]oveyd|[s]leep' || return 0
+        sleep 0.25
+    done
+    processes_on "$1"
+    return 1
+}
+
 run_tells_the_loss() { # PID FILE
     local _
     for _ in {1..20}; do
@@ -112,6 +123,72 @@ inside_cut() {
     rm -f "$said"
 }
 
+# ---- hosts are cut off for less than the fail timeout, one after the other, the coordinator too
+
+nobody_was_gone() { ! grep -h ' gone' /run/covey-lab/"$LAB"/run/*/covey/*/*.log; }
+
+# Tasks on h2 and h3 talk all the time.
+inside_short_cuts() {
+    local said pid host
+    said=$(mktemp)
+    (until [ -e "$said.end" ]; do
+        covey run -n 1 --host h2 "$BUILD/tests/conformance/conformance" --route udp --host h3 --mib 4 || exit
+    done) >"$said" 2>&1 &
+    pid=$!
+    for host in h2 h3 h1 h4 h2 h3; do
+        sleep 0.7
+        tests/lab/lab cut $host
+        sleep 1.6 # of 2
+        tests/lab/lab heal $host
+    done
+    touch "$said.end"
+    expect "who was cut off for less than the timeout lost nothing" wait $pid
+    grep -v '^ok' "$said"
+    expect "and nobody was gone for anybody" nobody_was_gone
+    expect "all hosts are up" all_hosts_up
+    rm -f "$said" "$said.end"
+}
+
+# ---- the host that coordinates is cut off and comes back
+
+on_other() { tests/lab/lab exec h2 "$@"; }
+
+coordinator_lost() { # as h2 sees it
+    local _
+    for _ in {1..60}; do
+        on_other covey hosts | grep -q '^h1 .* down ' && return 0
+        sleep 0.25
+    done
+    on_other covey hosts
+    return 1
+}
+
+inside_coordinator_cut() {
+    local pid
+    covey run -n 4 sleep 1000 >/dev/null 2>&1 &
+    pid=$!
+    until [ "$(covey ps --json | grep -c sleep)" = 4 ]; do sleep 0.1; done
+    tests/lab/lab cut h1
+    expect "a coordinator that is cut off is declared down" coordinator_lost
+    expect "another coordinates" eval 'on_other covey hosts | grep -q coordinator'
+    expect "the host that was cut off runs nothing on" has_no_task h1
+    wait $pid # its console: the daemon of the host ended
+    tests/lab/lab heal h1
+    expect "it can join again" on_other covey add h1 --launcher exec --template "$LAB_TEMPLATE" --coveyd "$BUILD/coveyd"
+    expect "all hosts are up" all_hosts_up
+    expect "tasks run everywhere" tasks_run_everywhere 1
+}
+
+# Of two hosts, the first goes on without the second, but not the second without the first.
+inside_two() {
+    tests/lab/lab cut h2
+    expect "of two hosts the first goes on" becomes h2 down
+    expect "the second runs nothing on" has_no_process h2
+    tests/lab/lab heal h2
+    expect "it can join again" covey add h2 --launcher exec --template "$LAB_TEMPLATE" --coveyd "$BUILD/coveyd"
+    expect "tasks run everywhere" tasks_run_everywhere 1
+}
+
 inside_many() {
     expect "64 hosts: all are up" all_hosts_up
     expect "64 hosts: tasks run everywhere" tasks_run_everywhere 1
@@ -125,12 +202,14 @@ fi
 # ---- outside --------------------------------------------------------------------------------------
 
 log=$(mktemp "${TMPDIR:-/tmp}/covey-vm-test.XXXXXX")
-trap 'rm -f "$log"' EXIT
+conf=
+trap 'rm -rf "$log" ${conf:+"$conf"}' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 # Runs tests inside a VM and adds up what they report; its start, halt and tidying are a test, too.
 in_vm() { # name, vm.sh's arguments, --, function and arguments
+    case $1 in *"${TEST:-}"*) ;; *) return ;; esac
     local name=$1 options=() sum
     shift
     while [ "$1" != -- ]; do options+=("$1") && shift; done
@@ -161,5 +240,15 @@ for n in 2 4 8; do
     in_vm "$n hosts, IPv6" --hosts $n --ipv6-only -- inside IPv6 '[fd77:'
 done
 in_vm "a host cut off" --hosts 4 -- inside_cut
+# shorter, so that less time is spent on waiting for it
+conf=$(mktemp -d)
+mkdir "$conf/covey"
+printf '[daemon]\nfail_timeout = 2\n' >"$conf/covey/covey.conf"
+export XDG_CONFIG_HOME=$conf
+in_vm "hosts cut off for less than the timeout" --hosts 4 -- inside_short_cuts
+in_vm "the coordinator cut off" --hosts 4 -- inside_coordinator_cut
+in_vm "two hosts" --hosts 2 -- inside_two
+unset XDG_CONFIG_HOME
+rm -rf "$conf"
 in_vm "64 hosts" --hosts 64 --rate 100M -- inside_many
 finish

@@ -212,6 +212,26 @@ test_hosts_json() {
     python3 -c 'import json, sys; assert len(json.load(open(sys.argv[1]))) == 3' "$dir/out"
 }
 
+# The daemon of a host is the process that writes its log.
+daemon_of() {
+    local process
+    for process in /proc/[0-9]*; do
+        [ "$(readlink "$process/fd/2")" = "$dir/run/covey/$COVEY_VM/$1.log" ] && echo "${process#/proc/}"
+    done | head -n 1
+}
+
+# A host that is silent is not waited for: were it, it would be listed as up, as it was at first.
+test_hosts_silent() {
+    local daemon found
+    daemon=$(daemon_of h2)
+    kill -STOP "$daemon" || return 1
+    covey_is 0 hosts --json
+    found=$(tr -d '\n' <"$dir/out" | sed 's/}/}\n/g' | grep '"name": "h2"' | grep '"state": "suspect"' | grep -c '"tasks": null')
+    kill -CONT "$daemon"
+    why="h2 is not a suspect of whose tasks nothing is known"
+    [ "$found" -eq 1 ] && up_hosts_are 3 && why=
+}
+
 test_stats() {
     covey_is 0 stats && out_has '^HOST +NAME +VALUE$' && out_has '^h1 +[a-z_.]+ +[0-9]+$' &&
         covey_is 0 stats --json && out_has '"value": [0-9]+'
@@ -515,6 +535,7 @@ check "start: three local hosts" test_start
 check "start: a second time says so" test_start_twice
 check "hosts: a table" test_hosts
 check "hosts: JSON" test_hosts_json
+check "hosts: one that is silent" test_hosts_silent
 check "stats" test_stats
 check "ps: nothing runs" test_ps_empty
 check "run: eight tasks" test_run
