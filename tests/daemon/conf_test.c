@@ -1,5 +1,6 @@
 /* links: daemon/conf.c proto/fault.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
 #include <CUnit/CUnit.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,111 @@ static void the_shipped_file_says_the_defaults(void)
     free(b);
 }
 
+/* Calls fn for each setting of a text like covey.conf, and says how many there are. */
+typedef void setting_fn(const char *section, const char *name);
+
+static int each_setting(const char *text, setting_fn *fn)
+{
+    char *copy = strdup(text), *rest = copy, section[32] = "", name[64];
+    int count = 0;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;) {
+        sscanf(line, "[%31[a-z]]", section);
+        if (sscanf(line, "%63[a-z_] =", name) == 1 && strchr(line, '=') != NULL) {
+            count++;
+            if (fn != NULL)
+                fn(section, name);
+        }
+    }
+    free(copy);
+    return count;
+}
+
+static char *file_text(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *text = NULL;
+    size_t size = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(in);
+    CU_ASSERT_TRUE(getdelim(&text, &size, '\0', in) > 0);
+    fclose(in);
+    return text;
+}
+
+/* What the manual says, as a covey.conf of all settings with their defaults. */
+static void manual_line(char *line, FILE *out)
+{
+    char plain[256], *to = plain, name[64], section[32];
+    for (; *line != '\0' && to < plain + sizeof plain - 1; line++)
+        if (*line != '"' && *line != '\\')
+            *to++ = *line;
+    *to = '\0';
+    char *value = strstr(plain, "default ");
+    if (sscanf(plain, ".SS [%31[a-z]]", section) == 1)
+        fprintf(out, "[%s]\n", section);
+    if (value == NULL || sscanf(plain, ".BR %63[a-z_] ", name) != 1)
+        return;
+    value += strlen("default ");
+    value += strspn(value, " ");
+    value[strcspn(value, ") ")] = '\0';
+    fprintf(out, "%s = %s\n", name, strcmp(value, "empty") == 0 ? "" : value);
+}
+
+static char *manual_as_conf(void)
+{
+    char *manual = file_text("conf/covey.conf.5"), *rest = manual, *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (char *line; (line = strsep(&rest, "\n")) != NULL;)
+        manual_line(line, out);
+    fclose(out);
+    free(manual);
+    return text;
+}
+
+/* Nothing is in the one and not in the other, and the defaults are the same. */
+static void the_manual_says_what_there_is(void)
+{
+    struct conf conf, defaults;
+    struct failure why = {""};
+    char *manual = manual_as_conf();
+    conf_init(&conf);
+    conf_init(&defaults);
+    conf.fail_timeout_us = conf.speed = conf.tasks_max = 1;
+    CU_ASSERT_EQUAL(read_text(&conf, manual, &why), 0);
+    CU_ASSERT_STRING_EQUAL(why.text, "");
+    char *a = printed(&conf), *b = printed(&defaults);
+    CU_ASSERT_STRING_EQUAL(a, b);
+    CU_ASSERT_EQUAL(each_setting(manual, NULL), each_setting(b, NULL));
+    free(a);
+    free(b);
+    free(manual);
+}
+
+/* Whether the shipped file sets it, in that section. */
+static void is_shipped(const char *section, const char *name)
+{
+    char *text = file_text("conf/covey.conf"), heading[40], setting[80];
+    snprintf(heading, sizeof heading, "\n[%s]\n", section);
+    snprintf(setting, sizeof setting, "\n%s =", name);
+    const char *begin = strstr(text, heading);
+    const char *end = begin == NULL ? NULL : strstr(begin + 2, "\n[");
+    const char *at = begin == NULL ? NULL : strstr(begin, setting);
+    bool there = at != NULL && (end == NULL || at < end);
+    CU_ASSERT_TRUE(there);
+    if (!there)
+        printf("conf/covey.conf has no %s in [%s]\n", name, section);
+    free(text);
+}
+
+static void the_shipped_file_has_every_setting(void)
+{
+    struct conf defaults;
+    conf_init(&defaults);
+    char *all = printed(&defaults);
+    CU_ASSERT_TRUE(each_setting(all, is_shipped) > 10);
+    free(all);
+}
+
 static void bad_ones_are_named(void)
 {
     static const struct {
@@ -169,6 +275,8 @@ int main(void)
         {"defaults come back", defaults_come_back},
         {"every setting comes back", every_setting_comes_back},
         {"the shipped file says the defaults", the_shipped_file_says_the_defaults},
+        {"the shipped file has every setting", the_shipped_file_has_every_setting},
+        {"the manual says what there is", the_manual_says_what_there_is},
         {"bad ones are named", bad_ones_are_named},
         {"a file that is not there", a_file_that_is_not_there},
     };
