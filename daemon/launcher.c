@@ -105,6 +105,15 @@ static void text_word(struct text *t, const char *word)
     text_quote(t, word);
 }
 
+bool launcher_words(char *const *words, char line[LAUNCHER_LINE_MAX])
+{
+    struct text t = text_into(line, LAUNCHER_LINE_MAX);
+    text_quote(&t, words[0]);
+    for (size_t i = 1; words[i] != NULL; i++)
+        text_word(&t, words[i]);
+    return !t.full;
+}
+
 /* What the daemon there is told, after its program. */
 static void text_options(struct text *t, const struct daemon *d,
                          const struct control_host_spec *spec)

@@ -25,6 +25,9 @@ bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
 bool launcher_wrap(const struct control_host_spec *spec, const char *command,
                    char line[LAUNCHER_LINE_MAX]);
 
+/* Quotes the words, ended by NULL, as one line for a shell. */
+bool launcher_words(char *const *words, char line[LAUNCHER_LINE_MAX]);
+
 /* For ssh: writes the line, with its newline, for the shell over there. False: it is too long. */
 bool launcher_script(const struct daemon *d, const struct control_host_spec *spec,
                      char line[LAUNCHER_LINE_MAX]);

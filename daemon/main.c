@@ -11,6 +11,8 @@
 #include "daemon/bootstrap.h"
 #include "daemon/daemon.h"
 #include "daemon/detach.h"
+#include "daemon/examine.h"
+#include "daemon/launchrun.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
  */
@@ -79,6 +81,23 @@ static int serve(const struct options *options, const struct conf *conf,
     return status;
 }
 
+/* What coveyd does for `covey doctor` in place of being a daemon. */
+static int assist(const struct options *options)
+{
+    struct conf conf;
+    struct failure bad_conf, why;
+    int status = conf_load(&conf, options, &bad_conf);
+    if (options->examine)
+        status = examine(options, &conf, status == 0 ? NULL : &bad_conf, &why);
+    else if (status == 0)
+        status = launchrun(options, &conf, &why);
+    else
+        why = bad_conf;
+    if (status != 0)
+        fprintf(stderr, "coveyd: %s\n", why.text);
+    return status == 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     struct options options;
@@ -96,6 +115,8 @@ int main(int argc, char **argv)
     int status = options_parse(&options, argc, argv, &why);
     if (status == OPTIONS_DONE)
         return 0;
+    if (status == OPTIONS_GO && (options.examine || options.launch))
+        return assist(&options);
     if (status == OPTIONS_GO)
         status = load(&options, &conf, &invitation, config_path, &why);
     if (status == 0 && !options.foreground)

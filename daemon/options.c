@@ -11,6 +11,7 @@ static const char usage[] =
     "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
     "              [--cwd DIR] [--fault LIST] [--encrypt] [--foreground] [--verbose]\n"
     "       coveyd --join [...]\n"
+    "       coveyd --examine [...] | --launch [...]\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
     "of the virtual machine that the line on standard input speaks of.\n"
@@ -29,6 +30,8 @@ static const char usage[] =
     "  --fault LIST    faults of the datagrams sent, for tests, as in covey.conf(5)\n"
     "  --foreground    do not go to the background; log to standard error\n"
     "  --verbose       log more\n"
+    "  --examine       print what is wrong with this machine; covey doctor calls it\n"
+    "  --launch        run a command on another host, through its launcher; likewise\n"
     "  --help, --version\n";
 
 static const struct option long_options[] = {
@@ -38,7 +41,8 @@ static const struct option long_options[] = {
     {"speed", required_argument, NULL, 's'},  {"port", required_argument, NULL, 'p'},
     {"config", required_argument, NULL, 'c'}, {"cwd", required_argument, NULL, 'd'},
     {"fault", required_argument, NULL, 'F'},  {"foreground", no_argument, NULL, 'f'},
-    {"verbose", no_argument, NULL, 'v'},      {"join", no_argument, NULL, 'j'},
+    {"verbose", no_argument, NULL, 'v'},      {"examine", no_argument, NULL, 'x'},
+    {"launch", no_argument, NULL, 'L'},       {"join", no_argument, NULL, 'j'},
     {"encrypt", no_argument, NULL, 'e'},      {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
 };
@@ -81,6 +85,12 @@ static int options_set(struct options *o, int letter)
     case 'j':
         o->join = true;
         break;
+    case 'x':
+        o->examine = true;
+        break;
+    case 'L':
+        o->launch = true;
+        break;
     case 'h':
         return fputs(usage, stdout), OPTIONS_DONE;
     case 'V':
@@ -96,14 +106,16 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     memset(options, 0, sizeof *options);
     opterr = 0;
     int letter;
-    while ((letter = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+    while ((letter = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
         int result = options_set(options, letter);
         if (result == OPTIONS_DONE)
             return result;
         if (result == OPTIONS_BAD)
             return failure_set(why, "bad option %s; coveyd --help lists them", argv[optind - 1]);
     }
-    if (optind < argc)
+    options->operands = argv + optind;
+    options->operand_count = argc - optind;
+    if (optind < argc && !options->examine && !options->launch)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
     if (options->join && options->encrypt)
         return failure_set(why, "--encrypt is for the daemon that starts the VM");

@@ -12,6 +12,9 @@ struct options {
     const char *vm, *host, *config, *cwd, *fault; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, foreground, verbose, encrypt;
+    bool examine, launch; /* instead of being a daemon */
+    char **operands;      /* of these two */
+    int operand_count;
 };
 
 enum { OPTIONS_GO = 0, OPTIONS_DONE = 1, OPTIONS_BAD = -1 };

@@ -277,3 +277,79 @@ void runtime_close(struct runtime *runtime, bool keep_log)
     close(runtime->listener); /* who waits for the end of this daemon finds nothing of it */
     runtime->listener = -1;
 }
+
+/* ---- survey ---- */
+
+struct survey {
+    runtime_flaw_fn *fn;
+    void *context;
+};
+
+static void survey_directory(const struct survey *s, const char *path)
+{
+    struct failure why;
+    struct stat st;
+    if (lstat(path, &st) != 0 && errno == ENOENT)
+        return;
+    if (directory_check(path, &why) != 0)
+        s->fn(s->context, RUNTIME_BAD_DIRECTORY, path, why.text);
+}
+
+static void survey_dead(const char *path, const char *host, pid_t owner, void *context)
+{
+    (void)host;
+    const struct survey *s = context;
+    if (owner == 0)
+        s->fn(s->context, RUNTIME_DEAD_SOCKET, path, "");
+}
+
+static void survey_logs(const struct survey *s, const char *directory)
+{
+    DIR *d = opendir(directory);
+    if (d == NULL)
+        return;
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        char log[RUNTIME_PATH_MAX * 2 + 8], socket_path[RUNTIME_PATH_MAX * 2 + 8];
+        if (!ends_with(e->d_name, ".log"))
+            continue;
+        snprintf(log, sizeof log, "%s/%s", directory, e->d_name);
+        snprintf(socket_path, sizeof socket_path, "%.*s.sock", (int)(strlen(log) - 4), log);
+        if (access(socket_path, F_OK) != 0)
+            s->fn(s->context, RUNTIME_OLD_LOG, log, "");
+    }
+    closedir(d);
+}
+
+/* The directory of one VM, unless a daemon is at work in it. */
+static void survey_vm(const struct survey *s, const char *path)
+{
+    struct failure unused;
+    survey_directory(s, path);
+    if (directory_check(path, &unused) != 0)
+        return;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0) {
+        each_socket(path, survey_dead, (void *)s);
+        survey_logs(s, path);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+void runtime_survey(runtime_flaw_fn *fn, void *context)
+{
+    const struct survey s = {.fn = fn, .context = context};
+    char base[RUNTIME_PATH_MAX];
+    base_name(base, sizeof base);
+    survey_directory(&s, base);
+    DIR *d = opendir(base);
+    if (d == NULL)
+        return;
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        char path[RUNTIME_PATH_MAX * 2];
+        snprintf(path, sizeof path, "%s/%s", base, e->d_name);
+        if (e->d_name[0] != '.')
+            survey_vm(&s, path);
+    }
+    closedir(d);
+}

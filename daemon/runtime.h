@@ -34,4 +34,18 @@ int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool
  * keep_log: it may tell why the daemon ended. Does nothing for one that was not opened. */
 void runtime_close(struct runtime *runtime, bool keep_log);
 
+/* ---- for who looks after what is left there ---- */
+
+enum runtime_flaw {
+    RUNTIME_BAD_DIRECTORY, /* a daemon would refuse it; `why` says so in words */
+    RUNTIME_DEAD_SOCKET,   /* nobody listens there */
+    RUNTIME_OLD_LOG        /* without a socket: its daemon failed */
+};
+typedef void runtime_flaw_fn(void *context, enum runtime_flaw flaw, const char *path,
+                             const char *why);
+
+/* Calls fn for all that is wrong in the directories of all VMs of this user; changes nothing. What
+ * a daemon that is just starting or ending has there is left out. */
+void runtime_survey(runtime_flaw_fn *fn, void *context);
+
 #endif

@@ -123,6 +123,23 @@ bool sockaddr_parse(const char *text, uint16_t port, struct address *address)
     return true;
 }
 
+static size_t port_offset(const struct address *address)
+{
+    return address->family == ADDRESS_IPV6 ? IPV6_BYTES : IPV4_BYTES;
+}
+
+uint16_t sockaddr_port(const struct address *address)
+{
+    struct cursor c = cursor_reader(address->bytes + port_offset(address), 2);
+    return cursor_get_u16(&c);
+}
+
+void sockaddr_set_port(struct address *address, uint16_t port)
+{
+    struct cursor c = cursor_writer(address->bytes + port_offset(address), 2);
+    cursor_put_u16(&c, port);
+}
+
 void sockaddr_print(const struct address *address, char *text)
 {
     char ip[INET6_ADDRSTRLEN] = "?";

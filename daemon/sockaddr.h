@@ -27,7 +27,10 @@ socklen_t sockaddr_from_address(union sockaddr_any *to, const struct address *fr
 /* "192.0.2.1", "192.0.2.1:99", "::1" or "[::1]:99"; without a port, `port` is taken. */
 bool sockaddr_parse(const char *text, uint16_t port, struct address *address);
 
-/* The same with the port; text has SOCKADDR_TEXT_MAX bytes. */
+uint16_t sockaddr_port(const struct address *address);
+void sockaddr_set_port(struct address *address, uint16_t port);
+
+/* As sockaddr_parse() reads it, with the port; text has SOCKADDR_TEXT_MAX bytes. */
 #define SOCKADDR_TEXT_MAX 64
 void sockaddr_print(const struct address *address, char *text);
 

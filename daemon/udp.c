@@ -176,8 +176,9 @@ struct udp *udp_create(const struct udp_config *config, struct failure *why)
         udp_options(udp);
         return udp;
     }
-    failure_set(why, "cannot open UDP port %u-%u: %s", config->port_first, config->port_last,
-                strerror(-error));
+    bool named = config->bind != NULL && config->bind[0] != '\0';
+    failure_set(why, "cannot open UDP port %u-%u%s%s: %s", config->port_first, config->port_last,
+                named ? " of " : "", named ? config->bind : "", strerror(-error));
     udp_destroy(udp);
     return NULL;
 }

@@ -29,6 +29,7 @@ struct command {
     ROW(run)                                                                                       \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
+    ROW(doctor)                                                                                    \
     ROW(bench)                                                                                     \
     ROW(console)                                                                                   \
     ROW(help)                                                                                      \

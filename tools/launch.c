@@ -28,8 +28,7 @@ static bool own_folder(char *path, size_t size)
     return true;
 }
 
-/* Without a slash in the result, PATH is searched. */
-static void find_coveyd(char *path, size_t size)
+void launch_find(char *path, size_t size)
 {
     static const char *const places[] = {"coveyd", "../sbin/coveyd", "../libexec/coveyd",
                                          "../libexec/covey/coveyd"};
@@ -106,7 +105,7 @@ pid_t launch_daemon(const char *what, char **argv, const char *const *env)
 {
     char path[PATH_MAX + 32];
     pid_t pid;
-    find_coveyd(path, sizeof path);
+    launch_find(path, sizeof path);
     argv[0] = path;
     char **merged = merge(env);
     int error = merged ? spawn_daemon(&pid, path, argv, merged) : ENOMEM;

@@ -2,12 +2,16 @@
 #ifndef COVEY_TOOLS_LAUNCH_H
 #define COVEY_TOOLS_LAUNCH_H
 
+#include <stddef.h>
 #include <sys/types.h>
+
+/* Finds coveyd: $COVEYD, or beside this program, in ../sbin or ../libexec from there; a result
+ * without a slash is to be looked up in PATH. */
+void launch_find(char *path, size_t size);
 
 /* Starts `coveyd ARGV...` (argv[0] is set here) with the variables of env, a list of "NAME=value"
  * ended by NULL, or NULL, added to the environment, in a process group of its own, so that Ctrl-C
- * does not reach it, with no signal blocked and standard input from /dev/null. coveyd is
- * $COVEYD, or lies beside this program, in ../sbin or ../libexec from there, or in PATH.
+ * does not reach it, with no signal blocked and standard input from /dev/null.
  * Reports a failure as `what` and returns -1. */
 pid_t launch_daemon(const char *what, char **argv, const char *const *env);
 
