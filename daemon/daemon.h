@@ -18,6 +18,7 @@
 struct daemon_counters {
     uint64_t frames_from_tasks, frames_to_tasks, frames_to_hosts, frames_from_hosts;
     uint64_t bytes_from_tasks, bytes_to_tasks;
+    uint64_t frames_spread; /* data frames made of multicasts that came from other hosts */
     uint64_t frames_refused, frames_undeliverable;
     uint64_t tasks_spawned, tasks_enrolled, tasks_ended, spawns_failed;
 };

@@ -17,6 +17,7 @@
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/link.h"
+#include "daemon/mcast.h"
 #include "daemon/output.h"
 #include "daemon/ps.h"
 #include "daemon/reply.h"
@@ -28,6 +29,7 @@
 /* ---- this daemon's own ---- */
 
 static route_handler *const handlers[] = {
+    [FRAME_MCAST] = mcast_on_mcast,
     [FRAME_HOSTS] = hosts_on_hosts,
     [FRAME_TASKS] = ps_on_tasks,
     [FRAME_SPAWN] = spawn_on_spawn,

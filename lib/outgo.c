@@ -116,6 +116,15 @@ static bool frame_size(const struct peer *peer, const struct covey_req *req, siz
     return true;
 }
 
+struct message_header outgo_header(const struct covey_req *req)
+{
+    return (struct message_header){.sequence = req->sequence,
+                                   .size = req->msg->size,
+                                   .tag = req->tag,
+                                   .context = req->context,
+                                   .representation = req->msg->representation};
+}
+
 /* One data frame into the queue to the daemon. */
 static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req, size_t size)
 {
@@ -127,11 +136,7 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
         return false;
     struct frame frame = {.kind = FRAME_DATA, .source = vm->tid, .destination = peer->tid};
     if (req->offset == 0) {
-        struct message_header header = {.sequence = req->sequence,
-                                        .size = req->msg->size,
-                                        .tag = req->tag,
-                                        .context = req->context,
-                                        .representation = req->msg->representation};
+        struct message_header header = outgo_header(req);
         message_header_encode(&header, payload);
         frame.flags = FRAME_FIRST;
         head = FRAME_MESSAGE_BYTES;

@@ -14,7 +14,7 @@ static bool req_done(void *context)
     return ((struct covey_req *)context)->done;
 }
 
-static int check_target(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes)
+int send_check(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes)
 {
     if (tid <= 0 || tid_local((uint32_t)tid) == 0 || tid_host((uint32_t)tid) == 0)
         return error_set(COVEY_EINVAL, "send: bad tid %d", (int)tid);
@@ -44,7 +44,7 @@ static int deliver_to_self(struct covey *vm, const struct covey_req *req)
 /* Starts req->msg on its way; an error is the call's and leaves the request unused. */
 static int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid)
 {
-    int error = check_target(tid, req->tag, req->msg->size, vm->memory_bytes);
+    int error = send_check(tid, req->tag, req->msg->size, vm->memory_bytes);
     if (error != COVEY_OK)
         return error;
     if (vm->lost != 0)
@@ -142,7 +142,10 @@ static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_
 {
     int first = COVEY_OK;
     char text[160] = "";
+    mcast_by_host(vm, tids, reqs, n);
     for (size_t i = 0; i < n; i++) {
+        if (reqs[i].done)
+            continue;
         int error = (uint32_t)tids[i] == vm->tid ? COVEY_OK : send_start(vm, &reqs[i], tids[i]);
         if ((uint32_t)tids[i] == vm->tid || error != COVEY_OK)
             reqs[i].done = true;

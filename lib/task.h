@@ -295,8 +295,17 @@ void outgo_pump(struct covey *vm, struct peer *peer); /* moves what can move */
 void outgo_pump_all(struct covey *vm);
 void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why);
 bool outgo_cancel(struct covey *vm, struct covey_req *req);
-void outgo_sent(struct covey *vm, struct covey_req *req); /* its last byte is out */
+struct message_header outgo_header(const struct covey_req *req); /* of its message */
+void outgo_sent(struct covey *vm, struct covey_req *req);        /* its last byte is out */
 void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit);
+
+/* ---- send.c, mcast.c ---- */
+
+/* Whether such a message can be sent to such a task at all. */
+int send_check(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes);
+/* Sends to those of the n tasks that are together on another host; their requests are then under
+ * way or done. */
+void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
 
 /* ---- route.c: which way, and getting there ---- */
 

@@ -389,6 +389,32 @@ void control_get_group(struct cursor *c, struct control_group *g, bool with_coun
     g->count = with_count ? cursor_get_u32(c) : 0;
 }
 
+void control_put_mcast(struct cursor *c, const struct control_mcast *m)
+{
+    cursor_put_u16(c, m->count);
+    cursor_put_u8(c, m->flags);
+    put_zeros(c, 1);
+    for (uint16_t i = 0; i < m->count; i++) {
+        cursor_put_u32(c, m->receivers[i].tid);
+        cursor_put_u64(c, m->receivers[i].sequence);
+    }
+}
+
+void control_get_mcast(struct cursor *c, struct control_mcast *m)
+{
+    memset(m, 0, sizeof *m);
+    m->count = cursor_get_u16(c);
+    m->flags = cursor_get_u8(c);
+    get_padding(c, 1);
+    if (m->count == 0 || m->count > CONTROL_RECEIVERS_MAX ||
+        (m->flags & ~(FRAME_FIRST | FRAME_LAST)) != 0)
+        c->bad = true;
+    for (uint16_t i = 0; !c->bad && i < m->count; i++) {
+        m->receivers[i].tid = cursor_get_u32(c);
+        m->receivers[i].sequence = cursor_get_u64(c);
+    }
+}
+
 void control_put_link_open(struct cursor *c, const struct control_link *l)
 {
     cursor_put_bytes(c, l->nonce, sizeof l->nonce);

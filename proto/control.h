@@ -197,6 +197,26 @@ struct control_group {
 void control_put_group(struct cursor *c, const struct control_group *g, bool with_count);
 void control_get_group(struct cursor *c, struct control_group *g, bool with_count);
 
+/* ---- MCAST: count=u16 flags=u8 u8(0) count*(tid sequence=u64) *u8 ; what follows is the payload
+ * of the data frames with these flags; in the first of a message each receiver's own sequence
+ * number takes the place of the one there. All receivers are tasks of the daemon's host, each named
+ * once. ---- */
+#define CONTROL_RECEIVERS_MAX 64
+#define CONTROL_RECEIVER_BYTES 12
+#define CONTROL_MCAST_BYTES 4 /* before the receivers */
+struct control_receiver {
+    uint32_t tid;
+    uint64_t sequence;
+};
+struct control_mcast {
+    uint16_t count;
+    uint8_t flags; /* FRAME_FIRST, FRAME_LAST */
+    struct control_receiver receivers[CONTROL_RECEIVERS_MAX];
+};
+void control_put_mcast(struct cursor *c, const struct control_mcast *m);
+/* Refuses no receiver or too many of them, and other flags. */
+void control_get_mcast(struct cursor *c, struct control_mcast *m);
+
 /* ---- links between two tasks ----
  * LINK_OPEN:   nonce=16u8 route=u8 encrypt=u8 u16(0) [key=32u8]   opener -> accepter; the
  * accepter's daemon appends the key (auth_link_key) and says whether the VM encrypts. For shm: two

@@ -24,6 +24,8 @@
  *   tag      = i32
  *   context  = u32  ; 0: programs; others are the library's own
  *   representation = u8 ; REPRESENTATION_LITTLE or REPRESENTATION_BIG: byte order of the arrays
+ * A message for several tasks of one host travels there once, in MCAST frames to the daemon of that
+ * host, which makes a data frame of each for every receiver, see control.h.
  * All numbers are big-endian.
  */
 #ifndef COVEY_PROTO_FRAME_H
@@ -67,6 +69,7 @@ enum frame_party {
     X(4, LINK_KEY, DAEMON_TO_TASK)                                                                 \
     X(5, LINK_ACCEPT, TASK_TO_TASK)                                                                \
     X(6, LINK_REFUSE, ANY_TO_TASK)                                                                 \
+    X(7, MCAST, TASK_TO_DAEMON)                                                                    \
     X(16, ENROL, TASK_TO_DAEMON)                                                                   \
     X(17, LEAVE, TASK_TO_DAEMON)                                                                   \
     X(18, REPLY, ANY_TO_TASK)                                                                      \

@@ -254,7 +254,8 @@ static void who_breaks_the_protocol_is_disconnected(void)
     hangs_up(&vm, true, FRAME_DATA, daemon, other); /* as the daemon */
     hangs_up(&vm, true, FRAME_DATA, 0, daemon);     /* data for a daemon */
     hangs_up(&vm, true, FRAME_HOSTS, 0, other);     /* a request to a task */
-    hangs_up(&vm, true, FRAME_REPLY, 0, other);     /* only daemons answer */
+    hangs_up(&vm, true, FRAME_MCAST, 0, other);
+    hangs_up(&vm, true, FRAME_REPLY, 0, other); /* only daemons answer */
     hangs_up(&vm, true, FRAME_GONE, 0, other);
     hangs_up(&vm, true, FRAME_HOST_EVENT, 0, other);
     hangs_up(&vm, true, FRAME_SHUTDOWN, 0, daemon); /* between daemons */
@@ -283,6 +284,34 @@ static void nonsense_is_answered(void)
     client_put(&c, FRAME_TASKS, tid_make(77, 0), bytes, 4); /* no such host */
     expect_reply(&c, 9, COVEY_EHOSTFAIL);
     client_end(&c);
+    vm_stop(&vm);
+}
+
+static void refuses_mcast(struct client *c, struct control_mcast m, size_t data)
+{
+    uint8_t bytes[256] = {0};
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    control_put_mcast(&w, &m);
+    client_put(c, FRAME_MCAST, 0, bytes, (size_t)(w.at - bytes) + data);
+}
+
+/* A sender on the receivers' host is not one that a daemon spreads a message for. */
+static void a_multicast_on_one_host_reaches_nobody(void)
+{
+    struct vm vm;
+    struct client a, b;
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    struct control_mcast m = {.count = 1, .flags = FRAME_FIRST, .receivers = {{b.tid, 0}}};
+    refuses_mcast(&a, m, FRAME_MESSAGE_BYTES);
+    client_put(&a, FRAME_MCAST, 0, "\0\0\0\0", 4);
+    client_put(&a, FRAME_STATS, 0, "\0\0\0\1", 4); /* its answer: all of it was read */
+    expect_reply(&a, 1, 0);
+    client_put(&b, FRAME_STATS, 0, "\0\0\0\2", 4);
+    expect_reply(&b, 2, 0);
+    client_end(&a);
+    client_end(&b);
     vm_stop(&vm);
 }
 
@@ -590,6 +619,7 @@ int main(void)
         {"another version is refused by name", another_version_is_refused_by_name},
         {"who breaks the protocol is disconnected", who_breaks_the_protocol_is_disconnected},
         {"nonsense is answered", nonsense_is_answered},
+        {"a multicast on one host reaches nobody", a_multicast_on_one_host_reaches_nobody},
         {"the end of a task comes after what it sent", the_end_of_a_task_comes_after_what_it_sent},
         {"both ends of a link get one key", both_ends_of_a_link_get_one_key},
         {"descriptors pass through", descriptors_pass_through},

@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     X(link_key, control_link)                                                                      \
     X(link_accept, control_link)                                                                   \
     X(link_refuse, control_link)                                                                   \
-    X(bootstrap, control_bootstrap)
+    X(bootstrap, control_bootstrap)                                                                \
+    X(mcast, control_mcast)
 
 enum { WRITTEN_MAX = 65536 };
 

@@ -109,6 +109,9 @@ static const struct control_spawn sample_spawn = {.request = 1,
                                                   .cwd = "the-cwd"};
 static const struct control_group sample_group = {.request = 8, .name = "the-group", .count = 16};
 
+static const struct control_mcast sample_mcast = {
+    .count = 2, .flags = FRAME_FIRST, .receivers = {{0x40001, 1ull << 63}, {0x40002, 7}}};
+
 /* X(name in control_put_NAME, struct, where it may end early because the rest is optional) */
 #define PAYLOADS(X)                                                                                \
     X(reply, control_reply, 0)                                                                     \
@@ -128,6 +131,7 @@ static const struct control_group sample_group = {.request = 8, .name = "the-gro
     X(link_accept, control_link, 20)                                                               \
     X(link_refuse, control_link, 0)                                                                \
     X(bootstrap, control_bootstrap, 0)                                                             \
+    X(mcast, control_mcast, 0)                                                                     \
     X(spawn_head, control_spawn, 0)                                                                \
     X(group_of_some, control_group, 0)
 
@@ -431,6 +435,30 @@ static void another_version_is_told_from_damage(void)
     CU_ASSERT(cursor_ok(&c) && boot.version == WIRE_VERSION + 1 && boot.index == 0);
 }
 
+static void a_multicast_has_some_receivers_and_known_flags(void)
+{
+    struct control_mcast whole = {.count = CONTROL_RECEIVERS_MAX, .flags = 3};
+    static const uint16_t counts[] = {0, CONTROL_RECEIVERS_MAX + 1, UINT16_MAX};
+    uint8_t bytes[CONTROL_MCAST_BYTES + CONTROL_RECEIVERS_MAX * CONTROL_RECEIVER_BYTES];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    control_put_mcast(&c, &whole);
+    CU_ASSERT(cursor_done(&c));
+    c = cursor_reader(bytes, sizeof bytes);
+    control_get_mcast(&c, &whole);
+    CU_ASSERT(cursor_done(&c));
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct cursor count = cursor_writer(bytes, sizeof bytes);
+        cursor_put_u16(&count, counts[i]);
+        c = cursor_reader(bytes, sizeof bytes);
+        control_get_mcast(&c, &whole);
+        CU_ASSERT(!cursor_ok(&c));
+    }
+    bytes[0] = 0, bytes[1] = 1, bytes[2] = 4;
+    c = cursor_reader(bytes, sizeof bytes);
+    control_get_mcast(&c, &whole);
+    CU_ASSERT(!cursor_ok(&c));
+}
+
 static void a_group_may_come_without_a_count(void)
 {
     uint8_t bytes[64];
@@ -587,6 +615,8 @@ int main(void)
         {"texts with a NUL are refused", texts_with_a_nul_are_refused},
         {"hosts with wrong numbers are refused", hosts_with_wrong_numbers_are_refused},
         {"another version is told from damage", another_version_is_told_from_damage},
+        {"a multicast has some receivers and known flags",
+         a_multicast_has_some_receivers_and_known_flags},
         {"a group may come without a count", a_group_may_come_without_a_count},
         {"links may come without key and address", links_may_come_without_key_and_address},
         {"environments", environments},

@@ -1,0 +1,58 @@
+#include "daemon/mcast.h"
+
+#include <string.h>
+
+#include "daemon/route.h"
+
+/* Whether a receiver is not one of this host's tasks, or named twice. */
+static const char *receivers_refused(const struct daemon *d, const struct control_mcast *m)
+{
+    for (uint16_t i = 0; i < m->count; i++) {
+        uint32_t tid = m->receivers[i].tid;
+        if (tid_host(tid) != daemon_host(d) || tid_local(tid) == 0)
+            return "a receiver is not a task of this host";
+        for (uint16_t k = 0; k < i; k++) {
+            if (m->receivers[k].tid == tid)
+                return "a receiver is named twice";
+        }
+    }
+    return NULL;
+}
+
+/* The data frames differ in their destinations, and the first in the sequence number that they
+ * begin with. */
+static void fan_out(struct daemon *d, uint32_t source, const struct control_mcast *m,
+                    const struct cursor *data)
+{
+    uint8_t payload[FRAME_PAYLOAD_MAX];
+    struct frame frame = {.length = (uint32_t)cursor_left(data),
+                          .kind = FRAME_DATA,
+                          .flags = m->flags,
+                          .source = source};
+    memcpy(payload, data->at, frame.length);
+    d->counters.frames_spread += m->count;
+    for (uint16_t i = 0; i < m->count; i++) {
+        struct cursor sequence = cursor_writer(payload, sizeof payload);
+        if ((m->flags & FRAME_FIRST) != 0)
+            cursor_put_u64(&sequence, m->receivers[i].sequence);
+        frame.destination = m->receivers[i].tid;
+        route_send(d, &frame, payload);
+    }
+}
+
+/* A task of this host would escape being held back, and has a shorter way. */
+const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct control_mcast m;
+    control_get_mcast(payload, &m);
+    if (!cursor_ok(payload))
+        return "bad payload";
+    if (tid_host(source) == daemon_host(d))
+        return "its sender is of this host";
+    if ((m.flags & FRAME_FIRST) != 0 && cursor_left(payload) < FRAME_MESSAGE_BYTES)
+        return "no message header";
+    const char *refused = receivers_refused(d, &m);
+    if (refused == NULL)
+        fan_out(d, source, &m, payload);
+    return refused;
+}
