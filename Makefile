@@ -285,6 +285,10 @@ metrics: ## print how long the functions are
 MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib daemon tools apps apps/* conf)))
 CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
+# in a folder that the loader does not know a program must be told where its library lies
+RPATH := $(if $(filter /usr/lib /usr/local/lib,$(LIBDIR)),,-Wl,-rpath,$${libdir} )
+LDCONFIG := PATH=$$PATH:/usr/sbin:/sbin ldconfig
+
 .PHONY: install uninstall
 install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR) $(MANDIR))
@@ -296,11 +300,13 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	ln -sf libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libcovey.so.$(SOVERSION)
 	ln -sf libcovey.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libcovey.so
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+		-e 's|@RPATH@|$(RPATH)|' \
 		-e 's|@VERSION@|$(VERSION)|; s|@LIBS_PRIVATE@|$(LIB_LIBS)|' covey.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/covey.pc
 	scripts/install-man.sh $(DESTDIR)$(MANDIR) $(MAN_PAGES)
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
+	@[ -n "$(DESTDIR)" ] || $(LDCONFIG) 2>/dev/null || true # as root: the loader's list of libraries
 
 # what an installation into an empty folder makes is what is removed
 uninstall: ## remove what install put there (same PREFIX and DESTDIR)

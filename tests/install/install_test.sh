@@ -63,7 +63,7 @@ strict="-Wall -Wextra -Wconversion -pedantic -Werror"
 
 # ---- the README's program, as a reader would type it ----
 
-export LD_LIBRARY_PATH=$prefix/lib PATH=$prefix/bin:$PATH COVEY_VM=tutorial.$$
+export PATH=$prefix/bin:$PATH COVEY_VM=tutorial.$$
 sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/pi.c"
 # shellcheck disable=SC2046,SC2086
 expect "the README's program compiles" "$CC" $strict "$work/pi.c" -o "$work/pi" $(pc --cflags --libs)
