@@ -47,8 +47,8 @@
     "if [ \"$(id -u)\" != 0 ] && [ -n \"$XDG_SESSION_ID\" ] && [ \"$(busctl --timeout=3"           \
     " get-property org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager"  \
     " KillUserProcesses 2>/dev/null)\" = \"b true\" ]; then"                                       \
-    " if [ -e \"/var/lib/systemd/linger/$(id -un)\" ]; then s=\"systemd-run --user --scope -q "    \
-    "--\";"                                                                                        \
+    " if [ \"$(loginctl show-user \"$(id -un)\" -p Linger 2>/dev/null)\" = Linger=yes ];"          \
+    " then s=\"systemd-run --user --scope -q --\";"                                                \
     " else echo \"" LAUNCHER_SESSION "\"; exit 1; fi; fi; "
 
 #define SCRIPT_START                                                                               \

@@ -37,15 +37,17 @@ trap 'exit 143' TERM
 
 covey() { "$BUILD/covey" "$@"; }
 
-until_so() { # command: within 20 s
-    local _
-    for _ in {1..200}; do
+within() { # SECONDS COMMAND...
+    local limit=$((SECONDS + $1))
+    shift
+    while [ $SECONDS -le $limit ]; do
         "$@" >/dev/null 2>&1 && return 0
         sleep 0.1
     done
     echo "in vain: $*"
     return 1
 }
+until_so() { within 20 "$@"; }
 
 ours() { # executable: the pids of ours that run it; those that ssh started carry the mark by SetEnv
     local pid
@@ -122,6 +124,28 @@ program() { # NAME: a coveyd of a folder of its own
     command_in "$1" coveyd
 }
 
+# What somebody may have in his configuration for a host, for when he calls it by hand.
+surprising() {
+    cat <<END
+Host surprises
+    ControlMaster auto
+    ControlPersist yes
+    ControlPath $dir/ssh/master
+    LocalForward $((port + 59)) 127.0.0.1:$((port + 59))
+    LocalForward 127.0.0.1:$port 127.0.0.1:$port
+    ExitOnForwardFailure yes
+    RemoteCommand echo a command of its own
+    PermitLocalCommand yes
+    LocalCommand echo ok 1; touch $dir/surprise
+    RequestTTY force
+    ForwardAgent yes
+    VisualHostKey yes
+    LogLevel QUIET
+    ConnectTimeout 600
+    StrictHostKeyChecking accept-new
+END
+}
+
 far_sides() {
     port=$(free_ports 60) || return 1
     kind plain < <(shell bash)
@@ -162,8 +186,15 @@ END
         kind $name < <(shell sh "$dir" "$dir/$name:/usr/bin:/bin")
     done
     command_in logind busctl <<<'echo "b true"'
-    command_in logind id <<<'[ "$1" = -un ] && echo nobody-lingers || echo 1000'
+    command_in logind id <<<'[ "$1" = -un ] && echo somebody || echo 1000'
+    command_in logind loginctl <<<'echo Linger=no'
     kind logind < <(shell sh "$dir" "$dir/logind:$dir/bin:/usr/bin:/bin" XDG_SESSION_ID=7)
+    command_in stays loginctl <<<'[ "$*" = "show-user somebody -p Linger" ] && echo Linger=yes'
+    command_in stays systemd-run <<<"[ \"\$*\" = \"--user --scope -q -- $dir/bin/coveyd --join\" ] && touch $dir/scope && shift 4 && exec \"\$@\""
+    kind stays < <(shell sh "$dir" "$dir/stays:$dir/logind:$dir/bin:/usr/bin:/bin" XDG_SESSION_ID=7)
+    kind surprises < <(shell bash)
+    surprising >"$dir/ssh/config.new" && cat "$dir/ssh/config" >>"$dir/ssh/config.new" &&
+        mv "$dir/ssh/config.new" "$dir/ssh/config"
 
     kind changed </dev/null
     kind unknown </dev/null
@@ -237,6 +268,30 @@ outlives_ssh() {
 strange_shells() {
     add "${shells[@]}" greets reads || return 1
     up_hosts $((${#shells[@]} + 3)) && covey remove "${shells[@]}" greets reads
+}
+
+# A new master would stay behind, a forwarded port is taken; but accepting new keys is his to say.
+surprising_configuration() {
+    sed -i '/^surprises /d' "$dir/ssh/known"
+    add surprises || return 1
+    until_so no_client && [ ! -e "$dir/surprise" ] && [ ! -e "$dir/ssh/master" ] || return 1
+    grep '^surprises ' "$dir/ssh/known" && covey remove surprises
+}
+
+master_connection() {
+    ssh -F "$dir/ssh/config" -o ControlMaster=yes -o ControlPath="$dir/ssh/master" -o RemoteCommand=none \
+        -o ClearAllForwardings=yes -o RequestTTY=no -fN surprises || return 1
+    local calls status
+    calls=$(cat "$dir"/ssh/kinds*.log | grep -c 'Accepted publickey')
+    add surprises
+    status=$?
+    [ "$calls" = "$(cat "$dir"/ssh/kinds*.log | grep -c 'Accepted publickey')" ] || status=1
+    ssh -F "$dir/ssh/config" -O exit surprises
+    covey remove surprises && [ $status = 0 ]
+}
+
+systemd_session() {
+    add stays && [ -e "$dir/scope" ] && covey remove stays
 }
 
 lingering_session() {
@@ -319,7 +374,7 @@ interrupted_add() {
     until_so some_clients 3 || return 1
     kill -INT $job
     wait $job
-    until_so no_client || return 1
+    within 8 no_client || return 1
     until_so up_hosts 1 && add plain && covey remove plain
 }
 some_clients() { [ "$(ours ssh | wc -l)" -ge "$1" ]; }
@@ -332,7 +387,7 @@ interrupted_start() {
     kill -INT $job
     wait $job
     status=$?
-    [ $status = 130 ] && until_so no_client
+    [ $status = 130 ] && within 8 no_client
 }
 
 ssh_is_missing() {
@@ -366,6 +421,9 @@ servers_up && vm_up || { bad "servers and a VM to call them" "see above" && fini
 story "hosts are added by ssh, run tasks, and go" adds_and_removes
 story "the daemon outlives ssh, and nothing of it is kept" outlives_ssh
 story "login shells (${shells[*]}); start files that greet and read" strange_shells
+story "a configuration made for people" surprising_configuration
+story "a master connection that exists is used" master_connection
+story "a session that systemd would end" systemd_session
 story "a session that something holds open ends nevertheless" lingering_session
 story "the path of coveyd there: as told, or what was tried" configured_path
 story "what goes wrong is told, in one line, within 30 s" all_errors
