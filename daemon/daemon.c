@@ -57,7 +57,9 @@
 #define DATAGRAM_BYTES_MIN 1200
 #define DATAGRAM_BYTES_LOOPBACK 65000
 #define GATHER_MISSING_BYTES 8192 /* this much of a frame must be missing for reads to be rarer */
-#define GATHER_US 1500
+#define GATHER_US_MAX 1500
+#define GATHER_US_MIN 100     /* a shorter wait is no saving */
+#define GATHER_BYTES 16384.0  /* so much should have come when the socket is read again */
 #define FILES_WANTED 65536
 
 uint32_t daemon_host(const struct daemon *d)
@@ -168,13 +170,37 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
     node_on_datagram(d->node, from, bytes, size, loop_now_us());
 }
 
+/* How fast a large frame comes in: from one read in the middle of it to the next. */
+static void rate_sample(struct daemon *d, size_t bytes, uint64_t now_us)
+{
+    double rate = (double)bytes / (double)(now_us - d->read_us + 1);
+    d->receive_rate = d->receive_rate > 0 ? (d->receive_rate + rate) / 2 : rate;
+}
+
+/* How long the rest of a large frame may be left in the socket. */
+static uint64_t gather_us(const struct daemon *d)
+{
+    if (d->receive_rate <= 0)
+        return 0;
+    double wait_us = GATHER_BYTES / d->receive_rate;
+    if (wait_us < GATHER_US_MIN)
+        return 0;
+    return wait_us < GATHER_US_MAX ? (uint64_t)wait_us : GATHER_US_MAX;
+}
+
 /* In the middle of a large frame, waking up for each datagram of it costs more than the datagram:
- * the socket then is left alone for a moment, and what has come is read in one go. */
+ * the socket then is left alone for a moment, and what has come is read in one go. On a fast path
+ * the moment would be what limits it: there it is short, or none. */
 static void udp_read(struct daemon *d)
 {
-    bool any = udp_receive(d->udp, on_datagram, d) > 0;
-    bool wait = any && !d->options->local && node_missing(d->node) >= GATHER_MISSING_BYTES;
-    d->read_at_us = wait ? loop_now_us() + GATHER_US : 0;
+    uint64_t now_us = loop_now_us();
+    size_t bytes = udp_receive(d->udp, on_datagram, d);
+    if (d->read_us != 0 && bytes > 0)
+        rate_sample(d, bytes, now_us);
+    bool middle = bytes > 0 && node_missing(d->node) >= GATHER_MISSING_BYTES;
+    uint64_t wait_us = middle && !d->options->local ? gather_us(d) : 0;
+    d->read_at_us = wait_us > 0 ? now_us + wait_us : 0;
+    d->read_us = middle ? now_us : 0;
 }
 
 static void on_udp(void *context, int events)

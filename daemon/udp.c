@@ -50,7 +50,7 @@ struct udp {
     struct batch out[BATCHES];
     unsigned first, count;
     uint8_t *in; /* BATCHES buffers */
-    uint64_t sent, received, sends, receives, refused, dropped;
+    uint64_t sent, received, received_bytes, sends, receives, refused, dropped;
 };
 
 /* ---- the socket ---- */
@@ -378,6 +378,7 @@ static void message_deliver(struct udp *udp, struct mmsghdr *message, udp_datagr
     struct address from;
     size_t whole = message->msg_len, segment = segment_size(&message->msg_hdr, whole);
     const uint8_t *bytes = message->msg_hdr.msg_iov->iov_base;
+    udp->received_bytes += whole;
     if (!sockaddr_to_address(message->msg_hdr.msg_name, &from))
         return;
     for (size_t at = 0; at < whole; at += segment) {
@@ -389,7 +390,7 @@ static void message_deliver(struct udp *udp, struct mmsghdr *message, udp_datagr
 size_t udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context)
 {
     struct incoming in;
-    uint64_t before = udp->received;
+    uint64_t before = udp->received_bytes;
     for (int round = 0; round < RECEIVE_ROUNDS; round++) {
         int n = incoming_fill(udp, &in);
         for (int i = 0; i < n; i++)
@@ -397,7 +398,7 @@ size_t udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context)
         if (n < BATCHES)
             break;
     }
-    return (size_t)(udp->received - before);
+    return (size_t)(udp->received_bytes - before);
 }
 
 const char *udp_stat(const struct udp *udp, size_t i, uint64_t *value)

@@ -9,6 +9,8 @@
  */
 #include "lib/task.h"
 
+#define CREDIT_WINDOW_MAX ((uint64_t)4 * CREDIT_INITIAL_BYTES)
+
 static bool open_for_more(const struct covey *vm)
 {
     uint64_t bound = vm->buffer_bytes;
@@ -17,10 +19,19 @@ static bool open_for_more(const struct covey *vm)
     return vm->unexpected_bytes < bound;
 }
 
+/* A peer whose data are taken as they come may have more under way: a way through two daemons holds
+ * several hundred KiB. */
+static void widen(const struct covey *vm, struct peer *peer)
+{
+    bool taken = vm->unexpected_bytes < vm->buffer_bytes / 8;
+    if (taken && peer->credit_window < CREDIT_WINDOW_MAX)
+        peer->credit_window *= 2;
+}
+
 void credit_update(struct covey *vm, struct peer *peer)
 {
-    uint64_t target = peer->received_bytes + CREDIT_INITIAL_BYTES;
-    if (target - peer->granted_bytes < CREDIT_INITIAL_BYTES / 2 || peer->gone)
+    uint64_t target = peer->received_bytes + peer->credit_window;
+    if (target - peer->granted_bytes < peer->credit_window / 4 || peer->gone)
         return;
     if (!open_for_more(vm)) {
         vm->starved += !peer->starved;
@@ -29,6 +40,7 @@ void credit_update(struct covey *vm, struct peer *peer)
     }
     peer->granted_bytes = target;
     peer->grant_due = true;
+    widen(vm, peer);
     outgo_pump(vm, peer);
 }
 

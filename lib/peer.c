@@ -61,6 +61,7 @@ struct peer *peer_get(struct covey *vm, uint32_t tid)
     peer->tid = tid;
     peer->forced_route = -1;
     peer->credit_bytes = peer->granted_bytes = CREDIT_INITIAL_BYTES;
+    peer->credit_window = CREDIT_INITIAL_BYTES;
     peer->next = *bucket(vm, tid);
     *bucket(vm, tid) = peer;
     watch_peer(vm, peer);

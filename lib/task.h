@@ -130,6 +130,7 @@ struct peer {
     struct route_state *routes; /* ROUTES of them, once a direct link is wanted */
 
     uint64_t receive_sequence, received_bytes, granted_bytes;
+    uint64_t credit_window; /* what it may have outstanding beyond received_bytes */
     bool grant_due;     /* granted_bytes is to be told to the peer */
     bool starved;       /* credit is held back until the task receives */
     struct inlet inlet; /* of the daemon's stream */
