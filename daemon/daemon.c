@@ -58,8 +58,8 @@
 #define DATAGRAM_BYTES_LOOPBACK 65000
 #define GATHER_MISSING_BYTES 8192 /* this much of a frame must be missing for reads to be rarer */
 #define GATHER_US_MAX 1500
-#define GATHER_US_MIN 100     /* a shorter wait is no saving */
-#define GATHER_BYTES 16384.0  /* so much should have come when the socket is read again */
+#define GATHER_US_MIN 100    /* a shorter wait is no saving */
+#define GATHER_BYTES 16384.0 /* so much should have come when the socket is read again */
 #define FILES_WANTED 65536
 
 uint32_t daemon_host(const struct daemon *d)

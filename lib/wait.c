@@ -7,8 +7,9 @@
  * progress thread keeps out of the way of a task that communicates: it looks every millisecond
  * whether calls still come, parks while a call waits long, and polls while the task computes.
  *
- * Waiting spins for some microseconds, and only where that has lately paid: with shared-memory
- * links, whose messages need no system call to be seen.
+ * Waiting spins for some microseconds, and only where that has lately paid: a processor that went to
+ * sleep takes longer to wake up than most messages take. With shared-memory links it looks at their
+ * rings; without, at the descriptors, and gives way to the daemon, which may need this processor.
  */
 #include "lib/task.h"
 
@@ -16,11 +17,12 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #define EVENTS_MAX 32
-#define SPIN_US 20
+#define SPIN_US 50
 #define SPIN_FAILURES_MAX 4 /* after so many vain spins only every 16th wait spins */
 #define PROGRESS_TICK_US 1000
 
@@ -122,16 +124,21 @@ static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
 static bool spin_once(struct covey *vm, bool (*done)(void *), void *context)
 {
     bool came = false;
+    if (vm->shm_count == 0) {
+        sched_yield();
+        wait_poll(vm);
+        return done(context);
+    }
     for (int i = 0; i < 16 && !came; i++)
         came = conn_poll_all(vm) && done(context);
     return came;
 }
 
-/* Looks at the rings again and again for a moment; true when something came. */
+/* Looks again and again for a moment; true when something came. */
 static bool spin(struct covey *vm, bool (*done)(void *), void *context)
 {
     bool hopeful = vm->spin_failures < SPIN_FAILURES_MAX || (vm->waits & 15) == 0;
-    if (vm->shm_count == 0 || !hopeful)
+    if (!hopeful)
         return false;
     uint64_t end_us = clock_us() + SPIN_US;
     do {
