@@ -27,7 +27,7 @@ int tool_join(struct tool *tool, const char *what)
 {
     int error = tool_try_join(tool);
     if (error == COVEY_EDAEMON && !tool_by_socket(tool))
-        return tool_error(what, "no VM named %s runs here; start one with: covey start --vm %s",
+        return tool_error(what, "no VM named %s runs here; start one with: covey --vm %s start",
                           tool->vm_name, tool->vm_name);
     return error < 0 ? tool_failed(tool, what, error) : TOOL_OK;
 }
