@@ -1,5 +1,10 @@
 /*
- * window_cc.c - CUBIC. Section numbers are those of RFC 9438 unless another is named.
+ * window_cc.c - CUBIC, but for a small share of losses. Section numbers are those of RFC 9438
+ * unless another is named.
+ *
+ * A path that loses one packet in a hundred is not congested; taking each loss for congestion would
+ * leave a tenth of its bandwidth. So the share of the last some hundred packets that were lost
+ * decides: tail drop exceeds what is tolerated within a few packets, chance does not.
  *
  * A reduction is kept apart from what caused it: each packet declared lost remembers its episode,
  * and when all packets of an episode arrived after all (a host that froze, a path that reorders),
@@ -10,6 +15,7 @@
 #define CC_INITIAL_PACKETS 16
 #define CC_INITIAL_BYTES (256.0 * 1024) /* but at least 4 packets */
 #define CC_MINIMUM_PACKETS 2
+#define CC_SHARE_PACKETS 512                    /* over so many the share of losses is taken */
 #define CUBIC_C 0.4                             /* section 5: segments per s^3 */
 #define CUBIC_BETA 0.7                          /* section 4.6 */
 #define CUBIC_ALPHA (3 * (1 - 0.7) / (1 + 0.7)) /* section 4.3 */
@@ -105,11 +111,18 @@ static void cubic_grow(struct cc *c, const struct cc_ack *ack)
         s->window += (target - s->window) * smaller(bytes / s->window, 1);
 }
 
+static void share_acked(struct cc *c, size_t bytes)
+{
+    double packets = (double)bytes / (double)c->packet_bytes;
+    c->loss_share -= c->loss_share * smaller(packets / CC_SHARE_PACKETS, 1);
+}
+
 void cc_on_ack(struct cc *c, const struct cc_ack *ack)
 {
     uint64_t since_us = ack->now_us - c->acked_us;
     bool limited = c->limited;
     c->acked_us = ack->now_us;
+    share_acked(c, ack->bytes);
     c->limited = false;
     if (ack->position < c->recovery)
         return;
@@ -136,8 +149,12 @@ static void cc_reduce(struct cc *c)
 
 uint32_t cc_on_loss(struct cc *c, uint64_t position, uint64_t next)
 {
+    c->loss_share += (1 - c->loss_share) / CC_SHARE_PACKETS;
+    if (position >= c->recovery && c->loss_share <= CC_LOSS_TOLERATED)
+        return 0;
     if (position >= c->recovery) {
         cc_reduce(c);
+        c->loss_share /= 2; /* paid for: what a bad path loses does not reduce it again and again */
         c->recovery = next;
         c->episode++;
         c->lost = 0;
@@ -149,7 +166,8 @@ uint32_t cc_on_loss(struct cc *c, uint64_t position, uint64_t next)
 
 void cc_on_spurious(struct cc *c, uint32_t episode)
 {
-    if (episode != c->episode || ++c->spurious < c->lost)
+    c->loss_share = larger(c->loss_share - 1.0 / CC_SHARE_PACKETS, 0);
+    if (episode == 0 || episode != c->episode || ++c->spurious < c->lost)
         return;
     if (c->saved.window > c->now.window)
         c->now = c->saved;

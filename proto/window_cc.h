@@ -1,6 +1,7 @@
 /*
  * window_cc.h - congestion control: CUBIC (RFC 9438) with slow start, one reduction a round trip,
- * undo of a reduction that turns out to be unfounded, persistent congestion; and the pacer.
+ * none while few packets are lost, undo of a reduction that turns out to be unfounded, persistent
+ * congestion; and the pacer.
  *
  * A packet is known here by its position: the how-many-th packet of the window it is.
  */
@@ -34,6 +35,7 @@ struct cc {
     uint64_t recovery;       /* losses of packets before it belong to the last reduction */
     uint32_t episode;        /* counts reductions; 0: none yet */
     uint32_t lost, spurious; /* packets of this episode */
+    double loss_share;       /* of the last some hundred packets */
 };
 
 void cc_init(struct cc *c, size_t packet_bytes);
@@ -43,8 +45,13 @@ bool cc_slow_start(const struct cc *c);
 
 void cc_on_ack(struct cc *c, const struct cc_ack *ack);
 
+/* A share of lost packets that is taken for the path's own and not for congestion: up to it the
+ * window is not reduced (as in BBR, draft-ietf-ccwg-bbr, BBR.LossThresh). A full queue loses more
+ * at once. */
+#define CC_LOSS_TOLERATED 0.02
+
 /* A packet was declared lost; `next` is the position that the next packet will have. Returns the
- * episode that the loss belongs to. */
+ * episode that the loss belongs to; 0: it reduced nothing. */
 uint32_t cc_on_loss(struct cc *c, uint64_t position, uint64_t next);
 
 /* A packet declared lost in that episode arrived after all. */

@@ -31,8 +31,9 @@ echo "LOSS SIZE MB/s SHARE"
 for loss; do
     printf '[daemon]\nfault = loss=%s,seed=1\n' "$loss" >"$conf/covey/covey.conf"
     figures=$(tests/lab/vm.sh --hosts 2 "${options[@]}" -- \
-        covey bench stream --route udp --host h1,h2 --sizes "$sizes" --json 2>/dev/null |
-        awk -F'[:,]' '/"bytes"/ { size = $2 + 0 } /"bandwidth|"bytes_s/ { print size, $2 / 1e6 }')
+        covey bench stream --route udp --host h1,h2 --sizes "$sizes" --batch 20000 --rounds 9 --json 2>/dev/null |
+        awk -F'[:,]' '/"bytes"/ { size = $2 + 0 } /"name": "covey"/ { ours = 1 }
+            ours && /"mb_per_s"/ { print size, $2; ours = 0 }')
     [ -n "$figures" ] || { echo "$loss: nothing was measured" && continue; }
     [ -n "$without" ] || without=$figures
     paste -d' ' <(echo "$figures") <(echo "$without") |

@@ -166,6 +166,27 @@ static void test_does_not_collapse_under_loss(void)
     CU_ASSERT(run_lan(100000, &stats) > 0.35 * LINK_BYTES_S);
 }
 
+/* 1 Gbit/s, hosts that answer after a millisecond: so much is under way that a window which took
+ * each lost packet for congestion would be far too small. */
+static void test_loss_is_not_all_congestion(void)
+{
+    struct window_stats stats;
+    struct sim_config c = lan(200000000);
+    c.network.rate_bytes_s = 125000000;
+    c.network.queue_bytes = 512u * 1024;
+    c.network.delay_us = 500;
+    double rate = run(&c, &stats);
+    printf("%.0f MB/s", rate / 1e6);
+    for (uint32_t ppm = 1000; ppm <= 100000; ppm *= 10) {
+        c.network.loss_ppm = ppm;
+        double under_loss = run(&c, &stats);
+        printf(", %.1f %% loss %.0f", ppm / 1e4, under_loss / 1e6);
+        CU_ASSERT(ppm > 10000 || under_loss > 0.8 * rate);
+        CU_ASSERT(stats.bytes_retransmitted < 200000000 * (uint64_t)(ppm + 20000) / 1000000);
+    }
+    printf(" ");
+}
+
 static void test_both_ways(void)
 {
     struct window_stats stats;
@@ -312,6 +333,7 @@ static const struct test_case cases[] = {
     {"seeded networks", test_seeds},
     {"fills a link of 100 Mbit/s", test_fills_a_link},
     {"does not collapse under loss", test_does_not_collapse_under_loss},
+    {"loss is not all congestion", test_loss_is_not_all_congestion},
     {"both ways at once", test_both_ways},
     {"hosts that stand still", test_hosts_that_stand_still},
     {"a million messages under loss, duplication and reordering", test_million_messages},

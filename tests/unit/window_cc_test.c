@@ -8,6 +8,13 @@
 #define PACKET 1000
 #define RTT_US 100000 /* long enough that CUBIC is faster than Reno */
 
+/* One on whose path so many packets are lost that each further one counts. */
+static void init_congested(struct cc *c)
+{
+    cc_init(c, PACKET);
+    c->loss_share = 0.5;
+}
+
 /* Acknowledges a whole window, as a sender does who always has more to send. */
 static void round_trip(struct cc *c, uint64_t *position, uint64_t *now_us)
 {
@@ -46,7 +53,7 @@ static void test_unused_window_does_not_grow(void)
 static void test_one_reduction_a_round_trip(void)
 {
     struct cc c;
-    cc_init(&c, PACKET);
+    init_congested(&c);
     uint64_t before = cc_window(&c);
     uint32_t episode = cc_on_loss(&c, 5, 20);
     CU_ASSERT_EQUAL(cc_window(&c), before * 7 / 10);
@@ -57,10 +64,60 @@ static void test_one_reduction_a_round_trip(void)
     CU_ASSERT(cc_window(&c) < before / 2);
 }
 
-static void test_spurious_reduction_is_undone(void)
+static void ack_one(struct cc *c, uint64_t position)
+{
+    struct cc_ack ack = {
+        .position = position, .bytes = PACKET, .rtt_us = RTT_US, .now_us = position * 100};
+    c->limited = true;
+    cc_on_ack(c, &ack);
+}
+
+/* One of a hundred packets is lost, for ever: the window grows as if none were. */
+static void test_few_losses_reduce_nothing(void)
 {
     struct cc c;
     cc_init(&c, PACKET);
+    uint64_t before = cc_window(&c);
+    for (uint64_t i = 1; i < 10000; i++) {
+        if (i % 100 != 0)
+            ack_one(&c, i);
+        else if (cc_on_loss(&c, i, i + 20) != 0)
+            CU_FAIL("reduced");
+    }
+    CU_ASSERT_EQUAL(cc_window(&c), before + 9900 * PACKET);
+    CU_ASSERT_TRUE(cc_slow_start(&c));
+}
+
+/* A queue that is full loses several at once: after some of them the window is reduced. */
+static void test_a_burst_of_losses_reduces(void)
+{
+    struct cc c;
+    unsigned tolerated = 0;
+    cc_init(&c, PACKET);
+    uint64_t before = cc_window(&c);
+    while (cc_on_loss(&c, 1, 20) == 0)
+        tolerated++;
+    CU_ASSERT(tolerated >= 5 && tolerated <= 12);
+    CU_ASSERT_EQUAL(cc_window(&c), before * 7 / 10);
+}
+
+/* What was lost by mistake is forgotten. */
+static void test_spurious_losses_count_for_nothing(void)
+{
+    struct cc c;
+    cc_init(&c, PACKET);
+    for (uint64_t i = 1; i < 1000; i++) {
+        uint32_t episode = cc_on_loss(&c, i, i + 20);
+        CU_ASSERT_EQUAL(episode, 0);
+        cc_on_spurious(&c, episode);
+    }
+    CU_ASSERT_TRUE(cc_slow_start(&c));
+}
+
+static void test_spurious_reduction_is_undone(void)
+{
+    struct cc c;
+    init_congested(&c);
     uint64_t before = cc_window(&c);
     uint32_t episode = cc_on_loss(&c, 5, 20);
     cc_on_loss(&c, 6, 20);
@@ -74,7 +131,7 @@ static void test_spurious_reduction_is_undone(void)
 static void test_real_loss_is_not_undone(void)
 {
     struct cc c;
-    cc_init(&c, PACKET);
+    init_congested(&c);
     uint32_t first = cc_on_loss(&c, 5, 20);
     cc_on_loss(&c, 25, 40);
     uint64_t window = cc_window(&c);
@@ -91,6 +148,7 @@ static void test_cubic_comes_back(void)
     while (cc_window(&c) < 1000 * PACKET)
         round_trip(&c, &position, &now_us);
     double maximum = (double)cc_window(&c);
+    c.loss_share = 0.5;
     cc_on_loss(&c, position + 1, position + 2);
     position += 2;
     double k_us = 1e6 * 9.1; /* cube root of 1000 * 0.3 / 0.4 */
@@ -106,7 +164,7 @@ static void test_cubic_comes_back(void)
 static void test_has_a_floor(void)
 {
     struct cc c;
-    cc_init(&c, PACKET);
+    init_congested(&c);
     for (uint64_t i = 0; i < 50; i++)
         cc_on_loss(&c, 10 * i, 10 * i + 5);
     CU_ASSERT_EQUAL(cc_window(&c), 2 * PACKET);
@@ -133,7 +191,7 @@ static void test_pacer_keeps_the_rate(void)
 {
     struct cc c;
     struct pacer p;
-    cc_init(&c, PACKET);
+    init_congested(&c);
     cc_on_loss(&c, 0, 1); /* ends slow start: gain 1.25 */
     pacer_init(&p);
     CU_ASSERT_TRUE(pacer_allows(&p, PACKET, 0));
@@ -156,6 +214,9 @@ static const struct test_case cases[] = {
     {"slow start doubles", test_slow_start_doubles},
     {"an unused window does not grow", test_unused_window_does_not_grow},
     {"one reduction a round trip", test_one_reduction_a_round_trip},
+    {"few losses reduce nothing", test_few_losses_reduce_nothing},
+    {"a burst of losses reduces", test_a_burst_of_losses_reduces},
+    {"spurious losses count for nothing", test_spurious_losses_count_for_nothing},
     {"a spurious reduction is undone", test_spurious_reduction_is_undone},
     {"a real loss is not undone", test_real_loss_is_not_undone},
     {"CUBIC comes back", test_cubic_comes_back},
