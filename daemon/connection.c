@@ -141,11 +141,12 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
 static void connection_end(struct task *task, int result)
 {
     struct daemon *d = task->daemon;
+    d->counters.streams_refused += result == STREAM_BROKEN || result == READ_REFUSED;
     if (result == STREAM_BROKEN)
-        log_line(&d->log, LOG_ERROR, "t%x: disconnected: %s", task->tid,
-                 stream_error(task->stream));
+        log_refused(&d->log, loop_now_us(), "t%x: disconnected: %s", task->tid,
+                    stream_error(task->stream));
     else if (result == READ_REFUSED)
-        log_line(&d->log, LOG_ERROR, "t%x: disconnected: it broke the protocol", task->tid);
+        log_refused(&d->log, loop_now_us(), "t%x: disconnected: it broke the protocol", task->tid);
     task->left = result == READ_LEFT;
     connection_close(task);
     if (task->cookie == 0)

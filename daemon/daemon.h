@@ -20,6 +20,8 @@ struct daemon_counters {
     uint64_t bytes_from_tasks, bytes_to_tasks;
     uint64_t frames_spread; /* data frames made of multicasts that came from other hosts */
     uint64_t frames_refused, frames_undeliverable;
+    uint64_t callers_refused; /* connections that did not become a task */
+    uint64_t streams_refused; /* tasks that broke the protocol */
     uint64_t tasks_spawned, tasks_enrolled, tasks_ended, spawns_failed;
 };
 

@@ -108,7 +108,7 @@ bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame
     if (rewritten.length > 0)
         return connection_put(task, &rewritten, bytes, fds, nfds);
     d->counters.frames_refused++;
-    log_line(&d->log, LOG_ERROR, "%s of t%x refused: bad payload", frame_kind_name(frame->kind),
-             frame->source);
+    log_refused(&d->log, loop_now_us(), "%s of t%x refused: bad payload",
+                frame_kind_name(frame->kind), frame->source);
     return true;
 }

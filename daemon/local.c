@@ -72,7 +72,8 @@ static void caller_refuse(struct caller *caller, int32_t error, const char *text
                           .kind = FRAME_REPLY,
                           .flags = FRAME_LAST,
                           .source = daemon_tid(d)};
-    log_line(&d->log, LOG_ERROR, "process %d may not enrol: %s", (int)caller->pid, text);
+    d->counters.callers_refused++;
+    log_refused(&d->log, loop_now_us(), "process %d may not enrol: %s", (int)caller->pid, text);
     if (stream_put(caller->stream, &frame, bytes, NULL, 0) == 0)
         stream_flush(caller->stream);
 }
@@ -175,14 +176,27 @@ static int on_first_frame(void *context, const struct frame *frame, const uint8_
     return CALLER_REFUSED;
 }
 
+/* What it sent is no frame: there is nothing that could be answered. */
+static void caller_broke(struct caller *caller)
+{
+    struct daemon *d = caller->daemon;
+    d->counters.callers_refused++;
+    log_refused(&d->log, loop_now_us(), "process %d does not speak the protocol: %s",
+                (int)caller->pid, stream_error(caller->stream));
+}
+
 static void on_caller(void *context, int events)
 {
     (void)events;
     struct caller *caller = context;
     int result = stream_read(caller->stream, on_first_frame, caller);
-    if (result == CALLER_ENROLLED)
+    if (result == CALLER_ENROLLED) {
         caller_becomes_task(caller);
-    else if (result != 0)
+        return;
+    }
+    if (result == STREAM_BROKEN)
+        caller_broke(caller);
+    if (result != 0)
         caller_destroy(caller);
 }
 
@@ -191,8 +205,10 @@ static void on_caller(void *context, int events)
 static void on_caller_late(void *context)
 {
     struct caller *caller = context;
-    log_line(&caller->daemon->log, LOG_ERROR, "process %d connected and did not enrol in time",
-             (int)caller->pid);
+    struct daemon *d = caller->daemon;
+    d->counters.callers_refused++;
+    log_refused(&d->log, loop_now_us(), "process %d connected and did not enrol in time",
+                (int)caller->pid);
     caller_destroy(caller);
 }
 
@@ -230,8 +246,9 @@ static void local_admit(struct local *local, int fd)
         caller_create(local, fd, peer.pid);
         return;
     }
-    log_line(&d->log, LOG_ERROR, "process %d of user %u not admitted", (int)peer.pid,
-             (unsigned)peer.uid);
+    d->counters.callers_refused++;
+    log_refused(&d->log, loop_now_us(), "process %d of user %u not admitted", (int)peer.pid,
+                (unsigned)peer.uid);
     close(fd);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +13,7 @@ static const char *const level_names[] = {"error", "info", "debug"};
 
 int log_open(struct log *log, const char *path, int level)
 {
-    log->level = level;
+    *log = (struct log){.level = level};
     log->fd = path == NULL
                   ? STDERR_FILENO
                   : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -59,6 +60,34 @@ void log_line(const struct log *log, int level, const char *format, ...)
     text[size++] = '\n';
     if (write(log->fd, text, size) < 0)
         return; /* a full disk must not stop the daemon */
+}
+
+static bool burst_over(struct log *log, uint64_t now_us)
+{
+    if (now_us >= log->burst_us + LOG_BURST_US || log->burst_us == 0) {
+        log->burst_us = now_us;
+        log->burst_lines = 0;
+    }
+    return log->burst_lines >= LOG_BURST_LINES;
+}
+
+void log_refused(struct log *log, uint64_t now_us, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+    if (burst_over(log, now_us)) {
+        log->left_out++;
+        return;
+    }
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (log->left_out > 0)
+        log_line(log, LOG_ERROR, "%llu refusals were not logged",
+                 (unsigned long long)log->left_out);
+    log->left_out = 0;
+    log->burst_lines++;
+    log_line(log, LOG_ERROR, "%s", text);
 }
 
 int log_level_parse(const char *name)

@@ -88,8 +88,8 @@ static void route_here(struct daemon *d, const struct frame *frame, const uint8_
     if (refused == NULL)
         return;
     d->counters.frames_refused++;
-    log_line(&d->log, LOG_ERROR, "%s of t%x refused: %s", frame_kind_name(frame->kind),
-             frame->source, refused);
+    log_refused(&d->log, loop_now_us(), "%s of t%x refused: %s", frame_kind_name(frame->kind),
+                frame->source, refused);
     answer_error(d, frame, payload, COVEY_EPROTO, refused);
 }
 
@@ -210,13 +210,23 @@ static const char *party_refused(const struct frame *frame)
     return ok ? NULL : "not from this kind of sender to that kind of receiver";
 }
 
-static const char *task_frame_refused(const struct task *task, const struct frame *frame)
+/* A message that its receiver could not begin to read is its sender's fault, and ends it here. */
+static const char *message_refused(const struct frame *frame, const uint8_t *payload)
+{
+    struct message_header unused;
+    bool begins = frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
+    return begins ? message_header_decode(payload, frame->length, &unused) : NULL;
+}
+
+static const char *task_frame_refused(const struct task *task, const struct frame *frame,
+                                      const uint8_t *payload)
 {
     if (frame->source != task->tid)
         return "its source is not the task that sent it";
     if (frame->kind == FRAME_ENROL)
         return "this connection has enrolled already";
-    return party_refused(frame);
+    const char *refused = party_refused(frame);
+    return refused != NULL ? refused : message_refused(frame, payload);
 }
 
 /* A misbehaving task must not make the daemon grow: it waits while the queue it feeds is long. */
@@ -237,11 +247,11 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
                      const int *fds, int nfds)
 {
     struct daemon *d = task->daemon;
-    const char *refused = task_frame_refused(task, frame);
+    const char *refused = task_frame_refused(task, frame, payload);
     if (refused != NULL) {
         d->counters.frames_refused++;
-        log_line(&d->log, LOG_ERROR, "%s of t%x to t%x refused: %s", frame_kind_name(frame->kind),
-                 frame->source, frame->destination, refused);
+        log_refused(&d->log, loop_now_us(), "%s of t%x to t%x refused: %s",
+                    frame_kind_name(frame->kind), frame->source, frame->destination, refused);
         return false;
     }
     if (frame->kind == FRAME_LINK_OPEN && !link_depart(task, frame, payload))
@@ -265,6 +275,6 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
         return;
     }
     d->counters.frames_refused++;
-    log_line(&d->log, LOG_ERROR, "%s of t%x from host %u refused: %s", frame_kind_name(frame->kind),
-             frame->source, host, refused);
+    log_refused(&d->log, loop_now_us(), "%s of t%x from host %u refused: %s",
+                frame_kind_name(frame->kind), frame->source, host, refused);
 }

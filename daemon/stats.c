@@ -46,6 +46,8 @@ static void stats_add_daemon(struct reply *reply, const struct daemon *d)
     stat_add(reply, "stream.bytes_in", n->bytes_from_tasks);
     stat_add(reply, "stream.bytes_out", n->bytes_to_tasks);
     stat_add(reply, "stream.bytes_queued", queued);
+    stat_add(reply, "stream.refused", n->streams_refused);
+    stat_add(reply, "stream.callers_refused", n->callers_refused);
     stat_add(reply, "route.frames_to_hosts", n->frames_to_hosts);
     stat_add(reply, "route.frames_from_hosts", n->frames_from_hosts);
     stat_add(reply, "route.frames_spread", n->frames_spread);

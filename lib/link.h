@@ -58,12 +58,13 @@ static inline const char *link_error(const struct link *link)
 
 /* The opener's end: makes the memory. *memory_fd is the caller's to pass on and close.
  * NULL: no memory or no descriptors (errno). The link rings peer_doorbell, an eventfd it owns, once
- * link_shm_connect() gave it. */
+ * link_shm_connect() gave it; false: that is none, or ringing it could block. */
 struct link *link_shm_open(int *memory_fd);
-void link_shm_connect(struct link *link, int peer_doorbell);
+bool link_shm_connect(struct link *link, int peer_doorbell);
 
 /* The accepter's end; takes over peer_doorbell on success. NULL: *why, for the memory is not what
- * an opener on this machine makes (too small, not sealed, of another byte order). */
+ * an opener on this machine makes (too small, not sealed, of another byte order), or the doorbell
+ * no eventfd. */
 struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why);
 
 /* ---- tcp: a connected or connecting non-blocking socket, with the challenge-response of auth.h.

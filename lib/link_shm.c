@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -150,9 +151,24 @@ struct link *link_shm_open(int *memory_fd)
     return &shm->base;
 }
 
-void link_shm_connect(struct link *link, int peer_doorbell)
+/* Ringing must neither block nor write into anything else that the other end may have passed. */
+static bool doorbell_ok(int fd)
 {
+    static const char eventfd_name[] = "anon_inode:[eventfd]";
+    char path[32], name[sizeof eventfd_name] = "";
+    int flags = fcntl(fd, F_GETFL);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, name, sizeof name);
+    bool named = n < 0 || (n == sizeof name - 1 && memcmp(name, eventfd_name, (size_t)n) == 0);
+    return flags >= 0 && (flags & O_NONBLOCK) != 0 && named;
+}
+
+bool link_shm_connect(struct link *link, int peer_doorbell)
+{
+    if (!doorbell_ok(peer_doorbell))
+        return false;
     shm_of(link)->peer_doorbell = peer_doorbell;
+    return true;
 }
 
 static bool memory_ok(int fd)
@@ -167,6 +183,9 @@ struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
 {
     *why = "its memory is not that of rings";
     if (!memory_ok(memory_fd))
+        return NULL;
+    *why = "its doorbell is no eventfd, or one that may block";
+    if (!doorbell_ok(peer_doorbell))
         return NULL;
     struct link_shm *shm = shm_map(memory_fd);
     *why = strerror(errno);

@@ -428,8 +428,8 @@ static void on_accept(struct covey *vm, struct peer *peer, struct control_link *
                       int nfds)
 {
     struct route_state *state = &peer->routes[l->route];
-    if (l->route == COVEY_ROUTE_SHM && nfds == 1 && state->pending != NULL) {
-        link_shm_connect(state->pending->link, fds[0]);
+    if (l->route == COVEY_ROUTE_SHM && nfds == 1 && state->pending != NULL &&
+        link_shm_connect(state->pending->link, fds[0])) {
         fds[0] = -1;
         conn_ready_now(state->pending);
         return;

@@ -32,11 +32,34 @@ static void refuse_version(struct node *node, uint8_t version, const struct addr
              WIRE_VERSION);
 }
 
+static void log_refusal(struct node *node, const struct address *from, const char *why)
+{
+    char text[ADDRESS_TEXT_BYTES];
+
+    if (!may_log(node))
+        return;
+    address_text(from, text);
+    node_log(node, "refused a datagram from %s: %s", text, why);
+}
+
+static void refuse_mac(struct node *node, const struct address *from)
+{
+    node->endpoint.counters.refused_mac++;
+    log_refusal(node, from, "it is not authentic");
+}
+
 static void refuse_datagram(struct node *node, enum datagram_refusal refusal,
                             const struct datagram *d, const struct address *from)
 {
+    static const char *const WHY[] = {[DATAGRAM_SHORT] = "too short",
+                                      [DATAGRAM_FOREIGN] = "not of Covey",
+                                      [DATAGRAM_VM] = "of another VM",
+                                      [DATAGRAM_KIND] = "of no known kind",
+                                      [DATAGRAM_SIZE] = "of a size that its kind never has"};
     struct counters *counters = &node->endpoint.counters;
 
+    if (WHY[refusal])
+        log_refusal(node, from, WHY[refusal]);
     switch (refusal) {
     case DATAGRAM_SHORT:
         counters->refused_short++;
@@ -111,7 +134,7 @@ static void on_hello(struct node *node, const struct datagram *d, const struct a
         return;
     }
     if (!handshake_hello_ok(&e->me, d)) {
-        e->counters.refused_mac++;
+        refuse_mac(node, from);
         return;
     }
     verdict = judge_host(node, &d->hello);
@@ -145,7 +168,7 @@ static void on_confirm(struct node *node, struct datagram *d, const struct addre
     peer = node->peers[d->hello.from];
     if (!peer) {
         if (!session_confirm_ok(e, d, &keys)) {
-            e->counters.refused_mac++;
+            refuse_mac(node, from);
             return;
         }
         member_bind(node->member, d->hello.from, d->hello.from_id);
@@ -162,6 +185,7 @@ static void on_session(struct node *node, struct datagram *d, const struct addre
                        uint64_t now_us)
 {
     struct peer *peer = node->peers[session_id_peer(d->session)];
+    uint64_t refused = node->endpoint.counters.refused_mac;
 
     if (!peer) {
         node->endpoint.counters.refused_session++;
@@ -173,6 +197,8 @@ static void on_session(struct node *node, struct datagram *d, const struct addre
         session_on_refuse(peer->session, d, now_us);
     else
         session_on_sealed(peer->session, d, from, now_us);
+    if (node->endpoint.counters.refused_mac > refused)
+        log_refusal(node, from, "it is not authentic");
     peer->deadline_us = 0;
 }
 

@@ -993,7 +993,7 @@ static void a_reset_of_a_ready_link_is_a_close(void)
 static const char *memory_refusal(int fd)
 {
     const char *why = "";
-    int bell = eventfd(0, 0);
+    int bell = eventfd(0, EFD_NONBLOCK);
     struct link *link = link_shm_accept(fd, bell, &why);
     if (link == NULL) {
         close(bell); /* still the caller's */
@@ -1071,6 +1071,26 @@ static void rings_of_another_format_are_refused_with_the_reason(void)
     }
 }
 
+/* Who rings must not be stopped by it, nor write into a file. */
+static void what_is_no_doorbell_is_refused(void)
+{
+    const char *why = NULL;
+    int memory, pipes[2], bells[] = {eventfd(0, 0), -1, -1, memfd_create("bell", MFD_CLOEXEC)};
+    struct link *link = link_shm_open(&memory);
+    CU_ASSERT_FATAL(link != NULL && pipe2(pipes, O_NONBLOCK) == 0);
+    bells[1] = pipes[0];
+    bells[2] = pipes[1];
+    for (size_t i = 0; i < sizeof bells / sizeof bells[0]; i++) {
+        CU_ASSERT_FALSE(link_shm_connect(link, bells[i]));
+        CU_ASSERT_PTR_NULL(link_shm_accept(memory, bells[i], &why));
+        CU_ASSERT_PTR_NOT_NULL(strstr(why, "doorbell"));
+        close(bells[i]);
+    }
+    CU_ASSERT_EQUAL(link->ops->ready(link), 0);
+    close(memory);
+    link->ops->free(link);
+}
+
 /* The other task writes nonsense where its positions belong. */
 static void damage_of_the_rings_breaks_the_link(void)
 {
@@ -1129,6 +1149,7 @@ int main(void)
         {"shm: what is no memory is refused", what_is_no_memory_is_refused},
         {"shm: rings of another format are refused with the reason",
          rings_of_another_format_are_refused_with_the_reason},
+        {"shm: what is no doorbell is refused", what_is_no_doorbell_is_refused},
         {"shm: damage of the rings breaks the link", damage_of_the_rings_breaks_the_link},
         {"no descriptor is left", no_descriptor_is_left},
     };
