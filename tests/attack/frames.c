@@ -154,8 +154,8 @@ static void must_hang_up(const struct frame *frame, const uint8_t *payload, bool
     if (enrol && f.source == 0)
         f.source = c->tid;
     client_send(c, &f, payload, NULL, 0);
-    while (client_get(c)) /* events of hosts may come before */
-        if (c->frame.kind != FRAME_HOST_EVENT) {
+    while (client_get(c)) /* events of hosts may come before, to callers a last word */
+        if (c->frame.kind != FRAME_HOST_EVENT && enrol) {
             printf("%s (%s): answered by %s\n", what, frame_kind_name(frame->kind),
                    frame_kind_name(c->frame.kind));
             wrong = 1;
@@ -396,35 +396,66 @@ static void links_scribbled(uint32_t victim)
 
 /* ---- flood ---- */
 
-/* A frame that looks right at first: a known kind, a source that may be the own one. */
-static size_t random_frame(const struct client *c, uint64_t *random, uint8_t *bytes)
+/* Where a frame of that kind may go; now and then anywhere. */
+static uint32_t random_destination(uint64_t *random, uint8_t kind)
+{
+    uint32_t host = (uint32_t)random_below(random, 3);
+    bool to_task = frame_kind_party(kind) == TASK_TO_TASK || random_below(random, 200) == 0;
+    if (to_task)
+        return tid_make(host == 0 ? 1 : host, 1 + (uint32_t)random_below(random, 64));
+    return tid_make(host, 0);
+}
+
+static uint8_t random_kind(uint64_t *random)
 {
     static const uint8_t kinds[] = {
 #define KIND(number, name, party) number,
         FRAME_KINDS(KIND)
 #undef KIND
     };
-    struct frame frame = frame_of(c, kinds[random_below(random, sizeof kinds)], 0, 0);
+    for (;;) {
+        uint8_t kind = kinds[random_below(random, sizeof kinds)];
+        int party = frame_kind_party(kind);
+        /* what ends the VM, its hosts or its tasks in order is no attack */
+        if (kind == FRAME_HALT || kind == FRAME_REMOVE_HOSTS || kind == FRAME_SIGNAL ||
+            kind == FRAME_ADD_HOSTS)
+            continue;
+        bool allowed = party == TASK_TO_TASK || party == TASK_TO_DAEMON || party == ANY_TO_DAEMON;
+        bool ends = kind == FRAME_ENROL || kind == FRAME_LEAVE; /* the connection */
+        if ((allowed && !ends) || random_below(random, 20000) == 0)
+            return kind;
+    }
+}
+
+/* A payload of noise and zeros; that of a message begins as one may. */
+static void random_payload(uint64_t *random, const struct frame *frame, uint8_t *bytes)
+{
+    struct message_header header = {.sequence = random_below(random, 3),
+                                    .size = random_below(random, 100000),
+                                    .representation = REPRESENTATION_LITTLE};
+    for (size_t i = 0; i < frame->length; i++)
+        bytes[i] = (uint8_t)(random_below(random, 2) == 0 ? 0 : random_next(random));
+    if (frame->kind == FRAME_DATA && frame->length >= FRAME_MESSAGE_BYTES &&
+        random_below(random, 3000) != 0)
+        message_header_encode(&header, bytes);
+}
+
+/* A frame that looks right at first; its header is damaged now and then. */
+static size_t random_frame(const struct client *c, uint64_t *random, uint8_t *bytes)
+{
+    struct frame frame = frame_of(c, random_kind(random), 0, 0);
     frame.length = (uint32_t)random_below(random, random_below(random, 8) == 0 ? 3000 : 120);
-    frame.flags = (uint8_t)random_below(random, 4);
-    frame.destination = (uint32_t)random_below(random, 3) << TID_LOCAL_BITS;
-    if (random_below(random, 2) == 0)
-        frame.destination |= (uint32_t)random_below(random, 64);
-    if (random_below(random, 50) == 0)
+    frame.flags = (uint8_t)(frame.length < FRAME_MESSAGE_BYTES ? 0 : random_below(random, 4));
+    frame.destination = random_destination(random, frame.kind);
+    if (random_below(random, 5000) == 0)
         frame.source = (uint32_t)random_next(random) & 0x3fffffff;
-    /* what ends the VM, its hosts or its tasks in order is no attack */
-    if (frame.kind == FRAME_HALT || frame.kind == FRAME_REMOVE_HOSTS ||
-        frame.kind == FRAME_SIGNAL || frame.kind == FRAME_ADD_HOSTS)
-        frame.kind = FRAME_STATS;
     frame_encode(&frame, bytes);
-    for (size_t i = 0; i < frame.length; i++)
-        bytes[FRAME_HEADER_BYTES + i] =
-            (uint8_t)(random_below(random, 2) == 0 ? 0 : random_next(random));
-    if (random_below(random, 20) == 0)
+    random_payload(random, &frame, bytes + FRAME_HEADER_BYTES);
+    if (random_below(random, 5000) == 0)
         bytes[random_below(random, 4)] ^= (uint8_t)(1u << random_below(random, 8)); /* length */
-    if (random_below(random, 40) == 0)
+    if (random_below(random, 5000) == 0)
         bytes[5 + random_below(random, 11)] ^= (uint8_t)(1u << random_below(random, 8));
-    if (random_below(random, 100) == 0)
+    if (random_below(random, 5000) == 0)
         bytes[4] = (uint8_t)(70 + random_below(random, 180)); /* no kind */
     return FRAME_HEADER_BYTES + frame.length;
 }
@@ -468,7 +499,7 @@ static void flood(unsigned long count)
     uint64_t random = seed == NULL ? 1 : strtoull(seed, NULL, 10);
     unsigned long sent = 0, connections = 0;
     for (; sent < count; connections++)
-        sent += flood_one(&random, 1 + (unsigned long)random_below(&random, 2000));
+        sent += flood_one(&random, 1 + (unsigned long)random_below(&random, 5000));
     printf("%lu frames on %lu connections\n", sent, connections);
 }
 

@@ -2,7 +2,8 @@
 # vm.sh - runs a command on the first host of a lab whose hosts form one Covey VM.
 #
 #   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R] [--cpu SHARE] [--mtu BYTES]
-#                   [--name NAME] [--ipv4-only | --ipv6-only] [--keep] [--] COMMAND [ARG...]
+#                   [--name NAME] [--ipv4-only | --ipv6-only] [--encrypt] [--keep] [--] COMMAND
+#                   [ARG...]
 #
 # Brings the lab up, starts a daemon on its first host and the others through the exec launcher,
 # runs COMMAND there, halts the VM and takes the lab down; the exit status is COMMAND's. COMMAND
@@ -19,6 +20,7 @@ build=${BUILD:-$here/../../build}
 build=$(cd "$build" 2>/dev/null && pwd) || { echo "vm.sh: nothing is built yet: make" >&2; exit 1; }
 export LAB=vm-$$
 keep=0
+encrypt=
 up=(--hosts 4)
 limits=()
 
@@ -39,6 +41,7 @@ while [ $# -gt 0 ]; do
     --rate | --cpu | --mtu) limits+=("$1" "${2:?}") && shift ;;
     --name) LAB=${2:?} && shift ;;
     --ipv4-only | --ipv6-only) limits+=("$1") ;;
+    --encrypt) encrypt=--encrypt ;;
     --keep) keep=1 ;;
     --) shift && break ;;
     -*) usage ;;
@@ -65,7 +68,7 @@ finish() {
 start_vm() {
     # shellcheck disable=SC2086 # one word a host
     on_first covey start --name "$COVEY_VM" --launcher exec --template "$LAB_TEMPLATE" \
-        --coveyd "$build/coveyd" $others
+        --coveyd "$build/coveyd" $encrypt $others
 }
 
 # What halt leaves running or lying about. A daemon may need a moment to end.
