@@ -51,6 +51,16 @@ cp "$BUILD"/coveyd "$BUILD"/covey "$BUILD"/tests/attack/{echo,frames,pry} "$top/
 printf '[daemon]\nport = 47000-47020\njoin_timeout = 2\n' >"$top/config/covey/covey.conf"
 chown $owner "$top/run"
 
+within() { # SECONDS COMMAND...: until it succeeds
+    local i
+    for ((i = 0; i < 20 * $1; i++)); do
+        "${@:2}" && return 0
+        sleep 0.05
+    done
+    echo "not within $1 s: ${*:2}"
+    return 1
+}
+
 # ---- looking at the VM
 
 stat_of() { # HOST NAME
@@ -65,7 +75,7 @@ serve() { # HOST; sets tid and pid of the task, which sends back what it gets
     local said=$top/serve.$1
     : >"$said"
     covey run -n 1 --host "$1" "$top/bin/echo" serve >"$said" 2>&1 &
-    until grep -qo 't[0-9a-f]*$' "$said"; do sleep 0.05; done
+    within 20 grep -q 't[0-9a-f]*$' "$said" || return 1
     tid=$(grep -o 't[0-9a-f]*$' "$said" | head -n 1)
     pid=$(ps -o pid=,args= -u $owner | awk -v path="$top/bin/echo" '$2 == path && $3 == "serve" { pid = $1 } END { print pid }')
 }
@@ -90,7 +100,7 @@ same_memory() { # NAME PID BEFORE
 start_recording() {
     "$BUILD/tests/attack/wire" record "$top/packets" >"$top/recorder" &
     recorder=$!
-    until grep -q ready "$top/recorder"; do sleep 0.05; done
+    within 20 grep -q ready "$top/recorder"
 }
 stop_recording() {
     kill -TERM "$recorder" && wait "$recorder"
@@ -150,9 +160,7 @@ streams_at_task() {
 
 outsiders() {
     host=h0
-    start_recording
-    covey start --local 2 >/dev/null || { bad "the VM starts"; return; }
-    serve h1
+    start_recording && covey start --local 2 >/dev/null && serve h1 || { bad "the VM starts"; return; }
     expect "the VM works while it is recorded" works
     stop_recording
     expect "a recording changes nothing in the daemons it was made of" replay_changes_nothing

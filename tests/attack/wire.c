@@ -1,4 +1,4 @@
-/* links: tests/sim/network.c */
+/* links: tests/sim/network.c proto/fault.c */
 /*
  * wire.c - what an attacker on the network does, on the loopback interface of a network namespace.
  *

@@ -12,15 +12,25 @@ programs=$BUILD/tests/attack
 output=what-this-task-printed
 texts=(the-secret-of-this-message "$output" attack/echo serve argument-of-a-task)
 
+within() { # SECONDS COMMAND...: until it succeeds
+    local i
+    for ((i = 0; i < 20 * $1; i++)); do
+        "${@:2}" && return 0
+        sleep 0.05
+    done
+    echo "not within $1 s: ${*:2}"
+    return 1
+}
+
 # Talks over udp and tcp while the first host's interface is recorded.
 talk() { # FILE
     local recorder serving tid
     IFACE=eth0 "$programs/wire" record "$1" >"$1.ready" &
     recorder=$!
-    until grep -q ready "$1.ready"; do sleep 0.05; done
+    within 20 grep -q ready "$1.ready" || return 1
     covey run -n 1 --host h2 "$programs/echo" serve >"$1.tid" &
     serving=$!
-    until grep -qo 't[0-9a-f]*$' "$1.tid"; do sleep 0.05; done
+    within 20 grep -q 't[0-9a-f]*$' "$1.tid" || return 1
     tid=$(grep -o 't[0-9a-f]*$' "$1.tid" | head -n 1)
     "$programs/echo" ask "$tid" udp 5 && "$programs/echo" ask "$tid" tcp 5 &&
         covey run -n 1 --host h2 sh -c "echo $output" argument-of-a-task >/dev/null &&
