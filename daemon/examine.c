@@ -119,13 +119,13 @@ static int work_read(struct work *w, const struct options *options, struct failu
 /* ---- all of it ---- */
 
 static void examine_machine(const struct conf *conf, const struct failure *bad_conf,
-                            const struct work *work)
+                            const struct work *work, bool local)
 {
     if (bad_conf != NULL)
         examine_finding("config", "correct the file; see covey.conf(5)", "%s", bad_conf->text);
     print_facts();
     examine_limits(conf);
-    examine_network(conf);
+    examine_network(conf, local);
     examine_names(work->names, work->name_count);
     examine_runtime();
 }
@@ -137,7 +137,7 @@ static int examine_with(const struct options *options, const struct conf *conf,
     const char *name = options->host != NULL ? options->host : "?";
     if (work->target_count > 0)
         return reach_probe(conf, name, work->targets, work->target_count, why);
-    examine_machine(conf, bad_conf, work);
+    examine_machine(conf, bad_conf, work, options->local);
     struct reach_server *server = NULL;
     if (work->serve_seconds > 0)
         server = reach_server_create(conf, options->local);

@@ -19,9 +19,11 @@ int examine(const struct options *options, const struct conf *conf, const struct
 __attribute__((format(printf, 3, 4))) void examine_finding(const char *code, const char *remedy,
                                                            const char *format, ...);
 
-void examine_limits(const struct conf *conf);  /* files, processes, memory, processor time */
-void examine_network(const struct conf *conf); /* interfaces and addresses */
-void examine_runtime(void);                    /* directories, sockets and logs */
+void examine_limits(const struct conf *conf); /* files, processes, memory, processor time */
+void examine_runtime(void);                   /* directories, sockets and logs */
+
+/* Interfaces and addresses; with `local` none of them matters. */
+void examine_network(const struct conf *conf, bool local);
 
 /* Looks up this machine's own name and the `count` names, all at once, with one deadline. */
 void examine_names(char *const *names, int count);

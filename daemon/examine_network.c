@@ -66,7 +66,7 @@ static bool is_chosen(const struct conf *conf)
     return conf->bind[0] != '\0' || conf->address[0] != '\0' || conf->interface[0] != '\0';
 }
 
-void examine_network(const struct conf *conf)
+void examine_network(const struct conf *conf, bool local)
 {
     struct address unused[HOST_ADDRESSES_MAX];
     struct candidate_wish wish = {
@@ -74,12 +74,14 @@ void examine_network(const struct conf *conf)
     char list[LIST_BYTES] = "";
     struct ifaddrs *first;
     struct failure why;
+    print_machine();
+    if (local)
+        return;
     if (candidate_list(&wish, unused, &why) < 0)
         examine_finding("no-address",
                         "bring an interface up, or correct address, bind and "
                         "interface in covey.conf",
                         "%s", why.text);
-    print_machine();
     if (getifaddrs(&first) != 0)
         return;
     int count = list_interfaces(first, list);

@@ -53,9 +53,12 @@ static bool make_room(struct visit *visit, int n)
     return visit->hosts;
 }
 
-static void take_host(struct visit *visit, const struct covey_host_spec *spec, enum doctor_way way)
+static struct doctor_host *take_host(struct visit *visit, const struct covey_host_spec *spec,
+                                     enum doctor_way way)
 {
-    visit->hosts[visit->count++] = (struct doctor_host){.spec = *spec, .way = way};
+    struct doctor_host *host = &visit->hosts[visit->count++];
+    *host = (struct doctor_host){.spec = *spec, .way = way};
+    return host;
 }
 
 static void take_own(struct visit *visit)
@@ -93,7 +96,7 @@ static int take_members(struct visit *visit, struct tool *tool)
         const struct covey_host *member = &visit->members[i];
         struct covey_host_spec spec = {.name = member->name};
         if (member->state == COVEY_HOST_UP)
-            take_host(visit, &spec, DOCTOR_TASK);
+            take_host(visit, &spec, DOCTOR_TASK)->local = strncmp(member->address, "127.", 4) == 0;
         else
             findings_add(&visit->findings, "host-state", member->name,
                          "see the log of its daemon; add the host again when it is well",

@@ -190,12 +190,13 @@ void diagnosis_launch(const struct patient *patient, int status, struct findings
     size_t i = 0;
     while (launches[i].words && !strstr(patient->words, launches[i].words))
         i++;
-    if (*patient->words)
+    if (status < 0)
+        findings_add(findings, "launch", patient->name, launches[i].remedy,
+                     "it cannot be examined: its launcher did not end in time; last words: %s",
+                     *patient->words ? patient->words : "nothing");
+    else if (*patient->words)
         findings_add(findings, launches[i].code, patient->name, launches[i].remedy,
                      "it cannot be examined: %s", patient->words);
-    else if (status < 0)
-        findings_add(findings, "launch", patient->name, launches[i].remedy,
-                     "it cannot be examined: its launcher says nothing");
     else
         findings_add(findings, "launch", patient->name, launches[i].remedy,
                      "it cannot be examined: its launcher ended with status %d and said nothing",

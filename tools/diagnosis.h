@@ -8,7 +8,8 @@
  * other came to. */
 void diagnosis_compare(const struct patients *patients, struct findings *findings);
 
-/* Why a host could not be examined: `words` are its launcher's last. */
+/* Why a host could not be examined: its launcher's last words and exit status,
+ * -1 if it did not end in time. */
 void diagnosis_launch(const struct patient *patient, int status, struct findings *findings);
 
 #endif

@@ -10,12 +10,17 @@
  *   2. each host probes all others, some at a time: a command line has a limit
  *   3. the servers are ended, and what was said is compared
  *
+ * A signal ends the servers, so that everything that waits for them returns; clients end soon by
+ * themselves.
+ *
  * Files: cmd_doctor.c decides which hosts; doctor.c does the three steps; errand.c runs commands;
  * patient.c takes the lines of a host; diagnosis.c compares; finding.c keeps and prints.
  */
 #include "tools/doctor.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +29,7 @@
 
 #include "tools/diagnosis.h"
 #include "tools/errand.h"
+#include "tools/interrupt.h"
 #include "tools/launch.h"
 #include "tools/patient.h"
 
@@ -42,6 +48,9 @@ struct doctor {
     struct findings *findings;
     struct errand *servers, *clients;
     int asked; /* clients that are started */
+    pthread_mutex_t
+        lock; /* what follows, and the servers' pids, are shared with the signal thread */
+    bool stopped;
 };
 
 /* ---- Command lines ------------------------------------------------------------------------ */
@@ -137,6 +146,8 @@ static struct line examine_line(const struct doctor *doctor, int host)
     if (doctor->hosts[host].way == DOCTOR_LAUNCH)
         add_launcher(&line, spec);
     line_add(&line, "--examine");
+    if (doctor->hosts[host].local)
+        line_add(&line, "--local");
     add_option(&line, "--name", spec->name);
     add_option(&line, "--config", spec->config);
     add_option(&line, "--bind", spec->bind);
@@ -210,10 +221,24 @@ static long long clock_us(void)
     return (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+static void on_signal(void *context, int signal_number, int count)
+{
+    (void)signal_number, (void)count;
+    struct doctor *doctor = context;
+    pthread_mutex_lock(&doctor->lock);
+    doctor->stopped = true;
+    errands_signal(doctor->servers, doctor->patients.count, SIGTERM);
+    pthread_mutex_unlock(&doctor->lock);
+}
+
 static void start(struct doctor *doctor, struct errand *errand, int host, struct line *line)
 {
     struct patient *patient = &doctor->patients.list[host];
-    int error = line->lost ? ENOMEM : errand_start(errand, host, line->words);
+    int error = line->lost ? ENOMEM : 0;
+    pthread_mutex_lock(&doctor->lock);
+    if (!error && !doctor->stopped)
+        error = errand_start(errand, host, line->words);
+    pthread_mutex_unlock(&doctor->lock);
     if (error)
         snprintf(patient->words, sizeof patient->words, "%s: %s", line->lost ? "" : line->words[0],
                  strerror(error));
@@ -278,7 +303,7 @@ static void end_servers(struct doctor *doctor)
         status[i] = doctor->servers[i].out >= 0 ? -1 : 0;
     errands_end(doctor->servers, n, tasks, on_line, doctor);
     for (int i = 0; i < n; i++) {
-        if (!doctor->patients.list[i].ready)
+        if (!doctor->patients.list[i].ready && !doctor->stopped)
             diagnosis_launch(&doctor->patients.list[i],
                              status[i] < 0 ? -1 : doctor->servers[i].status, doctor->findings);
     }
@@ -297,19 +322,32 @@ static bool create(struct doctor *doctor, int n)
     return true;
 }
 
+static int examine_all(struct doctor *doctor)
+{
+    int n = doctor->patients.count;
+    struct interrupt *interrupt = interrupt_start(on_signal, doctor);
+    if (!interrupt)
+        return tool_error("doctor", "no thread can be started; free memory or processes");
+    examine_each(doctor);
+    for (int first = 0; n > 1 && first < n; first += TARGETS_AT_ONCE)
+        probe_from(doctor, first);
+    int signal_number = interrupt_stop(&interrupt);
+    end_servers(doctor);
+    diagnosis_compare(&doctor->patients, doctor->findings);
+    if (!signal_number)
+        return TOOL_OK;
+    tool_error("doctor", "interrupted; nothing was left running");
+    return 128 + signal_number;
+}
+
 int doctor_examine(struct tool *tool, const struct doctor_host *hosts, int n,
                    struct findings *findings)
 {
-    struct doctor doctor = {.tool = tool, .hosts = hosts, .findings = findings};
-    bool created = create(&doctor, n);
-    if (created) {
-        examine_each(&doctor);
-        for (int first = 0; n > 1 && first < n; first += TARGETS_AT_ONCE)
-            probe_from(&doctor, first);
-        end_servers(&doctor);
-        diagnosis_compare(&doctor.patients, findings);
-    }
+    struct doctor doctor = {
+        .tool = tool, .hosts = hosts, .findings = findings, .lock = PTHREAD_MUTEX_INITIALIZER};
+    int status =
+        create(&doctor, n) ? examine_all(&doctor) : tool_error("doctor", "memory is exhausted");
     free(doctor.servers);
     patients_free(&doctor.patients);
-    return created ? TOOL_OK : tool_error("doctor", "memory is exhausted");
+    return status;
 }

@@ -15,6 +15,7 @@ enum doctor_way {
 struct doctor_host {
     struct covey_host_spec spec; /* the strings are the caller's */
     enum doctor_way way;
+    bool local; /* a virtual host that uses 127.0.0.1 alone */
 };
 
 /* Examines n hosts, the first of which should be this machine, and then whether each reaches each

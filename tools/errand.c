@@ -148,7 +148,7 @@ void errands_run(struct errand *errands, int n, int ms, errand_line_fn *fn,
 
 /* ---- Ending ------------------------------------------------------------------------------- */
 
-static void signal_all(const struct errand *errands, int n, int signal_number)
+void errands_signal(const struct errand *errands, int n, int signal_number)
 {
     for (int i = 0; i < n; i++) {
         if (errands[i].pid > 0 && errands[i].out >= 0)
@@ -180,7 +180,7 @@ void errands_end(struct errand *errands, int n, bool hurry, errand_line_fn *fn, 
     }
     if (!hurry)
         errands_run(errands, n, POLITE_MS, fn, never, context);
-    signal_all(errands, n, SIGTERM);
+    errands_signal(errands, n, SIGTERM);
     errands_run(errands, n, 2 * POLITE_MS, fn, never, context);
     for (int i = 0; i < n; i++)
         reap(&errands[i]);

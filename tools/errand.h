@@ -31,6 +31,9 @@ int errand_start(struct errand *errand, int owner, char *const *argv);
 void errands_run(struct errand *errands, int n, int ms, errand_line_fn *fn,
                  bool (*done)(const void *context), void *context);
 
+/* Sends a signal to the groups of all that run and have not closed what they print. */
+void errands_signal(const struct errand *errands, int n, int signal_number);
+
 /* Ends them: standard input first, then SIGTERM (at once where `hurry`), after 3 s SIGKILL; their
  * last lines are taken. */
 void errands_end(struct errand *errands, int n, bool hurry, errand_line_fn *fn, void *context);

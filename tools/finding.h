@@ -26,9 +26,9 @@ struct findings {
 void findings_add(struct findings *findings, const char *code, const char *host, const char *remedy,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Prints them as lines or as a JSON array. Returns an exit status: TOOL_OK when nothing was found.
- * `hosts` is how many were examined. */
-int findings_print(const struct findings *findings, bool json, int hosts);
+/* Prints them by host, as lines or as a JSON array; what was found of several hosts is one line.
+ * Returns an exit status: TOOL_OK when nothing was found. `hosts` is how many were examined. */
+int findings_print(struct findings *findings, bool json, int hosts);
 
 void findings_free(struct findings *findings);
 
