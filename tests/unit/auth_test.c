@@ -126,7 +126,7 @@ static void words_are_cleared(void)
 
 static void encrypts_and_opens(void)
 {
-    uint8_t key[AUTH_KEY_BYTES], bytes[20 + AUTH_TAG_BYTES] = "the head, the body..", body[10];
+    uint8_t key[AUTH_KEY_BYTES], bytes[20 + AUTH_TAG_BYTES] = "the head, the body..", body[11];
     struct auth_box box = {bytes, 10, 20};
 
     make_key(key);
