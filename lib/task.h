@@ -193,7 +193,7 @@ struct covey {
     enum poller poller;
     unsigned waiting; /* threads inside wait_until() */
     uint64_t waits;   /* counts calls of it */
-    unsigned spin_failures;
+    unsigned long_waits; /* in a row */
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;

@@ -7,9 +7,10 @@
  * progress thread keeps out of the way of a task that communicates: it looks every millisecond
  * whether calls still come, parks while a call waits long, and polls while the task computes.
  *
- * Waiting spins for some microseconds, and only where that has lately paid: a processor that went to
- * sleep takes longer to wake up than most messages take. With shared-memory links it looks at their
- * rings; without, at the descriptors, and gives way to the daemon, which may need this processor.
+ * Waiting spins for some tens of microseconds, and only where that has lately paid: a processor
+ * that went to sleep takes longer to wake up than most messages take. It looks at the rings of
+ * shared-memory links and at the descriptors in turn, and gives way to the daemon and to whoever
+ * else needs this processor.
  */
 #include "lib/task.h"
 
@@ -23,7 +24,9 @@
 
 #define EVENTS_MAX 32
 #define SPIN_US 50
-#define SPIN_FAILURES_MAX 4 /* after so many vain spins only every 16th wait spins */
+#define SHORT_US 100     /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define LONG_WAITS_MAX 4 /* after so many longer ones only every 16th wait spins */
+#define YIELD_US 10      /* when others ran for longer, the processor is theirs */
 #define PROGRESS_TICK_US 1000
 
 int watch_add(struct covey *vm, struct watch *watch)
@@ -121,34 +124,34 @@ static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
         handle(vm, events, count > 0 ? count : 0);
 }
 
-static bool spin_once(struct covey *vm, bool (*done)(void *), void *context)
+static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context)
 {
     bool came = false;
-    if (vm->shm_count == 0) {
-        sched_yield();
-        wait_poll(vm);
-        return done(context);
-    }
-    for (int i = 0; i < 16 && !came; i++)
+    for (int i = 0; i < 64 && vm->shm_count > 0 && !came; i++)
         came = conn_poll_all(vm) && done(context);
     return came;
 }
 
-/* Looks again and again for a moment; true when something came. */
-static bool spin(struct covey *vm, bool (*done)(void *), void *context)
+/* Looks again and again for a moment; true when what is waited for came. */
+static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
-    bool hopeful = vm->spin_failures < SPIN_FAILURES_MAX || (vm->waits & 15) == 0;
+    bool hopeful = vm->long_waits < LONG_WAITS_MAX || (vm->waits & 15) == 0;
+    uint64_t now_us = clock_us(), yielded_us = now_us;
+    uint64_t end_us = now_us + SPIN_US < deadline_us ? now_us + SPIN_US : deadline_us;
+    bool came = false;
     if (!hopeful)
         return false;
-    uint64_t end_us = clock_us() + SPIN_US;
-    do {
-        if (spin_once(vm, done, context)) {
-            vm->spin_failures = 0;
-            return true;
+    while (!came && vm->lost == 0 && now_us < end_us && now_us - yielded_us <= YIELD_US) {
+        came = spin_on_rings(vm, done, context);
+        yielded_us = clock_us();
+        if (!came) {
+            sched_yield();
+            wait_poll(vm);
+            came = done(context);
         }
-    } while (clock_us() < end_us);
-    vm->spin_failures++;
-    return false;
+        now_us = clock_us();
+    }
+    return came;
 }
 
 /* Polls in the role of a waiting task until done, lost or late. */
@@ -156,9 +159,12 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
 {
     vm->poller = POLLER_TASK;
     wait_poll(vm);
-    if (!done(context) && !spin(vm, done, context)) {
-        while (!done(context) && vm->lost == 0 && clock_us() < deadline_us)
+    uint64_t start_us = clock_us();
+    if (!done(context) && start_us < deadline_us) {
+        bool came = spin(vm, done, context, deadline_us);
+        while (!came && !done(context) && vm->lost == 0 && clock_us() < deadline_us)
             sleep_and_handle(vm, POLLER_TASK, deadline_us);
+        vm->long_waits = clock_us() - start_us < SHORT_US ? 0 : vm->long_waits + 1;
     }
     vm->poller = POLLER_NONE;
 }
