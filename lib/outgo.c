@@ -7,6 +7,10 @@
 
 #define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
 
+/* What a message counts as traffic besides its bytes: a long talk of small messages is worth a
+ * stream, too, since each of them would pass two daemons. */
+#define TRAFFIC_MESSAGE_BYTES 4096u
+
 static void sending_add(struct covey *vm, struct peer *peer)
 {
     if (peer->sending)
@@ -58,7 +62,7 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
     else
         peer->sends = req;
     peer->sends_last = req;
-    peer->traffic_bytes += req->msg->size;
+    peer->traffic_bytes += req->msg->size + TRAFFIC_MESSAGE_BYTES;
     sending_add(vm, peer);
     outgo_pump(vm, peer);
 }
