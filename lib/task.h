@@ -131,9 +131,9 @@ struct peer {
 
     uint64_t receive_sequence, received_bytes, granted_bytes;
     uint64_t credit_window; /* what it may have outstanding beyond received_bytes */
-    bool grant_due;     /* granted_bytes is to be told to the peer */
-    bool starved;       /* credit is held back until the task receives */
-    struct inlet inlet; /* of the daemon's stream */
+    bool grant_due;         /* granted_bytes is to be told to the peer */
+    bool starved;           /* credit is held back until the task receives */
+    struct inlet inlet;     /* of the daemon's stream */
 };
 
 /* A link in use: frames being written and read. */
@@ -191,8 +191,8 @@ struct covey {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* something completed: waiters that do not poll look again */
     enum poller poller;
-    unsigned waiting; /* threads inside wait_until() */
-    uint64_t waits;   /* counts calls of it */
+    unsigned waiting;    /* threads inside wait_until() */
+    uint64_t waits;      /* counts calls of it */
     unsigned long_waits; /* in a row */
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
