@@ -97,7 +97,7 @@ struct tasks {
     uint32_t last_local;
     uint32_t count;
     uint32_t peak; /* the most since memory was given back */
-    bool held; /* some task is held back or broken */
+    bool held;     /* some task is held back or broken */
     struct tasks_past past[TASKS_REMEMBERED];
 };
 
