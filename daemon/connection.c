@@ -105,6 +105,8 @@ bool connection_put(struct task *task, const struct frame *frame, const uint8_t 
     if (task->stream == NULL)
         return !task->enrolled && pending_put(task, frame, payload, fds, nfds);
     int error = stream_put(task->stream, frame, payload, fds, nfds);
+    if (error == -EMFILE && frame->kind == FRAME_LINK_OPEN)
+        return false; /* it is refused by name: link.c */
     if (error != 0) {
         log_line(&d->log, LOG_ERROR, "t%x: connection lost: %s", task->tid, strerror(-error));
         task->broken = d->tasks.held = true;

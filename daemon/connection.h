@@ -16,7 +16,8 @@ int connection_attach(struct task *task, struct stream *stream);
 void connection_welcome(struct task *task);
 
 /* Queues a frame for the task; before it has enrolled the frame waits. False: the task has left,
- * or memory is exhausted (it then loses its connection, never a single frame). */
+ * or memory is exhausted (it then loses its connection, never a single frame), or there are no
+ * descriptors for a LINK_OPEN. */
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
                     const int *fds, int nfds);
 

@@ -60,7 +60,6 @@
 #define GATHER_US_MAX 1500
 #define GATHER_US_MIN 100    /* a shorter wait is no saving */
 #define GATHER_BYTES 16384.0 /* so much should have come when the socket is read again */
-#define FILES_WANTED 65536
 
 uint32_t daemon_host(const struct daemon *d)
 {
@@ -151,7 +150,7 @@ static void on_node_ended(void *context, int why, const char *text)
 
 static void on_node_log(void *context, const char *line)
 {
-    const struct daemon *d = context;
+    struct daemon *d = context;
     log_line(&d->log, LOG_INFO, "node: %s", line);
 }
 
@@ -411,17 +410,6 @@ static int signals_begin(struct daemon *d)
     return d->on_term == NULL || d->on_int == NULL ? -ENOMEM : 0;
 }
 
-/* Many tasks need many descriptors: as many as the system gives. Tasks get the usual limit. */
-static void files_raise(struct daemon *d)
-{
-    if (getrlimit(RLIMIT_NOFILE, &d->files) != 0)
-        return;
-    struct rlimit raised = d->files;
-    if (raised.rlim_cur < FILES_WANTED)
-        raised.rlim_cur = raised.rlim_max < FILES_WANTED ? raised.rlim_max : FILES_WANTED;
-    setrlimit(RLIMIT_NOFILE, &raised);
-}
-
 static int tables_create(struct daemon *d, struct failure *why)
 {
     d->loop = loop_create();
@@ -444,8 +432,8 @@ static int daemon_open(struct daemon *d, struct failure *why)
     ssize_t size = readlink("/proc/self/exe", d->program, sizeof d->program - 1);
     if (size <= 0)
         return failure_set(why, "cannot find out where coveyd is: %s", strerror(errno));
-    files_raise(d);
-    if (runtime_open(&d->runtime, d->node_config.vm, d->name, !d->options->join, why) != 0 ||
+    if (files_init(&d->files, why) != 0 ||
+        runtime_open(&d->runtime, d->node_config.vm, d->name, !d->options->join, why) != 0 ||
         log_begin(d, why) != 0 || tables_create(d, why) != 0)
         return -1;
     struct udp_config udp = {.local = d->options->local,
@@ -500,7 +488,8 @@ void daemon_destroy(struct daemon *d)
     launch_fini(d);
     hosts_fini(d);
     local_close(d->local);
-    runtime_close(&d->runtime, d->exit_status != 0); /* before a console sees the end */
+    runtime_close(&d->runtime,
+                  d->exit_status != 0 && d->joined); /* before a console sees the end */
     if (d->tasks.by_local != NULL)
         tasks_fini(&d->tasks);
     loop_fd_remove(&d->udp_watch);

@@ -4,9 +4,8 @@
 #ifndef COVEY_DAEMON_DAEMON_H
 #define COVEY_DAEMON_DAEMON_H
 
-#include <sys/resource.h>
-
 #include "daemon/conf.h"
+#include "daemon/files.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/options.h"
@@ -32,8 +31,8 @@ struct daemon {
     struct loop *loop;
     struct runtime runtime;
     char name[HOST_NAME_MAX_BYTES + 1];
-    char program[256];                   /* where coveyd itself is */
-    struct rlimit files;                 /* the limit on descriptors that tasks get */
+    char program[256]; /* where coveyd itself is */
+    struct files files;
     struct control_bootstrap invitation; /* how this daemon joins: options->join */
 
     struct udp *udp;

@@ -355,7 +355,7 @@ static void launch_start(struct launch *l, const int ends[2])
     struct process process = {.program = argv[0],
                               .argv = argv,
                               .env = environ,
-                              .files = &l->daemon->files,
+                              .files = &l->daemon->files.tasks,
                               .in = ends[0],
                               .out = ends[1],
                               .err = ends[1]};

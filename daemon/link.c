@@ -14,6 +14,7 @@
 #include "lib/covey.h"
 
 #define LINK_BYTES_MAX 512
+#define NO_DESCRIPTORS "the daemon of this host has no descriptors left to pass on"
 
 static void key_derive(const struct daemon *d, struct control_link *link, uint32_t opener,
                        uint32_t accepter)
@@ -56,7 +57,7 @@ static void give_key(struct task *opener, uint32_t accepter, struct control_link
     connection_put(opener, &frame, bytes, NULL, 0);
 }
 
-bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload)
+bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload, int nfds)
 {
     struct daemon *d = opener->daemon;
     struct control_link link;
@@ -67,6 +68,8 @@ bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *
         refused = "the daemon cannot read the LINK_OPEN";
     else if (link.route == COVEY_ROUTE_SHM && tid_host(frame->destination) != daemon_host(d))
         refused = "the two tasks are on different hosts: they share no memory";
+    else if (nfds == STREAM_FDS_LOST)
+        refused = NO_DESCRIPTORS;
     if (refused != NULL) {
         refuse(d, frame, &link, refused);
         return false;
@@ -99,6 +102,19 @@ static uint32_t rewrite(const struct daemon *d, const struct frame *frame, const
     return cursor_done(&in) && cursor_ok(&out) ? (uint32_t)(out.at - bytes) : 0;
 }
 
+/* The opener learns that the task was not asked: it may be there all the same. */
+static bool refuse_unless_gone(struct daemon *d, const struct task *task, const struct frame *frame,
+                               const uint8_t *payload)
+{
+    struct control_link link;
+    struct cursor c = cursor_reader(payload, frame->length);
+    if (frame->kind != FRAME_LINK_OPEN || (task->enrolled && task->stream == NULL))
+        return false;
+    control_get_link_open(&c, &link);
+    refuse(d, frame, &link, NO_DESCRIPTORS);
+    return true;
+}
+
 bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame,
                   const uint8_t *payload, const int *fds, int nfds)
 {
@@ -106,7 +122,8 @@ bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame
     struct frame rewritten = *frame;
     rewritten.length = rewrite(d, frame, payload, bytes);
     if (rewritten.length > 0)
-        return connection_put(task, &rewritten, bytes, fds, nfds);
+        return connection_put(task, &rewritten, bytes, fds, nfds) ||
+               refuse_unless_gone(d, task, frame, payload);
     d->counters.frames_refused++;
     log_refused(&d->log, loop_now_us(), "%s of t%x refused: bad payload",
                 frame_kind_name(frame->kind), frame->source);

@@ -6,9 +6,9 @@
 
 #include "daemon/route.h"
 
-/* A LINK_OPEN leaves its opener here. Gives the opener the key of a stream link; refuses what
- * cannot work. False: it goes no further (the opener was told). */
-bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload);
+/* A LINK_OPEN leaves its opener here, nfds descriptors with it. Gives the opener the key of a
+ * stream link; refuses what cannot work. False: it goes no further (the opener was told). */
+bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload, int nfds);
 
 /* A LINK_OPEN or LINK_ACCEPT arrives at a task here: adds the key, or the address of the
  * accepter's host. False: the task is gone. */

@@ -33,12 +33,14 @@ struct caller {
     struct loop_timer *timer;
     struct control_enrol enrol;
     pid_t pid;
+    bool in_reserve; /* there are no descriptors for it: it is only told so */
 };
 
 struct local {
     struct daemon *daemon;
     struct loop_fd *watch;
     struct loop_timer *again; /* descriptors are exhausted: try later */
+    bool short_of_files;      /* and that was logged */
     struct caller *first;
     unsigned count;
 };
@@ -115,14 +117,30 @@ static struct task *caller_task(struct caller *caller)
     return task;
 }
 
+/* Says why the caller becomes no task. */
+static void caller_explain(struct caller *caller)
+{
+    struct daemon *d = caller->daemon;
+    char text[CONTROL_REASON_MAX + 1];
+    snprintf(text, sizeof text, "the daemon of host %s has no descriptors left (its limit is %d)",
+             d->name, d->files.limit);
+    if (ending_under_way(d))
+        caller_refuse(caller, COVEY_EHALT, "this host is leaving the VM");
+    else if (caller->in_reserve)
+        caller_refuse(caller, COVEY_ERESOURCE, text);
+    else if (d->tasks.count >= d->conf.tasks_max)
+        caller_refuse(caller, COVEY_ERESOURCE, "this host has too many tasks");
+    else
+        caller_refuse(caller, COVEY_ENOMEM, "the daemon's memory is exhausted");
+}
+
 static void caller_becomes_task(struct caller *caller)
 {
     struct daemon *d = caller->daemon;
-    struct task *task = ending_under_way(d) ? NULL : caller_task(caller);
+    bool welcome = !ending_under_way(d) && !caller->in_reserve;
+    struct task *task = welcome ? caller_task(caller) : NULL;
     if (task == NULL) {
-        bool ending = ending_under_way(d);
-        caller_refuse(caller, ending ? COVEY_EHALT : COVEY_ERESOURCE,
-                      ending ? "this host is leaving the VM" : "this host has too many tasks");
+        caller_explain(caller);
         caller_destroy(caller);
         return;
     }
@@ -222,7 +240,11 @@ static void caller_create(struct local *local, int fd, pid_t pid)
         free(caller);
         return;
     }
-    *caller = (struct caller){.next = local->first, .daemon = d, .stream = stream, .pid = pid};
+    *caller = (struct caller){.next = local->first,
+                              .daemon = d,
+                              .stream = stream,
+                              .pid = pid,
+                              .in_reserve = files_short(&d->files, fd)};
     if (caller->next != NULL)
         caller->next->previous = caller;
     local->first = caller;
@@ -262,7 +284,10 @@ static void on_again(void *context)
 /* Without descriptors accept() would fail again and again: pause. */
 static void local_pause(struct local *local)
 {
-    log_line(&local->daemon->log, LOG_ERROR, "cannot accept a task: %s", strerror(errno));
+    if (!local->short_of_files)
+        log_line(&local->daemon->log, LOG_ERROR, "cannot accept tasks for now: %s",
+                 strerror(errno));
+    local->short_of_files = true;
     loop_fd_set(local->watch, 0);
     loop_timer_start(local->again, ACCEPT_AGAIN_US);
 }
@@ -275,6 +300,7 @@ static void on_listener(void *context, int events)
     for (int i = 0; i < ACCEPTS_MAX && local->count < CALLERS_MAX; i++) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
+            local->short_of_files = false;
             local_admit(local, fd);
             continue;
         }

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define LINE_BYTES 1024
+
 static const char *const level_names[] = {"error", "info", "debug"};
 
 int log_open(struct log *log, const char *path, int level)
@@ -45,21 +47,45 @@ static void log_clean(char *text)
             *text = '?';
 }
 
-void log_line(const struct log *log, int level, const char *format, ...)
+/* A line of which the disk took but a part is lost, and its rest ends the line. */
+static bool log_write(struct log *log, char *text, size_t size)
+{
+    text[size] = '\n';
+    ssize_t n = write(log->fd, text, size + 1);
+    if (n == (ssize_t)size + 1)
+        return true;
+    log->lost++;
+    log->lost_error = n < 0 ? errno : ENOSPC;
+    return false; /* a full disk must not stop the daemon */
+}
+
+static void log_tell_lost(struct log *log)
+{
+    char text[LINE_BYTES] = "\n"; /* the last line may have been torn */
+    size_t used = 1 + log_stamp(text + 1, sizeof text - 1);
+    unsigned lost = log->lost;
+    int n = snprintf(text + used, sizeof text - used, "%u lines could not be written: %s", lost,
+                     strerror(log->lost_error));
+    if (log_write(log, text, used + (size_t)n))
+        log->lost = 0;
+    else
+        log->lost = lost;
+}
+
+void log_line(struct log *log, int level, const char *format, ...)
 {
     if (log->fd < 0 || level > log->level)
         return;
-    char text[1024];
+    if (log->lost > 0)
+        log_tell_lost(log);
+    char text[LINE_BYTES];
     size_t used = log_stamp(text, sizeof text);
     va_list list;
     va_start(list, format);
     vsnprintf(text + used, sizeof text - used - 1, format, list);
     va_end(list);
     log_clean(text + used);
-    size_t size = strlen(text);
-    text[size++] = '\n';
-    if (write(log->fd, text, size) < 0)
-        return; /* a full disk must not stop the daemon */
+    log_write(log, text, strlen(text));
 }
 
 static bool burst_over(struct log *log, uint64_t now_us)

@@ -18,6 +18,8 @@ struct log {
     uint64_t burst_us;
     uint32_t burst_lines;
     uint64_t left_out;
+    unsigned lost; /* lines that could not be written, on a full disk say: told with the next */
+    int lost_error;
 };
 
 /* Appends to the file at `path`, made with mode 0600; NULL: standard error. Returns 0 or -errno. */
@@ -25,8 +27,8 @@ int log_open(struct log *log, const char *path, int level);
 void log_close(struct log *log);
 
 /* One line; the newline is added, and control characters in it are shown as '?'. */
-__attribute__((format(printf, 3, 4))) void log_line(const struct log *log, int level,
-                                                    const char *format, ...);
+__attribute__((format(printf, 3, 4))) void log_line(struct log *log, int level, const char *format,
+                                                    ...);
 
 /* A line of level error about what others did, who may do it as often as they like: at most
  * LOG_BURST_LINES in LOG_BURST_US; the next line that is written says how many were not. */

@@ -180,6 +180,8 @@ static bool missing(int error)
 static int trouble_error(const struct process *p, const struct trouble *t, struct failure *why)
 {
     const char *cause = strerror(t->error);
+    if (t->step == STEP_FORK && t->error == EAGAIN)
+        cause = "the limit on processes is reached";
     if (exhausted(t->error) || t->step == STEP_FORK || t->step == STEP_FILES) {
         failure_set(why, "cannot start '%s': %s", p->program, cause);
         return COVEY_ERESOURCE;

@@ -248,13 +248,15 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
 {
     struct daemon *d = task->daemon;
     const char *refused = task_frame_refused(task, frame, payload);
+    if (nfds == STREAM_FDS_LOST && frame->kind != FRAME_LINK_OPEN)
+        refused = "there was no room for its descriptors";
     if (refused != NULL) {
         d->counters.frames_refused++;
         log_refused(&d->log, loop_now_us(), "%s of t%x to t%x refused: %s",
                     frame_kind_name(frame->kind), frame->source, frame->destination, refused);
         return false;
     }
-    if (frame->kind == FRAME_LINK_OPEN && !link_depart(task, frame, payload))
+    if (frame->kind == FRAME_LINK_OPEN && !link_depart(task, frame, payload, nfds))
         return true;
     route_any(d, frame, payload, fds, nfds);
     hold_back(task, frame->destination);

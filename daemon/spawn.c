@@ -102,15 +102,23 @@ static void pipe_close(int ends[2])
             close(ends[i]);
 }
 
-static int pipes_open(struct pipes *p)
+static bool pipes_make(struct pipes *p)
+{
+    return pipe2(p->out, O_CLOEXEC) == 0 && pipe2(p->err, O_CLOEXEC) == 0 &&
+           fcntl(p->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(p->err[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+static int pipes_open(struct pipes *p, const struct files *files)
 {
     *p = (struct pipes){{-1, -1}, {-1, -1}};
-    if (pipe2(p->out, O_CLOEXEC) == 0 && pipe2(p->err, O_CLOEXEC) == 0 &&
-        fcntl(p->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(p->err[0], F_SETFL, O_NONBLOCK) == 0)
+    int error = pipes_make(p) ? 0 : -errno;
+    if (error == 0 && files_short(files, p->err[1]))
+        error = -EMFILE;
+    if (error == 0)
         return 0;
-    int error = -errno;
     pipe_close(p->out);
     pipe_close(p->err);
+    errno = -error;
     return error;
 }
 
@@ -148,7 +156,8 @@ static int start_process(struct task *task, struct order *order, struct pipes *p
 {
     char cookie[20];
     snprintf(cookie, sizeof cookie, "%016llx", (unsigned long long)task->cookie);
-    if (env_set(&order->env, "COVEY_TASK", cookie) != 0 || pipes_open(pipes) != 0) {
+    if (env_set(&order->env, "COVEY_TASK", cookie) != 0 ||
+        pipes_open(pipes, &task->daemon->files) != 0) {
         failure_set(why, "cannot start '%s': %s", order->argv.items[0], strerror(errno));
         return COVEY_ERESOURCE;
     }
@@ -156,7 +165,7 @@ static int start_process(struct task *task, struct order *order, struct pipes *p
                               .argv = order->argv.items,
                               .env = order->env.items,
                               .cwd = order->head.cwd,
-                              .files = &task->daemon->files,
+                              .files = &task->daemon->files.tasks,
                               .tethered = true,
                               .in = -1,
                               .out = pipes->out[1],

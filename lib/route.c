@@ -20,14 +20,16 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define OPENING_US 10000000u
 #define HANDSHAKE_US 5000000u
 #define BROKEN_US                                                                                  \
-    1000000u            /* the news that the other task ended may come after its stream's end      \
-                         */
+    1000000u /* the news that the other task ended may come after its stream's end                 \
+              */
+#define FILES_SPARE 4
 #define UNPROVED_MAX 64 /* accepted connections that have not proved their key */
 #define TCP_AFTER_BYTES                                                                            \
     ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it                       \
@@ -100,12 +102,25 @@ static int send_open(struct covey *vm, struct peer *peer, int route, const int *
     return home_send_frame(vm, &frame, payload, fds, nfds);
 }
 
+/* The doorbell that comes with the answer must find room below the limit, or the link would stay
+ * half open. The lowest free number was taken: so many descriptors are in use. */
+static bool room_for_answer(int newest)
+{
+    struct rlimit files;
+    return getrlimit(RLIMIT_NOFILE, &files) == 0 && (rlim_t)newest + FILES_SPARE < files.rlim_cur;
+}
+
 static int open_shm(struct covey *vm, struct peer *peer, struct route_state *state)
 {
     int memory;
     struct link *link = link_shm_open(&memory);
     if (link == NULL)
         return error_set(COVEY_ERESOURCE, "no memory for a ring: %s", strerror(errno));
+    if (!room_for_answer(memory)) {
+        link->ops->free(link);
+        close(memory);
+        return error_set(COVEY_ERESOURCE, "out of descriptors");
+    }
     state->pending = conn_create(vm, link, peer, COVEY_ROUTE_SHM);
     int error = COVEY_ENOMEM;
     if (state->pending != NULL)
@@ -362,7 +377,9 @@ static void on_open(struct covey *vm, struct peer *peer, struct control_link *l,
     else if (l->route == COVEY_ROUTE_TCP)
         accept_tcp(vm, peer, l);
     else
-        refuse(vm, peer->tid, l, "it does not take links of that route");
+        refuse(vm, peer->tid, l,
+               nfds == STREAM_FDS_LOST ? "it is out of descriptors"
+                                       : "it does not take links of that route");
 }
 
 /* ---- the accepter's answer --------------------------------------------------------------------
@@ -432,6 +449,10 @@ static void on_accept(struct covey *vm, struct peer *peer, struct control_link *
         link_shm_connect(state->pending->link, fds[0])) {
         fds[0] = -1;
         conn_ready_now(state->pending);
+        return;
+    }
+    if (nfds == STREAM_FDS_LOST) { /* the other task takes the link for ready */
+        home_lost(vm, COVEY_ERESOURCE, "out of descriptors: a link to another task is lost");
         return;
     }
     const char *why = "a wrong answer";

@@ -20,6 +20,7 @@
 #define CHUNK_BYTES (64 * 1024)
 #define FDS_QUEUE_MAX 64
 #define IOV_COUNT 16
+#define FD_LOST (-1) /* in the queue of descriptors: what followed did not fit below our limit */
 
 _Static_assert(IN_BYTES > 2 * (FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX), "a frame fits twice");
 
@@ -59,7 +60,8 @@ struct stream *stream_create(int fd)
 static void fds_close(const int *fds, int nfds)
 {
     for (int i = 0; i < nfds; i++)
-        close(fds[i]);
+        if (fds[i] != FD_LOST)
+            close(fds[i]);
 }
 
 static void chunk_drop_first(struct stream *s)
@@ -109,10 +111,21 @@ static int broken(struct stream *s, const char *why)
     return STREAM_BROKEN;
 }
 
-/* Queues the descriptors of a received control message; too many close at once. */
+static bool queue_fd(struct stream *s, int fd)
+{
+    if (s->nfds < FDS_QUEUE_MAX) {
+        s->fds[s->nfds++] = fd;
+        return true;
+    }
+    fds_close(&fd, 1);
+    return false;
+}
+
+/* Queues the descriptors of a received control message; too many close at once. Those that the
+ * system could not give us, because we have too many, are queued as lost. */
 static bool take_fds(struct stream *s, struct msghdr *msg)
 {
-    bool fits = (msg->msg_flags & MSG_CTRUNC) == 0;
+    bool fits = true;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c != NULL; c = CMSG_NXTHDR(msg, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
@@ -120,12 +133,11 @@ static bool take_fds(struct stream *s, struct msghdr *msg)
         for (size_t i = 0; i < count; i++) {
             int fd;
             memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
-            if (s->nfds < FDS_QUEUE_MAX)
-                s->fds[s->nfds++] = fd;
-            else
-                fits = (close(fd), false);
+            fits = queue_fd(s, fd) && fits;
         }
     }
+    if ((msg->msg_flags & MSG_CTRUNC) != 0)
+        fits = queue_fd(s, FD_LOST) && fits;
     return fits;
 }
 
@@ -152,17 +164,36 @@ static ssize_t fill(struct stream *s)
     return n;
 }
 
+/* Takes `want` descriptors off the queue, or those there are before the mark of lost ones. Returns
+ * how many, STREAM_FDS_LOST when some were lost: then none is kept. */
+static int unqueue_fds(struct stream *s, int *fds, int want)
+{
+    int got = 0, used = 0;
+    bool lost = false;
+    while (got < want && used < s->nfds && !lost) {
+        lost = s->fds[used] == FD_LOST;
+        if (!lost)
+            fds[got++] = s->fds[used];
+        used++;
+    }
+    s->nfds -= used;
+    memmove(s->fds, s->fds + used, (size_t)s->nfds * sizeof(int));
+    if (lost)
+        fds_close(fds, got);
+    return lost ? STREAM_FDS_LOST : got;
+}
+
 static int deliver(struct stream *s, const struct frame *frame, const uint8_t *payload,
                    stream_frame_fn *on_frame, void *context)
 {
-    int want = FRAME_FDS(frame->flags);
-    if (want > s->nfds)
-        return broken(s, "frame announces descriptors that did not come");
     int fds[STREAM_FDS_MAX];
-    memcpy(fds, s->fds, (size_t)want * sizeof(int));
-    s->nfds -= want;
-    memmove(s->fds, s->fds + want, (size_t)s->nfds * sizeof(int));
-    return on_frame(context, frame, payload, fds, want);
+    int want = FRAME_FDS(frame->flags);
+    int got = unqueue_fds(s, fds, want);
+    if (got != STREAM_FDS_LOST && got < want) {
+        fds_close(fds, got);
+        return broken(s, "frame announces descriptors that did not come");
+    }
+    return on_frame(context, frame, payload, fds, got);
 }
 
 /* Hands on every whole frame in the buffer and keeps the rest. */

@@ -12,7 +12,10 @@
 struct stream;
 
 /* What arrives. fds (count nfds, 0 for most frames) belong to the receiver of the call, which must
- * close or keep each of them. Return 0, or non-zero to stop reading (stream_read returns it). */
+ * close or keep each of them; STREAM_FDS_LOST instead of a count: descriptors came with the frame,
+ * but this process has no room for more. Return 0, or non-zero to stop reading (stream_read returns
+ * it). */
+#define STREAM_FDS_LOST (-1)
 typedef int stream_frame_fn(void *context, const struct frame *frame, const uint8_t *payload,
                             int *fds, int nfds);
 

@@ -1,9 +1,13 @@
 #include "apps/mandel/picture.h"
 
 #include <err.h>
+#include <errno.h>
 #include <math.h>
 #include <png.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COMPRESSION 6
 
@@ -31,7 +35,9 @@ static struct picture_colour *make_palette(int iterations)
 
 static void on_png_error(png_structp png, png_const_charp text)
 {
-    warnx("cannot write the picture: %s", text);
+    FILE *stream = png_get_io_ptr(png); /* libpng calls every failure "Write Error" */
+    bool failed = stream != NULL && ferror(stream);
+    warnx("cannot write the picture: %s", failed ? strerror(errno) : text);
     longjmp(png_jmpbuf(png), 1);
 }
 

@@ -5,7 +5,8 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-chaos.XXXXXX")
 export XDG_RUNTIME_DIR=$dir/run COVEY_VM=chaos$$ HOME=$dir
 unset COVEY_SOCKET COVEY_ROUTE
 mkdir -m 700 "$dir/run"
-trap '"$BUILD/covey" halt 2>/dev/null; rm -rf "$dir"' EXIT
+# a child that is killed before it executes anything would tidy up, too
+trap '[ "$BASHPID" = $$ ] && { "$BUILD/covey" halt 2>/dev/null; rm -rf "$dir"; }' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -13,9 +14,11 @@ printf '[daemon]\nfail_timeout = %s\n' "${FAIL_TIMEOUT:-2}" >"$dir/fast.conf"
 
 covey() { "$BUILD/covey" "$@"; }
 
+limited=() # command that limits the first daemon, before its name
+
 start_vm() { # hosts besides h0
     local names=() i
-    "$BUILD/coveyd" --local --config "$dir/fast.conf" || return 1
+    "${limited[@]}" "$BUILD/coveyd" --local --config "$dir/fast.conf" || return 1
     for ((i = 1; i <= $1; i++)); do names+=("h$i"); done
     [ "$1" -eq 0 ] || covey add --launcher local "${names[@]}" >/dev/null
 }

@@ -1,0 +1,130 @@
+/* links: libcovey */
+/*
+ * hold.c - a task under some limit, which the test sets from outside.
+ *
+ *   hold                     enrols and waits until it is ended
+ *   hold --ask ROUTE BYTES   starts another on this host and gets an answer to that many bytes over
+ *                            the route
+ *   hold --offer BYTES       the other is limited to 256 MiB of memory: it cannot take the message,
+ *                            says so, and takes the next
+ *
+ * An error is one line on standard error, and status 1.
+ */
+#include <covey.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define TAG 1
+#define MEMORY_BYTES ((rlim_t)256 * 1024 * 1024)
+#define SMALL_BYTES 100
+
+static int complain(const char *what)
+{
+    fprintf(stderr, "hold: %s: %s\n", what, covey_error_text());
+    return 1;
+}
+
+static int hold(covey_t *vm)
+{
+    covey_msg_t *msg;
+    covey_recv(vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_FOREVER, &msg);
+    return complain("receive");
+}
+
+/* Answers each message with its size, or with the error of receiving it. */
+static int answer(covey_t *vm)
+{
+    for (;;) {
+        covey_msg_t *msg = NULL;
+        struct covey_info info = {0};
+        int64_t result = covey_recv(vm, covey_parent(vm), TAG, COVEY_FOREVER, &msg);
+        if (result == COVEY_ENOTASK)
+            return 0;
+        if (result == 0) {
+            covey_msg_info(msg, &info);
+            result = (int64_t)info.bytes;
+        }
+        covey_msg_free(msg);
+        if (covey_send_array(vm, covey_parent(vm), TAG, COVEY_INT64, &result, 1) != 0)
+            return 1;
+    }
+}
+
+static covey_tid_t start(covey_t *vm, const char *program, const char *mode)
+{
+    covey_tid_t tid = 0;
+    const char *const argv[] = {program, mode, NULL};
+    const char *const hosts[] = {covey_myhost(vm), NULL};
+    struct covey_spawn what = {.argv = argv,
+                               .hosts = hosts,
+                               .where = COVEY_WHERE_HOSTS,
+                               .output = COVEY_OUTPUT_DISCARD,
+                               .tether = 1};
+    return covey_spawn(vm, &what, 1, &tid) == 1 ? tid : -1;
+}
+
+/* What the other said to that many bytes; 0: not even that. */
+static int64_t exchange(covey_t *vm, covey_tid_t tid, size_t size)
+{
+    int64_t said = 0;
+    void *bytes = calloc(size, 1);
+    if (bytes == NULL) {
+        fprintf(stderr, "hold: memory is exhausted\n");
+        return 0;
+    }
+    int error = covey_send_array(vm, tid, TAG, COVEY_UINT8, bytes, size);
+    if (error == 0)
+        error = covey_recv_array(vm, tid, TAG, COVEY_FOREVER, COVEY_INT64, &said, 1, NULL, NULL);
+    free(bytes);
+    if (error != 0)
+        complain("exchange");
+    return error != 0 ? 0 : said;
+}
+
+static int ask(covey_t *vm, const char *program, const char *route, size_t size)
+{
+    covey_tid_t tid = start(vm, program, "--answer");
+    if (tid < 0)
+        return complain("spawn");
+    if (covey_set_route(vm, tid, covey_route_parse(route)) != 0)
+        return complain("route");
+    return exchange(vm, tid, size) > (int64_t)size ? 0 : 1;
+}
+
+static int offer(covey_t *vm, const char *program, size_t size)
+{
+    covey_tid_t tid = start(vm, program, "--limited");
+    if (tid < 0)
+        return complain("spawn");
+    int64_t first = exchange(vm, tid, size), second = exchange(vm, tid, SMALL_BYTES);
+    printf("%s; then %lld bytes\n", covey_strerror((int)first), (long long)second);
+    return first == COVEY_ENOMEM && second > SMALL_BYTES ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    covey_t *vm;
+    char program[512] = "";
+    const char *mode = argc > 1 ? argv[1] : "";
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
+        return 1;
+    if (strcmp(mode, "--limited") == 0)
+        setrlimit(RLIMIT_AS, &(struct rlimit){MEMORY_BYTES, MEMORY_BYTES});
+    if (covey_join(&vm, NULL) != 0)
+        return complain("join");
+    int status = 2;
+    if (strcmp(mode, "--answer") == 0 || strcmp(mode, "--limited") == 0)
+        status = answer(vm);
+    else if (argc == 4 && strcmp(mode, "--ask") == 0)
+        status = ask(vm, program, argv[2], strtoul(argv[3], NULL, 10));
+    else if (argc == 3 && strcmp(mode, "--offer") == 0)
+        status = offer(vm, program, strtoul(argv[2], NULL, 10));
+    else if (argc == 1)
+        status = hold(vm);
+    covey_leave(&vm);
+    return status;
+}
