@@ -34,10 +34,16 @@ host_field() { # host, field of covey hosts --json
         grep -o "\"$2\":[^,}]*" | cut -d: -f2-
 }
 
-expect "a native daemon starts" "$covey" start --local 1
-expect "a foreign daemon joins" "$covey" add other --launcher local --coveyd "$COVEY_FOREIGN/coveyd"
-"$covey" hosts
-expect "both are up" test "$(host_field h0 state)$(host_field other state)" = '"up""up"'
+start() { # options of covey start
+    expect "a native daemon starts ${*:2}" "$covey" start --local "$@"
+    expect "a foreign daemon joins" "$covey" add other --launcher local --coveyd "$COVEY_FOREIGN/coveyd"
+    "$covey" hosts
+    expect "both are up" test "$(host_field h0 state)$(host_field other state)" = '"up""up"'
+}
+
+start 1
+same_order && order=little || order=big
+expect "hosts tells the byte order" test "$(host_field other byte_order)" = "\"$order\""
 
 echo "# between the daemons, each with tasks of its own kind"
 for route in udp tcp auto; do
@@ -62,5 +68,12 @@ done
 echo "# foreign tasks among themselves"
 exchange other "$foreign" --route shm --peer "$foreign"
 exchange h0 "$foreign" --route tcp --peer "$foreign" --host other
+expect "the VM ends" "$covey" halt
+
+echo "# encrypted between the hosts"
+start 1 --encrypt
+for route in udp tcp; do
+    exchange h0 "$native" --route $route --peer "$foreign" --host other
+done
 expect "the VM ends" "$covey" halt
 finish
