@@ -1,11 +1,13 @@
 #include "tools/patient.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define FIELDS_MAX 5
+#define CLOCK_MOST_US (LLONG_MAX / 4) /* beyond it differences could overflow */
 
 bool patients_create(struct patients *patients, int n)
 {
@@ -58,7 +60,10 @@ static void on_clock(struct patient *patient, const char *text)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    patient->clock_us = atoll(text);
+    long long clock_us = strtoll(text, NULL, 10);
+    if (clock_us < 0 || clock_us > CLOCK_MOST_US)
+        clock_us = clock_us < 0 ? 0 : CLOCK_MOST_US;
+    patient->clock_us = clock_us;
     patient->told_us = (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
