@@ -82,11 +82,13 @@ static bool pending_put(struct task *task, const struct frame *frame, const uint
     *task->pending_end = pending;
     task->pending_end = &pending->next;
     task->pending_bytes += frame->length + FRAME_HEADER_BYTES;
+    task->queued_ever += frame->length + FRAME_HEADER_BYTES;
     return true;
 }
 
 static void pending_move(struct task *task)
 {
+    task->queued_ever -= task->pending_bytes; /* they are queued once more */
     while (task->pending != NULL) {
         struct pending *pending = task->pending;
         task->pending = pending->next;
@@ -113,6 +115,7 @@ bool connection_put(struct task *task, const struct frame *frame, const uint8_t 
         loop_wake(d->loop);
         return false;
     }
+    task->queued_ever += frame->length + FRAME_HEADER_BYTES;
     d->counters.frames_to_tasks++;
     d->counters.bytes_to_tasks += frame->length;
     connection_mark(task);

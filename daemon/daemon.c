@@ -7,6 +7,7 @@
  *   loop.c        the event loop; udp.c, sockaddr.c, candidate.c: datagrams and addresses
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
+ *   backlog.c     how much other hosts' tasks may have waiting here
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
  *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, groups.c, stats.c; link.c;
  *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what

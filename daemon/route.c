@@ -12,6 +12,7 @@
  */
 #include "daemon/route.h"
 
+#include "daemon/backlog.h"
 #include "daemon/connection.h"
 #include "daemon/groups.h"
 #include "daemon/hosts.h"
@@ -273,7 +274,11 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
         refused = "its destination is of another host";
     d->counters.frames_from_hosts++;
     if (refused == NULL) {
-        route_any(d, frame, payload, NULL, 0);
+        struct task *to = task_find(&d->tasks, frame->destination);
+        if (to == NULL || tid_local(frame->source) == 0 || backlog_admit(to, frame))
+            route_any(d, frame, payload, NULL, 0);
+        else
+            d->counters.frames_undeliverable++;
         return;
     }
     d->counters.frames_refused++;

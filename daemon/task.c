@@ -116,6 +116,7 @@ void task_destroy(struct task *task)
         free(task->output[i].bytes);
     }
     free(task->watchers);
+    free(task->backlogs.items);
     loop_child_remove(&task->child);
     loop_timer_remove(&task->linger);
     loop_timer_remove(&task->kill);

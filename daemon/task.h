@@ -39,6 +39,19 @@ struct pending {
     uint8_t payload[];
 };
 
+/* What a task of another host has in the queue of one here; see backlog.c. */
+struct backlog {
+    uint32_t source;
+    bool cut;                /* it went beyond its credit */
+    uint64_t older, younger; /* bytes of the two generations */
+    uint64_t mark;           /* when so much was written, the older one has left the queue */
+};
+
+struct backlogs {
+    struct backlog *items;
+    size_t count, capacity;
+};
+
 /* Whose queue is too long, so that a task that sends there is not read. */
 struct blocked {
     bool any;
@@ -68,6 +81,8 @@ struct task {
     struct blocked blocked;
     struct pending *pending, **pending_end;
     size_t pending_bytes;
+    uint64_t queued_ever; /* bytes */
+    struct backlogs backlogs;
 
     struct output output[2];
     uint32_t output_unacked;

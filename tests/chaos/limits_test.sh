@@ -202,6 +202,27 @@ port_taken() {
         env COVEY_VM="$COVEY_VM-2" "$BUILD/coveyd" --local --port "$port"
 }
 
+# A task that ignores credit sends to one of another host that is stopped: that host's daemon holds a
+# bounded part of it and tells both.
+endless_sender() {
+    local pid task before after status=0
+    pid=$(daemon_pid h1)
+    COVEY_SOCKET=$(socket_of h1) "$BUILD/tests/chaos/hold" 2>"$dir/said" &
+    task=$!
+    until_so eval 'covey ps | grep -q hold' || return 1
+    kill -STOP $task
+    before=$(awk '/VmRSS/ { print $2 }' "/proc/$pid/status")
+    COVEY_SOCKET=$(socket_of h0) timeout 60 "$BUILD/tests/chaos/flood" \
+        "$(covey ps | awk '/hold/ { print substr($1, 2) }')" 2000 || status=1
+    after=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status")
+    echo "the daemon that received: $before KiB before, at most $after KiB"
+    kill -CONT $task
+    works || status=1
+    kill -KILL $task
+    wait $task
+    [ "$after" -lt $((before + 60000)) ] && [ $status -eq 0 ]
+}
+
 # ---- the stories ----
 
 alone() { # name, command...: without a VM
@@ -217,6 +238,7 @@ limited=()
 story "few descriptors in a task" 0 few_descriptors_in_a_task
 story "little memory in a task" 0 little_memory_in_a_task
 story "a port that is taken" 0 port_taken
+story "a task that ignores credit" 1 endless_sender
 if [ -n "$mounts" ]; then
     alone "a full disk for sockets" full_runtime
     alone "a full disk for the log" full_log

@@ -1,0 +1,116 @@
+/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/address.c */
+/*
+ * flood.c - a task that ignores credit.
+ *
+ *   flood TID MIB    enrols over $COVEY_SOCKET and sends one endless message to the task, until it
+ *                    is told that the task is gone (it says so: status 0) or has sent that much
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/stream.h"
+#include "proto/control.h"
+
+#define QUEUE_BYTES ((size_t)1024 * 1024)
+#define MESSAGE_BYTES ((uint64_t)1 << 38)
+
+struct flood {
+    struct stream *stream;
+    uint32_t self, to;
+    bool gone;
+};
+
+static int connect_daemon(void)
+{
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    snprintf(a.sun_path, sizeof a.sun_path, "%s", getenv("COVEY_SOCKET"));
+    if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) != 0 ||
+        fcntl(fd, F_SETFL, O_NONBLOCK) != 0)
+        return -1;
+    return fd;
+}
+
+static int on_frame(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
+                    int nfds)
+{
+    struct flood *f = context;
+    struct cursor c = cursor_reader(payload, frame->length);
+    for (int i = 0; i < nfds; i++)
+        close(fds[i]);
+    if (frame->kind == FRAME_REPLY && f->self == 0)
+        f->self = frame->destination;
+    if (frame->kind == FRAME_GONE && cursor_get_u32(&c) == f->to)
+        f->gone = true;
+    return 0;
+}
+
+/* Writes and reads what can be; false: the daemon hung up. */
+static bool turn(struct flood *f)
+{
+    int left = stream_flush(f->stream);
+    struct pollfd p = {.fd = stream_fd(f->stream), .events = POLLIN | (left == 1 ? POLLOUT : 0)};
+    if (left < 0)
+        return false;
+    poll(&p, 1, left == 1 || f->self == 0 ? 1000 : 0);
+    return (p.revents & POLLIN) == 0 || stream_read(f->stream, on_frame, f) == 0;
+}
+
+static void enrol(struct flood *f)
+{
+    uint8_t bytes[256];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    struct control_enrol e = {.request = 1, .version = WIRE_VERSION, .pid = getpid()};
+    control_put_enrol(&c, &e);
+    struct frame frame = {.length = (uint32_t)(c.at - bytes), .kind = FRAME_ENROL};
+    stream_put(f->stream, &frame, bytes, NULL, 0);
+    while (f->self == 0 && turn(f))
+        ;
+}
+
+static uint64_t send_all(struct flood *f, uint64_t bytes)
+{
+    static uint8_t payload[FRAME_PAYLOAD_MAX];
+    const struct message_header header = {
+        .size = MESSAGE_BYTES, .tag = 1, .representation = REPRESENTATION_LITTLE};
+    struct frame frame = {.length = sizeof payload,
+                          .kind = FRAME_DATA,
+                          .flags = FRAME_FIRST,
+                          .source = f->self,
+                          .destination = f->to};
+    uint64_t sent = 0;
+    message_header_encode(&header, payload);
+    while (sent < bytes && !f->gone && turn(f)) {
+        if (stream_queued(f->stream) > QUEUE_BYTES)
+            continue;
+        stream_put(f->stream, &frame, payload, NULL, 0);
+        frame.flags = 0;
+        sent += sizeof payload;
+    }
+    return sent;
+}
+
+int main(int argc, char **argv)
+{
+    struct flood f = {0};
+    int fd = argc == 3 ? connect_daemon() : -1;
+    f.stream = fd >= 0 ? stream_create(fd) : NULL;
+    if (f.stream == NULL) {
+        fprintf(stderr, "usage: COVEY_SOCKET=... flood TID MIB: %s\n", strerror(errno));
+        return 2;
+    }
+    f.to = (uint32_t)strtoul(argv[1], NULL, 16);
+    enrol(&f);
+    uint64_t sent = send_all(&f, strtoull(argv[2], NULL, 10) * 1024 * 1024);
+    printf("sent %llu MiB; %s\n", (unsigned long long)sent / 1024 / 1024,
+           f.gone ? "told that the task is gone" : "not told anything");
+    stream_destroy(f.stream);
+    return f.gone ? 0 : 1;
+}
