@@ -4,7 +4,8 @@
  * Files, from the outside in:
  *   main.c        conf -> create -> run -> destroy; options.c, conf.c, bootstrap.c, detach.c
  *   daemon.c      struct daemon owns everything; what the node (proto/node.h) asks for is done here
- *   loop.c        the event loop; udp.c, sockaddr.c, candidate.c: datagrams and addresses
+ *   loop.c        the event loop; udp.c, sockaddr.c, candidate.c: datagrams and addresses; where
+ *                 faults are wanted, proto/fault_line.c stands before udp.c
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
  *   backlog.c     how much other hosts' tasks may have waiting here
