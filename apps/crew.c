@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define TICK_US 250000            /* how often the progress line moves */
-#define NEWS_US 300000            /* after a failure: wait so long for a notice that tells more */
+#define NEWS_US (5 * 1000000)     /* after a failure: wait so long for a notice that tells more */
 #define RELEASE_US (10 * 1000000) /* released tasks end within this time */
 
 int crew_error(const char *doing, int error)
@@ -182,7 +182,7 @@ static int take_notice(struct crew *crew, covey_msg_t *msg, struct covey_notice 
 static void find_culprit(struct crew *crew, struct covey_notice *worst)
 {
     covey_msg_t *msg = NULL;
-    while (is_bereft(worst) &&
+    while (is_bereft(worst) && crew->ended_count < crew->count &&
            covey_recv(crew->vm, COVEY_ANY_TASK, CREW_EXIT, NEWS_US, &msg) == 0) {
         struct covey_notice notice;
         if (take_notice(crew, msg, &notice) == 0 && !is_bereft(&notice))

@@ -144,9 +144,8 @@ const struct tasks_past *task_past(const struct tasks *tasks, uint32_t tid)
     return past->tid == tid && tid != 0 ? past : NULL;
 }
 
+/* A task in the table has executed its program, which need not enrol: it runs. */
 uint8_t task_state(const struct task *task)
 {
-    if (task->killed || task->reaped)
-        return COVEY_TASK_ENDING;
-    return task->enrolled || task->cookie == 0 ? COVEY_TASK_RUNNING : COVEY_TASK_STARTING;
+    return task->killed || task->reaped ? COVEY_TASK_ENDING : COVEY_TASK_RUNNING;
 }

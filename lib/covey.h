@@ -193,6 +193,7 @@ struct covey_host {
  * Errors: EDAEMON, ENOMEM. */
 int covey_hosts(covey_t *vm, struct covey_host **list);
 
+/* A task runs from the moment its program is executed, whether or not it enrols. */
 enum covey_task_state { COVEY_TASK_STARTING = 1, COVEY_TASK_RUNNING = 2, COVEY_TASK_ENDING = 3 };
 
 struct covey_task {

@@ -81,6 +81,8 @@ static void on_data(struct covey *vm, const struct frame *frame, const uint8_t *
     struct peer *peer = peer_get(vm, frame->source);
     if (peer != NULL)
         arrival_on_frame(vm, peer, &peer->inlet, frame, payload);
+    else
+        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a message could not be taken");
 }
 
 static void on_credit(struct covey *vm, const struct frame *frame, const uint8_t *payload)

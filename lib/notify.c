@@ -14,6 +14,10 @@ static void deliver(struct covey *vm, struct covey_msg *packed, uint32_t source,
         return;
     packed->info = (struct covey_info){(covey_tid_t)source, tag, packed->size};
     arrival_deliver(vm, NULL, &packed);
+    if (packed == NULL)
+        return;
+    covey_msg_free(packed);
+    home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a notice could not be taken");
 }
 
 static void deliver_notice(struct covey *vm, int tag, const struct covey_notice *n)

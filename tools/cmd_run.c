@@ -282,6 +282,27 @@ static void report_unstarted(struct run *run, const char *last_cause)
     }
 }
 
+/* The name of a host, which is in the table even when it is down; "number N" if it is not. */
+static void name_host(struct run *run, int index, char *name, size_t size)
+{
+    struct covey_host *hosts = NULL;
+    int count = covey_hosts(run->tool->vm, &hosts);
+    snprintf(name, size, "number %d", index);
+    for (int i = 0; i < count; i++) {
+        if (hosts[i].index == index)
+            snprintf(name, size, "%s", hosts[i].name);
+    }
+    covey_free(hosts);
+}
+
+static void report_loss(struct run *run, const struct covey_notice *notice, const char *tid)
+{
+    char host[64];
+    name_host(run, notice->host, host, sizeof host);
+    tool_error("run", "task %s is lost: its host %s died or was cut off; see: covey hosts", tid,
+               host);
+}
+
 static void report_end(struct run *run, const struct covey_notice *notice)
 {
     char tid[TID_TEXT_BYTES];
@@ -290,8 +311,7 @@ static void report_end(struct run *run, const struct covey_notice *notice)
         tool_error("run", "task %s was killed by signal %d (%s)", tid, notice->value,
                    strsignal(notice->value));
     if (notice->exit_kind == COVEY_EXIT_HOST)
-        tool_error("run", "task %s is lost: its host %d died or was cut off; see: covey hosts", tid,
-                   notice->host);
+        report_loss(run, notice, tid);
     if (notice->exit_kind == COVEY_EXIT_UNKNOWN)
         tool_error("run", "task %s left and its exit status is not known", tid);
 }

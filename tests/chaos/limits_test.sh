@@ -98,6 +98,7 @@ few_descriptors() {
     local pid before
     pid=$(daemon_pid h0)
     before=$(find "/proc/$pid/fd" | wc -l)
+    : >"$dir/said"
     COVEY_SOCKET=$(socket_of h0) "$BUILD/covey" run -n 40 --host h0 sleep 1000 2>"$dir/said" &
     local run=$!
     until_so grep -q 'tasks could not start' "$dir/said" || { cat "$dir/said"; return 1; }
@@ -166,6 +167,7 @@ few_processes() {
     limit=(prlimit --nproc=8:8)
     as_user "$BUILD/coveyd" --local --name u0 || return 1
     limit=()
+    : >"$dir/said"
     as_user "$BUILD/covey" run -n 20 sleep 1000 2>"$dir/said" &
     run=$!
     until_so grep -q 'tasks could not start' "$dir/said" || { cat "$dir/said"; return 1; }
@@ -183,6 +185,7 @@ few_pids_in_a_group() {
     pid=$(daemon_pid h0)
     echo "$pid" >$group/cgroup.procs
     echo 10 >$group/pids.max
+    : >"$dir/said"
     COVEY_SOCKET=$(socket_of h0) "$BUILD/covey" run -n 20 --host h0 sleep 1000 2>"$dir/said" &
     run=$!
     until_so grep -q 'tasks could not start' "$dir/said"
