@@ -117,6 +117,12 @@ install_packages() {
         as_root=(sudo)
     fi
     echo "Covey needs these Debian packages: $*; installing with ${as_root[*]:+sudo }apt-get."
+    case " $* " in
+    *" openssh-server "*)
+        echo "openssh-server is for tests alone, which run it as their own. Debian starts the system's ssh" \
+            "server with it, too; systemctl disable --now ssh ends that."
+        ;;
+    esac
     as_root+=(env DEBIAN_FRONTEND=noninteractive)
     "${as_root[@]}" apt-get -q update || echo "apt-get update failed; trying with what is known." >&2
     "${as_root[@]}" apt-get -q -y install --no-install-recommends "$@" ||
