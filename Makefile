@@ -150,7 +150,7 @@ define replay_rule
 $$(BUILD)/$(1): $$(call objects,$(1).c tests/fuzz/replay.c $$(call links,$(1).c))
 	@mkdir -p $$(@D)
 	$$(call say,ld)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -lsodium -lpthread -lm
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(filter -l%,$$(call links,$(1).c)) -lsodium -lpthread -lm
 endef
 $(foreach f,$(FUZZERS),$(eval $(call replay_rule,$(f))))
 
@@ -229,7 +229,7 @@ $$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) 
 	@mkdir -p $$(@D)
 	$$(call say,clang)
 	$$(Q)clang $$(COMMON_CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o $$@ $$(filter %.c,$$^) -lsodium -lpthread -lm
+		-o $$@ $$(filter %.c,$$^) $$(filter -l%,$$(call links,$(1).c)) -lsodium -lpthread -lm
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$(f))))
 

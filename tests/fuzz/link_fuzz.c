@@ -3,12 +3,14 @@
  * link_fuzz.c - a hostile task at the other end of a link.
  *
  * The first byte chooses: each step of the handshake by itself; a link that accepts or opens and
- * gets the bytes in pieces, after as much of a good handshake as the second byte says; or the
- * shared memory, where the other end writes what it likes. Nothing but the key lets bytes flow.
+ * gets the bytes in pieces, after as much of a good handshake as the second byte says; the
+ * shared memory, where the other end writes what it likes; or an encrypted stream on whose way
+ * somebody alters the bytes. Nothing but the key lets bytes flow.
  */
 #include "lib/link.h"
 #include "lib/ring.h"
 #include "proto/auth.h"
+#include "proto/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,12 +156,75 @@ static void try_shm(const uint8_t *data, size_t size)
     link->ops->free(link);
 }
 
+/* ---- an encrypted stream and somebody on its way ---- */
+
+static struct link *sealed_end(int fd, int raw)
+{
+    struct stream_auth auth;
+    uint8_t hello[STREAM_HELLO_BYTES];
+    stream_auth_open(&auth, key, 1, 2, nonce, challenge);
+    auth.encrypt = true;
+    struct link *link = link_tcp_open(fd, &auth);
+    REQUIRE(link != NULL && link->ops->ready(link) == 0);
+    REQUIRE(recv(raw, hello, sizeof hello, MSG_DONTWAIT) == sizeof hello);
+    stream_auth_accept(&auth, key, hello, challenge);
+    REQUIRE(send(raw, auth.challenge, sizeof auth.challenge, 0) == sizeof auth.challenge);
+    REQUIRE(link->ops->ready(link) == 1);
+    REQUIRE(recv(raw, hello, STREAM_PROOF_BYTES, MSG_DONTWAIT) == STREAM_PROOF_BYTES);
+    return link;
+}
+
+/* Three good records of the accepter, which this end would open. */
+static size_t sealed_records(uint8_t bytes[3 * RECORD_BYTES(40)])
+{
+    struct stream_auth auth;
+    struct record_way opener, accepter = {.number = 0};
+    stream_auth_open(&auth, key, 1, 2, nonce, challenge);
+    struct stream_auth other;
+    stream_auth_accept(&other, key, auth.hello, challenge);
+    stream_auth_keys(&other, opener.key, accepter.key);
+    for (size_t i = 0; i < 3; i++) {
+        memset(bytes + i * RECORD_BYTES(40) + RECORD_HEAD_BYTES, (int)('a' + i), 40);
+        record_seal(&accepter, bytes + i * RECORD_BYTES(40), 40);
+    }
+    return 3 * RECORD_BYTES(40);
+}
+
+/* Each step of the data turns bits of a byte, or cuts the stream there and puts bytes in. What is
+ * given to the reader is always the beginning of what was sent. */
+static void try_sealed(const uint8_t *data, size_t size)
+{
+    static const char sent[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                               "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+                               "cccccccccccccccccccccccccccccccccccccccc";
+    uint8_t bytes[3 * RECORD_BYTES(40)], got[200];
+    size_t total = 0, length = sealed_records(bytes);
+    int fds[2];
+    ssize_t n = 1;
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
+    struct link *link = sealed_end(fds[1], fds[0]);
+    size_t cut = data[0] % (length + 1);
+    for (size_t i = 1; i + 1 < size && i < 9; i += 2)
+        bytes[data[i] % length] ^= data[i + 1];
+    REQUIRE(send(fds[0], bytes, cut, 0) >= 0);
+    if (size > 9)
+        REQUIRE(send(fds[0], data + 9, size - 9, 0) >= 0);
+    REQUIRE(send(fds[0], bytes + cut, length - cut, 0) >= 0);
+    while (n > 0 && (n = link->ops->recv(link, got, 1 + data[0] % sizeof got)) > 0) {
+        REQUIRE(total + (size_t)n < sizeof sent && memcmp(got, sent + total, (size_t)n) == 0);
+        total += (size_t)n;
+        link->ops->arm(link);
+    }
+    link->ops->free(link);
+    close(fds[0]);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static void (*const tries[])(const uint8_t *, size_t) = {try_steps, try_accept, try_open,
-                                                             try_shm};
+                                                             try_shm, try_sealed};
     if (size < 2 || size > 8192 || auth_init() != 0)
         return 0;
-    tries[data[0] % 4](data + 1, size - 1);
+    tries[data[0] < 4 ? data[0] : data[0] % 5](data + 1, size - 1);
     return 0;
 }

@@ -6,7 +6,8 @@
  *
  * mode 0: a datagram from an outsider · 1: a DATA payload that the other host sealed · 2: another
  * sealed datagram, its kind the first byte · 3: a frame from the other host, header and payload ·
- * 4: one of membership's frames, its kind the first byte. After each the node is stepped.
+ * 4: one of membership's frames, its kind the first byte. After each the node is stepped. With the
+ * highest bit of the first mode set the VM encrypts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -94,13 +95,14 @@ static void on_random(void *context, void *bytes, size_t size)
     memset(bytes, ++end->pair->next_random, size);
 }
 
-static void create_end(struct pair *pair, unsigned id)
+static void create_end(struct pair *pair, unsigned id, bool encrypt)
 {
     struct end *end = &pair->ends[id];
     struct node_owner owner = {end, on_send, on_frame, on_host, on_joined, on_ended, on_log};
     struct node_config config = {
         .vm = "fuzz", .datagram_bytes_min = 1200, .datagram_bytes_max = 1400, .random = on_random};
 
+    config.encrypt = encrypt;
     end->pair = pair;
     end->id = id;
     config.self.index = 1 + id;
@@ -137,15 +139,15 @@ static void run(struct pair *pair)
     }
 }
 
-static struct pair *create_pair(void)
+static struct pair *create_pair(bool encrypt)
 {
     struct pair *pair = calloc(1, sizeof *pair);
     uint64_t incarnation;
 
     if (!pair)
         abort();
-    create_end(pair, 0);
-    create_end(pair, 1);
+    create_end(pair, 0, encrypt);
+    create_end(pair, 1, encrypt);
     node_bootstrap(pair->ends[0].node, 0);
     if (node_invite(pair->ends[0].node, "b", &incarnation, 0) != 2)
         abort();
@@ -181,9 +183,12 @@ static void inject_sealed(struct pair *pair, uint8_t kind, const uint8_t *bytes,
         kind == DATAGRAM_DATA ? s->data_number++ : DATAGRAM_CONTROL_NUMBER | s->control_number++;
     datagram_put_sealed(&c, kind, s->endpoint->me.vm, s->remote_id, number);
     cursor_put_bytes(&c, bytes, size);
-    auth_seal(c.at, s->send_key, number, datagram, (size_t)(c.at - datagram));
-    node_on_datagram(pair->ends[0].node, &from, datagram,
-                     (size_t)(c.at - datagram) + AUTH_TAG_BYTES, pair->now_us);
+    size = (size_t)(c.at - datagram);
+    if (s->endpoint->me.encrypt)
+        auth_encrypt(datagram, DATAGRAM_SEALED_BYTES, size, s->send_key, number);
+    else
+        auth_seal(c.at, s->send_key, number, datagram, size);
+    node_on_datagram(pair->ends[0].node, &from, datagram, size + AUTH_TAG_BYTES, pair->now_us);
 }
 
 static void send_raw_frame(struct pair *pair, const uint8_t *bytes, size_t size)
@@ -200,7 +205,7 @@ static void play(struct pair *pair, uint8_t mode, const uint8_t *bytes, size_t s
 {
     struct address from = address_of(7);
 
-    switch (mode % 5) {
+    switch ((mode & 0x7f) % 5) {
     case 0:
         node_on_datagram(pair->ends[0].node, &from, bytes, size, pair->now_us);
         break;
@@ -225,7 +230,7 @@ static void play(struct pair *pair, uint8_t mode, const uint8_t *bytes, size_t s
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct pair *pair = create_pair();
+    struct pair *pair = create_pair(size > 0 && (data[0] & 0x80) != 0);
     struct cursor c = cursor_reader(data, size);
 
     while (cursor_left(&c) >= 3) {
