@@ -347,7 +347,9 @@ static int refuse(struct reading *reading, const char *format, const char *a, co
 static int on_setting(void *context, const char *section, const char *name, const char *value)
 {
     struct reading *reading = context;
-    bool known = false; /* the section */
+    bool known = false;  /* the section */
+    if (value[0] == ';') /* with a blank before it, it would begin a comment */
+        return refuse(reading, "%s: a value cannot begin with a semicolon%s", name, "");
     for (size_t i = 0; i < SETTINGS; i++) {
         if (strcmp(settings[i].section, section) != 0)
             continue;

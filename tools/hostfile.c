@@ -24,6 +24,9 @@ refuse(struct reader *reader, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(error + used, size - (size_t)used, format, arguments);
+    for (char *at = error; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?'; /* what the file says may hold line ends and more */
     va_end(arguments);
     return -1;
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # timeout: 600
 # Runs the conformance suite over every route on a VM of two local hosts: shm, udp and tcp on one
-# host and between two, and the automatic choice.
+# host and between two, and the automatic choice; then between two hosts in a VM that encrypts.
 set -u
 cd "$(dirname "$0")/../.."
 BUILD=${BUILD:-build}
@@ -51,5 +51,10 @@ for pid in $(grep -lszx "XDG_RUNTIME_DIR=$runtime" /proc/[0-9]*/environ | cut -d
     [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = coveyd ] &&
         echo "# peak memory of daemon $pid: $(awk '/VmHWM/ {print $2, $3}' "/proc/$pid/status")"
 done
+
+# the same between hosts in a VM that encrypts
+"$covey" halt >/dev/null && "$covey" start --local 2 --encrypt --name "$vm" >/dev/null || failed=$((failed + 1))
+run udp h1 1
+run tcp h1 1
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]
