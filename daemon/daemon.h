@@ -38,7 +38,7 @@ struct daemon {
     struct udp *udp;
     struct fault_line *faults; /* before the socket; NULL: none are wanted */
     struct loop_fd *udp_watch;
-    uint64_t read_us;    /* when the socket was read in the middle of a large frame; 0: not in one */
+    uint64_t read_us; /* when the socket was read in the middle of a large frame; 0: not in one */
     double receive_rate; /* of large frames, bytes per us; 0: not known */
     uint64_t read_at_us; /* it is left alone until then; 0: it is watched */
     struct node *node;
