@@ -5,12 +5,14 @@
  *   head     = magic=u16(0xc04e) version=u8 kind=u8 vm=u32
  *              ; vm: derived from the VM's key and name, tells the VMs of one network apart
  *
- *   HELLO    = head hello mac        ; "I want to talk to you": initiator to every candidate
- * address WELCOME  = head session responder-session=u32 nonce mac ; mac(handshake key; "welcome"
- * HELLO and WELCOME up to here) REFUSE   = head session reason=u8 3u8(0) mac ; mac(handshake key;
- * "refuse" HELLO and REFUSE up to here) CONFIRM  = sealed-head hello nonce tag DATA     =
- * sealed-head *u8 tag   ; payload: see window.h PING, PONG      = sealed-head tag PROBE, PROBED   =
- * sealed-head target=u32 tag
+ *   HELLO    = head hello mac    ; "I want to talk to you": initiator to every candidate address
+ *   WELCOME  = head session responder-session=u32 nonce mac
+ *   REFUSE   = head session reason=u8 3u8(0) mac
+ *              ; mac(handshake key; "answer", the HELLO's body and the answer up to here)
+ *   CONFIRM  = sealed-head hello nonce tag
+ *   DATA     = sealed-head *u8 tag             ; payload: see window.h
+ *   PING, PONG = sealed-head tag
+ *   PROBE, PROBED, CALL, CALL-BACK = sealed-head target=u32 tag
  *
  *   sealed-head = head session number=u64
  *   session  = u32     ; the receiver's: count=20 bits, host index of the peer=12 bits
