@@ -5,9 +5,9 @@
  * not for pacing datagrams. An alarm is therefore a timerfd of its own.
  *
  * A processor that has gone to sleep takes longer to wake up than most events take to handle, so
- * after an event the loop looks for the next one a moment longer before it sleeps, and gives way to
- * whoever wants the processor meanwhile; where that was in vain some times in a row, only after
- * every SPIN_EVERY-th event.
+ * after an event the loop looks for the next one a moment longer before it sleeps, as long as
+ * nobody else wants the processor; where that was in vain some times in a row, only after every
+ * SPIN_EVERY-th event.
  */
 #include "daemon/loop.h"
 
@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define SPIN_US 30
+#define YIELD_US 1 /* a yield that takes longer let somebody else run */
 #define SPIN_FAILURES_MAX 4
 #define SPIN_EVERY 16
 
@@ -97,12 +98,14 @@ static void on_spin(struct ev_loop *ev, ev_idle *w, int events)
 {
     (void)events;
     struct loop *loop = w->data;
-    if (loop_now_us() >= loop->spin_end_us) {
-        loop->spin_failures++;
-        ev_idle_stop(ev, w);
-        return;
-    }
+    uint64_t before_us = loop_now_us();
     sched_yield();
+    uint64_t now_us = loop_now_us();
+    bool alone = now_us - before_us <= YIELD_US;
+    if (alone && now_us < loop->spin_end_us)
+        return;
+    loop->spin_failures += alone;
+    ev_idle_stop(ev, w);
 }
 
 /* ---- rounds ---- */
