@@ -326,7 +326,8 @@ expect "a host that is called and is 127.0.1.1" called_name
 
 interrupted() {
     hosts h2 "h3 template=\"echo \$\$ >$work/hangs; exec sleep 987; {command}\""
-    env --default-signal=INT "$lab" exec h1 covey doctor --hosts "$work/hosts" >"$work/said" 2>&1 &
+    # far less than it would wait for the host
+    env --default-signal=INT timeout -s KILL 20 "$lab" exec h1 covey doctor --hosts "$work/hosts" >"$work/said" 2>&1 &
     local pid=$! status
     until [ -s "$work/hangs" ]; do sleep 0.05; done
     kill -INT $pid
