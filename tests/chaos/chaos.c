@@ -25,7 +25,7 @@
 
 #define CREW 6
 #define PING_EVERY 20
-#define GROWTH_KIB 4096 /* what a daemon's allocator may keep */
+#define GROWTH_KIB 16384 /* what a daemon's allocator may keep after the busiest moment */
 #define SETTLE_TRIES 100
 #define ADD_TRIES 100
 
