@@ -25,9 +25,9 @@ cleanup() {
     covey --vm "$COVEY_VM-late" halt 2>/dev/null
     servers_stop
     local left
-    left=$(our_daemons) left="$left $(ours sleep)"
+    left="$(our_daemons) $(ours sleep) $(ours ssh)"
     # shellcheck disable=SC2086
-    [ -z "${left// /}" ] || kill -KILL $left
+    [ -z "${left//[[:space:]]/}" ] || kill -KILL $left
     rm -rf "$dir"
 }
 trap cleanup EXIT
