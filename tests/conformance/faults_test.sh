@@ -55,7 +55,7 @@ happened() {
 
 # chance of loss, MiB at most
 while read -r loss mib; do
-    faults=loss=$loss,dup=0.01,reorder=0.05,corrupt=0.002,hold=0.002,seed=$((${SEED:-1}))
+    faults=loss=$loss,dup=0.01,reorder=0.05,corrupt=0.01,hold=0.002,seed=$((${SEED:-1}))
     [ "${SOAK:-0}" = 1 ] && mib=0
     expect "a VM with $faults" start "$faults"
     expect "udp keeps its promises" conforms "$mib"
