@@ -98,6 +98,7 @@ same_memory() { # NAME PID BEFORE
 # ---- outsiders
 
 start_recording() {
+    : >"$top/recorder"
     "$BUILD/tests/attack/wire" record "$top/packets" >"$top/recorder" &
     recorder=$!
     within 20 grep -q ready "$top/recorder"

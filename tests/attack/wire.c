@@ -143,6 +143,14 @@ static struct packets packets_load(const char *path, bool udp)
     return all;
 }
 
+static void packets_free(struct packets *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        free(all->bytes[i]);
+    free(all->bytes);
+    free(all->sizes);
+}
+
 static int replay(const char *path)
 {
     struct packets all = packets_load(path, true);
@@ -161,6 +169,7 @@ static int replay(const char *path)
             usleep(1000);
     }
     printf("%zu\n", sent);
+    packets_free(&all);
     return sent > 0 ? 0 : 1;
 }
 
@@ -173,6 +182,7 @@ static int find(const char *path, char **texts, int count)
             found += memmem(all.bytes[i], all.sizes[i], texts[t], strlen(texts[t])) != NULL;
         printf("%s %zu of %zu\n", texts[t], found, all.count);
     }
+    packets_free(&all);
     return 0;
 }
 
@@ -259,6 +269,7 @@ static int flood(const char *path, unsigned port, unsigned long count)
     while (queued(port) > 0)
         usleep(1000);
     printf("%lu\n", sent);
+    packets_free(&all);
     return 0;
 }
 
