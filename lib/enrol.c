@@ -398,8 +398,13 @@ int covey_join(covey_t **vm, const struct covey_options *options)
     int leaving = 0; /* daemons that answer, but take no tasks any more */
     for (int i = 0; i < JOIN_TRIES && (error == COVEY_EDAEMON || error == COVEY_EHALT); i++) {
         int socket = connect_daemon(o, leaving);
-        if (socket < 0)
+        if (socket < 0 && leaving == 0)
             return socket;
+        if (socket < 0) { /* those that were leaving have gone: who is left was skipped for them */
+            error = socket;
+            leaving = 0;
+            continue;
+        }
         error = join_by(vm, socket, o, route);
         leaving += error == COVEY_EHALT;
     }
