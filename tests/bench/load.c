@@ -143,7 +143,7 @@ static void lead_ping(struct load *load, const struct job *job)
         machine_send(load->machine, load->workers[0], TAG_DATA, load->sent, bytes);
         machine_recv(load->machine, load->workers[0], TAG_DATA, load->received, bytes);
     }
-    if (memcmp(load->sent, load->received, bytes))
+    if (memcmp(load->sent, load->received, bytes) != 0)
         fail("what came back is not what was sent");
 }
 
