@@ -16,7 +16,7 @@ if [ "${1:-}" != --inside ]; then
     exec unshare --net bash tests/attack/attack_test.sh --inside
 fi
 
-owner=54321 other=54322 # users that nobody is
+owner=$((1000000 + 2 * $$)) other=$((1000001 + 2 * $$)) # users that nobody is
 datagrams=100000 bytes=100000 frames=100000
 [ -n "${SOAK:-}" ] && datagrams=10000000 bytes=10000000 frames=10000000
 sanitized=$(nm "$BUILD/coveyd" 2>/dev/null | grep -c '__[at]san_init') # memory says nothing then
