@@ -3,6 +3,11 @@
  * its sender; frames that come earlier on another route are held. Once begun it is matched, and
  * its bytes go straight to where they belong: the array of the receive that it matched, or memory
  * of their own.
+ *
+ * Routes differ in speed, and a sender may die while they carry its messages. What a receiver gets
+ * of a sender is the beginning of what was sent, without a gap: a message that is whole is
+ * complete, and given out, after all that began before it, and when one is lost in the middle all
+ * later ones are lost with it. A peer's open messages are those that began and are not complete.
  */
 #include "lib/task.h"
 
@@ -63,19 +68,84 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
 static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 {
     a->received += size;
-    if (a->bound == NULL) {
+    if (a->listed) {
         a->buffered += size;
         vm->unexpected_bytes += size;
     }
 }
 
+/* ---- a peer's open messages ------------------------------------------------------------------ */
+
+static void open_add(struct peer *peer, struct arrival *a)
+{
+    a->earlier = peer->open_last;
+    if (a->earlier != NULL)
+        a->earlier->later = a;
+    else
+        peer->open = a;
+    peer->open_last = a;
+}
+
+static void open_remove(struct peer *peer, struct arrival *a)
+{
+    if (a->earlier != NULL)
+        a->earlier->later = a->later;
+    else
+        peer->open = a->later;
+    if (a->later != NULL)
+        a->later->earlier = a->earlier;
+    else
+        peer->open_last = a->earlier;
+}
+
+static bool is_whole(const struct arrival *a)
+{
+    return a->received == a->info.bytes;
+}
+
+static void complete_in_order(struct covey *vm, struct peer *peer)
+{
+    while (peer->open != NULL && is_whole(peer->open)) {
+        struct arrival *a = peer->open;
+        open_remove(peer, a);
+        match_complete(vm, a);
+    }
+}
+
+/* Nobody gets the message. It is freed with its last byte, or with the inlet that it comes by. */
+static unsigned lose(struct covey *vm, struct arrival *a)
+{
+    unsigned receives = match_abandon(vm, a);
+    open_remove(a->peer, a);
+    a->lost = true;
+    if (is_whole(a))
+        match_free(vm, a);
+    return receives;
+}
+
+/* The rest of a message will not come. From the last one backwards: so their receives are posted
+ * again in the order that they had, and none takes a message that is to be lost next. */
+static void cut(struct covey *vm, struct arrival *first)
+{
+    struct peer *peer = first->peer;
+    unsigned receives = 0;
+    peer->cut = true;
+    while (peer->open_last != first)
+        receives += lose(vm, peer->open_last);
+    receives += lose(vm, first);
+    match_again(vm, receives);
+}
+
 static void finish_if_whole(struct covey *vm, struct inlet *inlet)
 {
     struct arrival *a = inlet->current;
-    if (a->received < a->info.bytes)
+    if (!is_whole(a))
         return;
     inlet->current = NULL;
-    match_complete(vm, a);
+    if (a->lost)
+        match_free(vm, a);
+    else
+        complete_in_order(vm, a->peer);
 }
 
 const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inlet,
@@ -101,7 +171,11 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     peer->received_bytes += FRAME_MESSAGE_BYTES + size;
     memcpy(a->preface, preface + FRAME_MESSAGE_BYTES, size);
     inlet->current = a;
-    match_arrival(vm, a);
+    a->lost = peer->cut;
+    if (!a->lost) {
+        open_add(peer, a);
+        match_arrival(vm, a);
+    }
     if (a->msg != NULL)
         memcpy(message_bytes(a->msg), a->preface, size);
     add_bytes(vm, a, size);
@@ -229,7 +303,9 @@ void arrival_drop(struct covey *vm, struct inlet *inlet)
     if (inlet->current != NULL) {
         struct arrival *a = inlet->current;
         inlet->current = NULL;
-        match_abandon(vm, a);
+        if (!a->lost)
+            cut(vm, a);
+        match_free(vm, a);
     }
 }
 

@@ -391,8 +391,10 @@ int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void
 
 /* Receives the oldest message that matches: from `tid` or COVEY_ANY_TASK, with `tag` or
  * COVEY_ANY_TAG. Sets *msg, to be freed by the caller. Messages of one sender are received in the
- * order they were sent. Errors: ETIMEOUT, ENOTASK and EHOSTFAIL (the named sender ended and
- * nothing of it is left), EDAEMON, ENOMEM. */
+ * order they were sent, and without a gap: of a sender that died, those up to one that was not sent
+ * whole. Errors: ETIMEOUT, ENOTASK and EHOSTFAIL (the named sender ended and nothing of it is
+ * left), EROUTE (its link broke in a message and it lives: nothing more comes of it), EDAEMON,
+ * ENOMEM. */
 int covey_recv(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, covey_msg_t **msg);
 
 /* Receives a message of one array straight into base, at most `capacity` elements. info may be

@@ -224,6 +224,7 @@ static void finish_bound(struct covey *vm, struct arrival *a)
 
 void match_complete(struct covey *vm, struct arrival *a)
 {
+    a->complete = true;
     if (a->bound != NULL)
         finish_bound(vm, a);
 }
@@ -234,11 +235,18 @@ static bool take_unexpected(struct covey *vm, struct covey_req *req)
     for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
         if (!fits(req->source, req->tag, req->context, a))
             continue;
-        if (bind(vm, req, a) && a->received == a->info.bytes)
+        if (bind(vm, req, a) && a->complete)
             finish_bound(vm, a);
         return true;
     }
     return false;
+}
+
+/* Nothing will come of the peer any more: it ended, or a link of it broke and no news of its end
+ * followed. */
+static bool is_silent(const struct peer *peer)
+{
+    return peer->gone || (peer->cut && peer->broken_at_us == 0);
 }
 
 void match_post(struct covey *vm, struct covey_req *req)
@@ -248,7 +256,7 @@ void match_post(struct covey *vm, struct covey_req *req)
         return;
     }
     struct peer *peer = req->source == (uint32_t)COVEY_ANY_TASK ? NULL : peer_find(vm, req->source);
-    if (peer != NULL && peer->gone) {
+    if (peer != NULL && is_silent(peer)) {
         int error = peer_error(peer);
         req_finish(req, error, covey_error_text());
         return;
@@ -282,16 +290,29 @@ bool match_cancel(struct covey *vm, struct covey_req *req)
     return true;
 }
 
-void match_abandon(struct covey *vm, struct arrival *a)
+unsigned match_abandon(struct covey *vm, struct arrival *a)
 {
     struct covey_req *req = a->bound;
+    unexpected_remove(vm, a);
+    covey_msg_free(a->msg);
+    a->msg = NULL;
     a->bound = NULL;
-    match_free(vm, a);
     if (req == NULL)
-        return;
+        return 0;
     req->arrival = NULL;
-    if (vm->closing || !take_unexpected(vm, req)) /* another may have come meanwhile */
-        posted_add(vm, req, true);
+    posted_add(vm, req, true);
+    return 1;
+}
+
+void match_again(struct covey *vm, unsigned count)
+{
+    struct covey_req *req = vm->posted;
+    /* when taking one found the daemon lost, none is posted any more */
+    for (struct covey_req *next; count > 0 && req->queued && !vm->closing; count--, req = next) {
+        next = req->next;
+        if (take_unexpected(vm, req))
+            posted_remove(vm, req);
+    }
 }
 
 void match_fail_source(struct covey *vm, struct peer *peer)

@@ -70,6 +70,9 @@ struct peer *peer_get(struct covey *vm, uint32_t tid)
 
 int peer_error(const struct peer *peer)
 {
+    if (!peer->gone && !peer->leaving)
+        return error_set(COVEY_EROUTE, "a message of task t%x is lost: %s", peer->tid,
+                         peer->broken_why);
     if (peer->exit.kind == COVEY_EXIT_HOST)
         return error_set(COVEY_EHOSTFAIL, "the host of task t%x failed", peer->tid);
     return error_set(COVEY_ENOTASK, "task t%x has ended", peer->tid);
@@ -158,6 +161,14 @@ void peer_host_gone(struct covey *vm, uint32_t host)
     }
 }
 
+/* A link broke and its task lives. */
+static void link_lost(struct covey *vm, struct peer *peer)
+{
+    outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
+    if (peer->cut)
+        match_fail_source(vm, peer);
+}
+
 static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     if (peer->routes != NULL)
@@ -176,7 +187,7 @@ static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
     if (peer->leaving)
         peer_end(vm, peer);
     else
-        outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
+        link_lost(vm, peer);
 }
 
 void peer_check(struct covey *vm, uint64_t now_us)

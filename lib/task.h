@@ -9,9 +9,10 @@
  * question to a daemon that waits for its reply                     request.c
  *
  * Invariants. Everything is guarded by the one lock of struct covey; functions here are called with
- * it held. A message is matched in the order of its sender's sequence numbers, whatever route it
- * takes. Of one peer, one send is under way at a time. What a peer may have outstanding is bounded
- * by the credit that this task granted; credit.c decides how much.
+ * it held. A message is matched, and is complete, in the order of its sender's sequence numbers,
+ * whatever route it takes; one that is lost takes all later ones of its sender with it. Of one
+ * peer, one send is under way at a time. What a peer may have outstanding is bounded by the credit
+ * that this task granted; credit.c decides how much.
  */
 #ifndef COVEY_LIB_TASK_H
 #define COVEY_LIB_TASK_H
@@ -63,9 +64,12 @@ struct arrival {
     uint8_t representation;
     uint64_t received;
     uint8_t preface[ITEM_HEADER_BYTES];
-    struct covey_msg *msg;   /* NULL: goes straight into the array of `bound` */
-    struct covey_req *bound; /* the receive that takes it */
-    uint64_t buffered;       /* bytes counted as unexpected */
+    struct covey_msg *msg;           /* NULL: goes straight into the array of `bound` */
+    struct covey_req *bound;         /* the receive that takes it */
+    uint64_t buffered;               /* bytes counted as unexpected */
+    struct arrival *earlier, *later; /* of its peer's open ones */
+    bool complete;                   /* whole, and so are those that its peer sent before */
+    bool lost;                       /* nobody gets it: what still comes of it is only read */
 };
 
 enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2 };
@@ -129,6 +133,8 @@ struct peer {
     struct conn *carrier;       /* the link that carries the send under way, NULL: the daemon */
     struct route_state *routes; /* ROUTES of them, once a direct link is wanted */
 
+    struct arrival *open, *open_last; /* begun and not complete, in order */
+    bool cut; /* a message was lost: nothing that was sent after it is given out */
     uint64_t receive_sequence, received_bytes, granted_bytes;
     uint64_t credit_window; /* what it may have outstanding beyond received_bytes */
     bool grant_due;         /* granted_bytes is to be told to the peer */
@@ -287,7 +293,7 @@ void peer_check(struct covey *vm, uint64_t now_us);
 void peer_free_all(struct covey *vm);
 /* A link failed in the middle of a frame; the peer's end should follow. */
 void peer_link_broke(struct covey *vm, struct peer *peer, const char *why);
-int peer_error(const struct peer *peer); /* ENOTASK or EHOSTFAIL of a gone peer */
+int peer_error(const struct peer *peer); /* why: ENOTASK or EHOSTFAIL of a gone one, EROUTE */
 
 /* ---- outgo.c: sends under way ---- */
 
@@ -361,10 +367,13 @@ void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg
 
 void match_post(struct covey *vm, struct covey_req *req); /* takes a waiting message, or waits */
 void match_arrival(struct covey *vm, struct arrival *arrival);
-void match_complete(struct covey *vm, struct arrival *arrival); /* all its bytes are here */
+void match_complete(struct covey *vm, struct arrival *arrival); /* it may be given out */
 bool match_cancel(struct covey *vm, struct covey_req *req);
 void match_free(struct covey *vm, struct arrival *arrival);
-void match_abandon(struct covey *vm, struct arrival *arrival); /* its sender died in the middle */
+/* Nobody gets the message any more, which stays the caller's. Its receive is again the first of
+ * those posted: 1, or 0 if it had none. */
+unsigned match_abandon(struct covey *vm, struct arrival *arrival);
+void match_again(struct covey *vm, unsigned count); /* the first posted: other messages may fit */
 void match_fail_source(struct covey *vm, struct peer *peer); /* receives that only it could serve */
 const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag);
 void req_finish(struct covey_req *req, int error, const char *why);

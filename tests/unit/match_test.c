@@ -643,6 +643,183 @@ static void messages_come_in_sequence_over_all_routes(void)
     teardown(&f);
 }
 
+/* ---- one sender's messages over several routes, one of which breaks ---------------------------
+ */
+
+/* Peer 0 with two links besides the daemon's stream. */
+struct routes {
+    struct fixture f;
+    struct conn conns[2];
+};
+
+static void setup_routes(struct routes *r)
+{
+    setup(&r->f);
+    for (int i = 0; i < 2; i++)
+        r->conns[i] = (struct conn){.vm = &r->f.vm, .peer = &r->f.peers[0], .next = r->f.vm.conns};
+    r->conns[1].next = &r->conns[0];
+    r->f.vm.conns = &r->conns[1];
+}
+
+static void teardown_routes(struct routes *r)
+{
+    for (int i = 0; i < 2; i++)
+        arrival_drop(&r->f.vm, &r->conns[i].inlet);
+    teardown(&r->f);
+    CU_ASSERT_PTR_NULL(r->f.peers[0].open);
+}
+
+/* The next message of peer 0, twenty numbers; route < 0: through the daemon. */
+static struct sending sending_over(struct routes *r, int route, int tag, int32_t first)
+{
+    struct sending s = sending_numbers(&r->f, 0, tag, first, 20);
+    if (route >= 0)
+        s.inlet = &r->conns[route].inlet;
+    return s;
+}
+
+static void a_message_is_complete_after_those_before_it(void)
+{
+    for (int array = 0; array < 2; array++) {
+        struct routes r;
+        int32_t numbers[20] = {0};
+        setup_routes(&r);
+        struct covey_req before = receive(&r.f, -1, 1);
+        struct covey_req after =
+            array ? receive_array(&r.f, -1, 2, COVEY_INT32, numbers, 20) : receive(&r.f, -1, 2);
+        match_post(&r.f.vm, &after);
+        struct sending first = sending_over(&r, 0, 1, 10), second = sending_over(&r, -1, 2, 30);
+        struct sending third = sending_over(&r, 1, 3, 50);
+        send_frame(&r.f, &first, 50);
+        send_all(&r.f, &second, 30);
+        send_frame(&r.f, &third, 50);
+        CU_ASSERT_FALSE(after.done);
+        CU_ASSERT(match_cancel(&r.f.vm, &after)); /* whole, it waits again for a receive */
+        match_post(&r.f.vm, &after);
+        match_post(&r.f.vm, &before);
+        CU_ASSERT(!before.done && !after.done);
+        send_numbers(&r.f, 1, 2, 70, 1); /* other senders go their own way */
+        CU_ASSERT_EQUAL(receive_now(&r.f, 1, 2), 70);
+        send_all(&r.f, &first, 16);
+        CU_ASSERT_EQUAL(first_number(&before), 10);
+        CU_ASSERT(after.done && after.error == COVEY_OK);
+        CU_ASSERT_EQUAL(array ? numbers[0] : first_number(&after), 30);
+        CU_ASSERT_EQUAL(receive_now(&r.f, 0, 3), -1);
+        send_all(&r.f, &third, 50);
+        CU_ASSERT_EQUAL(receive_now(&r.f, 0, 3), 50);
+        teardown_routes(&r);
+    }
+}
+
+/* The sender dies: what it sent before the lost message stays, what it sent after it goes. */
+static void a_lost_message_takes_the_later_ones_with_it(void)
+{
+    struct routes r;
+    setup_routes(&r);
+    struct sending first = sending_over(&r, -1, 1, 10), lost = sending_over(&r, 0, 2, 30);
+    struct sending whole = sending_over(&r, -1, 3, 50), begun = sending_over(&r, 1, 4, 70);
+    send_all(&r.f, &first, 50);
+    send_frame(&r.f, &lost, 50);
+    send_all(&r.f, &whole, 50);
+    send_frame(&r.f, &begun, 50);
+    struct covey_req named = receive(&r.f, 0, 3);
+    match_post(&r.f.vm, &named);
+    CU_ASSERT_FALSE(named.done);
+    arrival_drop(&r.f.vm, &r.conns[0].inlet);
+    CU_ASSERT(!named.done && named.arrival == NULL);
+    send_all(&r.f, &begun, 10); /* its route is read on */
+    struct sending late = sending_over(&r, 1, 3, 90);
+    send_all(&r.f, &late, 50);
+    late = sending_over(&r, 1, 3, 110);
+    send_frame(&r.f, &late, 50); /* and lost in its turn */
+    arrival_drop(&r.f.vm, &r.conns[1].inlet);
+    CU_ASSERT_FALSE(named.done);
+    CU_ASSERT_EQUAL(r.f.vm.unexpected_bytes, first.header.size);
+    r.f.peers[0].gone = true;
+    match_fail_source(&r.f.vm, &r.f.peers[0]);
+    CU_ASSERT(named.done && named.error == COVEY_ENOTASK);
+    CU_ASSERT_EQUAL(receive_now(&r.f, 0, COVEY_ANY_TAG), 10);
+    CU_ASSERT_EQUAL(receive_now(&r.f, -1, COVEY_ANY_TAG), -1);
+    teardown_routes(&r);
+}
+
+/* A message before the lost one is still on its way, and arrives. */
+static void what_was_sent_before_a_lost_message_arrives(void)
+{
+    struct routes r;
+    setup_routes(&r);
+    struct covey_req any = receive(&r.f, -1, COVEY_ANY_TAG);
+    match_post(&r.f.vm, &any);
+    struct sending first = sending_over(&r, -1, 1, 10), lost = sending_over(&r, 0, 2, 30);
+    struct sending whole = sending_over(&r, 1, 3, 50);
+    sending_over(&r, 0, 4, 70); /* never comes */
+    struct sending early = sending_over(&r, 1, 5, 90);
+    send_frame(&r.f, &first, 50);
+    send_frame(&r.f, &lost, 50);
+    send_all(&r.f, &whole, 50);
+    send_all(&r.f, &early, 50); /* before its turn */
+    arrival_drop(&r.f.vm, &r.conns[0].inlet);
+    CU_ASSERT_FALSE(any.done);
+    send_all(&r.f, &first, 16);
+    CU_ASSERT_EQUAL(first_number(&any), 10);
+    CU_ASSERT_EQUAL(receive_now(&r.f, -1, COVEY_ANY_TAG), -1);
+    CU_ASSERT_EQUAL(r.f.vm.unexpected_bytes, 0);
+    teardown_routes(&r);
+}
+
+/* Blocking receives of any task, one within the other (a handler's, say): they get other messages,
+ * in the order in which they were posted. */
+static void receives_of_lost_messages_take_others_in_order(void)
+{
+    for (int waiting = 0; waiting < 4; waiting++) {
+        struct routes r;
+        int32_t numbers[20];
+        setup_routes(&r);
+        struct covey_req reqs[3] = {receive(&r.f, -1, 1),
+                                    receive_array(&r.f, -1, 1, COVEY_INT32, numbers, 20),
+                                    receive(&r.f, -1, 1)};
+        struct sending s[3];
+        for (int i = 0; i < 3; i++) {
+            match_post(&r.f.vm, &reqs[i]);
+            s[i] = sending_over(&r, i - 1, 1, 10 * i);
+        }
+        send_frame(&r.f, &s[0], 50);
+        send_all(&r.f, &s[1], 50);
+        send_all(&r.f, &s[2], 50);
+        for (int i = 0; i < waiting; i++)
+            send_numbers(&r.f, 1, 1, 100 + i, 20);
+        CU_ASSERT(!reqs[0].done && !reqs[1].done && !reqs[2].done);
+        arrival_drop(&r.f.vm, &r.f.peers[0].inlet);
+        for (int i = 0; i < 3; i++)
+            CU_ASSERT_EQUAL(reqs[i].done, i < waiting);
+        for (int i = waiting; i < 3; i++)
+            send_numbers(&r.f, 1, 1, 100 + i, 20);
+        CU_ASSERT_EQUAL(first_number(&reqs[0]), 100);
+        CU_ASSERT(reqs[1].done && numbers_are(numbers, 101, 20));
+        CU_ASSERT_EQUAL(first_number(&reqs[2]), 102);
+        teardown_routes(&r);
+    }
+}
+
+/* The task of a broken link lives on: nobody waits for what will not be given out. */
+static void receives_that_name_a_cut_sender_fail(void)
+{
+    struct routes r;
+    setup_routes(&r);
+    struct sending lost = sending_over(&r, 0, 1, 10);
+    send_frame(&r.f, &lost, 50);
+    r.f.peers[0].broken_at_us = 1;
+    arrival_drop(&r.f.vm, &r.conns[0].inlet);
+    struct covey_req early = receive(&r.f, 0, 1), late = receive(&r.f, 0, 1);
+    match_post(&r.f.vm, &early);
+    CU_ASSERT_FALSE(early.done); /* the news of its end may be on their way */
+    r.f.peers[0].broken_at_us = 0;
+    match_fail_source(&r.f.vm, &r.f.peers[0]);
+    match_post(&r.f.vm, &late);
+    CU_ASSERT(early.done && early.error != COVEY_OK && late.done && late.error != COVEY_OK);
+    teardown_routes(&r);
+}
+
 static void a_message_made_here_is_delivered(void)
 {
     struct fixture f;
@@ -880,6 +1057,15 @@ int main(void)
         {"first frames are checked", first_frames_are_checked},
         {"data without a message are dropped", data_without_a_message_are_dropped},
         {"messages come in sequence over all routes", messages_come_in_sequence_over_all_routes},
+        {"a message is complete after those before it",
+         a_message_is_complete_after_those_before_it},
+        {"a lost message takes the later ones with it",
+         a_lost_message_takes_the_later_ones_with_it},
+        {"what was sent before a lost message arrives",
+         what_was_sent_before_a_lost_message_arrives},
+        {"receives of lost messages take others in order",
+         receives_of_lost_messages_take_others_in_order},
+        {"receives that name a cut sender fail", receives_that_name_a_cut_sender_fail},
         {"a message made here is delivered", a_message_made_here_is_delivered},
         {"a message without memory ends its receive", a_message_without_memory_ends_its_receive},
         {"a message that cannot be put back ends the next receive",
