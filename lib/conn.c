@@ -312,9 +312,19 @@ static bool read_body(struct conn *conn)
     return true;
 }
 
+/* What the task waited for may be here: it then goes on before more is read, for what comes to a
+ * posted receive is copied once, and what comes before it twice, into memory not yet touched. Only
+ * rings: they are looked at whenever anything is, where a descriptor tells of bytes but once. */
+static bool task_may_go_on(const struct conn *conn, uint64_t finished)
+{
+    const struct covey *vm = conn->vm;
+    return conn->watch.fd < 0 && vm->poller == POLLER_TASK && vm->finished != finished;
+}
+
 void conn_read(struct covey *vm, struct conn *conn)
 {
-    while (!conn->closed) {
+    uint64_t finished = vm->finished;
+    while (!conn->closed && !task_may_go_on(conn, finished)) {
         if (conn->in_head_used < FRAME_HEADER_BYTES && !read_head(conn))
             break;
         if (!conn->in_routed) {

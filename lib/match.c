@@ -15,6 +15,7 @@ void req_finish(struct covey_req *req, int error, const char *why)
     if (error != COVEY_OK && why != req->text)
         snprintf(req->text, sizeof req->text, "%s", why);
     req->done = true;
+    req->vm->finished++;
     wait_changed(req->vm);
 }
 

@@ -26,7 +26,7 @@
 #define SPIN_US 50
 #define SHORT_US 100     /* a wait that spinning at both ends would shorten to less than SPIN_US */
 #define LONG_WAITS_MAX 4 /* after so many longer ones only every 16th wait spins */
-#define YIELD_US 10      /* when others ran for longer, the processor is theirs */
+#define YIELD_US 2       /* when others ran for longer, the processor is theirs */
 #define PROGRESS_TICK_US 1000
 
 int watch_add(struct covey *vm, struct watch *watch)
