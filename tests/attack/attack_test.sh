@@ -210,7 +210,8 @@ nothing_lies_about() {
         { tr '\0' '\n' <"/proc/$p/cmdline"; tr '\0' '\n' <"/proc/$p/environ"; } 2>/dev/null |
             grep -qE '[0-9a-f]{64}' && echo "a key among arguments or environment" && return 1
     done
-    ! grep -rqE '[0-9a-f]{64}' "$top/run"
+    left=$(grep -rlE '[0-9a-f]{64}' "$top/run")
+    [ -z "$left" ] || { echo "a key in $left"; return 1; }
 }
 directory_of_another() { # what makes it
     local said
