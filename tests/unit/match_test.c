@@ -775,12 +775,12 @@ static void receives_of_lost_messages_take_others_in_order(void)
         struct routes r;
         int32_t numbers[20];
         setup_routes(&r);
-        struct covey_req reqs[3] = {receive(&r.f, -1, 1),
-                                    receive_array(&r.f, -1, 1, COVEY_INT32, numbers, 20),
-                                    receive(&r.f, -1, 1)};
+        struct covey_req outer = receive(&r.f, -1, 1), inner = receive(&r.f, -1, 1);
+        struct covey_req middle = receive_array(&r.f, -1, 1, COVEY_INT32, numbers, 20);
+        struct covey_req *const reqs[] = {&outer, &middle, &inner};
         struct sending s[3];
         for (int i = 0; i < 3; i++) {
-            match_post(&r.f.vm, &reqs[i]);
+            match_post(&r.f.vm, reqs[i]);
             s[i] = sending_over(&r, i - 1, 1, 10 * i);
         }
         send_frame(&r.f, &s[0], 50);
@@ -788,15 +788,15 @@ static void receives_of_lost_messages_take_others_in_order(void)
         send_all(&r.f, &s[2], 50);
         for (int i = 0; i < waiting; i++)
             send_numbers(&r.f, 1, 1, 100 + i, 20);
-        CU_ASSERT(!reqs[0].done && !reqs[1].done && !reqs[2].done);
+        CU_ASSERT(!outer.done && !middle.done && !inner.done);
         arrival_drop(&r.f.vm, &r.f.peers[0].inlet);
         for (int i = 0; i < 3; i++)
-            CU_ASSERT_EQUAL(reqs[i].done, i < waiting);
+            CU_ASSERT_EQUAL(reqs[i]->done, i < waiting);
         for (int i = waiting; i < 3; i++)
             send_numbers(&r.f, 1, 1, 100 + i, 20);
-        CU_ASSERT_EQUAL(first_number(&reqs[0]), 100);
-        CU_ASSERT(reqs[1].done && numbers_are(numbers, 101, 20));
-        CU_ASSERT_EQUAL(first_number(&reqs[2]), 102);
+        CU_ASSERT_EQUAL(first_number(&outer), 100);
+        CU_ASSERT(middle.done && numbers_are(numbers, 101, 20));
+        CU_ASSERT_EQUAL(first_number(&inner), 102);
         teardown_routes(&r);
     }
 }
