@@ -314,11 +314,13 @@ static bool read_body(struct conn *conn)
 
 /* What the task waited for may be here: it then goes on before more is read, for what comes to a
  * posted receive is copied once, and what comes before it twice, into memory not yet touched. Only
- * rings: they are looked at whenever anything is, where a descriptor tells of bytes but once. */
+ * rings: they are looked at whenever anything is, where a descriptor tells of bytes but once. The
+ * ring of a task that ended is closed after this look. */
 static bool task_may_go_on(const struct conn *conn, uint64_t finished)
 {
     const struct covey *vm = conn->vm;
-    return conn->watch.fd < 0 && vm->poller == POLLER_TASK && vm->finished != finished;
+    return conn->watch.fd < 0 && vm->poller == POLLER_TASK && vm->finished != finished &&
+           !conn->peer->leaving;
 }
 
 void conn_read(struct covey *vm, struct conn *conn)
