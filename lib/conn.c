@@ -312,21 +312,21 @@ static bool read_body(struct conn *conn)
     return true;
 }
 
-/* What the task waited for may be here: it then goes on before more is read, for what comes to a
- * posted receive is copied once, and what comes before it twice, into memory not yet touched. Only
- * rings: they are looked at whenever anything is, where a descriptor tells of bytes but once. The
- * ring of a task that ended is closed after this look. */
-static bool task_may_go_on(const struct conn *conn, uint64_t finished)
+/* A large message that the task waited for is here: it goes on before more is read, for what comes
+ * to a posted receive is copied once, and what comes before it twice, into memory not yet touched.
+ * Only rings: they are looked at whenever anything is, where a descriptor tells of bytes but once.
+ * The ring of a task that ended is closed after this look. */
+static bool task_may_go_on(const struct conn *conn, uint64_t bulk_taken)
 {
     const struct covey *vm = conn->vm;
-    return conn->watch.fd < 0 && vm->poller == POLLER_TASK && vm->finished != finished &&
+    return conn->watch.fd < 0 && vm->poller == POLLER_TASK && vm->bulk_taken != bulk_taken &&
            !conn->peer->leaving;
 }
 
 void conn_read(struct covey *vm, struct conn *conn)
 {
-    uint64_t finished = vm->finished;
-    while (!conn->closed && !task_may_go_on(conn, finished)) {
+    uint64_t bulk_taken = vm->bulk_taken;
+    while (!conn->closed && !task_may_go_on(conn, bulk_taken)) {
         if (conn->in_head_used < FRAME_HEADER_BYTES && !read_head(conn))
             break;
         if (!conn->in_routed) {

@@ -15,7 +15,6 @@ void req_finish(struct covey_req *req, int error, const char *why)
     if (error != COVEY_OK && why != req->text)
         snprintf(req->text, sizeof req->text, "%s", why);
     req->done = true;
-    req->vm->finished++;
     wait_changed(req->vm);
 }
 
@@ -204,11 +203,14 @@ void match_arrival(struct covey *vm, struct arrival *a)
     unexpected_add(vm, a);
 }
 
+#define BULK_BYTES 16384 /* copying so much twice costs more than going on reading saves */
+
 /* The receive's result out of a message that is complete. */
 static void finish_bound(struct covey *vm, struct arrival *a)
 {
     struct covey_req *req = a->bound;
     req->arrival = NULL;
+    vm->bulk_taken += a->info.bytes >= BULK_BYTES;
     if (req->into_array && a->representation != representation_native())
         elements_swap(req->type, req->base, req->count);
     if (!req->into_array && a->msg == NULL) {

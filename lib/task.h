@@ -224,7 +224,8 @@ struct covey {
     struct peer *peers[PEER_BUCKETS];
     struct peer *sending; /* peers with sends that wait */
     struct arrival *unexpected, *unexpected_last;
-    uint64_t unexpected_bytes, arrivals, finished; /* finished: counts requests */
+    uint64_t unexpected_bytes, arrivals;
+    uint64_t bulk_taken; /* large messages that receives took */
     struct covey_req *posted, *posted_last;
     unsigned starved; /* peers whose credit is held back */
     struct request *requests;

@@ -622,6 +622,46 @@ static void die_in_the_middle(struct side *s)
     raise(SIGKILL);
 }
 
+/* ---- parting: the other task sends and ends; all that it sent is still received ----------------
+ */
+
+enum { PARTING_MESSAGES = 12, PARTING_BYTES = 32 * 1024 };
+
+static void part(struct side *s)
+{
+    static uint8_t bytes[PARTING_BYTES];
+    for (int i = 0; i < PARTING_MESSAGES; i++) {
+        bytes[0] = bytes[PARTING_BYTES - 1] = (uint8_t)i;
+        covey_send_array(s->vm, s->peer, TAG_BACK, COVEY_UINT8, bytes, PARTING_BYTES);
+    }
+}
+
+static void parting_ask(struct side *s)
+{
+    static uint8_t bytes[PARTING_BYTES];
+    const struct timespec a_moment = {.tv_nsec = 100000000}; /* in which the other ends */
+    const covey_tid_t before = s->peer;
+    covey_tid_t other = spawn_other(s);
+    covey_msg_t *msg;
+    size_t count;
+    CHECK(s, other > 0);
+    s->peer = other;
+    CHECK(s, send_number(s, TAG_CASE, -2) == 0);
+    for (int i = 0; i < PARTING_MESSAGES; i++) {
+        CHECK(s, covey_recv_array(s->vm, other, TAG_BACK, COVEY_FOREVER, COVEY_UINT8, bytes,
+                                  PARTING_BYTES, &count, NULL) == 0);
+        CHECK(s, count == PARTING_BYTES && bytes[0] == i && bytes[count - 1] == i);
+        nanosleep(&a_moment, NULL);
+    }
+    CHECK(s, covey_recv(s->vm, other, TAG_BACK, COVEY_FOREVER, &msg) == COVEY_ENOTASK);
+    s->peer = before;
+}
+
+static void parting_answer(struct side *s)
+{
+    (void)s; /* the one that parts is a task of its own */
+}
+
 /* ---- the cases, in order -----------------------------------------------------------------------
  */
 
@@ -635,7 +675,7 @@ static const struct {
     {"cancel", cancel_ask, cancel_answer},       {"order", order_ask, order_answer},
     {"threads", threads_ask, threads_answer},    {"progress", progress_ask, progress_answer},
     {"death", death_ask, death_answer},          {"crossing", crossing, crossing},
-    {"sleeper", sleeper_ask, sleeper_answer},
+    {"sleeper", sleeper_ask, sleeper_answer},    {"parting", parting_ask, parting_answer},
 };
 #define CASES ((int)(sizeof cases / sizeof cases[0]))
 
@@ -662,8 +702,12 @@ static int answer_all(struct side *s)
     int64_t number;
     s->peer = covey_parent(s->vm);
     while (recv_number(s, TAG_CASE, &number) == 0 && number < CASES) {
-        if (number < 0)
+        if (number == -1)
             die_in_the_middle(s);
+        if (number == -2) {
+            part(s);
+            return 0;
+        }
         s->failed = false;
         cases[number].answer(s);
         if (send_number(s, TAG_CASE, !s->failed) != 0 || s->failed)
