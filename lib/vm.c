@@ -8,9 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ADD_US 60000000u
 #define HALT_US 20000000u
+#define ANSWER_US 5000000u
+#define AGAIN_US 200000u
 #define HALT_TRIES 4
 
 static bool copy_field(char *to, size_t size, const char *from)
@@ -155,7 +158,7 @@ static int halt(struct covey *vm)
         return error;
     free(hosts);
     error =
-        request_call(vm, FRAME_HALT, vm->coordinator, NULL, 0, clock_us() + HALT_US, NULL, NULL);
+        request_call(vm, FRAME_HALT, vm->coordinator, NULL, 0, clock_us() + ANSWER_US, NULL, NULL);
     if (error != COVEY_OK)
         return error;
     error = wait_until(vm, daemon_gone, vm, clock_us() + HALT_US);
@@ -170,16 +173,32 @@ static int halt_through(covey_t *vm)
     return call_end(vm, &call, halt(vm));
 }
 
-/* Through another daemon of the VM on this host, if one still takes tasks. */
-static int halt_again(const char *vm_name)
+/* A coordinator that died a moment ago does not answer, and another one may not be elected yet. */
+static bool may_answer_later(int error)
 {
+    return error == COVEY_ETIMEOUT || error == COVEY_EINVAL;
+}
+
+/* Through the same daemon, or another one of the VM on this host if one still takes tasks. */
+static int halt_again(covey_t *broken, int error)
+{
+    const char *vm_name = broken->vm_name;
+    if (may_answer_later(error)) {
+        usleep(AGAIN_US);
+        return halt_through(broken);
+    }
     struct covey_options options = {.vm = vm_name, .role = COVEY_ROLE_CONSOLE};
     covey_t *vm;
     if (covey_join(&vm, &options) != COVEY_OK)
         return COVEY_OK;
-    int error = halt_through(vm);
+    error = halt_through(vm);
     covey_leave(&vm);
     return error;
+}
+
+static bool is_worth_another_try(int error)
+{
+    return error == COVEY_EDAEMON || error == COVEY_EHOSTFAIL || may_answer_later(error);
 }
 
 int covey_halt(covey_t *vm)
@@ -187,8 +206,8 @@ int covey_halt(covey_t *vm)
     if (vm == NULL)
         return error_set(COVEY_EINVAL, "halt: NULL");
     int error = halt_through(vm);
-    for (int i = 0; i < HALT_TRIES && (error == COVEY_EDAEMON || error == COVEY_EHOSTFAIL); i++)
-        error = halt_again(vm->vm_name);
+    for (int i = 0; i < HALT_TRIES && is_worth_another_try(error); i++)
+        error = halt_again(vm, error);
     if (error == COVEY_OK)
         enrol_await_end(vm->vm_name, clock_us() + HALT_US);
     return error;
