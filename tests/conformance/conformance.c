@@ -646,7 +646,8 @@ static void parting_ask(struct side *s)
     size_t count;
     CHECK(s, other > 0);
     s->peer = other;
-    CHECK(s, send_number(s, TAG_CASE, -2) == 0);
+    /* what is in a ring stays there even when its sender is killed */
+    CHECK(s, send_number(s, TAG_CASE, s->route == COVEY_ROUTE_SHM ? -3 : -2) == 0);
     for (int i = 0; i < PARTING_MESSAGES; i++) {
         CHECK(s, covey_recv_array(s->vm, other, TAG_BACK, COVEY_FOREVER, COVEY_UINT8, bytes,
                                   PARTING_BYTES, &count, NULL) == 0);
@@ -704,9 +705,9 @@ static int answer_all(struct side *s)
     while (recv_number(s, TAG_CASE, &number) == 0 && number < CASES) {
         if (number == -1)
             die_in_the_middle(s);
-        if (number == -2) {
+        if (number < -1) {
             part(s);
-            return 0;
+            return number == -3 ? raise(SIGKILL) : 0;
         }
         s->failed = false;
         cases[number].answer(s);
