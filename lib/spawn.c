@@ -21,10 +21,12 @@ struct deal {
     int count;
 };
 
+/* A host that is silent for the moment is waited for when it is named: it answers, or is gone. */
 static int find_host(const struct covey_host *hosts, int n, const char *name)
 {
     for (int i = 0; i < n; i++) {
-        if (strcmp(hosts[i].name, name) == 0 && hosts[i].state == COVEY_HOST_UP)
+        bool there = hosts[i].state == COVEY_HOST_UP || hosts[i].state == COVEY_HOST_SUSPECT;
+        if (there && strcmp(hosts[i].name, name) == 0)
             return i;
     }
     return error_set(COVEY_ENOHOST, "no host '%s' is up in this VM", name);
