@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/child.h"
 #include "tools/tool.h"
 
 /* The folder this program lies in, with a slash at the end. */
@@ -47,26 +47,12 @@ void launch_find(char *path, size_t size)
     snprintf(path, size, "coveyd");
 }
 
-static int spawn_daemon(pid_t *pid, char *path, char **argv, char **env)
+static int spawn_daemon(pid_t *pid, char **argv, char **env)
 {
-    posix_spawnattr_t attributes;
     posix_spawn_file_actions_t files;
-    sigset_t none;
-    sigset_t defaults;
-    sigemptyset(&none);
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_init(&files);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    int error = posix_spawnp(pid, path, &files, &attributes, argv, env);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    return error;
+    return child_spawn(pid, &files, argv, env);
 }
 
 static size_t count_of(const char *const *list)
@@ -108,7 +94,7 @@ pid_t launch_daemon(const char *what, char **argv, const char *const *env)
     launch_find(path, sizeof path);
     argv[0] = path;
     char **merged = merge(env);
-    int error = merged ? spawn_daemon(&pid, path, argv, merged) : ENOMEM;
+    int error = merged ? spawn_daemon(&pid, argv, merged) : ENOMEM;
     free(merged);
     argv[0] = NULL;
     if (error == 0)

@@ -51,16 +51,6 @@ cp "$BUILD"/coveyd "$BUILD"/covey "$BUILD"/tests/attack/{echo,frames,pry} "$top/
 printf '[daemon]\nport = 47000-47020\njoin_timeout = 2\n' >"$top/config/covey/covey.conf"
 chown $owner "$top/run"
 
-within() { # SECONDS COMMAND...: until it succeeds
-    local i
-    for ((i = 0; i < 20 * $1; i++)); do
-        "${@:2}" && return 0
-        sleep 0.05
-    done
-    echo "not within $1 s: ${*:2}"
-    return 1
-}
-
 # ---- looking at the VM
 
 stat_of() { # HOST NAME

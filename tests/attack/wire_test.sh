@@ -12,16 +12,6 @@ programs=$BUILD/tests/attack
 output=what-this-task-printed
 texts=(the-secret-of-this-message "$output" attack/echo serve argument-of-a-task)
 
-within() { # SECONDS COMMAND...: until it succeeds
-    local i
-    for ((i = 0; i < 20 * $1; i++)); do
-        "${@:2}" && return 0
-        sleep 0.05
-    done
-    echo "not within $1 s: ${*:2}"
-    return 1
-}
-
 # Talks over udp and tcp while the first host's interface is recorded.
 talk() { # FILE
     local recorder serving tid

@@ -101,13 +101,13 @@ few_descriptors() {
     : >"$dir/said"
     COVEY_SOCKET=$(socket_of h0) "$BUILD/covey" run -n 40 --host h0 sleep 1000 2>"$dir/said" &
     local run=$!
-    until_so grep -q 'tasks could not start' "$dir/said" || { cat "$dir/said"; return 1; }
+    within 15 grep -q 'tasks could not start' "$dir/said" || { cat "$dir/said"; return 1; }
     cat "$dir/said"
     grep -q 'Too many open files' "$dir/said" || return 1
     kill -TERM $run
     wait $run
-    until_so works || return 1
-    until_so descriptors_at_most "$pid" "$before" || { ls -l "/proc/$pid/fd"; return 1; }
+    within 15 works || return 1
+    within 15 descriptors_at_most "$pid" "$before" || { ls -l "/proc/$pid/fd"; return 1; }
 }
 
 # Callers beyond the limit are told so; those that are there go on.
@@ -120,13 +120,13 @@ few_descriptors_for_callers() {
         "$BUILD/tests/chaos/hold" 2>>"$dir/said" &
         callers+=($!)
     done
-    until_so grep -q 'no descriptors left' "$dir/said" || { cat "$dir/said"; return 1; }
+    within 15 grep -q 'no descriptors left' "$dir/said" || { cat "$dir/said"; return 1; }
     refused=$(sort "$dir/said" | uniq -c)
     kill "${callers[@]}" 2>/dev/null
     wait "${callers[@]}" 2>/dev/null
     echo "$refused"
     unset COVEY_SOCKET
-    [ "$(grep -vc 'no descriptors left' "$dir/said")" = 0 ] && until_so works
+    [ "$(grep -vc 'no descriptors left' "$dir/said")" = 0 ] && within 15 works
 }
 
 
@@ -170,12 +170,12 @@ few_processes() {
     : >"$dir/said"
     as_user "$BUILD/covey" run -n 20 sleep 1000 2>"$dir/said" &
     run=$!
-    until_so grep -q 'tasks could not start' "$dir/said" || { cat "$dir/said"; return 1; }
+    within 15 grep -q 'tasks could not start' "$dir/said" || { cat "$dir/said"; return 1; }
     cat "$dir/said"
     grep -q 'limit on processes' "$dir/said" || return 1
     pkill -TERM -u $user -x covey
     wait $run
-    until_so as_user "$BUILD/covey" run -n 3 true || return 1
+    within 15 as_user "$BUILD/covey" run -n 3 true || return 1
     as_user "$BUILD/covey" halt
 }
 
@@ -188,13 +188,13 @@ few_pids_in_a_group() {
     : >"$dir/said"
     COVEY_SOCKET=$(socket_of h0) "$BUILD/covey" run -n 20 --host h0 sleep 1000 2>"$dir/said" &
     run=$!
-    until_so grep -q 'tasks could not start' "$dir/said"
+    within 15 grep -q 'tasks could not start' "$dir/said"
     cat "$dir/said"
     kill -TERM $run
     wait $run
     echo max >$group/pids.max
     echo "$pid" >/sys/fs/cgroup/pids/cgroup.procs
-    until_so rmdir $group || return 1
+    within 15 rmdir $group || return 1
     grep -q 'limit on processes' "$dir/said" && works
 }
 
@@ -212,7 +212,7 @@ endless_sender() {
     pid=$(daemon_pid h1)
     COVEY_SOCKET=$(socket_of h1) "$BUILD/tests/chaos/hold" 2>"$dir/said" &
     task=$!
-    until_so eval 'covey ps | grep -q hold' || return 1
+    within 15 eval 'covey ps | grep -q hold' || return 1
     kill -STOP $task
     before=$(awk '/VmRSS/ { print $2 }' "/proc/$pid/status")
     COVEY_SOCKET=$(socket_of h0) timeout 60 "$BUILD/tests/chaos/flood" \

@@ -25,22 +25,12 @@ start_vm() { # hosts besides h0
 
 socket_of() { echo "$dir/run/covey/$COVEY_VM/$1.sock"; } # host
 
-until_so() { # command: within 15 s
-    local _
-    for _ in {1..150}; do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.1
-    done
-    echo "in vain: $*"
-    return 1
-}
-
 # What daemons that were killed left is removed by the last one that ends in order.
 nothing_left() { [ -z "$(find "$dir/run" -mindepth 1)" ]; }
 
 halt_vm() {
     covey halt || return 1
-    until_so nothing_left || { find "$dir/run" -mindepth 1; return 1; }
+    within 15 nothing_left || { find "$dir/run" -mindepth 1; return 1; }
 }
 
 story() { # name, hosts besides h0, command...: on a VM of its own

@@ -38,16 +38,6 @@ trap 'exit 143' TERM
 
 covey() { "$BUILD/covey" "$@"; }
 
-within() { # SECONDS COMMAND...
-    local limit=$((SECONDS + $1))
-    shift
-    while [ $SECONDS -le $limit ]; do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.1
-    done
-    echo "in vain: $*"
-    return 1
-}
 until_so() { within 20 "$@"; }
 
 ours() { # executable: the pids of ours that run it; those that ssh started carry the mark by SetEnv

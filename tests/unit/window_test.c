@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/sim/network.h"
+#include "tests/unit/memory.h"
 #include "tests/unit/runner.h"
 
 #define PACKET_BYTES 1200
@@ -27,30 +28,13 @@ static struct {
     uint64_t random, failed;
 } memory;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-#define MEMORY_CAN_FAIL false
-#else
-#define MEMORY_CAN_FAIL true
-void *__libc_malloc(size_t size);
-void *__libc_realloc(void *old, size_t size);
-
-static bool memory_fails(void)
+static bool memory_fails(size_t size)
 {
+    (void)size;
     bool fails = memory.armed && random_chance(&memory.random, memory.chance_ppm);
     memory.failed += fails;
     return fails;
 }
-
-void *malloc(size_t size)
-{
-    return memory_fails() ? NULL : __libc_malloc(size);
-}
-
-void *realloc(void *old, size_t size)
-{
-    return memory_fails() ? NULL : __libc_realloc(old, size);
-}
-#endif
 
 /* ---- two windows hand in hand ---- */
 

@@ -1,0 +1,38 @@
+/*
+ * memory.h - allocations that fail when a suite wants them to: it includes this once and defines
+ * memory_fails(), which is asked before each. Under a sanitizer, which has a malloc of its own, and
+ * without glibc none fails: MEMORY_CAN_FAIL.
+ */
+#ifndef COVEY_TESTS_MEMORY_H
+#define COVEY_TESTS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+__attribute__((unused)) static bool memory_fails(size_t size);
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define MEMORY_CAN_FAIL false
+#else
+#define MEMORY_CAN_FAIL true
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+    return memory_fails(size) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+    return memory_fails(count * size) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+    return memory_fails(size) ? NULL : __libc_realloc(old, size);
+}
+#endif
+
+#endif
