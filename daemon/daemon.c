@@ -49,6 +49,7 @@
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/local.h"
+#include "daemon/ready.h"
 #include "daemon/route.h"
 #include "daemon/sockaddr.h"
 #include "daemon/udp.h"
@@ -76,20 +77,6 @@ uint32_t daemon_tid(const struct daemon *d)
 bool daemon_coordinates(const struct daemon *d)
 {
     return node_coordinator(d->node) == daemon_host(d) && daemon_host(d) != 0;
-}
-
-void daemon_tell(struct daemon *d, const char *format, ...)
-{
-    if (d->ready_fd < 0)
-        return;
-    va_list list;
-    va_start(list, format);
-    vdprintf(d->ready_fd, format, list);
-    va_end(list);
-    if (write(d->ready_fd, "\n", 1) < 0)
-        log_line(&d->log, LOG_DEBUG, "nobody waits for this daemon to be ready");
-    close(d->ready_fd);
-    d->ready_fd = -1;
 }
 
 /* ---- what the node asks for ---- */
@@ -133,14 +120,10 @@ static void on_node_joined(void *context)
     struct daemon *d = context;
     uint32_t index = node_self(d->node)->index;
     d->joined = true;
-    if (local_open(d) != 0) {
-        ending_begin(d, ENDING_FAILED, "memory is exhausted");
-        return;
-    }
     log_line(&d->log, LOG_INFO, "host %s is host %u of VM %s%s: socket %s, UDP port %u", d->name,
              index, d->node_config.vm, d->node_config.encrypt ? ", encrypted" : "",
              d->runtime.socket, udp_port(d->udp));
-    daemon_tell(d, "ok %u", index);
+    ready_tell(d, "ok %u", index);
 }
 
 static void on_node_ended(void *context, int why, const char *text)
@@ -417,7 +400,7 @@ static int tables_create(struct daemon *d, struct failure *why)
     d->loop = loop_create();
     d->groups = groups_create(d);
     if (d->loop == NULL || d->groups == NULL || tasks_init(&d->tasks, d) != 0 ||
-        ending_create(d) != 0 || signals_begin(d) != 0)
+        ending_create(d) != 0 || signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
         return failure_set(why, "memory is exhausted");
     return 0;
 }
@@ -462,7 +445,7 @@ struct daemon *daemon_create(const struct options *options, const struct conf *c
     d->log.fd = d->runtime.listener = -1;
     if (daemon_open(d, why) == 0)
         return d;
-    daemon_tell(d, "%s", why->text);
+    ready_tell(d, "%s", why->text);
     d->exit_status = 1;
     daemon_destroy(d);
     return NULL;
@@ -490,6 +473,7 @@ void daemon_destroy(struct daemon *d)
     launch_fini(d);
     hosts_fini(d);
     local_close(d->local);
+    ready_close(d);
     runtime_close(&d->runtime,
                   d->exit_status != 0 && d->joined); /* before a console sees the end */
     if (d->tasks.by_local != NULL)

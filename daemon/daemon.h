@@ -56,7 +56,8 @@ struct daemon {
 
     struct daemon_counters counters;
     bool joined;
-    int ready_fd; /* where the process in the foreground waits to hear; -1: told */
+    int ready_fd; /* where whoever started it waits to hear; -1: told */
+    struct loop_timer *ready_look;
     int exit_status;
 };
 
@@ -69,9 +70,6 @@ struct daemon *daemon_create(const struct options *options, const struct conf *c
 /* Runs until the daemon ends; returns its exit status. */
 int daemon_run(struct daemon *d);
 void daemon_destroy(struct daemon *d); /* NULL is fine */
-
-/* Tells the process in the foreground; only the first call says anything. */
-__attribute__((format(printf, 2, 3))) void daemon_tell(struct daemon *d, const char *format, ...);
 
 /* This host's index; 0 before it joined. Its daemon's tid. */
 uint32_t daemon_host(const struct daemon *d);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -39,8 +40,19 @@ int detach(int *ready, struct failure *why)
     return 0;
 }
 
+/* Whether the line comes before the reader of standard output goes: a terminal has none. */
+static bool line_wanted(int ready)
+{
+    struct pollfd ends[] = {{.fd = ready, .events = POLLIN}, {.fd = STDOUT_FILENO}};
+    while (poll(ends, 2, -1) < 0 && errno == EINTR)
+        ;
+    return ends[0].revents != 0;
+}
+
 int detach_wait(int ready, bool print, struct failure *why)
 {
+    if (print && !line_wanted(ready))
+        return failure_set(why, "the launcher ended");
     FILE *in = fdopen(ready, "r");
     char line[sizeof why->text] = "";
     if (in == NULL || fgets(line, sizeof line, in) == NULL)

@@ -14,7 +14,7 @@
 int detach(int *ready, struct failure *why);
 
 /* Waits for the line. Returns 0 when it is "ok ...", which is printed when `print` is set;
- * otherwise -1 with the line as the reason. */
+ * otherwise -1 with the line as the reason. With `print` it does not outwait whoever reads that. */
 int detach_wait(int ready, bool print, struct failure *why);
 
 #endif

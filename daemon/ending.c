@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "daemon/exit.h"
+#include "daemon/ready.h"
 
 #define TERM_US 2000000u
 #define KILL_US 2000000u
@@ -91,7 +92,7 @@ void ending_begin(struct daemon *d, enum ending_way way, const char *text)
     if (way == ENDING_FAILED)
         d->exit_status = 1;
     d->ending->way = way;
-    daemon_tell(d, "%s", text);
+    ready_tell(d, "%s", text);
     ending_to(d, PHASE_TERM, "begin");
     for (struct task *task = d->tasks.first; task != NULL; task = task->next)
         if (task->cookie != 0)

@@ -126,6 +126,8 @@ static void caller_explain(struct caller *caller)
              d->name, d->files.limit);
     if (ending_under_way(d))
         caller_refuse(caller, COVEY_EHALT, "this host is leaving the VM");
+    else if (!d->joined)
+        caller_refuse(caller, COVEY_EHALT, "this host has not joined the VM yet");
     else if (caller->in_reserve)
         caller_refuse(caller, COVEY_ERESOURCE, text);
     else if (d->tasks.count >= d->conf.tasks_max)
@@ -137,7 +139,7 @@ static void caller_explain(struct caller *caller)
 static void caller_becomes_task(struct caller *caller)
 {
     struct daemon *d = caller->daemon;
-    bool welcome = !ending_under_way(d) && !caller->in_reserve;
+    bool welcome = d->joined && !ending_under_way(d) && !caller->in_reserve;
     struct task *task = welcome ? caller_task(caller) : NULL;
     if (task == NULL) {
         caller_explain(caller);

@@ -395,18 +395,18 @@ int covey_join(covey_t **vm, const struct covey_options *options)
     if (auth_init() != 0)
         return error_set(COVEY_ESYS, "libsodium could not be initialised");
     int error = COVEY_EDAEMON;
-    int leaving = 0; /* daemons that answer, but take no tasks any more */
+    int skip = 0; /* daemons that answer, but take no tasks any more, or none yet */
     for (int i = 0; i < JOIN_TRIES && (error == COVEY_EDAEMON || error == COVEY_EHALT); i++) {
-        int socket = connect_daemon(o, leaving);
-        if (socket < 0 && leaving == 0)
+        int socket = connect_daemon(o, skip);
+        if (socket < 0 && skip == 0)
             return socket;
-        if (socket < 0) { /* those that were leaving have gone: who is left was skipped for them */
+        if (socket < 0) { /* some of them have gone: who is left was skipped for them */
             error = socket;
-            leaving = 0;
+            skip = 0;
             continue;
         }
         error = join_by(vm, socket, o, route);
-        leaving += error == COVEY_EHALT;
+        skip += error == COVEY_EHALT;
     }
     return error;
 }

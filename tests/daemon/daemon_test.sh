@@ -24,13 +24,10 @@ trap 'exit 143' TERM
 
 covey() { "$BUILD/covey" "$@"; }
 
-until_so() { # command: within 15 s
-    local _
-    for _ in {1..150}; do
-        "$@" >/dev/null 2>&1 && return 0
-        sleep 0.1
-    done
-    echo "in vain: $*"; covey ps; covey hosts
+until_so() { # command
+    within 15 "$@" && return 0
+    covey ps
+    covey hosts
     return 1
 }
 
@@ -54,8 +51,9 @@ daemon_pid() { # host: the one that writes its log
     done
 }
 
+no_daemon() { [ -z "$(daemons)" ]; }
 nothing_left() {
-    [ -z "$(daemons)" ] && [ -z "$(find "$dir/run" -mindepth 1)" ]
+    no_daemon && [ -z "$(find "$dir/run" -mindepth 1)" ]
 }
 
 up_hosts() { [ "$(covey hosts | grep -cw up)" -eq "$1" ]; }
@@ -328,6 +326,20 @@ foreground_launcher() {
     up_hosts 2 && covey run -n 2 true
 }
 
+# A daemon that cannot reach the VM it was started for: consoles pass it by, and it ends as soon as
+# the coordinator that launched it is dead.
+unjoined_daemon() {
+    "$coveyd" --local --name z0 --fault loss=1 || return 1
+    "$BUILD/covey" add --launcher local a1 &
+    local adding=$! socket=$dir/run/covey/$COVEY_VM/a1.sock
+    until_so [ -S "$socket" ] || return 1
+    up_hosts 1 || return 1
+    COVEY_SOCKET=$socket refuses 'has not joined' covey hosts || return 1
+    kill -KILL "$(daemon_pid z0)"
+    wait $adding
+    within 5 no_daemon
+}
+
 # A daemon alone with its tasks has nothing to do until somebody calls: it never wakes up.
 idle() {
     start 0 || return 1
@@ -362,5 +374,6 @@ story "a daemon that was cut off ends" cut_off_daemon
 story "remove and add again" removed_host
 story "launchers that fail say why" failing_launchers
 story "a launcher that stays in the foreground" foreground_launcher
+story "a daemon that has not joined" unjoined_daemon
 story "an idle daemon sleeps" idle
 finish
