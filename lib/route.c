@@ -26,9 +26,7 @@
 
 #define OPENING_US 10000000u
 #define HANDSHAKE_US 5000000u
-#define BROKEN_US                                                                                  \
-    1000000u /* the news that the other task ended may come after its stream's end                 \
-              */
+#define OPENING_TRIES 3
 #define FILES_SPARE 4
 #define UNPROVED_MAX 64 /* accepted connections that have not proved their key */
 #define TCP_AFTER_BYTES                                                                            \
@@ -78,17 +76,6 @@ void route_failed(struct covey *vm, struct peer *peer, int route, const char *wh
     outgo_pump(vm, peer);
 }
 
-void route_broke(struct covey *vm, struct peer *peer, int route, const char *why)
-{
-    struct route_state *state = state_get(peer, route);
-    if (state == NULL)
-        return;
-    state->opening = OPENING_CONNECTING;
-    snprintf(state->why, sizeof state->why, "%s", why);
-    state->deadline_us = clock_us() + BROKEN_US;
-    wait_check_at(vm, state->deadline_us);
-}
-
 /* ---- opening --------------------------------------------------------------------------------- */
 
 static int send_open(struct covey *vm, struct peer *peer, int route, const int *fds, int nfds)
@@ -135,7 +122,6 @@ static void open_start(struct covey *vm, struct peer *peer, int route)
 {
     struct route_state *state = &peer->routes[route];
     state->opening = OPENING_ASKED;
-    state->why[0] = '\0';
     state->deadline_us = clock_us() + OPENING_US;
     wait_check_at(vm, state->deadline_us);
     randombytes_buf(state->nonce, sizeof state->nonce);
@@ -143,6 +129,19 @@ static void open_start(struct covey *vm, struct peer *peer, int route)
         route == COVEY_ROUTE_SHM ? open_shm(vm, peer, state) : send_open(vm, peer, route, NULL, 0);
     if (error != COVEY_OK)
         route_failed(vm, peer, route, covey_error_text());
+}
+
+/* The other task may have ended: the news of that comes later than the end of its stream. If it has
+ * not, it answers when it is asked again. */
+void route_broke(struct covey *vm, struct peer *peer, int route, const char *why)
+{
+    struct route_state *state = state_get(peer, route);
+    if (state == NULL)
+        return;
+    if (++state->broken >= OPENING_TRIES)
+        route_failed(vm, peer, route, why);
+    else if (!peer->gone && !peer->leaving && vm->lost == 0)
+        open_start(vm, peer, route);
 }
 
 /* A link of that route; `must`: nothing else will do. */
@@ -200,13 +199,6 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     return choose_direct(vm, peer, direct, false, req, conn);
 }
 
-static void opening_late(struct covey *vm, struct peer *peer, int route)
-{
-    char why[sizeof peer->routes[route].why];
-    snprintf(why, sizeof why, "%s", peer->routes[route].why);
-    route_failed(vm, peer, route, why[0] != '\0' ? why : "no link within 10 s");
-}
-
 void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     for (int route = 0; route < ROUTES && peer->routes != NULL; route++) {
@@ -214,7 +206,7 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
         if (state->opening != OPENING_ASKED && state->opening != OPENING_CONNECTING)
             continue;
         if (now_us >= state->deadline_us)
-            opening_late(vm, peer, route);
+            route_failed(vm, peer, route, "no link within 10 s");
         else
             wait_check_at(vm, state->deadline_us);
     }
@@ -459,7 +451,7 @@ static void on_accept(struct covey *vm, struct peer *peer, struct control_link *
     if (l->route == COVEY_ROUTE_TCP)
         why = connect_tcp(vm, peer, l);
     if (why != NULL)
-        route_failed(vm, peer, l->route, why);
+        route_broke(vm, peer, l->route, why);
 }
 
 /* The state that a frame about an opening of ours belongs to; NULL: an old one's. */
@@ -551,8 +543,10 @@ int covey_set_route(covey_t *vm, covey_tid_t tid, int route)
         error = error_set(COVEY_EINVAL, "route: bad tid %d", (int)tid);
     if (peer != NULL) {
         peer->forced_route = route;
-        if (peer->routes != NULL && peer->routes[route].opening == OPENING_FAILED)
+        if (peer->routes != NULL && peer->routes[route].opening == OPENING_FAILED) {
             peer->routes[route].opening = OPENING_NONE; /* the program wants another try */
+            peer->routes[route].broken = 0;
+        }
     }
     return call_end(vm, &call, error);
 }

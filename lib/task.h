@@ -110,8 +110,9 @@ struct route_state {
     uint64_t deadline_us;
     uint8_t nonce[AUTH_NONCE_BYTES];
     struct link_secret secret;
-    char why[160];  /* OPENING_FAILED, or why an opening link broke */
-    bool accepting; /* the peer opens: a stream with this nonce will come */
+    unsigned broken; /* this often, while being opened */
+    char why[160];   /* OPENING_FAILED */
+    bool accepting;  /* the peer opens: a stream with this nonce will come */
     uint8_t accept_nonce[AUTH_NONCE_BYTES];
     struct link_secret accept_secret;
 };
@@ -325,7 +326,7 @@ void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint
                          int *fds, int nfds);
 void route_check(struct covey *vm, struct peer *peer, uint64_t now_us);
 void route_failed(struct covey *vm, struct peer *peer, int route, const char *why);
-/* The link broke while it was being opened: failed, unless the peer's end is told in a moment. */
+/* The link broke while it was being opened: asks for another, the third time gives up. */
 void route_broke(struct covey *vm, struct peer *peer, int route, const char *why);
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events);
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 __attribute__((unused)) static bool memory_fails(size_t size);
 
