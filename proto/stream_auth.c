@@ -24,15 +24,14 @@ static const char *version_refusal(uint8_t version)
 {
     /* one text for each version, so that it needs no storage that somebody must own */
     static const char *const TEXTS[] = {
-        "version 0, this is version 1", NULL,
-        "version 2, this is version 1", "version 3, this is version 1",
-        "version 4, this is version 1",
+        "version 0, this is version 2", "version 1, this is version 2", NULL,
+        "version 3, this is version 2", "version 4, this is version 2",
     };
-    _Static_assert(WIRE_VERSION == 1, "the texts name the version");
+    _Static_assert(WIRE_VERSION == 2, "the texts name the version");
 
     if (version < sizeof TEXTS / sizeof TEXTS[0])
         return TEXTS[version];
-    return "a later version, this is version 1";
+    return "a later version, this is version 2";
 }
 
 /* Reads what put_head() wrote; the reason of refusal or NULL. */
