@@ -1,0 +1,98 @@
+/*
+ * command.h - the commands that change the state that the VM's voters agree on, the events that
+ * come of them, and the questions that change nothing. All have one form, whatever they are about:
+ *
+ *   command  = kind=u8 3u8(0) host=u32 session=u64 number=u64 taken=u64 task=u32 request=u32 body
+ *   host     = index of the daemon that numbered it; 0: the VM's own, which needs no number
+ *   session  = of that daemon: it grows with each life of the daemon, and no two have the same
+ *   number   = counts the commands of the session from 1 on
+ *   taken    = the last event of the session that the daemon has taken
+ *   task, request = who wants it, and how the answer is known; 0: nobody
+ *
+ *   event    = kind=u8 3u8(0) session=u64 sequence=u64 applied=u64 task=u32 request=u32
+ *              status=i32 body
+ *   sequence = counts the events for the session from 1 on
+ *   applied  = the last command of the session that was applied
+ *
+ * What the bodies hold:
+ *   OPEN: empty, number 1: the session begins, an earlier one of the host ends
+ *   ACK: empty: what its head says was taken
+ *   TASK_GONE: empty: the task in the head ended · HOST_GONE (the VM's own): host=u32 session=u64:
+ *     this session and those before it ended
+ *   CANCEL: request=u32 of the task in the head: what it waits for is given up, what it has been
+ *     given since is given back
+ *   LOCK_ACQUIRE: name=text try=u8 -> fence=u64 · LOCK_RELEASE: name fence=u64 -> empty
+ *   LOCK_OWNER (a question): name -> task=u32 fence=u64
+ */
+#ifndef COVEY_PROTO_COMMAND_H
+#define COVEY_PROTO_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/cursor.h"
+
+#define COMMAND_HEAD_BYTES 40
+#define COMMAND_BODY_MAX 8192
+#define COMMAND_BYTES_MAX (COMMAND_HEAD_BYTES + COMMAND_BODY_MAX)
+#define EVENT_HEAD_BYTES 40
+#define EVENT_BODY_MAX 60000
+
+/* Who may want it: the VM itself, a daemon, a task; a question is a task's and changes nothing. */
+enum command_party { COMMAND_OF_VM = 1, COMMAND_OF_DAEMON = 2, COMMAND_OF_TASK = 3, QUERY = 4 };
+
+/* X(number, NAME, ENGINE, party): the engine that carries it out, see state.c */
+#define COMMAND_KINDS(X)                                                                           \
+    X(1, OPEN, STATE, COMMAND_OF_DAEMON)                                                           \
+    X(2, ACK, STATE, COMMAND_OF_DAEMON)                                                            \
+    X(3, TASK_GONE, STATE, COMMAND_OF_DAEMON)                                                      \
+    X(4, HOST_GONE, STATE, COMMAND_OF_VM)                                                          \
+    X(5, CANCEL, STATE, COMMAND_OF_TASK)                                                           \
+    X(20, LOCK_ACQUIRE, LOCK, COMMAND_OF_TASK)                                                     \
+    X(21, LOCK_RELEASE, LOCK, COMMAND_OF_TASK)                                                     \
+    X(22, LOCK_OWNER, LOCK, QUERY)
+
+enum command_kind {
+#define COMMAND_ENUM(number, name, engine, party) COMMAND_##name = number,
+    COMMAND_KINDS(COMMAND_ENUM)
+#undef COMMAND_ENUM
+};
+
+struct command {
+    uint8_t kind;
+    uint32_t host;
+    uint64_t session, number, taken;
+    uint32_t task, request;
+    const uint8_t *body; /* a get: a view into the foreign bytes */
+    size_t size;
+};
+
+void command_put(struct cursor *c, const struct command *command);
+
+/* Refuses (the cursor is bad) an unknown kind, a body over COMMAND_BODY_MAX, a question, a head
+ * that is not as its kind wants it: a task of another host, a number where there is none. Takes all
+ * that is left. */
+void command_get(struct cursor *c, struct command *command);
+
+const char *command_name(int kind); /* NULL: unknown */
+int command_party(int kind);        /* 0: unknown */
+
+enum event_kind {
+    EVENT_ANSWER = 1, /* to the task's request */
+    EVENT_NOTICE = 2  /* to the task; request says what it is about, see the engine */
+};
+
+struct event {
+    uint8_t kind;
+    uint32_t host; /* whose daemon it is for; not in the bytes */
+    uint64_t session, sequence, applied;
+    uint32_t task, request;
+    int32_t status;
+    const uint8_t *body;
+    size_t size;
+};
+
+void event_put(struct cursor *c, const struct event *event);
+void event_get(struct cursor *c, struct event *event); /* takes all that is left */
+
+#endif
