@@ -16,6 +16,7 @@ int call_end(struct covey *vm, const struct call *call, int result)
     uint64_t spent_us = clock_us() - call->start_us;
     uint64_t idle_us = vm->idle_us - call->idle_us;
     vm->communication_us += spent_us > idle_us ? spent_us - idle_us : 0;
+    wait_left(vm);
     pthread_mutex_unlock(&vm->lock);
     return result;
 }

@@ -204,7 +204,8 @@ struct covey {
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;
-    int lost; /* 0, or why the daemon is gone: COVEY_EDAEMON, COVEY_EPROTO */
+    bool long_nap; /* the progress thread sleeps, taking it that nothing is under way */
+    int lost;      /* 0, or why the daemon is gone: COVEY_EDAEMON, COVEY_EPROTO */
     char lost_text[160];
     uint64_t check_at_us; /* when deadlines of links and peers must be looked at, 0: never */
 
@@ -256,6 +257,7 @@ void watch_remove(struct covey *vm, struct watch *watch);
 /* Asks for wait_check() at the latest then. */
 void wait_check_at(struct covey *vm, uint64_t at_us);
 void *wait_progress_main(void *vm);
+void wait_left(struct covey *vm); /* at the end of a call: what is under way needs progress */
 
 /* ---- home.c: the stream to the daemon ---- */
 

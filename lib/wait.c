@@ -4,8 +4,9 @@
  * At any time at most one thread polls (struct covey.poller): a thread of the program that waits
  * inside the library, or the progress thread while no thread of the program does. The thread that
  * waits first polls; others sleep on `changed` and one of them takes over when it leaves. The
- * progress thread keeps out of the way of a task that communicates: it looks every millisecond
- * whether calls still come, parks while a call waits long, and polls while the task computes.
+ * progress thread keeps out of the way of a task that communicates: it looks now and then whether
+ * calls still come, a millisecond after a call that left something under way, parks while a call
+ * waits long, and polls while the task computes.
  *
  * Waiting spins for some tens of microseconds, and only where that has lately paid: a processor
  * that went to sleep takes longer to wake up than most messages take. It looks at the rings of
@@ -24,10 +25,11 @@
 
 #define EVENTS_MAX 32
 #define SPIN_US 50
-#define SHORT_US 100     /* a wait that spinning at both ends would shorten to less than SPIN_US */
-#define LONG_WAITS_MAX 4 /* after so many longer ones only every 16th wait spins */
-#define YIELD_US 2       /* when others ran for longer, the processor is theirs */
-#define PROGRESS_TICK_US 1000
+#define SHORT_US 100      /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define LONG_WAITS_MAX 4  /* after so many longer ones only every 16th wait spins */
+#define YIELD_US 2        /* when others ran for longer, the processor is theirs */
+#define NAP_US 1000       /* of the progress thread, with something under way */
+#define LONG_NAP_US 16000 /* with nothing */
 
 int watch_add(struct covey *vm, struct watch *watch)
 {
@@ -135,12 +137,9 @@ static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context)
 /* Looks again and again for a moment; true when what is waited for came. */
 static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
-    bool hopeful = vm->long_waits < LONG_WAITS_MAX || (vm->waits & 15) == 0;
     uint64_t now_us = clock_us(), yielded_us = now_us;
     uint64_t end_us = now_us + SPIN_US < deadline_us ? now_us + SPIN_US : deadline_us;
     bool came = false;
-    if (!hopeful)
-        return false;
     while (!came && vm->lost == 0 && now_us < end_us && now_us - yielded_us <= YIELD_US) {
         came = spin_on_rings(vm, done, context);
         yielded_us = clock_us();
@@ -157,15 +156,18 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
 /* Polls in the role of a waiting task until done, lost or late. */
 static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
+    bool hopeful = vm->long_waits < LONG_WAITS_MAX || (vm->waits & 15) == 0;
+    uint64_t start_us = clock_us(), now_us = start_us;
     vm->poller = POLLER_TASK;
-    wait_poll(vm);
-    uint64_t start_us = clock_us();
-    if (!done(context) && start_us < deadline_us) {
-        bool came = spin(vm, done, context, deadline_us);
-        while (!came && !done(context) && vm->lost == 0 && clock_us() < deadline_us)
-            sleep_and_handle(vm, POLLER_TASK, deadline_us);
-        vm->long_waits = clock_us() - start_us < SHORT_US ? 0 : vm->long_waits + 1;
+    if (hopeful || deadline_us <= start_us)
+        wait_poll(vm);
+    bool came = done(context) || (hopeful && spin(vm, done, context, deadline_us));
+    while (!came && vm->lost == 0 && now_us < deadline_us) {
+        sleep_and_handle(vm, POLLER_TASK, deadline_us);
+        came = done(context);
+        now_us = clock_us();
     }
+    vm->long_waits = clock_us() - start_us < SHORT_US ? 0 : vm->long_waits + 1;
     vm->poller = POLLER_NONE;
 }
 
@@ -208,12 +210,27 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
 
 /* ---- the progress thread --------------------------------------------------------------------- */
 
+static bool anything_under_way(const struct covey *vm)
+{
+    return vm->sending != NULL || vm->posted != NULL || stream_queued(vm->daemon) > 0;
+}
+
+void wait_left(struct covey *vm)
+{
+    if (!vm->long_nap || vm->waiting > 0 || !anything_under_way(vm))
+        return;
+    vm->long_nap = false;
+    pthread_cond_signal(&vm->progress_wake);
+}
+
 static void progress_nap(struct covey *vm)
 {
-    uint64_t at_us = clock_us() + PROGRESS_TICK_US;
+    vm->long_nap = vm->waiting > 0 || !anything_under_way(vm);
+    uint64_t at_us = clock_us() + (vm->long_nap ? LONG_NAP_US : NAP_US);
     struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
                           .tv_nsec = (long)(at_us % 1000000) * 1000};
     pthread_cond_timedwait(&vm->progress_wake, &vm->lock, &at);
+    vm->long_nap = false;
 }
 
 static void progress_park(struct covey *vm)
