@@ -289,6 +289,17 @@ static const struct link_ops tcp_ops = {.name = "tcp",
                                         .ready = tcp_ready,
                                         .free = tcp_free};
 
+/* Firewalls between the hosts forget a stream that is long silent: the kernel speaks up now and
+ * then. It gives up last of all: whether the other host lives is the daemons' to say. */
+static void tcp_keep_alive(int fd)
+{
+    const int on = 1, pause_s = 60, tries = 127;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &pause_s, sizeof pause_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &pause_s, sizeof pause_s);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
+}
+
 static struct link_tcp *tcp_create(int fd, enum tcp_state state)
 {
     const int on = 1;
@@ -296,6 +307,7 @@ static struct link_tcp *tcp_create(int fd, enum tcp_state state)
     if (tcp == NULL)
         return NULL;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    tcp_keep_alive(fd);
     tcp->base.ops = &tcp_ops;
     tcp->fd = fd;
     tcp->state = state;
