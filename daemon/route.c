@@ -143,7 +143,7 @@ static void route_to_task(struct daemon *d, const struct frame *frame, const uin
 static void route_to_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     struct frame f = *frame;
-    f.flags &= FRAME_FIRST | FRAME_LAST; /* descriptors do not travel between hosts */
+    f.flags &= FRAME_FLAGS_CARRIED; /* descriptors do not travel between hosts */
     uint32_t host = tid_host(frame->destination);
     int error = node_send(d->node, host, &f, payload, loop_now_us());
     if (error == 0)

@@ -284,7 +284,7 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
         return -ENOMEM;
     }
     struct frame f = *frame;
-    f.flags = (uint8_t)((f.flags & (FRAME_FIRST | FRAME_LAST)) | nfds << FRAME_FDS_SHIFT);
+    f.flags = (uint8_t)((f.flags & FRAME_FLAGS_CARRIED) | nfds << FRAME_FDS_SHIFT);
     frame_encode(&f, chunk->bytes + chunk->used);
     if (f.length > 0)
         memcpy(chunk->bytes + chunk->used + FRAME_HEADER_BYTES, payload, f.length);

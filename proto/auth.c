@@ -146,3 +146,12 @@ void auth_encrypting_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_
 {
     auth_derive(key, vm_key, "covey encrypted", NULL, 0);
 }
+
+void auth_ether_key(uint8_t key[AUTH_KEY_BYTES])
+{
+    uint8_t over_ip[AUTH_KEY_BYTES];
+
+    memcpy(over_ip, key, sizeof over_ip);
+    auth_derive(key, over_ip, "covey ether", NULL, 0);
+    sodium_memzero(over_ip, sizeof over_ip);
+}

@@ -71,6 +71,10 @@ void auth_link_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BY
  * clear seals under the same VM key are strangers to each other. */
 void auth_encrypting_key(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BYTES]);
 
+/* The key from which sessions over raw Ethernet derive theirs, in the place of the one they would
+ * have over IP. */
+void auth_ether_key(uint8_t key[AUTH_KEY_BYTES]);
+
 /*
  * The mutual challenge-response at the start of a stream, both sides knowing `key`. The opener
  * sends HELLO and gets CHALLENGE, then sends PROOF:

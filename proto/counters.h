@@ -1,29 +1,32 @@
 /*
  * counters.h - what a node counts, each once: its field and the name under which `covey stats`
- * shows it.
+ * shows it. Those of a lane's datagrams are shown for each lane, the others summed up.
  */
 #ifndef COVEY_PROTO_COUNTERS_H
 #define COVEY_PROTO_COUNTERS_H
 
 #include <stdint.h>
 
+/* X(field, name): shown as udp.NAME and ether.NAME. */
+#define LANE_COUNTERS(X)                                                                           \
+    X(datagrams_sent, "datagrams_sent")                                                            \
+    X(datagrams_received, "datagrams_received")                                                    \
+    X(bytes_sent, "bytes_sent")                                                                    \
+    X(bytes_received, "bytes_received")                                                            \
+    X(refused_short, "refused_short")                                                              \
+    X(refused_magic, "refused_magic")                                                              \
+    X(refused_version, "refused_version")                                                          \
+    X(refused_vm, "refused_vm")                                                                    \
+    X(refused_kind, "refused_kind")                                                                \
+    X(refused_size, "refused_size")                                                                \
+    X(refused_mac, "refused_mac")                                                                  \
+    X(refused_replay, "refused_replay")                                                            \
+    X(refused_session, "refused_session")                                                          \
+    X(refused_host, "refused_host")                                                                \
+    X(refused_payload, "refused_payload")
+
 /* X(field, name) */
-#define COUNTERS(X)                                                                                \
-    X(datagrams_sent, "udp.datagrams_sent")                                                        \
-    X(datagrams_received, "udp.datagrams_received")                                                \
-    X(bytes_sent, "udp.bytes_sent")                                                                \
-    X(bytes_received, "udp.bytes_received")                                                        \
-    X(refused_short, "udp.refused_short")                                                          \
-    X(refused_magic, "udp.refused_magic")                                                          \
-    X(refused_version, "udp.refused_version")                                                      \
-    X(refused_vm, "udp.refused_vm")                                                                \
-    X(refused_kind, "udp.refused_kind")                                                            \
-    X(refused_size, "udp.refused_size")                                                            \
-    X(refused_mac, "udp.refused_mac")                                                              \
-    X(refused_replay, "udp.refused_replay")                                                        \
-    X(refused_session, "udp.refused_session")                                                      \
-    X(refused_host, "udp.refused_host")                                                            \
-    X(refused_payload, "udp.refused_payload")                                                      \
+#define NODE_COUNTERS(X)                                                                           \
     X(hellos_sent, "session.hellos_sent")                                                          \
     X(hellos_answered, "session.hellos_answered")                                                  \
     X(sessions_opened, "session.opened")                                                           \
@@ -40,7 +43,8 @@
 
 struct counters {
 #define COUNTER_FIELD(field, name) uint64_t field;
-    COUNTERS(COUNTER_FIELD)
+    LANE_COUNTERS(COUNTER_FIELD)
+    NODE_COUNTERS(COUNTER_FIELD)
 #undef COUNTER_FIELD
 };
 

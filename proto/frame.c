@@ -66,7 +66,7 @@ const char *frame_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct frame *
         return "frame longer than FRAME_PAYLOAD_MAX";
     if (kind_find(f.kind) == NULL)
         return "frame of unknown kind";
-    if ((f.flags & ~(FRAME_FIRST | FRAME_LAST | FRAME_FDS_MAX << FRAME_FDS_SHIFT)) != 0)
+    if ((f.flags & ~(FRAME_FLAGS_CARRIED | FRAME_FDS_MAX << FRAME_FDS_SHIFT)) != 0)
         return "frame with unknown flags";
     if (reserved != 0)
         return "frame with a set reserved field";

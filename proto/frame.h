@@ -6,8 +6,9 @@
  *   frame   = length kind flags reserved source destination payload
  *   length      = u32   ; bytes of payload, <= FRAME_PAYLOAD_MAX
  *   kind        = u8    ; enum frame_kind
- *   flags       = u8    ; FRAME_FIRST, FRAME_LAST; and in bits 2-3 how many descriptors travel
- *                       ; with the frame over a Unix socket (0 between hosts)
+ *   flags       = u8    ; FRAME_FIRST, FRAME_LAST; in bits 2-3 how many descriptors travel with
+ *                       ; the frame over a Unix socket (0 between hosts); FRAME_ETHER: between
+ *                       ; hosts it goes, or came, over raw Ethernet
  *   reserved    = u16   ; 0
  *   source      = u32   ; tid of a task; of a daemon: host index << 18; 0 before enrolment
  *   destination = u32   ; likewise; 0: the daemon at the other end
@@ -44,7 +45,8 @@
 /* Bytes of data payload that a task may send to another before the first credit arrives. */
 #define CREDIT_INITIAL_BYTES (512 * 1024)
 
-enum frame_flags { FRAME_FIRST = 1, FRAME_LAST = 2 };
+enum frame_flags { FRAME_FIRST = 1, FRAME_LAST = 2, FRAME_ETHER = 16 };
+#define FRAME_FLAGS_CARRIED (FRAME_FIRST | FRAME_LAST | FRAME_ETHER) /* on every way */
 #define FRAME_FDS_SHIFT 2
 #define FRAME_FDS_MAX 3
 #define FRAME_FDS(flags) (((flags) >> FRAME_FDS_SHIFT) & FRAME_FDS_MAX)

@@ -17,6 +17,8 @@ void identity_derive(struct identity *me, const char *vm, const uint8_t key[VM_K
     memcpy(me->vm_key, key, VM_KEY_BYTES);
     if (me->encrypt)
         auth_encrypting_key(me->vm_key, key);
+    if (me->ether)
+        auth_ether_key(me->vm_key);
     auth_derive(me->handshake_key, me->vm_key, "covey handshake", vm, strlen(vm));
     auth_derive(tag, key, "covey vm", vm, strlen(vm));
     me->vm = cursor_get_u32(&c);

@@ -1,7 +1,8 @@
 /*
  * node.c - one daemon's side of the VM, put together: member.c decides who is in the VM, session.c
- * carries bytes to one other host, reception.c judges what arrives. This file owns both, gives each
- * what it asks of the other, and steps them.
+ * carries bytes to one other host, reception.c judges what arrives, node_lane.c finds the session
+ * that goes to a host on a lane. This file owns them, gives each what it asks of the other, and
+ * steps them.
  *
  * Invariants: a peer exists for a host only if its row is (or was just) living; sessions are
  * destroyed only by node_step(), never inside a callback; all memory is bounded by the host table,
@@ -40,66 +41,22 @@ void node_notice(struct node *node, uint64_t now_us)
     if (now_us <= due || now_us - due < node->config.fail_timeout_us / 20)
         return;
     node->due_us = UINT64_MAX;
-    node->endpoint.counters.late_us += now_us - due;
+    node->lanes[LANE_IP].endpoint.counters.late_us += now_us - due;
     member_on_late(node->member, now_us - due);
 }
 
-/* ---- peers ---- */
-
-struct peer *node_peer(struct node *node, const struct row *row)
-{
-    uint32_t index = row->host.index;
-    struct peer *peer = node->peers[index];
-
-    if (peer)
-        return peer;
-    peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return NULL;
-    peer->index = index;
-    peer->close_us = UINT64_MAX;
-    peer->session = session_create(&node->endpoint, &row->host);
-    if (!peer->session) {
-        free(peer);
-        return NULL;
-    }
-    node->peers[index] = peer;
-    node->open[node->open_count++] = peer;
-    return peer;
-}
-
-static void destroy_peer(struct node *node, size_t i)
-{
-    struct peer *peer = node->open[i];
-
-    node_stat_closed(node, peer->session);
-    session_destroy(peer->session);
-    node->peers[peer->index] = NULL;
-    node->open[i] = node->open[--node->open_count];
-    free(peer);
-}
-
-/* The peer of a living host, ready to be written to; NULL: none, or no memory. */
-static struct peer *living_peer(struct node *node, uint32_t host)
-{
-    const struct row *row = table_row(member_table(node->member), host);
-    struct peer *peer;
-
-    if (!row || !row_is_living(row) || host == member_self(node->member))
-        return NULL;
-    peer = node_peer(node, row);
-    if (peer)
-        peer->deadline_us = 0;
-    return peer;
-}
-
 /* ---- what membership asks of sessions ---- */
+
+static struct peer *member_peer(struct node *node, uint32_t host)
+{
+    return node_living_peer(node, host, LANE_IP);
+}
 
 static void member_wants_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
                               size_t size, uint64_t now_us)
 {
     struct node *node = context;
-    struct peer *peer = living_peer(node, host);
+    struct peer *peer = member_peer(node, host);
     struct frame frame = {.length = (uint32_t)size,
                           .kind = kind,
                           .source = tid_make(member_self(node->member), 0),
@@ -113,7 +70,7 @@ static void member_wants_send(void *context, uint32_t host, uint8_t kind, const 
 static void member_wants_ping(void *context, uint32_t host, uint8_t kind, uint32_t target,
                               uint64_t now_us)
 {
-    struct peer *peer = living_peer(context, host);
+    struct peer *peer = member_peer(context, host);
 
     if (peer)
         session_ping(peer->session, kind, target, now_us);
@@ -121,7 +78,7 @@ static void member_wants_ping(void *context, uint32_t host, uint8_t kind, uint32
 
 static void member_wants_reopen(void *context, uint32_t host, uint64_t now_us)
 {
-    struct peer *peer = living_peer(context, host);
+    struct peer *peer = member_peer(context, host);
 
     if (peer)
         session_open(peer->session, now_us);
@@ -130,13 +87,16 @@ static void member_wants_reopen(void *context, uint32_t host, uint64_t now_us)
 static void member_wants_close(void *context, uint32_t host, uint64_t now_us)
 {
     struct node *node = context;
-    struct peer *peer = node->peers[host];
 
-    if (!peer)
-        return;
-    session_close(peer->session);
-    peer->close_us = now_us + node->config.fail_timeout_us / 5;
-    peer->deadline_us = 0;
+    for (int i = 0; i < LANES; i++) {
+        struct peer *peer = node->lanes[i].peers[host];
+
+        if (!peer)
+            continue;
+        session_close(peer->session);
+        peer->close_us = now_us + node->config.fail_timeout_us / 5;
+        peer->deadline_us = 0;
+    }
 }
 
 static size_t queued_to_all(const struct node *node)
@@ -160,9 +120,11 @@ static void member_tells_host(void *context, const struct host *host, int event)
     struct node *node = context;
 
     node->owner.host(node->owner.context, host, event);
-    /* frames may wait for it */
-    if (event == NODE_HOST_ADDED && node->peers[host->index])
-        node->peers[host->index]->deadline_us = 0;
+    if (event != NODE_HOST_ADDED)
+        return;
+    for (int i = 0; i < LANES; i++) /* frames may wait for it */
+        if (node->lanes[i].peers[host->index])
+            node->lanes[i].peers[host->index]->deadline_us = 0;
 }
 
 static void member_tells_joined(void *context)
@@ -188,49 +150,60 @@ static void log_line(void *context, const char *line)
 
 /* ---- what sessions tell ---- */
 
+static void session_logs(void *context, const char *line)
+{
+    log_line(((const struct lane *)context)->node, line);
+}
+
 static void session_sends(void *context, const struct address *to, const uint8_t *bytes,
                           size_t size)
 {
-    struct node *node = context;
+    const struct lane *lane = context;
 
-    node->owner.send(node->owner.context, to, bytes, size);
+    lane->node->owner.send(lane->node->owner.context, to, bytes, size);
 }
 
 /* A frame of a host that is not known to be up yet waits: its host is ahead in the table. */
 static bool session_got_frame(void *context, uint32_t host, const struct frame *frame,
                               const uint8_t *payload, uint64_t now_us)
 {
-    struct node *node = context;
+    struct lane *lane = context;
+    struct node *node = lane->node;
     const struct row *row = table_row(member_table(node->member), host);
+    struct frame f = *frame;
 
     if (member_owns(frame->kind)) {
         member_on_frame(node->member, host, frame->kind, payload, frame->length, now_us);
         row = table_row(member_table(node->member), host);
-        if (frame->kind == FRAME_JOIN && row && node->peers[host])
-            session_set_addresses(node->peers[host]->session, &row->host);
+        if (frame->kind == FRAME_JOIN && row && lane->peers[host])
+            session_set_addresses(lane->peers[host]->session, &row->host);
         return true;
     }
     if (!row || !row->announced)
         return false;
-    node->owner.frame(node->owner.context, host, frame, payload);
+    f.flags = node_lane_flags(lane->number, f.flags);
+    node->owner.frame(node->owner.context, host, &f, payload);
     return true;
 }
 
 static void session_heard(void *context, uint32_t host, uint64_t now_us)
 {
-    struct node *node = context;
+    const struct lane *lane = context;
 
-    member_on_heard(node->member, host, now_us);
+    /* a host whose other lane is cut is not one that membership reaches */
+    if (lane == node_lane_to(lane->node, host, LANE_IP))
+        member_on_heard(lane->node->member, host, now_us);
 }
 
 /* A host that can only dial out is reached by having it call. Whoever cannot reach it asks the
  * coordinator, which has a session with every host; this is repeated with every HELLO. */
 static void session_unanswered(void *context, uint32_t host, uint64_t now_us)
 {
-    struct node *node = context;
+    const struct lane *lane = context;
+    struct node *node = lane->node;
     uint32_t coordinator = node_coordinator(node);
 
-    if (host != coordinator && coordinator != member_self(node->member))
+    if (lane->number == LANE_IP && host != coordinator && coordinator != member_self(node->member))
         member_wants_ping(node, coordinator, DATAGRAM_CALL, host, now_us);
 }
 
@@ -246,7 +219,7 @@ static void session_got_call(struct node *node, uint32_t host, uint8_t kind, uin
 static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32_t target,
                               uint64_t now_us)
 {
-    struct node *node = context;
+    struct node *node = ((const struct lane *)context)->node;
 
     if (kind == DATAGRAM_CALL || kind == DATAGRAM_CALL_BACK)
         session_got_call(node, host, kind, target, now_us);
@@ -256,28 +229,28 @@ static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32
 
 static void session_opened(void *context, uint32_t host, uint64_t now_us)
 {
-    struct node *node = context;
+    struct lane *lane = context;
     char text[ADDRESS_TEXT_BYTES];
 
     (void)now_us;
-    address_text(session_path(node->peers[host]->session), text);
-    node_log(node, "session with host %u open, path %s", host, text);
+    address_text(session_path(lane->peers[host]->session), text);
+    node_log(lane->node, "session with host %u open, path %s", host, text);
 }
 
 static void session_refused(void *context, uint32_t host, uint8_t reason, uint64_t now_us)
 {
-    struct node *node = context;
+    struct node *node = ((const struct lane *)context)->node;
 
     member_on_refused(node->member, host, reason, now_us);
 }
 
 /* ---- life ---- */
 
-static int init_endpoint(struct node *node)
+static int init_endpoint(struct node *node, struct lane *lane)
 {
-    struct endpoint *e = &node->endpoint;
+    struct endpoint *e = &lane->endpoint;
 
-    e->owner = (struct endpoint_owner){.context = node,
+    e->owner = (struct endpoint_owner){.context = lane,
                                        .send = session_sends,
                                        .frame = session_got_frame,
                                        .heard = session_heard,
@@ -285,14 +258,13 @@ static int init_endpoint(struct node *node)
                                        .unanswered = session_unanswered,
                                        .opened = session_opened,
                                        .refused = session_refused,
-                                       .log = log_line};
-    e->datagram_bytes_min = node->config.datagram_bytes_min;
-    e->datagram_bytes_max = node->config.datagram_bytes_max;
+                                       .log = session_logs};
     e->stall_us = node->config.fail_timeout_us / 4;
-    e->seed = node->config.seed;
+    e->seed = node->config.seed + (uint64_t)lane->number;
     e->random = node->config.random;
     e->random_context = node->owner.context;
     e->me.encrypt = node->config.encrypt;
+    e->me.ether = e->ether = lane->number == LANE_ETHER;
     e->scratch = malloc(e->datagram_bytes_max);
     e->opened = e->me.encrypt ? malloc(DATAGRAM_BYTES_MAX) : NULL;
     if (!e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
@@ -301,6 +273,26 @@ static int init_endpoint(struct node *node)
     e->random(e->random_context, e->me.boot_secret, sizeof e->me.boot_secret);
     memcpy(e->me.id, node->config.self.id, HOST_ID_BYTES);
     return 0;
+}
+
+static int init_lanes(struct node *node)
+{
+    const struct node_config *c = &node->config;
+    struct endpoint *ip = &node->lanes[LANE_IP].endpoint;
+    struct endpoint *ether = &node->lanes[LANE_ETHER].endpoint;
+
+    ip->datagram_bytes_min = c->datagram_bytes_min;
+    ip->datagram_bytes_max = c->datagram_bytes_max;
+    ether->datagram_bytes_min = c->ether_bytes_min;
+    ether->datagram_bytes_max = c->ether_bytes_max;
+    node->has_ether = c->ether_bytes_min > 0;
+    for (int i = 0; i < LANES; i++) {
+        node->lanes[i].node = node;
+        node->lanes[i].number = (enum node_lane)i;
+    }
+    if (init_endpoint(node, &node->lanes[LANE_IP]) < 0)
+        return -1;
+    return node->has_ether ? init_endpoint(node, &node->lanes[LANE_ETHER]) : 0;
 }
 
 static int init_member(struct node *node)
@@ -319,10 +311,18 @@ static int init_member(struct node *node)
                                    .fail_timeout_us = node->config.fail_timeout_us,
                                    .join_timeout_us = node->config.join_timeout_us,
                                    .seed = node->config.seed,
-                                   .counters = &node->endpoint.counters};
+                                   .counters = &node->lanes[LANE_IP].endpoint.counters};
 
     node->member = member_create(&config, &owner);
     return node->member ? 0 : -1;
+}
+
+static void set_range(size_t *least, size_t *most)
+{
+    if (*most < *least)
+        *most = *least;
+    if (*most > DATAGRAM_BYTES_MAX)
+        *most = DATAGRAM_BYTES_MAX;
 }
 
 static void set_defaults(struct node_config *c)
@@ -333,10 +333,8 @@ static void set_defaults(struct node_config *c)
         c->join_timeout_us = JOIN_TIMEOUT_US;
     if (c->datagram_bytes_min == 0)
         c->datagram_bytes_min = DATAGRAM_BYTES_SAFE;
-    if (c->datagram_bytes_max < c->datagram_bytes_min)
-        c->datagram_bytes_max = c->datagram_bytes_min;
-    if (c->datagram_bytes_max > DATAGRAM_BYTES_MAX)
-        c->datagram_bytes_max = DATAGRAM_BYTES_MAX;
+    set_range(&c->datagram_bytes_min, &c->datagram_bytes_max);
+    set_range(&c->ether_bytes_min, &c->ether_bytes_max);
 }
 
 struct node *node_create(const struct node_config *config, const struct node_owner *owner)
@@ -349,7 +347,7 @@ struct node *node_create(const struct node_config *config, const struct node_own
     node->owner = *owner;
     node->due_us = UINT64_MAX;
     set_defaults(&node->config);
-    if (init_endpoint(node) < 0 || init_member(node) < 0) {
+    if (init_lanes(node) < 0 || init_member(node) < 0) {
         node_destroy(node);
         return NULL;
     }
@@ -361,25 +359,33 @@ void node_destroy(struct node *node)
     if (!node)
         return;
     while (node->open_count > 0)
-        destroy_peer(node, node->open_count - 1);
+        node_peer_destroy(node, node->open_count - 1);
     member_destroy(node->member);
-    free(node->endpoint.scratch);
-    free(node->endpoint.opened);
+    for (int i = 0; i < LANES; i++) {
+        free(node->lanes[i].endpoint.scratch);
+        free(node->lanes[i].endpoint.opened);
+    }
     explicit_bzero(node, sizeof *node);
     free(node);
+}
+
+static void set_index(struct node *node, uint32_t index)
+{
+    for (int i = 0; i < LANES; i++)
+        node->lanes[i].endpoint.me.index = index;
 }
 
 void node_bootstrap(struct node *node, uint64_t now_us)
 {
     node_notice(node, now_us);
-    node->endpoint.me.index = 1;
+    set_index(node, 1);
     member_bootstrap(node->member, now_us);
 }
 
 void node_join(struct node *node, const struct host *coordinator, uint64_t now_us)
 {
     node_notice(node, now_us);
-    node->endpoint.me.index = node->config.self.index;
+    set_index(node, node->config.self.index);
     member_join(node->member, coordinator, now_us);
 }
 
@@ -414,29 +420,56 @@ void node_leave(struct node *node, uint64_t now_us)
 
 /* ---- frames ---- */
 
+static int may_send(const struct node *node, uint32_t host)
+{
+    const struct row *row = table_row(member_table(node->member), host);
+
+    return row && row->announced ? 0 : -EHOSTUNREACH;
+}
+
 int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
               uint64_t now_us)
 {
-    const struct row *row = table_row(member_table(node->member), host);
+    struct frame f = *frame;
     struct peer *peer;
 
     (void)now_us;
-    if (!row || !row->announced)
+    if (may_send(node, host) < 0)
         return -EHOSTUNREACH;
-    peer = living_peer(node, host);
-    return peer ? session_write(peer->session, frame, payload) : -ENOMEM;
+    peer = node_living_peer(node, host, f.flags & FRAME_ETHER ? LANE_ETHER : LANE_IP);
+    if (!peer)
+        return -ENOMEM;
+    f.flags = node_lane_flags(peer->lane->number, f.flags);
+    return session_write(peer->session, &f, payload);
+}
+
+int node_send_behind(struct node *node, uint32_t host, const struct frame *frame,
+                     const uint8_t *payload, uint64_t now_us)
+{
+    struct peer *ether = host <= HOST_INDEX_MAX ? node->lanes[LANE_ETHER].peers[host] : NULL;
+
+    if (!ether || session_queued(ether->session) == 0 || frame->length > NODE_BEHIND_BYTES)
+        return node_send(node, host, frame, payload, now_us);
+    if (may_send(node, host) < 0)
+        return -EHOSTUNREACH;
+    return node_peer_behind(ether, frame, payload);
 }
 
 size_t node_queued(const struct node *node, uint32_t host)
 {
-    const struct peer *peer = host <= HOST_INDEX_MAX ? node->peers[host] : NULL;
+    size_t queued = 0;
 
-    return peer ? session_queued(peer->session) : 0;
+    for (int i = 0; i < LANES && host <= HOST_INDEX_MAX; i++) {
+        const struct peer *peer = node->lanes[i].peers[host];
+
+        queued += peer ? session_queued(peer->session) : 0;
+    }
+    return queued;
 }
 
 size_t node_missing(const struct node *node)
 {
-    return node->endpoint.missing;
+    return node->lanes[LANE_IP].endpoint.missing;
 }
 
 size_t node_unsent(const struct node *node)
@@ -454,7 +487,7 @@ static uint64_t step_peers(struct node *node, uint64_t now_us)
         struct peer *peer = node->open[i];
 
         if (peer->close_us <= now_us) {
-            destroy_peer(node, i);
+            node_peer_destroy(node, i);
             continue;
         }
         if (peer->deadline_us <= now_us)
@@ -473,6 +506,7 @@ uint64_t node_step(struct node *node, uint64_t now_us)
 
     node_notice(node, now_us);
     member_due = member_step(node->member, now_us);
+    node_release_behind(node, now_us);
     peers_due = step_peers(node, now_us);
     node->due_us = member_due < peers_due ? member_due : peers_due;
     return node->due_us;
@@ -508,7 +542,7 @@ const struct host *node_self(const struct node *node)
 
 const struct address *node_path(const struct node *node, uint32_t host)
 {
-    const struct peer *peer = host <= HOST_INDEX_MAX ? node->peers[host] : NULL;
+    const struct peer *peer = host <= HOST_INDEX_MAX ? node->lanes[LANE_IP].peers[host] : NULL;
 
     return peer ? session_path(peer->session) : NULL;
 }

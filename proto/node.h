@@ -43,6 +43,13 @@ struct host {
 
 struct node;
 
+/* Two ways to another host, each with sessions, keys, numbers and datagram sizes of its own: what
+ * was recorded on one means nothing on the other. Membership and all frames take LANE_IP, but
+ * those flagged FRAME_ETHER where both hosts have raw Ethernet. A host that has no IP address is
+ * spoken to over LANE_ETHER alone. */
+enum node_lane { LANE_IP = 0, LANE_ETHER = 1, LANES = 2 };
+enum node_lane node_lane_of(const struct address *address);
+
 enum node_host_event {
     NODE_HOST_ADDED = 1,   /* another host: up, and this node has joined(); state is HOST_UP */
     NODE_HOST_SUSPECT = 2, /* not heard of for a while */
@@ -61,9 +68,11 @@ enum node_end {
  * back into the node except node_send(), node_host() and node_stats(). */
 struct node_owner {
     void *context;
-    /* Send one datagram. `to` lives only for the call. Errors are losses. */
+    /* Send one datagram: the family of `to` says over what. `to` lives only for the call. Errors
+     * are losses. */
     void (*send)(void *context, const struct address *to, const uint8_t *bytes, size_t size);
-    /* A frame arrived, in order and exactly once per host. payload has frame->length bytes. */
+    /* A frame arrived, in order and exactly once per host and lane; FRAME_ETHER says by which it
+     * came. payload has frame->length bytes. */
     void (*frame)(void *context, uint32_t host, const struct frame *frame, const uint8_t *payload);
     void (*host)(void *context, const struct host *host, int event);
     /* This node joined and is up (also after node_bootstrap()). */
@@ -83,7 +92,9 @@ struct node_config {
     uint64_t join_timeout_us;  /* default 20 s */
     size_t datagram_bytes_min; /* what every path carries, e.g. 1200 */
     size_t datagram_bytes_max; /* what may be probed for, e.g. 8900 or 65000 */
-    uint64_t seed;             /* all randomness but keys' nonces, which come from `random` */
+    size_t ether_bytes_min;    /* the same for LANE_ETHER; 0: there is none */
+    size_t ether_bytes_max;
+    uint64_t seed; /* all randomness but keys' nonces, which come from `random` */
     void (*random)(void *context, void *bytes, size_t size); /* cryptographic in the daemon */
 };
 
@@ -122,17 +133,31 @@ size_t node_unsent(const struct node *node);
 void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
                       size_t size, uint64_t now_us);
 
-/* Queues a frame for another host. Frames to one host arrive in order. There is no limit here: the
- * credit between tasks bounds what can be queued. Returns 0, or -EHOSTUNREACH for a host that is
- * unknown or gone, -ENOMEM. It is sent by the next node_step(). */
+/* Queues a frame for another host. Frames to one host arrive in order on each lane: one that is
+ * flagged FRAME_ETHER takes LANE_ETHER, or LANE_IP where node_ether_state() says that there is
+ * none. There is no limit here: the credit between tasks bounds what can be queued. Returns 0, or
+ * -EHOSTUNREACH for a host that is unknown or gone, -ENOMEM. It is sent by the next node_step(). */
 int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
               uint64_t now_us);
+
+/* The same for a frame over LANE_IP that must not arrive before what was queued over LANE_ETHER: it
+ * waits here until all that is acknowledged. At most NODE_BEHIND_BYTES of payload. */
+#define NODE_BEHIND_BYTES 64
+int node_send_behind(struct node *node, uint32_t host, const struct frame *frame,
+                     const uint8_t *payload, uint64_t now_us);
+
+/* Whether frames can take LANE_ETHER to a host: a session may be opened before the first of them,
+ * which shows whether the two are on one segment. node_open_ether() has no effect on one that is
+ * open or being opened; it gives up after some seconds unless frames wait. */
+enum node_ether { NODE_ETHER_NONE, NODE_ETHER_CLOSED, NODE_ETHER_OPENING, NODE_ETHER_OPEN };
+enum node_ether node_ether_state(const struct node *node, uint32_t host);
+void node_open_ether(struct node *node, uint32_t host, uint64_t now_us);
 
 /* Bytes queued for a host and not yet acknowledged (to hold back a task that floods). */
 size_t node_queued(const struct node *node, uint32_t host);
 
-/* Bytes that the frame under way still lacks, of the host that was last heard: while many are
- * missing nothing is delivered later by reading datagrams less often. */
+/* Bytes that the frame under way still lacks, of the host that was last heard over LANE_IP: while
+ * many are missing nothing is delivered later by reading datagrams less often. */
 size_t node_missing(const struct node *node);
 
 /* Does everything that is due: timers, handshakes, datagrams that may be sent now. Returns when it
@@ -147,7 +172,7 @@ const struct host *node_host_at(const struct node *node, size_t i);
 uint32_t node_coordinator(const struct node *node); /* index, 0: none known now */
 const struct host *node_self(const struct node *node);
 
-/* The address by which the host answered, or NULL. */
+/* The IP address by which the host answered, or NULL. */
 const struct address *node_path(const struct node *node, uint32_t host);
 
 /* The i-th counter: its name and value; NULL at the end. */

@@ -1,21 +1,28 @@
 /*
- * node_stat.c - the counters of a node by name: its own, and those of its windows summed up, ended
- * sessions included.
+ * node_stat.c - the counters of a node by name: those of each lane, its own, and those of its
+ * windows summed up, ended sessions included.
  */
 #include <stddef.h>
 
 #include "proto/node_state.h"
+
+#define COUNT_ONE(field, name) +1
+#define LANE_ENTRIES (0 LANE_COUNTERS(COUNT_ONE))
 
 struct entry {
     const char *name;
     size_t offset;
 };
 
-static const struct entry OWN[] = {
-#define COUNTER_ENTRY(field, name) {name, offsetof(struct counters, field)},
-    COUNTERS(COUNTER_ENTRY)
-#undef COUNTER_ENTRY
-};
+#define ENTRY(field, name) {name, offsetof(struct counters, field)},
+#define UDP_ENTRY(field, name) {"udp." name, offsetof(struct counters, field)},
+#define ETHER_ENTRY(field, name) {"ether." name, offsetof(struct counters, field)},
+static const struct entry OWN[] = {NODE_COUNTERS(ENTRY)};
+static const struct entry LANE[LANES][LANE_ENTRIES] = {{LANE_COUNTERS(UDP_ENTRY)},
+                                                       {LANE_COUNTERS(ETHER_ENTRY)}};
+#undef ENTRY
+#undef UDP_ENTRY
+#undef ETHER_ENTRY
 
 static const struct entry WINDOW[] = {
     {"window.packets_sent", offsetof(struct window_stats, packets_sent)},
@@ -60,10 +67,27 @@ static uint64_t window_sum(const struct node *node, size_t offset)
     return sum;
 }
 
+static uint64_t own_sum(const struct node *node, size_t offset)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < LANES; i++)
+        sum += read_at(&node->lanes[i].endpoint.counters, offset);
+    return sum;
+}
+
 const char *node_stat(const struct node *node, size_t i, uint64_t *value)
 {
+    size_t lanes = node->has_ether ? LANES : 1;
+
+    if (i < lanes * LANE_ENTRIES) {
+        const struct entry *entry = &LANE[i / LANE_ENTRIES][i % LANE_ENTRIES];
+        *value = read_at(&node->lanes[i / LANE_ENTRIES].endpoint.counters, entry->offset);
+        return entry->name;
+    }
+    i -= lanes * LANE_ENTRIES;
     if (i < OWN_COUNT) {
-        *value = read_at(&node->endpoint.counters, OWN[i].offset);
+        *value = own_sum(node, OWN[i].offset);
         return OWN[i].name;
     }
     i -= OWN_COUNT;
@@ -76,7 +100,7 @@ const char *node_stat(const struct node *node, size_t i, uint64_t *value)
         return "session.open";
     }
     if (i == WINDOW_COUNT + 1) {
-        *value = node->endpoint.me.encrypt;
+        *value = node->lanes[LANE_IP].endpoint.me.encrypt;
         return "session.encrypted";
     }
     return NULL;

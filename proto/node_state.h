@@ -8,21 +8,38 @@
 #include "proto/node.h"
 #include "proto/session.h"
 
-/* One other host with which there is a session. */
+/* A frame for LANE_IP that waits for what was written to this session before it. */
+struct behind {
+    struct behind *next;
+    uint64_t written; /* bytes, of the session when it was queued */
+    struct frame frame;
+    uint8_t payload[NODE_BEHIND_BYTES];
+};
+
+/* One other host with which there is a session on a lane. */
 struct peer {
+    struct lane *lane;
     uint32_t index;
     struct session *session;
-    uint64_t deadline_us; /* of the session; 0: step it at once */
-    uint64_t close_us;    /* the session ends then; UINT64_MAX: it stays */
+    uint64_t deadline_us;                /* of the session; 0: step it at once */
+    uint64_t close_us;                   /* the session ends then; UINT64_MAX: it stays */
+    struct behind *behind, *behind_last; /* of LANE_ETHER */
+};
+
+struct lane {
+    struct node *node;
+    enum node_lane number;
+    struct endpoint endpoint;
+    struct peer *peers[HOST_INDEX_MAX + 1];
 };
 
 struct node {
     struct node_config config;
     struct node_owner owner;
-    struct endpoint endpoint;
+    struct lane lanes[LANES];
+    bool has_ether;
     struct member *member;
-    struct peer *peers[HOST_INDEX_MAX + 1];
-    struct peer *open[HOST_INDEX_MAX + 1]; /* those that are not NULL, close together */
+    struct peer *open[LANES * (HOST_INDEX_MAX + 1)]; /* all lanes' peers, close together */
     size_t open_count;
     uint64_t now_us;
     uint64_t due_us;            /* what node_step() last returned */
@@ -33,7 +50,17 @@ struct node {
 /* Takes note of the time, and of standing still (see member_on_late()). */
 void node_notice(struct node *node, uint64_t now_us);
 /* The peer of that row, made if there is none; NULL: no memory. */
-struct peer *node_peer(struct node *node, const struct row *row);
+struct peer *node_peer(struct lane *lane, const struct row *row);
+/* The same of a living host on the lane wanted, or the one there is; it is stepped at once. */
+struct peer *node_living_peer(struct node *node, uint32_t host, enum node_lane wanted);
+void node_peer_destroy(struct node *node, size_t i); /* of node->open */
+/* Queues a frame behind what was written to this peer; 0 or -ENOMEM. */
+int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t *payload);
+/* Sends those whose time has come. */
+void node_release_behind(struct node *node, uint64_t now_us);
+/* The lane that goes to a host where that one is wanted; the flags of a frame on a lane. */
+const struct lane *node_lane_to(struct node *node, uint32_t host, enum node_lane wanted);
+uint8_t node_lane_flags(enum node_lane lane, uint8_t flags);
 void node_log(struct node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void node_stat_closed(struct node *node, const struct session *session);
 

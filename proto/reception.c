@@ -20,15 +20,15 @@ static bool may_log(struct node *node)
     return true;
 }
 
-static void refuse_version(struct node *node, uint8_t version, const struct address *from)
+static void refuse_version(struct lane *lane, uint8_t version, const struct address *from)
 {
     char text[ADDRESS_TEXT_BYTES];
 
-    node->endpoint.counters.refused_version++;
-    if (!may_log(node))
+    lane->endpoint.counters.refused_version++;
+    if (!may_log(lane->node))
         return;
     address_text(from, text);
-    node_log(node, "refused %s: it speaks version %u, this is version %u", text, version,
+    node_log(lane->node, "refused %s: it speaks version %u, this is version %u", text, version,
              WIRE_VERSION);
 }
 
@@ -42,13 +42,13 @@ static void log_refusal(struct node *node, const struct address *from, const cha
     node_log(node, "refused a datagram from %s: %s", text, why);
 }
 
-static void refuse_mac(struct node *node, const struct address *from)
+static void refuse_mac(struct lane *lane, const struct address *from)
 {
-    node->endpoint.counters.refused_mac++;
-    log_refusal(node, from, "it is not authentic");
+    lane->endpoint.counters.refused_mac++;
+    log_refusal(lane->node, from, "it is not authentic");
 }
 
-static void refuse_datagram(struct node *node, enum datagram_refusal refusal,
+static void refuse_datagram(struct lane *lane, enum datagram_refusal refusal,
                             const struct datagram *d, const struct address *from)
 {
     static const char *const WHY[] = {[DATAGRAM_SHORT] = "too short",
@@ -56,10 +56,10 @@ static void refuse_datagram(struct node *node, enum datagram_refusal refusal,
                                       [DATAGRAM_VM] = "of another VM",
                                       [DATAGRAM_KIND] = "of no known kind",
                                       [DATAGRAM_SIZE] = "of a size that its kind never has"};
-    struct counters *counters = &node->endpoint.counters;
+    struct counters *counters = &lane->endpoint.counters;
 
     if (WHY[refusal])
-        log_refusal(node, from, WHY[refusal]);
+        log_refusal(lane->node, from, WHY[refusal]);
     switch (refusal) {
     case DATAGRAM_SHORT:
         counters->refused_short++;
@@ -68,7 +68,7 @@ static void refuse_datagram(struct node *node, enum datagram_refusal refusal,
         counters->refused_magic++;
         break;
     case DATAGRAM_VERSION:
-        refuse_version(node, d->version, from);
+        refuse_version(lane, d->version, from);
         break;
     case DATAGRAM_VM:
         counters->refused_vm++;
@@ -109,35 +109,35 @@ static enum verdict judge_host(const struct node *node, const struct hello *hell
     return WELCOME;
 }
 
-static bool is_for_us(const struct node *node, const struct hello *hello)
+static bool is_for_us(const struct lane *lane, const struct hello *hello)
 {
-    const struct identity *me = &node->endpoint.me;
+    const struct identity *me = &lane->endpoint.me;
 
     return hello->to == me->index && memcmp(hello->to_id, me->id, HOST_ID_BYTES) == 0;
 }
 
-static void answer(struct node *node, const struct address *to, const uint8_t *bytes, size_t size)
+static void answer(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size)
 {
-    node->endpoint.counters.datagrams_sent++;
-    node->endpoint.counters.bytes_sent += size;
-    node->owner.send(node->owner.context, to, bytes, size);
+    lane->endpoint.counters.datagrams_sent++;
+    lane->endpoint.counters.bytes_sent += size;
+    lane->node->owner.send(lane->node->owner.context, to, bytes, size);
 }
 
-static void on_hello(struct node *node, const struct datagram *d, const struct address *from)
+static void on_hello(struct lane *lane, const struct datagram *d, const struct address *from)
 {
-    struct endpoint *e = &node->endpoint;
+    struct endpoint *e = &lane->endpoint;
     uint8_t bytes[WELCOME_BYTES > REFUSE_BYTES ? WELCOME_BYTES : REFUSE_BYTES];
     enum verdict verdict;
 
-    if (!is_for_us(node, &d->hello)) {
+    if (!is_for_us(lane, &d->hello)) {
         e->counters.refused_host++;
         return;
     }
     if (!handshake_hello_ok(&e->me, d)) {
-        refuse_mac(node, from);
+        refuse_mac(lane, from);
         return;
     }
-    verdict = judge_host(node, &d->hello);
+    verdict = judge_host(lane->node, &d->hello);
     if (verdict == IGNORE) {
         e->counters.refused_host++;
         return;
@@ -146,33 +146,34 @@ static void on_hello(struct node *node, const struct datagram *d, const struct a
         e->counters.refused_host++;
         handshake_refuse(&e->me, &d->hello, verdict == REFUSE_GONE ? REASON_GONE : REASON_IDENTITY,
                          bytes);
-        answer(node, from, bytes, REFUSE_BYTES);
+        answer(lane, from, bytes, REFUSE_BYTES);
         return;
     }
     e->counters.hellos_answered++;
     handshake_welcome(&e->me, &d->hello, e->made[d->hello.from], bytes);
-    answer(node, from, bytes, WELCOME_BYTES);
+    answer(lane, from, bytes, WELCOME_BYTES);
 }
 
-static void on_confirm(struct node *node, struct datagram *d, const struct address *from,
+static void on_confirm(struct lane *lane, struct datagram *d, const struct address *from,
                        uint64_t now_us)
 {
-    struct endpoint *e = &node->endpoint;
+    struct endpoint *e = &lane->endpoint;
+    struct node *node = lane->node;
     struct session_keys keys;
     struct peer *peer;
 
-    if (!is_for_us(node, &d->hello) || judge_host(node, &d->hello) != WELCOME) {
+    if (!is_for_us(lane, &d->hello) || judge_host(node, &d->hello) != WELCOME) {
         e->counters.refused_host++;
         return;
     }
-    peer = node->peers[d->hello.from];
+    peer = lane->peers[d->hello.from];
     if (!peer) {
         if (!session_confirm_ok(e, d, &keys)) {
-            refuse_mac(node, from);
+            refuse_mac(lane, from);
             return;
         }
         member_bind(node->member, d->hello.from, d->hello.from_id);
-        peer = node_peer(node, table_row(member_table(node->member), d->hello.from));
+        peer = node_peer(lane, table_row(member_table(node->member), d->hello.from));
         if (!peer)
             return;
     }
@@ -181,14 +182,14 @@ static void on_confirm(struct node *node, struct datagram *d, const struct addre
 }
 
 /* What names a session of ours. */
-static void on_session(struct node *node, struct datagram *d, const struct address *from,
+static void on_session(struct lane *lane, struct datagram *d, const struct address *from,
                        uint64_t now_us)
 {
-    struct peer *peer = node->peers[session_id_peer(d->session)];
-    uint64_t refused = node->endpoint.counters.refused_mac;
+    struct peer *peer = lane->peers[session_id_peer(d->session)];
+    uint64_t refused = lane->endpoint.counters.refused_mac;
 
     if (!peer) {
-        node->endpoint.counters.refused_session++;
+        lane->endpoint.counters.refused_session++;
         return;
     }
     if (d->kind == DATAGRAM_WELCOME)
@@ -197,27 +198,30 @@ static void on_session(struct node *node, struct datagram *d, const struct addre
         session_on_refuse(peer->session, d, now_us);
     else
         session_on_sealed(peer->session, d, from, now_us);
-    if (node->endpoint.counters.refused_mac > refused)
-        log_refusal(node, from, "it is not authentic");
+    if (lane->endpoint.counters.refused_mac > refused)
+        log_refusal(lane->node, from, "it is not authentic");
     peer->deadline_us = 0;
 }
 
 void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
                       size_t size, uint64_t now_us)
 {
+    struct lane *lane = &node->lanes[node_lane_of(from)];
     struct datagram d = {0};
     enum datagram_refusal refusal;
 
     node_notice(node, now_us);
-    node->endpoint.counters.datagrams_received++;
-    node->endpoint.counters.bytes_received += size;
-    refusal = datagram_decode(bytes, size, node->endpoint.me.vm, &d);
+    if (lane->number == LANE_ETHER && !node->has_ether)
+        return;
+    lane->endpoint.counters.datagrams_received++;
+    lane->endpoint.counters.bytes_received += size;
+    refusal = datagram_decode(bytes, size, lane->endpoint.me.vm, &d);
     if (refusal != DATAGRAM_GOOD)
-        refuse_datagram(node, refusal, &d, from);
+        refuse_datagram(lane, refusal, &d, from);
     else if (d.kind == DATAGRAM_HELLO)
-        on_hello(node, &d, from);
+        on_hello(lane, &d, from);
     else if (d.kind == DATAGRAM_CONFIRM)
-        on_confirm(node, &d, from, now_us);
+        on_confirm(lane, &d, from, now_us);
     else
-        on_session(node, &d, from, now_us);
+        on_session(lane, &d, from, now_us);
 }

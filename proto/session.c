@@ -59,13 +59,20 @@ void session_destroy(struct session *s)
 
 void session_set_addresses(struct session *s, const struct host *peer)
 {
-    s->address_count = peer->address_count;
-    memcpy(s->addresses, peer->addresses, sizeof s->addresses);
+    s->address_count = 0;
+    for (uint8_t i = 0; i < peer->address_count; i++)
+        if ((peer->addresses[i].family == ADDRESS_ETHER) == s->endpoint->ether)
+            s->addresses[s->address_count++] = peer->addresses[i];
 }
 
 bool session_is_open(const struct session *s)
 {
     return s->open;
+}
+
+bool session_is_opening(const struct session *s)
+{
+    return s->pending.phase != PENDING_NONE;
 }
 
 void session_close(struct session *s)
@@ -251,6 +258,7 @@ int session_write(struct session *s, const struct frame *frame, const uint8_t *p
     frame_encode(frame, header);
     if (!outbox_append(&s->outbox, header, sizeof header, payload, frame->length))
         return -ENOMEM;
+    s->written += sizeof header + frame->length;
     s->endpoint->counters.frames_sent++;
     return 0;
 }
@@ -258,6 +266,11 @@ int session_write(struct session *s, const struct frame *frame, const uint8_t *p
 size_t session_queued(const struct session *s)
 {
     return s->closed ? 0 : s->outbox.bytes + window_unacknowledged(s->window);
+}
+
+uint64_t session_written(const struct session *s)
+{
+    return s->written;
 }
 
 /* ---- timers and sending ---- */

@@ -42,6 +42,7 @@ struct endpoint {
     struct counters counters;
     size_t missing; /* of the frame under way in the session that was last heard */
     size_t datagram_bytes_min, datagram_bytes_max;
+    bool ether;        /* of a host's addresses the MAC are candidates, otherwise the others */
     uint64_t stall_us; /* silence of a host that owes acknowledgements before hands are shaken */
     uint64_t seed;
     void (*random)(void *context, void *bytes, size_t size);
@@ -63,6 +64,7 @@ void session_set_addresses(struct session *s, const struct host *peer);
 /* Starts a handshake unless one runs. Also when open, to find a path that works. */
 void session_open(struct session *s, uint64_t now_us);
 bool session_is_open(const struct session *s);
+bool session_is_opening(const struct session *s);
 
 /* No frame is delivered any more; what must still be acknowledged is. */
 void session_close(struct session *s);
@@ -83,7 +85,8 @@ bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *
 
 /* Queues a frame; 0 or -ENOMEM. */
 int session_write(struct session *s, const struct frame *frame, const uint8_t *payload);
-size_t session_queued(const struct session *s);
+size_t session_queued(const struct session *s);    /* bytes not yet acknowledged */
+uint64_t session_written(const struct session *s); /* bytes, ever */
 
 /* An unreliable datagram: PING ... CALL_BACK. Opens the session instead when it is not open. */
 void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now_us);

@@ -47,6 +47,7 @@ struct session {
 
     struct window *window;
     struct outbox outbox;
+    uint64_t written;
     struct inbox inbox;
     uint64_t heard_us;
     uint64_t owed_since_us; /* acknowledgements are owed since then; UINT64_MAX: none */

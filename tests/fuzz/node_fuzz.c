@@ -1,4 +1,4 @@
-/* links: proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: proto/node.c proto/reception.c proto/node_lane.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
  * Everything that can reach a node, while it has a session: the input is a list of records
  *
@@ -169,7 +169,7 @@ static void destroy_pair(struct pair *pair)
 /* Seals what the other host never would, and gives it to the target. */
 static void inject_sealed(struct pair *pair, uint8_t kind, const uint8_t *bytes, size_t size)
 {
-    struct peer *peer = pair->ends[1].node->peers[1];
+    struct peer *peer = pair->ends[1].node->lanes[LANE_IP].peers[1];
     struct address from = address_of(1);
     uint8_t datagram[DATAGRAM_OVERHEAD_BYTES + 65536];
     struct cursor c = cursor_writer(datagram, sizeof datagram);
@@ -193,7 +193,7 @@ static void inject_sealed(struct pair *pair, uint8_t kind, const uint8_t *bytes,
 
 static void send_raw_frame(struct pair *pair, const uint8_t *bytes, size_t size)
 {
-    struct peer *peer = pair->ends[1].node->peers[1];
+    struct peer *peer = pair->ends[1].node->lanes[LANE_IP].peers[1];
 
     if (!peer)
         return;

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/ether.h"
 #include "proto/node_state.h"
 #include "tests/sim/nonce_watch.h"
 
 #define EPOCH_MAX 4096
 #define MAILBOX_MAX 4096
 #define QUEUE_BYTES_MAX (64u << 20)
+#define ETHER_BYTES_MAX 1492
 
 struct mailbox { /* of a life that stands still */
     struct network_datagram *datagrams[MAILBOX_MAX];
@@ -33,6 +35,7 @@ struct vm_sim {
     struct mailbox **boxes; /* of each host */
     uint32_t coordinators[EPOCH_MAX];
     uint8_t *generation; /* of each host's address */
+    bool ether_cut;
     vm_sim_tap *tap;
     void *tap_context;
     const char *counted_text;
@@ -119,7 +122,7 @@ struct life *vm_sim_coordinator(struct vm_sim *sim)
     return best;
 }
 
-/* ---- addresses: 10.0.0.generation and the host as port ---- */
+/* ---- addresses: 10.0.0.generation and the host as port; a MAC of the host ---- */
 
 static struct address host_address(uint32_t host, uint8_t generation)
 {
@@ -128,6 +131,12 @@ static struct address host_address(uint32_t host, uint8_t generation)
     a.bytes[4] = (uint8_t)(host >> 8);
     a.bytes[5] = (uint8_t)host;
     return a;
+}
+
+static struct address host_mac(uint32_t host)
+{
+    return ether_address(
+        (uint8_t[ETHER_MAC_BYTES]){2, 0, 0, 0, (uint8_t)(host >> 8), (uint8_t)host});
 }
 
 static uint32_t address_host(const struct address *a)
@@ -142,20 +151,39 @@ void vm_sim_move(struct vm_sim *sim, uint32_t host)
     sim->generation[host]++;
 }
 
+void vm_sim_cut_ether(struct vm_sim *sim, bool cut)
+{
+    sim->ether_cut = cut;
+}
+
 /* ---- what a node asks of its daemon ---- */
+
+/* Both lanes share the network: the first byte of what it carries says by which a datagram goes. */
+static void carry(struct life *life, uint32_t host, enum node_lane lane, const uint8_t *bytes,
+                  size_t size)
+{
+    uint8_t carried[1 + DATAGRAM_BYTES_MAX];
+
+    carried[0] = (uint8_t)lane;
+    memcpy(carried + 1, bytes, size);
+    network_send(life->sim->network, life->host, host, carried, 1 + size);
+}
 
 static void on_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
 {
     struct life *life = context;
     struct vm_sim *sim = life->sim;
     uint32_t host = address_host(to);
+    enum node_lane lane = node_lane_of(to);
 
     if (nonce_watch_repeats() > 0)
         vm_sim_fail(sim, "host %u used a nonce twice under one key", life->index);
-    if (sim->tap)
+    if (lane == LANE_ETHER && size > ETHER_BYTES_MAX)
+        vm_sim_fail(sim, "host %u sent %zu bytes in one Ethernet frame", life->index, size);
+    if (sim->tap && lane == LANE_IP)
         sim->tap(sim->tap_context, life->host, host, bytes, size);
-    if (to->bytes[3] == sim->generation[host])
-        network_send(sim->network, life->host, host, bytes, size);
+    if (lane == LANE_ETHER ? !sim->ether_cut : to->bytes[3] == sim->generation[host])
+        carry(life, host, lane, bytes, size);
 }
 
 /* Payload: sequence, then bytes that follow from sender, receiver and sequence. */
@@ -170,12 +198,22 @@ static void on_frame(void *context, uint32_t host, const struct frame *frame,
     struct life *life = context;
     struct cursor c = cursor_reader(payload, frame->length);
     uint32_t sequence = cursor_get_u32(&c);
+    enum node_lane lane = frame->flags & FRAME_ETHER ? LANE_ETHER : LANE_IP;
+    uint32_t *expected = &life->lane_received[lane][host];
 
-    if (frame->kind != FRAME_DATA || !cursor_ok(&c) || sequence != life->received[host]) {
-        vm_sim_fail(life->sim, "host %u got frame %u of host %u, expected %u", life->index,
-                    sequence, host, life->received[host]);
+    if (frame->kind == FRAME_GONE && cursor_ok(&c)) { /* see vm_sim_send_behind() */
+        if (life->lane_received[LANE_ETHER][host] < sequence)
+            vm_sim_fail(life->sim, "host %u got what was to come behind frame %u of host %u",
+                        life->index, sequence, host);
+        life->behind++;
         return;
     }
+    if (frame->kind != FRAME_DATA || !cursor_ok(&c) || sequence != *expected) {
+        vm_sim_fail(life->sim, "host %u got frame %u of host %u, expected %u", life->index,
+                    sequence, host, *expected);
+        return;
+    }
+    ++*expected;
     life->received[host]++;
     for (uint32_t i = 4; i < frame->length; i++)
         if (payload[i] != pattern(host, life->index, sequence, i)) {
@@ -279,6 +317,10 @@ static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t inde
     config.self.representation = REPRESENTATION_LITTLE;
     config.self.cores = 1;
     config.self.addresses[config.self.address_count++] = host_address(host, 0);
+    if (sim->config.ether) {
+        config.ether_bytes_min = config.ether_bytes_max = ETHER_BYTES_MAX;
+        config.self.addresses[config.self.address_count++] = host_mac(host);
+    }
     on_random(life, config.self.id, HOST_ID_BYTES);
     life->node = node_create(&config, &owner);
     if (!life->node)
@@ -393,22 +435,49 @@ void vm_sim_heal(struct vm_sim *sim)
 
 int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t size)
 {
+    bool ether = sim->config.ether && random_below(&sim->random, 2) == 1;
+
+    return vm_sim_send_over(from, to, size, ether ? LANE_ETHER : LANE_IP);
+}
+
+int vm_sim_send_behind(struct life *from, uint32_t to)
+{
+    struct frame frame = {.length = 4,
+                          .kind = FRAME_GONE,
+                          .source = tid_make(from->index, 0),
+                          .destination = tid_make(to, 1)};
+    uint8_t payload[4];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+
+    cursor_put_u32(&c, from->lane_sent[LANE_ETHER][to]);
+    vm_sim_touch(from);
+    return node_send_behind(from->node, to, &frame, payload, from->sim->now_us);
+}
+
+int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_lane lane)
+{
     struct frame frame = {.length = size,
                           .kind = FRAME_DATA,
+                          .flags = lane == LANE_ETHER ? FRAME_ETHER : 0,
                           .source = tid_make(from->index, 1),
                           .destination = tid_make(to, 1)};
     uint8_t *payload = malloc(size);
     struct cursor c = cursor_writer(payload, size);
+    uint32_t *sequence;
     int sent;
 
     if (!payload)
         abort();
-    cursor_put_u32(&c, from->sent[to]);
+    if (lane == LANE_ETHER && node_ether_state(from->node, to) == NODE_ETHER_NONE)
+        lane = LANE_IP;
+    sequence = &from->lane_sent[lane][to];
+    cursor_put_u32(&c, *sequence);
     for (uint32_t i = 4; i < size; i++)
-        payload[i] = pattern(from->index, to, from->sent[to], i);
-    sent = node_send(from->node, to, &frame, payload, sim->now_us);
+        payload[i] = pattern(from->index, to, *sequence, i);
+    sent = node_send(from->node, to, &frame, payload, from->sim->now_us);
+    *sequence += sent == 0;
     from->sent[to] += sent == 0;
-    from->deadline_us = sim->now_us;
+    vm_sim_touch(from);
     free(payload);
     return sent;
 }
@@ -464,10 +533,12 @@ static void put_in_mailbox(struct vm_sim *sim, struct network_datagram *d)
 
 static void give(struct vm_sim *sim, struct life *life, struct network_datagram *d)
 {
-    struct address from = host_address(d->from, sim->generation[d->from]);
+    bool ether = d->bytes[0] == LANE_ETHER;
+    struct address from =
+        ether ? host_mac(d->from) : host_address(d->from, sim->generation[d->from]);
 
     if (life && life->running) {
-        node_on_datagram(life->node, &from, d->bytes, d->size, sim->now_us);
+        node_on_datagram(life->node, &from, d->bytes + 1, d->size - 1, sim->now_us);
         life->deadline_us = sim->now_us;
     }
     free(d);
@@ -479,16 +550,31 @@ void vm_sim_set_tap(struct vm_sim *sim, vm_sim_tap *tap, void *context)
     sim->tap_context = context;
 }
 
-void vm_sim_inject(struct vm_sim *sim, uint32_t from, uint32_t to, const uint8_t *bytes,
-                   size_t size)
+static void inject(struct vm_sim *sim, const struct address *from, uint32_t to,
+                   const uint8_t *bytes, size_t size)
 {
     struct life *life = vm_sim_on(sim, to);
-    struct address address = host_address(from, sim->generation[from]);
 
     if (!life)
         return;
-    node_on_datagram(life->node, &address, bytes, size, sim->now_us);
+    node_on_datagram(life->node, from, bytes, size, sim->now_us);
     vm_sim_touch(life);
+}
+
+void vm_sim_inject(struct vm_sim *sim, uint32_t from, uint32_t to, const uint8_t *bytes,
+                   size_t size)
+{
+    struct address address = host_address(from, sim->generation[from]);
+
+    inject(sim, &address, to, bytes, size);
+}
+
+void vm_sim_inject_ether(struct vm_sim *sim, uint32_t from, uint32_t to, const uint8_t *bytes,
+                         size_t size)
+{
+    struct address address = host_mac(from);
+
+    inject(sim, &address, to, bytes, size);
 }
 
 void vm_sim_count_lines(struct vm_sim *sim, const char *text)
@@ -684,8 +770,10 @@ struct vm_sim *vm_sim_create(const struct vm_sim_config *config)
         abort();
     nonce_watch_reset();
     sim->config = *config;
+    if (config->network.datagram_bytes != 0)
+        sim->config.network.datagram_bytes++; /* see carry() */
     sim->random = config->network.seed;
-    sim->network = network_create(&config->network);
+    sim->network = network_create(&sim->config.network);
     sim->on = calloc(config->network.ports, sizeof *sim->on);
     sim->boxes = calloc(config->network.ports, sizeof *sim->boxes);
     sim->generation = calloc(config->network.ports, 1);

@@ -4,7 +4,7 @@
  * every node, launches hosts, crashes and stops them, sends frames, and checks after every step
  * what must always hold:
  *
- *   - frames arrive exactly once, in order, unchanged;
+ *   - frames arrive exactly once, in order on their lane, unchanged;
  *   - no epoch has two coordinators;
  *   - nothing is queued without bound;
  *   - no nonce is used twice under one key;
@@ -29,6 +29,7 @@ struct vm_sim_config {
     uint64_t fail_timeout_us;
     uint64_t join_timeout_us;
     bool encrypt; /* the VM */
+    bool ether;   /* hosts have raw Ethernet, too; frames take either lane */
     bool trace;   /* print every line of every node's log */
 };
 
@@ -47,7 +48,9 @@ struct life {
     uint64_t stopped_until_us;               /* the process stands still */
     uint32_t sent[VM_SIM_INDEX_MAX + 1];     /* frames to each other life */
     uint32_t received[VM_SIM_INDEX_MAX + 1]; /* frames from each */
-    uint32_t added, gone, suspected;         /* events seen */
+    uint32_t lane_sent[LANES][VM_SIM_INDEX_MAX + 1], lane_received[LANES][VM_SIM_INDEX_MAX + 1];
+    uint32_t behind;                 /* frames that vm_sim_send_behind() sent to it */
+    uint32_t added, gone, suspected; /* events seen */
 };
 
 struct vm_sim *vm_sim_create(const struct vm_sim_config *config);
@@ -75,17 +78,22 @@ void vm_sim_touch(struct life *life);
 /* Ends all cuts. */
 void vm_sim_heal(struct vm_sim *sim);
 
+/* Raw Ethernet carries nothing, or carries again; IP goes on. */
+void vm_sim_cut_ether(struct vm_sim *sim, bool cut);
+
 /* The host's address changes: what is sent to the old one vanishes, as behind a NAT that forgot.
  * The host's row still names the old address, so that only who hears from it can reach it. */
 void vm_sim_move(struct vm_sim *sim, uint32_t host);
 
-/* Everything that is sent passes the tap before the network. */
+/* Everything that is sent over IP passes the tap before the network. */
 typedef void vm_sim_tap(void *context, uint32_t from, uint32_t to, const uint8_t *bytes,
                         size_t size);
 void vm_sim_set_tap(struct vm_sim *sim, vm_sim_tap *tap, void *context);
 /* A datagram that no node sent, from the address of a host, arrives now. */
 void vm_sim_inject(struct vm_sim *sim, uint32_t from, uint32_t to, const uint8_t *bytes,
                    size_t size);
+void vm_sim_inject_ether(struct vm_sim *sim, uint32_t from, uint32_t to, const uint8_t *bytes,
+                         size_t size);
 /* Counts the lines logged from now on, by any life, that contain the text. */
 void vm_sim_count_lines(struct vm_sim *sim, const char *text);
 uint64_t vm_sim_counted(const struct vm_sim *sim);
@@ -99,8 +107,12 @@ struct life *vm_sim_life(struct vm_sim *sim, uint32_t index);
 struct life *vm_sim_coordinator(struct vm_sim *sim);
 uint64_t vm_sim_epoch(const struct life *life);
 
-/* Sends a frame of `size` payload bytes from one life to another; what node_send() returns. */
+/* Sends a frame of `size` payload bytes from one life to another; what node_send() returns. Where
+ * there is raw Ethernet it takes either lane by chance, or the one that is named. */
 int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t size);
+int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_lane lane);
+/* The same over IP, behind what was sent over raw Ethernet (node_send_behind()). */
+int vm_sim_send_behind(struct life *from, uint32_t to);
 
 /* Lets time pass, until the first failure. */
 void vm_sim_run(struct vm_sim *sim, uint64_t duration_us);

@@ -1,4 +1,4 @@
-/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/reception.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
  * vm_test.c - whole VMs in the simulator (vm_sim.h): some stories that assert what must happen, and
  * thousands of seeds of random weather after which everything must agree again.
@@ -25,6 +25,7 @@ static struct vm_sim *create(uint64_t seed, uint32_t hosts)
         .fail_timeout_us = 5 * SECOND,
         .join_timeout_us = 20 * SECOND,
         .encrypt = seed % 2 == 0,
+        .ether = seed % 5 != 0,
         .trace = getenv("TRACE") != NULL};
 
     return vm_sim_create(&config);
@@ -554,6 +555,7 @@ static bool run_weather(uint64_t seed, bool trace)
                                    .fail_timeout_us = 5 * SECOND,
                                    .join_timeout_us = 20 * SECOND,
                                    .encrypt = seed % 2 == 0,
+                                   .ether = seed % 5 != 0,
                                    .trace = trace};
     bool ok;
 

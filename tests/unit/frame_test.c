@@ -43,7 +43,7 @@ static void bad_headers_are_refused_by_name(void)
         const char *why;
     } rungs[] = {
         {1, 2, "FRAME_PAYLOAD_MAX"}, {4, 0, "kind"},        {4, 255, "kind"},
-        {5, 0x10, "flags"},          {6, 1, "reserved"},    {7, 1, "reserved"},
+        {5, 0x20, "flags"},          {6, 1, "reserved"},    {7, 1, "reserved"},
         {8, 0x40, "30 bits"},        {12, 0x80, "30 bits"},
     };
     for (size_t i = 0; i < sizeof rungs / sizeof rungs[0]; i++) {

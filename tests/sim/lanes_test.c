@@ -1,0 +1,241 @@
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/*
+ * lanes_test.c - the two lanes of a node, IP and raw Ethernet: each keeps its frames in order under
+ * faults, what was recorded on one means nothing on the other, raw Ethernet that is cut takes
+ * nothing else with it, and what must come behind its frames does.
+ */
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/node_state.h"
+#include "tests/sim/vm_sim.h"
+#include "tests/unit/runner.h"
+
+#define SECOND VM_SIM_SECOND
+#define FRAMES 200
+#define SEEDS 100
+#define RECORD_MAX 4096
+
+static struct vm_sim *create(uint64_t seed, uint32_t hosts, bool ether)
+{
+    struct vm_sim_config config = {.network = {.seed = seed, .ports = hosts, .delay_us = 200},
+                                   .fail_timeout_us = 5 * SECOND,
+                                   .join_timeout_us = 20 * SECOND,
+                                   .encrypt = seed % 2 == 0,
+                                   .ether = ether,
+                                   .trace = getenv("TRACE") != NULL};
+
+    return vm_sim_create(&config);
+}
+
+static void start(struct vm_sim *sim, uint32_t hosts)
+{
+    vm_sim_bootstrap(sim, 0);
+    for (uint32_t host = 1; host < hosts; host++)
+        vm_sim_launch(sim, host);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+}
+
+static struct vm_sim *create_up(uint64_t seed, uint32_t hosts, bool ether)
+{
+    struct vm_sim *sim = create(seed, hosts, ether);
+
+    start(sim, hosts);
+    return sim;
+}
+
+static void finish(struct vm_sim *sim)
+{
+    if (vm_sim_failure(sim))
+        printf("%s\n", vm_sim_failure(sim));
+    CU_ASSERT_PTR_NULL(vm_sim_failure(sim));
+    vm_sim_destroy(sim);
+}
+
+static void make_bad(struct vm_sim *sim, uint64_t seed)
+{
+    struct network_config bad = {.seed = seed,
+                                 .loss_ppm = 50000,
+                                 .duplicate_ppm = 10000,
+                                 .reorder_ppm = 50000,
+                                 .corrupt_ppm = 5000,
+                                 .delay_us = 100,
+                                 .reorder_us = 1000};
+
+    network_configure(vm_sim_network(sim), &bad);
+}
+
+/* Before any session on it there is none, but both ends can have one. */
+static void frames_take_the_lane_that_they_name(void)
+{
+    struct vm_sim *sim = create_up(1, 2, true);
+    struct life *from = vm_sim_life(sim, 1), *to = vm_sim_life(sim, 2);
+
+    CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_CLOSED);
+    CU_ASSERT_EQUAL(vm_sim_stat(from, "ether.datagrams_sent"), 0);
+    vm_sim_send_over(from, 2, 60000, LANE_ETHER);
+    vm_sim_send_over(from, 2, 60000, LANE_IP);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
+    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 1);
+    CU_ASSERT_EQUAL(to->lane_received[LANE_IP][1], 1);
+    CU_ASSERT(vm_sim_stat(from, "ether.bytes_sent") > 60000);
+    CU_ASSERT(vm_sim_stat(from, "ether.bytes_sent") < 72000);
+    finish(sim);
+}
+
+static void without_ether_they_take_ip(void)
+{
+    struct vm_sim *sim = create_up(2, 2, false);
+    struct life *from = vm_sim_life(sim, 1);
+
+    CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_NONE);
+    vm_sim_send_over(from, 2, 5000, LANE_ETHER);
+    node_open_ether(from->node, 2, vm_sim_now(sim));
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_IP][1], 1);
+    finish(sim);
+}
+
+/* A session can be opened, or found impossible, before anything is sent. */
+static void opening(void)
+{
+    struct vm_sim *sim = create_up(3, 3, true);
+    struct life *from = vm_sim_life(sim, 1);
+
+    node_open_ether(from->node, 2, vm_sim_now(sim));
+    vm_sim_touch(from);
+    vm_sim_run(sim, SECOND / 10);
+    CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
+    vm_sim_cut_ether(sim, true);
+    node_open_ether(from->node, 3, vm_sim_now(sim));
+    vm_sim_touch(from);
+    vm_sim_run(sim, SECOND / 10);
+    CU_ASSERT_EQUAL(node_ether_state(from->node, 3), NODE_ETHER_OPENING);
+    vm_sim_run(sim, 20 * SECOND);
+    CU_ASSERT_EQUAL(node_ether_state(from->node, 3), NODE_ETHER_CLOSED);
+    finish(sim);
+}
+
+/* Raw Ethernet that carries nothing takes no host with it, and its frames arrive once it does. */
+static void a_cut_of_ether_alone(void)
+{
+    struct vm_sim *sim = create_up(4, 3, true);
+
+    vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_ETHER);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    vm_sim_cut_ether(sim, true);
+    vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_ETHER);
+    for (int i = 0; i < 60; i++) {
+        vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_IP);
+        vm_sim_run(sim, SECOND);
+    }
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->gone + vm_sim_life(sim, 1)->suspected, 0);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_IP][1], 60);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_ETHER][1], 1);
+    vm_sim_cut_ether(sim, false);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 5 * SECOND));
+    finish(sim);
+}
+
+static bool all_behind(struct vm_sim *sim)
+{
+    return vm_sim_life(sim, 2)->behind == FRAMES / 10 && vm_sim_is_converged(sim);
+}
+
+/* Each tenth frame is followed by one over IP that may not overtake it (vm_sim.c checks that). */
+static void behind(uint64_t seed)
+{
+    struct vm_sim *sim = create_up(seed, 2, true);
+    struct life *from = vm_sim_life(sim, 1);
+
+    make_bad(sim, seed);
+    for (uint32_t i = 0; i < FRAMES; i++) {
+        vm_sim_send(sim, from, 2, 4 + (uint32_t)random_below(vm_sim_random(sim), 20000));
+        if (i % 10 == 9)
+            CU_ASSERT_EQUAL(vm_sim_send_behind(from, 2), 0);
+        vm_sim_run(sim, random_below(vm_sim_random(sim), 3000));
+    }
+    CU_ASSERT(vm_sim_run_until(sim, all_behind, 60 * SECOND));
+    finish(sim);
+}
+
+static void what_must_come_behind_does(void)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        behind(seed);
+}
+
+/* The lanes have other keys: the same datagram, authentic on one, is nothing on the other. */
+struct recording {
+    struct {
+        uint32_t from, to;
+        size_t size;
+        uint8_t bytes[9000];
+    } datagrams[RECORD_MAX];
+    size_t count;
+};
+
+static void record(void *context, uint32_t from, uint32_t to, const uint8_t *bytes, size_t size)
+{
+    struct recording *r = context;
+
+    if (r->count == RECORD_MAX || size > sizeof r->datagrams[0].bytes)
+        return;
+    r->datagrams[r->count].from = from;
+    r->datagrams[r->count].to = to;
+    r->datagrams[r->count].size = size;
+    memcpy(r->datagrams[r->count++].bytes, bytes, size);
+}
+
+static uint64_t refused(const struct life *life)
+{
+    return vm_sim_stat(life, "ether.refused_mac") + vm_sim_stat(life, "ether.refused_session");
+}
+
+/* All of it, from the first HELLO on. */
+static void recordings_do_not_cross(void)
+{
+    struct vm_sim *sim = create(6, 2, true);
+    struct recording *r = calloc(1, sizeof *r);
+    size_t to_victim = 0;
+
+    vm_sim_set_tap(sim, record, r);
+    start(sim, 2);
+    struct life *victim = vm_sim_life(sim, 1);
+    for (int i = 0; i < 50; i++)
+        vm_sim_send_over(vm_sim_life(sim, 2), 1, 5000, LANE_IP);
+    vm_sim_send_over(vm_sim_life(sim, 2), 1, 5000, LANE_ETHER);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
+    vm_sim_set_tap(sim, NULL, NULL);
+    uint64_t before = refused(victim), opened = vm_sim_stat(victim, "session.opened");
+    uint64_t sent = vm_sim_stat(victim, "ether.datagrams_sent");
+    for (size_t i = 0; i < r->count; i++) {
+        to_victim += r->datagrams[i].to == 0;
+        vm_sim_inject_ether(sim, r->datagrams[i].from, r->datagrams[i].to, r->datagrams[i].bytes,
+                            r->datagrams[i].size);
+    }
+    CU_ASSERT(to_victim > 30);
+    CU_ASSERT_EQUAL(refused(victim) - before, to_victim);
+    CU_ASSERT_EQUAL(vm_sim_stat(victim, "session.opened"), opened);
+    CU_ASSERT_EQUAL(vm_sim_stat(victim, "ether.datagrams_sent"), sent);
+    vm_sim_check_converged(sim);
+    free(r);
+    finish(sim);
+}
+
+static const struct test_case CASES[] = {
+    {"frames take the lane that they name", frames_take_the_lane_that_they_name},
+    {"without raw Ethernet they take IP", without_ether_they_take_ip},
+    {"opening", opening},
+    {"a cut of raw Ethernet alone", a_cut_of_ether_alone},
+    {"what must come behind does", what_must_come_behind_does},
+    {"recordings do not cross", recordings_do_not_cross},
+};
+
+int main(void)
+{
+    return covey_test_main("lanes", CASES, sizeof CASES / sizeof CASES[0]);
+}
