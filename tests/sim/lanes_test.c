@@ -192,7 +192,8 @@ static void record(void *context, uint32_t from, uint32_t to, const uint8_t *byt
 
 static uint64_t refused(const struct life *life)
 {
-    return vm_sim_stat(life, "ether.refused_mac") + vm_sim_stat(life, "ether.refused_session");
+    return vm_sim_stat(life, "ether.refused_mac") + vm_sim_stat(life, "ether.refused_session") +
+           vm_sim_stat(life, "ether.refused_replay");
 }
 
 /* All of it, from the first HELLO on. */
