@@ -23,6 +23,7 @@
  *     given since is given back
  *   LOCK_ACQUIRE: name=text try=u8 -> fence=u64 · LOCK_RELEASE: name fence=u64 -> empty
  *   LOCK_OWNER (a question): name -> task=u32 fence=u64
+ *   VIEW_...: see view.h · LEADER_...: leader.h · CONSENSUS_...: consensus.h
  */
 #ifndef COVEY_PROTO_COMMAND_H
 #define COVEY_PROTO_COMMAND_H
@@ -50,7 +51,22 @@ enum command_party { COMMAND_OF_VM = 1, COMMAND_OF_DAEMON = 2, COMMAND_OF_TASK =
     X(5, CANCEL, STATE, COMMAND_OF_TASK)                                                           \
     X(20, LOCK_ACQUIRE, LOCK, COMMAND_OF_TASK)                                                     \
     X(21, LOCK_RELEASE, LOCK, COMMAND_OF_TASK)                                                     \
-    X(22, LOCK_OWNER, LOCK, QUERY)
+    X(22, LOCK_OWNER, LOCK, QUERY)                                                                 \
+    X(50, VIEW_JOIN, VIEW, COMMAND_OF_TASK)                                                        \
+    X(51, VIEW_LEAVE, VIEW, COMMAND_OF_TASK)                                                       \
+    X(52, VIEW_EXPEL, VIEW, COMMAND_OF_TASK)                                                       \
+    X(53, VIEW_NEXT, VIEW, COMMAND_OF_TASK)                                                        \
+    X(54, VIEW_PUT, VIEW, COMMAND_OF_TASK)                                                         \
+    X(55, VIEW_LOOK, VIEW, QUERY)                                                                  \
+    X(56, VIEW_GET, VIEW, QUERY)                                                                   \
+    X(60, LEADER_STAND, LEADER, COMMAND_OF_TASK)                                                   \
+    X(61, LEADER_RESIGN, LEADER, COMMAND_OF_TASK)                                                  \
+    X(62, LEADER_NEXT, LEADER, COMMAND_OF_TASK)                                                    \
+    X(63, LEADER_LOOK, LEADER, QUERY)                                                              \
+    X(70, CONSENSUS_PROPOSE, CONSENSUS, COMMAND_OF_TASK)                                           \
+    X(71, CONSENSUS_LEARN, CONSENSUS, COMMAND_OF_TASK)                                             \
+    X(72, CONSENSUS_FORGET, CONSENSUS, COMMAND_OF_TASK)                                            \
+    X(73, CONSENSUS_LOOK, CONSENSUS, QUERY)
 
 enum command_kind {
 #define COMMAND_ENUM(number, name, engine, party) COMMAND_##name = number,

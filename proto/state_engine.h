@@ -12,7 +12,11 @@
 #include "proto/state.h"
 
 /* X(NAME, struct state_engine); their order is that of consequences and of the saved state. */
-#define STATE_ENGINES(X) X(LOCK, lock_engine)
+#define STATE_ENGINES(X)                                                                           \
+    X(LOCK, lock_engine)                                                                           \
+    X(VIEW, view_engine)                                                                           \
+    X(LEADER, leader_engine)                                                                       \
+    X(CONSENSUS, consensus_engine)
 
 /* What ended: a task, or a host with all its tasks (task: 0). */
 struct state_gone {
@@ -48,6 +52,7 @@ struct state_engine {
 };
 
 extern const struct state_engine lock_engine;
+extern const struct state_engine view_engine, leader_engine, consensus_engine;
 
 /* ---- for engines ---- */
 
