@@ -44,6 +44,16 @@ static void get_hello(struct cursor *c, struct hello *hello)
     cursor_get_bytes(c, hello->nonce, AUTH_NONCE_BYTES);
 }
 
+const char *datagram_kind_name(int kind)
+{
+    static const char *const names[] = {
+#define KIND_ROW(number, name, text) [number] = text,
+        DATAGRAM_KINDS(KIND_ROW)
+#undef KIND_ROW
+    };
+    return kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? NULL : names[kind];
+}
+
 /* The exact size of a datagram of that kind; 0: any from the smallest sealed one, -1: no kind. */
 static int kind_bytes(uint8_t kind)
 {

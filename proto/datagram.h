@@ -50,18 +50,24 @@
 #define REFUSE_BYTES (DATAGRAM_HEAD_BYTES + 8 + AUTH_TAG_BYTES)
 #define CONFIRM_BYTES (DATAGRAM_OVERHEAD_BYTES + HELLO_BODY_BYTES + AUTH_NONCE_BYTES)
 
+/* X(number, NAME, "name as covey sniff shows it") */
+#define DATAGRAM_KINDS(X)                                                                          \
+    X(1, HELLO, "hello")                                                                           \
+    X(2, WELCOME, "welcome")                                                                       \
+    X(3, REFUSE, "refuse")                                                                         \
+    X(4, CONFIRM, "confirm")                                                                       \
+    X(5, DATA, "data")                                                                             \
+    X(6, PING, "ping")                                                                             \
+    X(7, PONG, "pong")                                                                             \
+    X(8, PROBE, "probe")   /* "do you hear host target?" */                                        \
+    X(9, PROBED, "probed") /* "I hear host target" */                                              \
+    X(10, CALL, "call")    /* to the coordinator: "I cannot reach target: have it call me" */      \
+    X(11, CALL_BACK, "call-back") /* from the coordinator: "shake hands with target" */
+
 enum datagram_kind {
-    DATAGRAM_HELLO = 1,
-    DATAGRAM_WELCOME = 2,
-    DATAGRAM_REFUSE = 3,
-    DATAGRAM_CONFIRM = 4,
-    DATAGRAM_DATA = 5,
-    DATAGRAM_PING = 6,
-    DATAGRAM_PONG = 7,
-    DATAGRAM_PROBE = 8,     /* "do you hear host target?" */
-    DATAGRAM_PROBED = 9,    /* "I hear host target" */
-    DATAGRAM_CALL = 10,     /* to the coordinator: "I cannot reach target: have it call me" */
-    DATAGRAM_CALL_BACK = 11 /* from the coordinator: "shake hands with target" */
+#define DATAGRAM_ENUM(number, name, text) DATAGRAM_##name = number,
+    DATAGRAM_KINDS(DATAGRAM_ENUM)
+#undef DATAGRAM_ENUM
 };
 
 enum datagram_reason {
@@ -106,6 +112,9 @@ enum datagram_refusal {
 /* Takes a datagram apart without judging its authenticity. */
 enum datagram_refusal datagram_decode(const uint8_t *bytes, size_t size, uint32_t vm,
                                       struct datagram *d);
+
+/* "hello", or NULL for an unknown kind. */
+const char *datagram_kind_name(int kind);
 
 /* Says where the body of a sealed datagram can be read, payload_bytes long, and reads it. */
 void datagram_set_body(struct datagram *d, const uint8_t *body);
