@@ -36,7 +36,7 @@ DAEMON_LIB_SRC := $(wildcard lib/stream.c lib/link*.c lib/ring.c)
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
-DAEMON_LIBS := -lev -lsodium -linih -lpthread -lm
+DAEMON_LIBS := -lev -lsodium -linih -lpcap -lpthread -lm
 LIB_LIBS := -lsodium -lpthread
 TOOLS_LIBS := -ledit -ljansson -lm
 

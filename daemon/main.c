@@ -13,6 +13,7 @@
 #include "daemon/detach.h"
 #include "daemon/examine.h"
 #include "daemon/launchrun.h"
+#include "daemon/sniff.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
  */
@@ -81,7 +82,7 @@ static int serve(const struct options *options, const struct conf *conf,
     return status;
 }
 
-/* What coveyd does for `covey doctor` in place of being a daemon. */
+/* What coveyd does for `covey doctor` and `covey sniff` in place of being a daemon. */
 static int assist(const struct options *options)
 {
     struct conf conf;
@@ -89,10 +90,12 @@ static int assist(const struct options *options)
     int status = conf_load(&conf, options, &bad_conf);
     if (options->examine)
         status = examine(options, &conf, status == 0 ? NULL : &bad_conf, &why);
-    else if (status == 0)
-        status = launchrun(options, &conf, &why);
-    else
+    else if (status != 0)
         why = bad_conf;
+    else if (options->sniff)
+        status = sniff(options, &conf, &why);
+    else
+        status = launchrun(options, &conf, &why);
     if (status != 0)
         fprintf(stderr, "coveyd: %s\n", why.text);
     return status == 0 ? 0 : 1;
@@ -115,7 +118,7 @@ int main(int argc, char **argv)
     int status = options_parse(&options, argc, argv, &why);
     if (status == OPTIONS_DONE)
         return 0;
-    if (status == OPTIONS_GO && (options.examine || options.launch))
+    if (status == OPTIONS_GO && (options.examine || options.launch || options.sniff))
         return assist(&options);
     if (status == OPTIONS_GO)
         status = load(&options, &conf, &invitation, config_path, &why);

@@ -11,7 +11,7 @@ static const char usage[] =
     "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
     "              [--cwd DIR] [--fault LIST] [--encrypt] [--foreground] [--verbose]\n"
     "       coveyd --join [...]\n"
-    "       coveyd --examine [...] | --launch [...]\n"
+    "       coveyd --examine [...] | --launch [...] | --sniff [...]\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
     "of the virtual machine that the line on standard input speaks of.\n"
@@ -32,19 +32,31 @@ static const char usage[] =
     "  --verbose       log more\n"
     "  --examine       print what is wrong with this machine; covey doctor calls it\n"
     "  --launch        run a command on another host, through its launcher; likewise\n"
+    "  --sniff         show what Covey says on the wire; covey sniff calls it\n"
     "  --help, --version\n";
 
 static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},        {"address", required_argument, NULL, 'a'},
-    {"bind", required_argument, NULL, 'b'},   {"interface", required_argument, NULL, 'i'},
-    {"speed", required_argument, NULL, 's'},  {"port", required_argument, NULL, 'p'},
-    {"config", required_argument, NULL, 'c'}, {"cwd", required_argument, NULL, 'd'},
-    {"fault", required_argument, NULL, 'F'},  {"foreground", no_argument, NULL, 'f'},
-    {"verbose", no_argument, NULL, 'v'},      {"examine", no_argument, NULL, 'x'},
-    {"launch", no_argument, NULL, 'L'},       {"join", no_argument, NULL, 'j'},
-    {"encrypt", no_argument, NULL, 'e'},      {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    {"vm", required_argument, NULL, 'm'},
+    {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},
+    {"address", required_argument, NULL, 'a'},
+    {"bind", required_argument, NULL, 'b'},
+    {"interface", required_argument, NULL, 'i'},
+    {"speed", required_argument, NULL, 's'},
+    {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'},
+    {"cwd", required_argument, NULL, 'd'},
+    {"fault", required_argument, NULL, 'F'},
+    {"foreground", no_argument, NULL, 'f'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"examine", no_argument, NULL, 'x'},
+    {"launch", no_argument, NULL, 'L'},
+    {"join", no_argument, NULL, 'j'},
+    {"encrypt", no_argument, NULL, 'e'},
+    {"sniff", no_argument, NULL, 'S'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 /* Where an option's value goes; NULL for one without. */
@@ -91,6 +103,9 @@ static int options_set(struct options *o, int letter)
     case 'L':
         o->launch = true;
         break;
+    case 'S':
+        o->sniff = true;
+        break;
     case 'h':
         return fputs(usage, stdout), OPTIONS_DONE;
     case 'V':
@@ -115,7 +130,7 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     }
     options->operands = argv + optind;
     options->operand_count = argc - optind;
-    if (optind < argc && !options->examine && !options->launch)
+    if (optind < argc && !options->examine && !options->launch && !options->sniff)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
     if (options->join && options->encrypt)
         return failure_set(why, "--encrypt is for the daemon that starts the VM");

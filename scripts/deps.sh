@@ -12,6 +12,7 @@ libc6-dev           stdio.h
 libev-dev           ev.h
 libsodium-dev       sodium.h
 libinih-dev         ini.h
+libpcap-dev         pcap/pcap.h
 libjansson-dev      jansson.h
 libedit-dev         histedit.h
 libpng-dev          png.h

@@ -64,6 +64,14 @@ static void add_launchers(struct complete *complete, struct tool *tool)
     complete_add(complete, "local");
 }
 
+static void add_lanes(struct complete *complete, struct tool *tool)
+{
+    (void)tool;
+    complete_add(complete, "udp");
+    complete_add(complete, "ether");
+    complete_add(complete, "tcp");
+}
+
 /* A pattern that matches what begins with the prefix, its own wildcards taken literally. */
 static char *pattern_of(const char *prefix)
 {
@@ -94,6 +102,20 @@ static void add_files(struct complete *complete, struct tool *tool)
     free(pattern);
 }
 
+/* Network interfaces, and files of captured packets. */
+static void add_interfaces(struct complete *complete, struct tool *tool)
+{
+    static const char folder[] = "/sys/class/net/";
+    glob_t found;
+    complete_add(complete, "any");
+    if (glob("/sys/class/net/*", 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            complete_add(complete, found.gl_pathv[i] + sizeof folder - 1);
+        globfree(&found);
+    }
+    add_files(complete, tool);
+}
+
 void candidate_add(struct complete *complete, struct tool *tool, const char *placeholder)
 {
     static const struct {
@@ -105,7 +127,8 @@ void candidate_add(struct complete *complete, struct tool *tool, const char *pla
         {"ROUTE", add_routes},         {"LAUNCHER", add_launchers},
         {"FILE", add_files},           {"DIR", add_files},
         {"PATH", add_files},           {"PROG", add_files},
-        {"BENCHMARK", add_benchmarks},
+        {"BENCHMARK", add_benchmarks}, {"LANE", add_lanes},
+        {"INTERFACE", add_interfaces},
     };
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         if (strcmp(sources[i].placeholder, placeholder) == 0)

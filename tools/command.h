@@ -30,6 +30,7 @@ struct command {
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
     ROW(doctor)                                                                                    \
+    ROW(sniff)                                                                                     \
     ROW(bench)                                                                                     \
     ROW(console)                                                                                   \
     ROW(help)                                                                                      \

@@ -1,0 +1,13 @@
+/*
+ * sniff.h - `coveyd --sniff`: shows what Covey says on the wire. The essay stands in sniff.c.
+ */
+#ifndef COVEY_DAEMON_SNIFF_H
+#define COVEY_DAEMON_SNIFF_H
+
+#include "daemon/conf.h"
+#include "daemon/options.h"
+
+/* Captures and prints, as the operands say. Returns 0, or -1 with *why. */
+int sniff(const struct options *options, const struct conf *conf, struct failure *why);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * sniff_note.c - one function a subject, one row a kind. They read the beginning of a payload and
+ * write a few words; what is cut short or malformed gets none.
+ */
+#include "daemon/sniff_note.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/control.h"
+#include "proto/table.h"
+
+typedef void note_writer(struct sniff_frame *f, struct cursor *c);
+
+/* The words, if the cursor read all that they are of. */
+__attribute__((format(printf, 3, 4))) static void say(struct sniff_frame *f, const struct cursor *c,
+                                                      const char *format, ...)
+{
+    va_list list;
+
+    if (!cursor_ok(c))
+        return;
+    va_start(list, format);
+    vsnprintf(f->note, sizeof f->note, format, list);
+    va_end(list);
+}
+
+static void read_message(struct sniff_frame *f, struct cursor *c)
+{
+    f->has_message = message_header_decode(c->at, cursor_left(c), &f->message) == NULL;
+}
+
+static void note_data(struct sniff_frame *f, struct cursor *c)
+{
+    if (f->frame.flags & FRAME_FIRST)
+        read_message(f, c);
+}
+
+static void note_mcast(struct sniff_frame *f, struct cursor *c)
+{
+    unsigned count = cursor_get_u16(c);
+    uint8_t flags = cursor_get_u8(c);
+
+    cursor_get_u8(c);
+    cursor_get_view(c, (size_t)count * CONTROL_RECEIVER_BYTES);
+    say(f, c, "to %u tasks", count);
+    if (flags & FRAME_FIRST)
+        read_message(f, c);
+}
+
+static void note_credit(struct sniff_frame *f, struct cursor *c)
+{
+    unsigned long long bytes = cursor_get_u64(c);
+
+    say(f, c, "to byte %llu", bytes);
+}
+
+static void note_reply(struct sniff_frame *f, struct cursor *c)
+{
+    struct control_reply reply;
+
+    control_get_reply(c, &reply);
+    say(f, c, "to request %u: %d", reply.request, reply.status);
+}
+
+static void note_request(struct sniff_frame *f, struct cursor *c)
+{
+    uint32_t request = cursor_get_u32(c);
+
+    say(f, c, "request %u", request);
+}
+
+static void note_spawn(struct sniff_frame *f, struct cursor *c)
+{
+    uint32_t request = cursor_get_u32(c), count = cursor_get_u32(c);
+
+    say(f, c, "request %u, of %u", request, count);
+}
+
+static void note_signal(struct sniff_frame *f, struct cursor *c)
+{
+    struct control_signal s;
+
+    control_get_signal(c, &s);
+    say(f, c, "request %u, signal %d to t%x", s.request, s.signal, s.tid);
+}
+
+static void note_watch(struct sniff_frame *f, struct cursor *c)
+{
+    uint32_t tid = cursor_get_u32(c);
+
+    say(f, c, "t%x", tid);
+}
+
+static void note_group(struct sniff_frame *f, struct cursor *c)
+{
+    struct control_group g;
+
+    control_get_group(c, &g, f->frame.kind == FRAME_GROUP_BARRIER);
+    say(f, c, "request %u, '%s'", g.request, g.name);
+}
+
+/* All link frames begin alike. */
+static void note_link(struct sniff_frame *f, struct cursor *c)
+{
+    uint8_t nonce[AUTH_NONCE_BYTES], route;
+
+    cursor_get_bytes(c, nonce, sizeof nonce);
+    route = cursor_get_u8(c);
+    say(f, c, "%02x%02x%02x%02x, route %u", nonce[0], nonce[1], nonce[2], nonce[3], route);
+}
+
+static void note_link_key(struct sniff_frame *f, struct cursor *c)
+{
+    uint8_t nonce[AUTH_NONCE_BYTES];
+
+    cursor_get_bytes(c, nonce, sizeof nonce); /* the key is nobody's business */
+    say(f, c, "%02x%02x%02x%02x", nonce[0], nonce[1], nonce[2], nonce[3]);
+}
+
+static void note_table(struct sniff_frame *f, struct cursor *c)
+{
+    struct table_head head;
+
+    table_get_head(c, &head);
+    say(f, c, "%s, version %llu.%llu, %u rows", head.flags & TABLE_FULL ? "whole" : "change",
+        (unsigned long long)head.epoch, (unsigned long long)head.version, head.count);
+}
+
+static void note_host(struct sniff_frame *f, struct cursor *c)
+{
+    struct host host;
+
+    control_get_host(c, &host);
+    say(f, c, "'%s'", host.name);
+}
+
+static note_writer *writer_of(uint8_t kind)
+{
+    static note_writer *const writers[UINT8_MAX + 1] = {
+        [FRAME_DATA] = note_data,
+        [FRAME_CREDIT] = note_credit,
+        [FRAME_LINK_OPEN] = note_link,
+        [FRAME_LINK_KEY] = note_link_key,
+        [FRAME_LINK_ACCEPT] = note_link,
+        [FRAME_LINK_REFUSE] = note_link,
+        [FRAME_MCAST] = note_mcast,
+        [FRAME_REPLY] = note_reply,
+        [FRAME_HOSTS] = note_request,
+        [FRAME_TASKS] = note_request,
+        [FRAME_SPAWN] = note_spawn,
+        [FRAME_SIGNAL] = note_signal,
+        [FRAME_WATCH] = note_watch,
+        [FRAME_GONE] = note_watch,
+        [FRAME_OUTPUT] = note_watch,
+        [FRAME_OUTPUT_ACK] = note_watch,
+        [FRAME_ADD_HOSTS] = note_request,
+        [FRAME_REMOVE_HOSTS] = note_request,
+        [FRAME_HALT] = note_request,
+        [FRAME_STATS] = note_request,
+        [FRAME_GROUP_JOIN] = note_group,
+        [FRAME_GROUP_LEAVE] = note_group,
+        [FRAME_GROUP_MEMBERS] = note_group,
+        [FRAME_GROUP_BARRIER] = note_group,
+        [FRAME_GROUP_CANCEL] = note_request,
+        [FRAME_JOIN] = note_host,
+        [FRAME_TABLE] = note_table,
+    };
+
+    return writers[kind];
+}
+
+void sniff_note(struct sniff_frame *f, const uint8_t *payload, size_t size)
+{
+    struct cursor c = cursor_reader(payload, size);
+    note_writer *writer = writer_of(f->frame.kind);
+
+    f->has_message = false;
+    f->note[0] = '\0';
+    if (writer != NULL)
+        writer(f, &c);
+}
