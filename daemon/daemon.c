@@ -11,6 +11,7 @@
  *   backlog.c     how much other hosts' tasks may have waiting here
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
  *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, groups.c, stats.c; link.c;
+ *                 services.c, agreement.c: what tasks agree on through the daemons;
  *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what
  *                 they say, and which of it tells; version.c
  *   task.c        the task table; process.c starts processes, exit.c ends tasks
@@ -41,6 +42,7 @@
 
 #include <sodium.h>
 
+#include "daemon/agreement.h"
 #include "daemon/bootstrap.h"
 #include "daemon/candidate.h"
 #include "daemon/connection.h"
@@ -51,6 +53,7 @@
 #include "daemon/local.h"
 #include "daemon/ready.h"
 #include "daemon/route.h"
+#include "daemon/services.h"
 #include "daemon/sockaddr.h"
 #include "daemon/udp.h"
 #include "daemon/watch.h"
@@ -208,6 +211,8 @@ static void settle(void *context)
     struct daemon *d = context;
     hosts_settle(d);
     launch_settle(d);
+    agreement_settle(d);
+    services_settle(d);
     ending_leave(d);
     uint64_t next_us = node_step(d->node, loop_now_us());
     uint64_t fault_us = d->faults == NULL ? UINT64_MAX : fault_line_step(d->faults, loop_now_us());
@@ -400,7 +405,8 @@ static int tables_create(struct daemon *d, struct failure *why)
     d->loop = loop_create();
     d->groups = groups_create(d);
     if (d->loop == NULL || d->groups == NULL || tasks_init(&d->tasks, d) != 0 ||
-        ending_create(d) != 0 || signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
+        agreement_create(d) != 0 || services_create(d) != 0 || ending_create(d) != 0 ||
+        signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
         return failure_set(why, "memory is exhausted");
     return 0;
 }
@@ -487,6 +493,8 @@ void daemon_destroy(struct daemon *d)
     fault_line_destroy(d->faults);
     udp_destroy(d->udp);
     group_table_destroy(d->groups);
+    services_destroy(d->services);
+    agreement_destroy(d->agreement);
     ending_destroy(d->ending);
     loop_destroy(d->loop);
     log_close(&d->log);

@@ -47,10 +47,12 @@ struct daemon {
 
     struct local *local; /* the socket on which tasks call */
     struct tasks tasks;
-    struct launch *launches;    /* hosts being added */
-    struct group_table *groups; /* used while this host coordinates */
-    struct ending *ending;      /* how the daemon ends */
-    struct removal *removals;   /* hosts being removed */
+    struct launch *launches;     /* hosts being added */
+    struct group_table *groups;  /* used while this host coordinates */
+    struct agreement *agreement; /* the agreed state; and what tasks here want of it */
+    struct services *services;
+    struct ending *ending;    /* how the daemon ends */
+    struct removal *removals; /* hosts being removed */
     bool halt_wanted;
     struct loop_signal *on_term, *on_int, *on_hup;
 

@@ -12,6 +12,7 @@
  */
 #include "daemon/route.h"
 
+#include "daemon/agreement.h"
 #include "daemon/backlog.h"
 #include "daemon/connection.h"
 #include "daemon/groups.h"
@@ -22,6 +23,7 @@
 #include "daemon/output.h"
 #include "daemon/ps.h"
 #include "daemon/reply.h"
+#include "daemon/services.h"
 #include "daemon/spawn.h"
 #include "daemon/stats.h"
 #include "daemon/watch.h"
@@ -47,6 +49,12 @@ static route_handler *const handlers[] = {
     [FRAME_GROUP_MEMBERS] = groups_on_members,
     [FRAME_GROUP_BARRIER] = groups_on_barrier,
     [FRAME_GROUP_CANCEL] = groups_on_cancel,
+    [FRAME_SERVICE] = services_on_service,
+    [FRAME_APPLIED] = services_on_applied,
+    [FRAME_EVENT] = services_on_event,
+    [FRAME_PROPOSE] = agreement_on_propose,
+    [FRAME_RESEND] = agreement_on_resend,
+    [FRAME_ASK] = agreement_on_ask,
 };
 #define HANDLERS (sizeof handlers / sizeof handlers[0])
 
@@ -66,6 +74,7 @@ static bool is_request(uint8_t kind)
     case FRAME_GROUP_LEAVE:
     case FRAME_GROUP_MEMBERS:
     case FRAME_GROUP_BARRIER:
+    case FRAME_SERVICE:
         return true;
     default:
         return false;
@@ -196,6 +205,9 @@ static const char *party_refused(const struct frame *frame)
         break;
     case DAEMON_TO_TASK:
         ok = !from_task && to_task;
+        break;
+    case DAEMON_TO_DAEMON:
+        ok = !from_task && !to_task;
         break;
     case ANY_TO_TASK:
         ok = to_task || (frame->kind == FRAME_GONE && !from_task);

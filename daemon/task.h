@@ -70,6 +70,7 @@ struct task {
     bool enrolled; /* a stream was attached once */
     bool killed;   /* its end was asked for */
     bool reaped;
+    bool served; /* it asked for what all daemons agree on; see services.c */
     bool left;   /* it said so itself; its process may go on */
     bool broken; /* a frame for it was lost: it is disconnected next */
     char command[CONTROL_COMMAND_MAX + 1];

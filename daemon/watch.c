@@ -9,11 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/agreement.h"
 #include "daemon/connection.h"
 #include "daemon/exit.h"
 #include "daemon/groups.h"
 #include "daemon/launch.h"
 #include "daemon/output.h"
+#include "daemon/services.h"
 #include "lib/covey.h"
 
 #define GONE_BYTES 12
@@ -134,6 +136,7 @@ void watch_announce(struct task *task)
         watch_send_gone(d, task->watchers[i], &gone);
     for (struct task *other = d->tasks.first; other != NULL; other = other->next)
         watcher_forget(other, task->tid);
+    services_task_gone(d, task);
     task_gone(d, task->tid);
 }
 
@@ -173,6 +176,8 @@ static void host_event_tell(struct daemon *d, const struct host *host, int event
 void watch_host_event(struct daemon *d, const struct host *host, int event)
 {
     host_event_tell(d, host, event);
-    if (event == NODE_HOST_GONE)
-        host_gone(d, host->index);
+    if (event != NODE_HOST_GONE)
+        return;
+    agreement_host_gone(d, host);
+    host_gone(d, host->index);
 }

@@ -156,6 +156,9 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
     case FRAME_HOST_EVENT:
         on_host_event(vm, frame, payload);
         break;
+    case FRAME_NOTICE:
+        service_on_notice(vm, frame, payload);
+        break;
     default:
         break; /* a kind that no task gets: a newer daemon's, and no harm */
     }

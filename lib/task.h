@@ -173,11 +173,14 @@ struct conn {
     bool in_routed; /* in_frame's head was looked at */
 };
 
+#define SERVICE_BYTES 8192 /* of a command or a question: its kind and what follows */
+
 struct request {
     struct request *next;
     uint32_t number;
     uint32_t host; /* index of the daemon asked */
     bool done;
+    bool service; /* of the state that the daemons agree on: see service.c */
     int status;
     uint8_t *content; /* grows frame by frame */
     size_t size;
@@ -415,6 +418,30 @@ int hosts_ask(struct covey *vm, struct covey_host **hosts);
 /* ---- enrol.c ---- */
 /* Waits until no daemon of that VM runs on this host any more. */
 void enrol_await_end(const char *vm, uint64_t deadline_us);
+
+/* ---- service.c: locks, tokens and the like ---- */
+
+/* A command or a question to the state that the VM agrees on: begun with a name (NULL: none), what
+ * follows is written to `body`. */
+struct service {
+    struct covey *vm;
+    uint8_t kind;            /* enum command_kind */
+    const char *what, *name; /* "lock" and which, for the texts of errors */
+    struct cursor body;
+    uint8_t bytes[SERVICE_BYTES];
+};
+void service_begin(struct service *s, struct covey *vm, uint8_t kind, const char *what,
+                   const char *name);
+/* Sends a command and waits; COVEY_POLL: for no other task, only for the answer. content may be
+ * NULL and is freed by the caller. */
+int service_call(struct service *s, int64_t timeout_us, uint8_t **content, size_t *size);
+/* The same for a question. */
+int service_ask(struct service *s, uint8_t **content, size_t *size);
+/* A command that is answered with a number, and a question about a holder and its number. */
+int service_number(struct service *s, int64_t timeout_us, uint64_t *number);
+covey_tid_t service_holder(struct service *s, uint64_t *number);
+int service_name_check(const covey_t *vm, const char *what, const char *name);
+void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 
 /* ---- group.c ---- */
 void group_free_all(struct covey *vm);

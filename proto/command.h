@@ -21,8 +21,22 @@
  *     this session and those before it ended
  *   CANCEL: request=u32 of the task in the head: what it waits for is given up, what it has been
  *     given since is given back
- *   LOCK_ACQUIRE: name=text try=u8 -> fence=u64 · LOCK_RELEASE: name fence=u64 -> empty
+ *   GROUP_JOIN: name=text -> instance=u32
+ *   GROUP_LEAVE: name -> empty
+ *   GROUP_BARRIER: name count=u32 -> empty, when it opens
+ *   GROUP_MEMBERS (a question): name -> *(instance=u32 tid=u32)
+ *   LOCK_ACQUIRE: name try=u8 -> fence=u64
+ *   LOCK_RELEASE: name fence=u64 -> empty
  *   LOCK_OWNER (a question): name -> task=u32 fence=u64
+ *   TOKEN_CREATE: name -> number=u64
+ *   TOKEN_REQUEST: name try=u8 -> number=u64
+ *   TOKEN_PASS: name number=u64 to=u32 -> empty; to 0: the next in line
+ *   TOKEN_DESTROY: name number=u64 -> empty
+ *   TOKEN_HOLDER (a question): name -> task=u32 number=u64
+ *   RENDEZVOUS: name wanted=u32 value -> *(task=u32 value), in the order of coming
+ *     value = size=u8 *u8
+ *   LOCK_LIST, TOKEN_LIST, RENDEZVOUS_LIST (questions): empty -> *(name holder=u32 number=u64
+ *     count=u32 *(task=u32)): who waits; the number of a meeting is how many are wanted
  *   VIEW_...: see view.h · LEADER_...: leader.h · CONSENSUS_...: consensus.h
  */
 #ifndef COVEY_PROTO_COMMAND_H
@@ -36,6 +50,8 @@
 #define COMMAND_HEAD_BYTES 40
 #define COMMAND_BODY_MAX 8192
 #define COMMAND_BYTES_MAX (COMMAND_HEAD_BYTES + COMMAND_BODY_MAX)
+#define RENDEZVOUS_MAX 256      /* tasks that meet */
+#define RENDEZVOUS_VALUE_MAX 64 /* bytes that each brings */
 #define EVENT_HEAD_BYTES 40
 #define EVENT_BODY_MAX 60000
 
@@ -49,9 +65,22 @@ enum command_party { COMMAND_OF_VM = 1, COMMAND_OF_DAEMON = 2, COMMAND_OF_TASK =
     X(3, TASK_GONE, STATE, COMMAND_OF_DAEMON)                                                      \
     X(4, HOST_GONE, STATE, COMMAND_OF_VM)                                                          \
     X(5, CANCEL, STATE, COMMAND_OF_TASK)                                                           \
+    X(10, GROUP_JOIN, GROUP, COMMAND_OF_TASK)                                                      \
+    X(11, GROUP_LEAVE, GROUP, COMMAND_OF_TASK)                                                     \
+    X(12, GROUP_BARRIER, GROUP, COMMAND_OF_TASK)                                                   \
+    X(13, GROUP_MEMBERS, GROUP, QUERY)                                                             \
     X(20, LOCK_ACQUIRE, LOCK, COMMAND_OF_TASK)                                                     \
     X(21, LOCK_RELEASE, LOCK, COMMAND_OF_TASK)                                                     \
     X(22, LOCK_OWNER, LOCK, QUERY)                                                                 \
+    X(23, LOCK_LIST, LOCK, QUERY)                                                                  \
+    X(30, TOKEN_CREATE, TOKEN, COMMAND_OF_TASK)                                                    \
+    X(31, TOKEN_REQUEST, TOKEN, COMMAND_OF_TASK)                                                   \
+    X(32, TOKEN_PASS, TOKEN, COMMAND_OF_TASK)                                                      \
+    X(33, TOKEN_DESTROY, TOKEN, COMMAND_OF_TASK)                                                   \
+    X(34, TOKEN_HOLDER, TOKEN, QUERY)                                                              \
+    X(35, TOKEN_LIST, TOKEN, QUERY)                                                                \
+    X(40, RENDEZVOUS, RENDEZVOUS, COMMAND_OF_TASK)                                                 \
+    X(41, RENDEZVOUS_LIST, RENDEZVOUS, QUERY)                                                      \
     X(50, VIEW_JOIN, VIEW, COMMAND_OF_TASK)                                                        \
     X(51, VIEW_LEAVE, VIEW, COMMAND_OF_TASK)                                                       \
     X(52, VIEW_EXPEL, VIEW, COMMAND_OF_TASK)                                                       \
@@ -95,7 +124,12 @@ int command_party(int kind);        /* 0: unknown */
 
 enum event_kind {
     EVENT_ANSWER = 1, /* to the task's request */
-    EVENT_NOTICE = 2  /* to the task; request says what it is about, see the engine */
+    EVENT_NOTICE = 2  /* to the task; request says what it is about: enum notice_kind */
+};
+
+enum notice_kind {
+    NOTICE_LOST = 0, /* of the daemon itself: what the task waits for is lost with the leader */
+    NOTICE_TOKEN = 1 /* number=u64 name: the task was passed a token that it did not wait for */
 };
 
 struct event {

@@ -197,6 +197,13 @@ struct control_group {
 void control_put_group(struct cursor *c, const struct control_group *g, bool with_count);
 void control_get_group(struct cursor *c, struct control_group *g, bool with_count);
 
+/* ---- services, see command.h for kind and body ----
+ * SERVICE: number kind=u8 body, to the task's own daemon: a command or a question; the reply's
+ *   content is the answer. NOTICE: about=u32 (enum notice_kind) body, to a task.
+ * PROPOSE: command, to the leader's daemon · APPLIED: session applied=u64, EVENT: event, from it ·
+ * RESEND: session taken=u64, to it: the events behind `taken` · ASK: task request=u32 kind=u8 body,
+ *   to it: a question, which it answers to the task. ---- */
+
 /* ---- MCAST: count=u16 flags=u8 u8(0) count*(tid sequence=u64) *u8 ; what follows is the payload
  * of the data frames with these flags; in the first of a message each receiver's own sequence
  * number takes the place of the one there. All receivers are tasks of the daemon's host, each named

@@ -93,6 +93,13 @@ enum frame_party {
     X(42, GROUP_MEMBERS, TASK_TO_DAEMON)                                                           \
     X(43, GROUP_BARRIER, TASK_TO_DAEMON)                                                           \
     X(44, GROUP_CANCEL, TASK_TO_DAEMON)                                                            \
+    X(45, SERVICE, TASK_TO_DAEMON)                                                                 \
+    X(46, NOTICE, DAEMON_TO_TASK)                                                                  \
+    X(47, PROPOSE, DAEMON_TO_DAEMON)                                                               \
+    X(48, APPLIED, DAEMON_TO_DAEMON)                                                               \
+    X(49, EVENT, DAEMON_TO_DAEMON)                                                                 \
+    X(50, RESEND, DAEMON_TO_DAEMON)                                                                \
+    X(51, ASK, DAEMON_TO_DAEMON)                                                                   \
     X(60, JOIN, DAEMON_TO_DAEMON)                                                                  \
     X(61, TABLE, DAEMON_TO_DAEMON)                                                                 \
     X(62, GOODBYE, DAEMON_TO_DAEMON)                                                               \

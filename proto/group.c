@@ -153,12 +153,19 @@ void group_cancel(struct group_table *table, uint32_t tid, uint32_t request)
 
 /* ---- members ---- */
 
-static struct group *group_add(struct group_table *table, const char *name)
+static struct group *group_new(const char *name)
 {
     struct group *group = calloc(1, sizeof *group);
+    if (group != NULL)
+        memcpy(group->name, name, strlen(name) + 1);
+    return group;
+}
+
+static struct group *group_add(struct group_table *table, const char *name)
+{
+    struct group *group = group_new(name);
     if (group == NULL)
         return NULL;
-    memcpy(group->name, name, strlen(name) + 1);
     group->next = table->first;
     table->first = group;
     return group;
@@ -294,4 +301,83 @@ void group_host_gone(struct group_table *table, uint32_t host)
         next = group->next;
         group_drop_host(table, group, host);
     }
+}
+
+/* ---- bytes ----
+ *   groups = count=u32 *(name=text barrier-count=u32 count=u32 *member)  ; in the order of the list
+ *   member = tid=u32 instance=u32 waiting=u8 request=u32
+ */
+
+bool group_list(const struct group_table *table, const char *name, struct cursor *c)
+{
+    const struct group *group = group_find(table, name);
+    for (size_t i = 0; group != NULL && i < group->count; i++) {
+        cursor_put_u32(c, group->members[i].instance);
+        cursor_put_u32(c, group->members[i].tid);
+    }
+    return group != NULL;
+}
+
+static void group_save(const struct group *group, struct cursor *c)
+{
+    cursor_put_text(c, group->name);
+    cursor_put_u32(c, group->barrier_count);
+    cursor_put_u32(c, (uint32_t)group->count);
+    for (size_t i = 0; i < group->count; i++) {
+        cursor_put_u32(c, group->members[i].tid);
+        cursor_put_u32(c, group->members[i].instance);
+        cursor_put_u8(c, group->members[i].waiting);
+        cursor_put_u32(c, group->members[i].request);
+    }
+}
+
+void group_table_save(const struct group_table *table, struct cursor *c)
+{
+    cursor_put_u32(c, (uint32_t)group_count(table));
+    for (const struct group *group = table->first; group != NULL; group = group->next)
+        group_save(group, c);
+}
+
+/* The next member by instance. */
+static bool member_load(struct group *group, struct cursor *c)
+{
+    struct member m = {.tid = cursor_get_u32(c), .instance = cursor_get_u32(c)};
+    uint8_t waiting = cursor_get_u8(c);
+    m.waiting = waiting == 1;
+    m.request = cursor_get_u32(c);
+    bool in_order = group->count == 0 || group->members[group->count - 1].instance < m.instance;
+    if (!cursor_ok(c) || waiting > 1 || !in_order || m.instance > INT32_MAX ||
+        !members_reserve(group))
+        return false;
+    group->members[group->count++] = m;
+    group->waiting += m.waiting;
+    return true;
+}
+
+static bool group_load(struct group *group, struct cursor *c)
+{
+    group->barrier_count = cursor_get_u32(c);
+    uint32_t count = cursor_get_u32(c);
+    bool good = count > 0 && count <= GROUP_MEMBERS_MAX;
+    for (uint32_t i = 0; i < count && good; i++)
+        good = member_load(group, c);
+    return good;
+}
+
+bool group_table_load(struct group_table *table, struct cursor *c)
+{
+    struct group **end = &table->first;
+    uint32_t count = cursor_get_u32(c);
+    for (uint32_t i = 0; i < count; i++) {
+        char name[GROUP_NAME_MAX + 1];
+        cursor_get_text(c, name, sizeof name);
+        struct group *group = name[0] == '\0' || group_find(table, name) ? NULL : group_new(name);
+        if (group == NULL)
+            return false;
+        *end = group;
+        end = &group->next;
+        if (!group_load(group, c))
+            return false;
+    }
+    return cursor_ok(c);
 }

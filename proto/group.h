@@ -1,6 +1,6 @@
 /*
  * group.h - the group server as a pure engine: named groups of tasks, instance numbers, barriers.
- * One of them runs in the daemon that coordinates the VM.
+ * It is a part of the agreed state (state.h, group_engine.c).
  *
  * Instances are as in PVM 3: a new member gets the lowest number >= 0 that is free in the group.
  * A barrier opens when as many members wait as its first waiter asked for (0: as many as there are
@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "proto/cursor.h"
 
 #define GROUP_NAME_MAX 63
 #define GROUP_MEMBERS_MAX 65536
@@ -64,6 +66,14 @@ void group_cancel(struct group_table *table, uint32_t tid, uint32_t request);
 /* The task, or all tasks of a host (tid >> 18), ended: they leave all groups. */
 void group_task_gone(struct group_table *table, uint32_t tid);
 void group_host_gone(struct group_table *table, uint32_t host);
+
+/* Writes the members by instance, *(instance=u32 tid=u32); false: there is no such group. */
+bool group_list(const struct group_table *table, const char *name, struct cursor *c);
+
+/* All groups as bytes, see group.c, and back into an empty table; false: they make no sense, or
+ * memory is exhausted. */
+void group_table_save(const struct group_table *table, struct cursor *c);
+bool group_table_load(struct group_table *table, struct cursor *c);
 
 /* The number of groups. */
 size_t group_count(const struct group_table *table);

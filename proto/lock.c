@@ -141,12 +141,25 @@ static bool lock_apply(void *engine, const struct state_request *r, struct curso
     return true;
 }
 
+static void list(const struct locks *l, struct cursor *out)
+{
+    for (const struct lock *lock = lock_first(l); lock != NULL; lock = lock_next(lock)) {
+        cursor_put_text(out, lock->name.text);
+        cursor_put_u32(out, lock->holder);
+        cursor_put_u64(out, lock->fence);
+        waiters_list(&lock->waiters, out);
+    }
+}
+
 static int32_t lock_query(const void *engine, const struct state_request *r, struct cursor *body,
                           struct cursor *out)
 {
     const struct locks *l = engine;
     char name[NAME_BYTES_MAX + 1];
-    (void)r;
+    if (r->kind == COMMAND_LOCK_LIST) {
+        list(l, out);
+        return STATE_OK;
+    }
     if (!name_get(body, name) || !cursor_done(body))
         return STATE_EINVAL;
     const struct lock *lock = lock_find(l, name);

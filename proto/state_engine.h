@@ -13,7 +13,10 @@
 
 /* X(NAME, struct state_engine); their order is that of consequences and of the saved state. */
 #define STATE_ENGINES(X)                                                                           \
+    X(GROUP, group_engine)                                                                         \
     X(LOCK, lock_engine)                                                                           \
+    X(TOKEN, token_engine)                                                                         \
+    X(RENDEZVOUS, rendezvous_engine)                                                               \
     X(VIEW, view_engine)                                                                           \
     X(LEADER, leader_engine)                                                                       \
     X(CONSENSUS, consensus_engine)
@@ -51,7 +54,7 @@ struct state_engine {
     bool (*load)(void *engine, struct cursor *c); /* into a new one; false: makes no sense */
 };
 
-extern const struct state_engine lock_engine;
+extern const struct state_engine group_engine, lock_engine, token_engine, rendezvous_engine;
 extern const struct state_engine view_engine, leader_engine, consensus_engine;
 
 /* ---- for engines ---- */

@@ -91,6 +91,13 @@ void waiters_save(const struct waiters *w, struct cursor *c)
     }
 }
 
+void waiters_list(const struct waiters *w, struct cursor *c)
+{
+    cursor_put_u32(c, (uint32_t)w->count);
+    for (const struct waiter *at = w->first; at != NULL; at = at->next)
+        cursor_put_u32(c, at->task);
+}
+
 bool waiters_load(struct waiters *w, struct cursor *c)
 {
     uint32_t count = cursor_get_u32(c);

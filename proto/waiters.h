@@ -33,6 +33,7 @@ void waiters_clear(struct waiters *w);
 /*   waiters = count=u32 *(task=u32 request=u32)
  * A load fills an empty one; false: a task is there twice or memory is exhausted. */
 void waiters_save(const struct waiters *w, struct cursor *c);
+void waiters_list(const struct waiters *w, struct cursor *c); /* count=u32 *(task=u32) */
 bool waiters_load(struct waiters *w, struct cursor *c);
 
 #endif

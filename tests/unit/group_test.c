@@ -1,4 +1,4 @@
-/* links: proto/group.c */
+/* links: proto/group.c proto/cursor.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>

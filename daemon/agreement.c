@@ -1,0 +1,269 @@
+/*
+ * The agreed state in this daemon. What is proposed goes to submit(), and comes back to apply()
+ * when it is agreed; what comes of it goes to the daemons of the tasks concerned.
+ *
+ * There is no log between the two yet: the coordinator leads, its copy is the only one, and what is
+ * submitted is agreed at once. Whoever coordinates next begins with an empty state, which is why
+ * the clients begin new sessions then (services.c).
+ *
+ * Each command is confirmed to its daemon: by an event for that daemon that came of it, which says
+ * how far its commands were applied, or else by APPLIED.
+ */
+#include "daemon/agreement.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/ending.h"
+#include "daemon/reply.h"
+#include "daemon/services.h"
+#include "lib/covey.h"
+#include "proto/state.h"
+
+#define ANSWER_FIRST 4096 /* room for the answer to a question; it is doubled */
+#define ANSWER_MAX ((size_t)1 << 24)
+#define SESSION_BITS 16 /* of its number count the sessions of one life of a daemon */
+
+struct agreement {
+    struct daemon *daemon;
+    struct state *state; /* NULL: this daemon does not lead */
+    uint64_t index;
+    uint32_t told; /* the host that an event was sent to last */
+};
+
+int agreement_create(struct daemon *d)
+{
+    d->agreement = calloc(1, sizeof *d->agreement);
+    if (d->agreement == NULL)
+        return -ENOMEM;
+    d->agreement->daemon = d;
+    return 0;
+}
+
+void agreement_destroy(struct agreement *a)
+{
+    if (a != NULL)
+        state_destroy(a->state);
+    free(a);
+}
+
+uint32_t agreement_leader(const struct daemon *d)
+{
+    return node_coordinator(d->node);
+}
+
+uint64_t agreement_session_first(uint64_t incarnation)
+{
+    return (incarnation << SESSION_BITS) + 1;
+}
+
+uint64_t agreement_session_last(uint64_t incarnation)
+{
+    return ((incarnation + 1) << SESSION_BITS) - 1;
+}
+
+/* ---- what is agreed ---- */
+
+static void on_event(void *context, const struct event *event)
+{
+    uint8_t bytes[EVENT_HEAD_BYTES + EVENT_BODY_MAX];
+    struct agreement *a = context;
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    a->told = event->host;
+    if (event->host == daemon_host(a->daemon)) {
+        services_event(a->daemon, event);
+        return;
+    }
+    event_put(&c, event);
+    route_send_payload(a->daemon, FRAME_EVENT, tid_make(event->host, 0), bytes, &c);
+}
+
+static void confirm(struct agreement *a, uint32_t host)
+{
+    uint8_t bytes[16];
+    uint64_t applied, session = state_session(a->state, host, &applied);
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    if (host == daemon_host(a->daemon)) {
+        services_applied(a->daemon, session, applied);
+        return;
+    }
+    cursor_put_u64(&c, session);
+    cursor_put_u64(&c, applied);
+    route_send_payload(a->daemon, FRAME_APPLIED, tid_make(host, 0), bytes, &c);
+}
+
+/* The index-th command of the log. */
+static void apply(struct agreement *a, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    struct command command;
+    struct cursor c = cursor_reader(bytes, size);
+    a->told = 0;
+    if (state_apply(a->state, index, bytes, size) == STATE_BROKEN)
+        ending_begin(a->daemon, ENDING_FAILED, "memory for the state of the VM is exhausted");
+    command_get(&c, &command);
+    if (cursor_ok(&c) && command.host != 0 && command.host != a->told)
+        confirm(a, command.host);
+}
+
+/* Gives a command to the log. */
+static void submit(struct agreement *a, const uint8_t *bytes, size_t size)
+{
+    if (a->state != NULL)
+        apply(a, a->index + 1, bytes, size);
+    a->index += a->state != NULL;
+}
+
+/* ---- what is proposed ---- */
+
+void agreement_propose(struct daemon *d, const struct command *command)
+{
+    uint8_t bytes[COMMAND_BYTES_MAX];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    command_put(&c, command);
+    if (cursor_ok(&c))
+        submit(d->agreement, bytes, (size_t)(c.at - bytes));
+}
+
+const char *agreement_on_propose(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct command command;
+    struct cursor ahead = *payload;
+    command_get(&ahead, &command);
+    if (!cursor_ok(&ahead))
+        return "bad payload";
+    if (command.host != tid_host(source))
+        return "a command of another host";
+    submit(d->agreement, payload->at, cursor_left(payload));
+    return NULL;
+}
+
+/* Its session is no more, and so is what its tasks held. */
+static void propose_gone(struct agreement *a, uint32_t host, uint64_t session)
+{
+    uint8_t body[12];
+    struct cursor c = cursor_writer(body, sizeof body);
+    cursor_put_u32(&c, host);
+    cursor_put_u64(&c, session);
+    agreement_propose(
+        a->daemon, &(struct command){.kind = COMMAND_HOST_GONE, .body = body, .size = sizeof body});
+}
+
+void agreement_host_gone(struct daemon *d, const struct host *host)
+{
+    propose_gone(d->agreement, host->index, agreement_session_last(host->incarnation));
+}
+
+/* ---- what is asked ---- */
+
+const char *agreement_on_resend(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint64_t session = cursor_get_u64(payload), taken = cursor_get_u64(payload), applied;
+    const struct agreement *a = d->agreement;
+    if (!cursor_done(payload))
+        return "bad payload";
+    if (a->state != NULL && state_session(a->state, tid_host(source), &applied) == session)
+        state_resend(a->state, tid_host(source), taken);
+    return NULL;
+}
+
+void agreement_resend(struct daemon *d, uint64_t taken)
+{
+    if (d->agreement->state != NULL)
+        state_resend(d->agreement->state, daemon_host(d), taken);
+}
+
+/* Writes the answer; NULL: memory is exhausted. It is freed by the caller. */
+static uint8_t *answer(const struct agreement *a, const struct question *q, int32_t *status,
+                       size_t *size)
+{
+    for (size_t room = ANSWER_FIRST; room <= ANSWER_MAX; room *= 2) {
+        uint8_t *bytes = malloc(room);
+        if (bytes == NULL)
+            return NULL;
+        struct cursor body = q->body, out = cursor_writer(bytes, room);
+        *status = state_query(a->state, q->kind, q->task, &body, &out);
+        *size = (size_t)(out.at - bytes);
+        if (cursor_ok(&out))
+            return bytes;
+        free(bytes);
+    }
+    return NULL;
+}
+
+void agreement_ask(struct daemon *d, struct question *q)
+{
+    int32_t status = STATE_OK;
+    size_t size = 0;
+    if (d->agreement->state == NULL)
+        return; /* the task asks again */
+    uint8_t *bytes = answer(d->agreement, q, &status, &size);
+    struct reply reply;
+    if (bytes == NULL || status < 0) {
+        free(bytes);
+        reply_error(d, q->task, q->request, bytes == NULL ? COVEY_ENOMEM : status, "%s", "");
+        return;
+    }
+    reply_begin(&reply, d, q->task, q->request);
+    struct cursor c = reply_room(&reply, size);
+    cursor_put_bytes(&c, bytes, size);
+    reply_add(&reply, &c);
+    reply_send(&reply, 0);
+    free(bytes);
+}
+
+const char *agreement_on_ask(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct question q = {.task = cursor_get_u32(payload), .request = cursor_get_u32(payload)};
+    q.kind = cursor_get_u8(payload);
+    q.body = *payload;
+    if (!cursor_ok(payload))
+        return "bad payload";
+    if (tid_host(q.task) != tid_host(source) || tid_local(q.task) == 0)
+        return "not for a task of the host that asks";
+    agreement_ask(d, &q);
+    return NULL;
+}
+
+/* ---- who leads ---- */
+
+/* Hosts that went while nobody led. */
+static void propose_all_gone(struct agreement *a)
+{
+    for (uint32_t host = 1; host <= HOST_INDEX_MAX; host++) {
+        uint64_t applied, session = state_session(a->state, host, &applied);
+        const struct host *row = session == 0 ? NULL : node_host(a->daemon->node, host);
+        if (session != 0 && (row == NULL || row->state == HOST_DOWN))
+            propose_gone(a, host, session);
+    }
+}
+
+/* What the leader before this one may have told nobody. */
+static void tell_all_again(struct agreement *a)
+{
+    for (uint32_t host = 1; host <= HOST_INDEX_MAX; host++)
+        state_resend(a->state, host, 0);
+}
+
+static void lead(struct agreement *a)
+{
+    a->state = state_create(on_event, a);
+    a->index = 0;
+    if (a->state == NULL) {
+        ending_begin(a->daemon, ENDING_FAILED, "memory for the state of the VM is exhausted");
+        return;
+    }
+    propose_all_gone(a);
+    tell_all_again(a);
+}
+
+void agreement_settle(struct daemon *d)
+{
+    struct agreement *a = d->agreement;
+    bool leads = agreement_leader(d) == daemon_host(d) && daemon_host(d) != 0;
+    if (leads && a->state == NULL) {
+        lead(a);
+    } else if (!leads && a->state != NULL) {
+        state_destroy(a->state);
+        a->state = NULL;
+    }
+}

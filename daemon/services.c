@@ -1,0 +1,347 @@
+/*
+ * Services: what tasks agree on through the daemons.
+ *
+ *   task --SERVICE--> its daemon --PROPOSE--> the leader: agreement.c
+ *   task <---REPLY--- its daemon <---EVENT--- the leader
+ *
+ * Every daemon is a client of the leader: it numbers its commands, keeps each until it is said to
+ * be applied, and proposes all that are left anew when another leads or nothing was heard for a
+ * while; the state applies each once (proto/state.h). Events for the tasks here are taken in the
+ * order of their numbers, each once, and asked for again when one is missing; what was taken is
+ * said with the next command. A question changes nothing: the leader answers the task itself, and
+ * the task asks again when the answer is lost.
+ *
+ * A task that asked for anything, or was told anything, is `served`: its end becomes a command. So
+ * does an event for a task that is no more: it may have been handed what it never asked for.
+ *
+ * Nothing is proposed from inside an event: services_settle() looks at the queue.
+ *
+ * While the state lives in the coordinator alone, another coordinator knows nothing of it: a new
+ * session begins, and all that tasks here wait for ends with an error (NOTICE_LOST).
+ */
+#include "daemon/services.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/agreement.h"
+#include "daemon/connection.h"
+#include "daemon/reply.h"
+#include "proto/state.h"
+
+#define RETRY_US 1000000u
+#define ACK_EVERY 64    /* events taken that no command has said yet */
+#define QUEUE_MAX 65536 /* commands that wait for the leader */
+
+/* A command of this daemon that is not known to be applied. */
+struct proposal {
+    struct proposal *next;
+    struct command command; /* its body lies behind this struct */
+};
+
+struct services {
+    struct daemon *daemon;
+    struct loop_timer *retry;
+    uint32_t leader;      /* whom the queue is for; 0: nobody was known yet */
+    uint64_t session;     /* 0: none was begun */
+    uint64_t number;      /* of the last command */
+    uint64_t taken, told; /* the last event; and what the last command said of it */
+    struct proposal *first, *last;
+    struct proposal *unsent; /* the first that the leader was not sent */
+    size_t queued;
+};
+
+static void on_retry(void *context)
+{
+    struct services *s = context;
+    s->unsent = s->first; /* settle() follows */
+    if (s->first != NULL)
+        loop_timer_start(s->retry, RETRY_US);
+}
+
+int services_create(struct daemon *d)
+{
+    struct services *s = calloc(1, sizeof *s);
+    d->services = s;
+    if (s == NULL)
+        return -ENOMEM;
+    s->daemon = d;
+    s->retry = loop_timer_add(d->loop, on_retry, s);
+    return s->retry == NULL ? -ENOMEM : 0;
+}
+
+static void drop_first(struct services *s)
+{
+    struct proposal *p = s->first;
+    if (s->unsent == p)
+        s->unsent = p->next;
+    s->first = p->next;
+    if (s->first == NULL)
+        s->last = NULL;
+    s->queued--;
+    free(p);
+}
+
+void services_destroy(struct services *s)
+{
+    if (s == NULL)
+        return;
+    while (s->first != NULL)
+        drop_first(s);
+    loop_timer_remove(&s->retry);
+    free(s);
+}
+
+/* ---- proposing ---- */
+
+/* Queues a command under the next number; false: no memory. */
+static bool propose(struct services *s, const struct command *command)
+{
+    struct proposal *p = malloc(sizeof *p + command->size);
+    if (p == NULL)
+        return false;
+    *p = (struct proposal){.command = *command};
+    p->command.host = daemon_host(s->daemon);
+    p->command.session = s->session;
+    p->command.number = ++s->number;
+    p->command.body = (const uint8_t *)(p + 1);
+    if (command->size > 0)
+        memcpy(p + 1, command->body, command->size);
+    if (s->last != NULL)
+        s->last->next = p;
+    else
+        s->first = p;
+    s->last = p;
+    s->queued++;
+    if (s->unsent == NULL)
+        s->unsent = p;
+    loop_wake(s->daemon->loop);
+    return true;
+}
+
+static void send(struct services *s, struct proposal *p)
+{
+    struct daemon *d = s->daemon;
+    uint8_t bytes[COMMAND_BYTES_MAX];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    p->command.taken = s->told = s->taken;
+    if (s->leader == daemon_host(d)) {
+        struct command command = p->command; /* which is gone once it is applied */
+        agreement_propose(d, &command);
+        return;
+    }
+    command_put(&c, &p->command);
+    route_send_payload(d, FRAME_PROPOSE, tid_make(s->leader, 0), bytes, &c);
+}
+
+static void session_begin(struct services *s)
+{
+    uint64_t incarnation = node_self(s->daemon->node)->incarnation;
+    s->session = s->session == 0 ? agreement_session_first(incarnation) : s->session + 1;
+    s->number = s->taken = s->told = 0;
+    propose(s, &(struct command){.kind = COMMAND_OPEN});
+}
+
+/* Tasks that wait learn that the state is lost. */
+static void lost_tell(struct services *s)
+{
+    struct daemon *d = s->daemon;
+    uint8_t bytes[4];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u32(&c, NOTICE_LOST);
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->served)
+            route_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
+}
+
+static void session_lose(struct services *s)
+{
+    while (s->first != NULL)
+        drop_first(s);
+    lost_tell(s);
+    session_begin(s);
+}
+
+static void follow(struct services *s, uint32_t leader)
+{
+    if (s->session == 0)
+        session_begin(s);
+    else
+        session_lose(s);
+    s->leader = leader;
+    s->unsent = s->first;
+}
+
+static bool is_quiet(const struct services *s)
+{
+    return s->first == NULL && s->taken - s->told >= ACK_EVERY;
+}
+
+void services_settle(struct daemon *d)
+{
+    struct services *s = d->services;
+    uint32_t leader = d->joined ? agreement_leader(d) : 0;
+    if (leader == 0)
+        return;
+    if (leader != s->leader)
+        follow(s, leader);
+    if (is_quiet(s))
+        propose(s, &(struct command){.kind = COMMAND_ACK});
+    if (s->unsent != NULL)
+        loop_timer_start(s->retry, RETRY_US);
+    while (s->unsent != NULL) {
+        struct proposal *p = s->unsent;
+        s->unsent = p->next;
+        send(s, p);
+    }
+}
+
+/* ---- what the leader says ---- */
+
+void services_applied(struct daemon *d, uint64_t session, uint64_t applied)
+{
+    struct services *s = d->services;
+    while (session == s->session && s->first != NULL && s->first->command.number <= applied)
+        drop_first(s);
+}
+
+const char *services_on_applied(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint64_t session = cursor_get_u64(payload), applied = cursor_get_u64(payload);
+    (void)source;
+    if (!cursor_done(payload))
+        return "bad payload";
+    services_applied(d, session, applied);
+    return NULL;
+}
+
+static void answer(struct daemon *d, const struct event *event)
+{
+    struct reply reply;
+    reply_begin(&reply, d, event->task, event->request);
+    struct cursor c = reply_room(&reply, event->size);
+    cursor_put_bytes(&c, event->body, event->size);
+    reply_add(&reply, &c);
+    reply_send(&reply, event->status);
+}
+
+static void notice(struct daemon *d, const struct event *event)
+{
+    uint8_t bytes[4 + EVENT_BODY_MAX];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u32(&c, event->request);
+    cursor_put_bytes(&c, event->body, event->size);
+    route_send_payload(d, FRAME_NOTICE, event->task, bytes, &c);
+}
+
+static void event_deliver(struct services *s, const struct event *event)
+{
+    struct daemon *d = s->daemon;
+    struct task *task = task_find(&d->tasks, event->task);
+    if (task == NULL) {
+        propose(s, &(struct command){.kind = COMMAND_TASK_GONE, .task = event->task});
+        return;
+    }
+    task->served = true;
+    if (event->kind == EVENT_ANSWER)
+        answer(d, event);
+    else
+        notice(d, event);
+}
+
+static void resend_ask(struct services *s)
+{
+    uint8_t bytes[16];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u64(&c, s->session);
+    cursor_put_u64(&c, s->taken);
+    if (s->leader != 0 && s->leader != daemon_host(s->daemon))
+        route_send_payload(s->daemon, FRAME_RESEND, tid_make(s->leader, 0), bytes, &c);
+}
+
+void services_event(struct daemon *d, const struct event *event)
+{
+    struct services *s = d->services;
+    if (event->session != s->session)
+        return;
+    services_applied(d, event->session, event->applied);
+    if (event->sequence > s->taken + 1)
+        resend_ask(s);
+    if (event->sequence != s->taken + 1)
+        return;
+    s->taken++;
+    event_deliver(s, event);
+}
+
+const char *services_on_event(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct event event;
+    (void)source;
+    event_get(payload, &event);
+    if (!cursor_ok(payload))
+        return "bad payload";
+    if (tid_host(event.task) != daemon_host(d))
+        return "not for a task of this host";
+    services_event(d, &event);
+    return NULL;
+}
+
+/* ---- what tasks want ---- */
+
+static void ask(struct daemon *d, struct question *q)
+{
+    uint8_t bytes[9 + COMMAND_BODY_MAX];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    uint32_t leader = agreement_leader(d);
+    if (leader == daemon_host(d)) {
+        agreement_ask(d, q);
+        return;
+    }
+    cursor_put_u32(&c, q->task);
+    cursor_put_u32(&c, q->request);
+    cursor_put_u8(&c, q->kind);
+    cursor_put_bytes(&c, q->body.at, cursor_left(&q->body));
+    if (leader != 0)
+        route_send_payload(d, FRAME_ASK, tid_make(leader, 0), bytes, &c);
+}
+
+static const char *command_take(struct services *s, const struct question *q)
+{
+    const struct command command = {.kind = q->kind,
+                                    .task = q->task,
+                                    .request = q->request,
+                                    .body = q->body.at,
+                                    .size = cursor_left(&q->body)};
+    if (s->queued >= QUEUE_MAX)
+        return "too many requests wait for the leader";
+    return propose(s, &command) ? NULL : "memory is exhausted";
+}
+
+const char *services_on_service(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct question q = {.task = source, .request = cursor_get_u32(payload)};
+    struct task *task = task_find(&d->tasks, source);
+    q.kind = cursor_get_u8(payload);
+    q.body = *payload;
+    if (!cursor_ok(payload) || cursor_left(payload) > COMMAND_BODY_MAX)
+        return "bad payload";
+    if (task == NULL)
+        return "not a task of this host";
+    switch (command_party(q.kind)) {
+    case COMMAND_OF_TASK:
+        task->served = true;
+        return command_take(d->services, &q);
+    case QUERY:
+        ask(d, &q);
+        return NULL;
+    default:
+        return "not for a task to ask";
+    }
+}
+
+void services_task_gone(struct daemon *d, const struct task *task)
+{
+    if (task->served)
+        propose(d->services, &(struct command){.kind = COMMAND_TASK_GONE, .task = task->tid});
+}

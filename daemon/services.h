@@ -1,0 +1,29 @@
+/*
+ * services.h - the requests of the tasks here about groups, locks, tokens and meetings: commands
+ * and questions to whoever leads (agreement.h).
+ */
+#ifndef COVEY_DAEMON_SERVICES_H
+#define COVEY_DAEMON_SERVICES_H
+
+#include "daemon/route.h"
+#include "proto/command.h"
+
+struct services;
+
+int services_create(struct daemon *d);            /* 0 or -ENOMEM; the loop is there */
+void services_destroy(struct services *services); /* NULL is fine */
+
+route_handler services_on_service; /* of a task here */
+route_handler services_on_applied; /* of the leader */
+route_handler services_on_event;   /* of the leader: for a task here */
+
+/* The same from this daemon itself, while it leads. */
+void services_applied(struct daemon *d, uint64_t session, uint64_t applied);
+void services_event(struct daemon *d, const struct event *event);
+
+void services_task_gone(struct daemon *d, const struct task *task);
+
+/* Once a round of the loop: sends what is to be proposed to whoever leads now. */
+void services_settle(struct daemon *d);
+
+#endif
