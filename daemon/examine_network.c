@@ -37,9 +37,10 @@ static int list_interfaces(const struct ifaddrs *first, char list[LIST_BYTES])
             continue;
         printf("@address\t%s\t%s\n", i->ifa_name, text);
         snprintf(name, sizeof name, " %s ", i->ifa_name);
-        if (strstr(seen, name) != NULL || strlen(seen) + strlen(name) >= sizeof seen)
+        size_t end = strlen(seen);
+        if (strstr(seen, name) != NULL || end + strlen(name) >= sizeof seen)
             continue;
-        strcat(seen, name + 1);
+        memcpy(seen + end, name + 1, strlen(name));
         int n = snprintf(list + used, LIST_BYTES - used, "%s%s %s", count++ > 0 ? ", " : "",
                          i->ifa_name, text);
         used = (size_t)n < LIST_BYTES - used ? used + (size_t)n : used;

@@ -22,9 +22,9 @@ static bool set_launcher(struct control_host_spec *s, const char *value)
 {
     static const char *const names[] = {
         [COVEY_LAUNCH_SSH] = "ssh", [COVEY_LAUNCH_EXEC] = "exec", [COVEY_LAUNCH_LOCAL] = "local"};
-    for (uint8_t i = COVEY_LAUNCH_SSH; i <= COVEY_LAUNCH_LOCAL; i++)
+    for (int i = COVEY_LAUNCH_SSH; i <= COVEY_LAUNCH_LOCAL; i++)
         if (strcmp(names[i], value) == 0)
-            return s->launcher = i, true;
+            return s->launcher = (uint8_t)i, true;
     return false;
 }
 

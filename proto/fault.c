@@ -68,10 +68,11 @@ int fault_parse(const char *text, struct fault_config *config)
 {
     struct fault_config read = {0};
     char copy[FAULT_TEXT_MAX], *rest = copy, *word;
+    size_t length = strlen(text);
 
-    if (strlen(text) >= sizeof copy)
+    if (length >= sizeof copy)
         return -1;
-    strcpy(copy, text);
+    memcpy(copy, text, length + 1);
     while ((word = strsep(&rest, ",")) != NULL && *text != '\0') {
         char *value = strchr(word, '=');
 

@@ -49,8 +49,7 @@ static void the_telling_line_is_found(void)
           COVEY_EDENIED, "; it wants a password");
     tells(HEARD("channel 0: open failed: connect failed: Connection refused",
                 "stdio forwarding failed",
-                "kex_exchange_identification: Connection closed by "
-                "remote host",
+                "kex_exchange_identification: Connection closed by remote host",
                 "Connection closed by UNKNOWN port 65535"),
           COVEY_EADDHOST, "Connection refused; does sshd run there");
     tells(HEARD("ssh: connect to host h3 port 22: Connection timed out"), COVEY_ETIMEOUT,

@@ -50,12 +50,13 @@ static void others_are_refused(void)
                                       "h2," TOKEN ",udp=10.0.0.2:70000"};
     struct reach_target t;
     char many[512] = "h2," TOKEN;
+    size_t used = strlen(many);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CU_ASSERT_FALSE(parse(&t, bad[i]));
     for (int i = 0; i < HOST_ADDRESSES_MAX; i++)
-        strcat(many, ",udp=10.0.0.2:1");
+        used += (size_t)snprintf(many + used, sizeof many - used, ",udp=10.0.0.2:1");
     CU_ASSERT_TRUE(parse(&t, many));
-    strcat(many, ",udp=10.0.0.2:1");
+    snprintf(many + used, sizeof many - used, ",udp=10.0.0.2:1");
     CU_ASSERT_FALSE(parse(&t, many));
 }
 

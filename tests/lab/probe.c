@@ -69,7 +69,7 @@ static int connect_socket(int type, const char *address, const char *port)
     return fd;
 }
 
-static int run_echo(char **argv)
+static _Noreturn int run_echo(char **argv)
 {
     int fd = listen_socket(SOCK_DGRAM, argv[0]);
     for (;;) {

@@ -85,6 +85,7 @@ uint64_t nonce_watch_repeats(void)
     return watch.repeats;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): libsodium's parameters */
 int crypto_aead_chacha20poly1305_ietf_encrypt_detached(
     unsigned char *c, unsigned char *mac, unsigned long long *maclen_p, const unsigned char *m,
     unsigned long long mlen, const unsigned char *ad, unsigned long long adlen,

@@ -808,12 +808,12 @@ static size_t known_item(size_t k, uint8_t representation, uint8_t bytes[64])
 static void the_bytes_of_either_kind_of_sender_are_read(void)
 {
     for (size_t k = 0; k < KNOWN; k++) {
-        for (uint8_t r = REPRESENTATION_LITTLE; r <= REPRESENTATION_BIG; r++) {
+        for (int r = REPRESENTATION_LITTLE; r <= REPRESENTATION_BIG; r++) {
             uint8_t bytes[64];
             struct array a;
             const void *view = NULL;
-            size_t count = 0, size = known_item(k, r, bytes);
-            covey_msg_t *msg = receive(bytes, size, r);
+            size_t count = 0, size = known_item(k, (uint8_t)r, bytes);
+            covey_msg_t *msg = receive(bytes, size, (uint8_t)r);
             CU_ASSERT_EQUAL(covey_unpack_view(msg, known[k].type, &view, &count), COVEY_OK);
             CU_ASSERT_FATAL(count == 2 && view == message_bytes(msg) + 16); /* not copied */
             size_t data = 2 * covey_type_size(known[k].type);
