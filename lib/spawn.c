@@ -144,7 +144,14 @@ static int one_result(struct cursor *c, covey_tid_t *tid)
     return 1;
 }
 
-/* The tasks of turn `turn` have positions turn, turn + deal->count ... */
+/* The host was on its way out: nothing has started there, or it ended with the host. */
+static bool host_left(int error)
+{
+    return error == COVEY_EHALT || error == COVEY_EHOSTFAIL;
+}
+
+/* The tasks of turn `turn` have positions turn, turn + stride ... Returns how many have started, or
+ * the error that they all share. */
 static int take_results(struct covey *vm, struct request **r, int turn, int stride, int n,
                         covey_tid_t *tids)
 {
@@ -163,10 +170,11 @@ static int take_results(struct covey *vm, struct request **r, int turn, int stri
             started += one_result(&c, &tids[i]);
     }
     free(content);
-    return started;
+    return error != COVEY_OK ? error : started;
 }
 
-static int spawn_dealt(struct covey *vm, const struct covey_spawn *what, const struct deal *deal,
+/* A host that is on its way out gets host number 0 in the deal. */
+static int spawn_dealt(struct covey *vm, const struct covey_spawn *what, struct deal *deal,
                        unsigned start, int n, covey_tid_t *tids)
 {
     int turns = deal->count < n ? deal->count : n;
@@ -183,10 +191,46 @@ static int spawn_dealt(struct covey *vm, const struct covey_spawn *what, const s
             return vm->lost != 0 ? vm->lost : COVEY_EINVAL; /* the request itself is bad */
         }
     }
-    for (int turn = 0; turn < turns; turn++)
-        started += take_results(vm, &asked[turn], turn, deal->count, n, tids);
+    for (int turn = 0; turn < turns; turn++) {
+        int result = take_results(vm, &asked[turn], turn, deal->count, n, tids);
+        if (host_left(result))
+            deal->hosts[(start + (unsigned)turn) % (unsigned)deal->count] = 0;
+        started += result > 0 ? result : 0;
+    }
     free(asked);
     return started;
+}
+
+static bool deal_drop_those_that_left(struct deal *deal)
+{
+    int kept = 0;
+    for (int i = 0; i < deal->count; i++) {
+        if (deal->hosts[i] != 0)
+            deal->hosts[kept++] = deal->hosts[i];
+    }
+    bool dropped = kept < deal->count;
+    deal->count = kept;
+    return dropped && kept > 0;
+}
+
+/* Where the library chooses the hosts, the tasks of one that was on its way out go to others. */
+static int spawn_elsewhere(struct covey *vm, const struct covey_spawn *what, struct deal *deal,
+                           int n, covey_tid_t *tids)
+{
+    covey_tid_t *again = calloc((size_t)n, sizeof *again);
+    int started = 0, count = 0;
+    for (int i = 0; i < n && again != NULL; i++)
+        count += host_left(tids[i]);
+    if (count > 0)
+        started = spawn_dealt(vm, what, deal, 0, count, again);
+    if (started < 0)
+        count = 0;
+    for (int i = 0, at = 0; i < n && at < count; i++) {
+        if (host_left(tids[i]))
+            tids[i] = again[at++];
+    }
+    free(again);
+    return started > 0 ? started : 0;
 }
 
 static int spawn_check(const struct covey *vm, const struct covey_spawn *what, int n)
@@ -217,6 +261,8 @@ int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t 
         result = spawn_dealt(vm, what, &deal, start, total, tids);
         if (turn_about)
             vm->spawn_next = (start + (unsigned)total) % (unsigned)deal.count;
+        while (turn_about && result >= 0 && deal_drop_those_that_left(&deal))
+            result += spawn_elsewhere(vm, what, &deal, total, tids);
         free(deal.hosts);
     }
     return call_end(vm, &call, result);
