@@ -287,12 +287,16 @@ CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies
 RPATH := $(if $(filter /usr/lib /usr/local/lib,$(LIBDIR)),,-Wl,-rpath,$${libdir} )
+# raw Ethernet needs a capability; without it coveyd does everything else
+SETCAP := PATH=$$PATH:/usr/sbin:/sbin setcap
+NO_CAPABILITY := echo "coveyd has no CAP_NET_RAW and so no route ether; as root: setcap cap_net_raw+ep $(BINDIR)/coveyd"
 LDCONFIG := PATH=$$PATH:/usr/sbin:/sbin ldconfig
 
 .PHONY: install uninstall
 install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR) $(MANDIR))
 	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
+	@$(SETCAP) cap_net_raw+ep $(DESTDIR)$(BINDIR)/coveyd 2>/dev/null || $(NO_CAPABILITY)
 	install -m 755 $(BUILD)/covey-bench $(APP_NAMES:%=$(BUILD)/%) $(DESTDIR)$(LIBEXECDIR)/covey
 	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(BUILD)/libcovey.a $(DESTDIR)$(LIBDIR)

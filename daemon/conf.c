@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ini.h>
+#include <linux/if_ether.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "daemon/log.h"
 #include "daemon/sockaddr.h"
 #include "lib/covey.h"
+#include "proto/ether.h"
 
 #define FAIL_TIMEOUT_US 5000000u
 #define JOIN_TIMEOUT_US 20000000u
@@ -36,6 +38,7 @@ void conf_init(struct conf *conf)
         .datagram_bytes_max = DATAGRAM_BYTES,
         .speed = SPEED,
         .launch = {.launcher = COVEY_LAUNCH_SSH},
+        .ether = {.enabled = CONF_AUTO, .type = ETHER_TYPE_DEFAULT},
     };
 }
 
@@ -300,8 +303,68 @@ static void print_launch_port(const struct conf *conf, FILE *out)
     fprintf(out, "%u", conf->launch.port);
 }
 
+/* ---- [ether] ---- */
+
+static const char *const choices[] = {[CONF_AUTO] = "auto", [CONF_YES] = "yes", [CONF_NO] = "no"};
+
+static int parse_ether_enabled(struct conf *conf, const char *text)
+{
+    for (int i = 0; i < (int)(sizeof choices / sizeof choices[0]); i++) {
+        if (strcmp(text, choices[i]) != 0)
+            continue;
+        conf->ether.enabled = (enum conf_choice)i;
+        return 0;
+    }
+    return -1;
+}
+
+static void print_ether_enabled(const struct conf *conf, FILE *out)
+{
+    fputs(choices[conf->ether.enabled], out);
+}
+
+static int parse_ether_interface(struct conf *conf, const char *text)
+{
+    return parse_text(text, conf->ether.interface, sizeof conf->ether.interface);
+}
+
+static void print_ether_interface(const struct conf *conf, FILE *out)
+{
+    fputs(conf->ether.interface, out);
+}
+
+/* Any number that is no other protocol's of everyday. */
+static int parse_ether_type(struct conf *conf, const char *text)
+{
+    char *end;
+    unsigned long type = strtoul(text, &end, 16);
+    if (end == text || *end != '\0' || *text == '-' || type < ETHER_TYPE_MIN || type > 0xffff ||
+        type == ETH_P_IP || type == ETH_P_ARP || type == ETH_P_IPV6 || type == ETH_P_8021Q)
+        return -1;
+    conf->ether.type = (uint16_t)type;
+    return 0;
+}
+
+static void print_ether_type(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "0x%04x", conf->ether.type);
+}
+
+static int parse_ether_direct(struct conf *conf, const char *text)
+{
+    conf->ether.direct = strcmp(text, "yes") == 0;
+    return conf->ether.direct || strcmp(text, "no") == 0 ? 0 : -1;
+}
+
+static void print_ether_direct(const struct conf *conf, FILE *out)
+{
+    fputs(conf->ether.direct ? "yes" : "no", out);
+}
+
 #define DAEMON "daemon"
 #define LAUNCH "launch"
+#define ETHER "ether"
+#define ETHER_TYPE_EXPECTS "0x600 to 0xffff and not IPv4's, ARP's, IPv6's or a VLAN's"
 
 static const struct setting settings[] = {
     {DAEMON, "fail_timeout", "seconds, 0.1 to 86400", parse_fail_timeout, print_fail_timeout},
@@ -321,6 +384,10 @@ static const struct setting settings[] = {
     {LAUNCH, "coveyd", "a path", parse_coveyd, print_coveyd},
     {LAUNCH, "user", "a user's name", parse_user, print_user},
     {LAUNCH, "port", "0 to 65535", parse_launch_port, print_launch_port},
+    {ETHER, "enabled", "auto, yes or no", parse_ether_enabled, print_ether_enabled},
+    {ETHER, "interface", "an interface's name", parse_ether_interface, print_ether_interface},
+    {ETHER, "ethertype", ETHER_TYPE_EXPECTS, parse_ether_type, print_ether_type},
+    {ETHER, "direct", "yes or no", parse_ether_direct, print_ether_direct},
 };
 #define SETTINGS (sizeof settings / sizeof settings[0])
 

@@ -26,6 +26,16 @@ struct conf_launch {
     uint32_t port; /* of sshd; 0: the usual one */
 };
 
+enum conf_choice { CONF_AUTO, CONF_YES, CONF_NO };
+
+/* Raw Ethernet between hosts. */
+struct conf_ether {
+    enum conf_choice enabled;               /* auto: where it can be */
+    char interface[CONF_INTERFACE_MAX + 1]; /* "": the one that has the advertised address */
+    uint16_t type;                          /* EtherType of the frames */
+    bool direct;                            /* tasks are given sockets of their own */
+};
+
 struct conf {
     uint64_t fail_timeout_us;               /* silence after which a host is declared gone */
     uint64_t join_timeout_us;               /* a new host must have joined by then */
@@ -40,6 +50,7 @@ struct conf {
     uint32_t speed;                         /* relative speed of this host, 1000 is the default */
     struct fault_config fault;              /* what happens to the datagrams it sends, for tests */
     struct conf_launch launch;
+    struct conf_ether ether;
 };
 
 /* All defaults. */

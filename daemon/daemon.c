@@ -5,7 +5,9 @@
  *   main.c        conf -> create -> run -> destroy; options.c, conf.c, bootstrap.c, detach.c
  *   daemon.c      struct daemon owns everything; what the node (proto/node.h) asks for is done here
  *   loop.c        the event loop; udp.c, sockaddr.c, candidate.c: datagrams and addresses; where
- *                 faults are wanted, proto/fault_line.c stands before udp.c
+ *                 faults are wanted, proto/fault_line.c stands before udp.c and ether.c
+ *   segment.c     raw Ethernet: ether.c sends and receives frames, nic.c finds the interface,
+ *                 privilege.c has and drops the capability
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
  *   backlog.c     how much other hosts' tasks may have waiting here
@@ -53,6 +55,7 @@
 #include "daemon/local.h"
 #include "daemon/ready.h"
 #include "daemon/route.h"
+#include "daemon/segment.h"
 #include "daemon/services.h"
 #include "daemon/sockaddr.h"
 #include "daemon/udp.h"
@@ -84,19 +87,26 @@ bool daemon_coordinates(const struct daemon *d)
 
 /* ---- what the node asks for ---- */
 
+static void lane_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    if (node_lane_of(to) == LANE_ETHER)
+        segment_send(d, to, bytes, size);
+    else
+        udp_send(d->udp, to, bytes, size);
+}
+
 static void on_node_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
 {
     struct daemon *d = context;
     if (d->faults != NULL)
         fault_line_put(d->faults, to, bytes, size, loop_now_us());
     else
-        udp_send(d->udp, to, bytes, size);
+        lane_send(d, to, bytes, size);
 }
 
 static void on_fault_out(void *context, const struct address *to, const uint8_t *bytes, size_t size)
 {
-    const struct daemon *d = context;
-    udp_send(d->udp, to, bytes, size);
+    lane_send(context, to, bytes, size);
 }
 
 static void on_node_frame(void *context, uint32_t host, const struct frame *frame,
@@ -214,13 +224,16 @@ static void settle(void *context)
     agreement_settle(d);
     services_settle(d);
     ending_leave(d);
+    uint64_t segment_us = segment_settle(d, loop_now_us());
     uint64_t next_us = node_step(d->node, loop_now_us());
     uint64_t fault_us = d->faults == NULL ? UINT64_MAX : fault_line_step(d->faults, loop_now_us());
     bool full = udp_flush(d->udp);
+    segment_flush(d);
     ending_check(d);
     loop_fd_set(d->udp_watch, (d->read_at_us == 0 ? LOOP_READ : 0) | (full ? LOOP_WRITE : 0));
     if (d->read_at_us != 0 && d->read_at_us < next_us)
         next_us = d->read_at_us;
+    next_us = next_us < segment_us ? next_us : segment_us;
     loop_alarm_set(d->node_alarm, next_us < fault_us ? next_us : fault_us);
     connection_flush_all(d);
     if (connection_resume_all(d))
@@ -306,7 +319,7 @@ static int node_open(struct daemon *d, struct failure *why)
     config->random = random_bytes;
     randombytes_buf(&config->seed, sizeof config->seed);
     self_describe(d, &config->self);
-    if (self_addresses(d, &config->self, why) != 0)
+    if (self_addresses(d, &config->self, why) != 0 || segment_open(d, why) != 0)
         return -1;
     d->node = node_create(config, &owner);
     d->node_alarm = loop_alarm_add(d->loop, on_alarm, d);
@@ -491,6 +504,7 @@ void daemon_destroy(struct daemon *d)
     loop_signal_remove(&d->on_hup);
     node_destroy(d->node);
     fault_line_destroy(d->faults);
+    segment_close(d);
     udp_destroy(d->udp);
     group_table_destroy(d->groups);
     services_destroy(d->services);

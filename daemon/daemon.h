@@ -39,8 +39,9 @@ struct daemon {
     struct fault_line *faults; /* before the socket; NULL: none are wanted */
     struct loop_fd *udp_watch;
     uint64_t read_us; /* when the socket was read in the middle of a large frame; 0: not in one */
-    double receive_rate; /* of large frames, bytes per us; 0: not known */
-    uint64_t read_at_us; /* it is left alone until then; 0: it is watched */
+    double receive_rate;     /* of large frames, bytes per us; 0: not known */
+    uint64_t read_at_us;     /* it is left alone until then; 0: it is watched */
+    struct segment *segment; /* raw Ethernet */
     struct node *node;
     struct loop_alarm *node_alarm;
     struct node_config node_config;

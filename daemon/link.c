@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "daemon/connection.h"
+#include "daemon/segment.h"
 #include "lib/covey.h"
 
 #define LINK_BYTES_MAX 512
@@ -44,6 +45,15 @@ static void refuse(struct daemon *d, const struct frame *open, struct control_li
     route_send(d, &frame, bytes);
 }
 
+void link_refuse(struct daemon *d, const struct frame *open, const uint8_t *payload,
+                 const char *why)
+{
+    struct control_link link;
+    struct cursor c = cursor_reader(payload, open->length);
+    control_get_link_open(&c, &link);
+    refuse(d, open, &link, why);
+}
+
 static void give_key(struct task *opener, uint32_t accepter, struct control_link *link)
 {
     uint8_t bytes[LINK_BYTES_MAX];
@@ -64,16 +74,21 @@ bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *
     struct cursor c = cursor_reader(payload, frame->length);
     control_get_link_open(&c, &link);
     const char *refused = NULL;
+    bool waits = false;
     if (!cursor_done(&c))
         refused = "the daemon cannot read the LINK_OPEN";
     else if (link.route == COVEY_ROUTE_SHM && tid_host(frame->destination) != daemon_host(d))
         refused = "the two tasks are on different hosts: they share no memory";
     else if (nfds == STREAM_FDS_LOST)
         refused = NO_DESCRIPTORS;
+    else if (link.route == COVEY_ROUTE_ETHER)
+        refused = segment_depart(d, frame, payload, &waits);
     if (refused != NULL) {
         refuse(d, frame, &link, refused);
         return false;
     }
+    if (waits)
+        return false;
     if (link.route == COVEY_ROUTE_TCP)
         give_key(opener, frame->destination, &link);
     return true;

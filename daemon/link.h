@@ -7,8 +7,13 @@
 #include "daemon/route.h"
 
 /* A LINK_OPEN leaves its opener here, nfds descriptors with it. Gives the opener the key of a
- * stream link; refuses what cannot work. False: it goes no further (the opener was told). */
+ * stream link; refuses what cannot work. False: it goes no further (the opener was told),
+ * or not yet (segment.h). */
 bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload, int nfds);
+
+/* Tells the opener, anywhere, that its LINK_OPEN came to nothing, and why. */
+void link_refuse(struct daemon *d, const struct frame *open, const uint8_t *payload,
+                 const char *why);
 
 /* A LINK_OPEN or LINK_ACCEPT arrives at a task here: adds the key, or the address of the
  * accepter's host. False: the task is gone. */

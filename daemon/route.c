@@ -154,7 +154,10 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
     struct frame f = *frame;
     f.flags &= FRAME_FLAGS_CARRIED; /* descriptors do not travel between hosts */
     uint32_t host = tid_host(frame->destination);
-    int error = node_send(d->node, host, &f, payload, loop_now_us());
+    /* who hears of a task's end has got everything that it sent, by whichever lane */
+    int error = frame->kind == FRAME_GONE
+                    ? node_send_behind(d->node, host, &f, payload, loop_now_us())
+                    : node_send(d->node, host, &f, payload, loop_now_us());
     if (error == 0)
         d->counters.frames_to_hosts++;
     else

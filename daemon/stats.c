@@ -4,7 +4,9 @@
 #include <sys/resource.h>
 
 #include "daemon/connection.h"
+#include "daemon/ether.h"
 #include "daemon/reply.h"
+#include "daemon/segment.h"
 #include "daemon/udp.h"
 #include "proto/fault_line.h"
 
@@ -66,6 +68,9 @@ const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *pay
     reply_begin(&reply, d, source, request);
     stats_add_daemon(&reply, d);
     for (size_t i = 0; (name = udp_stat(d->udp, i, &value)) != NULL; i++)
+        stat_add(&reply, name, value);
+    struct ether_link *ether = segment_link(d);
+    for (size_t i = 0; ether != NULL && (name = ether_stat(ether, i, &value)) != NULL; i++)
         stat_add(&reply, name, value);
     for (size_t i = 0; d->faults != NULL && (name = fault_line_stat(d->faults, i, &value)); i++)
         stat_add(&reply, name, value);

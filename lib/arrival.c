@@ -284,6 +284,7 @@ void arrival_release(struct covey *vm, struct peer *peer)
     bool any;
     do {
         any = release_inlet(vm, peer, &peer->inlet);
+        any = release_inlet(vm, peer, &peer->ether_inlet) || any;
         for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
             if (conn->peer == peer && !conn->closed)
                 any = release_inlet(vm, peer, &conn->inlet) || any;

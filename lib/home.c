@@ -79,10 +79,13 @@ int home_send(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_
 static void on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload)
 {
     struct peer *peer = peer_get(vm, frame->source);
-    if (peer != NULL)
-        arrival_on_frame(vm, peer, &peer->inlet, frame, payload);
-    else
+    bool ether = (frame->flags & FRAME_ETHER) != 0;
+    if (peer != NULL) {
+        peer->by_ether = ether;
+        arrival_on_frame(vm, peer, ether ? &peer->ether_inlet : &peer->inlet, frame, payload);
+    } else {
         home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a message could not be taken");
+    }
 }
 
 static void on_credit(struct covey *vm, const struct frame *frame, const uint8_t *payload)

@@ -103,6 +103,7 @@ static void settle(struct covey *vm, struct fan *fan)
             continue;
         }
         peer->carrier = NULL;
+        peer->carrier_flags = 0;
         outgo_queue(vm, peer, req);
     }
 }

@@ -82,7 +82,9 @@ static bool grant(struct covey *vm, struct peer *peer)
         return true;
     }
     cursor_put_u64(&c, peer->granted_bytes);
-    home_send(vm, FRAME_CREDIT, peer->tid, payload, sizeof payload);
+    struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, sizeof payload);
+    frame.flags |= peer->by_ether ? FRAME_ETHER : 0;
+    home_send_frame(vm, &frame, payload, NULL, 0);
     return true;
 }
 
@@ -103,6 +105,7 @@ static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
     req->started = true;
     req->sequence = peer->send_sequence++;
     peer->carrier = conn;
+    peer->carrier_flags = route_flags(vm, peer);
     return true;
 }
 
@@ -138,11 +141,14 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
         vm->home_full = true; /* until room is told */
     if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES || vm->lost != 0)
         return false;
-    struct frame frame = {.kind = FRAME_DATA, .source = vm->tid, .destination = peer->tid};
+    struct frame frame = {.kind = FRAME_DATA,
+                          .flags = peer->carrier_flags,
+                          .source = vm->tid,
+                          .destination = peer->tid};
     if (req->offset == 0) {
         struct message_header header = outgo_header(req);
         message_header_encode(&header, payload);
-        frame.flags = FRAME_FIRST;
+        frame.flags |= FRAME_FIRST;
         head = FRAME_MESSAGE_BYTES;
     }
     message_copy(req->msg, req->offset, payload + head, size);

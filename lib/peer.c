@@ -109,6 +109,7 @@ static void peer_end(struct covey *vm, struct peer *peer)
 {
     close_all(vm, peer);
     arrival_drop(vm, &peer->inlet);
+    arrival_drop(vm, &peer->ether_inlet);
     peer->leaving = false;
     peer->gone = true;
     peer->broken_at_us = 0;
@@ -213,6 +214,7 @@ void peer_free_all(struct covey *vm)
             struct peer *peer = vm->peers[i];
             vm->peers[i] = peer->next;
             arrival_drop(vm, &peer->inlet);
+            arrival_drop(vm, &peer->ether_inlet);
             free(peer->routes);
             free(peer);
         }

@@ -4,8 +4,10 @@
  * Opening a link: the opener sends LINK_OPEN through the daemons; the accepter answers LINK_ACCEPT
  * (or LINK_REFUSE). For shm the opener's ring memory and both doorbells travel with these frames.
  * For tcp the daemons give both tasks the key of the link, the opener connects to the accepter's
- * port, and both prove the key (link_tcp.c). While a link is being opened messages go through the
- * daemon, unless the program forced the route: then they wait.
+ * port, and both prove the key (link_tcp.c). For ether the opener's daemon first sees to it that
+ * the two hosts reach each other so; once accepted, frames go through the daemons, flagged
+ * FRAME_ETHER. While a link is being opened messages go through the daemon, unless the program
+ * forced the route: then they wait.
  */
 #include "lib/task.h"
 
@@ -152,10 +154,11 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
     *conn = NULL;
     if (state == NULL)
         return must ? COVEY_ENOMEM : 1;
-    if (state->conn == NULL && state->opening == OPENING_NONE)
+    bool there = state->conn != NULL || state->relayed;
+    if (!there && state->opening == OPENING_NONE)
         open_start(vm, peer, route);
     *conn = state->conn;
-    if (state->conn != NULL || !must)
+    if (there || state->conn != NULL || !must)
         return 1;
     if (state->opening != OPENING_FAILED)
         return 0;
@@ -187,7 +190,9 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     case COVEY_ROUTE_TCP:
         return choose_direct(vm, peer, COVEY_ROUTE_TCP, true, req, conn);
     case COVEY_ROUTE_ETHER:
-        snprintf(req->text, sizeof req->text, "route ether: the daemon has no raw Ethernet link");
+        if (!same_host)
+            return choose_direct(vm, peer, COVEY_ROUTE_ETHER, true, req, conn);
+        snprintf(req->text, sizeof req->text, "route ether: t%x is on the same host", peer->tid);
         return COVEY_EROUTE;
     default:
         break;
@@ -197,6 +202,12 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     if (direct == COVEY_ROUTE_TCP && peer->traffic_bytes < TCP_AFTER_BYTES)
         return 1;
     return choose_direct(vm, peer, direct, false, req, conn);
+}
+
+uint8_t route_flags(const struct covey *vm, const struct peer *peer)
+{
+    bool ether = route_wanted(vm, peer) == COVEY_ROUTE_ETHER && peer->carrier == NULL;
+    return ether ? FRAME_ETHER : 0;
 }
 
 void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
@@ -368,6 +379,8 @@ static void on_open(struct covey *vm, struct peer *peer, struct control_link *l,
         accept_shm(vm, peer, l, fds);
     else if (l->route == COVEY_ROUTE_TCP)
         accept_tcp(vm, peer, l);
+    else if (l->route == COVEY_ROUTE_ETHER)
+        answer(vm, peer->tid, l, NULL, 0); /* what follows comes by the stream of the daemon */
     else
         refuse(vm, peer->tid, l,
                nfds == STREAM_FDS_LOST ? "it is out of descriptors"
@@ -447,6 +460,12 @@ static void on_accept(struct covey *vm, struct peer *peer, struct control_link *
         home_lost(vm, COVEY_ERESOURCE, "out of descriptors: a link to another task is lost");
         return;
     }
+    if (l->route == COVEY_ROUTE_ETHER) {
+        state->opening = OPENING_NONE;
+        state->relayed = true;
+        outgo_pump(vm, peer);
+        return;
+    }
     const char *why = "a wrong answer";
     if (l->route == COVEY_ROUTE_TCP)
         why = connect_tcp(vm, peer, l);
@@ -512,8 +531,8 @@ static int route_check_argument(const struct covey *vm, covey_tid_t tid, int rou
 {
     if (vm == NULL || route < 0 || route >= ROUTES)
         return error_set(COVEY_EINVAL, "route: unknown route %d", route);
-    if (route == COVEY_ROUTE_ETHER)
-        return error_set(COVEY_EROUTE, "route ether: the daemon has no raw Ethernet link");
+    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_ETHER && tid_host((uint32_t)tid) == vm->host)
+        return error_set(COVEY_EROUTE, "route ether: t%x is on the same host", (unsigned)tid);
     if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_SHM && tid_host((uint32_t)tid) != vm->host)
         return error_set(COVEY_EROUTE, "route shm: t%x is on another host", (unsigned)tid);
     return COVEY_OK;

@@ -112,6 +112,7 @@ struct route_state {
     struct link_secret secret;
     unsigned broken; /* this often, while being opened */
     char why[160];   /* OPENING_FAILED */
+    bool relayed;    /* ether: accepted, and frames pass the daemons */
     bool accepting;  /* the peer opens: a stream with this nonce will come */
     uint8_t accept_nonce[AUTH_NONCE_BYTES];
     struct link_secret accept_secret;
@@ -132,15 +133,18 @@ struct peer {
     struct peer *sending_next, *sending_prev; /* in the list of peers with sends */
     bool sending;
     struct conn *carrier;       /* the link that carries the send under way, NULL: the daemon */
+    uint8_t carrier_flags;      /* of its frames to the daemon: FRAME_ETHER or 0 */
     struct route_state *routes; /* ROUTES of them, once a direct link is wanted */
 
     struct arrival *open, *open_last; /* begun and not complete, in order */
     bool cut; /* a message was lost: nothing that was sent after it is given out */
     uint64_t receive_sequence, received_bytes, granted_bytes;
-    uint64_t credit_window; /* what it may have outstanding beyond received_bytes */
-    bool grant_due;         /* granted_bytes is to be told to the peer */
-    bool starved;           /* credit is held back until the task receives */
-    struct inlet inlet;     /* of the daemon's stream */
+    uint64_t credit_window;   /* what it may have outstanding beyond received_bytes */
+    bool grant_due;           /* granted_bytes is to be told to the peer */
+    bool starved;             /* credit is held back until the task receives */
+    struct inlet inlet;       /* of the daemon's stream */
+    struct inlet ether_inlet; /* of what came there over raw Ethernet: another order */
+    bool by_ether;            /* its last data came so, and credit goes back so */
 };
 
 /* A link in use: frames being written and read. */
@@ -327,6 +331,8 @@ void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *
  * < 0: it cannot work, req->text says why. */
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn);
 int route_wanted(const struct covey *vm, const struct peer *peer);
+/* The flags of frames through the daemon of a message that route_choose() let go. */
+uint8_t route_flags(const struct covey *vm, const struct peer *peer);
 void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
                          int *fds, int nfds);
 void route_check(struct covey *vm, struct peer *peer, uint64_t now_us);

@@ -58,7 +58,8 @@ static void refuse_datagram(struct lane *lane, enum datagram_refusal refusal,
                                       [DATAGRAM_SIZE] = "of a size that its kind never has"};
     struct counters *counters = &lane->endpoint.counters;
 
-    if (WHY[refusal])
+    /* raw Ethernet has no ports: the daemons of several VMs on a host hear each other's frames */
+    if (WHY[refusal] && !(lane->number == LANE_ETHER && refusal == DATAGRAM_VM))
         log_refusal(lane->node, from, WHY[refusal]);
     switch (refusal) {
     case DATAGRAM_SHORT:

@@ -75,7 +75,8 @@ static void every_setting_comes_back(void)
                        "fault = loss=0.05,seed=7\n"
                        "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
                        "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
-                       "port = 2222\n";
+                       "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
+                       "ethertype = 0x88b6\ndirect = yes\n";
     CU_ASSERT_EQUAL(read_text(&conf, text, &why), 0);
     CU_ASSERT_STRING_EQUAL(why.text, "");
     CU_ASSERT_EQUAL(conf.fail_timeout_us, 1500000);

@@ -47,7 +47,7 @@ expect "a barrier of one" refuses 2 '--tasks 1: must be at least 2' barrier --ta
 expect "an unknown host" refuses 1 "'h9'" pingpong --host h0,h9
 expect "an empty host" refuses 2 '--host h0,: must be' pingpong --host h0,
 expect "shm between hosts" refuses 1 'another host' pingpong --route shm --host h0,h1
-expect "ether, which there is not yet" refuses 1 'ether' pingpong --route ether
+expect "ether, which --local hosts have not" refuses 1 'ether' pingpong --route ether
 
 # ---- what it prints ----
 
