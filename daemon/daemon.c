@@ -12,7 +12,7 @@
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
  *   backlog.c     how much other hosts' tasks may have waiting here
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
- *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, groups.c, stats.c; link.c;
+ *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, stats.c; link.c;
  *                 services.c, agreement.c: what tasks agree on through the daemons;
  *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what
  *                 they say, and which of it tells; version.c
@@ -28,8 +28,7 @@
  * (exit.c), never from inside another task's frame. The node calls back into route.c and watch.c;
  * these call only node_send() and its readers. What must call more waits for settle().
  *
- * The daemon keeps no state of the VM beside the node's host table and, while it coordinates, the
- * groups.
+ * The daemon keeps no state of the VM beside the node's host table and what agreement.c has.
  */
 #include "daemon/daemon.h"
 
@@ -49,7 +48,6 @@
 #include "daemon/candidate.h"
 #include "daemon/connection.h"
 #include "daemon/ending.h"
-#include "daemon/groups.h"
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/local.h"
@@ -61,7 +59,6 @@
 #include "daemon/udp.h"
 #include "daemon/watch.h"
 #include "proto/fault_line.h"
-#include "proto/group.h"
 
 #define DATAGRAM_BYTES_MIN 1200
 #define DATAGRAM_BYTES_LOOPBACK 65000
@@ -416,8 +413,7 @@ static int signals_begin(struct daemon *d)
 static int tables_create(struct daemon *d, struct failure *why)
 {
     d->loop = loop_create();
-    d->groups = groups_create(d);
-    if (d->loop == NULL || d->groups == NULL || tasks_init(&d->tasks, d) != 0 ||
+    if (d->loop == NULL || tasks_init(&d->tasks, d) != 0 ||
         agreement_create(d) != 0 || services_create(d) != 0 || ending_create(d) != 0 ||
         signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
         return failure_set(why, "memory is exhausted");
@@ -506,7 +502,6 @@ void daemon_destroy(struct daemon *d)
     fault_line_destroy(d->faults);
     segment_close(d);
     udp_destroy(d->udp);
-    group_table_destroy(d->groups);
     services_destroy(d->services);
     agreement_destroy(d->agreement);
     ending_destroy(d->ending);

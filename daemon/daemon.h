@@ -49,7 +49,6 @@ struct daemon {
     struct local *local; /* the socket on which tasks call */
     struct tasks tasks;
     struct launch *launches;     /* hosts being added */
-    struct group_table *groups;  /* used while this host coordinates */
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */
     struct services *services;
     struct ending *ending;    /* how the daemon ends */

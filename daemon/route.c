@@ -15,7 +15,6 @@
 #include "daemon/agreement.h"
 #include "daemon/backlog.h"
 #include "daemon/connection.h"
-#include "daemon/groups.h"
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/link.h"
@@ -44,11 +43,6 @@ static route_handler *const handlers[] = {
     [FRAME_REMOVE_HOSTS] = hosts_on_remove,
     [FRAME_HALT] = hosts_on_halt,
     [FRAME_STATS] = stats_on_stats,
-    [FRAME_GROUP_JOIN] = groups_on_join,
-    [FRAME_GROUP_LEAVE] = groups_on_leave,
-    [FRAME_GROUP_MEMBERS] = groups_on_members,
-    [FRAME_GROUP_BARRIER] = groups_on_barrier,
-    [FRAME_GROUP_CANCEL] = groups_on_cancel,
     [FRAME_SERVICE] = services_on_service,
     [FRAME_APPLIED] = services_on_applied,
     [FRAME_EVENT] = services_on_event,
@@ -70,10 +64,6 @@ static bool is_request(uint8_t kind)
     case FRAME_REMOVE_HOSTS:
     case FRAME_HALT:
     case FRAME_STATS:
-    case FRAME_GROUP_JOIN:
-    case FRAME_GROUP_LEAVE:
-    case FRAME_GROUP_MEMBERS:
-    case FRAME_GROUP_BARRIER:
     case FRAME_SERVICE:
         return true;
     default:

@@ -55,9 +55,7 @@ struct services {
 static void on_retry(void *context)
 {
     struct services *s = context;
-    s->unsent = s->first; /* settle() follows */
-    if (s->first != NULL)
-        loop_timer_start(s->retry, RETRY_US);
+    s->unsent = s->first; /* settle() follows, and starts the timer again */
 }
 
 int services_create(struct daemon *d)
@@ -77,8 +75,10 @@ static void drop_first(struct services *s)
     if (s->unsent == p)
         s->unsent = p->next;
     s->first = p->next;
-    if (s->first == NULL)
+    if (s->first == NULL) {
         s->last = NULL;
+        loop_timer_stop(s->retry); /* an idle daemon sleeps */
+    }
     s->queued--;
     free(p);
 }

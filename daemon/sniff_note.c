@@ -4,10 +4,12 @@
  */
 #include "daemon/sniff_note.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/command.h"
 #include "proto/control.h"
 #include "proto/table.h"
 
@@ -93,12 +95,30 @@ static void note_watch(struct sniff_frame *f, struct cursor *c)
     say(f, c, "t%x", tid);
 }
 
-static void note_group(struct sniff_frame *f, struct cursor *c)
+static void note_service(struct sniff_frame *f, struct cursor *c)
 {
-    struct control_group g;
+    uint32_t request = cursor_get_u32(c);
+    const char *name = command_name(cursor_get_u8(c));
 
-    control_get_group(c, &g, f->frame.kind == FRAME_GROUP_BARRIER);
-    say(f, c, "request %u, '%s'", g.request, g.name);
+    say(f, c, "request %u, %s", request, name == NULL ? "unknown" : name);
+}
+
+static void note_command(struct sniff_frame *f, struct cursor *c)
+{
+    struct command k = {.kind = 0};
+
+    command_get(c, &k);
+    say(f, c, "%s %" PRIu64 ", t%x request %u", cursor_ok(c) ? command_name(k.kind) : "", k.number,
+        k.task, k.request);
+}
+
+static void note_event(struct sniff_frame *f, struct cursor *c)
+{
+    struct event e = {.kind = 0};
+
+    event_get(c, &e);
+    say(f, c, "event %" PRIu64 ", t%x request %u: %d", e.sequence, e.task, e.request,
+        (int)e.status);
 }
 
 /* All link frames begin alike. */
@@ -139,32 +159,18 @@ static void note_host(struct sniff_frame *f, struct cursor *c)
 static note_writer *writer_of(uint8_t kind)
 {
     static note_writer *const writers[UINT8_MAX + 1] = {
-        [FRAME_DATA] = note_data,
-        [FRAME_CREDIT] = note_credit,
-        [FRAME_LINK_OPEN] = note_link,
-        [FRAME_LINK_KEY] = note_link_key,
-        [FRAME_LINK_ACCEPT] = note_link,
-        [FRAME_LINK_REFUSE] = note_link,
-        [FRAME_MCAST] = note_mcast,
-        [FRAME_REPLY] = note_reply,
-        [FRAME_HOSTS] = note_request,
-        [FRAME_TASKS] = note_request,
-        [FRAME_SPAWN] = note_spawn,
-        [FRAME_SIGNAL] = note_signal,
-        [FRAME_WATCH] = note_watch,
-        [FRAME_GONE] = note_watch,
-        [FRAME_OUTPUT] = note_watch,
-        [FRAME_OUTPUT_ACK] = note_watch,
-        [FRAME_ADD_HOSTS] = note_request,
-        [FRAME_REMOVE_HOSTS] = note_request,
-        [FRAME_HALT] = note_request,
-        [FRAME_STATS] = note_request,
-        [FRAME_GROUP_JOIN] = note_group,
-        [FRAME_GROUP_LEAVE] = note_group,
-        [FRAME_GROUP_MEMBERS] = note_group,
-        [FRAME_GROUP_BARRIER] = note_group,
-        [FRAME_GROUP_CANCEL] = note_request,
-        [FRAME_JOIN] = note_host,
+        [FRAME_DATA] = note_data,         [FRAME_CREDIT] = note_credit,
+        [FRAME_LINK_OPEN] = note_link,    [FRAME_LINK_KEY] = note_link_key,
+        [FRAME_LINK_ACCEPT] = note_link,  [FRAME_LINK_REFUSE] = note_link,
+        [FRAME_MCAST] = note_mcast,       [FRAME_REPLY] = note_reply,
+        [FRAME_HOSTS] = note_request,     [FRAME_TASKS] = note_request,
+        [FRAME_SPAWN] = note_spawn,       [FRAME_SIGNAL] = note_signal,
+        [FRAME_WATCH] = note_watch,       [FRAME_GONE] = note_watch,
+        [FRAME_OUTPUT] = note_watch,      [FRAME_OUTPUT_ACK] = note_watch,
+        [FRAME_ADD_HOSTS] = note_request, [FRAME_REMOVE_HOSTS] = note_request,
+        [FRAME_HALT] = note_request,      [FRAME_STATS] = note_request,
+        [FRAME_SERVICE] = note_service,   [FRAME_PROPOSE] = note_command,
+        [FRAME_EVENT] = note_event,       [FRAME_JOIN] = note_host,
         [FRAME_TABLE] = note_table,
     };
 

@@ -1,8 +1,8 @@
 /*
  * Watching. Each task of this host has a list of tids, of tasks and daemons, that get GONE when it
  * ends. A daemon watches the tasks that matter to its own: the parent of a tethered task, the sink
- * of a task's output, and while it coordinates the members of groups and who adds hosts. For tasks
- * of its own host it needs no watch: watch_announce() draws the consequences directly.
+ * of a task's output, and while it coordinates who adds hosts. For tasks of its own host it needs
+ * no watch: watch_announce() draws the consequences directly.
  */
 #include "daemon/watch.h"
 
@@ -12,7 +12,6 @@
 #include "daemon/agreement.h"
 #include "daemon/connection.h"
 #include "daemon/exit.h"
-#include "daemon/groups.h"
 #include "daemon/launch.h"
 #include "daemon/output.h"
 #include "daemon/services.h"
@@ -104,7 +103,6 @@ static void task_gone(struct daemon *d, uint32_t tid)
         if (task->sink == tid)
             output_discard(task);
     }
-    groups_task_gone(d, tid);
     launch_task_gone(d, tid);
 }
 
@@ -153,7 +151,6 @@ static void host_gone(struct daemon *d, uint32_t host)
             if (tid_host(task->watchers[i]) == host)
                 task->watchers[i--] = task->watchers[--task->watchers_count];
     }
-    groups_host_gone(d, host);
     launch_host_gone(d, host);
 }
 

@@ -374,21 +374,6 @@ void control_get_host_spec(struct cursor *c, struct control_host_spec *s)
     get_env(c, &s->env);
 }
 
-void control_put_group(struct cursor *c, const struct control_group *g, bool with_count)
-{
-    cursor_put_u32(c, g->request);
-    cursor_put_text(c, g->name);
-    if (with_count)
-        cursor_put_u32(c, g->count);
-}
-
-void control_get_group(struct cursor *c, struct control_group *g, bool with_count)
-{
-    g->request = cursor_get_u32(c);
-    cursor_get_text(c, g->name, sizeof g->name);
-    g->count = with_count ? cursor_get_u32(c) : 0;
-}
-
 void control_put_mcast(struct cursor *c, const struct control_mcast *m)
 {
     cursor_put_u16(c, m->count);

@@ -12,8 +12,7 @@
  *     status < 0: text (u16 length, bytes): the cause in one line
  *     ENROL: enrol-reply · HOSTS: *(host path) · TASKS: *task-row · SPAWN: *result · SIGNAL: empty
  *     ADD_HOSTS, REMOVE_HOSTS: *result · HALT: empty · STATS: *(text u64)
- *     GROUP_JOIN: instance=u32 · GROUP_LEAVE: empty · GROUP_MEMBERS: *(instance=u32 tid=u32)
- *     GROUP_BARRIER: empty, sent when the barrier opens
+ *     SERVICE: as command.h says
  */
 #ifndef COVEY_PROTO_CONTROL_H
 #define COVEY_PROTO_CONTROL_H
@@ -186,16 +185,6 @@ void control_put_host_spec(struct cursor *c, const struct control_host_spec *s);
 void control_get_host_spec(struct cursor *c, struct control_host_spec *s);
 
 /* ---- REMOVE_HOSTS: number count=u16 *name=text · HOSTS, TASKS, STATS, HALT: number ---- */
-
-/* ---- groups: GROUP_JOIN, GROUP_LEAVE, GROUP_MEMBERS: number name=text ·
- *      GROUP_BARRIER: number name=text count=u32 · GROUP_CANCEL: number (of the barrier) ---- */
-struct control_group {
-    uint32_t request;
-    char name[CONTROL_NAME_MAX + 1];
-    uint32_t count; /* GROUP_BARRIER only, 0: all members */
-};
-void control_put_group(struct cursor *c, const struct control_group *g, bool with_count);
-void control_get_group(struct cursor *c, struct control_group *g, bool with_count);
 
 /* ---- services, see command.h for kind and body ----
  * SERVICE: number kind=u8 body, to the task's own daemon: a command or a question; the reply's

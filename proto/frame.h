@@ -88,11 +88,6 @@ enum frame_party {
     X(30, HALT, TASK_TO_DAEMON)                                                                    \
     X(31, STATS, TASK_TO_DAEMON)                                                                   \
     X(32, HOST_EVENT, DAEMON_TO_TASK)                                                              \
-    X(40, GROUP_JOIN, TASK_TO_DAEMON)                                                              \
-    X(41, GROUP_LEAVE, TASK_TO_DAEMON)                                                             \
-    X(42, GROUP_MEMBERS, TASK_TO_DAEMON)                                                           \
-    X(43, GROUP_BARRIER, TASK_TO_DAEMON)                                                           \
-    X(44, GROUP_CANCEL, TASK_TO_DAEMON)                                                            \
     X(45, SERVICE, TASK_TO_DAEMON)                                                                 \
     X(46, NOTICE, DAEMON_TO_TASK)                                                                  \
     X(47, PROPOSE, DAEMON_TO_DAEMON)                                                               \

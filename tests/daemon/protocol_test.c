@@ -270,10 +270,9 @@ static void nonsense_is_answered(void)
 {
     struct vm vm;
     struct client c;
-    static const uint8_t kinds[] = {FRAME_HOSTS,       FRAME_TASKS,         FRAME_SPAWN,
-                                    FRAME_SIGNAL,      FRAME_ADD_HOSTS,     FRAME_REMOVE_HOSTS,
-                                    FRAME_HALT,        FRAME_STATS,         FRAME_GROUP_JOIN,
-                                    FRAME_GROUP_LEAVE, FRAME_GROUP_MEMBERS, FRAME_GROUP_BARRIER};
+    static const uint8_t kinds[] = {FRAME_HOSTS,  FRAME_TASKS,     FRAME_SPAWN,
+                                    FRAME_SIGNAL, FRAME_ADD_HOSTS, FRAME_REMOVE_HOSTS,
+                                    FRAME_HALT,   FRAME_STATS,     FRAME_SERVICE};
     uint8_t bytes[9] = {0, 0, 0, 9, 0xff, 0xff, 0xff, 0xff, 0xff};
     vm_start(&vm);
     client_enrol(&c, &vm);

@@ -99,20 +99,10 @@ static void try_spawn(const uint8_t *data, size_t size)
     }
 }
 
-static void try_group(const uint8_t *data, size_t size)
-{
-    for (int with_count = 0; with_count < 2; with_count++) {
-        struct control_group group;
-        struct cursor c = cursor_reader(data, size);
-        control_get_group(&c, &group, with_count);
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 #define ENTRY(name, type) try_##name,
-    static void (*const payloads[])(const uint8_t *, size_t) = {PAYLOADS(ENTRY) try_spawn,
-                                                                try_group};
+    static void (*const payloads[])(const uint8_t *, size_t) = {PAYLOADS(ENTRY) try_spawn};
 
     if (size > 0)
         payloads[data[0] % (sizeof payloads / sizeof payloads[0])](data + 1, size - 1);

@@ -107,7 +107,6 @@ static const struct control_spawn sample_spawn = {.request = 1,
                                                   .route = 2,
                                                   .tether = 1,
                                                   .cwd = "the-cwd"};
-static const struct control_group sample_group = {.request = 8, .name = "the-group", .count = 16};
 
 static const struct control_mcast sample_mcast = {
     .count = 2, .flags = FRAME_FIRST, .receivers = {{0x40001, 1ull << 63}, {0x40002, 7}}};
@@ -132,12 +131,10 @@ static const struct control_mcast sample_mcast = {
     X(link_refuse, control_link, 0)                                                                \
     X(bootstrap, control_bootstrap, 0)                                                             \
     X(mcast, control_mcast, 0)                                                                     \
-    X(spawn_head, control_spawn, 0)                                                                \
-    X(group_of_some, control_group, 0)
+    X(spawn_head, control_spawn, 0)
 
-/* The two whose put and get do not look like the others'. */
+/* The one whose put and get do not look like the others'. */
 #define sample_spawn_head sample_spawn
-#define sample_group_of_some sample_group
 
 static void control_put_spawn_head(struct cursor *c, const struct control_spawn *s)
 {
@@ -150,16 +147,6 @@ static void control_put_spawn_head(struct cursor *c, const struct control_spawn 
 static void control_get_spawn_head(struct cursor *c, struct control_spawn *s)
 {
     control_get_spawn(c, s);
-}
-
-static void control_put_group_of_some(struct cursor *c, const struct control_group *g)
-{
-    control_put_group(c, g, true);
-}
-
-static void control_get_group_of_some(struct cursor *c, struct control_group *g)
-{
-    control_get_group(c, g, true);
 }
 
 struct payload {
@@ -297,7 +284,6 @@ static const struct {
     {"bootstrap", "the-host", HOST_NAME_MAX_BYTES + 1},
     {"bootstrap", "the-arch", 32},
     {"spawn_head", "the-cwd", CONTROL_TEXT_MAX},
-    {"group_of_some", "the-group", CONTROL_NAME_MAX + 1},
 };
 
 static const struct payload *payload_find(const char *name)
@@ -459,19 +445,6 @@ static void a_multicast_has_some_receivers_and_known_flags(void)
     CU_ASSERT(!cursor_ok(&c));
 }
 
-static void a_group_may_come_without_a_count(void)
-{
-    uint8_t bytes[64];
-    struct control_group back = {.count = 5};
-    struct cursor c = cursor_writer(bytes, sizeof bytes);
-    control_put_group(&c, &sample_group, false);
-    size_t size = sizeof bytes - cursor_left(&c);
-    c = cursor_reader(bytes, size);
-    control_get_group(&c, &back, false);
-    CU_ASSERT(cursor_done(&c) && back.count == 0 && back.request == 8);
-    CU_ASSERT_STRING_EQUAL(back.name, "the-group");
-}
-
 static void links_may_come_without_key_and_address(void)
 {
     uint8_t bytes[64];
@@ -617,7 +590,6 @@ int main(void)
         {"another version is told from damage", another_version_is_told_from_damage},
         {"a multicast has some receivers and known flags",
          a_multicast_has_some_receivers_and_known_flags},
-        {"a group may come without a count", a_group_may_come_without_a_count},
         {"links may come without key and address", links_may_come_without_key_and_address},
         {"environments", environments},
         {"output tells how many bytes follow", output_tells_how_many_bytes_follow},
