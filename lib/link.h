@@ -1,6 +1,7 @@
 /*
  * link.h - a link: one bidirectional byte stream straight to one other task. One file a kind:
- * link_shm.c (ring pair in shared memory), link_tcp.c. What flows on it are the frames of frame.h.
+ * link_shm.c (ring pair in shared memory), link_tcp.c, link_ether.c (raw Ethernet). What flows on
+ * it are the frames of frame.h.
  *
  * Contract (tests/unit/link_test.c runs it over every kind):
  *  - No call blocks. A link is used under the lock of its owner.
@@ -10,6 +11,7 @@
 #ifndef COVEY_LIB_LINK_H
 #define COVEY_LIB_LINK_H
 
+#include "proto/address.h"
 #include "proto/auth.h"
 
 #include <stdbool.h>
@@ -41,6 +43,12 @@ struct link_ops {
     int (*ready)(struct link *link);
     /* Frees the link and all it holds. */
     void (*free)(struct link *link);
+    /* Does what is due by that time and returns when it must be called again, UINT64_MAX: never, or
+     * not before another call. NULL: nothing is ever due. */
+    uint64_t (*step)(struct link *link, uint64_t now_us);
+    /* Bytes that send() took and the other end lacks: free() would lose them. NULL: it loses none.
+     */
+    size_t (*unsent)(const struct link *link);
 };
 
 struct link {
@@ -83,5 +91,30 @@ struct link_secret {
 typedef bool link_tcp_find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
                                const uint8_t nonce[AUTH_NONCE_BYTES], struct link_secret *secret);
 struct link *link_tcp_accept(int fd, link_tcp_find_key *find_key, void *context);
+
+/* ---- ether: raw Ethernet frames, made a stream by the window of window.h in the tasks themselves.
+ * All ether links of a task share a port: its packet socket, whose filter passes the frames of the
+ * task's channel. They have no fd; their owner watches the port's, and calls any of them when it is
+ * readable. */
+struct ether_port;
+
+/* Takes the socket over on success, see link_packet.h. `vm` is that of datagram.h, `channel` that
+ * of ether.h by which others reach this task. NULL: *why. */
+struct ether_port *ether_port_create(int fd, uint32_t vm, uint32_t channel, const char **why);
+void ether_port_destroy(struct ether_port *port); /* after its links; NULL is fine */
+int ether_port_fd(const struct ether_port *port);
+
+/* Both ends know the address and channel of the other, and a key that belongs to nonce alone. Bytes
+ * may flow when an authentic frame of the other end has come; the opener asks for one until then.
+ * Nothing on the wire ends the link: who owns it is told the end of the other task. NULL: memory.
+ */
+struct ether_way {
+    struct address to;
+    uint32_t channel;
+    uint8_t nonce[AUTH_NONCE_BYTES];
+    struct link_secret secret;
+    bool opener;
+};
+struct link *link_ether_create(struct ether_port *port, const struct ether_way *way);
 
 #endif

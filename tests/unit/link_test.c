@@ -1,4 +1,4 @@
-/* links: lib/link_shm.c lib/link_tcp.c lib/link_sealed.c lib/ring.c proto/auth.c proto/stream_auth.c proto/record.c proto/cursor.c proto/window*.c tests/sim/network.c proto/fault.c */
+/* links: lib/link_*.c lib/ring.c proto/auth.c proto/stream_auth.c proto/record.c proto/cursor.c proto/address.c proto/datagram.c proto/ether.c proto/window*.c tests/sim/network.c tests/unit/veth.c proto/fault.c */
 /*
  * link_test.c - the contract of link.h, one suite over every kind of link.
  *
@@ -8,12 +8,14 @@
  * and reordering in virtual time. What only one kind can do wrong (the handshake of tcp, the
  * memory of shm) is tried below the suite.
  */
+#include "lib/clock.h"
 #include "lib/link.h"
 #include "lib/ring.h"
 #include "proto/frame.h"
 #include "proto/window.h"
 #include "tests/sim/network.h"
 #include "tests/unit/runner.h"
+#include "tests/unit/veth.h"
 
 #include <CUnit/CUnit.h>
 #include <dirent.h>
@@ -38,6 +40,7 @@ struct pair {
     struct link *link[2];
     int doorbell[2];
     struct world *world; /* of the simulated network */
+    struct ether_port *port[2];
 };
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
@@ -209,8 +212,13 @@ static void sim_free(struct link *link)
 
 static struct link_sim *sim_end(int doorbell, uint64_t seed)
 {
-    static const struct link_ops ops = {"sim",  sim_send,  sim_recv, sim_arm,
-                                        sim_fd, sim_ready, sim_free};
+    static const struct link_ops ops = {.name = "sim",
+                                        .send = sim_send,
+                                        .recv = sim_recv,
+                                        .arm = sim_arm,
+                                        .fd = sim_fd,
+                                        .ready = sim_ready,
+                                        .free = sim_free};
     const struct window_config config = {.packet_bytes_min = 1200,
                                          .packet_bytes_max = 9000,
                                          .send_buffer_bytes = 256 * 1024,
@@ -306,6 +314,83 @@ static bool progress_sim(struct pair *p)
     return true;
 }
 
+/* Does what is due at both ends; when the next is. */
+static uint64_t ether_step_both(struct pair *p)
+{
+    uint64_t next = UINT64_MAX;
+    for (int i = 0; i < 2; i++) {
+        uint64_t due = p->link[i]->ops->step(p->link[i], clock_us());
+        next = due < next ? due : next;
+    }
+    return next;
+}
+
+/* Waits until a frame comes or something is due; then both ends may look again. */
+static bool progress_ether(struct pair *p)
+{
+    const uint64_t one = 1, due = ether_step_both(p), now = clock_us();
+    struct pollfd fds[2] = {{ether_port_fd(p->port[0]), POLLIN, 0},
+                            {ether_port_fd(p->port[1]), POLLIN, 0}};
+    int wait_ms = due - now < WAIT_MS * 1000u ? (int)((due - now) / 1000 + 1) : WAIT_MS;
+    if (due > now && poll(fds, 2, wait_ms) == 0 && due == UINT64_MAX)
+        return false;
+    ether_step_both(p);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(write(p->doorbell[i], &one, sizeof one), sizeof one);
+    return true;
+}
+
+/* Two ports, a link between them, and a wire that loses frames. */
+static void ether_join(struct pair *p, int mtu, uint32_t loss_ppm, bool encrypt)
+{
+    int fds[2];
+    struct address at[2];
+    CU_ASSERT_EQUAL_FATAL(veth_open(mtu, ETHER_TYPE_DEFAULT, loss_ppm, fds, at), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        const char *why;
+        struct ether_way way = {.to = at[1 - i],
+                                .channel = 0x40002 - i,
+                                .secret = {.encrypt = encrypt},
+                                .opener = i == 0};
+        memcpy(way.nonce, the_nonce, sizeof way.nonce);
+        memcpy(way.secret.key, the_key, sizeof the_key);
+        p->port[i] = ether_port_create(fds[i], 7, 0x40001 + i, &why);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(p->port[i]);
+        p->link[i] = link_ether_create(p->port[i], &way);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[i]);
+    }
+}
+
+static void open_ether_as(struct pair *p, int mtu, uint32_t loss_ppm, bool encrypt)
+{
+    uint64_t rung;
+    int a = 0, b = 0;
+    ether_join(p, mtu, loss_ppm, encrypt);
+    while (a == 0 || b == 0) {
+        progress_ether(p);
+        a = p->link[0]->ops->ready(p->link[0]);
+        b = p->link[1]->ops->ready(p->link[1]);
+    }
+    CU_ASSERT(a == 1 && b == 1);
+    for (int i = 0; i < 2; i++) /* rung by progress */
+        CU_ASSERT(read(p->doorbell[i], &rung, sizeof rung) > 0);
+}
+
+static void open_ether(struct pair *p, uint64_t seed)
+{
+    open_ether_as(p, seed == 1 ? 1500 : 9000, 0, false);
+}
+
+static void open_ether_encrypted(struct pair *p, uint64_t seed)
+{
+    open_ether_as(p, seed == 1 ? 9000 : 1500, 0, true);
+}
+
+static void open_ether_lossy(struct pair *p, uint64_t seed)
+{
+    open_ether_as(p, 1500, seed == 1 ? 20000 : 100000, false);
+}
+
 struct kind {
     const char *name;
     void (*open)(struct pair *p, uint64_t seed); /* both ends ready */
@@ -313,12 +398,31 @@ struct kind {
     bool closes;                                 /* an end sees that the other was freed */
     uint64_t bytes;                              /* how much a test sends */
     uint64_t seeds;                              /* how often, each time by another seed */
+    bool needs_root;
 };
 
 static const struct kind kinds[] = {
     {.name = "shm", .open = open_shm, .bytes = 8000000, .seeds = 2},
     {.name = "tcp", .open = open_tcp, .closes = true, .bytes = 8000000, .seeds = 2},
     {.name = "tcp, encrypted", .open = open_sealed, .closes = true, .bytes = 8000000, .seeds = 2},
+    {.name = "ether",
+     .open = open_ether,
+     .progress = progress_ether,
+     .bytes = 2000000,
+     .seeds = 2,
+     .needs_root = true},
+    {.name = "ether, encrypted",
+     .open = open_ether_encrypted,
+     .progress = progress_ether,
+     .bytes = 1000000,
+     .seeds = 1,
+     .needs_root = true},
+    {.name = "ether, frames lost",
+     .open = open_ether_lossy,
+     .progress = progress_ether,
+     .bytes = 500000,
+     .seeds = 2,
+     .needs_root = true},
     {.name = "sim", .open = open_sim, .progress = progress_sim, .bytes = 1000000, .seeds = 10},
 };
 
@@ -345,6 +449,8 @@ static void pair_close(struct pair *p)
         pair_close_end(p, i);
         close(p->doorbell[i]);
     }
+    for (int i = 0; i < 2; i++)
+        ether_port_destroy(p->port[i]);
     if (p->world != NULL)
         network_destroy(p->world->network);
     free(p->world);
@@ -513,10 +619,15 @@ static void transfer(const struct kind *kind, struct pair *p, struct flow flows[
 
 typedef void pair_test(const struct kind *kind, struct pair *p, uint64_t seed);
 
+static bool may_open(const struct kind *kind)
+{
+    return !kind->needs_root || geteuid() == 0;
+}
+
 static void over_all_kinds(pair_test *test)
 {
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        for (uint64_t seed = 1; seed <= kinds[k].seeds; seed++) {
+        for (uint64_t seed = 1; seed <= kinds[k].seeds && may_open(&kinds[k]); seed++) {
             struct pair p = pair_open(&kinds[k], seed);
             test(&kinds[k], &p, seed);
             pair_close(&p);

@@ -1,0 +1,390 @@
+/*
+ * link_ether.c - the link straight between two tasks over raw Ethernet: no daemon, no IP between.
+ *
+ *   ether_port    a task's packet socket (link_packet.c) and the links behind it
+ *   link_ether    one link: a reliable window (window.h), its keys and numbers, where it leads
+ *
+ * A frame carries one datagram of datagram.h: DATA is a packet of the window, PING and PONG are how
+ * two ends find each other. Its session is made of the link's nonce, so a port finds the link of a
+ * frame without knowing who sent it, and the key of the link then says whether it may be believed.
+ * Each direction has a key of its own, and a key one link: numbers begin at 0.
+ *
+ * Whoever looks for bytes of one link takes all frames that are there in, for all links of the
+ * port: the owner of a port looks at all of them. Frames that may go are sent at once, in batches.
+ *
+ * Invariants: state changes only after a frame proved authentic and new. What send() took stays in
+ * the window until the other end has it, so unsent() is 0 only when nothing can be lost any more.
+ * Not here: the decision that the other task is gone. A window asks again once a second for ever.
+ */
+#include "lib/link.h"
+
+#include "lib/clock.h"
+#include "lib/link_packet.h"
+#include "proto/datagram.h"
+#include "proto/ether.h"
+#include "proto/window.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BYTES                                                                                 \
+    (ETHER_HEADER_BYTES + DATAGRAM_SEALED_BYTES) /* before a packet of the window                  \
+                                                  */
+#define AROUND_BYTES (HEAD_BYTES + AUTH_TAG_BYTES)
+#define MTU_SAFE 1500 /* what every Ethernet carries; more is tried */
+#define BUFFER_BYTES ((size_t)1024 * 1024)
+#define PING_US 20000
+#define PING_US_MAX 1000000
+#define BLOCKED_US 100 /* the interface took no more: again after so long */
+
+struct link_ether {
+    struct link base;
+    struct ether_port *port;
+    struct link_ether *next; /* of the port */
+    struct window *window;
+    struct address to;
+    uint32_t channel, session;
+    bool encrypt, heard;
+    bool pong_due, touched; /* touched: packets came since it was stepped */
+    uint8_t send_key[AUTH_KEY_BYTES], receive_key[AUTH_KEY_BYTES];
+    uint64_t number, control_number;
+    struct auth_replay seen;
+    uint64_t ping_us, ping_wait_us; /* the opener's next PING, UINT64_MAX: none */
+};
+
+struct ether_port {
+    struct packet *packet;
+    uint32_t vm, channel;
+    struct link_ether *links;
+    bool blocked;
+    uint8_t *opened; /* where an encrypted packet is opened */
+};
+
+static struct link_ether *ether_of(struct link *link)
+{
+    return (struct link_ether *)link;
+}
+
+/* ---- out ------------------------------------------------------------------------------------- */
+
+/* Memory for a frame's payload; NULL: the interface takes no more now. */
+static uint8_t *port_room(struct ether_port *port)
+{
+    uint8_t *room = packet_room(port->packet);
+    port->blocked = room == NULL && !packet_flush(port->packet);
+    return room == NULL && !port->blocked ? packet_room(port->packet) : room;
+}
+
+static void port_flush(struct ether_port *port)
+{
+    port->blocked = !packet_flush(port->packet);
+}
+
+/* Completes and queues a frame in `payload`, whose packet of `size` bytes is there already. */
+static void put_frame(struct link_ether *l, uint8_t *payload, uint8_t kind, uint64_t number,
+                      size_t size)
+{
+    uint8_t *datagram = payload + ETHER_HEADER_BYTES;
+    size_t sealed = DATAGRAM_SEALED_BYTES + size;
+    struct ether ether = {.channel = l->channel, .size = (uint16_t)(sealed + AUTH_TAG_BYTES)};
+    struct cursor c = cursor_writer(payload, HEAD_BYTES);
+    ether_put(&c, &ether);
+    datagram_put_sealed(&c, kind, l->port->vm, l->session, number);
+    if (l->encrypt)
+        auth_encrypt(datagram, DATAGRAM_SEALED_BYTES, sealed, l->send_key, number);
+    else
+        auth_seal(datagram + sealed, l->send_key, number, datagram, sealed);
+    packet_put(l->port->packet, &l->to, AROUND_BYTES + size);
+}
+
+static bool put_control(struct link_ether *l, uint8_t kind)
+{
+    uint8_t *payload = port_room(l->port);
+    if (payload != NULL)
+        put_frame(l, payload, kind, DATAGRAM_CONTROL_NUMBER | l->control_number++, 0);
+    return payload != NULL;
+}
+
+/* Sends the packets that the window may send now. */
+static void transmit(struct link_ether *l, uint64_t now_us)
+{
+    size_t capacity = packet_mtu(l->port->packet) - AROUND_BYTES, size;
+    uint8_t *payload;
+    while ((payload = port_room(l->port)) != NULL &&
+           (size = window_next(l->window, l->number, payload + HEAD_BYTES, capacity, now_us)) > 0)
+        put_frame(l, payload, DATAGRAM_DATA, l->number++, size);
+    port_flush(l->port);
+}
+
+static void ping(struct link_ether *l, uint64_t now_us)
+{
+    put_control(l, DATAGRAM_PING);
+    l->ping_us = now_us + l->ping_wait_us;
+    if (l->ping_wait_us < PING_US_MAX)
+        l->ping_wait_us *= 2;
+}
+
+/* Does what is due; returns when the next is. */
+static uint64_t advance(struct link_ether *l, uint64_t now_us)
+{
+    l->touched = false;
+    if (l->pong_due)
+        l->pong_due = !put_control(l, DATAGRAM_PONG);
+    if (now_us >= l->ping_us)
+        ping(l, now_us);
+    if (window_deadline(l->window) <= now_us)
+        window_on_timer(l->window, now_us);
+    transmit(l, now_us);
+    uint64_t due_us = window_deadline(l->window);
+    if (l->ping_us < due_us)
+        due_us = l->ping_us;
+    return l->port->blocked && now_us + BLOCKED_US < due_us ? now_us + BLOCKED_US : due_us;
+}
+
+/* ---- in -------------------------------------------------------------------------------------- */
+
+static bool unseal(struct link_ether *l, struct datagram *d)
+{
+    if (!l->encrypt) {
+        datagram_set_body(d, d->payload);
+        return auth_open(d->tag, l->receive_key, d->number, d->bytes, d->size);
+    }
+    struct auth_box box = {d->bytes, DATAGRAM_SEALED_BYTES, d->size};
+    if (!auth_decrypt(l->port->opened, &box, l->receive_key, d->number))
+        return false;
+    datagram_set_body(d, l->port->opened);
+    return true;
+}
+
+static void on_heard(struct link_ether *l)
+{
+    l->heard = true;
+    l->ping_us = UINT64_MAX;
+}
+
+/* A datagram of this link's session; nothing changes unless it is authentic and, if data, new. */
+static bool on_datagram(struct link_ether *l, struct datagram *d, uint64_t now_us)
+{
+    bool control = (d->number & DATAGRAM_CONTROL_NUMBER) != 0;
+    if (control != (d->kind != DATAGRAM_DATA))
+        return false;
+    if ((!control && auth_replay_seen(&l->seen, d->number)) || !unseal(l, d))
+        return false;
+    on_heard(l);
+    l->touched = true;
+    if (control) {
+        l->pong_due = d->kind == DATAGRAM_PING;
+        return true;
+    }
+    auth_replay_mark(&l->seen, d->number);
+    const char *refused =
+        window_on_packet(l->window, d->number, d->payload, d->payload_bytes, now_us);
+    if (refused != NULL)
+        l->base.error = refused; /* the other task is out of its mind: recv() ends the link */
+    return true;
+}
+
+static void on_frame(struct ether_port *port, const uint8_t *payload, size_t size, uint64_t now_us)
+{
+    struct ether ether;
+    struct datagram d;
+    struct cursor c = cursor_reader(payload, size);
+    if (ether_get(&c, &ether) != NULL || ether.channel != port->channel ||
+        datagram_decode(ether.datagram, ether.size, port->vm, &d) != DATAGRAM_GOOD ||
+        (d.kind != DATAGRAM_DATA && d.kind != DATAGRAM_PING && d.kind != DATAGRAM_PONG))
+        return;
+    for (struct link_ether *l = port->links; l != NULL; l = l->next) {
+        if (l->session == d.session && on_datagram(l, &d, now_us))
+            return;
+    }
+}
+
+/* Takes in all frames that are there, for all links of the port; whether any were. */
+static bool port_receive(struct ether_port *port)
+{
+    struct address from;
+    const uint8_t *payload;
+    size_t size;
+    if (!packet_waiting(port->packet))
+        return false;
+    uint64_t now_us = clock_us();
+    while ((payload = packet_next(port->packet, &size, &from)) != NULL) {
+        on_frame(port, payload, size, now_us);
+        packet_release(port->packet);
+    }
+    for (struct link_ether *l = port->links; l != NULL; l = l->next) {
+        if (l->touched && (l->pong_due || window_deadline(l->window) <= now_us))
+            advance(l, now_us);
+    }
+    return true;
+}
+
+/* ---- the link -------------------------------------------------------------------------------- */
+
+static ssize_t ether_send(struct link *link, const struct iovec *iov, int count)
+{
+    struct link_ether *l = ether_of(link);
+    size_t taken = 0, offered = 0;
+    if (window_writable(l->window) == 0)
+        port_receive(l->port); /* acknowledgements make room */
+    for (int i = 0; i < count && taken == offered; i++) {
+        offered += iov[i].iov_len;
+        taken += window_write(l->window, iov[i].iov_base, iov[i].iov_len);
+    }
+    transmit(l, clock_us());
+    return (ssize_t)taken;
+}
+
+static uint64_t ether_step(struct link *link, uint64_t now_us)
+{
+    struct link_ether *l = ether_of(link);
+    port_receive(l->port);
+    return advance(l, now_us);
+}
+
+static ssize_t ether_recv(struct link *link, void *bytes, size_t size)
+{
+    struct link_ether *l = ether_of(link);
+    const uint8_t *there;
+    size_t n = window_readable(l->window, &there);
+    if (n == 0) {
+        port_receive(l->port);
+        n = window_readable(l->window, &there);
+    }
+    if (n == 0 && window_deadline(l->window) == 0)
+        advance(l, clock_us()); /* what was read makes room for more: the other end waits */
+    if (n == 0)
+        return l->base.error != NULL ? LINK_BROKEN : 0;
+    n = n < size ? n : size;
+    memcpy(bytes, there, n);
+    window_consume(l->window, n);
+    return (ssize_t)n;
+}
+
+static bool ether_arm(struct link *link)
+{
+    const uint8_t *there;
+    struct link_ether *l = ether_of(link);
+    bool came = port_receive(l->port); /* perhaps for a link that was armed before */
+    return came || window_readable(l->window, &there) > 0;
+}
+
+static int ether_fd(const struct link *link, bool *write_wanted)
+{
+    (void)link;
+    *write_wanted = false;
+    return -1;
+}
+
+static int ether_ready(struct link *link)
+{
+    struct link_ether *l = ether_of(link);
+    if (!l->heard)
+        port_receive(l->port);
+    return l->heard;
+}
+
+static size_t ether_unsent(const struct link *link)
+{
+    return window_unacknowledged(((const struct link_ether *)link)->window);
+}
+
+static void ether_free(struct link *link)
+{
+    struct link_ether *l = ether_of(link);
+    struct link_ether **at = &l->port->links;
+    while (*at != NULL && *at != l)
+        at = &(*at)->next;
+    if (*at != NULL)
+        *at = l->next;
+    window_destroy(l->window);
+    sodium_memzero(l, sizeof *l);
+    free(l);
+}
+
+static const struct link_ops ether_ops = {.name = "ether",
+                                          .send = ether_send,
+                                          .recv = ether_recv,
+                                          .arm = ether_arm,
+                                          .fd = ether_fd,
+                                          .ready = ether_ready,
+                                          .free = ether_free,
+                                          .step = ether_step,
+                                          .unsent = ether_unsent};
+
+static struct window *window_for(const struct ether_port *port)
+{
+    size_t most = packet_mtu(port->packet), least = most < MTU_SAFE ? most : MTU_SAFE;
+    const struct window_config config = {.packet_bytes_min = least - AROUND_BYTES,
+                                         .packet_bytes_max = most - AROUND_BYTES,
+                                         .send_buffer_bytes = BUFFER_BYTES,
+                                         .receive_buffer_bytes = BUFFER_BYTES};
+    return window_create(&config);
+}
+
+static void derive_keys(struct link_ether *l, const struct ether_way *way)
+{
+    auth_derive(way->opener ? l->send_key : l->receive_key, way->secret.key, "ether opener", "", 0);
+    auth_derive(way->opener ? l->receive_key : l->send_key, way->secret.key, "ether accepter", "",
+                0);
+}
+
+struct link *link_ether_create(struct ether_port *port, const struct ether_way *way)
+{
+    struct link_ether *l = calloc(1, sizeof *l);
+    if (l == NULL)
+        return NULL;
+    struct cursor nonce = cursor_reader(way->nonce, sizeof way->nonce);
+    l->base.ops = &ether_ops;
+    l->port = port;
+    l->to = way->to;
+    l->channel = way->channel;
+    l->session = cursor_get_u32(&nonce);
+    l->encrypt = way->secret.encrypt;
+    l->ping_us = way->opener ? 0 : UINT64_MAX;
+    l->ping_wait_us = PING_US;
+    derive_keys(l, way);
+    l->window = window_for(port);
+    if (l->window == NULL) {
+        sodium_memzero(l, sizeof *l);
+        free(l);
+        return NULL;
+    }
+    l->next = port->links;
+    port->links = l;
+    return &l->base;
+}
+
+/* ---- the port -------------------------------------------------------------------------------- */
+
+struct ether_port *ether_port_create(int fd, uint32_t vm, uint32_t channel, const char **why)
+{
+    struct ether_port *port = calloc(1, sizeof *port);
+    *why = "out of memory";
+    if (port == NULL)
+        return NULL;
+    port->vm = vm;
+    port->channel = channel;
+    port->opened = malloc(DATAGRAM_BYTES_MAX);
+    if (port->opened != NULL)
+        port->packet = packet_create(fd, why);
+    if (port->packet != NULL)
+        return port;
+    ether_port_destroy(port);
+    return NULL;
+}
+
+void ether_port_destroy(struct ether_port *port)
+{
+    if (port == NULL)
+        return;
+    packet_destroy(port->packet);
+    free(port->opened);
+    free(port);
+}
+
+int ether_port_fd(const struct ether_port *port)
+{
+    return packet_fd(port->packet);
+}
