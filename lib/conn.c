@@ -5,6 +5,8 @@
  */
 #include "lib/task.h"
 
+#include "lib/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,19 +20,25 @@ static void conn_watch(struct conn *conn)
         watch_change(conn->vm, &conn->watch, EPOLLIN | (write_wanted ? EPOLLOUT : 0));
 }
 
+/* Looks whether frames may flow now. */
+static void conn_settle(struct conn *conn)
+{
+    int ready = conn->link->ops->ready(conn->link);
+    if (ready < 0)
+        conn_close(conn->vm, conn, true);
+    else if (ready > 0)
+        conn_ready_now(conn);
+    else
+        conn_watch(conn);
+}
+
 static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events)
 {
     struct conn *conn = (struct conn *)watch;
     if (conn->closed)
         return;
     if (!conn->ready) {
-        int ready = conn->link->ops->ready(conn->link);
-        if (ready < 0)
-            conn_close(vm, conn, true);
-        else if (ready > 0)
-            conn_ready_now(conn);
-        else
-            conn_watch(conn);
+        conn_settle(conn);
         return;
     }
     if ((events & ~(uint32_t)EPOLLOUT) != 0)
@@ -60,7 +68,8 @@ struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer,
     conn->route = route;
     conn->next = vm->conns;
     vm->conns = conn;
-    vm->shm_count += fd < 0;
+    vm->looked_count += fd < 0;
+    vm->stepped_count += link->ops->step != NULL;
     return conn;
 }
 
@@ -348,11 +357,15 @@ void conn_read(struct covey *vm, struct conn *conn)
 bool conn_poll_all(struct covey *vm)
 {
     bool moved = false;
-    if (vm->shm_count == 0)
+    if (vm->looked_count == 0)
         return false;
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (conn->watch.fd >= 0 || conn->closed || !conn->ready)
+        if (conn->watch.fd >= 0 || conn->closed)
             continue;
+        if (!conn->ready) {
+            conn_settle(conn);
+            continue;
+        }
         uint64_t before = conn->peer->received_bytes + conn->peer->credit_bytes;
         conn_read(vm, conn);
         if (!conn->closed && (conn->out_head_sent < conn->out_head_size || conn->peer->sending))
@@ -361,6 +374,20 @@ bool conn_poll_all(struct covey *vm)
                 conn->closed;
     }
     return moved;
+}
+
+uint64_t conn_step_all(struct covey *vm)
+{
+    uint64_t due_us = UINT64_MAX;
+    uint64_t now_us = vm->stepped_count == 0 ? 0 : clock_us();
+    for (struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
+         conn = conn->next) {
+        if (conn->closed || conn->link->ops->step == NULL)
+            continue;
+        uint64_t at_us = conn->link->ops->step(conn->link, now_us);
+        due_us = at_us < due_us ? at_us : due_us;
+    }
+    return due_us;
 }
 
 bool conn_arm_all(struct covey *vm)
@@ -394,7 +421,8 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
         return;
     struct peer *peer = conn->peer;
     conn->closed = true;
-    vm->shm_count -= conn->watch.fd < 0;
+    vm->looked_count -= conn->watch.fd < 0;
+    vm->stepped_count -= conn->link->ops->step != NULL;
     watch_remove(vm, &conn->watch);
     arrival_drop(vm, &conn->inlet);
     free(conn->in_held);

@@ -323,6 +323,7 @@ static void vm_destroy(struct covey *vm)
     stream_destroy(vm->daemon);
     if (vm->listener_watch.fd >= 0)
         close(vm->listener_watch.fd);
+    ether_port_destroy(vm->ether_port);
     if (vm->doorbell >= 0)
         close(vm->doorbell);
     if (vm->epoll >= 0)
@@ -420,6 +421,9 @@ static bool all_sent(void *context)
     if (vm->sending != NULL || stream_queued(vm->daemon) > 0)
         return false;
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (!conn->closed && conn->link->ops->unsent != NULL &&
+            conn->link->ops->unsent(conn->link) > 0)
+            return false;
         if (conn->closed || conn->watch.fd < 0)
             continue;
         /* Closing a stream whose bytes the other end has not got could lose them. */

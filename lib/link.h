@@ -103,6 +103,7 @@ struct ether_port;
 struct ether_port *ether_port_create(int fd, uint32_t vm, uint32_t channel, const char **why);
 void ether_port_destroy(struct ether_port *port); /* after its links; NULL is fine */
 int ether_port_fd(const struct ether_port *port);
+void ether_port_receive(struct ether_port *port); /* takes in what came, for all its links */
 
 /* Both ends know the address and channel of the other, and a key that belongs to nonce alone. Bytes
  * may flow when an authentic frame of the other end has come; the opener asks for one until then.

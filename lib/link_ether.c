@@ -33,7 +33,7 @@
                                                   */
 #define AROUND_BYTES (HEAD_BYTES + AUTH_TAG_BYTES)
 #define MTU_SAFE 1500 /* what every Ethernet carries; more is tried */
-#define BUFFER_BYTES ((size_t)1024 * 1024)
+#define BUFFER_BYTES ((size_t)512 * 1024)
 #define PING_US 20000
 #define PING_US_MAX 1000000
 #define BLOCKED_US 100 /* the interface took no more: again after so long */
@@ -387,4 +387,9 @@ void ether_port_destroy(struct ether_port *port)
 int ether_port_fd(const struct ether_port *port)
 {
     return packet_fd(port->packet);
+}
+
+void ether_port_receive(struct ether_port *port)
+{
+    port_receive(port);
 }

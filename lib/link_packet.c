@@ -23,7 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define RING_BYTES (1024u * 1024)
+#define RING_BYTES (2u * 1024 * 1024)
 #define BLOCK_BYTES (64u * 1024)
 /* Before the frame, whose payload the kernel aligns. */
 #define SLOT_HEAD_BYTES (sizeof(struct tpacket2_hdr) + sizeof(struct sockaddr_ll) + 64)

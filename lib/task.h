@@ -217,12 +217,14 @@ struct covey {
     uint64_t check_at_us; /* when deadlines of links and peers must be looked at, 0: never */
 
     int epoll, doorbell;
-    struct watch doorbell_watch, daemon_watch, listener_watch;
+    struct watch doorbell_watch, daemon_watch, listener_watch, ether_watch;
     struct stream *daemon;
     bool home_full; /* a send waits for room in the queue to the daemon */
     uint16_t listener_port;
-    struct conn *conns; /* closed ones too, until conn_bury() */
-    unsigned shm_count; /* conns without a descriptor, which must be looked at */
+    struct conn *conns;     /* closed ones too, until conn_bury() */
+    unsigned looked_count;  /* conns without a descriptor, which must be looked at */
+    unsigned stepped_count; /* conns whose links have something due at times */
+    struct ether_port *ether_port;
 
     uint32_t tid, parent, sink, host, coordinator;
     char host_name[CONTROL_NAME_MAX + 1], vm_name[CONTROL_NAME_MAX + 1];
@@ -351,7 +353,9 @@ void conn_put_credit(struct conn *conn, uint64_t limit);
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
 void conn_close(struct covey *vm, struct conn *conn, bool broken);
 void conn_bury(struct covey *vm);     /* frees those closed */
-bool conn_poll_all(struct covey *vm); /* shm links have no descriptor: look at each */
+bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at each */
+/* Does what is due on links that have timers; returns when it must be called again. */
+uint64_t conn_step_all(struct covey *vm);
 bool conn_arm_all(struct covey *vm);
 
 /* ---- arrival.c: messages coming in ---- */

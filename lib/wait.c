@@ -10,8 +10,8 @@
  *
  * Waiting spins for some tens of microseconds, and only where that has lately paid: a processor
  * that went to sleep takes longer to wake up than most messages take. It looks at the rings of
- * shared-memory links and at the descriptors in turn, and gives way to the daemon and to whoever
- * else needs this processor.
+ * links in memory and at the descriptors in turn, and gives way to the daemon and to whoever else
+ * needs this processor. Whoever polls also keeps the times of links that have timers.
  */
 #include "lib/task.h"
 
@@ -84,6 +84,7 @@ static void handle(struct covey *vm, struct epoll_event *events, int count)
             watch->ready(vm, watch, events[i].events);
     }
     conn_poll_all(vm);
+    conn_step_all(vm);
     check_deadlines(vm);
     conn_bury(vm);
 }
@@ -95,17 +96,29 @@ void wait_poll(struct covey *vm)
     handle(vm, events, count > 0 ? count : 0);
 }
 
-static int timeout_ms(const struct covey *vm, uint64_t deadline_us)
+/* How long the poller may sleep; UINT64_MAX: for ever. */
+static uint64_t timeout_us(const struct covey *vm, uint64_t deadline_us)
 {
     if (vm->check_at_us != 0 && vm->check_at_us < deadline_us)
         deadline_us = vm->check_at_us;
-    if (deadline_us == UINT64_MAX)
-        return -1;
-    uint64_t now_us = clock_us();
-    if (deadline_us <= now_us)
-        return 0;
-    uint64_t ms = (deadline_us - now_us + 999) / 1000;
-    return ms > INT_MAX ? INT_MAX : (int)ms;
+    uint64_t now_us = deadline_us == UINT64_MAX ? 0 : clock_us();
+    return deadline_us <= now_us ? 0 : deadline_us - now_us;
+}
+
+/* Milliseconds, where the kernel counts no finer. */
+static int sleep_ms(const struct covey *vm, struct epoll_event *events, uint64_t for_us)
+{
+    uint64_t ms = for_us / 1000 + (for_us % 1000 != 0);
+    return epoll_wait(vm->epoll, events, EVENTS_MAX, ms > INT_MAX ? -1 : (int)ms);
+}
+
+static int sleep_events(const struct covey *vm, struct epoll_event *events, uint64_t for_us)
+{
+    struct timespec time = {.tv_sec = (time_t)(for_us / 1000000),
+                            .tv_nsec = (long)(for_us % 1000000) * 1000};
+    bool ever = for_us == UINT64_MAX;
+    int count = epoll_pwait2(vm->epoll, events, EVENTS_MAX, ever ? NULL : &time, NULL);
+    return count < 0 && errno == ENOSYS ? sleep_ms(vm, events, for_us) : count;
 }
 
 /* Sleeps until something is ready; the lock is free meanwhile. Whoever lost the role of the poller
@@ -113,13 +126,14 @@ static int timeout_ms(const struct covey *vm, uint64_t deadline_us)
 static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadline_us)
 {
     struct epoll_event events[EVENTS_MAX];
-    int timeout = conn_arm_all(vm) ? 0 : timeout_ms(vm, deadline_us);
+    uint64_t due_us = conn_step_all(vm);
+    uint64_t for_us = timeout_us(vm, due_us < deadline_us ? due_us : deadline_us);
     int count;
-    if (timeout == 0) {
+    if (conn_arm_all(vm) || for_us == 0) {
         count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
     } else {
         pthread_mutex_unlock(&vm->lock);
-        count = epoll_wait(vm->epoll, events, EVENTS_MAX, timeout);
+        count = sleep_events(vm, events, for_us);
         pthread_mutex_lock(&vm->lock);
     }
     if (vm->poller == role)
@@ -129,7 +143,7 @@ static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
 static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context)
 {
     bool came = false;
-    for (int i = 0; i < 64 && vm->shm_count > 0 && !came; i++)
+    for (int i = 0; i < 64 && vm->looked_count > 0 && !came; i++)
         came = conn_poll_all(vm) && done(context);
     return came;
 }
