@@ -413,9 +413,9 @@ static int signals_begin(struct daemon *d)
 static int tables_create(struct daemon *d, struct failure *why)
 {
     d->loop = loop_create();
-    if (d->loop == NULL || tasks_init(&d->tasks, d) != 0 ||
-        agreement_create(d) != 0 || services_create(d) != 0 || ending_create(d) != 0 ||
-        signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
+    if (d->loop == NULL || tasks_init(&d->tasks, d) != 0 || agreement_create(d) != 0 ||
+        services_create(d) != 0 || ending_create(d) != 0 || signals_begin(d) != 0 ||
+        ready_watch(d) != 0 || local_open(d) != 0)
         return failure_set(why, "memory is exhausted");
     return 0;
 }

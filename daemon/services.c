@@ -4,12 +4,11 @@
  *   task --SERVICE--> its daemon --PROPOSE--> the leader: agreement.c
  *   task <---REPLY--- its daemon <---EVENT--- the leader
  *
- * Every daemon is a client of the leader: it numbers its commands, keeps each until it is said to
- * be applied, and proposes all that are left anew when another leads or nothing was heard for a
- * while; the state applies each once (proto/state.h). Events for the tasks here are taken in the
- * order of their numbers, each once, and asked for again when one is missing; what was taken is
- * said with the next command. A question changes nothing: the leader answers the task itself, and
- * the task asks again when the answer is lost.
+ * Every daemon is a client of the leader (proto/client.h): it keeps each of its commands until it
+ * is said to be applied, and proposes all that are left anew when nothing was heard for a while;
+ * the state applies each once. Events for the tasks here are taken in their order, each once, and
+ * asked for again when one is missing. A question changes nothing: the leader answers the task
+ * itself, and the task asks again when the answer is lost.
  *
  * A task that asked for anything, or was told anything, is `served`: its end becomes a command. So
  * does an event for a task that is no more: it may have been handed what it never asked for.
@@ -28,34 +27,23 @@
 #include "daemon/agreement.h"
 #include "daemon/connection.h"
 #include "daemon/reply.h"
+#include "proto/client.h"
 #include "proto/state.h"
 
 #define RETRY_US 1000000u
-#define ACK_EVERY 64    /* events taken that no command has said yet */
 #define QUEUE_MAX 65536 /* commands that wait for the leader */
-
-/* A command of this daemon that is not known to be applied. */
-struct proposal {
-    struct proposal *next;
-    struct command command; /* its body lies behind this struct */
-};
 
 struct services {
     struct daemon *daemon;
     struct loop_timer *retry;
-    uint32_t leader;      /* whom the queue is for; 0: nobody was known yet */
-    uint64_t session;     /* 0: none was begun */
-    uint64_t number;      /* of the last command */
-    uint64_t taken, told; /* the last event; and what the last command said of it */
-    struct proposal *first, *last;
-    struct proposal *unsent; /* the first that the leader was not sent */
-    size_t queued;
+    uint32_t leader; /* whom the queue is for; 0: nobody was known yet */
+    struct client client;
 };
 
 static void on_retry(void *context)
 {
     struct services *s = context;
-    s->unsent = s->first; /* settle() follows, and starts the timer again */
+    client_again(&s->client); /* settle() follows, and starts the timer again */
 }
 
 int services_create(struct daemon *d)
@@ -69,78 +57,43 @@ int services_create(struct daemon *d)
     return s->retry == NULL ? -ENOMEM : 0;
 }
 
-static void drop_first(struct services *s)
-{
-    struct proposal *p = s->first;
-    if (s->unsent == p)
-        s->unsent = p->next;
-    s->first = p->next;
-    if (s->first == NULL) {
-        s->last = NULL;
-        loop_timer_stop(s->retry); /* an idle daemon sleeps */
-    }
-    s->queued--;
-    free(p);
-}
-
 void services_destroy(struct services *s)
 {
     if (s == NULL)
         return;
-    while (s->first != NULL)
-        drop_first(s);
+    client_fini(&s->client);
     loop_timer_remove(&s->retry);
     free(s);
 }
 
 /* ---- proposing ---- */
 
-/* Queues a command under the next number; false: no memory. */
 static bool propose(struct services *s, const struct command *command)
 {
-    struct proposal *p = malloc(sizeof *p + command->size);
-    if (p == NULL)
-        return false;
-    *p = (struct proposal){.command = *command};
-    p->command.host = daemon_host(s->daemon);
-    p->command.session = s->session;
-    p->command.number = ++s->number;
-    p->command.body = (const uint8_t *)(p + 1);
-    if (command->size > 0)
-        memcpy(p + 1, command->body, command->size);
-    if (s->last != NULL)
-        s->last->next = p;
-    else
-        s->first = p;
-    s->last = p;
-    s->queued++;
-    if (s->unsent == NULL)
-        s->unsent = p;
     loop_wake(s->daemon->loop);
-    return true;
+    return client_put(&s->client, command);
 }
 
-static void send(struct services *s, struct proposal *p)
+static void send(struct services *s, const struct command *command)
 {
     struct daemon *d = s->daemon;
     uint8_t bytes[COMMAND_BYTES_MAX];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
-    p->command.taken = s->told = s->taken;
     if (s->leader == daemon_host(d)) {
-        struct command command = p->command; /* which is gone once it is applied */
-        agreement_propose(d, &command);
+        agreement_propose(d, command);
         return;
     }
-    command_put(&c, &p->command);
+    command_put(&c, command);
     route_send_payload(d, FRAME_PROPOSE, tid_make(s->leader, 0), bytes, &c);
 }
 
 static void session_begin(struct services *s)
 {
-    uint64_t incarnation = node_self(s->daemon->node)->incarnation;
-    s->session = s->session == 0 ? agreement_session_first(incarnation) : s->session + 1;
-    s->number = s->taken = s->told = 0;
-    propose(s, &(struct command){.kind = COMMAND_OPEN});
+    const struct daemon *d = s->daemon;
+    uint64_t session = s->client.session + 1;
+    if (s->client.session == 0)
+        session = agreement_session_first(node_self(d->node)->incarnation);
+    client_open(&s->client, daemon_host(d), session);
 }
 
 /* Tasks that wait learn that the state is lost. */
@@ -155,55 +108,44 @@ static void lost_tell(struct services *s)
             route_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
 }
 
-static void session_lose(struct services *s)
-{
-    while (s->first != NULL)
-        drop_first(s);
-    lost_tell(s);
-    session_begin(s);
-}
-
 static void follow(struct services *s, uint32_t leader)
 {
-    if (s->session == 0)
-        session_begin(s);
-    else
-        session_lose(s);
+    if (s->client.session != 0)
+        lost_tell(s);
+    session_begin(s);
     s->leader = leader;
-    s->unsent = s->first;
-}
-
-static bool is_quiet(const struct services *s)
-{
-    return s->first == NULL && s->taken - s->told >= ACK_EVERY;
 }
 
 void services_settle(struct daemon *d)
 {
     struct services *s = d->services;
+    const struct command *next;
     uint32_t leader = d->joined ? agreement_leader(d) : 0;
     if (leader == 0)
         return;
     if (leader != s->leader)
         follow(s, leader);
-    if (is_quiet(s))
+    if (client_wants_ack(&s->client))
         propose(s, &(struct command){.kind = COMMAND_ACK});
-    if (s->unsent != NULL)
+    if (s->client.unsent != NULL)
         loop_timer_start(s->retry, RETRY_US);
-    while (s->unsent != NULL) {
-        struct proposal *p = s->unsent;
-        s->unsent = p->next;
-        send(s, p);
-    }
+    while ((next = client_next(&s->client)) != NULL)
+        send(s, next);
 }
 
 /* ---- what the leader says ---- */
 
+/* An idle daemon sleeps. */
+static void rest(struct services *s)
+{
+    if (s->client.first == NULL)
+        loop_timer_stop(s->retry);
+}
+
 void services_applied(struct daemon *d, uint64_t session, uint64_t applied)
 {
-    struct services *s = d->services;
-    while (session == s->session && s->first != NULL && s->first->command.number <= applied)
-        drop_first(s);
+    client_applied(&d->services->client, session, applied);
+    rest(d->services);
 }
 
 const char *services_on_applied(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -254,8 +196,8 @@ static void resend_ask(struct services *s)
 {
     uint8_t bytes[16];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
-    cursor_put_u64(&c, s->session);
-    cursor_put_u64(&c, s->taken);
+    cursor_put_u64(&c, s->client.session);
+    cursor_put_u64(&c, s->client.taken);
     if (s->leader != 0 && s->leader != daemon_host(s->daemon))
         route_send_payload(s->daemon, FRAME_RESEND, tid_make(s->leader, 0), bytes, &c);
 }
@@ -263,15 +205,17 @@ static void resend_ask(struct services *s)
 void services_event(struct daemon *d, const struct event *event)
 {
     struct services *s = d->services;
-    if (event->session != s->session)
-        return;
-    services_applied(d, event->session, event->applied);
-    if (event->sequence > s->taken + 1)
+    switch (client_event(&s->client, event)) {
+    case CLIENT_TAKE:
+        event_deliver(s, event);
+        break;
+    case CLIENT_GAP:
         resend_ask(s);
-    if (event->sequence != s->taken + 1)
-        return;
-    s->taken++;
-    event_deliver(s, event);
+        break;
+    case CLIENT_OLD:
+        break;
+    }
+    rest(s);
 }
 
 const char *services_on_event(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -313,7 +257,7 @@ static const char *command_take(struct services *s, const struct question *q)
                                     .request = q->request,
                                     .body = q->body.at,
                                     .size = cursor_left(&q->body)};
-    if (s->queued >= QUEUE_MAX)
+    if (s->client.queued >= QUEUE_MAX)
         return "too many requests wait for the leader";
     return propose(s, &command) ? NULL : "memory is exhausted";
 }
