@@ -255,8 +255,8 @@ static void propose(struct decisions *d, const struct state_request *r, struct k
                     struct cursor *body)
 {
     const struct instance *i = decided(d, key);
-    const struct value value = {.size = cursor_left(body),
-                                .bytes = cursor_get_view(body, cursor_left(body))};
+    size_t size = cursor_left(body);
+    const struct value value = {cursor_get_view(body, size), size};
     int32_t refusal = i != NULL ? STATE_OK : refusal_of(d, key, value.size);
 
     if (i != NULL)
