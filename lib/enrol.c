@@ -315,6 +315,7 @@ static void lists_free(struct covey *vm)
         match_free(vm, vm->unexpected);
     notify_free_all(vm);
     group_free_all(vm);
+    session_free_all(vm);
 }
 
 static void vm_destroy(struct covey *vm)

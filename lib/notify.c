@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message of one item, as the sender would have packed it. */
-static void deliver(struct covey *vm, struct covey_msg *packed, uint32_t source, int tag)
+void notify_deliver(struct covey *vm, struct covey_msg *packed, uint32_t source, int tag)
 {
     if (packed == NULL)
         return;
@@ -25,7 +24,7 @@ static void deliver_notice(struct covey *vm, int tag, const struct covey_notice 
     const int32_t fields[5] = {n->event, n->tid, n->host, n->exit_kind, n->value};
     struct covey_msg *msg = covey_msg_new();
     if (msg != NULL && covey_pack_int32(msg, fields, 5, 1) == COVEY_OK)
-        deliver(vm, msg, (uint32_t)n->tid, tag);
+        notify_deliver(vm, msg, (uint32_t)n->tid, tag);
     else
         covey_msg_free(msg);
 }
@@ -79,7 +78,7 @@ void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *p
         return;
     }
     msg->output_bytes = o.bytes;
-    deliver(vm, msg, o.tid, COVEY_TAG_OUTPUT);
+    notify_deliver(vm, msg, o.tid, COVEY_TAG_OUTPUT);
 }
 
 void notify_output_taken(struct covey *vm, struct covey_msg *msg)

@@ -54,12 +54,19 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
     return NULL;
 }
 
+void request_forget(struct covey *vm, struct request **r)
+{
+    if (*r != NULL)
+        request_free(vm, *r);
+    *r = NULL;
+}
+
 static bool request_done(void *context)
 {
     return ((struct request *)context)->done;
 }
 
-static int request_status(const struct request *r)
+int request_status(const struct request *r)
 {
     char text[CONTROL_REASON_MAX + 1];
     if (r->status >= 0)
@@ -135,8 +142,11 @@ void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t
         r->size = 0;
     }
     r->done = (frame->flags & FRAME_LAST) != 0 || r->status < 0;
-    if (r->done)
-        wait_changed(vm);
+    if (!r->done)
+        return;
+    wait_changed(vm);
+    if (r->service)
+        session_settle(vm);
 }
 
 void request_fail_host(struct covey *vm, uint32_t host)

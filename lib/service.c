@@ -57,6 +57,8 @@ static int explain(const struct service *s, int error)
         return refused(s, "there is none of that name", error);
     case COVEY_ERESOURCE:
         return refused(s, "the VM has too many", error);
+    case COVEY_ENOGROUP:
+        return refused(s, "the caller is not part of it, or not any more", error);
     case COVEY_EEXIST:
         return refused(s, "it is there, or the caller has it or waits for it, already", error);
     case COVEY_EHOSTFAIL:
@@ -74,6 +76,15 @@ static void cancel(struct covey *vm, uint32_t number)
     cursor_put_u8(&c, COMMAND_CANCEL);
     cursor_put_u32(&c, number);
     home_send(vm, FRAME_SERVICE, 0, payload, sizeof payload);
+}
+
+void service_post(struct service *s)
+{
+    uint8_t payload[4 + SERVICE_BYTES];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    cursor_put_u32(&c, 0);
+    cursor_put_bytes(&c, s->bytes, (size_t)(s->body.at - s->bytes));
+    home_send(s->vm, FRAME_SERVICE, 0, payload, (size_t)(c.at - payload));
 }
 
 /* One request; the answer's content is freed by the caller. */
@@ -168,6 +179,7 @@ static void fail_all(struct covey *vm)
         r->done = true;
     }
     wait_changed(vm);
+    session_settle(vm);
 }
 
 void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload)

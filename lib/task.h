@@ -243,6 +243,7 @@ struct covey {
     uint32_t request_number;
     struct notify *notifies;
     struct covey_group *groups;
+    struct covey_session *sessions;
     uint8_t host_gone[(HOST_INDEX_MAX + 1) / 8 + 1];
 
     unsigned spawn_next; /* where the next spawn starts in the list of hosts */
@@ -292,6 +293,9 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
                               size_t size);
 int request_end(struct covey *vm, struct request **r, uint64_t deadline_us, uint8_t **content,
                 size_t *content_size);
+int request_status(const struct request *r); /* of one that is done: as request_end() returns */
+/* One whose answer nobody waits for any more; NULL is fine. */
+void request_forget(struct covey *vm, struct request **r);
 void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void request_fail_host(struct covey *vm, uint32_t host); /* its daemon will not answer any more */
 
@@ -406,6 +410,8 @@ void notify_task_exit(struct covey *vm, struct peer *peer);
 void notify_host(struct covey *vm, const struct control_host_event *event);
 void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void notify_output_taken(struct covey *vm, struct covey_msg *msg);
+/* A message of what was packed, from `source` (0: nobody) with `tag`; takes it, NULL is fine. */
+void notify_deliver(struct covey *vm, struct covey_msg *packed, uint32_t source, int tag);
 void notify_free_all(struct covey *vm);
 
 /* ---- call.c: what every public call begins and ends with ---- */
@@ -451,7 +457,15 @@ int service_ask(struct service *s, uint8_t **content, size_t *size);
 int service_number(struct service *s, int64_t timeout_us, uint64_t *number);
 covey_tid_t service_holder(struct service *s, uint64_t *number);
 int service_name_check(const covey_t *vm, const char *what, const char *name);
+/* Sends a command whose answer nobody waits for. */
+void service_post(struct service *s);
 void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+
+/* ---- session.c ---- */
+
+/* An answer came that a session may have waited for in the background. */
+void session_settle(struct covey *vm);
+void session_free_all(struct covey *vm);
 
 /* ---- group.c ---- */
 void group_free_all(struct covey *vm);

@@ -393,9 +393,12 @@ static int32_t decisions_query(const void *engine, const struct state_request *r
         return STATE_EINVAL;
     i = decided(d, key);
     s = series_find(d, name);
+    if (s != NULL && key.number < s->floor)
+        return STATE_ENOENT;
     if (i == NULL)
-        return s != NULL && key.number < s->floor ? STATE_ENOENT : STATE_ETIMEOUT;
-    put_decision(out, i);
+        cursor_put_u32(out, 0);
+    else
+        put_decision(out, i);
     return STATE_OK;
 }
 

@@ -18,9 +18,9 @@
  *   CONSENSUS_FORGET:  name below=u64 -> empty ; all numbers less than that. CONSENSUS_WHOLE: the
  *                                        ; series as if it had never been: the asker knows that
  *                                        ; nobody will come with an old number
- *   CONSENSUS_LOOK:    name number -> decision ; a question. ETIMEOUT: none yet; ENOENT: forgotten
+ *   CONSENSUS_LOOK:    name number -> decision ; a question. ENOENT: forgotten
  *
- *   decision = proposer=u32 *u8
+ *   decision = proposer=u32 *u8          ; proposer 0: none yet
  */
 #ifndef COVEY_PROTO_CONSENSUS_H
 #define COVEY_PROTO_CONSENSUS_H
