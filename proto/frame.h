@@ -101,7 +101,8 @@ enum frame_party {
     X(63, SHUTDOWN, DAEMON_TO_DAEMON)                                                              \
     X(64, CLAIM, DAEMON_TO_DAEMON)                                                                 \
     X(65, CLAIM_REPLY, DAEMON_TO_DAEMON)                                                           \
-    X(66, TABLE_ACK, DAEMON_TO_DAEMON)
+    X(66, TABLE_ACK, DAEMON_TO_DAEMON)                                                             \
+    X(67, RAFT, DAEMON_TO_DAEMON)
 
 enum frame_kind {
 #define FRAME_ENUM(number, name, party) FRAME_##name = number,

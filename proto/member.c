@@ -82,6 +82,17 @@ bool member_is_busy(const struct member *m)
     return m->phase > MEMBER_UP && m->phase < MEMBER_ENDED;
 }
 
+bool member_is_draining(const struct member *m)
+{
+    return m->phase == MEMBER_DRAINING;
+}
+
+bool member_is_leaving(const struct member *m)
+{
+    return (m->phase == MEMBER_DRAINING || m->phase == MEMBER_GOODBYE) &&
+           m->why != NODE_END_SHUTDOWN;
+}
+
 void member_log(struct member *m, const char *format, ...)
 {
     char line[320];

@@ -75,7 +75,9 @@ uint64_t member_step(struct member *m, uint64_t now_us);
 
 const struct table *member_table(const struct member *m);
 uint32_t member_self(const struct member *m);
-bool member_is_up(const struct member *m);   /* joined and not ended */
-bool member_is_busy(const struct member *m); /* a goodbye is still to be said or acknowledged */
+bool member_is_up(const struct member *m);       /* joined and not ended */
+bool member_is_busy(const struct member *m);     /* a goodbye is still to be said or acknowledged */
+bool member_is_draining(const struct member *m); /* leaves, has not said goodbye */
+bool member_is_leaving(const struct member *m);  /* alone: the VM goes on without it */
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * node.c - one daemon's side of the VM, put together: member.c decides who is in the VM, session.c
- * carries bytes to one other host, reception.c judges what arrives, node_lane.c finds the session
- * that goes to a host on a lane. This file owns them, gives each what it asks of the other, and
- * steps them.
+ * node.c - one daemon's side of the VM, put together: member.c decides who is in the VM, council.c
+ * who keeps what it agrees on (node_council.c), session.c carries bytes to one other host,
+ * reception.c judges what arrives, node_lane.c finds the session that goes to a host on a lane.
+ * This file owns them, gives each what it asks of the other, and steps them.
  *
  * Invariants: a peer exists for a host only if its row is (or was just) living; sessions are
  * destroyed only by node_step(), never inside a callback; all memory is bounded by the host table,
@@ -43,6 +43,8 @@ void node_notice(struct node *node, uint64_t now_us)
     node->due_us = UINT64_MAX;
     node->lanes[LANE_IP].endpoint.counters.late_us += now_us - due;
     member_on_late(node->member, now_us - due);
+    if (node->council)
+        council_on_late(node->council, now_us - due);
 }
 
 /* ---- what membership asks of sessions ---- */
@@ -52,8 +54,8 @@ static struct peer *member_peer(struct node *node, uint32_t host)
     return node_living_peer(node, host, LANE_IP);
 }
 
-static void member_wants_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
-                              size_t size, uint64_t now_us)
+void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
+                      size_t size, uint64_t now_us)
 {
     struct node *node = context;
     struct peer *peer = member_peer(node, host);
@@ -112,7 +114,10 @@ static size_t member_asks_queued(void *context, uint32_t host)
 {
     struct node *node = context;
 
-    return host == 0 ? queued_to_all(node) : node_queued(node, host);
+    if (host != 0)
+        return node_queued(node, host);
+    return queued_to_all(node) +
+           (node->council && member_is_draining(node->member) && council_is_busy(node->council));
 }
 
 static void member_tells_host(void *context, const struct host *host, int event)
@@ -177,6 +182,11 @@ static bool session_got_frame(void *context, uint32_t host, const struct frame *
         row = table_row(member_table(node->member), host);
         if (frame->kind == FRAME_JOIN && row && lane->peers[host])
             session_set_addresses(lane->peers[host]->session, &row->host);
+        return true;
+    }
+    if (frame->kind == FRAME_RAFT) {
+        if (node->council)
+            council_on_frame(node->council, host, payload, frame->length, now_us);
         return true;
     }
     if (!row || !row->announced)
@@ -298,7 +308,7 @@ static int init_lanes(struct node *node)
 static int init_member(struct node *node)
 {
     struct member_owner owner = {.context = node,
-                                 .send = member_wants_send,
+                                 .send = node_member_send,
                                  .ping = member_wants_ping,
                                  .reopen = member_wants_reopen,
                                  .close = member_wants_close,
@@ -347,7 +357,7 @@ struct node *node_create(const struct node_config *config, const struct node_own
     node->owner = *owner;
     node->due_us = UINT64_MAX;
     set_defaults(&node->config);
-    if (init_lanes(node) < 0 || init_member(node) < 0) {
+    if (init_lanes(node) < 0 || init_member(node) < 0 || node_council_create(node) < 0) {
         node_destroy(node);
         return NULL;
     }
@@ -360,6 +370,7 @@ void node_destroy(struct node *node)
         return;
     while (node->open_count > 0)
         node_peer_destroy(node, node->open_count - 1);
+    council_destroy(node->council);
     member_destroy(node->member);
     for (int i = 0; i < LANES; i++) {
         free(node->lanes[i].endpoint.scratch);
@@ -373,6 +384,8 @@ static void set_index(struct node *node, uint32_t index)
 {
     for (int i = 0; i < LANES; i++)
         node->lanes[i].endpoint.me.index = index;
+    if (node->council)
+        council_join(node->council, index);
 }
 
 void node_bootstrap(struct node *node, uint64_t now_us)
@@ -380,6 +393,8 @@ void node_bootstrap(struct node *node, uint64_t now_us)
     node_notice(node, now_us);
     set_index(node, 1);
     member_bootstrap(node->member, now_us);
+    if (node->council && council_found(node->council, now_us) < 0)
+        node_log(node, "nothing can be agreed on: out of memory");
 }
 
 void node_join(struct node *node, const struct host *coordinator, uint64_t now_us)
@@ -479,6 +494,11 @@ size_t node_unsent(const struct node *node)
 
 /* ---- time ---- */
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t step_peers(struct node *node, uint64_t now_us)
 {
     uint64_t due = UINT64_MAX;
@@ -500,15 +520,23 @@ static uint64_t step_peers(struct node *node, uint64_t now_us)
     return due;
 }
 
+static uint64_t step_council(struct node *node, uint64_t now_us)
+{
+    if (!node->council || !member_is_up(node->member))
+        return UINT64_MAX;
+    return council_step(node->council, member_is_leaving(node->member), now_us);
+}
+
 uint64_t node_step(struct node *node, uint64_t now_us)
 {
     uint64_t member_due, peers_due;
 
     node_notice(node, now_us);
     member_due = member_step(node->member, now_us);
+    member_due = earlier(member_due, step_council(node, now_us));
     node_release_behind(node, now_us);
     peers_due = step_peers(node, now_us);
-    node->due_us = member_due < peers_due ? member_due : peers_due;
+    node->due_us = earlier(member_due, peers_due);
     return node->due_us;
 }
 

@@ -81,6 +81,17 @@ struct node_owner {
     void (*ended)(void *context, int why, const char *text);
     /* Something worth a line in the log: refusals, state changes `event: from -> to`. */
     void (*log)(void *context, const char *line);
+    /* What the VM agrees on (council.h): of an owner without agreed() the node is no voter. A
+     * command was agreed on, the index-th of the log; */
+    void (*agreed)(void *context, uint64_t index, const uint8_t *bytes, size_t size);
+    /* the state after all commands so far, as malloc()ed bytes, and back (raft.h); */
+    bool (*state_save)(void *context, uint8_t **bytes, size_t *size);
+    bool (*state_load)(void *context, const uint8_t *bytes, size_t size);
+    /* an empty state begins; */
+    void (*state_reset)(void *context);
+    /* another host takes commands (0: none is known), or what was agreed in earlier generations is
+     * lost. */
+    void (*leader)(void *context, uint32_t leader, uint64_t generation);
 };
 
 struct node_config {
@@ -174,6 +185,14 @@ const struct host *node_self(const struct node *node);
 
 /* The IP address by which the host answered, or NULL. */
 const struct address *node_path(const struct node *node, uint32_t host);
+
+/* What the VM agrees on. Gives a command to the log if this host leads: its index, or as
+ * raft_propose(); it is agreed when agreed() says so, and may be lost with the leader. */
+int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint64_t now_us);
+bool node_leads(const struct node *node);
+uint32_t node_leader(const struct node *node); /* 0: none is known now */
+/* The generation of the agreed state: another one has nothing of what was agreed before. */
+uint64_t node_generation(const struct node *node);
 
 /* The i-th counter: its name and value; NULL at the end. */
 const char *node_stat(const struct node *node, size_t i, uint64_t *value);

@@ -4,6 +4,7 @@
 #ifndef COVEY_PROTO_NODE_STATE_H
 #define COVEY_PROTO_NODE_STATE_H
 
+#include "proto/council.h"
 #include "proto/member.h"
 #include "proto/node.h"
 #include "proto/session.h"
@@ -39,6 +40,7 @@ struct node {
     struct lane lanes[LANES];
     bool has_ether;
     struct member *member;
+    struct council *council;                         /* NULL: the owner keeps no state */
     struct peer *open[LANES * (HOST_INDEX_MAX + 1)]; /* all lanes' peers, close together */
     size_t open_count;
     uint64_t now_us;
@@ -46,6 +48,12 @@ struct node {
     uint64_t log_next_us;       /* refusals are logged again then */
     struct window_stats closed; /* sums over sessions that ended */
 };
+
+/* A frame of membership or of the council to a living host. */
+void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
+                      size_t size, uint64_t now_us);
+/* node_council.c: what is agreed. 0 or -1. */
+int node_council_create(struct node *node);
 
 /* Takes note of the time, and of standing still (see member_on_late()). */
 void node_notice(struct node *node, uint64_t now_us);

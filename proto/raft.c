@@ -365,6 +365,11 @@ const struct raft_configuration *raft_configuration(const struct raft *r)
     return &r->configuration;
 }
 
+uint64_t raft_configuration_index(const struct raft *r)
+{
+    return r->configuration_index;
+}
+
 bool raft_is_settled(const struct raft *r)
 {
     return r->configuration_index <= r->commit;

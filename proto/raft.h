@@ -42,8 +42,9 @@ struct raft_configuration {
 
 struct raft;
 
-/* What the engine asks of its owner. send() and log() come from any function, the others from
- * raft_step() alone; none may call back into the engine but the readers at the end of this file. */
+/* What the engine asks of its owner. send() and log() come from any function, snapshot_load() from
+ * raft_on_message(), the others from raft_step() alone; none may call back into the engine but the
+ * readers at the end of this file. */
 struct raft_owner {
     void *context;
     void (*send)(void *context, const struct raft_id *to, const uint8_t *bytes, size_t size);
@@ -109,8 +110,9 @@ uint64_t raft_term(const struct raft *raft);
 uint64_t raft_last_index(const struct raft *raft);
 uint64_t raft_commit_index(const struct raft *raft);
 uint64_t raft_applied_index(const struct raft *raft);
-/* The latest configuration in the log, and whether it is committed. */
+/* The latest configuration in the log, its index, and whether it is committed. */
 const struct raft_configuration *raft_configuration(const struct raft *raft);
+uint64_t raft_configuration_index(const struct raft *raft);
 bool raft_is_settled(const struct raft *raft);
 bool raft_is_voter(const struct raft *raft, const struct raft_id *id);
 /* Bytes of memory that the log and the last snapshot take. */

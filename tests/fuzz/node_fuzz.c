@@ -1,4 +1,4 @@
-/* links: proto/node.c proto/reception.c proto/node_lane.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: proto/node.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
  * Everything that can reach a node, while it has a session: the input is a list of records
  *
@@ -98,7 +98,13 @@ static void on_random(void *context, void *bytes, size_t size)
 static void create_end(struct pair *pair, unsigned id, bool encrypt)
 {
     struct end *end = &pair->ends[id];
-    struct node_owner owner = {end, on_send, on_frame, on_host, on_joined, on_ended, on_log};
+    struct node_owner owner = {.context = end,
+                               .send = on_send,
+                               .frame = on_frame,
+                               .host = on_host,
+                               .joined = on_joined,
+                               .ended = on_ended,
+                               .log = on_log};
     struct node_config config = {
         .vm = "fuzz", .datagram_bytes_min = 1200, .datagram_bytes_max = 1400, .random = on_random};
 

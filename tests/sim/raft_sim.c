@@ -255,6 +255,10 @@ static void on_leader(void *context, const struct raft_id *leader, uint64_t term
     struct raft_life *life = context;
 
     life->leads_term = leader && raft_id_equal(leader, &life->id) ? term : 0;
+    for (uint64_t i = life->leads_term ? life->sim->committed : 0; i > life->applied; i--)
+        if (life->sim->truth[i].hash != 0 && life->sim->truth[i].known_in < term)
+            raft_sim_fail(life->sim, "life %zu leads and has not applied %llu", number_of(life),
+                          (unsigned long long)i);
     life->sim->count.elections += life->leads_term != 0;
 }
 

@@ -18,10 +18,18 @@
 #define MAILBOX_MAX 4096
 #define QUEUE_BYTES_MAX (64u << 20)
 #define ETHER_BYTES_MAX 1492
+#define GENERATIONS_MAX 32
+#define COMMANDS_MAX 4096
 
 struct mailbox { /* of a life that stands still */
     struct network_datagram *datagrams[MAILBOX_MAX];
     size_t count;
+};
+
+/* One generation of the agreed state. */
+struct generation {
+    uint64_t generation; /* 0: none */
+    uint64_t hash[COMMANDS_MAX];
 };
 
 struct vm_sim {
@@ -40,6 +48,8 @@ struct vm_sim {
     void *tap_context;
     const char *counted_text;
     uint64_t counted;
+    struct generation truths[GENERATIONS_MAX];
+    uint64_t commands;
     char failure[512];
 };
 
@@ -274,6 +284,83 @@ static void on_log(void *context, const char *line)
         life->sim->counted++;
 }
 
+/* ---- what the VM agrees on: a hash over all commands ---- */
+
+/* The state after a command of a generation is the same wherever it is applied. */
+static uint64_t *truth_at(struct vm_sim *sim, uint64_t generation, uint64_t index)
+{
+    static uint64_t nowhere;
+    size_t i = 0;
+
+    while (i < GENERATIONS_MAX && sim->truths[i].generation != 0 &&
+           sim->truths[i].generation != generation)
+        i++;
+    if (i == GENERATIONS_MAX || index >= COMMANDS_MAX) {
+        vm_sim_fail(sim, "too many generations or commands for the simulator");
+        return &nowhere;
+    }
+    sim->truths[i].generation = generation;
+    return &sim->truths[i].hash[index];
+}
+
+static void on_agreed(void *context, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    struct life *life = context;
+    struct cursor c = cursor_reader(bytes, size);
+    uint64_t *truth = truth_at(life->sim, node_generation(life->node), index);
+
+    if (index <= life->state.index)
+        vm_sim_fail(life->sim, "host %u applies a command again", life->index);
+    life->state.index = index;
+    life->state.commands++;
+    life->state.hash = (life->state.hash ^ cursor_get_u64(&c) ^ index) * UINT64_C(0x100000001b3);
+    if (*truth == 0)
+        *truth = life->state.hash;
+    else if (*truth != life->state.hash)
+        vm_sim_fail(life->sim, "host %u has another state than others after command %llu",
+                    life->index, (unsigned long long)index);
+}
+
+static bool on_save(void *context, uint8_t **bytes, size_t *size)
+{
+    struct life *life = context;
+
+    *size = sizeof life->state;
+    *bytes = malloc(*size);
+    memcpy(*bytes, &life->state, *size);
+    return true;
+}
+
+static bool on_load(void *context, const uint8_t *bytes, size_t size)
+{
+    struct life *life = context;
+
+    if (size != sizeof life->state)
+        return false;
+    memcpy(&life->state, bytes, size);
+    return true;
+}
+
+static void on_reset(void *context)
+{
+    struct life *life = context;
+
+    life->state = (struct life_state){0};
+}
+
+static void on_leader(void *context, uint32_t leader, uint64_t generation)
+{
+    struct life *life = context;
+    char line[64];
+
+    snprintf(line, sizeof line, "leader %u of generation %llu", leader,
+             (unsigned long long)generation);
+    trace(life, line);
+    if (generation < life->generation)
+        vm_sim_fail(life->sim, "host %u goes back to an earlier generation", life->index);
+    life->generation = generation;
+}
+
 static void on_random(void *context, void *bytes, size_t size)
 {
     struct life *life = context;
@@ -301,7 +388,18 @@ static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t inde
                                  .encrypt = sim->config.encrypt,
                                  .seed = random_next(&sim->random),
                                  .random = on_random};
-    struct node_owner owner = {life, on_send, on_frame, on_host, on_joined, on_ended, on_log};
+    struct node_owner owner = {.context = life,
+                               .send = on_send,
+                               .frame = on_frame,
+                               .host = on_host,
+                               .joined = on_joined,
+                               .ended = on_ended,
+                               .log = on_log,
+                               .agreed = sim->config.mute ? NULL : on_agreed,
+                               .state_save = on_save,
+                               .state_load = on_load,
+                               .state_reset = on_reset,
+                               .leader = on_leader};
 
     if (!life)
         abort();
@@ -803,4 +901,61 @@ void vm_sim_destroy(struct vm_sim *sim)
     free(sim->boxes);
     free(sim->on);
     free(sim);
+}
+
+/* ---- what the VM agrees on ---- */
+
+struct life *vm_sim_leader(struct vm_sim *sim)
+{
+    struct life *best = NULL;
+
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        struct life *life = sim->lives[i];
+
+        if (life && life->running && node_leads(life->node) &&
+            (!best || node_generation(life->node) > node_generation(best->node) ||
+             (node_generation(life->node) == node_generation(best->node) &&
+              raft_term(council_raft(life->node->council)) >
+                  raft_term(council_raft(best->node->council)))))
+            best = life;
+    }
+    return best;
+}
+
+int64_t vm_sim_propose(struct vm_sim *sim, struct life *life)
+{
+    uint8_t bytes[64] = {0};
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    int64_t index;
+
+    cursor_put_u64(&c, ++sim->commands);
+    index = node_propose(life->node, bytes, sizeof bytes, sim->now_us);
+    vm_sim_touch(life);
+    return index;
+}
+
+void vm_sim_check_council(struct vm_sim *sim)
+{
+    struct life *leader = vm_sim_leader(sim);
+    uint64_t commands;
+
+    if (vm_sim_running(sim) == 0 || vm_sim_failure(sim))
+        return;
+    if (!leader || vm_sim_propose(sim, leader) < 0) {
+        vm_sim_fail(sim, "nobody leads, or takes a command");
+        return;
+    }
+    commands = leader->state.commands;
+    vm_sim_run(sim, VM_SIM_SECOND);
+    if (leader->state.commands != commands + 1)
+        vm_sim_fail(sim, "host %u leads, but what it was given is not agreed on", leader->index);
+    for (uint32_t i = 1; i <= sim->highest; i++) {
+        struct life *life = sim->lives[i];
+
+        if (life && life->running && node_leader(life->node) != leader->index)
+            vm_sim_fail(sim, "host %u does not know that host %u leads, but says %u", i,
+                        leader->index, node_leader(life->node));
+    }
+    if (node_coordinator(leader->node) != leader->index)
+        vm_sim_fail(sim, "host %u leads, and another coordinates", leader->index);
 }

@@ -6,6 +6,7 @@
  *
  *   - frames arrive exactly once, in order on their lane, unchanged;
  *   - no epoch has two coordinators;
+ *   - what is agreed is agreed: all who keep it have the same state after the same commands;
  *   - nothing is queued without bound;
  *   - no nonce is used twice under one key;
  *   - no node asks to be stepped again without time passing.
@@ -30,7 +31,13 @@ struct vm_sim_config {
     uint64_t join_timeout_us;
     bool encrypt; /* the VM */
     bool ether;   /* hosts have raw Ethernet, too; frames take either lane */
+    bool mute;    /* nothing is agreed on: hosts without work send no frames */
     bool trace;   /* print every line of every node's log */
+};
+
+/* What a daemon keeps of what is agreed. */
+struct life_state {
+    uint64_t index, commands, hash;
 };
 
 /* One daemon. */
@@ -51,6 +58,8 @@ struct life {
     uint32_t lane_sent[LANES][VM_SIM_INDEX_MAX + 1], lane_received[LANES][VM_SIM_INDEX_MAX + 1];
     uint32_t behind;                 /* frames that vm_sim_send_behind() sent to it */
     uint32_t added, gone, suspected; /* events seen */
+    struct life_state state;
+    uint64_t generation; /* of it, as far as it was told */
 };
 
 struct vm_sim *vm_sim_create(const struct vm_sim_config *config);
@@ -118,6 +127,13 @@ int vm_sim_send_behind(struct life *from, uint32_t to);
 void vm_sim_run(struct vm_sim *sim, uint64_t duration_us);
 /* The same, ending as soon as done() says so; whether it did. */
 bool vm_sim_run_until(struct vm_sim *sim, bool (*done)(struct vm_sim *sim), uint64_t duration_us);
+
+/* The life that leads in what is agreed, or NULL; a new command at it: its index or what
+ * node_propose() refused with. */
+struct life *vm_sim_leader(struct vm_sim *sim);
+int64_t vm_sim_propose(struct vm_sim *sim, struct life *life);
+/* After quiet: one life leads and coordinates, all know it, and a command is agreed on. */
+void vm_sim_check_council(struct vm_sim *sim);
 
 /* After quiet: every running life must have joined, all tables must be alike and name exactly the
  * running lives, and every frame between two lives that run must have arrived. */

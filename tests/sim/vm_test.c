@@ -1,4 +1,4 @@
-/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
  * vm_test.c - whole VMs in the simulator (vm_sim.h): some stories that assert what must happen, and
  * thousands of seeds of random weather after which everything must agree again.
@@ -430,6 +430,100 @@ static void large_vm(void)
     finish(sim);
 }
 
+/* ---- what the VM agrees on ---- */
+
+static void agree_on_some(struct vm_sim *sim, int commands)
+{
+    for (int i = 0; i < commands; i++)
+        CU_ASSERT(vm_sim_leader(sim) && vm_sim_propose(sim, vm_sim_leader(sim)) > 0);
+}
+
+static uint64_t commands_of_leader(struct vm_sim *sim)
+{
+    return vm_sim_leader(sim) ? vm_sim_leader(sim)->state.commands : 0;
+}
+
+/* Kill any host, the first included, at any time: what was agreed is there, within a fail timeout a
+ * leader takes commands, and no generation is lost. */
+static void state_survives_any_death(void)
+{
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct vm_sim *sim = create_up(2000 + seed, 5);
+        uint64_t before;
+
+        vm_sim_run(sim, 2 * SECOND);
+        agree_on_some(sim, 50);
+        vm_sim_run(sim, random_below(vm_sim_random(sim), SECOND));
+        before = commands_of_leader(sim);
+        vm_sim_crash(sim, (uint32_t)(seed % 5));
+        vm_sim_run(sim, 5 * SECOND);
+        CU_ASSERT(commands_of_leader(sim) >= before);
+        agree_on_some(sim, 1);
+        vm_sim_run(sim, 15 * SECOND);
+        vm_sim_check_council(sim);
+        CU_ASSERT_EQUAL(node_generation(vm_sim_leader(sim)->node), (uint64_t)1 << 16);
+        finish(sim);
+    }
+}
+
+/* One after the other: as long as each is declared gone, or replaced, before the next dies, two
+ * hosts are left in the end and know all. */
+static void voters_are_replaced(void)
+{
+    struct vm_sim *sim = create_up(50, 10);
+    uint64_t commands = 0;
+
+    for (uint32_t host = 0; host < 8; host++) {
+        vm_sim_run(sim, 2 * SECOND);
+        agree_on_some(sim, 10);
+        commands += 10;
+        vm_sim_run(sim, SECOND);
+        vm_sim_crash(sim, host);
+        vm_sim_run(sim, 20 * SECOND);
+        CU_ASSERT_EQUAL(commands_of_leader(sim), commands);
+    }
+    vm_sim_check_council(sim);
+    finish(sim);
+}
+
+/* Who leaves in order hands over, even when only two were there. */
+static void leaving_hands_over(void)
+{
+    for (uint32_t hosts = 2; hosts <= 5; hosts++) {
+        struct vm_sim *sim = create_up(60 + hosts, hosts);
+
+        vm_sim_run(sim, 2 * SECOND);
+        agree_on_some(sim, 30);
+        vm_sim_run(sim, SECOND);
+        for (uint32_t host = 0; host + 1 < hosts; host++) {
+            vm_sim_leave(sim, vm_sim_on(sim, host));
+            vm_sim_run(sim, 5 * SECOND);
+            CU_ASSERT_EQUAL(commands_of_leader(sim), 30);
+        }
+        vm_sim_run(sim, 15 * SECOND);
+        vm_sim_check_council(sim);
+        CU_ASSERT_EQUAL(vm_sim_running(sim), 1);
+        finish(sim);
+    }
+}
+
+/* Most of the voters die at once: what they agreed on is lost, and said to be; the VM goes on. */
+static void most_voters_die(void)
+{
+    struct vm_sim *sim = create_up(70, 12);
+
+    vm_sim_run(sim, 2 * SECOND);
+    agree_on_some(sim, 30);
+    vm_sim_run(sim, SECOND);
+    for (uint32_t host = 0; host < 3; host++)
+        vm_sim_crash(sim, host);
+    vm_sim_run(sim, 45 * SECOND);
+    vm_sim_check_council(sim);
+    CU_ASSERT(node_generation(vm_sim_leader(sim)->node) > (uint64_t)1 << 16);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 9);
+    finish(sim);
+}
+
 /* ---- weather ---- */
 
 struct weather {
@@ -511,6 +605,9 @@ static void act(struct weather *w)
 {
     uint64_t what = random_below(w->random, 10);
 
+    if (vm_sim_leader(w->sim))
+        for (uint64_t i = random_below(w->random, 4); i > 0; i--)
+            vm_sim_propose(w->sim, vm_sim_leader(w->sim));
     if (what < 5)
         send_some(w);
     else if (what < 7)
@@ -577,6 +674,7 @@ static bool run_weather(uint64_t seed, bool trace)
         check_nobody_was_wronged(&w);
     if (!vm_sim_failure(w.sim))
         vm_sim_check_converged(w.sim);
+    vm_sim_check_council(w.sim);
     ok = !vm_sim_failure(w.sim);
     if (!ok)
         printf("seed %llu: %s (replay: vm_test --seed %llu --trace)\n", (unsigned long long)seed,
@@ -616,6 +714,10 @@ static const struct test_case CASES[] = {
     {"join storm of 300", join_storm_300},
     {"coordinator dies in a join storm", coordinator_dies_in_a_join_storm},
     {"large vm", large_vm},
+    {"state survives any death", state_survives_any_death},
+    {"voters are replaced", voters_are_replaced},
+    {"leaving hands over", leaving_hands_over},
+    {"most voters die", most_voters_die},
     {"weather", weather},
 };
 
