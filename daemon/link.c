@@ -9,8 +9,10 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/connection.h"
+#include "daemon/direct.h"
 #include "daemon/segment.h"
 #include "lib/covey.h"
 
@@ -94,27 +96,73 @@ bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *
     return true;
 }
 
-/* The payload as the task gets it, in bytes[LINK_BYTES_MAX]. Returns its size, 0: refused. */
-static uint32_t rewrite(const struct daemon *d, const struct frame *frame, const uint8_t *payload,
-                        uint8_t *bytes)
+/* Whether raw frames may go straight between the task and one of that host. *fd: a socket for it,
+ * unless it has one. */
+static bool direct_give(struct task *task, uint32_t host, int *fd)
+{
+    struct daemon *d = task->daemon;
+    if (!d->conf.ether.direct || segment_link(d) == NULL || node_ether_path(d->node, host) == NULL)
+        return false;
+    if (!task->has_packet_socket)
+        *fd = direct_open(d, task);
+    return task->has_packet_socket || *fd >= 0;
+}
+
+/* What the task needs of an ether link; `asked`: the other end goes straight. */
+static void complete_ether(struct task *task, const struct frame *frame, struct control_link *link,
+                           bool asked, int *fd)
+{
+    struct daemon *d = task->daemon;
+    bool open = frame->kind == FRAME_LINK_OPEN;
+    link->has_key = link->has_address = false;
+    link->direct = asked && direct_give(task, tid_host(frame->source), fd);
+    if (!link->direct)
+        return;
+    key_derive(d, link, open ? frame->source : task->tid, open ? task->tid : frame->source);
+    link->vm = node_vm(d->node);
+    link->has_address = true;
+    link->address = *node_ether_path(d->node, tid_host(frame->source));
+}
+
+static void complete_open(struct task *task, const struct frame *frame, struct control_link *link,
+                          int *fd)
+{
+    link->has_address = false;
+    if (link->route == COVEY_ROUTE_ETHER)
+        complete_ether(task, frame, link, true, fd);
+    else
+        key_derive(task->daemon, link, frame->source, frame->destination);
+}
+
+static void complete_accept(struct task *task, const struct frame *frame, struct control_link *link,
+                            int *fd)
+{
+    struct daemon *d = task->daemon;
+    uint32_t host = tid_host(frame->source);
+    const struct address *path = host == daemon_host(d) ? NULL : node_path(d->node, host);
+    link->has_key = false;
+    link->has_address = link->route == COVEY_ROUTE_TCP && path != NULL;
+    if (link->has_address)
+        link->address = *path;
+    if (link->route == COVEY_ROUTE_ETHER)
+        complete_ether(task, frame, link, link->direct, fd);
+}
+
+/* The payload as the task gets it, in bytes[LINK_BYTES_MAX], and a descriptor that goes with it.
+ * Returns its size, 0: refused. */
+static uint32_t rewrite(struct task *task, const struct frame *frame, const uint8_t *payload,
+                        uint8_t *bytes, int *fd)
 {
     struct control_link link;
     struct cursor in = cursor_reader(payload, frame->length);
     struct cursor out = cursor_writer(bytes, LINK_BYTES_MAX);
-    if (frame->kind == FRAME_LINK_OPEN) {
-        control_get_link_open(&in, &link);
-        key_derive(d, &link, frame->source, frame->destination);
-        control_put_link_open(&out, &link);
-    } else {
-        control_get_link_accept(&in, &link);
-        uint32_t host = tid_host(frame->source);
-        const struct address *path = host == daemon_host(d) ? NULL : node_path(d->node, host);
-        link.has_address = link.route == COVEY_ROUTE_TCP && path != NULL;
-        if (link.has_address)
-            link.address = *path;
-        control_put_link_accept(&out, &link);
-    }
-    return cursor_done(&in) && cursor_ok(&out) ? (uint32_t)(out.at - bytes) : 0;
+    bool open = frame->kind == FRAME_LINK_OPEN;
+    (open ? control_get_link_open : control_get_link_accept)(&in, &link);
+    if (!cursor_done(&in))
+        return 0;
+    (open ? complete_open : complete_accept)(task, frame, &link, fd);
+    (open ? control_put_link_open : control_put_link_accept)(&out, &link);
+    return cursor_ok(&out) ? (uint32_t)(out.at - bytes) : 0;
 }
 
 /* The opener learns that the task was not asked: it may be there all the same. */
@@ -130,15 +178,27 @@ static bool refuse_unless_gone(struct daemon *d, const struct task *task, const 
     return true;
 }
 
+/* The task gets it, with the descriptor that goes with it. */
+static bool put(struct task *task, const struct frame *frame, const uint8_t *payload, int fd)
+{
+    bool taken = connection_put(task, frame, payload, &fd, 1);
+    task->has_packet_socket |= taken;
+    close(fd);
+    return taken;
+}
+
 bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame,
                   const uint8_t *payload, const int *fds, int nfds)
 {
     uint8_t bytes[LINK_BYTES_MAX];
     struct frame rewritten = *frame;
-    rewritten.length = rewrite(d, frame, payload, bytes);
-    if (rewritten.length > 0)
-        return connection_put(task, &rewritten, bytes, fds, nfds) ||
-               refuse_unless_gone(d, task, frame, payload);
+    int fd = -1;
+    rewritten.length = rewrite(task, frame, payload, bytes, &fd);
+    if (rewritten.length > 0) {
+        bool taken = fd >= 0 ? put(task, &rewritten, bytes, fd)
+                             : connection_put(task, &rewritten, bytes, fds, nfds);
+        return taken || refuse_unless_gone(d, task, frame, payload);
+    }
     d->counters.frames_refused++;
     log_refused(&d->log, loop_now_us(), "%s of t%x refused: bad payload",
                 frame_kind_name(frame->kind), frame->source);

@@ -70,9 +70,10 @@ struct task {
     bool enrolled; /* a stream was attached once */
     bool killed;   /* its end was asked for */
     bool reaped;
-    bool served; /* it asked for what all daemons agree on; see services.c */
-    bool left;   /* it said so itself; its process may go on */
-    bool broken; /* a frame for it was lost: it is disconnected next */
+    bool served;            /* it asked for what all daemons agree on; see services.c */
+    bool left;              /* it said so itself; its process may go on */
+    bool broken;            /* a frame for it was lost: it is disconnected next */
+    bool has_packet_socket; /* for ether links; see direct.c */
     char command[CONTROL_COMMAND_MAX + 1];
 
     struct stream *stream; /* NULL: not enrolled or closed; see connection.c */

@@ -6,8 +6,8 @@
  * For tcp the daemons give both tasks the key of the link, the opener connects to the accepter's
  * port, and both prove the key (link_tcp.c). For ether the opener's daemon first sees to it that
  * the two hosts reach each other so; once accepted, frames go through the daemons, flagged
- * FRAME_ETHER. While a link is being opened messages go through the daemon, unless the program
- * forced the route: then they wait.
+ * FRAME_ETHER, or straight where both daemons allow it (direct.c). While a link is being opened
+ * messages go through the daemon, unless the program forced the route: then they wait.
  */
 #include "lib/task.h"
 
@@ -210,13 +210,29 @@ uint8_t route_flags(const struct covey *vm, const struct peer *peer)
     return ether ? FRAME_ETHER : 0;
 }
 
+/* From now on raw frames to that task pass the daemons, unless a link of its opening comes up. */
+static void relay(struct covey *vm, struct peer *peer)
+{
+    struct route_state *state = &peer->routes[COVEY_ROUTE_ETHER];
+    struct conn *pending = state->pending;
+    state->pending = NULL;
+    state->opening = OPENING_NONE;
+    state->relayed = true;
+    if (pending != NULL)
+        conn_close(vm, pending, false);
+    outgo_pump(vm, peer);
+}
+
 void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     for (int route = 0; route < ROUTES && peer->routes != NULL; route++) {
         struct route_state *state = &peer->routes[route];
         if (state->opening != OPENING_ASKED && state->opening != OPENING_CONNECTING)
             continue;
-        if (now_us >= state->deadline_us)
+        if (now_us >= state->deadline_us && state->opening == OPENING_CONNECTING &&
+            route == COVEY_ROUTE_ETHER)
+            relay(vm, peer);
+        else if (now_us >= state->deadline_us)
             route_failed(vm, peer, route, "no link within 10 s");
         else
             wait_check_at(vm, state->deadline_us);
@@ -373,6 +389,16 @@ static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link 
     answer(vm, peer->tid, l, NULL, 0);
 }
 
+/* Unless the link goes straight what follows comes by the stream of the daemon. */
+static void accept_ether(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
+                         int nfds)
+{
+    l->direct = state_get(peer, COVEY_ROUTE_ETHER) != NULL && direct_take_port(vm, l, fds, nfds) &&
+                direct_create(vm, peer, l, false) != NULL;
+    l->has_key = l->has_address = false;
+    answer(vm, peer->tid, l, NULL, 0);
+}
+
 static void on_open(struct covey *vm, struct peer *peer, struct control_link *l, int *fds, int nfds)
 {
     if (l->route == COVEY_ROUTE_SHM && nfds == 2 && tid_host(peer->tid) == vm->host)
@@ -380,7 +406,7 @@ static void on_open(struct covey *vm, struct peer *peer, struct control_link *l,
     else if (l->route == COVEY_ROUTE_TCP)
         accept_tcp(vm, peer, l);
     else if (l->route == COVEY_ROUTE_ETHER)
-        answer(vm, peer->tid, l, NULL, 0); /* what follows comes by the stream of the daemon */
+        accept_ether(vm, peer, l, fds, nfds);
     else
         refuse(vm, peer->tid, l,
                nfds == STREAM_FDS_LOST ? "it is out of descriptors"
@@ -446,6 +472,18 @@ static const char *connect_tcp(struct covey *vm, struct peer *peer, const struct
     return "out of memory or descriptors";
 }
 
+static void open_ether(struct covey *vm, struct peer *peer, const struct control_link *l, int *fds,
+                       int nfds)
+{
+    struct route_state *state = &peer->routes[COVEY_ROUTE_ETHER];
+    struct conn *conn =
+        direct_take_port(vm, l, fds, nfds) ? direct_create(vm, peer, l, true) : NULL;
+    state->opening = OPENING_CONNECTING;
+    state->pending = conn;
+    if (conn == NULL)
+        relay(vm, peer);
+}
+
 static void on_accept(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
                       int nfds)
 {
@@ -456,14 +494,12 @@ static void on_accept(struct covey *vm, struct peer *peer, struct control_link *
         conn_ready_now(state->pending);
         return;
     }
-    if (nfds == STREAM_FDS_LOST) { /* the other task takes the link for ready */
-        home_lost(vm, COVEY_ERESOURCE, "out of descriptors: a link to another task is lost");
+    if (l->route == COVEY_ROUTE_ETHER) {
+        open_ether(vm, peer, l, fds, nfds);
         return;
     }
-    if (l->route == COVEY_ROUTE_ETHER) {
-        state->opening = OPENING_NONE;
-        state->relayed = true;
-        outgo_pump(vm, peer);
+    if (nfds == STREAM_FDS_LOST) { /* the other task takes the link for ready */
+        home_lost(vm, COVEY_ERESOURCE, "out of descriptors: a link to another task is lost");
         return;
     }
     const char *why = "a wrong answer";

@@ -347,6 +347,15 @@ void route_failed(struct covey *vm, struct peer *peer, int route, const char *wh
 void route_broke(struct covey *vm, struct peer *peer, int route, const char *why);
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events);
 
+/* ---- direct.c: raw Ethernet between two tasks ---- */
+
+/* Whether such a link can be had, with the port that this task has or that comes as a descriptor.
+ */
+bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds);
+/* The link, not yet ready; NULL: no memory. */
+struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
+                           bool opener);
+
 /* ---- conn.c ---- */
 
 struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer, int route);

@@ -405,9 +405,14 @@ void control_put_link_open(struct cursor *c, const struct control_link *l)
     cursor_put_bytes(c, l->nonce, sizeof l->nonce);
     cursor_put_u8(c, l->route);
     cursor_put_u8(c, l->encrypt);
-    put_zeros(c, 2);
+    cursor_put_u8(c, l->direct);
+    put_zeros(c, 1);
     if (l->has_key)
         cursor_put_bytes(c, l->key, sizeof l->key);
+    if (l->has_key && l->has_address) {
+        cursor_put_u32(c, l->vm);
+        address_put(c, &l->address);
+    }
 }
 
 void control_get_link_open(struct cursor *c, struct control_link *l)
@@ -416,10 +421,16 @@ void control_get_link_open(struct cursor *c, struct control_link *l)
     cursor_get_bytes(c, l->nonce, sizeof l->nonce);
     l->route = cursor_get_u8(c);
     l->encrypt = cursor_get_u8(c) != 0;
-    get_padding(c, 2);
+    l->direct = cursor_get_u8(c) != 0;
+    get_padding(c, 1);
     l->has_key = cursor_left(c) > 0;
     if (l->has_key)
         cursor_get_bytes(c, l->key, sizeof l->key);
+    l->has_address = cursor_left(c) > 0;
+    if (l->has_address) {
+        l->vm = cursor_get_u32(c);
+        address_get(c, &l->address);
+    }
 }
 
 void control_put_link_key(struct cursor *c, const struct control_link *l)
@@ -444,10 +455,15 @@ void control_put_link_accept(struct cursor *c, const struct control_link *l)
 {
     cursor_put_bytes(c, l->nonce, sizeof l->nonce);
     cursor_put_u8(c, l->route);
-    put_zeros(c, 1);
+    cursor_put_u8(c, l->direct);
     cursor_put_u16(c, l->port);
     if (l->has_address)
         address_put(c, &l->address);
+    if (l->has_address && l->has_key) {
+        cursor_put_u32(c, l->vm);
+        cursor_put_u8(c, l->encrypt);
+        cursor_put_bytes(c, l->key, sizeof l->key);
+    }
 }
 
 void control_get_link_accept(struct cursor *c, struct control_link *l)
@@ -455,11 +471,17 @@ void control_get_link_accept(struct cursor *c, struct control_link *l)
     memset(l, 0, sizeof *l);
     cursor_get_bytes(c, l->nonce, sizeof l->nonce);
     l->route = cursor_get_u8(c);
-    get_padding(c, 1);
+    l->direct = cursor_get_u8(c) != 0;
     l->port = cursor_get_u16(c);
     l->has_address = cursor_left(c) > 0;
     if (l->has_address)
         address_get(c, &l->address);
+    l->has_key = cursor_left(c) > 0;
+    if (l->has_key) {
+        l->vm = cursor_get_u32(c);
+        l->encrypt = cursor_get_u8(c) != 0;
+        cursor_get_bytes(c, l->key, sizeof l->key);
+    }
 }
 
 void control_put_link_refuse(struct cursor *c, const struct control_link *l)

@@ -568,9 +568,24 @@ const struct host *node_self(const struct node *node)
     return self ? self : &node->config.self;
 }
 
-const struct address *node_path(const struct node *node, uint32_t host)
+static const struct address *path_on(const struct node *node, uint32_t host, enum node_lane lane)
 {
-    const struct peer *peer = host <= HOST_INDEX_MAX ? node->lanes[LANE_IP].peers[host] : NULL;
+    const struct peer *peer = host <= HOST_INDEX_MAX ? node->lanes[lane].peers[host] : NULL;
 
     return peer ? session_path(peer->session) : NULL;
+}
+
+const struct address *node_path(const struct node *node, uint32_t host)
+{
+    return path_on(node, host, LANE_IP);
+}
+
+const struct address *node_ether_path(const struct node *node, uint32_t host)
+{
+    return path_on(node, host, LANE_ETHER);
+}
+
+uint32_t node_vm(const struct node *node)
+{
+    return node->lanes[LANE_IP].endpoint.me.vm;
 }

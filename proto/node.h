@@ -185,6 +185,9 @@ const struct host *node_self(const struct node *node);
 
 /* The IP address by which the host answered, or NULL. */
 const struct address *node_path(const struct node *node, uint32_t host);
+/* The MAC by which it answered over LANE_ETHER, or NULL. */
+const struct address *node_ether_path(const struct node *node, uint32_t host);
+uint32_t node_vm(const struct node *node); /* the VM's number in datagrams */
 
 /* What the VM agrees on. Gives a command to the log if this host leads: its index, or as
  * raft_propose(); it is agreed when agreed() says so, and may be lost with the leader. */

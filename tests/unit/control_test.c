@@ -77,7 +77,7 @@ static const struct control_host_spec sample_host_spec = {.launcher = 1,
                                                           .config = "the-config",
                                                           .env = ENV};
 static const struct control_link sample_link_open = {
-    .nonce = NONCE, .route = 3, .has_key = true, .key = KEY};
+    .nonce = NONCE, .route = 3, .direct = true, .has_key = true, .key = KEY};
 static const struct control_link sample_link_key = {.nonce = NONCE, .has_key = true, .key = KEY};
 static const struct control_link sample_link_accept = {
     .nonce = NONCE,
@@ -85,6 +85,16 @@ static const struct control_link sample_link_accept = {
     .port = 0xfffe,
     .has_address = true,
     .address = {ADDRESS_IPV4, 6, {10, 0, 0, 9, 1, 2}}};
+static const struct control_link sample_link_straight = {
+    .nonce = NONCE,
+    .route = 4,
+    .direct = true,
+    .encrypt = true,
+    .has_address = true,
+    .address = {ADDRESS_ETHER, 6, {2, 0, 0, 0, 0, 7}},
+    .has_key = true,
+    .key = KEY,
+    .vm = 77};
 static const struct control_link sample_link_refuse = {
     .nonce = NONCE, .route = 1, .error = -10, .text = "the-text"};
 static const struct control_bootstrap sample_bootstrap = {.version = WIRE_VERSION,
@@ -454,13 +464,29 @@ static void links_may_come_without_key_and_address(void)
     control_put_link_open(&c, &link);
     c = cursor_reader(bytes, sizeof bytes - cursor_left(&c));
     control_get_link_open(&c, &back);
-    CU_ASSERT(cursor_done(&c) && !back.has_key && back.route == 3);
+    CU_ASSERT(cursor_done(&c) && !back.has_key && !back.has_address && back.route == 3);
     link.has_address = false;
     c = cursor_writer(bytes, sizeof bytes);
     control_put_link_accept(&c, &link);
     c = cursor_reader(bytes, sizeof bytes - cursor_left(&c));
     control_get_link_accept(&c, &back);
     CU_ASSERT(cursor_done(&c) && !back.has_address);
+}
+
+static void links_may_go_straight(void)
+{
+    uint8_t bytes[128];
+    struct control_link back;
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    control_put_link_accept(&c, &sample_link_straight);
+    c = cursor_reader(bytes, sizeof bytes - cursor_left(&c));
+    control_get_link_accept(&c, &back);
+    CU_ASSERT(cursor_done(&c) && memcmp(&back, &sample_link_straight, sizeof back) == 0);
+    c = cursor_writer(bytes, sizeof bytes);
+    control_put_link_open(&c, &sample_link_straight);
+    c = cursor_reader(bytes, sizeof bytes - cursor_left(&c));
+    control_get_link_open(&c, &back);
+    CU_ASSERT(cursor_done(&c) && memcmp(&back, &sample_link_straight, sizeof back) == 0);
 }
 
 static void output_tells_how_many_bytes_follow(void)
@@ -591,6 +617,7 @@ int main(void)
         {"a multicast has some receivers and known flags",
          a_multicast_has_some_receivers_and_known_flags},
         {"links may come without key and address", links_may_come_without_key_and_address},
+        {"links may go straight", links_may_go_straight},
         {"environments", environments},
         {"output tells how many bytes follow", output_tells_how_many_bytes_follow},
         {"the strings of a spawn come back", the_strings_of_a_spawn_come_back},

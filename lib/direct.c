@@ -1,0 +1,64 @@
+/*
+ * direct.c - raw Ethernet links straight between two tasks, where the daemons give sockets for
+ * them. A task has one packet socket, its port, which comes with the first link and stays: the
+ * kernel takes milliseconds to set one up. Where a link cannot be had so, frames pass the daemons.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define HANDSHAKE_US 5000000u
+
+/* Frames for links that are gone wake, too. */
+static void port_ready(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    (void)watch, (void)events;
+    ether_port_receive(vm->ether_port);
+}
+
+/* Makes the port out of a socket, which is then no longer the caller's. */
+static bool port_open(struct covey *vm, uint32_t number, int *fd)
+{
+    const char *why;
+    struct ether_port *port = ether_port_create(*fd, number, vm->tid, &why);
+    if (port == NULL)
+        return false;
+    vm->ether_watch = (struct watch){.ready = port_ready, .fd = *fd, .events = EPOLLIN};
+    *fd = -1;
+    if (watch_add(vm, &vm->ether_watch) != COVEY_OK) {
+        ether_port_destroy(port);
+        return false;
+    }
+    vm->ether_port = port;
+    return true;
+}
+
+bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds)
+{
+    if (!l->direct || !l->has_key || !l->has_address)
+        return false;
+    return vm->ether_port != NULL || (nfds == 1 && port_open(vm, l->vm, &fds[0]));
+}
+
+struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
+                           bool opener)
+{
+    struct ether_way way = {
+        .to = l->address, .channel = peer->tid, .secret.encrypt = l->encrypt, .opener = opener};
+    memcpy(way.nonce, l->nonce, sizeof way.nonce);
+    memcpy(way.secret.key, l->key, sizeof way.secret.key);
+    struct link *link = link_ether_create(vm->ether_port, &way);
+    sodium_memzero(&way, sizeof way);
+    struct conn *conn = link == NULL ? NULL : conn_create(vm, link, peer, COVEY_ROUTE_ETHER);
+    if (conn == NULL && link != NULL)
+        link->ops->free(link);
+    if (conn != NULL && !opener) { /* an opener's is that of the route */
+        conn->deadline_us = clock_us() + HANDSHAKE_US;
+        wait_check_at(vm, conn->deadline_us);
+    }
+    return conn;
+}
