@@ -67,6 +67,7 @@ static int kind_bytes(uint8_t kind)
     case DATAGRAM_CONFIRM:
         return CONFIRM_BYTES;
     case DATAGRAM_DATA:
+    case DATAGRAM_CAST:
         return 0;
     case DATAGRAM_PING:
     case DATAGRAM_PONG:

@@ -13,10 +13,11 @@
  *   DATA     = sealed-head *u8 tag             ; payload: see window.h
  *   PING, PONG = sealed-head tag
  *   PROBE, PROBED, CALL, CALL-BACK = sealed-head target=u32 tag
+ *   CAST     = sealed-head *u8 tag             ; to many hosts at once, no session's: cast_wire.h
  *
  *   sealed-head = head session number=u64
  *   session  = u32     ; the receiver's: count=20 bits, host index of the peer=12 bits
- *   number   = u64     ; never twice under one key; highest bit set in all kinds but DATA
+ *   number   = u64     ; never twice under one key; highest bit set in all kinds but DATA, CAST
  *   hello    = from=u32 to=u32 session=u32 from-id=16u8 to-id=16u8 nonce
  *              ; host indices and ids; session: the initiator's, for answers
  *   nonce, mac, tag = 16u8
@@ -62,7 +63,8 @@
     X(8, PROBE, "probe")   /* "do you hear host target?" */                                        \
     X(9, PROBED, "probed") /* "I hear host target" */                                              \
     X(10, CALL, "call")    /* to the coordinator: "I cannot reach target: have it call me" */      \
-    X(11, CALL_BACK, "call-back") /* from the coordinator: "shake hands with target" */
+    X(11, CALL_BACK, "call-back") /* from the coordinator: "shake hands with target" */            \
+    X(12, CAST, "cast")           /* a fragment of a multicast */
 
 enum datagram_kind {
 #define DATAGRAM_ENUM(number, name, text) DATAGRAM_##name = number,

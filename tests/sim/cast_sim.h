@@ -1,0 +1,44 @@
+/*
+ * cast_sim.h - hosts that cast to each other over a simulated network, under a virtual clock and a
+ * seed. Datagrams are lost, doubled, corrupted, overtaken; control frames arrive in order, but may
+ * take long; hosts die at any moment, with what they had under way cut off anywhere, and the others
+ * learn of it one after another; hosts join.
+ *
+ * Every delivery is checked when it happens: whole, meant for that host, not given out before, in
+ * the order of its sender, in the same total order as at every host alive. At the end, when the
+ * faults have stopped: whatever one survivor was given out all were, whatever a survivor sent has
+ * arrived, and nobody has anything left to do.
+ */
+#ifndef COVEY_TESTS_SIM_CAST_SIM_H
+#define COVEY_TESTS_SIM_CAST_SIM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CAST_SIM_HOSTS 10
+
+struct cast_sim_config {
+    uint64_t seed;
+    unsigned hosts, joiners; /* together at most CAST_SIM_HOSTS */
+    unsigned messages;       /* of the whole run */
+    unsigned deaths, cuts;
+    unsigned total_percent; /* of the messages */
+    uint32_t loss_ppm, duplicate_ppm, reorder_ppm, corrupt_ppm;
+    uint64_t delay_us, jitter_us;
+    uint32_t refuse_ppm; /* a message is not taken by the owner now */
+    bool encrypt;
+    bool large;         /* messages of up to 64 KiB */
+    bool together;      /* deaths and messages close to each other, control frames slow */
+    uint64_t crisis_us; /* how close; 0: 40 ms */
+    bool trace;
+};
+
+struct cast_sim_result {
+    uint64_t delivered, delivered_total, sent, repairs, repairs_multicast, flushes, steps;
+    uint64_t fragments_sent, at_us;
+};
+
+/* Runs to the end; NULL, or what went wrong. */
+const char *cast_sim_run(const struct cast_sim_config *config, struct cast_sim_result *result);
+
+#endif
