@@ -223,6 +223,8 @@ void node_on_datagram(struct node *node, const struct address *from, const uint8
         on_hello(lane, &d, from);
     else if (d.kind == DATAGRAM_CONFIRM)
         on_confirm(lane, &d, from, now_us);
+    else if (d.kind == DATAGRAM_CAST)
+        lane->endpoint.counters.refused_kind++; /* cast.h takes them */
     else
         on_session(lane, &d, from, now_us);
 }

@@ -17,7 +17,7 @@
 #include "tests/sim/network.h"
 #include "tests/unit/runner.h"
 
-#define SEEDS 300
+#define SEEDS 2000
 #define SEEDS_SOAK 10000
 
 static unsigned below(uint64_t *random, unsigned bound)
