@@ -77,8 +77,8 @@ static int link_open(struct daemon *d, struct nic *nic, struct failure *why)
                                 "between them");
     if (!privilege_has_raw())
         return failure_set(why,
-                           "coveyd of %s has no CAP_NET_RAW: as root, run make install or "
-                           "setcap cap_net_raw+ep %s, and start the VM anew",
+                           "coveyd of %s has no CAP_NET_RAW; before it starts, as root: "
+                           "setcap cap_net_raw+ep %s",
                            d->name, d->program);
     if (nic_find(nic, conf->interface, &d->node_config.self.addresses[0], why) != 0)
         return -1;

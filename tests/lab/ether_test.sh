@@ -1,0 +1,176 @@
+#!/bin/bash
+# timeout: 600
+# The route ether in a lab: it keeps the promises of a route at MTU 1500, with jumbo frames, in a VM
+# that encrypts and under faults; an ordinary user's coveyd carries it with the capability that make
+# install sets, which it then gives up, and says what is missing without; hosts that are not on one
+# segment are told so. SOAK=1: all cases of the conformance suite, with all their sizes. Needs root.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=$(realpath "${BUILD:-build}")
+export BUILD
+unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
+conformance=$BUILD/tests/conformance/conformance
+[ "$(id -u)" = 0 ] || { echo "needs root, for hosts in network namespaces"; exit 77; }
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-ether.XXXXXX")
+
+# ---- the conformance suite ----
+
+conforms() { # CONF MIB CASES, options of vm.sh
+    local conf=$1 mib=$2 cases=$3
+    shift 3
+    [ "${SOAK:-0}" = 1 ] && mib=0 cases=
+    mkdir -p "$scratch/config/covey"
+    printf '%s\n' "$conf" >"$scratch/config/covey/covey.conf"
+    XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 2 "$@" -- bash -c '
+        if [ -z "$3" ]; then "$1" --route ether --host h2 --gib 1 --mib "$2"; fi &&
+        for case in $3; do "$1" --route ether --host h2 --gib 1 --mib "$2" --case $case || exit; done
+        status=$?
+        covey stats
+        exit $status' - "$conformance" "$mib" "$cases" >"$scratch/out" 2>&1 ||
+        { cat "$scratch/out"; return 1; }
+}
+counted() { # counter, over both hosts
+    awk -v name="$1" '$2 == name { sum += $3 } END { print sum + 0 }' "$scratch/out"
+}
+used() { # it was ether, in frames as large as they may be
+    echo "# $(counted ether.datagrams_sent) frames with $(counted ether.bytes_sent) bytes," \
+        "$(counted window.packets_lost) lost; $(counted udp.bytes_sent) bytes over udp"
+    [ "$(counted ether.bytes_sent)" -gt 1000000 ] && [ "$(counted ether.refused_size)" = 0 ]
+}
+faulty() {
+    [ "$(counted fault.lost)" -gt 100 ] && [ "$(counted ether.refused_mac)" -gt 0 ] &&
+        [ "$(counted ether.refused_mac)" -le "$(counted fault.corrupted)" ]
+}
+all="sizes types matching order threads progress death parting"
+few="sizes order death"
+faults="loss=0.05,dup=0.01,reorder=0.05,corrupt=0.01,hold=0.002,seed=7"
+
+suite() {
+    expect "it keeps its promises at MTU 1500" conforms "" 16 "$all"
+    expect "over ether" used
+    expect "it keeps them with jumbo frames" conforms "" 8 "$few" --mtu 9000
+    expect "over ether" used
+    expect "it keeps them in a VM that encrypts" conforms "" 2 "$few" --encrypt
+    expect "over ether" used
+    expect "it keeps them at 5 % loss" conforms "[daemon]
+fault = $faults" 2 "$few"
+    expect "over ether, and what was corrupted was refused" faulty
+}
+
+# ---- an ordinary user's VM: a daemon that root starts for him in the namespace of h2 ----
+
+export LAB=ether-$$
+owner=$((1000000 + 2 * $$)) # a user that nobody is
+top=$scratch/user
+
+as_on() { # HOST COMMAND...
+    tests/lab/lab exec "$1" setpriv --reuid=$owner --regid=$owner --clear-groups \
+        env HOME="$top/run" XDG_RUNTIME_DIR="$top/run" XDG_CONFIG_HOME="$top" COVEY_VM=ether "${@:2}"
+}
+covey() { as_on h1 "$top/bin/covey" "$@"; }
+
+# The launcher's other end: what it would run goes through FIFOs to root, and becomes the user again.
+serve_launches() {
+    local command
+    while read -r command <"$top/command"; do
+        [ "$command" = end ] && return
+        as_on h2 sh -c "$command" <"$top/in" >"$top/out" 2>&1
+    done
+}
+
+user_up() {
+    mkdir -m 755 "$top" && mkdir -m 700 "$top/run" && mkdir "$top/bin" || return 1
+    chmod 755 "$scratch"
+    cp "$BUILD"/coveyd "$BUILD"/covey "$BUILD"/tests/attack/echo "$top/bin" &&
+        mkfifo "$top/command" "$top/in" "$top/out" || return 1
+    cat >"$top/launch" <<END
+exec 3<&0
+echo "\$1" >$top/command
+cat <&3 >$top/in &
+cat $top/out
+kill \$! 2>/dev/null
+exit 0
+END
+    chown -R $owner "$top"
+    tests/lab/lab up --hosts 2 || return 1
+    serve_launches &
+    launches=$!
+}
+user_down() {
+    [ -n "${launches:-}" ] && timeout 5 sh -c "echo end >'$top/command'"
+    wait
+    tests/lab/lab down
+}
+start() {
+    covey start --name ether --launcher exec --template "sh $top/launch '{command}'" h2 >"$top/started" 2>&1 ||
+        { cat "$top/started"; return 1; }
+}
+daemon_of() { tests/lab/lab ps | awk -v host="$1" '$2 == host && /coveyd/ { print $1; exit }'; }
+no_capabilities() { # PID
+    [ "$(grep -cE '^Cap(Inh|Prm|Eff|Amb):[[:space:]]*0+$' "/proc/$1/status")" = 4 ] ||
+        { grep ^Cap "/proc/$1/status"; return 1; }
+}
+talks() { # ROUTE
+    rm -f "$top/tid"
+    covey run -n 1 --route "$1" --host h2 "$top/bin/echo" serve >"$top/tid" 2>&1 &
+    serving=$!
+    within 20 grep -q 't[0-9a-f]*$' "$top/tid" || return 1
+    tid=$(grep -o 't[0-9a-f]*$' "$top/tid" | head -n 1)
+    as_on h1 "$top/bin/echo" ask "$tid" "$1" 5 >"$top/said" 2>&1
+    local status=$?
+    task=$(pgrep -u $owner -f "^$top/bin/echo serve")
+    no_capabilities "$task" || status=2
+    packet_sockets "$task" && status=2
+    as_on h1 "$top/bin/echo" stop "$tid"
+    wait $serving
+    return $status
+}
+# Whether the process has one: the table of its namespace names them by inode.
+packet_sockets() {
+    local inode
+    for inode in $(awk 'NR > 1 { print $NF }' "/proc/$1/net/packet"); do
+        find "/proc/$1/fd" -lname "socket:\[$inode\]" 2>/dev/null | grep -q . && return 0
+    done
+    return 1
+}
+refuses() { # WORDS: the route, and udp works
+    talks ether && return 1
+    cat "$top/said"
+    grep -q "$1" "$top/said" && talks udp
+}
+
+user() {
+    user_up || { bad "a lab"; user_down; return; }
+    expect "a VM without the capability" start
+    expect "the route says what is missing, and how to get it" refuses \
+        "h1 has no CAP_NET_RAW; .*: setcap cap_net_raw+ep $top/bin/coveyd$"
+    covey halt >/dev/null
+    if setcap cap_net_raw+ep "$top/bin/coveyd" 2>/dev/null; then
+        expect "a VM with it" start
+        expect "the daemon has given it up" no_capabilities "$(daemon_of h1)"
+        expect "the daemon has its sockets" packet_sockets "$(daemon_of h1)"
+        expect "the route works, and tasks have neither capability nor sockets" talks ether
+        covey halt >/dev/null
+        printf '[ether]\nethertype = 0x88b6\n' >"$top/other.conf"
+        sed -i "s|^echo .*|echo \"\$1\" \| sed 's,coveyd ,coveyd --config $top/other.conf ,' >$top/command|" "$top/launch"
+        expect "a VM whose hosts do not hear each other's frames" start
+        expect "the route says so" refuses "h2 does not answer on eth0"
+        covey halt >/dev/null
+    else
+        skip "a VM with it" "this file system keeps no capabilities"
+    fi
+    user_down
+}
+
+cleanup() {
+    tests/lab/lab down >/dev/null 2>&1
+    rm -rf "$scratch"
+}
+trap cleanup EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+user
+suite
+finish
