@@ -1,10 +1,11 @@
 /*
- * The agreed state in this daemon. What is proposed goes to submit(), and comes back to apply()
- * when it is agreed; what comes of it goes to the daemons of the tasks concerned.
+ * The agreed state in this daemon. What is proposed goes to the log of the voters (submit()), and
+ * comes back to agreement_apply() at every voter when it is agreed; what comes of it is told to the
+ * daemons of the tasks concerned by the one that leads, and kept by all until it was taken.
  *
- * There is no log between the two yet: the coordinator leads, its copy is the only one, and what is
- * submitted is agreed at once. Whoever coordinates next begins with an empty state, which is why
- * the clients begin new sessions then (services.c).
+ * This daemon's copy is only as good as its vote: it follows the log while this host votes, and is
+ * replaced by a snapshot when it votes again. Questions are answered by the leader, from what it
+ * applied.
  *
  * Each command is confirmed to its daemon: by an event for that daemon that came of it, which says
  * how far its commands were applied, or else by APPLIED.
@@ -18,17 +19,20 @@
 #include "daemon/reply.h"
 #include "daemon/services.h"
 #include "lib/covey.h"
+#include "proto/raft.h"
 #include "proto/state.h"
 
 #define ANSWER_FIRST 4096 /* room for the answer to a question; it is doubled */
 #define ANSWER_MAX ((size_t)1 << 24)
+#define SAVE_FIRST 16384
+#define SAVE_MAX ((size_t)RAFT_SNAPSHOT_BYTES_MAX)
 #define SESSION_BITS 16 /* of its number count the sessions of one life of a daemon */
 
 struct agreement {
     struct daemon *daemon;
-    struct state *state; /* NULL: this daemon does not lead */
-    uint64_t index;
-    uint32_t told; /* the host that an event was sent to last */
+    struct state *state; /* NULL: this host never was a voter */
+    bool leads;          /* and took over what was left undone */
+    uint32_t told;       /* the host that an event was sent to last */
 };
 
 int agreement_create(struct daemon *d)
@@ -49,7 +53,12 @@ void agreement_destroy(struct agreement *a)
 
 uint32_t agreement_leader(const struct daemon *d)
 {
-    return node_coordinator(d->node);
+    return node_leader(d->node);
+}
+
+uint64_t agreement_generation(const struct daemon *d)
+{
+    return node_generation(d->node);
 }
 
 uint64_t agreement_session_first(uint64_t incarnation)
@@ -70,6 +79,8 @@ static void on_event(void *context, const struct event *event)
     struct agreement *a = context;
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     a->told = event->host;
+    if (!node_leads(a->daemon->node))
+        return;
     if (event->host == daemon_host(a->daemon)) {
         services_event(a->daemon, event);
         return;
@@ -92,25 +103,65 @@ static void confirm(struct agreement *a, uint32_t host)
     route_send_payload(a->daemon, FRAME_APPLIED, tid_make(host, 0), bytes, &c);
 }
 
-/* The index-th command of the log. */
-static void apply(struct agreement *a, uint64_t index, const uint8_t *bytes, size_t size)
+static void broken(struct agreement *a)
 {
+    ending_begin(a->daemon, ENDING_FAILED, "memory for the state of the VM is exhausted");
+}
+
+void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    struct agreement *a = d->agreement;
     struct command command;
     struct cursor c = cursor_reader(bytes, size);
     a->told = 0;
-    if (state_apply(a->state, index, bytes, size) == STATE_BROKEN)
-        ending_begin(a->daemon, ENDING_FAILED, "memory for the state of the VM is exhausted");
+    if (a->state == NULL || state_apply(a->state, index, bytes, size) == STATE_BROKEN) {
+        broken(a);
+        return;
+    }
     command_get(&c, &command);
-    if (cursor_ok(&c) && command.host != 0 && command.host != a->told)
+    if (node_leads(d->node) && cursor_ok(&c) && command.host != 0 && command.host != a->told)
         confirm(a, command.host);
 }
 
-/* Gives a command to the log. */
+void agreement_reset(struct daemon *d)
+{
+    struct agreement *a = d->agreement;
+    state_destroy(a->state);
+    a->leads = false;
+    a->state = state_create(on_event, a);
+    if (a->state == NULL)
+        broken(a);
+}
+
+bool agreement_save(struct daemon *d, uint8_t **bytes, size_t *size)
+{
+    for (size_t room = SAVE_FIRST; room <= SAVE_MAX && d->agreement->state != NULL; room *= 2) {
+        *bytes = malloc(room);
+        if (*bytes == NULL)
+            return false;
+        *size = state_save(d->agreement->state, *bytes, room);
+        if (*size > 0)
+            return true;
+        free(*bytes);
+    }
+    return false;
+}
+
+bool agreement_load(struct daemon *d, const uint8_t *bytes, size_t size)
+{
+    struct agreement *a = d->agreement;
+    struct state *loaded = state_load(on_event, a, bytes, size);
+    if (loaded == NULL)
+        return false;
+    state_destroy(a->state);
+    a->state = loaded;
+    return true;
+}
+
+/* Gives a command to the log, if this host leads; if not, it comes again. */
 static void submit(struct agreement *a, const uint8_t *bytes, size_t size)
 {
-    if (a->state != NULL)
-        apply(a, a->index + 1, bytes, size);
-    a->index += a->state != NULL;
+    node_propose(a->daemon->node, bytes, size, loop_now_us());
 }
 
 /* ---- what is proposed ---- */
@@ -161,14 +212,14 @@ const char *agreement_on_resend(struct daemon *d, uint32_t source, struct cursor
     const struct agreement *a = d->agreement;
     if (!cursor_done(payload))
         return "bad payload";
-    if (a->state != NULL && state_session(a->state, tid_host(source), &applied) == session)
+    if (node_leads(d->node) && state_session(a->state, tid_host(source), &applied) == session)
         state_resend(a->state, tid_host(source), taken);
     return NULL;
 }
 
 void agreement_resend(struct daemon *d, uint64_t taken)
 {
-    if (d->agreement->state != NULL)
+    if (node_leads(d->node))
         state_resend(d->agreement->state, daemon_host(d), taken);
 }
 
@@ -194,7 +245,7 @@ void agreement_ask(struct daemon *d, struct question *q)
 {
     int32_t status = STATE_OK;
     size_t size = 0;
-    if (d->agreement->state == NULL)
+    if (!node_leads(d->node))
         return; /* the task asks again */
     uint8_t *bytes = answer(d->agreement, q, &status, &size);
     struct reply reply;
@@ -244,26 +295,13 @@ static void tell_all_again(struct agreement *a)
         state_resend(a->state, host, 0);
 }
 
-static void lead(struct agreement *a)
-{
-    a->state = state_create(on_event, a);
-    a->index = 0;
-    if (a->state == NULL) {
-        ending_begin(a->daemon, ENDING_FAILED, "memory for the state of the VM is exhausted");
-        return;
-    }
-    propose_all_gone(a);
-    tell_all_again(a);
-}
-
 void agreement_settle(struct daemon *d)
 {
     struct agreement *a = d->agreement;
-    bool leads = agreement_leader(d) == daemon_host(d) && daemon_host(d) != 0;
-    if (leads && a->state == NULL) {
-        lead(a);
-    } else if (!leads && a->state != NULL) {
-        state_destroy(a->state);
-        a->state = NULL;
+    bool leads = node_leads(d->node);
+    if (leads && !a->leads) {
+        propose_all_gone(a);
+        tell_all_again(a);
     }
+    a->leads = leads;
 }

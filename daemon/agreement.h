@@ -15,6 +15,14 @@ void agreement_destroy(struct agreement *agreement); /* NULL is fine */
 
 /* The host whose daemon takes commands and questions now; 0: none is known. */
 uint32_t agreement_leader(const struct daemon *d);
+/* Another generation has nothing of what was agreed before. */
+uint64_t agreement_generation(const struct daemon *d);
+
+/* What the node asks of this daemon as a voter: see node.h. */
+void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, size_t size);
+bool agreement_save(struct daemon *d, uint8_t **bytes, size_t *size);
+bool agreement_load(struct daemon *d, const uint8_t *bytes, size_t size);
+void agreement_reset(struct daemon *d);
 
 route_handler agreement_on_propose; /* of a daemon: a command */
 route_handler agreement_on_resend;  /* of a daemon: events did not arrive */
@@ -32,7 +40,7 @@ void agreement_ask(struct daemon *d, struct question *question);
 
 void agreement_host_gone(struct daemon *d, const struct host *host);
 
-/* Once a round of the loop: begins or ceases to lead. */
+/* Once a round of the loop: takes over what an earlier leader left undone. */
 void agreement_settle(struct daemon *d);
 
 /* The session of a host in that life of its daemon; the last one of that life. */

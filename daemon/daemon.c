@@ -149,6 +149,34 @@ static void on_node_log(void *context, const char *line)
     log_line(&d->log, LOG_INFO, "node: %s", line);
 }
 
+static void on_node_agreed(void *context, uint64_t index, const uint8_t *bytes, size_t size)
+{
+    agreement_apply(context, index, bytes, size);
+}
+
+static bool on_node_save(void *context, uint8_t **bytes, size_t *size)
+{
+    return agreement_save(context, bytes, size);
+}
+
+static bool on_node_load(void *context, const uint8_t *bytes, size_t size)
+{
+    return agreement_load(context, bytes, size);
+}
+
+static void on_node_reset(void *context)
+{
+    agreement_reset(context);
+}
+
+static void on_node_leader(void *context, uint32_t leader, uint64_t generation)
+{
+    struct daemon *d = context;
+    log_line(&d->log, LOG_INFO, "host %u leads in what is agreed, generation %llu", leader,
+             (unsigned long long)generation);
+    loop_wake(d->loop);
+}
+
 static void random_bytes(void *context, void *bytes, size_t size)
 {
     (void)context;
@@ -307,7 +335,12 @@ static int node_open(struct daemon *d, struct failure *why)
                                      .host = on_node_host,
                                      .joined = on_node_joined,
                                      .ended = on_node_ended,
-                                     .log = on_node_log};
+                                     .log = on_node_log,
+                                     .agreed = on_node_agreed,
+                                     .state_save = on_node_save,
+                                     .state_load = on_node_load,
+                                     .state_reset = on_node_reset,
+                                     .leader = on_node_leader};
     config->fail_timeout_us = d->conf.fail_timeout_us;
     config->join_timeout_us = d->conf.join_timeout_us;
     config->datagram_bytes_min = DATAGRAM_BYTES_MIN;

@@ -15,8 +15,9 @@
  *
  * Nothing is proposed from inside an event: services_settle() looks at the queue.
  *
- * While the state lives in the coordinator alone, another coordinator knows nothing of it: a new
- * session begins, and all that tasks here wait for ends with an error (NOTICE_LOST).
+ * When another host leads, it is proposed all that is left. When another generation of the state
+ * begins, for most of the voters died at once, it knows nothing of the session: a new one begins,
+ * and all that tasks here wait for ends with an error (NOTICE_LOST).
  */
 #include "daemon/services.h"
 
@@ -37,6 +38,7 @@ struct services {
     struct daemon *daemon;
     struct loop_timer *retry;
     uint32_t leader; /* whom the queue is for; 0: nobody was known yet */
+    uint64_t generation;
     struct client client;
 };
 
@@ -110,10 +112,16 @@ static void lost_tell(struct services *s)
 
 static void follow(struct services *s, uint32_t leader)
 {
+    uint64_t generation = agreement_generation(s->daemon);
+    s->leader = leader;
+    if (generation == s->generation) {
+        client_again(&s->client);
+        return;
+    }
     if (s->client.session != 0)
         lost_tell(s);
     session_begin(s);
-    s->leader = leader;
+    s->generation = generation;
 }
 
 void services_settle(struct daemon *d)
@@ -123,7 +131,7 @@ void services_settle(struct daemon *d)
     uint32_t leader = d->joined ? agreement_leader(d) : 0;
     if (leader == 0)
         return;
-    if (leader != s->leader)
+    if (leader != s->leader || agreement_generation(d) != s->generation)
         follow(s, leader);
     if (client_wants_ack(&s->client))
         propose(s, &(struct command){.kind = COMMAND_ACK});

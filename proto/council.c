@@ -208,6 +208,7 @@ static void raft_tells_leader(void *context, const struct raft_id *leader, uint6
     notice.generation = c->generation;
     notice.leader = leads ? c->self.host : 0;
     notice.term = term;
+    c->align_us = c->now_us + LAG * c->config.fail_timeout_us;
     take_notice(c, &notice);
 }
 

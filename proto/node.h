@@ -65,7 +65,7 @@ enum node_end {
 };
 
 /* What the node asks its owner to do. Called from inside the node's functions; they must not call
- * back into the node except node_send(), node_host() and node_stats(). */
+ * back into the node except node_send(), node_host() and node_stats(); host() may propose, too. */
 struct node_owner {
     void *context;
     /* Send one datagram: the family of `to` says over what. `to` lives only for the call. Errors

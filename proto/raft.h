@@ -92,7 +92,8 @@ int64_t raft_propose(struct raft *raft, const uint8_t *bytes, size_t size, uint6
 int raft_want_voters(struct raft *raft, const struct raft_id *voters, size_t count);
 
 /* Leader: hands over to that voter if it can be brought up to date within an election timeout.
- * -EPERM: does not lead; -ENOENT: no such voter; -EALREADY: that is under way. */
+ * -EPERM: does not lead; -ENOENT: no such voter; -EALREADY: that is under way;
+ * -EHOSTUNREACH: it did not answer lately. */
 int raft_transfer(struct raft *raft, const struct raft_id *to, uint64_t now_us);
 
 /* This process stood still: nobody else's silence is measured by that time. */

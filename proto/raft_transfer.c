@@ -18,6 +18,8 @@ int raft_transfer(struct raft *r, const struct raft_id *to, uint64_t now_us)
         return -EALREADY;
     if (!peer || !peer->voter)
         return -ENOENT;
+    if (now_us > peer->heard_us + 3 * r->config.heartbeat_us)
+        return -EHOSTUNREACH;
     r->transfer =
         (struct raft_transfer){.active = true, .to = *to, .end_us = now_us + r->config.election_us};
     raft_say(r, "raft: hands over to host %u", to->host);
