@@ -1,0 +1,21 @@
+#!/bin/bash
+# timeout: 120
+# token_test.sh - a token with 16 contenders on 4 hosts that lose 5 % of their datagrams, and its
+# holder killed again and again: never two holders, and it is never lost. SOAK=1: 100,000 passes.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/report.sh
+. tests/chaos/vm.sh
+if [ -n "${SOAK:-}" ]; then passes=100000; else passes=2000; fi
+mkdir -p "$dir/.config/covey"
+echo "fault = loss=0.05" >>"$dir/fast.conf"
+cp "$dir/fast.conf" "$dir/.config/covey/covey.conf" # of the hosts that are added
+
+token() {
+    : >"$dir/log"
+    [ "$(cat "$dir"/run/covey/*/*.log | grep -c 'faults of what is sent: loss=0.05')" = 4 ] || return 1
+    COVEY_SOCKET=$(socket_of h1) "$BUILD/tests/chaos/token" $passes "$dir/log"
+}
+
+story "$passes passes, 5 % loss, the holder is killed" 3 token
+finish
