@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/client.h"
 #include "tests/sim/network.h"
 
 #define REPLICAS 3
@@ -40,16 +41,9 @@ struct replica {
     struct bytes snapshot; /* size 0: none; then it begins from nothing */
 };
 
-struct pending {
-    struct pending *next;
-    uint64_t number;
-    struct bytes bytes;
-};
-
 struct daemon {
     bool lives;
-    uint64_t session, number, taken, applied;
-    struct pending *first, *last;
+    struct client client;
 };
 
 struct replica_sim {
@@ -240,61 +234,45 @@ const struct state *replica_sim_state(const struct replica_sim *sim)
 
 /* ---- daemons ---- */
 
-static void pending_drop_first(struct daemon *d)
+static void command_send(struct replica_sim *sim, const struct command *command)
 {
-    struct pending *p = d->first;
+    struct cursor c = cursor_writer(sim->scratch, STATE_BYTES_MAX);
+    struct message m = {.kind = COMMAND, .to = LEADER};
 
-    d->first = p->next;
-    if (d->first == NULL)
-        d->last = NULL;
-    free(p->bytes.bytes);
-    free(p);
-}
-
-static void pending_send(struct replica_sim *sim, const struct pending *p)
-{
-    struct message m = {.kind = COMMAND, .to = LEADER, .bytes = p->bytes};
-
+    command_put(&c, command);
+    m.bytes = (struct bytes){(size_t)(c.at - sim->scratch), sim->scratch};
     message_send(sim, &m);
 }
 
-static void daemon_put(struct replica_sim *sim, const struct command *command)
+static void daemon_send(struct replica_sim *sim, struct daemon *d, int most)
 {
-    struct daemon *d = &sim->daemons[command->host];
-    struct command numbered = *command;
-    struct pending *p = calloc(1, sizeof *p);
-    struct cursor c = cursor_writer(sim->scratch, STATE_BYTES_MAX);
+    const struct command *command;
 
-    numbered.session = d->session;
-    numbered.number = p->number = ++d->number;
-    numbered.taken = d->taken;
-    command_put(&c, &numbered);
-    p->bytes = bytes_copy(sim->scratch, (size_t)(c.at - sim->scratch));
-    *(d->last != NULL ? &d->last->next : &d->first) = p;
-    d->last = p;
-    pending_send(sim, p);
+    while (most-- > 0 && (command = client_next(&d->client)) != NULL)
+        command_send(sim, command);
 }
 
 void replica_sim_ask(struct replica_sim *sim, const struct command *command)
 {
-    if (sim->daemons[command->host].lives)
-        daemon_put(sim, command);
+    struct daemon *d = &sim->daemons[command->host];
+
+    if (d->lives && client_put(&d->client, command))
+        daemon_send(sim, d, RETRIED);
 }
 
 void replica_sim_kill(struct replica_sim *sim, uint32_t host)
 {
-    struct daemon *d = &sim->daemons[host];
-
-    while (d->first != NULL)
-        pending_drop_first(d);
-    d->lives = false;
+    client_fini(&sim->daemons[host].client);
+    sim->daemons[host].lives = false;
 }
 
 void replica_sim_open(struct replica_sim *sim, uint32_t host)
 {
+    struct daemon *d = &sim->daemons[host];
+
     replica_sim_kill(sim, host);
-    sim->daemons[host] = (struct daemon){.lives = true, .session = ++sim->sessions};
-    daemon_put(sim, &(struct command){.kind = COMMAND_OPEN, .host = host});
+    d->lives = client_open(&d->client, host, ++sim->sessions);
+    daemon_send(sim, d, RETRIED);
 }
 
 void replica_sim_declare_gone(struct replica_sim *sim, uint32_t host)
@@ -303,37 +281,47 @@ void replica_sim_declare_gone(struct replica_sim *sim, uint32_t host)
     struct cursor b = cursor_writer(body, sizeof body), c = cursor_writer(bytes, sizeof bytes);
 
     cursor_put_u32(&b, host);
-    cursor_put_u64(&b, sim->daemons[host].session);
+    cursor_put_u64(&b, sim->daemons[host].client.session);
     command_put(&c, &(struct command){.kind = COMMAND_HOST_GONE, .body = body, .size = 12});
     log_append(sim, &(struct bytes){(size_t)(c.at - bytes), bytes});
+}
+
+static void resend_ask(struct replica_sim *sim, const struct daemon *d)
+{
+    const struct message m = {.kind = RESEND,
+                              .to = LEADER,
+                              .host = d->client.host,
+                              .session = d->client.session,
+                              .taken = d->client.taken};
+
+    message_send(sim, &m);
 }
 
 static void daemon_retry(struct replica_sim *sim, uint32_t host)
 {
     struct daemon *d = &sim->daemons[host];
-    struct message m = {.kind = RESEND, .to = LEADER, .host = host};
-    int count = 0;
 
-    m.session = d->session;
-    m.taken = d->taken;
-    for (const struct pending *p = d->first; p != NULL && count < RETRIED; p = p->next, count++)
-        pending_send(sim, p);
-    message_send(sim, &m);
+    client_again(&d->client);
+    daemon_send(sim, d, RETRIED);
+    resend_ask(sim, d);
 }
 
 static void daemon_on_event(struct replica_sim *sim, struct daemon *d, const struct event *event)
 {
-    if (!d->lives || event->session != d->session)
+    uint64_t due = d->client.taken + 1;
+    enum client_verdict verdict = d->lives ? client_event(&d->client, event) : CLIENT_OLD;
+
+    if (verdict == CLIENT_GAP)
+        resend_ask(sim, d);
+    if (verdict != CLIENT_TAKE)
         return;
-    while (d->first != NULL && d->first->number <= event->applied)
-        pending_drop_first(d);
-    if (event->sequence != d->taken + 1)
-        return;
-    d->taken++;
+    if (event->sequence != due)
+        replica_sim_fail(sim, "host %u takes event %llu out of turn", d->client.host,
+                         (unsigned long long)event->sequence);
     sim->config.on_event(sim->config.context, event);
 }
 
-/* What the leader says of a session is what a daemon may forget, too. */
+/* The leader says what was applied, too. */
 static void resend(struct replica_sim *sim, const struct message *m)
 {
     struct daemon *d = &sim->daemons[m->host];
@@ -342,10 +330,8 @@ static void resend(struct replica_sim *sim, const struct message *m)
     if (state_session(replica_sim_state(sim), m->host, &applied) != m->session)
         return;
     state_resend(sim->replicas[sim->leader].state, m->host, m->taken);
-    if (!d->lives || d->session != m->session)
-        return;
-    while (d->first != NULL && d->first->number <= applied)
-        pending_drop_first(d);
+    if (d->lives)
+        client_applied(&d->client, m->session, applied);
 }
 
 /* ---- steps ---- */
@@ -376,7 +362,7 @@ static void any_replica_applies(struct replica_sim *sim)
 {
     struct replica *r = &sim->replicas[random_below(&sim->random, REPLICAS)];
 
-    if (is_behind(sim, r))
+    for (uint64_t most = 1 + random_below(&sim->random, 8); most > 0 && is_behind(sim, r); most--)
         apply_next(sim, r);
 }
 
@@ -393,7 +379,7 @@ void replica_sim_step(struct replica_sim *sim)
     uint64_t what = random_below(&sim->random, 1000);
     struct replica *any = &sim->replicas[random_below(&sim->random, REPLICAS)];
 
-    if (what < 450 && sim->messages_count > 0)
+    if (what < 650 && sim->messages_count > 0)
         deliver(sim, random_below(&sim->random, sim->messages_count));
     else if (what < 940)
         any_replica_applies(sim);
@@ -416,8 +402,9 @@ static bool is_settled(const struct replica_sim *sim)
         const struct daemon *d = &sim->daemons[host];
         uint64_t applied;
 
-        if (d->lives && state_session(replica_sim_state(sim), host, &applied) == d->session &&
-            applied < d->number)
+        if (d->lives &&
+            state_session(replica_sim_state(sim), host, &applied) == d->client.session &&
+            applied < d->client.number)
             return false;
     }
     return sim->messages_count == 0;
@@ -428,11 +415,12 @@ static void settle_round(struct replica_sim *sim)
     for (uint32_t host = 1; host < REPLICA_SIM_HOSTS; host++)
         if (sim->daemons[host].lives)
             daemon_retry(sim, host);
-    while (sim->messages_count > 0) {
-        deliver(sim, 0);
+    do {
         for (int i = 0; i < REPLICAS; i++)
             catch_up(sim, &sim->replicas[i]);
-    }
+        if (sim->messages_count > 0)
+            deliver(sim, 0);
+    } while (sim->messages_count > 0);
 }
 
 void replica_sim_settle(struct replica_sim *sim)
