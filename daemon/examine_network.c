@@ -9,6 +9,8 @@
 
 #include "daemon/candidate.h"
 #include "daemon/examine.h"
+#include "daemon/nic.h"
+#include "daemon/privilege.h"
 
 #define LIST_BYTES 256
 
@@ -62,6 +64,23 @@ static void print_machine(void)
     printf("@machine\t%s %s\n", boot, space);
 }
 
+/* Raw Ethernet is missed by nobody unless covey.conf wants it. */
+static void examine_ether(const struct conf *conf, const struct address *ip)
+{
+    struct nic nic;
+    struct failure why;
+    if (conf->ether.enabled != CONF_YES)
+        return;
+    if (!privilege_has_raw())
+        examine_finding("no-ether",
+                        "as root: setcap cap_net_raw+ep coveyd; or enabled = auto in "
+                        "covey.conf",
+                        "coveyd has no CAP_NET_RAW, which [ether] in covey.conf wants");
+    else if (nic_find(&nic, conf->ether.interface, ip, &why) != 0)
+        examine_finding("no-ether", "correct interface under [ether] in covey.conf", "%s",
+                        why.text);
+}
+
 static bool is_chosen(const struct conf *conf)
 {
     return conf->bind[0] != '\0' || conf->address[0] != '\0' || conf->interface[0] != '\0';
@@ -69,7 +88,7 @@ static bool is_chosen(const struct conf *conf)
 
 void examine_network(const struct conf *conf, bool local)
 {
-    struct address unused[HOST_ADDRESSES_MAX];
+    struct address addresses[HOST_ADDRESSES_MAX];
     struct candidate_wish wish = {
         .ipv6 = true, .bind = conf->bind, .address = conf->address, .interface = conf->interface};
     char list[LIST_BYTES] = "";
@@ -78,7 +97,9 @@ void examine_network(const struct conf *conf, bool local)
     print_machine();
     if (local)
         return;
-    if (candidate_list(&wish, unused, &why) < 0)
+    if (candidate_list(&wish, addresses, &why) > 0)
+        examine_ether(conf, &addresses[0]);
+    else
         examine_finding("no-address",
                         "bring an interface up, or correct address, bind and "
                         "interface in covey.conf",

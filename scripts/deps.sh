@@ -28,6 +28,7 @@ mandoc              mandoc
 man-db              man
 procps              ps
 iproute2            ip
+libcap2-bin         setcap
 openssh-client      ssh
 openssh-server      sshd
 tcsh                tcsh

@@ -22,6 +22,12 @@ for file in bin/covey bin/coveyd include/covey.h lib/libcovey.a "lib/libcovey.so
     lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
     expect "$file is installed" test -s "$prefix/$file"
 done
+# where it cannot be set the installation says so
+has_capability() {
+    PATH=$PATH:/usr/sbin:/sbin getcap "$prefix/bin/coveyd" | grep -q 'cap_net_raw=ep' ||
+        grep -q "coveyd has no CAP_NET_RAW .*: setcap cap_net_raw+ep $prefix/bin/coveyd" "$work/log"
+}
+expect "coveyd has its capability" has_capability
 expect "a link for the loader" is_link_to "$prefix/lib/$soname" "libcovey.so.$version"
 expect "a link for the linker" is_link_to "$prefix/lib/libcovey.so" "$soname"
 has_soname() { objdump -p "$prefix/lib/libcovey.so" | grep -q "SONAME *$soname\$"; }

@@ -144,12 +144,20 @@ expect "a choice is the remedy of both" chosen
 on h2 ip link delete docker0
 on h3 ip link delete docker0
 no_address() { hosts 'h2 interface=eth7' h3 && finds no-address h2 "interface 'eth7' is not up"; }
+no_ether() {
+    printf '[ether]\nenabled = yes\ninterface = eth7\n' >"$work/config/covey/covey.conf"
+    hosts h2
+    doctor --hosts "$work/hosts"
+    rm "$work/config/covey/covey.conf"
+    said no-ether h2 'there is no interface eth7'
+}
 not_ours() {
     hosts 'h2 bind=10.9.9.9' h3
     doctor --hosts "$work/hosts"
     said udp-socket h2 'of 10.9.9.9: Cannot assign requested address'
 }
 expect "an interface that is not there" no_address
+expect "raw Ethernet that is wanted and cannot be" no_ether
 expect "an address to bind to that is another machine's" not_ours
 
 # ---- names --------------------------------------------------------------------------------------------------
