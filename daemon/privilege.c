@@ -65,3 +65,18 @@ int privilege_raise_raw(void)
     words[0].effective |= RAW_BIT;
     return capabilities_set(words);
 }
+
+bool privilege_may_capture(void)
+{
+    capability_words words;
+    if (getuid() == 0)
+        return true;
+    return capabilities_get(words) == 0 &&
+           (words[0].inheritable & words[0].effective & RAW_BIT) != 0;
+}
+
+int privilege_drop_all(void)
+{
+    capability_words none = {{0}};
+    return capabilities_set(none);
+}

@@ -17,4 +17,11 @@ int privilege_lower_raw(bool for_good);
 /* Where it was not lowered for good: takes it back for a moment. 0 or -errno. */
 int privilege_raise_raw(void);
 
+/* Whether this process may watch what others send: as root, or by a CAP_NET_RAW that was handed on
+ * to it. That which coveyd has as a file does not count: everybody on the machine could watch. */
+bool privilege_may_capture(void);
+
+/* Gives up all capabilities, root's too, for good: nothing is started any more. 0 or -errno. */
+int privilege_drop_all(void);
+
 #endif

@@ -10,7 +10,7 @@
  *   write=PATH                    those that are shown are written there, for others to read
  *   host=, tid=, kind=, lane=     which are shown, see sniff_filter.h
  *   count=N                       so many lines, then the end
- *   ether-type=N                  in place of 0x88b5
+ *   ether-type=N                  in place of what covey.conf says
  *   json                          lines are JSON
  *   known=INDEX,ADDRESS,NAME      a host of a VM, to be called by its name
  *
@@ -187,10 +187,9 @@ static int capture_and_show(struct sniff *s, struct failure *why)
 
 int sniff(const struct options *options, const struct conf *conf, struct failure *why)
 {
-    struct sniff s = {.source = {.interface = "any", .ether_type = ETHER_TYPE_DEFAULT}};
+    struct sniff s = {.source = {.interface = "any", .ether_type = conf->ether.type}};
     int status;
 
-    (void)conf;
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* a console that dies leaves no eyes behind */
     if (read_operands(&s, options, why) != 0)
         return -1;

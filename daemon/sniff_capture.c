@@ -1,15 +1,10 @@
 /*
  * sniff_capture.c - libpcap: an interface with a filter in the kernel that lets through what may be
  * Covey's and what the user asked for, or a file, whose packets are all looked at.
- *
- * Who may capture: root, and who was given CAP_NET_RAW to hand on. A capability that coveyd has as
- * a file, for the route ether, is for the frames of its own VM and does not count here: it would
- * let everybody on the machine watch everybody's frames.
  */
 #include "daemon/sniff_capture.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <signal.h>
@@ -17,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/privilege.h"
 #include "proto/datagram.h"
 
 #define SNAP_BYTES 262144
@@ -38,29 +33,7 @@ struct sniff_source {
     unsigned given;
 };
 
-/* ---- privilege ---- */
-
-static bool may_capture(void)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
-
-    if (getuid() == 0)
-        return true;
-    return syscall(SYS_capget, &head, data) == 0 && (data[0].inheritable >> CAP_NET_RAW & 1) != 0 &&
-           (data[0].permitted >> CAP_NET_RAW & 1) != 0;
-}
-
-/* What reads hostile bytes from here on has nothing left to give. */
-static int drop_capabilities(struct failure *why)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
-
-    if (syscall(SYS_capset, &head, data) != 0)
-        return failure_set(why, "cannot give up capabilities: %s", strerror(errno));
-    return 0;
-}
+/* ---- opening ---- */
 
 static int refuse_capture(const char *interface, struct failure *why)
 {
@@ -69,8 +42,6 @@ static int refuse_capture(const char *interface, struct failure *why)
                        "sudo covey sniff %s",
                        interface, interface);
 }
-
-/* ---- opening ---- */
 
 /* The two signals that end a capture come as bytes of a descriptor. */
 static int watch_signals(struct sniff_source *s, struct failure *why)
@@ -111,7 +82,7 @@ static int open_interface(struct sniff_source *s, const char *interface, struct 
 {
     char text[PCAP_ERRBUF_SIZE];
 
-    if (!may_capture())
+    if (!privilege_may_capture())
         return refuse_capture(interface, why);
     s->live = true;
     s->pcap = pcap_create(interface, text);
@@ -191,6 +162,14 @@ static int open_dump(struct sniff_source *s, const char *file, struct failure *w
     return s->dump != NULL ? 0 : failure_set(why, "%.400s", pcap_geterr(s->pcap));
 }
 
+/* What reads hostile bytes from here on has nothing left to give. */
+static int give_up(struct failure *why)
+{
+    int error = privilege_drop_all();
+
+    return error == 0 ? 0 : failure_set(why, "capabilities stay: %s", strerror(-error));
+}
+
 static int open_source(struct sniff_source *s, const struct sniff_source_config *config,
                        struct failure *why)
 {
@@ -198,7 +177,7 @@ static int open_source(struct sniff_source *s, const struct sniff_source_config 
 
     if ((config->file != NULL ? open_file : open_interface)(s, name, why) != 0 ||
         set_filter(s, config, why) != 0 || open_dump(s, config->write, why) != 0 ||
-        drop_capabilities(why) != 0)
+        give_up(why) != 0)
         return -1;
     if (!sniff_packet_can(pcap_datalink(s->pcap)))
         return failure_set(why, "%.200s: packets of link type %s are not understood", name,

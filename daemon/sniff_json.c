@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "daemon/sniff_print.h"
-#include "proto/datagram.h"
+#include "proto/cast_wire.h"
 
 static void put_string(FILE *out, const char *text)
 {
@@ -68,7 +68,6 @@ static void put_ends(FILE *out, const struct sighting *g)
     put_known(out, "to_host", g->to_host);
     put_text(out, "from_name", g->from_name);
     put_text(out, "to_name", g->to_name);
-    put_known(out, "channel", g->channel);
     if (g->what == SNIFF_DATAGRAM)
         fprintf(out, ", \"vm\": \"%08x\", \"version\": %u", g->vm, g->version);
     if (g->from_task != 0)
@@ -142,6 +141,10 @@ static void put_particulars(FILE *out, const struct sighting *g)
     if (g->has_target)
         put_number(out, "target", g->target);
     put_known(out, "reason", g->reason);
+    if (g->has_cast)
+        put_number(out, "cast", g->cast);
+    put_flag(out, "first", g->cast_flags & CAST_FIRST);
+    put_flag(out, "last", g->cast_flags & CAST_LAST);
     put_flag(out, "again", g->again);
     put_flag(out, "lost", g->lost);
     put_known(out, "records", g->record_count);

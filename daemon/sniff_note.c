@@ -11,6 +11,7 @@
 
 #include "proto/command.h"
 #include "proto/control.h"
+#include "proto/raft_wire.h"
 #include "proto/table.h"
 
 typedef void note_writer(struct sniff_frame *f, struct cursor *c);
@@ -148,6 +149,17 @@ static void note_table(struct sniff_frame *f, struct cursor *c)
         (unsigned long long)head.epoch, (unsigned long long)head.version, head.count);
 }
 
+static void note_raft(struct sniff_frame *f, struct cursor *c)
+{
+    const char *name = raft_wire_kind_name(cursor_get_u8(c));
+    bool pre = (cursor_get_u8(c) & RAFT_PRE) != 0;
+    uint64_t term;
+
+    cursor_get_u16(c);
+    term = cursor_get_u64(c);
+    say(f, c, "%s%s term %" PRIu64, pre ? "PRE_" : "", name == NULL ? "unknown" : name, term);
+}
+
 static void note_host(struct sniff_frame *f, struct cursor *c)
 {
     struct host host;
@@ -171,7 +183,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_HALT] = note_request,      [FRAME_STATS] = note_request,
         [FRAME_SERVICE] = note_service,   [FRAME_PROPOSE] = note_command,
         [FRAME_EVENT] = note_event,       [FRAME_JOIN] = note_host,
-        [FRAME_TABLE] = note_table,
+        [FRAME_TABLE] = note_table,       [FRAME_RAFT] = note_raft,
     };
 
     return writers[kind];

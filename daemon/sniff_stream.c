@@ -61,12 +61,19 @@ void sniff_stream_clear(struct sniff_stream *s)
 
 /* ---- getting into step ---- */
 
+static bool is_between_tasks(const struct frame *frame)
+{
+    return (frame->kind == FRAME_DATA || frame->kind == FRAME_CREDIT) &&
+           tid_local(frame->source) != 0 && tid_host(frame->source) != 0;
+}
+
 static bool belongs(const struct sniff_stream_ends *ends, const struct frame *frame)
 {
     if (FRAME_FDS(frame->flags) != 0) /* descriptors never leave a host */
         return false;
     if (ends->are_tids)
-        return frame->source == ends->from && frame->destination == ends->to;
+        return (ends->from == 0 ? is_between_tasks(frame) : frame->source == ends->from) &&
+               frame->destination == ends->to;
     return (ends->from == 0 || tid_host(frame->source) == ends->from) &&
            (ends->to == 0 || frame->destination == 0 || tid_host(frame->destination) == ends->to);
 }
@@ -136,6 +143,8 @@ static void give_frame(struct sniff_stream *s, const struct sniff_stream_owner *
 {
     size_t shown = s->want - FRAME_HEADER_BYTES;
 
+    if (s->ends.are_tids && s->ends.from == 0)
+        s->ends.from = s->frame.source;
     owner->frame(owner->context, &s->frame, s->head + FRAME_HEADER_BYTES, shown);
     s->skip = s->frame.length - shown;
     await_head(s);

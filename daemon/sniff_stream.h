@@ -16,7 +16,8 @@ struct sniff_stream_owner {
     void (*record)(void *context, size_t bytes);
 };
 
-/* Between whom it flows, to know a frame when one is seen: hosts' indices, or tids; 0: unknown. */
+/* Between whom it flows, to know a frame when one is seen: hosts' indices, or tids; 0: unknown, and
+ * of a task told by the first frame. */
 struct sniff_stream_ends {
     uint32_t from, to;
     bool are_tids;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "daemon/sniff_print.h"
+#include "proto/cast_wire.h"
 #include "proto/datagram.h"
 
 const char *sniff_print_kind(const struct sighting *g)
@@ -57,21 +58,29 @@ static void print_host(FILE *out, uint32_t index, const char *name)
     fprintf(out, "(%u)", index);
 }
 
+static void print_task(FILE *out, uint32_t tid)
+{
+    if (tid == 0)
+        putc('?', out);
+    else
+        fprintf(out, "t%x", tid);
+}
+
 static void print_ends(FILE *out, const struct sighting *g)
 {
     print_address(out, &g->from);
     fputs(" > ", out);
     print_address(out, &g->to);
     putc(' ', out);
-    if (g->what != SNIFF_DATAGRAM) {
-        fprintf(out, "t%x>t%x", g->from_task, g->to_task);
+    if (g->to_task != 0) {
+        print_task(out, g->from_task);
+        putc('>', out);
+        print_task(out, g->to_task);
         return;
     }
     print_host(out, g->from_host, g->from_name);
     putc('>', out);
     print_host(out, g->to_host, g->to_name);
-    if (g->channel != 0)
-        fprintf(out, " channel %u", g->channel);
 }
 
 static void print_ack(FILE *out, const struct wire_packet *p)
@@ -136,6 +145,9 @@ static void print_particulars(FILE *out, const struct sighting *g)
                 g->reason == REASON_GONE       ? "host is gone"
                 : g->reason == REASON_IDENTITY ? "another daemon has that index"
                                                : "for an unknown reason");
+    if (g->has_cast)
+        fprintf(out, " channel %u%s%s", g->cast, g->cast_flags & CAST_FIRST ? " first" : "",
+                g->cast_flags & CAST_LAST ? " last" : "");
     if (g->encrypted)
         fputs(" encrypted", out);
     if (g->again)

@@ -44,8 +44,8 @@ struct verdict {
 struct window_stream {
     struct window_stream *next; /* the last heard is first */
     uint32_t vm, channel, from, to;
+    uint32_t session; /* of a channel: one end of the link has no number of its own */
     enum sniff_lane lane;
-    struct address from_address; /* of a channel: hosts' indices do not tell it */
     struct sniff_stream stream;
 };
 
@@ -146,11 +146,10 @@ static void give(struct sniffer *s)
 
 /* ---- the streams of windows ---- */
 
-static bool is_stream_of(const struct window_stream *w, const struct sighting *g)
+static bool is_stream_of(const struct window_stream *w, const struct sighting *g, uint32_t session)
 {
     return w->vm == g->vm && w->from == g->from_host && w->to == g->to_host && w->lane == g->lane &&
-           w->channel == g->channel &&
-           (g->channel == 0 || address_equal(&w->from_address, &g->from));
+           w->channel == g->channel && w->session == session;
 }
 
 static void drop_stream(struct sniffer *s, struct window_stream **at)
@@ -172,12 +171,14 @@ static void drop_last_stream(struct sniffer *s)
     drop_stream(s, at);
 }
 
-static struct window_stream *add_stream(struct sniffer *s)
+static struct window_stream *add_stream(struct sniffer *s, uint32_t session)
 {
     const struct sighting *g = &s->sighting;
     struct sniff_stream_ends ends = {g->from_host, g->to_host, false};
     struct window_stream *w;
 
+    if (g->channel != 0) /* it is the receiver's tid */
+        ends = (struct sniff_stream_ends){0, g->channel, true};
     if (s->stream_count == STREAMS_MAX)
         drop_last_stream(s);
     w = calloc(1, sizeof *w);
@@ -188,7 +189,7 @@ static struct window_stream *add_stream(struct sniffer *s)
     w->from = g->from_host;
     w->to = g->to_host;
     w->lane = g->lane;
-    w->from_address = g->from;
+    w->session = session;
     sniff_stream_init(&w->stream, &ends, 0);
     w->stream.synced = g->pieces.offset == 0;
     w->next = s->streams;
@@ -198,19 +199,19 @@ static struct window_stream *add_stream(struct sniffer *s)
 }
 
 /* The stream of the sighting's DATA, moved to the front; NULL: no memory. */
-static struct window_stream *stream_of(struct sniffer *s)
+static struct window_stream *stream_of(struct sniffer *s, uint32_t session)
 {
     for (struct window_stream **at = &s->streams; *at != NULL; at = &(*at)->next) {
         struct window_stream *w = *at;
 
-        if (!is_stream_of(w, &s->sighting))
+        if (!is_stream_of(w, &s->sighting, session))
             continue;
         *at = w->next;
         w->next = s->streams;
         s->streams = w;
         return w;
     }
-    return add_stream(s);
+    return add_stream(s, session);
 }
 
 /* Another daemon has the index: its streams begin anew. */
@@ -250,11 +251,11 @@ static bool is_encrypted(struct sniffer *s, bool good, bool counts)
     return v->refused > v->clear;
 }
 
-static void feed_window(struct sniffer *s, const uint8_t *captured_end)
+static void feed_window(struct sniffer *s, uint32_t session, const uint8_t *captured_end)
 {
     const struct sniff_stream_owner owner = {s, on_frame, on_record};
     const struct wire_packet *pieces = &s->sighting.pieces;
-    struct window_stream *w = stream_of(s);
+    struct window_stream *w = stream_of(s, session);
     size_t there = pieces->bytes < captured_end ? (size_t)(captured_end - pieces->bytes) : 0;
 
     if (w == NULL || there == 0)
@@ -262,6 +263,8 @@ static void feed_window(struct sniffer *s, const uint8_t *captured_end)
     if (there > pieces->length)
         there = pieces->length;
     sniff_stream_feed(&w->stream, &owner, pieces->offset, pieces->bytes, there);
+    if (w->stream.ends.are_tids)
+        s->sighting.from_task = w->stream.ends.from;
     s->sighting.lost = w->stream.broken;
     w->stream.broken = false;
 }
@@ -279,7 +282,7 @@ static void read_data(struct sniffer *s, const struct datagram *d, const uint8_t
     g->refusal = refusal;
     g->has_pieces = refusal == NULL;
     if (g->has_pieces && p->stream)
-        feed_window(s, captured_end);
+        feed_window(s, g->channel == 0 ? 0 : d->session, captured_end);
 }
 
 static void learn_ids(struct sniffer *s, const struct hello *hello)
@@ -288,7 +291,7 @@ static void learn_ids(struct sniffer *s, const struct hello *hello)
 
     g->from_host = hello->from;
     g->to_host = hello->to;
-    if (g->channel != 0 || hello->from > HOST_INDEX_MAX)
+    if (hello->from > HOST_INDEX_MAX)
         return;
     if (sniff_hosts_learn_id(s->hosts, g->vm, hello->from, hello->from_id))
         forget_host(s, g->vm, hello->from);
@@ -304,11 +307,26 @@ static void read_target(struct sniffer *s, struct datagram *d)
     g->target = d->target;
 }
 
+/* A fragment says whose it is even where it is encrypted: cast_wire.h. */
+static void read_cast(struct sniffer *s, const struct datagram *d)
+{
+    struct sighting *g = &s->sighting;
+    struct cursor c = cursor_reader(d->payload, d->payload_bytes);
+
+    g->has_cast = true;
+    g->cast = d->session >> 12;
+    g->encrypted = is_encrypted(s, true, false);
+    g->cast_flags = g->encrypted ? 0 : cursor_get_u8(&c);
+}
+
 /* Who talks to whom: see session ids in datagram.h. */
 static void read_hosts(struct sniffer *s, const struct datagram *d)
 {
     struct sighting *g = &s->sighting;
 
+    g->to_task = g->channel;
+    if (g->channel != 0)
+        return; /* a session between tasks has no host in its number */
     if (d->kind == DATAGRAM_HELLO || d->kind == DATAGRAM_CONFIRM) {
         learn_ids(s, &d->hello);
         return;
@@ -316,7 +334,7 @@ static void read_hosts(struct sniffer *s, const struct datagram *d)
     g->from_host = session_id_peer(d->session);
     if (d->kind == DATAGRAM_WELCOME)
         g->to_host = session_id_peer(d->responder_session);
-    else if (g->channel == 0)
+    else if (d->kind != DATAGRAM_CAST)
         g->to_host = sniff_hosts_index(s->hosts, g->vm, &g->to);
 }
 
@@ -333,6 +351,8 @@ static void read_kind(struct sniffer *s, struct datagram *d, const uint8_t *capt
     g->reason = d->kind == DATAGRAM_REFUSE ? d->reason : 0;
     if (d->kind == DATAGRAM_DATA)
         read_data(s, d, captured_end);
+    else if (d->kind == DATAGRAM_CAST)
+        read_cast(s, d);
     else if (datagram_has_target(d->kind))
         read_target(s, d);
 }

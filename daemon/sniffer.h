@@ -45,7 +45,10 @@ struct sighting {
     uint64_t number;
     bool has_target; /* PROBE ... CALL_BACK */
     uint32_t target;
-    uint8_t reason;      /* REFUSE */
+    uint8_t reason; /* REFUSE */
+    bool has_cast;  /* CAST */
+    uint32_t cast;  /* its channel of that host, see cast_wire.h */
+    uint8_t cast_flags;
     const char *refusal; /* what is wrong with it, NULL: nothing */
     bool encrypted;
     bool has_pieces; /* DATA in the clear */

@@ -4,10 +4,10 @@
 #   tests/lab/record.sh [SCENARIO...]
 #
 # Each scenario is one run of a VM in a lab of two hosts (multicast: three), watched by covey sniff on the
-# first: join, pingpong, mcast, loss, halt, tcp, encrypt, ether. The recordings are
+# first: join, pingpong, mcast, loss, halt, tcp, encrypt, ether, direct. The recordings are
 # tests/fuzz/corpus/sniff/SCENARIO.pcap, seeds of sniff_fuzz; what is in them becomes seeds of datagram_fuzz,
 # frame_fuzz, window_fuzz and stream_fuzz, called recorded-SCENARIO. Run it again when the wire has changed.
-# Needs root; ether is left out where the route does not work.
+# Needs root.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
@@ -109,17 +109,16 @@ record_encrypt() {
     unwatch
     on_first covey halt
 }
-record_ether() {
-    echo '[ether]
-interface = eth0' >"$XDG_CONFIG_HOME/covey/covey.conf"
-    if start 2; then
-        watch --lane ether -c 60
-        bench pingpong --route ether --host h1,h2 --sizes 1,3K
-        unwatch
-        on_first covey halt
-    fi
+record_ether() { # direct or not
+    printf '[ether]\ndirect = %s\n' "${1:-no}" >"$XDG_CONFIG_HOME/covey/covey.conf"
+    start 2
+    watch --lane ether -c 40
+    bench pingpong --route ether --host h1,h2 --sizes 1,3K
+    unwatch
+    on_first covey halt
     rm "$XDG_CONFIG_HOME/covey/covey.conf"
 }
+record_direct() { record_ether yes; }
 
 take() { # the recording and the seeds that are in it
     [ -s "$work/pcap" ] && [ -s "$work/lines" ] || { echo "$1: nothing was recorded" && return; }
@@ -129,7 +128,7 @@ take() { # the recording and the seeds that are in it
 }
 
 "$lab" up --hosts 3 || exit
-[ $# -gt 0 ] || set -- join pingpong mcast loss halt tcp encrypt ether
+[ $# -gt 0 ] || set -- join pingpong mcast loss halt tcp encrypt ether direct
 for scenario; do
     declare -F "record_$scenario" >/dev/null || { echo "record.sh: no scenario $scenario" >&2; exit 2; }
     rm -f "$work/pcap" "$work/lines"
