@@ -458,6 +458,18 @@ static void read_udp(struct sniffer *s, const struct sniff_capture *capture,
     }
 }
 
+/* The head of a frame that was not captured whole; false: nor was its head, or it is no good. */
+static bool read_cut_ether(const struct sniff_packet *p, struct ether *ether)
+{
+    struct cursor c = cursor_reader(p->payload, p->captured);
+
+    cursor_get_u16(&c);
+    ether->size = cursor_get_u16(&c);
+    ether->channel = cursor_get_u32(&c);
+    ether->datagram = c.at;
+    return cursor_ok(&c) && cursor_left(&c) < ether->size;
+}
+
 static void read_ether(struct sniffer *s, const struct sniff_capture *capture,
                        const struct sniff_packet *p)
 {
@@ -473,14 +485,9 @@ static void read_ether(struct sniffer *s, const struct sniff_capture *capture,
         give(s);
         return;
     }
-    if (refusal != NULL) { /* perhaps only because it was cut */
-        c = cursor_reader(p->payload, p->captured);
-        cursor_get_u16(&c);
-        ether.size = cursor_get_u16(&c);
-        ether.channel = cursor_get_u32(&c);
-        ether.datagram = c.at;
-    }
-    captured = cursor_ok(&c) ? p->captured - ETHER_HEADER_BYTES : 0;
+    if (refusal != NULL && !read_cut_ether(p, &ether))
+        return;
+    captured = p->captured - ETHER_HEADER_BYTES;
     s->sighting.channel = ether.channel;
     read_datagram(s, ether.datagram, captured < ether.size ? captured : ether.size, ether.size);
 }
