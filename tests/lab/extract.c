@@ -18,8 +18,7 @@
 #include "proto/window_wire.h"
 #include "tests/fuzz/pcapfile.h"
 
-#define SEED_BYTES_MAX 16000 /* what the fuzzers read at most, and a folder of seeds should hold   \
-                              */
+#define SEED_BYTES_MAX 16000 /* what stream_fuzz takes at most */
 
 struct seed {
     uint8_t bytes[SEED_BYTES_MAX];
