@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/casting.h"
 #include "daemon/exit.h"
 #include "daemon/route.h"
 
@@ -227,6 +228,8 @@ static bool still_blocked(const struct task *task)
     const struct daemon *d = task->daemon;
     if (!task->blocked.any)
         return false;
+    if (task->blocked.by_host && task->blocked.whom == daemon_host(d))
+        return casting_full(d);
     if (task->blocked.by_host)
         return node_queued(d->node, task->blocked.whom) > CONNECTION_QUEUE_MAX / 2;
     const struct task *to = task_find(&d->tasks, task->blocked.whom);

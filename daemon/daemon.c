@@ -10,6 +10,7 @@
  *                 privilege.c has and drops the capability
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
+ *   casting.c     messages for tasks of many hosts
  *   backlog.c     how much other hosts' tasks may have waiting here
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
  *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, stats.c; link.c;
@@ -46,6 +47,7 @@
 #include "daemon/agreement.h"
 #include "daemon/bootstrap.h"
 #include "daemon/candidate.h"
+#include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/ending.h"
 #include "daemon/hosts.h"
@@ -92,13 +94,17 @@ static void lane_send(struct daemon *d, const struct address *to, const uint8_t 
         udp_send(d->udp, to, bytes, size);
 }
 
-static void on_node_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
+void daemon_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
 {
-    struct daemon *d = context;
     if (d->faults != NULL)
         fault_line_put(d->faults, to, bytes, size, loop_now_us());
     else
         lane_send(d, to, bytes, size);
+}
+
+static void on_node_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    daemon_send(context, to, bytes, size);
 }
 
 static void on_fault_out(void *context, const struct address *to, const uint8_t *bytes, size_t size)
@@ -122,7 +128,8 @@ static void on_node_host(void *context, const struct host *host, int event)
     };
     struct daemon *d = context;
     log_line(&d->log, LOG_INFO, "host %s (%u) %s", host->name, host->index, events[event]);
-    watch_host_event(d, host, event);
+    if (casting_host_event(d, host, event))
+        watch_host_event(d, host, event);
 }
 
 static void on_node_joined(void *context)
@@ -133,6 +140,7 @@ static void on_node_joined(void *context)
     log_line(&d->log, LOG_INFO, "host %s is host %u of VM %s%s: socket %s, UDP port %u", d->name,
              index, d->node_config.vm, d->node_config.encrypt ? ", encrypted" : "",
              d->runtime.socket, udp_port(d->udp));
+    casting_begin(d);
     ready_tell(d, "ok %u", index);
 }
 
@@ -189,7 +197,8 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
                         size_t size)
 {
     struct daemon *d = context;
-    node_on_datagram(d->node, from, bytes, size, loop_now_us());
+    if (!casting_on_datagram(d, bytes, size))
+        node_on_datagram(d->node, from, bytes, size, loop_now_us());
 }
 
 /* How fast a large frame comes in: from one read in the middle of it to the next. */
@@ -250,6 +259,7 @@ static void settle(void *context)
     services_settle(d);
     ending_leave(d);
     uint64_t segment_us = segment_settle(d, loop_now_us());
+    uint64_t casting_us = casting_settle(d, loop_now_us());
     uint64_t next_us = node_step(d->node, loop_now_us());
     uint64_t fault_us = d->faults == NULL ? UINT64_MAX : fault_line_step(d->faults, loop_now_us());
     bool full = udp_flush(d->udp);
@@ -259,6 +269,7 @@ static void settle(void *context)
     if (d->read_at_us != 0 && d->read_at_us < next_us)
         next_us = d->read_at_us;
     next_us = next_us < segment_us ? next_us : segment_us;
+    next_us = next_us < casting_us ? next_us : casting_us;
     loop_alarm_set(d->node_alarm, next_us < fault_us ? next_us : fault_us);
     connection_flush_all(d);
     if (connection_resume_all(d))
@@ -531,6 +542,7 @@ void daemon_destroy(struct daemon *d)
     loop_signal_remove(&d->on_term);
     loop_signal_remove(&d->on_int);
     loop_signal_remove(&d->on_hup);
+    casting_end(d);
     node_destroy(d->node);
     fault_line_destroy(d->faults);
     segment_close(d);

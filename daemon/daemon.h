@@ -51,6 +51,7 @@ struct daemon {
     struct launch *launches;     /* hosts being added */
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */
     struct services *services;
+    struct casting *casting;  /* messages for tasks of many hosts; NULL before this one joined */
     struct ending *ending;    /* how the daemon ends */
     struct removal *removals; /* hosts being removed */
     bool halt_wanted;
@@ -77,5 +78,8 @@ void daemon_destroy(struct daemon *d); /* NULL is fine */
 uint32_t daemon_host(const struct daemon *d);
 uint32_t daemon_tid(const struct daemon *d);
 bool daemon_coordinates(const struct daemon *d);
+
+/* Sends a datagram by the lane of the address, through the faults that are wanted. */
+void daemon_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "daemon/agreement.h"
 #include "daemon/backlog.h"
+#include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
@@ -32,6 +33,9 @@
 
 static route_handler *const handlers[] = {
     [FRAME_MCAST] = mcast_on_mcast,
+    [FRAME_CAST] = casting_on_cast,
+    [FRAME_CAST_CONTROL] = casting_on_control,
+    [FRAME_CAST_WAY] = casting_on_way,
     [FRAME_HOSTS] = hosts_on_hosts,
     [FRAME_TASKS] = ps_on_tasks,
     [FRAME_SPAWN] = spawn_on_spawn,
@@ -65,6 +69,7 @@ static bool is_request(uint8_t kind)
     case FRAME_HALT:
     case FRAME_STATS:
     case FRAME_SERVICE:
+    case FRAME_CAST_WAY:
         return true;
     default:
         return false;
@@ -98,8 +103,9 @@ static void route_here(struct daemon *d, const struct frame *frame, const uint8_
 /* Who sent these kinds waits for the other task; it learns that there is none. */
 static bool wants_gone(uint8_t kind)
 {
-    return kind == FRAME_DATA || kind == FRAME_CREDIT || kind == FRAME_LINK_OPEN ||
-           kind == FRAME_LINK_ACCEPT || kind == FRAME_OUTPUT || kind == FRAME_WATCH;
+    return kind == FRAME_DATA || kind == FRAME_CAST_DATA || kind == FRAME_CREDIT ||
+           kind == FRAME_LINK_OPEN || kind == FRAME_LINK_ACCEPT || kind == FRAME_OUTPUT ||
+           kind == FRAME_WATCH;
 }
 
 static void no_task(struct daemon *d, const struct frame *frame)
@@ -144,6 +150,8 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
     struct frame f = *frame;
     f.flags &= FRAME_FLAGS_CARRIED; /* descriptors do not travel between hosts */
     uint32_t host = tid_host(frame->destination);
+    if (frame->kind == FRAME_GONE && casting_keeps(d, &f, payload))
+        return;
     /* who hears of a task's end has got everything that it sent, by whichever lane */
     int error = frame->kind == FRAME_GONE
                     ? node_send_behind(d->node, host, &f, payload, loop_now_us())
@@ -241,7 +249,9 @@ static void hold_back(struct task *task, uint32_t to)
     struct daemon *d = task->daemon;
     uint32_t host = tid_host(to);
     const struct task *receiver = task_find(&d->tasks, to);
-    if (host != daemon_host(d) && to != 0) {
+    if (tid_local(to) == 0 && casting_full(d))
+        connection_hold(task, true, daemon_host(d));
+    else if (host != daemon_host(d) && to != 0) {
         if (node_queued(d->node, host) > CONNECTION_QUEUE_MAX)
             connection_hold(task, true, host);
     } else if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/casting.h"
 #include "daemon/ether.h"
 #include "daemon/link.h"
 #include "daemon/privilege.h"
@@ -51,7 +52,8 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
                         size_t size)
 {
     struct daemon *d = context;
-    node_on_datagram(d->node, from, bytes, size, loop_now_us());
+    if (!casting_on_datagram(d, bytes, size))
+        node_on_datagram(d->node, from, bytes, size, loop_now_us());
 }
 
 static void on_readable(void *context, int events)

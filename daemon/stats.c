@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/ether.h"
 #include "daemon/reply.h"
@@ -71,6 +72,8 @@ const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *pay
         stat_add(&reply, name, value);
     struct ether_link *ether = segment_link(d);
     for (size_t i = 0; ether != NULL && (name = ether_stat(ether, i, &value)) != NULL; i++)
+        stat_add(&reply, name, value);
+    for (size_t i = 0; (name = casting_stat(d, i, &value)) != NULL; i++)
         stat_add(&reply, name, value);
     for (size_t i = 0; d->faults != NULL && (name = fault_line_stat(d->faults, i, &value)); i++)
         stat_add(&reply, name, value);

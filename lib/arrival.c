@@ -279,12 +279,21 @@ static bool release_inlet(struct covey *vm, struct peer *peer, struct inlet *inl
     return any;
 }
 
+static bool release_casts(struct covey *vm, struct peer *peer)
+{
+    bool any = false;
+    for (struct cast_inlet *in = peer->cast_inlets; in != NULL; in = in->next)
+        any = release_inlet(vm, peer, &in->inlet) || any;
+    return any;
+}
+
 void arrival_release(struct covey *vm, struct peer *peer)
 {
     bool any;
     do {
         any = release_inlet(vm, peer, &peer->inlet);
         any = release_inlet(vm, peer, &peer->ether_inlet) || any;
+        any = release_casts(vm, peer) || any;
         for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
             if (conn->peer == peer && !conn->closed)
                 any = release_inlet(vm, peer, &conn->inlet) || any;

@@ -142,6 +142,9 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
     case FRAME_DATA:
         on_data(vm, frame, payload);
         break;
+    case FRAME_CAST_DATA:
+        caster_on_data(vm, frame, payload);
+        break;
     case FRAME_CREDIT:
         on_credit(vm, frame, payload);
         break;

@@ -46,7 +46,8 @@ static void collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
 {
     fan->head.count = 0;
     for (size_t i = 0; i < n && fan->head.count < CONTROL_RECEIVERS_MAX; i++) {
-        if (reqs[i].done || tid_host((uint32_t)tids[i]) != tid_host((uint32_t)tids[0]))
+        if (reqs[i].done || reqs[i].queued ||
+            tid_host((uint32_t)tids[i]) != tid_host((uint32_t)tids[0]))
             continue;
         bool good =
             send_check(tids[i], reqs[i].tag, reqs[i].msg->size, vm->memory_bytes) == COVEY_OK;
@@ -124,7 +125,7 @@ void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *
     struct fan fan;
     for (size_t i = 0; i + 1 < n; i++) {
         bool away = tid_host((uint32_t)tids[i]) != vm->host;
-        if (reqs[i].done || !away || vm->lost != 0 ||
+        if (reqs[i].done || reqs[i].queued || !away || vm->lost != 0 ||
             stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
             continue;
         collect(vm, &fan, tids + i, reqs + i, n - i);

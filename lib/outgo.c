@@ -171,6 +171,8 @@ static bool step(struct covey *vm, struct peer *peer)
     if (peer->carrier != NULL && !conn_flush(peer->carrier))
         return false;
     struct covey_req *req = peer->sends; /* the flush may have completed one */
+    if (req != NULL && req->caster != NULL)
+        return caster_step(vm, req->caster);
     if (req == NULL || !start(vm, peer, req))
         return false;
     if (peer->sends != req)
@@ -230,6 +232,8 @@ void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
     while (peer->sends != NULL) {
         struct covey_req *req = peer->sends;
         dequeue(vm, peer, req);
+        if (req->caster != NULL)
+            caster_leave(vm, req);
         req_finish(req, error, why);
     }
     sending_remove(vm, peer);
@@ -240,6 +244,8 @@ bool outgo_cancel(struct covey *vm, struct covey_req *req)
     if (!req->queued || req->started)
         return false;
     dequeue(vm, req->peer, req);
+    if (req->caster != NULL)
+        caster_leave(vm, req);
     req_finish(req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
     return true;
 }

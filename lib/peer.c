@@ -110,6 +110,7 @@ static void peer_end(struct covey *vm, struct peer *peer)
     close_all(vm, peer);
     arrival_drop(vm, &peer->inlet);
     arrival_drop(vm, &peer->ether_inlet);
+    caster_drop(vm, peer);
     peer->leaving = false;
     peer->gone = true;
     peer->broken_at_us = 0;
@@ -215,6 +216,7 @@ void peer_free_all(struct covey *vm)
             vm->peers[i] = peer->next;
             arrival_drop(vm, &peer->inlet);
             arrival_drop(vm, &peer->ether_inlet);
+            caster_drop(vm, peer);
             free(peer->routes);
             free(peer);
         }

@@ -142,9 +142,10 @@ static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_
 {
     int first = COVEY_OK;
     char text[160] = "";
+    caster_by_way(vm, tids, reqs, n);
     mcast_by_host(vm, tids, reqs, n);
     for (size_t i = 0; i < n; i++) {
-        if (reqs[i].done)
+        if (reqs[i].done || reqs[i].queued)
             continue;
         int error = (uint32_t)tids[i] == vm->tid ? COVEY_OK : send_start(vm, &reqs[i], tids[i]);
         if ((uint32_t)tids[i] == vm->tid || error != COVEY_OK)

@@ -72,6 +72,13 @@ struct arrival {
     bool lost;                       /* nobody gets it: what still comes of it is only read */
 };
 
+/* Where a message comes in that was cast. */
+struct cast_inlet {
+    struct cast_inlet *next;
+    uint64_t sequence;
+    struct inlet inlet;
+};
+
 enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2 };
 
 struct covey_req {
@@ -85,6 +92,7 @@ struct covey_req {
     uint32_t context;
     uint64_t sequence, offset; /* send: of the message; bytes framed so far */
     bool started;
+    struct caster *caster; /* send: it is one of a cast; see cast.c */
     struct peer *peer;
     const struct covey_msg *msg; /* send: what goes out */
     struct covey_msg *owned;     /* send: freed with the request; receive: the result */
@@ -139,10 +147,13 @@ struct peer {
     struct arrival *open, *open_last; /* begun and not complete, in order */
     bool cut; /* a message was lost: nothing that was sent after it is given out */
     uint64_t receive_sequence, received_bytes, granted_bytes;
-    uint64_t credit_window;   /* what it may have outstanding beyond received_bytes */
-    bool grant_due;           /* granted_bytes is to be told to the peer */
-    bool starved;             /* credit is held back until the task receives */
-    struct inlet inlet;       /* of the daemon's stream */
+    uint64_t credit_window; /* what it may have outstanding beyond received_bytes */
+    bool grant_due;         /* granted_bytes is to be told to the peer */
+    bool starved;           /* credit is held back until the task receives */
+    struct inlet inlet;     /* of the daemon's stream */
+    struct cast_inlet *cast_inlets;
+    uint64_t way_until_us;    /* `way` holds until then */
+    bool way;                 /* one frame reaches its host and others */
     struct inlet ether_inlet; /* of what came there over raw Ethernet: another order */
     bool by_ether;            /* its last data came so, and credit goes back so */
 };
@@ -330,6 +341,18 @@ int send_check(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes);
 /* Sends to those of the n tasks that are together on another host; their requests are then under
  * way or done. */
 void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+
+/* ---- cast.c: to tasks of several hosts ---- */
+
+/* Queues a cast to those of the n tasks that one frame on the wire reaches; their requests are then
+ * under way or done. */
+void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+/* Moves a cast on by a frame; false: nothing can move now. */
+bool caster_step(struct covey *vm, struct caster *c);
+/* A request of a cast ends before the others do. */
+void caster_leave(struct covey *vm, struct covey_req *req);
+void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void caster_drop(struct covey *vm, struct peer *peer); /* as arrival_drop(), of casts */
 
 /* ---- route.c: which way, and getting there ---- */
 

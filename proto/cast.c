@@ -301,6 +301,8 @@ void cast_host_up(struct cast *cast, const struct host *host, uint64_t now_us)
     if (host->index == 0 || host->index > HOST_INDEX_MAX || host->index == cast->self)
         return;
     struct cast_host *h = &cast->hosts[host->index];
+    if (h->up && h->incarnation == host->incarnation)
+        return;
     cast->now_us = now_us;
     cast->dirty = true;
     *h = (struct cast_host){.up = true, .incarnation = host->incarnation};
@@ -384,8 +386,10 @@ int cast_send(struct cast *cast, const struct host_set *to, const uint8_t *bytes
     struct cast_channel *ch = own_channel(cast, to);
     if (ch == NULL)
         return cast->own_count >= CAST_OWN_MAX ? -EBUSY : -ENOMEM;
-    if (cast_list_add(&ch->queue, bytes, size, 0) == NULL)
+    struct cast_parcel *parcel = cast_list_add(&ch->queue, bytes, size, 0);
+    if (parcel == NULL)
         return -ENOMEM;
+    parcel->number = ++cast->serial;
     ch->used_us = now_us;
     cast->queued += size;
     cast->counters.messages_sent++;
@@ -395,7 +399,7 @@ int cast_send(struct cast *cast, const struct host_set *to, const uint8_t *bytes
 
 int cast_send_total(struct cast *cast, const uint8_t *bytes, size_t size, uint64_t now_us)
 {
-    if (size > CAST_MESSAGE_MAX - CAST_ORIGIN_BYTES)
+    if (size > CAST_MESSAGE_MAX - CAST_TOTAL_BYTES)
         return -EMSGSIZE;
     struct cast_parcel *parcel = cast_list_add(&cast->pending, bytes, size, 0);
     if (parcel == NULL)
@@ -405,6 +409,30 @@ int cast_send_total(struct cast *cast, const uint8_t *bytes, size_t size, uint64
     cast->counters.messages_sent++;
     cast->dirty = true;
     return 0;
+}
+
+uint64_t cast_mark(const struct cast *cast)
+{
+    return cast->serial;
+}
+
+/* The serial of the oldest message that is not everywhere. */
+static uint64_t oldest(const struct cast_channel *ch)
+{
+    const struct cast_slot *slot = cast_ring_get(&ch->ring, ch->stable);
+    if (ch->stable < ch->next && slot != NULL)
+        return slot->serial;
+    return ch->queue.first != NULL ? ch->queue.first->number : UINT64_MAX;
+}
+
+bool cast_passed(const struct cast *cast, uint64_t mark)
+{
+    const struct cast_channel *ch = cast->channels[cast->self % CAST_BUCKETS];
+    for (; ch != NULL; ch = ch->chain) {
+        if (ch->mine && !ch->total && oldest(ch) <= mark)
+            return false;
+    }
+    return true;
 }
 
 size_t cast_queued(const struct cast *cast)

@@ -23,6 +23,7 @@
 #include "proto/node.h"
 
 #define CAST_MESSAGE_MAX (FRAME_PAYLOAD_MAX - 64)
+#define CAST_TOTAL_BYTES 12 /* so much less in total order */
 #define CAST_DATAGRAM_BYTES_MIN 576
 #define CAST_DATAGRAM_BYTES_MAX 9216
 
@@ -64,7 +65,7 @@ struct cast;
 struct cast *cast_create(const struct cast_config *config, const struct cast_owner *owner);
 void cast_destroy(struct cast *cast); /* NULL is fine */
 
-/* Membership, as the node tells it: another host is up, or gone for ever. */
+/* Membership, as the node tells it: another host is up (again: no effect), or gone for ever. */
 void cast_host_up(struct cast *cast, const struct host *host, uint64_t now_us);
 void cast_host_gone(struct cast *cast, uint32_t host, uint64_t now_us);
 
@@ -79,6 +80,11 @@ int cast_send_total(struct cast *cast, const uint8_t *bytes, size_t size, uint64
 
 /* Bytes of messages taken of which nothing was sent yet. */
 size_t cast_queued(const struct cast *cast);
+
+/* Where the messages of cast_send() taken so far end; whether all up to there are at all hosts that
+ * they are for. */
+uint64_t cast_mark(const struct cast *cast);
+bool cast_passed(const struct cast *cast, uint64_t mark);
 
 /* Whether nothing of that host is still to come: when it is gone, the survivors have agreed. */
 bool cast_settled(const struct cast *cast, uint32_t host);

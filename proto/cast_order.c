@@ -99,10 +99,10 @@ const char *cast_on_order(struct cast *cast, uint32_t host, const struct cast_co
 {
     if (order->key.sender != host)
         return "a message of another host";
-    if (order->size > CAST_MESSAGE_MAX - CAST_ORIGIN_BYTES)
+    if (order->size > CAST_MESSAGE_MAX - CAST_TOTAL_BYTES)
         return "a message that is too long";
     struct cast_parcel *p =
-        cast_list_add(&cast->waiting, order->bytes, order->size, CAST_ORIGIN_BYTES);
+        cast_list_add(&cast->waiting, order->bytes, order->size, CAST_TOTAL_BYTES);
     if (p == NULL)
         return "out of memory";
     p->origin = host;
@@ -117,7 +117,7 @@ static void take_own(struct cast *cast)
         if (p->sent)
             continue;
         struct cast_parcel *copy =
-            cast_list_add(&cast->waiting, p->bytes, p->size, CAST_ORIGIN_BYTES);
+            cast_list_add(&cast->waiting, p->bytes, p->size, CAST_TOTAL_BYTES);
         if (copy == NULL)
             return;
         copy->origin = cast->self;
@@ -147,7 +147,7 @@ static struct cast_channel *order_channel(struct cast *cast)
 static bool put_in_order(struct cast *cast, struct cast_channel *ch)
 {
     struct cast_parcel *p = cast->waiting.first;
-    struct cursor c = cursor_writer(p->bytes, CAST_ORIGIN_BYTES);
+    struct cursor c = cursor_writer(p->bytes, CAST_TOTAL_BYTES);
     cursor_put_u32(&c, p->origin);
     cursor_put_u64(&c, p->number);
     if (cast_list_add(&cast->local, p->bytes, p->size, 0) == NULL)

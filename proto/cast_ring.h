@@ -17,6 +17,7 @@ struct cast_slot {
     uint16_t back;
     uint32_t wanted; /* host that asked for it, CAST_WANTED_BY_MANY, 0: none */
     uint64_t repaired_us;
+    uint64_t serial; /* of its message, at the sender */
 };
 #define CAST_WANTED_BY_MANY UINT32_MAX
 

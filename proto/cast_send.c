@@ -209,6 +209,7 @@ static void cut_one(struct cast *cast, struct cast_channel *ch)
     size_t size = left < room ? left : room;
     struct cast_slot *slot = cast_ring_take(&ch->ring, ch->next, size + CAST_OVERHEAD_BYTES);
     memcpy(cast_ring_bytes(&ch->ring, ch->next) + CAST_PREFIX_BYTES, parcel->bytes + ch->cut, size);
+    slot->serial = parcel->number;
     slot->flags = (uint8_t)((ch->cut == 0 ? CAST_FIRST : 0) | (size == left ? CAST_LAST : 0));
     ch->next++;
     ch->cut += size;

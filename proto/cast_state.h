@@ -121,13 +121,14 @@ struct cast {
     size_t tomb_next;
     size_t queued; /* bytes of parcels that were not cut yet */
     struct cast_counters counters;
-    uint8_t room[CAST_DATAGRAM_BYTES_MAX];                 /* a fragment opened */
-    uint8_t message[CAST_MESSAGE_MAX + CAST_ORIGIN_BYTES]; /* a message put together */
+    uint8_t room[CAST_DATAGRAM_BYTES_MAX];                /* a fragment opened */
+    uint8_t message[CAST_MESSAGE_MAX + CAST_TOTAL_BYTES]; /* a message put together */
     uint8_t control[FRAME_PAYLOAD_MAX];
 
     /* total order */
     struct cast_channel *order; /* own channel while this host is the sequencer */
     uint32_t sequencer;
+    uint64_t serial; /* counts the messages of cast_send() */
     uint64_t next_number;
     struct cast_list pending; /* own messages that did not come back yet */
     struct cast_list waiting; /* messages to be put in order here */

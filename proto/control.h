@@ -197,6 +197,14 @@ void control_get_host_spec(struct cursor *c, struct control_host_spec *s);
  * of the data frames with these flags; in the first of a message each receiver's own sequence
  * number takes the place of the one there. All receivers are tasks of the daemon's host, each named
  * once. ---- */
+/* CAST: order=u8 3u8(0) MCAST ; to the task's own daemon, the receivers on any hosts; in total
+ * order they are members of a group, the caller perhaps among them, and sequence numbers are all
+ *   CONTROL_TOTAL
+ * CAST_DATA: sequence=u64 *u8 ; the payload of a data frame of the message with that number
+ * CAST_CONTROL: see cast_wire.h
+ * CAST_WAY: number count=u16 *host=u16 ; reply: u8(1) if one frame on the wire reaches them all
+ * ---- */
+#define CONTROL_TOTAL (UINT64_C(1) << 63)
 #define CONTROL_RECEIVERS_MAX 64
 #define CONTROL_RECEIVER_BYTES 12
 #define CONTROL_MCAST_BYTES 4 /* before the receivers */

@@ -26,7 +26,9 @@
  *   context  = u32  ; 0: programs; others are the library's own
  *   representation = u8 ; REPRESENTATION_LITTLE or REPRESENTATION_BIG: byte order of the arrays
  * A message for several tasks of one host travels there once, in MCAST frames to the daemon of that
- * host, which makes a data frame of each for every receiver, see control.h.
+ * host, which makes a data frame of each for every receiver, see control.h. One for tasks of many
+ * hosts goes once to the task's own daemon, in CAST frames, and from the other daemons in CAST_DATA
+ * frames to each receiver.
  * All numbers are big-endian.
  */
 #ifndef COVEY_PROTO_FRAME_H
@@ -102,7 +104,11 @@ enum frame_party {
     X(64, CLAIM, DAEMON_TO_DAEMON)                                                                 \
     X(65, CLAIM_REPLY, DAEMON_TO_DAEMON)                                                           \
     X(66, TABLE_ACK, DAEMON_TO_DAEMON)                                                             \
-    X(67, RAFT, DAEMON_TO_DAEMON)
+    X(67, RAFT, DAEMON_TO_DAEMON)                                                                  \
+    X(68, CAST, TASK_TO_DAEMON)                                                                    \
+    X(69, CAST_CONTROL, DAEMON_TO_DAEMON)                                                          \
+    X(70, CAST_DATA, DAEMON_TO_TASK)                                                               \
+    X(71, CAST_WAY, TASK_TO_DAEMON)
 
 enum frame_kind {
 #define FRAME_ENUM(number, name, party) FRAME_##name = number,

@@ -1,0 +1,358 @@
+/*
+ * cast.c - one message for tasks of several hosts: it goes once to the own daemon, which casts it
+ * to the other hosts' (daemon/casting.c) with one frame on the wire for all of them.
+ *
+ * To the order and the credit of each pair a cast is a message like any other: it stands in the
+ * queue of each receiver, begins when it is first in all of them, and its frames leave as the
+ * credit of the slowest allows. A receiver that ends meanwhile drops out; the others go on. The
+ * frames go on naming it, since the daemon tells a cast's way by its receivers.
+ *
+ * Coming in, each message has an inlet of its own: casts to different sets of hosts take different
+ * ways and may overtake each other.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+#include "proto/cast.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HOSTS_LEAST 2      /* where the program chose raw Ethernet */
+#define HOSTS_LEAST_AUTO 3 /* where it chose nothing */
+#define WAY_US 2000000u    /* what was found out about the way holds so long */
+#define NO_WAY_US 100000u
+#define ASK_US 2000000u
+#define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
+#define ORDER_BYTES 4
+
+struct caster {
+    const struct covey_msg *msg;
+    uint64_t offset;
+    bool started, in_step;
+    unsigned left; /* receivers that are still to get it */
+    struct control_mcast head;
+    struct covey_req *reqs[CONTROL_RECEIVERS_MAX]; /* NULL: dropped out */
+};
+
+/* ---- going out ------------------------------------------------------------------------------- */
+
+/* Whether it is first in all queues and nothing is in the middle of a frame there. */
+static bool at_head(const struct caster *c)
+{
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        const struct covey_req *req = c->reqs[i];
+        if (req == NULL)
+            continue;
+        struct peer *peer = req->peer;
+        if (peer->carrier != NULL && !conn_flush(peer->carrier))
+            return false;
+        if (peer->sends != req)
+            return false;
+    }
+    return true;
+}
+
+/* What all receivers' credit allows, the message header included. */
+static uint64_t credit_of(const struct caster *c)
+{
+    uint64_t credit = FRAME_PAYLOAD_MAX;
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        if (c->reqs[i] == NULL)
+            continue;
+        const struct peer *peer = c->reqs[i]->peer;
+        uint64_t own =
+            peer->credit_bytes > peer->sent_bytes ? peer->credit_bytes - peer->sent_bytes : 0;
+        credit = own < credit ? own : credit;
+    }
+    return credit;
+}
+
+/* Bytes of message for the next frame; false: no credit. */
+static bool frame_size(const struct caster *c, size_t *size)
+{
+    uint64_t left = c->msg->size - c->offset, credit = credit_of(c);
+    uint64_t head = c->offset == 0 ? FRAME_MESSAGE_BYTES : 0;
+    uint64_t least = left < FRAME_LEAST_BYTES ? left : FRAME_LEAST_BYTES;
+    size_t names = CONTROL_MCAST_BYTES + CONTROL_RECEIVER_BYTES * (size_t)c->head.count;
+    uint64_t room = CAST_MESSAGE_MAX - CAST_TOTAL_BYTES - ORDER_BYTES - names;
+    if (credit < head + least)
+        return false;
+    uint64_t most = (credit < room ? credit : room) - head;
+    *size = (size_t)(left < most ? left : most);
+    return true;
+}
+
+/* Each receiver's place in the order of its pair. */
+static void begin(struct caster *c)
+{
+    c->started = true;
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        struct covey_req *req = c->reqs[i];
+        if (req == NULL)
+            continue;
+        req->started = true;
+        req->sequence = req->peer->send_sequence++;
+        req->peer->carrier = NULL;
+        c->head.receivers[i].sequence = req->sequence;
+    }
+}
+
+static const struct covey_req *any_of(const struct caster *c)
+{
+    uint16_t i = 0;
+    while (c->reqs[i] == NULL)
+        i++;
+    return c->reqs[i];
+}
+
+static bool put_frame(struct covey *vm, struct caster *c, size_t size)
+{
+    uint8_t payload[FRAME_PAYLOAD_MAX];
+    size_t head = c->offset == 0 ? FRAME_MESSAGE_BYTES : 0;
+    struct cursor out = cursor_writer(payload, sizeof payload);
+    bool last = c->offset + size == c->msg->size;
+    c->head.flags = (uint8_t)((head > 0 ? FRAME_FIRST : 0) | (last ? FRAME_LAST : 0));
+    cursor_put_u32(&out, (uint32_t)CAST_FIFO << 24);
+    control_put_mcast(&out, &c->head);
+    if (head > 0) {
+        struct message_header header = outgo_header(any_of(c));
+        message_header_encode(&header, out.at);
+    }
+    message_copy(c->msg, c->offset, out.at + head, size);
+    struct frame frame = home_frame(vm, FRAME_CAST, 0, (size_t)(out.at - payload) + head + size);
+    if (stream_put(vm->daemon, &frame, payload, NULL, 0) != 0)
+        return false;
+    c->offset += size;
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        if (c->reqs[i] != NULL)
+            c->reqs[i]->peer->sent_bytes += head + size;
+    }
+    return true;
+}
+
+/* The message is out: whoever waits behind it goes on. */
+static void finish(struct covey *vm, struct caster *c)
+{
+    struct peer *peers[CONTROL_RECEIVERS_MAX];
+    unsigned count = 0;
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        struct covey_req *req = c->reqs[i];
+        if (req == NULL)
+            continue;
+        peers[count++] = req->peer;
+        req->caster = NULL;
+        outgo_sent(vm, req);
+    }
+    free(c);
+    for (unsigned i = 0; i < count; i++)
+        outgo_pump(vm, peers[i]);
+}
+
+bool caster_step(struct covey *vm, struct caster *c)
+{
+    size_t size;
+    if (c->in_step)
+        return false;
+    c->in_step = true;
+    bool ready = at_head(c);
+    c->in_step = false;
+    if (!ready || !frame_size(c, &size))
+        return false;
+    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
+        vm->home_full = true;
+    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES || vm->lost != 0)
+        return false;
+    if (!c->started)
+        begin(c);
+    if (!put_frame(vm, c, size))
+        return false;
+    if (c->offset == c->msg->size)
+        finish(vm, c);
+    return true;
+}
+
+void caster_leave(struct covey *vm, struct covey_req *req)
+{
+    struct caster *c = req->caster;
+    struct peer *other = NULL;
+    req->caster = NULL;
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        if (c->reqs[i] == req)
+            c->reqs[i] = NULL;
+        else if (c->reqs[i] != NULL)
+            other = c->reqs[i]->peer;
+    }
+    if (--c->left == 0)
+        free(c);
+    else if (other != NULL && !c->in_step)
+        outgo_pump(vm, other); /* it may have waited for this one alone */
+}
+
+/* ---- who can be cast to ---------------------------------------------------------------------- */
+
+/* Whether one frame reaches the hosts of all those peers, as the daemon sees it. */
+static bool ask_way(struct covey *vm, const struct caster *c)
+{
+    uint8_t body[2 + 2 * CONTROL_RECEIVERS_MAX], *content = NULL;
+    size_t size = 0;
+    struct cursor b = cursor_writer(body, sizeof body);
+    cursor_put_u16(&b, c->head.count);
+    for (uint16_t i = 0; i < c->head.count; i++)
+        cursor_put_u16(&b, (uint16_t)tid_host(c->head.receivers[i].tid));
+    int error = request_call(vm, FRAME_CAST_WAY, 0, body, (size_t)(b.at - body),
+                             clock_us() + ASK_US, &content, &size);
+    bool way = error == COVEY_OK && size == 1 && content[0] == 1;
+    free(content);
+    return way;
+}
+
+static bool has_way(struct covey *vm, const struct caster *c)
+{
+    uint64_t now_us = clock_us();
+    bool known = true, way = true;
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        const struct peer *peer = peer_find(vm, c->head.receivers[i].tid);
+        known = known && peer->way_until_us > now_us;
+        way = way && peer->way;
+    }
+    if (known)
+        return way;
+    way = ask_way(vm, c);
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        struct peer *peer = peer_find(vm, c->head.receivers[i].tid);
+        peer->way = way;
+        peer->way_until_us = now_us + (way ? WAY_US : NO_WAY_US);
+    }
+    return way;
+}
+
+static bool contains(const struct caster *c, uint32_t tid)
+{
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        if (c->head.receivers[i].tid == tid)
+            return true;
+    }
+    return false;
+}
+
+static bool suits(struct covey *vm, const struct covey_req *req, uint32_t tid, bool *chosen)
+{
+    if (req->done || req->queued || tid_host(tid) == vm->host ||
+        send_check((covey_tid_t)tid, req->tag, req->msg->size, vm->memory_bytes) != COVEY_OK)
+        return false;
+    const struct peer *peer = peer_get(vm, tid);
+    if (peer == NULL || peer->gone || peer->leaving || peer->broken_at_us != 0)
+        return false;
+    int route = route_wanted(vm, peer);
+    *chosen = *chosen && route == COVEY_ROUTE_ETHER;
+    return route == COVEY_ROUTE_ETHER || route == COVEY_ROUTE_AUTO;
+}
+
+/* Collects receivers from the first on; returns how many hosts they are on, at least. */
+static unsigned collect(struct covey *vm, struct caster *c, const covey_tid_t *tids,
+                        struct covey_req *reqs, size_t n)
+{
+    unsigned hosts = 0;
+    bool chosen = true;
+    uint32_t last = 0;
+    for (size_t i = 0; i < n && c->head.count < CONTROL_RECEIVERS_MAX; i++) {
+        uint32_t tid = (uint32_t)tids[i];
+        if (tids[i] <= 0 || contains(c, tid) || !suits(vm, &reqs[i], tid, &chosen))
+            continue;
+        hosts += tid_host(tid) != last;
+        last = tid_host(tid);
+        c->reqs[c->head.count] = &reqs[i];
+        c->head.receivers[c->head.count++].tid = tid;
+    }
+    return hosts >= (chosen ? HOSTS_LEAST : HOSTS_LEAST_AUTO) ? hosts : 0;
+}
+
+static void queue(struct covey *vm, struct caster *c)
+{
+    c->left = c->head.count;
+    c->in_step = true; /* until it stands in all queues */
+    for (uint16_t i = 0; i < c->head.count; i++) {
+        struct covey_req *req = c->reqs[i];
+        req->caster = c;
+        outgo_queue(vm, peer_find(vm, c->head.receivers[i].tid), req);
+    }
+    c->in_step = false;
+    outgo_pump(vm, c->reqs[0]->peer);
+}
+
+void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
+{
+    for (size_t at = 0; at + 1 < n && vm->lost == 0; at += CONTROL_RECEIVERS_MAX) {
+        struct caster *c = calloc(1, sizeof *c);
+        if (c == NULL)
+            return;
+        c->msg = reqs[at].msg;
+        if (collect(vm, c, tids + at, reqs + at, n - at) == 0 || !has_way(vm, c)) {
+            free(c);
+            return;
+        }
+        queue(vm, c);
+    }
+}
+
+/* ---- coming in ------------------------------------------------------------------------------- */
+
+static struct cast_inlet *inlet_get(struct peer *peer, uint64_t sequence)
+{
+    struct cast_inlet *in = peer->cast_inlets;
+    while (in != NULL && in->sequence != sequence)
+        in = in->next;
+    if (in != NULL)
+        return in;
+    in = calloc(1, sizeof *in);
+    if (in == NULL)
+        return NULL;
+    in->sequence = sequence;
+    in->next = peer->cast_inlets;
+    peer->cast_inlets = in;
+    return in;
+}
+
+static void bury_unused(struct peer *peer)
+{
+    for (struct cast_inlet **at = &peer->cast_inlets; *at != NULL;) {
+        struct cast_inlet *in = *at;
+        if (in->inlet.current != NULL || in->inlet.waiting) {
+            at = &in->next;
+            continue;
+        }
+        *at = in->next;
+        free(in);
+    }
+}
+
+void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct cursor c = cursor_reader(payload, frame->length);
+    uint64_t sequence = cursor_get_u64(&c);
+    struct peer *peer = cursor_ok(&c) ? peer_get(vm, frame->source) : NULL;
+    if (peer == NULL || peer->gone)
+        return;
+    bool first = (frame->flags & FRAME_FIRST) != 0;
+    if (!first && sequence < peer->receive_sequence && peer->cast_inlets == NULL)
+        return; /* of a message that is complete: no honest daemon sends that */
+    struct cast_inlet *in = inlet_get(peer, sequence);
+    if (in == NULL) {
+        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a message could not be taken");
+        return;
+    }
+    struct frame data = *frame;
+    data.kind = FRAME_DATA;
+    data.length = (uint32_t)cursor_left(&c);
+    arrival_on_frame(vm, peer, &in->inlet, &data, c.at);
+    bury_unused(peer);
+}
+
+void caster_drop(struct covey *vm, struct peer *peer)
+{
+    for (struct cast_inlet *in; (in = peer->cast_inlets) != NULL; free(in)) {
+        peer->cast_inlets = in->next;
+        arrival_drop(vm, &in->inlet);
+    }
+}
