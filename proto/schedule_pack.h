@@ -1,0 +1,24 @@
+/*
+ * schedule_pack.h - phases for links of unequal rates, by search (beyond the paper).
+ */
+#ifndef COVEY_PROTO_SCHEDULE_PACK_H
+#define COVEY_PROTO_SCHEDULE_PACK_H
+
+#include "proto/schedule.h"
+
+/* How many messages the node's link carries each way in a phase of so many slots. */
+uint32_t schedule_pack_capacity(const struct network *network, int node, uint32_t slots);
+
+/* The load of the link that takes longest, in phases of so many slots. */
+uint32_t schedule_pack_bound(const struct network *network, uint32_t slots);
+
+/* The same in slots, exactly: load / rate of that link over the rate of the slowest one. */
+double schedule_pack_time(const struct network *network);
+
+/* Searches phases for all messages that take more than `above` and at most `limit` slots in all;
+ * fills messages (in no order), message_count, phases, slots and bound. Returns 1 when there are
+ * such, 0 when none were found, -1 when memory is exhausted. */
+int schedule_pack_fill(struct schedule *schedule, const struct network *network,
+                       const double range[2], uint64_t seed);
+
+#endif
