@@ -16,7 +16,8 @@ enum bench_what {
     BENCH_STREAM = 2,   /* one way, as fast as it goes */
     BENCH_SPAWN = 3,
     BENCH_BARRIER = 4,
-    BENCH_MCAST = 5
+    BENCH_MCAST = 5,
+    BENCH_BCAST = 6 /* one to all, beside one to one and tcp to each */
 };
 
 /* How a message is made of the sender's bytes, and the receiver's bytes of it. */

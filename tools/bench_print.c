@@ -192,7 +192,9 @@ static const char *time_of(int what)
         [BENCH_STREAM] = "a message of many in one direction",
         [BENCH_SPAWN] = "a task: until all are started, have run and ended, have joined the VM",
         [BENCH_BARRIER] = "a barrier; of the raw programs, half a round trip",
-        [BENCH_MCAST] = "until all have confirmed it; of the raw programs, half a round trip"};
+        [BENCH_MCAST] = "until all have confirmed it; of the raw programs, half a round trip",
+        [BENCH_BCAST] = "until all have confirmed it; one: to one task alone; tcp-each: a tcp "
+                        "unicast to each"};
     return texts[what];
 }
 
@@ -201,8 +203,9 @@ static void print_foot(const struct bench *bench)
 {
     const char *names[BENCH_SERIES_MAX];
     int count = raw_names(bench, names);
-    printf("US: %s. RATIO: Covey's time over the raw one's.\n", time_of(bench->plan.what));
-    if (bench->plan.what != BENCH_SPAWN)
+    printf("US: %s. RATIO: Covey's time over %s.\n", time_of(bench->plan.what),
+           bench->plan.what == BENCH_BCAST ? "that one" : "the raw one's");
+    if (bench->plan.what != BENCH_SPAWN && bench->plan.what != BENCH_BCAST)
         printf("A raw receiver sleeps until it is woken; with -spin it looks for %d us first.\n",
                bench->plan.spin_us);
     if (!sized(bench))

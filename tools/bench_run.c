@@ -42,6 +42,22 @@ static bool between_hosts(const struct bench *bench)
     return bench->plan.route != COVEY_ROUTE_SHM && bench->plan.what != BENCH_SPAWN;
 }
 
+/* All other hosts that are up, as one text. */
+static int choose_all(struct bench *bench, const struct covey_host *hosts, int n)
+{
+    size_t room = (size_t)n * sizeof hosts[0].name, used = 0;
+    bench->host_text = malloc(room);
+    if (!bench->host_text)
+        return tool_error("bench", "memory is exhausted");
+    for (int i = 0; i < n && bench->host_count < BENCH_HOSTS_MAX; i++) {
+        if (hosts[i].state != COVEY_HOST_UP || strcmp(hosts[i].name, bench->hosts[0]) == 0)
+            continue;
+        bench->hosts[bench->host_count++] = bench->host_text + used;
+        used += (size_t)snprintf(bench->host_text + used, room - used, "%s", hosts[i].name) + 1;
+    }
+    return TOOL_OK;
+}
+
 /* Without --host: this host, and another one after it, if there is one, where that makes sense. */
 static int choose_hosts(struct bench *bench)
 {
@@ -53,6 +69,12 @@ static int choose_hosts(struct bench *bench)
     int n = covey_hosts(bench->tool->vm, &hosts);
     if (n < 0)
         return tool_failed(bench->tool, "bench", n);
+    if (bench->plan.what == BENCH_BCAST) {
+        bench->hosts[bench->host_count++] = own;
+        int status = choose_all(bench, hosts, n);
+        covey_free(hosts);
+        return status;
+    }
     for (int i = 0; i < n && !other && between_hosts(bench); i++) {
         if (hosts[i].state == COVEY_HOST_UP && strcmp(hosts[i].name, own) != 0)
             other = hosts[i].name;
@@ -240,6 +262,10 @@ static int run_tasks(struct bench *bench)
 {
     int status = choose_hosts(bench);
     tell_hosts(bench);
+    if (bench->plan.tasks == 0)
+        bench->plan.tasks = bench->host_count > 1 ? bench->host_count : 2;
+    if (bench->plan.what == BENCH_BCAST)
+        bench->plan.peer_count = bench->plan.tasks - 1;
     if (status == TOOL_OK)
         status = start_tasks(bench);
     bench->known = true;

@@ -22,7 +22,7 @@ enum { ROUNDS = 31, SPAWN_ROUNDS = 7, SPAWN_TASKS = 100, MANY_TASKS = 8 };
 static const struct args_option options[] = {
     {"route", 'r', "ROUTE", "between the tasks: shm, udp, tcp, ether or auto (default)"},
     {"host", 'H', "HOST,...", "where the first task runs, and the others in turn"},
-    {"tasks", 'n', "N", "how many tasks (barrier, mcast: 8; spawn: 100)"},
+    {"tasks", 'n', "N", "how many tasks (barrier, mcast: 8; bcast: one a host; spawn: 100)"},
     {"sizes", KEY_SIZES, "BYTES,...", "sizes of messages, such as 1,64K,1M"},
     {"rounds", KEY_ROUNDS, "N", "samples of each figure (31; spawn: 7)"},
     {"batch", KEY_BATCH, "US", "microseconds that one sample takes (2000)"},
@@ -33,7 +33,8 @@ static const struct args_option options[] = {
     {NULL, 0, NULL, NULL}};
 
 static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
-const char *const bench_names[] = {"pingpong", "stream", "spawn", "barrier", "mcast", NULL};
+const char *const bench_names[] = {"pingpong", "stream", "spawn", "barrier",
+                                   "mcast",    "bcast",  NULL};
 
 const char *bench_pack_name(int pack)
 {
@@ -162,7 +163,8 @@ static int take_name(struct bench *bench, const char *name)
     if (bench->name)
         return tool_usage("bench", "%s: one benchmark at a time", name);
     if (found < 0)
-        return tool_usage("bench", "%s: must be pingpong, stream, spawn, barrier or mcast", name);
+        return tool_usage("bench", "%s: must be pingpong, stream, spawn, barrier, mcast or bcast",
+                          name);
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
     return TOOL_OK;
@@ -173,12 +175,13 @@ static int settle(struct bench *bench)
 {
     struct bench_plan *plan = &bench->plan;
     bool spawn = plan->what == BENCH_SPAWN;
-    bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST;
+    bool many =
+        plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST || plan->what == BENCH_BCAST;
     if (plan->tasks > 0 && !spawn && !many)
         return tool_usage("bench", "--tasks: %s has two", bench->name);
     if (many && plan->tasks == 1)
         return tool_usage("bench", "--tasks 1: must be at least 2");
-    if (plan->tasks == 0)
+    if (plan->tasks == 0 && plan->what != BENCH_BCAST)
         plan->tasks = spawn ? SPAWN_TASKS : MANY_TASKS;
     if (!spawn && !many)
         plan->tasks = 2;
@@ -234,7 +237,7 @@ static int bench_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_bench = {
     .name = "bench",
     .run = bench_command,
-    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast",
+    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast",
     .help = "measure the routes beside raw programs",
     .options = options,
     .operand = "BENCHMARK",

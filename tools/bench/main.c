@@ -2,6 +2,7 @@
  * covey-bench: the tasks that `covey bench` measures. The console starts them; none is run by hand.
  *
  *   main.c    this file: joins, takes the plan, leads or serves, reports
+ *   bcast.c   the one that measures broadcasts
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
  *   spawn.c   starting tasks                 wire.c     Covey's messages
@@ -60,7 +61,9 @@ static int report(struct party *party, int failed)
 
 static int lead(struct party *party)
 {
-    return party->plan.what == BENCH_SPAWN ? spawn_measure(party) : lead_measure(party);
+    if (party->plan.what == BENCH_SPAWN)
+        return spawn_measure(party);
+    return party->plan.what == BENCH_BCAST ? bcast_measure(party) : lead_measure(party);
 }
 
 /* Only the leader reports that all went well. */

@@ -29,6 +29,7 @@ int peer_serve(struct party *party);
 /* Measures what the plan says and sends the rows. */
 int lead_measure(struct party *party);
 int spawn_measure(struct party *party);
+int bcast_measure(struct party *party);
 
 /* What the tasks that spawn_measure() starts do: say that they have joined. An exit status. */
 int spawn_hello(struct party *party);
