@@ -288,13 +288,21 @@ static void forget_departed(struct raft *r)
             r->peers[i] = r->peers[--r->peer_count];
 }
 
+/* 4.2.2: who is removed is told so only when that is committed. If it were the only one to have
+ * the entry, those whom it is still to vote for could not win without it, and it does not stand. */
+static bool is_served(const struct raft *r, const struct raft_peer *peer)
+{
+    return peer->member || raft_is_settled(r);
+}
+
 void raft_step_replication(struct raft *r)
 {
     forget_departed(r);
     if (r->role != RAFT_LEADER)
         return;
     for (size_t i = 0; i < r->peer_count; i++)
-        replicate_to(r, &r->peers[i]);
+        if (is_served(r, &r->peers[i]))
+            replicate_to(r, &r->peers[i]);
 }
 
 static uint64_t peer_deadline(const struct raft *r, const struct raft_peer *peer)
@@ -314,7 +322,8 @@ uint64_t raft_replication_deadline(const struct raft *r)
     uint64_t next_us = UINT64_MAX;
 
     for (size_t i = 0; r->role == RAFT_LEADER && i < r->peer_count; i++) {
-        uint64_t due_us = peer_deadline(r, &r->peers[i]);
+        const struct raft_peer *peer = &r->peers[i];
+        uint64_t due_us = is_served(r, peer) ? peer_deadline(r, peer) : peer->leave_us;
 
         next_us = due_us < next_us ? due_us : next_us;
     }
