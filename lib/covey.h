@@ -589,7 +589,7 @@ int covey_session_expel(covey_session_t *session, covey_tid_t tid);
 
 /* The session's shared value, by which a newcomer catches up. */
 struct covey_value {
-    uint64_t version;   /* 1, 2, ...; 0: it was never set */
+    uint64_t version;   /* grows; 0: it was never set */
     uint64_t view;      /* number of the view in which it was set */
     covey_tid_t author; /* who set it */
     int32_t bytes;

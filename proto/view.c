@@ -376,9 +376,12 @@ static void views_cancel(void *engine, uint32_t task, uint32_t request)
 
 /* ---- the value ---- */
 
-static void value_replace(struct session *s, uint32_t author, struct cursor *bytes)
+/* Versions are numbers of the whole VM: one that was read in a session that has ended is not that
+ * of another one. */
+static void value_replace(struct session *s, uint32_t author, uint64_t version,
+                          struct cursor *bytes)
 {
-    s->value.version++;
+    s->value.version = version;
     s->value.author = author;
     s->value.view = s->number;
     s->value.size = cursor_left(bytes);
@@ -399,7 +402,7 @@ static void put(struct views *v, const struct state_request *r, const char *name
     }
     cursor_put_u8(&c, version == s->value.version);
     if (version == s->value.version)
-        value_replace(s, r->task, body);
+        value_replace(s, r->task, state_fence(v->state), body);
     cursor_put_u64(&c, s->value.version);
     state_answer(v->state, r, STATE_OK, bytes, sizeof bytes);
 }

@@ -7,8 +7,9 @@
  * was excluded is told so, with the view and the cause as long as the history knows them.
  *
  * A session has a shared value with a version, by which a newcomer catches up; it is put only by
- * who names the version that it replaces. The number of a view never comes again under its name,
- * not even when the session ended in between: it may be used as a fencing number.
+ * who names the version that it replaces; versions are numbers of the whole VM (state_fence()). The
+ * number of a view never comes again under its name, not even when the session ended in between: it
+ * may be used as a fencing number.
  *
  * The engine is view.c, view_engine in the state; this header is what its callers share with it.
  *

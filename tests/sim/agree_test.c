@@ -87,8 +87,8 @@ struct world {
     uint32_t local[REPLICA_SIM_HOSTS]; /* the last local number given out */
 
     struct ledger_view views[VIEWS];
-    uint32_t authors[VIEWS]; /* of the versions of the value */
-    uint64_t taken;          /* puts that were told to be taken */
+    uint32_t authors[4 * VIEWS];  /* of the versions of the value */
+    uint64_t replaced[4 * VIEWS]; /* by which version */
     uint32_t leaders[4 * VIEWS];
     struct ledger_decision decisions[NUMBERS];
     uint64_t floor; /* numbers below it may be forgotten */
@@ -323,6 +323,22 @@ static void on_join(struct world *w, struct player *p, const struct event *e, st
     p->version = 0; /* what it knows of the value may be of a session before this one */
 }
 
+/* Each version has one author and is replaced once. */
+static void version_check(struct world *w, const struct player *p, uint64_t replaces,
+                          uint64_t version)
+{
+    uint32_t *author = &w->authors[version % (4 * VIEWS)];
+    uint64_t *next = &w->replaced[replaces % (4 * VIEWS)];
+
+    if (version <= replaces || *author != 0)
+        replica_sim_fail(w->sim, "t%x is told of version %" PRIu64 ", which was there", p->task,
+                         version);
+    if (replaces != 0 && *next != 0)
+        replica_sim_fail(w->sim, "t%x replaced a version that was replaced", p->task);
+    *author = p->task;
+    *next = version;
+}
+
 static void on_put(struct world *w, struct player *p, const struct event *e, uint64_t replaces,
                    struct cursor *c)
 {
@@ -334,14 +350,8 @@ static void on_put(struct world *w, struct player *p, const struct event *e, uin
     p->version = version;
     seen.puts += taken;
     seen.lost_puts += !taken;
-    if (!taken)
-        return;
-    w->taken++;
-    if (version != replaces + 1)
-        replica_sim_fail(w->sim, "t%x replaced a version that it did not know", p->task);
-    if (w->authors[version % VIEWS] == p->task)
-        replica_sim_fail(w->sim, "t%x is told of version %" PRIu64 " twice", p->task, version);
-    w->authors[version % VIEWS] = p->task;
+    if (taken)
+        version_check(w, p, replaces, version);
 }
 
 /* ---- election ---- */
