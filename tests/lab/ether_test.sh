@@ -9,10 +9,11 @@ cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=$(realpath "${BUILD:-build}")
 export BUILD
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
+[ "${1:-}" = --crowd ] || unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
 conformance=$BUILD/tests/conformance/conformance
+inside=${1:-} scratch=
 [ "$(id -u)" = 0 ] || { echo "needs root, for hosts in network namespaces"; exit 77; }
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-ether.XXXXXX")
+[ -n "$inside" ] || scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-ether.XXXXXX")
 
 # ---- the conformance suite ----
 
@@ -58,9 +59,33 @@ fault = $faults" 2 "$few"
     expect "over ether, and what was corrupted was refused" faulty
 }
 
+# ---- seven hosts at once talk to one, whose daemon stands still for a while in the middle ----
+
+crowd() { # on h1
+    local echo=$BUILD/tests/attack/echo tid serving daemon
+    daemon=$(tests/lab/lab ps --name "$LAB" | awk '$2 == "h1" && /coveyd/ { print $1; exit }')
+    covey run -n 1 --route ether --host h1 "$echo" serve >"$1" &
+    serving=$!
+    within 20 grep -q 't[0-9a-f]*$' "$1" || return 1
+    tid=$(grep -o 't[0-9a-f]*$' "$1" | head -n 1)
+    (sleep 0.5; kill -STOP "$daemon"; sleep 1; kill -CONT "$daemon") &
+    covey run -n 7 --host h2,h3,h4,h5,h6,h7,h8 "$echo" ask "$tid" ether 50
+    local status=$?
+    "$echo" stop "$tid"
+    wait $serving
+    covey stats
+    return $status
+}
+crowded() {
+    tests/lab/vm.sh --hosts 8 -- bash tests/lab/ether_test.sh --crowd "$scratch/tid" >"$scratch/out" 2>&1 ||
+        { cat "$scratch/out"; return 1; }
+    echo "# $(counted ether.datagrams_received) frames, $(counted ether_socket.overflowed) found no room," \
+        "$(counted window.retransmitted_bytes) bytes sent again"
+}
+
 # ---- an ordinary user's VM: a daemon that root starts for him in the namespace of h2 ----
 
-export LAB=ether-$$
+[ -n "$inside" ] || export LAB=ether-$$
 owner=$((1000000 + 2 * $$)) # a user that nobody is
 top=$scratch/user
 
@@ -68,7 +93,7 @@ as_on() { # HOST COMMAND...
     tests/lab/lab exec "$1" setpriv --reuid=$owner --regid=$owner --clear-groups \
         env HOME="$top/run" XDG_RUNTIME_DIR="$top/run" XDG_CONFIG_HOME="$top" COVEY_VM=ether "${@:2}"
 }
-covey() { as_on h1 "$top/bin/covey" "$@"; }
+user_covey() { as_on h1 "$top/bin/covey" "$@"; }
 
 # The launcher's other end: what it would run goes through FIFOs to root, and becomes the user again.
 serve_launches() {
@@ -103,7 +128,7 @@ user_down() {
     tests/lab/lab down
 }
 start() {
-    covey start --name ether --launcher exec --template "sh $top/launch '{command}'" h2 >"$top/started" 2>&1 ||
+    user_covey start --name ether --launcher exec --template "sh $top/launch '{command}'" h2 >"$top/started" 2>&1 ||
         { cat "$top/started"; return 1; }
 }
 daemon_of() { tests/lab/lab ps | awk -v host="$1" '$2 == host && /coveyd/ { print $1; exit }'; }
@@ -113,7 +138,7 @@ no_capabilities() { # PID
 }
 talks() { # ROUTE
     rm -f "$top/tid"
-    covey run -n 1 --route "$1" --host h2 "$top/bin/echo" serve >"$top/tid" 2>&1 &
+    user_covey run -n 1 --route "$1" --host h2 "$top/bin/echo" serve >"$top/tid" 2>&1 &
     serving=$!
     within 20 grep -q 't[0-9a-f]*$' "$top/tid" || return 1
     tid=$(grep -o 't[0-9a-f]*$' "$top/tid" | head -n 1)
@@ -145,23 +170,25 @@ user() {
     expect "a VM without the capability" start
     expect "the route says what is missing, and how to get it" refuses \
         "h1 has no CAP_NET_RAW; .*: setcap cap_net_raw+ep $top/bin/coveyd$"
-    covey halt >/dev/null
+    user_covey halt >/dev/null
     if setcap cap_net_raw+ep "$top/bin/coveyd" 2>/dev/null; then
         expect "a VM with it" start
         expect "the daemon has given it up" no_capabilities "$(daemon_of h1)"
         expect "the daemon has its sockets" packet_sockets "$(daemon_of h1)"
         expect "the route works, and tasks have neither capability nor sockets" talks ether
-        covey halt >/dev/null
+        user_covey halt >/dev/null
         printf '[ether]\nethertype = 0x88b6\n' >"$top/other.conf"
         sed -i "s|^echo .*|echo \"\$1\" \| sed 's,coveyd ,coveyd --config $top/other.conf ,' >$top/command|" "$top/launch"
         expect "a VM whose hosts do not hear each other's frames" start
         expect "the route says so" refuses "h2 does not answer on eth0"
-        covey halt >/dev/null
+        user_covey halt >/dev/null
     else
         skip "a VM with it" "this file system keeps no capabilities"
     fi
     user_down
 }
+
+[ "$inside" = --crowd ] && { crowd "$2"; exit; }
 
 cleanup() {
     tests/lab/lab down >/dev/null 2>&1
@@ -173,4 +200,5 @@ trap 'exit 143' TERM
 
 user
 suite
+expect "seven at once talk to one whose daemon stands still for a second" crowded
 finish
