@@ -52,7 +52,7 @@ full_runtime() {
     small_disk "$dir/small" nr_inodes=3 || return 1 # room for two directories
     one_line 'No space left on device' env XDG_RUNTIME_DIR="$dir/small" "$BUILD/coveyd" --local
     local status=$?
-    umount "$dir/small"
+    within 15 umount "$dir/small"
     return $status
 }
 
@@ -71,7 +71,7 @@ full_log() {
         { tail -n 3 "$dir/run/covey/$COVEY_VM/h0.log"; return 1; }
     works && halt_vm
     local status=$?
-    umount "$dir/run"
+    within 15 umount "$dir/run" # a daemon may be writing its last line
     return $status
 }
 
@@ -83,7 +83,7 @@ full_output() {
         one_line 'No space left on device' "$BUILD/sort" --keys 100K --baseline 0 --output "$dir/small/keys" &&
         one_line 'No space left on device' bash -c "'$BUILD/covey' run -n 1 seq 100000 >$dir/small/lines"
     local status=$?
-    umount "$dir/small"
+    within 15 umount "$dir/small"
     return $status && works
 }
 
