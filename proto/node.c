@@ -21,6 +21,7 @@
 #define FAIL_TIMEOUT_US 5000000
 #define JOIN_TIMEOUT_US 20000000
 #define DATAGRAM_BYTES_SAFE 1200
+#define SILENCE_LOG_US 10000000
 
 void node_log(struct node *node, const char *format, ...)
 {
@@ -205,15 +206,26 @@ static void session_heard(void *context, uint32_t host, uint64_t now_us)
         member_on_heard(lane->node->member, host, now_us);
 }
 
+/* Frames wait for as long as a segment carries nothing: whoever wonders why finds it in the log. */
+static void log_silence(struct lane *lane, uint32_t host, uint64_t now_us)
+{
+    if (now_us < lane->silence_logged_us)
+        return;
+    lane->silence_logged_us = now_us + SILENCE_LOG_US;
+    node_log(lane->node, "host %u does not answer over raw Ethernet", host);
+}
+
 /* A host that can only dial out is reached by having it call. Whoever cannot reach it asks the
  * coordinator, which has a session with every host; this is repeated with every HELLO. */
 static void session_unanswered(void *context, uint32_t host, uint64_t now_us)
 {
-    const struct lane *lane = context;
+    struct lane *lane = context;
     struct node *node = lane->node;
     uint32_t coordinator = node_coordinator(node);
 
-    if (lane->number == LANE_IP && host != coordinator && coordinator != member_self(node->member))
+    if (lane->number == LANE_ETHER)
+        log_silence(lane, host, now_us);
+    else if (host != coordinator && coordinator != member_self(node->member))
         member_wants_ping(node, coordinator, DATAGRAM_CALL, host, now_us);
 }
 

@@ -32,6 +32,7 @@ struct lane {
     enum node_lane number;
     struct endpoint endpoint;
     struct peer *peers[HOST_INDEX_MAX + 1];
+    uint64_t silence_logged_us; /* of LANE_ETHER; logged again then */
 };
 
 struct node {

@@ -126,6 +126,7 @@ static void a_cut_of_ether_alone(void)
     vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_ETHER);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
     vm_sim_cut_ether(sim, true);
+    vm_sim_count_lines(sim, "host 2 does not answer over raw Ethernet");
     vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_ETHER);
     for (int i = 0; i < 60; i++) {
         vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_IP);
@@ -135,6 +136,7 @@ static void a_cut_of_ether_alone(void)
     CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->gone + vm_sim_life(sim, 1)->suspected, 0);
     CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_IP][1], 60);
     CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_ETHER][1], 1);
+    CU_ASSERT(vm_sim_counted(sim) >= 4 && vm_sim_counted(sim) <= 7);
     vm_sim_cut_ether(sim, false);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 5 * SECOND));
     finish(sim);
