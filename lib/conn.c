@@ -390,6 +390,17 @@ uint64_t conn_step_all(struct covey *vm)
     return due_us;
 }
 
+bool conn_unsent(const struct covey *vm, size_t least)
+{
+    for (const struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
+         conn = conn->next) {
+        if (!conn->closed && conn->link->ops->unsent != NULL &&
+            conn->link->ops->unsent(conn->link) >= least)
+            return true;
+    }
+    return false;
+}
+
 bool conn_arm_all(struct covey *vm)
 {
     bool ready = false;

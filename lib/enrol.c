@@ -419,12 +419,9 @@ static bool all_sent(void *context)
 {
     struct covey *vm = context;
     int unacknowledged;
-    if (vm->sending != NULL || stream_queued(vm->daemon) > 0)
+    if (vm->sending != NULL || stream_queued(vm->daemon) > 0 || conn_unsent(vm, 1))
         return false;
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (!conn->closed && conn->link->ops->unsent != NULL &&
-            conn->link->ops->unsent(conn->link) > 0)
-            return false;
         if (conn->closed || conn->watch.fd < 0)
             continue;
         /* Closing a stream whose bytes the other end has not got could lose them. */

@@ -222,8 +222,10 @@ struct covey {
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;
-    bool long_nap; /* the progress thread sleeps, taking it that nothing is under way */
-    int lost;      /* 0, or why the daemon is gone: COVEY_EDAEMON, COVEY_EPROTO */
+    uint64_t
+        asleep_until_us; /* the progress thread polls, and nothing is due before; 0: it does not */
+    bool long_nap;       /* the progress thread sleeps, taking it that nothing is under way */
+    int lost;            /* 0, or why the daemon is gone: COVEY_EDAEMON, COVEY_EPROTO */
     char lost_text[160];
     uint64_t check_at_us; /* when deadlines of links and peers must be looked at, 0: never */
 
@@ -392,6 +394,7 @@ void conn_bury(struct covey *vm);     /* frees those closed */
 bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at each */
 /* Does what is due on links that have timers; returns when it must be called again. */
 uint64_t conn_step_all(struct covey *vm);
+bool conn_unsent(const struct covey *vm, size_t least); /* a link of ours holds so much */
 bool conn_arm_all(struct covey *vm);
 
 /* ---- arrival.c: messages coming in ---- */

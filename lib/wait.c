@@ -25,11 +25,15 @@
 
 #define EVENTS_MAX 32
 #define SPIN_US 50
+#define MOVED_US 20       /* after bytes of a long message came: the next ones follow soon */
 #define SHORT_US 100      /* a wait that spinning at both ends would shorten to less than SPIN_US */
 #define LONG_WAITS_MAX 4  /* after so many longer ones only every 16th wait spins */
 #define YIELD_US 2        /* when others ran for longer, the processor is theirs */
+#define RING_LOOKS 64     /* at links in memory, between two at descriptors */
+#define RING_TURNS 16     /* so many waits may end by a look at links in memory alone */
 #define NAP_US 1000       /* of the progress thread, with something under way */
 #define LONG_NAP_US 16000 /* with nothing */
+#define BULK_BYTES 32768  /* that only a link of ours holds, so that it must go on */
 
 int watch_add(struct covey *vm, struct watch *watch)
 {
@@ -76,17 +80,19 @@ static void check_deadlines(struct covey *vm)
     peer_check(vm, now_us);
 }
 
-static void handle(struct covey *vm, struct epoll_event *events, int count)
+/* True when something came over a link in memory. */
+static bool handle(struct covey *vm, struct epoll_event *events, int count)
 {
     for (int i = 0; i < count; i++) {
         struct watch *watch = events[i].data.ptr;
         if (watch->fd >= 0)
             watch->ready(vm, watch, events[i].events);
     }
-    conn_poll_all(vm);
+    bool moved = conn_poll_all(vm);
     conn_step_all(vm);
     check_deadlines(vm);
     conn_bury(vm);
+    return moved;
 }
 
 void wait_poll(struct covey *vm)
@@ -122,8 +128,8 @@ static int sleep_events(const struct covey *vm, struct epoll_event *events, uint
 }
 
 /* Sleeps until something is ready; the lock is free meanwhile. Whoever lost the role of the poller
- * while asleep leaves what is ready to its successor. */
-static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadline_us)
+ * while asleep leaves what is ready to its successor. Returns as handle() does. */
+static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadline_us)
 {
     struct epoll_event events[EVENTS_MAX];
     uint64_t due_us = conn_step_all(vm);
@@ -132,39 +138,67 @@ static void sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
     if (conn_arm_all(vm) || for_us == 0) {
         count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
     } else {
+        if (role == POLLER_PROGRESS)
+            vm->asleep_until_us = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
         pthread_mutex_unlock(&vm->lock);
         count = sleep_events(vm, events, for_us);
         pthread_mutex_lock(&vm->lock);
+        if (role == POLLER_PROGRESS)
+            vm->asleep_until_us = 0;
     }
-    if (vm->poller == role)
-        handle(vm, events, count > 0 ? count : 0);
+    return vm->poller == role && handle(vm, events, count > 0 ? count : 0);
 }
 
-static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context)
+/* Looks at the links in memory alone, which costs no system call; true when what is waited for
+ * came. *moved: something did. */
+static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context, bool *moved)
 {
     bool came = false;
-    for (int i = 0; i < 64 && vm->looked_count > 0 && !came; i++)
-        came = conn_poll_all(vm) && done(context);
+    for (int i = 0; i < RING_LOOKS && vm->looked_count > 0 && !came; i++) {
+        if (conn_poll_all(vm)) {
+            *moved = true;
+            came = done(context);
+        }
+    }
     return came;
 }
 
-/* Looks again and again for a moment; true when what is waited for came. */
-static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
+/* Lets whoever else needs this processor have it; true when somebody did. */
+static bool give_way(void)
 {
-    uint64_t now_us = clock_us(), yielded_us = now_us;
-    uint64_t end_us = now_us + SPIN_US < deadline_us ? now_us + SPIN_US : deadline_us;
-    bool came = false;
-    while (!came && vm->lost == 0 && now_us < end_us && now_us - yielded_us <= YIELD_US) {
-        came = spin_on_rings(vm, done, context);
-        yielded_us = clock_us();
+    uint64_t before_us = clock_us();
+    sched_yield();
+    return clock_us() - before_us > YIELD_US;
+}
+
+/* Looks again and again for so long after the last bytes came; true when what is waited for did. */
+static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t for_us,
+                 uint64_t deadline_us)
+{
+    uint64_t now_us = clock_us(), end_us = now_us + for_us;
+    bool came = false, taken = false;
+    while (!came && !taken && vm->lost == 0 && now_us < end_us && now_us < deadline_us) {
+        bool moved = false;
+        came = spin_on_rings(vm, done, context, &moved);
+        taken = !came && give_way();
         if (!came) {
-            sched_yield();
             wait_poll(vm);
             came = done(context);
         }
         now_us = clock_us();
+        end_us = moved ? now_us + MOVED_US : end_us;
     }
     return came;
+}
+
+/* What came to a link in memory needs no system call; the descriptors have their turn all the same.
+ */
+static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
+{
+    if (vm->looked_count > 0 && vm->waits % RING_TURNS != 0 && conn_poll_all(vm) && done(context))
+        return true;
+    wait_poll(vm);
+    return done(context);
 }
 
 /* Polls in the role of a waiting task until done, lost or late. */
@@ -173,12 +207,11 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     bool hopeful = vm->long_waits < LONG_WAITS_MAX || (vm->waits & 15) == 0;
     uint64_t start_us = clock_us(), now_us = start_us;
     vm->poller = POLLER_TASK;
-    if (hopeful || deadline_us <= start_us)
-        wait_poll(vm);
-    bool came = done(context) || (hopeful && spin(vm, done, context, deadline_us));
+    bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
+    came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
     while (!came && vm->lost == 0 && now_us < deadline_us) {
-        sleep_and_handle(vm, POLLER_TASK, deadline_us);
-        came = done(context);
+        bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us);
+        came = done(context) || (moved && spin(vm, done, context, MOVED_US, deadline_us));
         now_us = clock_us();
     }
     vm->long_waits = clock_us() - start_us < SHORT_US ? 0 : vm->long_waits + 1;
@@ -226,11 +259,25 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
 
 static bool anything_under_way(const struct covey *vm)
 {
-    return vm->sending != NULL || vm->posted != NULL || stream_queued(vm->daemon) > 0;
+    return vm->sending != NULL || vm->posted != NULL || stream_queued(vm->daemon) > 0 ||
+           conn_unsent(vm, BULK_BYTES);
+}
+
+/* The progress thread sleeps for as long as nothing was due when it went to sleep. */
+static void wake_sleeper(struct covey *vm)
+{
+    const uint64_t one = 1;
+    if (vm->stepped_count == 0 || conn_step_all(vm) >= vm->asleep_until_us)
+        return;
+    vm->asleep_until_us = 0;
+    ssize_t n = write(vm->doorbell, &one, sizeof one);
+    (void)n; /* EAGAIN: it rings already */
 }
 
 void wait_left(struct covey *vm)
 {
+    if (vm->asleep_until_us > 0 && vm->waiting == 0)
+        wake_sleeper(vm);
     if (!vm->long_nap || vm->waiting > 0 || !anything_under_way(vm))
         return;
     vm->long_nap = false;
