@@ -142,7 +142,7 @@ void route_broke(struct covey *vm, struct peer *peer, int route, const char *why
         return;
     if (++state->broken >= OPENING_TRIES)
         route_failed(vm, peer, route, why);
-    else if (!peer->gone && !peer->leaving && vm->lost == 0)
+    else if (!peer->gone && !peer->leaving && vm->lost == 0 && !vm->closing)
         open_start(vm, peer, route);
 }
 
