@@ -37,11 +37,13 @@ extern "C" {
 /* A task's number: positive, opaque to programs; 12 bits host, 18 bits local (as in PVM 3). */
 typedef int32_t covey_tid_t;
 
-typedef struct covey covey_t;                 /* a task's membership of one VM */
-typedef struct covey_msg covey_msg_t;         /* a message: a list of typed arrays */
-typedef struct covey_req covey_req_t;         /* a non-blocking send or receive under way */
-typedef struct covey_group covey_group_t;     /* membership of one named group */
-typedef struct covey_session covey_session_t; /* membership of one session, with agreed views */
+typedef struct covey covey_t;                   /* a task's membership of one VM */
+typedef struct covey_msg covey_msg_t;           /* a message: a list of typed arrays */
+typedef struct covey_req covey_req_t;           /* a non-blocking send or receive under way */
+typedef struct covey_group covey_group_t;       /* membership of one named group */
+typedef struct covey_session covey_session_t;   /* membership of one session, with agreed views */
+typedef struct covey_topology covey_topology_t; /* switches, hosts and links of a network */
+typedef struct covey_schedule covey_schedule_t; /* when each message of an all-to-all goes */
 
 #define COVEY_ANY_TASK ((covey_tid_t)-1) /* receive: from any task */
 #define COVEY_ANY_TAG (-1)               /* receive: any tag >= 0 */
@@ -740,6 +742,104 @@ struct covey_stat {
 /* The counters of the daemon with that host index, or of all when host is 0; sets *list (free
  * with covey_free()) and returns their number. Errors: EDAEMON, ENOHOST. */
 int covey_stats(covey_t *vm, int host, struct covey_stat **list);
+
+/* ---- Topologies and schedules ------------------------------------------------------------- */
+
+/* A topology file describes a network as a tree: `switch NAME...`, `host NAME SWITCH [RATE]`,
+ * `link SWITCH SWITCH [RATE]`, `#` comments; RATE like 100M, 2.5G, 10G, 1G by default. These calls
+ * need no VM. */
+struct covey_topology_node {
+    char name[64];
+    int32_t is_switch; /* 1: a switch, 0: a host */
+};
+
+/* Of a host's link, a is the host. */
+struct covey_topology_link {
+    int32_t a, b;      /* positions in the list of nodes */
+    uint64_t rate_bps; /* bits per second each way */
+};
+
+enum covey_topology_form {
+    COVEY_TOPOLOGY_TREE = 1, /* for people */
+    COVEY_TOPOLOGY_DOT = 2,  /* for Graphviz */
+    COVEY_TOPOLOGY_JSON = 3,
+    COVEY_TOPOLOGY_FILE = 4 /* a topology file */
+};
+
+/* Reads the file of that path ("-": standard input), or a text; sets *topology. A mistake is named
+ * by covey_error_text() as FILE:LINE:COLUMN: why. Errors: EINVAL (what is in the file), ESYS (it
+ * cannot be read), ENOMEM. */
+int covey_topology_load(const char *path, covey_topology_t **topology);
+int covey_topology_parse(const char *text, size_t bytes, const char *name,
+                         covey_topology_t **topology);
+
+/* The nodes and the links in the order of the file; set *list (free with covey_free()) and return
+ * their number. Errors: ENOMEM. */
+int covey_topology_nodes(const covey_topology_t *topology, struct covey_topology_node **list);
+int covey_topology_links(const covey_topology_t *topology, struct covey_topology_link **list);
+
+/* Sets *text (free with covey_free()) to the topology in a form (enum covey_topology_form).
+ * Errors: EINVAL, ENOMEM. */
+int covey_topology_print(const covey_topology_t *topology, int form, char **text);
+
+/* Frees a topology and sets *topology to NULL. NULL is fine. */
+void covey_topology_free(covey_topology_t **topology);
+
+/* A schedule lets every rank send one message to every other in phases in which no link carries
+ * more than its rate allows, in as few phases as its bottleneck link needs (Faraj & Yuan); see
+ * covey_schedule(3). */
+struct covey_schedule_message {
+    uint32_t phase;
+    uint16_t from, to; /* ranks */
+};
+
+/* The first message has arrived before the second starts; positions in the list of messages. */
+struct covey_schedule_sync {
+    uint32_t before, after;
+};
+
+struct covey_schedule_info {
+    int32_t ranks;
+    uint32_t phases;
+    uint32_t bound; /* phases that the bottleneck link needs */
+    uint32_t slots; /* messages that the slowest link carries in a phase: 1 for equal rates */
+    uint64_t messages;
+    uint64_t syncs;
+};
+
+enum covey_schedule_form {
+    COVEY_SCHEDULE_TEXT = 1, /* a line a message and synchronisation, and one for the sum */
+    COVEY_SCHEDULE_C = 2,    /* a C function for covey.h */
+    COVEY_SCHEDULE_MPI = 3   /* C that takes the place of MPI_Alltoall */
+};
+
+/* Makes the schedule for `ranks` tasks; hosts[i] is where rank i runs: the position of its host in
+ * the list of nodes. hosts NULL: one rank for each host, in the order of the file. Sets *schedule.
+ * Errors: EINVAL (not a host; more than 2048 ranks), ENOMEM. */
+int covey_schedule_create(const covey_topology_t *topology, const int32_t *hosts, int ranks,
+                          covey_schedule_t **schedule);
+
+/* Its numbers; its messages by phase; its synchronisations by the message that waits. The arrays
+ * belong to the schedule. */
+void covey_schedule_info(const covey_schedule_t *schedule, struct covey_schedule_info *info);
+const struct covey_schedule_message *covey_schedule_messages(const covey_schedule_t *schedule);
+const struct covey_schedule_sync *covey_schedule_syncs(const covey_schedule_t *schedule);
+
+/* The name of a rank: its host's, and for several ranks on one host NAME:0, NAME:1 ...; NULL for no
+ * such rank. It belongs to the schedule. */
+const char *covey_schedule_rank_name(const covey_schedule_t *schedule, int rank);
+
+/* Proves the schedule anew by means that its making does not share: each message once, no
+ * contention, synchronisations that suffice, none of them implied by others. Errors: EPROTO
+ * (covey_error_text() says what is wrong), ENOMEM. */
+int covey_schedule_check(const covey_schedule_t *schedule);
+
+/* Sets *text (free with covey_free()) to the schedule in a form (enum covey_schedule_form).
+ * Errors: EINVAL, ENOMEM. */
+int covey_schedule_print(const covey_schedule_t *schedule, int form, char **text);
+
+/* Frees a schedule and sets *schedule to NULL. NULL is fine. */
+void covey_schedule_free(covey_schedule_t **schedule);
 
 #ifdef __cplusplus
 }

@@ -31,6 +31,8 @@ struct command {
     ROW(stats)                                                                                     \
     ROW(doctor)                                                                                    \
     ROW(sniff)                                                                                     \
+    ROW(schedule)                                                                                  \
+    ROW(topology)                                                                                  \
     ROW(bench)                                                                                     \
     ROW(console)                                                                                   \
     ROW(help)                                                                                      \
