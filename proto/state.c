@@ -42,6 +42,7 @@ struct state {
     state_event_fn *on_event;
     void *context;
     uint64_t index, fence;
+    uint64_t base; /* all numbers are larger */
     bool broken;
     struct origin *origins[HOST_INDEX_MAX + 1];
     void *parts[ENGINES];
@@ -120,6 +121,16 @@ void state_notice(struct state *s, uint32_t task, uint32_t about, const uint8_t 
 {
     tell(s, &(struct event){
                 .kind = EVENT_NOTICE, .task = task, .request = about, .body = body, .size = size});
+}
+
+void state_begin(struct state *s, uint64_t base)
+{
+    s->fence = s->base = base;
+}
+
+uint64_t state_base(const struct state *s)
+{
+    return s->base;
 }
 
 uint64_t state_fence(struct state *s)
@@ -286,7 +297,8 @@ void state_resend(struct state *s, uint32_t host, uint64_t taken)
 }
 
 /* ---- snapshots ----
- *   snapshot = version=u32 index=u64 fence=u64 count=u32 *origin *engine  ; as in STATE_ENGINES
+ *   snapshot = version=u32 index=u64 base=u64 fence=u64 count=u32 *origin *engine  ; as in
+ * STATE_ENGINES
  */
 
 static void origins_save(const struct state *s, struct cursor *c)
@@ -321,6 +333,7 @@ size_t state_save(const struct state *s, uint8_t *bytes, size_t capacity)
     struct cursor c = cursor_writer(bytes, capacity);
     cursor_put_u32(&c, SNAPSHOT_VERSION);
     cursor_put_u64(&c, s->index);
+    cursor_put_u64(&c, s->base);
     cursor_put_u64(&c, s->fence);
     origins_save(s, &c);
     for (int i = 0; i < ENGINES; i++)
@@ -333,6 +346,7 @@ static bool load(struct state *s, struct cursor *c)
     if (cursor_get_u32(c) != SNAPSHOT_VERSION)
         return false;
     s->index = cursor_get_u64(c);
+    s->base = cursor_get_u64(c);
     s->fence = cursor_get_u64(c);
     if (!origins_load(s, c))
         return false;

@@ -54,6 +54,10 @@ typedef void state_event_fn(void *context, const struct event *event);
 struct state *state_create(state_event_fn *on_event, void *context); /* NULL: no memory */
 void state_destroy(struct state *state);                             /* NULL is fine */
 
+/* Before the first command, for a state that takes the place of one that was lost: all numbers that
+ * it gives (fences, views) are larger than `base`. */
+void state_begin(struct state *state, uint64_t base);
+
 /* Carries out the index-th command of the log; index grows from call to call. */
 enum state_verdict state_apply(struct state *state, uint64_t index, const uint8_t *bytes,
                                size_t size);

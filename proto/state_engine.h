@@ -68,6 +68,8 @@ void state_notice(struct state *state, uint32_t task, uint32_t about, const uint
 
 /* A number that is larger than every one before it: of each grant in the VM. */
 uint64_t state_fence(struct state *state);
+uint64_t
+state_base(const struct state *state); /* what an engine counts by itself begins above it */
 
 /* Whether the task's host has an open session: what it is told will reach its daemon, which says
  * so (TASK_GONE) when there is no such task. */

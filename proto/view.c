@@ -240,7 +240,7 @@ static struct session *session_get(struct views *v, const char *name)
         return s;
     s = names_add(&v->sessions, name, sizeof *s);
     if (s != NULL)
-        s->number = v->floor;
+        s->number = v->floor > state_base(v->state) ? v->floor : state_base(v->state);
     return s;
 }
 

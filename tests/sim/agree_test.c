@@ -849,7 +849,7 @@ static void all_agree_whatever_happens(void)
 {
     const char *one = getenv("SEED"), *soak = getenv("SOAK");
     uint64_t first = one != NULL ? strtoull(one, NULL, 10) : 1;
-    uint64_t count = one != NULL ? 1 : soak != NULL ? 10000 : 300;
+    uint64_t count = one != NULL ? 1 : soak != NULL ? 10000 : 200;
     char why[512];
 
     for (uint64_t seed = first; seed < first + count; seed++) {

@@ -261,6 +261,20 @@ static void a_value_is_put_over_the_version_that_was_read(void)
     state_destroy(vm.state);
 }
 
+static void numbers_go_on_after_a_state_that_was_lost(void)
+{
+    struct vm vm;
+    memset(&vm, 0, sizeof vm);
+    vm.state = state_create(on_event, &vm);
+    state_begin(vm.state, 7);
+    put(&vm, COMMAND_OPEN, 1, 0, NULL, NULL);
+    reload(&vm);
+    ask(&vm, COMMAND_VIEW_JOIN, A, "");
+    ask(&vm, COMMAND_LEADER_STAND, A, "");
+    told(&vm, "1.1=0:" FIRST("8") ROSTER "00000001" TASK_A " 1.1=0:" TASK_A FIRST("8"));
+    state_destroy(vm.state);
+}
+
 /* ---- election ---- */
 
 static void the_next_in_line_leads(void)
@@ -423,6 +437,7 @@ int main(void)
         {"the history is bounded", the_history_is_bounded},
         {"a value is put over the version that was read",
          a_value_is_put_over_the_version_that_was_read},
+        {"numbers go on after a state that was lost", numbers_go_on_after_a_state_that_was_lost},
         {"the next in line leads", the_next_in_line_leads},
         {"those who die together do not lead", those_who_die_together_do_not_lead},
         {"the first proposal is decided", the_first_proposal_is_decided},
