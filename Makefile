@@ -50,12 +50,13 @@ say = $(if $(Q),@printf '%-8s %s\n' $(1) $@)
 MAKEFLAGS += --no-builtin-rules
 
 ##@ Building
-.PHONY: all lib daemon tools apps
-all: lib daemon tools apps ## build everything that is installed
+.PHONY: all lib daemon tools apps wireshark
+all: lib daemon tools apps wireshark ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
 daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
 tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
 apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
+wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
 	@mkdir -p $(@D)
@@ -113,6 +114,14 @@ $(BUILD)/covey: $(call objects,$(TOOLS_SRC)) $(BUILD)/libcovey.a
 $(BUILD)/covey-bench: $(call objects,$(BENCH_SRC)) $(BUILD)/libcovey.a
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
+
+# the tables of the wire become Lua by the C preprocessor: no kind is written down twice
+$(BUILD)/covey.lua: share/wireshark/kinds.h share/wireshark/dissector.lua $(wildcard proto/*.h)
+	@mkdir -p $(@D)
+	$(call say,lua)
+	$(Q){ echo "-- Made by make wireshark of the tables in proto/ and of share/wireshark/dissector.lua." && \
+		$(CC) -E -P $(COMMON_CFLAGS) -x c share/wireshark/kinds.h | sed '1,/^LUA/d' && \
+		cat share/wireshark/dissector.lua; } >$@
 
 # one folder below apps/ a program; apps/NAME/libs names what it links besides libcovey
 define app_rule
@@ -310,6 +319,7 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	scripts/install-man.sh $(DESTDIR)$(MANDIR) $(MAN_PAGES)
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
+	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
 	@[ -n "$(DESTDIR)" ] || $(LDCONFIG) 2>/dev/null || true # as root: the loader's list of libraries
 
 # what an installation into an empty folder makes is what is removed

@@ -50,7 +50,7 @@ int sniff_filter_add_kind(struct sniff_filter *f, const char *text, struct failu
     }
     return failure_set(why,
                        "'%.40s' is no kind: of datagrams hello, data ..., of frames DATA, SPAWN "
-                       "... as covey(1) lists them",
+                       "... as covey-sniff(1) lists them",
                        text);
 }
 

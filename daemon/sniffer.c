@@ -44,7 +44,8 @@ struct verdict {
 struct window_stream {
     struct window_stream *next; /* the last heard is first */
     uint32_t vm, channel, from, to;
-    uint32_t session; /* of a channel: one end of the link has no number of its own */
+    uint32_t session;
+    struct address to_address;
     enum sniff_lane lane;
     struct sniff_stream stream;
 };
@@ -146,10 +147,15 @@ static void give(struct sniffer *s)
 
 /* ---- the streams of windows ---- */
 
+/* A stream belongs to two hosts, whatever sessions they make. While the receiver is not known, and
+ * in a channel, it is told by session and address. */
 static bool is_stream_of(const struct window_stream *w, const struct sighting *g, uint32_t session)
 {
-    return w->vm == g->vm && w->from == g->from_host && w->to == g->to_host && w->lane == g->lane &&
-           w->channel == g->channel && w->session == session;
+    if (w->vm != g->vm || w->lane != g->lane || w->channel != g->channel || w->from != g->from_host)
+        return false;
+    if (w->to != 0)
+        return w->to == g->to_host;
+    return w->session == session && address_equal(&w->to_address, &g->to);
 }
 
 static void drop_stream(struct sniffer *s, struct window_stream **at)
@@ -190,6 +196,7 @@ static struct window_stream *add_stream(struct sniffer *s, uint32_t session)
     w->to = g->to_host;
     w->lane = g->lane;
     w->session = session;
+    w->to_address = g->to;
     sniff_stream_init(&w->stream, &ends, 0);
     w->stream.synced = g->pieces.offset == 0;
     w->next = s->streams;
@@ -209,6 +216,7 @@ static struct window_stream *stream_of(struct sniffer *s, uint32_t session)
         *at = w->next;
         w->next = s->streams;
         s->streams = w;
+        w->to = s->sighting.to_host;
         return w;
     }
     return add_stream(s, session);
@@ -282,7 +290,7 @@ static void read_data(struct sniffer *s, const struct datagram *d, const uint8_t
     g->refusal = refusal;
     g->has_pieces = refusal == NULL;
     if (g->has_pieces && p->stream)
-        feed_window(s, g->channel == 0 ? 0 : d->session, captured_end);
+        feed_window(s, d->session, captured_end);
 }
 
 static void learn_ids(struct sniffer *s, const struct hello *hello)
@@ -344,8 +352,11 @@ static void read_kind(struct sniffer *s, struct datagram *d, const uint8_t *capt
 
     g->kind = d->kind;
     read_hosts(s, d);
-    if (g->channel == 0)
+    if (g->channel == 0) {
         sniff_hosts_learn(s->hosts, g->vm, g->from_host, &g->from);
+        if (d->kind != DATAGRAM_HELLO) /* which goes to every address that the host may have */
+            sniff_hosts_learn(s->hosts, g->vm, g->to_host, &g->to);
+    }
     g->has_number = datagram_is_sealed(d->kind);
     g->number = d->number & ~DATAGRAM_CONTROL_NUMBER;
     g->reason = d->kind == DATAGRAM_REFUSE ? d->reason : 0;
