@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "proto/cast_wire.h"
 #include "proto/command.h"
 #include "proto/control.h"
+#include "proto/council.h"
 #include "proto/raft_wire.h"
 #include "proto/table.h"
 
@@ -149,7 +151,15 @@ static void note_table(struct sniff_frame *f, struct cursor *c)
         (unsigned long long)head.epoch, (unsigned long long)head.version, head.count);
 }
 
-static void note_raft(struct sniff_frame *f, struct cursor *c)
+static void note_announcement(struct sniff_frame *f, struct cursor *c)
+{
+    uint64_t term = cursor_get_u64(c);
+    uint32_t leader = cursor_get_u32(c);
+
+    say(f, c, "term %" PRIu64 ", host %u leads", term, leader);
+}
+
+static void note_message(struct sniff_frame *f, struct cursor *c)
 {
     const char *name = raft_wire_kind_name(cursor_get_u8(c));
     bool pre = (cursor_get_u8(c) & RAFT_PRE) != 0;
@@ -158,6 +168,37 @@ static void note_raft(struct sniff_frame *f, struct cursor *c)
     cursor_get_u16(c);
     term = cursor_get_u64(c);
     say(f, c, "%s%s term %" PRIu64, pre ? "PRE_" : "", name == NULL ? "unknown" : name, term);
+}
+
+static void note_raft(struct sniff_frame *f, struct cursor *c)
+{
+    uint8_t what;
+
+    cursor_get_u64(c); /* generation */
+    what = cursor_get_u8(c);
+    cursor_get_view(c, 3);
+    if (what == COUNCIL_MESSAGE)
+        note_message(f, c);
+    if (what == COUNCIL_ANNOUNCE)
+        note_announcement(f, c);
+}
+
+/* See cast_wire.h. */
+static void note_cast(struct sniff_frame *f, struct cursor *c)
+{
+    static const char *const types[] = {
+        [CAST_OPEN] = "OPEN", [CAST_OPENED] = "OPENED", [CAST_ACK] = "ACK",
+        [CAST_SYNC] = "SYNC", [CAST_CLOSE] = "CLOSE",   [CAST_FLUSH] = "FLUSH",
+        [CAST_DATA] = "DATA", [CAST_DONE] = "DONE",     [CAST_ORDER] = "ORDER"};
+    uint8_t type = cursor_get_u8(c);
+    uint32_t sender, channel;
+
+    cursor_get_view(c, 3);
+    sender = cursor_get_u32(c);
+    channel = cursor_get_u32(c);
+    say(f, c, "%s of channel %u of host %u",
+        type < sizeof types / sizeof types[0] && types[type] ? types[type] : "unknown", channel,
+        sender);
 }
 
 static void note_host(struct sniff_frame *f, struct cursor *c)
@@ -184,6 +225,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_SERVICE] = note_service,   [FRAME_PROPOSE] = note_command,
         [FRAME_EVENT] = note_event,       [FRAME_JOIN] = note_host,
         [FRAME_TABLE] = note_table,       [FRAME_RAFT] = note_raft,
+        [FRAME_CAST_CONTROL] = note_cast,
     };
 
     return writers[kind];

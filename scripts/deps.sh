@@ -32,6 +32,7 @@ libcap2-bin         setcap
 openssh-client      ssh
 openssh-server      sshd
 tcsh                tcsh
+lua5.4              lua5.4
 '
 lint_needs='
 clang               clang

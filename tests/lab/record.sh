@@ -4,7 +4,7 @@
 #   tests/lab/record.sh [SCENARIO...]
 #
 # Each scenario is one run of a VM in a lab of two hosts (multicast: three), watched by covey sniff on the
-# first: join, pingpong, mcast, loss, halt, tcp, encrypt, ether, direct. The recordings are
+# first: join, pingpong, mcast, loss, halt, tcp, encrypt, ether, direct, cast. The recordings are
 # tests/fuzz/corpus/sniff/SCENARIO.pcap, seeds of sniff_fuzz; what is in them becomes seeds of datagram_fuzz,
 # frame_fuzz, window_fuzz and stream_fuzz, called recorded-SCENARIO. Run it again when the wire has changed.
 # Needs root.
@@ -119,6 +119,13 @@ record_ether() { # direct or not
     rm "$XDG_CONFIG_HOME/covey/covey.conf"
 }
 record_direct() { record_ether yes; }
+record_cast() {
+    start 3
+    watch --lane ether -c 60
+    bench bcast --route ether --sizes 1,3K
+    unwatch
+    on_first covey halt
+}
 
 take() { # the recording and the seeds that are in it
     [ -s "$work/pcap" ] && [ -s "$work/lines" ] || { echo "$1: nothing was recorded" && return; }
@@ -128,7 +135,7 @@ take() { # the recording and the seeds that are in it
 }
 
 "$lab" up --hosts 3 || exit
-[ $# -gt 0 ] || set -- join pingpong mcast loss halt tcp encrypt ether direct
+[ $# -gt 0 ] || set -- join pingpong mcast loss halt tcp encrypt ether direct cast
 for scenario; do
     declare -F "record_$scenario" >/dev/null || { echo "record.sh: no scenario $scenario" >&2; exit 2; }
     rm -f "$work/pcap" "$work/lines"

@@ -133,8 +133,8 @@ expect "a file cut short is read as far as it goes" silent_cut
 
 # ---- the manual -----------------------------------------------------------------------------------------
 
-# Lines of an example, with its figures, names and addresses taken away: the form is left.
-form() { sed -E "s/[0-9]+(\.[0-9]+)*/N/g; s/h?N?\(N\)/HOST/g; s/\?/HOST/g; s/t[Nc]+[a-f]?/T/g; s/tN?[a-f]*N*/T/g; s/'[^']*'/NAME/"; }
+# Lines of an example, with tids, figures, names and all frames but the first taken away: the form is left.
+form() { sed -E "s/\\bt[0-9a-f]+\\b/T/g; s/, [A-Z_]+ T>T.*//; s/[0-9]+(\.[0-9]+)*/N/g; s/h?N?\(N\)/HOST/g; s/\?/HOST/g; s/'[^']*'/NAME/"; }
 example_of_manual() { sed -n '/^\$ covey sniff -c/,/^\.Ed/p' tools/covey-sniff.1 | grep '^[0-9]'; }
 forms_are_real() {
     cat <(covey sniff "$join") <(covey sniff "$recordings/pingpong.pcap") <(covey sniff "$recordings/tcp.pcap") | form | sort -u >"$work/real"
