@@ -69,15 +69,12 @@ static void add_source(struct line *line, const char *name)
 /* The words of a filter expression, as one operand. */
 static void add_filter(struct line *line, char **words, int count)
 {
-    size_t size = 1;
-    for (int i = 0; i < count; i++)
-        size += strlen(words[i]) + 1;
-    char *text = calloc(1, size);
-    line->lost |= !text;
-    for (int i = 0; text && i < count; i++) {
-        strcat(text, words[i]);
-        strcat(text, i + 1 < count ? " " : "");
-    }
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    for (int i = 0; out && i < count; i++)
+        fprintf(out, i ? " %s" : "%s", words[i]);
+    line->lost |= !out || fclose(out) != 0;
     if (text)
         line_add(line, "filter=%s", text);
     free(text);
