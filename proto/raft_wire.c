@@ -146,7 +146,7 @@ static void get_append(struct cursor *c, struct raft_message *m)
         c->bad |= entry.term < term;
         term = entry.term;
     }
-    c->bad |= term > m->term || a->prev_index > RAFT_NUMBER_MAX;
+    c->bad |= m->term == 0 || term > m->term || a->prev_index > RAFT_NUMBER_MAX;
 }
 
 static void put_append_reply(struct cursor *c, const struct raft_message *m)
