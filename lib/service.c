@@ -62,7 +62,8 @@ static int explain(const struct service *s, int error)
     case COVEY_EEXIST:
         return refused(s, "it is there, or the caller has it or waits for it, already", error);
     case COVEY_EHOSTFAIL:
-        return refused(s, "most of the hosts that kept it died at once: what was agreed on is lost", error);
+        return refused(s, "most of the hosts that kept it died at once: what was agreed on is lost",
+                       error);
     default:
         return error;
     }
