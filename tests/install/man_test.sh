@@ -77,8 +77,8 @@ example_of() { # page -> the program of its EXAMPLES section
 }
 export COVEY_VM=manual.$$ PATH=$BUILD:$PATH
 covey start --local 2 || bad "a virtual machine for the examples starts"
-for page in lib/*.3; do
-    name=$(basename "$page" .3)
+for page in lib/*.[37]; do
+    name=$(basename "${page%.[37]}")
     example_of "$page" >"$work/$name.c"
     if "$CC" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \
         "$BUILD/libcovey.a" -lsodium -lpthread; then
