@@ -319,6 +319,24 @@ void arrival_drop(struct covey *vm, struct inlet *inlet)
     }
 }
 
+/* Whole, and in no order with others of its sender; it counts against its credit. */
+void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payload, size_t size)
+{
+    struct message_header header;
+    if (message_header_decode(payload, size, &header) != NULL ||
+        header.size != size - FRAME_MESSAGE_BYTES)
+        return;
+    struct covey_msg *msg = message_receive(header.size, header.representation);
+    if (msg == NULL)
+        return;
+    memcpy(message_bytes(msg), payload + FRAME_MESSAGE_BYTES, (size_t)header.size);
+    msg->info = (struct covey_info){(covey_tid_t)peer->tid, header.tag, header.size};
+    arrival_deliver(vm, NULL, &msg);
+    peer->received_bytes += size;
+    if (peer->tid != vm->tid)
+        credit_update(vm, peer);
+}
+
 void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg)
 {
     struct arrival *a = calloc(1, sizeof *a);

@@ -332,7 +332,9 @@ void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *
     struct cursor c = cursor_reader(payload, frame->length);
     uint64_t sequence = cursor_get_u64(&c);
     struct peer *peer = cursor_ok(&c) ? peer_get(vm, frame->source) : NULL;
-    if (peer == NULL || peer->gone)
+    if (peer != NULL && sequence == CONTROL_TOTAL)
+        arrival_on_total(vm, peer, c.at, cursor_left(&c));
+    if (peer == NULL || peer->gone || sequence == CONTROL_TOTAL)
         return;
     bool first = (frame->flags & FRAME_FIRST) != 0;
     if (!first && sequence < peer->receive_sequence && peer->cast_inlets == NULL)

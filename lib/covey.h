@@ -470,6 +470,20 @@ int covey_group_barrier(covey_group_t *group, int count, int64_t timeout_us);
 /* Sends a message to every other member. Errors: as covey_mcast(). */
 int covey_group_bcast(covey_group_t *group, int tag, const covey_msg_t *msg);
 
+enum covey_order {
+    COVEY_ORDER_FIFO = 0, /* those of one sender in the order of sending */
+    COVEY_ORDER_TOTAL = 1 /* all in one order, the same at all members */
+};
+
+/* Sends a message to the members in the given order. FIFO is covey_group_bcast(). In total order it
+ * goes to all members, the caller included, if it is one: at most COVEY_TOTAL_BYTES_MAX packed
+ * bytes to at most COVEY_TOTAL_MEMBERS_MAX members, which all receive all such messages of the VM
+ * that are for them in one order, one that all that survive get or none. See covey_cast(3). Errors:
+ * as covey_mcast(), ETOOBIG, ERESOURCE (too many members). */
+#define COVEY_TOTAL_BYTES_MAX 64000
+#define COVEY_TOTAL_MEMBERS_MAX 64
+int covey_group_cast(covey_group_t *group, int order, int tag, const covey_msg_t *msg);
+
 /* ---- Services of the whole VM ------------------------------------------------------------ */
 
 /* Locks, tokens and meetings belong to the VM and are known by names of 1 .. 63 bytes, each kind by

@@ -207,20 +207,37 @@ int covey_group_barrier(covey_group_t *group, int count, int64_t timeout_us)
     return service_call(&s, timeout_us == COVEY_POLL ? 1 : timeout_us, NULL, NULL);
 }
 
-int covey_group_bcast(covey_group_t *group, int tag, const covey_msg_t *msg)
+/* The tids of the members: *tids is freed by the caller; their number or an error. */
+static int members_tids(covey_group_t *group, covey_tid_t **tids)
 {
     struct member *members = NULL;
-    if (group_check(group) != COVEY_OK || msg == NULL)
-        return error_set(COVEY_EINVAL, "group bcast: NULL");
     int count = members_ask(group, &members);
     if (count < 0)
         return count;
-    covey_tid_t *tids = calloc((size_t)count + 1, sizeof *tids);
-    for (int i = 0; tids != NULL && i < count; i++)
-        tids[i] = (covey_tid_t)members[i].tid;
+    *tids = calloc((size_t)count + 1, sizeof **tids);
+    for (int i = 0; *tids != NULL && i < count; i++)
+        (*tids)[i] = (covey_tid_t)members[i].tid;
     free(members);
-    int error = tids == NULL ? error_code(COVEY_ENOMEM)
-                             : covey_mcast(group->vm, tids, (size_t)count, tag, msg);
+    return *tids == NULL ? error_code(COVEY_ENOMEM) : count;
+}
+
+int covey_group_cast(covey_group_t *group, int order, int tag, const covey_msg_t *msg)
+{
+    covey_tid_t *tids = NULL;
+    if (group_check(group) != COVEY_OK || msg == NULL)
+        return error_set(COVEY_EINVAL, "group cast: NULL");
+    if (order != COVEY_ORDER_FIFO && order != COVEY_ORDER_TOTAL)
+        return error_set(COVEY_EINVAL, "group cast: unknown order %d", order);
+    int count = members_tids(group, &tids);
+    if (count < 0)
+        return count;
+    int error = order == COVEY_ORDER_FIFO ? covey_mcast(group->vm, tids, (size_t)count, tag, msg)
+                                          : total_send(group->vm, tids, (size_t)count, tag, msg);
     free(tids);
     return error;
+}
+
+int covey_group_bcast(covey_group_t *group, int tag, const covey_msg_t *msg)
+{
+    return covey_group_cast(group, COVEY_ORDER_FIFO, tag, msg);
 }

@@ -64,7 +64,8 @@ struct peer *peer_get(struct covey *vm, uint32_t tid)
     peer->credit_window = CREDIT_INITIAL_BYTES;
     peer->next = *bucket(vm, tid);
     *bucket(vm, tid) = peer;
-    watch_peer(vm, peer);
+    if (tid != vm->tid)
+        watch_peer(vm, peer);
     return peer;
 }
 

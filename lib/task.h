@@ -356,6 +356,12 @@ void caster_leave(struct covey *vm, struct covey_req *req);
 void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void caster_drop(struct covey *vm, struct peer *peer); /* as arrival_drop(), of casts */
 
+/* ---- total.c ---- */
+
+/* Sends a message to the n tasks, this one perhaps among them, in total order. */
+int total_send(struct covey *vm, const covey_tid_t *tids, size_t n, int tag,
+               const covey_msg_t *msg);
+
 /* ---- route.c: which way, and getting there ---- */
 
 /* The link for the next message: *conn, NULL meaning through the daemon. 1: go; 0: not yet;
@@ -416,6 +422,8 @@ void arrival_release(struct covey *vm, struct peer *peer); /* what was held and 
 bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct frame *frame,
                        const uint8_t *payload);
 void arrival_drop(struct covey *vm, struct inlet *inlet); /* the rest will not come */
+/* A message in total order: header and all. */
+void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payload, size_t size);
 /* A complete message made here; takes it. */
 void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg);
 

@@ -25,7 +25,7 @@
  * survivors end at one fragment, and a message that is not whole there is given out by none.
  * (Virtual synchrony: Birman & Joseph, 1987.)
  *
- * Total order: the host of the VM that is up longest is the sequencer. Others hand it their
+ * Total order: one host of the VM is the sequencer, until it dies. Others hand it their
  * messages over the windows, and it casts them to all in its own channel, whose order is then that
  * of all (the PB method of Amoeba: Kaashoek & Tanenbaum, 1991). When it dies its channel is flushed
  * as any; each host hands what did not come back to the next sequencer, which begins when its own
@@ -309,7 +309,7 @@ void cast_host_up(struct cast *cast, const struct host *host, uint64_t now_us)
     memcpy(h->id, host->id, HOST_ID_BYTES);
     host_set_add(&cast->live, host->index);
     host_set_remove(&cast->gone, host->index);
-    cast_order_hosts_changed(cast);
+    cast_order_review(cast);
 }
 
 static void channel_host_gone(struct cast *cast, struct cast_channel *ch, uint32_t host)
@@ -334,7 +334,7 @@ void cast_host_gone(struct cast *cast, uint32_t host, uint64_t now_us)
     cast->hosts[host].up = false;
     host_set_remove(&cast->live, host);
     host_set_add(&cast->gone, host);
-    cast_order_hosts_changed(cast);
+    cast_order_review(cast);
     for (size_t i = 0; i < CAST_BUCKETS; i++) {
         for (struct cast_channel *ch = cast->channels[i], *next; ch != NULL; ch = next) {
             next = ch->chain;

@@ -1,7 +1,8 @@
 /*
- * cast_order.c - total order by a sequencer, as told in cast.c. The sequencer is the host of the
- * lowest incarnation: incarnations count the VM's invitations, so it is the one that is up
- * longest, it changes only when it dies, and all who know the host table know it.
+ * cast_order.c - total order by a sequencer, as told in cast.c. At first and
+ * after a death the host of the lowest incarnation takes that part; it keeps it while it lives,
+ * also when one comes that was invited before it. Whoever knows a sequencer that lives admits no
+ * other, and nobody puts anything in order before all have admitted him.
  *
  * A message is known by its origin and number. An origin keeps its messages until they come back to
  * it and hands those that did not to a new sequencer, in order; so one that arrives a second time
@@ -17,32 +18,68 @@
 
 /* ---- who puts in order ----------------------------------------------------------------------- */
 
-void cast_order_hosts_changed(struct cast *cast)
+/* Whoever puts in order already goes on, whoever else may come; otherwise the oldest host does. */
+static uint32_t choose(const struct cast *cast)
 {
     uint32_t oldest = cast->self;
+    if (cast->order != NULL && cast->order->state == CAST_LIVE)
+        return cast->self;
     for (uint32_t host = 0; (host = host_set_next(&cast->live, host)) != 0;) {
+        if (cast_order_led_by(cast, host))
+            return host;
         if (cast->hosts[host].incarnation < cast->hosts[oldest].incarnation)
             oldest = host;
     }
-    if (oldest == cast->sequencer)
+    return oldest;
+}
+
+bool cast_order_led_by(const struct cast *cast, uint32_t host)
+{
+    const struct cast_channel *ch = cast->channels[host % CAST_BUCKETS];
+    for (; ch != NULL; ch = ch->chain) {
+        if (ch->key.sender == host && ch->total && !ch->withheld && ch->state == CAST_LIVE)
+            return true;
+    }
+    return false;
+}
+
+void cast_order_review(struct cast *cast)
+{
+    uint32_t sequencer = choose(cast);
+    if (sequencer == cast->sequencer)
         return;
-    cast->sequencer = oldest;
+    cast->sequencer = sequencer;
     for (struct cast_parcel *p = cast->pending.first; p != NULL; p = p->next)
         p->sent = false;
 }
 
+bool cast_order_admits(struct cast *cast, uint32_t sender)
+{
+    if (cast->order != NULL && cast->order->state == CAST_LIVE)
+        return false;
+    for (uint32_t host = 0; (host = host_set_next(&cast->live, host)) != 0;) {
+        if (host != sender && cast_order_led_by(cast, host))
+            return false;
+    }
+    if (cast->order != NULL) { /* nothing was put in order by it */
+        cast_close(cast, cast->order);
+        cast->order = NULL;
+    }
+    return true;
+}
+
 static bool is_earlier(const struct cast_key *a, const struct cast_key *b)
 {
-    if (a->incarnation != b->incarnation)
-        return a->incarnation < b->incarnation;
-    return a->id < b->id;
+    return a->sender == b->sender && a->incarnation == b->incarnation && a->id < b->id;
 }
 
 bool cast_order_blocked(const struct cast *cast, const struct cast_channel *ch)
 {
     for (size_t i = 0; i < CAST_BUCKETS; i++) {
         for (const struct cast_channel *o = cast->channels[i]; o != NULL; o = o->chain) {
-            if (o->total && o != ch && is_earlier(&o->key, &ch->key))
+            bool over = o->state != CAST_LIVE || is_earlier(&o->key, &ch->key) ||
+                        !host_set_has(&cast->live, o->key.sender);
+            if (o->total && !o->mine && o != ch && !o->withheld && o->serial < ch->serial && over)
                 return true;
         }
     }
@@ -54,7 +91,7 @@ static bool taking_over(const struct cast *cast)
 {
     for (size_t i = 0; i < CAST_BUCKETS; i++) {
         for (const struct cast_channel *o = cast->channels[i]; o != NULL; o = o->chain) {
-            if (o->total && !o->mine && o->key.sender != cast->sequencer)
+            if (o->total && !o->mine && !o->withheld && o->key.sender != cast->sequencer)
                 return true;
         }
     }
@@ -183,7 +220,8 @@ static void order_waiting(struct cast *cast)
         if (cast->waiting.first == NULL)
             return;
         struct cast_channel *ch = order_channel(cast);
-        if (ch == NULL || ch->queue.bytes >= QUEUE_BYTES || !put_in_order(cast, ch))
+        if (ch == NULL || ch->state != CAST_LIVE || ch->queue.bytes >= QUEUE_BYTES ||
+            !put_in_order(cast, ch))
             return;
     }
 }
@@ -205,6 +243,9 @@ static void hand_to_sequencer(struct cast *cast)
 
 uint64_t cast_order_step(struct cast *cast)
 {
+    if (cast->order == NULL && cast->pending.first == NULL && cast->waiting.first == NULL)
+        return UINT64_MAX;
+    cast_order_review(cast);
     if (taking_over(cast))
         return UINT64_MAX;
     drop_ordered(cast);
@@ -213,6 +254,8 @@ uint64_t cast_order_step(struct cast *cast)
         return UINT64_MAX;
     }
     take_own(cast);
+    if (cast->order != NULL)
+        order_channel(cast); /* hosts that came learn who puts in order */
     order_waiting(cast);
     return cast->local.first != NULL ? cast->now_us + RETRY_US : UINT64_MAX;
 }

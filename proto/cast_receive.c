@@ -41,6 +41,17 @@ static const char *open_refused(const struct cast *cast, const struct cast_contr
     return NULL;
 }
 
+static void admit(struct cast *cast, struct cast_channel *ch)
+{
+    struct cast_control opened = {.type = CAST_OPENED, .key = ch->key};
+    if (!ch->withheld || (ch->total && !cast_order_admits(cast, ch->key.sender)))
+        return;
+    ch->withheld = false;
+    ch->serial = ++cast->admitted;
+    cast_order_review(cast);
+    cast_control_send(cast, ch->key.sender, &opened);
+}
+
 const char *cast_on_open(struct cast *cast, const struct cast_control *open)
 {
     const char *refused = open_refused(cast, open);
@@ -55,8 +66,8 @@ const char *cast_on_open(struct cast *cast, const struct cast_control *open)
     ch->ring.slot_bytes = open->slot_bytes;
     ch->ring.window = open->window;
     ch->ack_us = ch->ask_us = UINT64_MAX;
-    struct cast_control opened = {.type = CAST_OPENED, .key = ch->key};
-    cast_control_send(cast, ch->key.sender, &opened);
+    ch->withheld = true;
+    admit(cast, ch);
     return NULL;
 }
 
@@ -293,6 +304,7 @@ uint64_t cast_receive_step(struct cast *cast, struct cast_channel *ch)
     }
     if (ch->state != CAST_LIVE)
         return due;
+    admit(cast, ch);
     if (ch->given > given && ch->acked == ch->have)
         ack_at(ch, cast->now_us + ACK_US); /* its sender may wait for room */
     acknowledge(cast, ch);

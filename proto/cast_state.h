@@ -56,7 +56,9 @@ enum cast_state {
 struct cast_channel {
     struct cast_channel *chain; /* in the bucket of its sender */
     struct cast_key key;
+    uint64_t serial; /* counts the channels that were admitted here */
     bool mine, total;
+    bool withheld; /* in total order, and another host puts in order: OPENED was not sent */
     enum cast_state state;
     struct host_set wanted;  /* whom the owner named */
     struct host_set members; /* those that were up when it was opened, without the sender */
@@ -129,6 +131,7 @@ struct cast {
     struct cast_channel *order; /* own channel while this host is the sequencer */
     uint32_t sequencer;
     uint64_t serial; /* counts the messages of cast_send() */
+    uint64_t admitted;
     uint64_t next_number;
     struct cast_list pending; /* own messages that did not come back yet */
     struct cast_list waiting; /* messages to be put in order here */
@@ -201,7 +204,12 @@ bool cast_order_blocked(const struct cast *cast, const struct cast_channel *ch);
 /* Gives out a message of such a channel; false: not now. */
 bool cast_order_deliver(struct cast *cast, const uint8_t *bytes, size_t size);
 const char *cast_on_order(struct cast *cast, uint32_t host, const struct cast_control *order);
-void cast_order_hosts_changed(struct cast *cast);
+/* Decides anew who puts in order. */
+void cast_order_review(struct cast *cast);
+/* Whether that host does, as far as is known here. */
+bool cast_order_led_by(const struct cast *cast, uint32_t host);
+/* Whether a host that opens a channel in total order may put in order. */
+bool cast_order_admits(struct cast *cast, uint32_t sender);
 uint64_t cast_order_step(struct cast *cast);
 
 #endif

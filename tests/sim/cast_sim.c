@@ -59,7 +59,7 @@ struct node {
 struct sim {
     struct cast_sim_config config;
     struct network *network;
-    uint64_t random, now_us, incarnation;
+    uint64_t random, now_us;
     uint64_t crisis_us; /* when deaths and messages meet */
     unsigned host_count;
     struct node nodes[HOSTS + 1];
@@ -309,7 +309,6 @@ static void node_told_up(struct sim *s, struct node *n, unsigned host)
 
 static void node_start(struct sim *s, struct node *n)
 {
-    n->host.incarnation = ++s->incarnation; /* it counts those that came */
     struct cast_config config = {.vm = "sim",
                                  .encrypt = s->config.encrypt,
                                  .self = n->host,
@@ -408,6 +407,7 @@ static void prepare_node(struct sim *s, unsigned i)
     struct node *n = &s->nodes[i];
     n->sim = s;
     n->host.index = i;
+    n->host.incarnation = 100 + i; /* they come in another order than they were invited */
     memset(n->host.id, (int)i, sizeof n->host.id);
     n->death_us = n->cut_us = NEVER;
     n->start_us = i <= s->config.hosts ? 0 : 1 + random_below(&s->random, ACTIVE_US);

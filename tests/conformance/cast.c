@@ -1,0 +1,142 @@
+/* links: libcovey */
+/*
+ * cast.c - messages in total order: every member of a group sends many at once, and all receive all
+ * of them in one order.
+ *
+ *   cast HOST...    spawns a member on each host, and is one itself
+ *   cast member N   is what it spawns: N members in all
+ */
+#include <covey.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 40, MEMBERS_MAX = 16, TAG_ORDER = 1, TAG_DIGEST = 2, PADDING_MAX = 3000 };
+#define DIGEST_START UINT64_C(14695981039346656037)
+#define DIGEST_PRIME UINT64_C(1099511628211)
+
+static int passed, failed;
+
+static void check(const char *name, int good)
+{
+    printf("%s %s%s%s\n", good ? "ok" : "not ok", name, good ? "" : ": ",
+           good ? "" : covey_error_text());
+    *(good ? &passed : &failed) += 1;
+}
+
+static int send_one(covey_group_t *group, int32_t number)
+{
+    static const uint8_t padding[PADDING_MAX];
+    covey_msg_t *msg = covey_msg_new();
+    int error = msg == NULL ? COVEY_ENOMEM : covey_pack_int32(msg, &number, 1, 1);
+    if (error == 0)
+        error = covey_pack_bytes(msg, padding, (size_t)(number * 977 % PADDING_MAX));
+    if (error == 0)
+        error = covey_group_cast(group, COVEY_ORDER_TOTAL, TAG_ORDER, msg);
+    covey_msg_free(msg);
+    return error;
+}
+
+/* What came in which order, as one number; 0: a sender's messages were out of order, or lost. */
+static uint64_t receive_all(covey_t *vm, covey_group_t *group, int members)
+{
+    int32_t next[MEMBERS_MAX] = {0};
+    uint64_t digest = DIGEST_START;
+    for (int i = 0; i < members * ROUNDS; i++) {
+        covey_msg_t *msg;
+        struct covey_info info;
+        int32_t number = -1;
+        if (covey_recv(vm, COVEY_ANY_TASK, TAG_ORDER, 30000000, &msg) != 0)
+            return 0;
+        covey_msg_info(msg, &info);
+        covey_unpack_int32(msg, &number, 1, 1);
+        covey_msg_free(msg);
+        int instance = covey_group_instance_of(group, info.source);
+        if (instance < 0 || instance >= MEMBERS_MAX || number != next[instance]++)
+            return 0;
+        digest = (digest ^ (uint64_t)(instance * ROUNDS + number)) * DIGEST_PRIME;
+    }
+    return digest;
+}
+
+static uint64_t take_part(covey_t *vm, covey_group_t *group, int members)
+{
+    if (covey_group_barrier(group, members, 30000000) != 0)
+        return 0;
+    for (int32_t i = 0; i < ROUNDS; i++) {
+        if (send_one(group, i) != 0)
+            return 0;
+    }
+    uint64_t digest = receive_all(vm, group, members);
+    covey_group_barrier(group, members, 30000000);
+    return digest;
+}
+
+static int member(covey_t *vm, int members)
+{
+    covey_group_t *group;
+    if (covey_group_join(vm, "cast", &group) < 0)
+        return 1;
+    uint64_t digest = take_part(vm, group, members);
+    return covey_send_array(vm, covey_parent(vm), TAG_DIGEST, COVEY_UINT64, &digest, 1) != 0;
+}
+
+static void check_arguments(covey_group_t *group)
+{
+    static const uint8_t large[COVEY_TOTAL_BYTES_MAX];
+    covey_msg_t *msg = covey_msg_new();
+    covey_pack_bytes(msg, large, sizeof large);
+    check("too large a message is refused",
+          covey_group_cast(group, COVEY_ORDER_TOTAL, TAG_ORDER, msg) == COVEY_ETOOBIG);
+    covey_msg_reset(msg);
+    check("an unknown order is refused",
+          covey_group_cast(group, 7, TAG_ORDER, msg) == COVEY_EINVAL);
+    check("a bad tag is refused",
+          covey_group_cast(group, COVEY_ORDER_TOTAL, -1, msg) == COVEY_EINVAL);
+    covey_msg_free(msg);
+}
+
+static void lead(covey_t *vm, const char *program, char **hosts, int count)
+{
+    char text[16];
+    covey_tid_t tids[MEMBERS_MAX];
+    covey_group_t *group;
+    snprintf(text, sizeof text, "%d", count + 1);
+    const char *argv[] = {program, "member", text, NULL};
+    for (int i = 0; i < count; i++) {
+        struct covey_spawn what = {.argv = argv,
+                                   .where = COVEY_WHERE_HOSTS,
+                                   .hosts = (const char *const[]){hosts[i], NULL}};
+        if (covey_spawn(vm, &what, 1, &tids[i]) != 1)
+            check("a member starts", 0);
+    }
+    if (covey_group_join(vm, "cast", &group) < 0) {
+        check("the group is joined", 0);
+        return;
+    }
+    check_arguments(group);
+    uint64_t digest = take_part(vm, group, count + 1);
+    check("all messages came, each sender's in order", digest != 0);
+    for (int i = 0; i < count; i++) {
+        uint64_t other = 0;
+        int error = covey_recv_array(vm, tids[i], TAG_DIGEST, 30000000, COVEY_UINT64, &other, 1,
+                                     NULL, NULL);
+        check("a member received them in the same order", error == 0 && other == digest);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    covey_t *vm;
+    if (argc < 2 || argc > MEMBERS_MAX || covey_join(&vm, NULL) < 0) {
+        fprintf(stderr, "cast HOST...: %s\n", covey_error_text());
+        return 2;
+    }
+    int status = 0;
+    if (strcmp(argv[1], "member") == 0)
+        status = member(vm, argc > 2 ? atoi(argv[2]) : 0);
+    else
+        lead(vm, argv[0], argv + 1, argc - 1);
+    covey_leave(&vm);
+    return status != 0 || failed > 0;
+}

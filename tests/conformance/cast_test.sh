@@ -1,0 +1,47 @@
+#!/bin/bash
+# timeout: 120
+# Messages in total order on three hosts of one machine; and, as root, in a lab: over raw Ethernet,
+# with every multicast one frame for all hosts.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=${BUILD:-$PWD/build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+export BUILD COVEY_VM=cast-$$ PATH=$BUILD:$PATH
+unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE
+runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-cast.XXXXXX")
+export XDG_RUNTIME_DIR=$runtime
+trap 'covey halt >/dev/null 2>&1; rm -rf "$runtime"' EXIT
+trap 'exit 130' INT TERM
+programs=$BUILD/tests/conformance
+
+# Every line that a program prints is a test.
+count() { # what
+    local line any=
+    while read -r line; do
+        case $line in
+        "ok "*) ok "$1: ${line#ok }" && any=1 ;;
+        "not ok "*) bad "$1: ${line#not ok }" && any=1 ;;
+        esac
+    done
+    [ -n "$any" ] || bad "$1: nothing was tested"
+}
+
+covey start --local 3 >/dev/null || bad "a virtual machine starts"
+count "one machine" < <(covey run --host h0 "$programs/cast" h1 h2 h1 2>&1)
+covey halt >/dev/null 2>&1
+
+if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then
+    count "raw Ethernet" < <(timeout 90 tests/lab/vm.sh --hosts 4 -- bash -c '
+        covey run --host h1 "$0/cast" h2 h3 h4 2>&1
+        covey run --host h1 "$0/mcast" --route ether h2 h3 h4 2>&1
+        covey stats | awk "
+            \$2 == \"cast.fragments_sent\" { sent += \$3 }
+            \$2 == \"cast.fragments_received\" { received += \$3 }
+            END { print (received > 2.5 * sent && sent > 500 ? \"ok\" : \"not ok\"),
+                  \"one frame serves all: \" sent \" sent, \" received \" received\" }"' \
+        "$programs" 2>&1)
+else
+    skip "raw Ethernet: this needs root"
+fi
+finish
