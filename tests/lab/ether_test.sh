@@ -32,7 +32,7 @@ conforms() { # CONF MIB CASES, options of vm.sh
         { cat "$scratch/out"; return 1; }
 }
 counted() { # counter, over both hosts
-    awk -v name="$1" '$2 == name { sum += $3 } END { print sum + 0 }' "$scratch/out"
+    awk -v name="$1" '$2 == name { sum += $3 } END { printf "%.0f\n", sum }' "$scratch/out"
 }
 used() { # it was ether, in frames as large as they may be
     echo "# $(counted ether.datagrams_sent) frames with $(counted ether.bytes_sent) bytes," \
