@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
@@ -432,16 +433,37 @@ static int on_setting(void *context, const char *section, const char *name, cons
     return refuse(reading, "unknown section [%s]%s", section, "");
 }
 
-int conf_read(struct conf *conf, const char *path, struct failure *why)
+/* With a capability that root gave the program any user could ask for raw sockets otherwise. */
+static bool may_give_sockets(FILE *file)
+{
+    struct stat st;
+    return geteuid() == 0 || (fstat(fileno(file), &st) == 0 && st.st_uid == 0 &&
+                              (st.st_mode & (S_IWGRP | S_IWOTH)) == 0);
+}
+
+static int read_file(struct conf *conf, const char *path, FILE *file, struct failure *why)
 {
     struct failure cause = {"syntax error"};
     struct reading reading = {.conf = conf, .why = &cause};
-    int line = ini_parse(path, on_setting, &reading);
-    if (line == 0)
-        return 0;
-    if (line < 0)
+    int line = ini_parse_file(file, on_setting, &reading);
+    if (line > 0)
+        return failure_set(why, "%.200s:%d: %.250s", path, line, cause.text);
+    if (line == 0 && conf->ether.direct && !may_give_sockets(file))
+        return failure_set(why,
+                           "%.200s: direct = yes counts only in a file that root owns and nobody "
+                           "else can write",
+                           path);
+    return line == 0 ? 0 : failure_set(why, "cannot read %s: memory is exhausted", path);
+}
+
+int conf_read(struct conf *conf, const char *path, struct failure *why)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
         return failure_set(why, "cannot read %s: %s", path, strerror(errno));
-    return failure_set(why, "%.200s:%d: %.250s", path, line, cause.text);
+    int status = read_file(conf, path, file, why);
+    fclose(file);
+    return status;
 }
 
 int conf_set(struct conf *conf, const char *name, const char *value, struct failure *why)

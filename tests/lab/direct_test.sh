@@ -1,0 +1,92 @@
+#!/bin/bash
+# timeout: 300
+# Raw Ethernet straight between two tasks (direct = yes, as conf/ether.conf says): the route keeps its
+# promises at MTU 1500, with jumbo frames, in a VM that encrypts and while frames get lost, and the
+# frames do not pass the daemons. SOAK=1: all cases of the conformance suite. Needs root.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=$(realpath "${BUILD:-build}")
+export BUILD
+[ "$(id -u)" = 0 ] || { echo "needs root, for hosts in network namespaces"; exit 77; }
+
+# ---- on h1 ----
+
+conformance=$BUILD/tests/conformance/conformance
+
+talk() { # CASES
+    [ -n "$1" ] || { "$conformance" --route ether --host h2 --gib 1; return; }
+    local case
+    for case in $1; do
+        "$conformance" --route ether --host h2 --gib 1 --mib 8 --case "$case" || return
+    done
+}
+# Loses every twentieth frame or so that comes.
+lossy() { # HOST
+    ip netns exec "covey-lab.$LAB.$1" nft -f - <<'END'
+table netdev lossy {
+    chain in {
+        type filter hook ingress device eth0 priority 0
+        ether type 0x88b5 numgen random mod 100 < 5 counter drop
+    }
+}
+END
+}
+lost() { # HOST
+    ip netns exec "covey-lab.$LAB.$1" nft list table netdev lossy | sed -n 's/.*packets \([0-9]*\).*/lost \1/p'
+}
+frames() { # that went over the wire
+    ip netns exec "covey-lab.$LAB.$1" awk '/eth0:/ { print $11 }' /proc/net/dev
+}
+if [ "${1:-}" = --inside ]; then
+    before=$(frames h1)
+    [ "$3" = 0 ] || { lossy h1 && lossy h2; } || exit
+    talk "$2"
+    status=$?
+    echo "frames $(($(frames h1) - before))"
+    [ "$3" = 0 ] || { lost h1 && lost h2; }
+    covey stats
+    exit $status
+fi
+
+# ---- outside ----
+
+unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-direct.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+mkdir -p "$scratch/config/covey"
+export XDG_CONFIG_HOME=$scratch/config
+cp conf/ether.conf "$scratch/config/covey/covey.conf"
+
+conforms() { # LOSS CASES, options of vm.sh
+    local loss=$1 cases=$2
+    shift 2
+    [ "${SOAK:-0}" = 1 ] && cases=
+    tests/lab/vm.sh --hosts 2 "$@" -- bash tests/lab/direct_test.sh --inside "$cases" "$loss" >"$scratch/out" 2>&1 ||
+        { cat "$scratch/out"; return 1; }
+}
+counted() { # counter of the daemons, over both hosts
+    awk -v name="$1" '$2 == name { sum += $3 } END { print sum + 0 }' "$scratch/out"
+}
+said() { awk -v word="$1" '$1 == word { sum += $2 } END { print sum + 0 }' "$scratch/out"; }
+straight() { # many frames, and the daemons sent few of them
+    echo "# $(said frames) frames of h1; the daemons sent $(counted ether.bytes_sent) bytes over ether"
+    [ "$(said frames)" -gt 1000 ] && [ "$(counted ether.bytes_sent)" -lt 100000 ]
+}
+were_lost() {
+    echo "# $(said lost) frames lost"
+    [ "$(said lost)" -gt 100 ]
+}
+
+few="sizes order death parting"
+expect "it keeps its promises at MTU 1500" conforms 0 "sizes types matching order threads progress death parting"
+expect "no daemon between" straight
+expect "it keeps them with jumbo frames" conforms 0 "$few" --mtu 9000
+expect "no daemon between" straight
+expect "it keeps them in a VM that encrypts" conforms 0 "$few" --encrypt
+expect "no daemon between" straight
+expect "it keeps them while 5 % of the frames get lost" conforms 5 "$few"
+expect "no daemon between, and frames were lost" eval "straight && were_lost"
+finish
