@@ -5,13 +5,19 @@
  *
  *   cast HOST...    spawns a member on each host, and is one itself
  *   cast member N   is what it spawns: N members in all
+ *   cast storm SENDER HOST...    a task on one host casts to one on each of the others until its
+ *                                daemon is killed in the middle: all have received the same
+ *   cast sender, cast receiver   are what that spawns
  */
 #include <covey.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS = 40, MEMBERS_MAX = 16, TAG_ORDER = 1, TAG_DIGEST = 2, PADDING_MAX = 3000 };
+enum { TAG_WHO = 3, TAG_STORM = 4, STORM_BYTES = 200000, STORM_WARM = 20 };
 #define DIGEST_START UINT64_C(14695981039346656037)
 #define DIGEST_PRIME UINT64_C(1099511628211)
 
@@ -125,6 +131,100 @@ static void lead(covey_t *vm, const char *program, char **hosts, int count)
     }
 }
 
+/* ---- the storm ---- */
+
+/* In the middle of whatever this task is sending then. */
+static void kill_daemon_soon(void)
+{
+    pid_t daemon = getppid();
+    if (fork() == 0) {
+        usleep(30000);
+        kill(daemon, SIGKILL);
+        _exit(0);
+    }
+}
+
+static int sender(covey_t *vm)
+{
+    static uint8_t bytes[STORM_BYTES];
+    covey_tid_t tids[MEMBERS_MAX];
+    size_t count;
+    int error = covey_recv_array(vm, covey_parent(vm), TAG_WHO, COVEY_FOREVER, COVEY_INT32, tids,
+                                 MEMBERS_MAX, &count, NULL);
+    covey_set_route(vm, COVEY_ANY_TASK, COVEY_ROUTE_ETHER);
+    for (int32_t i = 0; error == 0; i++) {
+        covey_msg_t *msg = covey_msg_new();
+        memset(bytes, i, sizeof bytes);
+        covey_pack_int32(msg, &i, 1, 1);
+        covey_pack_inplace(msg, COVEY_BYTES, bytes, sizeof bytes);
+        error = covey_mcast(vm, tids, count, TAG_STORM, msg);
+        covey_msg_free(msg);
+        if (i == STORM_WARM)
+            kill_daemon_soon();
+    }
+    return 0;
+}
+
+/* How many messages came, -1 if one was wrong. */
+static int64_t receive_storm(covey_t *vm, covey_tid_t from)
+{
+    covey_msg_t *msg;
+    for (int64_t count = 0;; count++) {
+        int32_t number = -1;
+        const void *view;
+        size_t size = 0;
+        int error = covey_recv(vm, from, TAG_STORM, COVEY_FOREVER, &msg);
+        if (error == COVEY_EHOSTFAIL)
+            return count;
+        if (error != 0 || covey_unpack_int32(msg, &number, 1, 1) != 0 || number != count ||
+            covey_unpack_view(msg, COVEY_BYTES, &view, &size) != 0 || size != STORM_BYTES ||
+            ((const uint8_t *)view)[size - 1] != (uint8_t)number)
+            return -1;
+        covey_msg_free(msg);
+    }
+}
+
+static int receiver(covey_t *vm)
+{
+    covey_tid_t from;
+    if (covey_recv_array(vm, covey_parent(vm), TAG_WHO, COVEY_FOREVER, COVEY_INT32, &from, 1, NULL,
+                         NULL) != 0)
+        return 1;
+    int64_t count = receive_storm(vm, from);
+    return covey_send_array(vm, covey_parent(vm), TAG_DIGEST, COVEY_INT64, &count, 1) != 0;
+}
+
+static covey_tid_t spawn_on(covey_t *vm, const char *program, const char *what, const char *host)
+{
+    covey_tid_t tid = 0;
+    const char *argv[] = {program, what, NULL};
+    struct covey_spawn spawn = {
+        .argv = argv, .where = COVEY_WHERE_HOSTS, .hosts = (const char *const[]){host, NULL}};
+    check("a task of the storm starts", covey_spawn(vm, &spawn, 1, &tid) == 1);
+    return tid;
+}
+
+static void storm(covey_t *vm, const char *program, char **hosts, int count)
+{
+    covey_tid_t tids[MEMBERS_MAX];
+    covey_tid_t from = spawn_on(vm, program, "sender", hosts[0]);
+    int64_t first = -1;
+    for (int i = 1; i < count; i++) {
+        tids[i] = spawn_on(vm, program, "receiver", hosts[i]);
+        covey_send_array(vm, tids[i], TAG_WHO, COVEY_INT32, &from, 1);
+    }
+    covey_send_array(vm, from, TAG_WHO, COVEY_INT32, tids + 1, (size_t)count - 1);
+    for (int i = 1; i < count; i++) {
+        int64_t got = -1;
+        int error =
+            covey_recv_array(vm, tids[i], TAG_DIGEST, 60000000, COVEY_INT64, &got, 1, NULL, NULL);
+        first = i == 1 ? got : first;
+        printf("%s received %lld messages\n", hosts[i], (long long)got);
+        check("a survivor received what the others did", error == 0 && got == first);
+    }
+    check("some came before the end", first > 0);
+}
+
 int main(int argc, char **argv)
 {
     covey_t *vm;
@@ -135,6 +235,12 @@ int main(int argc, char **argv)
     int status = 0;
     if (strcmp(argv[1], "member") == 0)
         status = member(vm, argc > 2 ? atoi(argv[2]) : 0);
+    else if (strcmp(argv[1], "sender") == 0)
+        status = sender(vm);
+    else if (strcmp(argv[1], "receiver") == 0)
+        status = receiver(vm);
+    else if (strcmp(argv[1], "storm") == 0)
+        storm(vm, argv[0], argv + 2, argc - 2);
     else
         lead(vm, argv[0], argv + 1, argc - 1);
     covey_leave(&vm);
