@@ -72,8 +72,9 @@ struct council {
     bool leaving;
     uint32_t told_leaving; /* the leader that was told so */
     /* leader */
-    bool stale;                             /* wishes and announcements are to be made anew */
-    uint64_t conf_index;                    /* of the configuration that was announced */
+    bool stale;          /* wishes and announcements are to be made anew */
+    uint64_t conf_index; /* of the configuration that was announced */
+    uint64_t announced_term;
     uint32_t revision;                      /* of the announcement */
     uint32_t announced[HOST_INDEX_MAX + 1]; /* the revision that each host was sent */
     bool leavers[HOST_INDEX_MAX + 1];       /* they said so */
@@ -239,6 +240,7 @@ static void leave_generation(struct council *c)
 {
     raft_destroy(c->raft);
     c->raft = NULL;
+    c->announced_term = 0;
     c->stale = true;
 }
 
@@ -436,14 +438,18 @@ static void want_voters(struct council *c)
 
 /* ---- leader: announcements ---- */
 
-static void describe_voters(struct council *c)
+/* Who votes goes into the announcement; whether that is news. */
+static bool describe_voters(struct council *c)
 {
     const struct raft_configuration *conf = raft_configuration(c->raft);
+    const struct notice before = c->notice;
 
     c->notice.count = 0;
     for (uint8_t i = 0; i < conf->count; i++)
         if (conf->members[i].voter)
             c->notice.voters[c->notice.count++] = conf->members[i].id.host;
+    return before.count != c->notice.count ||
+           memcmp(before.voters, c->notice.voters, before.count * sizeof before.voters[0]) != 0;
 }
 
 static void announce_to(struct council *c, uint32_t host)
@@ -529,13 +535,12 @@ static void lead(struct council *c, bool changed)
         return;
     align(c);
     show_presence(c);
-    if (c->stale || conf_changed(c)) {
-        c->conf_index = raft_configuration_index(c->raft);
-        describe_voters(c);
-        c->revision++;
-    } else if (!changed) {
+    if (!changed && !c->stale && !conf_changed(c))
         return;
-    }
+    c->conf_index = raft_configuration_index(c->raft);
+    if (describe_voters(c) || c->announced_term != raft_term(c->raft))
+        c->revision++;
+    c->announced_term = raft_term(c->raft);
     c->stale = false;
     want_voters(c);
     announce(c);
