@@ -192,3 +192,13 @@ uint64_t network_load(const struct network *network, int node)
     uint64_t below = (uint64_t)network->nodes[node].ranks;
     return below * ((uint64_t)network->rank_count - below);
 }
+
+uint64_t network_slowest(const struct network *network)
+{
+    uint64_t slowest = UINT64_MAX;
+    for (int i = 0; i < network->node_count; i++) {
+        if (network_load(network, i) > 0 && network->nodes[i].rate < slowest)
+            slowest = network->nodes[i].rate;
+    }
+    return slowest;
+}

@@ -48,4 +48,7 @@ int network_path(const struct network *network, int from, int to, int *edges);
 /* How many messages of an all-to-all use the node's link each way (Faraj & Yuan, section 3). */
 uint64_t network_load(const struct network *network, int node);
 
+/* The rate of the slowest link with ranks on both sides; UINT64_MAX when there is none. */
+uint64_t network_slowest(const struct network *network);
+
 #endif

@@ -45,16 +45,6 @@ struct packing {
 
 /* ---- Bounds ------------------------------------------------------------------------------ */
 
-static uint64_t slowest_rate(const struct network *n)
-{
-    uint64_t slowest = UINT64_MAX;
-    for (int i = 0; i < n->node_count; i++) {
-        if (network_load(n, i) > 0 && n->nodes[i].rate < slowest)
-            slowest = n->nodes[i].rate;
-    }
-    return slowest;
-}
-
 static uint32_t capacity_at(const struct network *n, int node, uint32_t slots, uint64_t slowest)
 {
     uint64_t load = network_load(n, node), carried = slots * n->nodes[node].rate / slowest;
@@ -63,12 +53,12 @@ static uint32_t capacity_at(const struct network *n, int node, uint32_t slots, u
 
 uint32_t schedule_pack_capacity(const struct network *network, int node, uint32_t slots)
 {
-    return capacity_at(network, node, slots, slowest_rate(network));
+    return capacity_at(network, node, slots, network_slowest(network));
 }
 
 uint32_t schedule_pack_bound(const struct network *network, uint32_t slots)
 {
-    uint64_t most = 0, slowest = slowest_rate(network);
+    uint64_t most = 0, slowest = network_slowest(network);
 
     for (int i = 0; i < network->node_count; i++) {
         uint64_t load = network_load(network, i);
@@ -83,7 +73,7 @@ uint32_t schedule_pack_bound(const struct network *network, uint32_t slots)
 
 double schedule_pack_time(const struct network *network)
 {
-    double most = 0, slowest = (double)slowest_rate(network);
+    double most = 0, slowest = (double)network_slowest(network);
 
     for (int i = 0; i < network->node_count; i++) {
         uint64_t load = network_load(network, i);
@@ -445,7 +435,7 @@ static int try_phases(struct packing *p, uint32_t phases)
 /* Room for half as many again as an even spread needs: more would only pile messages up. */
 static void set_capacities(struct packing *p, uint32_t slots, uint32_t phases)
 {
-    uint64_t slowest = slowest_rate(p->network);
+    uint64_t slowest = network_slowest(p->network);
 
     for (int i = 0; i < p->network->node_count; i++) {
         uint64_t even = network_load(p->network, i) / phases, most = even + even / 2 + 2;
