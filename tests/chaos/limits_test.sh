@@ -28,14 +28,6 @@ one_line() { # regular expression, command...: fails with one line on standard e
     return 1
 }
 
-daemon_pid() { # host
-    local pid
-    for pid in $(grep -lszxF "XDG_RUNTIME_DIR=$dir/run" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
-        [ "$(readlink "/proc/$pid/exe")" = "$BUILD/coveyd" ] &&
-            [ "$(readlink "/proc/$pid/fd/2")" = "$dir/run/covey/$COVEY_VM/$1.log" ] && echo "$pid"
-    done
-}
-
 small_disk() { # directory, options: 64 KiB, empty
     mkdir -p "$1" && mount -t tmpfs -o "size=64k,mode=700${2:+,$2}" covey-limits "$1"
 }

@@ -2,9 +2,10 @@
 /*
  * token.c - a token with 16 contenders whose holder is killed again and again.
  *
- *   token PASSES LOG    starts the contenders, kills, and at the end looks at what they wrote
- *   token contend LOG   one of them: gets the token, writes that it has it, and that it passes it
- * on
+ *   token PASSES LOG [PID]   starts the contenders, kills, and at the end looks at what they wrote;
+ *                            half-way it kills that process, too: the daemon of another host
+ *   token contend LOG        one of them: gets the token, writes that it has it, and that it passes
+ * it on
  *
  * Now and then one holds it for a while. All hosts are of one machine: the records of the log are
  * in the order in which they were written.
@@ -30,6 +31,7 @@
 #define HOLD_US 60000
 #define KILL_EVERY_US 40000
 #define PATIENCE_US ((int64_t)60 * 1000000)
+#define SPAWN_TRIES 5
 #define DEAD_MAX 100000
 
 static int complain(const char *what)
@@ -133,26 +135,32 @@ static int contender_start(covey_t *vm, const char *program, const char *path)
 {
     const char *argv[] = {program, "contend", path, NULL};
     const struct covey_spawn what = {.argv = argv, .tether = 1};
-    covey_tid_t tid;
-    if (covey_spawn(vm, &what, 1, &tid) != 1)
-        return -1;
+    covey_tid_t tid = 0;
+    int tries = 0;
+    while (covey_spawn(vm, &what, 1, &tid) != 1) /* on a host that is dying, perhaps */
+        if (tid != COVEY_EHOSTFAIL || ++tries == SPAWN_TRIES)
+            return -1;
     return covey_notify(vm, COVEY_NOTIFY_TASK_EXIT, TAG_EXIT, &tid, 1);
 }
 
-/* Waits a moment; others take the places of those who died. The number that ended by themselves. */
-static int replace(covey_t *vm, const char *program, const char *path)
+/* Waits a moment; others take the places of those who died. False: one ended by itself. */
+static bool replace(covey_t *vm, const char *program, const char *path)
 {
     covey_msg_t *msg;
     struct covey_notice notice;
-    int failed = 0;
     while (covey_recv(vm, COVEY_ANY_TASK, TAG_EXIT, KILL_EVERY_US, &msg) == COVEY_OK) {
-        if (covey_unpack_notice(msg, &notice) != COVEY_OK || notice.exit_kind != COVEY_EXIT_SIGNAL)
-            failed++;
+        int error = covey_unpack_notice(msg, &notice);
         covey_msg_free(msg);
-        if (contender_start(vm, program, path) != COVEY_OK)
-            failed++;
+        if (error != COVEY_OK || notice.exit_kind == COVEY_EXIT_STATUS) {
+            printf("a contender ended with status %d\n", (int)notice.value);
+            return false;
+        }
+        if (contender_start(vm, program, path) != COVEY_OK) {
+            complain("another contender");
+            return false;
+        }
     }
-    return failed;
+    return true;
 }
 
 static uint64_t records(const char *path)
@@ -169,11 +177,9 @@ static bool in_time(time_t *moved_at, uint64_t *last, uint64_t now)
     return time(NULL) - *moved_at < PATIENCE_US / 1000000;
 }
 
-static int drive(covey_t *vm, const char *program, uint64_t passes, const char *path)
+static int start(covey_t *vm, const char *program, const char *path)
 {
-    uint64_t number, last = 0, now = 0;
-    unsigned kills = 0;
-    time_t moved_at = time(NULL);
+    uint64_t number;
     if (covey_token_create(vm, TOKEN, &number) != COVEY_OK)
         return complain("create");
     for (int i = 0; i < CONTENDERS; i++)
@@ -181,15 +187,32 @@ static int drive(covey_t *vm, const char *program, uint64_t passes, const char *
             return complain("spawn");
     if (covey_token_pass(vm, TOKEN, number, COVEY_ANY_TASK) != COVEY_OK)
         return complain("pass");
+    return EXIT_SUCCESS;
+}
+
+/* Kills whoever has it; half-way, the daemon of a host with all its tasks. */
+static unsigned kill_some(covey_t *vm, bool half, pid_t *daemon)
+{
+    covey_tid_t holder = covey_token_holder(vm, TOKEN, NULL);
+    if (half && *daemon != 0 && kill(*daemon, SIGKILL) == 0)
+        *daemon = 0;
+    return holder > 0 && covey_signal(vm, holder, SIGKILL) == COVEY_OK;
+}
+
+static int drive(covey_t *vm, const char *program, uint64_t passes, const char *path, pid_t daemon)
+{
+    uint64_t number, last = 0, now = 0;
+    unsigned kills = 0;
+    time_t moved_at = time(NULL);
+    if (start(vm, program, path) != EXIT_SUCCESS)
+        return EXIT_FAILURE;
     while (now < 2 * passes + kills) { /* of each kill one record is missing */
-        if (replace(vm, program, path) > 0)
-            return complain("a contender ended by itself");
+        if (!replace(vm, program, path))
+            return EXIT_FAILURE;
         now = records(path);
         if (!in_time(&moved_at, &last, now))
             return complain("the token is lost: nobody gets it");
-        covey_tid_t holder = covey_token_holder(vm, TOKEN, NULL);
-        if (holder > 0 && covey_signal(vm, holder, SIGKILL) == COVEY_OK)
-            kills++;
+        kills += kill_some(vm, now > passes, &daemon);
     }
     if (covey_token_request(vm, TOKEN, PATIENCE_US, &number) != COVEY_OK)
         return complain("the token is lost");
@@ -203,12 +226,13 @@ int main(int argc, char **argv)
     covey_t *vm;
     int status;
     setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc != 3 || covey_join(&vm, NULL) != COVEY_OK)
+    if (argc < 3 || argc > 4 || covey_join(&vm, NULL) != COVEY_OK)
         return complain("join");
     if (strcmp(argv[1], "contend") == 0)
         status = contend(vm, argv[2]);
     else
-        status = drive(vm, argv[0], strtoull(argv[1], NULL, 10), argv[2]);
+        status = drive(vm, argv[0], strtoull(argv[1], NULL, 10), argv[2],
+                       argc == 4 ? (pid_t)atoi(argv[3]) : 0);
     covey_leave(&vm);
     return status;
 }

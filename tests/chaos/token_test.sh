@@ -13,9 +13,17 @@ cp "$dir/fast.conf" "$dir/.config/covey/covey.conf" # of the hosts that are adde
 
 token() {
     : >"$dir/log"
-    [ "$(cat "$dir"/run/covey/*/*.log | grep -c 'faults of what is sent: loss=0.05')" = 4 ] || return 1
-    COVEY_SOCKET=$(socket_of h1) "$BUILD/tests/chaos/token" $passes "$dir/log"
+    cat "$dir"/run/covey/*/*.log | grep -q 'faults of what is sent: loss=0.05' || return 1
+    COVEY_SOCKET=$(socket_of h1) "$BUILD/tests/chaos/token" $passes "$dir/log" "$@"
+}
+
+# The first daemon leads: its tasks die with it, and another voter goes on with the token.
+over_its_death() {
+    local pid
+    pid=$(daemon_pid h0)
+    [ -n "$pid" ] && token "$pid" && ! kill -0 "$pid" 2>/dev/null
 }
 
 story "$passes passes, 5 % loss, the holder is killed" 3 token
+story "$passes passes while the first daemon dies, too" 4 over_its_death
 finish

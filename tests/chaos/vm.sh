@@ -25,6 +25,14 @@ start_vm() { # hosts besides h0
 
 socket_of() { echo "$dir/run/covey/$COVEY_VM/$1.sock"; } # host
 
+daemon_pid() { # host
+    local pid
+    for pid in $(grep -lszxF "XDG_RUNTIME_DIR=$dir/run" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+        [ "$(readlink "/proc/$pid/exe")" = "$BUILD/coveyd" ] &&
+            [ "$(readlink "/proc/$pid/fd/2")" = "$dir/run/covey/$COVEY_VM/$1.log" ] && echo "$pid"
+    done
+}
+
 # What daemons that were killed left is removed by the last one that ends in order.
 nothing_left() { [ -z "$(find "$dir/run" -mindepth 1)" ]; }
 
