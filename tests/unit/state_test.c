@@ -235,6 +235,184 @@ static void bad_names(void)
     state_destroy(vm.state);
 }
 
+/* ---- tokens ---- */
+
+static void token(struct vm *vm, uint8_t kind, uint32_t task, uint32_t request, const char *name,
+                  uint64_t number, uint32_t to)
+{
+    uint8_t body[128];
+    struct cursor c = cursor_writer(body, sizeof body);
+    cursor_put_text(&c, name);
+    if (kind == COMMAND_TOKEN_REQUEST)
+        cursor_put_u8(&c, (uint8_t)number);
+    if (kind == COMMAND_TOKEN_PASS || kind == COMMAND_TOKEN_DESTROY)
+        cursor_put_u64(&c, number);
+    if (kind == COMMAND_TOKEN_PASS)
+        cursor_put_u32(&c, to);
+    ask(vm, kind, task, request, body, (size_t)(c.at - body));
+}
+
+static void want(struct vm *vm, uint32_t task, uint32_t request)
+{
+    token(vm, COMMAND_TOKEN_REQUEST, task, request, "t", 0, 0);
+}
+
+static void pass(struct vm *vm, uint32_t task, uint32_t request, uint64_t number, uint32_t to)
+{
+    token(vm, COMMAND_TOKEN_PASS, task, request, "t", number, to);
+}
+
+static void a_token_goes_from_task_to_task(void)
+{
+    struct vm vm = begin();
+    start(&vm);
+    want(&vm, T(1, 1), 1);
+    token(&vm, COMMAND_TOKEN_CREATE, T(1, 1), 2, "t", 0, 0);
+    token(&vm, COMMAND_TOKEN_CREATE, T(2, 1), 1, "t", 0, 0);
+    told(&vm, "1.1/1=-14:0 1.1/2=0:1 2.1/1=-18:0");
+    want(&vm, T(1, 1), 3);
+    want(&vm, T(2, 1), 2);
+    want(&vm, T(3, 1), 1);
+    want(&vm, T(3, 1), 2);
+    token(&vm, COMMAND_TOKEN_REQUEST, T(3, 2), 1, "t", 1, 0);
+    told(&vm, "1.1/3=-18:0 3.1/2=-18:0 3.2/1=-3:0");
+    pass(&vm, T(2, 1), 3, 1, 0);
+    pass(&vm, T(1, 1), 4, 2, 0);
+    pass(&vm, T(1, 1), 5, 1, T(1, 1));
+    told(&vm, "2.1/3=-13:0 1.1/4=-13:0 1.1/5=-1:0");
+    pass(&vm, T(1, 1), 6, 1, T(3, 1)); /* before its turn */
+    told(&vm, "1.1/6=0:0 3.1/1=0:2");
+    pass(&vm, T(3, 1), 3, 2, 0);
+    pass(&vm, T(2, 1), 4, 3, 0); /* nobody waits */
+    pass(&vm, T(2, 1), 5, 3, 0);
+    told(&vm, "3.1/3=0:0 2.1/2=0:3 2.1/4=0:0 2.1/5=-13:0");
+    want(&vm, T(1, 1), 7);
+    told(&vm, "1.1/7=0:4");
+    state_destroy(vm.state);
+}
+
+static void a_token_passed_by_name_waits_to_be_claimed(void)
+{
+    struct vm vm = begin();
+    start(&vm);
+    token(&vm, COMMAND_TOKEN_CREATE, T(1, 1), 1, "t", 0, 0);
+    want(&vm, T(1, 2), 1);
+    pass(&vm, T(1, 1), 2, 1, T(2, 9)); /* which has not asked: told of its number, 2 */
+    told(&vm, "1.1/1=0:1 1.1/2=0:0 2.9/1=0:2");
+    want(&vm, T(2, 9), 1);
+    want(&vm, T(2, 9), 2);
+    told(&vm, "2.9/1=0:2 2.9/2=-18:0");
+    pass(&vm, T(2, 9), 3, 2, T(3, 9));
+    task_gone(&vm, T(3, 9)); /* there is no such task, says its daemon: regenerated */
+    told(&vm, "2.9/3=0:0 3.9/1=0:3 1.2/1=0:4");
+    pass(&vm, T(1, 2), 2, 4, T(7, 1)); /* a host that never was */
+    told(&vm, "1.2/2=-4:0");
+    pass(&vm, T(1, 2), 3, 4, 0);
+    told(&vm, "1.2/3=0:0");
+    state_destroy(vm.state);
+}
+
+static void a_token_is_regenerated_and_destroyed(void)
+{
+    struct vm vm = begin();
+    start(&vm);
+    token(&vm, COMMAND_TOKEN_CREATE, T(1, 1), 1, "t", 0, 0);
+    want(&vm, T(1, 2), 1);
+    want(&vm, T(2, 1), 1);
+    vm.told[0] = '\0';
+    host_gone(&vm, 1, 100); /* its holder and the next in line */
+    told(&vm, "2.1/1=0:2");
+    cancel(&vm, T(2, 1), 1); /* given back, whether or not it knows */
+    want(&vm, T(3, 1), 1);
+    want(&vm, T(3, 2), 1);
+    told(&vm, "3.1/1=0:3");
+    token(&vm, COMMAND_TOKEN_DESTROY, T(3, 2), 2, "t", 3, 0);
+    token(&vm, COMMAND_TOKEN_DESTROY, T(3, 1), 2, "t", 3, 0);
+    token(&vm, COMMAND_TOKEN_DESTROY, T(3, 1), 3, "t", 3, 0);
+    told(&vm, "3.2/2=-13:0 3.1/2=0:0 3.2/1=-14:0 3.1/3=-14:0");
+    state_destroy(vm.state);
+}
+
+/* ---- meetings and groups ---- */
+
+static void meet(struct vm *vm, uint32_t task, uint32_t request, uint32_t wanted, const char *value)
+{
+    uint8_t body[128];
+    struct cursor c = cursor_writer(body, sizeof body);
+    cursor_put_text(&c, "m");
+    cursor_put_u32(&c, wanted);
+    cursor_put_u8(&c, (uint8_t)strlen(value));
+    cursor_put_bytes(&c, value, strlen(value));
+    ask(vm, COMMAND_RENDEZVOUS, task, request, body, (size_t)(c.at - body));
+}
+
+static void who_meets_is_told_of_all(void)
+{
+    struct vm vm = begin();
+    start(&vm);
+    meet(&vm, T(1, 1), 1, 2, "a");
+    meet(&vm, T(2, 1), 1, 3, "b");
+    meet(&vm, T(1, 1), 2, 2, "c");
+    told(&vm, "2.1/1=-1:0 1.1/2=-18:0");
+    meet(&vm, T(2, 1), 2, 2, "");
+    told(&vm, "1.1/1=0:1125904224944136 2.1/2=0:1125904224944136"); /* t40001 1 "a" t8.. */
+    meet(&vm, T(1, 1), 3, 1, ""); /* alone, and under a name that is free again */
+    told(&vm, "1.1/3=0:67109120");
+    meet(&vm, T(1, 1), 4, 0, "");
+    meet(&vm, T(1, 1), 5, 257, "");
+    told(&vm, "1.1/4=-1:0 1.1/5=-1:0");
+    state_destroy(vm.state);
+}
+
+static void a_death_ends_a_meeting_and_a_timeout_does_not(void)
+{
+    struct vm vm = begin();
+    start(&vm);
+    meet(&vm, T(1, 1), 1, 3, "a");
+    meet(&vm, T(2, 1), 1, 3, "b");
+    cancel(&vm, T(1, 1), 1);
+    told(&vm, "1.1/1=-19:0");
+    meet(&vm, T(3, 1), 1, 3, "c");
+    host_gone(&vm, 3, 300);
+    told(&vm, "2.1/1=-4:0");
+    state_destroy(vm.state);
+}
+
+static void group(struct vm *vm, uint8_t kind, uint32_t task, uint32_t request, uint32_t count)
+{
+    uint8_t body[16];
+    struct cursor c = cursor_writer(body, sizeof body);
+    cursor_put_text(&c, "g");
+    if (kind == COMMAND_GROUP_BARRIER)
+        cursor_put_u32(&c, count);
+    ask(vm, kind, task, request, body, (size_t)(c.at - body));
+}
+
+static void groups_are_part_of_it(void)
+{
+    struct vm vm = begin();
+    uint8_t bytes[64];
+    start(&vm);
+    group(&vm, COMMAND_GROUP_JOIN, T(1, 1), 1, 0);
+    group(&vm, COMMAND_GROUP_JOIN, T(2, 1), 1, 0);
+    group(&vm, COMMAND_GROUP_JOIN, T(2, 1), 2, 0);
+    group(&vm, COMMAND_GROUP_BARRIER, T(1, 1), 2, 0);
+    told(&vm, "1.1/1=0:0 2.1/1=0:1 2.1/2=-18:0");
+    group(&vm, COMMAND_GROUP_BARRIER, T(2, 1), 3, 0);
+    told(&vm, "1.1/2=0:0 2.1/3=0:0");
+    struct cursor body = cursor_reader("\0\1g", 3), out = cursor_writer(bytes, sizeof bytes);
+    CU_ASSERT_EQUAL(state_query(vm.state, COMMAND_GROUP_MEMBERS, T(1, 1), &body, &out), STATE_OK);
+    CU_ASSERT_EQUAL(out.at - bytes, 16);
+    group(&vm, COMMAND_GROUP_LEAVE, T(1, 1), 3, 0);
+    group(&vm, COMMAND_GROUP_LEAVE, T(1, 1), 4, 0);
+    told(&vm, "1.1/3=0:0 1.1/4=-17:0");
+    task_gone(&vm, T(2, 1));
+    body = cursor_reader("\0\1g", 3);
+    CU_ASSERT_EQUAL(state_query(vm.state, COMMAND_GROUP_MEMBERS, T(1, 1), &body, &out),
+                    STATE_ENOGROUP);
+    state_destroy(vm.state);
+}
+
 /* ---- sessions ---- */
 
 static void a_repeated_command_is_applied_once(void)
@@ -372,6 +550,13 @@ int main(void)
         {"giving up gives back what was granted meanwhile", giving_up_gives_back},
         {"the dead hold nothing", the_dead_hold_nothing},
         {"bad names and bodies are answered", bad_names},
+        {"a token goes from task to task", a_token_goes_from_task_to_task},
+        {"a token passed by name waits to be claimed", a_token_passed_by_name_waits_to_be_claimed},
+        {"a token is regenerated, and destroyed", a_token_is_regenerated_and_destroyed},
+        {"who meets is told of all", who_meets_is_told_of_all},
+        {"a death ends a meeting, a timeout does not",
+         a_death_ends_a_meeting_and_a_timeout_does_not},
+        {"groups are part of it", groups_are_part_of_it},
         {"a repeated command is applied once, an early one not at all",
          a_repeated_command_is_applied_once},
         {"an ended session stays ended", an_ended_session_stays_so},
