@@ -32,6 +32,7 @@ struct agreement {
     struct daemon *daemon;
     struct state *state; /* NULL: this host never was a voter */
     bool leads;          /* and took over what was left undone */
+    bool gone_due;       /* the end of a host could not be proposed */
     uint32_t told;       /* the host that an event was sent to last */
 };
 
@@ -169,20 +170,24 @@ bool agreement_load(struct daemon *d, const uint8_t *bytes, size_t size)
 }
 
 /* Gives a command to the log, if this host leads; if not, it comes again. */
-static void submit(struct agreement *a, const uint8_t *bytes, size_t size)
+static bool submit(struct agreement *a, const uint8_t *bytes, size_t size)
 {
-    node_propose(a->daemon->node, bytes, size, loop_now_us());
+    return node_propose(a->daemon->node, bytes, size, loop_now_us()) >= 0;
 }
 
 /* ---- what is proposed ---- */
 
-void agreement_propose(struct daemon *d, const struct command *command)
+static bool propose(struct agreement *a, const struct command *command)
 {
     uint8_t bytes[COMMAND_BYTES_MAX];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     command_put(&c, command);
-    if (cursor_ok(&c))
-        submit(d->agreement, bytes, (size_t)(c.at - bytes));
+    return cursor_ok(&c) && submit(a, bytes, (size_t)(c.at - bytes));
+}
+
+void agreement_propose(struct daemon *d, const struct command *command)
+{
+    propose(d->agreement, command);
 }
 
 const char *agreement_on_propose(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -198,15 +203,17 @@ const char *agreement_on_propose(struct daemon *d, uint32_t source, struct curso
     return NULL;
 }
 
-/* Its session is no more, and so is what its tasks held. */
+/* Its session is no more, and so is what its tasks held. No daemon says so again: if the log does
+ * not take it now, the hosts are looked at again. */
 static void propose_gone(struct agreement *a, uint32_t host, uint64_t session)
 {
     uint8_t body[12];
     struct cursor c = cursor_writer(body, sizeof body);
     cursor_put_u32(&c, host);
     cursor_put_u64(&c, session);
-    agreement_propose(
-        a->daemon, &(struct command){.kind = COMMAND_HOST_GONE, .body = body, .size = sizeof body});
+    const struct command gone = {.kind = COMMAND_HOST_GONE, .body = body, .size = sizeof body};
+    if (!propose(a, &gone))
+        a->gone_due = true;
 }
 
 void agreement_host_gone(struct daemon *d, const struct host *host)
@@ -309,9 +316,11 @@ void agreement_settle(struct daemon *d)
 {
     struct agreement *a = d->agreement;
     bool leads = node_leads(d->node);
-    if (leads && !a->leads) {
+    if (leads && (!a->leads || a->gone_due)) {
+        a->gone_due = false;
         propose_all_gone(a);
-        tell_all_again(a);
     }
+    if (leads && !a->leads)
+        tell_all_again(a);
     a->leads = leads;
 }

@@ -32,6 +32,7 @@
 #include "proto/state.h"
 
 #define RETRY_US 1000000u
+#define LOOK_US_MAX 32000000u
 #define QUEUE_MAX 65536 /* commands that wait for the leader */
 
 struct services {
@@ -40,11 +41,37 @@ struct services {
     uint32_t leader; /* whom the queue is for; 0: nobody was known yet */
     uint64_t generation;
     struct client client;
+    bool watching;    /* a task here may be told something */
+    uint64_t look_us; /* until events are asked for that nobody announced */
 };
+
+static void resend_ask(struct services *s);
+
+static bool anybody_served(const struct services *s)
+{
+    const struct task *task = s->daemon->tasks.first;
+    while (task != NULL && !task->served)
+        task = task->next;
+    return task != NULL;
+}
+
+/* All that was proposed is applied, and nothing is heard: the last event may be lost with a leader,
+ * and no later one tells. It is asked for, less and less often. */
+static void look(struct services *s)
+{
+    s->watching = anybody_served(s) && s->leader != daemon_host(s->daemon);
+    if (!s->watching)
+        return;
+    resend_ask(s);
+    s->look_us = 2 * s->look_us < LOOK_US_MAX ? 2 * s->look_us : LOOK_US_MAX;
+    loop_timer_start(s->retry, s->look_us);
+}
 
 static void on_retry(void *context)
 {
     struct services *s = context;
+    if (s->client.first == NULL)
+        look(s);
     client_again(&s->client); /* settle() follows, and starts the timer again */
 }
 
@@ -143,10 +170,15 @@ void services_settle(struct daemon *d)
 
 /* ---- what the leader says ---- */
 
-/* An idle daemon sleeps. */
+/* A daemon without tasks that were served sleeps. */
 static void rest(struct services *s)
 {
-    if (s->client.first == NULL)
+    if (s->client.first != NULL)
+        return;
+    s->look_us = RETRY_US;
+    if (s->watching)
+        loop_timer_start(s->retry, RETRY_US);
+    else
         loop_timer_stop(s->retry);
 }
 
@@ -193,7 +225,7 @@ static void event_deliver(struct services *s, const struct event *event)
         propose(s, &(struct command){.kind = COMMAND_TASK_GONE, .task = event->task});
         return;
     }
-    task->served = true;
+    task->served = s->watching = true;
     if (event->kind == EVENT_ANSWER)
         answer(d, event);
     else
@@ -282,7 +314,7 @@ const char *services_on_service(struct daemon *d, uint32_t source, struct cursor
         return "not a task of this host";
     switch (command_party(q.kind)) {
     case COMMAND_OF_TASK:
-        task->served = true;
+        task->served = d->services->watching = true;
         return command_take(d->services, &q);
     case QUERY:
         ask(d, &q);
