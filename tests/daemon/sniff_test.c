@@ -306,6 +306,17 @@ static void loopback_and_raw(void)
     end();
 }
 
+static bool passes(int (*add)(struct sniff_filter *, const char *, struct failure *),
+                   const char *text)
+{
+    struct sniff_filter filter = {.host_count = 0};
+    struct failure why;
+
+    CU_ASSERT_EQUAL(add(&filter, text, &why), 0);
+    seen[0].g.frames = seen[0].frames;
+    return sniff_filter_passes(&filter, &seen[0].g);
+}
+
 static void ip6_with_extensions(void)
 {
     static struct bytes b;
@@ -334,6 +345,27 @@ static void ip6_with_extensions(void)
     cursor_put_bytes(&b.c, ping, size);
     expect_ping(&b, RAW_IP, SNIFF_UDP);
     CU_ASSERT(strstr(seen[0].line, "[fd77::1]:7001 > [fd77::2]:7002") != NULL);
+    CU_ASSERT(passes(sniff_filter_add_host, "fd77::1"));
+    CU_ASSERT(passes(sniff_filter_add_host, "[fd77::2]:7002"));
+    CU_ASSERT(!passes(sniff_filter_add_host, "fd77::3"));
+    end();
+}
+
+/* A datagram that is shorter than the packet says so itself. */
+static void udp_shorter_than_ip(void)
+{
+    static struct bytes b;
+    uint8_t ping[64];
+    size_t size = make_ping(ping);
+
+    begin();
+    bytes_begin(&b);
+    put_ip4(&b.c, 17, 1, 2, 8 + size + 4);
+    put_udp(&b.c, 1, 2, size);
+    cursor_put_bytes(&b.c, ping, size);
+    cursor_put_u32(&b.c, 0);
+    capture_part(b.at, bytes_size(&b), bytes_size(&b), RAW_IP);
+    CU_ASSERT(seen_count == 1 && is_ping(&seen[0]));
     end();
 }
 
@@ -544,6 +576,19 @@ static void what_is_encrypted(void)
     end();
 }
 
+/* In a VM that was seen to speak in the clear, what is none is refused and says why. */
+static void what_is_malformed(void)
+{
+    static uint8_t noise[300], datagram[512];
+
+    begin();
+    memset(noise, 0x99, sizeof noise);
+    send_stream(1, 2, 0, noise, 10);
+    send_udp(1, 2, datagram, make_sealed(datagram, DATAGRAM_DATA, 1, 7, noise, sizeof noise));
+    CU_ASSERT(seen[1].g.refusal != NULL && !seen[1].g.encrypted);
+    end();
+}
+
 /* ---- tcp ---- */
 
 static void send_tcp(bool forth, uint32_t sequence, uint32_t acknowledged, const uint8_t *bytes,
@@ -599,6 +644,10 @@ static void tcp_streams(void)
     send_tcp(true, at + (uint32_t)size, 117, message, size);
     CU_ASSERT_EQUAL(messages(), 2);
     CU_ASSERT(seen[5].g.again && !seen[6].g.again && !seen[6].g.encrypted);
+    shake_hands(); /* its segments came again: nothing begins anew */
+    CU_ASSERT(seen[7].g.again && seen[8].g.again && seen[9].g.again);
+    send_tcp(true, at + 2 * (uint32_t)size, 117, message, size);
+    CU_ASSERT_EQUAL(messages(), 3);
     end();
 }
 
@@ -633,17 +682,6 @@ static void tcp_streams_encrypted(void)
 }
 
 /* ---- filters ---- */
-
-static bool passes(int (*add)(struct sniff_filter *, const char *, struct failure *),
-                   const char *text)
-{
-    struct sniff_filter filter = {.host_count = 0};
-    struct failure why;
-
-    CU_ASSERT_EQUAL(add(&filter, text, &why), 0);
-    seen[0].g.frames = seen[0].frames;
-    return sniff_filter_passes(&filter, &seen[0].g);
-}
 
 static void filters(void)
 {
@@ -694,6 +732,7 @@ static const struct test_case CASES[] = {
     {"cooked forms", cooked_forms},
     {"loopback and raw", loopback_and_raw},
     {"ip6 with extensions", ip6_with_extensions},
+    {"udp shorter than ip", udp_shorter_than_ip},
     {"later fragments are passed over", later_fragments_are_passed_over},
     {"what the kernel cuts", what_the_kernel_cuts},
     {"foreign datagrams", foreign_datagrams},
@@ -705,6 +744,7 @@ static const struct test_case CASES[] = {
     {"streams are taken up again", streams_are_taken_up_again},
     {"nonsense in a stream", nonsense_in_a_stream},
     {"what is encrypted", what_is_encrypted},
+    {"what is malformed", what_is_malformed},
     {"tcp streams", tcp_streams},
     {"tcp streams begun before", tcp_streams_begun_before},
     {"tcp streams encrypted", tcp_streams_encrypted},
