@@ -7,7 +7,7 @@
 set -u
 arch=$1
 root=$2
-packages=(libsodium-dev libev-dev libinih-dev libcunit1-dev)
+packages=(libsodium-dev libev-dev libinih-dev libpcap0.8-dev libcunit1-dev)
 
 foreign_apt() { # apt-get or apt-cache, its words
     local program=$1
@@ -17,10 +17,12 @@ foreign_apt() { # apt-get or apt-cache, its words
         -o Dir::Cache="$root/apt/cache" -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
-# The shared libraries that the -dev packages are for: their names end in a number, and maybe more.
+# The shared libraries that the -dev packages are for, and those that they need in turn; the C library
+# is there already.
 runtime_packages() {
-    foreign_apt apt-cache depends "${packages[@]}" |
-        sed -En 's/^ *Depends: (lib(sodium|ev|inih|cunit)[0-9].*)$/\1/p'
+    foreign_apt apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+        --no-replaces --no-enhances "${packages[@]}" |
+        grep -E '^lib[a-z0-9.+-]*$' | grep -vE -- '-dev$|^libc6|^libcrypt1$|^libgcc|^libelogind' | sort -u
 }
 
 unpack() {
@@ -33,6 +35,8 @@ unpack() {
     for package in *.deb; do
         dpkg -x "$package" "$root" || return
     done
+    # some lie in /lib still: the linker and the loader are told of one folder
+    [ ! -d "$root/lib" ] || cp -a "$root/lib/." "$root/usr/lib"
 }
 
 [ -e "$root/complete" ] && exit 0
