@@ -37,6 +37,7 @@ struct covey_session {
     uint8_t *content;
     struct cursor changes; /* in the content */
     uint32_t left;         /* changes not yet taken; a roster is one */
+    uint64_t first;        /* the number of the first of them */
     bool roster;
     int ended;
     char why[256];
@@ -85,8 +86,7 @@ static void answer_read(struct covey_session *s, size_t size)
         s->left = 1;
     else
         end(s, COVEY_EPROTO, "the daemon's answer makes no sense");
-    if (s->roster && s->left > 0)
-        s->view.number = first - 1;
+    s->first = first;
 }
 
 static void tell(struct covey_session *s, uint64_t number)
@@ -102,7 +102,7 @@ static void tell(struct covey_session *s, uint64_t number)
 static void tell_all(struct covey_session *s)
 {
     for (uint32_t i = 0; i < s->left; i++)
-        tell(s, s->view.number + 1 + i);
+        tell(s, s->first + i);
     if (s->ended != 0)
         tell(s, 0);
 }
@@ -215,7 +215,7 @@ static int view_take(struct covey_session *s)
 
     if (error != COVEY_OK)
         return error;
-    s->view.number++;
+    s->view.number = s->first++;
     s->left--;
     if (s->left > 0)
         return COVEY_OK;

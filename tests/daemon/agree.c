@@ -109,6 +109,8 @@ static void the_slow_catch_up(covey_t *a, covey_t *b)
     struct covey_view first, view;
     bool in_turn = true;
     int error = COVEY_OK;
+    uint64_t number = 0;
+    covey_msg_t *msg;
 
     covey_session_join(a, "slow", &sa);
     covey_session_view(sa, &first);
@@ -121,6 +123,13 @@ static void the_slow_catch_up(covey_t *a, covey_t *b)
     for (int i = 0; i < 40; i++)
         error |= covey_session_join(b, "slow", &sb) | covey_session_leave(&sb);
     error |= covey_session_join(b, "slow", &sb);
+    check("a message comes for them",
+          covey_session_notify(sa, TAG) == COVEY_OK &&
+              covey_recv(a, COVEY_ANY_TASK, TAG, 10 * SECOND, &msg) == COVEY_OK &&
+              covey_unpack_uint64(msg, &number, 1, 1) == COVEY_OK && number == first.number + 101);
+    covey_msg_free(msg);
+    check("a view stays until the next is taken",
+          covey_session_view(sa, &view) == COVEY_OK && view.number == first.number + 20);
     check("of eighty-one, the whole", covey_session_next(sa, 10 * SECOND, &view) == COVEY_OK &&
                                           view.change == COVEY_VIEW_ROSTER && view.count == 2 &&
                                           view.number == first.number + 101);
