@@ -7,6 +7,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Sanitizers keep what is freed, and much about it: there memory says nothing. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define CENSUS_MEMORY false
+#else
+#define CENSUS_MEMORY true
+#endif
+
 struct census {
     long rss_kib;
     long pss_kib;

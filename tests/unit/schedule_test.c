@@ -291,8 +291,8 @@ static void the_proof_sees_one_too_many(void)
                 (s->syncs[at].after == sync.after && s->syncs[at].before < sync.before)))
             at++;
         struct schedule_sync *more = calloc(s->sync_count + 1, sizeof *more);
-        memcpy(more, s->syncs, sizeof *more * at);
-        memcpy(more + at + 1, s->syncs + at, sizeof *more * (s->sync_count - at));
+        for (size_t k = 0; k < s->sync_count; k++)
+            more[k < at ? k : k + 1] = s->syncs[k];
         more[at] = sync;
         free(s->syncs);
         s->syncs = more;
