@@ -42,7 +42,8 @@ static struct cast_sim_config seeded(uint64_t seed)
                                 .corrupt_ppm = bad ? below(&random, 20000) : 0,
                                 .delay_us = 20 + below(&random, 2000),
                                 .jitter_us = below(&random, 5000),
-                                .refuse_ppm = below(&random, 2) * 100000,
+                                .refuse_ppm =
+                                    below(&random, 2) * (below(&random, 3) == 0 ? 900000 : 100000),
                                 .encrypt = below(&random, 4) == 0,
                                 .large = below(&random, 3) == 0};
     if (below(&random, 2) == 0) {
