@@ -369,8 +369,11 @@ int covey_session_leave(covey_session_t **session)
     struct covey_session *s = *session;
     struct covey *vm = s->vm;
     *session = NULL;
-    int error = simple_call(s, COMMAND_VIEW_LEAVE, NULL, NULL);
     struct call call = call_begin(vm);
+    s->notifies = false; /* of one's own leaving */
+    call_end(vm, &call, COVEY_OK);
+    int error = simple_call(s, COMMAND_VIEW_LEAVE, NULL, NULL);
+    call = call_begin(vm);
     session_unlink(s);
     session_free(s);
     /* who was excluded has left already */
