@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (t.host_count <= RANKS_MAX && t.node_count <= 2 * RANKS_MAX)
             schedule(&t);
     } else {
-        REQUIRE(error[0] != '\0' && memchr(error, '\n', sizeof error) == NULL);
+        REQUIRE(error[0] != '\0' && strchr(error, '\n') == NULL);
     }
     topology_destroy(&t);
     return 0;
