@@ -549,6 +549,8 @@ uint64_t node_step(struct node *node, uint64_t now_us)
     node_release_behind(node, now_us);
     peers_due = step_peers(node, now_us);
     node->due_us = earlier(member_due, peers_due);
+    if (node->due_us < now_us)
+        node->due_us = now_us; /* what is overdue now does not make this process late before */
     return node->due_us;
 }
 

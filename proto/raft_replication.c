@@ -310,9 +310,9 @@ static uint64_t peer_deadline(const struct raft *r, const struct raft_peer *peer
     uint64_t due_us = peer->sent_us + r->config.heartbeat_us;
     uint64_t again_us = peer->progress_us + 2 * r->config.heartbeat_us;
 
-    if (peer->probing)
-        return peer->pause_us;
-    if (peer->match + 1 < peer->next && again_us < due_us)
+    if (peer->probing && r->now_us < peer->pause_us)
+        return peer->pause_us; /* after that there may be nothing to send but the next heartbeat */
+    if (!peer->probing && peer->match + 1 < peer->next && again_us < due_us)
         return again_us;
     return due_us;
 }

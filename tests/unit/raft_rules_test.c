@@ -200,6 +200,21 @@ static void old_terms_are_not_counted(void)
     raft_destroy(r);
 }
 
+/* A refusal that leaves nothing to be sent is no work: the next heartbeat is. A deadline that is
+ * always past looks like a process that stood still. */
+static void no_work_is_not_due_at_once(void)
+{
+    struct witness w;
+    struct raft *r = create_leader(&w, (struct entries){{2}, 0, 1}, 1);
+    struct raft_message m = {.kind = RAFT_APPEND_REPLY, .term = 3, .index = 3};
+
+    agree(r, 3, 3);
+    CU_ASSERT(raft_step(r, 2 * ELECTION_US) > 2 * ELECTION_US);
+    give(r, &m, 1, 2 * ELECTION_US);
+    CU_ASSERT(raft_step(r, 2 * ELECTION_US) > 2 * ELECTION_US);
+    raft_destroy(r);
+}
+
 /* Figure 2: entries behind the last one that is known to agree may be wrong, whatever is
  * committed elsewhere. */
 static void commit_ends_where_agreement_ends(void)
@@ -365,6 +380,7 @@ static void kinds_have_names(void)
 
 static const struct test_case CASES[] = {
     {"old terms are not counted", old_terms_are_not_counted},
+    {"no work is not due at once", no_work_is_not_due_at_once},
     {"commit ends where agreement ends", commit_ends_where_agreement_ends},
     {"members change after the own term began", members_change_after_the_own_term_began},
     {"configurations come and go with their entries",
