@@ -123,6 +123,7 @@ static void the_slow_catch_up(covey_t *a, covey_t *b)
     for (int i = 0; i < 40; i++)
         error |= covey_session_join(b, "slow", &sb) | covey_session_leave(&sb);
     error |= covey_session_join(b, "slow", &sb);
+    check("eighty-one more", error == COVEY_OK);
     check("a message comes for them",
           covey_session_notify(sa, TAG) == COVEY_OK &&
               covey_recv(a, COVEY_ANY_TASK, TAG, 10 * SECOND, &msg) == COVEY_OK &&
