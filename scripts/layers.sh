@@ -8,7 +8,7 @@
 #   apps     an app includes its own folder, headers directly in apps/, and covey.h
 #   ev.h     stands in daemon/loop.c alone: all others see daemon/loop.h
 #   socket() is called by files that are links or make them: never by proto, tools or apps, but for
-#            the raw sockets that covey bench compares with (tools/bench/raw.c)
+#            the raw sockets that covey bench compares with (tools/bench/raw*.c)
 #   ntohl()  and its kin stand in proto/cursor alone, and where socket addresses are made
 #
 # Prints each breach as FILE:LINE: words; the exit status is 0 when there is none.
@@ -78,10 +78,10 @@ awk '
             breach("an engine has no sockets, clocks or threads")
     }
     code ~ /(^|[^a-z_0-9])(ntoh[sl]|hton[sl]|(be|le)(16|32|64)toh|hto(be|le)(16|32|64)) *\(/ &&
-        FILENAME !~ /^proto\/cursor\.[ch]$|^(lib|daemon)\/(sockaddr|candidate|udp|link_tcp)\.[ch]$/ {
+        FILENAME !~ /^proto\/cursor\.[ch]$|^tools\/bench\/raw_ether\.c$|^(lib|daemon)\/(sockaddr|candidate|udp|link_tcp)\.[ch]$/ {
         breach("only proto/cursor and socket addresses may turn byte order")
     }
-    code ~ /(^|[^a-z_0-9])(socket|socketpair|accept4?) *\(/ && FILENAME !~ /^(lib|daemon)\/|^tools\/bench\/raw\.c$/ {
+    code ~ /(^|[^a-z_0-9])(socket|socketpair|accept4?) *\(/ && FILENAME !~ /^(lib|daemon)\/|^tools\/bench\/raw(_ether)?\.c$/ {
         breach("only links and what starts them may make sockets")
     }
     FILENAME ~ /^proto\// &&

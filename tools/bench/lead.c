@@ -79,7 +79,11 @@ static const enum raw_kind *raw_kinds(const struct party *party)
     static const enum raw_kind memory[] = {RAW_FUTEX, RAW_FUTEX_SPIN, RAW_COPY, RAW_UNIX, RAW_NONE};
     static const enum raw_kind stream[] = {RAW_TCP, RAW_TCP_SPIN, RAW_NONE};
     static const enum raw_kind both[] = {RAW_UDP, RAW_UDP_SPIN, RAW_TCP, RAW_TCP_SPIN, RAW_NONE};
+    static const enum raw_kind frames[] = {RAW_ETHER, RAW_ETHER_SPIN, RAW_TCP, RAW_TCP_SPIN,
+                                           RAW_NONE};
     int route = covey_route(party->vm, party->plan.peers[0]);
+    if (route == COVEY_ROUTE_ETHER)
+        return frames;
     if (route == COVEY_ROUTE_SHM)
         return memory;
     return route == COVEY_ROUTE_TCP ? stream : both;
@@ -291,7 +295,7 @@ static bool fits(const struct party *party, enum raw_kind kind, size_t size)
         return true;
     if (!party->raws[kind])
         return false;
-    if (raw_is_datagram(kind) && size > RAW_DATAGRAM_MAX)
+    if (!raw_fits(kind, size))
         return false;
     if (kind == RAW_COPY)
         return has_two_ends(party);

@@ -6,7 +6,7 @@
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
  *   spawn.c   starting tasks                 wire.c     Covey's messages
- *   raw.c raw_shm.c   the programs to compare with
+ *   raw.c raw_*.c     the programs to compare with
  *
  * Both ends of a raw program are the two tasks themselves: the same processes on the same
  * processors, which run now Covey and now the other.

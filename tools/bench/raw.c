@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "tools/bench/clock.h"
+#include "tools/bench/raw_ether.h"
 #include "tools/bench/raw_shm.h"
 
 #define WAIT_S 10
@@ -23,18 +24,21 @@ struct raw {
     int listener, fd; /* -1: none */
     uint64_t spin_ns;
     struct raw_shm *shm;
+    struct raw_ether *ether;
 };
 
 const char *raw_name(enum raw_kind kind)
 {
-    static const char *const names[RAW_KINDS] = {
-        "covey", "futex", "futex-spin", "copies", "unix", "udp", "udp-spin", "tcp", "tcp-spin"};
+    static const char *const names[RAW_KINDS] = {"covey",    "futex", "futex-spin", "copies",
+                                                 "unix",     "udp",   "udp-spin",   "tcp",
+                                                 "tcp-spin", "ether", "ether-spin"};
     return names[kind];
 }
 
 bool raw_spins(enum raw_kind kind)
 {
-    return kind == RAW_FUTEX_SPIN || kind == RAW_UDP_SPIN || kind == RAW_TCP_SPIN;
+    return kind == RAW_FUTEX_SPIN || kind == RAW_UDP_SPIN || kind == RAW_TCP_SPIN ||
+           kind == RAW_ETHER_SPIN;
 }
 
 bool raw_is_datagram(enum raw_kind kind)
@@ -42,9 +46,21 @@ bool raw_is_datagram(enum raw_kind kind)
     return kind == RAW_UDP || kind == RAW_UDP_SPIN;
 }
 
+static bool in_frames(enum raw_kind kind)
+{
+    return kind == RAW_ETHER || kind == RAW_ETHER_SPIN;
+}
+
 bool raw_is_single(enum raw_kind kind)
 {
-    return raw_is_datagram(kind) || kind == RAW_FUTEX || kind == RAW_FUTEX_SPIN;
+    return raw_is_datagram(kind) || in_frames(kind) || kind == RAW_FUTEX || kind == RAW_FUTEX_SPIN;
+}
+
+bool raw_fits(enum raw_kind kind, size_t size)
+{
+    if (in_frames(kind))
+        return size <= RAW_ETHER_MAX;
+    return !raw_is_datagram(kind) || size <= RAW_DATAGRAM_MAX;
 }
 
 static bool in_memory(enum raw_kind kind)
@@ -72,6 +88,7 @@ void raw_close(struct raw *raw)
     if (raw->fd >= 0)
         close(raw->fd);
     raw_shm_close(raw->shm);
+    raw_ether_close(raw->ether);
     free(raw);
     errno = error;
 }
@@ -188,6 +205,10 @@ struct raw *raw_listen(enum raw_kind kind, const char *address, size_t bytes_max
         return NULL;
     if (kind == RAW_UNIX)
         return kept_if(raw, unix_listen(raw, endpoint) == 0);
+    if (in_frames(kind)) {
+        raw->ether = raw_ether_listen(address, kind, endpoint, RAW_ENDPOINT_BYTES);
+        return kept_if(raw, raw->ether != NULL);
+    }
     if (!in_memory(kind))
         return kept_if(raw, inet_listen(raw, address, endpoint) == 0);
     raw->shm = raw_shm_open(bytes_max, NULL);
@@ -204,6 +225,10 @@ struct raw *raw_connect(enum raw_kind kind, size_t bytes_max, const char *endpoi
     if (in_memory(kind)) {
         raw->shm = raw_shm_open(bytes_max, endpoint);
         return kept_if(raw, raw->shm != NULL);
+    }
+    if (in_frames(kind)) {
+        raw->ether = raw_ether_connect(endpoint, kind);
+        return kept_if(raw, raw->ether != NULL);
     }
     int failed = kind == RAW_UNIX ? unix_connect(raw, endpoint) : inet_connect(raw, endpoint);
     return kept_if(raw, !failed && prepare(raw) == 0);
@@ -227,6 +252,8 @@ int raw_accept(struct raw *raw)
     const struct timeval limit = {.tv_sec = WAIT_S};
     if (in_memory(raw->kind))
         return 0;
+    if (raw->ether)
+        return raw_ether_accept(raw->ether);
     if (raw_is_datagram(raw->kind))
         return udp_accept(raw);
     setsockopt(raw->listener, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -242,6 +269,8 @@ int raw_send(struct raw *raw, const void *bytes, size_t size)
         raw_shm_copy_in(raw->shm, bytes, size);
     if (raw->shm)
         return raw->kind == RAW_COPY ? 0 : raw_shm_send(raw->shm, bytes, size);
+    if (raw->ether)
+        return raw_ether_send(raw->ether, bytes, size);
     for (const char *at = bytes; size > 0;) {
         ssize_t n = send(raw->fd, at, size, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
@@ -273,6 +302,8 @@ int raw_receive(struct raw *raw, void *bytes, size_t size)
         raw_shm_copy_out(raw->shm, bytes, size);
     if (raw->shm)
         return raw->kind == RAW_COPY ? 0 : raw_shm_receive(raw->shm, bytes, size, raw->spin_ns);
+    if (raw->ether)
+        return raw_ether_receive(raw->ether, bytes, size, raw->spin_ns);
     for (char *at = bytes; size > 0;) {
         ssize_t n = receive_some(raw, at, size);
         if (n == 0)

@@ -20,10 +20,12 @@ enum raw_kind {
     RAW_UDP_SPIN = 6,
     RAW_TCP = 7,
     RAW_TCP_SPIN = 8,
-    RAW_KINDS = 9
+    RAW_ETHER = 9, /* frames over a packet socket, each sent by itself */
+    RAW_ETHER_SPIN = 10,
+    RAW_KINDS = 11
 };
 
-enum { RAW_ENDPOINT_BYTES = 128, RAW_DATAGRAM_MAX = 1400 };
+enum { RAW_ENDPOINT_BYTES = 128, RAW_DATAGRAM_MAX = 1400, RAW_ETHER_MAX = 1024 * 1024 };
 
 struct raw;
 
@@ -33,8 +35,12 @@ const char *raw_name(enum raw_kind kind);
 /* Whether its receivers look before they sleep. */
 bool raw_spins(enum raw_kind kind);
 
-/* Whether its messages are datagrams, of at most RAW_DATAGRAM_MAX bytes. */
+/* Whether its messages are datagrams. */
 bool raw_is_datagram(enum raw_kind kind);
+
+/* Whether a message of that size can be sent: a datagram, or frames for which the receiver has
+ * room. */
+bool raw_fits(enum raw_kind kind, size_t size);
 
 /* Whether it moves one message at a time, so that a stream of them is none. */
 bool raw_is_single(enum raw_kind kind);
