@@ -219,6 +219,7 @@ struct covey {
     unsigned waiting;    /* threads inside wait_until() */
     uint64_t waits;      /* counts calls of it */
     unsigned long_waits; /* in a row */
+    bool crowded;        /* somebody else wanted this processor when the task last spun */
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;

@@ -29,7 +29,7 @@
 #define SHORT_US 100      /* a wait that spinning at both ends would shorten to less than SPIN_US */
 #define LONG_WAITS_MAX 4  /* after so many longer ones only every 16th wait spins */
 #define YIELD_US 2        /* when others ran for longer, the processor is theirs */
-#define RING_LOOKS 64     /* at links in memory, between two at descriptors */
+#define RING_LOOKS 256    /* at links in memory, between two at descriptors */
 #define RING_TURNS 16     /* so many waits may end by a look at links in memory alone */
 #define NAP_US 1000       /* of the progress thread, with something under way */
 #define LONG_NAP_US 16000 /* with nothing */
@@ -150,11 +150,13 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
 }
 
 /* Looks at the links in memory alone, which costs no system call; true when what is waited for
- * came. *moved: something did. */
+ * came. *moved: something did. Where others wanted this processor last time, perhaps the task that
+ * is waited for, one look is enough. */
 static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context, bool *moved)
 {
     bool came = false;
-    for (int i = 0; i < RING_LOOKS && vm->looked_count > 0 && !came; i++) {
+    int looks = vm->crowded ? 1 : RING_LOOKS;
+    for (int i = 0; i < looks && vm->looked_count > 0 && !came; i++) {
         if (conn_poll_all(vm)) {
             *moved = true;
             came = done(context);
@@ -180,8 +182,8 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
     while (!came && !taken && vm->lost == 0 && now_us < end_us && now_us < deadline_us) {
         bool moved = false;
         came = spin_on_rings(vm, done, context, &moved);
-        taken = !came && give_way();
         if (!came) {
+            vm->crowded = taken = give_way();
             wait_poll(vm);
             came = done(context);
         }
