@@ -190,7 +190,7 @@ check: ## install what tests need, build, run every suite (SUITES="tests/unit/x_
 
 # suites that are programs alone need no programs of ours
 suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all) tests
-	@BUILD=$(BUILD) scripts/check.sh $(SUITES)
+	@BUILD=$(BUILD) SANITIZE="$(SANITIZE)" scripts/check.sh $(SUITES)
 
 tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) ## build the test programs without running them
 
