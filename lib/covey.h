@@ -664,6 +664,20 @@ int covey_learn(covey_t *vm, const char *series, uint64_t number, int64_t timeou
  * UINT64_MAX the whole series, as if it had never been. Errors: EINVAL, EHOSTFAIL, EDAEMON. */
 int covey_forget(covey_t *vm, const char *series, uint64_t below);
 
+enum covey_held_kind { COVEY_HELD_LOCK = 1, COVEY_HELD_TOKEN = 2, COVEY_HELD_RENDEZVOUS = 3 };
+
+struct covey_held {
+    int32_t kind; /* enum covey_held_kind */
+    char name[64];
+    covey_tid_t holder; /* 0: nobody */
+    uint64_t number;    /* of the last grant; of a rendezvous: how many are to meet */
+    int32_t waiting;    /* tasks */
+};
+
+/* All locks, tokens and meetings of the VM; sets *list (free with covey_free(); NULL when there is
+ * none) and returns their number. Errors: EINVAL, ENOMEM, EDAEMON. */
+int covey_held(covey_t *vm, struct covey_held **list);
+
 /* ---- Events ------------------------------------------------------------------------------ */
 
 enum covey_event {

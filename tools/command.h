@@ -26,6 +26,7 @@ struct command {
     ROW(remove)                                                                                    \
     ROW(hosts)                                                                                     \
     ROW(ps)                                                                                        \
+    ROW(locks)                                                                                     \
     ROW(run)                                                                                       \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \

@@ -11,10 +11,14 @@ mkdir -p "$dir/.config/covey"
 echo "fault = loss=0.05" >>"$dir/fast.conf"
 cp "$dir/fast.conf" "$dir/.config/covey/covey.conf" # of the hosts that are added
 
+is_shown() { COVEY_SOCKET=$(socket_of h1) covey locks | grep -qE '^token +baton +'; }
+
 token() {
     : >"$dir/log"
     cat "$dir"/run/covey/*/*.log | grep -q 'faults of what is sent: loss=0.05' || return 1
-    COVEY_SOCKET=$(socket_of h1) "$BUILD/tests/chaos/token" $passes "$dir/log" "$@"
+    COVEY_SOCKET=$(socket_of h1) "$BUILD/tests/chaos/token" $passes "$dir/log" "$@" &
+    within 10 is_shown || return 1
+    wait $!
 }
 
 # The first daemon leads: its tasks die with it, and another voter goes on with the token.

@@ -238,7 +238,8 @@ test_stats() {
 }
 
 test_ps_empty() {
-    covey_is 0 ps && out_lines 1 && covey_is 0 ps --json && out_is '[]'
+    covey_is 0 ps && out_lines 1 && covey_is 0 ps --json && out_is '[]' &&
+        covey_is 0 locks && out_lines 1 && covey_is 0 locks --json && out_is '[]'
 }
 
 # ---- Running --------------------------------------------------------------------------------
@@ -537,7 +538,7 @@ check "hosts: a table" test_hosts
 check "hosts: JSON" test_hosts_json
 check "hosts: one that is silent" test_hosts_silent
 check "stats" test_stats
-check "ps: nothing runs" test_ps_empty
+check "ps, locks: nothing runs" test_ps_empty
 check "run: eight tasks" test_run
 check "run: on named hosts and on each" test_run_places
 check "run: exit statuses" test_run_status
