@@ -49,6 +49,7 @@ struct link_ether {
     bool pong_due, touched; /* touched: packets came since it was stepped */
     uint8_t send_key[AUTH_KEY_BYTES], receive_key[AUTH_KEY_BYTES];
     uint64_t number, control_number;
+    uint64_t control_heard; /* behind the last number of a PING or PONG that came */
     struct auth_replay seen;
     uint64_t ping_us, ping_wait_us; /* the opener's next PING, UINT64_MAX: none */
 };
@@ -163,18 +164,27 @@ static void on_heard(struct link_ether *l)
     l->ping_us = UINT64_MAX;
 }
 
-/* A datagram of this link's session; nothing changes unless it is authentic and, if data, new. */
+/* Whether a datagram of that number came before. Of PINGs and PONGs, what one overtook is old. */
+static bool is_old(const struct link_ether *l, uint64_t number)
+{
+    if (number & DATAGRAM_CONTROL_NUMBER)
+        return number < l->control_heard;
+    return auth_replay_seen(&l->seen, number);
+}
+
+/* A datagram of this link's session; nothing changes unless it is authentic and new. */
 static bool on_datagram(struct link_ether *l, struct datagram *d, uint64_t now_us)
 {
     bool control = (d->number & DATAGRAM_CONTROL_NUMBER) != 0;
     if (control != (d->kind != DATAGRAM_DATA))
         return false;
-    if ((!control && auth_replay_seen(&l->seen, d->number)) || !unseal(l, d))
+    if (is_old(l, d->number) || !unseal(l, d))
         return false;
     on_heard(l);
     l->touched = true;
     if (control) {
-        l->pong_due = d->kind == DATAGRAM_PING;
+        l->control_heard = d->number + 1;
+        l->pong_due |= d->kind == DATAGRAM_PING;
         return true;
     }
     auth_replay_mark(&l->seen, d->number);

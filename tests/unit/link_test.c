@@ -340,25 +340,28 @@ static bool progress_ether(struct pair *p)
     return true;
 }
 
+/* The end `i` of a link, over a packet socket of its own. */
+static void ether_end(struct pair *p, uint32_t i, int fd, const struct address *to, bool encrypt)
+{
+    const char *why;
+    struct ether_way way = {
+        .to = *to, .channel = 0x40002 - i, .secret = {.encrypt = encrypt}, .opener = i == 0};
+    memcpy(way.nonce, the_nonce, sizeof way.nonce);
+    memcpy(way.secret.key, the_key, sizeof the_key);
+    p->port[i] = ether_port_create(fd, 7, 0x40001 + i, &why);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p->port[i]);
+    p->link[i] = link_ether_create(p->port[i], &way);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[i]);
+}
+
 /* Two ports, a link between them, and a wire that loses frames. */
 static void ether_join(struct pair *p, int mtu, uint32_t loss_ppm, bool encrypt)
 {
     int fds[2];
     struct address at[2];
     CU_ASSERT_EQUAL_FATAL(veth_open(mtu, ETHER_TYPE_DEFAULT, loss_ppm, fds, at), 0);
-    for (uint32_t i = 0; i < 2; i++) {
-        const char *why;
-        struct ether_way way = {.to = at[1 - i],
-                                .channel = 0x40002 - i,
-                                .secret = {.encrypt = encrypt},
-                                .opener = i == 0};
-        memcpy(way.nonce, the_nonce, sizeof way.nonce);
-        memcpy(way.secret.key, the_key, sizeof the_key);
-        p->port[i] = ether_port_create(fds[i], 7, 0x40001 + i, &why);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(p->port[i]);
-        p->link[i] = link_ether_create(p->port[i], &way);
-        CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[i]);
-    }
+    for (uint32_t i = 0; i < 2; i++)
+        ether_end(p, i, fds[i], &at[1 - i], encrypt);
 }
 
 static void open_ether_as(struct pair *p, int mtu, uint32_t loss_ppm, bool encrypt)
@@ -1229,6 +1232,202 @@ static void damage_of_the_rings_breaks_the_link(void)
 
 static size_t descriptors_at_start;
 
+/* ---- ether: who is on the wire --------------------------------------------------------------- */
+
+enum { FRAME_MAX = 2048, BODY_AT = ETHER_LINK_BYTES + ETHER_HEADER_BYTES, CHANNEL_AT = 18 };
+
+/* Two ends, each on a wire of its own; `wire` are the far ends of the wires: frames pass between
+ * them only as the test wants. */
+struct middle {
+    struct pair p;
+    int wire[2];
+};
+
+struct caught {
+    uint8_t bytes[FRAME_MAX];
+    size_t size;
+};
+
+static struct middle middle_open(bool encrypt)
+{
+    struct middle m = {.p = {.doorbell = {-1, -1}}};
+    for (uint32_t i = 0; i < 2; i++) {
+        int fds[2];
+        struct address at[2];
+        CU_ASSERT_EQUAL_FATAL(veth_open(1500, ETHER_TYPE_DEFAULT, 0, fds, at), 0);
+        m.wire[i] = fds[1];
+        ether_end(&m.p, i, fds[0], &at[1], encrypt);
+    }
+    return m;
+}
+
+static void middle_close(struct middle *m)
+{
+    pair_close(&m->p);
+    close(m->wire[0]);
+    close(m->wire[1]);
+}
+
+/* What end `i` has due goes out; its next frame on the wire is caught; false: none. */
+static bool catch_frame(struct middle *m, int i, struct caught *f)
+{
+    struct link *link = m->p.link[i];
+    link->ops->step(link, clock_us() + 3000); /* an acknowledgement does not wait */
+    ssize_t n = recv(m->wire[i], f->bytes, sizeof f->bytes, MSG_DONTWAIT);
+    f->size = n > 0 ? (size_t)n : 0;
+    return n > 0;
+}
+
+static void put_before(struct middle *m, int i, const struct caught *f)
+{
+    CU_ASSERT_EQUAL(send(m->wire[i], f->bytes, f->size, 0), (ssize_t)f->size);
+    ether_port_receive(m->p.port[i]);
+}
+
+/* Lets pass what both have to say until they have said all. */
+static void let_pass(struct middle *m)
+{
+    struct caught f;
+    for (bool passed = true; passed;) {
+        passed = false;
+        for (int i = 0; i < 2; i++) {
+            while (catch_frame(m, i, &f)) {
+                put_before(m, 1 - i, &f);
+                passed = true;
+            }
+        }
+    }
+}
+
+static void say(struct middle *m, int i, const char *text)
+{
+    const struct iovec iov = {(void *)(uintptr_t)text, strlen(text)};
+    struct link *link = m->p.link[i];
+    CU_ASSERT_EQUAL(link->ops->send(link, &iov, 1), (ssize_t)iov.iov_len);
+}
+
+/* Whether end `i` gives exactly this text now. */
+static bool hears(struct middle *m, int i, const char *text)
+{
+    char bytes[64];
+    struct link *link = m->p.link[i];
+    ssize_t n = link->ops->recv(link, bytes, sizeof bytes);
+    return n == (ssize_t)strlen(text) && memcmp(bytes, text, (size_t)n) == 0;
+}
+
+/* That frames so far did nothing to end 1: no bytes, no end, and it does not answer. */
+static bool untouched(struct middle *m)
+{
+    struct caught f;
+    return hears(m, 1, "") && !catch_frame(m, 1, &f);
+}
+
+/* Every shorter frame, with the size in its head as it was and as it is. */
+static void put_truncated(struct middle *m, const struct caught *whole)
+{
+    for (size_t size = ETHER_LINK_BYTES; size < whole->size; size++) {
+        struct caught f = *whole;
+        f.size = size;
+        put_before(m, 1, &f);
+        if (size <= BODY_AT)
+            continue;
+        f.bytes[ETHER_LINK_BYTES + 2] = (uint8_t)((size - BODY_AT) >> 8);
+        f.bytes[ETHER_LINK_BYTES + 3] = (uint8_t)(size - BODY_AT);
+        put_before(m, 1, &f);
+    }
+}
+
+/* Each bit behind the addresses turned over: head, number, body, tag. */
+static void put_forged(struct middle *m, const struct caught *whole)
+{
+    for (size_t bit = ETHER_LINK_BYTES * 8; bit < whole->size * 8; bit++) {
+        struct caught f = *whole;
+        f.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        put_before(m, 1, &f);
+    }
+}
+
+/* What end 1 said itself comes back to it, with its own channel. */
+static void put_reflected(struct middle *m, const struct caught *own)
+{
+    struct caught f = *own;
+    f.bytes[CHANNEL_AT + 3] = 2;
+    put_before(m, 1, &f);
+}
+
+/* Nothing that is made of the opener's first PING opens the link but itself. */
+static void strangers_open_nothing(struct middle *m, struct caught *ping, struct caught *pong)
+{
+    CU_ASSERT_TRUE_FATAL(catch_frame(m, 0, ping));
+    put_truncated(m, ping);
+    put_forged(m, ping);
+    CU_ASSERT_TRUE(untouched(m));
+    CU_ASSERT_EQUAL(m->p.link[1]->ops->ready(m->p.link[1]), 0);
+    put_before(m, 1, ping);
+    CU_ASSERT_TRUE_FATAL(catch_frame(m, 1, pong));
+    CU_ASSERT_EQUAL(m->p.link[1]->ops->ready(m->p.link[1]), 1);
+    put_before(m, 0, pong);
+    CU_ASSERT_EQUAL(m->p.link[0]->ops->ready(m->p.link[0]), 1);
+}
+
+/* Nor does it bring bytes, answers or acknowledgements. */
+static void strangers_bring_nothing(struct middle *m, const struct caught *ping,
+                                    const struct caught *pong, struct caught *first)
+{
+    say(m, 0, "first");
+    CU_ASSERT_TRUE_FATAL(catch_frame(m, 0, first));
+    put_truncated(m, first);
+    put_forged(m, first);
+    put_reflected(m, pong);
+    put_before(m, 1, ping); /* again */
+    CU_ASSERT_TRUE(untouched(m));
+    CU_ASSERT_EQUAL(m->p.link[0]->ops->unsent(m->p.link[0]), 5);
+    put_before(m, 1, first);
+    CU_ASSERT_TRUE(hears(m, 1, "first"));
+    let_pass(m);
+    CU_ASSERT_EQUAL(m->p.link[0]->ops->unsent(m->p.link[0]), 0);
+}
+
+/* What came once does nothing when it comes again, and the link goes on. */
+static void replays_do_nothing(struct middle *m, const struct caught *ping,
+                               const struct caught *first)
+{
+    struct caught answer;
+    say(m, 1, "answer");
+    CU_ASSERT_TRUE_FATAL(catch_frame(m, 1, &answer));
+    put_reflected(m, &answer);
+    put_before(m, 1, first);
+    put_before(m, 1, ping);
+    CU_ASSERT_TRUE(untouched(m));
+    put_before(m, 0, &answer);
+    CU_ASSERT_TRUE(hears(m, 0, "answer"));
+    put_before(m, 0, &answer);
+    CU_ASSERT_TRUE(hears(m, 0, ""));
+    say(m, 0, "second");
+    let_pass(m);
+    CU_ASSERT_TRUE(hears(m, 1, "second"));
+    CU_ASSERT_EQUAL(m->p.link[0]->ops->unsent(m->p.link[0]), 0);
+    CU_ASSERT_EQUAL(m->p.link[1]->ops->unsent(m->p.link[1]), 0);
+}
+
+static void strangers_change_nothing_as(bool encrypt)
+{
+    struct middle m = middle_open(encrypt);
+    struct caught ping, pong, first;
+    strangers_open_nothing(&m, &ping, &pong);
+    strangers_bring_nothing(&m, &ping, &pong, &first);
+    replays_do_nothing(&m, &ping, &first);
+    middle_close(&m);
+}
+
+static void strangers_change_nothing(void)
+{
+    if (geteuid() != 0)
+        return;
+    strangers_change_nothing_as(false);
+    strangers_change_nothing_as(true);
+}
+
 static void no_descriptor_is_left(void)
 {
     CU_ASSERT_EQUAL(open_descriptors(), descriptors_at_start);
@@ -1262,6 +1461,7 @@ int main(void)
          rings_of_another_format_are_refused_with_the_reason},
         {"shm: what is no doorbell is refused", what_is_no_doorbell_is_refused},
         {"shm: damage of the rings breaks the link", damage_of_the_rings_breaks_the_link},
+        {"ether: forged, replayed and truncated frames change nothing", strangers_change_nothing},
         {"no descriptor is left", no_descriptor_is_left},
     };
     if (auth_init() != 0)
