@@ -275,17 +275,18 @@ static void a_file_that_is_not_there(void)
     CU_ASSERT_STRING_EQUAL(why.text, "cannot read /no/such/covey.conf: No such file or directory");
 }
 
-/* What an ordinary user's daemon makes of the shipped example, owned by `owner` with that mode. */
+/* What an ordinary user's daemon makes of the shipped example, its setting's mark taken away, owned
+ * by `owner` with that mode. */
 static int read_as_user(uid_t owner, mode_t mode, struct failure *why)
 {
-    char path[PATH_BYTES], text[128];
+    char path[PATH_BYTES], *text = file_text("conf/ether.conf");
+    char *setting = strstr(text, "; direct = yes");
     struct conf conf;
     conf_init(&conf);
-    FILE *example = fopen("conf/ether.conf", "r");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(example);
-    text[fread(text, 1, sizeof text - 1, example)] = '\0';
-    fclose(example);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(setting);
+    *setting = ' ';
     write_file(path, text);
+    free(text);
     CU_ASSERT(chown(path, owner, owner) == 0 && chmod(path, mode) == 0);
     CU_ASSERT_EQUAL(seteuid(65534), 0);
     int result = conf_read(&conf, path, why);
@@ -293,6 +294,20 @@ static int read_as_user(uid_t owner, mode_t mode, struct failure *why)
     unlink(path);
     CU_ASSERT(result != 0 || conf.ether.direct);
     return result;
+}
+
+/* They are root's once installed, and any user may name them to a daemon. */
+static void no_example_lets_tasks_have_sockets(void)
+{
+    const char *const examples[] = {"conf/covey.conf", "conf/batch.conf", "conf/firewall.conf",
+                                    "conf/ether.conf"};
+    for (size_t i = 0; i < sizeof examples / sizeof examples[0]; i++) {
+        struct conf conf;
+        struct failure why;
+        conf_init(&conf);
+        CU_ASSERT_EQUAL(conf_read(&conf, examples[i], &why), 0);
+        CU_ASSERT_FALSE(conf.ether.direct);
+    }
 }
 
 static void only_root_lets_tasks_have_sockets(void)
@@ -319,6 +334,7 @@ int main(void)
         {"the manual says what there is", the_manual_says_what_there_is},
         {"bad ones are named", bad_ones_are_named},
         {"a file that is not there", a_file_that_is_not_there},
+        {"no example lets tasks have sockets", no_example_lets_tasks_have_sockets},
         {"only root lets tasks have sockets", only_root_lets_tasks_have_sockets},
     };
     return covey_test_main("conf", cases, sizeof cases / sizeof cases[0]);
