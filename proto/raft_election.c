@@ -181,7 +181,7 @@ void raft_step_election(struct raft *r)
         if (raft_self_is_voter(r))
             pre_campaign(r);
         else
-            raft_arm_election(r);
+            r->election_us = UINT64_MAX; /* whoever makes it a voter is heard, which arms it */
     }
 }
 

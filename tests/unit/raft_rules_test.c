@@ -378,6 +378,20 @@ static void kinds_have_names(void)
     CU_ASSERT_STRING_EQUAL(raft_wire_kind_name(RAFT_TIMEOUT_NOW), "TIMEOUT_NOW");
 }
 
+/* Who was a voter once keeps its engine, and would look up again and again for ever. */
+static void who_has_no_vote_sleeps(void)
+{
+    struct witness w;
+    struct raft *r = create(&w);
+
+    append(r, 2, 0, 0, 1, (struct entries){{1}, 0, 1});
+    CU_ASSERT(raft_step(r, 1) < UINT64_MAX);
+    CU_ASSERT_EQUAL(raft_step(r, 2 * ELECTION_US), UINT64_MAX);
+    append(r, 2, 1, 1, 2, (struct entries){{2}, 3, 1});
+    CU_ASSERT(raft_step(r, 1) < 2 * ELECTION_US);
+    raft_destroy(r);
+}
+
 static const struct test_case CASES[] = {
     {"old terms are not counted", old_terms_are_not_counted},
     {"no work is not due at once", no_work_is_not_due_at_once},
@@ -388,6 +402,7 @@ static const struct test_case CASES[] = {
     {"a conflict skips its term", a_conflict_skips_its_term},
     {"votes", votes},
     {"who hears a leader does not vote", who_hears_a_leader_does_not_vote},
+    {"who has no vote sleeps", who_has_no_vote_sleeps},
     {"snapshots in pieces", snapshots_in_pieces},
     {"kinds have names", kinds_have_names},
 };
