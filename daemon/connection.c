@@ -10,6 +10,7 @@
 #include "daemon/casting.h"
 #include "daemon/exit.h"
 #include "daemon/route.h"
+#include "daemon/services.h"
 
 #define DRAIN_ROUNDS_MAX 64 /* a grandchild may hold the stream and go on writing */
 
@@ -229,7 +230,7 @@ static bool still_blocked(const struct task *task)
     if (!task->blocked.any)
         return false;
     if (task->blocked.by_host && task->blocked.whom == daemon_host(d))
-        return casting_full(d);
+        return casting_full(d) || services_full(d);
     if (task->blocked.by_host)
         return node_queued(d->node, task->blocked.whom) > CONNECTION_QUEUE_MAX / 2;
     const struct task *to = task_find(&d->tasks, task->blocked.whom);

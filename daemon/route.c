@@ -249,7 +249,7 @@ static void hold_back(struct task *task, uint32_t to)
     struct daemon *d = task->daemon;
     uint32_t host = tid_host(to);
     const struct task *receiver = task_find(&d->tasks, to);
-    if (tid_local(to) == 0 && casting_full(d))
+    if (tid_local(to) == 0 && (casting_full(d) || services_full(d)))
         connection_hold(task, true, daemon_host(d));
     else if (host != daemon_host(d) && to != 0) {
         if (node_queued(d->node, host) > CONNECTION_QUEUE_MAX)

@@ -34,6 +34,7 @@
 #define RETRY_US 1000000u
 #define LOOK_US_MAX 32000000u
 #define QUEUE_MAX 65536 /* commands that wait for the leader */
+#define QUEUE_FULL 1024 /* from here on tasks that add to them are not read */
 
 struct services {
     struct daemon *daemon;
@@ -97,8 +98,20 @@ void services_destroy(struct services *s)
 
 /* ---- proposing ---- */
 
+static void session_begin(struct services *s)
+{
+    const struct daemon *d = s->daemon;
+    uint64_t session = s->client.session + 1;
+    if (s->client.session == 0)
+        session = agreement_session_first(node_self(d->node)->incarnation);
+    client_open(&s->client, daemon_host(d), session);
+}
+
+/* A task may be faster than the news of who leads: its command waits. */
 static bool propose(struct services *s, const struct command *command)
 {
+    if (s->client.session == 0)
+        session_begin(s);
     loop_wake(s->daemon->loop);
     return client_put(&s->client, command);
 }
@@ -116,15 +129,6 @@ static void send(struct services *s, const struct command *command)
     route_send_payload(d, FRAME_PROPOSE, tid_make(s->leader, 0), bytes, &c);
 }
 
-static void session_begin(struct services *s)
-{
-    const struct daemon *d = s->daemon;
-    uint64_t session = s->client.session + 1;
-    if (s->client.session == 0)
-        session = agreement_session_first(node_self(d->node)->incarnation);
-    client_open(&s->client, daemon_host(d), session);
-}
-
 /* Tasks that wait learn that the state is lost. */
 static void lost_tell(struct services *s)
 {
@@ -139,16 +143,15 @@ static void lost_tell(struct services *s)
 
 static void follow(struct services *s, uint32_t leader)
 {
-    uint64_t generation = agreement_generation(s->daemon);
+    uint64_t before = s->generation;
     s->leader = leader;
-    if (generation == s->generation) {
-        client_again(&s->client);
+    s->generation = agreement_generation(s->daemon);
+    client_again(&s->client);
+    if (before == s->generation || (before == 0 && s->client.session != 0))
         return;
-    }
-    if (s->client.session != 0)
+    if (before != 0)
         lost_tell(s);
     session_begin(s);
-    s->generation = generation;
 }
 
 void services_settle(struct daemon *d)
@@ -162,19 +165,29 @@ void services_settle(struct daemon *d)
         follow(s, leader);
     if (client_wants_ack(&s->client))
         propose(s, &(struct command){.kind = COMMAND_ACK});
-    if (s->client.unsent != NULL)
-        loop_timer_start(s->retry, RETRY_US);
+    if (s->client.first != NULL && s->client.unsent == s->client.first)
+        loop_timer_start(s->retry, RETRY_US); /* later ones do not put it off */
     while ((next = client_next(&s->client)) != NULL)
         send(s, next);
 }
 
 /* ---- what the leader says ---- */
 
-/* A daemon without tasks that were served sleeps. */
-static void rest(struct services *s)
+static void go_on(struct services *s, bool advanced)
 {
-    if (s->client.first != NULL)
+    if (advanced)
+        loop_timer_start(s->retry, RETRY_US);
+    if (s->client.unsent != NULL)
+        loop_wake(s->daemon->loop);
+}
+
+/* A daemon without tasks that were served sleeps. `advanced`: a command was applied. */
+static void rest(struct services *s, bool advanced)
+{
+    if (s->client.first != NULL) {
+        go_on(s, advanced);
         return;
+    }
     s->look_us = RETRY_US;
     if (s->watching)
         loop_timer_start(s->retry, RETRY_US);
@@ -184,8 +197,10 @@ static void rest(struct services *s)
 
 void services_applied(struct daemon *d, uint64_t session, uint64_t applied)
 {
-    client_applied(&d->services->client, session, applied);
-    rest(d->services);
+    struct client *client = &d->services->client;
+    size_t queued = client->queued;
+    client_applied(client, session, applied);
+    rest(d->services, client->queued < queued);
 }
 
 const char *services_on_applied(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -245,7 +260,10 @@ static void resend_ask(struct services *s)
 void services_event(struct daemon *d, const struct event *event)
 {
     struct services *s = d->services;
-    switch (client_event(&s->client, event)) {
+    size_t queued = s->client.queued;
+    enum client_verdict verdict = client_event(&s->client, event);
+    bool advanced = s->client.queued < queued;
+    switch (verdict) {
     case CLIENT_TAKE:
         event_deliver(s, event);
         break;
@@ -255,7 +273,7 @@ void services_event(struct daemon *d, const struct event *event)
     case CLIENT_OLD:
         break;
     }
-    rest(s);
+    rest(s, advanced);
 }
 
 const char *services_on_event(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -322,6 +340,11 @@ const char *services_on_service(struct daemon *d, uint32_t source, struct cursor
     default:
         return "not for a task to ask";
     }
+}
+
+bool services_full(const struct daemon *d)
+{
+    return d->services->client.queued > QUEUE_FULL;
 }
 
 void services_task_gone(struct daemon *d, const struct task *task)

@@ -21,6 +21,9 @@ route_handler services_on_event;   /* of the leader: for a task here */
 void services_applied(struct daemon *d, uint64_t session, uint64_t applied);
 void services_event(struct daemon *d, const struct event *event);
 
+/* So many commands wait that no task should add to them. */
+bool services_full(const struct daemon *d);
+
 void services_task_gone(struct daemon *d, const struct task *task);
 
 /* Once a round of the loop: sends what is to be proposed to whoever leads now. */

@@ -56,7 +56,7 @@ struct backlogs {
 struct blocked {
     bool any;
     bool by_host;
-    uint32_t whom; /* host index (this one: what waits to be cast) or tid */
+    uint32_t whom; /* host index (this one: what waits to be cast or agreed on) or tid */
 };
 
 struct task {

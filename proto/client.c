@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define ACK_EVERY 64
+#define WINDOW 128 /* commands that may be under way: what is sent again, too, is no more */
 
 struct proposal {
     struct proposal *next;
@@ -65,7 +66,7 @@ bool client_put(struct client *c, const struct command *command)
 const struct command *client_next(struct client *c)
 {
     struct proposal *p = c->unsent;
-    if (p == NULL)
+    if (p == NULL || p->command.number >= c->first->command.number + WINDOW)
         return NULL;
     c->unsent = p->next;
     p->command.taken = c->told = c->taken;

@@ -30,7 +30,8 @@ void client_fini(struct client *c);
 /* Queues a copy of a command: kind, task, request and body are the caller's. False: no memory. */
 bool client_put(struct client *c, const struct command *command);
 
-/* The next command to be sent to the leader, or NULL. Its body lives until it is applied. */
+/* The next command to be sent to the leader; NULL: there is none, or too many are under way until
+ * some are applied. Its body lives until it is applied. */
 const struct command *client_next(struct client *c);
 
 /* Another one leads, or nothing was heard for a while: all that is queued is to be sent again. */

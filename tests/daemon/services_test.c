@@ -1,0 +1,292 @@
+/* links: daemon/services.c proto/client.c proto/command.c proto/cursor.c */
+/*
+ * services_test.c - a daemon as a client of whoever leads: which commands it sends when. The loop,
+ * the leader and the tasks are this file's.
+ */
+#include <CUnit/CUnit.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/agreement.h"
+#include "daemon/reply.h"
+#include "daemon/services.h"
+#include "tests/unit/runner.h"
+
+enum { HOST = 2, LEADER = 1, SESSION = 70001, SENT_MAX = 4096 };
+
+struct loop_timer {
+    bool runs;
+    uint64_t at_us;
+};
+
+static struct {
+    struct daemon daemon;
+    struct task task;
+    struct loop_timer timer;
+    loop_fn *on_timer;
+    void *timer_context;
+    uint64_t now_us, generation;
+    uint32_t leader;
+    uint64_t sent[SENT_MAX]; /* numbers of commands */
+    uint8_t kinds[SENT_MAX];
+    unsigned sent_count, lost_told;
+} world;
+
+/* ---- what the daemon around it does ---- */
+
+struct loop_timer *loop_timer_add(struct loop *loop, loop_fn *fn, void *context)
+{
+    (void)loop;
+    world.on_timer = fn;
+    world.timer_context = context;
+    return &world.timer;
+}
+
+void loop_timer_start(struct loop_timer *timer, uint64_t delay_us)
+{
+    *timer = (struct loop_timer){true, world.now_us + delay_us};
+}
+
+void loop_timer_stop(struct loop_timer *timer)
+{
+    timer->runs = false;
+}
+
+void loop_timer_remove(struct loop_timer **timer)
+{
+    *timer = NULL;
+}
+
+void loop_wake(struct loop *loop)
+{
+    (void)loop;
+}
+
+uint32_t daemon_host(const struct daemon *d)
+{
+    (void)d;
+    return HOST;
+}
+
+const struct host *node_self(const struct node *node)
+{
+    static const struct host self = {.index = HOST, .incarnation = 1};
+    (void)node;
+    return &self;
+}
+
+uint32_t agreement_leader(const struct daemon *d)
+{
+    (void)d;
+    return world.leader;
+}
+
+uint64_t agreement_generation(const struct daemon *d)
+{
+    (void)d;
+    return world.generation;
+}
+
+uint64_t agreement_session_first(uint64_t incarnation)
+{
+    (void)incarnation;
+    return SESSION;
+}
+
+void agreement_propose(struct daemon *d, const struct command *command)
+{
+    (void)d, (void)command;
+}
+
+void agreement_ask(struct daemon *d, struct question *question)
+{
+    (void)d, (void)question;
+}
+
+struct task *task_find(const struct tasks *tasks, uint32_t tid)
+{
+    (void)tasks;
+    return tid == world.task.tid ? &world.task : NULL;
+}
+
+void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
+                        const struct cursor *c)
+{
+    struct cursor in = cursor_reader(bytes, (size_t)(c->at - bytes));
+    struct command command;
+    (void)d, (void)to;
+    world.lost_told += kind == FRAME_NOTICE;
+    if (kind != FRAME_PROPOSE)
+        return;
+    command_get(&in, &command);
+    CU_ASSERT_TRUE_FATAL(cursor_ok(&in) && world.sent_count < SENT_MAX);
+    world.kinds[world.sent_count] = command.kind;
+    world.sent[world.sent_count++] = command.number;
+}
+
+void reply_begin(struct reply *r, struct daemon *d, uint32_t to, uint32_t request)
+{
+    (void)d, (void)to, (void)request;
+    r->bytes = NULL;
+}
+
+struct cursor reply_room(struct reply *r, size_t size)
+{
+    (void)r, (void)size;
+    return cursor_writer(NULL, 0);
+}
+
+void reply_add(struct reply *r, const struct cursor *c)
+{
+    (void)r, (void)c;
+}
+
+void reply_send(struct reply *r, int32_t status)
+{
+    (void)r, (void)status;
+}
+
+/* ---- the stories' words ---- */
+
+static void begin(uint32_t leader)
+{
+    memset(&world, 0, sizeof world);
+    world.task.tid = tid_make(HOST, 1);
+    world.daemon.joined = true;
+    world.daemon.tasks.first = &world.task;
+    world.generation = leader == 0 ? 0 : 1;
+    world.leader = leader;
+    CU_ASSERT_EQUAL_FATAL(services_create(&world.daemon), 0);
+    services_settle(&world.daemon);
+}
+
+static void end(void)
+{
+    services_destroy(world.daemon.services);
+}
+
+static void task_asks(void)
+{
+    uint8_t bytes[16];
+    struct cursor out = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u32(&out, 1);
+    cursor_put_u8(&out, COMMAND_LOCK_ACQUIRE);
+    cursor_put_text(&out, "lock");
+    struct cursor in = cursor_reader(bytes, (size_t)(out.at - bytes));
+    CU_ASSERT_PTR_NULL(services_on_service(&world.daemon, world.task.tid, &in));
+    services_settle(&world.daemon);
+}
+
+static void applied(uint64_t number)
+{
+    services_applied(&world.daemon, SESSION, number);
+    services_settle(&world.daemon);
+}
+
+static void pass(uint64_t us)
+{
+    world.now_us += us;
+    if (!world.timer.runs || world.timer.at_us > world.now_us)
+        return;
+    world.timer.runs = false;
+    world.on_timer(world.timer_context);
+    services_settle(&world.daemon);
+}
+
+static unsigned times_sent(uint64_t number)
+{
+    unsigned times = 0;
+    for (unsigned i = 0; i < world.sent_count; i++)
+        times += world.sent[i] == number;
+    return times;
+}
+
+/* ---- stories ---- */
+
+/* The leader lost command 2; tasks go on asking, twice a second. */
+static void what_was_lost_is_sent_again_however_much_is_asked(void)
+{
+    begin(LEADER);
+    applied(1);
+    for (int i = 0; i < 8; i++) {
+        task_asks();
+        applied(1); /* later commands are confirmed by how far the first ones got */
+        pass(500000);
+    }
+    CU_ASSERT(times_sent(2) >= 3);
+    end();
+}
+
+static void while_commands_are_applied_none_is_sent_again(void)
+{
+    begin(LEADER);
+    for (uint64_t number = 1; number < 20; number++) {
+        task_asks();
+        pass(700000);
+        applied(number);
+    }
+    CU_ASSERT_EQUAL(times_sent(19), 1);
+    applied(20);
+    end();
+}
+
+/* A task that was started at once asks before anybody said who leads. */
+static void what_is_asked_before_a_leader_is_known_waits(void)
+{
+    begin(0);
+    task_asks();
+    CU_ASSERT_EQUAL(world.sent_count, 0);
+    world.generation = 1;
+    world.leader = LEADER;
+    services_settle(&world.daemon);
+    CU_ASSERT_EQUAL_FATAL(world.sent_count, 2);
+    CU_ASSERT_EQUAL(world.kinds[0], COMMAND_OPEN);
+    CU_ASSERT_EQUAL(world.kinds[1], COMMAND_LOCK_ACQUIRE);
+    CU_ASSERT_EQUAL(world.lost_told, 0);
+    end();
+}
+
+static void another_generation_drops_what_waits_and_tells(void)
+{
+    begin(LEADER);
+    task_asks();
+    world.generation = 2;
+    services_settle(&world.daemon);
+    CU_ASSERT_EQUAL(world.lost_told, 1);
+    CU_ASSERT_EQUAL(world.kinds[world.sent_count - 1], COMMAND_OPEN);
+    end();
+}
+
+/* The leader does not answer: what is sent to it, again and again, does not grow with the queue. */
+static void so_many_are_under_way_and_no_more(void)
+{
+    begin(LEADER);
+    for (int i = 0; i < 2000; i++)
+        task_asks();
+    CU_ASSERT_EQUAL(world.sent_count, 128);
+    CU_ASSERT_TRUE(services_full(&world.daemon));
+    pass(1000000);
+    CU_ASSERT_EQUAL(world.sent_count, 256);
+    for (uint64_t number = 1; number <= 2001; number++)
+        applied(number);
+    CU_ASSERT_EQUAL(world.sent_count, 128 + 2001);
+    CU_ASSERT_EQUAL(world.sent[world.sent_count - 1], 2001);
+    CU_ASSERT_FALSE(services_full(&world.daemon));
+    end();
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"what was lost is sent again, however much is asked",
+         what_was_lost_is_sent_again_however_much_is_asked},
+        {"while commands are applied, none is sent again",
+         while_commands_are_applied_none_is_sent_again},
+        {"what is asked before a leader is known waits",
+         what_is_asked_before_a_leader_is_known_waits},
+        {"another generation drops what waits, and tells",
+         another_generation_drops_what_waits_and_tells},
+        {"so many are under way, and no more", so_many_are_under_way_and_no_more},
+    };
+    return covey_test_main("services", cases, sizeof cases / sizeof cases[0]);
+}
