@@ -98,7 +98,7 @@ static int assist(const struct options *options)
         status = launchrun(options, &conf, &why);
     if (status != 0)
         fprintf(stderr, "coveyd: %s\n", why.text);
-    return status == 0 ? 0 : 1;
+    return status == 0 ? 0 : status == SNIFF_USAGE ? 2 : 1;
 }
 
 int main(int argc, char **argv)

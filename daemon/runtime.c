@@ -194,8 +194,10 @@ static int refuse_living(const struct runtime *runtime, const char *vm, const ch
 {
     pid_t pid = socket_owner(runtime->socket);
     if (pid != 0)
-        return failure_set(why, "a daemon of VM '%s' for host '%s' already runs here (pid %d)", vm,
-                           host, (int)pid);
+        return failure_set(why,
+                           "a daemon of VM '%s' for host '%s' already runs here (pid %d); halt it "
+                           "first, or choose another --vm",
+                           vm, host, (int)pid);
     struct living living = {.count = 0};
     if (first)
         each_socket(runtime->directory, note_living, &living);

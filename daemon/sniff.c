@@ -192,7 +192,7 @@ int sniff(const struct options *options, const struct conf *conf, struct failure
 
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* a console that dies leaves no eyes behind */
     if (read_operands(&s, options, why) != 0)
-        return -1;
+        return SNIFF_USAGE;
     setvbuf(stdout, NULL, s.source.file == NULL ? _IOLBF : _IOFBF, BUFSIZ);
     s.sniffer = sniffer_create(s.source.ether_type, on_sighting, &s);
     if (s.sniffer == NULL)

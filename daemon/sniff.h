@@ -7,7 +7,10 @@
 #include "daemon/conf.h"
 #include "daemon/options.h"
 
-/* Captures and prints, as the operands say. Returns 0, or -1 with *why. */
+#define SNIFF_USAGE -2
+
+/* Captures and prints, as the operands say. Returns 0, or with *why SNIFF_USAGE when they are wrong
+ * and -1 when something failed. */
 int sniff(const struct options *options, const struct conf *conf, struct failure *why);
 
 #endif

@@ -94,10 +94,14 @@ static int open_interface(struct sniff_source *s, const char *interface, struct 
 static int open_file(struct sniff_source *s, const char *file, struct failure *why)
 {
     char text[PCAP_ERRBUF_SIZE];
+    size_t length = strlen(file);
 
     s->pcap = pcap_open_offline(file, text);
     if (s->pcap == NULL)
-        return failure_set(why, "cannot read a capture from %.200s: %.250s", file, text);
+        return failure_set(why, "cannot read a capture from %.200s: %.250s", file,
+                           strncmp(text, file, length) == 0 && strncmp(text + length, ": ", 2) == 0
+                               ? text + length + 2
+                               : text);
     return 0;
 }
 

@@ -152,7 +152,8 @@ static int connect_vm(const char *vm, int skip)
 {
     char directory[400];
     if (strchr(vm, '/') != NULL || vm[0] == '\0' || strlen(vm) > CONTROL_NAME_MAX)
-        return error_set(COVEY_EINVAL, "bad VM name '%s'", vm);
+        return error_set(COVEY_EINVAL, "'%.64s' cannot be a VM's name: 1 to %d bytes, no slash", vm,
+                         CONTROL_NAME_MAX);
     if (directory_of(vm, directory, sizeof directory) != 0)
         return error_set(COVEY_EINVAL, "the runtime directory's path is too long");
     if (access(directory, F_OK) == 0) {

@@ -124,6 +124,9 @@ complains() { # words, arguments: one line, and a failure
 expect "no such file" complains "No such file" "$work/none/x"
 expect "not a capture" complains "cannot read a capture from Makefile" Makefile
 expect "no such kind" complains "'Hello' is no kind" --kind Hello "$join"
+wrong_arguments() { covey sniff "$@" 2>"$work/out"; [ $? = 2 ]; }
+expect "the status is 2 for wrong arguments" wrong_arguments --kind Hello "$join"
+expect "a file is named once" complains "from $work/none/x: No such file" "$work/none/x"
 expect "no such lane" complains "is no lane" --lane shm "$join"
 expect "no tid" complains "is no tid" --tid x "$join"
 expect "no number" complains "not a number of lines" -c x "$join"
