@@ -48,6 +48,7 @@ struct link_ether {
     bool encrypt, heard;
     bool pong_due, touched; /* touched: packets came since it was stepped */
     uint8_t send_key[AUTH_KEY_BYTES], receive_key[AUTH_KEY_BYTES];
+    struct auth_once send_once, receive_once; /* of the next numbers, in the clear */
     uint64_t number, control_number;
     uint64_t control_heard; /* behind the last number of a PING or PONG that came */
     struct auth_replay seen;
@@ -82,6 +83,26 @@ static void port_flush(struct ether_port *port)
     port->blocked = !packet_flush(port->packet);
 }
 
+/* Does now what sealing the next packet and opening the one awaited needs first, and is the same
+ * whatever they carry: called when what could be sent is on its way. */
+static void prepare(struct link_ether *l)
+{
+    if (l->encrypt)
+        return;
+    auth_prepare(&l->send_once, l->send_key, l->number);
+    auth_prepare(&l->receive_once, l->receive_key, l->seen.any ? l->seen.highest + 1 : 0);
+}
+
+static void seal(struct link_ether *l, uint8_t *bytes, size_t size, uint64_t number)
+{
+    if (l->encrypt) {
+        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, l->send_key, number);
+        return;
+    }
+    auth_prepare(&l->send_once, l->send_key, number);
+    auth_seal_prepared(bytes + size, &l->send_once, bytes, size);
+}
+
 /* Completes and queues a frame in `payload`, whose packet of `size` bytes is there already. */
 static void put_frame(struct link_ether *l, uint8_t *payload, uint8_t kind, uint64_t number,
                       size_t size)
@@ -92,10 +113,7 @@ static void put_frame(struct link_ether *l, uint8_t *payload, uint8_t kind, uint
     struct cursor c = cursor_writer(payload, HEAD_BYTES);
     ether_put(&c, &ether);
     datagram_put_sealed(&c, kind, l->port->vm, l->session, number);
-    if (l->encrypt)
-        auth_encrypt(datagram, DATAGRAM_SEALED_BYTES, sealed, l->send_key, number);
-    else
-        auth_seal(datagram + sealed, l->send_key, number, datagram, sealed);
+    seal(l, datagram, sealed, number);
     packet_put(l->port->packet, &l->to, AROUND_BYTES + size);
 }
 
@@ -116,6 +134,7 @@ static void transmit(struct link_ether *l, uint64_t now_us)
            (size = window_next(l->window, l->number, payload + HEAD_BYTES, capacity, now_us)) > 0)
         put_frame(l, payload, DATAGRAM_DATA, l->number++, size);
     port_flush(l->port);
+    prepare(l);
 }
 
 static void ping(struct link_ether *l, uint64_t now_us)
@@ -149,7 +168,8 @@ static bool unseal(struct link_ether *l, struct datagram *d)
 {
     if (!l->encrypt) {
         datagram_set_body(d, d->payload);
-        return auth_open(d->tag, l->receive_key, d->number, d->bytes, d->size);
+        auth_prepare(&l->receive_once, l->receive_key, d->number);
+        return auth_open_prepared(d->tag, &l->receive_once, d->bytes, d->size);
     }
     struct auth_box box = {d->bytes, DATAGRAM_SEALED_BYTES, d->size};
     if (!auth_decrypt(l->port->opened, &box, l->receive_key, d->number))

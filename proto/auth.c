@@ -17,6 +17,7 @@
 _Static_assert(AUTH_KEY_BYTES == crypto_aead_chacha20poly1305_IETF_KEYBYTES, "AEAD key size");
 _Static_assert(AUTH_TAG_BYTES == crypto_aead_chacha20poly1305_IETF_ABYTES, "AEAD tag size");
 _Static_assert(AUTH_TAG_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2b output size");
+_Static_assert(AUTH_KEY_BYTES == crypto_onetimeauth_KEYBYTES, "one-time key size");
 _Static_assert(AUTH_REPLAY_BITS % 64 == 0, "whole words of numbers seen");
 
 #define REPLAY_WORDS (AUTH_REPLAY_BITS / 64)
@@ -82,6 +83,44 @@ bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYT
     seal_nonce(nonce, number);
     return crypto_aead_chacha20poly1305_ietf_decrypt_detached(nothing, NULL, nothing, 0, tag, bytes,
                                                               size, nonce, key) == 0;
+}
+
+void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uint64_t number)
+{
+    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+
+    if (once->made && once->number == number)
+        return;
+    seal_nonce(nonce, number);
+    crypto_stream_chacha20_ietf(once->key, sizeof once->key, nonce, key);
+    once->number = number;
+    once->made = true;
+}
+
+/* RFC 8439 section 2.8, where all of it is additional data: the bytes, padding to a multiple of 16,
+ * their number and that of the bytes encrypted, little endian. */
+void auth_seal_prepared(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                        const void *bytes, size_t size)
+{
+    crypto_onetimeauth_state state;
+    uint8_t end[32] = {0};
+    size_t padding = (16 - size % 16) % 16;
+
+    for (size_t i = 0; i < sizeof size; i++)
+        end[padding + i] = (uint8_t)(size >> 8 * i);
+    crypto_onetimeauth_init(&state, once->key);
+    crypto_onetimeauth_update(&state, bytes, size);
+    crypto_onetimeauth_update(&state, end, padding + 16);
+    crypto_onetimeauth_final(&state, tag);
+}
+
+bool auth_open_prepared(const uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                        const void *bytes, size_t size)
+{
+    uint8_t expected[AUTH_TAG_BYTES];
+
+    auth_seal_prepared(expected, once, bytes, size);
+    return crypto_verify_16(expected, tag) == 0;
 }
 
 void auth_encrypt(uint8_t *bytes, size_t head, size_t size, const uint8_t key[AUTH_KEY_BYTES],

@@ -38,6 +38,19 @@ void auth_seal(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], u
 bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
                uint64_t number, const void *bytes, size_t size);
 
+/* The same in two steps: the key that a number alone uses (RFC 8439 section 2.6) can be made before
+ * the bytes are there, which is most of what short ones cost. */
+struct auth_once {
+    uint8_t key[AUTH_KEY_BYTES];
+    uint64_t number;
+    bool made;
+};
+void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uint64_t number);
+void auth_seal_prepared(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                        const void *bytes, size_t size);
+bool auth_open_prepared(const uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                        const void *bytes, size_t size);
+
 /* Encrypts bytes[head..size) where they lie and appends the tag, which is also over the head. */
 void auth_encrypt(uint8_t *bytes, size_t head, size_t size, const uint8_t key[AUTH_KEY_BYTES],
                   uint64_t number);

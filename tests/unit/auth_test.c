@@ -71,6 +71,29 @@ static void seals_known_datagram(void)
     CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagram", 14));
 }
 
+/* In two steps the tags are the same, of every size around the blocks of Poly1305. */
+static void seals_alike_in_two_steps(void)
+{
+    uint8_t key[AUTH_KEY_BYTES], bytes[300] = "covey", tag[AUTH_TAG_BYTES], again[AUTH_TAG_BYTES];
+    struct auth_once once = {.made = false};
+
+    make_key(key);
+    for (size_t size = 0; size <= sizeof bytes; size++) {
+        uint64_t number = UINT64_MAX - size / 3; /* some are prepared twice */
+        auth_seal(tag, key, number, bytes, size);
+        auth_prepare(&once, key, number);
+        auth_seal_prepared(again, &once, bytes, size);
+        CU_ASSERT_EQUAL(memcmp(tag, again, sizeof tag), 0);
+        CU_ASSERT(auth_open(again, key, number, bytes, size));
+        CU_ASSERT(auth_open_prepared(tag, &once, bytes, size));
+        tag[size % AUTH_TAG_BYTES] ^= 1;
+        CU_ASSERT_FALSE(auth_open_prepared(tag, &once, bytes, size));
+        tag[size % AUTH_TAG_BYTES] ^= 1;
+        auth_prepare(&once, key, number - 1);
+        CU_ASSERT_FALSE(auth_open_prepared(tag, &once, bytes, size));
+    }
+}
+
 /* Marks a number; whether it was new. */
 static bool take(struct auth_replay *replay, uint64_t number)
 {
@@ -149,6 +172,7 @@ static const struct test_case CASES[] = {
     {"derives known keys", derives_known_keys},
     {"macs known text", macs_known_text},
     {"seals known datagram", seals_known_datagram},
+    {"seals alike in two steps", seals_alike_in_two_steps},
     {"numbers are taken once", numbers_are_taken_once},
     {"numbers behind the window count as seen", numbers_behind_the_window_count_as_seen},
     {"words are cleared", words_are_cleared},
