@@ -185,14 +185,16 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     case COVEY_ROUTE_SHM:
         if (same_host)
             return choose_direct(vm, peer, COVEY_ROUTE_SHM, true, req, conn);
-        snprintf(req->text, sizeof req->text, "route shm: t%x is on another host", peer->tid);
+        snprintf(req->text, sizeof req->text,
+                 "route shm: t%x is on another host: take udp, tcp or auto", peer->tid);
         return COVEY_EROUTE;
     case COVEY_ROUTE_TCP:
         return choose_direct(vm, peer, COVEY_ROUTE_TCP, true, req, conn);
     case COVEY_ROUTE_ETHER:
         if (!same_host)
             return choose_direct(vm, peer, COVEY_ROUTE_ETHER, true, req, conn);
-        snprintf(req->text, sizeof req->text, "route ether: t%x is on the same host", peer->tid);
+        snprintf(req->text, sizeof req->text,
+                 "route ether: t%x is on the same host: take shm, tcp or auto", peer->tid);
         return COVEY_EROUTE;
     default:
         break;
@@ -568,9 +570,12 @@ static int route_check_argument(const struct covey *vm, covey_tid_t tid, int rou
     if (vm == NULL || route < 0 || route >= ROUTES)
         return error_set(COVEY_EINVAL, "route: unknown route %d", route);
     if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_ETHER && tid_host((uint32_t)tid) == vm->host)
-        return error_set(COVEY_EROUTE, "route ether: t%x is on the same host", (unsigned)tid);
+        return error_set(COVEY_EROUTE,
+                         "route ether: t%x is on the same host: take shm, tcp or auto",
+                         (unsigned)tid);
     if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_SHM && tid_host((uint32_t)tid) != vm->host)
-        return error_set(COVEY_EROUTE, "route shm: t%x is on another host", (unsigned)tid);
+        return error_set(COVEY_EROUTE, "route shm: t%x is on another host: take udp, tcp or auto",
+                         (unsigned)tid);
     return COVEY_OK;
 }
 

@@ -1,8 +1,9 @@
 #!/bin/bash
-# install-man.sh MANDIR PAGE... - installs manual pages and a link for each name they describe.
+# install-man.sh MANDIR PAGE... - installs manual pages and a link for each function they describe.
 #
-# `man covey_recv_array` so finds covey_recv(3): every word before the dash in a page's NAME section
-# that is not the page's own name becomes a symbolic link to it.
+# `man covey_recv_array` so finds covey_recv(3): every word before the dash in the NAME section of a
+# page of section 3 that is not the page's own name becomes a symbolic link to it. Programs have none:
+# covey-sort(1) calls itself sort, and `man sort` is for that of the system.
 set -eu
 mandir=$1
 shift
@@ -32,6 +33,7 @@ done
 for page; do
     file=$(basename "$page")
     section=${file##*.}
+    [ "$section" = 3 ] || continue
     names_of "$page" | while read -r name; do
         alias=$mandir/man$section/$name.$section
         [ "$name.$section" = "$file" ] || [ -f "$alias" -a ! -L "$alias" ] || ln -sf "$file" "$alias"

@@ -45,6 +45,12 @@ static bool sized(const struct bench *bench)
     return bench->plan.what != BENCH_SPAWN && bench->plan.what != BENCH_BARRIER;
 }
 
+/* Whether the processor time of tasks and daemons was taken. */
+static bool timed(const struct bench *bench)
+{
+    return sized(bench) && bench->plan.what != BENCH_BCAST;
+}
+
 /* The row's series of that name, or NULL. */
 static const struct bench_series *series_find(const struct bench_row *row, const char *name)
 {
@@ -95,8 +101,9 @@ static void add_headings(const struct bench *bench, struct line *line)
     line_add(line, ">MIN");
     line_add(line, ">Q1");
     line_add(line, ">Q3");
-    if (sized(bench)) {
+    if (sized(bench))
         line_add(line, ">MB/S");
+    if (timed(bench)) {
         line_add(line, ">TASKS");
         line_add(line, ">DAEMONS");
     }
@@ -133,8 +140,9 @@ static void add_row(const struct bench *bench, const struct bench_row *row, stru
     line_add_us(line, spread.min);
     line_add_us(line, spread.quartile1);
     line_add_us(line, spread.quartile3);
-    if (sized(bench)) {
+    if (sized(bench))
         line_add_us(line, (double)row->bytes / spread.median);
+    if (timed(bench)) {
         line_add_us(line, cpu_per_gb(covey->task_cpu_s, covey->bytes));
         line_add_us(line, cpu_per_gb(covey->daemon_cpu_s, covey->bytes));
     }
@@ -210,7 +218,8 @@ static void print_foot(const struct bench *bench)
                bench->plan.spin_us);
     if (!sized(bench))
         return;
-    puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
+    if (timed(bench))
+        puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
     for (int i = 0; i < count; i++)
         print_fit(bench, names[i]);
     print_fit(bench, "covey");

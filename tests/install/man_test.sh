@@ -68,6 +68,7 @@ while read -r name; do
 done <"$work/names" >"$work/not-found"
 expect "man finds every public function" test ! -s "$work/not-found"
 cat "$work/not-found"
+expect "man sort is the system's" test ! -e "$work/man/man1/sort.1" -a -e "$work/man/man1/covey-sort.1"
 
 # ---- every example is a program that compiles and runs ----
 

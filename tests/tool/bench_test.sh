@@ -110,7 +110,7 @@ for route in shm udp tcp; do
 done
 expect "mcast on one host" shows "mcast --sizes 1,64K --tasks 4 --host h0" '^mcast on h0, 4 tasks, route auto;'
 expect "mcast over two" shows "mcast --sizes 1,64K --tasks 3" '^ *65536( +[0-9.]+){7}'
-expect "bcast over two" shows "bcast --sizes 1,64K --tasks 3 --route udp" "^ *65536( +[0-9.]+){11}"
+expect "bcast over two" shows "bcast --sizes 1,64K --tasks 3 --route udp" "^ *65536( +[0-9.]+){9}$"
 expect "barrier" shows "barrier --tasks 5" '^5 tasks( +[0-9.]+){4}'
 expect "spawn" shows "spawn --tasks 5" '^join( +[0-9.]+){6}$'
 expect "spawn on two hosts" shows "spawn --tasks 5 --host h0,h1" '^spawn on h0, h1, 5 tasks; 2 rounds$'
