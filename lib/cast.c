@@ -268,17 +268,32 @@ static unsigned collect(struct covey *vm, struct caster *c, const covey_tid_t *t
     return hosts >= (chosen ? HOSTS_LEAST : HOSTS_LEAST_AUTO) ? hosts : 0;
 }
 
+/* Looking for the way took a while, in which receivers may have ended: nothing would end what is
+ * queued for them now. */
+static bool all_stay(struct covey *vm, const struct caster *c)
+{
+    bool stay = vm->lost == 0;
+    for (uint16_t i = 0; i < c->head.count && stay; i++) {
+        const struct peer *peer = peer_find(vm, c->head.receivers[i].tid);
+        stay = !peer->gone && !peer->leaving && peer->broken_at_us == 0;
+    }
+    return stay;
+}
+
 static void queue(struct covey *vm, struct caster *c)
 {
-    c->left = c->head.count;
-    c->in_step = true; /* until it stands in all queues */
+    c->left = c->head.count + 1u; /* itself: it stays while it is queued, whoever drops out */
+    c->in_step = true;            /* until it stands in all queues */
     for (uint16_t i = 0; i < c->head.count; i++) {
         struct covey_req *req = c->reqs[i];
         req->caster = c;
         outgo_queue(vm, peer_find(vm, c->head.receivers[i].tid), req);
     }
     c->in_step = false;
-    outgo_pump(vm, c->reqs[0]->peer);
+    if (--c->left == 0)
+        free(c);
+    else
+        outgo_pump(vm, any_of(c)->peer);
 }
 
 void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
@@ -288,7 +303,8 @@ void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *
         if (c == NULL)
             return;
         c->msg = reqs[at].msg;
-        if (collect(vm, c, tids + at, reqs + at, n - at) == 0 || !has_way(vm, c)) {
+        if (collect(vm, c, tids + at, reqs + at, n - at) == 0 || !has_way(vm, c) ||
+            !all_stay(vm, c)) {
             free(c);
             return;
         }
