@@ -15,6 +15,7 @@
  */
 #include "daemon/casting.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@
 #define UDP_HEADERS                                                                                \
     48 /* of IPv6 and UDP: where a host is reached so, its MTU must hold them, too */
 #define SOURCE_BYTES 4
+#define BUSY_US 1000 /* until a cast is tried again for which there was no channel */
 #define SEQUENCE_BYTES 8
 
 /* A host of whose end tasks are told later. */
@@ -48,11 +50,21 @@ struct late_frame {
     uint8_t payload[];
 };
 
+/* A cast that waits for a channel: casts to too many sets of hosts are under way. */
+struct late_cast {
+    struct late_cast *next;
+    struct host_set hosts;
+    size_t size;
+    uint8_t message[];
+};
+
 struct casting {
     struct cast *engine;
     struct address group;
     struct late_host *hosts;
     struct late_frame *frames, **frames_end;
+    struct late_cast *casts, **casts_end;
+    uint64_t casts_count;
 };
 
 /* ---- what the engine asks for ---- */
@@ -189,6 +201,7 @@ void casting_begin(struct daemon *d)
         return;
     }
     c->frames_end = &c->frames;
+    c->casts_end = &c->casts;
     c->group = group_address(&d->node_config);
     if (segment_link(d) != NULL && ether_join(segment_link(d), &c->group, true) != 0)
         log_line(&d->log, LOG_ERROR, "cannot receive what is cast over raw Ethernet");
@@ -209,6 +222,8 @@ void casting_end(struct daemon *d)
         c->hosts = h->next;
     for (struct late_frame *f; (f = c->frames) != NULL; free(f))
         c->frames = f->next;
+    for (struct late_cast *l; (l = c->casts) != NULL; free(l))
+        c->casts = l->next;
     cast_destroy(c->engine);
     free(c);
     d->casting = NULL;
@@ -251,6 +266,42 @@ static const char *hosts_of(const struct daemon *d, const struct control_mcast *
     return NULL;
 }
 
+static int keep_cast(struct casting *c, const struct host_set *hosts, const uint8_t *message,
+                     size_t size)
+{
+    struct late_cast *late = malloc(sizeof *late + size);
+    if (late == NULL)
+        return -ENOMEM;
+    *late = (struct late_cast){.hosts = *hosts, .size = size};
+    memcpy(late->message, message, size);
+    *c->casts_end = late;
+    c->casts_end = &late->next;
+    c->casts_count++;
+    return 0;
+}
+
+/* In the order in which they came: frames of one message must not overtake each other. */
+static int cast_or_keep(struct casting *c, const struct host_set *hosts, const uint8_t *message,
+                        size_t size)
+{
+    int error =
+        c->casts != NULL ? -EBUSY : cast_send(c->engine, hosts, message, size, loop_now_us());
+    return error == -EBUSY ? keep_cast(c, hosts, message, size) : error;
+}
+
+static void casts_settle(struct casting *c, uint64_t now_us)
+{
+    struct late_cast *late;
+    while ((late = c->casts) != NULL &&
+           cast_send(c->engine, &late->hosts, late->message, late->size, now_us) != -EBUSY) {
+        c->casts = late->next;
+        if (c->casts == NULL)
+            c->casts_end = &c->casts;
+        c->casts_count--;
+        free(late);
+    }
+}
+
 const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct control_mcast m;
@@ -271,7 +322,7 @@ const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *pa
     struct cursor head = cursor_writer(message, SOURCE_BYTES);
     cursor_put_u32(&head, source);
     int error = order != 0 ? cast_send_total(d->casting->engine, message, size, loop_now_us())
-                           : cast_send(d->casting->engine, &hosts, message, size, loop_now_us());
+                           : cast_or_keep(d->casting, &hosts, message, size);
     return error == 0 ? NULL : "it cannot be cast";
 }
 
@@ -309,18 +360,24 @@ const char *casting_on_way(struct daemon *d, uint32_t source, struct cursor *pay
 
 bool casting_full(const struct daemon *d)
 {
-    return d->casting != NULL && cast_queued(d->casting->engine) > QUEUE_BYTES_MAX;
+    const struct casting *c = d->casting;
+    return c != NULL && (c->casts != NULL || cast_queued(c->engine) > QUEUE_BYTES_MAX);
+}
+
+static bool all_passed(const struct casting *c)
+{
+    return c->frames == NULL && c->casts == NULL && cast_passed(c->engine, cast_mark(c->engine));
 }
 
 bool casting_keeps(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     struct casting *c = d->casting;
-    if (c == NULL || (c->frames == NULL && cast_passed(c->engine, cast_mark(c->engine))))
+    if (c == NULL || all_passed(c))
         return false;
     struct late_frame *late = malloc(sizeof *late + frame->length);
     if (late == NULL)
         return false;
-    *late = (struct late_frame){.mark = cast_mark(c->engine), .frame = *frame};
+    *late = (struct late_frame){.mark = cast_mark(c->engine) + c->casts_count, .frame = *frame};
     memcpy(late->payload, payload, frame->length);
     *c->frames_end = late;
     c->frames_end = &late->next;
@@ -330,7 +387,7 @@ bool casting_keeps(struct daemon *d, const struct frame *frame, const uint8_t *p
 static void frames_settle(struct daemon *d)
 {
     struct casting *c = d->casting;
-    while (c->frames != NULL && cast_passed(c->engine, c->frames->mark)) {
+    while (c->frames != NULL && c->casts == NULL && cast_passed(c->engine, c->frames->mark)) {
         struct late_frame *late = c->frames;
         c->frames = late->next;
         if (c->frames == NULL)
@@ -380,8 +437,11 @@ uint64_t casting_settle(struct daemon *d, uint64_t now_us)
 {
     if (d->casting == NULL)
         return UINT64_MAX;
+    casts_settle(d->casting, now_us);
     uint64_t next_us = cast_step(d->casting->engine, now_us);
     frames_settle(d);
+    if (d->casting->casts != NULL && now_us + BUSY_US < next_us)
+        next_us = now_us + BUSY_US;
     hosts_settle_late(d, now_us);
     for (const struct late_host *h = d->casting->hosts; h != NULL; h = h->next)
         next_us = h->deadline_us < next_us ? h->deadline_us : next_us;
