@@ -29,6 +29,9 @@ int tool_join(struct tool *tool, const char *what)
     if (error == COVEY_EDAEMON && !tool_by_socket(tool))
         return tool_error(what, "no VM named %s runs here; start one with: covey --vm %s start",
                           tool->vm_name, tool->vm_name);
+    if (error == COVEY_EDAEMON)
+        return tool_error(what, "%s; unset COVEY_SOCKET, or start a VM with: covey start",
+                          covey_error_text());
     return error < 0 ? tool_failed(tool, what, error) : TOOL_OK;
 }
 
@@ -106,7 +109,8 @@ int tool_usage(const char *what, const char *format, ...)
 static const char *remedy(int error)
 {
     switch (error) {
-    case COVEY_EDAEMON:
+    case COVEY_EDAEMON: /* the VM may go on without it */
+        return "see: covey hosts";
     case COVEY_EHALT:
         return "start a VM with: covey start";
     case COVEY_EVERSION:

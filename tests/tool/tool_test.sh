@@ -171,7 +171,13 @@ test_no_vm() {
         # shellcheck disable=SC2086
         covey_is 1 $command && error_is "no VM named $COVEY_VM runs here; start one" || return 1
     done
-    covey_is 1 halt && error_is "no VM named $COVEY_VM runs here"
+    covey_is 1 halt && error_is "no VM named $COVEY_VM runs here" || return 1
+    for command in locks "bench pingpong"; do
+        # shellcheck disable=SC2086
+        covey_is 1 $command && error_is "no VM named $COVEY_VM runs here; start one" || return 1
+    done
+    COVEY_SOCKET=$dir/none covey_is 1 hosts && error_is "no daemon at $dir/none: .*; unset COVEY_SOCKET" &&
+        covey_is 1 --vm a/b hosts && error_is "'a/b' cannot be a VM's name: 1 to 63 bytes, no slash"
 }
 
 test_bad_hosts_file() {
