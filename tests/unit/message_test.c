@@ -3,6 +3,8 @@
  * message_test.c - messages: all types there and back, errors, damage, other representations.
  */
 #include "lib/message.h"
+
+#include "lib/error.h"
 #include "proto/cursor.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/runner.h"
@@ -151,6 +153,13 @@ static void a_part_may_be_followed_by_a_view_and_by_packing(void)
 }
 
 /* ---- errors ---- */
+
+static void the_text_of_an_error_is_one_printable_line(void)
+{
+    CU_ASSERT_EQUAL(error_set(COVEY_EEXIST, "lock %s: there", "a\tb\n\033[31m \x7f\xc3\xa4"),
+                    COVEY_EEXIST);
+    CU_ASSERT_STRING_EQUAL(covey_error_text(), "lock a?b??[31m ?\xc3\xa4: there");
+}
 
 static void a_wrong_type_is_named_with_both_counts(void)
 {
@@ -912,6 +921,7 @@ int main(void)
         {"every error has a text", every_error_has_a_text},
         {"sizes end at 2^40", sizes_end_at_two_to_the_forty},
         {"sizes beyond memory are refused", sizes_beyond_memory_are_refused},
+        {"the text of an error is one printable line", the_text_of_an_error_is_one_printable_line},
         {"rewind reads again and reset empties", rewind_reads_again_and_reset_empties},
         {"views are aligned", views_are_aligned},
         {"an array in place is not copied", an_array_in_place_is_not_copied},
