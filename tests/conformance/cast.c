@@ -8,6 +8,9 @@
  *   cast storm SENDER HOST...    a task on one host casts to one on each of the others until its
  *                                daemon is killed in the middle: all have received the same
  *   cast sender, cast receiver   are what that spawns
+ *   cast sets HOST...            casts to every set of two or more of tasks on those hosts, faster
+ *                                than the network carries it
+ *   cast counter N               is what that spawns: waits for N messages
  */
 #include <covey.h>
 #include <signal.h>
@@ -18,6 +21,7 @@
 
 enum { ROUNDS = 40, MEMBERS_MAX = 16, TAG_ORDER = 1, TAG_DIGEST = 2, PADDING_MAX = 3000 };
 enum { TAG_WHO = 3, TAG_STORM = 4, STORM_BYTES = 200000, STORM_WARM = 20 };
+enum { TAG_SETS = 5, SETS_ROUNDS = 40, SETS_OPENING_US = 500000 };
 #define DIGEST_START UINT64_C(14695981039346656037)
 #define DIGEST_PRIME UINT64_C(1099511628211)
 
@@ -225,6 +229,67 @@ static void storm(covey_t *vm, const char *program, char **hosts, int count)
     check("some came before the end", first > 0);
 }
 
+/* ---- sets ---- */
+
+/* Numbers that grow, as many as it was told. */
+static int counter(covey_t *vm, int expected)
+{
+    int32_t last = -1, number, count = 0;
+    while (count < expected &&
+           covey_recv_array(vm, covey_parent(vm), TAG_SETS, 20000000, COVEY_INT32, &number, 1, NULL,
+                            NULL) == 0 &&
+           number > last) {
+        last = number;
+        count++;
+    }
+    return covey_send_array(vm, covey_parent(vm), TAG_DIGEST, COVEY_INT32, &count, 1) != 0;
+}
+
+static int cast_to_set(covey_t *vm, const covey_tid_t *tids, int count, unsigned set,
+                       int32_t number)
+{
+    covey_tid_t to[MEMBERS_MAX];
+    size_t n = 0;
+    for (int i = 0; i < count; i++)
+        if ((set >> i & 1) != 0)
+            to[n++] = tids[i];
+    covey_msg_t *msg = n < 2 ? NULL : covey_msg_new();
+    int error = msg == NULL ? 0 : covey_pack_int32(msg, &number, 1, 1);
+    if (msg != NULL && error == 0)
+        error = covey_mcast(vm, to, n, TAG_SETS, msg);
+    covey_msg_free(msg);
+    return error;
+}
+
+static void sets(covey_t *vm, const char *program, char **hosts, int count)
+{
+    covey_tid_t tids[MEMBERS_MAX] = {0};
+    int32_t expected = SETS_ROUNDS * ((1 << (count - 1)) - 1), number = 0, got, error = 0;
+    char text[16];
+    covey_set_route(vm, COVEY_ANY_TASK, COVEY_ROUTE_ETHER);
+    snprintf(text, sizeof text, "%d", (int)expected);
+    for (int i = 0; i < count; i++) {
+        const char *argv[] = {program, "counter", text, NULL};
+        struct covey_spawn spawn = {.argv = argv,
+                                    .where = COVEY_WHERE_HOSTS,
+                                    .hosts = (const char *const[]){hosts[i], NULL}};
+        check("a counter starts", covey_spawn(vm, &spawn, 1, &tids[i]) == 1);
+    }
+    for (int round = 0; round < SETS_ROUNDS; round++) {
+        for (unsigned set = 1; set < 1u << count && error == 0; set++)
+            error = cast_to_set(vm, tids, count, set, number++);
+        if (round == 0)
+            usleep(
+                SETS_OPENING_US); /* the first ones go by another way, and have this one opened */
+    }
+    check("casts to all sets leave", error == 0);
+    for (int i = 0; i < count; i++) {
+        got = -1;
+        covey_recv_array(vm, tids[i], TAG_DIGEST, 30000000, COVEY_INT32, &got, 1, NULL, NULL);
+        check("all that was cast to a set it is in arrives, in order", got == expected);
+    }
+}
+
 int main(int argc, char **argv)
 {
     covey_t *vm;
@@ -239,6 +304,10 @@ int main(int argc, char **argv)
         status = sender(vm);
     else if (strcmp(argv[1], "receiver") == 0)
         status = receiver(vm);
+    else if (strcmp(argv[1], "counter") == 0)
+        status = counter(vm, argc > 2 ? atoi(argv[2]) : 0);
+    else if (strcmp(argv[1], "sets") == 0)
+        sets(vm, argv[0], argv + 2, argc - 2);
     else if (strcmp(argv[1], "storm") == 0)
         storm(vm, argv[0], argv + 2, argc - 2);
     else

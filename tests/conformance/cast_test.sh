@@ -32,8 +32,9 @@ count "one machine" < <(covey run --host h0 "$programs/cast" h1 h2 h1 2>&1)
 covey halt >/dev/null 2>&1
 
 if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then
-    count "raw Ethernet" < <(timeout 90 tests/lab/vm.sh --hosts 5 -- bash -c '
+    count "raw Ethernet" < <(timeout 90 tests/lab/vm.sh --hosts 6 -- bash -c '
         covey run --host h1 "$0/cast" h2 h3 h4 2>&1
+        covey run --host h1 "$0/cast" sets h2 h3 h4 h5 h6 2>&1
         covey run --host h1 "$0/mcast" --route ether h2 h3 h4 2>&1
         covey run --host h1 "$0/cast" storm h5 h2 h3 h4 2>&1
         covey stats | awk "
