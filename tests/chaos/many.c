@@ -27,7 +27,8 @@
 #define TAG_ROSTER 3
 #define TAG_NEIGHBOUR 4
 #define GROUP "crowd"
-#define GROWTH_KIB 2048
+#define GROWTH_KIB                                                                                 \
+    4096 /* so much free memory coveyd keeps, and hosts leave a log of what is agreed */
 #define GROWTH_TASK_KIB 2 /* the caller remembers who ended, and its allocator keeps some */
 #define SETTLE_TRIES 200
 #define PATIENCE_US ((int64_t)60 * 1000000)
