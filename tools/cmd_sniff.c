@@ -1,7 +1,6 @@
 /* covey sniff: what Covey says on the wire, by `coveyd --sniff`, which knows its forms. */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "tools/child.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/interrupt.h"
 #include "tools/launch.h"
 
@@ -23,51 +23,17 @@ static const struct args_option options[] = {
     {"ether-type", 'e', "N", "of the frames, unless it is 0x88b5"},
     {NULL, 0, NULL, NULL}};
 
-/* The command line of coveyd. */
-struct line {
-    char **words;
-    size_t count;
-    bool lost; /* memory was exhausted */
-};
-
-static void __attribute__((format(printf, 2, 3)))
-line_add(struct line *line, const char *format, ...)
-{
-    char *word = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    int size = vasprintf(&word, format, arguments);
-    va_end(arguments);
-    char **words = reallocarray(line->words, line->count + 2, sizeof *words);
-    if (words)
-        line->words = words;
-    if (size < 0 || !words) {
-        line->lost = true;
-        free(size < 0 ? NULL : word);
-        return;
-    }
-    words[line->count++] = word;
-    words[line->count] = NULL;
-}
-
-static void line_free(struct line *line)
-{
-    for (size_t i = 0; i < line->count; i++)
-        free(line->words[i]);
-    free(line->words);
-}
-
 /* An interface has no slash in its name, and a file is there. */
-static void add_source(struct line *line, const char *name)
+static void add_source(struct command_line *line, const char *name)
 {
     struct stat status;
     bool file = strcmp(name, "-") == 0 || strchr(name, '/') ||
                 (stat(name, &status) == 0 && !S_ISDIR(status.st_mode));
-    line_add(line, "%s=%s", file ? "file" : "interface", name);
+    command_line_add(line, "%s=%s", file ? "file" : "interface", name);
 }
 
 /* The words of a filter expression, as one operand. */
-static void add_filter(struct line *line, char **words, int count)
+static void add_filter(struct command_line *line, char **words, int count)
 {
     char *text = NULL;
     size_t size;
@@ -76,27 +42,27 @@ static void add_filter(struct line *line, char **words, int count)
         fprintf(out, i ? " %s" : "%s", words[i]);
     line->lost |= !out || fclose(out) != 0;
     if (text)
-        line_add(line, "filter=%s", text);
+        command_line_add(line, "filter=%s", text);
     free(text);
 }
 
-static int take_option(struct line *line, int key, const char *value)
+static int take_option(struct command_line *line, int key, const char *value)
 {
     long n;
     if (key == 'c' && !args_number(value, 1, 1000000000, &n))
         return tool_usage("sniff", "--count %s: not a number of lines", value);
     if (key == 'j')
-        line_add(line, "json");
+        command_line_add(line, "json");
     for (const struct args_option *o = options; o->name && key != 'j'; o++) {
         if (o->key == key)
-            line_add(line, "%s=%s", o->name, value);
+            command_line_add(line, "%s=%s", o->name, value);
     }
     return TOOL_OK;
 }
 
 /* All that follows the interface is the filter, as with tcpdump; it may begin with an option of
  * ours, not contain one. */
-static int read_arguments(struct line *line, int argc, char **argv)
+static int read_arguments(struct command_line *line, int argc, char **argv)
 {
     struct args args;
     int key, status = TOOL_OK;
@@ -122,14 +88,14 @@ static int read_arguments(struct line *line, int argc, char **argv)
 }
 
 /* The hosts of the VM that runs here are called by their names. */
-static void add_hosts(struct line *line, struct tool *tool)
+static void add_hosts(struct command_line *line, struct tool *tool)
 {
     struct covey_host *hosts;
     if (tool_try_join(tool) < 0)
         return;
     int count = covey_hosts(tool->vm, &hosts);
     for (int i = 0; i < count; i++)
-        line_add(line, "known=%d,%s,%s", hosts[i].index, hosts[i].address, hosts[i].name);
+        command_line_add(line, "known=%d,%s,%s", hosts[i].index, hosts[i].address, hosts[i].name);
     if (count >= 0)
         covey_free(hosts);
 }
@@ -150,7 +116,7 @@ static int wait_for(pid_t *pid)
     return status == 128 + SIGPIPE ? TOOL_OK : status; /* the reader had seen enough */
 }
 
-static int run(struct line *line)
+static int run(struct command_line *line)
 {
     posix_spawn_file_actions_t files;
     pid_t pid;
@@ -167,17 +133,17 @@ static int run(struct line *line)
 
 static int sniff_command(struct tool *tool, int argc, char **argv)
 {
-    struct line line = {0};
+    struct command_line line = {0};
     char coveyd[4096];
     launch_find(coveyd, sizeof coveyd);
-    line_add(&line, "%s", coveyd);
-    line_add(&line, "--sniff");
+    command_line_add(&line, "%s", coveyd);
+    command_line_add(&line, "--sniff");
     int status = read_arguments(&line, argc, argv);
     if (status == TOOL_OK)
         add_hosts(&line, tool);
     if (status == TOOL_OK)
         status = run(&line);
-    line_free(&line);
+    command_line_free(&line);
     return status;
 }
 

@@ -21,12 +21,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "tools/command_line.h"
 #include "tools/diagnosis.h"
 #include "tools/errand.h"
 #include "tools/interrupt.h"
@@ -55,99 +55,66 @@ struct doctor {
 
 /* ---- Command lines ------------------------------------------------------------------------ */
 
-struct line {
-    char **words;
-    size_t count;
-    bool lost; /* memory was exhausted */
-};
-
-static void __attribute__((format(printf, 2, 3)))
-line_add(struct line *line, const char *format, ...)
-{
-    char *word = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    int size = vasprintf(&word, format, arguments);
-    va_end(arguments);
-    char **words = reallocarray(line->words, line->count + 2, sizeof *words);
-    if (words)
-        line->words = words;
-    if (size < 0 || !words) {
-        line->lost = true;
-        free(size < 0 ? NULL : word);
-        return;
-    }
-    words[line->count++] = word;
-    words[line->count] = NULL;
-}
-
-static void line_free(struct line *line)
-{
-    for (size_t i = 0; i < line->count; i++)
-        free(line->words[i]);
-    free(line->words);
-}
-
-static void add_field(struct line *line, const char *before, const char *value)
+static void add_field(struct command_line *line, const char *before, const char *value)
 {
     if (value)
-        line_add(line, "%s%s", before, value);
+        command_line_add(line, "%s%s", before, value);
 }
 
-static void add_option(struct line *line, const char *option, const char *value)
+static void add_option(struct command_line *line, const char *option, const char *value)
 {
     if (!value)
         return;
-    line_add(line, "%s", option);
-    line_add(line, "%s", value);
+    command_line_add(line, "%s", option);
+    command_line_add(line, "%s", value);
 }
 
-static void add_launcher(struct line *line, const struct covey_host_spec *spec)
+static void add_launcher(struct command_line *line, const struct covey_host_spec *spec)
 {
     static const char *const launchers[] = {
         [COVEY_LAUNCH_SSH] = "ssh", [COVEY_LAUNCH_EXEC] = "exec", [COVEY_LAUNCH_LOCAL] = "local"};
-    line_add(line, "--launch");
-    line_add(line, "name=%s", spec->name);
+    command_line_add(line, "--launch");
+    command_line_add(line, "name=%s", spec->name);
     if (spec->launcher != COVEY_LAUNCH_DEFAULT)
-        line_add(line, "launcher=%s", launchers[spec->launcher]);
+        command_line_add(line, "launcher=%s", launchers[spec->launcher]);
     add_field(line, "hostname=", spec->hostname);
     add_field(line, "user=", spec->user);
     add_field(line, "template=", spec->template_);
     add_field(line, "coveyd=", spec->coveyd);
     if (spec->port)
-        line_add(line, "port=%d", spec->port);
-    line_add(line, "run");
+        command_line_add(line, "port=%d", spec->port);
+    command_line_add(line, "run");
 }
 
-static void add_task(struct line *line, const struct doctor *doctor, const char *host)
+static void add_task(struct command_line *line, const struct doctor *doctor, const char *host)
 {
-    line_add(line, "/proc/self/exe");
+    command_line_add(line, "/proc/self/exe");
     if (!tool_by_socket(doctor->tool))
         add_option(line, "--vm", doctor->tool->vm_name);
-    line_add(line, "run");
+    command_line_add(line, "run");
     add_option(line, "--host", host);
     add_option(line, "--cwd", "/");
-    line_add(line, "sh");
+    command_line_add(line, "sh");
     add_option(line, "-c", AS_TASK);
-    line_add(line, "covey-doctor");
+    command_line_add(line, "covey-doctor");
 }
 
 /* `coveyd --examine` on a host, with what its daemon is told; the operands follow. */
-static struct line examine_line(const struct doctor *doctor, int host)
+static struct command_line examine_line(const struct doctor *doctor, int host)
 {
     char coveyd[4096];
-    struct line line = {0};
+    struct command_line line = {0};
     const struct covey_host_spec *spec = &doctor->hosts[host].spec;
     launch_find(coveyd, sizeof coveyd);
     if (doctor->hosts[host].way == DOCTOR_TASK)
         add_task(&line, doctor, spec->name);
     else
-        line_add(&line, "%s", coveyd);
+        command_line_add(&line, "%s", coveyd);
     if (doctor->hosts[host].way == DOCTOR_LAUNCH)
         add_launcher(&line, spec);
-    line_add(&line, "--examine");
+    command_line_add(&line, "--examine");
     if (doctor->hosts[host].local)
-        line_add(&line, "--local");
+        command_line_add(&line, "--local");
     add_option(&line, "--name", spec->name);
     add_option(&line, "--config", spec->config);
     add_option(&line, "--bind", spec->bind);
@@ -157,14 +124,14 @@ static struct line examine_line(const struct doctor *doctor, int host)
 }
 
 /* Whom ssh would call is looked up where it would be. */
-static void add_names(struct line *line, const struct doctor *doctor)
+static void add_names(struct command_line *line, const struct doctor *doctor)
 {
     for (int i = 0; i < doctor->patients.count; i++) {
         const struct covey_host_spec *spec = &doctor->hosts[i].spec;
         bool ssh = spec->launcher == COVEY_LAUNCH_SSH ||
                    (spec->launcher == COVEY_LAUNCH_DEFAULT && !spec->template_);
         if (doctor->hosts[i].way == DOCTOR_LAUNCH && ssh)
-            line_add(line, "resolve=%s", spec->hostname ? spec->hostname : spec->name);
+            command_line_add(line, "resolve=%s", spec->hostname ? spec->hostname : spec->name);
     }
 }
 
@@ -177,13 +144,13 @@ static size_t put_addresses(char *text, size_t size, const char *route,
     return used < size ? used : size - 1;
 }
 
-static void add_target(struct line *line, const struct patient *target)
+static void add_target(struct command_line *line, const struct patient *target)
 {
     char text[2 * PATIENT_ADDRESSES * (PATIENT_TEXT_BYTES + 8)];
     size_t used = put_addresses(text, sizeof text, "udp", &target->udp);
     put_addresses(text + used, sizeof text - used, "tcp", &target->tcp);
     if (target->udp.count + target->tcp.count > 0)
-        line_add(line, "reach=%s,%s%s", target->name, target->token, text);
+        command_line_add(line, "reach=%s,%s%s", target->name, target->token, text);
 }
 
 /* ---- The steps ---------------------------------------------------------------------------- */
@@ -231,7 +198,7 @@ static void on_signal(void *context, int signal_number, int count)
     pthread_mutex_unlock(&doctor->lock);
 }
 
-static void start(struct doctor *doctor, struct errand *errand, int host, struct line *line)
+static void start(struct doctor *doctor, struct errand *errand, int host, struct command_line *line)
 {
     struct patient *patient = &doctor->patients.list[host];
     int error = line->lost ? ENOMEM : 0;
@@ -242,16 +209,16 @@ static void start(struct doctor *doctor, struct errand *errand, int host, struct
     if (error)
         snprintf(patient->words, sizeof patient->words, "%s: %s", line->lost ? "" : line->words[0],
                  strerror(error));
-    line_free(line);
+    command_line_free(line);
 }
 
 static void start_server(struct doctor *doctor, int host)
 {
     struct patient *patient = &doctor->patients.list[host];
-    struct line line = examine_line(doctor, host);
+    struct command_line line = examine_line(doctor, host);
     snprintf(patient->name, sizeof patient->name, "%s", doctor->hosts[host].spec.name);
     if (doctor->patients.count > 1)
-        line_add(&line, "serve=%d", SERVE_SECONDS);
+        command_line_add(&line, "serve=%d", SERVE_SECONDS);
     if (host == 0)
         add_names(&line, doctor);
     patient->asked_us = clock_us();
@@ -262,7 +229,7 @@ static void start_server(struct doctor *doctor, int host)
 static void start_client(struct doctor *doctor, int host, int first)
 {
     const struct patients *patients = &doctor->patients;
-    struct line line = examine_line(doctor, host);
+    struct command_line line = examine_line(doctor, host);
     size_t without = line.count;
     for (int i = first; i < patients->count && i < first + TARGETS_AT_ONCE; i++) {
         if (i != host && patients->list[i].ready)
@@ -271,7 +238,7 @@ static void start_client(struct doctor *doctor, int host, int first)
     if (line.count > without)
         start(doctor, &doctor->clients[doctor->asked++], host, &line);
     else
-        line_free(&line);
+        command_line_free(&line);
 }
 
 /* The servers' lines are read, too: they say whom they hear. */
