@@ -1,4 +1,4 @@
-/* links: tests/sim/network.c proto/fault.c proto/ether.c proto/cursor.c */
+/* links: tests/attack/recording.c tests/sim/network.c proto/fault.c proto/ether.c proto/cursor.c */
 /*
  * ether.c - what an attacker on an Ethernet segment does, through the interface that $IFACE names.
  *
@@ -8,15 +8,12 @@
  *   ether flood FILE MAC N     sends N frames of Covey's EtherType to that MAC: random ones, random
  *                              datagrams in good frames, mutations of those in FILE
  *
- * In FILE a frame is its length, four bytes in this machine's order, and its bytes. SEED in the
- * environment begins another run of chance.
+ * A frame in FILE (recording.h) begins with its destination. SEED in the environment begins another
+ * run of chance.
  */
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
-#include <net/if.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,79 +21,20 @@
 #include <unistd.h>
 
 #include "proto/ether.h"
+#include "tests/attack/recording.h"
 #include "tests/sim/network.h" /* random_next() and its kin */
 
-#define FRAME_MAX 65536
 #define SENT_MAX 1500
 #define BATCH 64
 #define PAUSE_US 1000 /* a batch; the receiver's ring must not be what refuses */
 #define TYPES 65536
 #define HEADS_BYTES (ETHER_LINK_BYTES + ETHER_HEADER_BYTES)
 
-static void die(const char *what)
+static ssize_t take_frame(int fd, uint8_t bytes[RECORDED_MAX])
 {
-    perror(what);
-    exit(1);
+    ssize_t n = recv(fd, bytes, RECORDED_MAX, 0);
+    return n < ETHER_LINK_BYTES ? 0 : n;
 }
-
-static int socket_open(int protocol)
-{
-    const char *name = getenv("IFACE");
-    struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons((uint16_t)protocol)};
-    int size = 64 << 20, fd = socket(AF_PACKET, SOCK_RAW, htons((uint16_t)protocol));
-    at.sll_ifindex = (int)if_nametoindex(name == NULL ? "eth0" : name);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0)
-        die("ether");
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size);
-    return fd;
-}
-
-/* ---- record ---- */
-
-static volatile sig_atomic_t stopped;
-
-static void on_term(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
-static void record_one(int fd, FILE *out)
-{
-    static uint8_t bytes[FRAME_MAX];
-    ssize_t n = recv(fd, bytes, sizeof bytes, 0);
-    uint32_t length = (uint32_t)n;
-    if (n < ETHER_LINK_BYTES)
-        return;
-    if (fwrite(&length, sizeof length, 1, out) != 1 || fwrite(bytes, length, 1, out) != 1)
-        die("ether record");
-}
-
-static int record(const char *path)
-{
-    struct sigaction action = {.sa_handler = on_term};
-    FILE *out = fopen(path, "wb");
-    int fd = socket_open(ETH_P_ALL);
-    if (out == NULL)
-        die(path);
-    sigaction(SIGTERM, &action, NULL);
-    puts("ready");
-    fflush(stdout);
-    while (!stopped) {
-        struct pollfd p = {fd, POLLIN, 0};
-        if (poll(&p, 1, 100) > 0)
-            record_one(fd, out);
-    }
-    return fclose(out) == 0 ? 0 : 1;
-}
-
-/* ---- a recording ---- */
-
-struct frames {
-    uint8_t **bytes;
-    uint32_t *sizes;
-    size_t count;
-};
 
 static uint16_t type_of(const uint8_t *frame)
 {
@@ -104,48 +42,15 @@ static uint16_t type_of(const uint8_t *frame)
     return cursor_get_u16(&c);
 }
 
-static void frames_add(struct frames *all, uint8_t *bytes, uint32_t size)
+static bool is_covey(const uint8_t *bytes, uint32_t size)
 {
-    all->bytes = realloc(all->bytes, (all->count + 1) * sizeof *all->bytes);
-    all->sizes = realloc(all->sizes, (all->count + 1) * sizeof *all->sizes);
-    if (all->bytes == NULL || all->sizes == NULL)
-        die("ether");
-    all->bytes[all->count] = bytes;
-    all->sizes[all->count++] = size;
-}
-
-static struct frames frames_load(const char *path, bool covey)
-{
-    struct frames all = {NULL, NULL, 0};
-    FILE *in = fopen(path, "rb");
-    uint32_t size;
-    if (in == NULL)
-        die(path);
-    while (fread(&size, sizeof size, 1, in) == 1) {
-        uint8_t *bytes = malloc(size);
-        if (bytes == NULL || fread(bytes, size, 1, in) != 1)
-            die(path);
-        if (!covey || (type_of(bytes) == ETHER_TYPE_DEFAULT && size > HEADS_BYTES))
-            frames_add(&all, bytes, size);
-        else
-            free(bytes);
-    }
-    fclose(in);
-    return all;
-}
-
-static void frames_free(struct frames *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        free(all->bytes[i]);
-    free(all->bytes);
-    free(all->sizes);
+    return type_of(bytes) == ETHER_TYPE_DEFAULT && size > HEADS_BYTES;
 }
 
 static int types(const char *path, const char *text)
 {
     static size_t counts[TYPES], found[TYPES];
-    struct frames all = frames_load(path, false);
+    struct recording all = recording_load(path, NULL);
     for (size_t i = 0; i < all.count; i++) {
         uint16_t type = type_of(all.bytes[i]);
         counts[type]++;
@@ -154,7 +59,7 @@ static int types(const char *path, const char *text)
     for (size_t type = 0; type < TYPES; type++)
         if (counts[type] > 0)
             printf("%04zx %zu %zu\n", type, counts[type], found[type]);
-    frames_free(&all);
+    recording_free(&all);
     return 0;
 }
 
@@ -175,9 +80,9 @@ static void mac_parse(const char *text, struct address *mac)
  * and does not send back here what is for it. */
 static int replay(const char *path, const char *to_text)
 {
-    struct frames all = frames_load(path, true);
+    struct recording all = recording_load(path, is_covey);
     struct address to;
-    int fd = socket_open(0);
+    int fd = tap_open("eth0", SOCK_RAW, 0);
     size_t sent = 0;
     mac_parse(to_text, &to);
     for (size_t i = 0; i < all.count; i++) {
@@ -188,7 +93,7 @@ static int replay(const char *path, const char *to_text)
             usleep(PAUSE_US);
     }
     printf("%zu\n", sent);
-    frames_free(&all);
+    recording_free(&all);
     return sent > 0 ? 0 : 1;
 }
 
@@ -203,7 +108,7 @@ static size_t random_bytes(uint64_t *random, uint8_t *bytes, size_t most)
 }
 
 /* A genuine payload with some bits turned, perhaps cut short or made longer. */
-static size_t mutated_payload(const struct frames *all, uint64_t *random, uint8_t *bytes)
+static size_t mutated_payload(const struct recording *all, uint64_t *random, uint8_t *bytes)
 {
     size_t which = (size_t)random_below(random, all->count);
     size_t size = all->sizes[which] - ETHER_LINK_BYTES;
@@ -229,7 +134,7 @@ static size_t random_datagram(uint64_t *random, uint8_t *bytes)
     return ETHER_HEADER_BYTES + size;
 }
 
-static size_t any_payload(const struct frames *all, uint64_t *random, uint8_t *bytes)
+static size_t any_payload(const struct recording *all, uint64_t *random, uint8_t *bytes)
 {
     switch (random_below(random, all->count > 0 ? 4 : 2)) {
     case 0:
@@ -246,12 +151,11 @@ static int flood(const char *path, const char *to_text, unsigned long count)
 {
     static uint8_t bytes[BATCH][ETHER_LINK_BYTES + SENT_MAX];
     static const uint8_t own[ETHER_MAC_BYTES] = {2, 0, 0xba, 0xd0, 0, 1};
-    struct frames all = frames_load(path, true);
-    const char *seed = getenv("SEED");
-    uint64_t random = seed == NULL ? 1 : strtoull(seed, NULL, 10);
+    struct recording all = recording_load(path, is_covey);
+    uint64_t random = seed_given();
     struct address to, from = ether_address(own);
     unsigned long sent = 0;
-    int fd = socket_open(0);
+    int fd = tap_open("eth0", SOCK_RAW, 0);
     mac_parse(to_text, &to);
     while (sent < count) {
         struct mmsghdr messages[BATCH] = {0};
@@ -268,14 +172,14 @@ static int flood(const char *path, const char *to_text, unsigned long count)
         usleep(PAUSE_US);
     }
     printf("%lu\n", sent);
-    frames_free(&all);
+    recording_free(&all);
     return 0;
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "record") == 0)
-        return record(argv[2]);
+        return recording_make(argv[2], tap_open("eth0", SOCK_RAW, ETH_P_ALL), take_frame);
     if (argc == 4 && strcmp(argv[1], "types") == 0)
         return types(argv[2], argv[3]);
     if (argc == 4 && strcmp(argv[1], "replay") == 0)

@@ -1,4 +1,4 @@
-/* links: tests/sim/network.c proto/fault.c */
+/* links: tests/attack/recording.c tests/sim/network.c proto/fault.c */
 /*
  * wire.c - what an attacker on the network does, on the loopback interface of a network namespace.
  *
@@ -6,22 +6,21 @@
  *   wire replay FILE               sends each UDP datagram once more, byte by byte as it was, its
  *                                  source included; prints how many
  *   wire flood FILE PORT COUNT     sends COUNT datagrams to 127.0.0.1:PORT, random bytes and
- * mutations of those in FILE, no faster than they are read; prints how many wire streams PORT COUNT
- * connects to a task's TCP port again and again and sends random bytes and mutated HELLOs, COUNT
- * bytes in all wire find FILE TEXT...         prints in how many packets each text stands
+ *                                  mutations of those in FILE, no faster than they are read;
+ *                                  prints how many
+ *   wire streams PORT COUNT        connects to a task's TCP port again and again and sends random
+ *                                  bytes and mutated HELLOs, COUNT bytes in all
+ *   wire find FILE TEXT...         prints in how many packets each text stands
  *
- * In FILE a packet is its length, four bytes in this machine's order, and its bytes from the IP
- * header on. SEED in the environment begins another run of chance.
+ * A packet in FILE (recording.h) begins with its IP header. SEED in the environment begins another
+ * run of chance.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
-#include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,131 +28,31 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/attack/recording.h"
 #include "tests/sim/network.h" /* random_next() and its kin */
 
-#define PACKET_MAX 65536
 #define BATCH 64
 #define QUEUED_MAX (1024 * 1024) /* in the receiver's socket */
 #define HEADERS_BYTES (sizeof(struct iphdr) + sizeof(struct udphdr))
 
-static void die(const char *what)
+/* The loopback interface shows each packet going out and coming in. */
+static ssize_t take_once(int fd, uint8_t bytes[RECORDED_MAX])
 {
-    perror(what);
-    exit(1);
-}
-
-static uint64_t random_begin(void)
-{
-    const char *seed = getenv("SEED");
-    return seed == NULL ? 1 : strtoull(seed, NULL, 10);
-}
-
-/* ---- record ---- */
-
-static volatile sig_atomic_t stopped;
-
-static void on_term(int number)
-{
-    (void)number;
-    stopped = 1;
-}
-
-/* The interface that $IFACE names; the loopback one shows each packet going out and coming in. */
-static int tap_open(void)
-{
-    const char *name = getenv("IFACE");
-    struct sockaddr_ll at = {.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_ALL)};
-    int size = 64 << 20, fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_ALL));
-    at.sll_ifindex = (int)if_nametoindex(name == NULL ? "lo" : name);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) != 0)
-        die("wire record");
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size);
-    return fd;
-}
-
-static void record_one(int fd, FILE *out)
-{
-    static uint8_t bytes[PACKET_MAX];
-    const char *name = getenv("IFACE");
     struct sockaddr_ll from;
     socklen_t size = sizeof from;
-    ssize_t n = recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &size);
-    uint32_t length = (uint32_t)n;
-    bool twice = name == NULL && from.sll_pkttype != PACKET_OUTGOING;
-    if (n <= 0 || twice || from.sll_protocol == htons(ETH_P_ARP))
-        return;
-    if (fwrite(&length, sizeof length, 1, out) != 1 || fwrite(bytes, length, 1, out) != 1)
-        die("wire record");
+    ssize_t n = recvfrom(fd, bytes, RECORDED_MAX, 0, (struct sockaddr *)&from, &size);
+    bool twice = getenv("IFACE") == NULL && from.sll_pkttype != PACKET_OUTGOING;
+    return twice || from.sll_protocol == htons(ETH_P_ARP) ? 0 : n;
 }
-
-static int record(const char *path)
-{
-    struct sigaction action = {.sa_handler = on_term};
-    FILE *out = fopen(path, "wb");
-    int fd = tap_open();
-    if (out == NULL)
-        die(path);
-    sigaction(SIGTERM, &action, NULL);
-    puts("ready");
-    fflush(stdout);
-    while (!stopped) {
-        struct pollfd p = {fd, POLLIN, 0};
-        if (poll(&p, 1, 100) > 0)
-            record_one(fd, out);
-    }
-    return fclose(out) == 0 ? 0 : 1;
-}
-
-/* ---- a recording ---- */
-
-struct packets {
-    uint8_t **bytes;
-    uint32_t *sizes;
-    size_t count;
-};
 
 static bool is_udp(const uint8_t *bytes, uint32_t size)
 {
     return size > HEADERS_BYTES && bytes[0] == 0x45 && bytes[9] == IPPROTO_UDP;
 }
 
-static struct packets packets_load(const char *path, bool udp)
-{
-    struct packets all = {NULL, NULL, 0};
-    FILE *in = fopen(path, "rb");
-    uint32_t size;
-    if (in == NULL)
-        die(path);
-    while (fread(&size, sizeof size, 1, in) == 1) {
-        uint8_t *bytes = malloc(size);
-        if (bytes == NULL || fread(bytes, size, 1, in) != 1)
-            die(path);
-        if (udp && !is_udp(bytes, size)) {
-            free(bytes);
-            continue;
-        }
-        all.bytes = realloc(all.bytes, (all.count + 1) * sizeof *all.bytes);
-        all.sizes = realloc(all.sizes, (all.count + 1) * sizeof *all.sizes);
-        if (all.bytes == NULL || all.sizes == NULL)
-            die(path);
-        all.bytes[all.count] = bytes;
-        all.sizes[all.count++] = size;
-    }
-    fclose(in);
-    return all;
-}
-
-static void packets_free(struct packets *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        free(all->bytes[i]);
-    free(all->bytes);
-    free(all->sizes);
-}
-
 static int replay(const char *path)
 {
-    struct packets all = packets_load(path, true);
+    struct recording all = recording_load(path, is_udp);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
     size_t sent = 0;
@@ -169,20 +68,20 @@ static int replay(const char *path)
             usleep(1000);
     }
     printf("%zu\n", sent);
-    packets_free(&all);
+    recording_free(&all);
     return sent > 0 ? 0 : 1;
 }
 
 static int find(const char *path, char **texts, int count)
 {
-    struct packets all = packets_load(path, false);
+    struct recording all = recording_load(path, NULL);
     for (int t = 0; t < count; t++) {
         size_t found = 0;
         for (size_t i = 0; i < all.count; i++)
             found += memmem(all.bytes[i], all.sizes[i], texts[t], strlen(texts[t])) != NULL;
         printf("%s %zu of %zu\n", texts[t], found, all.count);
     }
-    packets_free(&all);
+    recording_free(&all);
     return 0;
 }
 
@@ -217,7 +116,7 @@ static size_t random_datagram(uint64_t *random, uint8_t *bytes)
 }
 
 /* A genuine datagram with some bits turned, cut short, made longer, or joined with another. */
-static size_t mutated_datagram(const struct packets *all, uint64_t *random, uint8_t *bytes)
+static size_t mutated_datagram(const struct recording *all, uint64_t *random, uint8_t *bytes)
 {
     size_t which = (size_t)random_below(random, all->count);
     size_t size = all->sizes[which] - HEADERS_BYTES;
@@ -242,13 +141,13 @@ static size_t mutated_datagram(const struct packets *all, uint64_t *random, uint
 static int flood(const char *path, unsigned port, unsigned long count)
 {
     static uint8_t bytes[BATCH][2048];
-    struct packets all = packets_load(path, true);
+    struct recording all = recording_load(path, is_udp);
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     struct iovec iovs[BATCH];
     struct mmsghdr messages[BATCH];
-    uint64_t random = random_begin();
+    uint64_t random = seed_given();
     unsigned long sent = 0;
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
     while (sent < count) {
@@ -269,7 +168,7 @@ static int flood(const char *path, unsigned port, unsigned long count)
     while (queued(port) > 0)
         usleep(1000);
     printf("%lu\n", sent);
-    packets_free(&all);
+    recording_free(&all);
     return 0;
 }
 
@@ -291,7 +190,7 @@ static int streams(unsigned port, unsigned long count)
 {
     struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
     const struct linger reset = {1, 0}; /* no port is left in TIME_WAIT */
-    uint64_t random = random_begin();
+    uint64_t random = seed_given();
     unsigned long sent = 0, refused = 0;
     uint8_t bytes[512];
     inet_pton(AF_INET6, "::ffff:127.0.0.1", &to.sin6_addr);
@@ -314,7 +213,7 @@ static int streams(unsigned port, unsigned long count)
 int main(int argc, char **argv)
 {
     if (argc == 3 && strcmp(argv[1], "record") == 0)
-        return record(argv[2]);
+        return recording_make(argv[2], tap_open("lo", SOCK_DGRAM, ETH_P_ALL), take_once);
     if (argc == 3 && strcmp(argv[1], "replay") == 0)
         return replay(argv[2]);
     if (argc == 5 && strcmp(argv[1], "flood") == 0)
