@@ -8,12 +8,15 @@
 #include "daemon/reply.h"
 #include "lib/covey.h"
 
-#define ROW_BYTES (4 + 4 + 4 + 1 + 2 + CONTROL_COMMAND_MAX)
+#define ROW_BYTES (4 + 4 + 4 + 4 + 1 + 2 + CONTROL_COMMAND_MAX)
 
 static void row_add(struct reply *reply, const struct task *task)
 {
-    struct control_task row = {
-        .tid = task->tid, .parent = task->parent, .pid = task->pid, .state = task_state(task)};
+    struct control_task row = {.tid = task->tid,
+                               .parent = task->parent,
+                               .sink = task->sink,
+                               .pid = task->pid,
+                               .state = task_state(task)};
     memcpy(row.command, task->command, sizeof row.command);
     struct cursor c = reply_room(reply, ROW_BYTES);
     control_put_task(&c, &row);

@@ -202,7 +202,8 @@ enum covey_task_state { COVEY_TASK_STARTING = 1, COVEY_TASK_RUNNING = 2, COVEY_T
 struct covey_task {
     covey_tid_t tid;
     covey_tid_t parent;
-    int32_t host; /* host index */
+    covey_tid_t output; /* who receives its output; 0: nobody */
+    int32_t host;       /* host index */
     int32_t pid;
     int32_t state; /* enum covey_task_state */
     char command[128];

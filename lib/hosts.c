@@ -217,6 +217,7 @@ static bool add_task(uint32_t host, struct cursor *c, void **list, int *count)
     struct covey_task *task = &tasks[(*count)++];
     *task = (struct covey_task){.tid = (covey_tid_t)row.tid,
                                 .parent = (covey_tid_t)row.parent,
+                                .output = (covey_tid_t)row.sink,
                                 .host = (int32_t)host,
                                 .pid = row.pid,
                                 .state = row.state};

@@ -144,6 +144,7 @@ void control_put_task(struct cursor *c, const struct control_task *task)
 {
     cursor_put_u32(c, task->tid);
     cursor_put_u32(c, task->parent);
+    cursor_put_u32(c, task->sink);
     cursor_put_i32(c, task->pid);
     cursor_put_u8(c, task->state);
     cursor_put_text(c, task->command);
@@ -153,6 +154,7 @@ void control_get_task(struct cursor *c, struct control_task *task)
 {
     task->tid = cursor_get_u32(c);
     task->parent = cursor_get_u32(c);
+    task->sink = cursor_get_u32(c);
     task->pid = cursor_get_i32(c);
     task->state = cursor_get_u8(c);
     cursor_get_text(c, task->command, sizeof task->command);

@@ -76,9 +76,9 @@ struct control_host_event {
 void control_put_host_event(struct cursor *c, const struct control_host_event *e);
 void control_get_host_event(struct cursor *c, struct control_host_event *e);
 
-/* ---- task-row: tid parent=u32 pid=i32 state=u8 command=text ---- */
+/* ---- task-row: tid parent sink=u32 pid=i32 state=u8 command=text ---- */
 struct control_task {
-    uint32_t tid, parent;
+    uint32_t tid, parent, sink;
     int32_t pid;
     uint8_t state; /* enum covey_task_state */
     char command[CONTROL_COMMAND_MAX + 1];

@@ -2,10 +2,12 @@
  * covey run: a parallel program as a shell command.
  *
  * The tasks' output comes as messages to this console, and a notice for each task after all of
- * its output; the run is over when every task has its notice. One thread waits for messages,
- * another (interrupt.h) for signals; they share `signals` and `spawned`, and the tids, which do
- * not change once `spawned` is set. The tasks are tethered: should this process die, the daemon
- * ends them.
+ * its output. What they start writes here, too: when every task has its notice, those of their
+ * descendants that are there are waited for in the same way, until none is found any more; of
+ * these only the output counts, their status is their parents' affair. One thread waits for
+ * messages, another (interrupt.h) for signals; they share `signals` and `spawned`, and the tids,
+ * which do not change once `spawned` is set. The tasks are tethered: should this process die, the
+ * daemon ends them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,6 +18,7 @@
 #include <unistd.h>
 
 #include "tools/command.h"
+#include "tools/descendants.h"
 #include "tools/hostspec.h"
 #include "tools/interrupt.h"
 #include "tools/outlet.h"
@@ -23,6 +26,7 @@
 
 #define TASKS_MAX 262143       /* a tid has 18 bits for the task of a host */
 #define TAG_EXIT COVEY_TAG_MAX /* of the notices */
+#define TAG_ADOPTED (COVEY_TAG_MAX - 1)
 
 enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, BY_SIGNAL = 128 };
 
@@ -38,8 +42,9 @@ struct run {
     int env_count;
     covey_tid_t *tids; /* a negative one is an error code */
     int count;
-    int alive;
-    int worst; /* the worst exit status so far */
+    int alive;  /* of those whose ends were asked for */
+    bool alone; /* what they have started is not waited for */
+    int worst;  /* the worst exit status so far */
     struct outlet outlet;
     int output_lost;     /* 0, or the exit status for it: nothing more can be written */
     atomic_bool spawned; /* tids are set */
@@ -54,6 +59,7 @@ static const struct args_option options[] = {
     {"env", 'E', "NAME[=VALUE]", "set, or pass on, a variable of the environment"},
     {"cwd", 'C', "DIR", "working directory (the current one)"},
     {"tag-output", 't', NULL, "put [tid] before each line"},
+    {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},
     {NULL, 0, NULL, NULL}};
 
 /* ---- The command line --------------------------------------------------------------------- */
@@ -158,6 +164,9 @@ static int take_option(struct run *run, int key, const char *value)
         return set_cwd(run, value);
     case 'e':
         run->what.where = COVEY_WHERE_EACH;
+        return TOOL_OK;
+    case 'D':
+        run->alone = true;
         return TOOL_OK;
     default:
         run->outlet.tagged = true;
@@ -341,6 +350,8 @@ static void kill_tasks(struct run *run, bool hard)
         else
             covey_kill(run->tool->vm, run->tids[i]);
     }
+    if (!run->alone)
+        descendants_end(run->tool->vm, hard);
 }
 
 /* Tasks get SIGTERM first, SIGKILL by the second signal; the third one gives up waiting, and
@@ -420,7 +431,7 @@ static void on_output(struct run *run, covey_msg_t *msg, const struct covey_info
         lose_output(run, error);
 }
 
-static void on_notice(struct run *run, covey_msg_t *msg)
+static void on_notice(struct run *run, covey_msg_t *msg, int tag)
 {
     struct covey_notice notice;
     if (covey_unpack_notice(msg, &notice) < 0 || notice.event != COVEY_NOTIFY_TASK_EXIT)
@@ -429,28 +440,68 @@ static void on_notice(struct run *run, covey_msg_t *msg)
     if (error)
         lose_output(run, error);
     run->alive--;
+    if (tag == TAG_ADOPTED)
+        return;
     worsen(run, status_of_end(&notice));
     report_end(run, &notice);
 }
 
 /* Messages that a task sent to the console by itself are taken and dropped. */
+static int take_message(struct run *run, int64_t timeout_us)
+{
+    covey_msg_t *msg = NULL;
+    struct covey_info info;
+    int error = covey_recv(run->tool->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, timeout_us, &msg);
+    if (error < 0)
+        return error;
+    covey_msg_info(msg, &info);
+    if (info.tag == COVEY_TAG_OUTPUT)
+        on_output(run, msg, &info);
+    else if (info.tag == TAG_EXIT || info.tag == TAG_ADOPTED)
+        on_notice(run, msg, info.tag);
+    covey_msg_free(msg);
+    return 0;
+}
+
+/* ---- Descendants -------------------------------------------------------------------------- */
+
+/* Asks for the ends of the descendants that are there. What the others wrote is here before the
+ * answer that they are gone, in the queue. */
+static int adopt(struct run *run)
+{
+    covey_tid_t *tids = NULL;
+    int count = descendants_find(run->tool->vm, &tids);
+    if (count > 0 && (run->signals || run->output_lost))
+        descendants_end(run->tool->vm, run->signals > 1);
+    int error = count > 0 ? covey_notify(run->tool->vm, COVEY_NOTIFY_TASK_EXIT, TAG_ADOPTED, tids,
+                                         (size_t)count)
+                          : count;
+    run->alive += error == 0 && count > 0 ? count : 0;
+    covey_free(tids);
+    return error;
+}
+
+/* Hosts are asked side by side, not at one instant: a task may start another on a host that has
+ * answered and end before its own is asked. So all are asked again. */
+static int adopt_all(struct run *run)
+{
+    int error = adopt(run);
+    if (error == 0 && run->alive == 0)
+        error = adopt(run);
+    return error;
+}
+
 static int follow_tasks(struct run *run)
 {
     int error = 0;
-    while (run->alive > 0 && error == 0) {
-        covey_msg_t *msg = NULL;
-        struct covey_info info;
-        error = covey_recv(run->tool->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_FOREVER, &msg);
-        if (error < 0)
-            break;
-        covey_msg_info(msg, &info);
-        if (info.tag == COVEY_TAG_OUTPUT)
-            on_output(run, msg, &info);
-        else if (info.tag == TAG_EXIT)
-            on_notice(run, msg);
-        covey_msg_free(msg);
+    while (error == 0 && run->alive > 0) {
+        error = take_message(run, COVEY_FOREVER);
+        if (error == 0 && run->alive == 0 && !run->alone)
+            error = adopt_all(run);
     }
-    return error;
+    while (error == 0)
+        error = take_message(run, COVEY_POLL);
+    return error == COVEY_ETIMEOUT ? 0 : error;
 }
 
 /* A reader of standard output that goes away shows as EPIPE, not as our death. */
@@ -463,6 +514,9 @@ static int run_tasks(struct run *run)
     int error = spawn_tasks(run);
     if (error == 0)
         error = follow_tasks(run);
+    int unwritten = run->output_lost ? 0 : outlet_end_all(&run->outlet);
+    if (unwritten)
+        lose_output(run, unwritten);
     sigaction(SIGPIPE, &before, NULL);
     return error;
 }
@@ -523,7 +577,7 @@ const struct command cmd_run = {
     .name = "run",
     .run = run_command,
     .usage = "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
-             "[--cwd DIR] [--tag-output] PROG [ARG...]",
+             "[--cwd DIR] [--tag-output] [--no-descendants] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = options,
     .operand = "PROG",

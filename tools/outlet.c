@@ -194,6 +194,14 @@ int outlet_end(struct outlet *outlet, covey_tid_t tid)
     return error;
 }
 
+int outlet_end_all(struct outlet *outlet)
+{
+    int error = 0;
+    while (outlet->held && error == 0)
+        error = emit_held(outlet, &outlet->held);
+    return error;
+}
+
 void outlet_fini(struct outlet *outlet)
 {
     while (outlet->held)

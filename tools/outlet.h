@@ -32,6 +32,9 @@ int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char 
 /* The task has ended: writes the lines that it left unfinished. Returns 0 or an errno value. */
 int outlet_end(struct outlet *outlet, covey_tid_t tid);
 
+/* All tasks have ended. Returns 0 or an errno value. */
+int outlet_end_all(struct outlet *outlet);
+
 /* Frees what the outlet holds, not the outlet. */
 void outlet_fini(struct outlet *outlet);
 

@@ -351,6 +351,25 @@ test_run_terminated() {
     wait_until tasks_are 2 && kill -TERM $job && job_status_is 143 && tasks_are 0
 }
 
+# A task that starts another and ends, and this one the next, on another host: the last one writes
+# when the others have long ended.
+late='until ! covey ps | grep -q "[f]amily"; do sleep 0.1; done; echo late; printf tail'
+test_run_descendants() {
+    local family=$BUILD/tests/tool/family
+    covey_is 0 run "$family" -o "$family" -o sh -c "$late" && out_is "started
+started
+late
+tail" && no_error && tasks_are 0 &&
+        covey_is 0 run --no-descendants "$family" sh -c "$late" && out_is started &&
+        wait_until tasks_are 0
+}
+
+test_run_descendants_interrupted() {
+    start_job run "$BUILD/tests/tool/family" -o sleep 1000
+    wait_until grep -q started "$dir/out" && wait_until tasks_are 1 && kill -INT $job &&
+        job_status_is 130 && tasks_are 0 && no_error
+}
+
 # Ends only by SIGKILL, which the second SIGINT sends at once.
 test_run_interrupted_twice() {
     start_job run sh -c 'trap "echo caught" TERM; echo ready; while :; do sleep 1000 & wait; done'
@@ -559,6 +578,8 @@ check "run: folder and relative program" test_run_folder
 check "run: arguments are the program's own" test_run_arguments
 check "run: SIGINT ends the tasks" test_run_interrupted
 check "run: SIGTERM ends the tasks" test_run_terminated
+check "run: what its tasks start is waited for" test_run_descendants
+check "run: SIGINT ends what its tasks started" test_run_descendants_interrupted
 check "run: a second SIGINT kills" test_run_interrupted_twice
 check "run: its death ends the tasks" test_run_killed
 check "run: the reader goes away" test_run_reader_gone

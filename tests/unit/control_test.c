@@ -54,8 +54,12 @@ static const struct control_enrolled sample_enrolled = {.tid = 0x40001,
 static const struct host sample_host = HOST;
 static const struct control_host_event sample_host_event = {
     .event = NODE_HOST_GONE, .coordinator = 3, .host = HOST};
-static const struct control_task sample_task = {
-    .tid = 0x40009, .parent = 0x40008, .pid = 99, .state = 2, .command = "the-command"};
+static const struct control_task sample_task = {.tid = 0x40009,
+                                                .parent = 0x40008,
+                                                .sink = 0x80007,
+                                                .pid = 99,
+                                                .state = 2,
+                                                .command = "the-command"};
 static const struct control_result sample_result = {
     .error = -14, .number = 0x40009, .text = "the-text"};
 static const struct control_signal sample_signal = {.request = 5, .tid = 0x40002, .signal = 15};
