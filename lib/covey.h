@@ -145,7 +145,8 @@ const char *covey_vm_name(const covey_t *vm);
 /* The host part of a tid: the index of its host, > 0. */
 int covey_tid_host(covey_tid_t tid);
 
-/* Forces the route for all later messages to `tid`, or to every task when tid is COVEY_ANY_TASK.
+/* Forces the route for all later messages to `tid`, or to every task when tid is COVEY_ANY_TASK:
+ * ETHER then to those on other hosts, while those on this one are reached as by AUTO.
  * Order is kept across the change. Errors: EINVAL, EROUTE (that route cannot work). */
 int covey_set_route(covey_t *vm, covey_tid_t tid, int route);
 

@@ -52,9 +52,19 @@ int covey_route_parse(const char *name)
                      name == NULL ? "" : name);
 }
 
+/* Ether, forced for all tasks, is meant for those on other hosts: within one there is no segment,
+ * and a program whose tasks are on several hosts, and several on one, would not run with it. */
+static int wanted(const struct covey *vm, uint32_t tid, const struct peer *peer)
+{
+    if (peer != NULL && peer->forced_route >= 0)
+        return peer->forced_route;
+    bool inside = tid_host(tid) == vm->host;
+    return inside && vm->route == COVEY_ROUTE_ETHER ? COVEY_ROUTE_AUTO : vm->route;
+}
+
 int route_wanted(const struct covey *vm, const struct peer *peer)
 {
-    return peer != NULL && peer->forced_route >= 0 ? peer->forced_route : vm->route;
+    return wanted(vm, peer->tid, peer);
 }
 
 static struct route_state *state_get(struct peer *peer, int route)
@@ -190,12 +200,8 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
         return COVEY_EROUTE;
     case COVEY_ROUTE_TCP:
         return choose_direct(vm, peer, COVEY_ROUTE_TCP, true, req, conn);
-    case COVEY_ROUTE_ETHER:
-        if (!same_host)
-            return choose_direct(vm, peer, COVEY_ROUTE_ETHER, true, req, conn);
-        snprintf(req->text, sizeof req->text,
-                 "route ether: t%x is on the same host: take shm, tcp or auto", peer->tid);
-        return COVEY_EROUTE;
+    case COVEY_ROUTE_ETHER: /* on another host: else it is not wanted, nor can be forced */
+        return choose_direct(vm, peer, COVEY_ROUTE_ETHER, true, req, conn);
     default:
         break;
     }
@@ -617,7 +623,7 @@ int covey_route(covey_t *vm, covey_tid_t tid)
         return error_set(COVEY_EINVAL, "route: bad tid %d", (int)tid);
     struct call call = call_begin(vm);
     struct peer *peer = peer_find(vm, (uint32_t)tid);
-    int route = route_wanted(vm, peer);
+    int route = wanted(vm, (uint32_t)tid, peer);
     if (route == COVEY_ROUTE_AUTO && peer != NULL && peer->send_sequence > 0) {
         int direct = route_direct(vm, peer);
         bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;

@@ -83,6 +83,14 @@ crowded() {
         "$(counted window.retransmitted_bytes) bytes sent again"
 }
 
+# ---- two hosts with two tasks each: the pairs of one host have no segment between them ----
+
+mixed() {
+    tests/lab/vm.sh --hosts 2 -- matmul -N 128 -q 2 --route ether -c >"$scratch/out" 2>&1 &&
+        grep -q 'shm+ether' "$scratch/out" && grep -q 'check: passed' "$scratch/out" ||
+        { cat "$scratch/out"; return 1; }
+}
+
 # ---- an ordinary user's VM: a daemon that root starts for him in the namespace of h2 ----
 
 [ -n "$inside" ] || export LAB=ether-$$
@@ -200,5 +208,6 @@ trap 'exit 143' TERM
 
 user
 suite
+expect "forced for all tasks it is taken between hosts, and shm within one" mixed
 expect "seven at once talk to one whose daemon stands still for a second" crowded
 finish
