@@ -216,8 +216,8 @@ int covey_tasks(covey_t *vm, int host, struct covey_task **list);
 
 /* Both at once, for a look that must not wait for a host that is silent: all daemons are asked side
  * by side, and one that does not answer within the timeout is listed as COVEY_HOST_SUSPECT, without
- * its tasks. Sets *hosts and *tasks (free both with covey_free()) and *task_count; returns the
- * number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
+ * its tasks, one that does as COVEY_HOST_UP. Sets *hosts and *tasks (free both with covey_free())
+ * and *task_count; returns the number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
 int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
                  struct covey_task **tasks, int *task_count);
 

@@ -154,6 +154,8 @@ static int poll_collect(struct poll *p, struct request **r, struct covey_host *h
     }
     if (error != COVEY_OK)
         return error;
+    if (p->silence_ok)
+        host->state = COVEY_HOST_UP; /* whatever the table says of it */
     struct cursor c = cursor_reader(content, size);
     while (error == COVEY_OK && cursor_left(&c) > 0) {
         if (!p->add((uint32_t)host->index, &c, &p->list, &p->count))

@@ -7,6 +7,7 @@
 
 #include "tools/bench.h"
 #include "tools/command.h"
+#include "tools/listing.h"
 #include "tools/tid.h"
 
 static void add_commands(struct complete *complete, struct tool *tool)
@@ -31,15 +32,17 @@ static void add_hosts(struct complete *complete, struct tool *tool)
 
 static void add_tids(struct complete *complete, struct tool *tool)
 {
+    struct covey_host *hosts;
     struct covey_task *tasks;
     char text[TID_TEXT_BYTES];
-    if (tool_try_join(tool) < 0)
+    int count;
+    if (tool_try_join(tool) < 0 ||
+        covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &count) < 0)
         return;
-    int count = covey_tasks(tool->vm, 0, &tasks);
     for (int i = 0; i < count; i++)
         complete_add(complete, tid_format(tasks[i].tid, text));
-    if (count >= 0)
-        covey_free(tasks);
+    covey_free(hosts);
+    covey_free(tasks);
 }
 
 static void add_routes(struct complete *complete, struct tool *tool)

@@ -8,7 +8,6 @@
 #include "tools/report.h"
 #include "tools/table.h"
 
-#define PATIENCE_US 1000000 /* a busy host may take a while */
 #define TASKS_UNKNOWN (-1)
 
 static const char *state_name(int state)
@@ -92,7 +91,7 @@ static int hosts_command(struct tool *tool, int argc, char **argv)
         status = tool_join(tool, "hosts");
     if (status != TOOL_OK)
         return status;
-    int n = covey_survey(tool->vm, PATIENCE_US, &hosts, &tasks, &m);
+    int n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);
     if (n < 0)
         return tool_failed(tool, "hosts", n);
     status = (json ? print_json : print_table)(hosts, n, tasks, m);

@@ -1,4 +1,4 @@
-/* covey ps: the tasks of the VM. */
+/* covey ps: the tasks of the VM. A host that does not answer is not waited for: it is named. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -62,24 +62,36 @@ static int print_table(const struct covey_host *hosts, int n, const struct covey
     return failed ? tool_error("ps", "memory is exhausted") : TOOL_OK;
 }
 
+static int report_silent(const struct covey_host *hosts, int n)
+{
+    int status = TOOL_OK;
+    for (int i = 0; i < n; i++) {
+        if (hosts[i].state == COVEY_HOST_SUSPECT)
+            status = tool_error("ps",
+                                "host %s does not answer: its tasks are not listed; see: "
+                                "covey hosts",
+                                hosts[i].name);
+    }
+    return status;
+}
+
 static int ps_command(struct tool *tool, int argc, char **argv)
 {
-    struct covey_host *hosts = NULL;
+    struct covey_host *hosts;
     struct covey_task *tasks;
     bool json;
+    int m;
     int status = listing_arguments(argc, argv, &json);
     if (status == TOOL_OK)
         status = tool_join(tool, "ps");
     if (status != TOOL_OK)
         return status;
-    int m = covey_tasks(tool->vm, 0, &tasks);
-    if (m < 0)
-        return tool_failed(tool, "ps", m);
-    int n = covey_hosts(tool->vm, &hosts);
+    int n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);
     if (n < 0)
-        status = tool_failed(tool, "ps", n);
-    else
-        status = (json ? print_json : print_table)(hosts, n, tasks, m);
+        return tool_failed(tool, "ps", n);
+    status = (json ? print_json : print_table)(hosts, n, tasks, m);
+    if (status == TOOL_OK)
+        status = report_silent(hosts, n);
     covey_free(hosts);
     covey_free(tasks);
     return status;

@@ -7,6 +7,8 @@
 #include "covey.h"
 #include "tools/args.h"
 
+#define LISTING_PATIENCE_US 1000000 /* a busy host may take a while */
+
 /* The table of the one option, --json. */
 extern const struct args_option listing_options[];
 

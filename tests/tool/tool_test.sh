@@ -238,6 +238,20 @@ test_hosts_silent() {
     [ "$found" -eq 1 ] && up_hosts_are 3 && why=
 }
 
+# Neither is it by ps, which lists what runs elsewhere and names it.
+test_ps_silent() {
+    local daemon
+    start_job run --host h1 sleep 1000
+    daemon=$(daemon_of h2)
+    wait_until tasks_are 1 && kill -STOP "$daemon" || return 1
+    covey_is 1 ps && out_lines 2 && out_has ' h1 .* sleep 1000' && error_is 'host h2 does not answer'
+    local result=$?
+    kill -CONT "$daemon"
+    kill -INT $job
+    wait $job
+    up_hosts_are 3 && return $result
+}
+
 test_stats() {
     covey_is 0 stats && out_has '^HOST +NAME +VALUE$' && out_has '^h1 +[a-z_.]+ +[0-9]+$' &&
         covey_is 0 stats --json && out_has '"value": [0-9]+'
@@ -562,6 +576,7 @@ check "start: a second time says so" test_start_twice
 check "hosts: a table" test_hosts
 check "hosts: JSON" test_hosts_json
 check "hosts: one that is silent" test_hosts_silent
+check "ps: a silent host" test_ps_silent
 check "stats" test_stats
 check "ps, locks: nothing runs" test_ps_empty
 check "run: eight tasks" test_run
