@@ -394,6 +394,8 @@ static const struct setting settings[] = {
 
 /* ---- files ---- */
 
+#define SYSTEM_FILE "/etc/covey.conf"
+
 struct reading {
     struct conf *conf;
     struct failure *why;
@@ -433,12 +435,16 @@ static int on_setting(void *context, const char *section, const char *name, cons
     return refuse(reading, "unknown section [%s]%s", section, "");
 }
 
-/* With a capability that root gave the program any user could ask for raw sockets otherwise. */
+/* With a capability that root gave the program any user could ask for raw sockets otherwise. That
+ * a file is root's is not enough: he may have written it to be read, not to be obeyed here. */
 static bool may_give_sockets(FILE *file)
 {
-    struct stat st;
-    return geteuid() == 0 || (fstat(fileno(file), &st) == 0 && st.st_uid == 0 &&
-                              (st.st_mode & (S_IWGRP | S_IWOTH)) == 0);
+    struct stat st, system;
+    if (geteuid() == 0)
+        return true;
+    return fstat(fileno(file), &st) == 0 && stat(SYSTEM_FILE, &system) == 0 &&
+           st.st_dev == system.st_dev && st.st_ino == system.st_ino && st.st_uid == 0 &&
+           (st.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 static int read_file(struct conf *conf, const char *path, FILE *file, struct failure *why)
@@ -450,8 +456,8 @@ static int read_file(struct conf *conf, const char *path, FILE *file, struct fai
         return failure_set(why, "%.200s:%d: %.250s", path, line, cause.text);
     if (line == 0 && conf->ether.direct && !may_give_sockets(file))
         return failure_set(why,
-                           "%.200s: direct = yes counts only in a file that root owns and nobody "
-                           "else can write",
+                           "%.200s: direct = yes counts only in " SYSTEM_FILE ", where root owns "
+                           "it and nobody else can write it",
                            path);
     return line == 0 ? 0 : failure_set(why, "cannot read %s: memory is exhausted", path);
 }
@@ -490,7 +496,7 @@ int conf_find(char *path, size_t size)
         if (access(path, F_OK) == 0)
             return 0;
     }
-    snprintf(path, size, "/etc/covey.conf");
+    snprintf(path, size, SYSTEM_FILE);
     return access(path, F_OK);
 }
 

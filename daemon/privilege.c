@@ -3,11 +3,11 @@
  *
  * No program that this daemon starts has the capability by inheritance: what is executed gets only
  * what is inheritable and ambient, and neither set ever holds it. What root executes has all that
- * root has, whatever the daemon gave up: so root's daemon gives up nothing. (If it did, its
- * children would gain a capability by being executed, and a process that gains one forgets that it
- * is to die with its parent.) A program with a file capability cannot be traced by its user's
- * others, nor can their descriptors be taken, so that the daemon's raw sockets stay its own;
- * nothing here changes that.
+ * root has, whatever the daemon gave up: so root's daemon only lowers it, and keeps it permitted.
+ * (If it did not, its children would gain a capability by being executed, and a process that gains
+ * one forgets that it is to die with its parent.) A program with a file capability cannot be traced
+ * by its user's others, nor can their descriptors be taken, so that the daemon's raw sockets stay
+ * its own; nothing here changes that.
  */
 #include "daemon/privilege.h"
 
@@ -43,14 +43,12 @@ bool privilege_has_raw(void)
 int privilege_lower_raw(bool for_good)
 {
     capability_words words;
-    if (geteuid() == 0)
-        return 0;
     int error = capabilities_get(words);
     if (error != 0)
         return error;
     words[0].effective &= ~RAW_BIT;
     words[0].inheritable &= ~RAW_BIT;
-    if (for_good)
+    if (for_good && geteuid() != 0)
         words[0].permitted &= ~RAW_BIT;
     prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_LOWER, CAP_NET_RAW, 0, 0);
     return capabilities_set(words);

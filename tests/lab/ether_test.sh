@@ -83,6 +83,25 @@ crowded() {
         "$(counted window.retransmitted_bytes) bytes sent again"
 }
 
+# ---- root's daemon: it keeps the capability, but lowered, and its tasks have what root has ----
+
+lowered() {
+    tests/lab/vm.sh --hosts 2 -- bash -c '
+        for daemon in $("$1" ps --name "$LAB" | awk "/coveyd/ { print \$1 }"); do
+            [ "$(cat "/proc/$daemon/comm" 2>/dev/null)" = coveyd ] || continue
+            echo "daemon $(sed -n "s/^CapEff:[[:space:]]*//p" "/proc/$daemon/status")"
+        done
+        covey run --each sed -n "s/^CapEff:[[:space:]]*/task /p" /proc/self/status' - tests/lab/lab >"$scratch/out" 2>&1
+    local kind mask daemons=0 tasks=0
+    while read -r kind mask; do
+        case $kind in
+        daemon) [ $((0x$mask & 0x2000)) = 0 ] && daemons=$((daemons + 1)) ;;
+        task) [ $((0x$mask & 0x2000)) != 0 ] && tasks=$((tasks + 1)) ;;
+        esac
+    done <"$scratch/out"
+    [ "$daemons $tasks" = "2 2" ] || { cat "$scratch/out"; return 1; }
+}
+
 # ---- two hosts with two tasks each: the pairs of one host have no segment between them ----
 
 mixed() {
@@ -208,6 +227,7 @@ trap 'exit 143' TERM
 
 user
 suite
+expect "root's daemons have lowered the capability, their tasks have it" lowered
 expect "forced for all tasks it is taken between hosts, and shm within one" mixed
 expect "seven at once talk to one whose daemon stands still for a second" crowded
 finish
