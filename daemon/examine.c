@@ -126,7 +126,8 @@ static void examine_machine(const struct conf *conf, const struct failure *bad_c
     print_facts();
     examine_limits(conf);
     examine_network(conf, local);
-    examine_names(work->names, work->name_count);
+    if (!local) /* whose hosts are reached by 127.0.0.1, and by no name */
+        examine_names(work->names, work->name_count);
     examine_runtime();
 }
 

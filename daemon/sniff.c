@@ -164,6 +164,46 @@ static int show(struct sniff *s, struct sniff_source *source, struct failure *wh
     return status < 0 ? -1 : 0;
 }
 
+/* ---- hosts that nobody knows ---- */
+
+/* The first name or index of --host that no host is known to have, or NULL. Any address may be. */
+static const char *unknown_host(const struct sniff *s)
+{
+    struct address address = {0};
+
+    for (int i = 0; i < s->filter.host_count; i++)
+        if (!sockaddr_parse(s->filter.hosts[i], 0, &address) &&
+            strchr(s->filter.hosts[i], ':') == NULL &&
+            !sniffer_knows(s->sniffer, s->filter.hosts[i]))
+            return s->filter.hosts[i];
+    return NULL;
+}
+
+/* A name may still pass by, when its host joins some VM. */
+static void warn_live(const struct sniff *s)
+{
+    const char *host = s->source.file == NULL ? unknown_host(s) : NULL;
+
+    if (host != NULL)
+        fprintf(stderr,
+                "coveyd: no host %.63s is known: it is shown once its name has passed by; covey "
+                "hosts lists those of the VM here\n",
+                host);
+}
+
+static int judge_file(const struct sniff *s, struct failure *why)
+{
+    const char *host =
+        s->source.file == NULL || (s->count != 0 && s->lines == s->count) ? NULL : unknown_host(s);
+
+    if (host == NULL)
+        return 0;
+    return failure_set(why,
+                       "no host %.63s is known, by what was captured or of the VM here: give its "
+                       "name, index or address",
+                       host);
+}
+
 /* ---- all of it ---- */
 
 static int capture_and_show(struct sniff *s, struct failure *why)
@@ -174,7 +214,10 @@ static int capture_and_show(struct sniff *s, struct failure *why)
 
     if (source == NULL)
         return -1;
+    warn_live(s);
     status = show(s, source, why);
+    if (status == 0)
+        status = judge_file(s, why);
     dropped = sniff_source_dropped(source);
     if (dropped > 0)
         fprintf(stderr, "coveyd: the kernel dropped %u packets that were not taken in time\n",

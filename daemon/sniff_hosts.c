@@ -166,3 +166,22 @@ const char *sniff_hosts_name(const struct sniff_hosts *hosts, uint32_t vm, uint3
 
     return named == NULL || named->name[0] == '\0' ? NULL : named->name;
 }
+
+static bool is_called(uint32_t index, const char *name, const char *text)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+
+    return (name[0] != '\0' && strcmp(name, text) == 0) || (*end == '\0' && number == index);
+}
+
+bool sniff_hosts_has(const struct sniff_hosts *hosts, const char *text)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < hosts->place_count && !has; i++)
+        has = is_called(hosts->places[i].index, hosts->places[i].name, text);
+    for (size_t i = 0; i < hosts->name_count && !has; i++)
+        has = is_called(hosts->names[i].index, hosts->names[i].name, text);
+    return has;
+}

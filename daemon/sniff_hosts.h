@@ -29,4 +29,7 @@ uint32_t sniff_hosts_index(const struct sniff_hosts *hosts, uint32_t vm,
 /* NULL: not known. Valid until a host is learnt. */
 const char *sniff_hosts_name(const struct sniff_hosts *hosts, uint32_t vm, uint32_t index);
 
+/* Whether a host of any VM was heard of that has this name, or this number as its index. */
+bool sniff_hosts_has(const struct sniff_hosts *hosts, const char *text);
+
 #endif

@@ -565,3 +565,8 @@ void sniffer_know(struct sniffer *s, const struct address *address, uint32_t ind
 {
     sniff_hosts_know(s->hosts, address, index, name);
 }
+
+bool sniffer_knows(const struct sniffer *s, const char *host)
+{
+    return sniff_hosts_has(s->hosts, host);
+}

@@ -75,4 +75,7 @@ void sniffer_packet(struct sniffer *s, const struct sniff_capture *capture);
 void sniffer_know(struct sniffer *s, const struct address *address, uint32_t index,
                   const char *name);
 
+/* Whether a host was heard of, or is known, that has this name or this number as its index. */
+bool sniffer_knows(const struct sniffer *s, const char *host);
+
 #endif

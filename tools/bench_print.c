@@ -255,24 +255,31 @@ static json_t *fit_object(const struct bench *bench, const char *name)
                      line.beta_us * 1e3, "r2", line.r2, "worst", line.worst);
 }
 
-static json_t *series_object(const struct bench_row *row, const struct bench_series *series)
+/* null: it was not taken, as of a broadcast, or nothing was moved. */
+static json_t *cpu_object(const struct bench *bench, double seconds, double bytes)
+{
+    return timed(bench) && bytes > 0 ? json_real(cpu_per_gb(seconds, bytes)) : json_null();
+}
+
+static json_t *series_object(const struct bench *bench, const struct bench_row *row,
+                             const struct bench_series *series)
 {
     const struct bench_series *covey = &row->series[0];
     struct bench_spread spread = spread_of(series);
     double mb_s = spread.median > 0 ? (double)row->bytes / spread.median : 0;
     double ratio = bench_median_ratio(covey->us, series->us, (size_t)series->rounds);
-    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "name", series->name,
+    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "name", series->name,
                      "us", spread.median, "min_us", spread.min, "q1_us", spread.quartile1, "q3_us",
                      spread.quartile3, "max_us", spread.max, "mb_per_s", mb_s, "ratio", ratio,
-                     "task_cpu_s_per_gb", cpu_per_gb(series->task_cpu_s, series->bytes),
-                     "daemon_cpu_s_per_gb", cpu_per_gb(series->daemon_cpu_s, series->bytes));
+                     "task_cpu_s_per_gb", cpu_object(bench, series->task_cpu_s, series->bytes),
+                     "daemon_cpu_s_per_gb", cpu_object(bench, series->daemon_cpu_s, series->bytes));
 }
 
-static json_t *row_object(const struct bench_row *row)
+static json_t *row_object(const struct bench *bench, const struct bench_row *row)
 {
     json_t *list = json_array();
     for (int i = 0; i < row->series_count; i++)
-        report_add(&list, series_object(row, &row->series[i]));
+        report_add(&list, series_object(bench, row, &row->series[i]));
     return json_pack("{s:s, s:I, s:o}", "what", row->label, "bytes", (json_int_t)row->bytes,
                      "series", list);
 }
@@ -301,7 +308,7 @@ int bench_print_json(struct bench *bench)
     const struct bench_plan *plan = &bench->plan;
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++)
-        report_add(&rows, row_object(&bench->rows[i]));
+        report_add(&rows, row_object(bench, &bench->rows[i]));
     json_t *whole = json_pack(
         "{s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:o}", "benchmark", bench->name, "route",
         covey_route_name(plan->route), "pack", bench_pack_name(plan->pack), "hosts",

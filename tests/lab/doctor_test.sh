@@ -199,8 +199,18 @@ own_name() {
     in_mount "mount --bind $work/etc-hosts /etc/hosts"
     finds name-resolution h2 "this machine's own name h2 is 127.0.1.1"
 }
+# in a --local VM nobody looks a name up
+named_h2() { # ARG...: what coveyd --examine finds on a host called h2
+    unshare --mount --uts sh -c "mount --bind $work/etc-hosts /etc/hosts && hostname h2 && exec \"\$@\"" sh \
+        "$BUILD/coveyd" --examine "$@" </dev/null >"$work/said" 2>&1
+}
+own_name_local() {
+    named_h2 --name h0 && grep -q name-resolution "$work/said" &&
+        named_h2 --local --name h0 && ! grep name-resolution "$work/said"
+}
 expect "a small /dev/shm" small_shm
 expect "a host whose own name is 127.0.1.1" own_name
+expect "which matters to no host of a --local VM" own_name_local
 
 cgroup_of() { # controller -> a directory below which groups can be made, for v1 and v2
     local path

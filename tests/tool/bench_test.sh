@@ -47,6 +47,8 @@ expect "a barrier of one" refuses 2 '--tasks 1: must be at least 2' barrier --ta
 expect "an unknown host" refuses 1 "'h9'" pingpong --host h0,h9
 expect "an empty host" refuses 2 '--host h0,: must be' pingpong --host h0,
 expect "shm between hosts" refuses 1 'another host' pingpong --route shm --host h0,h1
+expect "ether within a host, named once" refuses 1 '^covey: bench: a peer: route ether: [^:]* same host: take shm' \
+    pingpong --route ether --host h0,h0
 expect "ether, which --local hosts have not" refuses 1 'ether' pingpong --route ether
 
 # ---- what it prints ----
@@ -110,6 +112,11 @@ for route in shm udp tcp; do
 done
 expect "mcast on one host" shows "mcast --sizes 1,64K --tasks 4 --host h0" '^mcast on h0, 4 tasks, route auto;'
 expect "mcast over two" shows "mcast --sizes 1,64K --tasks 3" '^ *65536( +[0-9.]+){7}'
+no_cpu() { # a broadcast's is not taken
+    bench bcast --sizes 1 --tasks 3 --json && [ "$(grep -c '_cpu_s_per_gb": null' "$dir/out")" -ge 2 ] &&
+        ! grep -q '_cpu_s_per_gb": [0-9]' "$dir/out"
+}
+expect "processor time that was not taken is none" no_cpu
 expect "bcast over two" shows "bcast --sizes 1,64K --tasks 3 --route udp" "^ *65536( +[0-9.]+){9}$"
 expect "barrier" shows "barrier --tasks 5" '^5 tasks( +[0-9.]+){4}'
 expect "spawn" shows "spawn --tasks 5" '^join( +[0-9.]+){6}$'

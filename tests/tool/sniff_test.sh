@@ -102,6 +102,14 @@ expect "--kind hello" test "$(covey sniff --kind hello "$join" | awk '{ print $7
 only_h3() { ! covey sniff --host "$1" "$join" | grep -vE '\(3\)|10\.77\.0\.3:' && [ "$(lines --host "$1" "$join")" -gt 3 ]; }
 expect "--host by index" only_h3 3
 expect "--host by address" only_h3 10.77.0.3
+nobody() {
+    covey sniff --host "$1" "$join" >"$work/out" 2>"$work/err"
+    [ $? = 1 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep "no host $1 is known" "$work/err"
+}
+expect "--host of a name that nobody has" nobody h9
+expect "--host of an index that nobody has" nobody 99
+expect "--host of a name that is learnt" test "$(lines --host h2 "$join")" -gt 3
+expect "--host of an address that says nothing" test "$(covey sniff --host 10.9.9.9 "$join" 2>&1 | wc -l)" = 0
 expect "a filter of libpcap" test "$(covey sniff "$join" ip6 | grep -c ' udp \[fd77')" = "$(lines "$join" ip6)"
 expect "--tid" test "$(covey sniff --tid t80001 "$mcast" | grep -vc t80001)" = 0
 expect "--lane" test "$(lines --lane tcp "$mcast")" = 0
@@ -175,6 +183,16 @@ expect "live: a task is spawned and ends" live_has "GONE t80000>t[0-9a-f]+ t8000
 expect "live: the VM is halted" live_has "SHUTDOWN t40000>t80000"
 known_at_once() { grep -q "h[01]([12])>h[01]([12]) ping" "$work/ping" || { cat "$work/ping" && false; }; }
 expect "live: hosts of the VM that runs are known by name at once" known_at_once
+warned() { # before anything is captured
+    timeout 20 env COVEY_VM=nobody-$$ "$BUILD/covey" sniff --host h9 lo >"$work/out" 2>"$work/err" </dev/null &
+    local pid=$!
+    within 10 grep -q 'no host h9 is known' "$work/err"
+    local status=$?
+    kill $pid
+    wait $pid
+    return $status
+}
+expect "live: a host that nobody knows is named at once" warned
 expect "live: what was written is what was shown" diff <(covey sniff "$work/live.pcap") "$work/live"
 chmod 755 "$work"
 without_privilege() {

@@ -37,7 +37,7 @@ static int prepare(struct party *party)
     for (int i = 0; i < plan->peer_count; i++) {
         int error = covey_set_route(party->vm, plan->peers[i], plan->route);
         if (error)
-            return party_fail_vm(party, covey_route_name(plan->route), error);
+            return party_fail_vm(party, "a peer", error); /* the route is named there */
     }
     int error = wire_open(&party->wire, party->vm, plan->pack, bytes_max);
     return error ? party_fail(party, "buffers", covey_strerror(error)) : 0;
