@@ -9,7 +9,7 @@
  * complete, and given out, after all that began before it, and when one is lost in the middle all
  * later ones are lost with it. A peer's open messages are those that began and are not complete.
  */
-#include "lib/task.h"
+#include "lib/collective.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +136,30 @@ static void cut(struct covey *vm, struct arrival *first)
     match_again(vm, receives);
 }
 
+static struct arrival *find_unexpected(const struct covey *vm, const struct arrival_filter *which)
+{
+    for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
+        if (a->context == which->context && (which->peer == NULL || a->peer == which->peer) &&
+            (a->info.tag & which->mask) == which->tag)
+            return a;
+    }
+    return NULL;
+}
+
+void arrival_purge(struct covey *vm, const struct arrival_filter *which)
+{
+    for (struct arrival *a; (a = find_unexpected(vm, which)) != NULL;) {
+        struct peer *peer = a->peer;
+        if (a->complete) {
+            match_free(vm, a);
+            continue;
+        }
+        lose(vm, a);
+        complete_in_order(vm, peer);
+    }
+    credit_reopen(vm);
+}
+
 static void finish_if_whole(struct covey *vm, struct inlet *inlet)
 {
     struct arrival *a = inlet->current;
@@ -171,7 +195,7 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     peer->received_bytes += FRAME_MESSAGE_BYTES + size;
     memcpy(a->preface, preface + FRAME_MESSAGE_BYTES, size);
     inlet->current = a;
-    a->lost = peer->cut;
+    a->lost = peer->cut || (a->context != 0 && team_is_dead(vm, a->context));
     if (!a->lost) {
         open_add(peer, a);
         match_arrival(vm, a);

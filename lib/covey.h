@@ -41,6 +41,7 @@ typedef struct covey covey_t;                   /* a task's membership of one VM
 typedef struct covey_msg covey_msg_t;           /* a message: a list of typed arrays */
 typedef struct covey_req covey_req_t;           /* a non-blocking send or receive under way */
 typedef struct covey_group covey_group_t;       /* membership of one named group */
+typedef struct covey_team covey_team_t;         /* tasks in a fixed order, for collective calls */
 typedef struct covey_session covey_session_t;   /* membership of one session, with agreed views */
 typedef struct covey_topology covey_topology_t; /* switches, hosts and links of a network */
 typedef struct covey_schedule covey_schedule_t; /* when each message of an all-to-all goes */
@@ -485,6 +486,101 @@ enum covey_order {
 #define COVEY_TOTAL_BYTES_MAX 64000
 #define COVEY_TOTAL_MEMBERS_MAX 64
 int covey_group_cast(covey_group_t *group, int order, int tag, const covey_msg_t *msg);
+
+/* ---- Teams --------------------------------------------------------------------------------- */
+
+/* A team is a number of tasks in a fixed order: each has a rank, 0 .. size-1. Collective calls run
+ * on teams. Making one is itself a call that all members make, in the same order at all that are
+ * members of several; its messages are taken for no others, neither the program's nor another
+ * team's. A handle is used by one thread at a time.
+ *
+ * Members stay members. When one ends, or gives up (its time ran out), and another needs it, the
+ * team is broken: running and later collective calls on it end at all members with the cause. */
+
+/* Makes a team of the tasks in that order; the caller is one of them, and all give the same list.
+ * Sets *team, which covey_team_free() ends. Errors: EINVAL (a tid twice, the caller not in it, the
+ * others gave another list), ENOTASK, EHOSTFAIL, ETIMEOUT, ENOMEM, EDAEMON. */
+int covey_team_create(covey_t *vm, const covey_tid_t *tids, int size, int64_t timeout_us,
+                      covey_team_t **team);
+
+/* Waits until `size` members of the group called it, and makes a team of these, in the order of
+ * their instances. At most COVEY_RENDEZVOUS_MAX. Errors: as covey_team_create() and
+ * covey_rendezvous(). */
+int covey_team_of_group(covey_group_t *group, int size, int64_t timeout_us, covey_team_t **team);
+
+/* Divides a team: members that give the same colour form a new one, ordered by key and then by
+ * rank. colour < 0: none, and *part is set to NULL. A collective call of the whole team. */
+int covey_team_split(covey_team_t *team, int colour, int key, covey_team_t **part);
+
+int covey_team_rank(const covey_team_t *team); /* the caller's own */
+int covey_team_size(const covey_team_t *team);
+covey_tid_t covey_team_tid(const covey_team_t *team, int rank);    /* or EINVAL */
+int covey_team_rank_of(const covey_team_t *team, covey_tid_t tid); /* or ENOTASK */
+
+/* How long each blocking collective call may take from now on; COVEY_FOREVER at first. One whose
+ * time runs out gives up for all members: the team is broken. */
+int covey_team_set_timeout(covey_team_t *team, int64_t timeout_us);
+
+/* Frees the team and sets *team to NULL; not collective. What is under way is given up. NULL is
+ * fine. */
+void covey_team_free(covey_team_t **team);
+
+/* ---- Operations of reductions -------------------------------------------------------------- */
+
+enum covey_op {
+    COVEY_OP_SUM = 1, /* numbers, complex ones included */
+    COVEY_OP_PROD = 2,
+    COVEY_OP_MIN = 3, /* numbers; of a NaN and another, the other */
+    COVEY_OP_MAX = 4,
+    COVEY_OP_LAND = 5, /* logical, of numbers: 0 or 1 */
+    COVEY_OP_LOR = 6,
+    COVEY_OP_LXOR = 7,
+    COVEY_OP_BAND = 8, /* bitwise, of integers and BYTES */
+    COVEY_OP_BOR = 9,
+    COVEY_OP_BXOR = 10,
+    COVEY_OP_MINLOC = 11, /* pairs of elements, a value and where it is: the least value, and of */
+    COVEY_OP_MAXLOC = 12  /* equal ones the least place; counts are those of elements */
+};
+
+/* result[i] = left[i] op right[i] for `count` elements; result may be left or right. Called by any
+ * thread of the library, without its lock; no collective call and no wait is allowed inside. */
+typedef void covey_op_fn(const void *left, const void *right, void *result, size_t count, int type,
+                         void *context);
+
+/* Defines an operation and returns its number for the calls below. It is associative; commutes: 0
+ * keeps the order of ranks. `grain` elements belong together (4 for matrices of 2 by 2), 1
+ * otherwise: counts are then multiples of it. Every member defines it for itself.
+ * Errors: EINVAL, ENOMEM. */
+int covey_op_define(covey_t *vm, covey_op_fn *fn, void *context, int commutes, size_t grain);
+
+/* ---- Collective calls ---------------------------------------------------------------------- */
+
+/* All members call the same one with the same root, type, operation and counts, and on one team in
+ * the same order; then each returns when its part is done. Arrays are contiguous, of any type but
+ * STRING and MESSAGE. The covey_i... forms start the call and set *req: it progresses while the
+ * task computes, the arrays stay untouched until covey_wait() or covey_test() says it is complete,
+ * and covey_req_free() frees it (one not complete is given up for all: the team is broken).
+ *
+ * In place: where send and receive array are the same, or the own block stands already where the
+ * call would put it, it is not copied. Arrays must not overlap otherwise.
+ *
+ * Errors of all: EINVAL (found before anything is sent), ENOTASK and EHOSTFAIL (a member ended),
+ * ETIMEOUT (the time of the team ran out), ECANCELED (another member gave up), ETYPE and ETRUNC
+ * (another member gave another type or count), EROUTE, ENOMEM, EDAEMON. */
+
+/* Returns when all members called it. */
+int covey_barrier(covey_team_t *team);
+int covey_ibarrier(covey_team_t *team, covey_req_t **req);
+
+/* The array of the root to all. */
+int covey_bcast(covey_team_t *team, int root, int type, void *base, size_t count);
+int covey_ibcast(covey_team_t *team, int root, int type, void *base, size_t count,
+                 covey_req_t **req);
+
+/* `count` elements of each member to all: those of rank i at recv + i * count elements. */
+int covey_allgather(covey_team_t *team, int type, const void *send, void *recv, size_t count);
+int covey_iallgather(covey_team_t *team, int type, const void *send, void *recv, size_t count,
+                     covey_req_t **req);
 
 /* ---- Services of the whole VM ------------------------------------------------------------ */
 

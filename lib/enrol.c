@@ -2,7 +2,7 @@
  * enrol.c - joining and leaving a VM: finding the daemon's socket, enrolling, the progress thread,
  * and the orderly end, also when the program just exits.
  */
-#include "lib/task.h"
+#include "lib/collective.h"
 
 #include "lib/clock.h"
 
@@ -301,6 +301,7 @@ static struct covey *vm_create(int socket)
     vm->epoll = vm->doorbell = -1;
     vm->listener_watch.fd = -1;
     vm->pid = getpid();
+    vm->context_next = CONTEXT_FIRST;
     vm->joined_us = clock_us();
     vm->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
     return vm;
@@ -315,6 +316,9 @@ static void lists_free(struct covey *vm)
     while (vm->unexpected != NULL)
         match_free(vm, vm->unexpected);
     notify_free_all(vm);
+    team_free_all(vm);
+    collective_bury_all(vm);
+    op_free_all(vm);
     group_free_all(vm);
     session_free_all(vm);
 }
@@ -460,6 +464,7 @@ void covey_leave(covey_t **vm)
     *vm = NULL;
     members_remove(leaving);
     pthread_mutex_lock(&leaving->lock);
+    team_leave_all(leaving);
     flush_all(leaving);
     if (leaving->lost == 0) {
         home_send(leaving, FRAME_LEAVE, 0, NULL, 0);

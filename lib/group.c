@@ -42,6 +42,16 @@ void group_free_all(struct covey *vm)
     }
 }
 
+struct covey *group_vm(const struct covey_group *group)
+{
+    return group->vm;
+}
+
+const char *group_name(const struct covey_group *group)
+{
+    return group->name;
+}
+
 /* The caller's instance, from the answer to GROUP_JOIN. */
 static int join(struct covey *vm, const char *name)
 {

@@ -3,7 +3,7 @@
  * have no message yet, and unexpected messages that have begun. A message takes the oldest receive
  * that it fits, a receive the oldest message.
  */
-#include "lib/task.h"
+#include "lib/collective.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,8 @@ void req_finish(struct covey_req *req, int error, const char *why)
     if (error != COVEY_OK && why != req->text)
         snprintf(req->text, sizeof req->text, "%s", why);
     req->done = true;
+    if (req->collective != NULL)
+        collective_on_req(req);
     wait_changed(req->vm);
 }
 
@@ -230,6 +232,8 @@ void match_complete(struct covey *vm, struct arrival *a)
     a->complete = true;
     if (a->bound != NULL)
         finish_bound(vm, a);
+    else if (a->context != 0)
+        collective_on_arrival(vm, a);
 }
 
 /* Gives the receive the oldest unexpected message that it fits; false: there is none. */

@@ -1,7 +1,7 @@
 /*
  * recv.c - the receiving calls and requests. Matching is in match.c.
  */
-#include "lib/task.h"
+#include "lib/collective.h"
 
 #include "lib/clock.h"
 
@@ -36,8 +36,8 @@ static int receive_into(struct covey_req *req, int type, void *base, size_t capa
     return COVEY_OK;
 }
 
-/* A receive that names a sender learns of its end: the peer is known and so watched. */
-static void receive_start(struct covey *vm, struct covey_req *req)
+/* The peer is known from now on, and so watched. */
+void receive_start(struct covey *vm, struct covey_req *req)
 {
     if (req->source != (uint32_t)COVEY_ANY_TASK && req->source != vm->tid)
         peer_get(vm, req->source);
@@ -161,9 +161,8 @@ int covey_wait(covey_req_t *req, int64_t timeout_us)
         return error_set(COVEY_EINVAL, "wait: NULL");
     struct covey *vm = req->vm;
     struct call call = call_begin(vm);
-    int error = req->kind == REQ_RECEIVE
-                    ? call_idle(vm, req_done, req, clock_deadline(timeout_us))
-                    : wait_until(vm, req_done, req, clock_deadline(timeout_us));
+    int error = req->kind != REQ_SEND ? call_idle(vm, req_done, req, clock_deadline(timeout_us))
+                                      : wait_until(vm, req_done, req, clock_deadline(timeout_us));
     if (req->done)
         error = req->error == COVEY_OK ? COVEY_OK : req_outcome(req);
     else if (error == COVEY_ETIMEOUT)
@@ -210,7 +209,9 @@ int covey_cancel(covey_req_t *req)
         return error_set(COVEY_EINVAL, "cancel: NULL");
     struct call call = call_begin(req->vm);
     bool cancelled;
-    if (req->kind == REQ_SEND) {
+    if (req->kind == REQ_COLLECTIVE) {
+        cancelled = false;
+    } else if (req->kind == REQ_SEND) {
         cancelled = outgo_cancel(req->vm, req);
     } else {
         cancelled = match_cancel(req->vm, req);
@@ -243,6 +244,10 @@ void covey_req_free(covey_req_t **req)
         return;
     struct covey_req *freed = *req;
     *req = NULL;
+    if (freed->kind == REQ_COLLECTIVE) {
+        collective_req_free(freed);
+        return;
+    }
     if (!freed->done && covey_cancel(freed) == 0)
         covey_wait(freed, COVEY_FOREVER);
     covey_msg_free(freed->owned);

@@ -41,8 +41,7 @@ static int deliver_to_self(struct covey *vm, const struct covey_req *req)
     return COVEY_OK;
 }
 
-/* Starts req->msg on its way; an error is the call's and leaves the request unused. */
-static int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid)
+int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid)
 {
     int error = send_check(tid, req->tag, req->msg->size, vm->memory_bytes);
     if (error != COVEY_OK)
@@ -81,7 +80,7 @@ static void req_init_send(struct covey_req *req, struct covey *vm, int tag)
 }
 
 /* The array as a message on the request itself: item header, the array, padding. */
-static int req_array(struct covey_req *req, int type, const void *base, size_t count)
+int send_array_init(struct covey_req *req, int type, const void *base, size_t count)
 {
     uint64_t size = item_bytes(type, count);
     if (covey_type_size(type) == 0 || (count > 0 && base == NULL))
@@ -127,7 +126,7 @@ int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void
     if (vm == NULL)
         return error_set(COVEY_EINVAL, "send: NULL");
     req_init_send(&req, vm, tag);
-    int error = req_array(&req, type, base, count);
+    int error = send_array_init(&req, type, base, count);
     if (error != COVEY_OK)
         return error;
     struct call call = call_begin(vm);
@@ -223,7 +222,7 @@ int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const voi
     if (started == NULL)
         return error_code(COVEY_ENOMEM);
     req_init_send(started, vm, tag);
-    int error = req_array(started, type, base, count);
+    int error = send_array_init(started, type, base, count);
     if (error != COVEY_OK) {
         free(started);
         return error;

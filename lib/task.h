@@ -79,7 +79,7 @@ struct cast_inlet {
     struct inlet inlet;
 };
 
-enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2 };
+enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2, REQ_COLLECTIVE = 3 };
 
 struct covey_req {
     struct covey *vm;
@@ -92,7 +92,8 @@ struct covey_req {
     uint32_t context;
     uint64_t sequence, offset; /* send: of the message; bytes framed so far */
     bool started;
-    struct caster *caster; /* send: it is one of a cast; see cast.c */
+    struct caster *caster;         /* send: it is one of a cast; see cast.c */
+    struct collective *collective; /* whose step it is part of; see collective.h */
     struct peer *peer;
     const struct covey_msg *msg; /* send: what goes out */
     struct covey_msg *owned;     /* send: freed with the request; receive: the result */
@@ -258,6 +259,12 @@ struct covey {
     struct notify *notifies;
     struct covey_group *groups;
     struct covey_session *sessions;
+    struct covey_team *teams;
+    struct collective *ready; /* collectives of which something is done */
+    struct step_req *orphans; /* sends that go on for nobody */
+    struct op_defined *ops;   /* the program's own operations */
+    uint32_t context_next;    /* no team of this task has that or a larger one */
+    bool assembling, aborts;  /* a team is being made; a member gave one up */
     uint8_t host_gone[(HOST_INDEX_MAX + 1) / 8 + 1];
 
     unsigned spawn_next; /* where the next spawn starts in the list of hosts */
@@ -341,6 +348,10 @@ void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit);
 
 /* Whether such a message can be sent to such a task at all. */
 int send_check(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes);
+/* Makes the array the request's message, in place. */
+int send_array_init(struct covey_req *req, int type, const void *base, size_t count);
+/* Starts req->msg on its way; an error is the call's and leaves the request unused. */
+int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid);
 /* Sends to those of the n tasks that are together on another host; their requests are then under
  * way or done. */
 void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
@@ -423,6 +434,14 @@ void arrival_release(struct covey *vm, struct peer *peer); /* what was held and 
 bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct frame *frame,
                        const uint8_t *payload);
 void arrival_drop(struct covey *vm, struct inlet *inlet); /* the rest will not come */
+/* What came of those messages that no receive took, and what still comes, is for nobody. Of one
+ * sender, or of all (peer NULL); those whose tag has the value under the mask. */
+struct arrival_filter {
+    uint32_t context;
+    const struct peer *peer;
+    int tag, mask;
+};
+void arrival_purge(struct covey *vm, const struct arrival_filter *which);
 /* A message in total order: header and all. */
 void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payload, size_t size);
 /* A complete message made here; takes it. */
@@ -442,6 +461,11 @@ void match_again(struct covey *vm, unsigned count); /* the first posted: other m
 void match_fail_source(struct covey *vm, struct peer *peer); /* receives that only it could serve */
 const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag);
 void req_finish(struct covey_req *req, int error, const char *why);
+
+/* ---- recv.c ---- */
+
+/* Starts a receive; one that names a sender learns of its end. */
+void receive_start(struct covey *vm, struct covey_req *req);
 
 /* ---- credit.c ---- */
 
@@ -513,5 +537,7 @@ void session_free_all(struct covey *vm);
 
 /* ---- group.c ---- */
 void group_free_all(struct covey *vm);
+struct covey *group_vm(const struct covey_group *group);
+const char *group_name(const struct covey_group *group);
 
 #endif

@@ -13,7 +13,7 @@
  * links in memory and at the descriptors in turn, and gives way to the daemon and to whoever else
  * needs this processor. Whoever polls also keeps the times of links that have timers.
  */
-#include "lib/task.h"
+#include "lib/collective.h"
 
 #include "lib/clock.h"
 
@@ -80,6 +80,21 @@ static void check_deadlines(struct covey *vm)
     peer_check(vm, now_us);
 }
 
+/* Collectives of which something is done go on. The lock may be let go meanwhile. */
+static void step_collectives(struct covey *vm)
+{
+    if (vm->ready != NULL || vm->orphans != NULL || vm->aborts)
+        collective_progress(vm);
+}
+
+/* Looks at the links in memory; true when something came. */
+static bool look_at_rings(struct covey *vm)
+{
+    bool moved = conn_poll_all(vm);
+    step_collectives(vm);
+    return moved;
+}
+
 /* True when something came over a link in memory. */
 static bool handle(struct covey *vm, struct epoll_event *events, int count)
 {
@@ -92,6 +107,7 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
     conn_step_all(vm);
     check_deadlines(vm);
     conn_bury(vm);
+    step_collectives(vm);
     return moved;
 }
 
@@ -157,7 +173,7 @@ static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context,
     bool came = false;
     int looks = vm->crowded ? 1 : RING_LOOKS;
     for (int i = 0; i < looks && vm->looked_count > 0 && !came; i++) {
-        if (conn_poll_all(vm)) {
+        if (look_at_rings(vm)) {
             *moved = true;
             came = done(context);
         }
@@ -197,7 +213,7 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
  */
 static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
 {
-    if (vm->looked_count > 0 && vm->waits % RING_TURNS != 0 && conn_poll_all(vm) && done(context))
+    if (vm->looked_count > 0 && vm->waits % RING_TURNS != 0 && look_at_rings(vm) && done(context))
         return true;
     wait_poll(vm);
     return done(context);
@@ -237,6 +253,7 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
     vm->waits++;
     if (done(context))
         return error;
+    step_collectives(vm); /* of which the caller's own calls finished something */
     vm->waiting++;
     credit_reopen(vm);
     for (bool looked = false; !done(context) && error == COVEY_OK; looked = true) {
@@ -278,6 +295,7 @@ static void wake_sleeper(struct covey *vm)
 
 void wait_left(struct covey *vm)
 {
+    step_collectives(vm);
     if (vm->asleep_until_us > 0 && vm->waiting == 0)
         wake_sleeper(vm);
     if (!vm->long_nap || vm->waiting > 0 || !anything_under_way(vm))

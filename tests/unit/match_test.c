@@ -5,7 +5,7 @@
  * A task without daemon, links and threads: frames are handed to arrival.c as a route would, and
  * receives to match.c as a call would. What those two ask of the rest of the library is below.
  */
-#include "lib/task.h"
+#include "lib/collective.h"
 #include "tests/sim/network.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/runner.h"
@@ -47,6 +47,23 @@ void credit_update(struct covey *vm, struct peer *peer)
 void credit_reopen(struct covey *vm)
 {
     (void)vm;
+}
+
+void collective_on_req(struct covey_req *req)
+{
+    (void)req;
+}
+
+void collective_on_arrival(struct covey *vm, const struct arrival *arrival)
+{
+    (void)vm;
+    (void)arrival;
+}
+
+bool team_is_dead(const struct covey *vm, uint32_t context)
+{
+    (void)vm;
+    return context == 77;
 }
 
 struct peer *peer_find(struct covey *vm, uint32_t tid)
@@ -270,6 +287,40 @@ static void contexts_do_not_meet(void)
     req.context = 5;
     match_post(&f.vm, &req);
     CU_ASSERT_EQUAL(first_number(&req), 10);
+    teardown(&f);
+}
+
+static void a_message_of_a_dead_context_is_for_nobody(void)
+{
+    struct fixture f;
+    setup(&f);
+    struct sending s = sending_numbers(&f, 0, 1, 10, 1);
+    s.header.context = 77;
+    send_all(&f, &s, sizeof s.packed);
+    CU_ASSERT_PTR_NULL(f.vm.unexpected);
+    send_numbers(&f, 0, 1, 20, 1);
+    CU_ASSERT_EQUAL(receive_now(&f, 0, 1), 20);
+    teardown(&f);
+}
+
+static void what_is_purged_leaves_the_rest(void)
+{
+    struct fixture f;
+    setup(&f);
+    struct sending half = sending_numbers(&f, 0, 1, 10, 4);
+    half.header.context = 5;
+    send_frame(&f, &half, 24);
+    struct sending whole = sending_numbers(&f, 1, 1, 30, 1);
+    whole.header.context = 5;
+    send_all(&f, &whole, sizeof whole.packed);
+    send_numbers(&f, 1, 1, 40, 1);
+    const struct arrival_filter which = {.context = 5};
+    arrival_purge(&f.vm, &which);
+    send_all(&f, &half, sizeof half.packed);
+    send_numbers(&f, 0, 1, 20, 1);
+    CU_ASSERT_EQUAL(receive_now(&f, 1, 1), 40);
+    CU_ASSERT_EQUAL(receive_now(&f, 0, 1), 20);
+    CU_ASSERT_PTR_NULL(f.vm.unexpected);
     teardown(&f);
 }
 
@@ -1033,6 +1084,8 @@ int main(void)
         {"a message takes the oldest receive that it fits",
          a_message_takes_the_oldest_receive_that_it_fits},
         {"contexts do not meet", contexts_do_not_meet},
+        {"a message of a dead context is for nobody", a_message_of_a_dead_context_is_for_nobody},
+        {"what is purged leaves the rest", what_is_purged_leaves_the_rest},
         {"a probe leaves the message", a_probe_leaves_the_message},
         {"an array goes straight to its place", an_array_goes_straight_to_its_place},
         {"an array may be asked for in the middle", an_array_may_be_asked_for_in_the_middle},
