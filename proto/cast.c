@@ -16,6 +16,11 @@
  * than the network seems to carry (a window that grows with what is acknowledged and shrinks with
  * what is lost, once a round trip).
  *
+ * Whether a fragment is one frame for all members or a datagram to each is the owner's affair, and
+ * may change from one to the next: nothing here depends on it but the size of fragments, which is
+ * chosen when a channel is opened, and with another channel when larger ones fit. What was repaired
+ * in vain, perhaps since its path carries less by now, goes over the window to that member (DATA).
+ *
  * Fragments of a channel are sent only when all members know the channel. So when its sender dies,
  * all survivors know who they are. Each stops, forgets what lies behind a gap, and tells the others
  * up to where it has everything (FLUSH). One that has heard all knows the farthest; the lowest of
@@ -45,8 +50,6 @@
 #include "proto/handshake.h"
 
 #define BUFFER_BYTES_DEFAULT (1536u * 1024)
-#define WINDOW_MIN 256u /* fragments: more than one message has of the smallest size */
-#define WINDOW_MAX 2048u
 
 void cast_log(struct cast *cast, const char *format, ...)
 {
@@ -239,18 +242,6 @@ bool cast_ring_ready(const struct cast *cast, struct cast_channel *ch)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void bound(struct cast_config *config)
-{
-    if (config->datagram_bytes < CAST_DATAGRAM_BYTES_MIN)
-        config->datagram_bytes = CAST_DATAGRAM_BYTES_MIN;
-    if (config->datagram_bytes > CAST_DATAGRAM_BYTES_MAX)
-        config->datagram_bytes = CAST_DATAGRAM_BYTES_MAX;
-    size_t bytes = config->buffer_bytes > 0 ? config->buffer_bytes : BUFFER_BYTES_DEFAULT;
-    size_t slots = bytes / config->datagram_bytes;
-    slots = slots < WINDOW_MIN ? WINDOW_MIN : slots;
-    config->buffer_bytes = (slots > WINDOW_MAX ? WINDOW_MAX : slots) * config->datagram_bytes;
-}
-
 struct cast *cast_create(const struct cast_config *config, const struct cast_owner *owner)
 {
     struct cast *cast = calloc(1, sizeof *cast);
@@ -263,7 +254,8 @@ struct cast *cast_create(const struct cast_config *config, const struct cast_own
     }
     cast->config = *config;
     cast->owner = *owner;
-    bound(&cast->config);
+    if (config->buffer_bytes == 0)
+        cast->config.buffer_bytes = BUFFER_BYTES_DEFAULT;
     identity_derive(&me, config->vm, config->key);
     memcpy(cast->vm_key, me.vm_key, sizeof cast->vm_key);
     cast->vm = me.vm;
@@ -353,8 +345,8 @@ bool cast_settled(const struct cast *cast, uint32_t host)
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-/* The channel to exactly those hosts; one from before some of them came is replaced; of one not
- * used for long the place can be taken. */
+/* The channel to exactly those hosts; one from before some of them came, or whose fragments are not
+ * of the size that fits now, is replaced; of one not used for long the place can be taken. */
 static struct cast_channel *own_channel(struct cast *cast, const struct host_set *to)
 {
     struct cast_channel *oldest = NULL;
@@ -362,8 +354,9 @@ static struct cast_channel *own_channel(struct cast *cast, const struct host_set
     for (; ch != NULL; ch = ch->chain) {
         if (!ch->mine || ch->total || ch->retired)
             continue;
-        ch->retired = host_set_equal(&ch->wanted, to) && !cast_covers(cast, ch);
-        if (host_set_equal(&ch->wanted, to) && !ch->retired)
+        bool same = host_set_equal(&ch->wanted, to);
+        ch->retired = same && (!cast_covers(cast, ch) || !cast_fits(cast, ch));
+        if (same && !ch->retired)
             return ch;
         if (cast_idle(ch) && (oldest == NULL || ch->used_us < oldest->used_us))
             oldest = ch;
@@ -470,7 +463,8 @@ static const char *on_channel(struct cast *cast, uint32_t host, const struct cas
     if (ch == NULL)
         return NULL; /* it ended here meanwhile */
     bool to_sender = m->type == CAST_OPENED || m->type == CAST_ACK;
-    bool from_sender = m->type == CAST_SYNC || m->type == CAST_CLOSE;
+    bool from_sender = m->type == CAST_SYNC || m->type == CAST_CLOSE ||
+                       (m->type == CAST_DATA && host == ch->key.sender);
     if (to_sender != ch->mine || (from_sender && host != ch->key.sender))
         return "not from that host to this one";
     if (!from_sender && cast_link_find(ch, host) == NULL)
@@ -480,7 +474,7 @@ static const char *on_channel(struct cast *cast, uint32_t host, const struct cas
     else if (m->type == CAST_ACK)
         cast_on_ack(cast, ch, host, m);
     else if (m->type == CAST_DATA)
-        cast_on_data(cast, ch, m->bytes, m->size);
+        cast_on_data(cast, ch, host, m);
     else if (m->type == CAST_DONE)
         cast_on_done(cast, ch, host);
     else if (ch->state == CAST_LIVE && m->type == CAST_SYNC)
@@ -563,6 +557,7 @@ const char *cast_stat(const struct cast *cast, size_t i, uint64_t *value)
         {"cast.fragments_received", n->fragments_received},
         {"cast.repairs_sent", n->repairs_sent},
         {"cast.repairs_multicast", n->repairs_multicast},
+        {"cast.repairs_framed", n->repairs_framed},
         {"cast.repairs_asked", n->asked},
         {"cast.duplicates", n->duplicates},
         {"cast.refused", n->refused},

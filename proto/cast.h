@@ -1,7 +1,8 @@
 /*
  * cast.h - reliable multicast between daemons: one datagram on the wire for all hosts that are to
- * get it. Pure, like node.h, beside which it stands: datagrams, control frames and `now` go in;
- * datagrams, control frames and messages come out.
+ * get it, where the owner has a wire that carries it to all, or one to each host. Pure, like
+ * node.h, beside which it stands: datagrams, control frames and `now` go in; datagrams, control
+ * frames and messages come out.
  *
  * What it promises of a message that cast_send() or cast_send_total() took, while the hosts that
  * it is for live:
@@ -40,7 +41,8 @@ struct cast_message {
 /* Called from inside the engine's functions; they must not call back into it. */
 struct cast_owner {
     void *context;
-    /* One datagram for all those hosts; for one host. Errors are losses. */
+    /* One datagram for all those hosts, by as many copies as it takes; for one host. Errors are
+     * losses. */
     void (*multicast)(void *context, const struct host_set *to, const uint8_t *bytes, size_t size);
     void (*unicast)(void *context, uint32_t host, const uint8_t *bytes, size_t size);
     /* A CAST_CONTROL frame to the daemon of a host: reliable, in order. */
@@ -48,6 +50,8 @@ struct cast_owner {
     /* A message in its turn. False: not now; it is offered again, and its sender is held back. */
     bool (*deliver)(void *context, const struct cast_message *message);
     void (*log)(void *context, const char *line);
+    /* How large datagrams to all those hosts may be now; NULL: as the configuration says. */
+    size_t (*datagram_bytes)(void *context, const struct host_set *to);
 };
 
 struct cast_config {
@@ -55,7 +59,8 @@ struct cast_config {
     uint8_t key[VM_KEY_BYTES];
     bool encrypt;
     struct host self;      /* index, incarnation and id */
-    size_t datagram_bytes; /* what every path carries; bounded to CAST_DATAGRAM_BYTES_... */
+    size_t datagram_bytes; /* where the owner says nothing else; bounded as that is to
+                            * CAST_DATAGRAM_BYTES_... */
     size_t buffer_bytes;   /* of a sender to one set of hosts; 0: 1.5 MiB */
     uint64_t seed;
 };

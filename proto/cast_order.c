@@ -163,14 +163,14 @@ static void take_own(struct cast *cast)
     }
 }
 
-/* The channel to all hosts that are up; NULL: not yet. One to fewer must be stable before another
- * begins. */
+/* The channel to all hosts that are up; NULL: not yet. One to fewer, or with fragments of another
+ * size than fits now, must be stable before another begins. */
 static struct cast_channel *order_channel(struct cast *cast)
 {
     struct cast_channel *ch = cast->order;
     struct host_set all = cast->live;
     host_set_subtract(&all, ch != NULL ? &ch->members : &(struct host_set){0});
-    if (ch != NULL && host_set_empty(&all))
+    if (ch != NULL && host_set_empty(&all) && cast_fits(cast, ch))
         return ch;
     if (ch != NULL && !cast_idle(ch))
         return NULL;

@@ -160,18 +160,33 @@ void cast_on_sync(struct cast *cast, struct cast_channel *ch, const struct cast_
         cast_ring_fini(&ch->ring);
 }
 
-void cast_on_data(struct cast *cast, struct cast_channel *ch, const uint8_t *bytes, size_t size)
+/* What a survivor hands on is the next that is missing here. */
+static void take_handed(struct cast *cast, struct cast_channel *ch, struct cast_fragment *f,
+                        const uint8_t *bytes)
+{
+    const uint8_t *payload;
+    if (f->size > ch->ring.slot_bytes || !cast_ring_ready(cast, ch) || f->number != ch->have ||
+        f->number >= floor_of(ch) + ch->ring.window)
+        return;
+    if (!cast_seal_open(&ch->seal, bytes, f, cast->room, &payload))
+        return;
+    store(ch, f, bytes);
+    cast_flush_review(cast, ch);
+}
+
+void cast_on_data(struct cast *cast, struct cast_channel *ch, uint32_t host,
+                  const struct cast_control *data)
 {
     struct cast_fragment f;
-    const uint8_t *payload;
-    if (ch->state != CAST_FLUSHING || size > ch->ring.slot_bytes || !cast_ring_ready(cast, ch) ||
-        !cast_peek(bytes, size, cast->vm, &f) || f.sender != ch->key.sender || f.id != ch->key.id ||
-        f.number != ch->have || f.number >= floor_of(ch) + ch->ring.window)
+    bool by_sender = host == ch->key.sender;
+    if (ch->state != (by_sender ? CAST_LIVE : CAST_FLUSHING) ||
+        !cast_peek(data->bytes, data->size, cast->vm, &f) || f.sender != ch->key.sender ||
+        f.id != ch->key.id)
         return;
-    if (!cast_seal_open(&ch->seal, bytes, &f, cast->room, &payload))
-        return;
-    store(ch, &f, bytes);
-    cast_flush_review(cast, ch);
+    if (by_sender)
+        cast_on_fragment(cast, ch, &f, data->bytes);
+    else
+        take_handed(cast, ch, &f, data->bytes);
 }
 
 /* ---- giving out ------------------------------------------------------------------------------ */

@@ -16,6 +16,7 @@ struct cast_slot {
     uint8_t flags;
     uint16_t back;
     uint32_t wanted; /* host that asked for it, CAST_WANTED_BY_MANY, 0: none */
+    unsigned repairs;
     uint64_t repaired_us;
     uint64_t serial; /* of its message, at the sender */
 };

@@ -14,10 +14,14 @@
 #define BURST 64u
 #define GATHER_US 300        /* others may lack the same */
 #define REPAIR_AGAIN_US 2000 /* what was repaired is under way for so long at least */
+#define REPAIRS_VAIN 2       /* then a fragment goes in a control frame */
 #define TRIP_START_US 2000
 #define TRIP_US_MAX 100000
 #define PACE_LEAST_US 200
-#define SYNC_US 5000 /* quiet for so long: members are told where it ends */
+#define SYNC_US 5000    /* quiet for so long: members are told where it ends */
+#define SIZED_US 250000 /* paths are measured meanwhile */
+#define SLOTS_MIN 256u  /* more than one message has fragments of the smallest size */
+#define SLOTS_MAX 2048u
 
 static void review_opening(struct cast_channel *ch)
 {
@@ -49,6 +53,24 @@ static void announce(struct cast *cast, struct cast_channel *ch)
     review_opening(ch);
 }
 
+/* How large fragments to those hosts may be. */
+static size_t slot_bytes(const struct cast *cast, const struct host_set *to)
+{
+    size_t size = cast->owner.datagram_bytes == NULL
+                      ? cast->config.datagram_bytes
+                      : cast->owner.datagram_bytes(cast->owner.context, to);
+    if (size < CAST_DATAGRAM_BYTES_MIN)
+        return CAST_DATAGRAM_BYTES_MIN;
+    return size < CAST_DATAGRAM_BYTES_MAX ? size : CAST_DATAGRAM_BYTES_MAX;
+}
+
+static uint32_t ring_window(const struct cast *cast, size_t slot)
+{
+    size_t slots = cast->config.buffer_bytes / slot;
+    slots = slots < SLOTS_MIN ? SLOTS_MIN : slots;
+    return (uint32_t)(slots > SLOTS_MAX ? SLOTS_MAX : slots);
+}
+
 struct cast_channel *cast_open(struct cast *cast, const struct host_set *wanted, bool total)
 {
     struct host_set members = *wanted;
@@ -62,8 +84,9 @@ struct cast_channel *cast_open(struct cast *cast, const struct host_set *wanted,
     ch->wanted = *wanted;
     cast->next_id++;
     ch->total = total;
-    ch->ring.slot_bytes = cast->config.datagram_bytes;
-    ch->ring.window = (uint32_t)(cast->config.buffer_bytes / ch->ring.slot_bytes);
+    ch->ring.slot_bytes = slot_bytes(cast, &members);
+    ch->ring.window = ring_window(cast, ch->ring.slot_bytes);
+    ch->sized_us = cast->now_us + SIZED_US;
     ch->window = WINDOW_START;
     ch->enough = ch->ring.window;
     ch->trip_us = TRIP_START_US;
@@ -94,6 +117,17 @@ bool cast_covers(const struct cast *cast, const struct cast_channel *ch)
     host_set_intersect(&missing, &cast->live);
     host_set_subtract(&missing, &ch->members);
     return host_set_empty(&missing);
+}
+
+bool cast_fits(const struct cast *cast, struct cast_channel *ch)
+{
+    if (cast->now_us < ch->sized_us || !cast_idle(ch))
+        return true;
+    struct host_set to = ch->members;
+    host_set_subtract(&to, &ch->gone);
+    ch->sized_us = cast->now_us + SIZED_US;
+    size_t size = slot_bytes(cast, &to);
+    return size >= ch->ring.slot_bytes && size <= ch->ring.slot_bytes + ch->ring.slot_bytes / 4;
 }
 
 /* ---- what members say ------------------------------------------------------------------------ */
@@ -270,13 +304,33 @@ static void send_new(struct cast *cast, struct cast_channel *ch)
     ch->sync_us = cast->now_us + SYNC_US + 2 * ch->trip_us;
 }
 
+/* To who lacks it, over the windows: they know how large a datagram the path carries now. */
+static void hand_over(struct cast *cast, const struct cast_channel *ch,
+                      const struct cast_slot *slot)
+{
+    struct cast_control data = {.type = CAST_DATA,
+                                .key = ch->key,
+                                .bytes = cast_ring_bytes(&ch->ring, slot->number),
+                                .size = slot->size};
+    for (size_t i = 0; i < ch->link_count; i++) {
+        const struct cast_link *link = &ch->links[i];
+        bool wants = slot->wanted == CAST_WANTED_BY_MANY || slot->wanted == link->host;
+        if (!wants || !cast_link_lives(ch, link) || link->have > slot->number)
+            continue;
+        cast->counters.repairs_framed++;
+        cast_control_send(cast, link->host, &data);
+    }
+}
+
 static void repair_one(struct cast *cast, const struct cast_channel *ch, struct cast_slot *slot)
 {
     const uint8_t *bytes = cast_ring_bytes(&ch->ring, slot->number);
     struct host_set to = ch->members;
     host_set_subtract(&to, &ch->gone);
     cast->counters.repairs_sent++;
-    if (slot->wanted == CAST_WANTED_BY_MANY) {
+    if (slot->repairs++ >= REPAIRS_VAIN) {
+        hand_over(cast, ch, slot);
+    } else if (slot->wanted == CAST_WANTED_BY_MANY) {
         cast->counters.repairs_multicast++;
         cast->owner.multicast(cast->owner.context, &to, bytes, slot->size);
     } else if (host_set_has(&to, slot->wanted)) {

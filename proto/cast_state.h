@@ -17,7 +17,8 @@
 
 struct cast_counters {
     uint64_t messages_sent, messages_delivered, fragments_sent, fragments_received;
-    uint64_t repairs_sent, repairs_multicast, duplicates, refused, asked, flushes, channels;
+    uint64_t repairs_sent, repairs_multicast, repairs_framed, duplicates, refused, asked, flushes,
+        channels;
 };
 
 /* A message that waits, with what a list needs to know of it. */
@@ -81,8 +82,9 @@ struct cast_channel {
     uint64_t sync_us;         /* when to tell where it ends */
     uint64_t repair_us;       /* when to repair what was asked for */
     uint64_t used_us;
-    bool announced; /* OPEN was sent */
-    bool retired;   /* another takes its place when it is idle */
+    uint64_t sized_us; /* when it is looked whether larger datagrams fit by now */
+    bool announced;    /* OPEN was sent */
+    bool retired;      /* another takes its place when it is idle */
 
     /* of others: */
     uint64_t have, top; /* contiguous below; known to exist below */
@@ -175,6 +177,9 @@ void cast_member_gone(struct cast *cast, struct cast_channel *ch);
 bool cast_idle(const struct cast_channel *ch); /* all that was taken is stable */
 /* Whether all hosts that are up, of those wanted, are members. */
 bool cast_covers(const struct cast *cast, const struct cast_channel *ch);
+/* Whether its fragments are of about the size that its members' paths carry now; looked at now and
+ * then, while it is idle. */
+bool cast_fits(const struct cast *cast, struct cast_channel *ch);
 uint64_t cast_send_step(struct cast *cast, struct cast_channel *ch);
 
 /* ---- cast_receive.c: others' channels ---- */
@@ -183,8 +188,9 @@ const char *cast_on_open(struct cast *cast, const struct cast_control *open);
 void cast_on_fragment(struct cast *cast, struct cast_channel *ch, struct cast_fragment *fragment,
                       const uint8_t *bytes);
 void cast_on_sync(struct cast *cast, struct cast_channel *ch, const struct cast_control *sync);
-/* A fragment that a survivor hands on. */
-void cast_on_data(struct cast *cast, struct cast_channel *ch, const uint8_t *bytes, size_t size);
+/* A fragment that its sender or, when that is gone, a survivor hands over in a control frame. */
+void cast_on_data(struct cast *cast, struct cast_channel *ch, uint32_t host,
+                  const struct cast_control *data);
 uint64_t cast_receive_step(struct cast *cast, struct cast_channel *ch);
 
 /* ---- cast_flush.c: when a sender is gone ---- */

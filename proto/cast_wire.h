@@ -15,7 +15,7 @@
  *   SYNC     = next=u64 stable=u64                                   ; sender to members
  *   CLOSE    =                                                       ; sender to members
  *   FLUSH    = have=u64 round=u64 total=u8 ended=u8 u16(0) members=set ; member to member
- *   DATA     = CAST                                                  ; member to member
+ *   DATA     = CAST                                ; member to member, or sender to members
  *   DONE     =                                                       ; member to member
  *   ORDER    = number=u64 *u8                                        ; to the sequencer: a message
  *

@@ -108,6 +108,18 @@ void node_peer_destroy(struct node *node, size_t i)
     free(peer);
 }
 
+size_t node_datagram_bytes(const struct node *node, uint32_t host, enum node_lane lane)
+{
+    const struct lane *l = &node->lanes[lane];
+    const struct peer *peer = host <= HOST_INDEX_MAX ? l->peers[host] : NULL;
+    struct window_stats stats;
+
+    if (!peer)
+        return l->endpoint.datagram_bytes_min;
+    window_stats(session_window(peer->session), &stats);
+    return stats.packet_bytes + DATAGRAM_OVERHEAD_BYTES;
+}
+
 /* ---- what waits behind LANE_ETHER ---- */
 
 int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t *payload)

@@ -17,6 +17,8 @@
 #define STEPS_MAX 3000000
 #define NEVER UINT64_MAX
 #define HEAD_BYTES 16
+#define NARROW_BYTES 600
+#define DYING_US 20000 /* before its death a host may already break off between two copies */
 
 /* A control frame under way: those of one pair of hosts arrive in order. */
 struct transit {
@@ -46,6 +48,10 @@ struct node {
     struct sim *sim;
     struct host host;
     bool started, dead;
+    bool silent; /* it died in the middle of what it does now */
+    bool narrow;
+    size_t datagram_bytes;
+    uint64_t segment_us; /* when its way over the segment is open */
     uint64_t start_us, death_us, cut_us, heal_us;
     uint64_t up_us[HOSTS + 1], gone_us[HOSTS + 1]; /* when it is told; NEVER, or told already */
     bool knows[HOSTS + 1], buried[HOSTS + 1];
@@ -200,20 +206,53 @@ static void on_unicast(void *context, uint32_t to, const uint8_t *bytes, size_t 
 {
     struct node *n = context;
     struct sim *s = n->sim;
-    if (is_cut(n, s->now_us) || is_cut(&s->nodes[to], s->now_us))
+    if (n->silent || is_cut(n, s->now_us) || is_cut(&s->nodes[to], s->now_us))
+        return;
+    if (s->nodes[to].narrow && size > NARROW_BYTES)
         return;
     network_send(s->network, n->host.index, to, bytes, size);
 }
 
-/* Now and then nobody gets it: it is lost before the switch. */
+static bool on_segment(const struct node *a, const struct node *b)
+{
+    uint64_t now_us = a->sim->now_us;
+    return a->segment_us <= now_us && b->segment_us <= now_us;
+}
+
+/* Whether it dies before the next copy. */
+static bool breaks_off(struct node *n)
+{
+    struct sim *s = n->sim;
+    if (n->death_us > s->now_us + DYING_US || !random_chance(&s->random, 50000))
+        return n->silent;
+    s->result->broken_off += !n->silent;
+    n->silent = true;
+    n->death_us = s->now_us;
+    return true;
+}
+
+/* Now and then nobody on the segment gets it: it is lost before the switch. */
 static void on_multicast(void *context, const struct host_set *to, const uint8_t *bytes,
                          size_t size)
 {
     struct node *n = context;
-    if (random_chance(&n->sim->random, n->sim->config.loss_ppm / 4))
-        return;
+    bool lost = random_chance(&n->sim->random, n->sim->config.loss_ppm / 4);
+    for (uint32_t host = 0; (host = host_set_next(to, host)) != 0;) {
+        bool shared = on_segment(n, &n->sim->nodes[host]);
+        if (!shared && breaks_off(n))
+            return;
+        if (!shared || !lost)
+            on_unicast(context, host, bytes, size);
+    }
+}
+
+static size_t on_datagram_bytes(void *context, const struct host_set *to)
+{
+    struct node *n = context;
+    size_t size = n->datagram_bytes;
     for (uint32_t host = 0; (host = host_set_next(to, host)) != 0;)
-        on_unicast(context, host, bytes, size);
+        size = on_segment(n, &n->sim->nodes[host]) || size < 700 ? size : 700;
+    return size;
 }
 
 static void on_control(void *context, uint32_t to, const uint8_t *payload, size_t size)
@@ -221,7 +260,7 @@ static void on_control(void *context, uint32_t to, const uint8_t *payload, size_
     struct node *n = context;
     struct sim *s = n->sim;
     struct pair *pair = &s->pairs[n->host.index][to];
-    if (s->nodes[to].dead)
+    if (s->nodes[to].dead || n->silent)
         return;
     struct transit *t = calloc(1, sizeof *t + size);
     memcpy(t->bytes, payload, size);
@@ -312,12 +351,12 @@ static void node_start(struct sim *s, struct node *n)
     struct cast_config config = {.vm = "sim",
                                  .encrypt = s->config.encrypt,
                                  .self = n->host,
-                                 .datagram_bytes = 576 + random_below(&s->random, 3) * 450,
                                  .buffer_bytes = 1,
                                  .seed = random_next(&s->random)};
     struct cast_owner owner = {.context = n,
                                .multicast = on_multicast,
                                .unicast = on_unicast,
+                               .datagram_bytes = on_datagram_bytes,
                                .control = on_control,
                                .deliver = on_deliver,
                                .log = on_log};
@@ -410,6 +449,11 @@ static void prepare_node(struct sim *s, unsigned i)
     n->host.incarnation = 100 + i; /* they come in another order than they were invited */
     memset(n->host.id, (int)i, sizeof n->host.id);
     n->death_us = n->cut_us = NEVER;
+    n->segment_us = s->config.form == CAST_SIM_SEGMENT ? 0 : NEVER;
+    if (s->config.form == CAST_SIM_MIXED && random_below(&s->random, 4) > 0)
+        n->segment_us = random_below(&s->random, 2) * random_below(&s->random, ACTIVE_US);
+    n->datagram_bytes = 576 + random_below(&s->random, 3) * 450;
+    n->narrow = random_below(&s->random, 100) < s->config.narrow_percent;
     n->start_us = i <= s->config.hosts ? 0 : 1 + random_below(&s->random, ACTIVE_US);
     for (unsigned k = 0; k <= HOSTS; k++)
         n->up_us[k] = n->gone_us[k] = NEVER;
@@ -640,6 +684,7 @@ static void collect(const struct sim *s, struct cast_sim_result *r)
              k++) {
             r->repairs += strcmp(name, "cast.repairs_sent") == 0 ? value : 0;
             r->repairs_multicast += strcmp(name, "cast.repairs_multicast") == 0 ? value : 0;
+            r->repairs_framed += strcmp(name, "cast.repairs_framed") == 0 ? value : 0;
             r->flushes += strcmp(name, "cast.flushes") == 0 ? value : 0;
             r->fragments_sent += strcmp(name, "cast.fragments_sent") == 0 ? value : 0;
         }

@@ -1,8 +1,8 @@
 /*
  * cast_sim.h - hosts that cast to each other over a simulated network, under a virtual clock and a
  * seed. Datagrams are lost, doubled, corrupted, overtaken; control frames arrive in order, but may
- * take long; hosts die at any moment, with what they had under way cut off anywhere, and the others
- * learn of it one after another; hosts join.
+ * take long; hosts die at any moment, with what they had under way cut off anywhere, between the
+ * copies of one datagram too, and the others learn of it one after another; hosts join.
  *
  * Every delivery is checked when it happens: whole, meant for that host, not given out before, in
  * the order of its sender, in the same total order as at every host alive. At the end, when the
@@ -17,12 +17,18 @@
 
 #define CAST_SIM_HOSTS 10
 
+/* How a datagram for many travels: one on a segment that all share; one to each; one for those
+ * whose way over the segment is open by then, and one to each other. */
+enum cast_sim_form { CAST_SIM_SEGMENT, CAST_SIM_UNICAST, CAST_SIM_MIXED, CAST_SIM_FORMS };
+
 struct cast_sim_config {
     uint64_t seed;
     unsigned hosts, joiners; /* together at most CAST_SIM_HOSTS */
     unsigned messages;       /* of the whole run */
     unsigned deaths, cuts;
-    unsigned total_percent; /* of the messages */
+    enum cast_sim_form form;
+    unsigned narrow_percent; /* of the hosts: their paths carry less than is thought */
+    unsigned total_percent;  /* of the messages */
     uint32_t loss_ppm, duplicate_ppm, reorder_ppm, corrupt_ppm;
     uint64_t delay_us, jitter_us;
     uint32_t refuse_ppm; /* a message is not taken by the owner now */
@@ -35,7 +41,7 @@ struct cast_sim_config {
 
 struct cast_sim_result {
     uint64_t delivered, delivered_total, sent, repairs, repairs_multicast, flushes, steps;
-    uint64_t fragments_sent, at_us;
+    uint64_t fragments_sent, repairs_framed, broken_off, at_us;
 };
 
 /* Runs to the end; NULL, or what went wrong. */

@@ -3,8 +3,9 @@
  * cast_test.c - hosts that cast to each other, in stories of random weather and death. What is
  * checked stands in cast_sim.h.
  *
- *     cast_test                      all cases; SIM_SEEDS=N seeds in the first (default 300,
- * SOAK=1: 10000) cast_test --seed N [--trace]   one seed of the first case
+ *     cast_test                           all cases; SIM_SEEDS=N seeds in each of the last three
+ *                                         (default 800, SOAK=1: 10000)
+ *     cast_test --seed N FORM [--trace]   one seed; FORM: 0 segment, 1 unicast, 2 mixed
  */
 #include "tests/sim/cast_sim.h"
 
@@ -17,7 +18,7 @@
 #include "tests/sim/network.h"
 #include "tests/unit/runner.h"
 
-#define SEEDS 2000
+#define SEEDS 800
 #define SEEDS_SOAK 10000
 
 static unsigned below(uint64_t *random, unsigned bound)
@@ -25,11 +26,12 @@ static unsigned below(uint64_t *random, unsigned bound)
     return (unsigned)random_below(random, bound);
 }
 
-static struct cast_sim_config seeded(uint64_t seed)
+static struct cast_sim_config seeded(uint64_t seed, enum cast_sim_form form)
 {
     uint64_t random = seed * 2654435761u + 1;
     bool bad = below(&random, 4) > 0;
     struct cast_sim_config c = {.seed = seed,
+                                .form = form,
                                 .hosts = 2 + below(&random, 5),
                                 .joiners = below(&random, 3) == 0 ? 1 + below(&random, 3) : 0,
                                 .messages = 10 + below(&random, 60),
@@ -60,6 +62,8 @@ static struct cast_sim_config seeded(uint64_t seed)
         c.deaths = 2 + below(&random, 2);
         c.crisis_us = 5000 + below(&random, 20000);
     }
+    if (below(&random, 5) == 0)
+        c.narrow_percent = 10 + below(&random, 60);
     return c;
 }
 
@@ -71,12 +75,23 @@ static unsigned seeds_wanted(void)
     return getenv("SOAK") != NULL ? SEEDS_SOAK : SEEDS;
 }
 
-static void test_seeds(void)
+static void add(struct cast_sim_result *sum, const struct cast_sim_result *r)
 {
-    struct cast_sim_result sum = {0};
+    sum->delivered += r->delivered;
+    sum->delivered_total += r->delivered_total;
+    sum->repairs += r->repairs;
+    sum->repairs_multicast += r->repairs_multicast;
+    sum->repairs_framed += r->repairs_framed;
+    sum->flushes += r->flushes;
+    sum->broken_off += r->broken_off;
+}
+
+static void run_seeds(enum cast_sim_form form, struct cast_sim_result *sum)
+{
     unsigned seeds = seeds_wanted();
+    memset(sum, 0, sizeof *sum);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct cast_sim_config config = seeded(seed);
+        struct cast_sim_config config = seeded(seed, form);
         struct cast_sim_result r;
         const char *failure = cast_sim_run(&config, &r);
         if (failure != NULL) {
@@ -84,18 +99,36 @@ static void test_seeds(void)
             CU_FAIL("a seed failed");
             return;
         }
-        sum.delivered += r.delivered;
-        sum.delivered_total += r.delivered_total;
-        sum.repairs += r.repairs;
-        sum.repairs_multicast += r.repairs_multicast;
-        sum.flushes += r.flushes;
+        add(sum, &r);
     }
     printf("%u seeds: %" PRIu64 " messages given out, %" PRIu64 " of them in total order, %" PRIu64
-           " repairs, %" PRIu64 " of them to all, %" PRIu64 " flushes\n",
-           seeds, sum.delivered, sum.delivered_total, sum.repairs, sum.repairs_multicast,
-           sum.flushes);
-    CU_ASSERT(sum.flushes > seeds / 8);
-    CU_ASSERT(sum.repairs_multicast > seeds / 8);
+           " repairs, %" PRIu64 " of them to all, %" PRIu64 " over windows, %" PRIu64
+           " flushes, %" PRIu64 " deaths between two copies\n",
+           seeds, sum->delivered, sum->delivered_total, sum->repairs, sum->repairs_multicast,
+           sum->repairs_framed, sum->flushes, sum->broken_off);
+    CU_ASSERT(sum->flushes > seeds / 8);
+    CU_ASSERT(sum->repairs_multicast > seeds / 8);
+    CU_ASSERT(sum->repairs_framed > seeds / 8);
+}
+
+static void test_segment(void)
+{
+    struct cast_sim_result sum;
+    run_seeds(CAST_SIM_SEGMENT, &sum);
+}
+
+static void test_unicast(void)
+{
+    struct cast_sim_result sum;
+    run_seeds(CAST_SIM_UNICAST, &sum);
+    CU_ASSERT(sum.broken_off > seeds_wanted() / 8);
+}
+
+static void test_mixed(void)
+{
+    struct cast_sim_result sum;
+    run_seeds(CAST_SIM_MIXED, &sum);
+    CU_ASSERT(sum.broken_off > seeds_wanted() / 16);
 }
 
 /* Where nothing is lost a fragment is sent once, however many hosts it is for. */
@@ -132,9 +165,10 @@ static void test_heavy_loss(void)
 
 static int one_seed(int argc, char **argv)
 {
-    struct cast_sim_config config = seeded(strtoull(argv[2], NULL, 10));
+    unsigned form = argc > 3 ? (unsigned)strtoul(argv[3], NULL, 10) % CAST_SIM_FORMS : 0;
+    struct cast_sim_config config = seeded(strtoull(argv[2], NULL, 10), (enum cast_sim_form)form);
     struct cast_sim_result r;
-    config.trace = argc > 3 && strcmp(argv[3], "--trace") == 0;
+    config.trace = argc > 4 && strcmp(argv[4], "--trace") == 0;
     const char *failure = cast_sim_run(&config, &r);
     printf("%s\n%" PRIu64 " messages given out, %" PRIu64 " steps, until %" PRIu64 " us\n",
            failure != NULL ? failure : "good", r.delivered, r.steps, r.at_us);
@@ -146,7 +180,9 @@ int main(int argc, char **argv)
     static const struct test_case cases[] = {
         {"a fragment is on the wire once", test_once_on_the_wire},
         {"heavy loss", test_heavy_loss},
-        {"seeds", test_seeds},
+        {"seeds, all hosts on one segment", test_segment},
+        {"seeds, a datagram to each host", test_unicast},
+        {"seeds, some hosts on one segment", test_mixed},
     };
     if (argc > 2 && strcmp(argv[1], "--seed") == 0)
         return one_seed(argc, argv);

@@ -79,8 +79,8 @@ static void begin(struct story *s)
     for (uint32_t i = 1; i <= HOSTS; i++) {
         s->sides[i] = (struct side){s, i};
         struct cast_config config = {.vm = "story", .self = host_of(i)};
-        struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast,
-                                   on_control,   on_deliver,   on_log};
+        struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast, on_control,
+                                   on_deliver,   on_log,       NULL};
         s->casts[i] = cast_create(&config, &owner);
         for (uint32_t k = 1; k <= HOSTS; k++) {
             struct host host = host_of(k);
