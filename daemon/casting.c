@@ -6,12 +6,17 @@
  * order; and as survivors of a sending host stop at the same frame, its last message has its last
  * frame everywhere or nowhere. Each frame becomes a CAST_DATA frame to every receiver here.
  *
+ * Receivers on the sender's own host get theirs from its daemon, too, when the engine has taken the
+ * frame: if the daemon dies, they are no survivors. So what a task that is killed had begun goes to
+ * nobody.
+ *
  * Fragments go to a MAC of the VM's own that is a multicast address: one frame for all hosts with
- * which there is a session over raw Ethernet. Each other host gets its own, by its UDP path. Hosts
- * with which no such session is open yet are asked for one when a task wants to know the way.
+ * which there is a session over raw Ethernet. Each other host gets its own, by its UDP path: so it
+ * is where there are no raw frames, and until the sessions are open, for which the first cast asks.
  *
  * Order with other news: that a host is gone is told to tasks when the flush is over, and that a
- * task has ended when its casts are everywhere.
+ * task has ended when its casts are everywhere. Until then nobody here is answered that a task of
+ * that host is gone, either.
  */
 #include "daemon/casting.h"
 
@@ -19,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/backlog.h"
 #include "daemon/connection.h"
 #include "daemon/ether.h"
 #include "daemon/reply.h"
@@ -28,13 +34,12 @@
 #include "proto/cast.h"
 
 #define QUEUE_BYTES_MAX ((size_t)1024 * 1024)
-#define DATAGRAM_BYTES_SAFE 1200
-#define DATAGRAM_BYTES_LOOPBACK 9000
-#define UDP_HEADERS                                                                                \
-    48 /* of IPv6 and UDP: where a host is reached so, its MTU must hold them, too */
 #define SOURCE_BYTES 4
 #define BUSY_US 1000 /* until a cast is tried again for which there was no channel */
 #define SEQUENCE_BYTES 8
+#define FLUSHES_MAX                                                                                \
+    12 /* survivors may die one after another, each found out in the fail timeout                  \
+        */
 
 /* A host of whose end tasks are told later. */
 struct late_host {
@@ -94,6 +99,18 @@ static void on_multicast(void *context, const struct host_set *to, const uint8_t
         daemon_send(d, &d->casting->group, bytes, size);
 }
 
+static size_t on_datagram_bytes(void *context, const struct host_set *to)
+{
+    const struct daemon *d = context;
+    size_t least = CAST_DATAGRAM_BYTES_MAX;
+    for (uint32_t host = 0; (host = host_set_next(to, host)) != 0;) {
+        bool by_ether = node_ether_path(d->node, host) != NULL;
+        size_t size = node_datagram_bytes(d->node, host, by_ether ? LANE_ETHER : LANE_IP);
+        least = size < least ? size : least;
+    }
+    return least;
+}
+
 static void on_control(void *context, uint32_t host, const uint8_t *payload, size_t size)
 {
     struct daemon *d = context;
@@ -118,12 +135,14 @@ static void spread(struct daemon *d, uint32_t source, const struct control_mcast
         struct cursor c = cursor_writer(payload, sizeof payload);
         if (tid_host(m->receivers[i].tid) != daemon_host(d))
             continue;
+        struct task *to = task_find(&d->tasks, m->receivers[i].tid);
         cursor_put_u64(&c, m->receivers[i].sequence);
         if ((m->flags & FRAME_FIRST) != 0)
             cursor_put_u64(&c, m->receivers[i].sequence); /* in the message header, too */
         frame.destination = m->receivers[i].tid;
         d->counters.frames_spread++;
-        route_send(d, &frame, payload);
+        if (to == NULL || backlog_admit(to, &frame))
+            route_send(d, &frame, payload);
     }
 }
 
@@ -163,25 +182,17 @@ static struct address group_address(const struct node_config *config)
     return group;
 }
 
-static size_t datagram_bytes(const struct daemon *d)
-{
-    if (d->options->local)
-        return DATAGRAM_BYTES_LOOPBACK;
-    const struct ether_link *link = segment_link(d);
-    return link == NULL ? DATAGRAM_BYTES_SAFE : ether_datagram_bytes(link) - UDP_HEADERS;
-}
-
 static struct cast *engine_create(struct daemon *d)
 {
     const struct cast_owner owner = {.context = d,
                                      .multicast = on_multicast,
                                      .unicast = on_unicast,
+                                     .datagram_bytes = on_datagram_bytes,
                                      .control = on_control,
                                      .deliver = on_deliver,
                                      .log = on_log};
     struct cast_config config = {.encrypt = d->node_config.encrypt,
                                  .self = *node_self(d->node),
-                                 .datagram_bytes = datagram_bytes(d),
                                  .seed = d->node_config.seed};
     memcpy(config.vm, d->node_config.vm, sizeof config.vm);
     memcpy(config.key, d->node_config.key, sizeof config.key);
@@ -248,7 +259,7 @@ const char *casting_on_control(struct daemon *d, uint32_t source, struct cursor 
                            loop_now_us());
 }
 
-/* The hosts of the receivers; NULL, or why they are refused. */
+/* The other hosts of the receivers; NULL, or why they are refused. */
 static const char *hosts_of(const struct daemon *d, const struct control_mcast *m, bool total,
                             struct host_set *hosts)
 {
@@ -257,12 +268,11 @@ static const char *hosts_of(const struct daemon *d, const struct control_mcast *
         uint32_t tid = m->receivers[i].tid;
         if (tid_local(tid) == 0 || tid_host(tid) == 0)
             return "a receiver is no task";
-        if (!total && tid_host(tid) == daemon_host(d))
-            return "a receiver is of this host";
         if (total != ((m->receivers[i].sequence & CONTROL_TOTAL) != 0))
             return "a sequence number of the other order";
         host_set_add(hosts, tid_host(tid));
     }
+    host_set_remove(hosts, daemon_host(d));
     return NULL;
 }
 
@@ -284,6 +294,8 @@ static int keep_cast(struct casting *c, const struct host_set *hosts, const uint
 static int cast_or_keep(struct casting *c, const struct host_set *hosts, const uint8_t *message,
                         size_t size)
 {
+    if (host_set_empty(hosts))
+        return 0;
     int error =
         c->casts != NULL ? -EBUSY : cast_send(c->engine, hosts, message, size, loop_now_us());
     return error == -EBUSY ? keep_cast(c, hosts, message, size) : error;
@@ -302,32 +314,6 @@ static void casts_settle(struct casting *c, uint64_t now_us)
     }
 }
 
-const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *payload)
-{
-    struct control_mcast m;
-    struct host_set hosts;
-    uint8_t *message = payload->at; /* the order makes room for the source */
-    size_t size = cursor_left(payload);
-    uint32_t order = cursor_get_u32(payload);
-    control_get_mcast(payload, &m);
-    if (!cursor_ok(payload) || (order != 0 && order != (uint32_t)CAST_TOTAL << 24))
-        return "bad payload";
-    if (tid_host(source) != daemon_host(d) || d->casting == NULL)
-        return "not from a task of this host";
-    if ((m.flags & FRAME_FIRST) != 0 && cursor_left(payload) < FRAME_MESSAGE_BYTES)
-        return "no message header";
-    const char *refused = hosts_of(d, &m, order != 0, &hosts);
-    if (refused != NULL)
-        return refused;
-    struct cursor head = cursor_writer(message, SOURCE_BYTES);
-    cursor_put_u32(&head, source);
-    int error = order != 0 ? cast_send_total(d->casting->engine, message, size, loop_now_us())
-                           : cast_or_keep(d->casting, &hosts, message, size);
-    return error == 0 ? NULL : "it cannot be cast";
-}
-
-/* ---- the way ---- */
-
 static bool reaches(struct daemon *d, uint32_t host)
 {
     if (segment_link(d) == NULL)
@@ -337,6 +323,49 @@ static bool reaches(struct daemon *d, uint32_t host)
         node_open_ether(d->node, host, loop_now_us());
     return state == NODE_ETHER_OPEN;
 }
+
+/* `message` begins with the source in the place of the order; what is left of `data` is that of the
+ * data frames. */
+static int cast_fifo(struct daemon *d, const struct control_mcast *m, const struct host_set *hosts,
+                     const struct cursor *message, const struct cursor *data)
+{
+    struct cursor c = *message;
+    for (uint32_t host = 0;
+         (m->flags & FRAME_FIRST) != 0 && (host = host_set_next(hosts, host)) != 0;)
+        reaches(d, host);
+    int error = cast_or_keep(d->casting, hosts, message->at, cursor_left(message));
+    if (error == 0)
+        spread(d, cursor_get_u32(&c), m, data);
+    return error;
+}
+
+const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct control_mcast m;
+    struct host_set hosts;
+    const struct cursor message = *payload; /* the order makes room for the source */
+    uint32_t order = cursor_get_u32(payload);
+    control_get_mcast(payload, &m);
+    if (!cursor_ok(payload) || (order != 0 && order != (uint32_t)CAST_TOTAL << 24))
+        return "bad payload";
+    if (tid_host(source) != daemon_host(d) || d->casting == NULL)
+        return "not from a task of this host";
+    if ((m.flags & FRAME_FIRST) != 0 && cursor_left(payload) < FRAME_MESSAGE_BYTES)
+        return "no message header";
+    if (cursor_left(&message) > CAST_MESSAGE_MAX)
+        return "too long to be cast";
+    const char *refused = hosts_of(d, &m, order != 0, &hosts);
+    if (refused != NULL)
+        return refused;
+    struct cursor head = cursor_writer(message.at, SOURCE_BYTES);
+    cursor_put_u32(&head, source);
+    int error = order != 0 ? cast_send_total(d->casting->engine, message.at, cursor_left(&message),
+                                             loop_now_us())
+                           : cast_fifo(d, &m, &hosts, &message, payload);
+    return error == 0 ? NULL : "it cannot be cast";
+}
+
+/* ---- the way ---- */
 
 const char *casting_on_way(struct daemon *d, uint32_t source, struct cursor *payload)
 {
@@ -412,10 +441,20 @@ bool casting_host_event(struct daemon *d, const struct host *host, int event)
     struct late_host *late = cast_settled(c->engine, host->index) ? NULL : malloc(sizeof *late);
     if (late == NULL)
         return true;
-    *late = (struct late_host){
-        .next = c->hosts, .host = *host, .deadline_us = loop_now_us() + d->conf.fail_timeout_us};
+    *late =
+        (struct late_host){.next = c->hosts,
+                           .host = *host,
+                           .deadline_us = loop_now_us() + FLUSHES_MAX * d->conf.fail_timeout_us};
     c->hosts = late;
     return false;
+}
+
+bool casting_is_late(const struct daemon *d, uint32_t host)
+{
+    const struct late_host *late = d->casting == NULL ? NULL : d->casting->hosts;
+    while (late != NULL && late->host.index != host)
+        late = late->next;
+    return late != NULL;
 }
 
 static void hosts_settle_late(struct daemon *d, uint64_t now_us)
@@ -423,10 +462,14 @@ static void hosts_settle_late(struct daemon *d, uint64_t now_us)
     struct late_host **at = &d->casting->hosts;
     while (*at != NULL) {
         struct late_host *late = *at;
-        if (!cast_settled(d->casting->engine, late->host.index) && now_us < late->deadline_us) {
+        bool settled = cast_settled(d->casting->engine, late->host.index);
+        if (!settled && now_us < late->deadline_us) {
             at = &late->next;
             continue;
         }
+        if (!settled)
+            log_line(&d->log, LOG_ERROR, "what host %s had cast last is still not agreed on",
+                     late->host.name);
         *at = late->next;
         watch_host_event(d, &late->host, NODE_HOST_GONE);
         free(late);

@@ -123,10 +123,12 @@ static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *
         struct cursor c = cursor_reader(payload, frame->length);
         tid = cursor_get_u32(&c);
     }
-    if (wants_gone(frame->kind))
-        watch_send_gone(d, frame->source,
-                        &(struct control_gone){.tid = tid, .kind = COVEY_EXIT_HOST});
-    else if (tid_host(frame->source) != 0)
+    if (wants_gone(frame->kind)) {
+        /* else it learns so with the end of the host, behind what that had cast */
+        if (!casting_is_late(d, tid_host(tid)))
+            watch_send_gone(d, frame->source,
+                            &(struct control_gone){.tid = tid, .kind = COVEY_EXIT_HOST});
+    } else if (tid_host(frame->source) != 0)
         answer_error(d, frame, payload, COVEY_EHOSTFAIL, "that host is not in the VM, or is gone");
 }
 

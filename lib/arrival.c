@@ -7,7 +7,9 @@
  * Routes differ in speed, and a sender may die while they carry its messages. What a receiver gets
  * of a sender is the beginning of what was sent, without a gap: a message that is whole is
  * complete, and given out, after all that began before it, and when one is lost in the middle all
- * later ones are lost with it. A peer's open messages are those that began and are not complete.
+ * later ones are lost with it, but not what was cast: that goes to all its receivers or to none, so
+ * it is given out as if what was lost had never been sent. A peer's open messages are those that
+ * began and are not complete.
  */
 #include "lib/collective.h"
 
@@ -130,10 +132,13 @@ static void cut(struct covey *vm, struct arrival *first)
     struct peer *peer = first->peer;
     unsigned receives = 0;
     peer->cut = true;
-    while (peer->open_last != first)
-        receives += lose(vm, peer->open_last);
+    for (struct arrival *a = peer->open_last, *earlier; a != first; a = earlier) {
+        earlier = a->earlier;
+        receives += a->cast ? 0 : lose(vm, a);
+    }
     receives += lose(vm, first);
     match_again(vm, receives);
+    complete_in_order(vm, peer);
 }
 
 static struct arrival *find_unexpected(const struct covey *vm, const struct arrival_filter *which)
@@ -195,7 +200,8 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     peer->received_bytes += FRAME_MESSAGE_BYTES + size;
     memcpy(a->preface, preface + FRAME_MESSAGE_BYTES, size);
     inlet->current = a;
-    a->lost = peer->cut || (a->context != 0 && team_is_dead(vm, a->context));
+    a->cast = inlet->cast;
+    a->lost = (peer->cut && !a->cast) || (a->context != 0 && team_is_dead(vm, a->context));
     if (!a->lost) {
         open_add(peer, a);
         match_arrival(vm, a);

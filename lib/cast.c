@@ -1,6 +1,9 @@
 /*
- * cast.c - one message for tasks of several hosts: it goes once to the own daemon, which casts it
- * to the other hosts' (daemon/casting.c) with one frame on the wire for all of them.
+ * cast.c - one message for many tasks: it goes once to the own daemon, which casts it to the other
+ * hosts' (daemon/casting.c) with one frame on the wire for all of them, or one datagram to each
+ * where raw Ethernet does not reach them, and hands it to tasks of this host itself. That is how
+ * all of them get it or none: what a covey_cast() is for, and a covey_mcast() where it is the
+ * fastest way.
  *
  * To the order and the credit of each pair a cast is a message like any other: it stands in the
  * queue of each receiver, begins when it is first in all of them, and its frames leave as the
@@ -312,7 +315,68 @@ void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *
     }
 }
 
+static bool is_receiver(struct covey *vm, const struct caster *c, uint32_t tid)
+{
+    return tid != vm->tid && !contains(c, tid);
+}
+
+static int add_receiver(struct covey *vm, struct caster *c, covey_tid_t tid, struct covey_req *req)
+{
+    int error = send_check(tid, req->tag, req->msg->size, vm->memory_bytes);
+    if (error != COVEY_OK)
+        return error;
+    if (vm->lost != 0)
+        return error_set(vm->lost, "%s", vm->lost_text);
+    const struct peer *peer = peer_get(vm, (uint32_t)tid);
+    if (peer == NULL)
+        return COVEY_ENOMEM;
+    if (peer->gone || peer->leaving)
+        return peer_error(peer);
+    c->reqs[c->head.count] = req;
+    c->head.receivers[c->head.count++].tid = (uint32_t)tid;
+    return COVEY_OK;
+}
+
+void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
+{
+    struct caster *c = calloc(1, sizeof *c);
+    for (size_t i = 0; i < n; i++) {
+        if (c != NULL && !is_receiver(vm, c, (uint32_t)tids[i])) {
+            reqs[i].done = true;
+            continue;
+        }
+        int error = c == NULL ? error_code(COVEY_ENOMEM) : add_receiver(vm, c, tids[i], &reqs[i]);
+        if (error != COVEY_OK)
+            req_finish(&reqs[i], error, covey_error_text());
+    }
+    if (c == NULL || c->head.count == 0) {
+        free(c);
+        return;
+    }
+    c->msg = reqs[0].msg;
+    queue(vm, c);
+}
+
 /* ---- coming in ------------------------------------------------------------------------------- */
+
+/* The one with the lowest number among those whose message waits for its turn. */
+static const struct cast_inlet *next_waiting(const struct peer *peer)
+{
+    const struct cast_inlet *next = NULL;
+    for (const struct cast_inlet *in = peer->cast_inlets; in != NULL; in = in->next) {
+        if (in->inlet.waiting && (next == NULL || in->inlet.sequence < next->inlet.sequence))
+            next = in;
+    }
+    return next;
+}
+
+void caster_settle(struct covey *vm, struct peer *peer)
+{
+    for (const struct cast_inlet *in; (in = next_waiting(peer)) != NULL;) {
+        peer->receive_sequence = in->inlet.sequence;
+        arrival_release(vm, peer);
+    }
+}
 
 static struct cast_inlet *inlet_get(struct peer *peer, uint64_t sequence)
 {
@@ -325,6 +389,7 @@ static struct cast_inlet *inlet_get(struct peer *peer, uint64_t sequence)
     if (in == NULL)
         return NULL;
     in->sequence = sequence;
+    in->inlet.cast = true;
     in->next = peer->cast_inlets;
     peer->cast_inlets = in;
     return in;

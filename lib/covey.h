@@ -391,6 +391,23 @@ int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg);
  * first of those that could not. The caller's own tid in the list is skipped. */
 int covey_mcast(covey_t *vm, const covey_tid_t *tids, size_t n, int tag, const covey_msg_t *msg);
 
+enum covey_order {
+    COVEY_ORDER_FIFO = 0, /* those of one sender in the order of sending */
+    COVEY_ORDER_TOTAL = 1 /* all in one order, the same at all receivers */
+};
+
+/* Sends one message to n tasks so that all of them that survive get it or none, also when this task
+ * or its host dies in the middle. FIFO: it has its place among the other messages to each of them;
+ * at most COVEY_CAST_TASKS_MAX tasks; the caller's own tid is skipped. Total order: all such
+ * messages of the VM come in one order to all who get them, the caller included if it is named; at
+ * most COVEY_TOTAL_BYTES_MAX packed bytes to at most COVEY_TOTAL_MEMBERS_MAX tasks. See
+ * covey_cast(3). Errors: as covey_mcast(); ETOOBIG; ERESOURCE (too many tasks). */
+#define COVEY_CAST_TASKS_MAX 256
+#define COVEY_TOTAL_BYTES_MAX 64000
+#define COVEY_TOTAL_MEMBERS_MAX 64
+int covey_cast(covey_t *vm, const covey_tid_t *tids, size_t n, int order, int tag,
+               const covey_msg_t *msg);
+
 /* One contiguous array as a message, in one call and without a copy of its own. */
 int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
                      size_t count);
@@ -470,21 +487,13 @@ int covey_group_instance_of(covey_group_t *group, covey_tid_t tid);
  * Errors: ETIMEOUT, ENOTASK, EDAEMON. */
 int covey_group_barrier(covey_group_t *group, int count, int64_t timeout_us);
 
-/* Sends a message to every other member. Errors: as covey_mcast(). */
+/* Sends a message to every other member: as covey_cast() does in the order of its sender, where
+ * there are no more than COVEY_CAST_TASKS_MAX, and otherwise as covey_mcast(). Errors: as
+ * covey_mcast(). */
 int covey_group_bcast(covey_group_t *group, int tag, const covey_msg_t *msg);
 
-enum covey_order {
-    COVEY_ORDER_FIFO = 0, /* those of one sender in the order of sending */
-    COVEY_ORDER_TOTAL = 1 /* all in one order, the same at all members */
-};
-
-/* Sends a message to the members in the given order. FIFO is covey_group_bcast(). In total order it
- * goes to all members, the caller included, if it is one: at most COVEY_TOTAL_BYTES_MAX packed
- * bytes to at most COVEY_TOTAL_MEMBERS_MAX members, which all receive all such messages of the VM
- * that are for them in one order, one that all that survive get or none. See covey_cast(3). Errors:
- * as covey_mcast(), ETOOBIG, ERESOURCE (too many members). */
-#define COVEY_TOTAL_BYTES_MAX 64000
-#define COVEY_TOTAL_MEMBERS_MAX 64
+/* covey_cast() to the members that the group has now: FIFO to all but the caller, in total order to
+ * the caller, too, if it is one. Errors: as covey_cast(). */
 int covey_group_cast(covey_group_t *group, int order, int tag, const covey_msg_t *msg);
 
 /* ---- Teams --------------------------------------------------------------------------------- */

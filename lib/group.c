@@ -236,18 +236,26 @@ int covey_group_cast(covey_group_t *group, int order, int tag, const covey_msg_t
     covey_tid_t *tids = NULL;
     if (group_check(group) != COVEY_OK || msg == NULL)
         return error_set(COVEY_EINVAL, "group cast: NULL");
-    if (order != COVEY_ORDER_FIFO && order != COVEY_ORDER_TOTAL)
-        return error_set(COVEY_EINVAL, "group cast: unknown order %d", order);
     int count = members_tids(group, &tids);
     if (count < 0)
         return count;
-    int error = order == COVEY_ORDER_FIFO ? covey_mcast(group->vm, tids, (size_t)count, tag, msg)
-                                          : total_send(group->vm, tids, (size_t)count, tag, msg);
+    int error = covey_cast(group->vm, tids, (size_t)count, order, tag, msg);
     free(tids);
     return error;
 }
 
+/* To more members than a cast can name it goes one by one. */
 int covey_group_bcast(covey_group_t *group, int tag, const covey_msg_t *msg)
 {
-    return covey_group_cast(group, COVEY_ORDER_FIFO, tag, msg);
+    covey_tid_t *tids = NULL;
+    if (group_check(group) != COVEY_OK || msg == NULL)
+        return error_set(COVEY_EINVAL, "group bcast: NULL");
+    int count = members_tids(group, &tids);
+    if (count < 0)
+        return count;
+    int error = count <= COVEY_CAST_TASKS_MAX
+                    ? covey_cast(group->vm, tids, (size_t)count, COVEY_ORDER_FIFO, tag, msg)
+                    : covey_mcast(group->vm, tids, (size_t)count, tag, msg);
+    free(tids);
+    return error;
 }

@@ -111,6 +111,7 @@ static void peer_end(struct covey *vm, struct peer *peer)
     close_all(vm, peer);
     arrival_drop(vm, &peer->inlet);
     arrival_drop(vm, &peer->ether_inlet);
+    caster_settle(vm, peer);
     caster_drop(vm, peer);
     peer->leaving = false;
     peer->gone = true;

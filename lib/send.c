@@ -136,11 +136,31 @@ int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void
     return call_end(vm, &call, error);
 }
 
+/* The first error is kept in `first` and its text. */
+struct outcome {
+    int first;
+    char text[160];
+};
+
+static void outcome_add(struct outcome *o, int error)
+{
+    if (error == COVEY_OK || o->first != COVEY_OK)
+        return;
+    o->first = error;
+    memcpy(o->text, covey_error_text(), strnlen(covey_error_text(), sizeof o->text - 1));
+}
+
+static int finish_all(struct covey_req *reqs, size_t n, struct outcome *o)
+{
+    for (size_t i = 0; i < n; i++)
+        outcome_add(o, send_finish(reqs[i].vm, &reqs[i]));
+    return o->first == COVEY_OK ? COVEY_OK : error_set(o->first, "%s", o->text);
+}
+
 /* All sends are started before the first is waited for, so that they go out side by side. */
 static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
 {
-    int first = COVEY_OK;
-    char text[160] = "";
+    struct outcome outcome = {0};
     caster_by_way(vm, tids, reqs, n);
     mcast_by_host(vm, tids, reqs, n);
     for (size_t i = 0; i < n; i++) {
@@ -149,36 +169,62 @@ static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_
         int error = (uint32_t)tids[i] == vm->tid ? COVEY_OK : send_start(vm, &reqs[i], tids[i]);
         if ((uint32_t)tids[i] == vm->tid || error != COVEY_OK)
             reqs[i].done = true;
-        if (error != COVEY_OK && first == COVEY_OK) {
-            first = error;
-            memcpy(text, covey_error_text(), strnlen(covey_error_text(), sizeof text - 1));
-        }
+        outcome_add(&outcome, error);
     }
-    for (size_t i = 0; i < n; i++) {
-        int error = send_finish(vm, &reqs[i]);
-        if (error != COVEY_OK && first == COVEY_OK) {
-            first = error;
-            memcpy(text, covey_error_text(), strnlen(covey_error_text(), sizeof text - 1));
-        }
+    return finish_all(reqs, n, &outcome);
+}
+
+/* A request for each of the n tasks; NULL: no memory. */
+static struct covey_req *reqs_create(struct covey *vm, size_t n, int tag, const covey_msg_t *msg)
+{
+    struct covey_req *reqs = calloc(n > 0 ? n : 1, sizeof *reqs);
+    for (size_t i = 0; reqs != NULL && i < n; i++) {
+        req_init_send(&reqs[i], vm, tag);
+        reqs[i].msg = msg;
     }
-    return first == COVEY_OK ? first : error_set(first, "%s", text);
+    return reqs;
 }
 
 int covey_mcast(covey_t *vm, const covey_tid_t *tids, size_t n, int tag, const covey_msg_t *msg)
 {
     if (vm == NULL || msg == NULL || (n > 0 && tids == NULL))
         return error_set(COVEY_EINVAL, "mcast: NULL");
-    struct covey_req *reqs = calloc(n > 0 ? n : 1, sizeof *reqs);
+    struct covey_req *reqs = reqs_create(vm, n, tag, msg);
     if (reqs == NULL)
         return error_code(COVEY_ENOMEM);
-    for (size_t i = 0; i < n; i++) {
-        req_init_send(&reqs[i], vm, tag);
-        reqs[i].msg = msg;
-    }
     struct call call = call_begin(vm);
     int error = mcast_locked(vm, tids, reqs, n);
     free(reqs);
     return call_end(vm, &call, error);
+}
+
+static int cast_in_order_of_sender(struct covey *vm, const covey_tid_t *tids, size_t n, int tag,
+                                   const covey_msg_t *msg)
+{
+    struct outcome outcome = {0};
+    if (n > COVEY_CAST_TASKS_MAX)
+        return error_set(COVEY_ERESOURCE, "cast: %zu tasks are more than %d", n,
+                         COVEY_CAST_TASKS_MAX);
+    struct covey_req *reqs = reqs_create(vm, n, tag, msg);
+    if (reqs == NULL)
+        return error_code(COVEY_ENOMEM);
+    struct call call = call_begin(vm);
+    caster_to_all(vm, tids, reqs, n);
+    int error = finish_all(reqs, n, &outcome);
+    free(reqs);
+    return call_end(vm, &call, error);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_cast(covey_t *vm, const covey_tid_t *tids, size_t n, int order, int tag,
+               const covey_msg_t *msg)
+{
+    if (vm == NULL || msg == NULL || (n > 0 && tids == NULL))
+        return error_set(COVEY_EINVAL, "cast: NULL");
+    if (order != COVEY_ORDER_FIFO && order != COVEY_ORDER_TOTAL)
+        return error_set(COVEY_EINVAL, "cast: unknown order %d", order);
+    return order == COVEY_ORDER_FIFO ? cast_in_order_of_sender(vm, tids, n, tag, msg)
+                                     : total_send(vm, tids, n, tag, msg);
 }
 
 /* ---- non-blocking ---------------------------------------------------------------------------- */

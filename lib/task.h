@@ -52,6 +52,7 @@ struct inlet {
     bool waiting;            /* the first held frame begins a message whose turn has not come */
     uint64_t sequence;       /* of that message */
     struct held *first, *last;
+    bool cast; /* what comes here was cast: a gap before it does not end it */
 };
 
 struct arrival {
@@ -70,6 +71,7 @@ struct arrival {
     struct arrival *earlier, *later; /* of its peer's open ones */
     bool complete;                   /* whole, and so are those that its peer sent before */
     bool lost;                       /* nobody gets it: what still comes of it is only read */
+    bool cast;
 };
 
 /* Where a message comes in that was cast. */
@@ -358,6 +360,9 @@ void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *
 
 /* ---- cast.c: to tasks of several hosts ---- */
 
+/* Queues a cast to the n tasks, at most CONTROL_RECEIVERS_MAX; the requests of those that cannot
+ * get it are done, with the error. */
+void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
 /* Queues a cast to those of the n tasks that one frame on the wire reaches; their requests are then
  * under way or done. */
 void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
@@ -366,6 +371,9 @@ bool caster_step(struct covey *vm, struct caster *c);
 /* A request of a cast ends before the others do. */
 void caster_leave(struct covey *vm, struct covey_req *req);
 void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+/* The peer is gone: its casts that came whole are given out, also those that wait behind ordinary
+ * messages that never came. */
+void caster_settle(struct covey *vm, struct peer *peer);
 void caster_drop(struct covey *vm, struct peer *peer); /* as arrival_drop(), of casts */
 
 /* ---- total.c ---- */

@@ -11,9 +11,10 @@
 
 #include <string.h>
 
-_Static_assert(COVEY_TOTAL_MEMBERS_MAX == CONTROL_RECEIVERS_MAX, "what one frame can name");
+_Static_assert(COVEY_TOTAL_MEMBERS_MAX <= CONTROL_RECEIVERS_MAX, "what one frame can name");
+_Static_assert(COVEY_CAST_TASKS_MAX == CONTROL_RECEIVERS_MAX, "what one frame can name");
 _Static_assert(COVEY_TOTAL_BYTES_MAX + FRAME_MESSAGE_BYTES + 4 + CONTROL_MCAST_BYTES +
-                       CONTROL_RECEIVER_BYTES * CONTROL_RECEIVERS_MAX + CAST_TOTAL_BYTES <=
+                       CONTROL_RECEIVER_BYTES * COVEY_TOTAL_MEMBERS_MAX + CAST_TOTAL_BYTES <=
                    CAST_MESSAGE_MAX,
                "a message and its names in one frame");
 
@@ -69,6 +70,15 @@ static int put_total(struct total *t, int tag)
                      (size_t)(c.at - payload) + FRAME_MESSAGE_BYTES + size);
 }
 
+static bool is_named(const struct total *t, uint32_t tid)
+{
+    for (uint16_t i = 0; i < t->head.count; i++) {
+        if (t->head.receivers[i].tid == tid)
+            return true;
+    }
+    return false;
+}
+
 static int name_receivers(struct total *t, const covey_tid_t *tids, size_t n)
 {
     t->head.flags = FRAME_FIRST | FRAME_LAST;
@@ -76,7 +86,7 @@ static int name_receivers(struct total *t, const covey_tid_t *tids, size_t n)
         struct peer *peer = peer_get(t->vm, (uint32_t)tids[i]);
         if (peer == NULL)
             return error_code(COVEY_ENOMEM);
-        if (peer->gone || peer->leaving)
+        if (peer->gone || peer->leaving || is_named(t, peer->tid))
             continue;
         t->head.receivers[t->head.count++] =
             (struct control_receiver){(uint32_t)tids[i], CONTROL_TOTAL};
@@ -98,14 +108,17 @@ static int send_locked(struct total *t, const covey_tid_t *tids, size_t n, int t
 int total_send(struct covey *vm, const covey_tid_t *tids, size_t n, int tag, const covey_msg_t *msg)
 {
     struct total t = {.vm = vm, .msg = msg};
-    if (tag < 0 || tag > COVEY_TAG_MAX)
-        return error_set(COVEY_EINVAL, "group cast: tag %d is not in 0 .. %d", tag, COVEY_TAG_MAX);
+    for (size_t i = 0; i < n; i++) {
+        int error = send_check(tids[i], tag, msg->size, vm->memory_bytes);
+        if (error != COVEY_OK)
+            return error;
+    }
     if (msg->size > COVEY_TOTAL_BYTES_MAX)
-        return error_set(COVEY_ETOOBIG, "group cast: %llu bytes are more than %d in total order",
+        return error_set(COVEY_ETOOBIG, "cast: %llu bytes are more than %d in total order",
                          (unsigned long long)msg->size, COVEY_TOTAL_BYTES_MAX);
     if (n > COVEY_TOTAL_MEMBERS_MAX)
-        return error_set(COVEY_ERESOURCE, "group cast: %zu members are more than %d in total order",
-                         n, COVEY_TOTAL_MEMBERS_MAX);
+        return error_set(COVEY_ERESOURCE, "cast: %zu tasks are more than %d in total order", n,
+                         COVEY_TOTAL_MEMBERS_MAX);
     struct call call = call_begin(vm);
     int error = send_locked(&t, tids, n, tag);
     return call_end(vm, &call, error);

@@ -389,7 +389,6 @@ void control_put_mcast(struct cursor *c, const struct control_mcast *m)
 
 void control_get_mcast(struct cursor *c, struct control_mcast *m)
 {
-    memset(m, 0, sizeof *m);
     m->count = cursor_get_u16(c);
     m->flags = cursor_get_u8(c);
     get_padding(c, 1);

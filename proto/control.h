@@ -205,7 +205,7 @@ void control_get_host_spec(struct cursor *c, struct control_host_spec *s);
  * CAST_WAY: number count=u16 *host=u16 ; reply: u8(1) if one frame on the wire reaches them all
  * ---- */
 #define CONTROL_TOTAL (UINT64_C(1) << 63)
-#define CONTROL_RECEIVERS_MAX 64
+#define CONTROL_RECEIVERS_MAX 256
 #define CONTROL_RECEIVER_BYTES 12
 #define CONTROL_MCAST_BYTES 4 /* before the receivers */
 struct control_receiver {

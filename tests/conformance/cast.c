@@ -7,7 +7,9 @@
  *   cast member N   is what it spawns: N members in all
  *   cast storm SENDER HOST...    a task on one host casts to one on each of the others until its
  *                                daemon is killed in the middle: all have received the same
- *   cast sender, cast receiver   are what that spawns
+ *   cast kill N SENDER HOST...   N times, and the task itself is killed, not its daemon; one of
+ *                                those that receive is on its host
+ *   cast sender WHOM, cast receiver   are what those two spawn
  *   cast sets HOST...            casts to every set of two or more of tasks on those hosts, faster
  *                                than the network carries it
  *   cast counter N               is what that spawns: waits for N messages
@@ -21,7 +23,8 @@
 #include <unistd.h>
 
 enum { ROUNDS = 40, MEMBERS_MAX = 16, TAG_ORDER = 1, TAG_DIGEST = 2, PADDING_MAX = 3000 };
-enum { TAG_WHO = 3, TAG_STORM = 4, STORM_BYTES = 200000, STORM_WARM = 20 };
+enum { TAG_WHO = 3, TAG_STORM = 4, STORM_BYTES = 200000, STORM_WARM = 20, TAG_ASIDE = 6 };
+enum { KILL_US_LEAST = 5000, KILL_US_MORE = 40000 };
 enum { TAG_SETS = 5, SETS_ROUNDS = 40, SETS_OPENING_US = 500000 };
 #define DIGEST_START UINT64_C(14695981039346656037)
 #define DIGEST_PRIME UINT64_C(1099511628211)
@@ -139,46 +142,48 @@ static void lead(covey_t *vm, const char *program, char **hosts, int count)
 /* ---- the storm ---- */
 
 /* In the middle of whatever this task is sending then. */
-static void kill_daemon_soon(void)
+static void kill_soon(pid_t whom)
 {
-    pid_t daemon = getppid();
+    srand((unsigned)getpid());
+    useconds_t after_us = KILL_US_LEAST + (useconds_t)(rand() % KILL_US_MORE);
     if (fork() == 0) {
-        usleep(30000);
-        kill(daemon, SIGKILL);
+        usleep(after_us);
+        kill(whom, SIGKILL);
         _exit(0);
     }
 }
 
-/* What goes out before the hosts' ways over raw Ethernet are open is not cast. */
-static bool casts(covey_t *vm)
+/* Long ones, short ones, and some in between. */
+static size_t storm_bytes(int32_t number)
 {
-    struct covey_stat *stats = NULL;
-    bool some = false;
-    int count = covey_stats(vm, covey_tid_host(covey_mytid(vm)), &stats);
-    for (int i = 0; i < count; i++)
-        some = some || (strcmp(stats[i].name, "cast.fragments_sent") == 0 && stats[i].value > 0);
-    covey_free(stats);
-    return some;
+    return (size_t)(STORM_BYTES >> number * 7 % 12);
 }
 
-static int sender(covey_t *vm)
+static int cast_number(covey_t *vm, const covey_tid_t *tids, size_t count, int32_t number)
 {
     static uint8_t bytes[STORM_BYTES];
+    covey_msg_t *msg = covey_msg_new();
+    memset(bytes, number, sizeof bytes);
+    covey_pack_int32(msg, &number, 1, 1);
+    covey_pack_inplace(msg, COVEY_BYTES, bytes, storm_bytes(number));
+    int error = covey_cast(vm, tids, count, COVEY_ORDER_FIFO, TAG_STORM, msg);
+    covey_msg_free(msg);
+    return error;
+}
+
+/* From the first one on; what one receiver is sent besides may be lost when the others are not. */
+static int sender(covey_t *vm, const char *whom)
+{
     covey_tid_t tids[MEMBERS_MAX];
     size_t count;
     int error = covey_recv_array(vm, covey_parent(vm), TAG_WHO, COVEY_FOREVER, COVEY_INT32, tids,
                                  MEMBERS_MAX, &count, NULL);
-    covey_set_route(vm, COVEY_ANY_TASK, COVEY_ROUTE_ETHER);
-    for (int32_t i = 0, warm = 0; error == 0; i++) {
-        covey_msg_t *msg = covey_msg_new();
-        memset(bytes, i, sizeof bytes);
-        covey_pack_int32(msg, &i, 1, 1);
-        covey_pack_inplace(msg, COVEY_BYTES, bytes, sizeof bytes);
-        error = covey_mcast(vm, tids, count, TAG_STORM, msg);
-        covey_msg_free(msg);
-        warm += warm > 0 || casts(vm);
-        if (warm == STORM_WARM)
-            kill_daemon_soon();
+    for (int32_t i = 0; error == 0; i++) {
+        error = cast_number(vm, tids, count, i);
+        if (error == 0 && i % 3 == 0)
+            covey_send_array(vm, tids[i % (int)count], TAG_ASIDE, COVEY_INT32, &i, 1);
+        if (i == STORM_WARM)
+            kill_soon(strcmp(whom, "task") == 0 ? getpid() : getppid());
     }
     return 0;
 }
@@ -192,10 +197,10 @@ static int64_t receive_storm(covey_t *vm, covey_tid_t from)
         const void *view;
         size_t size = 0;
         int error = covey_recv(vm, from, TAG_STORM, COVEY_FOREVER, &msg);
-        if (error == COVEY_EHOSTFAIL)
+        if (error == COVEY_EHOSTFAIL || error == COVEY_ENOTASK)
             return count;
         if (error != 0 || covey_unpack_int32(msg, &number, 1, 1) != 0 || number != count ||
-            covey_unpack_view(msg, COVEY_BYTES, &view, &size) != 0 || size != STORM_BYTES ||
+            covey_unpack_view(msg, COVEY_BYTES, &view, &size) != 0 || size != storm_bytes(number) ||
             ((const uint8_t *)view)[size - 1] != (uint8_t)number)
             return -1;
         covey_msg_free(msg);
@@ -212,35 +217,53 @@ static int receiver(covey_t *vm)
     return covey_send_array(vm, covey_parent(vm), TAG_DIGEST, COVEY_INT64, &count, 1) != 0;
 }
 
-static covey_tid_t spawn_on(covey_t *vm, const char *program, const char *what, const char *host)
+static covey_tid_t spawn_on(covey_t *vm, const char *const *argv, const char *host)
 {
     covey_tid_t tid = 0;
-    const char *argv[] = {program, what, NULL};
     struct covey_spawn spawn = {
         .argv = argv, .where = COVEY_WHERE_HOSTS, .hosts = (const char *const[]){host, NULL}};
-    check("a task of the storm starts", covey_spawn(vm, &spawn, 1, &tid) == 1);
+    if (covey_spawn(vm, &spawn, 1, &tid) != 1)
+        check("a task of the storm starts", 0);
     return tid;
 }
 
-static void storm(covey_t *vm, const char *program, char **hosts, int count)
+/* A sender on the first host that kills `whom`, receivers on all from `at` on: whether all of them
+ * received the same. */
+static bool storm_once(covey_t *vm, const char *program, char **hosts, int at, const char *whom)
 {
-    covey_tid_t tids[MEMBERS_MAX];
-    covey_tid_t from = spawn_on(vm, program, "sender", hosts[0]);
-    int64_t first = -1;
-    for (int i = 1; i < count; i++) {
-        tids[i] = spawn_on(vm, program, "receiver", hosts[i]);
-        covey_send_array(vm, tids[i], TAG_WHO, COVEY_INT32, &from, 1);
+    const char *sends[] = {program, "sender", whom, NULL},
+               *receives[] = {program, "receiver", NULL};
+    covey_tid_t tids[MEMBERS_MAX], from = spawn_on(vm, sends, hosts[0]);
+    int64_t first = -1, got;
+    int count = at;
+    bool same = true;
+    for (; hosts[count] != NULL; count++) {
+        tids[count] = spawn_on(vm, receives, hosts[count]);
+        covey_send_array(vm, tids[count], TAG_WHO, COVEY_INT32, &from, 1);
     }
-    covey_send_array(vm, from, TAG_WHO, COVEY_INT32, tids + 1, (size_t)count - 1);
-    for (int i = 1; i < count; i++) {
-        int64_t got = -1;
+    covey_send_array(vm, from, TAG_WHO, COVEY_INT32, tids + at, (size_t)(count - at));
+    for (int i = at; i < count; i++) {
         int error =
             covey_recv_array(vm, tids[i], TAG_DIGEST, 60000000, COVEY_INT64, &got, 1, NULL, NULL);
-        first = i == 1 ? got : first;
+        first = i == at ? got : first;
+        same = same && error == 0 && got == first && got > 0;
         printf("%s received %lld messages\n", hosts[i], (long long)got);
-        check("a survivor received what the others did", error == 0 && got == first);
     }
-    check("some came before the end", first > 0);
+    return same;
+}
+
+static void storm(covey_t *vm, const char *program, char **hosts)
+{
+    check("when a daemon dies, all survivors have received the same",
+          storm_once(vm, program, hosts, 1, "daemon"));
+}
+
+static void kills(covey_t *vm, const char *program, int rounds, char **hosts)
+{
+    bool same = true;
+    for (int i = 0; i < rounds && same; i++)
+        same = storm_once(vm, program, hosts, 0, "task");
+    check("whenever a task dies, all have received the same of it", same);
 }
 
 /* ---- sets ---- */
@@ -315,7 +338,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "member") == 0)
         status = member(vm, argc > 2 ? atoi(argv[2]) : 0);
     else if (strcmp(argv[1], "sender") == 0)
-        status = sender(vm);
+        status = sender(vm, argc > 2 ? argv[2] : "daemon");
     else if (strcmp(argv[1], "receiver") == 0)
         status = receiver(vm);
     else if (strcmp(argv[1], "counter") == 0)
@@ -323,7 +346,9 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "sets") == 0)
         sets(vm, argv[0], argv + 2, argc - 2);
     else if (strcmp(argv[1], "storm") == 0)
-        storm(vm, argv[0], argv + 2, argc - 2);
+        storm(vm, argv[0], argv + 2);
+    else if (strcmp(argv[1], "kill") == 0 && argc > 3)
+        kills(vm, argv[0], atoi(argv[2]), argv + 3);
     else
         lead(vm, argv[0], argv + 1, argc - 1);
     covey_leave(&vm);

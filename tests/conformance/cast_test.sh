@@ -1,13 +1,15 @@
 #!/bin/bash
 # timeout: 120
-# Messages in total order on three hosts of one machine; and, as root, in a lab: over raw Ethernet,
-# with every multicast one frame for all hosts.
+# Casts on hosts of one machine, over UDP: in total order, and to all or none when a task or a daemon
+# is killed in the middle; and, as root, in a lab: over raw Ethernet, with every multicast one frame
+# for all hosts. SOAK=1: kills for minutes.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=${BUILD:-$PWD/build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 export BUILD COVEY_VM=cast-$$ PATH=$BUILD:$PATH
+rounds=${SOAK:+100} storms=${SOAK:+60}
 unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE
 runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-cast.XXXXXX")
 export XDG_RUNTIME_DIR=$runtime
@@ -27,8 +29,18 @@ count() { # what
     [ -n "$any" ] || bad "$1: nothing was tested"
 }
 
-covey start --local 3 >/dev/null || bad "a virtual machine starts"
+# A host that dies is missed soon.
+mkdir -p "$runtime/config/covey"
+printf '[daemon]\nfail_timeout = 2\n' >"$runtime/config/covey/covey.conf"
+export XDG_CONFIG_HOME=$runtime/config
+
+covey start --local 4 >/dev/null || bad "a virtual machine starts"
 count "one machine" < <(covey run --host h0 "$programs/cast" h1 h2 h1 2>&1)
+count "one machine" < <(covey run --host h0 "$programs/cast" kill "${rounds:-8}" h1 h2 h3 h2 2>&1)
+for ((i = 1; i <= ${storms:-1}; i++)); do
+    count "one machine" < <(covey run --host h0 "$programs/cast" storm h3 h1 h2 h0 h1 2>&1)
+    [ -n "$storms" ] && covey halt >/dev/null 2>&1 && covey start --local 4 >/dev/null
+done
 covey halt >/dev/null 2>&1
 
 if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/backlog.h"
 #include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/ether.h"
@@ -17,14 +18,16 @@
 #include "proto/cast.h"
 #include "tests/unit/runner.h"
 
-enum { HOST = 1, OTHER = 2, SENT_MAX = 16 };
+enum { HOST = 1, OTHER = 2, SENT_MAX = 16, CUT_OFF = 9 };
 
 static struct {
     struct daemon daemon;
     bool busy;
     uint64_t now_us, sent[SENT_MAX]; /* sequence numbers of the casts that the engine took */
     unsigned sent_count, frames;
-    bool passed;
+    bool passed, settled, told;
+    uint32_t here[SENT_MAX]; /* tasks of this host that were handed one */
+    unsigned here_count;
 } world;
 
 /* ---- the engine ---- */
@@ -98,7 +101,7 @@ void cast_host_gone(struct cast *cast, uint32_t host, uint64_t now_us)
 bool cast_settled(const struct cast *cast, uint32_t host)
 {
     (void)cast, (void)host;
-    return true;
+    return world.settled;
 }
 
 bool cast_is_datagram(const uint8_t *bytes, size_t size)
@@ -213,9 +216,9 @@ struct ether_link *segment_link(const struct daemon *d)
     return NULL;
 }
 
-size_t ether_datagram_bytes(const struct ether_link *link)
+size_t node_datagram_bytes(const struct node *node, uint32_t host, enum node_lane lane)
 {
-    (void)link;
+    (void)node, (void)host, (void)lane;
     return 0;
 }
 
@@ -253,12 +256,29 @@ void reply_send(struct reply *r, int32_t status)
 
 void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
-    (void)d, (void)frame, (void)payload;
+    (void)d, (void)payload;
+    CU_ASSERT_TRUE_FATAL(frame->kind == FRAME_CAST_DATA && world.here_count < SENT_MAX);
+    world.here[world.here_count++] = frame->destination;
+}
+
+struct task *task_find(const struct tasks *tasks, uint32_t tid)
+{
+    static struct task task;
+    (void)tasks;
+    task.tid = tid;
+    return tid_local(tid) == CUT_OFF ? &task : NULL;
+}
+
+bool backlog_admit(struct task *to, const struct frame *frame)
+{
+    (void)to, (void)frame;
+    return false;
 }
 
 void watch_host_event(struct daemon *d, const struct host *host, int event)
 {
-    (void)d, (void)host, (void)event;
+    (void)d, (void)host;
+    world.told = world.told || event == NODE_HOST_GONE;
 }
 
 /* ---- the stories' words ---- */
@@ -268,20 +288,25 @@ static void begin(void)
     static const struct options options;
     memset(&world, 0, sizeof world);
     world.daemon.options = &options;
-    world.passed = true;
+    world.passed = world.settled = true;
     casting_begin(&world.daemon);
     CU_ASSERT_PTR_NOT_NULL_FATAL(world.daemon.casting);
+}
+
+static void cast_to(const struct control_mcast *m)
+{
+    uint8_t bytes[64];
+    struct cursor out = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u32(&out, 0);
+    control_put_mcast(&out, m);
+    struct cursor in = cursor_reader(bytes, (size_t)(out.at - bytes));
+    CU_ASSERT_PTR_NULL(casting_on_cast(&world.daemon, tid_make(HOST, 1), &in));
 }
 
 static void cast(uint64_t sequence)
 {
     struct control_mcast m = {.count = 1, .receivers = {{tid_make(OTHER, 1), sequence}}};
-    uint8_t bytes[64];
-    struct cursor out = cursor_writer(bytes, sizeof bytes);
-    cursor_put_u32(&out, 0);
-    control_put_mcast(&out, &m);
-    struct cursor in = cursor_reader(bytes, (size_t)(out.at - bytes));
-    CU_ASSERT_PTR_NULL(casting_on_cast(&world.daemon, tid_make(HOST, 1), &in));
+    cast_to(&m);
 }
 
 /* ---- stories ---- */
@@ -322,6 +347,44 @@ static void news_of_an_end_wait_behind_it(void)
     casting_end(&world.daemon);
 }
 
+/* Receivers of the sender's own host: at once, the engine is not asked for them. */
+static void tasks_of_this_host_get_theirs_here(void)
+{
+    struct control_mcast both = {.count = 3,
+                                 .receivers = {{tid_make(HOST, 2), 1},
+                                               {tid_make(OTHER, 1), 1},
+                                               {tid_make(HOST, CUT_OFF), 1}}};
+    struct control_mcast here = {.count = 1, .receivers = {{tid_make(HOST, 3), 1}}};
+    begin();
+    cast_to(&both);
+    CU_ASSERT_EQUAL(world.sent_count, 1);
+    CU_ASSERT_EQUAL(world.here_count, 1); /* not the one that is cut off */
+    CU_ASSERT_EQUAL(world.here[0], tid_make(HOST, 2));
+    cast_to(&here);
+    CU_ASSERT_EQUAL(world.sent_count, 1);
+    CU_ASSERT_EQUAL(world.here_count, 2);
+    CU_ASSERT_EQUAL(world.here[1], tid_make(HOST, 3));
+    casting_end(&world.daemon);
+}
+
+static void the_end_of_a_host_is_told_behind_its_casts(void)
+{
+    const struct host other = {.index = OTHER, .name = "other"};
+    begin();
+    world.daemon.conf.fail_timeout_us = 1000;
+    world.settled = false;
+    CU_ASSERT_FALSE(casting_host_event(&world.daemon, &other, NODE_HOST_GONE));
+    CU_ASSERT_TRUE(casting_is_late(&world.daemon, OTHER));
+    CU_ASSERT_FALSE(casting_is_late(&world.daemon, HOST));
+    casting_settle(&world.daemon, 5000); /* survivors may have to find out who else is gone */
+    CU_ASSERT_FALSE(world.told);
+    world.settled = true;
+    casting_settle(&world.daemon, 5001);
+    CU_ASSERT_TRUE(world.told);
+    CU_ASSERT_FALSE(casting_is_late(&world.daemon, OTHER));
+    casting_end(&world.daemon);
+}
+
 static void what_waits_is_freed_with_it(void)
 {
     begin();
@@ -336,6 +399,8 @@ int main(void)
     static const struct test_case cases[] = {
         {"what finds no channel waits", what_finds_no_channel_waits},
         {"news of an end wait behind it", news_of_an_end_wait_behind_it},
+        {"tasks of this host get theirs here", tasks_of_this_host_get_theirs_here},
+        {"the end of a host is told behind its casts", the_end_of_a_host_is_told_behind_its_casts},
         {"what waits is freed with it", what_waits_is_freed_with_it},
     };
     return covey_test_main("casting", cases, sizeof cases / sizeof cases[0]);

@@ -788,6 +788,32 @@ static void a_lost_message_takes_the_later_ones_with_it(void)
     teardown_routes(&r);
 }
 
+/* What was cast others got, too: it comes without what was sent before and is lost. */
+static void what_was_cast_outlives_a_lost_message(void)
+{
+    struct routes r;
+    setup_routes(&r);
+    r.conns[1].inlet.cast = true;
+    struct sending lost = sending_over(&r, 0, 1, 10), cast = sending_over(&r, 1, 1, 30);
+    struct sending ordinary = sending_over(&r, -1, 1, 50);
+    struct sending later = sending_over(&r, 1, 1, 70), last = sending_over(&r, -1, 1, 90);
+    struct covey_req any = receive(&r.f, -1, COVEY_ANY_TAG);
+    match_post(&r.f.vm, &any);
+    send_frame(&r.f, &lost, 50);
+    send_all(&r.f, &cast, 50);
+    send_all(&r.f, &ordinary, 50);
+    send_frame(&r.f, &later, 50);
+    CU_ASSERT_FALSE(any.done);
+    arrival_drop(&r.f.vm, &r.conns[0].inlet);
+    CU_ASSERT_EQUAL(first_number(&any), 30); /* the receive of what is lost takes it */
+    send_all(&r.f, &later, 50);
+    send_all(&r.f, &last, 50);
+    CU_ASSERT_EQUAL(receive_now(&r.f, -1, COVEY_ANY_TAG), 70);
+    CU_ASSERT_EQUAL(receive_now(&r.f, -1, COVEY_ANY_TAG), -1);
+    CU_ASSERT_EQUAL(r.f.vm.unexpected_bytes, 0);
+    teardown_routes(&r);
+}
+
 /* A message before the lost one is still on its way, and arrives. */
 static void what_was_sent_before_a_lost_message_arrives(void)
 {
@@ -1108,6 +1134,7 @@ int main(void)
          a_message_is_complete_after_those_before_it},
         {"a lost message takes the later ones with it",
          a_lost_message_takes_the_later_ones_with_it},
+        {"what was cast outlives a lost message", what_was_cast_outlives_a_lost_message},
         {"what was sent before a lost message arrives",
          what_was_sent_before_a_lost_message_arrives},
         {"receives of lost messages take others in order",
