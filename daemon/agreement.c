@@ -26,6 +26,8 @@
 #define ANSWER_MAX ((size_t)1 << 24)
 #define SAVE_FIRST 16384
 #define SAVE_MAX ((size_t)RAFT_SNAPSHOT_BYTES_MAX)
+_Static_assert(2 * STATE_BYTES_MAX <= SAVE_MAX,
+               "a full one fits, with what is added between looks");
 #define SESSION_BITS 16 /* of its number count the sessions of one life of a daemon */
 
 struct agreement {
@@ -33,8 +35,15 @@ struct agreement {
     struct state *state; /* NULL: this host never was a voter */
     bool leads;          /* and took over what was left undone */
     bool gone_due;       /* the end of a host could not be proposed */
+    bool full;           /* and it was logged that the state is */
     uint32_t told;       /* the host that an event was sent to last */
 };
+
+/* Whether this host leads, and has the state: not when its memory was exhausted. */
+static bool serves(const struct agreement *a)
+{
+    return a->state != NULL && node_leads(a->daemon->node);
+}
 
 int agreement_create(struct daemon *d)
 {
@@ -109,6 +118,17 @@ static void broken(struct agreement *a)
     ending_begin(a->daemon, ENDING_FAILED, "memory for the state of the VM is exhausted");
 }
 
+static void log_full(struct agreement *a)
+{
+    bool full = state_is_full(a->state);
+    if (full && !a->full)
+        log_line(&a->daemon->log, LOG_ERROR,
+                 "the state of the VM exceeds %zu MiB: what adds to it is refused; covey locks "
+                 "shows who waits",
+                 STATE_BYTES_MAX >> 20);
+    a->full = full;
+}
+
 void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, size_t size)
 {
     struct agreement *a = d->agreement;
@@ -119,6 +139,7 @@ void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, siz
         broken(a);
         return;
     }
+    log_full(a);
     command_get(&c, &command);
     if (node_leads(d->node) && cursor_ok(&c) && command.host != 0 && command.host != a->told)
         confirm(a, command.host);
@@ -229,14 +250,14 @@ const char *agreement_on_resend(struct daemon *d, uint32_t source, struct cursor
     const struct agreement *a = d->agreement;
     if (!cursor_done(payload))
         return "bad payload";
-    if (node_leads(d->node) && state_session(a->state, tid_host(source), &applied) == session)
+    if (serves(a) && state_session(a->state, tid_host(source), &applied) == session)
         state_resend(a->state, tid_host(source), taken);
     return NULL;
 }
 
 void agreement_resend(struct daemon *d, uint64_t taken)
 {
-    if (node_leads(d->node))
+    if (serves(d->agreement))
         state_resend(d->agreement->state, daemon_host(d), taken);
 }
 
@@ -262,7 +283,7 @@ void agreement_ask(struct daemon *d, struct question *q)
 {
     int32_t status = STATE_OK;
     size_t size = 0;
-    if (!node_leads(d->node))
+    if (!serves(d->agreement))
         return; /* the task asks again */
     uint8_t *bytes = answer(d->agreement, q, &status, &size);
     struct reply reply;
@@ -315,7 +336,7 @@ static void tell_all_again(struct agreement *a)
 void agreement_settle(struct daemon *d)
 {
     struct agreement *a = d->agreement;
-    bool leads = node_leads(d->node);
+    bool leads = serves(a);
     if (leads && (!a->leads || a->gone_due)) {
         a->gone_due = false;
         propose_all_gone(a);

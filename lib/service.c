@@ -56,7 +56,8 @@ static int explain(const struct service *s, int error)
     case COVEY_ENOENT:
         return refused(s, "there is none of that name", error);
     case COVEY_ERESOURCE:
-        return refused(s, "the VM has too many", error);
+        return refused(s, "the VM has too many, or all that it agrees on takes too much room",
+                       error);
     case COVEY_ENOGROUP:
         return refused(s, "the caller is not part of it, or not any more", error);
     case COVEY_EEXIST:

@@ -22,6 +22,12 @@ struct cursor cursor_reader(const void *base, size_t size)
     return (struct cursor){.at = u.bytes, .end = u.bytes + size, .bad = false};
 }
 
+struct cursor cursor_counter(void)
+{
+    static uint8_t nothing;
+    return (struct cursor){.at = &nothing, .end = &nothing, .counts = true};
+}
+
 bool cursor_ok(const struct cursor *c)
 {
     return !c->bad;
@@ -40,7 +46,8 @@ size_t cursor_left(const struct cursor *c)
 static uint8_t *cursor_take(struct cursor *c, size_t size)
 {
     if (c->bad || (size_t)(c->end - c->at) < size) {
-        c->bad = true;
+        c->bad = !c->counts;
+        c->counted += size;
         return NULL;
     }
     uint8_t *at = c->at;
@@ -101,7 +108,7 @@ void cursor_put_bytes(struct cursor *c, const void *bytes, size_t size)
 void cursor_put_text(struct cursor *c, const char *text)
 {
     size_t size = text == NULL ? 0 : strlen(text);
-    if (size > UINT16_MAX || cursor_left(c) < 2 + size) {
+    if (size > UINT16_MAX || (!c->counts && cursor_left(c) < 2 + size)) {
         c->bad = true;
         return;
     }

@@ -16,11 +16,15 @@ struct cursor {
     uint8_t *at;
     uint8_t *end;
     bool bad;
+    bool counts; /* what is put is not written, only counted */
+    size_t counted;
 };
 
 /* A cursor to write into, or to read from, `size` bytes at `base`. */
 struct cursor cursor_writer(void *base, size_t size);
 struct cursor cursor_reader(const void *base, size_t size);
+/* One that tells in `counted` how many bytes would have been written. */
+struct cursor cursor_counter(void);
 
 bool cursor_ok(const struct cursor *c);     /* nothing was refused so far */
 bool cursor_done(const struct cursor *c);   /* ok and nothing is left */

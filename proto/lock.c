@@ -109,6 +109,8 @@ static void acquire(struct locks *l, const char *name, const struct state_reques
         state_answer(l->state, r, STATE_EEXIST, NULL, 0);
     else if (try)
         state_answer(l->state, r, STATE_ETIMEOUT, NULL, 0);
+    else if (lock->waiters.count >= WAITERS_MAX)
+        state_answer(l->state, r, STATE_ERESOURCE, NULL, 0);
     else if (!waiters_add(&lock->waiters, r->task, r->request))
         state_exhausted(l->state);
 }

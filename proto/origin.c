@@ -15,6 +15,7 @@ static void drop_first(struct origin *o)
     o->first = kept->next;
     if (o->first == NULL)
         o->last = NULL;
+    *o->kept_bytes -= EVENT_HEAD_BYTES + kept->event.size;
     free(kept);
 }
 
@@ -66,6 +67,7 @@ static struct event *keep(struct origin *o, const struct event *event)
     else
         o->first = kept;
     o->last = kept;
+    *o->kept_bytes += EVENT_HEAD_BYTES + event->size;
     return &kept->event;
 }
 
@@ -116,7 +118,8 @@ static bool event_load(struct origin *o, struct cursor *c, uint64_t sequence)
 
 bool origin_load(struct origin *o, struct cursor *c)
 {
-    *o = (struct origin){.host = cursor_get_u32(c), .session = cursor_get_u64(c)};
+    o->host = cursor_get_u32(c);
+    o->session = cursor_get_u64(c);
     o->ended = cursor_get_u64(c);
     o->applied = cursor_get_u64(c);
     o->sequence = cursor_get_u64(c);

@@ -19,6 +19,7 @@ struct origin {
     uint64_t applied;  /* the last command of the session */
     uint64_t sequence; /* the last event for it */
     struct kept_event *first, *last;
+    size_t *kept_bytes; /* of all origins, counted there */
 };
 
 void origin_open(struct origin *o, uint64_t session);

@@ -22,7 +22,7 @@ struct comer {
 struct meeting {
     struct name name;
     uint32_t wanted, count;
-    struct comer *comers; /* room for all who are wanted */
+    struct comer *comers; /* room for the next power of two */
 };
 
 struct meetings {
@@ -68,11 +68,23 @@ static struct meeting *meeting_add(struct meetings *m, const char *name, uint32_
     if (meeting == NULL)
         return NULL;
     meeting->wanted = wanted;
-    meeting->comers = calloc(wanted, sizeof *meeting->comers);
-    if (meeting->comers != NULL)
-        return meeting;
-    names_remove(&m->names, &meeting->name);
-    return NULL;
+    return meeting;
+}
+
+/* Not for all who are wanted from the first on: somebody may open many meetings to which nobody
+ * comes. */
+static struct comer *comer_add(struct meeting *meeting)
+{
+    uint32_t count = meeting->count;
+    if ((count & (count - 1)) == 0) {
+        struct comer *comers =
+            realloc(meeting->comers, (count == 0 ? 1 : 2 * count) * sizeof *comers);
+        if (comers == NULL)
+            return NULL;
+        meeting->comers = comers;
+    }
+    meeting->count++;
+    return &meeting->comers[count];
 }
 
 /* ---- who comes ---- */
@@ -134,11 +146,12 @@ static void come(struct meetings *m, const char *name, uint32_t wanted, const st
     }
     if (meeting == NULL)
         meeting = meeting_add(m, name, wanted);
-    if (meeting == NULL) {
+    struct comer *place = meeting == NULL ? NULL : comer_add(meeting);
+    if (place == NULL) {
         state_exhausted(m->state);
         return;
     }
-    meeting->comers[meeting->count++] = *comer;
+    *place = *comer;
     if (meeting->count == meeting->wanted)
         meeting_end(m, meeting, STATE_OK);
 }
@@ -239,12 +252,15 @@ static void rendezvous_save(const void *engine, struct cursor *c)
 
 static bool comers_load(struct meeting *meeting, uint32_t count, struct cursor *c)
 {
-    for (; meeting->count < count; meeting->count++) {
-        struct comer *comer = &meeting->comers[meeting->count];
-        comer->task = cursor_get_u32(c);
-        comer->request = cursor_get_u32(c);
-        if (!comer_get(comer, c) || comer_find(meeting, comer->task) != NULL)
+    while (meeting->count < count) {
+        struct comer comer = {.task = cursor_get_u32(c)}, *place;
+        comer.request = cursor_get_u32(c);
+        if (!comer_get(&comer, c) || comer_find(meeting, comer.task) != NULL)
             return false;
+        place = comer_add(meeting);
+        if (place == NULL)
+            return false;
+        *place = comer;
     }
     return true;
 }

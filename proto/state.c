@@ -22,7 +22,7 @@
 #include "proto/origin.h"
 #include "proto/state_engine.h"
 
-#define SNAPSHOT_VERSION 1u
+#define SNAPSHOT_VERSION 2u
 
 enum engine_number {
 #define ENGINE_ENUM(name, engine) ENGINE_##name,
@@ -44,6 +44,8 @@ struct state {
     uint64_t index, fence;
     uint64_t base; /* all numbers are larger */
     bool broken;
+    bool full;         /* when it was looked at last */
+    size_t kept_bytes; /* of events that were not taken yet */
     struct origin *origins[HOST_INDEX_MAX + 1];
     void *parts[ENGINES];
 };
@@ -162,7 +164,7 @@ static struct origin *origin_get(struct state *s, uint32_t host)
     if (s->origins[host] == NULL) {
         s->origins[host] = calloc(1, sizeof *s->origins[host]);
         if (s->origins[host] != NULL)
-            s->origins[host]->host = host;
+            *s->origins[host] = (struct origin){.host = host, .kept_bytes = &s->kept_bytes};
         else
             state_exhausted(s);
     }
@@ -217,11 +219,33 @@ static bool state_command(struct state *s, const struct command *command, struct
 
 /* ---- commands ---- */
 
+/* All but those by which something is given up or given back. */
+static bool adds(uint8_t kind)
+{
+    switch (kind) {
+    case COMMAND_GROUP_LEAVE:
+    case COMMAND_LOCK_RELEASE:
+    case COMMAND_TOKEN_PASS:
+    case COMMAND_TOKEN_DESTROY:
+    case COMMAND_VIEW_LEAVE:
+    case COMMAND_VIEW_EXPEL:
+    case COMMAND_LEADER_RESIGN:
+    case COMMAND_CONSENSUS_FORGET:
+        return false;
+    default:
+        return engine_of(kind) != ENGINE_STATE;
+    }
+}
+
 static void carry_out(struct state *s, const struct command *command)
 {
     const struct state_request request = {command->kind, command->task, command->request};
     struct cursor body = cursor_reader(command->body, command->size);
     int engine = engine_of(command->kind);
+    if (state_is_full(s) && adds(command->kind)) {
+        state_answer(s, &request, STATE_ERESOURCE, NULL, 0);
+        return;
+    }
     bool good = engine == ENGINE_STATE ? state_command(s, command, &body)
                                        : engines[engine]->apply(s->parts[engine], &request, &body);
     if (!good && command->task != 0 && engine != ENGINE_STATE)
@@ -247,6 +271,18 @@ static enum state_verdict take_turn(struct state *s, const struct command *comma
     return STATE_APPLIED;
 }
 
+static void save(const struct state *s, struct cursor *c);
+
+/* The log has other entries, too, so that not every index comes here. */
+static void look(struct state *s, uint64_t index)
+{
+    struct cursor c = cursor_counter();
+    if (index / STATE_LOOK_EVERY == s->index / STATE_LOOK_EVERY)
+        return;
+    save(s, &c);
+    s->full = c.counted > STATE_BYTES_MAX;
+}
+
 enum state_verdict state_apply(struct state *s, uint64_t index, const uint8_t *bytes, size_t size)
 {
     struct command command;
@@ -255,6 +291,7 @@ enum state_verdict state_apply(struct state *s, uint64_t index, const uint8_t *b
         return STATE_BROKEN;
     if (index <= s->index)
         return STATE_REPEATED;
+    look(s, index);
     s->index = index;
     command_get(&c, &command);
     if (!cursor_ok(&c))
@@ -268,6 +305,11 @@ enum state_verdict state_apply(struct state *s, uint64_t index, const uint8_t *b
 uint64_t state_index(const struct state *s)
 {
     return s->index;
+}
+
+bool state_is_full(const struct state *s)
+{
+    return s->full || s->kept_bytes > STATE_KEPT_MAX;
 }
 
 int32_t state_query(const struct state *s, uint8_t kind, uint32_t task, struct cursor *body,
@@ -297,8 +339,8 @@ void state_resend(struct state *s, uint32_t host, uint64_t taken)
 }
 
 /* ---- snapshots ----
- *   snapshot = version=u32 index=u64 base=u64 fence=u64 count=u32 *origin *engine  ; as in
- * STATE_ENGINES
+ *   snapshot = version=u32 index=u64 base=u64 fence=u64 full=u8 count=u32 *origin *engine
+ *              ; as in STATE_ENGINES
  */
 
 static void origins_save(const struct state *s, struct cursor *c)
@@ -328,16 +370,22 @@ static bool origins_load(struct state *s, struct cursor *c)
     return true;
 }
 
+static void save(const struct state *s, struct cursor *c)
+{
+    cursor_put_u32(c, SNAPSHOT_VERSION);
+    cursor_put_u64(c, s->index);
+    cursor_put_u64(c, s->base);
+    cursor_put_u64(c, s->fence);
+    cursor_put_u8(c, s->full);
+    origins_save(s, c);
+    for (int i = 0; i < ENGINES; i++)
+        engines[i]->save(s->parts[i], c);
+}
+
 size_t state_save(const struct state *s, uint8_t *bytes, size_t capacity)
 {
     struct cursor c = cursor_writer(bytes, capacity);
-    cursor_put_u32(&c, SNAPSHOT_VERSION);
-    cursor_put_u64(&c, s->index);
-    cursor_put_u64(&c, s->base);
-    cursor_put_u64(&c, s->fence);
-    origins_save(s, &c);
-    for (int i = 0; i < ENGINES; i++)
-        engines[i]->save(s->parts[i], &c);
+    save(s, &c);
     return cursor_ok(&c) ? (size_t)(c.at - bytes) : 0;
 }
 
@@ -348,7 +396,9 @@ static bool load(struct state *s, struct cursor *c)
     s->index = cursor_get_u64(c);
     s->base = cursor_get_u64(c);
     s->fence = cursor_get_u64(c);
-    if (!origins_load(s, c))
+    uint8_t full = cursor_get_u8(c);
+    s->full = full == 1;
+    if (full > 1 || !origins_load(s, c))
         return false;
     for (int i = 0; i < ENGINES; i++)
         if (!engines[i]->load(s->parts[i], c) || !cursor_ok(c))

@@ -13,7 +13,11 @@
  *   daemon --propose(command)--> leader --log--> every voter: state_apply()
  *   daemon <------- event ------ leader <------- on_event (at the leader; voters only keep it)
  *
- * Limits: names have at most NAME_BYTES_MAX bytes; NAMES_MAX of a kind.
+ * Limits: names have at most NAME_BYTES_MAX bytes; NAMES_MAX of a kind. All of it together is not
+ * to outgrow a snapshot: while it takes more than STATE_BYTES_MAX, or the events that nobody has
+ * taken yet take more than STATE_KEPT_MAX, commands that add something are answered
+ * STATE_ERESOURCE. The whole is looked at every STATE_LOOK_EVERY commands, and what was found is a
+ * part of the state, so that all replicas refuse the same ones.
  */
 #ifndef COVEY_PROTO_STATE_H
 #define COVEY_PROTO_STATE_H
@@ -21,6 +25,10 @@
 #include <stdbool.h>
 
 #include "proto/command.h"
+
+#define STATE_BYTES_MAX ((size_t)24 << 20)
+#define STATE_KEPT_MAX ((size_t)8 << 20)
+#define STATE_LOOK_EVERY 256
 
 /* The status of an answer: the numbers are those of enum covey_error. */
 enum state_status {
@@ -62,6 +70,7 @@ void state_begin(struct state *state, uint64_t base);
 enum state_verdict state_apply(struct state *state, uint64_t index, const uint8_t *bytes,
                                size_t size);
 uint64_t state_index(const struct state *state); /* of the last one */
+bool state_is_full(const struct state *state);
 
 /* Answers a question of a task about what is agreed so far: the answer is written to `out`, which
  * is bad when it does not fit. Returns enum state_status. */

@@ -163,8 +163,8 @@ static void request(struct tokens *t, struct token *token, const struct state_re
         state_answer(t->state, r, STATE_EEXIST, NULL, 0);
     else if (token->holder == 0)
         grant(t, token, r->task, r->request);
-    else if (try)
-        state_answer(t->state, r, STATE_ETIMEOUT, NULL, 0);
+    else if (try || token->waiters.count >= WAITERS_MAX)
+        state_answer(t->state, r, try ? STATE_ETIMEOUT : STATE_ERESOURCE, NULL, 0);
     else if (!waiters_add(&token->waiters, r->task, r->request))
         state_exhausted(t->state);
 }

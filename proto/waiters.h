@@ -1,5 +1,7 @@
 /*
- * waiters.h - tasks that wait for something, first come first served. A task waits once.
+ * waiters.h - tasks that wait for something, first come first served. A task waits once. At most
+ * WAITERS_MAX wait for one thing, which its engine sees to: it answers further ones
+ * STATE_ERESOURCE.
  */
 #ifndef COVEY_PROTO_WAITERS_H
 #define COVEY_PROTO_WAITERS_H
@@ -9,6 +11,8 @@
 
 #include "proto/cursor.h"
 #include "proto/state_engine.h"
+
+#define WAITERS_MAX 16384
 
 struct waiter {
     struct waiter *next;

@@ -10,7 +10,7 @@
 #include "tests/sim/network.h"
 
 #define REPLICAS 3
-#define STATE_BYTES_MAX (1u << 20)
+#define SAVED_BYTES_MAX (1u << 20)
 #define MESSAGES_MAX 4096
 #define RETRIED 4 /* commands at once */
 #define LEADER ((uint32_t)0)
@@ -129,7 +129,7 @@ static void log_append(struct replica_sim *sim, const struct bytes *bytes)
 static void send_event(struct replica_sim *sim, const struct event *event)
 {
     struct message m = {.kind = EVENT, .to = event->host};
-    struct cursor c = cursor_writer(sim->scratch, STATE_BYTES_MAX);
+    struct cursor c = cursor_writer(sim->scratch, SAVED_BYTES_MAX);
 
     event_put(&c, event);
     m.bytes = (struct bytes){(size_t)(c.at - sim->scratch), sim->scratch};
@@ -157,7 +157,7 @@ static void compare(struct replica_sim *sim, const struct replica *r)
 {
     uint64_t index = state_index(r->state);
     struct entry *entry = &sim->log[index - 1];
-    size_t size = state_save(r->state, sim->scratch, STATE_BYTES_MAX);
+    size_t size = state_save(r->state, sim->scratch, SAVED_BYTES_MAX);
     uint64_t hash = fnv(sim->scratch, size);
 
     if (size == 0)
@@ -187,7 +187,7 @@ static void apply_next(struct replica_sim *sim, struct replica *r)
 
 static void snapshot_take(struct replica_sim *sim, struct replica *r)
 {
-    size_t size = state_save(r->state, sim->scratch, STATE_BYTES_MAX);
+    size_t size = state_save(r->state, sim->scratch, SAVED_BYTES_MAX);
 
     free(r->snapshot.bytes);
     r->snapshot = bytes_copy(sim->scratch, size);
@@ -236,7 +236,7 @@ const struct state *replica_sim_state(const struct replica_sim *sim)
 
 static void command_send(struct replica_sim *sim, const struct command *command)
 {
-    struct cursor c = cursor_writer(sim->scratch, STATE_BYTES_MAX);
+    struct cursor c = cursor_writer(sim->scratch, SAVED_BYTES_MAX);
     struct message m = {.kind = COMMAND, .to = LEADER};
 
     command_put(&c, command);
@@ -440,7 +440,7 @@ struct replica_sim *replica_sim_create(const struct replica_sim_config *config)
 
     sim->config = *config;
     sim->random = config->seed;
-    sim->scratch = malloc(STATE_BYTES_MAX);
+    sim->scratch = malloc(SAVED_BYTES_MAX);
     for (int i = 0; i < REPLICAS; i++)
         sim->replicas[i] = (struct replica){.sim = sim};
     for (int i = 0; i < REPLICAS; i++)

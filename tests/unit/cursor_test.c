@@ -236,6 +236,30 @@ static void no_memory_at_all_is_refused_or_done(void)
     CU_ASSERT_FALSE(cursor_ok(&c));
 }
 
+static size_t put_one_of_each(struct cursor *c)
+{
+    const uint8_t *start = c->at;
+    cursor_put_u8(c, 1);
+    cursor_put_u16(c, 2);
+    cursor_put_u32(c, 3);
+    cursor_put_u64(c, 4);
+    cursor_put_i32(c, -5);
+    cursor_put_bytes(c, "bytes", 5);
+    cursor_put_bytes(c, NULL, 0);
+    cursor_put_text(c, "text");
+    cursor_put_text(c, NULL);
+    return (size_t)(c->at - start);
+}
+
+static void a_counter_counts_what_would_be_written(void)
+{
+    uint8_t bytes[64];
+    struct cursor writer = cursor_writer(bytes, sizeof bytes), counter = cursor_counter();
+    CU_ASSERT_EQUAL(put_one_of_each(&counter), 0);
+    CU_ASSERT_EQUAL(counter.counted, put_one_of_each(&writer));
+    CU_ASSERT(cursor_ok(&counter));
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -250,6 +274,7 @@ int main(void)
          texts_that_do_not_fit_or_hold_a_nul_are_refused},
         {"texts longer than their length field are refused",
          texts_longer_than_their_length_field_are_refused},
+        {"a counter counts what would be written", a_counter_counts_what_would_be_written},
         {"no memory at all is refused or done", no_memory_at_all_is_refused_or_done},
     };
     return covey_test_main("cursor", cases, sizeof cases / sizeof cases[0]);

@@ -1,0 +1,195 @@
+/* links: daemon/agreement.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view.c proto/leader.c proto/consensus.c proto/cursor.c */
+/*
+ * agreement_test.c - the agreed state in a daemon that leads and has no memory left for it. The
+ * node, the tasks and the other daemons are this file's.
+ */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "daemon/agreement.h"
+#include "daemon/ending.h"
+#include "daemon/reply.h"
+#include "daemon/services.h"
+#include "tests/unit/memory.h"
+#include "tests/unit/runner.h"
+
+static struct {
+    struct daemon daemon;
+    bool fails; /* all allocations */
+    bool leads;
+    unsigned endings, proposed, replies;
+} world;
+
+static bool memory_fails(size_t size)
+{
+    (void)size;
+    return world.fails;
+}
+
+/* ---- what the daemon around it does ---- */
+
+void ending_begin(struct daemon *d, enum ending_way kind, const char *why)
+{
+    (void)d, (void)why;
+    CU_ASSERT_EQUAL(kind, ENDING_FAILED);
+    world.endings++;
+}
+
+bool node_leads(const struct node *node)
+{
+    (void)node;
+    return world.leads;
+}
+
+uint32_t node_leader(const struct node *node)
+{
+    (void)node;
+    return 1;
+}
+
+uint64_t node_generation(const struct node *node)
+{
+    (void)node;
+    return 1;
+}
+
+const struct host *node_host(const struct node *node, uint32_t index)
+{
+    (void)node, (void)index;
+    return NULL;
+}
+
+int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint64_t now_us)
+{
+    (void)node, (void)bytes, (void)size, (void)now_us;
+    return ++world.proposed;
+}
+
+uint64_t loop_now_us(void)
+{
+    return 1;
+}
+
+uint32_t daemon_host(const struct daemon *d)
+{
+    (void)d;
+    return 1;
+}
+
+void log_line(struct log *log, int level, const char *format, ...)
+{
+    (void)log, (void)level, (void)format;
+}
+
+void services_event(struct daemon *d, const struct event *event)
+{
+    (void)d, (void)event;
+}
+
+void services_applied(struct daemon *d, uint64_t session, uint64_t number)
+{
+    (void)d, (void)session, (void)number;
+}
+
+void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
+                        const struct cursor *c)
+{
+    (void)d, (void)kind, (void)to, (void)bytes, (void)c;
+}
+
+void reply_begin(struct reply *r, struct daemon *d, uint32_t to, uint32_t request)
+{
+    (void)r, (void)d, (void)to, (void)request;
+    world.replies++;
+}
+
+struct cursor reply_room(struct reply *r, size_t size)
+{
+    static uint8_t room[64];
+    (void)r;
+    CU_ASSERT(size <= sizeof room);
+    return cursor_writer(room, sizeof room);
+}
+
+void reply_add(struct reply *r, const struct cursor *c)
+{
+    (void)r, (void)c;
+}
+
+void reply_send(struct reply *r, int32_t status)
+{
+    (void)r, (void)status;
+}
+
+void reply_error(struct daemon *d, uint32_t to, uint32_t request, int32_t error, const char *format,
+                 ...)
+{
+    (void)d, (void)to, (void)request, (void)error, (void)format;
+    world.replies++;
+}
+
+/* ---- the stories ---- */
+
+static void begin(void)
+{
+    memset(&world, 0, sizeof world);
+    CU_ASSERT_EQUAL_FATAL(agreement_create(&world.daemon), 0);
+}
+
+/* All that a daemon does with it while it leads. */
+static void go_on(void)
+{
+    static const uint8_t open[64] = {COMMAND_OPEN};
+    uint8_t bytes[64];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    cursor_put_text(&c, "lock");
+    struct question q = {.task = tid_make(1, 1), .request = 1, .kind = COMMAND_LOCK_OWNER};
+    q.body = cursor_reader(bytes, (size_t)(c.at - bytes));
+    agreement_settle(&world.daemon);
+    agreement_apply(&world.daemon, 1, open, sizeof open);
+    agreement_resend(&world.daemon, 0);
+    agreement_ask(&world.daemon, &q);
+    struct cursor resend = cursor_reader((uint8_t[16]){0}, 16);
+    CU_ASSERT_PTR_NULL(agreement_on_resend(&world.daemon, tid_make(2, 0), &resend));
+    agreement_settle(&world.daemon);
+}
+
+static void a_leader_answers(void)
+{
+    begin();
+    agreement_reset(&world.daemon);
+    world.leads = true;
+    go_on();
+    CU_ASSERT_EQUAL(world.endings, 0);
+    CU_ASSERT_EQUAL(world.replies, 1);
+    agreement_destroy(world.daemon.agreement);
+}
+
+static void a_leader_without_memory_ends(void)
+{
+    if (!MEMORY_CAN_FAIL) {
+        covey_test_skip("no allocation can be made to fail here");
+        return;
+    }
+    begin();
+    world.fails = true;
+    agreement_reset(&world.daemon);
+    world.fails = false;
+    CU_ASSERT_EQUAL(world.endings, 1);
+    world.leads = true;
+    go_on();
+    CU_ASSERT_EQUAL(world.replies, 0);
+    uint8_t *bytes;
+    size_t size;
+    CU_ASSERT_FALSE(agreement_save(&world.daemon, &bytes, &size));
+    agreement_destroy(world.daemon.agreement);
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"a leader answers", a_leader_answers},
+        {"a leader without memory ends", a_leader_without_memory_ends},
+    };
+    return covey_test_main("agreement", cases, sizeof cases / sizeof cases[0]);
+}
