@@ -52,6 +52,8 @@ struct covey_team {
     int *host_lead;             /* by rank: the first rank on the same host */
     void *extra;                /* what others keep with the team, and how it is freed */
     void (*extra_free)(void *extra);
+    void *exchanges; /* orders that are kept: exchange_cache.c */
+    void (*exchanges_free)(void *exchanges);
 };
 
 /* Ranks 0 .. size-1 of an algorithm: all members, or some of them in an order of their own. */

@@ -80,7 +80,8 @@ static double bound_of_ranks(const struct exchange *x)
     return most;
 }
 
-static double bound_of_links(const struct exchange *x, const struct network *n)
+/* Of all links, or of the first and the last one of each way. */
+static double bound_of_links(const struct exchange *x, const struct network *n, bool inner)
 {
     size_t edges = 2 * (size_t)n->node_count;
     double *sums = calloc(edges + 1, sizeof *sums), most = 0;
@@ -90,7 +91,7 @@ static double bound_of_links(const struct exchange *x, const struct network *n)
     for (size_t i = 0; sums && path && i < x->count; i++) {
         const struct exchange_message *m = &x->messages[i];
         int length = network_path(n, m->from, m->to, path);
-        for (int k = 0; k < length; k++)
+        for (int k = 0; k < length; k += inner || length == 1 ? 1 : length - 1)
             sums[path[k]] += (double)m->bytes * slowest / (double)n->nodes[path[k] / 2].rate;
     }
     if (sums && path)
@@ -102,7 +103,12 @@ static double bound_of_links(const struct exchange *x, const struct network *n)
 
 double exchange_bound(const struct exchange *exchange, const struct network *network)
 {
-    return network ? bound_of_links(exchange, network) : bound_of_ranks(exchange);
+    return network ? bound_of_links(exchange, network, true) : bound_of_ranks(exchange);
+}
+
+double exchange_bound_of_ports(const struct exchange *exchange, const struct network *network)
+{
+    return bound_of_links(exchange, network, false);
 }
 
 /* ---- AC, LP ------------------------------------------------------------------------------ */
@@ -153,7 +159,7 @@ static int fill(struct exchange *x, enum exchange_algorithm algorithm,
     case EXCHANGE_COLOUR:
         return exchange_colour_fill(x);
     case EXCHANGE_LONGEST:
-        return exchange_longest_fill(x);
+        return exchange_longest_fill(x, network);
     default:
         return fill_at_once(x);
     }
@@ -165,7 +171,7 @@ int exchange_schedule(struct exchange *exchange, enum exchange_algorithm algorit
     exchange->phases = 0;
     exchange->end = 0;
     for (size_t i = 0; i < exchange->count; i++)
-        exchange->messages[i].start = exchange->messages[i].phase = 0;
+        exchange->messages[i].start = exchange->messages[i].end = exchange->messages[i].phase = 0;
     int failed = fill(exchange, algorithm, network, seed);
     if (!failed && exchange->count > 0)
         qsort(exchange->messages, exchange->count, sizeof *exchange->messages, by_time);

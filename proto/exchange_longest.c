@@ -2,11 +2,20 @@
  * exchange_longest.c - the order of an exchange of unequal sizes, without phases.
  *
  * With phases everybody waits for the longest message of each. Here the exchange is simulated: a
- * rank sends one message and receives one at a time, a byte takes one unit, and whenever a rank
- * becomes free it starts, of its messages whose other end is free, the one that has the most still
- * to do behind it: first by what the more burdened of its two ranks has left, then by its own size.
- * A receiver that says when it is ready lets the real exchange follow the same rule without the
- * simulation's times.
+ * message takes its rate on every edge of its way for as long as its bytes need, a byte takes one
+ * unit on the slowest link, and whenever edges become free the most burdened of them first starts,
+ * of the messages that fit now, the one that has the most still to do behind it: first by what the
+ * most burdened edge of its way has left, then by its own size. Other rules are tried where that
+ * one does not come close to the bound; equal sizes may need the phases of an edge colouring.
+ * Without a network the edges are the ranks' own: one message out and one in at a time. A receiver
+ * that says when it is ready lets the real exchange follow the same order without the simulation's
+ * times.
+ *
+ *   edges     by number, as network.h has them: rate, what of it is free, and bytes that have not
+ *             started
+ *   paths     of each message: its edges
+ *   lists     of each edge: its messages; those that have started go to the list's end
+ *   heap      messages under way by their end
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,41 +24,42 @@
 #include "proto/exchange_part.h"
 
 #define NONE UINT32_MAX
+#define TRIES 200
+#define CLOSE 1.01                    /* to the bound: no further variant is tried */
+#define LOOKS_MAX ((uint64_t)4000000) /* at messages: then what was found so far is taken */
 
-/* A sender or a receiver. */
-struct port {
-    uint64_t left;    /* bytes that have not started */
-    uint32_t waiting; /* messages that have not started: the first ones of its row */
-    bool busy;
+struct edge {
+    uint64_t rate, free;
+    double left;         /* time that what has not started needs of it */
+    double weight;       /* time a byte takes at its rate */
+    uint32_t waiting;    /* messages that have not started: the first ones of its list */
+    uint32_t list_first; /* in lists */
 };
 
 struct simulation {
     struct exchange *x;
-    struct exchange_rows rows[2];
-    struct port *ports[2]; /* senders, receivers */
-    bool *started;         /* by message */
-    uint32_t *heap;        /* messages under way, the one that ends first on top */
+    uint64_t slowest;
+    struct edge *edges;
+    uint32_t edge_count;
+    uint32_t *path_first; /* by message, in paths; one more at the end */
+    uint32_t *paths, *lists;
+    uint64_t *rates;   /* by message: the slowest edge's of its way */
+    uint64_t *taken;   /* by message: what it has of each edge while it is under way */
+    uint64_t *ends;    /* by message: when it ends, once it has started; else 0 */
+    uint32_t *heap;    /* messages under way, the one that ends first on top */
+    uint32_t *touched; /* edges that became free at this moment */
     size_t under_way;
-    uint64_t now;
-    enum { RULE_BURDEN, RULE_BOTH, RULE_SIZE, RULE_SHAKEN } rule;
-    uint64_t shake; /* of RULE_SHAKEN: another one, another order */
+    uint64_t now, looks;
+    enum { RULE_BURDEN, RULE_SUM, RULE_SIZE, RULE_COLOUR, RULE_SHAKEN } rule;
+    uint64_t shake;   /* of RULE_SHAKEN: another one, another order */
+    bool whole_rates; /* nothing starts at less than its own rate */
 };
-
-#define TRIES 24
-#define CLOSE 1.01 /* to the bound: no further variant is tried */
-
-static struct port *port_of(const struct simulation *s, uint32_t message, int side)
-{
-    const struct exchange_message *m = &s->x->messages[message];
-    return &s->ports[side][side ? m->to : m->from];
-}
 
 /* ---- Messages under way ------------------------------------------------------------------ */
 
-static uint64_t end_of(const struct simulation *s, size_t at)
+static uint64_t end_at(const struct simulation *s, size_t at)
 {
-    const struct exchange_message *m = &s->x->messages[s->heap[at]];
-    return m->start + m->bytes;
+    return s->ends[s->heap[at]];
 }
 
 static void swap(uint32_t *a, uint32_t *b)
@@ -64,7 +74,7 @@ static void heap_put(struct simulation *s, uint32_t message)
     size_t at = s->under_way++;
 
     s->heap[at] = message;
-    for (; at > 0 && end_of(s, at) < end_of(s, (at - 1) / 2); at = (at - 1) / 2)
+    for (; at > 0 && end_at(s, at) < end_at(s, (at - 1) / 2); at = (at - 1) / 2)
         swap(&s->heap[at], &s->heap[(at - 1) / 2]);
 }
 
@@ -75,9 +85,9 @@ static uint32_t heap_take(struct simulation *s)
 
     s->heap[0] = s->heap[--s->under_way];
     while ((child = 2 * at + 1) < s->under_way) {
-        if (child + 1 < s->under_way && end_of(s, child + 1) < end_of(s, child))
+        if (child + 1 < s->under_way && end_at(s, child + 1) < end_at(s, child))
             child++;
-        if (end_of(s, child) >= end_of(s, at))
+        if (end_at(s, child) >= end_at(s, at))
             break;
         swap(&s->heap[at], &s->heap[child]);
         at = child;
@@ -85,7 +95,7 @@ static uint32_t heap_take(struct simulation *s)
     return message;
 }
 
-/* ---- Starting ---------------------------------------------------------------------------- */
+/* ---- Choosing ---------------------------------------------------------------------------- */
 
 /* 0.875 .. 1.125, by message and variant. */
 static double shaken(const struct simulation *s, uint32_t message)
@@ -95,109 +105,262 @@ static double shaken(const struct simulation *s, uint32_t message)
     return 0.875 + (double)(z >> 40) / (double)(1 << 26);
 }
 
-static uint64_t burden(const struct simulation *s, uint32_t message)
+static double burden(const struct simulation *s, uint32_t message)
 {
-    uint64_t out = port_of(s, message, 0)->left, in = port_of(s, message, 1)->left;
-    uint64_t most = out > in ? out : in;
+    double most = 0, sum = 0;
 
+    for (uint32_t p = s->path_first[message]; p < s->path_first[message + 1]; p++) {
+        double left = s->edges[s->paths[p]].left;
+        most = left > most ? left : most;
+        sum += left;
+    }
     switch (s->rule) {
-    case RULE_BOTH:
-        return out + in;
+    case RULE_SUM:
+        return sum;
     case RULE_SIZE:
-        return s->x->messages[message].bytes;
+        return (double)s->x->messages[message].bytes;
+    case RULE_COLOUR:
+        return -(double)s->x->messages[message].phase;
     case RULE_SHAKEN:
-        return (uint64_t)((double)most * shaken(s, message));
+        return most * shaken(s, message);
     default:
         return most;
     }
 }
 
-static bool is_better(const struct simulation *s, uint32_t a, uint32_t b)
+/* The rate that its way has left for the message. */
+static uint64_t free_rate(const struct simulation *s, uint32_t message)
 {
-    uint64_t x = burden(s, a), y = burden(s, b);
-    return x != y ? x > y : s->x->messages[a].bytes > s->x->messages[b].bytes;
+    uint64_t rate = s->rates[message];
+
+    for (uint32_t p = s->path_first[message]; p < s->path_first[message + 1]; p++)
+        rate = s->edges[s->paths[p]].free < rate ? s->edges[s->paths[p]].free : rate;
+    return rate;
 }
 
-/* The message that the port starts, or NONE. Those that have started go to the row's end. */
-static uint32_t pick(struct simulation *s, int side, int rank)
+/* A rate that is no multiple of another leaves remainders: a message takes one that is a good part
+ * of its own. */
+static bool fits(const struct simulation *s, uint32_t message)
 {
-    struct port *port = &s->ports[side][rank];
-    uint32_t *row = s->rows[side].list + s->rows[side].first[rank], best = NONE;
+    uint64_t least = s->whole_rates ? s->rates[message] : (s->rates[message] + 1) / 2;
+    return free_rate(s, message) >= least;
+}
 
-    for (uint32_t i = 0; i < port->waiting;) {
-        if (s->started[row[i]]) {
-            swap(&row[i], &row[--port->waiting]);
+/* The message that goes next over the edge, or NONE. */
+static uint32_t pick(struct simulation *s, struct edge *edge)
+{
+    uint32_t *list = s->lists + edge->list_first, best = NONE;
+    double most = 0;
+
+    for (uint32_t i = 0; i < edge->waiting;) {
+        uint32_t message = list[i];
+        s->looks++;
+        if (s->ends[message] > 0) {
+            swap(&list[i], &list[--edge->waiting]);
             continue;
         }
-        if (!port_of(s, row[i], !side)->busy && (best == NONE || is_better(s, row[i], best)))
-            best = row[i];
         i++;
+        if (!fits(s, message))
+            continue;
+        double here = burden(s, message);
+        if (best == NONE || here > most ||
+            (here == most && s->x->messages[message].bytes > s->x->messages[best].bytes)) {
+            best = message;
+            most = here;
+        }
     }
     return best;
 }
 
+/* ---- Starting and ending ----------------------------------------------------------------- */
+
 static void start(struct simulation *s, uint32_t message)
 {
     struct exchange_message *m = &s->x->messages[message];
+    uint64_t rate = s->taken[message] = free_rate(s, message);
+    double time = (double)m->bytes * (double)s->slowest / (double)rate;
+    uint64_t whole = (uint64_t)time;
 
     m->start = s->now;
-    s->started[message] = true;
-    for (int side = 0; side < 2; side++) {
-        port_of(s, message, side)->busy = true;
-        port_of(s, message, side)->left -= m->bytes;
+    m->end = s->ends[message] = s->now + whole + (whole == 0 || (double)whole < time);
+    for (uint32_t p = s->path_first[message]; p < s->path_first[message + 1]; p++) {
+        struct edge *edge = &s->edges[s->paths[p]];
+        edge->free -= rate;
+        edge->left -= (double)m->bytes * edge->weight;
     }
     heap_put(s, message);
 }
 
-static void try_port(struct simulation *s, int side, int rank)
+static void fill(struct simulation *s, struct edge *edge)
 {
-    uint32_t message = s->ports[side][rank].busy ? NONE : pick(s, side, rank);
-    if (message != NONE)
+    uint32_t message = NONE;
+
+    while (edge->free > 0 && edge->waiting > 0 && (message = pick(s, edge)) != NONE)
         start(s, message);
+}
+
+/* The most burdened of the edges first. */
+static void fill_all(struct simulation *s, size_t count)
+{
+    for (; count > 0; count--) {
+        size_t most = 0;
+        for (size_t i = 1; i < count; i++)
+            most = s->edges[s->touched[i]].left > s->edges[s->touched[most]].left ? i : most;
+        swap(&s->touched[most], &s->touched[count - 1]);
+        fill(s, &s->edges[s->touched[count - 1]]);
+    }
+}
+
+static size_t end(struct simulation *s, uint32_t message, size_t touched)
+{
+    for (uint32_t p = s->path_first[message]; p < s->path_first[message + 1]; p++) {
+        uint32_t e = s->paths[p];
+        bool known = false;
+        s->edges[e].free += s->taken[message];
+        for (size_t i = 0; i < touched; i++)
+            known |= s->touched[i] == e;
+        if (!known)
+            s->touched[touched++] = e;
+    }
+    return touched;
+}
+
+static void run(struct simulation *s)
+{
+    for (uint32_t e = 0; e < s->edge_count; e++)
+        s->touched[e] = e;
+    fill_all(s, s->edge_count);
+    while (s->under_way > 0) {
+        size_t touched = 0;
+        s->now = end_at(s, 0);
+        while (s->under_way > 0 && end_at(s, 0) == s->now)
+            touched = end(s, heap_take(s), touched);
+        fill_all(s, touched);
+    }
+}
+
+/* ---- Before ------------------------------------------------------------------------------ */
+
+static int path_of(const struct simulation *s, const struct network *network, uint32_t message,
+                   int *path)
+{
+    const struct exchange_message *m = &s->x->messages[message];
+
+    if (network)
+        return network_path(network, m->from, m->to, path);
+    path[0] = NETWORK_UP(m->from);
+    path[1] = NETWORK_DOWN(m->to);
+    return 2;
+}
+
+static void set_rate(struct simulation *s, uint32_t message)
+{
+    uint64_t rate = UINT64_MAX;
+
+    for (uint32_t p = s->path_first[message]; p < s->path_first[message + 1]; p++)
+        rate = s->edges[s->paths[p]].rate < rate ? s->edges[s->paths[p]].rate : rate;
+    s->rates[message] = rate;
+}
+
+static void fill_paths(struct simulation *s, const struct network *network, int *path)
+{
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < s->x->count; i++) {
+        int length = path_of(s, network, i, path);
+        s->path_first[i] = used;
+        for (int k = 0; k < length; k++) {
+            s->edges[path[k]].waiting++;
+            s->paths[used++] = (uint32_t)path[k];
+        }
+        s->path_first[i + 1] = used;
+        set_rate(s, i);
+    }
+}
+
+static void fill_lists(struct simulation *s)
+{
+    uint32_t used = 0;
+
+    for (uint32_t e = 0; e < s->edge_count; e++) {
+        s->edges[e].list_first = used;
+        used += s->edges[e].waiting;
+        s->edges[e].waiting = 0;
+    }
+    for (uint32_t i = 0; i < s->x->count; i++) {
+        for (uint32_t p = s->path_first[i]; p < s->path_first[i + 1]; p++) {
+            struct edge *edge = &s->edges[s->paths[p]];
+            s->lists[edge->list_first + edge->waiting++] = i;
+        }
+    }
+}
+
+static void set_edges(struct simulation *s, const struct network *network)
+{
+    s->slowest = network ? network_slowest(network) : 1;
+    for (uint32_t e = 0; e < s->edge_count; e++) {
+        struct edge *edge = &s->edges[e];
+        edge->rate = network ? network->nodes[e / 2].rate : 1;
+        edge->weight = edge->rate > 0 ? (double)s->slowest / (double)edge->rate : 0;
+    }
+}
+
+static int prepare(struct simulation *s, const struct network *network)
+{
+    size_t messages = s->x->count + 1, longest = network ? (size_t)network->path_max : 2;
+    int *path = calloc(longest + 1, sizeof *path);
+    int failed = -1;
+
+    s->edge_count = 2 * (uint32_t)(network ? network->node_count : s->x->ranks);
+    s->edges = calloc(s->edge_count + 1, sizeof *s->edges);
+    s->touched = calloc(s->edge_count + 1, sizeof *s->touched);
+    s->path_first = calloc(messages, sizeof *s->path_first);
+    s->paths = calloc(messages * longest, sizeof *s->paths);
+    s->lists = calloc(messages * longest, sizeof *s->lists);
+    s->rates = calloc(messages, sizeof *s->rates);
+    s->taken = calloc(messages, sizeof *s->taken);
+    s->ends = calloc(messages, sizeof *s->ends);
+    s->heap = calloc(messages, sizeof *s->heap);
+    if (path && s->edges && s->touched && s->path_first && s->paths && s->lists && s->rates &&
+        s->taken && s->ends && s->heap) {
+        set_edges(s, network);
+        fill_paths(s, network, path);
+        fill_lists(s);
+        failed = 0;
+    }
+    free(path);
+    return failed;
+}
+
+static void release(struct simulation *s)
+{
+    free(s->edges);
+    free(s->touched);
+    free(s->path_first);
+    free(s->paths);
+    free(s->lists);
+    free(s->rates);
+    free(s->taken);
+    free(s->ends);
+    free(s->heap);
 }
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
-static void run(struct simulation *s)
-{
-    for (int rank = 0; rank < s->x->ranks; rank++)
-        try_port(s, 0, rank);
-    while (s->under_way > 0) {
-        uint32_t message = heap_take(s);
-        const struct exchange_message *m = &s->x->messages[message];
-        s->now = m->start + m->bytes;
-        port_of(s, message, 0)->busy = false;
-        port_of(s, message, 1)->busy = false;
-        try_port(s, 0, m->from);
-        try_port(s, 1, m->to);
-    }
-}
-
-static int prepare(struct simulation *s)
-{
-    size_t ranks = (size_t)s->x->ranks + 1;
-
-    s->ports[0] = calloc(ranks, sizeof *s->ports[0]);
-    s->ports[1] = calloc(ranks, sizeof *s->ports[1]);
-    s->started = calloc(s->x->count + 1, sizeof *s->started);
-    s->heap = calloc(s->x->count + 1, sizeof *s->heap);
-    if (exchange_rows_create(&s->rows[0], s->x, 0) < 0 ||
-        exchange_rows_create(&s->rows[1], s->x, 1) < 0 || !s->ports[0] || !s->ports[1] ||
-        !s->started || !s->heap)
-        return -1;
-    return 0;
-}
-
 static void reset(struct simulation *s)
 {
     s->now = 0;
-    for (int side = 0; side < 2; side++)
-        memset(s->ports[side], 0, sizeof *s->ports[side] * (size_t)s->x->ranks);
+    for (uint32_t e = 0; e < s->edge_count; e++) {
+        s->edges[e].free = s->edges[e].rate;
+        s->edges[e].left = 0;
+        s->edges[e].waiting = 0;
+    }
     for (uint32_t i = 0; i < s->x->count; i++) {
-        s->started[i] = false;
-        for (int side = 0; side < 2; side++) {
-            port_of(s, i, side)->left += s->x->messages[i].bytes;
-            port_of(s, i, side)->waiting++;
+        s->ends[i] = 0;
+        for (uint32_t p = s->path_first[i]; p < s->path_first[i + 1]; p++) {
+            struct edge *edge = &s->edges[s->paths[p]];
+            edge->left += (double)s->x->messages[i].bytes * edge->weight;
+            edge->waiting++;
         }
     }
 }
@@ -206,44 +369,44 @@ static void vary(struct simulation *s, int variant)
 {
     s->rule = variant < RULE_SHAKEN ? (unsigned)variant : RULE_SHAKEN;
     s->shake = (uint64_t)variant << 32;
+    s->whole_rates = variant % 3 == 2;
 }
 
-/* The best variant's starts are kept in `starts`: rows are in another order after a run, so that it
- * could not be run again. */
-static void run_variants(struct simulation *s, uint64_t *starts)
+/* The best variant is kept aside: lists are in another order after a run, so that it could not be
+ * run again. */
+static void run_variants(struct simulation *s, const struct network *network,
+                         struct exchange_message *kept)
 {
-    double close = CLOSE * exchange_bound(s->x, NULL);
-    uint64_t best = UINT64_MAX;
+    double close = CLOSE * exchange_bound(s->x, network);
+    size_t bytes = s->x->count * sizeof *kept;
 
-    for (int variant = 0; variant < TRIES && (double)best > close; variant++) {
+    s->x->end = UINT64_MAX;
+    for (int variant = 0; variant < TRIES && (double)s->x->end > close && s->looks < LOOKS_MAX;
+         variant++) {
         vary(s, variant);
         reset(s);
         run(s);
-        if (s->now >= best)
+        if (s->now >= s->x->end)
             continue;
-        best = s->now;
-        for (size_t i = 0; i < s->x->count; i++)
-            starts[i] = s->x->messages[i].start;
+        s->x->end = s->now;
+        memcpy(kept, s->x->messages, bytes);
     }
-    for (size_t i = 0; i < s->x->count; i++)
-        s->x->messages[i].start = starts[i];
-    s->x->end = best;
+    memcpy(s->x->messages, kept, bytes);
 }
 
-int exchange_longest_fill(struct exchange *x)
+int exchange_longest_fill(struct exchange *x, const struct network *network)
 {
     struct simulation s = {.x = x};
-    uint64_t *starts = calloc(x->count + 1, sizeof *starts);
-    int failed = prepare(&s) < 0 || !starts ? -1 : 0;
+    struct exchange_message *kept = calloc(x->count + 1, sizeof *kept);
+    int failed = prepare(&s, network) < 0 || !kept ? -1 : 0;
 
-    if (!failed)
-        run_variants(&s, starts);
-    for (int side = 0; side < 2; side++) {
-        exchange_rows_destroy(&s.rows[side]);
-        free(s.ports[side]);
-    }
-    free(s.started);
-    free(s.heap);
-    free(starts);
+    failed = failed ? failed : exchange_colour_fill(x);
+    if (!failed && x->count > 0)
+        run_variants(&s, network, kept);
+    x->phases = 0;
+    for (size_t i = 0; i < x->count; i++)
+        x->messages[i].phase = 0;
+    release(&s);
+    free(kept);
     return failed;
 }

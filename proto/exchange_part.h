@@ -19,6 +19,6 @@ void exchange_rows_destroy(struct exchange_rows *rows);
  * exhausted. network NULL: links do not count. */
 int exchange_random_fill(struct exchange *x, const struct network *network, uint64_t seed);
 int exchange_colour_fill(struct exchange *x);
-int exchange_longest_fill(struct exchange *x);
+int exchange_longest_fill(struct exchange *x, const struct network *network);
 
 #endif

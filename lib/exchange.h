@@ -1,0 +1,92 @@
+/*
+ * exchange.h - what the files of unstructured exchange share.
+ *
+ *   struct exchange_order   the order of all messages of all members, the same at each; kept by the
+ *                           team, so that a pattern that comes again is not ordered again
+ *                                                             exchange_order.c, exchange_cache.c
+ *   covey_exchange_plan     an order, and the caller's part in it: its parcels       exchange.c
+ *
+ *   exchange_learn.c        what the members tell each other: a row of COM from each
+ *   exchange_steps.c        the steps of one run, as collective.h has them
+ *   exchange_choice.c       which algorithm
+ */
+#ifndef COVEY_LIB_EXCHANGE_H
+#define COVEY_LIB_EXCHANGE_H
+
+#include "lib/collective.h"
+#include "proto/exchange_row.h"
+#include "proto/exchange_signal.h"
+
+#define EXCHANGE_KEY_BYTES 16
+
+struct exchange_order {
+    unsigned users; /* plans, and the cache */
+    uint8_t key[EXCHANGE_KEY_BYTES];
+    struct exchange x; /* messages between different ranks; bytes */
+    struct exchange_signal *signals;
+    size_t signal_count;
+    int algorithm, synchrony; /* enum covey_exchange_algorithm, _synchrony; none is AUTO */
+    uint32_t density;
+    double bound_bytes;
+};
+
+struct covey_exchange_plan {
+    struct covey_team *team;
+    struct exchange_order *order;
+    int type;
+    struct covey_parcel *out, *in; /* in by rising rank */
+    int out_count, in_count;
+    uint32_t *sends, *receives; /* positions of the own messages in the order */
+    int send_count, receive_count;
+    double learn_s, schedule_s, run_s;
+    uint64_t runs;
+    bool running;
+};
+
+/* ---- exchange_order.c ---- */
+
+/* Chooses, orders and finds the signals: order->x has the messages. Errors: EINVAL, ENOMEM. */
+int exchange_order_make(struct exchange_order *order, const struct covey_exchange_options *options);
+/* One user less; the last one frees it. NULL is fine. */
+void exchange_order_drop(struct exchange_order *order);
+/* Whether these options can be meant for so many ranks. */
+int exchange_options_check(const struct covey_exchange_options *options, int ranks);
+
+/* ---- exchange_choice.c ---- */
+
+/* The algorithm for an exchange of which links are the limit or not. */
+int exchange_choose(const struct exchange *x, bool links);
+
+/* ---- exchange_cache.c ---- */
+
+/* Makes the team's cache, if it has none; before the members are told anything, so that all have
+ * one. Errors: ENOMEM. */
+int exchange_cache_create(struct covey_team *team);
+/* The team's order of that key with one user more, or NULL. */
+struct exchange_order *exchange_cache_find(struct covey_team *team, const uint8_t *key);
+/* Keeps the order, perhaps in the place of the one that was not wanted for longest. All members
+ * keep and forget the same ones, for they find the same ones. */
+void exchange_cache_keep(struct covey_team *team, struct exchange_order *order);
+
+/* ---- exchange_learn.c ---- */
+
+struct exchange_lesson {
+    int type;
+    const struct covey_exchange_options *options;
+    const struct exchange_entry *row; /* what the caller sends, by rising rank */
+    size_t row_count;
+    struct exchange_order *order; /* set: one more user of it */
+    bool known;                   /* set: it is made; otherwise it has key and messages alone */
+};
+
+/* Tells all members what the caller sends and how the exchange is to be done, and learns the same
+ * of them. Errors: as of collective calls; ETYPE and EINVAL, at all members, when they differ. */
+int exchange_learn(struct covey_team *team, struct exchange_lesson *lesson);
+
+/* ---- exchange_steps.c ---- */
+
+/* Adds the steps of one run; out and in are arrays by the plan's parcels. */
+void exchange_steps(struct collective *c, const struct covey_exchange_plan *plan,
+                    const void *const *out, void *const *in);
+
+#endif

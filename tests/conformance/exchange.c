@@ -1,0 +1,432 @@
+/* links: libcovey */
+/*
+ * exchange.c - unstructured exchange: what every member sends arrives where it should, whole, and
+ * nothing else does.
+ *
+ *   exchange MEMBERS          spawns the others, and tests teams of 1 .. 9 and of all members
+ *   exchange member MEMBERS   is what it spawns
+ *
+ * All members make the same pattern from a seed, so that each knows what must come; to the library
+ * each gives its own row alone.
+ */
+#include <covey.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEMBERS_MAX 32
+#define GROUP "exchange-test"
+#define PATIENCE_US (60 * (int64_t)1000000)
+#define NOTHING (-1)
+
+enum { TAG_RESULT = 1 };
+
+static int failed, checked;
+
+static void check(const char *name, int good)
+{
+    checked++;
+    failed += !good;
+    if (!good)
+        fprintf(stderr, "not ok %s: %s\n", name, covey_error_text());
+}
+
+/* ---- patterns ---- */
+
+enum shape { SPARSE, DENSE, TO_ONE, FROM_ONE, OWN, EMPTY, EQUAL, SHAPES };
+
+static uint32_t below(uint64_t *seed, uint32_t limit)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((*seed >> 33) % limit);
+}
+
+static long size_of(uint64_t *seed)
+{
+    static const uint32_t limits[] = {1, 2, 100, 5000, 60000};
+    return (long)below(seed, limits[below(seed, 5)]);
+}
+
+static long cell(enum shape shape, uint64_t *seed, int from, int to)
+{
+    long count = size_of(seed);
+    int some = below(seed, 4) == 0;
+
+    switch (shape) {
+    case SPARSE:
+        return some ? count : NOTHING;
+    case DENSE:
+        return from == 1 ? NOTHING : count / 8;
+    case TO_ONE:
+        return to == 0 ? count : NOTHING;
+    case FROM_ONE:
+        return from == 0 ? count : NOTHING;
+    case OWN:
+        return from == to ? count : NOTHING;
+    case EQUAL:
+        return some ? 9000 : NOTHING;
+    default:
+        return NOTHING;
+    }
+}
+
+struct pattern {
+    int size;
+    long counts[MEMBERS_MAX][MEMBERS_MAX]; /* elements from, to; NOTHING */
+};
+
+static void pattern_make(struct pattern *p, int size, enum shape shape, uint64_t seed)
+{
+    p->size = size;
+    for (int from = 0; from < size; from++) {
+        for (int to = 0; to < size; to++)
+            p->counts[from][to] = cell(shape, &seed, from, to);
+    }
+}
+
+/* The elements are 32 bits wide. */
+static int32_t element(int from, int to, long at, int round)
+{
+    return (int32_t)(from * 1000003 + to * 10007 + at * 31 + round * 7);
+}
+
+/* ---- one member's side ---- */
+
+struct side {
+    int rank, n;
+    struct covey_parcel parcels[MEMBERS_MAX];
+    int32_t *arrays[MEMBERS_MAX];
+};
+
+static void side_make(struct side *s, const struct pattern *p, int rank)
+{
+    *s = (struct side){.rank = rank};
+    /* in falling order: parcels need no order */
+    for (int to = p->size - 1; to >= 0; to--) {
+        if (p->counts[rank][to] == NOTHING)
+            continue;
+        s->arrays[s->n] = calloc((size_t)p->counts[rank][to] + 1, sizeof(int32_t));
+        s->parcels[s->n] = (struct covey_parcel){
+            .rank = to, .base = s->arrays[s->n], .count = (size_t)p->counts[rank][to]};
+        s->n++;
+    }
+}
+
+static void side_fill(struct side *s, int round)
+{
+    for (int i = 0; i < s->n; i++) {
+        for (long at = 0; at < (long)s->parcels[i].count; at++)
+            s->arrays[i][at] = element(s->rank, s->parcels[i].rank, at, round);
+    }
+}
+
+static void side_free(struct side *s)
+{
+    for (int i = 0; i < s->n; i++)
+        free(s->arrays[i]);
+}
+
+/* Whether exactly those came that the pattern has for the rank. */
+static int all_came(const struct pattern *p, int rank, const struct covey_parcel *in, int n,
+                    int round)
+{
+    int at = 0;
+    for (int from = 0; from < p->size; from++) {
+        long count = p->counts[from][rank];
+        if (count == NOTHING)
+            continue;
+        if (at == n || in[at].rank != from || (long)in[at].count != count)
+            return 0;
+        const int32_t *elements = in[at++].base;
+        for (long k = 0; k < count; k++) {
+            if (elements[k] != element(from, rank, k, round))
+                return 0;
+        }
+    }
+    return at == n;
+}
+
+/* ---- at once ---- */
+
+static void exchange_at_once(covey_team_t *team, const struct pattern *p, int round)
+{
+    struct side side;
+    struct covey_parcel *in = NULL;
+    side_make(&side, p, covey_team_rank(team));
+    side_fill(&side, round);
+    int n = covey_exchange(team, COVEY_INT32, side.parcels, side.n, &in);
+    check("covey_exchange()", n >= 0 && all_came(p, side.rank, in, n, round));
+    check("nothing is NULL", n != 0 || in == NULL);
+    covey_free(in);
+    side_free(&side);
+}
+
+/* ---- plans ---- */
+
+struct arrays {
+    const struct covey_parcel *list; /* the plan's */
+    int n;
+    struct covey_parcel parcels[MEMBERS_MAX];
+    void *in[MEMBERS_MAX];
+};
+
+static void arrays_make(struct arrays *a, const covey_exchange_plan_t *plan)
+{
+    a->n = covey_exchange_incoming(plan, &a->list);
+    for (int i = 0; i < a->n; i++) {
+        a->in[i] = calloc(a->list[i].count + 1, sizeof(int32_t));
+        a->parcels[i] = a->list[i];
+        a->parcels[i].base = a->in[i];
+    }
+}
+
+static int run_plan(covey_exchange_plan_t *plan, const void *const *out, void *const *in, int round)
+{
+    covey_req_t *req = NULL;
+    if (round % 2 == 0)
+        return covey_exchange_run(plan, out, in);
+    int error = covey_exchange_start(plan, out, in, &req);
+    if (error == 0)
+        error = covey_wait(req, PATIENCE_US);
+    covey_req_free(&req);
+    return error;
+}
+
+static void run_rounds(covey_exchange_plan_t *plan, struct side *side, const struct pattern *p)
+{
+    struct arrays arrays;
+    arrays_make(&arrays, plan);
+    for (int round = 0; round < 3; round++) {
+        side_fill(side, round);
+        int error = run_plan(plan, (const void *const *)side->arrays, arrays.in, round);
+        check("a run of a plan",
+              error == 0 && all_came(p, side->rank, arrays.parcels, arrays.n, round));
+    }
+    for (int i = 0; i < arrays.n; i++)
+        free(arrays.in[i]);
+}
+
+static void exchange_by_plan(covey_team_t *team, const struct pattern *p,
+                             const struct covey_exchange_options *options)
+{
+    struct side side;
+    covey_exchange_plan_t *plan = NULL;
+    struct covey_exchange_info info = {0};
+    side_make(&side, p, covey_team_rank(team));
+    int error = covey_exchange_plan(team, COVEY_INT32, side.parcels, side.n, options, &plan);
+    check("covey_exchange_plan()", error == 0);
+    if (error == 0) {
+        run_rounds(plan, &side, p);
+        covey_exchange_info(plan, &info);
+        check("the plan counts its runs", info.runs == 3 && info.ranks == p->size);
+        check("the algorithm that was asked for",
+              options->algorithm == 0 || info.algorithm == options->algorithm);
+        check("colouring takes as many phases as the density",
+              info.algorithm != COVEY_EXCHANGE_COLOUR || info.phases == info.density);
+    }
+    covey_exchange_free(&plan);
+    side_free(&side);
+}
+
+/* Two switches with a slow link between them; NULL for one member. */
+static covey_topology_t *make_topology(int size)
+{
+    char text[2048] = "switch s t\nlink s t 100M\n";
+    covey_topology_t *topology = NULL;
+    for (int i = 0; i < size; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "host n%d %c 1G\n", i,
+                 i < size / 2 ? 's' : 't');
+    check("the topology", covey_topology_parse(text, strlen(text), "net", &topology) == 0);
+    return topology;
+}
+
+static void every_algorithm(covey_team_t *team, const struct pattern *p, uint64_t seed)
+{
+    covey_topology_t *topology = p->size > 1 ? make_topology(p->size) : NULL;
+    for (int algorithm = 0; algorithm <= COVEY_EXCHANGE_LONGEST; algorithm++) {
+        for (int synchrony = 0; synchrony <= COVEY_EXCHANGE_S2; synchrony++) {
+            struct covey_exchange_options options = {
+                .algorithm = algorithm, .synchrony = synchrony, .seed = seed};
+            if (algorithm == COVEY_EXCHANGE_RS_NL || seed % 2)
+                options.topology = topology;
+            if (algorithm != COVEY_EXCHANGE_RS_NL || topology)
+                exchange_by_plan(team, p, &options);
+        }
+    }
+    covey_topology_free(&topology);
+}
+
+/* ---- stories ---- */
+
+static void patterns_of(covey_team_t *team)
+{
+    struct pattern p;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        pattern_make(&p, covey_team_size(team), (enum shape)shape, (uint64_t)shape + 5);
+        every_algorithm(team, &p, (uint64_t)shape);
+        exchange_at_once(team, &p, 0);
+        exchange_at_once(team, &p, 1);
+    }
+}
+
+/* The second plan of one pattern costs no ordering; one of another pattern does. */
+static void orders_are_kept(covey_team_t *team)
+{
+    struct pattern p;
+    struct side side;
+    covey_exchange_plan_t *first = NULL, *second = NULL;
+    struct covey_exchange_info info = {0};
+    pattern_make(&p, covey_team_size(team), DENSE, 77);
+    side_make(&side, &p, covey_team_rank(team));
+    const struct covey_exchange_options options = {.algorithm = COVEY_EXCHANGE_LONGEST, .seed = 1};
+    int error = covey_exchange_plan(team, COVEY_INT32, side.parcels, side.n, &options, &first);
+    if (error == 0)
+        error = covey_exchange_plan(team, COVEY_INT32, side.parcels, side.n, &options, &second);
+    check("two plans", error == 0);
+    if (error == 0) {
+        covey_exchange_info(second, &info);
+        check("the second one was known", info.schedule_s == 0);
+        run_rounds(second, &side, &p);
+        run_rounds(first, &side, &p);
+    }
+    covey_exchange_free(&first);
+    covey_exchange_free(&second);
+    side_free(&side);
+}
+
+/* What is wrong at one member is an error at all, and the team goes on. */
+static void members_differ(covey_team_t *team)
+{
+    int last = covey_team_rank(team) == covey_team_size(team) - 1;
+    const struct covey_exchange_options options = {.algorithm = last ? 1 : 2};
+    struct covey_parcel own = {.rank = 0, .base = "x", .count = 1}, twice[2] = {own, own};
+    struct covey_parcel *in;
+    covey_exchange_plan_t *plan = NULL;
+    check("other types",
+          covey_exchange(team, last ? COVEY_INT8 : COVEY_UINT8, &own, 1, &in) == COVEY_ETYPE);
+    check("other options",
+          covey_exchange_plan(team, COVEY_UINT8, &own, 1, &options, &plan) == COVEY_EINVAL);
+    check("a rank twice", covey_exchange(team, COVEY_UINT8, twice, 2, &in) == COVEY_EINVAL);
+    own.rank = covey_team_size(team);
+    check("no such rank", covey_exchange(team, COVEY_UINT8, &own, 1, &in) == COVEY_EINVAL);
+}
+
+/* One member ends while the others exchange with it, or wait in the barrier for its last word: all
+ * get an error, soon. */
+static void a_member_dies(covey_team_t *team)
+{
+    struct pattern p;
+    struct side side;
+    covey_exchange_plan_t *plan = NULL;
+    struct arrays arrays;
+    const struct covey_exchange_options options = {.algorithm = COVEY_EXCHANGE_LONGEST};
+    int last = covey_team_rank(team) == covey_team_size(team) - 1;
+    pattern_make(&p, covey_team_size(team), DENSE, 3);
+    side_make(&side, &p, covey_team_rank(team));
+    if (covey_exchange_plan(team, COVEY_INT32, side.parcels, side.n, &options, &plan) != 0) {
+        check("a plan before death", 0);
+        side_free(&side);
+        return;
+    }
+    arrays_make(&arrays, plan);
+    side_fill(&side, 0);
+    covey_team_set_timeout(team, PATIENCE_US);
+    int error = covey_barrier(team);
+    if (last) {
+        covey_req_t *req;
+        covey_exchange_start(plan, (const void *const *)side.arrays, arrays.in, &req);
+        raise(SIGKILL);
+    }
+    for (int round = 0; round < 3 && error == 0; round++)
+        error = covey_exchange_run(plan, (const void *const *)side.arrays, arrays.in);
+    check("a dead member is an error", error == COVEY_ENOTASK || error == COVEY_ECANCELED);
+    covey_exchange_free(&plan);
+    side_free(&side);
+    for (int i = 0; i < arrays.n; i++)
+        free(arrays.in[i]);
+}
+
+static void all_stories(covey_team_t *all)
+{
+    int size = covey_team_size(all), rank = covey_team_rank(all);
+    for (int n = 1; n <= size; n = n == 9 ? size : n + 1) {
+        covey_team_t *part = NULL;
+        check("a part of the team", covey_team_split(all, rank < n ? 0 : -1, rank, &part) == 0);
+        if (part)
+            patterns_of(part);
+        if (n == size)
+            break;
+        covey_team_free(&part);
+    }
+    orders_are_kept(all);
+    members_differ(all);
+    a_member_dies(all);
+}
+
+/* ---- all members ---- */
+
+static int take_part(covey_t *vm, int members)
+{
+    covey_group_t *group;
+    covey_team_t *team;
+    if (covey_group_join(vm, GROUP, &group) < 0 ||
+        covey_team_of_group(group, members, PATIENCE_US, &team) != 0) {
+        fprintf(stderr, "not ok a team: %s\n", covey_error_text());
+        return -1;
+    }
+    all_stories(team);
+    covey_team_free(&team);
+    covey_group_leave(&group);
+    return 0;
+}
+
+static int lead(covey_t *vm, const char *program, int members)
+{
+    char number[16];
+    covey_tid_t tids[MEMBERS_MAX];
+    int32_t result[2];
+    snprintf(number, sizeof number, "%d", members);
+    struct covey_spawn what = {.argv = (const char *[]){program, "member", number, NULL},
+                               .tether = 1};
+    if (covey_spawn(vm, &what, members - 1, tids) != members - 1 || take_part(vm, members) != 0)
+        return -1;
+    /* all but the one that killed itself */
+    for (int i = 0; i < members - 2; i++) {
+        if (covey_recv_array(vm, COVEY_ANY_TASK, TAG_RESULT, PATIENCE_US, COVEY_INT32, result, 2,
+                             NULL, NULL) != 0)
+            return -1;
+        checked += result[0];
+        failed += result[1];
+    }
+    printf("%s %d members: %d checks, %d failed\n", failed ? "not ok" : "ok", members, checked,
+           failed);
+    return failed;
+}
+
+static int serve(covey_t *vm, int members)
+{
+    int32_t result[2] = {0, 1};
+    if (take_part(vm, members) == 0) {
+        result[0] = checked;
+        result[1] = failed;
+    }
+    return covey_send_array(vm, covey_parent(vm), TAG_RESULT, COVEY_INT32, result, 2);
+}
+
+int main(int argc, char **argv)
+{
+    covey_t *vm;
+    int member = argc == 3 && strcmp(argv[1], "member") == 0;
+    int members = argc > 1 ? atoi(argv[argc - 1]) : 0;
+    if (members < 3 || members > MEMBERS_MAX || covey_join(&vm, NULL) < 0) {
+        printf("not ok exchange: %s\n", covey_error_text());
+        return 2;
+    }
+    int status = member ? serve(vm, members) : lead(vm, argv[0], members);
+    covey_leave(&vm);
+    if (status != 0)
+        printf("not ok ended: %s\n", covey_error_text());
+    return status != 0;
+}
