@@ -28,7 +28,9 @@ int collective_check(const covey_team_t *team, const char *name, int root, const
 int vector_check(const covey_team_t *team, const char *name, int root, const struct vector *v)
 {
     size_t most = v->each, end = 0;
-    for (int i = 0; team != NULL && v->counts != NULL && i < team->size; i++) {
+    if (v->uneven && v->counts == NULL)
+        return error_set(COVEY_EINVAL, "%s: NULL", name);
+    for (int i = 0; team != NULL && v->uneven && i < team->size; i++) {
         most = v->counts[i] > most ? v->counts[i] : most;
         end += v->counts[i];
     }
@@ -36,6 +38,20 @@ int vector_check(const covey_team_t *team, const char *name, int root, const str
     const struct array all = {v->type, v->base, end};
     int error = collective_check(team, name, root, &a);
     return error != COVEY_OK ? error : collective_check(team, name, root, &all);
+}
+
+bool vector_place(struct collective *c, struct vector *v)
+{
+    size_t start = 0;
+    if (!v->uneven || v->starts != NULL)
+        return true;
+    size_t *starts = collective_memory(c, (size_t)c->team->size * sizeof *starts);
+    for (int i = 0; starts != NULL && i < c->team->size; i++) {
+        starts[i] = start;
+        start += v->counts[i];
+    }
+    v->starts = starts;
+    return starts != NULL;
 }
 
 int collective_create(struct covey_team *team, const char *name, struct collective **c)
@@ -277,17 +293,15 @@ int collective_copy(struct collective *c, void *to, const void *from, size_t byt
     return step_add(c, &step);
 }
 
-/* NOLINTNEXTLINE(readability-function-size): an operation and its operands */
-int collective_reduce(struct collective *c, int op, int type, const void *left, const void *right,
-                      void *result, size_t count)
+int collective_reduce(struct collective *c, int op, int type, const struct operands *on)
 {
     const struct step step = {.kind = STEP_REDUCE,
                               .op = op,
                               .type = type,
-                              .left = left,
-                              .right = right,
-                              .result = result,
-                              .count = count};
+                              .left = on->left,
+                              .right = on->right,
+                              .result = on->result,
+                              .count = on->count};
     return step_add(c, &step);
 }
 

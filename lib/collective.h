@@ -28,6 +28,7 @@
 #ifndef COVEY_LIB_COLLECTIVE_H
 #define COVEY_LIB_COLLECTIVE_H
 
+#include "lib/collective_choice.h"
 #include "lib/task.h"
 
 #define LANES 16 /* kinds of messages of one collective that must not be taken for each other */
@@ -46,6 +47,8 @@ struct covey_team {
     int64_t timeout_us;
     int broken; /* 0, or the error with which its collectives end */
     char broken_text[160];
+    uint8_t forced[OPERATIONS]; /* enum algorithm, or 0: by the table */
+    struct choice_table *choices;
     bool casts;                 /* one frame reaches members of several hosts */
     struct collective *running; /* in the order of their calls */
     int hosts;                  /* how many its members are on */
@@ -67,11 +70,17 @@ static inline struct circle circle_all(const struct covey_team *team)
     return (struct circle){.rank = team->rank, .size = team->size};
 }
 
-/* The rank in the team of the one at `place` of the circle, which goes round. */
-static inline int circle_rank(const struct circle *on, int place)
+/* A place that went round: into 0 .. size-1. */
+static inline int circle_place(const struct circle *on, int place)
 {
     int at = place % on->size;
-    at = at < 0 ? at + on->size : at;
+    return at < 0 ? at + on->size : at;
+}
+
+/* The rank in the team of the one at such a place. */
+static inline int circle_rank(const struct circle *on, int place)
+{
+    int at = circle_place(on, place);
     return on->ranks == NULL ? at : on->ranks[at];
 }
 
@@ -82,12 +91,13 @@ struct array {
     size_t count;
 };
 
-/* Blocks of the program's, one for each member: equal ones (counts NULL), or counts[i] elements at
- * starts[i] elements, or one after another (starts NULL). */
+/* Blocks of the program's, one for each member: equal ones of `each` elements, or counts[i] of them
+ * at starts[i] elements; starts NULL: one after another, until vector_place(). */
 struct vector {
     int type;
     void *base;
     size_t each;
+    bool uneven;
     const size_t *counts, *starts;
 };
 
@@ -96,23 +106,31 @@ static inline size_t vector_count(const struct vector *v, int rank)
     return v->counts == NULL ? v->each : v->counts[rank];
 }
 
-/* In elements; of blocks one after another in time proportional to the rank. */
 static inline size_t vector_start(const struct vector *v, int rank)
 {
-    size_t start = 0;
-    if (v->counts == NULL)
-        return v->each * (size_t)rank;
-    if (v->starts != NULL)
-        return v->starts[rank];
-    for (int i = 0; i < rank; i++)
-        start += v->counts[i];
-    return start;
+    return v->starts == NULL ? v->each * (size_t)rank : v->starts[rank];
+}
+
+/* Elements of the blocks from `first` to before `end`, of `size` there are. */
+static inline size_t vector_range(const struct vector *v, int first, int end, int size)
+{
+    size_t sum = 0;
+    for (int i = first; i < end && i < size; i++)
+        sum += vector_count(v, i);
+    return sum;
 }
 
 static inline uint8_t *vector_block(const struct vector *v, int rank)
 {
     return (uint8_t *)v->base + vector_start(v, rank) * covey_type_size(v->type);
 }
+
+/* What an operation is applied to: result[i] = left[i] op right[i]. */
+struct operands {
+    const void *left, *right;
+    void *result;
+    size_t count;
+};
 
 struct collective;
 typedef int collective_fn(struct collective *c, void *arg); /* 0 or an error it has set */
@@ -121,6 +139,8 @@ typedef int collective_fn(struct collective *c, void *arg); /* 0 or an error it 
 int collective_check(const covey_team_t *team, const char *name, int root, const struct array *a);
 
 int vector_check(const covey_team_t *team, const char *name, int root, const struct vector *v);
+/* Gives uneven blocks one after another their starts; false: no memory. */
+bool vector_place(struct collective *c, struct vector *v);
 
 /* A collective call of the team: takes the next number, so arguments are checked before. Sets *c,
  * or fails (no memory, the team is broken) and leaves it. `name` ("bcast") stays the caller's and
@@ -164,9 +184,8 @@ int collective_cast(struct collective *c, const int *ranks, int n, int type, con
 /* Copies bytes; nothing to do when both are one place. */
 int collective_copy(struct collective *c, void *to, const void *from, size_t bytes);
 
-/* result[i] = left[i] op right[i]; result may be one of the two. */
-int collective_reduce(struct collective *c, int op, int type, const void *left, const void *right,
-                      void *result, size_t count);
+/* result[i] = left[i] op right[i]; result may be one of the two, which are taken as they stand. */
+int collective_reduce(struct collective *c, int op, int type, const struct operands *on);
 
 /* Calls fn(c, arg), which may add steps. They wait for it, and no longer for a fence before it. */
 int collective_call(struct collective *c, collective_fn *fn, void *arg);
@@ -216,12 +235,14 @@ void team_leave_all(struct covey *vm);
 /* ---- operations: op.c --------------------------------------------------------------------------
  */
 
-/* Whether op can be applied to `count` elements of the type; an error that is set otherwise. */
-int op_check(struct covey *vm, int op, int type, size_t count);
+/* Whether op can be applied to `count` elements of the type; otherwise an error that is set, in the
+ * name of a call. */
+int op_check(struct covey *vm, const char *name, int op, int type, size_t count);
 bool op_commutes(struct covey *vm, int op);
 size_t op_grain(struct covey *vm, int op); /* elements that belong together */
-int op_apply(struct covey *vm, int op, int type, const void *left, const void *right, void *result,
-             size_t count);
+
+/* Without the lock held for one of the program's own. */
+void op_apply(struct covey *vm, int op, int type, const struct operands *on);
 void op_free_all(struct covey *vm);
 
 #endif

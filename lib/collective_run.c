@@ -171,7 +171,9 @@ static int compute(struct collective *c, const struct step *s)
             memmove(s->result, s->left, s->count);
         return COVEY_OK;
     case STEP_REDUCE:
-        return op_apply(c->team->vm, s->op, s->type, s->left, s->right, s->result, s->count);
+        op_apply(c->team->vm, s->op, s->type,
+                 &(struct operands){s->left, s->right, s->result, s->count});
+        return COVEY_OK;
     case STEP_CALL:
         return s->fn(c, s->result);
     default:

@@ -588,10 +588,90 @@ int covey_bcast(covey_team_t *team, int root, int type, void *base, size_t count
 int covey_ibcast(covey_team_t *team, int root, int type, void *base, size_t count,
                  covey_req_t **req);
 
-/* `count` elements of each member to all: those of rank i at recv + i * count elements. */
+/* `count` elements for each member from the root, of those for rank i at send + i * count elements;
+ * and in scatterv counts[i] of them at send + starts[i] elements (starts NULL: one after another).
+ * send, counts and starts matter at the root alone. */
+int covey_scatter(covey_team_t *team, int root, int type, const void *send, void *recv,
+                  size_t count);
+int covey_iscatter(covey_team_t *team, int root, int type, const void *send, void *recv,
+                   size_t count, covey_req_t **req);
+int covey_scatterv(covey_team_t *team, int root, int type, const void *send, const size_t *counts,
+                   const size_t *starts, void *recv, size_t count);
+int covey_iscatterv(covey_team_t *team, int root, int type, const void *send, const size_t *counts,
+                    const size_t *starts, void *recv, size_t count, covey_req_t **req);
+
+/* The other way: blocks of all members to the root. recv, counts and starts matter there alone. */
+int covey_gather(covey_team_t *team, int root, int type, const void *send, void *recv,
+                 size_t count);
+int covey_igather(covey_team_t *team, int root, int type, const void *send, void *recv,
+                  size_t count, covey_req_t **req);
+int covey_gatherv(covey_team_t *team, int root, int type, const void *send, size_t count,
+                  void *recv, const size_t *counts, const size_t *starts);
+int covey_igatherv(covey_team_t *team, int root, int type, const void *send, size_t count,
+                   void *recv, const size_t *counts, const size_t *starts, covey_req_t **req);
+
+/* Blocks of all members to all: those of rank i at recv + i * count elements, and in allgatherv
+ * counts[i] of them at recv + starts[i] elements; counts are the same at all. */
 int covey_allgather(covey_team_t *team, int type, const void *send, void *recv, size_t count);
 int covey_iallgather(covey_team_t *team, int type, const void *send, void *recv, size_t count,
                      covey_req_t **req);
+int covey_allgatherv(covey_team_t *team, int type, const void *send, void *recv,
+                     const size_t *counts, const size_t *starts);
+int covey_iallgatherv(covey_team_t *team, int type, const void *send, void *recv,
+                      const size_t *counts, const size_t *starts, covey_req_t **req);
+
+/* A block of each member for each: send holds those for rank i at i * count elements, recv gets
+ * those of rank i there. In alltoallv each pair has a count of its own: what one sends is what the
+ * other receives; starts as above. */
+int covey_alltoall(covey_team_t *team, int type, const void *send, void *recv, size_t count);
+int covey_ialltoall(covey_team_t *team, int type, const void *send, void *recv, size_t count,
+                    covey_req_t **req);
+int covey_alltoallv(covey_team_t *team, int type, const void *send, const size_t *send_counts,
+                    const size_t *send_starts, void *recv, const size_t *recv_counts,
+                    const size_t *recv_starts);
+int covey_ialltoallv(covey_team_t *team, int type, const void *send, const size_t *send_counts,
+                     const size_t *send_starts, void *recv, const size_t *recv_counts,
+                     const size_t *recv_starts, covey_req_t **req);
+
+/* recv[i] = send[i] of rank 0 op that of rank 1 op ...: at the root (recv matters there alone), or
+ * at all. How it is bracketed depends on the number of members and of elements; all members of an
+ * allreduce have the same bits. */
+int covey_reduce(covey_team_t *team, int root, int op, int type, const void *send, void *recv,
+                 size_t count);
+int covey_ireduce(covey_team_t *team, int root, int op, int type, const void *send, void *recv,
+                  size_t count, covey_req_t **req);
+int covey_allreduce(covey_team_t *team, int op, int type, const void *send, void *recv,
+                    size_t count);
+int covey_iallreduce(covey_team_t *team, int op, int type, const void *send, void *recv,
+                     size_t count, covey_req_t **req);
+
+/* Blocks of the result of a reduction, counts[i] elements to rank i; the same counts at all. */
+int covey_reduce_scatter(covey_team_t *team, int op, int type, const void *send, void *recv,
+                         const size_t *counts);
+int covey_ireduce_scatter(covey_team_t *team, int op, int type, const void *send, void *recv,
+                          const size_t *counts, covey_req_t **req);
+
+/* To each member the result of those up to its rank (scan), or of those before it (exscan; recv of
+ * rank 0 is left as it is). */
+int covey_scan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count);
+int covey_iscan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count,
+                covey_req_t **req);
+int covey_exscan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count);
+int covey_iexscan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count,
+                  covey_req_t **req);
+
+/* Which algorithm a call takes is decided by a table, from the operation ("bcast"), the number of
+ * members and the size; see covey_collectives(5). All members have the table of rank 0. */
+
+/* The index-th algorithm of an operation, NULL behind the last. */
+const char *covey_algorithm(const char *operation, int index);
+
+/* The one that a call of so many bytes takes on this team; NULL: no such operation. */
+const char *covey_team_algorithm(const covey_team_t *team, const char *operation, uint64_t bytes);
+
+/* From now on calls of that operation take that algorithm, NULL: again the one of the table. Not
+ * collective, but all members do the same. Errors: EINVAL (no such operation or algorithm). */
+int covey_team_force(covey_team_t *team, const char *operation, const char *algorithm);
 
 /* ---- Services of the whole VM ------------------------------------------------------------ */
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define HELLO_WORDS 3
-#define REPLY_WORDS 2
+#define REPLY_WORDS (HELLO_WORDS + 2 * CHOICE_ROWS_MAX)
 #define TEAM_MAX (1 << 20) /* members */
 
 /* What a member says, and what the first one answers. */
@@ -150,6 +150,7 @@ static void team_destroy(struct covey_team *team)
         team->exchanges_free(team->exchanges);
     free(team->tids);
     free(team->host_lead);
+    free(team->choices);
     free(team);
 }
 
@@ -176,7 +177,8 @@ static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, in
     team->abort_tag = LANE_ABORT;
     team->tids = calloc((size_t)size, sizeof *team->tids);
     team->host_lead = calloc((size_t)size, sizeof *team->host_lead);
-    if (team->tids == NULL || team->host_lead == NULL) {
+    team->choices = calloc(1, sizeof *team->choices);
+    if (team->tids == NULL || team->host_lead == NULL || team->choices == NULL) {
         team_destroy(team);
         return NULL;
     }
@@ -256,8 +258,14 @@ static int compare_hellos(struct collective *c, void *arg)
                              (unsigned)team->tids[i]);
         h[0].context = h[i].context > h[0].context ? h[i].context : h[0].context;
     }
+    uint64_t *reply = collective_memory(c, REPLY_WORDS * sizeof *reply);
+    if (reply == NULL)
+        return COVEY_OK;
+    memcpy(reply, &h[0], sizeof h[0]);
+    choice_encode(team->choices, reply + HELLO_WORDS);
+    size_t words = HELLO_WORDS + 2 * (size_t)team->choices->count;
     for (int i = 1; i < team->size; i++)
-        collective_send(c, i, COVEY_UINT64, &h[0], HELLO_WORDS);
+        collective_send(c, i, COVEY_UINT64, reply, words);
     return COVEY_OK;
 }
 
@@ -266,6 +274,9 @@ static void agree_first(struct collective *c, struct covey_team *team, struct he
     struct hello *h = collective_memory(c, (size_t)team->size * sizeof *h);
     if (h == NULL)
         return;
+    int error = choice_load(team->choices);
+    if (error != COVEY_OK)
+        collective_refuse(c, error, covey_error_text());
     h[0] = *own;
     for (int i = 1; i < team->size; i++)
         collective_receive(c, i, COVEY_UINT64, &h[i], HELLO_WORDS);
@@ -275,11 +286,34 @@ static void agree_first(struct collective *c, struct covey_team *team, struct he
     collective_copy(c, own, h, sizeof *own);
 }
 
+/* The answer: context and table of the first member. */
+struct reply {
+    struct hello *own;
+    size_t got;
+    uint64_t words[REPLY_WORDS];
+};
+
+static int take_reply(struct collective *c, void *arg)
+{
+    struct reply *r = arg;
+    if (r->got < HELLO_WORDS ||
+        !choice_decode(collective_team(c)->choices, r->words + HELLO_WORDS, r->got - HELLO_WORDS))
+        return error_set(COVEY_EPROTO, "the first member's answer makes no sense");
+    r->own->context = r->words[2];
+    return COVEY_OK;
+}
+
 static void agree_other(struct collective *c, struct hello *own)
 {
+    struct reply *r = collective_memory(c, sizeof *r);
+    if (r == NULL)
+        return;
+    r->own = own;
     collective_send(c, 0, COVEY_UINT64, own, HELLO_WORDS);
     collective_fence(c);
-    collective_receive(c, 0, COVEY_UINT64, own, HELLO_WORDS);
+    collective_receive_any(c, 0, 0, COVEY_UINT64, r->words, REPLY_WORDS, NULL, &r->got);
+    collective_fence(c);
+    collective_call(c, take_reply, r);
 }
 
 /* All agree on h->context. */
@@ -356,10 +390,11 @@ int covey_team_create(covey_t *vm, const covey_tid_t *tids, int size, int64_t ti
         error = assemble(made, timeout_us);
         assembly_end(vm);
     }
-    if (error == COVEY_OK)
+    if (error == COVEY_OK) {
         *team = made;
-    else
-        team_destroy(made);
+        return error;
+    }
+    team_destroy(made);
     return error;
 }
 

@@ -1,0 +1,24 @@
+/*
+ * alltoall.h - a block of every member for every member: what the calls are given, and the
+ * algorithms without a schedule (collective_alltoall.c).
+ */
+#ifndef COVEY_LIB_ALLTOALL_H
+#define COVEY_LIB_ALLTOALL_H
+
+#include "lib/collective.h"
+
+/* Equal blocks of both (alltoall), or uneven ones of both (alltoallv), of one type. */
+struct alltoall {
+    struct vector send, recv;
+};
+
+int alltoall_check(const covey_team_t *team, const char *name, const struct alltoall *a);
+/* Before any algorithm: where blocks are, and those that are sent out of the way of those that
+ * come. False: no memory. */
+bool alltoall_begin(struct collective *c, struct alltoall *a);
+
+void alltoall_linear(struct collective *c, const struct alltoall *a);
+void alltoall_pairwise(struct collective *c, const struct alltoall *a);
+void alltoall_bruck(struct collective *c, const struct alltoall *a); /* equal blocks */
+
+#endif

@@ -1,0 +1,167 @@
+/*
+ * collective_alltoall.c - a block of every member for every member, without a schedule.
+ *
+ *   bruck     log2(n) rounds of n/2 blocks each, which travel in company: small equal ones
+ *   linear    to all at once, the next one first, a window of them at a time
+ *   pairwise  n-1 rounds, in each of which everybody sends to one and receives from one
+ */
+#include "lib/alltoall.h"
+
+#define WINDOW 8 /* messages under way each way */
+
+/* ---- blocks with each --------------------------------------------------------------------------
+ */
+
+/* Within a host nothing travels: the own block. */
+static void own_block(struct collective *c, const struct alltoall *a)
+{
+    int rank = collective_team(c)->rank;
+    collective_copy(c, vector_block(&a->recv, rank), vector_block(&a->send, rank),
+                    vector_count(&a->send, rank) * covey_type_size(a->send.type));
+}
+
+static int send_block(struct collective *c, const struct alltoall *a, int to)
+{
+    size_t count = vector_count(&a->send, to);
+    return count == 0 ? -1
+                      : collective_send(c, to, a->send.type, vector_block(&a->send, to), count);
+}
+
+static int receive_block(struct collective *c, const struct alltoall *a, int from)
+{
+    size_t count = vector_count(&a->recv, from);
+    return count == 0
+               ? -1
+               : collective_receive(c, from, a->recv.type, vector_block(&a->recv, from), count);
+}
+
+void alltoall_linear(struct collective *c, const struct alltoall *a)
+{
+    const struct covey_team *team = collective_team(c);
+    int sends[WINDOW], receives[WINDOW];
+    for (int i = 0; i < WINDOW; i++)
+        sends[i] = receives[i] = -1;
+    for (int i = 1; i < team->size; i++) {
+        int received = receive_block(c, a, (team->rank - i + team->size) % team->size);
+        int sent = send_block(c, a, (team->rank + i) % team->size);
+        collective_after(c, received, receives[i % WINDOW]);
+        collective_after(c, sent, sends[i % WINDOW]);
+        receives[i % WINDOW] = received >= 0 ? received : receives[i % WINDOW];
+        sends[i % WINDOW] = sent >= 0 ? sent : sends[i % WINDOW];
+    }
+    own_block(c, a);
+}
+
+void alltoall_pairwise(struct collective *c, const struct alltoall *a)
+{
+    const struct covey_team *team = collective_team(c);
+    own_block(c, a);
+    for (int i = 1; i < team->size; i++) {
+        receive_block(c, a, (team->rank - i + team->size) % team->size);
+        send_block(c, a, (team->rank + i) % team->size);
+        collective_fence(c);
+    }
+}
+
+/* ---- blocks in company -------------------------------------------------------------------------
+ */
+
+/* What the blocks of a round are packed into and unpacked from. */
+struct company {
+    uint8_t *blocks, *out, *in;
+    size_t block;
+};
+
+/* The blocks whose number has that bit: into the packed array or out of the one that came. */
+static size_t pack(struct collective *c, const struct company *k, int bit, bool out)
+{
+    size_t n = 0;
+    for (int i = bit; i < collective_team(c)->size; i++) {
+        if ((i & bit) == 0)
+            continue;
+        uint8_t *block = k->blocks + (size_t)i * k->block;
+        if (out)
+            collective_copy(c, k->out + n * k->block, block, k->block);
+        else
+            collective_copy(c, block, k->in + n * k->block, k->block);
+        n++;
+    }
+    collective_fence(c);
+    return n;
+}
+
+/* Bruck and others: block i travels i further on, by the bits of i. */
+static void rounds(struct collective *c, const struct alltoall *a, const struct company *k)
+{
+    const struct covey_team *team = collective_team(c);
+    for (int bit = 1; bit < team->size; bit *= 2) {
+        size_t count = pack(c, k, bit, true) * a->send.each;
+        collective_send(c, (team->rank + bit) % team->size, a->send.type, k->out, count);
+        collective_receive(c, (team->rank - bit + team->size) % team->size, a->send.type, k->in,
+                           count);
+        collective_fence(c);
+        pack(c, k, bit, false);
+    }
+}
+
+void alltoall_bruck(struct collective *c, const struct alltoall *a)
+{
+    const struct covey_team *team = collective_team(c);
+    size_t block = a->send.each * covey_type_size(a->send.type), n = (size_t)team->size;
+    uint8_t *memory = collective_memory(c, 2 * n * block);
+    if (memory == NULL)
+        return;
+    const struct company k = {memory, memory + n * block, memory + n * block + n / 2 * block,
+                              block};
+    for (int i = 0; i < team->size; i++)
+        collective_copy(c, k.blocks + (size_t)i * block,
+                        vector_block(&a->send, (team->rank + i) % team->size), block);
+    collective_fence(c);
+    rounds(c, a, &k);
+    for (int i = 0; i < team->size; i++)
+        collective_copy(c, vector_block(&a->recv, (team->rank - i + team->size) % team->size),
+                        k.blocks + (size_t)i * block, block);
+}
+
+/* ---- in place ----------------------------------------------------------------------------------
+ */
+
+/* What is sent is where it will be received: it is copied away first. */
+static bool copy_away(struct collective *c, struct alltoall *a)
+{
+    const struct covey_team *team = collective_team(c);
+    size_t width = covey_type_size(a->send.type), at = 0;
+    size_t count = vector_range(&a->send, 0, team->size, team->size);
+    size_t *starts = collective_memory(c, (size_t)team->size * sizeof *starts);
+    uint8_t *copy = collective_memory(c, count * width);
+    if (a->send.base != a->recv.base)
+        return true;
+    for (int i = 0; starts != NULL && copy != NULL && i < team->size; i++) {
+        starts[i] = at;
+        collective_copy(c, copy + at * width, vector_block(&a->send, i),
+                        vector_count(&a->send, i) * width);
+        at += vector_count(&a->send, i);
+    }
+    a->send.base = copy;
+    a->send.starts = starts;
+    collective_fence(c);
+    return starts != NULL && copy != NULL;
+}
+
+bool alltoall_begin(struct collective *c, struct alltoall *a)
+{
+    return vector_place(c, &a->send) && vector_place(c, &a->recv) && copy_away(c, a);
+}
+
+int alltoall_check(const covey_team_t *team, const char *name, const struct alltoall *a)
+{
+    int error = vector_check(team, name, 0, &a->send);
+    if (error == COVEY_OK)
+        error = vector_check(team, name, 0, &a->recv);
+    if (error == COVEY_OK &&
+        vector_count(&a->send, team->rank) != vector_count(&a->recv, team->rank))
+        error =
+            error_set(COVEY_EINVAL, "%s: the own block is of %zu elements to send, %zu to receive",
+                      name, vector_count(&a->send, team->rank), vector_count(&a->recv, team->rank));
+    return error;
+}

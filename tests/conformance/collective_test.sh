@@ -1,0 +1,49 @@
+#!/bin/bash
+# timeout: 240
+# Collective calls on virtual hosts of this machine, over each route: against a computation in one
+# place, several at once, with a death in the middle, and what is refused. SOAK=1: more of all.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=${BUILD:-$PWD/build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+export COVEY_VM=collective-$$ PATH=$BUILD:$PATH
+unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES
+runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-collective.XXXXXX")
+export XDG_RUNTIME_DIR=$runtime XDG_CONFIG_HOME=$runtime
+trap 'covey halt >/dev/null 2>&1; rm -rf "$runtime"' EXIT
+trap 'exit 130' INT TERM
+
+# Every line that the program prints is a test.
+run() { # arguments
+    local line
+    while read -r line; do
+        case $line in
+        "ok "*) ok "$*: ${line#ok }" ;;
+        "not ok "*) bad "$*: ${line#not ok }" ;;
+        *) echo "$line" ;;
+        esac
+    done < <(covey run -n 1 --host h0 "$BUILD/tests/conformance/collective" "$@" 2>&1 || echo "not ok ended with $?")
+}
+
+covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"
+if [ "${SOAK:-0}" = 1 ]; then
+    for seed in 1 2 3 4 5; do
+        for route in auto udp tcp; do
+            run --seed $seed --rounds 300 --route $route random 1 2 3 4 5 6 7 8 9 16 17
+            run --seed $seed --rounds 100 --route $route flight 1 2 3 5 8 9 17
+            run --seed $seed --route $route death 9 8 7 6 5 4 3 2
+        done
+        run --seed $seed --rounds 300 --route shm --host h0 random 1 2 3 4 5 6 7 8 9 16 17
+    done
+else
+    run --rounds 25 random 1 2 3 4 5 6 7 8 9
+    run --rounds 8 random 16 17
+    run --rounds 15 --route udp random 3 5
+    run --rounds 15 --route tcp random 4 7
+    run --rounds 25 --route shm --host h0 random 3 5 6
+    run --rounds 6 flight 1 2 5
+    run death 5 4 3 2
+fi
+run --rounds 5 refuse 1 2 3 5
+finish
