@@ -5,7 +5,7 @@
  *
  * This daemon's copy is only as good as its vote: it follows the log while this host votes, and is
  * replaced by a snapshot when it votes again. Questions are answered by the leader, from what it
- * applied.
+ * applied, when a majority has confirmed since that it leads (raft_read.c): until then they wait.
  *
  * Each command is confirmed to its daemon: by an event for that daemon that came of it, which says
  * how far its commands were applied, or else by APPLIED.
@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/ending.h"
 #include "daemon/reply.h"
@@ -30,13 +31,25 @@ _Static_assert(2 * STATE_BYTES_MAX <= SAVE_MAX,
                "a full one fits, with what is added between looks");
 #define SESSION_BITS 16 /* of its number count the sessions of one life of a daemon */
 
+#define ASKED_MAX 4096
+
+/* A question that waits; its body lies behind it. */
+struct asked {
+    struct asked *next;
+    uint64_t number; /* as node_read() gave it */
+    struct question question;
+    uint8_t body[];
+};
+
 struct agreement {
     struct daemon *daemon;
-    struct state *state; /* NULL: this host never was a voter */
-    bool leads;          /* and took over what was left undone */
-    bool gone_due;       /* the end of a host could not be proposed */
-    bool full;           /* and it was logged that the state is */
-    uint32_t told;       /* the host that an event was sent to last */
+    struct state *state;              /* NULL: this host never was a voter */
+    bool leads;                       /* and took over what was left undone */
+    bool gone_due;                    /* the end of a host could not be proposed */
+    bool full;                        /* and it was logged that the state is */
+    uint32_t told;                    /* the host that an event was sent to last */
+    struct asked *asked, **asked_end; /* in the order of their numbers */
+    unsigned asked_count;
 };
 
 /* Whether this host leads, and has the state: not when its memory was exhausted. */
@@ -51,13 +64,32 @@ int agreement_create(struct daemon *d)
     if (d->agreement == NULL)
         return -ENOMEM;
     d->agreement->daemon = d;
+    d->agreement->asked_end = &d->agreement->asked;
     return 0;
+}
+
+static void asked_drop(struct agreement *a)
+{
+    struct asked *first = a->asked;
+    a->asked = first->next;
+    if (a->asked == NULL)
+        a->asked_end = &a->asked;
+    a->asked_count--;
+    free(first);
+}
+
+static void asked_drop_all(struct agreement *a)
+{
+    while (a->asked != NULL)
+        asked_drop(a);
 }
 
 void agreement_destroy(struct agreement *a)
 {
-    if (a != NULL)
-        state_destroy(a->state);
+    if (a == NULL)
+        return;
+    asked_drop_all(a);
+    state_destroy(a->state);
     free(a);
 }
 
@@ -156,6 +188,7 @@ static uint64_t numbers_base(uint64_t generation)
 void agreement_reset(struct daemon *d)
 {
     struct agreement *a = d->agreement;
+    asked_drop_all(a); /* their numbers count anew */
     state_destroy(a->state);
     a->leads = false;
     a->state = state_create(on_event, a);
@@ -279,12 +312,10 @@ static uint8_t *answer(const struct agreement *a, const struct question *q, int3
     return NULL;
 }
 
-void agreement_ask(struct daemon *d, struct question *q)
+static void tell_answer(struct daemon *d, const struct question *q)
 {
     int32_t status = STATE_OK;
     size_t size = 0;
-    if (!serves(d->agreement))
-        return; /* the task asks again */
     uint8_t *bytes = answer(d->agreement, q, &status, &size);
     struct reply reply;
     if (bytes == NULL || status < 0) {
@@ -298,6 +329,44 @@ void agreement_ask(struct daemon *d, struct question *q)
     reply_add(&reply, &c);
     reply_send(&reply, 0);
     free(bytes);
+}
+
+static bool asked_add(struct agreement *a, const struct question *q, uint64_t number)
+{
+    size_t size = cursor_left(&q->body);
+    struct asked *asked = a->asked_count < ASKED_MAX ? malloc(sizeof *asked + size) : NULL;
+    if (asked == NULL)
+        return false;
+    *asked = (struct asked){.number = number, .question = *q};
+    memcpy(asked->body, q->body.at, size);
+    asked->question.body = cursor_reader(asked->body, size);
+    *a->asked_end = asked;
+    a->asked_end = &asked->next;
+    a->asked_count++;
+    return true;
+}
+
+void agreement_ask(struct daemon *d, struct question *q)
+{
+    struct agreement *a = d->agreement;
+    uint64_t number = serves(a) ? node_read(d->node, loop_now_us()) : 0;
+    if (number == 0)
+        return;                        /* the task asks again */
+    if (node_read_ok(d->node, number)) /* who votes alone need not ask */
+        tell_answer(d, q);
+    else if (!asked_add(a, q, number))
+        reply_error(d, q->task, q->request, COVEY_ERESOURCE, "too many ask at once");
+}
+
+/* Where this host leads no more the tasks ask again, another one. */
+static void answer_asked(struct agreement *a)
+{
+    if (!serves(a))
+        asked_drop_all(a);
+    while (a->asked != NULL && node_read_ok(a->daemon->node, a->asked->number)) {
+        tell_answer(a->daemon, &a->asked->question);
+        asked_drop(a);
+    }
 }
 
 const char *agreement_on_ask(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -344,4 +413,5 @@ void agreement_settle(struct daemon *d)
     if (leads && !a->leads)
         tell_all_again(a);
     a->leads = leads;
+    answer_asked(a);
 }

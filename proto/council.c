@@ -651,7 +651,18 @@ int64_t council_propose(struct council *c, const uint8_t *bytes, size_t size, ui
     return c->raft ? raft_propose(c->raft, bytes, size, now_us) : -EPERM;
 }
 
+uint64_t council_read(struct council *c, uint64_t now_us)
+{
+    c->now_us = now_us;
+    return c->raft ? raft_read(c->raft, now_us) : 0;
+}
+
 /* ---- readers ---- */
+
+bool council_read_ok(const struct council *c, uint64_t number)
+{
+    return c->raft && raft_read_ok(c->raft, number);
+}
 
 bool council_leads(const struct council *c)
 {

@@ -68,6 +68,10 @@ void council_on_late(struct council *council, uint64_t late_us);
 int64_t council_propose(struct council *council, const uint8_t *bytes, size_t size,
                         uint64_t now_us);
 
+/* As raft_read() and raft_read_ok(). */
+uint64_t council_read(struct council *council, uint64_t now_us);
+bool council_read_ok(const struct council *council, uint64_t number);
+
 /* Does what is due; `leaving`: this host is on its way out of the VM. Returns when to call again,
  * UINT64_MAX for never. */
 uint64_t council_step(struct council *council, bool leaving, uint64_t now_us);

@@ -194,6 +194,10 @@ uint32_t node_vm(const struct node *node); /* the VM's number in datagrams */
 /* What the VM agrees on. Gives a command to the log if this host leads: its index, or as
  * raft_propose(); it is agreed when agreed() says so, and may be lost with the leader. */
 int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint64_t now_us);
+/* Questions about what is agreed, as raft_read() and raft_read_ok(): one may be answered when this
+ * host is sure that nobody else leads. */
+uint64_t node_read(struct node *node, uint64_t now_us);
+bool node_read_ok(const struct node *node, uint64_t number);
 bool node_leads(const struct node *node);
 uint32_t node_leader(const struct node *node); /* 0: none is known now */
 /* The generation of the agreed state: another one has nothing of what was agreed before. */

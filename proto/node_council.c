@@ -82,6 +82,16 @@ int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint6
     return node->council ? council_propose(node->council, bytes, size, now_us) : -EPERM;
 }
 
+uint64_t node_read(struct node *node, uint64_t now_us)
+{
+    return node->council ? council_read(node->council, now_us) : 0;
+}
+
+bool node_read_ok(const struct node *node, uint64_t number)
+{
+    return node->council && council_read_ok(node->council, number);
+}
+
 bool node_leads(const struct node *node)
 {
     return node->council && council_leads(node->council);

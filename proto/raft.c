@@ -14,6 +14,7 @@
  *   raft_snapshot.c     taking, sending and loading the owner's state; bounds the log
  *   raft_membership.c   the configuration in the log, learners, replacement of voters
  *   raft_transfer.c     handing leadership over
+ *   raft_read.c         answering questions without the log
  * This file owns the engine, dispatches messages, applies what is committed, and is the one place
  * where a role ends (raft_become_follower()).
  *
@@ -31,9 +32,6 @@
  * Invariants: base <= snapshot.index <= applied <= commit <= last (the log may still hold entries
  * that the snapshot covers); the configuration is the latest one in the log, committed or not
  * (4.1); peers are its other members, and for a while those that it removed last.
- *
- * What it does not do: reads without the log (6.4). A read that must not be stale is a command like
- * any other, which costs one round and needs no clock.
  */
 #include "proto/raft.h"
 
@@ -207,6 +205,8 @@ static message_handler *handler_of(uint8_t kind)
         [RAFT_SNAPSHOT] = raft_on_snapshot,
         [RAFT_SNAPSHOT_REPLY] = raft_on_snapshot_reply,
         [RAFT_TIMEOUT_NOW] = raft_on_timeout_now,
+        [RAFT_READ] = raft_on_read,
+        [RAFT_READ_REPLY] = raft_on_read_reply,
     };
 
     return HANDLERS[kind];
@@ -221,7 +221,7 @@ static void refuse_stale(struct raft *r, const struct raft_message *m)
         reply.kind = RAFT_VOTE_REPLY;
         reply.flags = m->flags & RAFT_PRE;
         reply.asked = m->vote.term;
-    } else if (m->kind != RAFT_APPEND && m->kind != RAFT_SNAPSHOT) {
+    } else if (m->kind != RAFT_APPEND && m->kind != RAFT_SNAPSHOT && m->kind != RAFT_READ) {
         return;
     }
     raft_send(r, &reply);
@@ -309,8 +309,10 @@ uint64_t raft_step(struct raft *r, uint64_t now_us)
     raft_step_replication(r);
     apply_committed(r);
     raft_take_snapshot(r);
+    raft_step_read(r);
     tell_leader(r);
-    return earlier(raft_election_deadline(r), raft_replication_deadline(r));
+    return earlier(earlier(raft_election_deadline(r), raft_replication_deadline(r)),
+                   raft_read_deadline(r));
 }
 
 static void shift(uint64_t *time_us, uint64_t late_us)

@@ -86,6 +86,13 @@ void raft_on_message(struct raft *raft, const uint8_t *bytes, size_t size, uint6
  * leadership over; -EMSGSIZE; -ENOBUFS: too many are not committed yet; -ENOMEM. */
 int64_t raft_propose(struct raft *raft, const uint8_t *bytes, size_t size, uint64_t now_us);
 
+/* A question is to be answered from what was applied here: its number, to be given to
+ * raft_read_ok() from time to time; 0: does not lead. Steps are needed in between. */
+uint64_t raft_read(struct raft *raft, uint64_t now_us);
+/* Whether the question may be answered now: this engine leads, and since it was asked a majority
+ * has said so. */
+bool raft_read_ok(const struct raft *raft, uint64_t number);
+
 /* Whom the leader works to have as voters, one change at a time; others are removed. The leader
  * never removes itself: if it is not wanted it hands over first. -EINVAL: none, or too many. The
  * wish is forgotten when leadership is lost. */

@@ -33,6 +33,7 @@ void raft_begin_replication(struct raft *r, struct raft_peer *peer)
     peer->caught_up = false;
     peer->chunk_index = 0;
     peer->round_end = 0;
+    peer->read_round = 0;
     peer->sent_us = peer->pause_us = 0;
     peer->heard_us = peer->progress_us = r->now_us;
 }

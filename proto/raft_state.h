@@ -30,6 +30,7 @@ struct raft_peer {
     uint32_t chunk_offset;
     uint64_t round_end, round_us; /* learner: the round ends with that entry, began then */
     bool caught_up;
+    uint64_t read_round; /* the last one that it answered in this term */
 };
 
 /* The owner's state after entry `index`, and the configuration then. */
@@ -75,6 +76,7 @@ struct raft {
     struct raft_id wanted[RAFT_VOTERS_MAX];
     size_t wanted_count;
     struct raft_transfer transfer;
+    uint64_t read_round, read_due_us; /* the last question; when it is sent, or sent again */
     /* what the owner was told */
     bool told_has;
     struct raft_id told;
@@ -134,6 +136,12 @@ void raft_restore_configuration(struct raft *r);
 void raft_adopt(struct raft *r, const struct raft_configuration *conf, uint64_t index);
 void raft_step_membership(struct raft *r);
 void raft_watch_learner(struct raft *r, struct raft_peer *peer);
+
+/* ---- raft_read.c ---- */
+void raft_on_read(struct raft *r, const struct raft_message *m);
+void raft_on_read_reply(struct raft *r, const struct raft_message *m);
+void raft_step_read(struct raft *r);
+uint64_t raft_read_deadline(const struct raft *r);
 
 /* ---- raft_transfer.c ---- */
 void raft_step_transfer(struct raft *r);

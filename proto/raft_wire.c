@@ -210,6 +210,17 @@ static void get_timeout_now(struct cursor *c, struct raft_message *m)
     (void)m;
 }
 
+static void put_round(struct cursor *c, const struct raft_message *m)
+{
+    cursor_put_u64(c, m->round);
+}
+
+static void get_round(struct cursor *c, struct raft_message *m)
+{
+    m->round = cursor_get_u64(c);
+    c->bad |= m->term == 0;
+}
+
 /* ---- messages ---- */
 
 struct body {

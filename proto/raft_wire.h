@@ -3,8 +3,9 @@
  *
  *   message       = kind=u8 flags=u8 reserved=u16(0) term=u64 from=id to=id body
  *   id            = host=u32 16u8
- *   body          = vote / vote-reply / append / append-reply / snapshot / snapshot-reply /
- * timeout-now vote          = term=u64 last-index=u64 last-term=u64 ; flags RAFT_PRE, RAFT_TRANSFER
+ *   body          = vote / vote-reply / append / append-reply / snapshot / snapshot-reply
+ *                 / timeout-now / round
+ *   vote          = term=u64 last-index=u64 last-term=u64 ; flags RAFT_PRE, RAFT_TRANSFER
  *   vote-reply    = term=u64                    ; the term that was asked for; RAFT_PRE, RAFT_YES
  *   append        = prev-index=u64 prev-term=u64 commit=u64 count=u32 *entry
  *   entry         = term=u64 kind=u8 size=u32 *u8
@@ -13,6 +14,7 @@
  *   snapshot      = index=u64 last-term=u64 configuration total=u32 offset=u32 size=u32 *u8
  *   snapshot-reply = index=u64 offset=u32       ; how much of that snapshot is there
  *   timeout-now   =                             ; nothing
+ *   round         = number=u64                  ; of questions, which the answer repeats
  *   configuration = count=u8 *(id voter=u8)     ; no id twice, at most RAFT_MEMBERS_MAX
  *
  * The term of the head is always the sender's own. No term or index exceeds RAFT_NUMBER_MAX, so
@@ -33,7 +35,9 @@
     X(4, APPEND_REPLY, append_reply)                                                               \
     X(5, SNAPSHOT, snapshot)                                                                       \
     X(6, SNAPSHOT_REPLY, snapshot_reply)                                                           \
-    X(7, TIMEOUT_NOW, timeout_now)
+    X(7, TIMEOUT_NOW, timeout_now)                                                                 \
+    X(8, READ, round)                                                                              \
+    X(9, READ_REPLY, round)
 
 enum raft_kind {
 #define RAFT_ENUM(number, name, body) RAFT_##name = number,
@@ -72,6 +76,7 @@ struct raft_message {
         uint64_t asked; /* VOTE_REPLY */
         struct raft_append append;
         uint64_t index; /* APPEND_REPLY */
+        uint64_t round; /* READ, READ_REPLY */
         struct raft_chunk chunk;
         struct {
             uint64_t index;

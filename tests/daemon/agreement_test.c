@@ -18,6 +18,7 @@ static struct {
     bool fails; /* all allocations */
     bool leads;
     unsigned endings, proposed, replies;
+    uint64_t asked, confirmed;
 } world;
 
 static bool memory_fails(size_t size)
@@ -63,6 +64,18 @@ int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint6
 {
     (void)node, (void)bytes, (void)size, (void)now_us;
     return ++world.proposed;
+}
+
+uint64_t node_read(struct node *node, uint64_t now_us)
+{
+    (void)node, (void)now_us;
+    return ++world.asked;
+}
+
+bool node_read_ok(const struct node *node, uint64_t number)
+{
+    (void)node;
+    return number <= world.confirmed;
 }
 
 uint64_t loop_now_us(void)
@@ -136,19 +149,24 @@ static void begin(void)
     CU_ASSERT_EQUAL_FATAL(agreement_create(&world.daemon), 0);
 }
 
-/* All that a daemon does with it while it leads. */
-static void go_on(void)
+static void ask(void)
 {
-    static const uint8_t open[64] = {COMMAND_OPEN};
     uint8_t bytes[64];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     cursor_put_text(&c, "lock");
     struct question q = {.task = tid_make(1, 1), .request = 1, .kind = COMMAND_LOCK_OWNER};
     q.body = cursor_reader(bytes, (size_t)(c.at - bytes));
+    agreement_ask(&world.daemon, &q);
+}
+
+/* All that a daemon does with it while it leads. */
+static void go_on(void)
+{
+    static const uint8_t open[64] = {COMMAND_OPEN};
     agreement_settle(&world.daemon);
     agreement_apply(&world.daemon, 1, open, sizeof open);
     agreement_resend(&world.daemon, 0);
-    agreement_ask(&world.daemon, &q);
+    ask();
     struct cursor resend = cursor_reader((uint8_t[16]){0}, 16);
     CU_ASSERT_PTR_NULL(agreement_on_resend(&world.daemon, tid_make(2, 0), &resend));
     agreement_settle(&world.daemon);
@@ -159,9 +177,33 @@ static void a_leader_answers(void)
     begin();
     agreement_reset(&world.daemon);
     world.leads = true;
+    world.confirmed = 1;
     go_on();
     CU_ASSERT_EQUAL(world.endings, 0);
     CU_ASSERT_EQUAL(world.replies, 1);
+    agreement_destroy(world.daemon.agreement);
+}
+
+static void a_leader_answers_when_it_is_sure(void)
+{
+    begin();
+    agreement_reset(&world.daemon);
+    world.leads = true;
+    go_on();
+    ask();
+    agreement_settle(&world.daemon);
+    CU_ASSERT_EQUAL(world.replies, 0);
+    world.confirmed = 1;
+    agreement_settle(&world.daemon);
+    CU_ASSERT_EQUAL(world.replies, 1);
+    world.leads = false;
+    agreement_settle(&world.daemon);
+    world.leads = true;
+    world.confirmed = 9;
+    agreement_settle(&world.daemon);
+    CU_ASSERT_EQUAL(world.replies, 1);
+    world.confirmed = 0;
+    ask();
     agreement_destroy(world.daemon.agreement);
 }
 
@@ -189,6 +231,7 @@ int main(void)
 {
     static const struct test_case cases[] = {
         {"a leader answers", a_leader_answers},
+        {"a leader answers when it is sure", a_leader_answers_when_it_is_sure},
         {"a leader without memory ends", a_leader_without_memory_ends},
     };
     return covey_test_main("agreement", cases, sizeof cases / sizeof cases[0]);

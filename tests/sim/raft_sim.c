@@ -376,12 +376,48 @@ static void check(struct raft_sim *sim, const struct raft_life *life)
         raft_sim_fail(sim, "life %zu takes %zu bytes", number_of(life), raft_memory(life->raft));
 }
 
+/* ---- questions ---- */
+
+static uint64_t applied_anywhere(const struct raft_sim *sim)
+{
+    uint64_t applied = 0;
+
+    for (size_t i = 0; i < sim->births; i++)
+        if (sim->lives[i].applied > applied)
+            applied = sim->lives[i].applied;
+    return applied;
+}
+
+void raft_sim_ask(struct raft_sim *sim, struct raft_life *life)
+{
+    if (life->question != 0)
+        return;
+    life->question_needs = applied_anywhere(sim);
+    life->question = raft_read(life->raft, sim->now_us);
+    raft_sim_touch(sim, life);
+}
+
+static void answer(struct raft_sim *sim, struct raft_life *life)
+{
+    if (life->question != 0 && raft_read_ok(life->raft, life->question)) {
+        if (life->applied < life->question_needs)
+            raft_sim_fail(sim, "life %zu answers from entry %llu, when %llu was applied elsewhere",
+                          number_of(life), (unsigned long long)life->applied,
+                          (unsigned long long)life->question_needs);
+        life->question = 0;
+        sim->count.answers++;
+    }
+    if (!raft_leads(life->raft))
+        life->question = 0; /* its asker asks another one */
+}
+
 /* ---- lives ---- */
 
 static void step(struct raft_sim *sim, struct raft_life *life)
 {
     life->deadline_us = raft_step(life->raft, sim->now_us);
     check(sim, life);
+    answer(sim, life);
     if (life->deadline_us <= sim->now_us) {
         life->deadline_us = raft_step(life->raft, sim->now_us);
         if (life->deadline_us <= sim->now_us)

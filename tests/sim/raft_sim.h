@@ -7,6 +7,7 @@
  *   - election safety: no term has two leaders;
  *   - log matching: two logs that have an entry of the same index and term are alike before it;
  *   - leader completeness: a leader has all entries that were committed in earlier terms;
+ *   - reads without the log: who answers a question has applied all that anyone had when it came;
  *   - state machine safety: nobody applies another command at an index, or in another order,
  *     also through snapshots;
  *
@@ -38,7 +39,8 @@ struct raft_life {
     uint64_t deadline_us, stopped_until_us;
     /* its state */
     uint64_t applied, hash, commands;
-    uint64_t leads_term; /* told so by leader() */
+    uint64_t leads_term;               /* told so by leader() */
+    uint64_t question, question_needs; /* raft_read()'s number, 0: none; the index to be applied */
 };
 
 struct raft_sim;
@@ -70,6 +72,8 @@ bool raft_sim_can_spare(struct raft_sim *sim, const struct raft_life *life);
 
 /* Proposes a new command at a life; its index, or what raft_propose() refused with. */
 int64_t raft_sim_propose(struct raft_sim *sim, struct raft_life *life);
+/* Asks a life that leads, or thinks so, a question, unless it has one. */
+void raft_sim_ask(struct raft_sim *sim, struct raft_life *life);
 /* A function of its engine was called from outside: it is stepped at once. */
 void raft_sim_touch(struct raft_sim *sim, struct raft_life *life);
 /* Lets time pass, until the first failure. */
@@ -77,7 +81,7 @@ void raft_sim_run(struct raft_sim *sim, uint64_t duration_us);
 
 /* What happened, for tests that want it to have happened. */
 struct raft_sim_count {
-    uint64_t steps, elections, snapshots_loaded, applied, commits;
+    uint64_t steps, elections, snapshots_loaded, applied, commits, answers;
     uint64_t lost; /* groups; left to the test */
 };
 struct raft_sim_count raft_sim_count(const struct raft_sim *sim);

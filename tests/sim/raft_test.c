@@ -155,6 +155,26 @@ static void minority_waits(void)
     finish(sim);
 }
 
+/* A leader that is cut off does not answer, also while it does not know yet that others have
+ * elected another one and gone on. */
+static void who_is_cut_off_answers_nothing(void)
+{
+    struct raft_sim *sim = create_up(6, 5);
+    struct raft_life *old = raft_sim_life(sim, 0);
+
+    raft_sim_ask(sim, old);
+    raft_sim_run(sim, 10000);
+    CU_ASSERT_EQUAL(old->question, 0);
+    CU_ASSERT_EQUAL(raft_sim_count(sim).answers, 1);
+    old->side = 1;
+    raft_sim_ask(sim, old);
+    CU_ASSERT_NOT_EQUAL(old->question, 0);
+    raft_sim_run(sim, 5 * SECOND);
+    CU_ASSERT_EQUAL(old->question, 0);
+    CU_ASSERT_EQUAL(raft_sim_count(sim).answers, 1);
+    finish(sim);
+}
+
 /* Who does not hear the leader, but is heard, gets no vote of those who do (4.2.3). */
 static void deaf_one_is_not_elected(void)
 {
@@ -296,6 +316,13 @@ static void propose_some(struct raft_sim *sim)
     }
 }
 
+static void ask_all(struct raft_sim *sim)
+{
+    for (size_t i = 0; i < raft_sim_births(sim); i++)
+        if (raft_sim_life(sim, i))
+            raft_sim_ask(sim, raft_sim_life(sim, i));
+}
+
 static void crash_one(struct raft_sim *sim)
 {
     struct raft_life *life =
@@ -360,7 +387,10 @@ static void check_liveness(struct raft_sim *sim)
         raft_sim_fail(sim, "nobody leads, or takes a command, after the weather");
         return;
     }
+    raft_sim_ask(sim, leader);
     raft_sim_run(sim, SECOND);
+    if (leader->question != 0)
+        raft_sim_fail(sim, "the leader does not answer, after the weather");
     commands = leader->commands;
     for (size_t i = 0; i < raft_sim_births(sim); i++) {
         struct raft_life *life = raft_sim_life(sim, i);
@@ -393,6 +423,7 @@ static bool weather(uint64_t seed, bool trace, struct raft_sim_count *sum)
     for (int i = 0; i < GUSTS && !raft_sim_failure(sim); i++) {
         raft_sim_run(sim, raft_sim_random(sim, SECOND / 4));
         gust(sim);
+        ask_all(sim);
     }
     if (!raft_sim_failure(sim))
         check_liveness(sim);
@@ -401,6 +432,7 @@ static bool weather(uint64_t seed, bool trace, struct raft_sim_count *sum)
     sum->snapshots_loaded += raft_sim_count(sim).snapshots_loaded;
     sum->lost += is_lost(sim);
     sum->commits += raft_sim_count(sim).commits;
+    sum->answers += raft_sim_count(sim).answers;
     good = !raft_sim_failure(sim);
     if (!good)
         printf("%s\n", raft_sim_failure(sim));
@@ -415,15 +447,18 @@ static void seeds(void)
 
     for (uint64_t seed = 1; seed <= count; seed++)
         CU_ASSERT(weather(seed, false, &sum));
-    printf(
-        "%llu seeds: %llu steps, %llu elections, %llu snapshots loaded, %llu commits, %llu lost\n",
-        (unsigned long long)count, (unsigned long long)sum.steps, (unsigned long long)sum.elections,
-        (unsigned long long)sum.snapshots_loaded, (unsigned long long)sum.commits,
-        (unsigned long long)sum.lost);
+    printf("%llu seeds: %llu steps, %llu elections, %llu snapshots loaded, %llu commits, %llu "
+           "answers, "
+           "%llu lost\n",
+           (unsigned long long)count, (unsigned long long)sum.steps,
+           (unsigned long long)sum.elections, (unsigned long long)sum.snapshots_loaded,
+           (unsigned long long)sum.commits, (unsigned long long)sum.answers,
+           (unsigned long long)sum.lost);
     CU_ASSERT(sum.lost * 50 < count);
     CU_ASSERT(sum.elections > 3 * count);
     CU_ASSERT(sum.snapshots_loaded > count);
     CU_ASSERT(sum.commits > 50 * count);
+    CU_ASSERT(sum.answers > 20 * count);
 }
 
 int main(int argc, char **argv)
@@ -434,6 +469,7 @@ int main(int argc, char **argv)
         {"five agree", five_agree},
         {"leader dies", leader_dies},
         {"minority waits", minority_waits},
+        {"who is cut off answers nothing", who_is_cut_off_answers_nothing},
         {"deaf one is not elected", deaf_one_is_not_elected},
         {"voters are replaced", voters_are_replaced},
         {"leadership is handed over", leadership_is_handed_over},
