@@ -219,10 +219,10 @@ struct covey {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* something completed: waiters that do not poll look again */
     enum poller poller;
-    unsigned waiting;    /* threads inside wait_until() */
-    uint64_t waits;      /* counts calls of it */
-    unsigned long_waits; /* in a row */
-    bool crowded;        /* somebody else wanted this processor when the task last spun */
+    unsigned waiting; /* threads inside wait_until() */
+    uint64_t waits;   /* counts calls of it */
+    unsigned doubt;   /* whether spinning pays: grows with waits that it would not end */
+    bool crowded;     /* somebody else wanted this processor when the task last spun */
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;

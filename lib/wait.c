@@ -9,9 +9,10 @@
  * waits long, and polls while the task computes.
  *
  * Waiting spins for some tens of microseconds, and only where that has lately paid: a processor
- * that went to sleep takes longer to wake up than most messages take. It looks at the rings of
- * links in memory and at the descriptors in turn, and gives way to the daemon and to whoever else
- * needs this processor. Whoever polls also keeps the times of links that have timers.
+ * that went to sleep takes longer to wake up than most messages take, but where more tasks than
+ * processors wait, whoever spins is in the way of the one that is waited for. It looks at the rings
+ * of links in memory and at the descriptors in turn, and gives way to the daemon and to whoever
+ * else needs this processor. Whoever polls also keeps the times of links that have timers.
  */
 #include "lib/collective.h"
 
@@ -25,9 +26,10 @@
 
 #define EVENTS_MAX 32
 #define SPIN_US 50
-#define MOVED_US 20       /* after bytes of a long message came: the next ones follow soon */
-#define SHORT_US 100      /* a wait that spinning at both ends would shorten to less than SPIN_US */
-#define LONG_WAITS_MAX 4  /* after so many longer ones only every 16th wait spins */
+#define MOVED_US 20   /* after bytes of a long message came: the next ones follow soon */
+#define SHORT_US 70   /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define DOUBT_LIMIT 4 /* from here on only every 16th wait spins */
+#define DOUBT_MAX 8
 #define YIELD_US 2        /* when others ran for longer, the processor is theirs */
 #define RING_LOOKS 256    /* at links in memory, between two at descriptors */
 #define RING_TURNS 16     /* so many waits may end by a look at links in memory alone */
@@ -219,20 +221,34 @@ static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
     return done(context);
 }
 
+/* A counter that saturates, as predictors of branches have it: one wait of another kind changes no
+ * habit, but a spin that was of use does. */
+static void learn(struct covey *vm, bool spun, bool came, uint64_t took_us)
+{
+    bool quick = took_us < SHORT_US && (came || !spun);
+    if (spun && quick)
+        vm->doubt = 0;
+    else if (quick && vm->doubt > 0)
+        vm->doubt--;
+    else if (!quick && vm->doubt < DOUBT_MAX)
+        vm->doubt++;
+}
+
 /* Polls in the role of a waiting task until done, lost or late. */
 static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
-    bool hopeful = vm->long_waits < LONG_WAITS_MAX || (vm->waits & 15) == 0;
+    bool hopeful = vm->doubt < DOUBT_LIMIT || (vm->waits & 15) == 0;
     uint64_t start_us = clock_us(), now_us = start_us;
     vm->poller = POLLER_TASK;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
     came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
+    bool soon = came;
     while (!came && vm->lost == 0 && now_us < deadline_us) {
         bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us);
         came = done(context) || (moved && spin(vm, done, context, MOVED_US, deadline_us));
         now_us = clock_us();
     }
-    vm->long_waits = clock_us() - start_us < SHORT_US ? 0 : vm->long_waits + 1;
+    learn(vm, hopeful, soon, clock_us() - start_us);
     vm->poller = POLLER_NONE;
 }
 
