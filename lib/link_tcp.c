@@ -23,6 +23,7 @@
 
 #define BUFFER_BYTES (64 * 1024)
 #define DIRECT_BYTES (16 * 1024) /* reads of at least this size bypass the buffer */
+#define SMALL_BYTES 4096         /* a read that gets less got everything */
 
 _Static_assert(STREAM_HELLO_BYTES >= STREAM_CHALLENGE_BYTES, "one buffer holds any handshake step");
 
@@ -47,6 +48,7 @@ struct link_tcp {
     size_t step_used;
     uint8_t *buffer;
     size_t start, end;     /* of what is unread in buffer */
+    bool drained;          /* the last read took all there was: the next one waits to be told */
     struct sealed *sealed; /* instead of buffer */
 };
 
@@ -244,11 +246,16 @@ static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
         return sealed_result(tcp, n, error);
     }
     if (tcp->start == tcp->end) {
+        bool drained = tcp->drained;
+        tcp->drained = false;
+        if (drained)
+            return 0;
         if (size >= DIRECT_BYTES)
             return tcp_read(tcp, bytes, size);
         ssize_t n = tcp_read(tcp, tcp->buffer, BUFFER_BYTES);
         if (n <= 0)
             return n;
+        tcp->drained = n < SMALL_BYTES;
         tcp->start = 0;
         tcp->end = (size_t)n;
     }

@@ -6,12 +6,17 @@
  * and counts against each one's credit. So it takes this way as a whole or not at all: every
  * receiver must have room for it and nothing else under way. The others of a covey_mcast(), and
  * what this way cannot take, are sent one by one.
+ *
+ * So are a few small messages to tasks that a stream reaches: passing through two daemons, each of
+ * which must be woken up, takes longer than writing to some streams.
  */
 #include "lib/task.h"
 
 #include <string.h>
 
 #define RECEIVERS_LEAST 2
+#define STREAMS_MOST 6    /* so many of one host, */
+#define STREAMS_BYTES 256 /* and so much to each, go by streams */
 
 /* The receivers of one host, and their sends. */
 struct fan {
@@ -61,6 +66,19 @@ static void collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
     }
 }
 
+/* Whether the message is sooner there by the streams that reach the receivers. */
+static bool suits_streams(const struct covey *vm, const struct fan *fan)
+{
+    if (fan->head.count == 0 || fan->head.count > STREAMS_MOST ||
+        fan->reqs[0]->msg->size > STREAMS_BYTES)
+        return false;
+    for (uint16_t i = 0; i < fan->head.count; i++) {
+        if (!route_takes_stream(vm, fan->peers[i]))
+            return false;
+    }
+    return true;
+}
+
 /* The next frame into the queue to the daemon; false when it could not be put there. */
 static bool put_frame(struct covey *vm, struct fan *fan)
 {
@@ -100,6 +118,7 @@ static void settle(struct covey *vm, struct fan *fan)
         req->sequence = peer->send_sequence++;
         req->started = true;
         if (req->offset == req->msg->size) {
+            outgo_count(peer, req);
             req_finish(req, COVEY_OK, NULL);
             continue;
         }
@@ -120,6 +139,13 @@ static void send_fan(struct covey *vm, struct fan *fan)
     home_flush(vm);
 }
 
+/* One that cannot be started now is met again among those that are sent one by one. */
+static void send_by_streams(struct covey *vm, struct fan *fan)
+{
+    for (uint16_t i = 0; i < fan->head.count; i++)
+        send_start(vm, fan->reqs[i], (covey_tid_t)fan->peers[i]->tid);
+}
+
 void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
 {
     struct fan fan;
@@ -129,7 +155,9 @@ void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *
             stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
             continue;
         collect(vm, &fan, tids + i, reqs + i, n - i);
-        if (fan.head.count >= RECEIVERS_LEAST)
+        if (suits_streams(vm, &fan))
+            send_by_streams(vm, &fan);
+        else if (fan.head.count >= RECEIVERS_LEAST)
             send_fan(vm, &fan);
     }
 }

@@ -51,6 +51,11 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
         sending_remove(vm, peer);
 }
 
+void outgo_count(struct peer *peer, const struct covey_req *req)
+{
+    peer->traffic_bytes += req->msg->size + TRAFFIC_MESSAGE_BYTES;
+}
+
 void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     req->peer = peer;
@@ -62,7 +67,7 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
     else
         peer->sends = req;
     peer->sends_last = req;
-    peer->traffic_bytes += req->msg->size + TRAFFIC_MESSAGE_BYTES;
+    outgo_count(peer, req);
     sending_add(vm, peer);
     outgo_pump(vm, peer);
 }

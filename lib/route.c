@@ -185,6 +185,14 @@ static int route_direct(const struct covey *vm, const struct peer *peer)
     return refused ? COVEY_ROUTE_TCP : COVEY_ROUTE_SHM;
 }
 
+bool route_takes_stream(const struct covey *vm, const struct peer *peer)
+{
+    bool failed = peer->routes != NULL && peer->routes[COVEY_ROUTE_TCP].opening == OPENING_FAILED;
+    return route_wanted(vm, peer) == COVEY_ROUTE_AUTO &&
+           route_direct(vm, peer) == COVEY_ROUTE_TCP && peer->traffic_bytes >= TCP_AFTER_BYTES &&
+           !failed;
+}
+
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
 {
     bool same_host = tid_host(peer->tid) == vm->host;

@@ -338,7 +338,8 @@ int peer_error(const struct peer *peer); /* why: ENOTASK or EHOSTFAIL of a gone 
 /* ---- outgo.c: sends under way ---- */
 
 void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req);
-void outgo_pump(struct covey *vm, struct peer *peer); /* moves what can move */
+void outgo_count(struct peer *peer, const struct covey_req *req); /* the pair's traffic grows */
+void outgo_pump(struct covey *vm, struct peer *peer);             /* moves what can move */
 void outgo_pump_all(struct covey *vm);
 void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why);
 bool outgo_cancel(struct covey *vm, struct covey_req *req);
@@ -388,6 +389,8 @@ int total_send(struct covey *vm, const covey_tid_t *tids, size_t n, int tag,
  * < 0: it cannot work, req->text says why. */
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn);
 int route_wanted(const struct covey *vm, const struct peer *peer);
+/* Whether route_choose(), free to choose, takes a stream to that task or begins to open one. */
+bool route_takes_stream(const struct covey *vm, const struct peer *peer);
 /* The flags of frames through the daemon of a message that route_choose() let go. */
 uint8_t route_flags(const struct covey *vm, const struct peer *peer);
 void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
