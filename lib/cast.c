@@ -31,12 +31,20 @@
 
 struct caster {
     const struct covey_msg *msg;
+    struct covey_msg *owned; /* or NULL: msg is the sender's */
     uint64_t offset;
     bool started, in_step;
     unsigned left; /* receivers that are still to get it */
     struct control_mcast head;
     struct covey_req *reqs[CONTROL_RECEIVERS_MAX]; /* NULL: dropped out */
 };
+
+static void caster_free(struct caster *c)
+{
+    if (c != NULL)
+        covey_msg_free(c->owned);
+    free(c);
+}
 
 /* ---- going out ------------------------------------------------------------------------------- */
 
@@ -147,7 +155,7 @@ static void finish(struct covey *vm, struct caster *c)
         req->caster = NULL;
         outgo_sent(vm, req);
     }
-    free(c);
+    caster_free(c);
     for (unsigned i = 0; i < count; i++)
         outgo_pump(vm, peers[i]);
 }
@@ -187,9 +195,22 @@ void caster_leave(struct covey *vm, struct covey_req *req)
             other = c->reqs[i]->peer;
     }
     if (--c->left == 0)
-        free(c);
+        caster_free(c);
     else if (other != NULL && !c->in_step)
         outgo_pump(vm, other); /* it may have waited for this one alone */
+}
+
+bool caster_detach(struct covey_req *req)
+{
+    struct caster *c = req->caster;
+    if (c->owned != NULL)
+        return true;
+    struct covey_msg *copy = message_receive(c->msg->size, c->msg->representation);
+    if (copy == NULL)
+        return false;
+    message_copy(c->msg, 0, message_bytes(copy), (size_t)copy->size);
+    c->msg = c->owned = copy;
+    return true;
 }
 
 /* ---- who can be cast to ---------------------------------------------------------------------- */
@@ -210,16 +231,25 @@ static bool ask_way(struct covey *vm, const struct caster *c)
     return way;
 }
 
-static bool has_way(struct covey *vm, const struct caster *c)
+/* Whether it was found out lately, and then *way. */
+static bool knows_way(struct covey *vm, const struct caster *c, bool *way)
 {
     uint64_t now_us = clock_us();
-    bool known = true, way = true;
+    bool known = true;
+    *way = true;
     for (uint16_t i = 0; i < c->head.count; i++) {
         const struct peer *peer = peer_find(vm, c->head.receivers[i].tid);
         known = known && peer->way_until_us > now_us;
-        way = way && peer->way;
+        *way = *way && peer->way;
     }
-    if (known)
+    return known;
+}
+
+static bool has_way(struct covey *vm, const struct caster *c)
+{
+    uint64_t now_us = clock_us();
+    bool way;
+    if (knows_way(vm, c, &way))
         return way;
     way = ask_way(vm, c);
     for (uint16_t i = 0; i < c->head.count; i++) {
@@ -239,10 +269,33 @@ static bool contains(const struct caster *c, uint32_t tid)
     return false;
 }
 
+/* Tasks, and the requests that stand for sends to them, `stride` bytes apart; NULL: none yet. */
+struct candidates {
+    const covey_tid_t *tids;
+    struct covey_req *reqs;
+    size_t stride, n;
+};
+
+static struct covey_req *request_of(const struct candidates *all, size_t i)
+{
+    return all->reqs == NULL ? NULL : (struct covey_req *)((uint8_t *)all->reqs + i * all->stride);
+}
+
+static struct candidates behind(const struct candidates *all, size_t at)
+{
+    return (struct candidates){all->tids + at, request_of(all, at), all->stride, all->n - at};
+}
+
+static bool can_go(const struct covey *vm, const struct covey_req *req, uint32_t tid)
+{
+    return req == NULL ||
+           (!req->done && !req->queued &&
+            send_check((covey_tid_t)tid, req->tag, req->msg->size, vm->memory_bytes) == COVEY_OK);
+}
+
 static bool suits(struct covey *vm, const struct covey_req *req, uint32_t tid, bool *chosen)
 {
-    if (req->done || req->queued || tid_host(tid) == vm->host ||
-        send_check((covey_tid_t)tid, req->tag, req->msg->size, vm->memory_bytes) != COVEY_OK)
+    if (tid_host(tid) == vm->host || !can_go(vm, req, tid))
         return false;
     const struct peer *peer = peer_get(vm, tid);
     if (peer == NULL || peer->gone || peer->leaving || peer->broken_at_us != 0)
@@ -253,19 +306,19 @@ static bool suits(struct covey *vm, const struct covey_req *req, uint32_t tid, b
 }
 
 /* Collects receivers from the first on; returns how many hosts they are on, at least. */
-static unsigned collect(struct covey *vm, struct caster *c, const covey_tid_t *tids,
-                        struct covey_req *reqs, size_t n)
+static unsigned collect(struct covey *vm, struct caster *c, const struct candidates *all)
 {
     unsigned hosts = 0;
     bool chosen = true;
     uint32_t last = 0;
-    for (size_t i = 0; i < n && c->head.count < CONTROL_RECEIVERS_MAX; i++) {
-        uint32_t tid = (uint32_t)tids[i];
-        if (tids[i] <= 0 || contains(c, tid) || !suits(vm, &reqs[i], tid, &chosen))
+    for (size_t i = 0; i < all->n && c->head.count < CONTROL_RECEIVERS_MAX; i++) {
+        uint32_t tid = (uint32_t)all->tids[i];
+        struct covey_req *req = request_of(all, i);
+        if (all->tids[i] <= 0 || contains(c, tid) || !suits(vm, req, tid, &chosen))
             continue;
         hosts += tid_host(tid) != last;
         last = tid_host(tid);
-        c->reqs[c->head.count] = &reqs[i];
+        c->reqs[c->head.count] = req;
         c->head.receivers[c->head.count++].tid = tid;
     }
     return hosts >= (chosen ? HOSTS_LEAST : HOSTS_LEAST_AUTO) ? hosts : 0;
@@ -294,25 +347,61 @@ static void queue(struct covey *vm, struct caster *c)
     }
     c->in_step = false;
     if (--c->left == 0)
-        free(c);
+        caster_free(c);
     else
         outgo_pump(vm, any_of(c)->peer);
 }
 
+/* One caster; false: it cannot, and no further one. */
+static bool cast_some(struct covey *vm, const struct candidates *all, bool may_ask)
+{
+    struct caster *c = calloc(1, sizeof *c);
+    bool way = false;
+    if (c == NULL)
+        return false;
+    c->msg = all->reqs->msg;
+    if (collect(vm, c, all) > 0)
+        way = may_ask ? has_way(vm, c) : knows_way(vm, c, &way) && way;
+    if (!way || !all_stay(vm, c)) {
+        caster_free(c);
+        return false;
+    }
+    queue(vm, c);
+    return true;
+}
+
 void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
 {
-    for (size_t at = 0; at + 1 < n && vm->lost == 0; at += CONTROL_RECEIVERS_MAX) {
-        struct caster *c = calloc(1, sizeof *c);
-        if (c == NULL)
-            return;
-        c->msg = reqs[at].msg;
-        if (collect(vm, c, tids + at, reqs + at, n - at) == 0 || !has_way(vm, c) ||
-            !all_stay(vm, c)) {
-            free(c);
-            return;
-        }
-        queue(vm, c);
+    const struct candidates all = {tids, reqs, sizeof *reqs, n};
+    bool more = true;
+    for (size_t at = 0; at + 1 < n && vm->lost == 0 && more; at += CONTROL_RECEIVERS_MAX) {
+        const struct candidates rest = behind(&all, at);
+        more = cast_some(vm, &rest, true);
     }
+}
+
+void caster_by_known_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs,
+                         size_t stride, size_t n)
+{
+    const struct candidates all = {tids, reqs, stride, n};
+    bool more = true;
+    for (size_t at = 0; at + 1 < n && vm->lost == 0 && more; at += CONTROL_RECEIVERS_MAX) {
+        const struct candidates rest = behind(&all, at);
+        more = cast_some(vm, &rest, false);
+    }
+}
+
+bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n)
+{
+    const struct candidates all = {.tids = tids, .n = n};
+    bool way = n > 1;
+    for (size_t at = 0; at < n && vm->lost == 0 && way; at += CONTROL_RECEIVERS_MAX) {
+        const struct candidates rest = behind(&all, at);
+        struct caster *c = calloc(1, sizeof *c);
+        way = c != NULL && collect(vm, c, &rest) > 0 && has_way(vm, c);
+        caster_free(c);
+    }
+    return way;
 }
 
 static bool is_receiver(struct covey *vm, const struct caster *c, uint32_t tid)
@@ -350,7 +439,7 @@ void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *
             req_finish(&reqs[i], error, covey_error_text());
     }
     if (c == NULL || c->head.count == 0) {
-        free(c);
+        caster_free(c);
         return;
     }
     c->msg = reqs[0].msg;

@@ -224,6 +224,8 @@ void collective_bury_all(struct covey *vm);
 
 /* Every collective of the team ends, and later ones end at once; the others are told. */
 void team_break(struct covey_team *team, int error, const char *why);
+/* Whether one frame reaches the members of other hosts. Waits for an answer. */
+bool team_find_way(const struct covey_team *team);
 /* Some message says that another member's team is broken. */
 void team_take_aborts(struct covey *vm);
 /* Messages of a context that are for nobody any more. */

@@ -50,6 +50,7 @@ void bcast_cast(struct collective *c, const struct circle *on, int root, const s
         return;
     }
     int *ranks = collective_memory(c, (size_t)on->size * sizeof *ranks);
+    team_find_way(collective_team(c)); /* as it is now: a cast goes by what is known */
     for (int i = 1; i < on->size && ranks != NULL; i++)
         ranks[i - 1] = circle_rank(on, root + i);
     if (ranks != NULL)

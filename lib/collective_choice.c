@@ -16,7 +16,9 @@
 
 #define TEXT_BYTES_MAX 65536
 
-static const char built_in[] = "barrier        *  *    dissemination\n"
+static const char built_in[] = "barrier        *  *    cast\n"
+                               "barrier        *  *    dissemination\n"
+                               "bcast          *  *    cast\n"
                                "bcast          2  *    linear\n"
                                "bcast          *  16K  binomial\n"
                                "bcast          4  *    binomial\n"

@@ -73,63 +73,113 @@ static uint32_t context_tag(uint32_t number, int lane)
     return (number << LANE_BITS | (uint32_t)lane) & COVEY_TAG_MAX;
 }
 
-static struct step_req *req_create(struct collective *c, int step)
+static void req_free(struct step_req *r)
 {
-    struct step_req *r = calloc(1, sizeof *r);
-    if (r == NULL) {
+    struct step_block *block = r->block;
+    covey_msg_free(r->req.owned);
+    if (--block->left == 0)
+        free(block);
+}
+
+static struct step_block *block_create(int n)
+{
+    struct step_block *block = calloc(1, sizeof *block + (size_t)n * sizeof block->reqs[0]);
+    if (block == NULL)
+        return NULL;
+    block->left = n;
+    for (int i = 0; i < n; i++)
+        block->reqs[i].block = block;
+    return block;
+}
+
+/* Requests of a step, which are under way from now on. */
+static struct step_block *reqs_create(struct collective *c, int step, int n, enum req_kind kind)
+{
+    struct step_block *block = block_create(n);
+    if (block == NULL) {
         collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
         return NULL;
     }
-    r->step = step;
-    r->req.vm = c->team->vm;
-    r->req.context = c->team->context;
-    r->req.tag = (int)context_tag(c->number, c->steps[step].lane);
-    r->req.collective = c;
-    c->steps[step].pending++;
-    link_req(&c->under_way, r);
-    return r;
+    for (int i = 0; i < n; i++) {
+        struct step_req *r = &block->reqs[i];
+        r->step = step;
+        r->req.vm = c->team->vm;
+        r->req.kind = kind;
+        r->req.context = c->team->context;
+        r->req.tag = (int)context_tag(c->number, c->steps[step].lane);
+        r->req.collective = c;
+        link_req(&c->under_way, r);
+    }
+    c->steps[step].pending += n;
+    return block;
 }
 
 /* Of a request that could not be started; the error is set. */
 static void req_refused(struct collective *c, struct step_req *r, int error)
 {
     unlink_req(&c->under_way, r);
-    free(r);
+    req_free(r);
     collective_refuse(c, error, covey_error_text());
 }
 
 /* ---- starting steps ----------------------------------------------------------------------------
  */
 
-static struct step_req *send_create(struct collective *c, int step)
+static void send_one(struct collective *c, struct step_req *r, int rank)
 {
-    const struct step *s = &c->steps[step];
-    struct step_req *r = req_create(c, step);
-    if (r == NULL)
-        return NULL;
-    r->req.kind = REQ_SEND;
-    int error = send_array_init(&r->req, s->type, s->left, s->count);
-    if (error == COVEY_OK)
-        return r;
-    req_refused(c, r, error);
-    return NULL;
-}
-
-static void start_send(struct collective *c, int step, int rank)
-{
-    struct step_req *r = send_create(c, step);
-    int error = r == NULL ? COVEY_OK : send_start(c->team->vm, &r->req, c->team->tids[rank]);
+    int error = send_start(c->team->vm, &r->req, c->team->tids[rank]);
     if (error != COVEY_OK)
         req_refused(c, r, error);
+}
+
+/* The arrays as messages; false: they are none, and the collective ends. */
+static bool make_messages(struct collective *c, const struct step *s, struct step_block *block,
+                          int n)
+{
+    for (int i = 0; i < n; i++) {
+        int error = send_array_init(&block->reqs[i].req, s->type, s->left, s->count);
+        if (error != COVEY_OK) {
+            for (int k = 0; k < n; k++)
+                req_refused(c, &block->reqs[k], error);
+            return false;
+        }
+    }
+    return true;
+}
+
+static void start_send(struct collective *c, int step)
+{
+    const struct step s = c->steps[step];
+    struct step_block *block = reqs_create(c, step, 1, REQ_SEND);
+    if (block != NULL && make_messages(c, &s, block, 1))
+        send_one(c, &block->reqs[0], s.rank);
+}
+
+/* What cannot be cast is sent one by one. */
+static void start_cast(struct collective *c, int step)
+{
+    const struct step s = c->steps[step];
+    covey_tid_t *tids = collective_memory(c, (size_t)s.rank * sizeof *tids);
+    struct step_block *block = s.rank > 0 ? reqs_create(c, step, s.rank, REQ_SEND) : NULL;
+    if (tids == NULL || block == NULL || !make_messages(c, &s, block, s.rank))
+        return;
+    for (int i = 0; i < s.rank; i++)
+        tids[i] = c->team->tids[s.ranks[i]];
+    caster_by_known_way(c->team->vm, tids, &block->reqs[0].req, sizeof block->reqs[0],
+                        (size_t)s.rank);
+    for (int i = 0; i < s.rank; i++) {
+        if (!block->reqs[i].req.done && !block->reqs[i].req.queued)
+            send_one(c, &block->reqs[i], s.ranks[i]);
+    }
 }
 
 static void start_receive(struct collective *c, int step)
 {
     const struct step *s = &c->steps[step];
-    struct step_req *r = req_create(c, step);
-    if (r == NULL)
+    struct step_block *block = reqs_create(c, step, 1, REQ_RECEIVE);
+    if (block == NULL)
         return;
-    r->req.kind = REQ_RECEIVE;
+    struct step_req *r = &block->reqs[0];
     r->req.source = s->rank < 0 ? (uint32_t)COVEY_ANY_TASK : (uint32_t)c->team->tids[s->rank];
     r->req.into_array = true;
     r->req.type = s->type;
@@ -138,19 +188,12 @@ static void start_receive(struct collective *c, int step)
     receive_start(c->team->vm, &r->req);
 }
 
-static void start_cast(struct collective *c, int step)
-{
-    const struct step s = c->steps[step];
-    for (int i = 0; i < s.rank && c->error == COVEY_OK; i++)
-        start_send(c, step, s.ranks[i]);
-}
-
 static void start_requests(struct collective *c, int step)
 {
     c->steps[step].pending = 1; /* stays while requests are started, which may be done at once */
     switch (c->steps[step].kind) {
     case STEP_SEND:
-        start_send(c, step, c->steps[step].rank);
+        start_send(c, step);
         break;
     case STEP_RECEIVE:
         start_receive(c, step);
@@ -247,7 +290,7 @@ static void take_one(struct collective *c, struct step_req *r)
     else if (s->kind == STEP_RECEIVE)
         check_received(c, s, &r->req);
     unlink_req(&c->under_way, r);
-    free(r);
+    req_free(r);
     if (--s->pending == 0)
         collective_step_done(c, step);
 }
@@ -267,14 +310,23 @@ static bool take_finished(struct collective *c)
 /* ---- failing -----------------------------------------------------------------------------------
  */
 
-/* The send goes on with a copy of what the program has lent; false: no memory for one. */
-static bool make_orphan(struct covey *vm, struct step_req *r)
+static bool detach(struct step_req *r)
 {
+    if (r->req.caster != NULL)
+        return caster_detach(&r->req);
     struct covey_msg *copy = message_receive(r->req.msg->size, r->req.msg->representation);
     if (copy == NULL)
         return false;
     message_copy(r->req.msg, 0, message_bytes(copy), (size_t)copy->size);
     r->req.msg = r->req.owned = copy;
+    return true;
+}
+
+/* The send goes on with a copy of what the program has lent; false: no memory for one. */
+static bool make_orphan(struct covey *vm, struct step_req *r)
+{
+    if (!detach(r))
+        return false;
     r->req.collective = NULL;
     link_req(&vm->orphans, r);
     return true;
@@ -363,8 +415,7 @@ static void bury_orphans(struct covey *vm, bool all)
         if (!r->req.done && !all)
             continue;
         unlink_req(&vm->orphans, r);
-        covey_msg_free(r->req.owned);
-        free(r);
+        req_free(r);
     }
 }
 
@@ -392,13 +443,14 @@ void collective_progress(struct covey *vm)
 
 static void tell(struct covey_team *team, int rank, const uint8_t *text, size_t bytes)
 {
-    struct step_req *r = calloc(1, sizeof *r);
+    struct step_block *block = block_create(1);
     struct covey_msg *msg = covey_msg_new();
-    if (r == NULL || msg == NULL || covey_pack_bytes(msg, text, bytes) != COVEY_OK) {
+    if (block == NULL || msg == NULL || covey_pack_bytes(msg, text, bytes) != COVEY_OK) {
         covey_msg_free(msg);
-        free(r);
+        free(block);
         return; /* it learns when it waits in vain for its own time to run out */
     }
+    struct step_req *r = &block->reqs[0];
     r->req = (struct covey_req){.vm = team->vm,
                                 .kind = REQ_SEND,
                                 .context = team->context,
@@ -521,7 +573,7 @@ bool collective_withdraw(struct collective *c, int step)
         if (r->step != step || r->req.arrival != NULL || !match_cancel(vm, &r->req))
             continue;
         unlink_req(&c->under_way, r);
-        free(r);
+        req_free(r);
         collective_step_done(c, step);
         withdrawn = true;
     }

@@ -45,12 +45,21 @@ struct edge {
     int to, next;
 };
 
+struct step_block;
+
 /* A request of a step; first: both have one address. */
 struct step_req {
     struct covey_req req;
+    struct step_block *block;
     struct step_req *next, *prev; /* among those of its collective, or the orphans */
     struct step_req *finished_next;
     int step;
+};
+
+/* The requests of one step, freed with the last of them. */
+struct step_block {
+    int left;
+    struct step_req reqs[];
 };
 
 struct block {

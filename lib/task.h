@@ -367,10 +367,18 @@ void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *
 /* Queues a cast to those of the n tasks that one frame on the wire reaches; their requests are then
  * under way or done. */
 void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+/* The same where waiting for an answer about the way is not possible, by one that is known from
+ * lately; requests stand `stride` bytes apart. */
+void caster_by_known_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs,
+                         size_t stride, size_t n);
+/* Whether one frame reaches those of the tasks that are on other hosts. Waits for an answer. */
+bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n);
 /* Moves a cast on by a frame; false: nothing can move now. */
 bool caster_step(struct covey *vm, struct caster *c);
 /* A request of a cast ends before the others do. */
 void caster_leave(struct covey *vm, struct covey_req *req);
+/* The cast goes on with a copy of what its sender lent; false: no memory for one. */
+bool caster_detach(struct covey_req *req);
 void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* The peer is gone: its casts that came whole are given out, also those that wait behind ordinary
  * messages that never came. */

@@ -20,13 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELLO_WORDS 3
+#define HELLO_WORDS 4
 #define REPLY_WORDS (HELLO_WORDS + 2 * CHOICE_ROWS_MAX)
 #define TEAM_MAX (1 << 20) /* members */
 
 /* What a member says, and what the first one answers. */
 struct hello {
-    uint64_t hash, size, context;
+    uint64_t hash, size, context, casts;
 };
 
 /* ---- messages of broken teams ------------------------------------------------------------------
@@ -257,6 +257,7 @@ static int compare_hellos(struct collective *c, void *arg)
             return error_set(COVEY_EINVAL, "team: task t%x gave another list of members",
                              (unsigned)team->tids[i]);
         h[0].context = h[i].context > h[0].context ? h[i].context : h[0].context;
+        h[0].casts = h[0].casts && h[i].casts;
     }
     uint64_t *reply = collective_memory(c, REPLY_WORDS * sizeof *reply);
     if (reply == NULL)
@@ -300,6 +301,7 @@ static int take_reply(struct collective *c, void *arg)
         !choice_decode(collective_team(c)->choices, r->words + HELLO_WORDS, r->got - HELLO_WORDS))
         return error_set(COVEY_EPROTO, "the first member's answer makes no sense");
     r->own->context = r->words[2];
+    r->own->casts = r->words[3];
     return COVEY_OK;
 }
 
@@ -359,17 +361,29 @@ static void assembly_end(struct covey *vm)
     call_end(vm, &call, COVEY_OK);
 }
 
+bool team_find_way(const struct covey_team *team)
+{
+    if (team->hosts == 1)
+        return false;
+    struct call call = call_begin(team->vm);
+    bool way = caster_way(team->vm, team->tids, (size_t)team->size);
+    call_end(team->vm, &call, COVEY_OK);
+    return way;
+}
+
 static int assemble(struct covey_team *team, int64_t timeout_us)
 {
     struct hello h = {.hash = hash_tids(team->tids, team->size),
                       .size = (uint64_t)team->size,
-                      .context = team->vm->context_next};
+                      .context = team->vm->context_next,
+                      .casts = team_find_way(team)};
     int error = agree(team, &h, timeout_us);
     if (error != COVEY_OK)
         return error;
     team->calls = 0;
     team->abort_tag = LANE_ABORT;
     team->timeout_us = COVEY_FOREVER;
+    team->casts = h.casts != 0;
     team_link(team, (uint32_t)h.context);
     return COVEY_OK;
 }
