@@ -144,11 +144,26 @@ static void on_node_joined(void *context)
     ready_tell(d, "ok %u", index);
 }
 
+static bool is_one_of_two(const struct daemon *d)
+{
+    unsigned count = 0;
+    const struct host *host;
+    for (size_t i = 0; (host = node_host_at(d->node, i)) != NULL; i++)
+        count += host->state != HOST_DOWN;
+    return count == 2;
+}
+
 static void on_node_ended(void *context, int why, const char *text)
 {
     struct daemon *d = context;
+    struct failure told;
     bool in_order = why == NODE_END_REMOVED || why == NODE_END_SHUTDOWN;
-    ending_begin(d, in_order ? ENDING_TOLD : ENDING_FAILED, text);
+    bool parted = why == NODE_END_CUT_OFF && is_one_of_two(d);
+    failure_set(&told, "%s%s", text,
+                parted ? "; of two hosts the second cannot tell the death of the first from being "
+                         "cut off: a VM of three goes on, see FAILURES in coveyd(8)"
+                       : "");
+    ending_begin(d, in_order ? ENDING_TOLD : ENDING_FAILED, told.text);
 }
 
 static void on_node_log(void *context, const char *line)
