@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/schedule_code.h"
 #include "lib/topology.h"
@@ -86,6 +87,19 @@ static void print_tables(const struct schedule *p, FILE *out)
     fprintf(out, "};\n\n");
 }
 
+/* The host of each task: what stands before the colon where it has several. */
+static void print_hosts(const struct covey_schedule *s, FILE *out)
+{
+    fprintf(out, "/* Their hosts. */\nstatic const char *const hosts[RANKS] = {");
+    for (int i = 0; i < s->plan.ranks; i++)
+        fprintf(out, "%s\"%.*s\"",
+                i % 6 ? ", "
+                : i   ? ",\n    "
+                      : "\n    ",
+                (int)strcspn(s->names[i], ":"), s->names[i]);
+    fprintf(out, "};\n\n");
+}
+
 static void print_ranks(const struct covey_schedule *s, FILE *out)
 {
     fprintf(out, " * Ranks:");
@@ -130,9 +144,11 @@ void schedule_print_mpi(const void *schedule, FILE *out)
     const struct covey_schedule *s = schedule;
 
     print_head(s, out, "MPI_Alltoall for one network");
-    fprintf(out, "#include <mpi.h>\n#include <stdlib.h>\n\n"
+    fprintf(out, "#include <mpi.h>\n#include <pthread.h>\n#include <stdio.h>\n#include "
+                 "<stdlib.h>\n#include <string.h>\n\n"
                  "/* Build: mpicc -O2 -shared -fPIC -o alltoall.so FILE; use: LD_PRELOAD. */\n\n");
     print_constants(&s->plan, out);
     print_tables(&s->plan, out);
+    print_hosts(s, out);
     print_lines(out, schedule_code_mpi);
 }

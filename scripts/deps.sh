@@ -1,6 +1,6 @@
 #!/bin/bash
 # deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, lint, bench,
-# and s390x, arm64, armhf: what compiles and runs programs for these.
+# mpi, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
 # so before it does; both say nothing when everything is there. A package counts as there when what
@@ -44,12 +44,20 @@ bench_needs='
 pvm                 pvmd
 pvm-dev             pvm3.h
 '
+# as well, and what the generated MPI_Alltoall is tested with; each is skipped where it is not installed
+mpi_needs='
+openmpi-bin         mpirun.openmpi
+libopenmpi-dev      mpicc.openmpi
+mpich               mpirun.mpich
+libmpich-dev        mpicc.mpich
+gnuplot-nox         gnuplot
+'
 cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "gcc-$2  $2-gcc"
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, test, lint, bench, s390x, arm64 or armhf"
+groups="build, test, lint, bench, mpi, s390x, arm64 or armhf"
 CC=${CC:-cc}
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -61,6 +69,7 @@ needs_of() { # groups -> their lines
         test) echo "$test_needs" ;;
         lint) echo "$lint_needs" ;;
         bench) echo "$bench_needs" ;;
+        mpi) echo "$mpi_needs" ;;
         s390x) cross_needs s390x s390x-linux-gnu s390x ;;
         arm64) cross_needs arm64 aarch64-linux-gnu aarch64 ;;
         armhf) cross_needs armhf arm-linux-gnueabihf arm ;;

@@ -91,26 +91,4 @@ if "$CC" ${SANITIZE:-} -std=c99 -Wall -Wextra -Werror -Ilib "$work/alltoall.c" t
 else
     bad "the function for covey.h compiles"
 fi
-
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
-covey schedule --emit mpi $figure >"$work/mpi.c"
-# shellcheck disable=SC2016 # a copy that leaves out the block that stays: is it really ours that runs?
-sed 's/TRY(copy_own(x))/(void)copy_own/' "$work/mpi.c" >"$work/spoilt.c"
-run_mpi() { # implementation, library
-    LD_PRELOAD=$2 timeout 60 "mpirun.$1" -n 6 "$work/mpi.$1" 2>&1 | grep -qx same
-}
-for mpi in openmpi mpich; do
-    if ! command -v mpicc.$mpi mpirun.$mpi >/dev/null; then
-        skip "MPI_Alltoall under $mpi" "mpicc.$mpi or mpirun.$mpi is not installed"
-        continue
-    fi
-    for source in mpi spoilt; do
-        expect "the routine compiles for $mpi ($source)" mpicc.$mpi -std=c99 -O1 -w -shared -fPIC \
-            "$work/$source.c" -o "$work/$source.$mpi.so"
-    done
-    expect "the test compiles for $mpi" mpicc.$mpi tests/tool/schedule/alltoall_mpi.c -o "$work/mpi.$mpi"
-    expect "MPI_Alltoall is replaced under $mpi: the same results" run_mpi $mpi "$work/mpi.$mpi.so"
-    if run_mpi $mpi "$work/spoilt.$mpi.so"; then bad "a wrong routine is seen under $mpi"; else ok "a wrong routine is seen under $mpi"; fi
-done
 finish
