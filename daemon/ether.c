@@ -1,8 +1,10 @@
 /*
  * The raw Ethernet link. In: libpcap in immediate mode, or a frame would wait for a buffer to fill,
- * with a ring in which a burst finds room, and a filter in the kernel: our EtherType, to our MAC or
- * to many, for daemons. Out: a packet socket of our own, since pcap_inject() is a system call a
- * frame; frames are gathered in slots and leave together by sendmmsg().
+ * with a ring in which a burst finds room, and a filter in the kernel: to our MAC or to many, for
+ * daemons. It is bound to our EtherType: a capture of all types would be handed every frame that
+ * this host sends or receives, whoever's it is, which is dear. Out: a packet socket of our own,
+ * since pcap_inject() is a system call a frame; frames are gathered in slots and leave together by
+ * sendmmsg().
  *
  * Invariants: slots first .. first+count-1 (no wrap) are in use. A frame that does not fit
  * anywhere, or that the kernel refuses, is a loss that the window above repairs.
@@ -78,6 +80,7 @@ static int capture_open(struct ether_link *link, struct failure *why)
     pcap_set_snaplen(link->pcap, (int)(ETHER_LINK_BYTES + TAG_BYTES + link->nic.mtu));
     pcap_set_immediate_mode(link->pcap, 1);
     pcap_set_buffer_size(link->pcap, RING_BYTES);
+    pcap_set_protocol_linux(link->pcap, link->type);
     int error = pcap_activate(link->pcap); /* a warning is > 0 */
     if (error < 0)
         return pcap_failed(link, error, why);
