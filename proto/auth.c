@@ -1,8 +1,9 @@
 /*
  * auth.c - keys, tags and numbers seen. All cryptography of Covey is here and in stream_auth.c, and
- * all of it is libsodium's: BLAKE2b where a key or a MAC is bound to public values, ChaCha20-
- * Poly1305 (RFC 8439) where something is encrypted, with an empty message where a datagram is
- * sealed in the clear.
+ * it is libsodium's: BLAKE2b where a key or a MAC is bound to public values, ChaCha20-Poly1305 (RFC
+ * 8439) where something is encrypted, with an empty message where a datagram is sealed in the
+ * clear. Only the sum of a long datagram in the clear is taken by poly1305.c, where the processor
+ * does many blocks of it at once: the tag is the same.
  *
  * A sealed datagram's nonce is its number, so a number must never be used twice under one key;
  * session.c counts them and derives new keys for each session.
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "proto/cursor.h"
+#include "proto/poly1305.h"
 
 _Static_assert(AUTH_KEY_BYTES == crypto_aead_chacha20poly1305_IETF_KEYBYTES, "AEAD key size");
 _Static_assert(AUTH_TAG_BYTES == crypto_aead_chacha20poly1305_IETF_ABYTES, "AEAD tag size");
@@ -20,6 +22,7 @@ _Static_assert(AUTH_TAG_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2b output s
 _Static_assert(AUTH_KEY_BYTES == crypto_onetimeauth_KEYBYTES, "one-time key size");
 _Static_assert(AUTH_REPLAY_BITS % 64 == 0, "whole words of numbers seen");
 
+#define WIDE_BYTES 2048 /* from here on poly1305.c takes less time */
 #define REPLAY_WORDS (AUTH_REPLAY_BITS / 64)
 
 int auth_init(void)
@@ -63,28 +66,6 @@ static void seal_nonce(uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES
     cursor_put_u64(&c, number);
 }
 
-void auth_seal(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], uint64_t number,
-               const void *bytes, size_t size)
-{
-    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
-    uint8_t nothing[1];
-
-    seal_nonce(nonce, number);
-    crypto_aead_chacha20poly1305_ietf_encrypt_detached(nothing, tag, NULL, nothing, 0, bytes, size,
-                                                       NULL, nonce, key);
-}
-
-bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
-               uint64_t number, const void *bytes, size_t size)
-{
-    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
-    uint8_t nothing[1];
-
-    seal_nonce(nonce, number);
-    return crypto_aead_chacha20poly1305_ietf_decrypt_detached(nothing, NULL, nothing, 0, tag, bytes,
-                                                              size, nonce, key) == 0;
-}
-
 void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uint64_t number)
 {
     uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
@@ -97,21 +78,62 @@ void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uin
     once->made = true;
 }
 
+/* Whether poly1305.c does a message of that size sooner. */
+static bool is_wide(size_t size)
+{
+    return size >= WIDE_BYTES && poly1305_lanes() > 1;
+}
+
+static void tag_wide(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                     const struct auth_piece *pieces, size_t count, const struct auth_piece *end)
+{
+    struct poly1305 sum;
+    unsigned lanes = poly1305_lanes();
+
+    poly1305_begin(&sum, once->key);
+    for (size_t i = 0; i < count; i++)
+        poly1305_add(&sum, pieces[i].bytes, pieces[i].size, lanes);
+    poly1305_add(&sum, end->bytes, end->size, 1);
+    poly1305_end(&sum, tag);
+    sodium_memzero(&sum, sizeof sum);
+}
+
+static void tag_short(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                      const struct auth_piece *pieces, size_t count, const struct auth_piece *end)
+{
+    crypto_onetimeauth_state state;
+
+    crypto_onetimeauth_init(&state, once->key);
+    for (size_t i = 0; i < count; i++)
+        crypto_onetimeauth_update(&state, pieces[i].bytes, pieces[i].size);
+    crypto_onetimeauth_update(&state, end->bytes, end->size);
+    crypto_onetimeauth_final(&state, tag);
+}
+
 /* RFC 8439 section 2.8, where all of it is additional data: the bytes, padding to a multiple of 16,
  * their number and that of the bytes encrypted, little endian. */
+void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                      const struct auth_piece *pieces, size_t count)
+{
+    uint8_t bytes[32] = {0};
+    size_t size = 0;
+
+    for (size_t i = 0; i < count; i++)
+        size += pieces[i].size;
+    size_t padding = (16 - size % 16) % 16;
+    for (size_t i = 0; i < sizeof size; i++)
+        bytes[padding + i] = (uint8_t)(size >> 8 * i);
+    struct auth_piece end = {bytes, padding + 16};
+    if (is_wide(size))
+        tag_wide(tag, once, pieces, count, &end);
+    else
+        tag_short(tag, once, pieces, count, &end);
+}
+
 void auth_seal_prepared(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
                         const void *bytes, size_t size)
 {
-    crypto_onetimeauth_state state;
-    uint8_t end[32] = {0};
-    size_t padding = (16 - size % 16) % 16;
-
-    for (size_t i = 0; i < sizeof size; i++)
-        end[padding + i] = (uint8_t)(size >> 8 * i);
-    crypto_onetimeauth_init(&state, once->key);
-    crypto_onetimeauth_update(&state, bytes, size);
-    crypto_onetimeauth_update(&state, end, padding + 16);
-    crypto_onetimeauth_final(&state, tag);
+    auth_seal_pieces(tag, once, &(struct auth_piece){bytes, size}, 1);
 }
 
 bool auth_open_prepared(const uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
@@ -121,6 +143,42 @@ bool auth_open_prepared(const uint8_t tag[AUTH_TAG_BYTES], const struct auth_onc
 
     auth_seal_prepared(expected, once, bytes, size);
     return crypto_verify_16(expected, tag) == 0;
+}
+
+void auth_seal(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], uint64_t number,
+               const void *bytes, size_t size)
+{
+    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+    uint8_t nothing[1];
+    struct auth_once once = {.made = false};
+
+    if (is_wide(size)) {
+        auth_prepare(&once, key, number);
+        auth_seal_prepared(tag, &once, bytes, size);
+        sodium_memzero(&once, sizeof once);
+        return;
+    }
+    seal_nonce(nonce, number);
+    crypto_aead_chacha20poly1305_ietf_encrypt_detached(nothing, tag, NULL, nothing, 0, bytes, size,
+                                                       NULL, nonce, key);
+}
+
+bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
+               uint64_t number, const void *bytes, size_t size)
+{
+    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+    uint8_t nothing[1];
+    struct auth_once once = {.made = false};
+
+    if (is_wide(size)) {
+        auth_prepare(&once, key, number);
+        bool good = auth_open_prepared(tag, &once, bytes, size);
+        sodium_memzero(&once, sizeof once);
+        return good;
+    }
+    seal_nonce(nonce, number);
+    return crypto_aead_chacha20poly1305_ietf_decrypt_detached(nothing, NULL, nothing, 0, tag, bytes,
+                                                              size, nonce, key) == 0;
 }
 
 void auth_encrypt(uint8_t *bytes, size_t head, size_t size, const uint8_t key[AUTH_KEY_BYTES],

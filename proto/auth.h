@@ -1,5 +1,6 @@
 /*
- * auth.h - keys and authentication, all of it by libsodium. Pure but for libsodium's own state.
+ * auth.h - keys and authentication, by libsodium and poly1305.h. Pure but for libsodium's own
+ * state.
  *
  * Every key is derived from the VM key by BLAKE2b (crypto_generichash, keyed) over a label and the
  * public values it is bound to. Datagrams are sealed by ChaCha20-Poly1305 (IETF AEAD, RFC 8439):
@@ -48,6 +49,13 @@ struct auth_once {
 void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uint64_t number);
 void auth_seal_prepared(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
                         const void *bytes, size_t size);
+/* The bytes in pieces that lie apart, one behind the other. */
+struct auth_piece {
+    const uint8_t *bytes;
+    size_t size;
+};
+void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                      const struct auth_piece *pieces, size_t count);
 bool auth_open_prepared(const uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
                         const void *bytes, size_t size);
 

@@ -1,4 +1,4 @@
-/* links: proto/auth.c proto/cursor.c */
+/* links: proto/auth.c proto/poly1305.c proto/cursor.c */
 /*
  * auth_test.c - keys, tags and numbers seen. The expected values were computed by other
  * implementations of BLAKE2b and ChaCha20-Poly1305.
@@ -71,16 +71,20 @@ static void seals_known_datagram(void)
     CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagram", 14));
 }
 
-/* In two steps the tags are the same, of every size around the blocks of Poly1305. */
+/* In two steps the tags are the same, of every size around the blocks of Poly1305, of few and of
+ * many of them. */
 static void seals_alike_in_two_steps(void)
 {
-    uint8_t key[AUTH_KEY_BYTES], bytes[300] = "covey", tag[AUTH_TAG_BYTES], again[AUTH_TAG_BYTES];
+    uint8_t key[AUTH_KEY_BYTES], bytes[3000] = "covey", tag[AUTH_TAG_BYTES], again[AUTH_TAG_BYTES];
     struct auth_once once = {.made = false};
 
     make_key(key);
-    for (size_t size = 0; size <= sizeof bytes; size++) {
-        uint64_t number = UINT64_MAX - size / 3; /* some are prepared twice */
-        auth_seal(tag, key, number, bytes, size);
+    for (size_t size = 0; size + sizeof tag <= sizeof bytes; size++) {
+        uint64_t number = UINT64_MAX - size / 3;      /* some are prepared twice */
+        auth_encrypt(bytes, size, size, key, number); /* nothing, and puts the tag behind it */
+        memcpy(tag, bytes + size, sizeof tag);
+        auth_seal(again, key, number, bytes, size);
+        CU_ASSERT_EQUAL(memcmp(tag, again, sizeof tag), 0);
         auth_prepare(&once, key, number);
         auth_seal_prepared(again, &once, bytes, size);
         CU_ASSERT_EQUAL(memcmp(tag, again, sizeof tag), 0);
