@@ -113,6 +113,7 @@ static size_t conn_vector(const struct conn *conn, struct iovec *iov)
 
 static void conn_wrote(struct conn *conn, size_t size)
 {
+    conn->vm->written_bytes += size;
     size_t head = conn->out_head_size - conn->out_head_sent;
     if (head > size)
         head = size;
@@ -194,7 +195,17 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
     }
     conn->out_body_left = size;
     conn->out_req = req;
+    conn->link->more = req->offset + size < req->msg->size;
     conn_flush(conn);
+}
+
+void conn_push(struct conn *conn)
+{
+    bool full = conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0;
+    if (full || conn->closed || !conn->link->more)
+        return;
+    conn->link->more = false;
+    conn->link->ops->send(conn->link, NULL, 0); /* an error comes again */
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -354,6 +365,12 @@ void conn_read(struct covey *vm, struct conn *conn)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
+static uint64_t moved_bytes(const struct conn *conn)
+{
+    const struct peer *peer = conn->peer;
+    return peer->received_bytes + peer->credit_bytes + conn->vm->written_bytes;
+}
+
 bool conn_poll_all(struct covey *vm)
 {
     bool moved = false;
@@ -366,12 +383,11 @@ bool conn_poll_all(struct covey *vm)
             conn_settle(conn);
             continue;
         }
-        uint64_t before = conn->peer->received_bytes + conn->peer->credit_bytes;
+        uint64_t before = moved_bytes(conn);
         conn_read(vm, conn);
         if (!conn->closed && (conn->out_head_sent < conn->out_head_size || conn->peer->sending))
             outgo_pump(vm, conn->peer);
-        moved = moved || before != conn->peer->received_bytes + conn->peer->credit_bytes ||
-                conn->closed;
+        moved = moved || before != moved_bytes(conn) || conn->closed;
     }
     return moved;
 }

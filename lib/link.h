@@ -54,6 +54,8 @@ struct link_ops {
 struct link {
     const struct link_ops *ops;
     const char *error;
+    bool more; /* set by the owner before send(): he offers more at once, or as soon as he can; else
+                  he takes it back and sends none */
 };
 
 static inline const char *link_error(const struct link *link)

@@ -34,6 +34,7 @@
 #define AROUND_BYTES (HEAD_BYTES + AUTH_TAG_BYTES)
 #define MTU_SAFE 1500 /* what every Ethernet carries; more is tried */
 #define BUFFER_BYTES ((size_t)512 * 1024)
+#define APART_BYTES 1024 /* fewer are copied sooner than sent from two places */
 #define PING_US 20000
 #define PING_US_MAX 1000000
 #define BLOCKED_US 100 /* the interface took no more: again after so long */
@@ -103,18 +104,46 @@ static void seal(struct link_ether *l, uint8_t *bytes, size_t size, uint64_t num
     auth_seal_prepared(bytes + size, &l->send_once, bytes, size);
 }
 
+/* Writes what is before the packet of `size` bytes of a frame in `payload`. */
+static void put_head(const struct link_ether *l, uint8_t *payload, uint8_t kind, uint64_t number,
+                     size_t size)
+{
+    struct ether ether = {.channel = l->channel,
+                          .size = (uint16_t)(DATAGRAM_SEALED_BYTES + size + AUTH_TAG_BYTES)};
+    struct cursor c = cursor_writer(payload, HEAD_BYTES);
+    ether_put(&c, &ether);
+    datagram_put_sealed(&c, kind, l->port->vm, l->session, number);
+}
+
 /* Completes and queues a frame in `payload`, whose packet of `size` bytes is there already. */
 static void put_frame(struct link_ether *l, uint8_t *payload, uint8_t kind, uint64_t number,
                       size_t size)
 {
-    uint8_t *datagram = payload + ETHER_HEADER_BYTES;
-    size_t sealed = DATAGRAM_SEALED_BYTES + size;
-    struct ether ether = {.channel = l->channel, .size = (uint16_t)(sealed + AUTH_TAG_BYTES)};
-    struct cursor c = cursor_writer(payload, HEAD_BYTES);
-    ether_put(&c, &ether);
-    datagram_put_sealed(&c, kind, l->port->vm, l->session, number);
-    seal(l, datagram, sealed, number);
+    put_head(l, payload, kind, number, size);
+    seal(l, payload + ETHER_HEADER_BYTES, DATAGRAM_SEALED_BYTES + size, number);
     packet_put(l->port->packet, &l->to, AROUND_BYTES + size);
+}
+
+/* The same of a packet in the clear whose last bytes are elsewhere: they are read once for the tag
+ * and once by the kernel, and not copied. The tag waits behind where the packet would end. */
+static void put_apart(struct link_ether *l, const struct window_apart *apart, uint64_t number,
+                      size_t size)
+{
+    uint8_t *payload = apart->payload - HEAD_BYTES, *tag = apart->payload + size;
+    size_t head = HEAD_BYTES + size - apart->size[0] - apart->size[1];
+    put_head(l, payload, DATAGRAM_DATA, number, size);
+    const struct auth_piece pieces[] = {{payload + ETHER_HEADER_BYTES, head - ETHER_HEADER_BYTES},
+                                        {apart->bytes[0], apart->size[0]},
+                                        {apart->bytes[1], apart->size[1]}};
+    union {
+        const uint8_t *in;
+        void *message;
+    } first = {.in = apart->bytes[0]}, second = {.in = apart->bytes[1]};
+    const struct iovec rest[PACKET_PIECES_MAX] = {
+        {first.message, apart->size[0]}, {second.message, apart->size[1]}, {tag, AUTH_TAG_BYTES}};
+    auth_prepare(&l->send_once, l->send_key, number);
+    auth_seal_pieces(tag, &l->send_once, pieces, 3);
+    packet_put_pieces(l->port->packet, &l->to, head, rest);
 }
 
 static bool put_control(struct link_ether *l, uint8_t kind)
@@ -125,14 +154,39 @@ static bool put_control(struct link_ether *l, uint8_t kind)
     return payload != NULL;
 }
 
+/* Puts the last bytes of a packet in their place. */
+static void join(const struct window_apart *apart, size_t size)
+{
+    uint8_t *at = apart->payload + size - apart->size[0] - apart->size[1];
+    if (apart->size[0] > 0)
+        memcpy(at, apart->bytes[0], apart->size[0]);
+    if (apart->size[1] > 0)
+        memcpy(at + apart->size[0], apart->bytes[1], apart->size[1]);
+}
+
+/* Queues the next packet of the window, if one may be sent. */
+static bool put_next(struct link_ether *l, uint8_t *payload, uint64_t now_us)
+{
+    struct window_apart apart = {.payload = payload + HEAD_BYTES,
+                                 .capacity = packet_mtu(l->port->packet) - AROUND_BYTES};
+    size_t size = window_next_apart(l->window, l->number, &apart, now_us);
+    if (size == 0)
+        return false;
+    if (!l->encrypt && apart.size[0] + apart.size[1] >= APART_BYTES) {
+        put_apart(l, &apart, l->number++, size);
+        return true;
+    }
+    join(&apart, size);
+    put_frame(l, payload, DATAGRAM_DATA, l->number++, size);
+    return true;
+}
+
 /* Sends the packets that the window may send now. */
 static void transmit(struct link_ether *l, uint64_t now_us)
 {
-    size_t capacity = packet_mtu(l->port->packet) - AROUND_BYTES, size;
     uint8_t *payload;
-    while ((payload = port_room(l->port)) != NULL &&
-           (size = window_next(l->window, l->number, payload + HEAD_BYTES, capacity, now_us)) > 0)
-        put_frame(l, payload, DATAGRAM_DATA, l->number++, size);
+    while ((payload = port_room(l->port)) != NULL && put_next(l, payload, now_us))
+        ;
     port_flush(l->port);
     prepare(l);
 }
@@ -262,6 +316,7 @@ static ssize_t ether_send(struct link *link, const struct iovec *iov, int count)
         offered += iov[i].iov_len;
         taken += window_write(l->window, iov[i].iov_base, iov[i].iov_len);
     }
+    window_hold(l->window, link->more);
     transmit(l, clock_us());
     return (ssize_t)taken;
 }
@@ -270,6 +325,7 @@ static uint64_t ether_step(struct link *link, uint64_t now_us)
 {
     struct link_ether *l = ether_of(link);
     port_receive(l->port);
+    window_hold(l->window, link->more);
     return advance(l, now_us);
 }
 

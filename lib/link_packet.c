@@ -6,9 +6,9 @@
  * status word says: it is read with acquire and given back with release. What a frame does not fit
  * into is lost.
  *
- * Out: frames are built behind each other in memory of ours; one sendmmsg() sends them all, one
- * send() a lone one. They pass the interface's queue as other packets do, so that a capture on this
- * host sees them.
+ * Out: frames are built behind each other in memory of ours, or begin there and go on where the
+ * caller has their bytes; one sendmmsg() sends them all, one send() a lone one. They pass the
+ * interface's queue as other packets do, so that a capture on this host sees them.
  */
 #include "lib/link_packet.h"
 
@@ -40,8 +40,8 @@ struct ring {
 struct batch {
     uint8_t *memory;
     size_t stride;
-    unsigned first, end; /* queued and not sent */
-    struct iovec iov[BATCH_MAX];
+    unsigned first, end;                                /* queued and not sent */
+    struct iovec iov[BATCH_MAX][1 + PACKET_PIECES_MAX]; /* first: in memory */
     struct mmsghdr messages[BATCH_MAX];
 };
 
@@ -111,8 +111,8 @@ static bool batch_create(struct packet *p)
     if (b->memory == NULL)
         return false;
     for (unsigned i = 0; i < BATCH_MAX; i++) {
-        b->iov[i].iov_base = b->memory + i * b->stride;
-        b->messages[i].msg_hdr = (struct msghdr){.msg_iov = &b->iov[i], .msg_iovlen = 1};
+        b->iov[i][0].iov_base = b->memory + i * b->stride;
+        b->messages[i].msg_hdr = (struct msghdr){.msg_iov = b->iov[i], .msg_iovlen = 1};
     }
     return true;
 }
@@ -228,13 +228,43 @@ uint8_t *packet_room(struct packet *p)
 void packet_put(struct packet *p, const struct address *to, size_t size)
 {
     struct batch *b = &p->batch;
-    struct cursor c = cursor_writer(b->iov[b->end].iov_base, ETHER_LINK_BYTES);
+    struct iovec *frame = b->iov[b->end];
+    struct cursor c = cursor_writer(frame->iov_base, ETHER_LINK_BYTES);
     ether_put_link(&c, to, &p->address, p->type);
-    b->iov[b->end++].iov_len = ETHER_LINK_BYTES + size;
+    frame->iov_len = ETHER_LINK_BYTES + size;
+    b->messages[b->end++].msg_hdr.msg_iovlen = 1;
 }
 
-static int send_lone(int fd, const struct iovec *frame)
+void packet_put_pieces(struct packet *p, const struct address *to, size_t size,
+                       const struct iovec pieces[PACKET_PIECES_MAX])
 {
+    struct batch *b = &p->batch;
+    memcpy(b->iov[b->end] + 1, pieces, PACKET_PIECES_MAX * sizeof *pieces);
+    packet_put(p, to, size);
+    b->messages[b->end - 1].msg_hdr.msg_iovlen = 1 + PACKET_PIECES_MAX;
+}
+
+/* What stays queued is put together in our memory: the pieces are the caller's again. */
+static void keep(struct batch *b)
+{
+    for (unsigned i = b->first; i < b->end; i++) {
+        struct msghdr *message = &b->messages[i].msg_hdr;
+        struct iovec *frame = b->iov[i];
+        for (size_t j = 1; j < message->msg_iovlen; j++) {
+            if (frame[j].iov_len > 0)
+                memmove((uint8_t *)frame->iov_base + frame->iov_len, frame[j].iov_base,
+                        frame[j].iov_len);
+            frame->iov_len += frame[j].iov_len;
+        }
+        message->msg_iovlen = 1;
+    }
+}
+
+static int send_lone(int fd, const struct msghdr *message)
+{
+    const struct iovec *frame = message->msg_iov;
+    if (message->msg_iovlen > 1)
+        return sendmsg(fd, message, MSG_DONTWAIT) < 0 ? -1 : 1;
     return send(fd, frame->iov_base, frame->iov_len, MSG_DONTWAIT) < 0 ? -1 : 1;
 }
 
@@ -242,7 +272,7 @@ static int send_lone(int fd, const struct iovec *frame)
 static unsigned send_some(const struct packet *p, struct batch *b)
 {
     unsigned count = b->end - b->first;
-    int n = count == 1 ? send_lone(p->fd, &b->iov[b->first])
+    int n = count == 1 ? send_lone(p->fd, &b->messages[b->first].msg_hdr)
                        : sendmmsg(p->fd, b->messages + b->first, count, MSG_DONTWAIT);
     if (n > 0)
         return (unsigned)n;
@@ -254,8 +284,10 @@ bool packet_flush(struct packet *p)
     struct batch *b = &p->batch;
     while (b->first < b->end) {
         unsigned n = send_some(p, b);
-        if (n == 0)
+        if (n == 0) {
+            keep(b);
             return false;
+        }
         b->first += n;
     }
     b->first = b->end = 0;

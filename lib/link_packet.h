@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 struct packet;
 
@@ -36,8 +37,14 @@ bool packet_waiting(const struct packet *p); /* packet_next() would give one */
 uint8_t *packet_room(struct packet *p);
 void packet_put(struct packet *p, const struct address *to, size_t size);
 
-/* Sends what is queued; false: the device takes no more now, try again in a moment. An error of the
- * interface is a loss. */
+/* The same, of a payload that goes on in pieces that lie elsewhere: the first `size` bytes of the
+ * room, then the pieces. They must stay as they are until packet_flush() has returned. */
+#define PACKET_PIECES_MAX 3
+void packet_put_pieces(struct packet *p, const struct address *to, size_t size,
+                       const struct iovec pieces[PACKET_PIECES_MAX]);
+
+/* Sends what is queued; false: the device takes no more now, try again in a moment, the pieces are
+ * not needed for that. An error of the interface is a loss. */
 bool packet_flush(struct packet *p);
 
 #endif

@@ -204,6 +204,8 @@ void outgo_pump(struct covey *vm, struct peer *peer)
         return;
     while (step(vm, peer))
         ;
+    if (peer->carrier != NULL)
+        conn_push(peer->carrier);
     if (stream_queued(vm->daemon) > 0)
         home_flush(vm);
     if (peer->grant_due)

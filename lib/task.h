@@ -242,6 +242,7 @@ struct covey {
     unsigned looked_count;  /* conns without a descriptor, which must be looked at */
     unsigned stepped_count; /* conns whose links have something due at times */
     struct ether_port *ether_port;
+    unsigned sleepers; /* threads that wait for descriptors */
 
     uint32_t tid, parent, sink, host, coordinator;
     char host_name[CONTROL_NAME_MAX + 1], vm_name[CONTROL_NAME_MAX + 1];
@@ -253,7 +254,8 @@ struct covey {
     struct peer *sending; /* peers with sends that wait */
     struct arrival *unexpected, *unexpected_last;
     uint64_t unexpected_bytes, arrivals;
-    uint64_t bulk_taken; /* large messages that receives took */
+    uint64_t bulk_taken;    /* large messages that receives took */
+    uint64_t written_bytes; /* that links took */
     struct covey_req *posted, *posted_last;
     unsigned starved; /* peers whose credit is held back */
     struct request *requests;
@@ -287,6 +289,7 @@ void wait_changed(struct covey *vm);
 int watch_add(struct covey *vm, struct watch *watch);
 void watch_change(struct covey *vm, struct watch *watch, uint32_t events);
 void watch_remove(struct covey *vm, struct watch *watch);
+void watch_pause(struct covey *vm, struct watch *watch); /* until watch_add() */
 /* Asks for wait_check() at the latest then. */
 void wait_check_at(struct covey *vm, uint64_t at_us);
 void *wait_progress_main(void *vm);
@@ -414,6 +417,9 @@ void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events
 /* Whether such a link can be had, with the port that this task has or that comes as a descriptor.
  */
 bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds);
+/* Around a sleep that frames must end. False: they cannot, there is no memory. */
+bool direct_sleep(struct covey *vm);
+void direct_wake(struct covey *vm);
 /* The link, not yet ready; NULL: no memory. */
 struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
                            bool opener);
@@ -426,6 +432,9 @@ void conn_read(struct covey *vm, struct conn *conn);
 bool conn_flush(struct conn *conn); /* true: a new frame may be started */
 void conn_put_credit(struct conn *conn, uint64_t limit);
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
+/* Unless the link is full, no more follows what was put for now: it need not wait to fill a packet.
+ */
+void conn_push(struct conn *conn);
 void conn_close(struct covey *vm, struct conn *conn, bool broken);
 void conn_bury(struct covey *vm);     /* frees those closed */
 bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at each */

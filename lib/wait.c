@@ -35,6 +35,7 @@
 #define RING_TURNS 16     /* so many waits may end by a look at links in memory alone */
 #define NAP_US 1000       /* of the progress thread, with something under way */
 #define LONG_NAP_US 16000 /* with nothing */
+#define BLIND_US 1000     /* asleep while the kernel has no memory to watch the port with */
 #define BULK_BYTES 32768  /* that only a link of ours holds, so that it must go on */
 
 int watch_add(struct covey *vm, struct watch *watch)
@@ -54,10 +55,15 @@ void watch_change(struct covey *vm, struct watch *watch, uint32_t events)
     epoll_ctl(vm->epoll, EPOLL_CTL_MOD, watch->fd, &event);
 }
 
-void watch_remove(struct covey *vm, struct watch *watch)
+void watch_pause(struct covey *vm, struct watch *watch)
 {
     if (watch->fd >= 0)
         epoll_ctl(vm->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+}
+
+void watch_remove(struct covey *vm, struct watch *watch)
+{
+    watch_pause(vm, watch);
     watch->fd = -1;
 }
 
@@ -158,9 +164,12 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
     } else {
         if (role == POLLER_PROGRESS)
             vm->asleep_until_us = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
+        if (!direct_sleep(vm) && for_us > BLIND_US)
+            for_us = BLIND_US;
         pthread_mutex_unlock(&vm->lock);
         count = sleep_events(vm, events, for_us);
         pthread_mutex_lock(&vm->lock);
+        direct_wake(vm);
         if (role == POLLER_PROGRESS)
             vm->asleep_until_us = 0;
     }

@@ -52,6 +52,10 @@ size_t window_write(struct window *w, const void *bytes, size_t size);
 size_t window_writable(const struct window *w);
 size_t window_unacknowledged(const struct window *w);
 
+/* While it holds, bytes never sent that do not fill a packet wait: for who writes a lot in parts,
+ * and lets go when no more follows at once. Nothing reminds him. */
+void window_hold(struct window *w, bool hold);
+
 /* The received bytes that are next in order, contiguous in memory: sets *bytes and returns how
  * many (0: none). These are all there are, or at least WINDOW_VIEW_BYTES of them, so that a whole
  * frame can be waited for. window_consume() frees the first `size` of them. They stay where they
@@ -72,6 +76,18 @@ const char *window_on_packet(struct window *w, uint64_t number, const uint8_t *p
  * returns 0. Numbers must grow. capacity should be packet_bytes_max. */
 size_t window_next(struct window *w, uint64_t number, uint8_t *payload, size_t capacity,
                    uint64_t now_us);
+
+/* The same without a copy of the stream's bytes, which are the last ones of the payload: of the
+ * size returned only what is before them is put into `payload`. The bytes stay where the window has
+ * them, in one piece or two, until the next call but window_next_apart() and window_deadline(). */
+struct window_apart {
+    uint8_t *payload;
+    size_t capacity;
+    const uint8_t *bytes[2];
+    size_t size[2]; /* 0: there is no such piece */
+};
+size_t window_next_apart(struct window *w, uint64_t number, struct window_apart *apart,
+                         uint64_t now_us);
 
 /* When window_on_timer() and window_next() must next be called: a time that may have passed (0: at
  * once), UINT64_MAX for never. Ask again after every write, consume, packet and call of next. */

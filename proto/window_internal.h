@@ -32,6 +32,7 @@ struct sender {
     uint64_t flight_bytes;  /* in flight, path MTU probes not counted */
     uint64_t unasked_bytes; /* sent since the last PING */
     uint64_t sent_us;       /* when the last packet that counts as in flight was sent */
+    bool hold;              /* what does not fill a packet waits */
     uint64_t starved_us;    /* memory was exhausted: nothing that needs it until then */
 };
 

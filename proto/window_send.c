@@ -49,6 +49,11 @@ size_t window_write(struct window *w, const void *bytes, size_t size)
     return size;
 }
 
+void window_hold(struct window *w, bool hold)
+{
+    w->send.hold = hold;
+}
+
 void sender_on_limit(struct sender *s, uint64_t limit)
 {
     if (limit > s->limit) /* an old one may come late */
@@ -105,6 +110,14 @@ static bool stream_wanted(const struct sender *s, struct range *r)
     return r->begin < r->end;
 }
 
+/* The same, but for what is to wait. */
+static bool stream_due(const struct window *w, struct range *r)
+{
+    bool more = stream_wanted(&w->send, r);
+    bool fills = r->end - r->begin + SEND_HEADS_BYTES >= w->mtu.size;
+    return more && (fills || !w->send.hold || w->send.lost.count != 0);
+}
+
 /* The size that a packet with these bytes is reckoned at before it is built. */
 static size_t estimate(const struct window *w, const struct range *r)
 {
@@ -123,7 +136,7 @@ uint64_t sender_deadline(const struct window *w)
     uint64_t starved_us = w->send.starved_us;
     if (w->loss.probes_due != 0 || w->receive.limit_due)
         return starved_us;
-    if (!stream_wanted(&w->send, &r) || !window_open(w, estimate(w, &r)))
+    if (!stream_due(w, &r) || !window_open(w, estimate(w, &r)))
         return WINDOW_NEVER;
     uint64_t paced_us = w->pacer.waiting ? w->pacer.resume_us : 0;
     return paced_us > starved_us ? paced_us : starved_us;
@@ -139,7 +152,7 @@ static void idle_check(struct window *w, uint64_t now_us)
 static enum choice choose_stream(struct window *w, size_t capacity, uint64_t now_us)
 {
     struct range r;
-    if (!stream_wanted(&w->send, &r))
+    if (!stream_due(w, &r))
         return SEND_NOTHING;
     size_t probe = mtu_probe_wanted(&w->mtu, now_us);
     if (probe != 0 && probe <= capacity)
@@ -181,29 +194,40 @@ static enum choice choose(struct window *w, size_t capacity, uint64_t now_us)
     return acker_due(&w->ack, now_us) ? SEND_ACK : SEND_NOTHING;
 }
 
-/* Copies the bytes begin .. end-1 behind the head of their piece. */
-static void put_bytes(struct sender *s, struct cursor *c, uint64_t begin, uint64_t end)
+/* A packet that is being built. */
+struct packet {
+    struct cursor c;
+    struct sent record;
+    struct window_apart *apart; /* what says where its bytes are; NULL: they are copied */
+};
+
+/* The bytes begin .. end-1 behind the head of their piece, which is the last one. */
+static void put_bytes(const struct sender *s, struct packet *p, uint64_t begin, uint64_t end)
 {
     const uint8_t *bytes;
-    wire_put_stream(c, begin, (size_t)(end - begin));
-    while (begin < end) {
+    wire_put_stream(&p->c, begin, (size_t)(end - begin));
+    for (unsigned i = 0; begin < end; i++) {
         size_t run = window_ring_run(&s->ring, begin, (size_t)(end - begin), &bytes);
-        cursor_put_bytes(c, bytes, run);
+        if (p->apart == NULL) {
+            cursor_put_bytes(&p->c, bytes, run);
+        } else {
+            p->apart->bytes[i] = bytes;
+            p->apart->size[i] = run;
+        }
         begin += run;
     }
 }
 
-/* Puts as much of the range as fits, and leaves `spare` bytes. */
-static void put_stream(struct window *w, struct cursor *c, struct sent *record, struct range r,
-                       size_t spare)
+/* Puts as much of the range as fits. */
+static void put_stream(struct window *w, struct packet *p, struct range r)
 {
     struct sender *s = &w->send;
-    size_t most = cursor_left(c) - WIRE_STREAM_BYTES - spare;
+    size_t most = cursor_left(&p->c) - WIRE_STREAM_BYTES;
     uint64_t length = r.end - r.begin < most ? r.end - r.begin : most;
     r.end = r.begin + length;
-    put_bytes(s, c, r.begin, r.end);
-    record->offset = r.begin;
-    record->length = (uint32_t)length;
+    put_bytes(s, p, r.begin, r.end);
+    p->record.offset = r.begin;
+    p->record.length = (uint32_t)length;
     ranges_remove(&s->lost, r.begin, r.end);
     if (r.begin < s->next)
         w->stats.bytes_retransmitted += length;
@@ -248,48 +272,47 @@ static void record_sent(struct window *w, const struct sent *record)
     pacer_spend(&w->pacer, record->size);
 }
 
-static void build_probe(struct window *w, struct cursor *c, struct sent *record)
+static void build_probe(struct window *w, struct packet *p)
 {
     struct range r;
+    wire_put_ping(&p->c);
     if (probe_range(&w->send, &r))
-        put_stream(w, c, record, r, WIRE_PING_BYTES);
-    wire_put_ping(c);
+        put_stream(w, p, r);
     w->loss.probes_due--;
     w->stats.probes_sent++;
 }
 
 /* Full packets are all of one size, with PING or without: links can hand many over at once then. */
-static void build_stream(struct window *w, struct cursor *c, struct sent *record)
+static void build_stream(struct window *w, struct packet *p)
 {
     struct range r;
     if (!stream_wanted(&w->send, &r))
         return;
-    bool ask = ask_due(w, estimate(w, &r));
-    put_stream(w, c, record, r, ask ? WIRE_PING_BYTES : 0);
-    if (ask)
-        wire_put_ping(c);
+    if (ask_due(w, estimate(w, &r)))
+        wire_put_ping(&p->c);
+    put_stream(w, p, r);
 }
 
-static void build(struct window *w, enum choice choice, struct cursor *c, struct sent *record)
+static void build(struct window *w, enum choice choice, struct packet *p)
 {
     if (choice == SEND_MTU_PROBE) {
-        record->flags = SENT_MTU_PROBE;
-        wire_put_ping(c);
-        wire_put_pad(c);
+        p->record.flags = SENT_MTU_PROBE;
+        wire_put_ping(&p->c);
+        wire_put_pad(&p->c);
         return;
     }
     if (w->ack.pending != 0)
-        record->ack_end = acker_put(w, c, record->sent_us);
+        p->record.ack_end = acker_put(w, &p->c, p->record.sent_us);
     if (w->receive.limit_due && choice != SEND_ACK) {
-        record->flags = SENT_LIMIT;
-        receiver_put_limit(w, c);
+        p->record.flags = SENT_LIMIT;
+        receiver_put_limit(w, &p->c);
     }
     if (choice == SEND_PROBE)
-        build_probe(w, c, record);
+        build_probe(w, p);
     else if (choice == SEND_STREAM)
-        build_stream(w, c, record);
+        build_stream(w, p);
     else if (choice == SEND_ACK_PING)
-        wire_put_ping(c);
+        wire_put_ping(&p->c);
 }
 
 /* How large the packet may be: a repeated probe is small, should large ones get lost. */
@@ -300,22 +323,39 @@ static size_t room_for(struct window *w, enum choice choice, uint64_t now_us)
     return choice == SEND_PROBE && w->loss.probes > 1 ? w->mtu.floor : w->mtu.size;
 }
 
-size_t window_next(struct window *w, uint64_t number, uint8_t *payload, size_t capacity,
-                   uint64_t now_us)
+/* Builds the packet whose other fields are set, and returns its size. */
+static size_t build_next(struct window *w, struct packet *p, uint8_t *payload, size_t capacity)
 {
-    struct sent record = {.number = number, .sent_us = now_us};
-    if (capacity < WINDOW_PACKET_BYTES_MIN || number < w->send.number_end)
+    uint64_t now_us = p->record.sent_us;
+    if (capacity < WINDOW_PACKET_BYTES_MIN || p->record.number < w->send.number_end)
         return 0;
     enum choice choice = choose(w, capacity, now_us);
     if (choice == SEND_NOTHING)
         return 0;
     size_t room = room_for(w, choice, now_us);
-    struct cursor c = cursor_writer(payload, room < capacity ? room : capacity);
-    build(w, choice, &c, &record);
-    record.size = (uint32_t)(c.at - payload);
-    w->send.number_end = number + 1;
+    p->c = cursor_writer(payload, room < capacity ? room : capacity);
+    build(w, choice, p);
+    p->record.size = (uint32_t)(p->c.at - payload);
+    if (p->apart != NULL)
+        p->record.size += (uint32_t)(p->apart->size[0] + p->apart->size[1]);
+    w->send.number_end = p->record.number + 1;
     w->stats.packets_sent++;
     if (choice != SEND_ACK)
-        record_sent(w, &record);
-    return record.size;
+        record_sent(w, &p->record);
+    return p->record.size;
+}
+
+size_t window_next(struct window *w, uint64_t number, uint8_t *payload, size_t capacity,
+                   uint64_t now_us)
+{
+    struct packet p = {.record = {.number = number, .sent_us = now_us}};
+    return build_next(w, &p, payload, capacity);
+}
+
+size_t window_next_apart(struct window *w, uint64_t number, struct window_apart *apart,
+                         uint64_t now_us)
+{
+    struct packet p = {.record = {.number = number, .sent_us = now_us}, .apart = apart};
+    apart->size[0] = apart->size[1] = 0;
+    return build_next(w, &p, apart->payload, apart->capacity);
 }

@@ -391,6 +391,87 @@ static void test_create_without_memory(void)
     CU_ASSERT_PTR_NULL(w);
 }
 
+/* Two windows that are told the same, one asked for packets in one piece, one for them apart. */
+static void compare_next(struct window *whole, struct window *parted, uint64_t number,
+                         uint64_t now_us)
+{
+    uint8_t packet[PACKET_BYTES], head[PACKET_BYTES];
+    struct window_apart apart = {.payload = head, .capacity = sizeof head};
+    size_t size = window_next(whole, number, packet, sizeof packet, now_us);
+    CU_ASSERT_EQUAL_FATAL(window_next_apart(parted, number, &apart, now_us), size);
+    CU_ASSERT_FATAL(apart.size[0] + apart.size[1] <= size);
+    size_t at = size - apart.size[0] - apart.size[1];
+    CU_ASSERT_EQUAL(memcmp(packet, head, at), 0);
+    for (unsigned i = 0; i < 2; at += apart.size[i++])
+        CU_ASSERT(apart.size[i] == 0 || memcmp(packet + at, apart.bytes[i], apart.size[i]) == 0);
+}
+
+static void test_apart_is_the_same(void)
+{
+    struct pair whole, parted;
+    uint8_t bytes[5000];
+    pair_create(&whole);
+    pair_create(&parted);
+    whole.loss_ppm = parted.loss_ppm = NETWORK_MILLION / 10;
+    for (unsigned i = 0; i < 300; i++) { /* some turns of the rings */
+        memset(bytes, (int)i, sizeof bytes);
+        CU_ASSERT_EQUAL(window_write(whole.a, bytes, sizeof bytes - i),
+                        window_write(parted.a, bytes, sizeof bytes - i));
+        compare_next(whole.a, parted.a, whole.a_number++, whole.now_us);
+        parted.a_number++;
+        exchange(&whole, 3);
+        exchange(&parted, 3);
+        const uint8_t *view;
+        window_consume(whole.b, window_readable(whole.b, &view));
+        window_consume(parted.b, window_readable(parted.b, &view));
+    }
+    pair_destroy(&whole);
+    pair_destroy(&parted);
+}
+
+static void test_held_bytes_fill_a_packet(void)
+{
+    struct pair p;
+    uint8_t bytes[PACKET_BYTES] = "", packet[PACKET_BYTES];
+    pair_create(&p);
+    window_hold(p.a, true);
+    window_write(p.a, bytes, 700);
+    CU_ASSERT_EQUAL(window_deadline(p.a), UINT64_MAX);
+    CU_ASSERT_EQUAL(window_next(p.a, 0, packet, sizeof packet, 0), 0);
+    window_write(p.a, bytes, 700);
+    CU_ASSERT_EQUAL(window_deadline(p.a), 0);
+    CU_ASSERT_EQUAL(window_next(p.a, 0, packet, sizeof packet, 0), PACKET_BYTES);
+    CU_ASSERT_EQUAL(window_next(p.a, 1, packet, sizeof packet, 0), 0);
+    window_hold(p.a, false);
+    CU_ASSERT_NOT_EQUAL(window_next(p.a, 1, packet, sizeof packet, 0), 0);
+    pair_destroy(&p);
+}
+
+/* What was lost is sent again at once, and who probes does not wait either. */
+static void test_held_bytes_are_repaired(void)
+{
+    struct pair p;
+    const uint8_t *view;
+    uint8_t bytes[3 * PACKET_BYTES] = "";
+    pair_create(&p);
+    p.loss_ppm = NETWORK_MILLION / 2;
+    window_hold(p.a, true);
+    for (unsigned i = 0; i < 200; i++) {
+        window_write(p.a, bytes, sizeof bytes);
+        exchange(&p, 1);
+    }
+    p.loss_ppm = 0;
+    exchange(&p, 2000);
+    CU_ASSERT(window_unacknowledged(p.a) < PACKET_BYTES);
+    window_hold(p.a, false);
+    for (size_t n; (n = window_readable(p.b, &view)) > 0;) {
+        window_consume(p.b, n);
+        exchange(&p, 10);
+    }
+    CU_ASSERT_EQUAL(window_unacknowledged(p.a), 0);
+    pair_destroy(&p);
+}
+
 static const struct test_case cases[] = {
     {"create refuses", test_create_refuses},
     {"a fresh window is silent", test_fresh_window_is_silent},
@@ -406,6 +487,9 @@ static const struct test_case cases[] = {
     {"a set without memory covers more", test_cover_without_memory},
     {"allocations that fail", test_allocations_that_fail},
     {"create without memory", test_create_without_memory},
+    {"apart it is the same", test_apart_is_the_same},
+    {"held bytes fill a packet", test_held_bytes_fill_a_packet},
+    {"held bytes are repaired", test_held_bytes_are_repaired},
 };
 
 int main(void)
