@@ -308,7 +308,7 @@ int covey_team_force(covey_team_t *team, const char *operation, const char *algo
         return error_set(COVEY_EINVAL, "team force: no algorithm %s of %s",
                          algorithm == NULL ? "" : algorithm, operation);
     team->forced[o] = (uint8_t)a;
-    return COVEY_OK;
+    return !suits(team, a);
 }
 
 const char *covey_team_algorithm(const covey_team_t *team, const char *operation, uint64_t bytes)

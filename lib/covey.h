@@ -670,7 +670,9 @@ const char *covey_algorithm(const char *operation, int index);
 const char *covey_team_algorithm(const covey_team_t *team, const char *operation, uint64_t bytes);
 
 /* From now on calls of that operation take that algorithm, NULL: again the one of the table. Not
- * collective, but all members do the same. Errors: EINVAL (no such operation or algorithm). */
+ * collective, but all members do the same. Returns 1 when it does not suit this team, where it is
+ * right all the same, but no better than another. Errors: EINVAL (no such operation or algorithm).
+ */
 int covey_team_force(covey_team_t *team, const char *operation, const char *algorithm);
 
 /* ---- Services of the whole VM ------------------------------------------------------------ */

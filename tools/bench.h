@@ -29,7 +29,8 @@ struct bench {
     bool failed;       /* and the failure was told */
     atomic_bool known; /* tids are set: a signal may end them */
     atomic_int signals;
-    struct bench_row rows[BENCH_SIZES_MAX];
+    const char *write; /* collectives: where the table goes, or NULL */
+    struct bench_row rows[BENCH_ROWS_MAX];
     int row_count;
 };
 
@@ -40,6 +41,7 @@ int bench_run(struct bench *bench);
 /* Print the rows for people or for scripts; an exit status. */
 int bench_print_table(struct bench *bench);
 int bench_print_json(struct bench *bench);
+int bench_print_collective(struct bench *bench); /* either, and --write */
 
 /* The names of the benchmarks, from enum bench_what's first on, ended by NULL. */
 extern const char *const bench_names[];

@@ -17,7 +17,8 @@ enum bench_what {
     BENCH_SPAWN = 3,
     BENCH_BARRIER = 4,
     BENCH_MCAST = 5,
-    BENCH_BCAST = 6 /* one to all, beside one to one and tcp to each */
+    BENCH_BCAST = 6,      /* one to all, beside one to one and tcp to each */
+    BENCH_COLLECTIVES = 7 /* every algorithm of every collective call */
 };
 
 /* How a message is made of the sender's bytes, and the receiver's bytes of it. */
@@ -33,6 +34,7 @@ enum {
     BENCH_TASKS_MAX = 1024,
     BENCH_SIZES_MAX = 40,
     BENCH_SERIES_MAX = 8,
+    BENCH_ROWS_MAX = 1024,
     BENCH_ROUNDS_MAX = 10000
 };
 
@@ -56,7 +58,7 @@ struct bench_plan {
 
 /* The samples of one program, Covey or a raw one, for one row. */
 struct bench_series {
-    char name[16];
+    char name[24];
     double *us; /* one a round */
     int32_t rounds;
     double task_cpu_s; /* of all that was sampled, both ends */
@@ -66,7 +68,7 @@ struct bench_series {
 
 /* One line of figures: Covey's series first, then the raw ones that make sense for it. */
 struct bench_row {
-    char label[32]; /* what was measured, when it is not the size */
+    char label[64]; /* what was measured, when it is not the size */
     int64_t bytes;
     int32_t series_count;
     struct bench_series series[BENCH_SERIES_MAX];

@@ -69,7 +69,7 @@ static int choose_hosts(struct bench *bench)
     int n = covey_hosts(bench->tool->vm, &hosts);
     if (n < 0)
         return tool_failed(bench->tool, "bench", n);
-    if (bench->plan.what == BENCH_BCAST) {
+    if (bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_COLLECTIVES) {
         bench->hosts[bench->host_count++] = own;
         int status = choose_all(bench, hosts, n);
         covey_free(hosts);
@@ -161,7 +161,7 @@ static void fail(struct bench *bench, const char *text)
 
 static void on_row(struct bench *bench, covey_msg_t *msg)
 {
-    if (bench->row_count == BENCH_SIZES_MAX)
+    if (bench->row_count == BENCH_ROWS_MAX)
         return;
     struct bench_row *row = &bench->rows[bench->row_count];
     int error = bench_row_unpack(msg, row);

@@ -12,29 +12,33 @@
 #define KEY_SPIN 1004
 #define KEY_PACK 1005
 #define KEY_IN_PLACE 1006
+#define KEY_WRITE 1007
 
 #define BYTES_MAX ((long)1 << 30)
+#define SIZES "1,64,1K,4K,16K,64K,256K,1M,4M"
+#define COLLECTIVE_SIZES "8,256,4K,32K,256K,1M"
 #define BATCH_US_MAX 10000000
 #define SPIN_US_MAX 100
 
-enum { ROUNDS = 31, SPAWN_ROUNDS = 7, SPAWN_TASKS = 100, MANY_TASKS = 8 };
+enum { ROUNDS = 31, SPAWN_ROUNDS = 7, COLLECTIVE_ROUNDS = 5, SPAWN_TASKS = 100, MANY_TASKS = 8 };
 
 static const struct args_option options[] = {
     {"route", 'r', "ROUTE", "between the tasks: shm, udp, tcp, ether or auto (default)"},
     {"host", 'H', "HOST,...", "where the first task runs, and the others in turn"},
-    {"tasks", 'n', "N", "how many tasks (barrier, mcast: 8; bcast: one a host; spawn: 100)"},
+    {"tasks", 'n', "N", "how many tasks (8; bcast: one a host; spawn: 100)"},
     {"sizes", KEY_SIZES, "BYTES,...", "sizes of messages, such as 1,64K,1M"},
     {"rounds", KEY_ROUNDS, "N", "samples of each figure (31; spawn: 7)"},
     {"batch", KEY_BATCH, "US", "microseconds that one sample takes (2000)"},
     {"pack", KEY_PACK, "HOW", "array (default), bytes, in-place or double"},
     {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
     {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
+    {"write", KEY_WRITE, "FILE", "collectives: the table of the best algorithms"},
     {"json", 'j', NULL, "print JSON, for scripts"},
     {NULL, 0, NULL, NULL}};
 
 static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
-const char *const bench_names[] = {"pingpong", "stream", "spawn", "barrier",
-                                   "mcast",    "bcast",  NULL};
+const char *const bench_names[] = {"pingpong", "stream", "spawn",       "barrier",
+                                   "mcast",    "bcast",  "collectives", NULL};
 
 const char *bench_pack_name(int pack)
 {
@@ -149,6 +153,9 @@ static int take_option(struct bench *bench, int key, const char *value)
         return set_number("--spin", value, SPIN_US_MAX, &bench->plan.spin_us);
     case KEY_PACK:
         return set_pack(bench, value);
+    case KEY_WRITE:
+        bench->write = value;
+        return TOOL_OK;
     case KEY_IN_PLACE:
         return set_pack(bench, "in-place");
     default:
@@ -163,7 +170,9 @@ static int take_name(struct bench *bench, const char *name)
     if (bench->name)
         return tool_usage("bench", "%s: one benchmark at a time", name);
     if (found < 0)
-        return tool_usage("bench", "%s: must be pingpong, stream, spawn, barrier, mcast or bcast",
+        return tool_usage("bench",
+                          "%s: must be pingpong, stream, spawn, barrier, mcast, bcast or "
+                          "collectives",
                           name);
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
@@ -175,19 +184,25 @@ static int settle(struct bench *bench)
 {
     struct bench_plan *plan = &bench->plan;
     bool spawn = plan->what == BENCH_SPAWN;
-    bool many =
-        plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST || plan->what == BENCH_BCAST;
+    bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST ||
+                plan->what == BENCH_BCAST || plan->what == BENCH_COLLECTIVES;
     if (plan->tasks > 0 && !spawn && !many)
         return tool_usage("bench", "--tasks: %s has two", bench->name);
     if (many && plan->tasks == 1)
         return tool_usage("bench", "--tasks 1: must be at least 2");
+    if (bench->write && plan->what != BENCH_COLLECTIVES)
+        return tool_usage("bench", "--write: %s has no table", bench->name);
     if (plan->tasks == 0 && plan->what != BENCH_BCAST)
         plan->tasks = spawn ? SPAWN_TASKS : MANY_TASKS;
     if (!spawn && !many)
         plan->tasks = 2;
     plan->peer_count = spawn ? 0 : many ? plan->tasks - 1 : 1;
     if (plan->rounds == 0)
-        plan->rounds = spawn ? SPAWN_ROUNDS : ROUNDS;
+        plan->rounds = spawn                             ? SPAWN_ROUNDS
+                       : plan->what == BENCH_COLLECTIVES ? COLLECTIVE_ROUNDS
+                                                         : ROUNDS;
+    if (plan->size_count == 0)
+        set_sizes(bench, plan->what == BENCH_COLLECTIVES ? COLLECTIVE_SIZES : SIZES);
     if (spawn || plan->what == BENCH_BARRIER) {
         plan->sizes[0] = 1;
         plan->size_count = 1;
@@ -220,12 +235,12 @@ static int bench_command(struct tool *tool, int argc, char **argv)
         return tool_error("bench", "memory is exhausted");
     bench->tool = tool;
     bench->plan = (struct bench_plan){.batch_us = 2000, .spin_us = 20};
-    int status = set_sizes(bench, "1,64,1K,4K,16K,64K,256K,1M,4M");
-    if (status == TOOL_OK)
-        status = read_arguments(bench, argc, argv);
+    int status = read_arguments(bench, argc, argv);
     if (status == TOOL_OK)
         status = bench_run(bench);
-    if (status == TOOL_OK)
+    if (status == TOOL_OK && bench->plan.what == BENCH_COLLECTIVES)
+        status = bench_print_collective(bench);
+    else if (status == TOOL_OK)
         status = bench->json ? bench_print_json(bench) : bench_print_table(bench);
     for (int i = 0; i < bench->row_count; i++)
         bench_row_free(&bench->rows[i]);
@@ -237,7 +252,7 @@ static int bench_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_bench = {
     .name = "bench",
     .run = bench_command,
-    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast",
+    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast|collectives",
     .help = "measure the routes beside raw programs",
     .options = options,
     .operand = "BENCHMARK",

@@ -321,7 +321,7 @@ static void draw_call(struct call *c, covey_team_t *team, uint64_t number)
         known++;
     uint64_t chosen = draw((uint64_t)known + 1);
     if (covey_team_force(team, kind_names[c->kind],
-                         chosen < (uint64_t)known ? algorithms[chosen] : NULL) != 0)
+                         chosen < (uint64_t)known ? algorithms[chosen] : NULL) < 0)
         FAIL("force: %s", covey_error_text());
 }
 

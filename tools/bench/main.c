@@ -3,6 +3,7 @@
  *
  *   main.c    this file: joins, takes the plan, leads or serves, reports
  *   bcast.c   the one that measures broadcasts
+ *   collective.c  the one that measures collective calls
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
  *   spawn.c   starting tasks                 wire.c     Covey's messages
@@ -47,6 +48,7 @@ static void close_all(struct party *party)
 {
     for (int i = 0; i < RAW_KINDS; i++)
         raw_close(party->raws[i]);
+    collective_close(party);
     wire_close(&party->wire);
 }
 
@@ -63,6 +65,8 @@ static int lead(struct party *party)
 {
     if (party->plan.what == BENCH_SPAWN)
         return spawn_measure(party);
+    if (party->plan.what == BENCH_COLLECTIVES)
+        return collective_measure(party);
     return party->plan.what == BENCH_BCAST ? bcast_measure(party) : lead_measure(party);
 }
 

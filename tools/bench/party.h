@@ -20,6 +20,7 @@ struct party {
     struct raw *raws[RAW_KINDS]; /* those that can be had */
     double cpu_s[RAW_KINDS];     /* processor seconds of the samples, by kind */
     covey_group_t *group;        /* of barriers */
+    covey_team_t *all, *team;    /* of collective calls: of all tasks, of some */
     char failure[400];
 };
 
@@ -30,6 +31,12 @@ int peer_serve(struct party *party);
 int lead_measure(struct party *party);
 int spawn_measure(struct party *party);
 int bcast_measure(struct party *party);
+int collective_measure(struct party *party);
+
+/* Collective calls as the leader orders them, and the end of the teams. */
+int collective_team(struct party *party, const struct order *order);
+int collective_serve(struct party *party, const struct order *order);
+void collective_close(struct party *party);
 
 /* What the tasks that spawn_measure() starts do: say that they have joined. An exit status. */
 int spawn_hello(struct party *party);

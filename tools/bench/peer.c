@@ -74,6 +74,10 @@ static int serve(struct party *party, covey_tid_t lead, const struct order *orde
         return party_barriers(party, order->text, (int)order->bytes, order->count);
     case ORDER_MCAST:
         return serve_mcast(party, lead, order);
+    case ORDER_TEAM:
+        return collective_team(party, order);
+    case ORDER_COLLECTIVE:
+        return collective_serve(party, order);
     case ORDER_CPU:
         return serve_cpu(party, lead);
     default:
