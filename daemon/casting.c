@@ -12,7 +12,7 @@
  *
  * Fragments go to a MAC of the VM's own that is a multicast address: one frame for all hosts with
  * which there is a session over raw Ethernet. Each other host gets its own, by its UDP path: so it
- * is where there are no raw frames, and until the sessions are open, for which the first cast asks.
+ * is where there are no raw frames, and until the sessions are open that are asked for then.
  *
  * Order with other news: that a host is gone is told to tasks when the flush is over, and that a
  * task has ended when its casts are everywhere. Until then nobody here is answered that a task of
@@ -34,6 +34,7 @@
 #include "proto/cast.h"
 
 #define QUEUE_BYTES_MAX ((size_t)1024 * 1024)
+#define UDP_HEADERS 48 /* of IPv6 and UDP: a host may be reached so from one moment to the next */
 #define SOURCE_BYTES 4
 #define BUSY_US 1000 /* until a cast is tried again for which there was no channel */
 #define SEQUENCE_BYTES 8
@@ -66,6 +67,7 @@ struct late_cast {
 struct casting {
     struct cast *engine;
     struct address group;
+    struct host_set by_udp; /* to which raw Ethernet is to be tried */
     struct late_host *hosts;
     struct late_frame *frames, **frames_end;
     struct late_cast *casts, **casts_end;
@@ -90,13 +92,24 @@ static void on_multicast(void *context, const struct host_set *to, const uint8_t
     bool by_ether = false;
     for (uint32_t host = 0; (host = host_set_next(to, host)) != 0;) {
         const struct address *path = node_path(d->node, host);
-        if (node_ether_path(d->node, host) != NULL)
+        if (node_ether_path(d->node, host) != NULL) {
             by_ether = true;
-        else if (path != NULL)
+            continue;
+        }
+        host_set_add(&d->casting->by_udp, host);
+        if (path != NULL)
             daemon_send(d, path, bytes, size);
     }
     if (by_ether)
         daemon_send(d, &d->casting->group, bytes, size);
+}
+
+/* What the own segment carries, since what each host's session has found out by probing is little
+ * where few frames go. */
+static size_t ether_bytes(const struct daemon *d)
+{
+    const struct ether_link *link = segment_link(d);
+    return link == NULL ? CAST_DATAGRAM_BYTES_MIN : ether_datagram_bytes(link) - UDP_HEADERS;
 }
 
 static size_t on_datagram_bytes(void *context, const struct host_set *to)
@@ -105,7 +118,7 @@ static size_t on_datagram_bytes(void *context, const struct host_set *to)
     size_t least = CAST_DATAGRAM_BYTES_MAX;
     for (uint32_t host = 0; (host = host_set_next(to, host)) != 0;) {
         bool by_ether = node_ether_path(d->node, host) != NULL;
-        size_t size = node_datagram_bytes(d->node, host, by_ether ? LANE_ETHER : LANE_IP);
+        size_t size = by_ether ? ether_bytes(d) : node_datagram_bytes(d->node, host);
         least = size < least ? size : least;
     }
     return least;
@@ -314,25 +327,12 @@ static void casts_settle(struct casting *c, uint64_t now_us)
     }
 }
 
-static bool reaches(struct daemon *d, uint32_t host)
-{
-    if (segment_link(d) == NULL)
-        return false;
-    enum node_ether state = node_ether_state(d->node, host);
-    if (state == NODE_ETHER_CLOSED)
-        node_open_ether(d->node, host, loop_now_us());
-    return state == NODE_ETHER_OPEN;
-}
-
 /* `message` begins with the source in the place of the order; what is left of `data` is that of the
  * data frames. */
 static int cast_fifo(struct daemon *d, const struct control_mcast *m, const struct host_set *hosts,
                      const struct cursor *message, const struct cursor *data)
 {
     struct cursor c = *message;
-    for (uint32_t host = 0;
-         (m->flags & FRAME_FIRST) != 0 && (host = host_set_next(hosts, host)) != 0;)
-        reaches(d, host);
     int error = cast_or_keep(d->casting, hosts, message->at, cursor_left(message));
     if (error == 0)
         spread(d, cursor_get_u32(&c), m, data);
@@ -366,6 +366,26 @@ const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *pa
 }
 
 /* ---- the way ---- */
+
+static bool reaches(struct daemon *d, uint32_t host)
+{
+    if (segment_link(d) == NULL)
+        return false;
+    enum node_ether state = node_ether_state(d->node, host);
+    if (state == NODE_ETHER_CLOSED)
+        node_open_ether(d->node, host, loop_now_us());
+    return state == NODE_ETHER_OPEN;
+}
+
+/* Hosts that a datagram went to each for itself: later ones may go as one frame. */
+static void ways_open(struct daemon *d)
+{
+    struct host_set *by_udp = &d->casting->by_udp;
+    for (uint32_t host = 0; (host = host_set_next(by_udp, host)) != 0;) {
+        reaches(d, host);
+        host_set_remove(by_udp, host);
+    }
+}
 
 const char *casting_on_way(struct daemon *d, uint32_t source, struct cursor *payload)
 {
@@ -482,6 +502,7 @@ uint64_t casting_settle(struct daemon *d, uint64_t now_us)
         return UINT64_MAX;
     casts_settle(d->casting, now_us);
     uint64_t next_us = cast_step(d->casting->engine, now_us);
+    ways_open(d);
     frames_settle(d);
     if (d->casting->casts != NULL && now_us + BUSY_US < next_us)
         next_us = now_us + BUSY_US;

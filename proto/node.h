@@ -187,8 +187,8 @@ const struct host *node_self(const struct node *node);
 const struct address *node_path(const struct node *node, uint32_t host);
 /* The MAC by which it answered over LANE_ETHER, or NULL. */
 const struct address *node_ether_path(const struct node *node, uint32_t host);
-/* How large a datagram that lane carries to it, as far as was found out. */
-size_t node_datagram_bytes(const struct node *node, uint32_t host, enum node_lane lane);
+/* How large a datagram LANE_IP carries to it, as far as was found out. */
+size_t node_datagram_bytes(const struct node *node, uint32_t host);
 uint32_t node_vm(const struct node *node); /* the VM's number in datagrams */
 
 /* What the VM agrees on. Gives a command to the log if this host leads: its index, or as

@@ -108,9 +108,9 @@ void node_peer_destroy(struct node *node, size_t i)
     free(peer);
 }
 
-size_t node_datagram_bytes(const struct node *node, uint32_t host, enum node_lane lane)
+size_t node_datagram_bytes(const struct node *node, uint32_t host)
 {
-    const struct lane *l = &node->lanes[lane];
+    const struct lane *l = &node->lanes[LANE_IP];
     const struct peer *peer = host <= HOST_INDEX_MAX ? l->peers[host] : NULL;
     struct window_stats stats;
 

@@ -2,8 +2,8 @@
 # vm.sh - runs a command on the first host of a lab whose hosts form one Covey VM.
 #
 #   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R] [--cpu SHARE] [--mtu BYTES]
-#                   [--name NAME] [--ipv4-only | --ipv6-only] [--encrypt] [--keep] [--] COMMAND
-#                   [ARG...]
+#                   [--name NAME] [--ipv4-only | --ipv6-only] [--encrypt] [--plain HOST]... [--keep]
+#                   [--] COMMAND [ARG...]
 #
 # Brings the lab up, starts a daemon on its first host and the others through the exec launcher,
 # runs COMMAND there, halts the VM and takes the lab down; the exit status is COMMAND's. COMMAND
@@ -11,6 +11,7 @@
 # the names of the lab and its hosts in LAB and LAB_HOSTS, and in LAB_TEMPLATE what the exec
 # launcher needs. A VM that cannot be started or halted, and a process or a socket that outlives
 # halt, is a failure: status 1. Without root: status 77.
+# --plain: that host has no raw Ethernet (not the first one).
 # --keep leaves lab and VM as they are after COMMAND, for a look.
 set -u
 
@@ -21,6 +22,7 @@ build=$(cd "$build" 2>/dev/null && pwd) || { echo "vm.sh: nothing is built yet: 
 export LAB=vm-$$
 keep=0
 encrypt=
+export LAB_PLAIN=
 up=(--hosts 4)
 limits=()
 
@@ -42,6 +44,7 @@ while [ $# -gt 0 ]; do
     --name) LAB=${2:?} && shift ;;
     --ipv4-only | --ipv6-only) limits+=("$1") ;;
     --encrypt) encrypt=--encrypt ;;
+    --plain) LAB_PLAIN="$LAB_PLAIN ${2:?}" && shift ;;
     --keep) keep=1 ;;
     --) shift && break ;;
     -*) usage ;;
@@ -96,6 +99,7 @@ trap 'exit 143' TERM HUP
 LAB_HOSTS=$("$lab" hosts | cut -d' ' -f1 | tr '\n' ' ')
 export LAB_HOSTS COVEY_VM=$LAB PATH="$build:$PATH" LD_LIBRARY_PATH="$build"
 export LAB_TEMPLATE="$lab exec --name $LAB {host} {command}"
+[ -z "$LAB_PLAIN" ] || LAB_TEMPLATE="$here/plain.sh {host} {command}"
 read -r first others <<<"$LAB_HOSTS"
 
 start_vm >&2 || die "the VM did not start"
