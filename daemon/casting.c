@@ -27,6 +27,7 @@
 #include "daemon/backlog.h"
 #include "daemon/connection.h"
 #include "daemon/ether.h"
+#include "daemon/fanout.h"
 #include "daemon/reply.h"
 #include "daemon/route.h"
 #include "daemon/segment.h"
@@ -67,6 +68,7 @@ struct late_cast {
 struct casting {
     struct cast *engine;
     struct address group;
+    struct fanout *fanout;
     struct host_set by_udp; /* to which raw Ethernet is to be tried */
     struct late_host *hosts;
     struct late_frame *frames, **frames_end;
@@ -89,19 +91,20 @@ static void on_multicast(void *context, const struct host_set *to, const uint8_t
                          size_t size)
 {
     struct daemon *d = context;
+    struct host_set by_udp = *to;
     bool by_ether = false;
     for (uint32_t host = 0; (host = host_set_next(to, host)) != 0;) {
-        const struct address *path = node_path(d->node, host);
-        if (node_ether_path(d->node, host) != NULL) {
-            by_ether = true;
+        if (node_ether_path(d->node, host) == NULL)
             continue;
-        }
-        host_set_add(&d->casting->by_udp, host);
-        if (path != NULL)
-            daemon_send(d, path, bytes, size);
+        by_ether = true;
+        host_set_remove(&by_udp, host);
     }
     if (by_ether)
         daemon_send(d, &d->casting->group, bytes, size);
+    if (host_set_empty(&by_udp))
+        return;
+    d->casting->by_udp = by_udp;
+    fanout_add(d->casting->fanout, d, &by_udp, bytes, size);
 }
 
 /* What the own segment carries, since what each host's session has found out by probing is little
@@ -219,8 +222,10 @@ void casting_begin(struct daemon *d)
     struct casting *c = calloc(1, sizeof *c);
     if (c == NULL)
         return;
-    c->engine = engine_create(d);
+    c->fanout = fanout_create();
+    c->engine = c->fanout == NULL ? NULL : engine_create(d);
     if (c->engine == NULL) {
+        fanout_destroy(c->fanout);
         free(c);
         return;
     }
@@ -249,6 +254,7 @@ void casting_end(struct daemon *d)
     for (struct late_cast *l; (l = c->casts) != NULL; free(l))
         c->casts = l->next;
     cast_destroy(c->engine);
+    fanout_destroy(c->fanout);
     free(c);
     d->casting = NULL;
 }
@@ -502,6 +508,7 @@ uint64_t casting_settle(struct daemon *d, uint64_t now_us)
         return UINT64_MAX;
     casts_settle(d->casting, now_us);
     uint64_t next_us = cast_step(d->casting->engine, now_us);
+    fanout_flush(d->casting->fanout, d);
     ways_open(d);
     frames_settle(d);
     if (d->casting->casts != NULL && now_us + BUSY_US < next_us)

@@ -10,7 +10,7 @@
  *                 privilege.c has and drops the capability
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
- *   casting.c     messages for tasks of many hosts
+ *   casting.c     messages for tasks of many hosts; fanout.c
  *   backlog.c     how much other hosts' tasks may have waiting here
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
  *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, stats.c; link.c;
