@@ -64,10 +64,13 @@ static size_t slot_bytes(const struct cast *cast, const struct host_set *to)
     return size < CAST_DATAGRAM_BYTES_MAX ? size : CAST_DATAGRAM_BYTES_MAX;
 }
 
+/* A whole message must fit, or it would never be given out. */
 static uint32_t ring_window(const struct cast *cast, size_t slot)
 {
-    size_t slots = cast->config.buffer_bytes / slot;
-    slots = slots < SLOTS_MIN ? SLOTS_MIN : slots;
+    bool large = cast->own_count < CAST_OWN_LARGE;
+    size_t slots = cast->config.buffer_bytes / (large ? 1 : 4) / slot;
+    size_t least = large ? SLOTS_MIN : CAST_MESSAGE_MAX / (slot - CAST_OVERHEAD_BYTES) + 2;
+    slots = slots < least ? least : slots;
     return (uint32_t)(slots > SLOTS_MAX ? SLOTS_MAX : slots);
 }
 

@@ -9,10 +9,9 @@
 #include "proto/cast_wire.h"
 
 #define CAST_BUCKETS 256
-#define CAST_OWN_MAX 16 /* channels that a host has open at once */
-#define CAST_FOREIGN_MAX                                                                           \
-    64 /* as many of each sender, closed ones that are not yet given out too                       \
-        */
+#define CAST_OWN_MAX 64      /* channels that a host has open at once */
+#define CAST_OWN_LARGE 16    /* so many of them with buffers of full size */
+#define CAST_FOREIGN_MAX 256 /* of each sender: closed ones that are not yet given out, too */
 #define CAST_TOMBS 1024
 
 struct cast_counters {

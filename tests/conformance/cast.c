@@ -293,7 +293,7 @@ static int cast_to_set(covey_t *vm, const covey_tid_t *tids, int count, unsigned
     covey_msg_t *msg = n < 2 ? NULL : covey_msg_new();
     int error = msg == NULL ? 0 : covey_pack_int32(msg, &number, 1, 1);
     if (msg != NULL && error == 0)
-        error = covey_mcast(vm, to, n, TAG_SETS, msg);
+        error = covey_cast(vm, to, n, COVEY_ORDER_FIFO, TAG_SETS, msg);
     covey_msg_free(msg);
     return error;
 }

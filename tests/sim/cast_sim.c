@@ -10,7 +10,8 @@
 #include "tests/sim/network.h"
 
 #define HOSTS CAST_SIM_HOSTS
-#define SETS 3
+#define SETS 40
+#define SETS_FEW 3
 #define MESSAGES_MAX 400
 #define ACTIVE_US 400000 /* messages and faults happen within */
 #define PATIENCE_US 120000000
@@ -417,11 +418,12 @@ static void send_one(struct sim *s)
     struct sent *m = &s->sent[number];
     unsigned sender = 1 + (unsigned)random_below(&s->random, s->host_count);
     struct node *n = &s->nodes[sender];
-    *m = (struct sent){.sender = sender,
-                       .total = random_below(&s->random, 100) < s->config.total_percent,
-                       .set = (unsigned)random_below(&s->random, SETS),
-                       .size = seeded_size(s),
-                       .content = random_next(&s->random)};
+    *m = (struct sent){
+        .sender = sender,
+        .total = random_below(&s->random, 100) < s->config.total_percent,
+        .set = (unsigned)random_below(&s->random, s->config.many_sets ? SETS : SETS_FEW),
+        .size = seeded_size(s),
+        .content = random_next(&s->random)};
     if (!is_alive(n))
         return;
     message_make(s, number, bytes);

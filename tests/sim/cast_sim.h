@@ -33,6 +33,7 @@ struct cast_sim_config {
     uint64_t delay_us, jitter_us;
     uint32_t refuse_ppm; /* a message is not taken by the owner now */
     bool encrypt;
+    bool many_sets;     /* more than have channels with large buffers */
     bool large;         /* messages of up to 64 KiB */
     bool together;      /* deaths and messages close to each other, control frames slow */
     uint64_t crisis_us; /* how close; 0: 40 ms */
