@@ -62,7 +62,11 @@ static struct cast_sim_config seeded(uint64_t seed, enum cast_sim_form form)
         c.deaths = 2 + below(&random, 2);
         c.crisis_us = 5000 + below(&random, 20000);
     }
-    c.many_sets = below(&random, 6) == 0;
+    if (below(&random, 10) == 0) {
+        c.many_sets = true;
+        c.large = below(&random, 2) == 0;
+        c.messages = 150 + below(&random, 150);
+    }
     if (below(&random, 5) == 0)
         c.narrow_percent = 10 + below(&random, 60);
     return c;
