@@ -185,6 +185,7 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
         frame.flags |= FRAME_LAST;
     conn_put_head(conn, &frame);
     if (first) {
+        loss_note(conn, req->sequence);
         struct message_header header = {.sequence = req->sequence,
                                         .size = req->msg->size,
                                         .tag = req->tag,
@@ -461,6 +462,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     conn->out_req = NULL;
     if (peer != NULL && conn->ready && broken && !peer->leaving && !peer->gone)
         peer_link_broke(vm, peer, link_error(conn->link));
+    loss_on_close(vm, conn, broken);
     conn_forget(conn);
     if (peer != NULL && peer->leaving)
         wait_check_at(vm, 1); /* settled from the poll loop, not from inside a read */

@@ -97,6 +97,14 @@ static void on_credit(struct covey *vm, const struct frame *frame, const uint8_t
         outgo_on_credit(vm, peer, limit);
 }
 
+static void on_lost(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct peer *peer = peer_find(vm, frame->source);
+    struct cursor c = cursor_reader(payload, frame->length);
+    if (peer != NULL)
+        loss_on_lost(vm, peer, &c);
+}
+
 static void on_gone(struct covey *vm, const struct frame *frame, const uint8_t *payload)
 {
     struct control_gone gone;
@@ -147,6 +155,9 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
         break;
     case FRAME_CREDIT:
         on_credit(vm, frame, payload);
+        break;
+    case FRAME_LINK_LOST:
+        on_lost(vm, frame, payload);
         break;
     case FRAME_REPLY:
         request_on_reply(vm, frame, payload);

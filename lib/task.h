@@ -129,6 +129,14 @@ struct route_state {
     struct link_secret accept_secret;
 };
 
+/* The last messages on a link that closed, first .. next-1; see loss.c. */
+struct loss {
+    uint64_t first, next;
+    uint64_t sent_bytes; /* to that task by then, over all ways */
+    uint64_t at_us;      /* when it is told, or judged; 0: there is none */
+    uint64_t seen_bytes;
+};
+
 struct peer {
     struct peer *next; /* in the bucket */
     uint32_t tid;
@@ -136,7 +144,8 @@ struct peer {
     struct control_gone exit;
     uint64_t broken_at_us; /* a link of it broke; GONE should follow */
     char broken_why[96];
-    int forced_route; /* -1: as the task's */
+    struct loss untold, doubted; /* of messages to it, and from it */
+    int forced_route;            /* -1: as the task's */
 
     uint64_t send_sequence, sent_bytes, credit_bytes;
     uint64_t traffic_bytes;
@@ -178,6 +187,7 @@ struct conn {
     size_t out_head_size, out_head_sent;
     size_t out_body_left;
     struct covey_req *out_req;
+    uint64_t run_first, run_next; /* the last messages, in a row; alike: none */
 
     /* reading: the frame under way */
     uint8_t in_head[FRAME_HEADER_BYTES];
@@ -442,6 +452,13 @@ bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at 
 uint64_t conn_step_all(struct covey *vm);
 bool conn_unsent(const struct covey *vm, size_t least); /* a link of ours holds so much */
 bool conn_arm_all(struct covey *vm);
+
+/* ---- loss.c: messages that a link took with it ---- */
+
+void loss_note(struct conn *conn, uint64_t sequence); /* a message begins on it */
+void loss_on_close(struct covey *vm, const struct conn *conn, bool broken);
+void loss_on_lost(struct covey *vm, struct peer *peer, struct cursor *payload); /* LINK_LOST */
+void loss_check(struct covey *vm, struct peer *peer, uint64_t now_us);
 
 /* ---- arrival.c: messages coming in ---- */
 

@@ -233,6 +233,9 @@ void control_get_mcast(struct cursor *c, struct control_mcast *m);
  *              ; reaches the accepter's host (family, bytes; its port is meaningless; absent when
  *              ; both are on one host). shm: one descriptor: the accepter's doorbell
  * LINK_REFUSE: nonce=16u8 route=u8 3u8(0) error=i32 text
+ * LINK_LOST:   first=u64 next=u64 sent=u64
+ *              ; a link closed that had the sender's messages of these numbers (first .. next - 1)
+ *              ; last; sent: bytes to the other task by then, as credit counts them
  *
  * Route ether: `direct` says that frames go straight between the tasks, otherwise they pass the
  * daemons. Each daemon sets it in what it gives its task only if it allows that, and then appends

@@ -74,6 +74,7 @@ enum frame_party {
     X(5, LINK_ACCEPT, TASK_TO_TASK)                                                                \
     X(6, LINK_REFUSE, ANY_TO_TASK)                                                                 \
     X(7, MCAST, TASK_TO_DAEMON)                                                                    \
+    X(8, LINK_LOST, TASK_TO_TASK)                                                                  \
     X(16, ENROL, TASK_TO_DAEMON)                                                                   \
     X(17, LEAVE, TASK_TO_DAEMON)                                                                   \
     X(18, REPLY, ANY_TO_TASK)                                                                      \

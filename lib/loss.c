@@ -1,0 +1,121 @@
+/*
+ * loss.c - what a link took with it. A message that was written to a link may never be read from
+ * it: when it breaks, what its end here still held is gone, whole messages among it, and these the
+ * other task would await for ever. So the sender tells it through the daemons which messages were
+ * the last on that link; and the other, when nothing more comes of them, takes them for lost: as
+ * after a link that broke in the middle of a message, nothing that was sent later is given out.
+ *
+ * A link that is closed in order is the other task's end, as a rule. Only if that is not heard of
+ * is it told, too.
+ */
+#include "lib/task.h"
+
+#include "lib/clock.h"
+
+#include <stdio.h>
+
+#define END_US 2000000u /* how long after a link was closed the end of its task is waited for */
+#define QUIET_US 1000000u
+
+void loss_note(struct conn *conn, uint64_t sequence)
+{
+    if (sequence != conn->run_next || conn->run_next == conn->run_first)
+        conn->run_first = sequence;
+    conn->run_next = sequence + 1;
+}
+
+static void tell(struct covey *vm, struct peer *peer)
+{
+    uint8_t payload[24];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    cursor_put_u64(&c, peer->untold.first);
+    cursor_put_u64(&c, peer->untold.next);
+    cursor_put_u64(&c, peer->untold.sent_bytes);
+    peer->untold.at_us = 0;
+    home_send(vm, FRAME_LINK_LOST, peer->tid, payload, sizeof payload);
+}
+
+void loss_on_close(struct covey *vm, const struct conn *conn, bool broken)
+{
+    struct peer *peer = conn->peer;
+    if (peer == NULL || peer->leaving || peer->gone || vm->closing || vm->lost != 0 ||
+        conn->run_next == conn->run_first)
+        return;
+    if (peer->untold.at_us != 0)
+        tell(vm, peer);
+    peer->untold = (struct loss){.first = conn->run_first,
+                                 .next = conn->run_next,
+                                 .sent_bytes = peer->sent_bytes,
+                                 .at_us = clock_us() + (broken ? 0 : END_US)};
+    wait_check_at(vm, peer->untold.at_us);
+}
+
+void loss_on_lost(struct covey *vm, struct peer *peer, struct cursor *payload)
+{
+    struct loss l = {.first = cursor_get_u64(payload)};
+    l.next = cursor_get_u64(payload);
+    l.sent_bytes = cursor_get_u64(payload);
+    if (!cursor_done(payload) || l.first >= l.next || peer->gone)
+        return;
+    if (peer->doubted.at_us != 0 && peer->doubted.first < l.first)
+        l.first = peer->doubted.first;
+    l.at_us = clock_us() + QUIET_US;
+    l.seen_bytes = peer->received_bytes;
+    peer->doubted = l;
+    wait_check_at(vm, l.at_us);
+}
+
+static void read_links(struct covey *vm, const struct peer *peer)
+{
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->peer == peer && conn->ready && !conn->closed)
+            conn_read(vm, conn);
+    }
+}
+
+/* They are not coming, and what was sent after them is let go of. */
+static void take_for_lost(struct covey *vm, struct peer *peer)
+{
+    peer->cut = true;
+    if (peer->broken_why[0] == '\0')
+        snprintf(peer->broken_why, sizeof peer->broken_why, "the link that it took broke");
+    peer->receive_sequence = peer->doubted.next;
+    if (peer->received_bytes < peer->doubted.sent_bytes)
+        peer->received_bytes = peer->doubted.sent_bytes;
+    if (peer->broken_at_us == 0)
+        match_fail_source(vm, peer);
+    arrival_release(vm, peer);
+    credit_update(vm, peer);
+}
+
+/* Messages before those of the link may be on their way yet. */
+static void judge(struct covey *vm, struct peer *peer, uint64_t now_us)
+{
+    struct loss *l = &peer->doubted;
+    read_links(vm, peer);
+    l->at_us = 0;
+    if (peer->receive_sequence >= l->next)
+        return;
+    if (peer->receive_sequence >= l->first && peer->received_bytes == l->seen_bytes) {
+        take_for_lost(vm, peer);
+        return;
+    }
+    l->seen_bytes = peer->received_bytes;
+    l->at_us = now_us + QUIET_US;
+}
+
+void loss_check(struct covey *vm, struct peer *peer, uint64_t now_us)
+{
+    if (peer->gone || peer->leaving) {
+        peer->untold.at_us = peer->doubted.at_us = 0;
+        return;
+    }
+    if (peer->untold.at_us != 0 && now_us >= peer->untold.at_us)
+        tell(vm, peer);
+    if (peer->doubted.at_us != 0 && now_us >= peer->doubted.at_us)
+        judge(vm, peer, now_us);
+    if (peer->untold.at_us != 0)
+        wait_check_at(vm, peer->untold.at_us);
+    if (peer->doubted.at_us != 0)
+        wait_check_at(vm, peer->doubted.at_us);
+}
