@@ -227,6 +227,26 @@ $(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lgpvm3 -lpvm3
 
+# The same for the all-to-all: Open MPI and MPICH where they are installed.
+.PHONY: bench-alltoall bench-alltoall-programs
+MPIS := $(foreach m,openmpi mpich,$(if $(wildcard /usr/bin/mpicc.$(m)),$(m)))
+bench-alltoall-programs: all $(MPIS:%=$(BUILD)/tests/bench/alltoall.%) $(BUILD)/tests/bench/patience.so
+bench-alltoall: ## compare all-to-all with Open MPI and MPICH in labs, draw it (ROUNDS=1 SIZES="8 64" NETWORKS=c for less)
+	@scripts/deps.sh install build
+	@scripts/deps.sh install mpi || echo "Going on without what is missing."
+	@$(MAKE) --no-print-directory $(JOBS) bench-alltoall-programs
+	@BUILD=$(BUILD) tests/bench/alltoall.sh
+
+$(BUILD)/tests/bench/alltoall.%: tests/bench/alltoall_mpi.c
+	@mkdir -p $(@D)
+	$(call say,mpicc)
+	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $<
+
+$(BUILD)/tests/bench/patience.so: tests/bench/patience.c
+	@mkdir -p $(@D)
+	$(call say,cc)
+	$(Q)$(CC) $(COMMON_CFLAGS) -O2 -shared -fPIC -o $@ $< -ldl
+
 FUZZ_SECONDS ?= 10
 fuzz: $(FUZZERS:tests/fuzz/%=$(BUILD)/libfuzzer/%) ## search with each fuzzer for FUZZ_SECONDS (default 10)
 	@BUILD=$(BUILD) scripts/fuzz.sh $(FUZZ_SECONDS) $(^F)

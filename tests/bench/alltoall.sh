@@ -1,0 +1,186 @@
+#!/bin/bash
+# alltoall.sh - Figures 6, 7 and 8 of Faraj & Yuan again: all-to-all on their three networks, by Covey, by
+# Open MPI and MPICH as they come, and by both with the generated MPI_Alltoall preloaded.
+#
+#   tests/bench/alltoall.sh [--report FIGURES]
+#
+# The networks are labs (tests/lab; needs root) of 24 hosts on one switch (a) and of 32 on four switches, in a
+# star (b) and a chain (c). In every round each system runs all sizes once, one system after the other;
+# what is printed is the median of the rounds: completion times, aggregate throughput and its part of
+# the peak that the bottleneck link allows net of headers, and how much of this machine's processors was
+# idle meanwhile: where that is not much, the machine was measured and not the network. Then rounds of
+# a few sizes while another program keeps one processor busy. PNGs and the single figures go below
+# OUT; --report draws and prints figures that are there already.
+#
+# From the environment, by default:
+#   ROUNDS=5 SIZES="1 2 4 8 16 32 64 128 256" (KiB)    BUSY_ROUNDS=3 BUSY_SIZES="16 64" (0 rounds: none)
+#   NETWORKS="a b c"  SYSTEMS="covey plain openmpi openmpi+ mpich mpich+" (plain: Covey without the schedule)
+#   RATE= (of a link; a: 40M, b and c: 50M)  OUT=$BUILD/alltoall
+#   ALONE= a command that runs each round, for machines that others use, too: flock FILE
+#   KEEP=1 adds to the figures that are there
+#
+# The ranks of both MPIs wait by patience.c in the place of polling: they would use this machine's
+# processors up, which do the work of 32 hosts. POLL=1 lets them poll. TCP is CUBIC, and segments leave
+# a host two by two at most, so that the port queues of 128 KiB see what queues of switches see.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=${BUILD:-$root/build}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+export BUILD=$build
+export ROUNDS=${ROUNDS:-5} SIZES=${SIZES:-1 2 4 8 16 32 64 128 256}
+export BUSY_ROUNDS=${BUSY_ROUNDS:-3} BUSY_SIZES=${BUSY_SIZES:-16 64}
+export SYSTEMS=${SYSTEMS:-covey plain openmpi openmpi+ mpich mpich+}
+NETWORKS=${NETWORKS:-a b c}
+export OUT=${OUT:-$build/alltoall}
+case $OUT in /*) ;; *) OUT=$PWD/$OUT ;; esac
+
+usage() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+# ---- On the first host of a lab ----------------------------------------------------------------
+
+lab=$root/tests/lab/lab
+
+# Two segments in one packet of the kernel's, and the congestion control that Linux comes with.
+set_hosts() {
+    local host
+    for host in $LAB_HOSTS; do
+        nsenter --net="/run/netns/covey-lab.$LAB.$host" sh -c 'ip link set eth0 gso_max_size 3000 &&
+            ip route change 10.77.0.0/16 dev eth0 congctl cubic' || return
+    done
+}
+
+rounds_of() { # KIB... -> ROUNDS:BYTES..., more than one where a call is short
+    local kib
+    for kib; do
+        echo "$((kib <= 4 ? 5 : kib <= 16 ? 2 : 1)):$((kib * 1024))"
+    done
+}
+
+run_mpi() { # MPI ROUNDS:BYTES...
+    local mpi=${1%+} preload=()
+    [ -n "${POLL:-}" ] || preload+=(--preload "$build/tests/bench/patience.so")
+    [ "$1" = "$mpi" ] || preload+=(--preload "$work/alltoall.$mpi.so")
+    "$here/mpi.sh" "$mpi" "${preload[@]}" "$build/tests/bench/alltoall.$mpi" "${@:2}"
+}
+
+run_system() { # SYSTEM ROUNDS:BYTES...
+    case $1 in
+    covey | plain) run_covey "$@" ;;
+    *) run_mpi "$@" ;;
+    esac
+}
+
+# The figures are what counts: MPICH over UCX may not come back from MPI_Finalize.
+measure() { # NETWORK LOAD SYSTEM ROUNDS:BYTES...
+    local wanted had
+    timeout 150 "$0" --on "$work" "${@:3}" >"$work/out" 2>"$work/errors" </dev/null
+    wanted=$(printf '%s\n' "${@:4}" | awk -F: '{ n += $1 } END { print n }')
+    had=$(grep -cE '^[0-9]+ [0-9.]+ [0-9.]+$' "$work/out")
+    [ "$had" = "$wanted" ] || {
+        echo "alltoall.sh: $3 on network $1 gave $had figures of $wanted:" >&2
+        tail -n 5 "$work/errors" >&2
+    }
+    grep -E '^[0-9]+ [0-9.]+ [0-9.]+$' "$work/out" | sed "s|^|$1 $2 $3 |" >>"$OUT/figures"
+}
+
+run_round() { # NETWORK LOAD KIB...
+    local system
+    for system in $SYSTEMS; do
+        can_run "$system" || continue
+        # shellcheck disable=SC2046 # words
+        measure "$1" "$2" "$system" $(rounds_of "${@:3}")
+    done
+}
+
+run_rounds() { # NETWORK LOAD ROUNDS KIB...
+    local round
+    for round in $(seq "$3"); do
+        echo "network $1, $2, round $round of $3" >&2
+        ${ALONE:-} "$0" --round "$work" "$1" "$2" "${@:4}"
+    done
+}
+
+can_run() { # SYSTEM
+    case $1 in
+    covey | plain) "$build/covey" bench alltoall --help >/dev/null 2>&1 ;;
+    *) command -v "mpirun.${1%+}" >/dev/null && [ -x "$build/tests/bench/alltoall.${1%+}" ] ;;
+    esac
+}
+
+make_routines() { # TOPOLOGY
+    local mpi
+    "$build/covey" schedule --emit mpi "$1" >"$work/alltoall.c" || return
+    for mpi in openmpi mpich; do
+        can_run $mpi || continue
+        "mpicc.$mpi" -O2 -w -shared -fPIC -o "$work/alltoall.$mpi.so" "$work/alltoall.c" || return
+    done
+}
+
+run_inside() { # NETWORK TOPOLOGY
+    trap 'rm -rf "$work"; [ -z "$burner" ] || kill "$burner"' EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    set_hosts && make_routines "$2" || exit 1
+    # shellcheck disable=SC2086 # words
+    run_rounds "$1" quiet "$ROUNDS" $SIZES
+    [ "$BUSY_ROUNDS" -gt 0 ] || return 0
+    taskset -c 0 sh -c 'while :; do :; done' &
+    burner=$!
+    # shellcheck disable=SC2086
+    run_rounds "$1" busy "$BUSY_ROUNDS" $BUSY_SIZES
+}
+
+# ---- Outside -----------------------------------------------------------------------------------
+
+rate_of() { # NETWORK
+    [ "$1" = a ] && echo "${RATE:-40M}" || echo "${RATE:-50M}"
+}
+
+# A line a network: NETWORK HOSTS LOAD BITS, LOAD of the bottleneck link in messages.
+describe() {
+    local network
+    for network in $NETWORKS; do
+        "$build/covey" schedule --check "$root/conf/topologies/faraj-$network" |
+            sed -n "s/^# hosts=\([0-9]*\) .*bound=\([0-9]*\) .*/$network \1 \2 $(rate_of "$network")/p"
+    done | sed 's/M$/000000/; s/G$/000000000/'
+}
+
+report() { # FIGURES
+    describe >"$OUT/networks"
+    awk -v out="$OUT" -f "$here/alltoall.awk" "$OUT/networks" "$1" || return
+    if command -v gnuplot >/dev/null; then
+        (cd "$OUT" && for data in *.quiet.dat; do
+            gnuplot -e "network='${data%%.*}'" "$here/alltoall.gp" && echo "drawn: $OUT/${data%%.*}.png"
+        done)
+    else
+        echo "gnuplot (Debian package gnuplot-nox) is not installed: nothing is drawn"
+    fi
+}
+
+case ${1:-} in
+'') ;;
+--report) [ $# = 2 ] || usage; mkdir -p "$OUT" && report "$2"; exit ;;
+--inside) # NETWORK TOPOLOGY, on the first host
+    work=$(mktemp -d)
+    burner=
+    run_inside "$2" "$3"
+    exit ;;
+--round) work=$2; run_round "${@:3}"; exit ;; # of all systems
+--on) work=$2; run_system "${@:3}"; exit ;;   # one measurement
+*) usage ;;
+esac
+
+[ "$(id -u)" = 0 ] || { echo "alltoall.sh: needs root, for hosts in network namespaces" >&2; exit 77; }
+mkdir -p "$OUT" || exit
+[ -n "${KEEP:-}" ] || : >"$OUT/figures"
+for network in $NETWORKS; do
+    topology=$root/conf/topologies/faraj-$network
+    "$root/tests/lab/vm.sh" --topology "$topology" --rate "$(rate_of "$network")" --ipv4-only -- \
+        "$0" --inside "$network" "$topology" 2> >(grep -v ' joined (' >&2) || exit
+done
+report "$OUT/figures"
