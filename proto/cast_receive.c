@@ -160,15 +160,18 @@ void cast_on_sync(struct cast *cast, struct cast_channel *ch, const struct cast_
         cast_ring_fini(&ch->ring);
 }
 
-/* What a survivor hands on is the next that is missing here. */
+/* What a survivor hands on is the next that is missing here. There is room for it where what was
+ * stable when it was sent, which perhaps was not heard of here, is forgotten. */
 static void take_handed(struct cast *cast, struct cast_channel *ch, struct cast_fragment *f,
                         const uint8_t *bytes)
 {
     const uint8_t *payload;
     if (f->size > ch->ring.slot_bytes || !cast_ring_ready(cast, ch) || f->number != ch->have ||
-        f->number >= floor_of(ch) + ch->ring.window)
+        !cast_seal_open(&ch->seal, bytes, f, cast->room, &payload))
         return;
-    if (!cast_seal_open(&ch->seal, bytes, f, cast->room, &payload))
+    if (f->back <= f->number)
+        forget(ch, f->number - f->back);
+    if (f->number >= floor_of(ch) + ch->ring.window)
         return;
     store(ch, f, bytes);
     cast_flush_review(cast, ch);
