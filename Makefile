@@ -28,7 +28,7 @@ PROTO_SRC := $(wildcard proto/*.c)
 LIB_SRC := $(wildcard lib/*.c)
 DAEMON_SRC := $(wildcard daemon/*.c)
 TOOLS_SRC := $(wildcard tools/*.c)
-BENCH_SRC := $(wildcard tools/bench/*.c) tools/bench_plan.c
+BENCH_SRC := $(wildcard tools/bench/*.c) tools/bench_plan.c tools/exchange_pattern.c
 APP_NAMES := $(notdir $(patsubst %/,%,$(dir $(wildcard apps/*/*.c))))
 APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need

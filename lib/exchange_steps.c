@@ -12,14 +12,19 @@
  * and, where links are the limit, when the receivers of the messages that leave a link to it have
  * said that they have them (exchange_signal.h).
  *
+ * Without phases the order of sending is not kept at any price: of the messages that may go the
+ * first one does, and receivers are ready for a few ahead, so that one rank that is late holds up
+ * no others and a signal that stands in a queue behind data does no harm.
+ *
  * That send() returned proves nothing, so it is the receiver that hands over. It does so a little
  * before the end: a long message goes in two pieces, and the second is what is still under way
  * while the signal travels.
  */
 #include "lib/exchange.h"
 
-#include "lib/error.h"
+#include <string.h>
 
+#define AHEAD 2                  /* messages that a receiver is ready for besides the next one */
 #define TAIL_BYTES 8192          /* of a message are under way when its receiver hands over */
 #define TAIL_MESSAGE_BYTES 32768 /* shorter ones go in one piece */
 
@@ -30,6 +35,13 @@ struct ends {
     int head, tail; /* the last one of each piece; the same, or -1 when there is none */
 };
 
+/* A message to be sent as soon as it may be. */
+struct waiting {
+    struct run *run;
+    int wants; /* signals */
+    bool begun;
+};
+
 struct run {
     struct collective *c;
     const struct covey_exchange_plan *plan;
@@ -37,6 +49,8 @@ struct run {
     const void *const *out;
     void *const *in;
     struct ends *sends, *receives; /* by place in the plan's lists */
+    struct waiting *waiting;       /* without phases: by place */
+    bool sending;
 };
 
 /* ---- Places ------------------------------------------------------------------------------ */
@@ -140,16 +154,65 @@ static void add_ready(struct run *r, int place)
     int step = collective_send_lane(r->c, LANE_READY, m->from, COVEY_BYTES, NULL, 0);
     int sent = plan->order->x.phases > 0 ? send_before(r, m->phase) : -1;
 
-    if (place > 0)
-        collective_after(r->c, step, r->receives[place - 1].head);
+    int ahead = plan->order->x.phases > 0 ? 0 : AHEAD;
+    if (place > ahead)
+        collective_after(r->c, step, r->receives[place - 1 - ahead].head);
     if (sent >= 0)
         collective_after(r->c, step, r->sends[sent].tail);
+}
+
+/* ---- Without phases ---------------------------------------------------------------------- */
+
+static int on_left(struct collective *c, void *arg);
+
+/* The first message that may go. */
+static void send_next(struct run *r)
+{
+    for (int place = 0; place < r->plan->send_count && !r->sending; place++) {
+        struct waiting *w = &r->waiting[place];
+        if (w->begun || w->wants > 0)
+            continue;
+        w->begun = r->sending = true;
+        add_send(r, place);
+        int left = collective_call(r->c, on_left, r);
+        collective_after(r->c, left, r->sends[place].head);
+        collective_after(r->c, left, r->sends[place].tail);
+    }
+}
+
+static int on_left(struct collective *c, void *arg)
+{
+    struct run *r = arg;
+    (void)c;
+    r->sending = false;
+    send_next(r);
+    return COVEY_OK;
+}
+
+static int on_signal(struct collective *c, void *arg)
+{
+    struct waiting *w = arg;
+    (void)c;
+    w->wants--;
+    send_next(w->run);
+    return COVEY_OK;
+}
+
+/* The message waits for the step, by which something is received. */
+static void await(struct run *r, int place, int step)
+{
+    if (r->waiting == NULL) {
+        send_after(r, place, step);
+        return;
+    }
+    r->waiting[place].wants++;
+    collective_after(r->c, collective_call(r->c, on_signal, &r->waiting[place]), step);
 }
 
 static void await_ready(struct run *r, int place)
 {
     const struct exchange_message *m = &r->messages[r->plan->sends[place]];
-    send_after(r, place, collective_receive_lane(r->c, LANE_READY, m->to, COVEY_BYTES, NULL, 0));
+    await(r, place, collective_receive_lane(r->c, LANE_READY, m->to, COVEY_BYTES, NULL, 0));
 }
 
 /* ---- Links ------------------------------------------------------------------------------- */
@@ -170,7 +233,7 @@ static int tell_signal(struct run *r, const struct exchange_signal *s, int last)
     int told = r->messages[s->after].from;
 
     if (told == plan->team->rank) {
-        send_after(r, place_of(plan->sends, plan->send_count, s->after), heard);
+        await(r, place_of(plan->sends, plan->send_count, s->after), heard);
         return last;
     }
     int step = collective_send_lane(r->c, LANE_SIGNAL, told, COVEY_BYTES, NULL, 0);
@@ -184,8 +247,8 @@ static void await_signal(struct run *r, const struct exchange_signal *s)
     const struct covey_exchange_plan *plan = r->plan;
     int teller = r->messages[s->before].to;
 
-    send_after(r, place_of(plan->sends, plan->send_count, s->after),
-               collective_receive_lane(r->c, LANE_SIGNAL, teller, COVEY_BYTES, NULL, 0));
+    await(r, place_of(plan->sends, plan->send_count, s->after),
+          collective_receive_lane(r->c, LANE_SIGNAL, teller, COVEY_BYTES, NULL, 0));
 }
 
 /* Signals stand in the order of the messages that they tell of: a member sends its own one after
@@ -210,7 +273,7 @@ static void add_order(struct run *r)
 {
     const struct covey_exchange_plan *plan = r->plan;
     bool ready = plan->order->synchrony == COVEY_EXCHANGE_S1;
-    bool chained = plan->order->algorithm != COVEY_EXCHANGE_AC;
+    bool chained = plan->order->algorithm != COVEY_EXCHANGE_AC && r->waiting == NULL;
 
     for (int i = 1; chained && i < plan->send_count; i++)
         send_after(r, i, r->sends[i - 1].tail);
@@ -221,21 +284,49 @@ static void add_order(struct run *r)
     add_signals(r);
 }
 
+/* What a run needs, in memory that stays as long as its collective: the program's lists of arrays
+ * need not. NULL: there is none, and the collective ends. */
+static struct run *make_run(struct collective *c, const struct covey_exchange_plan *plan,
+                            const void *const *out, void *const *in)
+{
+    size_t sends = (size_t)plan->send_count, outs = (size_t)plan->out_count;
+    size_t receives = (size_t)plan->receive_count, ins = (size_t)plan->in_count;
+    struct run *r = collective_memory(c, sizeof *r);
+    const void **from = collective_memory(c, (outs + ins + 1) * sizeof *from);
+    struct ends *ends = collective_memory(c, (sends + receives + 1) * sizeof *ends);
+    struct waiting *waiting = collective_memory(c, (sends + 1) * sizeof *waiting);
+
+    if (r == NULL || from == NULL || ends == NULL || waiting == NULL)
+        return NULL;
+    if (outs > 0)
+        memcpy(from, out, outs * sizeof *from);
+    if (ins > 0)
+        memcpy(from + outs, in, ins * sizeof *from);
+    for (size_t i = 0; i < sends; i++)
+        waiting[i] = (struct waiting){.run = r};
+    bool phases = plan->order->x.phases > 0 || plan->order->synchrony != COVEY_EXCHANGE_S1;
+    *r = (struct run){.c = c,
+                      .plan = plan,
+                      .messages = plan->order->x.messages,
+                      .out = from,
+                      .in = (void *const *)(from + outs),
+                      .sends = ends,
+                      .receives = ends + sends,
+                      .waiting = phases ? NULL : waiting};
+    return r;
+}
+
 void exchange_steps(struct collective *c, const struct covey_exchange_plan *plan,
                     const void *const *out, void *const *in)
 {
-    size_t ends = sizeof(struct ends) * (size_t)(plan->send_count + plan->receive_count + 1);
-    struct run r = {
-        .c = c, .plan = plan, .messages = plan->order->x.messages, .out = out, .in = in};
+    struct run *r = make_run(c, plan, out, in);
 
-    r.sends = collective_memory(c, ends);
-    if (r.sends == NULL)
+    if (r == NULL)
         return;
-    r.receives = r.sends + plan->send_count;
     for (int i = 0; i < plan->receive_count; i++)
-        add_receive(&r, i);
-    for (int i = 0; i < plan->send_count; i++)
-        add_send(&r, i);
-    add_order(&r);
-    copy_own(&r);
+        add_receive(r, i);
+    for (int i = 0; i < plan->send_count && r->waiting == NULL; i++)
+        add_send(r, i);
+    add_order(r);
+    copy_own(r);
 }

@@ -14,6 +14,13 @@
 
 enum { BENCH_HOSTS_MAX = 64 };
 
+/* An exchange in virtual time. */
+struct bench_simulation {
+    int ranks; /* 0: none, real tasks exchange */
+    double alpha_us;
+    double rate_bps;
+};
+
 struct bench {
     struct tool *tool;
     struct bench_plan plan;
@@ -29,7 +36,9 @@ struct bench {
     bool failed;       /* and the failure was told */
     atomic_bool known; /* tids are set: a signal may end them */
     atomic_int signals;
-    const char *write; /* collectives: where the table goes, or NULL */
+    const char *write;                  /* collectives: where the table goes, or NULL */
+    struct bench_simulation simulation; /* of an exchange */
+    const char *map;                    /* where the picture of its regions goes; NULL: none */
     struct bench_row rows[BENCH_ROWS_MAX];
     int row_count;
 };

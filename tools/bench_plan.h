@@ -17,8 +17,9 @@ enum bench_what {
     BENCH_SPAWN = 3,
     BENCH_BARRIER = 4,
     BENCH_MCAST = 5,
-    BENCH_BCAST = 6,      /* one to all, beside one to one and tcp to each */
-    BENCH_COLLECTIVES = 7 /* every algorithm of every collective call */
+    BENCH_BCAST = 6,       /* one to all, beside one to one and tcp to each */
+    BENCH_COLLECTIVES = 7, /* every algorithm of every collective call */
+    BENCH_EXCHANGE = 8     /* sparse exchange by each algorithm */
 };
 
 /* How a message is made of the sender's bytes, and the receiver's bytes of it. */
@@ -35,11 +36,21 @@ enum {
     BENCH_SIZES_MAX = 40,
     BENCH_SERIES_MAX = 8,
     BENCH_ROWS_MAX = 1024,
+    BENCH_DENSITIES_MAX = 16,
+    BENCH_TOPOLOGY_BYTES = 16384,
     BENCH_ROUNDS_MAX = 10000
 };
 
 /* Tags: of the plan and of what comes back. */
 enum { BENCH_TAG_PLAN = 1, BENCH_TAG_ROW = 2, BENCH_TAG_DONE = 3, BENCH_TAG_FAILED = 4 };
+
+/* What an exchange has besides. */
+struct bench_exchange {
+    int32_t unequal; /* sizes differ; those of the plan are means */
+    int32_t density_count;
+    int32_t densities[BENCH_DENSITIES_MAX];
+    char topology[BENCH_TOPOLOGY_BYTES]; /* the text of a file; empty: one switch */
+};
 
 struct bench_plan {
     int32_t what;     /* enum bench_what */
@@ -54,6 +65,7 @@ struct bench_plan {
     int64_t sizes[BENCH_SIZES_MAX];
     int32_t peers[BENCH_TASKS_MAX];
     char hosts[BENCH_HOSTS_BYTES]; /* to spawn on, with commas between; empty: the leader's own */
+    struct bench_exchange exchange;
 };
 
 /* The samples of one program, Covey or a raw one, for one row. */
@@ -63,13 +75,16 @@ struct bench_series {
     int32_t rounds;
     double task_cpu_s; /* of all that was sampled, both ends */
     double daemon_cpu_s;
-    double bytes; /* moved meanwhile */
+    double bytes;            /* moved meanwhile */
+    double learn_s, order_s; /* exchange: before the first message, on average of the rounds */
+    double phases;           /* exchange: the sum of all rounds */
 };
 
 /* One line of figures: Covey's series first, then the raw ones that make sense for it. */
 struct bench_row {
     char label[64]; /* what was measured, when it is not the size */
     int64_t bytes;
+    double bound_bytes; /* exchange: the most that a rank or a link has, on average */
     int32_t series_count;
     struct bench_series series[BENCH_SERIES_MAX];
 };

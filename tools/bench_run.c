@@ -42,6 +42,13 @@ static bool between_hosts(const struct bench *bench)
     return bench->plan.route != COVEY_ROUTE_SHM && bench->plan.what != BENCH_SPAWN;
 }
 
+/* One task a host, unless their number is said. */
+static bool everywhere(const struct bench *bench)
+{
+    return bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_COLLECTIVES ||
+           bench->plan.what == BENCH_EXCHANGE;
+}
+
 /* All other hosts that are up, as one text. */
 static int choose_all(struct bench *bench, const struct covey_host *hosts, int n)
 {
@@ -69,7 +76,7 @@ static int choose_hosts(struct bench *bench)
     int n = covey_hosts(bench->tool->vm, &hosts);
     if (n < 0)
         return tool_failed(bench->tool, "bench", n);
-    if (bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_COLLECTIVES) {
+    if (everywhere(bench)) {
         bench->hosts[bench->host_count++] = own;
         int status = choose_all(bench, hosts, n);
         covey_free(hosts);
@@ -264,7 +271,7 @@ static int run_tasks(struct bench *bench)
     tell_hosts(bench);
     if (bench->plan.tasks == 0)
         bench->plan.tasks = bench->host_count > 1 ? bench->host_count : 2;
-    if (bench->plan.what == BENCH_BCAST)
+    if (bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_EXCHANGE)
         bench->plan.peer_count = bench->plan.tasks - 1;
     if (status == TOOL_OK)
         status = start_tasks(bench);

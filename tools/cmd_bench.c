@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tools/bench.h"
+#include "tools/bench_exchange.h"
 #include "tools/command.h"
 #include "tools/hostspec.h"
 
@@ -17,6 +18,7 @@
 #define BYTES_MAX ((long)1 << 30)
 #define SIZES "1,64,1K,4K,16K,64K,256K,1M,4M"
 #define COLLECTIVE_SIZES "8,256,4K,32K,256K,1M"
+#define EXCHANGE_SIZES "16,64,256,1K,4K,16K,64K,128K"
 #define BATCH_US_MAX 10000000
 #define SPIN_US_MAX 100
 
@@ -33,12 +35,19 @@ static const struct args_option options[] = {
     {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
     {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
     {"write", KEY_WRITE, "FILE", "collectives: the table of the best algorithms"},
+    {"density", BENCH_KEY_DENSITY, "D,...", "exchange: messages that each rank sends and receives"},
+    {"unequal", BENCH_KEY_UNEQUAL, NULL, "exchange: sizes that differ, those given being means"},
+    {"topology", BENCH_KEY_TOPOLOGY, "FILE", "exchange: the network, whose links count"},
+    {"simulated", BENCH_KEY_SIMULATED, "N", "exchange: N ranks in virtual time, without a VM"},
+    {"alpha", BENCH_KEY_ALPHA, "US", "exchange: start-up time of a simulated message (50)"},
+    {"rate", BENCH_KEY_RATE, "RATE", "exchange: of a rank's link, such as 50M; for the bound"},
+    {"map", BENCH_KEY_MAP, "FILE", "exchange: draw which algorithm is best where, as PNG"},
     {"json", 'j', NULL, "print JSON, for scripts"},
     {NULL, 0, NULL, NULL}};
 
 static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
-const char *const bench_names[] = {"pingpong", "stream", "spawn",       "barrier",
-                                   "mcast",    "bcast",  "collectives", NULL};
+const char *const bench_names[] = {"pingpong", "stream",      "spawn",    "barrier", "mcast",
+                                   "bcast",    "collectives", "exchange", NULL};
 
 const char *bench_pack_name(int pack)
 {
@@ -158,9 +167,11 @@ static int take_option(struct bench *bench, int key, const char *value)
         return TOOL_OK;
     case KEY_IN_PLACE:
         return set_pack(bench, "in-place");
-    default:
+    case 'j':
         bench->json = true;
         return TOOL_OK;
+    default:
+        return bench_exchange_option(bench, key, value);
     }
 }
 
@@ -171,8 +182,8 @@ static int take_name(struct bench *bench, const char *name)
         return tool_usage("bench", "%s: one benchmark at a time", name);
     if (found < 0)
         return tool_usage("bench",
-                          "%s: must be pingpong, stream, spawn, barrier, mcast, bcast or "
-                          "collectives",
+                          "%s: must be pingpong, stream, spawn, barrier, mcast, bcast, "
+                          "collectives or exchange",
                           name);
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
@@ -183,6 +194,15 @@ static int take_name(struct bench *bench, const char *name)
 static int settle(struct bench *bench)
 {
     struct bench_plan *plan = &bench->plan;
+    const char *stray = bench_exchange_stray(bench);
+    if (stray)
+        return tool_usage("bench", "%s is for exchange alone", stray);
+    if (bench->write && plan->what != BENCH_COLLECTIVES)
+        return tool_usage("bench", "--write: %s has no table", bench->name);
+    if (plan->what == BENCH_EXCHANGE && plan->size_count == 0)
+        set_sizes(bench, EXCHANGE_SIZES);
+    if (plan->what == BENCH_EXCHANGE)
+        return bench_exchange_settle(bench);
     bool spawn = plan->what == BENCH_SPAWN;
     bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST ||
                 plan->what == BENCH_BCAST || plan->what == BENCH_COLLECTIVES;
@@ -190,8 +210,6 @@ static int settle(struct bench *bench)
         return tool_usage("bench", "--tasks: %s has two", bench->name);
     if (many && plan->tasks == 1)
         return tool_usage("bench", "--tasks 1: must be at least 2");
-    if (bench->write && plan->what != BENCH_COLLECTIVES)
-        return tool_usage("bench", "--write: %s has no table", bench->name);
     if (plan->tasks == 0 && plan->what != BENCH_BCAST)
         plan->tasks = spawn ? SPAWN_TASKS : MANY_TASKS;
     if (!spawn && !many)
@@ -234,11 +252,15 @@ static int bench_command(struct tool *tool, int argc, char **argv)
     if (!bench)
         return tool_error("bench", "memory is exhausted");
     bench->tool = tool;
-    bench->plan = (struct bench_plan){.batch_us = 2000, .spin_us = 20};
+    bench->plan.batch_us = 2000;
+    bench->plan.spin_us = 20;
     int status = read_arguments(bench, argc, argv);
+    bool exchange = bench->plan.what == BENCH_EXCHANGE;
     if (status == TOOL_OK)
-        status = bench_run(bench);
-    if (status == TOOL_OK && bench->plan.what == BENCH_COLLECTIVES)
+        status = (exchange ? bench_exchange_run : bench_run)(bench);
+    if (status == TOOL_OK && exchange)
+        status = bench_exchange_report(bench);
+    else if (status == TOOL_OK && bench->plan.what == BENCH_COLLECTIVES)
         status = bench_print_collective(bench);
     else if (status == TOOL_OK)
         status = bench->json ? bench_print_json(bench) : bench_print_table(bench);
@@ -252,7 +274,7 @@ static int bench_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_bench = {
     .name = "bench",
     .run = bench_command,
-    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast|collectives",
+    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast|collectives|exchange",
     .help = "measure the routes beside raw programs",
     .options = options,
     .operand = "BENCHMARK",

@@ -4,6 +4,7 @@
  *   main.c    this file: joins, takes the plan, leads or serves, reports
  *   bcast.c   the one that measures broadcasts
  *   collective.c  the one that measures collective calls
+ *   exchange.c   all, when they measure exchanges
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
  *   spawn.c   starting tasks                 wire.c     Covey's messages
@@ -76,7 +77,11 @@ static int take_part(struct party *party, const char *mode)
     bool leads = strcmp(mode, "lead") == 0;
     if (strcmp(mode, "hello") == 0)
         return spawn_hello(party);
-    int failed = take_plan(party) || prepare(party) || (leads ? lead : peer_serve)(party);
+    int failed = take_plan(party) || prepare(party);
+    if (!failed && party->plan.what == BENCH_EXCHANGE)
+        failed = exchange_measure(party, leads);
+    else if (!failed)
+        failed = (leads ? lead : peer_serve)(party);
     close_all(party);
     return failed || leads ? report(party, failed) : 0;
 }

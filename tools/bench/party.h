@@ -5,6 +5,8 @@
 #ifndef COVEY_TOOLS_BENCH_PARTY_H
 #define COVEY_TOOLS_BENCH_PARTY_H
 
+#include <stdbool.h>
+
 #include "covey.h"
 #include "tools/bench/order.h"
 #include "tools/bench/raw.h"
@@ -37,6 +39,9 @@ int collective_measure(struct party *party);
 int collective_team(struct party *party, const struct order *order);
 int collective_serve(struct party *party, const struct order *order);
 void collective_close(struct party *party);
+
+/* All tasks exchange together; the one that leads sends the rows. */
+int exchange_measure(struct party *party, bool leads);
 
 /* What the tasks that spawn_measure() starts do: say that they have joined. An exit status. */
 int spawn_hello(struct party *party);

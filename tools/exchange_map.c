@@ -1,0 +1,195 @@
+/*
+ * The map of an exchange, as Figure 5 of Wang & Ranka: which algorithm is fastest, by size and
+ * density. gnuplot draws it from a script that is written to it here.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/bench_exchange.h"
+#include "tools/child.h"
+
+extern char **environ;
+
+/* Told apart by eyes of all kinds, in print as well (Okabe & Ito). */
+static const char *const colours[] = {"#E69F00", "#56B4E9", "#009E73",
+                                      "#F0E442", "#0072B2", "#CC79A7"};
+
+#define COLOURS (sizeof colours / sizeof *colours)
+
+static const char *ink_on(int series)
+{
+    return series == 4 || series == 2 ? "#FFFFFF" : "#000000";
+}
+
+/* ---- the script ---- */
+
+/* Where a row's density is on the vertical axis: densities stand in the order of the rows. */
+static int line_of(const struct bench *bench, int row)
+{
+    int line = 0;
+    for (int i = 1; i <= row; i++)
+        line += strcmp(bench->rows[i].label, bench->rows[i - 1].label) != 0;
+    return line;
+}
+
+static int column_of(const struct bench *bench, int row)
+{
+    int column = 0;
+    while (bench->plan.sizes[column] != bench->rows[row].bytes)
+        column++;
+    return column;
+}
+
+static void write_cell(const struct bench *bench, int at, FILE *out)
+{
+    const struct bench_row *row = &bench->rows[at];
+    int best = exchange_best(row), x = column_of(bench, at), y = line_of(bench, at);
+    double gain = exchange_median_us(&row->series[0]) / exchange_median_us(&row->series[best]);
+
+    fprintf(out,
+            "set object rectangle from %g,%g to %g,%g fillcolor rgb '%s' fillstyle solid 1 "
+            "border rgb '#FFFFFF' linewidth 1\n",
+            x - 0.5, y - 0.5, x + 0.5, y + 0.5, colours[(size_t)best % COLOURS]);
+    if (best > 0)
+        fprintf(out, "set label '%.2f' at %d,%d center font ',10' textcolor rgb '%s' front\n", gain,
+                x, y, ink_on(best));
+}
+
+static void write_tics(const struct bench *bench, FILE *out)
+{
+    char text[32];
+
+    fputs("set xtics (", out);
+    for (int i = 0; i < bench->plan.size_count; i++) {
+        exchange_size_text(bench->plan.sizes[i], text, sizeof text);
+        fprintf(out, "%s'%s' %d", i ? ", " : "", text, i);
+    }
+    fputs(")\nset ytics (", out);
+    for (int i = 0; i < bench->row_count; i++) {
+        if (i == 0 || line_of(bench, i) != line_of(bench, i - 1))
+            fprintf(out, "%s'%s' %d", i ? ", " : "", bench->rows[i].label, line_of(bench, i));
+    }
+    fputs(")\n", out);
+}
+
+static void write_titles(const struct bench *bench, FILE *out)
+{
+    const struct bench_simulation *simulation = &bench->simulation;
+
+    fputs("set title \"Fastest algorithm of an exchange\\n{/*0.8 ", out);
+    if (simulation->ranks > 0)
+        fprintf(out, "%d ranks in virtual time, alpha %.0f {/Symbol m}s, %.4g Mbit/s",
+                simulation->ranks, simulation->alpha_us, simulation->rate_bps / 1e6);
+    else
+        fprintf(out, "%d tasks on %d hosts", bench->plan.tasks, bench->host_count);
+    fprintf(out, ", %s sizes, median of %d patterns}\"\n",
+            bench->plan.exchange.unequal ? "unequal" : "equal", bench->plan.rounds);
+    fprintf(out, "set xlabel '%s (bytes)'\n",
+            bench->plan.exchange.unequal ? "mean size of a message" : "size of a message");
+    fputs("set ylabel 'density (messages that each rank sends and receives)'\n", out);
+}
+
+/* Only those that are fastest somewhere stand in the legend. */
+static void write_legend(const struct bench *bench, FILE *out)
+{
+    bool seen[BENCH_SERIES_MAX] = {false};
+
+    for (int i = 0; i < bench->row_count; i++)
+        seen[exchange_best(&bench->rows[i])] = true;
+    fputs("set key outside right top samplen 1.5 width 1 title 'fastest'\n"
+          "set label 'number: how many\\ntimes as fast\\nas AC' at graph 1.03,0.3 left font ',10'\n"
+          "plot ",
+          out);
+    bool first = true;
+    for (int i = 0; i < bench->rows[0].series_count; i++) {
+        if (!seen[i])
+            continue;
+        fprintf(out, "%sNaN with boxes fillstyle solid 1 linecolor rgb '%s' title '%s'",
+                first ? "" : ", ", colours[(size_t)i % COLOURS], bench->rows[0].series[i].name);
+        first = false;
+    }
+    fputc('\n', out);
+}
+
+static void write_script(const struct bench *bench, FILE *out)
+{
+    fputs("set terminal pngcairo size 1000,640 font 'sans,12' enhanced background '#FFFFFF'\n"
+          "set encoding utf8\nset tics out nomirror\nset border 3\n",
+          out);
+    write_titles(bench, out);
+    write_tics(bench, out);
+    fprintf(out, "set xrange [-0.5:%g]\nset yrange [-0.5:%g]\n", bench->plan.size_count - 0.5,
+            line_of(bench, bench->row_count - 1) + 0.5);
+    for (int i = 0; i < bench->row_count; i++)
+        write_cell(bench, i, out);
+    fputs("set key noenhanced\n", out);
+    write_legend(bench, out);
+}
+
+/* ---- gnuplot ---- */
+
+/* The script stands in a file without a name: gnuplot may end before it has read it all. */
+static int start_gnuplot(FILE *script, int picture, pid_t *pid)
+{
+    char *argv[] = {(char[]){"gnuplot"}, (char[]){"-"}, NULL};
+    posix_spawn_file_actions_t files;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, fileno(script), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&files, picture, STDOUT_FILENO);
+    return child_spawn(pid, &files, argv, environ);
+}
+
+static int await_gnuplot(const struct bench *bench, pid_t pid)
+{
+    int status = 0;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status == 0 ? TOOL_OK : tool_error("bench", "--map %s: gnuplot failed", bench->map);
+}
+
+static int run_gnuplot(const struct bench *bench, int picture)
+{
+    pid_t pid;
+    FILE *script = tmpfile();
+
+    if (!script)
+        return tool_error("bench", "--map %s: no temporary file: %s", bench->map, strerror(errno));
+    write_script(bench, script);
+    int error = fseek(script, 0, SEEK_SET) != 0 ? errno : start_gnuplot(script, picture, &pid);
+    fclose(script);
+    if (error == ENOENT)
+        return tool_error("bench",
+                          "--map %s: gnuplot, which draws it, is not installed; "
+                          "install gnuplot-nox",
+                          bench->map);
+    if (error)
+        return tool_error("bench", "gnuplot cannot be started: %s", strerror(error));
+    return await_gnuplot(bench, pid);
+}
+
+int exchange_map_draw(const struct bench *bench)
+{
+    int picture = open(bench->map, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    if (bench->row_count == 0 || picture < 0) {
+        int error = tool_error("bench", "--map %s: %s", bench->map,
+                               picture < 0 ? strerror(errno) : "nothing was measured");
+        if (picture >= 0)
+            close(picture);
+        return error;
+    }
+    int status = run_gnuplot(bench, picture);
+    if (close(picture) != 0 && status == TOOL_OK)
+        status = tool_error("bench", "--map %s: %s", bench->map, strerror(errno));
+    if (status != TOOL_OK)
+        unlink(bench->map);
+    return status;
+}
