@@ -50,6 +50,7 @@ struct covey_team {
     uint8_t forced[OPERATIONS]; /* enum algorithm, or 0: by the table */
     struct choice_table *choices;
     bool casts;                 /* one frame reaches members of several hosts */
+    bool ether;                 /* and that is the route that all of them force */
     struct collective *running; /* in the order of their calls */
     int hosts;                  /* how many its members are on */
     int *host_lead;             /* by rank: the first rank on the same host */

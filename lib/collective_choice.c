@@ -16,27 +16,34 @@
 
 #define TEXT_BYTES_MAX 65536
 
-static const char built_in[] = "barrier        *  *    cast\n"
+static const char built_in[] = "barrier        *  *    hosts\n"
                                "barrier        *  *    dissemination\n"
+                               "bcast          2  *    binomial\n"
+                               "bcast          *  32K  hosts\n"
+                               "bcast          *  32K  binomial\n"
                                "bcast          *  *    cast\n"
-                               "bcast          2  *    linear\n"
-                               "bcast          *  16K  binomial\n"
-                               "bcast          4  *    binomial\n"
-                               "bcast          *  512K scatter-allgather\n"
+                               "bcast          *  128K binomial\n"
+                               "bcast          4  *    chain\n"
+                               "bcast          *  1M   scatter-allgather\n"
                                "bcast          *  *    chain\n"
                                "scatter        *  4K   binomial\n"
                                "scatter        *  *    linear\n"
                                "gather         *  4K   binomial\n"
                                "gather         *  *    linear\n"
+                               "allgather      2  *    ring\n"
                                "allgather      *  8K   bruck\n"
                                "allgather      *  *    ring\n"
-                               "reduce         *  64K  binomial\n"
-                               "reduce         2  *    binomial\n"
+                               "reduce         *  *    hosts\n"
+                               "reduce         4  *    binomial\n"
+                               "reduce         *  256K binomial\n"
                                "reduce         *  *    rabenseifner\n"
-                               "allreduce      *  16K  recursive-doubling\n"
+                               "allreduce      *  *    hosts\n"
                                "allreduce      2  *    recursive-doubling\n"
+                               "allreduce      *  64K  recursive-doubling\n"
                                "allreduce      *  *    rabenseifner\n"
+                               "reduce_scatter *  4K   reduce-scatterv\n"
                                "reduce_scatter *  *    pairwise\n"
+                               "scan           4  *    chain\n"
                                "scan           *  *    recursive-doubling\n"
                                "alltoall       *  256  bruck\n"
                                "alltoall       *  *    linear\n"
@@ -281,12 +288,24 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm)
     }
 }
 
+/* Where raw Ethernet is the route, what it does best. */
+static enum algorithm by_route(const struct covey_team *team, enum operation operation)
+{
+    if (!team->ether)
+        return ALGORITHM_NONE;
+    return operation == OPERATION_BCAST     ? BCAST_CAST
+           : operation == OPERATION_BARRIER ? BARRIER_CAST
+                                            : ALGORITHM_NONE;
+}
+
 /* Rows of algorithms that do not suit count as if they were not there. */
 enum algorithm team_choose(const struct covey_team *team, enum operation operation, uint64_t bytes)
 {
     const struct choice_table *table = team->choices;
     if (team->forced[operation] != ALGORITHM_NONE)
         return (enum algorithm)team->forced[operation];
+    if (by_route(team, operation) != ALGORITHM_NONE)
+        return by_route(team, operation);
     for (int i = 0; i < table->count; i++) {
         const struct choice_row *row = &table->rows[i];
         if (row->operation == operation && (uint64_t)team->size <= row->members &&

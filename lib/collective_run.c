@@ -364,6 +364,7 @@ static void unlink_running(struct collective *c)
         if (*at == c) {
             *at = c->ready_next;
             c->ready = false;
+            break;
         }
     }
 }

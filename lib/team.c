@@ -26,7 +26,8 @@
 
 /* What a member says, and what the first one answers. */
 struct hello {
-    uint64_t hash, size, context, casts;
+    uint64_t hash, size, context;
+    uint64_t casts; /* 0: no, 1: it can, 2: and its route is raw Ethernet */
 };
 
 /* ---- messages of broken teams ------------------------------------------------------------------
@@ -257,7 +258,7 @@ static int compare_hellos(struct collective *c, void *arg)
             return error_set(COVEY_EINVAL, "team: task t%x gave another list of members",
                              (unsigned)team->tids[i]);
         h[0].context = h[i].context > h[0].context ? h[i].context : h[0].context;
-        h[0].casts = h[0].casts && h[i].casts;
+        h[0].casts = h[i].casts < h[0].casts ? h[i].casts : h[0].casts;
     }
     uint64_t *reply = collective_memory(c, REPLY_WORDS * sizeof *reply);
     if (reply == NULL)
@@ -371,19 +372,31 @@ bool team_find_way(const struct covey_team *team)
     return way;
 }
 
+static uint64_t casts_of(const struct covey_team *team)
+{
+    uint64_t casts = team_find_way(team) ? 2 : 0;
+    for (int i = 0; i < team->size && casts == 2; i++) {
+        bool other_host = team->host_lead[i] != team->host_lead[team->rank];
+        if (other_host && covey_route(team->vm, team->tids[i]) != COVEY_ROUTE_ETHER)
+            casts = 1;
+    }
+    return casts;
+}
+
 static int assemble(struct covey_team *team, int64_t timeout_us)
 {
     struct hello h = {.hash = hash_tids(team->tids, team->size),
                       .size = (uint64_t)team->size,
                       .context = team->vm->context_next,
-                      .casts = team_find_way(team)};
+                      .casts = casts_of(team)};
     int error = agree(team, &h, timeout_us);
     if (error != COVEY_OK)
         return error;
     team->calls = 0;
     team->abort_tag = LANE_ABORT;
     team->timeout_us = COVEY_FOREVER;
-    team->casts = h.casts != 0;
+    team->casts = h.casts > 0;
+    team->ether = h.casts > 1;
     team_link(team, (uint32_t)h.context);
     return COVEY_OK;
 }
