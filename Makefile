@@ -230,17 +230,17 @@ $(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench
 # The same for the all-to-all: Open MPI and MPICH where they are installed.
 .PHONY: bench-alltoall bench-alltoall-programs
 MPIS := $(foreach m,openmpi mpich,$(if $(wildcard /usr/bin/mpicc.$(m)),$(m)))
-bench-alltoall-programs: all $(MPIS:%=$(BUILD)/tests/bench/alltoall.%) $(BUILD)/tests/bench/patience.so
+bench-alltoall-programs: all $(BUILD)/tests/bench/alltoall_covey $(MPIS:%=$(BUILD)/tests/bench/alltoall.%) $(BUILD)/tests/bench/patience.so
 bench-alltoall: ## compare all-to-all with Open MPI and MPICH in labs, draw it (ROUNDS=1 SIZES="8 64" NETWORKS=c for less)
 	@scripts/deps.sh install build
 	@scripts/deps.sh install mpi || echo "Going on without what is missing."
 	@$(MAKE) --no-print-directory $(JOBS) bench-alltoall-programs
 	@BUILD=$(BUILD) tests/bench/alltoall.sh
 
-$(BUILD)/tests/bench/alltoall.%: tests/bench/alltoall_mpi.c
+$(BUILD)/tests/bench/alltoall.%: tests/bench/alltoall_mpi.c tests/bench/alltoall_load.c tests/bench/alltoall_load.h
 	@mkdir -p $(@D)
 	$(call say,mpicc)
-	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $<
+	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^)
 
 $(BUILD)/tests/bench/patience.so: tests/bench/patience.c
 	@mkdir -p $(@D)

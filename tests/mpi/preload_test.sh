@@ -69,7 +69,7 @@ names() { # TOPOLOGY -> the hosts' names
 }
 
 try_topologies() { # MPI
-    local mpi=$1 figure=conf/topologies/faraj-figure-1
+    local mpi=$1
     expect "$mpi: the hosts of a figure, in another order and one more host" \
         same "$mpi" figure "n5 n3.example.org n1 n0 n4 n2" elsewhere
     expect "$mpi: one switch, exactly its hosts" same "$mpi" switch "$(names conf/topologies/switch-4)"

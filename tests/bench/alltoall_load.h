@@ -1,0 +1,36 @@
+/*
+ * alltoall_load.h - an all-to-all that is timed, the same on Covey (alltoall_covey.c) and on MPI
+ * (alltoall_mpi.c): each is a program
+ *
+ *   PROGRAM ROUNDS:BYTES...
+ *
+ * whose rank 0 prints a line a call: BYTES SECONDS IDLE. SECONDS is from the first rank's entry to
+ * the last one's return: the hosts of a lab share a clock. IDLE is the part of the machine's
+ * processor time that nothing used meanwhile. Each result is checked; a wrong one ends the program
+ * with 1.
+ */
+#ifndef TESTS_BENCH_ALLTOALL_LOAD_H
+#define TESTS_BENCH_ALLTOALL_LOAD_H
+
+#include <stddef.h>
+
+struct load {
+    int me, ranks;
+    unsigned char *send, *recv; /* a block for each rank */
+    void *system;               /* the program's own */
+};
+
+/* Waits until all ranks are there, exchanges blocks of that many bytes, and returns the seconds on
+ * rank 0. */
+double load_exchange(const struct load *load, size_t bytes);
+
+/* Says why on standard error and ends the ranks. */
+_Noreturn void load_die(const char *why);
+
+/* Seconds of a clock that all ranks share. */
+double load_now(void);
+
+/* Runs all that the arguments ask for; me, ranks and system are set. */
+void load_run(struct load *load, int argc, char **argv);
+
+#endif
