@@ -54,6 +54,15 @@ static void note_mcast(struct sniff_frame *f, struct cursor *c)
         read_message(f, c);
 }
 
+static void note_sync(struct sniff_frame *f, struct cursor *c)
+{
+    struct control_sync sync;
+
+    control_get_sync(c, &sync);
+    say(f, c, "exchange %u of %u: rank %u hands over to the message for rank %u", sync.number,
+        sync.context, sync.from, sync.about);
+}
+
 static void note_credit(struct sniff_frame *f, struct cursor *c)
 {
     unsigned long long bytes = cursor_get_u64(c);
@@ -225,7 +234,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_SERVICE] = note_service,   [FRAME_PROPOSE] = note_command,
         [FRAME_EVENT] = note_event,       [FRAME_JOIN] = note_host,
         [FRAME_TABLE] = note_table,       [FRAME_RAFT] = note_raft,
-        [FRAME_CAST_CONTROL] = note_cast,
+        [FRAME_CAST_CONTROL] = note_cast, [FRAME_SYNC] = note_sync,
     };
 
     return writers[kind];

@@ -16,6 +16,10 @@ static void build(struct collective *c, const struct alltoall *a)
     case ALLTOALLV_PAIRWISE:
         alltoall_pairwise(c, a);
         break;
+    case ALLTOALL_SCHEDULED:
+    case ALLTOALLV_SCHEDULED:
+        alltoall_scheduled(c, a);
+        break;
     default:
         alltoall_linear(c, a);
     }

@@ -19,6 +19,8 @@ bool alltoall_begin(struct collective *c, struct alltoall *a);
 
 void alltoall_linear(struct collective *c, const struct alltoall *a);
 void alltoall_pairwise(struct collective *c, const struct alltoall *a);
-void alltoall_bruck(struct collective *c, const struct alltoall *a); /* equal blocks */
+void alltoall_own_block(struct collective *c, const struct alltoall *a);
+void alltoall_scheduled(struct collective *c, const struct alltoall *a); /* alltoall_scheduled.c */
+void alltoall_bruck(struct collective *c, const struct alltoall *a);     /* equal blocks */
 
 #endif

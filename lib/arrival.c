@@ -70,6 +70,8 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
 static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 {
     a->received += size;
+    if (a->bound != NULL && a->bound->paced != NULL && a->received >= a->bound->mark)
+        paced_note(a->bound);
     if (a->listed) {
         a->buffered += size;
         vm->unexpected_bytes += size;
@@ -212,6 +214,12 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     finish_if_whole(vm, inlet);
     credit_update(vm, peer);
     return NULL;
+}
+
+bool arrival_is_paced(const struct inlet *inlet)
+{
+    const struct arrival *a = inlet->current;
+    return a != NULL && a->bound != NULL && a->bound->paced != NULL;
 }
 
 uint8_t *arrival_target(struct inlet *inlet, size_t *size)

@@ -305,6 +305,12 @@ int collective_reduce(struct collective *c, int op, int type, const struct opera
     return step_add(c, &step);
 }
 
+int collective_paced(struct collective *c, const struct paced_job *job)
+{
+    const struct step step = {.kind = STEP_PACED, .job = job};
+    return step_add(c, &step);
+}
+
 int collective_call(struct collective *c, collective_fn *fn, void *arg)
 {
     const struct step step = {.kind = STEP_CALL, .fn = fn, .result = arg};

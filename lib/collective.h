@@ -54,9 +54,11 @@ struct covey_team {
     struct collective *running; /* in the order of their calls */
     int hosts;                  /* how many its members are on */
     int *host_lead;             /* by rank: the first rank on the same host */
-    void *extra;                /* what others keep with the team, and how it is freed */
+    void *extra;                /* its topology, if there is one: team_topology.h */
     void (*extra_free)(void *extra);
-    void *exchanges; /* orders that are kept: exchange_cache.c */
+    bool blind;            /* its senders are, see pace.h */
+    char unscheduled[160]; /* why it has no topology */
+    void *exchanges;       /* orders that are kept: exchange_cache.c */
     void (*exchanges_free)(void *exchanges);
 };
 
@@ -187,6 +189,10 @@ int collective_copy(struct collective *c, void *to, const void *from, size_t byt
 
 /* result[i] = left[i] op right[i]; result may be one of the two, which are taken as they stand. */
 int collective_reduce(struct collective *c, int op, int type, const struct operands *on);
+
+/* An all-to-all by a schedule, see paced.h; the job stays until the collective ends. */
+struct paced_job;
+int collective_paced(struct collective *c, const struct paced_job *job);
 
 /* Calls fn(c, arg), which may add steps. They wait for it, and no longer for a fence before it. */
 int collective_call(struct collective *c, collective_fn *fn, void *arg);

@@ -13,7 +13,7 @@
  */
 
 /* Within a host nothing travels: the own block. */
-static void own_block(struct collective *c, const struct alltoall *a)
+void alltoall_own_block(struct collective *c, const struct alltoall *a)
 {
     int rank = collective_team(c)->rank;
     collective_copy(c, vector_block(&a->recv, rank), vector_block(&a->send, rank),
@@ -49,13 +49,13 @@ void alltoall_linear(struct collective *c, const struct alltoall *a)
         receives[i % WINDOW] = received >= 0 ? received : receives[i % WINDOW];
         sends[i % WINDOW] = sent >= 0 ? sent : sends[i % WINDOW];
     }
-    own_block(c, a);
+    alltoall_own_block(c, a);
 }
 
 void alltoall_pairwise(struct collective *c, const struct alltoall *a)
 {
     const struct covey_team *team = collective_team(c);
-    own_block(c, a);
+    alltoall_own_block(c, a);
     for (int i = 1; i < team->size; i++) {
         receive_block(c, a, (team->rank - i + team->size) % team->size);
         send_block(c, a, (team->rank + i) % team->size);

@@ -46,6 +46,8 @@ static const char built_in[] = "barrier        *  *    hosts\n"
                                "scan           4  *    chain\n"
                                "scan           *  *    recursive-doubling\n"
                                "alltoall       *  256  bruck\n"
+                               "alltoall       *  4K   linear\n"
+                               "alltoall       *  *    scheduled\n"
                                "alltoall       *  *    linear\n"
                                "alltoallv      *  *    linear\n";
 
@@ -283,6 +285,9 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm)
     case REDUCE_HOSTS:
     case ALLREDUCE_HOSTS:
         return team->hosts > 1 && team->hosts < team->size;
+    case ALLTOALL_SCHEDULED:
+    case ALLTOALLV_SCHEDULED:
+        return team->extra != NULL;
     default:
         return true;
     }

@@ -62,8 +62,10 @@
     X(ALLTOALL, BRUCK, "bruck")                                                                    \
     X(ALLTOALL, LINEAR, "linear")                                                                  \
     X(ALLTOALL, PAIRWISE, "pairwise")                                                              \
+    X(ALLTOALL, SCHEDULED, "scheduled")                                                            \
     X(ALLTOALLV, LINEAR, "linear")                                                                 \
-    X(ALLTOALLV, PAIRWISE, "pairwise")
+    X(ALLTOALLV, PAIRWISE, "pairwise")                                                             \
+    X(ALLTOALLV, SCHEDULED, "scheduled")
 
 #define OPERATION_ENUM(id, name) OPERATION_##id,
 enum operation { COLLECTIVE_OPERATIONS(OPERATION_ENUM) OPERATIONS };

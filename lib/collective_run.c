@@ -13,6 +13,7 @@
 #include "lib/collective_step.h"
 
 #include "lib/clock.h"
+#include "lib/paced.h"
 #include "proto/cursor.h"
 
 #include <stdio.h>
@@ -73,7 +74,7 @@ static uint32_t context_tag(uint32_t number, int lane)
     return (number << LANE_BITS | (uint32_t)lane) & COVEY_TAG_MAX;
 }
 
-static void req_free(struct step_req *r)
+void step_req_free(struct step_req *r)
 {
     struct step_block *block = r->block;
     covey_msg_free(r->req.owned);
@@ -90,6 +91,12 @@ static struct step_block *block_create(int n)
     for (int i = 0; i < n; i++)
         block->reqs[i].block = block;
     return block;
+}
+
+struct step_req *step_req_create(void)
+{
+    struct step_block *block = block_create(1);
+    return block == NULL ? NULL : &block->reqs[0];
 }
 
 /* Requests of a step, which are under way from now on. */
@@ -118,7 +125,7 @@ static struct step_block *reqs_create(struct collective *c, int step, int n, enu
 static void req_refused(struct collective *c, struct step_req *r, int error)
 {
     unlink_req(&c->under_way, r);
-    req_free(r);
+    step_req_free(r);
     collective_refuse(c, error, covey_error_text());
 }
 
@@ -188,6 +195,17 @@ static void start_receive(struct collective *c, int step)
     receive_start(c->team->vm, &r->req);
 }
 
+static void start_paced(struct collective *c, int step)
+{
+    struct step_block *block = reqs_create(c, step, 1, REQ_COLLECTIVE);
+    if (block == NULL)
+        return;
+    struct step_req *r = &block->reqs[0];
+    int error = paced_begin(c->team, c->steps[step].job, c->number, &r->req);
+    if (error != COVEY_OK)
+        req_refused(c, r, error);
+}
+
 static void start_requests(struct collective *c, int step)
 {
     c->steps[step].pending = 1; /* stays while requests are started, which may be done at once */
@@ -197,6 +215,9 @@ static void start_requests(struct collective *c, int step)
         break;
     case STEP_RECEIVE:
         start_receive(c, step);
+        break;
+    case STEP_PACED:
+        start_paced(c, step);
         break;
     default:
         start_cast(c, step);
@@ -256,7 +277,7 @@ static bool run_next(struct covey *vm, struct collective *c)
         c->run_last = -1;
     c->steps[step].started = true;
     enum step_kind kind = c->steps[step].kind;
-    if (kind == STEP_SEND || kind == STEP_RECEIVE || kind == STEP_CAST)
+    if (kind == STEP_SEND || kind == STEP_RECEIVE || kind == STEP_CAST || kind == STEP_PACED)
         start_requests(c, step);
     else
         run_compute(vm, c, step);
@@ -290,7 +311,7 @@ static void take_one(struct collective *c, struct step_req *r)
     else if (s->kind == STEP_RECEIVE)
         check_received(c, s, &r->req);
     unlink_req(&c->under_way, r);
-    req_free(r);
+    step_req_free(r);
     if (--s->pending == 0)
         collective_step_done(c, step);
 }
@@ -322,8 +343,7 @@ static bool detach(struct step_req *r)
     return true;
 }
 
-/* The send goes on with a copy of what the program has lent; false: no memory for one. */
-static bool make_orphan(struct covey *vm, struct step_req *r)
+bool collective_orphan(struct covey *vm, struct step_req *r)
 {
     if (!detach(r))
         return false;
@@ -340,12 +360,14 @@ static void drop_all(struct covey *vm, struct collective *c)
         next = r->next;
         if (r->req.done)
             continue;
+        if (r->req.kind == REQ_COLLECTIVE)
+            paced_give_up(&r->req);
         if (r->req.kind == REQ_RECEIVE && match_cancel(vm, &r->req))
             req_finish(&r->req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
         if (r->req.kind != REQ_SEND || outgo_cancel(vm, &r->req))
             continue;
         unlink_req(&c->under_way, r);
-        if (!make_orphan(vm, r))
+        if (!collective_orphan(vm, r))
             link_req(&c->under_way, r);
     }
     while (take_finished(c))
@@ -416,7 +438,7 @@ static void bury_orphans(struct covey *vm, bool all)
         if (!r->req.done && !all)
             continue;
         unlink_req(&vm->orphans, r);
-        req_free(r);
+        step_req_free(r);
     }
 }
 
@@ -431,7 +453,8 @@ void collective_progress(struct covey *vm)
         bury_orphans(vm, false);
     if (vm->aborts)
         team_take_aborts(vm);
-    while (vm->ready != NULL) {
+    paced_settle(vm);
+    for (; vm->ready != NULL; paced_settle(vm)) {
         struct collective *c = vm->ready;
         vm->ready = c->ready_next;
         c->ready = false;
@@ -574,7 +597,7 @@ bool collective_withdraw(struct collective *c, int step)
         if (r->step != step || r->req.arrival != NULL || !match_cancel(vm, &r->req))
             continue;
         unlink_req(&c->under_way, r);
-        req_free(r);
+        step_req_free(r);
         collective_step_done(c, step);
         withdrawn = true;
     }

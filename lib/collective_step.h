@@ -18,7 +18,8 @@ enum step_kind {
     STEP_CAST,
     STEP_COPY,
     STEP_REDUCE,
-    STEP_CALL
+    STEP_CALL,
+    STEP_PACED
 };
 
 struct step {
@@ -27,17 +28,18 @@ struct step {
     bool any_count, started, done;
     int rank; /* send, receive; cast: how many receivers */
     int op, type;
-    const void *left, *right; /* what is sent, copied, reduced */
-    void *result;             /* where it is received, copied, reduced to */
-    size_t count;             /* elements; copy: bytes */
-    const int *ranks;         /* cast */
-    int *from;                /* receive: set to the sender's rank */
-    size_t *got;              /* receive: set to the elements that came */
-    collective_fn *fn;        /* call */
-    int waits;                /* steps that must be done first */
-    int pending;              /* requests under way */
-    int edge;                 /* first of those to the steps that wait for it, -1: none */
-    int next;                 /* in the queue of those that can run */
+    const struct paced_job *job; /* paced */
+    const void *left, *right;    /* what is sent, copied, reduced */
+    void *result;                /* where it is received, copied, reduced to */
+    size_t count;                /* elements; copy: bytes */
+    const int *ranks;            /* cast */
+    int *from;                   /* receive: set to the sender's rank */
+    size_t *got;                 /* receive: set to the elements that came */
+    collective_fn *fn;           /* call */
+    int waits;                   /* steps that must be done first */
+    int pending;                 /* requests under way */
+    int edge;                    /* first of those to the steps that wait for it, -1: none */
+    int next;                    /* in the queue of those that can run */
 };
 
 /* A step waits for another. */
@@ -99,6 +101,12 @@ void collective_destroy(struct collective *c); /* NULL is fine */
 void collective_fail(struct collective *c, int error, const char *why);
 /* Tells the other members that the team is broken here. */
 void collective_tell_all(struct covey_team *team);
+/* A request that is no step's, and its end. */
+struct step_req *step_req_create(void);
+void step_req_free(struct step_req *r);
+/* The send goes on with a copy of what the program has lent; false: no memory for one. It must be
+ * in no list. */
+bool collective_orphan(struct covey *vm, struct step_req *r);
 /* The step is done: those that waited for it alone can run. */
 void collective_step_done(struct collective *c, int step);
 

@@ -43,6 +43,10 @@ static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events
     }
     if ((events & ~(uint32_t)EPOLLOUT) != 0)
         conn_read(vm, conn);
+    if (conn->leaving != NULL && !conn->closed && link_tcp_left(conn->link)) {
+        paced_note(conn->leaving);
+        conn->leaving = NULL;
+    }
     if (!conn->closed && conn->peer != NULL) {
         conn_flush(conn);
         outgo_pump(vm, conn->peer);
@@ -152,6 +156,15 @@ bool conn_flush(struct conn *conn)
     return true;
 }
 
+bool conn_left(struct conn *conn, struct covey_req *req)
+{
+    if (conn->route != COVEY_ROUTE_TCP || conn->closed || link_tcp_left(conn->link))
+        return true;
+    conn->leaving = req;
+    conn_watch(conn);
+    return false;
+}
+
 static void conn_put_head(struct conn *conn, const struct frame *frame)
 {
     frame_encode(frame, conn->out_head);
@@ -170,6 +183,19 @@ void conn_put_credit(struct conn *conn, uint64_t limit)
     conn_flush(conn);
 }
 
+void conn_put_sync(struct conn *conn, const struct control_sync *what)
+{
+    struct frame frame = {.length = CONTROL_SYNC_BYTES,
+                          .kind = FRAME_SYNC,
+                          .source = conn->vm->tid,
+                          .destination = conn->peer->tid};
+    struct cursor c = cursor_writer(conn->out_head + FRAME_HEADER_BYTES, CONTROL_SYNC_BYTES);
+    conn_put_head(conn, &frame);
+    control_put_sync(&c, what);
+    conn->out_head_size += CONTROL_SYNC_BYTES;
+    conn_flush(conn);
+}
+
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
 {
     struct frame frame = {.length = (uint32_t)size,
@@ -177,6 +203,8 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
                           .source = conn->vm->tid,
                           .destination = conn->peer->tid};
     bool first = req->offset == 0;
+    if (first && req->paced != NULL && conn->route == COVEY_ROUTE_TCP)
+        link_tcp_pace(conn->link, paced_rate(req));
     if (first) {
         frame.flags |= FRAME_FIRST;
         frame.length += FRAME_MESSAGE_BYTES;
@@ -246,7 +274,8 @@ static bool read_head(struct conn *conn)
         return false;
     const char *refused = frame_decode(conn->in_head, &conn->in_frame);
     struct frame *frame = &conn->in_frame;
-    if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT)
+    if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT &&
+        frame->kind != FRAME_SYNC)
         refused = "a frame that does not belong on a direct link";
     if (refused == NULL && (conn->peer == NULL || frame->source != conn->peer->tid))
         refused = "a frame of another task";
@@ -268,7 +297,7 @@ static bool route_frame(struct conn *conn)
     size_t preface = conn->in_preface_size;
     conn->in_routed = true;
     conn->in_body_left = frame->length - preface;
-    if (frame->kind == FRAME_CREDIT ||
+    if (frame->kind != FRAME_DATA ||
         arrival_must_hold(conn->peer, &conn->inlet, frame, conn->in_preface)) {
         conn->in_held = malloc(sizeof *conn->in_held + frame->length);
         if (conn->in_held == NULL) {
@@ -285,6 +314,8 @@ static bool route_frame(struct conn *conn)
         refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in_preface, preface);
     else if (conn->inlet.current == NULL)
         refused = "data that belong to no message";
+    if (preface > 0 && conn->route == COVEY_ROUTE_TCP && arrival_is_paced(&conn->inlet))
+        link_tcp_expect_bulk(conn->link);
     if (refused != NULL)
         conn_protocol_error(conn, refused);
     return refused == NULL;
@@ -300,6 +331,11 @@ static void held_done(struct conn *conn)
     }
     if (held->frame.kind == FRAME_DATA) { /* its turn came while it was being read */
         arrival_on_frame(conn->vm, conn->peer, &conn->inlet, &held->frame, held->payload);
+        free(held);
+        return;
+    }
+    if (held->frame.kind == FRAME_SYNC) {
+        paced_on_sync(conn->vm, &held->frame, held->payload);
         free(held);
         return;
     }
@@ -452,6 +488,9 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     vm->looked_count -= conn->watch.fd < 0;
     vm->stepped_count -= conn->link->ops->step != NULL;
     watch_remove(vm, &conn->watch);
+    if (conn->leaving != NULL)
+        paced_note(conn->leaving);
+    conn->leaving = NULL;
     arrival_drop(vm, &conn->inlet);
     free(conn->in_held);
     conn->in_held = NULL;

@@ -1060,6 +1060,26 @@ int covey_schedule_print(const covey_schedule_t *schedule, int form, char **text
 /* Frees a schedule and sets *schedule to NULL. NULL is fine. */
 void covey_schedule_free(covey_schedule_t **schedule);
 
+/* The VM's topology, which its daemons keep: a team that is made takes it, if all its members'
+ * hosts are in it (by name, or by what stands before the first dot of their names), and
+ * covey_alltoall() may then go by its schedule. NULL: it has none from now on. Teams that are there
+ * keep theirs. Errors: EINVAL, ETOOBIG (256 KiB), EEXIST (another task sets one), ERESOURCE,
+ * EHOSTFAIL, EDAEMON. */
+int covey_vm_set_topology(covey_t *vm, const covey_topology_t *topology);
+
+/* Sets *topology to the VM's, to be freed by the caller. Errors: ENOENT (it has none), ENOMEM,
+ * EHOSTFAIL, EDAEMON. */
+int covey_vm_topology(covey_t *vm, covey_topology_t **topology);
+
+/* Another topology for one team, or none (NULL): a call that all members make with the same, at the
+ * same place among their collective calls. Errors: EINVAL (it names the hosts that the topology
+ * lacks), ENOMEM, EDAEMON. */
+int covey_team_set_topology(covey_team_t *team, const covey_topology_t *topology);
+
+/* The schedule of the team, made now if it was not yet; it belongs to the team. *made_s, which may
+ * be NULL, is the seconds that took. NULL: it has none, and covey_error_text() says why. */
+const covey_schedule_t *covey_team_schedule(covey_team_t *team, double *made_s);
+
 /* ---- Unstructured exchange ----------------------------------------------------------------- */
 
 /* In an exchange each member of a team has arrays for some others, of any sizes, and only the

@@ -159,6 +159,9 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
     case FRAME_LINK_LOST:
         on_lost(vm, frame, payload);
         break;
+    case FRAME_SYNC:
+        paced_on_sync(vm, frame, payload);
+        break;
     case FRAME_REPLY:
         request_on_reply(vm, frame, payload);
         if (vm->tid == 0)

@@ -94,6 +94,17 @@ typedef bool link_tcp_find_key(void *context, struct link *link, uint32_t opener
                                const uint8_t nonce[AUTH_NONCE_BYTES], struct link_secret *secret);
 struct link *link_tcp_accept(int fd, link_tcp_find_key *find_key, void *context);
 
+/* Sends no faster than that, 0: as fast as it goes; so that bytes wait here and in no queue of the
+ * network. */
+void link_tcp_pace(struct link *link, uint64_t bytes_per_s);
+
+/* A large message comes, and bytes go the other way, too: acknowledge as seldom as may be. */
+void link_tcp_expect_bulk(struct link *link);
+
+/* Whether all that was sent is on its way, and not waiting here; if not, fd() becomes writable
+ * then, and *write_wanted says so. */
+bool link_tcp_left(struct link *link);
+
 /* ---- ether: raw Ethernet frames, made a stream by the window of window.h in the tasks themselves.
  * All ether links of a task share a port: its packet socket, whose filter passes the frames of the
  * task's channel. They have no fd; their owner watches the port's, and calls any of them when it is

@@ -13,15 +13,18 @@
 #include "proto/cursor.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define BUFFER_BYTES (64 * 1024)
+#define LEFT_BYTES 1448          /* may wait to be sent of what has left */
 #define DIRECT_BYTES (16 * 1024) /* reads of at least this size bypass the buffer */
 #define SMALL_BYTES 4096         /* a read that gets less got everything */
 
@@ -41,6 +44,9 @@ struct link_tcp {
     int fd;
     enum tcp_state state;
     bool write_wanted;
+    bool left_wanted; /* somebody waits until what was sent has left */
+    uint64_t pace;    /* that was set; 0: none */
+    int lowat;        /* that was set; 0: the system's */
     struct stream_auth auth;
     link_tcp_find_key *find_key;
     void *context;
@@ -265,6 +271,42 @@ static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
     return (ssize_t)part;
 }
 
+void link_tcp_pace(struct link *link, uint64_t bytes_per_s)
+{
+    struct link_tcp *tcp = tcp_of(link);
+    uint64_t rate = bytes_per_s == 0 ? UINT64_MAX : bytes_per_s;
+    if (tcp->pace != bytes_per_s)
+        setsockopt(tcp->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
+    tcp->pace = bytes_per_s;
+}
+
+void link_tcp_expect_bulk(struct link *link)
+{
+    const int off = 0;
+    setsockopt(tcp_of(link)->fd, IPPROTO_TCP, TCP_QUICKACK, &off, sizeof off);
+}
+
+static void tcp_keep_little(struct link_tcp *tcp, int bytes)
+{
+    if (tcp->lowat != bytes)
+        setsockopt(tcp->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+    tcp->lowat = bytes;
+}
+
+bool link_tcp_left(struct link *link)
+{
+    struct link_tcp *tcp = tcp_of(link);
+    int waiting = 0;
+    if (ioctl(tcp->fd, SIOCOUTQNSD, &waiting) != 0 || waiting <= LEFT_BYTES) {
+        tcp_keep_little(tcp, 0);
+        tcp->left_wanted = false;
+        return true;
+    }
+    tcp_keep_little(tcp, 2 * LEFT_BYTES); /* writable when less than half of that waits */
+    tcp->left_wanted = true;
+    return false;
+}
+
 static bool tcp_arm(struct link *link)
 {
     const struct link_tcp *tcp = tcp_of(link);
@@ -274,7 +316,7 @@ static bool tcp_arm(struct link *link)
 static int tcp_fd(const struct link *link, bool *write_wanted)
 {
     const struct link_tcp *tcp = (const struct link_tcp *)link;
-    *write_wanted = tcp->write_wanted;
+    *write_wanted = tcp->write_wanted || tcp->left_wanted;
     return tcp->fd;
 }
 

@@ -17,6 +17,8 @@ void req_finish(struct covey_req *req, int error, const char *why)
     req->done = true;
     if (req->collective != NULL)
         collective_on_req(req);
+    if (req->paced != NULL)
+        paced_note(req);
     wait_changed(req->vm);
 }
 
@@ -176,6 +178,8 @@ static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
     a->bound = req;
     req->arrival = a;
     req->info = a->info;
+    if (req->paced != NULL && a->received >= req->mark)
+        paced_note(req);
     return true;
 }
 

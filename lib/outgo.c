@@ -5,7 +5,12 @@
  */
 #include "lib/task.h"
 
+#include <stdlib.h>
+
 #define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
+
+/* Of a schedule: hand-overs go between them. */
+#define FRAME_PACED_BYTES 8192u
 
 /* What a message counts as traffic besides its bytes: a long talk of small messages is worth a
  * stream, too, since each of them would pass two daemons. */
@@ -47,7 +52,7 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
     else
         peer->sends_last = req->prev;
     req->queued = false;
-    if (peer->sends == NULL && !peer->grant_due)
+    if (peer->sends == NULL && !peer->grant_due && peer->syncs == NULL)
         sending_remove(vm, peer);
 }
 
@@ -72,13 +77,20 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
     outgo_pump(vm, peer);
 }
 
+/* The link for what is no message: that of the send under way, or any; NULL: the daemon. */
+static struct conn *any_conn(const struct peer *peer)
+{
+    struct conn *conn = peer->carrier;
+    for (int r = 0; conn == NULL && peer->routes != NULL && r < ROUTES; r++)
+        conn = peer->routes[r].conn;
+    return conn;
+}
+
 static bool grant(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[8];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    struct conn *conn = peer->carrier;
-    for (int r = 0; conn == NULL && peer->routes != NULL && r < ROUTES; r++)
-        conn = peer->routes[r].conn;
+    struct conn *conn = any_conn(peer);
     if (conn != NULL && !conn_flush(conn))
         return false;
     peer->grant_due = false;
@@ -91,6 +103,42 @@ static bool grant(struct covey *vm, struct peer *peer)
     frame.flags |= peer->by_ether ? FRAME_ETHER : 0;
     home_send_frame(vm, &frame, payload, NULL, 0);
     return true;
+}
+
+static bool put_sync(struct covey *vm, struct peer *peer)
+{
+    uint8_t payload[CONTROL_SYNC_BYTES];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct conn *conn = any_conn(peer);
+    if (conn != NULL && !conn_flush(conn))
+        return false;
+    struct sync *sync = peer->syncs;
+    peer->syncs = sync->next;
+    if (conn != NULL && !conn->closed) {
+        conn_put_sync(conn, &sync->what);
+    } else {
+        control_put_sync(&c, &sync->what);
+        struct frame frame = home_frame(vm, FRAME_SYNC, peer->tid, sizeof payload);
+        frame.flags |= peer->by_ether ? FRAME_ETHER : 0;
+        home_send_frame(vm, &frame, payload, NULL, 0);
+    }
+    free(sync);
+    return true;
+}
+
+void outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what)
+{
+    struct sync *sync = peer->gone || peer->leaving ? NULL : malloc(sizeof *sync);
+    if (sync == NULL)
+        return;
+    *sync = (struct sync){.what = *what};
+    if (peer->syncs != NULL)
+        peer->syncs_last->next = sync;
+    else
+        peer->syncs = sync;
+    peer->syncs_last = sync;
+    sending_add(vm, peer);
+    outgo_pump(vm, peer);
 }
 
 /* Starts the first send: its route, then its place in the order of messages. */
@@ -123,7 +171,8 @@ static bool frame_size(const struct peer *peer, const struct covey_req *req, siz
     uint64_t credit = peer->credit_bytes - peer->sent_bytes;
     if (peer->credit_bytes < peer->sent_bytes || credit < head + least)
         return false;
-    uint64_t most = credit < FRAME_PAYLOAD_MAX ? credit : FRAME_PAYLOAD_MAX;
+    uint64_t longest = req->paced != NULL ? FRAME_PACED_BYTES : FRAME_PAYLOAD_MAX;
+    uint64_t most = credit < longest ? credit : longest;
     *size = (size_t)(left < most - head ? left : most - head);
     return true;
 }
@@ -171,6 +220,8 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
 static bool step(struct covey *vm, struct peer *peer)
 {
     size_t size;
+    if (peer->syncs != NULL)
+        return put_sync(vm, peer);
     if (peer->grant_due)
         return grant(vm, peer);
     if (peer->carrier != NULL && !conn_flush(peer->carrier))
@@ -208,7 +259,7 @@ void outgo_pump(struct covey *vm, struct peer *peer)
         conn_push(peer->carrier);
     if (stream_queued(vm->daemon) > 0)
         home_flush(vm);
-    if (peer->grant_due)
+    if (peer->grant_due || peer->syncs != NULL)
         sending_add(vm, peer);
     else if (peer->sends == NULL)
         sending_remove(vm, peer);
@@ -228,6 +279,15 @@ void outgo_sent(struct covey *vm, struct covey_req *req)
     req_finish(req, COVEY_OK, NULL);
 }
 
+void outgo_drop_syncs(struct peer *peer)
+{
+    while (peer->syncs != NULL) {
+        struct sync *sync = peer->syncs;
+        peer->syncs = sync->next;
+        free(sync);
+    }
+}
+
 void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
 {
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
@@ -236,6 +296,7 @@ void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
     }
     peer->carrier = NULL;
     peer->grant_due = false;
+    outgo_drop_syncs(peer);
     while (peer->sends != NULL) {
         struct covey_req *req = peer->sends;
         dequeue(vm, peer, req);

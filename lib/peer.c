@@ -123,6 +123,7 @@ static void peer_end(struct covey *vm, struct peer *peer)
         vm->starved--;
     }
     match_fail_source(vm, peer);
+    paced_peer_gone(vm, peer);
     notify_task_exit(vm, peer);
     pthread_cond_broadcast(&vm->changed);
 }
@@ -171,6 +172,7 @@ static void link_lost(struct covey *vm, struct peer *peer)
     outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
     if (peer->cut)
         match_fail_source(vm, peer);
+    paced_peer_gone(vm, peer);
 }
 
 static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
@@ -220,6 +222,7 @@ void peer_free_all(struct covey *vm)
             arrival_drop(vm, &peer->inlet);
             arrival_drop(vm, &peer->ether_inlet);
             caster_drop(vm, peer);
+            outgo_drop_syncs(peer);
             free(peer->routes);
             free(peer);
         }

@@ -36,6 +36,13 @@ static int receive_into(struct covey_req *req, int type, void *base, size_t capa
     return COVEY_OK;
 }
 
+int receive_init_array(struct covey_req *req, struct covey *vm, covey_tid_t tid, int type,
+                       void *base, size_t capacity)
+{
+    int error = receive_init(req, vm, tid, 0);
+    return error != COVEY_OK ? error : receive_into(req, type, base, capacity);
+}
+
 /* The peer is known from now on, and so watched. */
 void receive_start(struct covey *vm, struct covey_req *req)
 {

@@ -81,6 +81,13 @@ struct cast_inlet {
     struct inlet inlet;
 };
 
+/* A hand-over of a schedule that goes to a peer; see paced.c. */
+struct sync {
+    struct sync *next;
+    struct control_sync what;
+    uint32_t source; /* of one that came */
+};
+
 enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2, REQ_COLLECTIVE = 3 };
 
 struct covey_req {
@@ -109,6 +116,10 @@ struct covey_req {
     size_t capacity, count;
     struct covey_info info;
     struct arrival *arrival;
+    struct paced *paced; /* of a schedule that is carried out: see paced.c, for these four, too */
+    uint64_t mark;       /* receive: it is as good as here with so many bytes */
+    bool marked, due;
+    struct covey_req *due_next;
 };
 
 enum opening { OPENING_NONE, OPENING_ASKED, OPENING_CONNECTING, OPENING_FAILED };
@@ -150,6 +161,7 @@ struct peer {
     uint64_t send_sequence, sent_bytes, credit_bytes;
     uint64_t traffic_bytes;
     struct covey_req *sends, *sends_last;
+    struct sync *syncs, *syncs_last;          /* go out before anything else */
     struct peer *sending_next, *sending_prev; /* in the list of peers with sends */
     bool sending;
     struct conn *carrier;       /* the link that carries the send under way, NULL: the daemon */
@@ -188,6 +200,7 @@ struct conn {
     size_t out_body_left;
     struct covey_req *out_req;
     uint64_t run_first, run_next; /* the last messages, in a row; alike: none */
+    struct covey_req *leaving;    /* of a schedule: sent, and not all of it is on its way */
 
     /* reading: the frame under way */
     uint8_t in_head[FRAME_HEADER_BYTES];
@@ -267,6 +280,10 @@ struct covey {
     uint64_t bulk_taken;    /* large messages that receives took */
     uint64_t written_bytes; /* that links took */
     struct covey_req *posted, *posted_last;
+    struct paced *paced;                          /* schedules that are carried out */
+    struct covey_req *paced_due, *paced_due_last; /* of theirs: something happened */
+    struct sync *early_syncs;                     /* for those that have not begun here */
+    unsigned early_sync_count;
     unsigned starved; /* peers whose credit is held back */
     struct request *requests;
     uint32_t request_number;
@@ -359,6 +376,9 @@ bool outgo_cancel(struct covey *vm, struct covey_req *req);
 struct message_header outgo_header(const struct covey_req *req); /* of its message */
 void outgo_sent(struct covey *vm, struct covey_req *req);        /* its last byte is out */
 void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit);
+/* A hand-over goes to the peer, between the frames of its sends; lost when there is no memory. */
+void outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what);
+void outgo_drop_syncs(struct peer *peer);
 
 /* ---- send.c, mcast.c ---- */
 
@@ -439,8 +459,11 @@ struct conn *direct_create(struct covey *vm, struct peer *peer, const struct con
 struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer, int route);
 void conn_ready_now(struct conn *conn); /* frames may flow */
 void conn_read(struct covey *vm, struct conn *conn);
+/* Whether the request, sent by this, is on its way; if not, paced_note() tells when it is. */
+bool conn_left(struct conn *conn, struct covey_req *req);
 bool conn_flush(struct conn *conn); /* true: a new frame may be started */
 void conn_put_credit(struct conn *conn, uint64_t limit);
+void conn_put_sync(struct conn *conn, const struct control_sync *what);
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
 /* Unless the link is full, no more follows what was put for now: it need not wait to fill a packet.
  */
@@ -470,6 +493,7 @@ void arrival_on_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
 size_t arrival_preface_bytes(const struct frame *frame);
 const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inlet,
                           const uint8_t *preface, size_t size);
+bool arrival_is_paced(const struct inlet *inlet); /* its message is one of a schedule */
 bool arrival_in_turn(const struct peer *peer, const uint8_t *preface, size_t size);
 /* Memory for the next bytes of the inlet's message; *size is what fits there. */
 uint8_t *arrival_target(struct inlet *inlet, size_t *size);
@@ -509,8 +533,20 @@ void req_finish(struct covey_req *req, int error, const char *why);
 
 /* ---- recv.c ---- */
 
+/* Makes the request a receive of one array. */
+int receive_init_array(struct covey_req *req, struct covey *vm, covey_tid_t tid, int type,
+                       void *base, size_t capacity);
 /* Starts a receive; one that names a sender learns of its end. */
 void receive_start(struct covey *vm, struct covey_req *req);
+
+/* ---- paced.c: schedules carried out ---- */
+
+/* Something happened to a request of a schedule: it is looked at in paced_settle(). */
+void paced_note(struct covey_req *req);
+void paced_settle(struct covey *vm); /* from the poll loop: does what is due */
+void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void paced_peer_gone(struct covey *vm, const struct peer *peer);
+uint64_t paced_rate(const struct covey_req *req); /* of its messages; 0: as fast as it goes */
 
 /* ---- credit.c ---- */
 

@@ -15,19 +15,23 @@
 #include "lib/collective_step.h"
 
 #include "lib/clock.h"
+#include "lib/paced.h"
+#include "lib/team_topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define HELLO_WORDS 4
-#define REPLY_WORDS (HELLO_WORDS + 2 * CHOICE_ROWS_MAX)
+#define CHOICE_WORDS (HELLO_WORDS + 2) /* where the table is in the answer */
+#define REPLY_WORDS (CHOICE_WORDS + 2 * CHOICE_ROWS_MAX)
 #define TEAM_MAX (1 << 20) /* members */
 
 /* What a member says, and what the first one answers. */
 struct hello {
     uint64_t hash, size, context;
-    uint64_t casts; /* 0: no, 1: it can, 2: and its route is raw Ethernet */
+    uint64_t casts;           /* 0: no, 1: it can, 2: and its route is raw Ethernet */
+    uint64_t topology, blind; /* only answered: whether there is a topology, see team_topology.h */
 };
 
 /* ---- messages of broken teams ------------------------------------------------------------------
@@ -264,8 +268,10 @@ static int compare_hellos(struct collective *c, void *arg)
     if (reply == NULL)
         return COVEY_OK;
     memcpy(reply, &h[0], sizeof h[0]);
-    choice_encode(team->choices, reply + HELLO_WORDS);
-    size_t words = HELLO_WORDS + 2 * (size_t)team->choices->count;
+    reply[HELLO_WORDS] = h[0].topology = team->extra != NULL;
+    reply[HELLO_WORDS + 1] = h[0].blind = team_is_blind(team);
+    choice_encode(team->choices, reply + CHOICE_WORDS);
+    size_t words = CHOICE_WORDS + 2 * (size_t)team->choices->count;
     for (int i = 1; i < team->size; i++)
         collective_send(c, i, COVEY_UINT64, reply, words);
     return COVEY_OK;
@@ -277,6 +283,8 @@ static void agree_first(struct collective *c, struct covey_team *team, struct he
     if (h == NULL)
         return;
     int error = choice_load(team->choices);
+    if (error == COVEY_OK)
+        error = team_topology_find(team);
     if (error != COVEY_OK)
         collective_refuse(c, error, covey_error_text());
     h[0] = *own;
@@ -298,11 +306,13 @@ struct reply {
 static int take_reply(struct collective *c, void *arg)
 {
     struct reply *r = arg;
-    if (r->got < HELLO_WORDS ||
-        !choice_decode(collective_team(c)->choices, r->words + HELLO_WORDS, r->got - HELLO_WORDS))
+    if (r->got < CHOICE_WORDS ||
+        !choice_decode(collective_team(c)->choices, r->words + CHOICE_WORDS, r->got - CHOICE_WORDS))
         return error_set(COVEY_EPROTO, "the first member's answer makes no sense");
     r->own->context = r->words[2];
     r->own->casts = r->words[3];
+    r->own->topology = r->words[HELLO_WORDS];
+    r->own->blind = r->words[HELLO_WORDS + 1];
     return COVEY_OK;
 }
 
@@ -398,7 +408,13 @@ static int assemble(struct covey_team *team, int64_t timeout_us)
     team->casts = h.casts > 0;
     team->ether = h.casts > 1;
     team_link(team, (uint32_t)h.context);
-    return COVEY_OK;
+    error = team_topology_share(team, h.topology != 0, h.blind != 0);
+    if (error == COVEY_OK)
+        return error;
+    pthread_mutex_lock(&team->vm->lock);
+    team_unlink(team);
+    pthread_mutex_unlock(&team->vm->lock);
+    return error;
 }
 
 int covey_team_create(covey_t *vm, const covey_tid_t *tids, int size, int64_t timeout_us,
@@ -490,6 +506,7 @@ void covey_team_free(covey_team_t **team)
     }
     team_unlink(freed);
     purge(freed);
+    paced_forget(vm, freed->context);
     call_end(vm, &call, COVEY_OK);
     team_destroy(freed);
 }
@@ -513,4 +530,5 @@ void team_free_all(struct covey *vm)
             team->running = c->next;
         team_destroy(team);
     }
+    paced_forget(vm, 0);
 }

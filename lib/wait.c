@@ -91,7 +91,7 @@ static void check_deadlines(struct covey *vm)
 /* Collectives of which something is done go on. The lock may be let go meanwhile. */
 static void step_collectives(struct covey *vm)
 {
-    if (vm->ready != NULL || vm->orphans != NULL || vm->aborts)
+    if (vm->ready != NULL || vm->orphans != NULL || vm->aborts || vm->paced_due != NULL)
         collective_progress(vm);
 }
 

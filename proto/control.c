@@ -257,6 +257,22 @@ void control_get_signal(struct cursor *c, struct control_signal *s)
     s->signal = cursor_get_i32(c);
 }
 
+void control_put_sync(struct cursor *c, const struct control_sync *s)
+{
+    cursor_put_u32(c, s->context);
+    cursor_put_u32(c, s->number);
+    cursor_put_u16(c, s->from);
+    cursor_put_u16(c, s->about);
+}
+
+void control_get_sync(struct cursor *c, struct control_sync *s)
+{
+    s->context = cursor_get_u32(c);
+    s->number = cursor_get_u32(c);
+    s->from = cursor_get_u16(c);
+    s->about = cursor_get_u16(c);
+}
+
 void control_put_gone(struct cursor *c, const struct control_gone *g)
 {
     cursor_put_u32(c, g->tid);

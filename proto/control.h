@@ -136,6 +136,17 @@ struct control_gone {
 void control_put_gone(struct cursor *c, const struct control_gone *g);
 void control_get_gone(struct cursor *c, struct control_gone *g);
 
+/* ---- SYNC: context=u32 number=u32 from=u16 about=u16. In the exchange of that number among the
+ * tasks that share `context`, rank `from` says: the message from the receiver of this to rank
+ * `about` may start, as far as it is concerned. ---- */
+#define CONTROL_SYNC_BYTES 12
+struct control_sync {
+    uint32_t context, number;
+    uint16_t from, about;
+};
+void control_put_sync(struct cursor *c, const struct control_sync *s);
+void control_get_sync(struct cursor *c, struct control_sync *s);
+
 /* ---- OUTPUT: tid=u32 stream=u8 3u8(0) *u8 (whole lines), from the daemon of the task to the
  * sink. OUTPUT_ACK: tid bytes=u32, from the sink back when they were taken: at most
  * OUTPUT_UNACKED_MAX bytes a task are under way, then the daemon stops reading its pipe. ---- */

@@ -75,6 +75,7 @@ enum frame_party {
     X(6, LINK_REFUSE, ANY_TO_TASK)                                                                 \
     X(7, MCAST, TASK_TO_DAEMON)                                                                    \
     X(8, LINK_LOST, TASK_TO_TASK)                                                                  \
+    X(9, SYNC, TASK_TO_TASK)                                                                       \
     X(16, ENROL, TASK_TO_DAEMON)                                                                   \
     X(17, LEAVE, TASK_TO_DAEMON)                                                                   \
     X(18, REPLY, ANY_TO_TASK)                                                                      \

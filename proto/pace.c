@@ -16,39 +16,99 @@
 
 /* ---- The plan ---------------------------------------------------------------------------- */
 
-/* The most messages that the rank sends in one phase. */
-static uint32_t count_lanes(const struct schedule *s, int rank)
-{
-    uint32_t most = 1, run = 0;
+/* What a schedule says, for the making of a plan. */
+struct source {
+    const struct schedule *schedule;
+    uint32_t *lanes;             /* by rank */
+    uint32_t *sent;              /* by rank: messages listed so far */
+    uint32_t *nth;               /* by rank and place: the messages that it sends, in their order */
+    struct schedule_sync *syncs; /* the schedule's, and those within lanes */
+    size_t sync_count;
+};
 
-    for (size_t i = 0; i < s->message_count; i++) {
-        if (i == 0 || s->messages[i].phase != s->messages[i - 1].phase)
-            run = 0;
-        run += s->messages[i].from == rank;
-        most = run > most ? run : most;
-    }
-    return most;
+static int source_create(struct source *in, const struct schedule *s)
+{
+    size_t ranks = (size_t)s->ranks;
+
+    *in = (struct source){.schedule = s};
+    in->lanes = calloc(ranks + 1, sizeof *in->lanes);
+    in->sent = calloc(ranks + 1, sizeof *in->sent);
+    in->nth = calloc(s->message_count + 1, sizeof *in->nth);
+    in->syncs = calloc(s->sync_count + s->message_count + 1, sizeof *in->syncs);
+    return in->lanes && in->sent && in->nth && in->syncs ? 0 : -1;
 }
 
-static void list_sends(struct pace_plan *plan, const struct schedule *s)
+static void source_destroy(struct source *in)
 {
-    for (size_t i = 0; i < s->message_count; i++) {
+    free(in->lanes);
+    free(in->sent);
+    free(in->nth);
+    free(in->syncs);
+}
+
+/* Messages stand by phase, then sender: those that a rank sends in one phase, side by side. */
+static void list_messages(struct source *in)
+{
+    const struct schedule *s = in->schedule;
+    uint32_t run = 0;
+
+    for (uint32_t i = 0; i < s->message_count; i++) {
         const struct schedule_message *m = &s->messages[i];
-        if (m->from != plan->rank)
-            continue;
-        plan->send_of[m->to] = plan->send_count;
-        plan->sends[plan->send_count++] = (struct pace_send){.to = m->to};
+        bool same = i > 0 && m->phase == m[-1].phase && m->from == m[-1].from;
+        run = same ? run + 1 : 1;
+        in->lanes[m->from] = run > in->lanes[m->from] ? run : in->lanes[m->from];
+        in->nth[m->from * (uint32_t)(s->ranks - 1) + in->sent[m->from]++] = i;
     }
+}
+
+/* In each lane of each rank, every message before the next one. */
+static void list_lane_syncs(struct source *in)
+{
+    uint32_t sends = (uint32_t)in->schedule->ranks - 1;
+
+    for (uint32_t rank = 0; rank <= sends; rank++) {
+        const uint32_t *nth = in->nth + rank * sends;
+        for (uint32_t i = in->lanes[rank]; i < sends; i++)
+            in->syncs[in->sync_count++] = (struct schedule_sync){nth[i - in->lanes[rank]], nth[i]};
+    }
+}
+
+static void list_syncs(struct source *in, bool blind)
+{
+    const struct schedule *s = in->schedule;
+
+    for (; in->sync_count < s->sync_count; in->sync_count++)
+        in->syncs[in->sync_count] = s->syncs[in->sync_count];
+    if (blind)
+        list_lane_syncs(in);
+}
+
+static void take_sends(struct pace_plan *plan, const struct source *in)
+{
+    uint32_t sends = (uint32_t)plan->ranks - 1;
+
+    plan->lanes = in->lanes[plan->rank] ? in->lanes[plan->rank] : 1;
+    for (uint32_t i = 0; i < sends; i++) {
+        uint32_t message = in->nth[(uint32_t)plan->rank * sends + i];
+        plan->sends[i].to = in->schedule->messages[message].to;
+        plan->send_of[plan->sends[i].to] = i;
+    }
+    plan->send_count = sends;
 }
 
 /* Counts what is waited for, and by sender what is to be told: tell_first[i + 1] of sender i. */
-static void count_syncs(struct pace_plan *plan, const struct schedule *s)
+static void count_syncs(struct pace_plan *plan, const struct source *in)
 {
-    for (size_t i = 0; i < s->sync_count; i++) {
-        const struct schedule_message *before = &s->messages[s->syncs[i].before];
-        const struct schedule_message *after = &s->messages[s->syncs[i].after];
-        if (after->from == plan->rank)
+    const struct schedule_message *all = in->schedule->messages;
+
+    for (size_t i = 0; i < in->sync_count; i++) {
+        const struct schedule_message *before = &all[in->syncs[i].before];
+        const struct schedule_message *after = &all[in->syncs[i].after];
+        if (after->from == plan->rank) {
             plan->sends[plan->send_of[after->to]].waits++;
+            plan->hears[before->to] =
+                (uint16_t)(plan->hears[before->to] + (before->to != plan->rank));
+        }
         if (before->to == plan->rank)
             plan->tell_first[before->from + 1]++;
     }
@@ -56,14 +116,15 @@ static void count_syncs(struct pace_plan *plan, const struct schedule *s)
         plan->tell_first[i + 1] += plan->tell_first[i];
 }
 
-static int list_tells(struct pace_plan *plan, const struct schedule *s)
+static int take_tells(struct pace_plan *plan, const struct source *in)
 {
+    const struct schedule_message *all = in->schedule->messages;
     uint32_t *at = calloc((size_t)plan->ranks + 1, sizeof *at);
 
     plan->tells = calloc((size_t)plan->tell_first[plan->ranks] + 1, sizeof *plan->tells);
-    for (size_t i = 0; at && plan->tells && i < s->sync_count; i++) {
-        const struct schedule_message *before = &s->messages[s->syncs[i].before];
-        const struct schedule_message *after = &s->messages[s->syncs[i].after];
+    for (size_t i = 0; at && plan->tells && i < in->sync_count; i++) {
+        const struct schedule_message *before = &all[in->syncs[i].before];
+        const struct schedule_message *after = &all[in->syncs[i].after];
         if (before->to != plan->rank)
             continue;
         plan->tells[plan->tell_first[before->from] + at[before->from]++] =
@@ -73,29 +134,42 @@ static int list_tells(struct pace_plan *plan, const struct schedule *s)
     return at && plan->tells ? 0 : -1;
 }
 
-int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank)
+static int plan_fill(struct pace_plan *plan, struct source *in, bool blind)
 {
-    size_t ranks = (size_t)schedule->ranks;
+    size_t ranks = (size_t)plan->ranks;
 
-    *plan = (struct pace_plan){.ranks = schedule->ranks, .rank = rank};
     plan->sends = calloc(ranks + 1, sizeof *plan->sends);
     plan->send_of = calloc(ranks + 1, sizeof *plan->send_of);
+    plan->hears = calloc(ranks + 1, sizeof *plan->hears);
     plan->tell_first = calloc(ranks + 1, sizeof *plan->tell_first);
-    if (plan->sends && plan->send_of && plan->tell_first) {
-        plan->lanes = count_lanes(schedule, rank);
-        list_sends(plan, schedule);
-        count_syncs(plan, schedule);
-        if (list_tells(plan, schedule) == 0)
-            return 0;
-    }
-    pace_plan_destroy(plan);
-    return -1;
+    if (!plan->sends || !plan->send_of || !plan->hears || !plan->tell_first)
+        return -1;
+    list_messages(in);
+    list_syncs(in, blind);
+    take_sends(plan, in);
+    count_syncs(plan, in);
+    return take_tells(plan, in);
+}
+
+int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank, bool blind)
+{
+    struct source in;
+    int failed = source_create(&in, schedule);
+
+    *plan = (struct pace_plan){.ranks = schedule->ranks, .rank = rank};
+    if (!failed)
+        failed = plan_fill(plan, &in, blind);
+    source_destroy(&in);
+    if (failed)
+        pace_plan_destroy(plan);
+    return failed;
 }
 
 void pace_plan_destroy(struct pace_plan *plan)
 {
     free(plan->sends);
     free(plan->send_of);
+    free(plan->hears);
     free(plan->tell_first);
     free(plan->tells);
     *plan = (struct pace_plan){0};

@@ -34,13 +34,16 @@ struct pace_plan {
     uint32_t send_count;
     struct pace_send *sends; /* in their order */
     uint32_t *send_of;       /* by receiver: the position in sends */
+    uint16_t *hears;         /* by rank: hand-overs that it sends this one */
     uint32_t *tell_first;    /* by sender, and one more: the hand-overs when its message is here */
     struct pace_tell *tells;
 };
 
-/* Takes the rank's part out of a schedule, of which nothing is kept. Returns 0, or -1 when memory
- * is exhausted. */
-int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank);
+/* Takes the rank's part out of a schedule, of which nothing is kept. A `blind` sender does not know
+ * when a message has left, only when it was handed to what takes it along: the receiver of a
+ * message then hands over to the next one in its lane, too. All ranks are blind or none is. Returns
+ * 0, or -1 when memory is exhausted. */
+int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank, bool blind);
 
 /* Frees what the plan holds and empties it. */
 void pace_plan_destroy(struct pace_plan *plan);

@@ -19,7 +19,9 @@
 #include "tools/hostspec.h"
 #include "tools/interrupt.h"
 #include "tools/launch.h"
+#include "tools/vm_topology.h"
 
+#define KEY_TOPOLOGY 1001
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 
 struct start {
@@ -29,6 +31,7 @@ struct start {
     struct covey_host_spec own; /* the first daemon, as far as the host file says */
     struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
+    const char *topology; /* path, or NULL */
     bool encrypt;
     struct hostfile file;
     struct covey_host_spec *specs; /* the hosts to add */
@@ -47,6 +50,7 @@ static const struct args_option options[] = {
     {"hosts", 'f', "FILE", "add the hosts that a host file lists"},
     {"name", 'n', "VM", "name of the virtual machine"},
     {"encrypt", 'x', NULL, "encrypt everything between hosts"},
+    {"topology", KEY_TOPOLOGY, "FILE", "the network of the hosts, for schedules"},
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
@@ -130,6 +134,10 @@ static int take_option(struct start *start, struct request *request, int key, co
         request->file = value;
     if (key == 'n')
         start->vm_name = value;
+    if (key == KEY_TOPOLOGY) {
+        start->topology = value;
+        return vm_topology_check("start", value);
+    }
     if (key == 'x')
         start->encrypt = true;
     if (key == 'a' && !hostspec_name_ok(value))
@@ -324,6 +332,11 @@ static int report_hosts(struct start *start)
         return tool_failed(start->tool, "start", count);
     admit_print_joined(hosts, count, start->first);
     covey_free(hosts);
+    int status = TOOL_OK;
+    if (start->topology)
+        status = vm_topology_use(start->tool, "start", start->topology);
+    if (status != TOOL_OK)
+        return status;
     return admit_report(start->tool, "start", start->specs, start->count, start->results);
 }
 
@@ -359,7 +372,8 @@ static int start_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_start = {
     .name = "start",
     .run = start_command,
-    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--encrypt] [HOST...] "
+    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--encrypt] "
+             "[--topology FILE] [HOST...] "
              "[OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,

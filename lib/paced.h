@@ -1,0 +1,33 @@
+/*
+ * paced.h - an exchange of all with all, carried out by a schedule: pace.h with messages. All calls
+ * with the lock of the task held.
+ */
+#ifndef COVEY_LIB_PACED_H
+#define COVEY_LIB_PACED_H
+
+#include "lib/collective.h"
+#include "proto/pace.h"
+
+struct paced;
+
+/* What is to be done. Everything stays the caller's and as it is until the exchange is over. */
+struct paced_job {
+    const struct pace_plan *plan;
+    const struct vector *send, *recv; /* the own block is none of its business */
+    size_t early_bytes; /* a message is as good as here when no more of it are under way */
+    uint64_t rate;      /* bytes a second that this rank sends at most to each; 0: unknown */
+};
+
+/* Posts all receives and starts what may start. `whole` is a request of the team's context, with
+ * the tag of its messages, which is finished when all is over or has failed; `number` counts the
+ * exchanges of the team. 0, or an error that is set: nothing was begun. */
+int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t number,
+                struct covey_req *whole);
+
+/* Takes back what can be taken back; `whole` is finished, now or when what cannot be is over. */
+void paced_give_up(struct covey_req *whole);
+
+/* Hand-overs of that context are for nobody any more. */
+void paced_forget(struct covey *vm, uint32_t context);
+
+#endif

@@ -1,0 +1,270 @@
+/* links: libcovey */
+/*
+ * alltoall.c - an all-to-all by a schedule gives what any all-to-all gives.
+ *
+ *   alltoall check MEMBERS SEED   spawns the others, on all hosts in turn; the program's own
+ * topology is a random tree of the VM's hosts, made from the seed alltoall die MEMBERS SEED     one
+ * member ends in the middle: the others get an error, and soon alltoall vm MEMBERS SEED      the
+ * team takes the VM's topology, and says what it has
+ *
+ * Prints a line a test, "ok ..." or "not ok ...", from the first member.
+ */
+#include <covey.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TAG_TEAM = 1, MEMBERS_MAX = 64, HOSTS_MAX = 32 };
+enum { TIMEOUT_US = 60000000 };
+
+struct member {
+    covey_t *vm;
+    covey_team_t *team;
+    int rank, size;
+    covey_tid_t tids[MEMBERS_MAX];
+    bool failed;
+};
+
+static void say(const struct member *m, bool good, const char *what)
+{
+    if (m->rank == 0 || !good)
+        printf("%s %s%s%s\n", good ? "ok" : "not ok", what, good ? "" : ": ",
+               good ? "" : covey_error_text());
+    fflush(stdout);
+}
+
+/* Whether all members say so. */
+static bool all_good(struct member *m, bool good)
+{
+    int32_t own = good, least = 0;
+    int error = covey_allreduce(m->team, COVEY_OP_MIN, COVEY_INT32, &own, &least, 1);
+    m->failed = m->failed || error < 0 || least == 0;
+    return error >= 0 && least == 1;
+}
+
+/* ---- topologies -------------------------------------------------------------------------- */
+
+static uint32_t below(uint64_t *random, uint32_t limit)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(*random >> 33) % limit;
+}
+
+static const char *random_rate(uint64_t *random, bool equal)
+{
+    static const char *const rates[] = {"1G", "2.5G", "10G"};
+    return rates[equal ? 0 : below(random, 3)];
+}
+
+/* Each switch hangs on an earlier one, each host on any. */
+static covey_topology_t *random_tree(covey_t *vm, uint64_t seed)
+{
+    char text[8192];
+    struct covey_host *hosts = NULL;
+    covey_topology_t *topology = NULL;
+    uint64_t random = seed * 2654435761u + 1;
+    int count = covey_hosts(vm, &hosts), switches = 1 + (int)below(&random, 5), at = 0;
+    for (int i = 0; i < switches; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "switch s%d\n", i);
+    for (int i = 1; i < switches; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "link s%d s%u %s\n", i,
+                       below(&random, (uint32_t)i), random_rate(&random, seed % 2));
+    for (int i = 0; i < count; i++)
+        at += snprintf(text + at, sizeof text - (size_t)at, "host %s s%u %s\n", hosts[i].name,
+                       below(&random, (uint32_t)switches), random_rate(&random, seed % 2));
+    covey_free(hosts);
+    if (covey_topology_parse(text, (size_t)at, "random", &topology) < 0)
+        return NULL;
+    return topology;
+}
+
+/* ---- exchanges --------------------------------------------------------------------------- */
+
+static int32_t element(int from, int to, size_t i)
+{
+    return from * 1000003 + to * 10007 + (int32_t)i;
+}
+
+static bool block_is(const int32_t *block, int from, int to, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (block[i] != element(from, to, i))
+            return false;
+    }
+    return true;
+}
+
+static bool check_equal(struct member *m, size_t count)
+{
+    size_t all = (size_t)m->size * count;
+    int32_t *send = calloc(all + 1, sizeof *send), *recv = calloc(all + 1, sizeof *recv);
+    for (int to = 0; to < m->size; to++)
+        for (size_t i = 0; i < count; i++)
+            send[(size_t)to * count + i] = element(m->rank, to, i);
+    bool good = covey_alltoall(m->team, COVEY_INT32, send, recv, count) == 0;
+    for (int from = 0; from < m->size && good; from++)
+        good = block_is(recv + (size_t)from * count, from, m->rank, count);
+    free(send);
+    free(recv);
+    return good;
+}
+
+/* Block from i to j: (7 i + 3 j) mod 11 times some; so some are empty. */
+static size_t uneven(int from, int to, size_t scale)
+{
+    return (size_t)((7 * from + 3 * to) % 11) * scale;
+}
+
+static bool check_uneven(struct member *m, size_t scale)
+{
+    size_t sends[MEMBERS_MAX], recvs[MEMBERS_MAX], out = 0, in = 0;
+    for (int i = 0; i < m->size; i++) {
+        out += sends[i] = uneven(m->rank, i, scale);
+        in += recvs[i] = uneven(i, m->rank, scale);
+    }
+    int32_t *send = calloc(out + 1, sizeof *send), *recv = calloc(in + 1, sizeof *recv);
+    out = in = 0;
+    for (int to = 0; to < m->size; to++)
+        for (size_t i = 0; i < sends[to]; i++)
+            send[out++] = element(m->rank, to, i);
+    covey_req_t *req = NULL;
+    bool good =
+        covey_ialltoallv(m->team, COVEY_INT32, send, sends, NULL, recv, recvs, NULL, &req) == 0 &&
+        covey_wait(req, TIMEOUT_US) == 0;
+    covey_req_free(&req);
+    for (int from = 0; from < m->size && good; in += recvs[from++])
+        good = block_is(recv + in, from, m->rank, recvs[from]);
+    free(send);
+    free(recv);
+    return good;
+}
+
+static void check(struct member *m, uint64_t seed)
+{
+    static const size_t counts[] = {0, 1, 3, 1000, 16384, 100000};
+    char what[100];
+    covey_topology_t *tree = random_tree(m->vm, seed);
+    bool good = tree != NULL && covey_team_set_topology(m->team, tree) == 0 &&
+                covey_team_force(m->team, "alltoall", "scheduled") == 0 &&
+                covey_team_force(m->team, "alltoallv", "scheduled") == 0;
+    covey_topology_free(&tree);
+    good = all_good(m, good);
+    say(m, good, "a team has a topology");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && !m->failed; i++) {
+        good = check_equal(m, counts[i]);
+        good = all_good(m, good);
+        snprintf(what, sizeof what, "%zu elements to each", counts[i]);
+        say(m, good, what);
+    }
+    for (size_t scale = 1; scale <= 10000 && !m->failed; scale *= 100) {
+        good = check_uneven(m, scale);
+        good = all_good(m, good);
+        snprintf(what, sizeof what, "uneven blocks of up to %zu", 10 * scale);
+        say(m, good, what);
+    }
+    for (int i = 0; i < 20 && good; i++) /* one right after the other */
+        good = check_equal(m, (size_t)i * 37);
+    good = all_good(m, good);
+    say(m, good, "twenty, one right after the other");
+}
+
+/* The last member sends to some and ends. */
+static void die(struct member *m, uint64_t seed)
+{
+    size_t count = 1 << 20;
+    int32_t *send = calloc((size_t)m->size * count, sizeof *send);
+    int32_t *recv = calloc((size_t)m->size * count, sizeof *recv);
+    covey_topology_t *tree = random_tree(m->vm, seed);
+    covey_req_t *req = NULL;
+    covey_team_set_timeout(m->team, TIMEOUT_US);
+    if (covey_team_set_topology(m->team, tree) < 0 ||
+        covey_team_force(m->team, "alltoall", "scheduled") < 0)
+        say(m, false, "a team has a topology");
+    covey_topology_free(&tree);
+    if (m->rank == m->size - 1) {
+        covey_ialltoall(m->team, COVEY_INT32, send, recv, count, &req);
+        usleep(2000);
+        _exit(0);
+    }
+    int error = covey_alltoall(m->team, COVEY_INT32, send, recv, count);
+    say(m, error == COVEY_ENOTASK || error == COVEY_ECANCELED,
+        "a member that ends in the middle is an error for the others");
+    error = covey_barrier(m->team);
+    say(m, error < 0, "and the team is broken");
+    free(send);
+    free(recv);
+}
+
+static void vm_topology(struct member *m)
+{
+    double made_s = -1;
+    const covey_schedule_t *schedule = covey_team_schedule(m->team, &made_s);
+    struct covey_schedule_info info = {0};
+    if (schedule == NULL) {
+        if (m->rank == 0)
+            printf("unscheduled: %s\n", covey_error_text());
+        return;
+    }
+    covey_schedule_info(schedule, &info);
+    if (m->rank == 0)
+        printf("scheduled: %u phases, %s %s\n", info.phases,
+               covey_team_algorithm(m->team, "alltoall", 1 << 20),
+               covey_team_algorithm(m->team, "alltoall", 1));
+    fflush(stdout);
+    say(m, all_good(m, check_equal(m, 20000) && made_s >= 0), "it is carried out");
+}
+
+/* ---- a member ---------------------------------------------------------------------------- */
+
+static bool spawn_others(struct member *m, char **argv)
+{
+    struct covey_spawn what = {
+        .argv = (const char *[]){argv[0], argv[1], argv[2], argv[3], "member", NULL},
+        .where = COVEY_WHERE_ANY};
+    m->tids[0] = covey_mytid(m->vm);
+    if (m->size > 1 && covey_spawn(m->vm, &what, m->size - 1, m->tids + 1) != m->size - 1)
+        return false;
+    for (int i = 1; i < m->size; i++) {
+        if (covey_send_array(m->vm, m->tids[i], TAG_TEAM, COVEY_INT32, m->tids, (size_t)m->size) <
+            0)
+            return false;
+    }
+    return true;
+}
+
+/* argv: program, what, members, seed, and "member" of one that was spawned */
+static bool assemble(struct member *m, char **argv)
+{
+    covey_tid_t parent = covey_parent(m->vm);
+    bool first = argv[4] == NULL;
+    if (first && !spawn_others(m, argv))
+        return false;
+    if (!first && covey_recv_array(m->vm, parent, TAG_TEAM, TIMEOUT_US, COVEY_INT32, m->tids,
+                                   MEMBERS_MAX, NULL, NULL) < 0)
+        return false;
+    if (covey_team_create(m->vm, m->tids, m->size, TIMEOUT_US, &m->team) < 0)
+        return false;
+    m->rank = covey_team_rank(m->team);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct member m = {.size = argc > 3 ? atoi(argv[2]) : 0};
+    if (argc < 4 || m.size < 1 || m.size > MEMBERS_MAX || covey_join(&m.vm, NULL) < 0 ||
+        !assemble(&m, argv)) {
+        printf("not ok it begins: %s\n", covey_error_text());
+        return 1;
+    }
+    if (strcmp(argv[1], "die") == 0)
+        die(&m, strtoull(argv[3], NULL, 10));
+    else if (strcmp(argv[1], "vm") == 0)
+        vm_topology(&m);
+    else
+        check(&m, strtoull(argv[3], NULL, 10));
+    covey_team_free(&m.team);
+    covey_leave(&m.vm);
+    return m.failed;
+}
