@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#define FINALIZE_SECONDS 2 /* then the end is forced: MPICH over UCX may wait there for ever */
 #define INTS_MAX (1 << 18) /* of a block: 1 MiB */
 #define SAME_ABOVE 16000
 
@@ -283,6 +285,8 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     if (me == 0)
         printf("same: %d scheduled, %d fell through\n", scheduled, fallen);
+    fflush(stdout);
+    alarm(FINALIZE_SECONDS);
     MPI_Finalize();
     return 0;
 }

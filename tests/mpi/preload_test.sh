@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=$(realpath "${BUILD:-build}")
 CC=${CC:-cc}
-rounds=${ROUNDS:-$((${SOAK:-0} ? 200 : 10))}
+rounds=${ROUNDS:-$((${SOAK:-0} ? 100 : 5))}
 seed=${SEED:-$RANDOM}
 work=$(mktemp -d)
 export LAB=mpi-test-$$
