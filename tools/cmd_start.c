@@ -21,7 +21,7 @@
 #include "tools/launch.h"
 #include "tools/vm_topology.h"
 
-#define KEY_TOPOLOGY 1001
+#define KEY_TOPOLOGY 2000 /* beyond those of HOSTSPEC_OPTIONS */
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 
 struct start {

@@ -9,6 +9,8 @@ set multiplot layout 1,2 title 'All-to-all on network ('.network.')'
 set logscale x 2
 set xtics (1, 2, 4, 8, 16, 32, 64, 128, 256)
 set xlabel 'message size, KiB'
+stats data using 1 nooutput
+set xrange [STATS_min / 1.25:STATS_max * 1.25]
 set grid
 set key left top reverse Left
 set logscale y
