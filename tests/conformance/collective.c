@@ -716,11 +716,11 @@ static void refuse_timeout(int n)
     covey_team_free(&team);
 }
 
-static void refuse_counts(int n)
+static void refuse_counts(int n, size_t of_root, size_t of_others)
 {
     covey_team_t *team = team_make(n, 0);
     int32_t numbers[10] = {0};
-    int error = covey_bcast(team, 0, COVEY_INT32, numbers, me.rank == 0 ? 10 : 9);
+    int error = covey_bcast(team, 0, COVEY_INT32, numbers, me.rank == 0 ? of_root : of_others);
     if (error == 0)
         error = covey_barrier(team);
     if (!gave_up(error))
@@ -831,7 +831,8 @@ static void try_refuse(int n)
     try_group(n);
     if (n > 1) {
         refuse_timeout(n);
-        refuse_counts(n);
+        refuse_counts(n, 10, 9);
+        refuse_counts(n, 9, 10);
         refuse_freed(n);
     }
     try_random(n);
