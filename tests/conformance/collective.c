@@ -9,6 +9,7 @@
  *   flight   several calls under way at once on two teams, and messages of the program between them
  *   death    the last member is killed in the middle: the others' calls end with an error; the
  *            next number of members is one less
+ *   cast     broadcasts and barriers over raw Ethernet
  *   refuse   timeouts, counts that differ, bad arguments
  *
  * All members draw the same numbers. What any of them brings to a call follows from its rank, so
@@ -824,6 +825,29 @@ static void try_group(int n)
     covey_group_leave(&group);
 }
 
+/* Where raw Ethernet is the route, broadcasts and barriers are cast. */
+static void try_cast(int n)
+{
+    covey_team_t *team = team_make(n, 0);
+    int32_t numbers[3000];
+    for (int i = 0; i < me.rounds && team != NULL && me.failures == 0; i++) {
+        size_t count = draw(3000);
+        int root = i % n;
+        for (size_t k = 0; k < count; k++)
+            numbers[k] = me.rank == root ? (int32_t)(i * 5000 + (int)k) : -1;
+        if (strcmp(covey_team_algorithm(team, "bcast", count), "cast") != 0 ||
+            strcmp(covey_team_algorithm(team, "barrier", 0), "cast") != 0)
+            FAIL("they are not cast");
+        if (covey_bcast(team, root, COVEY_INT32, numbers, count) != 0 || covey_barrier(team) != 0)
+            FAIL("a cast: %s", covey_error_text());
+        for (size_t k = 0; k < count; k++) {
+            if (numbers[k] != (int32_t)(i * 5000 + (int)k))
+                FAIL("cast %d: wrong at %zu", i, k);
+        }
+    }
+    covey_team_free(&team);
+}
+
 static void try_refuse(int n)
 {
     refuse_arguments(n);
@@ -849,6 +873,8 @@ static void try_one(int n)
         try_flight(n);
     else if (strcmp(me.what, "death") == 0)
         try_death(n);
+    else if (strcmp(me.what, "cast") == 0)
+        try_cast(n);
     else
         try_refuse(n);
 }
@@ -938,7 +964,7 @@ int main(int argc, char **argv)
     int first = parse(argc, argv), calls = 0;
     if (first < 0 || me.all < 1 || me.all > MEMBERS_MAX)
         return fprintf(stderr,
-                       "usage: collective [options] random|flight|death|refuse MEMBERS...\n"),
+                       "usage: collective [options] random|flight|death|cast|refuse MEMBERS...\n"),
                2;
     struct covey_options options = {.route = me.route == NULL ? 0 : covey_route_parse(me.route)};
     if (covey_join(&me.vm, &options) != 0)
