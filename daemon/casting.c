@@ -419,15 +419,17 @@ bool casting_full(const struct daemon *d)
     return c != NULL && (c->casts != NULL || cast_queued(c->engine) > QUEUE_BYTES_MAX);
 }
 
-static bool all_passed(const struct casting *c)
+bool casting_passed(const struct daemon *d)
 {
-    return c->frames == NULL && c->casts == NULL && cast_passed(c->engine, cast_mark(c->engine));
+    const struct casting *c = d->casting;
+    return c == NULL ||
+           (c->frames == NULL && c->casts == NULL && cast_passed(c->engine, cast_mark(c->engine)));
 }
 
 bool casting_keeps(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     struct casting *c = d->casting;
-    if (c == NULL || all_passed(c))
+    if (casting_passed(d))
         return false;
     struct late_frame *late = malloc(sizeof *late + frame->length);
     if (late == NULL)

@@ -24,6 +24,9 @@ bool casting_host_event(struct daemon *d, const struct host *host, int event);
  * kept, and sent when that has arrived. */
 bool casting_keeps(struct daemon *d, const struct frame *frame, const uint8_t *payload);
 
+/* Whether all that was cast here in the order of its senders is where it goes. */
+bool casting_passed(const struct daemon *d);
+
 /* Whether the end of that host is still to be told. */
 bool casting_is_late(const struct daemon *d, uint32_t host);
 

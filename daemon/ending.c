@@ -1,7 +1,8 @@
 /*
  * The end of the daemon, in this order: no new tasks; SIGTERM to every task, after TERM_US SIGKILL;
- * goodbye to the other hosts, and what they have not acknowledged sent until they have, at most
- * GOODBYE_US; then the loop stops, and daemon_destroy() removes socket and files.
+ * what they had cast to where it goes, at most CASTS_US; goodbye to the other hosts, and what they
+ * have not acknowledged sent until they have, at most GOODBYE_US with the former; then the loop
+ * stops, and daemon_destroy() removes socket and files.
  *
  *   NONE -begin-> TERM -(2 s)-> KILL -(2 s)-> GOODBYE -(acknowledged, or 2 s)-> DONE
  *                   \____________\__ no task left __/
@@ -11,12 +12,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/casting.h"
 #include "daemon/exit.h"
 #include "daemon/ready.h"
 
 #define TERM_US 2000000u
 #define KILL_US 2000000u
 #define GOODBYE_US 2000000u
+#define CASTS_US 1000000u
 
 enum phase { PHASE_NONE, PHASE_TERM, PHASE_KILL, PHASE_GOODBYE, PHASE_DONE };
 
@@ -24,6 +27,7 @@ struct ending {
     enum phase phase;
     enum ending_way way;
     bool said; /* goodbye */
+    uint64_t casts_by_us;
     struct loop_timer *timer;
 };
 
@@ -47,6 +51,7 @@ static bool any_child(const struct daemon *d)
 static void goodbye(struct daemon *d, const char *event)
 {
     ending_to(d, PHASE_GOODBYE, event);
+    d->ending->casts_by_us = loop_now_us() + CASTS_US;
     loop_timer_start(d->ending->timer, GOODBYE_US);
     loop_wake(d->loop);
 }
@@ -117,6 +122,8 @@ void ending_leave(struct daemon *d)
 {
     struct ending *ending = d->ending;
     if (ending->phase != PHASE_GOODBYE || ending->said)
+        return;
+    if (ending->way == ENDING_LEAVE && !casting_passed(d) && loop_now_us() < ending->casts_by_us)
         return;
     ending->said = true;
     if (ending->way == ENDING_LEAVE && d->joined)

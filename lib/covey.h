@@ -390,7 +390,8 @@ void covey_msg_info(const covey_msg_t *msg, struct covey_info *info);
 int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg);
 
 /* Sends one message to n tasks. Every task that can get it gets it; the error returned is the
- * first of those that could not. The caller's own tid in the list is skipped. */
+ * first of those that could not. The caller's own tid in the list is skipped. If the caller dies in
+ * the middle some may get it and others not: covey_cast() is for all or none. */
 int covey_mcast(covey_t *vm, const covey_tid_t *tids, size_t n, int tag, const covey_msg_t *msg);
 
 enum covey_order {
