@@ -23,6 +23,9 @@
  *   nonce, mac, tag = 16u8
  *              ; HELLO's mac(handshake key; all before it); tag: auth_seal() of all before it
  *
+ *   detour   = magic=u16(0xc04f) u16(0) datagram
+ *              ; over UDP, of a session on raw Ethernet whose segment carries nothing (session.h)
+ *
  * In a VM that encrypts, what stands between sealed-head and tag is encrypted, except in CONFIRM:
  * hosts' indices and ids and the nonces are what the keys are made of. So an onlooker sees who
  * talks to whom, when, how many datagrams of which kind and size; nothing of what.
@@ -40,6 +43,8 @@
 
 #define DATAGRAM_MAGIC 0xc04e
 #define DATAGRAM_HEAD_BYTES 8
+#define DETOUR_MAGIC 0xc04f
+#define DETOUR_BYTES 4 /* before the datagram */
 #define DATAGRAM_SEALED_BYTES 20 /* before the payload of a sealed datagram */
 #define DATAGRAM_OVERHEAD_BYTES (DATAGRAM_SEALED_BYTES + AUTH_TAG_BYTES)
 #define DATAGRAM_BYTES_MAX 65535

@@ -72,17 +72,38 @@ void session_open(struct session *s, uint64_t now_us)
 
 /* ---- initiator ---- */
 
-static void send_hello(struct session *s)
+/* Whether the segment has long carried nothing of what waits. */
+static bool detours_will_do(const struct session *s, uint64_t now_us)
+{
+    uint64_t since = s->heard_us > s->owed_since_us ? s->heard_us : s->owed_since_us;
+
+    return s->open && s->endpoint->detour_us != 0 && s->owed_since_us != UINT64_MAX &&
+           now_us >= since + s->endpoint->detour_us;
+}
+
+static bool send_to_all(struct session *s, const struct address *list, uint8_t count,
+                        const uint8_t bytes[HELLO_BYTES])
+{
+    bool path_is_there = false;
+
+    for (uint8_t i = 0; i < count; i++) {
+        session_send(s, &list[i], bytes, HELLO_BYTES);
+        path_is_there |= address_equal(&list[i], &s->path);
+    }
+    return path_is_there;
+}
+
+/* A session that is astray does not ask by that way to be led back. */
+static void send_hello(struct session *s, uint64_t now_us)
 {
     uint8_t bytes[HELLO_BYTES];
-    bool path_is_candidate = false;
+    bool far = detours_will_do(s, now_us), path_is_done;
 
     handshake_hello(&s->endpoint->me, &s->pending.hello, bytes);
-    for (uint8_t i = 0; i < s->address_count; i++) {
-        session_send(s, &s->addresses[i], bytes, sizeof bytes);
-        path_is_candidate |= address_equal(&s->addresses[i], &s->path);
-    }
-    if (session_path(s) && !path_is_candidate)
+    path_is_done = send_to_all(s, s->addresses, s->address_count, bytes);
+    if (far)
+        path_is_done |= send_to_all(s, s->detours, s->detour_count, bytes);
+    if (session_path(s) && !path_is_done && (far || !session_is_astray(s)))
         session_send(s, &s->path, bytes, sizeof bytes);
     s->endpoint->counters.hellos_sent++;
 }
@@ -147,10 +168,13 @@ static void use_keys(struct session *s, const struct hello *hello, const struct 
     memcpy(s->initiator_nonce, hello->nonce, AUTH_NONCE_BYTES);
     memset(&s->data_seen, 0, sizeof s->data_seen);
     memset(&s->control_seen, 0, sizeof s->control_seen);
+    if (s->open && !address_equal(&s->path, path))
+        window_path_changed(s->window);
     s->path = *path;
     s->open = true;
     s->endpoint->made[s->peer]++;
     s->heard_us = now_us;
+    s->return_us = now_us + s->endpoint->detour_us;
     s->pending.phase = PENDING_NONE;
     s->endpoint->counters.sessions_opened++;
     s->endpoint->owner.opened(s->endpoint->owner.context, s->peer, now_us);
@@ -242,7 +266,7 @@ uint64_t negotiation_step(struct session *s, uint64_t now_us)
         s->endpoint->owner.unanswered(s->endpoint->owner.context, s->peer, now_us);
     p->attempts++;
     if (p->phase == PENDING_HELLO)
-        send_hello(s);
+        send_hello(s, now_us);
     else
         send_confirm(s);
     schedule_retry(s, now_us);

@@ -164,9 +164,7 @@ static void session_logs(void *context, const char *line)
 static void session_sends(void *context, const struct address *to, const uint8_t *bytes,
                           size_t size)
 {
-    const struct lane *lane = context;
-
-    lane->node->owner.send(lane->node->owner.context, to, bytes, size);
+    node_lane_send(context, to, bytes, size);
 }
 
 /* A frame of a host that is not known to be up yet waits: its host is ahead in the table. */
@@ -256,7 +254,10 @@ static void session_opened(void *context, uint32_t host, uint64_t now_us)
 
     (void)now_us;
     address_text(session_path(lane->peers[host]->session), text);
-    node_log(lane->node, "session with host %u open, path %s", host, text);
+    node_log(lane->node, "session with host %u open, path %s%s", host, text,
+             session_is_astray(lane->peers[host]->session)
+                 ? ": what is on its way over raw Ethernet goes there meanwhile"
+                 : "");
 }
 
 static void session_refused(void *context, uint32_t host, uint8_t reason, uint64_t now_us)
@@ -282,6 +283,7 @@ static int init_endpoint(struct node *node, struct lane *lane)
                                        .refused = session_refused,
                                        .log = session_logs};
     e->stall_us = node->config.fail_timeout_us / 4;
+    e->detour_us = lane->number == LANE_ETHER ? node->config.fail_timeout_us : 0;
     e->seed = node->config.seed + (uint64_t)lane->number;
     e->random = node->config.random;
     e->random_context = node->owner.context;
@@ -289,7 +291,8 @@ static int init_endpoint(struct node *node, struct lane *lane)
     e->me.ether = e->ether = lane->number == LANE_ETHER;
     e->scratch = malloc(e->datagram_bytes_max);
     e->opened = e->me.encrypt ? malloc(DATAGRAM_BYTES_MAX) : NULL;
-    if (!e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
+    lane->detour = malloc(DETOUR_BYTES + e->datagram_bytes_max);
+    if (!lane->detour || !e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
         return -1;
     identity_derive(&e->me, node->config.vm, node->config.key);
     e->random(e->random_context, e->me.boot_secret, sizeof e->me.boot_secret);
@@ -387,6 +390,7 @@ void node_destroy(struct node *node)
     for (int i = 0; i < LANES; i++) {
         free(node->lanes[i].endpoint.scratch);
         free(node->lanes[i].endpoint.opened);
+        free(node->lanes[i].detour);
     }
     explicit_bzero(node, sizeof *node);
     free(node);
@@ -596,7 +600,9 @@ const struct address *node_path(const struct node *node, uint32_t host)
 
 const struct address *node_ether_path(const struct node *node, uint32_t host)
 {
-    return path_on(node, host, LANE_ETHER);
+    const struct address *path = path_on(node, host, LANE_ETHER);
+
+    return path && path->family == ADDRESS_ETHER ? path : NULL;
 }
 
 uint32_t node_vm(const struct node *node)

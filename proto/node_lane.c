@@ -22,6 +22,21 @@ uint8_t node_lane_flags(enum node_lane lane, uint8_t flags)
     return (uint8_t)(lane == LANE_ETHER ? flags | FRAME_ETHER : flags & ~FRAME_ETHER);
 }
 
+void node_lane_send(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    const struct node_owner *owner = &lane->node->owner;
+    struct cursor c = cursor_writer(lane->detour, DETOUR_BYTES);
+
+    if (node_lane_of(to) == lane->number || size > lane->endpoint.datagram_bytes_max) {
+        owner->send(owner->context, to, bytes, size);
+        return;
+    }
+    cursor_put_u16(&c, DETOUR_MAGIC);
+    cursor_put_u16(&c, 0);
+    memcpy(lane->detour + DETOUR_BYTES, bytes, size);
+    owner->send(owner->context, to, lane->detour, DETOUR_BYTES + size);
+}
+
 static bool has_address(const struct host *host, enum node_lane lane)
 {
     for (uint8_t i = 0; i < host->address_count; i++)
@@ -167,7 +182,7 @@ enum node_ether node_ether_state(const struct node *node, uint32_t host)
 
     if (!row || !node->has_ether || !has_address(&row->host, LANE_ETHER))
         return NODE_ETHER_NONE;
-    if (peer && session_is_open(peer->session))
+    if (peer && session_is_open(peer->session) && !session_is_astray(peer->session))
         return NODE_ETHER_OPEN;
     return peer && session_is_opening(peer->session) ? NODE_ETHER_OPENING : NODE_ETHER_CLOSED;
 }
@@ -176,6 +191,7 @@ void node_open_ether(struct node *node, uint32_t host, uint64_t now_us)
 {
     struct peer *peer = node_living_peer(node, host, LANE_ETHER);
 
-    if (peer && peer->lane->number == LANE_ETHER && !session_is_open(peer->session))
+    if (peer && peer->lane->number == LANE_ETHER &&
+        (!session_is_open(peer->session) || session_is_astray(peer->session)))
         session_open(peer->session, now_us);
 }

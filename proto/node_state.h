@@ -33,6 +33,7 @@ struct lane {
     struct endpoint endpoint;
     struct peer *peers[HOST_INDEX_MAX + 1];
     uint64_t silence_logged_us; /* of LANE_ETHER; logged again then */
+    uint8_t *detour;            /* of LANE_ETHER: room for a datagram that goes over IP */
 };
 
 struct node {
@@ -55,6 +56,9 @@ void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t 
                       size_t size, uint64_t now_us);
 /* node_council.c: what is agreed. 0 or -1. */
 int node_council_create(struct node *node);
+
+/* Sends a datagram of the lane, also of LANE_ETHER to an IP address. */
+void node_lane_send(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size);
 
 /* Takes note of the time, and of standing still (see member_on_late()). */
 void node_notice(struct node *node, uint64_t now_us);

@@ -121,7 +121,7 @@ static void answer(struct lane *lane, const struct address *to, const uint8_t *b
 {
     lane->endpoint.counters.datagrams_sent++;
     lane->endpoint.counters.bytes_sent += size;
-    lane->node->owner.send(lane->node->owner.context, to, bytes, size);
+    node_lane_send(lane, to, bytes, size);
 }
 
 static void on_hello(struct lane *lane, const struct datagram *d, const struct address *from)
@@ -204,16 +204,28 @@ static void on_session(struct lane *lane, struct datagram *d, const struct addre
     peer->deadline_us = 0;
 }
 
+/* Whether it is of a session on raw Ethernet, though it came over IP. */
+static bool is_detour(const struct address *from, const uint8_t *bytes, size_t size)
+{
+    struct cursor c = cursor_reader(bytes, size);
+
+    return node_lane_of(from) == LANE_IP && cursor_get_u16(&c) == DETOUR_MAGIC &&
+           cursor_get_u16(&c) == 0 && cursor_ok(&c);
+}
+
 void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
                       size_t size, uint64_t now_us)
 {
-    struct lane *lane = &node->lanes[node_lane_of(from)];
+    bool detour = node->has_ether && is_detour(from, bytes, size);
+    struct lane *lane = &node->lanes[detour ? LANE_ETHER : node_lane_of(from)];
     struct datagram d = {0};
     enum datagram_refusal refusal;
 
     node_notice(node, now_us);
     if (lane->number == LANE_ETHER && !node->has_ether)
         return;
+    bytes += detour ? DETOUR_BYTES : 0;
+    size -= detour ? DETOUR_BYTES : 0;
     lane->endpoint.counters.datagrams_received++;
     lane->endpoint.counters.bytes_received += size;
     refusal = datagram_decode(bytes, size, lane->endpoint.me.vm, &d);

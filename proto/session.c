@@ -59,10 +59,12 @@ void session_destroy(struct session *s)
 
 void session_set_addresses(struct session *s, const struct host *peer)
 {
-    s->address_count = 0;
+    s->address_count = s->detour_count = 0;
     for (uint8_t i = 0; i < peer->address_count; i++)
         if ((peer->addresses[i].family == ADDRESS_ETHER) == s->endpoint->ether)
             s->addresses[s->address_count++] = peer->addresses[i];
+        else
+            s->detours[s->detour_count++] = peer->addresses[i];
 }
 
 bool session_is_open(const struct session *s)
@@ -73,6 +75,11 @@ bool session_is_open(const struct session *s)
 bool session_is_opening(const struct session *s)
 {
     return s->pending.phase != PENDING_NONE;
+}
+
+bool session_is_astray(const struct session *s)
+{
+    return s->open && s->endpoint->ether && s->path.family != ADDRESS_ETHER;
 }
 
 void session_close(struct session *s)
@@ -312,6 +319,14 @@ static uint64_t watch_stall(struct session *s, uint64_t now_us)
     return UINT64_MAX;
 }
 
+static void try_to_return(struct session *s, uint64_t now_us)
+{
+    if (!session_is_astray(s) || now_us < s->return_us || session_queued(s) == 0)
+        return;
+    s->return_us = now_us + s->endpoint->detour_us;
+    session_open(s, now_us);
+}
+
 static uint64_t step_open(struct session *s, uint64_t now_us)
 {
     uint64_t stall, deadline;
@@ -321,6 +336,7 @@ static uint64_t step_open(struct session *s, uint64_t now_us)
     if (window_deadline(s->window) <= now_us)
         window_on_timer(s->window, now_us);
     send_data(s, now_us);
+    try_to_return(s, now_us);
     stall = watch_stall(s, now_us);
     deadline = window_deadline(s->window);
     return stall < deadline ? stall : deadline;

@@ -8,6 +8,11 @@
  * A handshake runs beside the session in use and replaces its keys when it succeeds; window and
  * frames go on, since they belong to the pair of daemons (ids), not to the keys. So a silent path
  * is repaired by simply shaking hands again over all candidate addresses.
+ *
+ * Of a session on raw Ethernet the candidates are the peer's MACs. When it was open once, and the
+ * segment has carried nothing for `detour_us` of what waits, the peer's other addresses are tried,
+ * too: what was taken on is delivered, in its order, by whatever way there is, and the segment is
+ * tried again and again meanwhile.
  */
 #ifndef COVEY_PROTO_SESSION_H
 #define COVEY_PROTO_SESSION_H
@@ -42,8 +47,9 @@ struct endpoint {
     struct counters counters;
     size_t missing; /* of the frame under way in the session that was last heard */
     size_t datagram_bytes_min, datagram_bytes_max;
-    bool ether;        /* of a host's addresses the MAC are candidates, otherwise the others */
-    uint64_t stall_us; /* silence of a host that owes acknowledgements before hands are shaken */
+    bool ether;         /* of a host's addresses the MAC are candidates, otherwise the others */
+    uint64_t stall_us;  /* silence of a host that owes acknowledgements before hands are shaken */
+    uint64_t detour_us; /* ether: silence after which the other addresses will do; 0: never */
     uint64_t seed;
     void (*random)(void *context, void *bytes, size_t size);
     void *random_context;
@@ -65,6 +71,8 @@ void session_set_addresses(struct session *s, const struct host *peer);
 void session_open(struct session *s, uint64_t now_us);
 bool session_is_open(const struct session *s);
 bool session_is_opening(const struct session *s);
+/* Open, but on raw Ethernet by way of another address. */
+bool session_is_astray(const struct session *s);
 
 /* No frame is delivered any more; what must still be acknowledged is. */
 void session_close(struct session *s);

@@ -33,6 +33,8 @@ struct session {
     uint8_t peer_id[HOST_ID_BYTES];
     uint8_t address_count;
     struct address addresses[HOST_ADDRESSES_MAX];
+    uint8_t detour_count;
+    struct address detours[HOST_ADDRESSES_MAX]; /* the other ones */
 
     struct pending pending;
 
@@ -51,6 +53,7 @@ struct session {
     struct inbox inbox;
     uint64_t heard_us;
     uint64_t owed_since_us; /* acknowledgements are owed since then; UINT64_MAX: none */
+    uint64_t return_us;     /* astray: the candidates are tried again then */
 };
 
 void session_send(struct session *s, const struct address *to, const uint8_t *bytes, size_t size);

@@ -96,6 +96,10 @@ uint64_t window_deadline(const struct window *w);
 /* Lets timers that are due fire (loss detection, probe, delayed acknowledgement). */
 void window_on_timer(struct window *w, uint64_t now_us);
 
+/* Packets go another way from now on: the sizes that it carries are found out anew, and what was
+ * lost on the old one is not waited for as long as that stood still. */
+void window_path_changed(struct window *w);
+
 struct window_stats {
     uint64_t packets_sent, packets_received, packets_lost, packets_spurious, probes_sent;
     uint64_t bytes_sent, bytes_retransmitted, bytes_received, bytes_duplicate;

@@ -271,3 +271,10 @@ void loss_on_timer(struct window *w, uint64_t now_us)
     w->loss.probes_due = w->loss.probes == 0 ? 1 : 2;
     w->loss.probes++;
 }
+
+void window_path_changed(struct window *w)
+{
+    mtu_init(&w->mtu, w->mtu.floor, w->mtu.ceiling);
+    if (w->loss.probes > 1)
+        w->loss.probes = 1; /* the next probe is small, too */
+}

@@ -4,14 +4,16 @@
  *
  *   echo serve [ROUTE]         prints its tid and sends every message with tag 1 back with tag 2;
  *                              ends with tag 3
- *   echo ask TID ROUTE COUNT   sends COUNT messages of many sizes over that route and compares what
- *                              comes back
+ *   echo ask TID ROUTE COUNT [FILE]
+ *                              sends COUNT messages of many sizes over that route and compares what
+ *                              comes back; after the first makes FILE and waits until it is gone
  *   echo stop TID
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/covey.h"
 
@@ -50,8 +52,20 @@ static int serve(covey_t *vm)
     }
 }
 
-static int ask(covey_t *vm, covey_tid_t tid, const char *route, int count)
+static void pause_while(const char *path)
 {
+    FILE *file = path == NULL ? NULL : fopen(path, "w");
+    if (file == NULL)
+        return;
+    fclose(file);
+    while (access(path, F_OK) == 0)
+        usleep(10000);
+}
+
+static int ask(covey_t *vm, covey_tid_t tid, char **args)
+{
+    const char *route = args[0];
+    int count = atoi(args[1]);
     static uint8_t bytes[LARGEST], back[LARGEST];
     if (covey_set_route(vm, tid, covey_route_parse(route)) != COVEY_OK)
         return fail("route");
@@ -66,6 +80,8 @@ static int ask(covey_t *vm, covey_tid_t tid, const char *route, int count)
             return fail("receive");
         if (got != size || memcmp(bytes, back, size) != 0)
             return fprintf(stderr, "echo: another answer\n"), 1;
+        if (i == 0)
+            pause_while(args[2]);
     }
     return 0;
 }
@@ -79,8 +95,8 @@ int main(int argc, char **argv)
     covey_tid_t tid = argc > 2 ? (covey_tid_t)strtoul(argv[2] + 1, NULL, 16) : 0;
     if (argc > 1 && strcmp(argv[1], "serve") == 0)
         status = serve(vm);
-    else if (argc == 5 && strcmp(argv[1], "ask") == 0)
-        status = ask(vm, tid, argv[3], atoi(argv[4]));
+    else if ((argc == 5 || argc == 6) && strcmp(argv[1], "ask") == 0)
+        status = ask(vm, tid, argv + 3);
     else if (argc == 3 && strcmp(argv[1], "stop") == 0)
         status = covey_send_array(vm, tid, TAG_STOP, COVEY_BYTES, "", 0) == COVEY_OK ? 0 : 1;
     covey_leave(&vm);

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=$(realpath "${BUILD:-build}")
 export BUILD
-[ "${1:-}" = --crowd ] || unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
+[[ ${1:-} = --crowd || ${1:-} = --dead ]] || unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
 conformance=$BUILD/tests/conformance/conformance
 inside=${1:-} scratch=
 [ "$(id -u)" = 0 ] || { echo "needs root, for hosts in network namespaces"; exit 77; }
@@ -81,6 +81,52 @@ crowded() {
         { cat "$scratch/out"; return 1; }
     echo "# $(counted ether.datagrams_received) frames, $(counted ether_socket.overflowed) found no room," \
         "$(counted window.retransmitted_bytes) bytes sent again"
+}
+
+# ---- the segment carries no frames of ours any more, while IP goes on ----
+
+deaf() { # yes or no
+    local host
+    for host in h1 h2; do
+        if [ "$1" = yes ]; then
+            ip netns exec "covey-lab.$LAB.$host" nft -f - <<'END' || return
+table netdev deaf {
+    chain in {
+        type filter hook ingress device eth0 priority 0
+        ether type 0x88b5 drop
+    }
+}
+END
+        else
+            ip netns exec "covey-lab.$LAB.$host" nft delete table netdev deaf || return
+        fi
+    done
+}
+opened() { grep "session with host 2 open, path" "/run/covey-lab/$LAB/run/h1"/covey/*/h1.log; }
+dead() { # on h1
+    local echo=$BUILD/tests/attack/echo tid serving asking
+    covey run -n 1 --route ether --host h2 "$echo" serve >"$1" &
+    serving=$!
+    within 20 grep -q 't[0-9a-f]*$' "$1" || return 1
+    tid=$(grep -o 't[0-9a-f]*$' "$1" | head -n 1)
+    "$echo" ask "$tid" ether 50 "$1.go" &
+    asking=$!
+    within 20 test -e "$1.go" || return 2
+    deaf yes && rm "$1.go" || return 3
+    wait $asking || return 4
+    opened | tail -n 1 | grep 'goes there meanwhile' || return 5
+    "$echo" ask "$tid" ether 1 2>&1 | grep 'h2 does not answer on eth0' || return 6
+    deaf no || return 7
+    "$echo" ask "$tid" ether 50 || return 8
+    opened | tail -n 1 | grep 'path 02:' || return 9
+    "$echo" stop "$tid"
+    wait $serving
+}
+outlived() {
+    mkdir -p "$scratch/config/covey"
+    printf '[daemon]\nfail_timeout = 2\n' >"$scratch/config/covey/covey.conf"
+    XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 2 -- bash tests/lab/ether_test.sh --dead "$scratch/tid" \
+        >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
 }
 
 # ---- root's daemon: it keeps the capability, but lowered, and its tasks have what root has ----
@@ -216,6 +262,7 @@ user() {
 }
 
 [ "$inside" = --crowd ] && { crowd "$2"; exit; }
+[ "$inside" = --dead ] && { dead "$2"; exit; }
 
 cleanup() {
     tests/lab/lab down >/dev/null 2>&1
@@ -229,5 +276,6 @@ user
 suite
 expect "root's daemons have lowered the capability, their tasks have it" lowered
 expect "forced for all tasks it is taken between hosts, and shm within one" mixed
+expect "what is under way when the segment dies goes over UDP, what begins then is told, and it comes back" outlived
 expect "seven at once talk to one whose daemon stands still for a second" crowded
 finish

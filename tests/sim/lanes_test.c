@@ -118,28 +118,63 @@ static void opening(void)
     finish(sim);
 }
 
-/* Raw Ethernet that carries nothing takes no host with it, and its frames arrive once it does. */
+/* Raw Ethernet that carries nothing takes no host with it. Its frames go over IP when the fail
+ * timeout has passed, and over raw Ethernet once it carries them again. */
 static void a_cut_of_ether_alone(void)
 {
     struct vm_sim *sim = create_up(4, 3, true);
+    struct life *from = vm_sim_life(sim, 1), *to = vm_sim_life(sim, 2);
 
-    vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_ETHER);
+    vm_sim_send_over(from, 2, 5000, LANE_ETHER);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
     vm_sim_cut_ether(sim, true);
     vm_sim_count_lines(sim, "host 2 does not answer over raw Ethernet");
-    vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_ETHER);
+    vm_sim_send_over(from, 2, 5000, LANE_ETHER);
+    vm_sim_run(sim, 4 * SECOND);
+    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 1);
+    vm_sim_run(sim, 3 * SECOND);
+    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 2);
+    CU_ASSERT_NOT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
+    CU_ASSERT_PTR_NULL(node_ether_path(from->node, 2));
     for (int i = 0; i < 60; i++) {
-        vm_sim_send_over(vm_sim_life(sim, 1), 2, 5000, LANE_IP);
+        vm_sim_send_over(from, 2, 5000, LANE_IP);
+        vm_sim_send_over(from, 2, 20000, LANE_ETHER);
         vm_sim_run(sim, SECOND);
     }
     CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
-    CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->gone + vm_sim_life(sim, 1)->suspected, 0);
-    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_IP][1], 60);
-    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_ETHER][1], 1);
-    CU_ASSERT(vm_sim_counted(sim) >= 4 && vm_sim_counted(sim) <= 7);
+    CU_ASSERT_EQUAL(from->gone + from->suspected, 0);
+    CU_ASSERT_EQUAL(to->lane_received[LANE_IP][1], 60);
+    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 62);
+    CU_ASSERT(vm_sim_counted(sim) >= 4 && vm_sim_counted(sim) <= 8);
     vm_sim_cut_ether(sim, false);
+    for (int i = 0; i < 10; i++) {
+        vm_sim_send_over(from, 2, 5000, LANE_ETHER);
+        vm_sim_run(sim, SECOND);
+    }
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 5 * SECOND));
+    CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
     finish(sim);
+}
+
+/* The segment comes and goes, and no frame is lost, doubled or out of order (vm_sim.c checks it).
+ */
+static void a_segment_that_comes_and_goes(void)
+{
+    for (uint64_t seed = 1; seed <= SEEDS / 10; seed++) {
+        struct vm_sim *sim = create_up(seed, 3, true);
+
+        make_bad(sim, seed);
+        for (int i = 0; i < 60; i++) {
+            for (uint32_t a = 1; a <= 3; a++)
+                vm_sim_send_over(vm_sim_life(sim, a), a % 3 + 1, 30000, LANE_ETHER);
+            vm_sim_cut_ether(sim, i / 10 % 2 == 1);
+            vm_sim_run(sim, SECOND);
+        }
+        vm_sim_cut_ether(sim, false);
+        CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 60 * SECOND));
+        CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
+        finish(sim);
+    }
 }
 
 static bool all_behind(struct vm_sim *sim)
@@ -234,6 +269,7 @@ static const struct test_case CASES[] = {
     {"without raw Ethernet they take IP", without_ether_they_take_ip},
     {"opening", opening},
     {"a cut of raw Ethernet alone", a_cut_of_ether_alone},
+    {"a segment that comes and goes", a_segment_that_comes_and_goes},
     {"what must come behind does", what_must_come_behind_does},
     {"recordings do not cross", recordings_do_not_cross},
 };
