@@ -44,7 +44,7 @@
 #define DATAGRAM_MAGIC 0xc04e
 #define DATAGRAM_HEAD_BYTES 8
 #define DETOUR_MAGIC 0xc04f
-#define DETOUR_BYTES 4 /* before the datagram */
+#define DETOUR_BYTES 4           /* before the datagram */
 #define DATAGRAM_SEALED_BYTES 20 /* before the payload of a sealed datagram */
 #define DATAGRAM_OVERHEAD_BYTES (DATAGRAM_SEALED_BYTES + AUTH_TAG_BYTES)
 #define DATAGRAM_BYTES_MAX 65535
