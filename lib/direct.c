@@ -29,28 +29,37 @@ static bool port_open(struct covey *vm, uint32_t number, int *fd)
         return false;
     vm->ether_watch = (struct watch){.ready = port_ready, .fd = *fd, .events = EPOLLIN};
     *fd = -1;
-    if (vm->sleepers > 0 && watch_add(vm, &vm->ether_watch) != COVEY_OK) {
+    if (watch_add(vm, &vm->ether_watch) != COVEY_OK) {
         ether_port_destroy(port);
         return false;
     }
+    vm->ether_watched = true;
     vm->ether_port = port;
     return true;
 }
 
 /* The kernel tells those who watch a socket of every frame that it takes in or has sent, and it is
- * the processor of the sender that tells them: a tenth of what a frame costs. So the port is
- * watched only while somebody sleeps; who is awake looks into its ring. */
+ * the processor of the sender that tells them: a tenth of what a frame costs. So the port is not
+ * watched by who looks into its ring all the time, and is from when somebody sleeps until then. */
 bool direct_sleep(struct covey *vm)
 {
-    if (vm->sleepers++ > 0 || vm->ether_port == NULL)
-        return true;
-    return watch_add(vm, &vm->ether_watch) == COVEY_OK;
+    vm->sleepers++;
+    if (vm->ether_port != NULL && !vm->ether_watched)
+        vm->ether_watched = watch_add(vm, &vm->ether_watch) == COVEY_OK;
+    return vm->ether_port == NULL || vm->ether_watched;
 }
 
 void direct_wake(struct covey *vm)
 {
-    if (--vm->sleepers == 0 && vm->ether_port != NULL)
-        watch_pause(vm, &vm->ether_watch);
+    vm->sleepers--;
+}
+
+void direct_look(struct covey *vm)
+{
+    if (vm->sleepers > 0 || !vm->ether_watched)
+        return;
+    watch_pause(vm, &vm->ether_watch);
+    vm->ether_watched = false;
 }
 
 bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds)

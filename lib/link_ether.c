@@ -85,7 +85,7 @@ static void port_flush(struct ether_port *port)
 }
 
 /* Does now what sealing the next packet and opening the one awaited needs first, and is the same
- * whatever they carry: called when what could be sent is on its way. */
+ * whatever they carry: called when what could be sent is on its way, or nothing is to be done. */
 static void prepare(struct link_ether *l)
 {
     if (l->encrypt)
@@ -186,9 +186,8 @@ static void transmit(struct link_ether *l, uint64_t now_us)
 {
     uint8_t *payload;
     while ((payload = port_room(l->port)) != NULL && put_next(l, payload, now_us))
-        ;
+        port_flush(l->port); /* each by itself: the other end begins with it the sooner */
     port_flush(l->port);
-    prepare(l);
 }
 
 static void ping(struct link_ether *l, uint64_t now_us)
@@ -318,6 +317,7 @@ static ssize_t ether_send(struct link *link, const struct iovec *iov, int count)
     }
     window_hold(l->window, link->more);
     transmit(l, clock_us());
+    prepare(l);
     return (ssize_t)taken;
 }
 
@@ -353,6 +353,7 @@ static bool ether_arm(struct link *link)
     const uint8_t *there;
     struct link_ether *l = ether_of(link);
     bool came = port_receive(l->port); /* perhaps for a link that was armed before */
+    prepare(l);
     return came || window_readable(l->window, &there) > 0;
 }
 

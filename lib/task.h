@@ -265,7 +265,8 @@ struct covey {
     unsigned looked_count;  /* conns without a descriptor, which must be looked at */
     unsigned stepped_count; /* conns whose links have something due at times */
     struct ether_port *ether_port;
-    unsigned sleepers; /* threads that wait for descriptors */
+    bool ether_watched; /* its descriptor, see direct.c */
+    unsigned sleepers;  /* threads that wait for descriptors */
 
     uint32_t tid, parent, sink, host, coordinator;
     char host_name[CONTROL_NAME_MAX + 1], vm_name[CONTROL_NAME_MAX + 1];
@@ -450,6 +451,8 @@ bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, 
 /* Around a sleep that frames must end. False: they cannot, there is no memory. */
 bool direct_sleep(struct covey *vm);
 void direct_wake(struct covey *vm);
+/* The links will be looked at again and again. */
+void direct_look(struct covey *vm);
 /* The link, not yet ready; NULL: no memory. */
 struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
                            bool opener);

@@ -206,6 +206,7 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
 {
     uint64_t now_us = clock_us(), end_us = now_us + for_us;
     bool came = false, taken = false;
+    direct_look(vm);
     while (!came && !taken && vm->lost == 0 && now_us < end_us && now_us < deadline_us) {
         bool moved = false;
         came = spin_on_rings(vm, done, context, &moved);
