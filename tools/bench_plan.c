@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The nine numbers that a plan begins with. */
-#define SCALARS 9
+/* The numbers that a plan begins with. */
+#define SCALARS (11 + BENCH_MORE_ROUTES)
 #define SUMS 6 /* of a series */
 
 static int exchange_pack(covey_msg_t *msg, const struct bench_exchange *exchange)
@@ -62,7 +62,8 @@ int bench_plan_unpack(covey_msg_t *msg, struct bench_plan *plan)
     if (error != 0)
         return error;
     if (!in_range(plan->size_count, BENCH_SIZES_MAX) ||
-        !in_range(plan->peer_count, BENCH_TASKS_MAX) || !in_range(plan->rounds, BENCH_ROUNDS_MAX))
+        !in_range(plan->peer_count, BENCH_TASKS_MAX) ||
+        !in_range(plan->more_count, BENCH_MORE_ROUTES) || !in_range(plan->rounds, BENCH_ROUNDS_MAX))
         return COVEY_EPROTO;
     error = covey_unpack_int64(msg, plan->sizes, (size_t)plan->size_count, 1);
     if (error == 0)

@@ -38,6 +38,7 @@ enum {
     BENCH_ROWS_MAX = 1024,
     BENCH_DENSITIES_MAX = 16,
     BENCH_TOPOLOGY_BYTES = 16384,
+    BENCH_MORE_ROUTES = 3,
     BENCH_ROUNDS_MAX = 10000
 };
 
@@ -53,8 +54,11 @@ struct bench_exchange {
 };
 
 struct bench_plan {
-    int32_t what;     /* enum bench_what */
-    int32_t route;    /* enum covey_route, between the tasks that are measured */
+    int32_t what;  /* enum bench_what */
+    int32_t route; /* enum covey_route, between the tasks that are measured */
+    int32_t more_routes[BENCH_MORE_ROUTES]; /* to be measured beside that one, the first ones */
+    int32_t more_count;
+    int32_t pause_us; /* before each message, so that its receiver is asleep; 0: none */
     int32_t pack;     /* enum bench_pack */
     int32_t rounds;   /* samples of each figure */
     int32_t batch_us; /* a sample is the mean over what takes about so long */

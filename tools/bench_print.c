@@ -78,6 +78,12 @@ static int raw_names(const struct bench *bench, const char *names[BENCH_SERIES_M
     return count;
 }
 
+/* What Covey's own series, the first one, is called. */
+static const char *covey_name(const struct bench *bench)
+{
+    return bench->row_count > 0 ? bench->rows[0].series[0].name : "covey";
+}
+
 static double cpu_per_gb(double seconds, double bytes)
 {
     return bytes > 0 ? seconds / (bytes / 1e9) : 0;
@@ -188,6 +194,9 @@ static void print_head(const struct bench *bench)
         printf(", %d tasks", plan->tasks);
     if (plan->what != BENCH_SPAWN)
         printf(", route %s", covey_route_name(plan->route));
+    for (int i = 0; i < plan->more_count; i++)
+        printf("%s%s", i + 1 < plan->more_count ? ", " : " and ",
+               covey_route_name(plan->more_routes[i]));
     if (two)
         printf(", messages %s", bench_pack_name(plan->pack));
     printf("; %d rounds\n", plan->rounds);
@@ -212,8 +221,13 @@ static void print_foot(const struct bench *bench)
     const char *names[BENCH_SERIES_MAX];
     int count = raw_names(bench, names);
     printf("US: %s. RATIO: Covey's time over %s.\n", time_of(bench->plan.what),
-           bench->plan.what == BENCH_BCAST ? "that one" : "the raw one's");
-    if (bench->plan.what != BENCH_SPAWN && bench->plan.what != BENCH_BCAST)
+           bench->plan.what == BENCH_BCAST ? "that one"
+           : bench->plan.more_count > 0    ? "the other one's, over the first route"
+                                           : "the raw one's");
+    if (bench->plan.pause_us > 0)
+        printf("Each message is sent after a pause of %d us, when its receiver is asleep.\n",
+               bench->plan.pause_us);
+    else if (bench->plan.what != BENCH_SPAWN && bench->plan.what != BENCH_BCAST)
         printf("A raw receiver sleeps until it is woken; with -spin it looks for %d us first.\n",
                bench->plan.spin_us);
     if (!sized(bench))
@@ -222,7 +236,7 @@ static void print_foot(const struct bench *bench)
         puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
     for (int i = 0; i < count; i++)
         print_fit(bench, names[i]);
-    print_fit(bench, "covey");
+    print_fit(bench, covey_name(bench));
 }
 
 int bench_print_table(struct bench *bench)
@@ -289,7 +303,7 @@ static json_t *fits_object(const struct bench *bench)
     const char *names[BENCH_SERIES_MAX];
     int count = raw_names(bench, names);
     json_t *fits = json_object();
-    json_object_set_new(fits, "covey", fit_object(bench, "covey"));
+    json_object_set_new(fits, covey_name(bench), fit_object(bench, covey_name(bench)));
     for (int i = 0; i < count; i++)
         json_object_set_new(fits, names[i], fit_object(bench, names[i]));
     return fits;
@@ -309,10 +323,11 @@ int bench_print_json(struct bench *bench)
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++)
         report_add(&rows, row_object(bench, &bench->rows[i]));
-    json_t *whole = json_pack(
-        "{s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:o, s:o}", "benchmark", bench->name, "route",
-        covey_route_name(plan->route), "pack", bench_pack_name(plan->pack), "hosts",
-        hosts_array(bench), "tasks", plan->tasks, "rounds", plan->rounds, "batch_us",
-        plan->batch_us, "raw_spin_us", plan->spin_us, "rows", rows, "fits", fits_object(bench));
+    json_t *whole =
+        json_pack("{s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "benchmark",
+                  bench->name, "route", covey_route_name(plan->route), "pack",
+                  bench_pack_name(plan->pack), "hosts", hosts_array(bench), "tasks", plan->tasks,
+                  "rounds", plan->rounds, "batch_us", plan->batch_us, "raw_spin_us", plan->spin_us,
+                  "pause_us", plan->pause_us, "rows", rows, "fits", fits_object(bench));
     return report_print("bench", whole);
 }

@@ -1,4 +1,5 @@
 /* covey bench: how fast the routes are, beside raw programs measured in the same run. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #define KEY_PACK 1005
 #define KEY_IN_PLACE 1006
 #define KEY_WRITE 1007
+#define KEY_PAUSE 1008
 
 #define BYTES_MAX ((long)1 << 30)
 #define SIZES "1,64,1K,4K,16K,64K,256K,1M,4M"
@@ -21,16 +23,19 @@
 #define EXCHANGE_SIZES "16,64,256,1K,4K,16K,64K,128K"
 #define BATCH_US_MAX 10000000
 #define SPIN_US_MAX 100
+#define PAUSE_US_MAX 1000000
 
 enum { ROUNDS = 31, SPAWN_ROUNDS = 7, COLLECTIVE_ROUNDS = 5, SPAWN_TASKS = 100, MANY_TASKS = 8 };
 
 static const struct args_option options[] = {
-    {"route", 'r', "ROUTE", "between the tasks: shm, udp, tcp, ether or auto (default)"},
+    {"route", 'r', "ROUTE",
+     "between the tasks: shm, udp, tcp, ether, auto (default), or some: ether,tcp"},
     {"host", 'H', "HOST,...", "where the first task runs, and the others in turn"},
     {"tasks", 'n', "N", "how many tasks (8; bcast: one a host; spawn: 100)"},
     {"sizes", KEY_SIZES, "BYTES,...", "sizes of messages, such as 1,64K,1M"},
     {"rounds", KEY_ROUNDS, "N", "samples of each figure (31; spawn: 7)"},
     {"batch", KEY_BATCH, "US", "microseconds that one sample takes (2000)"},
+    {"pause", KEY_PAUSE, "US", "before each message of pingpong: receivers then sleep"},
     {"pack", KEY_PACK, "HOW", "array (default), bytes, in-place or double"},
     {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
     {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
@@ -127,11 +132,34 @@ static int set_number(const char *option, const char *text, int max, int32_t *nu
     return TOOL_OK;
 }
 
-static int set_route(struct bench *bench, const char *name)
+/* Whether one of the routes before that one is the same. */
+static bool route_again(const struct bench_plan *plan, int count)
 {
-    bench->plan.route = covey_route_parse(name);
-    if (bench->plan.route < 0)
-        return tool_usage("bench", "--route %s: must be auto, shm, udp, tcp or ether", name);
+    bool again = count > 0 && plan->more_routes[count - 1] == plan->route;
+    for (int i = 0; i < count - 1; i++)
+        again |= plan->more_routes[i] == plan->more_routes[count - 1];
+    return again;
+}
+
+/* The first route, and those that are measured beside it. */
+static int set_routes(struct bench *bench, const char *list)
+{
+    struct bench_plan *plan = &bench->plan;
+    char text[64];
+    char *rest = text;
+    int count = 0, route = 0;
+    snprintf(text, sizeof text, "%s", list);
+    for (char *name; route >= 0 && count <= BENCH_MORE_ROUTES && (name = strsep(&rest, ","));) {
+        route = covey_route_parse(name);
+        *(count == 0 ? &plan->route : &plan->more_routes[count - 1]) = route;
+        route = route_again(plan, count++) ? -1 : route;
+    }
+    if (route < 0 || rest)
+        return tool_usage("bench",
+                          "--route %s: must be auto, shm, udp, tcp or ether, or up to %d "
+                          "different ones with commas between",
+                          list, BENCH_MORE_ROUTES + 1);
+    plan->more_count = count - 1;
     return TOOL_OK;
 }
 
@@ -147,7 +175,7 @@ static int take_option(struct bench *bench, int key, const char *value)
 {
     switch (key) {
     case 'r':
-        return set_route(bench, value);
+        return set_routes(bench, value);
     case 'H':
         return set_hosts(bench, value);
     case 'n':
@@ -160,6 +188,8 @@ static int take_option(struct bench *bench, int key, const char *value)
         return set_number("--batch", value, BATCH_US_MAX, &bench->plan.batch_us);
     case KEY_SPIN:
         return set_number("--spin", value, SPIN_US_MAX, &bench->plan.spin_us);
+    case KEY_PAUSE:
+        return set_number("--pause", value, PAUSE_US_MAX, &bench->plan.pause_us);
     case KEY_PACK:
         return set_pack(bench, value);
     case KEY_WRITE:
@@ -190,15 +220,29 @@ static int take_name(struct bench *bench, const char *name)
     return TOOL_OK;
 }
 
-/* What was not said, as it suits the benchmark. */
-static int settle(struct bench *bench)
+/* What is for some benchmarks alone. */
+static int check_stray(const struct bench *bench)
 {
-    struct bench_plan *plan = &bench->plan;
+    const struct bench_plan *plan = &bench->plan;
     const char *stray = bench_exchange_stray(bench);
     if (stray)
         return tool_usage("bench", "%s is for exchange alone", stray);
     if (bench->write && plan->what != BENCH_COLLECTIVES)
         return tool_usage("bench", "--write: %s has no table", bench->name);
+    if (plan->more_count > 0 && plan->what != BENCH_PINGPONG && plan->what != BENCH_STREAM)
+        return tool_usage("bench", "--route: %s takes one", bench->name);
+    if (plan->pause_us > 0 && plan->what != BENCH_PINGPONG)
+        return tool_usage("bench", "--pause: only pingpong has pauses");
+    return TOOL_OK;
+}
+
+/* What was not said, as it suits the benchmark. */
+static int settle(struct bench *bench)
+{
+    struct bench_plan *plan = &bench->plan;
+    int status = check_stray(bench);
+    if (status != TOOL_OK)
+        return status;
     if (plan->what == BENCH_EXCHANGE && plan->size_count == 0)
         set_sizes(bench, EXCHANGE_SIZES);
     if (plan->what == BENCH_EXCHANGE)

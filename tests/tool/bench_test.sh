@@ -35,6 +35,12 @@ expect "no benchmark" refuses 2 'no benchmark is named; see: covey help bench'
 expect "an unknown benchmark" refuses 2 'pong: must be pingpong, stream' pong
 expect "two benchmarks" refuses 2 'stream: one benchmark at a time' pingpong stream
 expect "an unknown route" refuses 2 '--route foo: must be' pingpong --route foo
+for routes in tcp,foo tcp, ,tcp tcp,udp,tcp auto,shm,udp,tcp,ether; do
+    expect "routes $routes" refuses 2 "--route $routes: must be" pingpong --route "$routes"
+done
+expect "two routes of a barrier" refuses 2 '--route: barrier takes one' barrier --route tcp,udp
+expect "a pause of a stream" refuses 2 '--pause: only pingpong' stream --pause 10
+expect "a pause of more than a second" refuses 2 '--pause 1000001: must be' pingpong --pause 1000001
 expect "an unknown packing" refuses 2 '--pack foo: must be' pingpong --pack foo
 for sizes in 0 -1 1,,2 1X K 2G 1T "" 99999999999999999999 "$(printf '1,%.0s' {1..41})1"; do
     expect "sizes ${sizes:0:24}" refuses 2 '--sizes .*: must be at most' pingpong --sizes "$sizes"
@@ -105,6 +111,17 @@ for pack in bytes in-place double; do
     expect "messages packed $pack" shows "pingpong --sizes 1,7,1K --pack $pack" "messages $pack;"
 done
 expect "--in-place" shows "pingpong --sizes 1K --in-place" 'messages in-place;'
+shows_routes() {
+    shows "pingpong --sizes 1,1K,64K --spin 0 --route tcp,udp" '^pingpong on .*, route tcp and udp,' &&
+        table_has ' DAEMONS +covey-udp +RATIO +tcp +RATIO$' && table_has '^covey-udp: alpha ' &&
+        tail -n 1 "$dir/out" | grep -q '^covey-tcp: alpha '
+}
+expect "two routes in one run" shows_routes
+shows_pauses() {
+    shows "pingpong --sizes 1 --pause 500 --route tcp" ' DAEMONS +tcp +RATIO$' &&
+        table_has '^Each message is sent after a pause of 500 us'
+}
+expect "receivers that sleep" shows_pauses
 expect "without spinning" shows "pingpong --sizes 1 --spin 0 --route tcp" ' +tcp +RATIO$'
 expect "one host, another route" shows "pingpong --sizes 1K --route tcp --host h1,h1" '^ *1024'
 for route in shm udp tcp; do

@@ -95,7 +95,8 @@ static int open_raws(struct party *party)
     if (peer_address(party, address, sizeof address) != 0)
         return -1;
     for (const enum raw_kind *kind = raw_kinds(party); *kind != RAW_NONE; kind++) {
-        if ((party->plan.spin_us > 0 || !raw_spins(*kind)) && open_raw(party, *kind, address) != 0)
+        bool spins = party->plan.spin_us > 0 && party->plan.pause_us == 0;
+        if ((spins || !raw_spins(*kind)) && open_raw(party, *kind, address) != 0)
             return -1;
     }
     return 0;
@@ -103,12 +104,17 @@ static int open_raws(struct party *party)
 
 /* ---- samples ---- */
 
-static int round_trips(struct party *party, enum raw_kind kind, size_t size, long count)
+/* *paused_ns: what our pauses before them took. */
+static int round_trips(struct party *party, enum raw_kind kind, size_t size, long count,
+                       uint64_t *paused_ns)
 {
     covey_tid_t peer = party->plan.peers[0];
     int failed = 0;
-    for (long i = 0; i < count && !failed; i++)
+    *paused_ns = 0;
+    for (long i = 0; i < count && !failed; i++) {
+        *paused_ns += party_pause(party);
         failed = party_out(party, kind, peer, size) || party_in(party, kind, peer, size);
+    }
     return failed;
 }
 
@@ -129,20 +135,48 @@ static int tell_peer(struct party *party, enum order_what what, const struct rac
     struct order order = {
         .what = what, .kind = racer->kind, .bytes = (int64_t)size, .count = count};
     int error = order_send(party->vm, party->plan.peers[0], &order);
-    return error ? party_fail_vm(party, "the peer", error) : 0;
+    return error ? party_fail_vm(party, "the peer", error) : party_take_route(party, racer->kind);
+}
+
+/* What the peer's pauses in the order that it has done took. */
+static int peer_paused(struct party *party, const struct racer *racer, uint64_t *ns)
+{
+    struct order answer;
+    *ns = 0;
+    if (party->plan.pause_us == 0 || racer->kind == RAW_COPY)
+        return 0;
+    int error = order_receive_answer(party->vm, party->plan.peers[0], &answer);
+    if (error)
+        return party_fail_vm(party, "the peer", error);
+    *ns = (uint64_t)answer.count;
+    return 0;
+}
+
+/* Time in which `count` messages went to the peer and back, without pauses. */
+static int time_round_trips(struct party *party, const struct racer *racer, size_t size, long count,
+                            uint64_t *ns)
+{
+    uint64_t ours_ns, theirs_ns;
+    uint64_t start_ns = clock_ns();
+    int failed = round_trips(party, racer->kind, size, count, &ours_ns);
+    *ns = clock_ns() - start_ns - ours_ns;
+    if (failed || peer_paused(party, racer, &theirs_ns) != 0)
+        return -1;
+    *ns -= theirs_ns;
+    return 0;
 }
 
 /* Half a round trip; the memory copies have no other end, their round is one message. */
 static int sample_pingpong(struct party *party, const struct racer *racer, size_t size, double *us)
 {
-    long warm = racer->count / 8 + 1;
+    long warm = party->plan.pause_us > 0 ? 0 : racer->count / 8 + 1; /* asleep nobody is warm */
+    uint64_t ns;
     if (tell_peer(party, ORDER_ECHO, racer, size, warm + racer->count) != 0 ||
-        round_trips(party, racer->kind, size, warm) != 0)
+        round_trips(party, racer->kind, size, warm, &ns) != 0)
         return -1;
-    uint64_t start_ns = clock_ns();
-    int failed = round_trips(party, racer->kind, size, racer->count);
+    int failed = time_round_trips(party, racer, size, racer->count, &ns);
     double messages = (double)racer->count * (racer->kind == RAW_COPY ? 1 : 2);
-    *us = (double)(clock_ns() - start_ns) / 1e3 / messages;
+    *us = (double)ns / 1e3 / messages;
     racer->series->bytes += (double)size * (double)(warm + racer->count) * 2;
     return failed;
 }
@@ -153,8 +187,9 @@ static int sample_stream(struct party *party, const struct racer *racer, size_t 
     bool alone = racer->kind == RAW_COPY;
     if (tell_peer(party, ORDER_SINK, racer, size, racer->count) != 0)
         return -1;
-    uint64_t start_ns = clock_ns();
-    int failed = (alone ? round_trips : one_way)(party, racer->kind, size, racer->count);
+    uint64_t start_ns = clock_ns(), unused_ns;
+    int failed = alone ? round_trips(party, racer->kind, size, racer->count, &unused_ns)
+                       : one_way(party, racer->kind, size, racer->count);
     *us = (double)(clock_ns() - start_ns) / 1e3 / (double)racer->count;
     racer->series->bytes += (double)size * (double)racer->count;
     return failed;
@@ -243,7 +278,7 @@ static int calibrate(struct party *party, struct racer *racer, size_t size)
         if (sample(party, racer, size, &us) != 0)
             return -1;
         double ways = party->plan.what == BENCH_PINGPONG ? 2 : 1;
-        double count = party->plan.batch_us / (ways * us + 0.01);
+        double count = party->plan.batch_us / (ways * (us + party->plan.pause_us) + 0.01);
         racer->count = count < 1 ? 1 : count > COUNT_MAX ? COUNT_MAX : (long)count;
     }
     return 0;
@@ -291,8 +326,8 @@ static bool has_two_ends(const struct party *party)
 
 static bool fits(const struct party *party, enum raw_kind kind, size_t size)
 {
-    if (kind == RAW_NONE)
-        return true;
+    if (raw_is_covey(kind))
+        return kind == RAW_NONE || (int)kind - RAW_MORE < party->plan.more_count;
     if (!party->raws[kind])
         return false;
     if (!raw_fits(kind, size))
@@ -302,22 +337,40 @@ static bool fits(const struct party *party, enum raw_kind kind, size_t size)
     return party->plan.what != BENCH_STREAM || !raw_is_single(kind);
 }
 
+/* "covey", and "covey-udp" where there are several routes. */
+static void name_series(const struct party *party, enum raw_kind kind, struct bench_series *series)
+{
+    const struct bench_plan *plan = &party->plan;
+    bool several = raw_is_covey(kind) && plan->more_count > 0;
+    int route = kind >= RAW_MORE ? plan->more_routes[kind - RAW_MORE] : plan->route;
+    snprintf(series->name, sizeof series->name, "%s%s%s", raw_name(kind), several ? "-" : "",
+             several ? covey_route_name(route) : "");
+}
+
+static int make_racer(struct party *party, struct bench_row *row, struct racer *racer,
+                      enum raw_kind kind)
+{
+    *racer = (struct racer){.kind = kind, .series = &row->series[row->series_count++]};
+    racer->series->rounds = party->plan.rounds;
+    racer->series->us = calloc((size_t)party->plan.rounds, sizeof *racer->series->us);
+    name_series(party, kind, racer->series);
+    if (!racer->series->us)
+        return party_fail(party, "measuring", "memory is exhausted");
+    if (calibrate(party, racer, (size_t)row->bytes) != 0)
+        return -1;
+    racer->series->bytes = 0;
+    return 0;
+}
+
+/* Covey first, over each of its routes. */
 static int make_racers(struct party *party, struct bench_row *row, struct racer *racers)
 {
-    for (int kind = 0; kind < RAW_KINDS; kind++) {
-        if (!fits(party, (enum raw_kind)kind, (size_t)row->bytes))
-            continue;
-        struct racer *racer = &racers[row->series_count];
-        *racer = (struct racer){.kind = (enum raw_kind)kind};
-        racer->series = &row->series[row->series_count++];
-        racer->series->rounds = party->plan.rounds;
-        racer->series->us = calloc((size_t)party->plan.rounds, sizeof *racer->series->us);
-        snprintf(racer->series->name, sizeof racer->series->name, "%s", raw_name(racer->kind));
-        if (!racer->series->us)
-            return party_fail(party, "measuring", "memory is exhausted");
-        if (calibrate(party, racer, (size_t)row->bytes) != 0)
+    for (int i = 0; i < RAW_KINDS; i++) {
+        int more = RAW_KINDS - RAW_MORE;
+        int kind = i == 0 ? RAW_NONE : i <= more ? RAW_MORE + i - 1 : i - more;
+        if (fits(party, (enum raw_kind)kind, (size_t)row->bytes) &&
+            make_racer(party, row, &racers[row->series_count], (enum raw_kind)kind) != 0)
             return -1;
-        racer->series->bytes = 0;
     }
     return 0;
 }

@@ -41,6 +41,7 @@ static int prepare(struct party *party)
         if (error)
             return party_fail_vm(party, "a peer", error); /* the route is named there */
     }
+    party->route = plan->route;
     int error = wire_open(&party->wire, party->vm, plan->pack, bytes_max);
     return error ? party_fail(party, "buffers", covey_strerror(error)) : 0;
 }

@@ -13,10 +13,11 @@
 enum { ORDER_TAG = 11, ORDER_ANSWER_TAG = 12 };
 
 enum order_what {
-    ORDER_LISTEN = 1,  /* text: an address; answer: errno or 0, the endpoint; then accept */
-    ORDER_ECHO = 2,    /* receive a message and send it back, `count` times */
-    ORDER_SINK = 3,    /* receive `count` messages, then send one byte back */
-    ORDER_CPU = 4,     /* answer: processor seconds of each kind since the last time */
+    ORDER_LISTEN = 1, /* text: an address; answer: errno or 0, the endpoint; then accept */
+    ORDER_ECHO = 2, /* receive a message and send it back, `count` times; where the plan has pauses,
+                       the answer's count is how many nanoseconds they took */
+    ORDER_SINK = 3, /* receive `count` messages, then send one byte back */
+    ORDER_CPU = 4,  /* answer: processor seconds of each kind since the last time */
     ORDER_BARRIER = 5, /* `count` barriers of the `bytes` tasks in the group that text names */
     ORDER_MCAST = 6,   /* receive a message and send one byte back, `count` times */
     ORDER_END = 7,

@@ -4,6 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
+
+#include "tools/bench/clock.h"
 
 int party_fail(struct party *party, const char *what, const char *why)
 {
@@ -27,7 +30,7 @@ double party_cpu_s(void)
 
 int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size)
 {
-    if (kind == RAW_NONE) {
+    if (raw_is_covey(kind)) {
         int error = wire_send(&party->wire, tid, size);
         return error ? party_fail_vm(party, "sending", error) : 0;
     }
@@ -38,13 +41,35 @@ int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t s
 
 int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size)
 {
-    if (kind == RAW_NONE) {
+    if (raw_is_covey(kind)) {
         int error = wire_receive(&party->wire, tid, size);
         return error ? party_fail_vm(party, "receiving", error) : 0;
     }
     if (raw_receive(party->raws[kind], party->wire.bytes, size) == 0)
         return 0;
     return party_fail(party, raw_name(kind), strerror(errno));
+}
+
+int party_take_route(struct party *party, enum raw_kind kind)
+{
+    const struct bench_plan *plan = &party->plan;
+    int route = kind >= RAW_MORE ? plan->more_routes[kind - RAW_MORE] : plan->route;
+    if (!raw_is_covey(kind) || route == party->route)
+        return 0;
+    int error = covey_set_route(party->vm, plan->peers[0], route);
+    party->route = route;
+    return error ? party_fail_vm(party, covey_route_name(route), error) : 0;
+}
+
+uint64_t party_pause(const struct party *party)
+{
+    uint64_t start_ns = clock_ns();
+    const struct timespec pause = {.tv_sec = party->plan.pause_us / 1000000,
+                                   .tv_nsec = party->plan.pause_us % 1000000 * 1000};
+    if (party->plan.pause_us == 0)
+        return 0;
+    nanosleep(&pause, NULL);
+    return clock_ns() - start_ns;
 }
 
 int party_barriers(struct party *party, const char *group, int tasks, int64_t count)

@@ -23,6 +23,7 @@ struct party {
     double cpu_s[RAW_KINDS];     /* processor seconds of the samples, by kind */
     covey_group_t *group;        /* of barriers */
     covey_team_t *all, *team;    /* of collective calls: of all tasks, of some */
+    int route;                   /* to the first peer, now */
     char failure[400];
 };
 
@@ -49,6 +50,12 @@ int spawn_hello(struct party *party);
 /* Sends a message to the other end over Covey or a raw program, or receives one. */
 int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
 int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
+
+/* Messages of that kind to and from the first peer take their route from now on. */
+int party_take_route(struct party *party, enum raw_kind kind);
+
+/* Waits before a message, if the plan says so; returns for how long, in nanoseconds. */
+uint64_t party_pause(const struct party *party);
 
 /* `count` barriers of so many tasks, after joining the group the first time. */
 int party_barriers(struct party *party, const char *group, int tasks, int64_t count);

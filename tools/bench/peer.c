@@ -29,16 +29,23 @@ static int serve_echo(struct party *party, covey_tid_t lead, const struct order 
 {
     enum raw_kind kind = (enum raw_kind)order->kind;
     size_t size = (size_t)order->bytes;
-    int failed = 0;
-    for (int64_t i = 0; i < order->count && !failed; i++)
-        failed = party_in(party, kind, lead, size) || party_out(party, kind, lead, size);
-    return failed;
+    struct order answer = {0};
+    int failed = party_take_route(party, kind);
+    for (int64_t i = 0; i < order->count && !failed; i++) {
+        failed = party_in(party, kind, lead, size);
+        answer.count += (int64_t)party_pause(party);
+        failed = failed || party_out(party, kind, lead, size);
+    }
+    if (failed || party->plan.pause_us == 0)
+        return failed;
+    int error = order_answer(party->vm, lead, &answer);
+    return error ? party_fail_vm(party, "answering", error) : 0;
 }
 
 static int serve_sink(struct party *party, covey_tid_t lead, const struct order *order)
 {
     enum raw_kind kind = (enum raw_kind)order->kind;
-    int failed = 0;
+    int failed = party_take_route(party, kind);
     for (int64_t i = 0; i < order->count && !failed; i++)
         failed = party_in(party, kind, lead, (size_t)order->bytes);
     return failed ? failed : party_out(party, kind, lead, 1);

@@ -27,12 +27,17 @@ struct raw {
     struct raw_ether *ether;
 };
 
+bool raw_is_covey(enum raw_kind kind)
+{
+    return kind == RAW_NONE || kind >= RAW_MORE;
+}
+
 const char *raw_name(enum raw_kind kind)
 {
     static const char *const names[RAW_KINDS] = {"covey",    "futex", "futex-spin", "copies",
                                                  "unix",     "udp",   "udp-spin",   "tcp",
                                                  "tcp-spin", "ether", "ether-spin"};
-    return names[kind];
+    return raw_is_covey(kind) ? names[RAW_NONE] : names[kind];
 }
 
 bool raw_spins(enum raw_kind kind)

@@ -22,12 +22,16 @@ enum raw_kind {
     RAW_TCP_SPIN = 8,
     RAW_ETHER = 9, /* frames over a packet socket, each sent by itself */
     RAW_ETHER_SPIN = 10,
-    RAW_KINDS = 11
+    RAW_MORE = 11, /* Covey again, over the other routes of the plan */
+    RAW_KINDS = 14
 };
 
 enum { RAW_ENDPOINT_BYTES = 128, RAW_DATAGRAM_MAX = 1400, RAW_ETHER_MAX = 1024 * 1024 };
 
 struct raw;
+
+/* Whether it is Covey. */
+bool raw_is_covey(enum raw_kind kind);
 
 /* "futex", "futex-spin", ... */
 const char *raw_name(enum raw_kind kind);
