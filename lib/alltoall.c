@@ -20,6 +20,9 @@ static void build(struct collective *c, const struct alltoall *a)
     case ALLTOALLV_SCHEDULED:
         alltoall_scheduled(c, a);
         break;
+    case ALLTOALLV_LONGEST:
+        alltoall_longest(c, a);
+        break;
     default:
         alltoall_linear(c, a);
     }

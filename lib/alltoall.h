@@ -22,5 +22,7 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a);
 void alltoall_own_block(struct collective *c, const struct alltoall *a);
 void alltoall_scheduled(struct collective *c, const struct alltoall *a); /* alltoall_scheduled.c */
 void alltoall_bruck(struct collective *c, const struct alltoall *a);     /* equal blocks */
+/* Uneven blocks, the longest first: exchange_vector.c. */
+void alltoall_longest(struct collective *c, const struct alltoall *a);
 
 #endif

@@ -23,6 +23,8 @@ void bcast_binomial(struct collective *c, const struct circle *on, int root, con
 void bcast_cast(struct collective *c, const struct circle *on, int root, const struct array *a);
 void bcast_chosen(struct collective *c, const struct circle *on, int root, const struct array *a);
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v);
+/* Of all members, by the algorithm of the table; `send` is the own block. */
+void allgather_build(struct collective *c, const void *send, const struct vector *v);
 
 /* A reduction: each brings `own`; acc is where the result comes about, temp as large. */
 struct reduction {

@@ -52,7 +52,7 @@ static void allgather_bruck(struct collective *c, const struct circle *on, const
     collective_copy(c, v->base, turned + behind, before);
 }
 
-static void allgather_build(struct collective *c, const void *send, const struct vector *v)
+void allgather_build(struct collective *c, const void *send, const struct vector *v)
 {
     const struct covey_team *team = collective_team(c);
     const struct circle all = circle_all(team);

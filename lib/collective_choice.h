@@ -65,7 +65,8 @@
     X(ALLTOALL, SCHEDULED, "scheduled")                                                            \
     X(ALLTOALLV, LINEAR, "linear")                                                                 \
     X(ALLTOALLV, PAIRWISE, "pairwise")                                                             \
-    X(ALLTOALLV, SCHEDULED, "scheduled")
+    X(ALLTOALLV, SCHEDULED, "scheduled")                                                           \
+    X(ALLTOALLV, LONGEST, "longest")
 
 #define OPERATION_ENUM(id, name) OPERATION_##id,
 enum operation { COLLECTIVE_OPERATIONS(OPERATION_ENUM) OPERATIONS };

@@ -136,6 +136,22 @@ static int make_order(struct covey_exchange_plan *p, const struct covey_exchange
     return error;
 }
 
+/* A collective of its own: what it finds is in the lesson. */
+static int ask(struct covey_team *team, struct exchange_lesson *lesson)
+{
+    struct collective *c = NULL;
+    int error = exchange_cache_create(team);
+
+    if (error == COVEY_OK)
+        error = collective_create(team, "exchange", &c);
+    if (error == COVEY_OK)
+        exchange_learn(c, lesson);
+    error = collective_run(error, c);
+    if (error == COVEY_OK && lesson->error != COVEY_OK)
+        error = error_set(lesson->error, "%s", lesson->why);
+    return error;
+}
+
 static int learn(struct covey_exchange_plan *p, const struct covey_parcel *out, int n,
                  const struct covey_exchange_options *options)
 {
@@ -146,13 +162,11 @@ static int learn(struct covey_exchange_plan *p, const struct covey_parcel *out, 
         .type = p->type, .options = options, .row = row, .row_count = (size_t)n};
 
     if (error == COVEY_OK)
-        error = exchange_learn(p->team, &lesson);
+        error = ask(p->team, &lesson);
     free(row);
-    if (error != COVEY_OK)
-        return error;
     p->order = lesson.order;
     p->learn_s = seconds_since(start_us);
-    return lesson.known ? COVEY_OK : make_order(p, options);
+    return error != COVEY_OK || lesson.known ? error : make_order(p, options);
 }
 
 /* What fails at one member alone, after the others know what it sends, ends the team for all: they

@@ -9,6 +9,7 @@
  *   exchange_learn.c        what the members tell each other: a row of COM from each
  *   exchange_steps.c        the steps of one run, as collective.h has them
  *   exchange_choice.c       which algorithm
+ *   exchange_vector.c       alltoallv in this way
  */
 #ifndef COVEY_LIB_EXCHANGE_H
 #define COVEY_LIB_EXCHANGE_H
@@ -26,6 +27,7 @@ struct exchange_order {
     struct exchange_signal *signals;
     size_t signal_count;
     int algorithm, synchrony; /* enum covey_exchange_algorithm, _synchrony; none is AUTO */
+    bool one_host;            /* all ranks are on one: no link is between them */
     uint32_t density;
     double bound_bytes;
 };
@@ -54,8 +56,8 @@ int exchange_options_check(const struct covey_exchange_options *options, int ran
 
 /* ---- exchange_choice.c ---- */
 
-/* The algorithm for an exchange of which links are the limit or not. */
-int exchange_choose(const struct exchange *x, bool links);
+/* The algorithm for an exchange, of which links between switches are the limit or not. */
+int exchange_choose(const struct exchange_order *order, bool links);
 
 /* ---- exchange_cache.c ---- */
 
@@ -75,18 +77,25 @@ struct exchange_lesson {
     const struct covey_exchange_options *options;
     const struct exchange_entry *row; /* what the caller sends, by rising rank */
     size_t row_count;
+    bool fresh;          /* the team's cache is not looked at, nor needed */
+    collective_fn *then; /* called with `arg` in the end, when there was no error; or NULL */
+    void *arg;
     struct exchange_order *order; /* set: one more user of it */
     bool known;                   /* set: it is made; otherwise it has key and messages alone */
+    int error;                    /* set: the members differ; ETYPE or EINVAL */
+    char why[160];
 };
 
-/* Tells all members what the caller sends and how the exchange is to be done, and learns the same
- * of them. Errors: as of collective calls; ETYPE and EINVAL, at all members, when they differ. */
-int exchange_learn(struct covey_team *team, struct exchange_lesson *lesson);
+/* Adds the steps in which all members tell each other what they send and how the exchange is to be
+ * done. The lesson stays until they are done. */
+void exchange_learn(struct collective *c, struct exchange_lesson *lesson);
 
 /* ---- exchange_steps.c ---- */
 
 /* Adds the steps of one run; out and in are arrays by the plan's parcels. */
 void exchange_steps(struct collective *c, const struct covey_exchange_plan *plan,
                     const void *const *out, void *const *in);
+/* How many elements the plan has coming from that rank. */
+size_t exchange_incoming_count(const struct covey_exchange_plan *plan, int rank);
 
 #endif

@@ -10,9 +10,11 @@
 #include "lib/exchange.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/collective_algorithm.h"
 #include "lib/error.h"
 #include "lib/topology.h"
 #include "proto/cursor.h"
@@ -29,6 +31,7 @@ struct note {
 };
 
 struct learning {
+    struct collective *c; /* whose memory all this is */
     struct covey_team *team;
     struct exchange_lesson *lesson;
     uint8_t *row; /* the own one */
@@ -37,6 +40,7 @@ struct learning {
     uint8_t *rows;  /* of all, every `stride` bytes; NULL: they are in the notes */
     size_t stride;
     struct exchange_entry *entries;
+    uint8_t key[EXCHANGE_KEY_BYTES];
 };
 
 /* ---- Notes ------------------------------------------------------------------------------- */
@@ -96,17 +100,17 @@ static void digest_options(const struct covey_exchange_options *how, int ranks, 
     memcpy(digest, whole, OPTIONS_BYTES);
 }
 
-static int tell_notes(struct learning *l)
+static void tell_notes(struct learning *l, uint8_t *bytes)
 {
     struct note note = {.type = l->lesson->type, .row_bytes = (uint32_t)l->row_bytes};
-    uint8_t bytes[NOTE_BYTES];
+    const struct vector all = {.type = COVEY_BYTES, .base = l->notes, .each = NOTE_BYTES};
 
     digest_options(l->lesson->options, l->team->size, note.options);
     crypto_generichash(note.digest, sizeof note.digest, l->row, l->row_bytes, NULL, 0);
     if (l->row_bytes <= HEAD_BYTES)
         memcpy(note.head, l->row, l->row_bytes);
     put_note(&note, bytes);
-    return covey_allgather(l->team, COVEY_BYTES, bytes, l->notes, NOTE_BYTES);
+    allgather_build(l->c, bytes, &all);
 }
 
 /* All members want the same thing. */
@@ -131,36 +135,43 @@ static int check_notes(const struct learning *l)
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
-static int encode_row(struct learning *l)
+static bool encode_row(struct learning *l)
 {
     const struct exchange_lesson *lesson = l->lesson;
     uint32_t ranks = (uint32_t)l->team->size;
     size_t room = exchange_row_bytes_max(lesson->row_count, ranks);
 
-    l->row = malloc(room);
+    l->row = collective_memory(l->c, room);
     if (l->row == NULL)
-        return error_code(COVEY_ENOMEM);
+        return false;
     l->row_bytes = exchange_row_encode(l->row, room, lesson->row, lesson->row_count, ranks);
-    return COVEY_OK;
+    return true;
 }
 
-/* Rows that are too long for a note, each with as many bytes as the longest one; all members see in
- * the notes whether there are any. */
-static int tell_rows(struct learning *l)
+/* How long rows are that are too long for a note; 0: none is. All members see it in the notes. */
+static size_t row_stride(const struct learning *l)
 {
+    size_t most = 0;
+
     for (int i = 0; i < l->team->size; i++) {
         uint32_t bytes = get_note(l, i).row_bytes;
-        l->stride = bytes > l->stride ? bytes : l->stride;
+        most = bytes > most ? bytes : most;
     }
-    if (l->stride <= HEAD_BYTES)
-        return COVEY_OK;
-    l->rows = malloc(l->stride * (size_t)l->team->size);
-    uint8_t *row = realloc(l->row, l->stride);
-    l->row = row != NULL ? row : l->row;
-    if (l->rows == NULL || row == NULL)
-        return error_code(COVEY_ENOMEM);
-    memset(l->row + l->row_bytes, 0, l->stride - l->row_bytes);
-    return covey_allgather(l->team, COVEY_BYTES, l->row, l->rows, l->stride);
+    return most > HEAD_BYTES ? most : 0;
+}
+
+/* Each row with as many bytes as the longest one. */
+static void tell_rows(struct learning *l)
+{
+    uint8_t *row = collective_memory(l->c, l->stride);
+
+    l->rows = collective_memory(l->c, l->stride * (size_t)l->team->size);
+    if (row == NULL || l->rows == NULL)
+        return;
+    memset(row, 0, l->stride);
+    memcpy(row, l->row, l->row_bytes);
+    const struct vector all = {.type = COVEY_BYTES, .base = l->rows, .each = l->stride};
+    allgather_build(l->c, row, &all);
 }
 
 static int decode_row(const struct learning *l, int rank)
@@ -212,59 +223,74 @@ static int fill_messages(struct learning *l, struct exchange *x)
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
-static int new_order(struct learning *l, const uint8_t *key)
+static int end_learning(struct learning *l)
 {
+    return l->lesson->then != NULL ? l->lesson->then(l->c, l->lesson->arg) : COVEY_OK;
+}
+
+/* All rows are here. */
+static int on_rows(struct collective *c, void *arg)
+{
+    struct learning *l = arg;
     struct exchange_order *order = calloc(1, sizeof *order);
 
+    (void)c;
     if (order == NULL)
         return error_code(COVEY_ENOMEM);
     order->users = 1;
     order->x.ranks = l->team->size;
-    memcpy(order->key, key, sizeof order->key);
-    int error = tell_rows(l);
-    if (error == COVEY_OK)
-        error = fill_messages(l, &order->x);
-    if (error == COVEY_OK)
-        l->lesson->order = order;
-    else
+    order->one_host = l->team->hosts == 1;
+    memcpy(order->key, l->key, sizeof order->key);
+    int error = fill_messages(l, &order->x);
+    if (error != COVEY_OK) {
         exchange_order_drop(order);
-    return error;
-}
-
-static int learn(struct learning *l)
-{
-    uint8_t key[EXCHANGE_KEY_BYTES];
-    int error = exchange_cache_create(l->team);
-
-    if (error == COVEY_OK)
-        error = encode_row(l);
-    if (error == COVEY_OK)
-        error = tell_notes(l);
-    if (error == COVEY_OK)
-        error = check_notes(l);
-    if (error != COVEY_OK)
         return error;
-    crypto_generichash(key, sizeof key, l->notes, (size_t)l->team->size * NOTE_BYTES, NULL, 0);
-    l->lesson->order = exchange_cache_find(l->team, key);
-    l->lesson->known = l->lesson->order != NULL;
-    return l->lesson->known ? COVEY_OK : new_order(l, key);
+    }
+    l->lesson->order = order;
+    return end_learning(l);
 }
 
-int exchange_learn(struct covey_team *team, struct exchange_lesson *lesson)
+/* All notes are here. That members differ is an error of the call, and the team goes on. */
+static int on_notes(struct collective *c, void *arg)
 {
-    size_t size = (size_t)team->size;
-    struct learning l = {.team = team, .lesson = lesson};
-    int error = COVEY_ENOMEM;
+    struct learning *l = arg;
+    struct exchange_lesson *lesson = l->lesson;
 
-    l.notes = malloc(size * NOTE_BYTES);
-    l.entries = calloc(size, sizeof *l.entries);
-    if (l.notes != NULL && l.entries != NULL)
-        error = learn(&l);
-    else
-        error_code(error);
-    free(l.row);
-    free(l.notes);
-    free(l.rows);
-    free(l.entries);
-    return error;
+    lesson->error = check_notes(l);
+    if (lesson->error == COVEY_EPROTO)
+        return lesson->error;
+    if (lesson->error != COVEY_OK) {
+        snprintf(lesson->why, sizeof lesson->why, "%s", covey_error_text());
+        return COVEY_OK;
+    }
+    crypto_generichash(l->key, sizeof l->key, l->notes, (size_t)l->team->size * NOTE_BYTES, NULL,
+                       0);
+    lesson->order = lesson->fresh ? NULL : exchange_cache_find(l->team, l->key);
+    lesson->known = lesson->order != NULL;
+    if (lesson->known)
+        return end_learning(l);
+    l->stride = row_stride(l);
+    if (l->stride == 0)
+        return on_rows(c, l);
+    tell_rows(l);
+    collective_fence(c);
+    collective_call(c, on_rows, l);
+    return COVEY_OK;
+}
+
+void exchange_learn(struct collective *c, struct exchange_lesson *lesson)
+{
+    struct learning *l = collective_memory(c, sizeof *l);
+    uint8_t *note = collective_memory(c, NOTE_BYTES);
+
+    if (l == NULL || note == NULL)
+        return;
+    *l = (struct learning){.c = c, .team = collective_team(c), .lesson = lesson};
+    l->notes = collective_memory(c, (size_t)l->team->size * NOTE_BYTES);
+    l->entries = collective_memory(c, (size_t)l->team->size * sizeof *l->entries);
+    if (l->notes == NULL || l->entries == NULL || !encode_row(l))
+        return;
+    tell_notes(l, note);
+    collective_fence(c);
+    collective_call(c, on_notes, l);
 }

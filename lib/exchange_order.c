@@ -112,7 +112,7 @@ static int make(struct exchange_order *order, const struct covey_exchange_option
     order->bound_bytes = exchange_bound(x, n);
     order->algorithm = options->algorithm;
     if (order->algorithm == COVEY_EXCHANGE_AUTO)
-        order->algorithm = exchange_choose(x, links);
+        order->algorithm = exchange_choose(order, links);
     order->synchrony = options->synchrony;
     if (order->synchrony == COVEY_EXCHANGE_S_AUTO)
         order->synchrony = synchrony_of(order->algorithm);

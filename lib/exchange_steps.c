@@ -78,6 +78,12 @@ static int parcel_from(const struct covey_exchange_plan *plan, int rank)
     return low;
 }
 
+size_t exchange_incoming_count(const struct covey_exchange_plan *plan, int rank)
+{
+    int at = parcel_from(plan, rank);
+    return plan->in_count > 0 && plan->in[at].rank == rank ? plan->in[at].count : 0;
+}
+
 /* Elements that go ahead; all of a short message. */
 static size_t head_count(const struct covey_exchange_plan *plan, const struct exchange_message *m)
 {
