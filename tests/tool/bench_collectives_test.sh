@@ -1,0 +1,50 @@
+#!/bin/bash
+# covey bench collectives: every algorithm of every call is measured, and the table that it writes
+# is one that the library reads and goes by.
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=${BUILD:-$PWD/build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-bench-collectives.XXXXXX")
+export COVEY_VM=bench-collectives-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config PATH=$BUILD:$PATH
+unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES
+mkdir -m 700 "$dir/run"
+trap 'covey halt >/dev/null 2>&1; rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM
+
+bench() { timeout 60 covey bench "$@" >"$dir/out" 2>"$dir/err" </dev/null; }
+refused() { # words of the error, then arguments
+    local words=$1
+    shift
+    ! bench "$@" && [ "$(wc -l <"$dir/err")" = 1 ] && grep -q -- "$words" "$dir/err" ||
+        { cat "$dir/out" "$dir/err"; return 1; }
+}
+
+expect "two virtual hosts" covey start --local 2 >/dev/null
+expect "a table is of collectives alone" refused "--write" barrier --write "$dir/table"
+expect "one task is no team" refused "at least 2" collectives -n 1
+expect "all is measured" bench collectives -n 3 --sizes 8,2K --rounds 2 --batch 100 --json --write "$dir/table"
+operations='barrier bcast scatter gather allgather reduce allreduce reduce_scatter scan alltoall'
+for operation in $operations; do
+    expect "$operation is measured, and has a row" eval \
+        "tr -d ' \n' <'$dir/out' | grep -q '\"operation\":\"$operation\",\"members\":3' && grep -q '^$operation .* \* ' '$dir/table'"
+done
+expect "a table that cannot be written is told" refused "$dir/none/table" \
+    collectives -n 2 --sizes 8 --rounds 1 --batch 1 --write "$dir/none/table"
+
+# ---- the library goes by it ----
+
+covey halt >/dev/null
+printf 'bcast * * linear # all of them\nbarrier * * tree\n' | cat - "$dir/table" >"$dir/mine"
+export COVEY_COLLECTIVES=$dir/mine
+expect "a virtual machine whose tasks have the table" covey start --local 1 >/dev/null
+expect "it is measured again" bench collectives -n 2 --sizes 8 --rounds 1 --batch 1 --json
+tr -d ' \n' <"$dir/out" >"$dir/flat"
+expect "the file says linear" grep -q '"operation":"bcast"[^{]*"chosen":"linear"' "$dir/flat"
+expect "the file says tree" grep -q '"operation":"barrier"[^{]*"chosen":"tree"' "$dir/flat"
+covey halt >/dev/null
+echo 'bcast * * fastest' >"$dir/mine"
+expect "a virtual machine whose table has a mistake" covey start --local 1 >/dev/null
+expect "the mistake is named" refused "mine:1: the operation has no such algorithm" collectives -n 2 --sizes 8
+finish
