@@ -143,7 +143,7 @@ void schedule_print_covey(const void *schedule, FILE *out)
  * hosts: where hosts' own links are the bottleneck they use these well enough for long. */
 static uint64_t least_block(const struct schedule *p)
 {
-    return p->phases > (uint32_t)p->ranks - 1 ? 4096 : 65536;
+    return p->phases > (uint32_t)p->ranks - 1 ? 2048 : 65536;
 }
 
 void schedule_print_mpi(const void *schedule, FILE *out)

@@ -70,9 +70,11 @@ run_mpi() { # MPI ROUNDS:BYTES...
     "$here/mpi.sh" "$mpi" "${preload[@]}" "$build/tests/bench/alltoall.$mpi" "${@:2}"
 }
 
-# The schedule is chosen by size where there is one, as it would be in a VM that has this topology.
+# The schedule is chosen by size where there is one, as it would be in a VM that has this topology. All
+# take TCP.
 run_covey() { # covey|plain ROUNDS:BYTES...
     unset COVEY_TOPOLOGY
+    export COVEY_ROUTE=${COVEY_ROUTE:-tcp}
     [ "$1" = plain ] || export COVEY_TOPOLOGY="$work/topology"
     "$build/tests/bench/alltoall_covey" "${@:2}"
 }
