@@ -22,7 +22,7 @@
 #include "tools/vm_topology.h"
 
 #define KEY_TOPOLOGY 2000 /* beyond those of HOSTSPEC_OPTIONS */
-#define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
+#define LOCAL_MAX 4094    /* a tid has 12 bits for the host */
 
 struct start {
     struct tool *tool;
