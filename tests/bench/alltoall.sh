@@ -15,7 +15,7 @@
 # From the environment, by default:
 #   ROUNDS=5 SIZES="1 2 4 8 16 32 64 128 256" (KiB)    BUSY_ROUNDS=3 BUSY_SIZES="16 64" (0 rounds: none)
 #   NETWORKS="a b c"  SYSTEMS="covey plain openmpi openmpi+ mpich mpich+" (plain: Covey without the schedule)
-#   RATE= (of a link; a: 20M, b and c: 50M)  OUT=$BUILD/alltoall
+#   RATE= (of a link; a: 10M, b and c: 50M)  OUT=$BUILD/alltoall
 #   ALONE= a command that runs each round, for machines that others use, too: flock FILE
 #   KEEP=1 adds to the figures that are there
 #
@@ -42,7 +42,7 @@ usage() {
 }
 
 rate_of() { # NETWORK
-    [ "$1" = a ] && echo "${RATE:-20M}" || echo "${RATE:-50M}"
+    [ "$1" = a ] && echo "${RATE:-10M}" || echo "${RATE:-50M}"
 }
 
 # ---- On the first host of a lab ----------------------------------------------------------------
