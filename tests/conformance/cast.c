@@ -4,7 +4,7 @@
  * of them in one order.
  *
  *   cast HOST...    spawns a member on each host, and is one itself
- *   cast member N   is what it spawns: N members in all
+ *   cast member N [asked]   is what it spawns: N members in all; one is asked what it got
  *   cast storm SENDER HOST...    a task on one host casts to one on each of the others until its
  *                                daemon is killed in the middle: all have received the same
  *   cast kill N SENDER HOST...   N times, and the task itself is killed, not its daemon; one of
@@ -23,9 +23,16 @@
 #include <unistd.h>
 
 enum { ROUNDS = 40, MEMBERS_MAX = 16, TAG_ORDER = 1, TAG_DIGEST = 2, PADDING_MAX = 3000 };
-enum { TAG_WHO = 3, TAG_STORM = 4, STORM_BYTES = 200000, STORM_WARM = 20, TAG_ASIDE = 6 };
+enum {
+    TAG_ONCE = 7,
+    TAG_WHO = 3,
+    TAG_STORM = 4,
+    STORM_BYTES = 200000,
+    STORM_WARM = 20,
+    TAG_ASIDE = 6
+};
 enum { KILL_US_LEAST = 5000, KILL_US_MORE = 40000 };
-enum { TAG_SETS = 5, SETS_ROUNDS = 40, SETS_OPENING_US = 500000 };
+enum { TAG_SETS = 5, SETS_ROUNDS = 40 };
 #define DIGEST_START UINT64_C(14695981039346656037)
 #define DIGEST_PRIME UINT64_C(1099511628211)
 
@@ -86,13 +93,30 @@ static uint64_t take_part(covey_t *vm, covey_group_t *group, int members)
     return digest;
 }
 
-static int member(covey_t *vm, int members)
+/* How many come, of two that are sent. */
+static void count_for_parent(covey_t *vm)
+{
+    covey_msg_t *msg;
+    int32_t count = 0;
+    while (count < 2 && covey_recv(vm, covey_parent(vm), TAG_ONCE, 30000000, &msg) == COVEY_OK) {
+        count++;
+        covey_msg_free(msg);
+    }
+    if (covey_recv(vm, covey_parent(vm), TAG_ONCE, COVEY_POLL, &msg) == COVEY_OK)
+        count++;
+    covey_send_array(vm, covey_parent(vm), TAG_ONCE, COVEY_INT32, &count, 1);
+}
+
+static int member(covey_t *vm, int members, bool asked)
 {
     covey_group_t *group;
     if (covey_group_join(vm, "cast", &group) < 0)
         return 1;
     uint64_t digest = take_part(vm, group, members);
-    return covey_send_array(vm, covey_parent(vm), TAG_DIGEST, COVEY_UINT64, &digest, 1) != 0;
+    int error = covey_send_array(vm, covey_parent(vm), TAG_DIGEST, COVEY_UINT64, &digest, 1);
+    if (error == 0 && asked)
+        count_for_parent(vm);
+    return error != 0;
 }
 
 static void check_arguments(covey_group_t *group)
@@ -110,19 +134,48 @@ static void check_arguments(covey_group_t *group)
     covey_msg_free(msg);
 }
 
+/* The caller is skipped, and who is named twice gets one: the receiver's next is another. */
+static void check_receivers(covey_t *vm, covey_tid_t other)
+{
+    static covey_tid_t many[COVEY_CAST_TASKS_MAX + 1];
+    const covey_tid_t twice[] = {other, covey_mytid(vm), other}, bad[] = {other, 0};
+    covey_msg_t *msg = covey_msg_new();
+    int32_t number = 7;
+    covey_pack_int32(msg, &number, 1, 1);
+    check("more tasks than a cast can name are refused",
+          covey_cast(vm, many, COVEY_CAST_TASKS_MAX + 1, COVEY_ORDER_FIFO, TAG_ONCE, msg) ==
+              COVEY_ERESOURCE);
+    check("a bad tid is refused in total order",
+          covey_cast(vm, bad, 2, COVEY_ORDER_TOTAL, TAG_ONCE, msg) == COVEY_EINVAL);
+    check("a cast to nobody is nothing",
+          covey_cast(vm, many, 0, COVEY_ORDER_FIFO, TAG_ONCE, msg) == COVEY_OK);
+    check("a task may be named twice",
+          covey_cast(vm, twice, 3, COVEY_ORDER_FIFO, TAG_ONCE, msg) == COVEY_OK &&
+              covey_cast(vm, twice, 3, COVEY_ORDER_TOTAL, TAG_ONCE, msg) == COVEY_OK);
+    covey_msg_free(msg);
+    check("the caller gets its own in total order",
+          covey_recv(vm, covey_mytid(vm), TAG_ONCE, 30000000, &msg) == COVEY_OK);
+    covey_msg_free(msg);
+    number = 0;
+    check("the other got each once", covey_recv_array(vm, other, TAG_ONCE, 30000000, COVEY_INT32,
+                                                      &number, 1, NULL, NULL) == COVEY_OK &&
+                                         number == 2);
+}
+
 static void lead(covey_t *vm, const char *program, char **hosts, int count)
 {
     char text[16];
     covey_tid_t tids[MEMBERS_MAX];
     covey_group_t *group;
     snprintf(text, sizeof text, "%d", count + 1);
-    const char *argv[] = {program, "member", text, NULL};
+    const char *argv[] = {program, "member", text, "asked", NULL};
     for (int i = 0; i < count; i++) {
         struct covey_spawn what = {.argv = argv,
                                    .where = COVEY_WHERE_HOSTS,
                                    .hosts = (const char *const[]){hosts[i], NULL}};
         if (covey_spawn(vm, &what, 1, &tids[i]) != 1)
             check("a member starts", 0);
+        argv[3] = NULL; /* the first alone */
     }
     if (covey_group_join(vm, "cast", &group) < 0) {
         check("the group is joined", 0);
@@ -137,6 +190,7 @@ static void lead(covey_t *vm, const char *program, char **hosts, int count)
                                      NULL, NULL);
         check("a member received them in the same order", error == 0 && other == digest);
     }
+    check_receivers(vm, tids[0]);
 }
 
 /* ---- the storm ---- */
@@ -315,9 +369,6 @@ static void sets(covey_t *vm, const char *program, char **hosts, int count)
     for (int round = 0; round < SETS_ROUNDS; round++) {
         for (unsigned set = 1; set < 1u << count && error == 0; set++)
             error = cast_to_set(vm, tids, count, set, number++);
-        if (round == 0)
-            usleep(
-                SETS_OPENING_US); /* the first ones go by another way, and have this one opened */
     }
     check("casts to all sets leave", error == 0);
     for (int i = 0; i < count; i++) {
@@ -336,7 +387,7 @@ int main(int argc, char **argv)
     }
     int status = 0;
     if (strcmp(argv[1], "member") == 0)
-        status = member(vm, argc > 2 ? atoi(argv[2]) : 0);
+        status = member(vm, argc > 2 ? atoi(argv[2]) : 0, argc > 3);
     else if (strcmp(argv[1], "sender") == 0)
         status = sender(vm, argc > 2 ? argv[2] : "daemon");
     else if (strcmp(argv[1], "receiver") == 0)
