@@ -173,6 +173,9 @@ static int send_begin(struct paced *p, struct step_req *r, int to)
     r->req.context = p->whole->context;
     r->req.paced = p;
     r->step = to;
+    struct peer *peer = peer_get(p->team->vm, (uint32_t)p->team->tids[to]);
+    if (peer != NULL)
+        route_expect_bulk(peer);
     int error = send_array_init(&r->req, v->type, vector_block(v, to), vector_count(v, to));
     return error != COVEY_OK ? error : send_start(p->team->vm, &r->req, p->team->tids[to]);
 }

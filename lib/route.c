@@ -220,6 +220,12 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     return choose_direct(vm, peer, direct, false, req, conn);
 }
 
+void route_expect_bulk(struct peer *peer)
+{
+    if (peer->traffic_bytes < TCP_AFTER_BYTES)
+        peer->traffic_bytes = TCP_AFTER_BYTES;
+}
+
 uint8_t route_flags(const struct covey *vm, const struct peer *peer)
 {
     bool ether = route_wanted(vm, peer) == COVEY_ROUTE_ETHER && peer->carrier == NULL;

@@ -433,6 +433,8 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
 int route_wanted(const struct covey *vm, const struct peer *peer);
 /* Whether route_choose(), free to choose, takes a stream to that task or begins to open one. */
 bool route_takes_stream(const struct covey *vm, const struct peer *peer);
+/* Much is going to that task: a stream is worth it from now on. */
+void route_expect_bulk(struct peer *peer);
 /* The flags of frames through the daemon of a message that route_choose() let go. */
 uint8_t route_flags(const struct covey *vm, const struct peer *peer);
 void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
