@@ -1116,7 +1116,8 @@ struct covey_parcel {
 struct covey_exchange_options {
     int32_t algorithm;                /* enum covey_exchange_algorithm */
     int32_t synchrony;                /* enum covey_exchange_synchrony */
-    const covey_topology_t *topology; /* links to be kept free, by RS_NL and LONGEST; or NULL */
+    const covey_topology_t *topology; /* links to be kept free, by RS_NL and LONGEST;
+                                       * NULL: the team's, if it has one */
     const int32_t *hosts;             /* by rank, as for covey_schedule_create(); or NULL */
     uint64_t seed;                    /* of RS_N and RS_NL */
 };

@@ -18,6 +18,7 @@
 
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/team_topology.h"
 
 /* ---- What the program gave --------------------------------------------------------------- */
 
@@ -187,17 +188,31 @@ static int make_plan(struct covey_exchange_plan *p, const struct covey_parcel *o
     return error == COVEY_ENOMEM || error == COVEY_EPROTO ? give_up(p->team, error) : error;
 }
 
+/* Where no topology is given, the team's is taken, if it has one. */
+static struct covey_exchange_options settle(const struct covey_team *team,
+                                            const struct covey_exchange_options *options)
+{
+    struct covey_exchange_options how = {0};
+    const struct team_topology *own = team->extra;
+
+    if (options != NULL)
+        how = *options;
+    if (how.topology == NULL && own != NULL) {
+        how.topology = own->topology;
+        how.hosts = own->hosts;
+    }
+    return how;
+}
+
 int covey_exchange_plan(covey_team_t *team, int type, const struct covey_parcel *out, int n,
                         const struct covey_exchange_options *options, covey_exchange_plan_t **plan)
 {
-    static const struct covey_exchange_options defaults;
-    const struct covey_exchange_options *how = options != NULL ? options : &defaults;
-
     if (team == NULL || plan == NULL)
         return error_set(COVEY_EINVAL, "exchange: NULL");
+    const struct covey_exchange_options how = settle(team, options);
     int error = check_parcels(team, type, out, n);
     if (error == COVEY_OK)
-        error = exchange_options_check(how, team->size);
+        error = exchange_options_check(&how, team->size);
     if (error != COVEY_OK)
         return error;
     struct covey_exchange_plan *made = calloc(1, sizeof *made);
@@ -205,7 +220,7 @@ int covey_exchange_plan(covey_team_t *team, int type, const struct covey_parcel 
         return error_code(COVEY_ENOMEM);
     made->team = team;
     made->type = type;
-    error = make_plan(made, out, n, how);
+    error = make_plan(made, out, n, &how);
     if (error == COVEY_OK)
         *plan = made;
     else
