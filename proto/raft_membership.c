@@ -196,6 +196,27 @@ static bool is_surplus(struct raft *r, const struct raft_member *member)
     return !is_wanted(r, &member->id);
 }
 
+/* The surplus member that has been silent for the longest: if it has died, nothing is committed any
+ * more once those are gone that are merely not wanted. count: none. */
+static uint8_t find_surplus(struct raft *r)
+{
+    const uint8_t none = r->configuration.count;
+    uint8_t best = none;
+    uint64_t best_us = UINT64_MAX;
+
+    for (uint8_t i = 0; i < none; i++) {
+        const struct raft_member *member = &r->configuration.members[i];
+        const struct raft_peer *peer = raft_peer(r, &member->id);
+
+        if (raft_is_self(r, &member->id) || !is_surplus(r, member) ||
+            (peer && peer->heard_us >= best_us))
+            continue;
+        best = i;
+        best_us = peer ? peer->heard_us : 0;
+    }
+    return best;
+}
+
 static bool is_dead_or_learner(struct raft *r, const struct raft_member *member)
 {
     return is_surplus(r, member) && (!member->voter || is_silent(r, &member->id));
@@ -237,7 +258,7 @@ static void make_one_change(struct raft *r)
 {
     const uint8_t none = r->configuration.count;
     uint8_t dead = find_member(r, is_dead_or_learner), ready = find_member(r, is_ready);
-    uint8_t surplus = find_member(r, is_surplus);
+    uint8_t surplus = find_surplus(r);
     const struct raft_id *next = missing(r);
 
     if (dead != none)
@@ -256,6 +277,12 @@ static bool may_change(const struct raft *r)
 {
     return r->role == RAFT_LEADER && r->wanted_count > 0 && raft_leads(r) && raft_is_settled(r) &&
            !r->transfer.active;
+}
+
+/* Where no more can vote than do, the leader itself must make room. */
+static bool is_replaced(const struct raft *r)
+{
+    return all_wanted_vote(r) || voter_count(r) >= RAFT_VOTERS_MAX;
 }
 
 /* 3.10, 4.2.2: a leader that is to go hands over first; the next one removes it. */
@@ -279,7 +306,7 @@ void raft_step_membership(struct raft *r)
     if (!may_change(r))
         return;
     make_one_change(r);
-    if (raft_is_settled(r) && !is_wanted(r, &r->config.self) && all_wanted_vote(r))
+    if (raft_is_settled(r) && !is_wanted(r, &r->config.self) && is_replaced(r))
         hand_over(r);
 }
 
