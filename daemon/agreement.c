@@ -177,12 +177,11 @@ void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, siz
         confirm(a, command.host);
 }
 
-/* Above all numbers that were given in earlier generations: 2^24 of them fit in between, 2^40 of
- * those of an earlier epoch. The first generation begins with 1. */
+/* Above all numbers that were given in earlier generations: 2^40 of them fit in between. The first
+ * generation begins with 1. */
 static uint64_t numbers_base(uint64_t generation)
 {
-    uint64_t epoch = generation >> 16, nth = generation & 0xffff;
-    return ((epoch == 0 ? 0 : epoch - 1) << 40) + (nth << 24);
+    return (generation == 0 ? 0 : generation - 1) << 40;
 }
 
 void agreement_reset(struct daemon *d)

@@ -195,8 +195,11 @@ static void on_node_reset(void *context)
 static void on_node_leader(void *context, uint32_t leader, uint64_t generation)
 {
     struct daemon *d = context;
-    log_line(&d->log, LOG_INFO, "host %u leads in what is agreed, generation %llu", leader,
-             (unsigned long long)generation);
+    if (leader == 0)
+        log_line(&d->log, LOG_INFO, "no host leads in what is agreed at the moment");
+    else
+        log_line(&d->log, LOG_INFO, "host %u leads in what is agreed, generation %llu", leader,
+                 (unsigned long long)generation);
     loop_wake(d->loop);
 }
 

@@ -156,16 +156,14 @@ static void note_table(struct sniff_frame *f, struct cursor *c)
     struct table_head head;
 
     table_get_head(c, &head);
-    say(f, c, "%s, version %llu.%llu, %u rows", head.flags & TABLE_FULL ? "whole" : "change",
-        (unsigned long long)head.epoch, (unsigned long long)head.version, head.count);
+    say(f, c, "%s, version %" PRIu64 ".%" PRIu64 ".%" PRIu64 ", %u rows",
+        head.flags & TABLE_FULL ? "whole" : "change", epoch_generation(head.epoch),
+        head.epoch & UINT32_MAX, head.version, head.count);
 }
 
-static void note_announcement(struct sniff_frame *f, struct cursor *c)
+static void note_claim(struct sniff_frame *f, struct cursor *c)
 {
-    uint64_t term = cursor_get_u64(c);
-    uint32_t leader = cursor_get_u32(c);
-
-    say(f, c, "term %" PRIu64 ", host %u leads", term, leader);
+    say(f, c, "generation %" PRIu64, cursor_get_u64(c));
 }
 
 static void note_message(struct sniff_frame *f, struct cursor *c)
@@ -188,8 +186,6 @@ static void note_raft(struct sniff_frame *f, struct cursor *c)
     cursor_get_view(c, 3);
     if (what == COUNCIL_MESSAGE)
         note_message(f, c);
-    if (what == COUNCIL_ANNOUNCE)
-        note_announcement(f, c);
 }
 
 /* See cast_wire.h. */
@@ -235,6 +231,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_EVENT] = note_event,       [FRAME_JOIN] = note_host,
         [FRAME_TABLE] = note_table,       [FRAME_RAFT] = note_raft,
         [FRAME_CAST_CONTROL] = note_cast, [FRAME_SYNC] = note_sync,
+        [FRAME_CLAIM] = note_claim,       [FRAME_CLAIM_REPLY] = note_claim,
     };
 
     return writers[kind];

@@ -1,30 +1,20 @@
 /*
  * council.c - the voters of the VM.
  *
- * Who votes. The leader chooses among the hosts that are up: the coordinator, and those that have
- * been in the VM for the longest; five of five or more hosts, three of three or four, one of one or
- * two. An odd number, for a fourth voter makes a group that bears no more deaths than three;
- * and with two hosts a group of both would stop at the death of either, where the VM itself goes on
- * when the second dies. Whoever is declared gone, or says that it leaves, is replaced, one at a
- * time (raft_membership.c).
+ * Who leads. The voters elect (raft_election.c). Who leads the log coordinates the VM: it takes
+ * office when it hears at least half of all hosts (registry.c), and its first entry is the change
+ * of the host table that says so. Every other host follows the coordinator that its table names, so
+ * there is nothing to announce.
  *
- * Who leads. The voters elect (raft_election.c). The leader announces itself and the voters to
- * every host, again when the voters changed, and to each host that joins; frames between living
- * daemons are reliable, so every host knows. The leader hands over to the coordinator when that is
- * another host for LAG fail timeouts, so that in quiet times one host does both; until then it
- * shows itself to the coordinator again and again. It need not be so: the leader decides about what
- * is agreed, the coordinator about the host table, and neither asks the other.
+ * Who votes. The coordinator chooses among the hosts that are up: itself, and those that have been
+ * in the VM for the longest; five of five or more hosts, three of three or four, one of one or two.
+ * An odd number, for a fourth voter makes a group that bears no more deaths than three; and with
+ * two hosts a group of both would stop at the death of either, where the VM itself goes on when the
+ * second dies. Whoever is declared gone, or says that it leaves, is replaced, one at a time
+ * (raft_membership.c). The table says who votes, for those who must know when too many are lost.
  *
- * Two quorums. The host table is agreed on by a majority of all hosts (member.c), the rest by a
- * majority of the voters. A host that is cut off from the first ends, so no group of voters on
- * the smaller side of a cut goes on for long. The larger side may hold too few voters: then, and
- * when most of the voters die at once, what was agreed is lost, though the VM goes on. The
- * coordinator, of whom there is one an epoch, sees that a majority of the voters announced last is
- * gone for ever, waits LAG fail timeouts for an announcement that says otherwise (within which
- * whoever is cut off has ended), and founds the next generation; it does so, too, when no leader
- * shows itself to it for twice as long (after which no host that cannot reach it is left). Its
- * number begins with the coordinator's epoch, so no two are founded under one number. Everyone else
- * takes part in, and listens to, the highest generation only.
+ * Generations. A host takes part in one generation: that of its table, or the later one that it
+ * promised to (election.c). What comes of an earlier one is dropped, and the log of it forgotten.
  */
 #include "proto/council.h"
 
@@ -37,21 +27,11 @@
 #include "proto/frame.h"
 
 #define HEAD_BYTES 12
-#define ANNOUNCE_BYTES_MAX (13 + 4 * RAFT_MEMBERS_MAX)
-#define LAG 2 /* fail timeouts */
 #define HEARTBEAT_US_MAX 500000
-#define GENERATION_SHIFT 16 /* below: generations founded in one epoch */
 
 _Static_assert(HEAD_BYTES + RAFT_MESSAGE_BYTES_MAX <= FRAME_PAYLOAD_MAX, "a message is one frame");
+_Static_assert(TABLE_CHANGE_BYTES_MAX <= COUNCIL_BODY_BYTES_MAX, "a change is one entry");
 _Static_assert((int)RAFT_ID_BYTES == (int)HOST_ID_BYTES, "a member is a daemon's start");
-
-/* What is known of who leads. */
-struct notice {
-    uint64_t generation, term;
-    uint32_t leader;
-    uint8_t count;
-    uint32_t voters[RAFT_MEMBERS_MAX];
-};
 
 /* The table, as it was looked at last. */
 struct glance {
@@ -67,23 +47,14 @@ struct council {
     uint64_t now_us;
     uint64_t generation;
     struct raft *raft; /* NULL: no member */
-    struct notice notice;
     struct glance glance;
     bool leaving;
     uint32_t told_leaving; /* the leader that was told so */
-    /* leader */
-    bool stale;          /* wishes and announcements are to be made anew */
-    uint64_t conf_index; /* of the configuration that was announced */
-    uint64_t announced_term;
-    uint32_t revision;                      /* of the announcement */
-    uint32_t announced[HOST_INDEX_MAX + 1]; /* the revision that each host was sent */
-    bool leavers[HOST_INDEX_MAX + 1];       /* they said so */
-    uint64_t align_us;                      /* leadership goes to the coordinator then, */
-    uint64_t try_us;                        /* or, if that failed, then */
-    uint64_t beacon_us;                     /* the coordinator hears of it again then */
+    uint64_t epoch;        /* in which this host leads, as the owner was told; 0: it does not */
     /* coordinator */
-    uint64_t lost_us;  /* since when the voters seem lost; 0: they do not */
-    uint64_t heard_us; /* the last announcement, or sign of leading itself */
+    bool stale;                       /* who is to vote is to be looked at anew */
+    uint64_t conf_index;              /* of the configuration that the table was told */
+    bool leavers[HOST_INDEX_MAX + 1]; /* they said so */
     uint8_t payload[FRAME_PAYLOAD_MAX];
 };
 
@@ -125,16 +96,11 @@ static const struct row *row_of(const struct council *c, uint32_t host)
     return host <= HOST_INDEX_MAX ? table_row(c->config.table, host) : NULL;
 }
 
-static bool is_alive(const struct council *c, uint32_t host)
-{
-    const struct row *row = row_of(c, host);
-
-    return row && row_is_living(row);
-}
-
 static bool coordinates(const struct council *c)
 {
-    return c->config.table->coordinator == c->self.host && c->self.host != 0;
+    const struct table *t = c->config.table;
+
+    return t->coordinator == c->self.host && c->self.host != 0 && t->epoch == c->epoch;
 }
 
 /* ---- frames out ---- */
@@ -170,7 +136,8 @@ static void raft_applies(void *context, uint64_t index, uint64_t term, const uin
     struct council *c = context;
 
     (void)term;
-    c->owner.apply(c->owner.context, index, bytes, size);
+    if (size > 0 && (bytes[0] == COUNCIL_CHANGE || bytes[0] == COUNCIL_COMMAND))
+        c->owner.apply(c->owner.context, bytes[0], index, bytes + 1, size - 1);
 }
 
 static bool raft_saves(void *context, uint8_t **bytes, size_t *size)
@@ -187,30 +154,21 @@ static bool raft_loads(void *context, const uint8_t *bytes, size_t size)
     return c->owner.load(c->owner.context, bytes, size);
 }
 
-static void take_notice(struct council *c, const struct notice *notice)
+static void tell_epoch(struct council *c, uint64_t epoch)
 {
-    bool same = c->notice.generation == notice->generation && c->notice.leader == notice->leader;
-
-    c->notice = *notice;
-    if (!same)
-        c->owner.leader(c->owner.context, notice->leader, notice->generation);
+    if (epoch == c->epoch)
+        return;
+    c->epoch = epoch;
+    c->stale = true;
+    c->owner.leads(c->owner.context, epoch);
 }
 
-/* Who else leads is heard from that one, when it knows all that is agreed. */
 static void raft_tells_leader(void *context, const struct raft_id *leader, uint64_t term)
 {
     struct council *c = context;
-    struct notice notice = c->notice;
     bool leads = leader && raft_id_equal(leader, &c->self);
 
-    c->stale = true;
-    if (!leads && notice.leader != c->self.host)
-        return;
-    notice.generation = c->generation;
-    notice.leader = leads ? c->self.host : 0;
-    notice.term = term;
-    c->align_us = c->now_us + LAG * c->config.fail_timeout_us;
-    take_notice(c, &notice);
+    tell_epoch(c, leads ? epoch_make(c->generation, term) : 0);
 }
 
 static void raft_logs(void *context, const char *line)
@@ -229,19 +187,25 @@ static uint64_t heartbeat_us(const struct council *c)
     return beat_us < HEARTBEAT_US_MAX ? beat_us : HEARTBEAT_US_MAX;
 }
 
+/* Half a fail timeout at least: who stands still for less keeps its office. */
 static uint64_t election_us(const struct council *c)
 {
-    uint64_t timeout_us = c->config.fail_timeout_us / 5;
+    uint64_t timeout_us = c->config.fail_timeout_us / 2;
 
     return timeout_us > 4 * heartbeat_us(c) ? timeout_us : 4 * heartbeat_us(c);
+}
+
+/* Somewhat later than any other host would be declared gone: who hears too few hosts ends first. */
+static uint64_t quorum_us(const struct council *c)
+{
+    return c->config.fail_timeout_us * 5 / 4;
 }
 
 static void leave_generation(struct council *c)
 {
     raft_destroy(c->raft);
     c->raft = NULL;
-    c->announced_term = 0;
-    c->stale = true;
+    tell_epoch(c, 0);
 }
 
 /* Takes part in a generation, with an empty state: as its founder, or until a leader says more. */
@@ -250,6 +214,7 @@ static int enter_generation(struct council *c, uint64_t generation)
     struct raft_config config = {.self = c->self,
                                  .election_us = election_us(c),
                                  .heartbeat_us = heartbeat_us(c),
+                                 .quorum_us = quorum_us(c),
                                  .seed = c->config.seed + generation};
     struct raft_owner owner = {.context = c,
                                .send = raft_wants_send,
@@ -273,16 +238,28 @@ void council_join(struct council *c, uint32_t self)
     c->self.host = self;
 }
 
-int council_found(struct council *c, uint64_t now_us)
+int council_found(struct council *c, uint64_t generation, uint64_t now_us)
 {
-    uint64_t first = c->config.table->epoch << GENERATION_SHIFT;
-    uint64_t generation = c->generation >= first ? c->generation + 1 : first;
+    bool first = c->generation == 0;
 
     c->now_us = now_us;
     if (enter_generation(c, generation) < 0)
         return -ENOMEM;
+    if (!first)
+        say(c, "council: too many of the voters are gone: what was agreed is lost");
     say(c, "council: founds generation %llu", (unsigned long long)generation);
     return raft_bootstrap(c->raft, now_us);
+}
+
+/* The table, or a promise, is of a later one. */
+static void follow_generation(struct council *c)
+{
+    uint64_t generation = c->config.table->promised;
+
+    if (generation <= c->generation)
+        return;
+    leave_generation(c);
+    c->generation = generation;
 }
 
 /* ---- frames in ---- */
@@ -295,30 +272,6 @@ static void on_message(struct council *c, uint64_t generation, const uint8_t *by
     raft_on_message(c->raft, bytes, size, c->now_us);
 }
 
-static bool read_notice(struct cursor *c, struct notice *notice)
-{
-    notice->term = cursor_get_u64(c);
-    notice->leader = cursor_get_u32(c);
-    notice->count = cursor_get_u8(c);
-    if (notice->count > RAFT_MEMBERS_MAX)
-        return false;
-    for (uint8_t i = 0; i < notice->count; i++)
-        notice->voters[i] = cursor_get_u32(c);
-    return cursor_done(c) && notice->count > 0;
-}
-
-static void on_announcement(struct council *c, const struct notice *notice)
-{
-    if (notice->generation == c->notice.generation && notice->term < c->notice.term)
-        return; /* of a leader that is no more */
-    if (notice->generation > c->generation) {
-        leave_generation(c);
-        c->generation = notice->generation;
-    }
-    c->heard_us = c->now_us;
-    take_notice(c, notice);
-}
-
 static void on_leaving(struct council *c, uint32_t host)
 {
     c->leavers[host] = true;
@@ -329,22 +282,21 @@ void council_on_frame(struct council *c, uint32_t host, const uint8_t *payload, 
                       uint64_t now_us)
 {
     struct cursor in = cursor_reader(payload, size);
-    struct notice notice = {.generation = cursor_get_u64(&in)};
+    uint64_t generation = cursor_get_u64(&in);
     uint8_t what = cursor_get_u8(&in);
 
     c->now_us = now_us;
     cursor_get_view(&in, 3);
-    if (!cursor_ok(&in) || what < COUNCIL_MESSAGE || what > COUNCIL_LEAVING ||
-        (what == COUNCIL_ANNOUNCE && !read_notice(&in, &notice))) {
+    if (!cursor_ok(&in) || generation > GENERATION_MAX ||
+        (what != COUNCIL_MESSAGE && what != COUNCIL_LEAVING)) {
         say(c, "refused RAFT of host %u: it is malformed", host);
         return;
     }
-    if (notice.generation < c->generation || c->self.host == 0)
+    follow_generation(c);
+    if (generation < c->generation || c->self.host == 0)
         return; /* what it agreed on is lost */
     if (what == COUNCIL_MESSAGE)
-        on_message(c, notice.generation, in.at, cursor_left(&in));
-    else if (what == COUNCIL_ANNOUNCE)
-        on_announcement(c, &notice);
+        on_message(c, generation, in.at, cursor_left(&in));
     else
         on_leaving(c, host);
 }
@@ -353,26 +305,14 @@ void council_on_late(struct council *c, uint64_t late_us)
 {
     if (c->raft)
         raft_on_late(c->raft, late_us);
-    if (c->lost_us != 0)
-        c->lost_us += late_us;
-    c->heard_us += late_us;
 }
 
-/* ---- leader: who votes ---- */
+/* ---- coordinator: who votes ---- */
 
 static bool may_vote(const struct council *c, const struct row *row)
 {
     return row_is_up(row) && !row_is_condemned(row) && !(row->flags & ROW_LEFT) &&
            !c->leavers[row->host.index] && !(c->leaving && row->host.index == c->self.host);
-}
-
-/* Before its time has come the coordinator is no more than any other host, and the leader stays. */
-static uint32_t favourite(const struct council *c)
-{
-    const struct row *row = row_of(c, c->config.table->coordinator);
-    bool aligned = coordinates(c) || (row && may_vote(c, row) && c->now_us >= c->align_us);
-
-    return aligned ? c->config.table->coordinator : c->self.host;
 }
 
 static bool is_before(uint32_t first, const struct row *a, const struct row *b)
@@ -385,7 +325,6 @@ static bool is_before(uint32_t first, const struct row *a, const struct row *b)
 /* The best RAFT_VOTERS_MAX of all that may vote, in order; returns how many may. */
 static size_t rank_voters(const struct council *c, const struct row *best[RAFT_VOTERS_MAX + 1])
 {
-    const uint32_t first = favourite(c);
     size_t count = 0, kept = 0;
 
     for (size_t i = 0; i < c->config.table->count; i++) {
@@ -395,7 +334,7 @@ static size_t rank_voters(const struct council *c, const struct row *best[RAFT_V
         if (!may_vote(c, row))
             continue;
         count++;
-        for (; at > 0 && is_before(first, row, best[at - 1]); at--)
+        for (; at > 0 && is_before(c->self.host, row, best[at - 1]); at--)
             best[at] = best[at - 1];
         best[at] = row;
         kept += kept < RAFT_VOTERS_MAX;
@@ -436,79 +375,35 @@ static void want_voters(struct council *c)
         raft_want_voters(c->raft, voters, count);
 }
 
-/* ---- leader: announcements ---- */
-
-/* Who votes goes into the announcement; whether that is news. */
-static bool describe_voters(struct council *c)
+static void tell_voters(struct council *c)
 {
     const struct raft_configuration *conf = raft_configuration(c->raft);
-    const struct notice before = c->notice;
+    uint32_t hosts[RAFT_MEMBERS_MAX];
+    size_t count = 0;
 
-    c->notice.count = 0;
     for (uint8_t i = 0; i < conf->count; i++)
         if (conf->members[i].voter)
-            c->notice.voters[c->notice.count++] = conf->members[i].id.host;
-    return before.count != c->notice.count ||
-           memcmp(before.voters, c->notice.voters, before.count * sizeof before.voters[0]) != 0;
+            hosts[count++] = conf->members[i].id.host;
+    c->owner.voters(c->owner.context, hosts, count);
 }
 
-static void announce_to(struct council *c, uint32_t host)
-{
-    uint8_t bytes[ANNOUNCE_BYTES_MAX];
-    struct cursor to = cursor_writer(bytes, sizeof bytes);
-
-    cursor_put_u64(&to, raft_term(c->raft));
-    cursor_put_u32(&to, c->self.host);
-    cursor_put_u8(&to, c->notice.count);
-    for (uint8_t i = 0; i < c->notice.count; i++)
-        cursor_put_u32(&to, c->notice.voters[i]);
-    send_frame(c, host, COUNCIL_ANNOUNCE, bytes, (size_t)(to.at - bytes));
-    c->announced[host] = c->revision;
-}
-
-static void announce(struct council *c)
+static void forget_leavers(struct council *c)
 {
     for (size_t i = 0; i < c->config.table->count; i++) {
         const struct row *row = table_at(c->config.table, i);
-        uint32_t host = row->host.index;
 
-        if (!row_is_living(row)) {
-            c->announced[host] = 0;
-            c->leavers[host] = false;
-        } else if (row_is_up(row) && host != c->self.host && c->announced[host] != c->revision) {
-            announce_to(c, host);
-        }
+        if (!row_is_living(row))
+            c->leavers[row->host.index] = false;
     }
-}
-
-/* ---- leader ---- */
-
-static void align(struct council *c)
-{
-    const struct row *row = row_of(c, c->config.table->coordinator);
-    struct raft_id to = {.host = c->config.table->coordinator};
-
-    if (coordinates(c) || !row || c->leaving || c->now_us < c->align_us || c->now_us < c->try_us)
-        return;
-    memcpy(to.id, row->host.id, HOST_ID_BYTES);
-    c->stale = true; /* it is to be a voter, whoever else is */
-    c->try_us = c->now_us + LAG * c->config.fail_timeout_us;
-    if (raft_is_voter(c->raft, &to) && raft_is_settled(c->raft))
-        raft_transfer(c->raft, &to, c->now_us);
 }
 
 static bool table_changed(struct council *c)
 {
     const struct table *t = c->config.table;
     struct glance now = {t->epoch, t->version, t->coordinator, t->count};
-    bool successor = now.coordinator != c->glance.coordinator;
     bool same = now.epoch == c->glance.epoch && now.version == c->glance.version &&
                 now.coordinator == c->glance.coordinator && now.count == c->glance.count;
 
-    if (successor)
-        c->heard_us = c->now_us;
-    if (successor)
-        c->align_us = c->now_us + LAG * c->config.fail_timeout_us;
     c->glance = now;
     return !same;
 }
@@ -518,39 +413,27 @@ static bool conf_changed(const struct council *c)
     return raft_is_settled(c->raft) && c->conf_index != raft_configuration_index(c->raft);
 }
 
-/* Or else the coordinator would think that nobody leads. */
-static void show_presence(struct council *c)
-{
-    uint32_t coordinator = c->config.table->coordinator;
-
-    if (coordinates(c) || !is_alive(c, coordinator) || c->now_us < c->beacon_us)
-        return;
-    c->beacon_us = c->now_us + c->config.fail_timeout_us;
-    announce_to(c, coordinator);
-}
-
+/* Who only leads the log waits for its office before it changes the voters. */
 static void lead(struct council *c, bool changed)
 {
-    if (!council_leads(c))
+    if (!council_leads(c) || !coordinates(c))
         return;
-    align(c);
-    show_presence(c);
     if (!changed && !c->stale && !conf_changed(c))
         return;
-    c->conf_index = raft_configuration_index(c->raft);
-    if (describe_voters(c) || c->announced_term != raft_term(c->raft))
-        c->revision++;
-    c->announced_term = raft_term(c->raft);
     c->stale = false;
+    forget_leavers(c);
     want_voters(c);
-    announce(c);
+    if (!raft_is_settled(c->raft))
+        return;
+    c->conf_index = raft_configuration_index(c->raft);
+    tell_voters(c);
 }
 
 /* ---- everyone ---- */
 
 static void say_leaving(struct council *c, bool leaving)
 {
-    uint32_t leader = council_leader(c);
+    uint32_t leader = c->config.table->coordinator;
 
     if (leaving && !c->leaving)
         c->stale = true;
@@ -561,94 +444,43 @@ static void say_leaving(struct council *c, bool leaving)
     send_frame(c, leader, COUNCIL_LEAVING, NULL, 0);
 }
 
-/* ---- coordinator ---- */
-
-/* Whether a majority of the voters that were announced last is gone. */
-static bool seems_lost(const struct council *c)
-{
-    uint8_t alive = 0;
-
-    for (uint8_t i = 0; i < c->notice.count; i++)
-        alive += is_alive(c, c->notice.voters[i]);
-    return 2 * alive <= c->notice.count;
-}
-
-/* When the voters are given up, as things stand. */
-static uint64_t patience_end(struct council *c)
-{
-    const uint64_t lag_us = LAG * c->config.fail_timeout_us;
-    uint64_t end_us = c->heard_us + 2 * lag_us;
-
-    if (!seems_lost(c))
-        c->lost_us = 0;
-    else if (c->lost_us == 0)
-        c->lost_us = c->now_us;
-    return c->lost_us != 0 && c->lost_us + lag_us < end_us ? c->lost_us + lag_us : end_us;
-}
-
-static uint64_t judge(struct council *c)
-{
-    uint64_t end_us;
-
-    if (council_leads(c))
-        c->heard_us = c->now_us;
-    if (!coordinates(c) || c->leaving || council_leads(c)) {
-        c->lost_us = 0;
-        return UINT64_MAX;
-    }
-    end_us = patience_end(c);
-    if (c->now_us < end_us)
-        return end_us;
-    say(c, "council: too many of the voters are gone: what was agreed is lost");
-    c->lost_us = 0;
-    c->heard_us = c->now_us;
-    council_found(c, c->now_us);
-    return UINT64_MAX;
-}
-
 /* ---- time ---- */
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Of a leader that does not coordinate. */
-static uint64_t lead_deadline(const struct council *c)
-{
-    uint64_t align_us = c->align_us > c->try_us ? c->align_us : c->try_us;
-
-    if (!council_leads(c) || coordinates(c) || !is_alive(c, c->config.table->coordinator))
-        return UINT64_MAX;
-    return c->leaving ? c->beacon_us : earlier(align_us, c->beacon_us);
-}
 
 uint64_t council_step(struct council *c, bool leaving, uint64_t now_us)
 {
-    uint64_t judge_us, raft_us;
+    uint64_t raft_us;
     bool changed;
 
     c->now_us = now_us;
     if (c->self.host == 0)
         return UINT64_MAX;
+    follow_generation(c);
     changed = table_changed(c);
-    judge_us = judge(c);
     say_leaving(c, leaving);
     if (!c->raft)
-        return judge_us;
+        return UINT64_MAX;
     lead(c, changed);
     raft_us = raft_step(c->raft, now_us);
-    if (c->stale || (council_leads(c) && conf_changed(c))) {
+    if (coordinates(c) && (c->stale || conf_changed(c))) {
         lead(c, true);
         raft_us = raft_step(c->raft, now_us);
     }
-    return earlier(judge_us, earlier(raft_us, lead_deadline(c)));
+    return raft_us;
 }
 
-int64_t council_propose(struct council *c, const uint8_t *bytes, size_t size, uint64_t now_us)
+int64_t council_propose(struct council *c, enum council_kind kind, const uint8_t *bytes,
+                        size_t size, uint64_t now_us)
 {
+    struct cursor to = cursor_writer(c->payload, sizeof c->payload);
+
     c->now_us = now_us;
-    return c->raft ? raft_propose(c->raft, bytes, size, now_us) : -EPERM;
+    if (!c->raft)
+        return -EPERM;
+    if (size > COUNCIL_BODY_BYTES_MAX)
+        return -EMSGSIZE;
+    cursor_put_u8(&to, (uint8_t)kind);
+    cursor_put_bytes(&to, bytes, size);
+    return raft_propose(c->raft, c->payload, 1 + size, now_us);
 }
 
 uint64_t council_read(struct council *c, uint64_t now_us)
@@ -667,11 +499,6 @@ bool council_read_ok(const struct council *c, uint64_t number)
 bool council_leads(const struct council *c)
 {
     return c->raft && raft_leads(c->raft);
-}
-
-uint32_t council_leader(const struct council *c)
-{
-    return is_alive(c, c->notice.leader) ? c->notice.leader : 0;
 }
 
 uint64_t council_generation(const struct council *c)

@@ -13,6 +13,10 @@
  * the silence that ends a host is longer by both. Who is dead is gone for all within the fail
  * timeout and a second: both are therefore short, whatever the timeout.
  *
+ * The same star is the coordinator's lease: it ends when it finds more than half of the hosts gone,
+ * and takes no commands while it has not heard of half of them lately; who leads the log without
+ * being in office pings until it has.
+ *
  * Own slowness is not taken for others' silence (Lifeguard): member_on_late() moves all that was
  * heard by the time for which this process stood still.
  *
@@ -94,21 +98,12 @@ static bool is_watched(const struct member *m, const struct row *row)
     return row_is_living(row) && !row->invited && row->host.index != m->self;
 }
 
-/* Whether at least half of the hosts, this one included, were heard of lately. */
+/* Whether at least half of the hosts were heard of lately. */
 static bool holds_half(const struct member *m, uint64_t now_us)
 {
-    size_t all = 0, alive = 0;
+    uint64_t lately = m->config.fail_timeout_us / 2;
 
-    for (size_t i = 0; i < m->table.count; i++) {
-        const struct row *row = table_at(&m->table, i);
-
-        if (!row_is_up(row))
-            continue;
-        all++;
-        alive += row->host.index == m->self ||
-                 detector_silence_us(row, now_us) <= m->config.fail_timeout_us / 2;
-    }
-    return 2 * alive >= all;
+    return registry_holds_half(m, now_us > lately ? now_us - lately : 0);
 }
 
 static void declare_gone(struct member *m, struct row *row, uint64_t now_us)
@@ -121,18 +116,15 @@ static void declare_gone(struct member *m, struct row *row, uint64_t now_us)
         registry_condemn(m, row);
         return;
     }
-    /* nobody was told yet that it is there */
-    row->wants = false;
-    registry_touch(m, row);
-    member_set_state(m, row, HOST_DOWN, "not heard of while it joined", now_us);
+    if (row->wanted != HOST_DOWN)
+        registry_want(m, row, HOST_DOWN, "not heard of while it joined", now_us);
 }
 
 static void suspect(struct member *m, struct row *row, uint64_t now_us)
 {
-    if (row->host.state == HOST_UP) {
+    if (row->wanted == HOST_UP) {
         m->config.counters->suspicions++;
-        registry_touch(m, row);
-        member_set_state(m, row, HOST_SUSPECT, "not heard of for half the fail timeout", now_us);
+        registry_want(m, row, HOST_SUSPECT, "not heard of for half the fail timeout", now_us);
     }
     investigate(m, row, now_us);
 }
@@ -180,8 +172,23 @@ static void watch_all(struct member *m, uint64_t now_us)
 
         next_us = due_us < next_us ? due_us : next_us;
     }
-    if (m->phase != MEMBER_ENDED)
-        m->tick_us = next_us;
+    if (m->phase == MEMBER_ENDED)
+        return;
+    m->office.holds = holds_half(m, now_us);
+    m->tick_us = next_us;
+}
+
+/* ---- who leads the log, and is not in office yet ---- */
+
+static void look_for_hosts(struct member *m, uint64_t now_us)
+{
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (is_watched(m, row) && row->heard_us < m->office.since_us)
+            ping(m, row, now_us);
+    }
+    m->tick_us = now_us + detector_look_us(m);
 }
 
 /* ---- everyone else ---- */
@@ -218,7 +225,9 @@ void detector_step(struct member *m, uint64_t now_us)
 
     if (now_us < detector_deadline(m))
         return;
-    if (is_coordinator(m))
+    if (is_candidate(m) && !is_coordinator(m))
+        look_for_hosts(m, now_us);
+    else if (is_coordinator(m))
         watch_all(m, now_us);
     else if (row)
         watch_coordinator(m, row, now_us);
@@ -228,7 +237,7 @@ void detector_step(struct member *m, uint64_t now_us)
 
 uint64_t detector_deadline(const struct member *m)
 {
-    return m->phase >= MEMBER_UP && m->phase < MEMBER_HALTING ? m->tick_us : UINT64_MAX;
+    return m->phase >= MEMBER_UP && m->phase < MEMBER_GOODBYE ? m->tick_us : UINT64_MAX;
 }
 
 static void tell_asker(struct member *m, struct row *row, uint64_t now_us)
@@ -247,10 +256,8 @@ void member_on_heard(struct member *m, uint32_t host, uint64_t now_us)
     row->heard_us = row->direct_us = now_us;
     if (row->asker != 0)
         tell_asker(m, row, now_us);
-    if (row->host.state == HOST_SUSPECT && is_coordinator(m) && !row_is_condemned(row)) {
-        registry_touch(m, row);
-        member_set_state(m, row, HOST_UP, "heard of again", now_us);
-    }
+    if (row->wanted == HOST_SUSPECT && is_coordinator(m) && !(row->wanted_flags & ROW_CONDEMNED))
+        registry_want(m, row, HOST_UP, "heard of again", now_us);
 }
 
 static void on_probe(struct member *m, uint32_t host, struct row *target, uint64_t now_us)

@@ -1,20 +1,34 @@
 /*
- * election.c - succession. When the coordinator is silent for so long that any other host would be
- * declared gone (or when it said goodbye), the host with the lowest index among the others claims
- * the next epoch; the one after it stands up a little later, and so on (courtesy_us()). The claim
- * is won by the grants of more than half of the hosts, counted once with and once without those
- * that are just joining.
+ * election.c - what becomes of the VM when the voters cannot elect: most of them died before they
+ * could be replaced, or are on the smaller side of a cut. (In all other cases they do, long before
+ * anything here begins: raft_election.c.) Then more than half of all hosts go on without them: one
+ * of them founds the next generation, whose log begins with the table that it has. Whatever else
+ * was agreed is lost.
  *
- *   CLAIM       = epoch=u64 table-epoch=u64 table-version=u64
- *   CLAIM_REPLY = epoch=u64 granted=u8 3u8(0)
+ * When no coordinator was heard for so long that any other host would be declared gone, the host
+ * with the lowest index among the others claims the next generation; the one after it stands up a
+ * little later, and so on (courtesy_us()). It first asks who would help it. More than half of the
+ * hosts must, counted once with and once without those that are just joining. If a majority of the
+ * voters is among them, it leaves it to them for a while yet. Then it asks again, and who grants
+ * now has promised: nothing of an earlier generation counts there any more, neither a table nor a
+ * vote.
  *
- * A host grants an epoch once, to a claimer whose table is not older than its own, and only while
- * it does not hear the coordinator either, and never after it said goodbye. A claimer with an older
- * table is sent the newer one.
+ *   CLAIM       = generation=u64 table-epoch=u64 table-version=u64 binding=u8 3u8(0)
+ *   CLAIM_REPLY = generation=u64 promised=u64 binding=u8 granted=u8 2u8(0)
+ *
+ * A host promises a generation once, to a claimer whose table is not older than its own, and only
+ * while it does not hear a coordinator either, and never after it said goodbye. A claimer with an
+ * older table is sent the newer one. (Why this cannot make two VMs of one: essay in member.c.)
  */
 #include "proto/member_state.h"
 
 #define QUEUE 6 /* how many hosts stand up in the order of their indices */
+
+/* After so many tenths of a fail timeout without a coordinator hosts claim; do not wait for the
+ * voters any more; end. */
+#define PATIENCE_TENTHS 12
+#define LATE_TENTHS 16
+#define GIVE_UP_TENTHS 20
 
 static const struct row *coordinator_row(const struct member *m)
 {
@@ -28,7 +42,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 uint64_t election_epoch(const struct member *m)
 {
-    return later(m->table.epoch, m->election.granted);
+    return later(m->table.epoch, epoch_make(m->table.promised, 0));
 }
 
 /* Since when there is no coordinator, as far as this host knows: the last sign of life. */
@@ -41,7 +55,7 @@ static uint64_t silent_since(const struct member *m)
 
 static bool has_say(const struct row *row)
 {
-    return row_is_living(row) && !(row->flags & ROW_LEFT);
+    return row_is_living(row) && row_is_agreed(row) && !(row->flags & ROW_LEFT);
 }
 
 /* How many hosts stand up before this one. */
@@ -52,8 +66,8 @@ static unsigned rank(const struct member *m)
     for (size_t i = 0; i < m->table.count; i++) {
         const struct row *row = table_at(&m->table, i);
 
-        before +=
-            row_is_up(row) && row->host.index < m->self && row->host.index != m->table.coordinator;
+        before += row_is_up(row) && row->host.index < m->self &&
+                  row->host.index != m->table.coordinator && row->host.index != m->last;
     }
     return before;
 }
@@ -61,6 +75,12 @@ static unsigned rank(const struct member *m)
 static bool may_stand(const struct member *m)
 {
     return m->phase == MEMBER_UP && !is_coordinator(m) && row_is_up(table_row(&m->table, m->self));
+}
+
+/* Who is condemned may be gone for others already. */
+static bool may_claim(const struct member *m)
+{
+    return !row_is_condemned(table_row(&m->table, m->self));
 }
 
 /* Between one host that stands up and the next: many round trips. */
@@ -80,10 +100,18 @@ static uint64_t courtesy_us(const struct member *m)
     return before < QUEUE ? before * part : QUEUE * part + spread % (QUEUE * part);
 }
 
-/* Before this nobody claims. Who said goodbye is not waited for. */
+static uint64_t tenths(const struct member *m, uint64_t tenths)
+{
+    return silent_since(m) + m->config.fail_timeout_us * tenths / 10;
+}
+
+/* Before this nobody claims. A coordinator that resigned has not heard enough voters for longer
+ * than others need to elect. */
 static uint64_t patience_end(const struct member *m)
 {
-    return silent_since(m) + (coordinator_row(m) ? detector_limit_us(m) : 0);
+    if (!coordinator_row(m))
+        return silent_since(m) + m->config.fail_timeout_us / 4;
+    return tenths(m, PATIENCE_TENTHS);
 }
 
 /* When this host claims, if nothing is heard until then. */
@@ -92,12 +120,12 @@ static uint64_t claim_time(const struct member *m)
     return later(patience_end(m) + courtesy_us(m), m->election.not_before_us);
 }
 
-static uint64_t give_up_time(const struct member *m)
-{
-    return silent_since(m) + m->config.fail_timeout_us * 3 / 2;
-}
-
 /* ---- claiming ---- */
+
+static bool has_granted(const struct member *m, const struct row *row)
+{
+    return row->host.index == m->self || row->granted == m->election.claimed;
+}
 
 static bool has_won_among(const struct member *m, bool with_joining)
 {
@@ -109,43 +137,55 @@ static bool has_won_among(const struct member *m, bool with_joining)
         if (!has_say(row) || (row->host.state == HOST_JOINING && !with_joining))
             continue;
         all++;
-        granted += row->host.index == m->self || row->granted == m->election.claimed;
+        granted += has_granted(m, row);
     }
     return 2 * granted > all;
 }
 
-static void win_if_won(struct member *m, uint64_t now_us)
+static bool all_have_granted(const struct member *m)
 {
-    uint64_t epoch = m->election.claimed;
-
-    if (!has_won_among(m, false) || !has_won_among(m, true))
-        return;
-    member_log(m, "host %u coordinates from epoch %llu on", m->self, (unsigned long long)epoch);
-    m->election.claimed = 0;
-    registry_take_over(m, epoch, now_us);
-    detector_start(m, now_us);
+    for (size_t i = 0; i < m->table.count; i++)
+        if (has_say(table_at(&m->table, i)) && !has_granted(m, table_at(&m->table, i)))
+            return false;
+    return true;
 }
 
-static void claim(struct member *m, uint64_t now_us)
+/* Whether a majority of the voters is among those that granted: they can elect by themselves. None
+ * can once a promise was given. */
+static bool voters_are_here(const struct member *m)
 {
-    uint8_t payload[24];
-    struct cursor c = cursor_writer(payload, sizeof payload);
-    struct election *e = &m->election;
+    size_t voters = 0, here = 0;
 
-    e->claimed = e->granted = election_epoch(m) + 1;
-    e->claim_end_us = now_us + m->config.fail_timeout_us / 4;
-    m->config.counters->claims++;
-    member_log(m, "claims epoch %llu: the coordinator is silent", (unsigned long long)e->claimed);
-    cursor_put_u64(&c, e->claimed);
-    cursor_put_u64(&c, m->table.epoch);
-    cursor_put_u64(&c, m->table.version);
     for (size_t i = 0; i < m->table.count; i++) {
         const struct row *row = table_at(&m->table, i);
 
+        if (!(row->flags & ROW_VOTER) || !row_is_living(row))
+            continue;
+        voters++;
+        here += has_granted(m, row);
+    }
+    return 2 * here > voters && m->election.known <= epoch_generation(m->table.epoch);
+}
+
+static void ask_all(struct member *m, uint64_t now_us)
+{
+    uint8_t payload[28];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct election *e = &m->election;
+
+    e->claim_end_us = now_us + m->config.fail_timeout_us / (e->binding ? 4 : 8);
+    cursor_put_u64(&c, e->claimed);
+    cursor_put_u64(&c, m->table.epoch);
+    cursor_put_u64(&c, m->table.version);
+    cursor_put_u8(&c, e->binding);
+    cursor_put_bytes(&c, (uint8_t[3]){0}, 3);
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        row->granted = 0;
         if (has_say(row) && row->host.index != m->self && row->host.index != m->table.coordinator)
             member_send(m, row->host.index, FRAME_CLAIM, payload, sizeof payload, now_us);
     }
-    win_if_won(m, now_us);
 }
 
 /* The next one comes the later the more hosts stand before this one, and not in step with theirs.
@@ -159,33 +199,118 @@ static void drop_claim(struct member *m, uint64_t now_us)
         now_us + (1 + courtesy_us(m) / part / 2) * part + member_random(m) % part;
 }
 
-void election_on_reply(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
-                       uint64_t now_us)
+static void promise(struct member *m, uint64_t generation, uint64_t now_us)
 {
-    struct cursor c = cursor_reader(payload, size);
-    uint64_t epoch = cursor_get_u64(&c);
-    uint8_t granted = cursor_get_u8(&c);
+    m->table.promised = generation;
+    m->election.known = later(m->election.known, generation);
+    election_orphan(m, now_us);
+}
 
-    cursor_get_view(&c, 3);
-    if (!cursor_done(&c)) {
-        member_log(m, "refused CLAIM_REPLY of host %u: it is malformed", host);
+static void found(struct member *m, uint64_t now_us)
+{
+    uint64_t generation = m->election.claimed;
+
+    member_log(m, "founds generation %llu: more than half of the hosts agreed",
+               (unsigned long long)generation);
+    m->election.claimed = 0;
+    m->owner.found(m->owner.context, generation, now_us);
+}
+
+static bool has_won(const struct member *m)
+{
+    return has_won_among(m, false) && has_won_among(m, true);
+}
+
+/* Enough hosts would promise, and all had the time to say so: now they are asked to. */
+static void ask_for_promises(struct member *m, uint64_t now_us)
+{
+    if (voters_are_here(m) && now_us < tenths(m, LATE_TENTHS)) {
+        drop_claim(m, now_us);
         return;
     }
-    if (epoch == 0 || epoch != m->election.claimed)
-        return;
+    m->election.binding = true;
+    promise(m, m->election.claimed, now_us);
+    ask_all(m, now_us);
+    if (has_won(m)) /* alone */
+        found(m, now_us);
+}
+
+static void claim(struct member *m, uint64_t now_us)
+{
+    struct election *e = &m->election;
+
+    e->known = later(e->known, m->table.promised);
+    e->claimed = e->known + 1;
+    e->binding = false;
+    m->config.counters->claims++;
+    member_log(m, "claims generation %llu: no coordinator is heard",
+               (unsigned long long)e->claimed);
+    ask_all(m, now_us);
+    if (all_have_granted(m)) /* alone */
+        ask_for_promises(m, now_us);
+}
+
+static void end_claim(struct member *m, uint64_t now_us)
+{
+    if (!m->election.binding && has_won(m))
+        ask_for_promises(m, now_us);
+    else
+        drop_claim(m, now_us);
+}
+
+static void take_reply(struct member *m, uint32_t host, bool granted, uint64_t now_us)
+{
     if (!granted) {
         drop_claim(m, now_us);
         return;
     }
-    table_row(&m->table, host)->granted = epoch;
-    win_if_won(m, now_us);
+    table_row(&m->table, host)->granted = m->election.claimed;
+    if (m->election.binding && has_won(m))
+        found(m, now_us);
+    else if (!m->election.binding && (all_have_granted(m) || (has_won(m) && voters_are_here(m))))
+        ask_for_promises(m, now_us);
+}
+
+void election_on_reply(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                       uint64_t now_us)
+{
+    struct cursor c = cursor_reader(payload, size);
+    uint64_t generation = cursor_get_u64(&c), promised = cursor_get_u64(&c);
+    uint8_t binding = cursor_get_u8(&c), granted = cursor_get_u8(&c);
+
+    cursor_get_view(&c, 2);
+    if (!cursor_done(&c) || promised > GENERATION_MAX) {
+        member_log(m, "refused CLAIM_REPLY of host %u: it is malformed", host);
+        return;
+    }
+    m->election.known = later(m->election.known, promised);
+    if (generation != 0 && generation == m->election.claimed && binding == m->election.binding)
+        take_reply(m, host, granted, now_us);
 }
 
 /* ---- granting ---- */
 
-static bool table_is_older(const struct member *m, uint64_t epoch, uint64_t version)
+struct claim {
+    uint64_t generation, epoch, version;
+    uint8_t binding;
+};
+
+static bool read_claim(struct claim *claim, const uint8_t *payload, size_t size)
 {
-    return epoch < m->table.epoch || (epoch == m->table.epoch && version < m->table.version);
+    struct cursor c = cursor_reader(payload, size);
+
+    claim->generation = cursor_get_u64(&c);
+    claim->epoch = cursor_get_u64(&c);
+    claim->version = cursor_get_u64(&c);
+    claim->binding = cursor_get_u8(&c);
+    cursor_get_view(&c, 3);
+    return cursor_done(&c) && claim->generation <= GENERATION_MAX;
+}
+
+static bool table_is_older(const struct member *m, const struct claim *claim)
+{
+    return claim->epoch < m->table.epoch ||
+           (claim->epoch == m->table.epoch && claim->version < m->table.version);
 }
 
 static bool hears_coordinator(const struct member *m, uint64_t now_us)
@@ -196,39 +321,60 @@ static bool hears_coordinator(const struct member *m, uint64_t now_us)
            (row && detector_silence_us(row, now_us) <= m->config.fail_timeout_us / 2);
 }
 
-/* Somebody else stands, with a better right: he is given the time that a claim takes. */
+/* Of two that only ask, the one with the lower index goes on, unless the other has enough grants
+ * already, and only waits for more. */
+static bool has_better_claim(const struct member *m, uint32_t host, const struct claim *claim)
+{
+    return m->election.claimed != 0 && !claim->binding && (host > m->self || has_won(m));
+}
+
+static bool would_grant(const struct member *m, uint32_t host, const struct claim *claim,
+                        uint64_t now_us)
+{
+    return !has_better_claim(m, host, claim) && !table_is_older(m, claim) &&
+           claim->generation > m->table.promised && !hears_coordinator(m, now_us) &&
+           m->phase < MEMBER_GOODBYE;
+}
+
+/* Somebody else stands, with a better right: it is given the time that a claim takes. */
 static void give_way(struct member *m, uint64_t now_us)
 {
     m->election.claimed = 0;
-    m->election.not_before_us = now_us + m->config.fail_timeout_us / 4;
+    m->election.not_before_us =
+        now_us + m->config.fail_timeout_us / 4 + member_random(m) % (QUEUE * part_us(m));
+}
+
+static void reply(struct member *m, uint32_t host, const struct claim *claim, bool granted,
+                  uint64_t now_us)
+{
+    uint8_t bytes[20] = {0};
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+
+    cursor_put_u64(&c, claim->generation);
+    cursor_put_u64(&c, m->table.promised);
+    cursor_put_u8(&c, claim->binding);
+    cursor_put_u8(&c, granted);
+    member_send(m, host, FRAME_CLAIM_REPLY, bytes, sizeof bytes, now_us);
 }
 
 void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                        uint64_t now_us)
 {
-    struct cursor c = cursor_reader(payload, size), reply;
-    uint64_t epoch = cursor_get_u64(&c), table_epoch = cursor_get_u64(&c);
-    uint64_t version = cursor_get_u64(&c);
-    uint8_t bytes[12] = {0};
-    bool older, granted;
+    struct claim claim;
+    bool granted;
 
-    if (!cursor_done(&c)) {
+    if (!read_claim(&claim, payload, size)) {
         member_log(m, "refused CLAIM of host %u: it is malformed", host);
         return;
     }
-    older = table_is_older(m, table_epoch, version);
-    granted = !older && epoch > election_epoch(m) && !hears_coordinator(m, now_us) &&
-              m->phase < MEMBER_GOODBYE;
-    if (granted)
-        m->election.granted = epoch;
-    if (granted || (m->election.claimed != 0 && host < m->self))
-        give_way(m, now_us);
-    if (older)
+    granted = would_grant(m, host, &claim, now_us);
+    if (table_is_older(m, &claim))
         registry_send_full(m, host, now_us);
-    reply = cursor_writer(bytes, sizeof bytes);
-    cursor_put_u64(&reply, epoch);
-    cursor_put_u8(&reply, granted);
-    member_send(m, host, FRAME_CLAIM_REPLY, bytes, sizeof bytes, now_us);
+    if (granted)
+        give_way(m, now_us);
+    if (granted && claim.binding)
+        promise(m, claim.generation, now_us);
+    reply(m, host, &claim, granted, now_us);
 }
 
 /* ---- time ---- */
@@ -244,24 +390,26 @@ void election_step(struct member *m, uint64_t now_us)
 {
     if (!may_stand(m) || now_us < patience_end(m))
         return;
-    if (now_us >= give_up_time(m)) {
+    if (now_us >= tenths(m, GIVE_UP_TENTHS)) {
         member_end(m, NODE_END_CUT_OFF, "neither the coordinator nor a majority can be reached");
         return;
     }
     if (m->election.claimed != 0 && now_us >= m->election.claim_end_us)
-        drop_claim(m, now_us);
-    if (m->election.claimed == 0 && now_us >= claim_time(m))
+        end_claim(m, now_us);
+    if (m->election.claimed == 0 && now_us >= claim_time(m) && may_claim(m))
         claim(m, now_us);
 }
 
 uint64_t election_deadline(const struct member *m, uint64_t now_us)
 {
-    uint64_t next;
+    uint64_t next, give_up_us = tenths(m, GIVE_UP_TENTHS);
 
     if (!may_stand(m))
         return UINT64_MAX;
     if (now_us < patience_end(m))
         return patience_end(m); /* without counting who stands before */
-    next = m->election.claimed != 0 ? m->election.claim_end_us : claim_time(m);
-    return next < give_up_time(m) ? next : give_up_time(m);
+    next = m->election.claimed != 0 ? m->election.claim_end_us
+           : may_claim(m)           ? claim_time(m)
+                                    : UINT64_MAX;
+    return next < give_up_us ? next : give_up_us;
 }

@@ -7,27 +7,50 @@
  *
  * The parts:
  *   table.c     rows, encoding of TABLE
- *   registry.c  the coordinator: invitations, joins, agreement on the set of hosts, publication
- *   replica.c   everyone else: applies TABLE, acknowledges it
+ *   registry.c  the coordinator: office, invitations, joins, proposals, publication
+ *   replica.c   everyone: applies what is agreed, acknowledges it
  *   detector.c  heartbeats, suspicion, indirect probes, declaring a host gone
- *   election.c  what happens when the coordinator is gone
+ *   election.c  what if the voters cannot elect
  *
- * Agreement. The set of hosts changes in two steps. A host that joins is first published as
- * JOINING, one that is silent for too long as condemned; they become UP and DOWN when a quorum of
- * the hosts before and of the hosts after the change acknowledged that version. So a set of hosts
- * that grew on one side of a cut cannot outvote the other side, which never heard of it; and a
- * successor knows of every host that anyone was told is gone. (Who says goodbye is DOWN at once.)
- * DOWN is for ever: whoever was declared gone comes back as a new incarnation.
+ * Who decides what. There is one log (council.c), kept by at most five voters, and one authority:
+ * who leads the log coordinates the VM, as soon as it hears at least half of all hosts. It alone
+ * changes the host table; each change is an entry of the log, is in force when it is agreed, and
+ * then goes to all hosts, which follow the coordinator that the table names. When it falls silent
+ * the voters elect another, which has all that is agreed from the log; who leads no more says so
+ * (RESIGN). Membership elects nobody itself, but for the case in which the voters cannot: below.
  *
- * Quorum. A coordinator goes on with at least half of the hosts, itself included; a successor needs
- * more than half. Both cannot be had at a time. With two hosts this means: when the second dies,
- * the first goes on; when the first dies, the second cannot tell that from a cut, and ends.
+ * Two steps. A change of the set of hosts is in the table twice. A host that joins is JOINING
+ * first, one that is silent for too long is condemned; they become UP and DOWN when at least half
+ * of the hosts before and of the hosts after the change acknowledged that. (Who says goodbye is
+ * DOWN at once: it helps nobody into office afterwards.) DOWN is for ever: whoever was declared
+ * gone comes back as a new incarnation.
  *
- * Time. A host is suspect after half a fail timeout without a datagram of its own; condemned when
- * it gave no sign of life, also through others, for one fail timeout and what detector.c adds, or
- * after 3 without a datagram of its own. A successor stands up when the coordinator was silent for
- * as long as any other host may be; who finds neither the old nor a new coordinator within 1.9
- * ends.
+ * When a majority of the voters is lost, by death or by a cut, more than half of all hosts go on
+ * without them: one of them founds the next generation, with the host table and an empty state
+ * (election.c). Why there are never two VMs:
+ *   - Within a generation there is one log, and no two hosts have different tables of one version.
+ *   - A founder has the promise of more than half of the hosts of its table, with those that join
+ *     and without, and none of them has a later table. Whoever promised takes and acknowledges
+ *     nothing of an earlier generation any more, and does not vote in it.
+ *   - So a change of the set of hosts in the earlier generation, acknowledged by at least half of
+ *     the hosts before and after it, was acknowledged by one that promised: before it did, or it is
+ *     not in force and never will be. The founder knows of it at least as proposed, and no set of
+ *     hosts that grew on one side of a cut outvotes another that never heard of it.
+ *   - Two founders of one generation would need one host that promised it twice.
+ *   - The coordinator needs half of the hosts as well, itself included: it ends when it finds more
+ *     than half of them silent, and takes no command while it has not heard of half of them within
+ *     half a fail timeout, which is what a host must not have heard of it before it promises. (If
+ *     they hear each other one way only, or clocks go astray, both may take commands for a moment;
+ *     the numbers that a later generation gives, as fences of locks, are larger than all before.)
+ * With two hosts there is one voter, so this means: when the second dies, the first goes on; when
+ * the first dies, the second cannot tell that from a cut, and ends.
+ *
+ * Time, in fail timeouts. A host is suspect after a half without a datagram of its own; condemned
+ * when it gave no sign of life, also through others, for one and what detector.c adds, or after 3
+ * without a datagram of its own. The voters elect after 0.5 to 0.75 of silence. Who leads and hears
+ * no majority of them resigns after 1.25. Without a coordinator for 1.2 hosts ask who would help
+ * them found the next generation, or 0.25 after a resignation; if most of the voters are among
+ * those that would, they have until 1.6. After 2 without a coordinator a host ends.
  */
 #include "proto/member.h"
 
@@ -59,6 +82,7 @@ void member_destroy(struct member *m)
     if (!m)
         return;
     table_clear(&m->table);
+    replica_drop_reading(m);
     free(m);
 }
 
@@ -80,6 +104,16 @@ bool member_is_up(const struct member *m)
 bool member_is_busy(const struct member *m)
 {
     return m->phase > MEMBER_UP && m->phase < MEMBER_ENDED;
+}
+
+bool member_in_office(const struct member *m)
+{
+    return is_coordinator(m) && m->office.epoch == m->table.epoch;
+}
+
+bool member_holds_office(const struct member *m)
+{
+    return member_in_office(m) && m->office.holds;
 }
 
 bool member_is_draining(const struct member *m)
@@ -213,7 +247,8 @@ void member_bootstrap(struct member *m, uint64_t now_us)
         member_end(m, NODE_END_JOIN_FAILED, "out of memory");
         return;
     }
-    m->table.epoch = m->table.version = m->table.incarnation = 1;
+    m->table.epoch = epoch_make(1, 0);
+    m->table.version = m->table.incarnation = m->table.promised = 1;
     m->table.next_index = 2;
     table_set_coordinator(&m->table, m->self);
     member_begin_up(m, now_us);
@@ -266,7 +301,7 @@ void member_bind(struct member *m, uint32_t host, const uint8_t id[HOST_ID_BYTES
 
 /* GOODBYE = epoch=u64, the highest that the host knows of: to the coordinator, who tells the
  * others; to all, if that is this host or there is none. */
-static void say_goodbye(struct member *m, uint64_t now_us)
+void member_say_goodbye(struct member *m, uint64_t now_us)
 {
     uint8_t payload[8];
     struct cursor c = cursor_writer(payload, sizeof payload);
@@ -291,7 +326,7 @@ void member_start_leave(struct member *m, int why, uint64_t now_us)
         return;
     m->why = why;
     if (why == NODE_END_SHUTDOWN || m->phase == MEMBER_JOINING)
-        say_goodbye(m, now_us);
+        member_say_goodbye(m, now_us);
     else
         set_phase(m, MEMBER_DRAINING, now_us + m->config.fail_timeout_us / 2);
 }
@@ -306,7 +341,8 @@ static bool any_other_lives(const struct member *m)
     for (size_t i = 0; i < m->table.count; i++) {
         const struct row *row = table_at(&m->table, i);
 
-        if (row_is_living(row) && !row->invited && row->host.index != m->self)
+        if (row_is_living(row) && !row->invited && !(row->flags & ROW_LEFT) &&
+            row->host.index != m->self)
             return true;
     }
     return false;
@@ -351,7 +387,7 @@ static void step_phase(struct member *m, uint64_t now_us)
     if (m->phase == MEMBER_JOINING)
         member_end(m, NODE_END_JOIN_FAILED, "the coordinator did not answer in time");
     else if (m->phase == MEMBER_DRAINING)
-        say_goodbye(m, now_us);
+        member_say_goodbye(m, now_us);
     else if (m->phase == MEMBER_HALTING)
         set_phase(m, MEMBER_LINGERING, now_us + m->config.fail_timeout_us / 50);
     else
@@ -374,14 +410,12 @@ static void on_goodbye(struct member *m, uint32_t host, const uint8_t *payload, 
     }
     row->flags |= ROW_LEFT;
     if (is_coordinator(m)) {
-        row->wants = false;
-        registry_touch(m, row);
-        member_set_state(m, row, HOST_DOWN, "said goodbye", now_us);
+        registry_want(m, row, HOST_DOWN, "said goodbye", now_us);
     } else if (host == m->table.coordinator) {
         /* its successor will say that it is gone; until then its last tables are welcome */
         election_orphan(m, now_us);
         if (m->phase == MEMBER_GOODBYE)
-            say_goodbye(m, now_us);
+            member_say_goodbye(m, now_us);
     }
 }
 
@@ -405,7 +439,7 @@ static frame_handler *handler_of(uint8_t kind)
         [FRAME_JOIN] = registry_on_join,         [FRAME_TABLE] = replica_on_table,
         [FRAME_TABLE_ACK] = registry_on_ack,     [FRAME_GOODBYE] = on_goodbye,
         [FRAME_SHUTDOWN] = on_shutdown,          [FRAME_CLAIM] = election_on_claim,
-        [FRAME_CLAIM_REPLY] = election_on_reply,
+        [FRAME_CLAIM_REPLY] = election_on_reply, [FRAME_RESIGN] = registry_on_resign,
     };
 
     return kind < sizeof HANDLERS / sizeof HANDLERS[0] ? HANDLERS[kind] : NULL;

@@ -1,7 +1,8 @@
 /*
- * node.c - one daemon's side of the VM, put together: member.c decides who is in the VM, council.c
- * who keeps what it agrees on (node_council.c), session.c carries bytes to one other host,
- * reception.c judges what arrives, node_lane.c finds the session that goes to a host on a lane.
+ * node.c - one daemon's side of the VM, put together: council.c keeps the log of what the VM agrees
+ * on, member.c the host table and whatever follows from who is there (they meet in node_council.c),
+ * session.c carries bytes to one other host, reception.c judges what arrives, node_lane.c finds the
+ * session that goes to a host on a lane.
  * This file owns them, gives each what it asks of the other, and steps them.
  *
  * Invariants: a peer exists for a host only if its row is (or was just) living; sessions are
@@ -178,6 +179,7 @@ static bool session_got_frame(void *context, uint32_t host, const struct frame *
 
     if (member_owns(frame->kind)) {
         member_on_frame(node->member, host, frame->kind, payload, frame->length, now_us);
+        node_council_tell(node);
         row = table_row(member_table(node->member), host);
         if (frame->kind == FRAME_JOIN && row && lane->peers[host])
             session_set_addresses(lane->peers[host]->session, &row->host);
@@ -327,6 +329,8 @@ static int init_member(struct node *node)
                                  .ping = member_wants_ping,
                                  .reopen = member_wants_reopen,
                                  .close = member_wants_close,
+                                 .propose = node_council_propose,
+                                 .found = node_council_found,
                                  .queued = member_asks_queued,
                                  .host = member_tells_host,
                                  .joined = member_tells_joined,
@@ -409,8 +413,7 @@ void node_bootstrap(struct node *node, uint64_t now_us)
     node_notice(node, now_us);
     set_index(node, 1);
     member_bootstrap(node->member, now_us);
-    if (node->council && council_found(node->council, now_us) < 0)
-        node_log(node, "nothing can be agreed on: out of memory");
+    node_council_found(node, 1, now_us);
 }
 
 void node_join(struct node *node, const struct host *coordinator, uint64_t now_us)
@@ -536,6 +539,7 @@ static uint64_t step_peers(struct node *node, uint64_t now_us)
     return due;
 }
 
+/* What is agreed may let membership go on, which proposes the next. */
 static uint64_t step_council(struct node *node, uint64_t now_us)
 {
     if (!node->council || !member_is_up(node->member))
@@ -548,8 +552,12 @@ uint64_t node_step(struct node *node, uint64_t now_us)
     uint64_t member_due, peers_due;
 
     node_notice(node, now_us);
-    member_due = member_step(node->member, now_us);
-    member_due = earlier(member_due, step_council(node, now_us));
+    do {
+        node->changed = false;
+        member_due = member_step(node->member, now_us);
+        member_due = earlier(member_due, step_council(node, now_us));
+    } while (node->changed);
+    node_council_tell(node);
     node_release_behind(node, now_us);
     peers_due = step_peers(node, now_us);
     node->due_us = earlier(member_due, peers_due);

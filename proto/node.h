@@ -6,6 +6,9 @@
  * Layers inside: auth.h (keys, tags, anti-replay), datagram.h (the wire), session.h (one per other
  * host: handshake, path, window, frames), member.h (host table, coordinator, failure detection).
  *
+ * One host coordinates the VM: the one that leads the log of what is agreed (council.h). Where an
+ * owner keeps no state there is no log, and the first host coordinates until it is gone.
+ *
  * A node is either bootstrapped (the first host of a VM, index 1, coordinator) or joins through a
  * coordinator that invited it. Invitations are made by the coordinator's daemon when it launches
  * a host: node_invite() gives the index that the new host will have.

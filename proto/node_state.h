@@ -42,7 +42,10 @@ struct node {
     struct lane lanes[LANES];
     bool has_ether;
     struct member *member;
-    struct council *council;                         /* NULL: the owner keeps no state */
+    struct council *council; /* NULL: the owner keeps no state */
+    bool changed;            /* the log has something new for membership */
+    uint32_t told_leader;    /* what the owner knows of who leads */
+    uint64_t told_generation;
     struct peer *open[LANES * (HOST_INDEX_MAX + 1)]; /* all lanes' peers, close together */
     size_t open_count;
     uint64_t now_us;
@@ -56,6 +59,9 @@ void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t 
                       size_t size, uint64_t now_us);
 /* node_council.c: what is agreed. 0 or -1. */
 int node_council_create(struct node *node);
+int64_t node_council_propose(void *context, const uint8_t *bytes, size_t size, uint64_t now_us);
+void node_council_found(void *context, uint64_t generation, uint64_t now_us);
+void node_council_tell(struct node *node);
 
 /* Sends a datagram of the lane, also of LANE_ETHER to an IP address. */
 void node_lane_send(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size);

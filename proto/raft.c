@@ -56,6 +56,8 @@ struct raft *raft_create(const struct raft_config *config, const struct raft_own
     r->election_us = UINT64_MAX;
     if (r->config.log_bytes == 0)
         r->config.log_bytes = RAFT_LOG_BYTES;
+    if (r->config.quorum_us == 0)
+        r->config.quorum_us = r->config.election_us;
     return r;
 }
 

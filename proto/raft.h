@@ -44,7 +44,7 @@ struct raft;
 
 /* What the engine asks of its owner. send() and log() come from any function, snapshot_load() from
  * raft_on_message(), the others from raft_step() alone; none may call back into the engine but the
- * readers at the end of this file. */
+ * readers at the end of this file, and apply(), which may propose. */
 struct raft_owner {
     void *context;
     void (*send)(void *context, const struct raft_id *to, const uint8_t *bytes, size_t size);
@@ -65,6 +65,8 @@ struct raft_config {
     struct raft_id self;
     uint64_t election_us;  /* shortest election timeout; the longest is half as much again */
     uint64_t heartbeat_us; /* several fit into election_us */
+    uint64_t quorum_us;    /* a leader that hears no majority for so long steps down; at least
+                            * election_us, which is what 0 means */
     size_t log_bytes;      /* of applied entries, after which a snapshot is taken; 0: default */
     uint64_t seed;
 };

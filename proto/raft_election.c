@@ -166,7 +166,7 @@ static uint64_t quorum_end_us(const struct raft *r)
 {
     uint64_t heard_us = quorum_heard_us(r);
 
-    return heard_us == UINT64_MAX ? UINT64_MAX : heard_us + r->config.election_us;
+    return heard_us == UINT64_MAX ? UINT64_MAX : heard_us + r->config.quorum_us;
 }
 
 void raft_step_election(struct raft *r)

@@ -146,39 +146,106 @@ void table_get_row(struct cursor *c, struct host *host, uint8_t *flags)
     *flags = cursor_get_u8(c);
     control_get_host(c, host);
     if (host->index == 0 || host->state < HOST_JOINING || host->state > HOST_DOWN ||
-        *flags > (ROW_LEFT | ROW_CONDEMNED))
+        *flags > ROW_FLAGS)
         c->bad = true;
 }
 
-static bool is_sent(const struct row *row, uint8_t flags)
+bool table_is_well_formed(const uint8_t *bytes, size_t size, struct table_head *head)
 {
-    return !row->invited && !row->wants && (row->dirty || flags & TABLE_FULL);
+    struct cursor c = cursor_reader(bytes, size);
+    struct host host;
+    uint8_t flags;
+
+    table_get_head(&c, head);
+    for (uint16_t i = 0; i < head->count && cursor_ok(&c); i++)
+        table_get_row(&c, &host, &flags);
+    return cursor_done(&c);
 }
 
-size_t table_encode(const struct table *t, uint8_t flags, uint64_t base, size_t *at, uint8_t *bytes,
-                    size_t capacity)
+static struct table_head head_of(const struct table *t, uint8_t flags)
 {
-    struct table_head head = {.flags = (uint8_t)(flags | (*at == 0 ? TABLE_FIRST : 0)),
-                              .epoch = t->epoch,
-                              .version = t->version,
-                              .base = base,
-                              .coordinator = t->coordinator,
-                              .incarnation = t->incarnation,
-                              .next_index = t->next_index};
-    struct cursor start = cursor_writer(bytes, capacity), rows = start;
+    return (struct table_head){.flags = flags,
+                               .epoch = t->epoch,
+                               .version = t->version,
+                               .coordinator = t->coordinator,
+                               .incarnation = t->incarnation,
+                               .next_index = t->next_index};
+}
 
-    put_head(&rows, &head);
+static void put_row(struct cursor *c, const struct row *row, bool change)
+{
+    struct host host = row->host;
+
+    if (change)
+        host.state = row->wanted;
+    cursor_put_u8(c, change ? row->wanted_flags : row->flags);
+    control_put_host(c, &host);
+}
+
+/* Writes rows behind the head, whose count and flags follow from them. */
+static size_t encode(const struct table *t, struct table_head *head, size_t *at, uint8_t *bytes,
+                     size_t capacity)
+{
+    struct cursor start = cursor_writer(bytes, capacity), rows = start;
+    bool change = !(head->flags & TABLE_FULL);
+
+    put_head(&rows, head);
     for (; *at < t->count && cursor_left(&rows) >= TABLE_ROW_BYTES_MAX; (*at)++) {
         const struct row *row = table_at(t, *at);
 
-        if (!is_sent(row, flags))
+        if (change ? !row->dirty : !row_is_agreed(row))
             continue;
-        cursor_put_u8(&rows, row->flags);
-        control_put_host(&rows, &row->host);
-        head.count++;
+        put_row(&rows, row, change);
+        head->count++;
     }
-    if (*at == t->count)
-        head.flags |= TABLE_LAST;
-    put_head(&start, &head);
+    if (change || *at == t->count)
+        head->flags |= TABLE_LAST;
+    put_head(&start, head);
     return (size_t)(rows.at - bytes);
+}
+
+size_t table_encode(const struct table *t, size_t *at, uint8_t *bytes, size_t capacity)
+{
+    struct table_head head = head_of(t, TABLE_FULL | (*at == 0 ? TABLE_FIRST : 0));
+
+    return encode(t, &head, at, bytes, capacity);
+}
+
+size_t table_encode_change(const struct table *t, uint64_t epoch, uint32_t coordinator, size_t *at,
+                           uint8_t *bytes, size_t capacity)
+{
+    struct table_head head = head_of(t, TABLE_FIRST);
+
+    head.epoch = epoch;
+    head.coordinator = coordinator;
+    head.base = t->version;
+    head.version = t->version + 1;
+    return encode(t, &head, at, bytes, capacity);
+}
+
+#define SAVE_FRAME_BYTES 32768
+
+bool table_save(const struct table *t, uint8_t **bytes, size_t *size)
+{
+    const size_t most = 4 + SAVE_FRAME_BYTES;
+    size_t at = 0;
+
+    *bytes = NULL;
+    *size = 0;
+    do {
+        uint8_t *more = realloc(*bytes, *size + most);
+        struct cursor c;
+        size_t length;
+
+        if (!more) {
+            free(*bytes);
+            return false;
+        }
+        *bytes = more;
+        length = table_encode(t, &at, more + *size + 4, SAVE_FRAME_BYTES);
+        c = cursor_writer(more + *size, 4);
+        cursor_put_u32(&c, (uint32_t)length);
+        *size += 4 + length;
+    } while (at < t->count);
+    return true;
 }

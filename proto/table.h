@@ -5,10 +5,15 @@
  *           next-index=u32 count=u16 *row
  *   row   = flags=u8 host            ; enum row_flags; host: see control.h
  *
- * (epoch, version) orders all tables of a VM: a coordinator has an epoch of its own and counts its
- * versions. A full table (TABLE_FULL) stands for itself; a change names the version that it is
- * based on. Either may take several frames, the first with TABLE_FIRST, the last with TABLE_LAST.
- * incarnation is the largest given so far, next-index the next that will be given.
+ * (epoch, version) orders all tables of a VM. An epoch is one coordinator's time in office: the
+ * number of the generation of what is agreed and the term in which that host leads it (council.h),
+ * so no two hosts have the same. Versions count on from epoch to epoch: each is one entry of the
+ * generation's log. A full table (TABLE_FULL) stands for itself and may take several frames, the
+ * first with TABLE_FIRST, the last with TABLE_LAST; a change is one frame that names the version
+ * that it is based on, and the same bytes are the entry of the log. incarnation is the largest
+ * given so far, next-index the next that will be given.
+ *
+ * Outside frames a full table is kept as *(size=u32 TABLE): in snapshots, and while it is read.
  */
 #ifndef COVEY_PROTO_TABLE_H
 #define COVEY_PROTO_TABLE_H
@@ -17,14 +22,27 @@
 #include "proto/node.h"
 
 #define TABLE_ROW_BYTES_MAX 384
-#define TABLE_DOWN_MAX 256 /* rows of hosts that are gone, kept to be shown */
+#define TABLE_CHANGE_BYTES_MAX 49151 /* of a change: one entry of the log */
+#define TABLE_DOWN_MAX 256           /* rows of hosts that are gone, kept to be shown */
 
 enum table_flags { TABLE_FULL = 1, TABLE_FIRST = 2, TABLE_LAST = 4 };
 
 enum row_flags {
-    ROW_LEFT = 1,     /* said goodbye */
-    ROW_CONDEMNED = 2 /* will be declared gone as soon as that is agreed */
+    ROW_LEFT = 1,      /* said goodbye */
+    ROW_CONDEMNED = 2, /* will be declared gone as soon as enough hosts know that */
+    ROW_VOTER = 4      /* keeps what is agreed */
 };
+#define ROW_FLAGS (ROW_LEFT | ROW_CONDEMNED | ROW_VOTER)
+
+#define GENERATION_MAX ((UINT64_C(1) << 23) - 1)
+static inline uint64_t epoch_make(uint64_t generation, uint64_t term)
+{
+    return generation << 32 | (term & UINT32_MAX);
+}
+static inline uint64_t epoch_generation(uint64_t epoch)
+{
+    return epoch >> 32;
+}
 
 struct row {
     struct host host;
@@ -36,13 +54,17 @@ struct row {
     uint64_t pinged_us; /* it was last asked for one */
     uint32_t asker;     /* wants to know when it is heard of, until ... */
     uint64_t asker_until_us;
-    uint64_t granted; /* the highest epoch that it granted to this node */
+    uint64_t granted; /* the last claim of this node that it granted */
     /* coordinator */
-    bool invited;   /* expected, has not sent JOIN */
-    bool wants;     /* sent JOIN, waits for the next batch */
-    bool synced;    /* has the table of the last version */
-    bool dirty;     /* changed since the last version */
-    uint64_t acked; /* version that it acknowledged */
+    bool invited;         /* expected, has not sent JOIN: not in the table that is agreed */
+    bool wants;           /* sent JOIN, waits for the next batch: nor is this one */
+    bool fresh;           /* proposed for the first time: nor is this one yet */
+    bool synced;          /* was sent the last version */
+    bool dirty;           /* is to be as follows, and nothing of that is in the log yet */
+    uint8_t wanted;       /* its state then */
+    uint8_t wanted_flags; /* its flags then */
+    const char *cause;    /* of that, for the log */
+    uint64_t acked;       /* version that it acknowledged */
 };
 
 struct table {
@@ -51,6 +73,7 @@ struct table {
     size_t count;
     uint64_t epoch, version;
     uint64_t incarnation;
+    uint64_t promised;    /* nothing of an earlier generation counts any more */
     uint32_t coordinator; /* index, 0: none known now */
     uint32_t next_index;
 };
@@ -98,13 +121,26 @@ static inline bool row_is_living(const struct row *row)
     return row->host.state != HOST_DOWN;
 }
 
-/* Writes the payload of one TABLE frame: all rows (flags TABLE_FULL) or the dirty ones, beginning
- * with the *at-th; advances *at, which has reached t->count after the last frame. */
-size_t table_encode(const struct table *t, uint8_t flags, uint64_t base, size_t *at, uint8_t *bytes,
-                    size_t capacity);
+/* Whether a row is in the table that is agreed: not one that is merely expected. */
+static inline bool row_is_agreed(const struct row *row)
+{
+    return !row->invited && !row->wants && !row->fresh;
+}
+
+/* Writes the payload of one TABLE frame of the full table, with the rows from the *at-th on;
+ * advances *at, which has reached t->count after the last frame. */
+size_t table_encode(const struct table *t, size_t *at, uint8_t *bytes, size_t capacity);
+/* The same of a change by the coordinator of that epoch: of the dirty rows, as they are to be,
+ * those that fit. */
+size_t table_encode_change(const struct table *t, uint64_t epoch, uint32_t coordinator, size_t *at,
+                           uint8_t *bytes, size_t capacity);
+/* The full table as malloc()ed bytes; false: no memory. */
+bool table_save(const struct table *t, uint8_t **bytes, size_t *size);
 
 /* Reads a head; then head->count rows follow. What does not fit makes the cursor bad. */
 void table_get_head(struct cursor *c, struct table_head *head);
+/* Whether bytes are one well-formed TABLE payload, of which the head is taken. */
+bool table_is_well_formed(const uint8_t *bytes, size_t size, struct table_head *head);
 void table_get_row(struct cursor *c, struct host *host, uint8_t *flags);
 
 #endif

@@ -14,7 +14,8 @@
 #include "proto/node_state.h"
 #include "tests/sim/nonce_watch.h"
 
-#define EPOCH_MAX 4096
+#define REIGNS_MAX 1024
+#define VERSIONS_MAX 65536 /* a power of two */
 #define MAILBOX_MAX 4096
 #define QUEUE_BYTES_MAX (64u << 20)
 #define ETHER_BYTES_MAX 1492
@@ -32,6 +33,17 @@ struct generation {
     uint64_t hash[COMMANDS_MAX];
 };
 
+/* Who coordinated in an epoch. */
+struct reign {
+    uint64_t epoch;
+    uint32_t coordinator;
+};
+
+/* What a version of the host table says of the hosts that live. */
+struct version {
+    uint64_t epoch, version, hash; /* epoch 0: none */
+};
+
 struct vm_sim {
     struct vm_sim_config config;
     struct network *network;
@@ -41,8 +53,10 @@ struct vm_sim {
     uint32_t highest;       /* index of a life */
     struct life **on;       /* life on each host */
     struct mailbox **boxes; /* of each host */
-    uint32_t coordinators[EPOCH_MAX];
-    uint8_t *generation; /* of each host's address */
+    struct reign reigns[REIGNS_MAX];
+    struct version versions[VERSIONS_MAX];
+    uint64_t gone_epoch[VM_SIM_INDEX_MAX + 1]; /* in which a life was declared gone; 0: was not */
+    uint8_t *generation;                       /* of each host's address */
     bool ether_cut;
     vm_sim_tap *tap;
     void *tap_context;
@@ -425,6 +439,7 @@ static struct life *create_life(struct vm_sim *sim, uint32_t host, uint32_t inde
         abort();
     sim->on[host] = life;
     sim->lives[index] = life;
+    sim->gone_epoch[index] = 0;
     if (index > sim->highest)
         sim->highest = index;
     return life;
@@ -582,19 +597,99 @@ int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_la
 
 /* ---- time ---- */
 
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15) ^ hash >> 29;
+}
+
+/* Of those that live, in any order. What a host knows by itself (ROW_LEFT) is not agreed, and
+ * nobody suspects itself. */
+static uint64_t hash_table(const struct table *t)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < t->count; i++) {
+        const struct row *row = table_at(t, i);
+        uint64_t id;
+
+        memcpy(&id, row->host.id, sizeof id);
+        if (row_is_agreed(row) && row_is_living(row))
+            sum += mix(mix(mix(row->host.index, row_is_up(row)), id),
+                       row->flags & (ROW_CONDEMNED | ROW_VOTER));
+    }
+    return sum;
+}
+
+/* The slot of that version, perhaps a new one. */
+static struct version *find_version(struct vm_sim *sim, uint64_t epoch, uint64_t version)
+{
+    size_t i = (size_t)(mix(mix(1, epoch), version) % VERSIONS_MAX);
+
+    while (sim->versions[i].epoch != 0 &&
+           (sim->versions[i].epoch != epoch || sim->versions[i].version != version))
+        i = (i + 1) % VERSIONS_MAX;
+    return &sim->versions[i];
+}
+
+static void check_gone(struct vm_sim *sim, struct life *life, const struct row *row)
+{
+    struct life *other = vm_sim_life(sim, row->host.index);
+
+    if (!other || !row_is_agreed(row) ||
+        memcmp(node_self(other->node)->id, row->host.id, HOST_ID_BYTES) != 0)
+        return;
+    if (!row_is_living(row) && sim->gone_epoch[row->host.index] == 0)
+        sim->gone_epoch[row->host.index] = vm_sim_epoch(life);
+    else if (row_is_up(row) && sim->gone_epoch[row->host.index] != 0 &&
+             vm_sim_epoch(life) > sim->gone_epoch[row->host.index])
+        vm_sim_fail(sim, "host %u has host %u up again in a later epoch", life->index,
+                    row->host.index);
+}
+
+/* Looks at a table whenever it has another version. */
+static void check_table(struct vm_sim *sim, struct life *life)
+{
+    const struct table *t = member_table(life->node->member);
+    struct version *known;
+
+    if (!life->joined || (t->epoch == life->seen_epoch && t->version == life->seen_version))
+        return;
+    if (t->epoch < life->seen_epoch ||
+        (epoch_generation(t->epoch) == epoch_generation(life->seen_epoch) &&
+         t->version < life->seen_version))
+        vm_sim_fail(sim, "host %u went back in the table", life->index);
+    life->seen_epoch = t->epoch;
+    life->seen_version = t->version;
+    known = find_version(sim, t->epoch, t->version);
+    if (known->epoch == 0)
+        *known = (struct version){t->epoch, t->version, hash_table(t)};
+    if (known->hash != hash_table(t))
+        vm_sim_fail(sim, "host %u has another table of version %llx.%llu than others", life->index,
+                    (unsigned long long)t->epoch, (unsigned long long)t->version);
+    for (size_t i = 0; i < t->count; i++)
+        check_gone(sim, life, table_at(t, i));
+}
+
 static void check_life(struct vm_sim *sim, struct life *life)
 {
     uint64_t epoch = vm_sim_epoch(life);
 
     if (node_unsent(life->node) > QUEUE_BYTES_MAX)
         vm_sim_fail(sim, "host %u has %zu bytes queued", life->index, node_unsent(life->node));
-    if (!coordinates(life) || epoch >= EPOCH_MAX)
+    check_table(sim, life);
+    if (!coordinates(life))
         return;
-    if (sim->coordinators[epoch] == 0)
-        sim->coordinators[epoch] = life->index;
-    if (sim->coordinators[epoch] != life->index)
-        vm_sim_fail(sim, "hosts %u and %u both coordinate epoch %llu", sim->coordinators[epoch],
-                    life->index, (unsigned long long)epoch);
+    for (size_t i = 0; i < REIGNS_MAX; i++) {
+        struct reign *r = &sim->reigns[i];
+
+        if (r->epoch == 0)
+            *r = (struct reign){epoch, life->index};
+        if (r->epoch == epoch && r->coordinator != life->index)
+            vm_sim_fail(sim, "hosts %u and %u both coordinate epoch %llx", r->coordinator,
+                        life->index, (unsigned long long)epoch);
+        if (r->epoch == epoch)
+            return;
+    }
 }
 
 static void step_life(struct vm_sim *sim, struct life *life)
@@ -932,6 +1027,18 @@ int64_t vm_sim_propose(struct vm_sim *sim, struct life *life)
     index = node_propose(life->node, bytes, sizeof bytes, sim->now_us);
     vm_sim_touch(life);
     return index;
+}
+
+bool vm_sim_votes(struct vm_sim *sim, const struct life *life)
+{
+    const struct life *leader = vm_sim_leader(sim);
+    const struct raft_configuration *conf =
+        leader ? raft_configuration(council_raft(leader->node->council)) : NULL;
+
+    for (uint8_t i = 0; conf && i < conf->count; i++)
+        if (conf->members[i].id.host == life->index)
+            return conf->members[i].voter;
+    return false;
 }
 
 void vm_sim_check_council(struct vm_sim *sim)

@@ -6,6 +6,9 @@
  *
  *   - frames arrive exactly once, in order on their lane, unchanged;
  *   - no epoch has two coordinators;
+ *   - two hosts that have the same version of the host table have the same table, and what a
+ *     generation's log says of the hosts is a table that all who take from it agree on;
+ *   - who was declared gone never comes up again, whoever says so;
  *   - what is agreed is agreed: all who keep it have the same state after the same commands;
  *   - nothing is queued without bound;
  *   - no nonce is used twice under one key;
@@ -59,7 +62,8 @@ struct life {
     uint32_t behind;                 /* frames that vm_sim_send_behind() sent to it */
     uint32_t added, gone, suspected; /* events seen */
     struct life_state state;
-    uint64_t generation; /* of it, as far as it was told */
+    uint64_t generation;               /* of it, as far as it was told */
+    uint64_t seen_epoch, seen_version; /* of the table, looked at last */
 };
 
 struct vm_sim *vm_sim_create(const struct vm_sim_config *config);
@@ -132,6 +136,8 @@ bool vm_sim_run_until(struct vm_sim *sim, bool (*done)(struct vm_sim *sim), uint
  * node_propose() refused with. */
 struct life *vm_sim_leader(struct vm_sim *sim);
 int64_t vm_sim_propose(struct vm_sim *sim, struct life *life);
+/* Whether the leader's log has it as a voter. */
+bool vm_sim_votes(struct vm_sim *sim, const struct life *life);
 /* After quiet: one life leads and coordinates, all know it, and a command is agreed on. */
 void vm_sim_check_council(struct vm_sim *sim);
 

@@ -3,7 +3,8 @@
  * vm_test.c - whole VMs in the simulator (vm_sim.h): some stories that assert what must happen, and
  * thousands of seeds of random weather after which everything must agree again.
  *
- *   vm_test                          all of it
+ *   vm_test                          all of it (SOAK=1: 10,000 seeds of the weather and the tales)
+ *   vm_test --tale N [--trace]       one seed of the tales
  *   vm_test --seed N [--trace]       one seed of the weather, with every line of every node
  */
 #include <CUnit/CUnit.h>
@@ -17,6 +18,8 @@
 
 #define SECOND VM_SIM_SECOND
 #define SEEDS 4000
+#define TALES 200
+#define SEEDS_SOAK 10000
 
 static struct vm_sim *create(uint64_t seed, uint32_t hosts)
 {
@@ -109,10 +112,11 @@ static void coordinator_dies(void)
 {
     struct vm_sim *sim = create_up(3, 5);
 
+    vm_sim_run(sim, SECOND);
     vm_sim_crash(sim, 0);
     vm_sim_run(sim, 7 * SECOND);
     CU_ASSERT_EQUAL(vm_sim_running(sim), 4);
-    CU_ASSERT_EQUAL(node_coordinator(vm_sim_on(sim, 4)->node), 2);
+    CU_ASSERT(node_coordinator(vm_sim_on(sim, 4)->node) > 1);
     vm_sim_check_converged(sim);
     CU_ASSERT(vm_sim_launch(sim, 0));
     vm_sim_run(sim, SECOND);
@@ -176,11 +180,12 @@ static void long_cuts_end_a_host(void)
     for (uint32_t host = 0; host < 5; host++) {
         struct vm_sim *sim = create_up(30 + host, 5);
 
+        vm_sim_run(sim, SECOND);
         network_isolate(vm_sim_network(sim), host, true);
         vm_sim_run(sim, 6 * SECOND);
         for (uint32_t i = 1; i <= 5; i++)
             CU_ASSERT(i == host + 1 || vm_sim_life(sim, i)->gone == 1);
-        vm_sim_run(sim, 4 * SECOND);
+        vm_sim_run(sim, 5 * SECOND);
         CU_ASSERT_EQUAL(vm_sim_life(sim, host + 1)->ended, NODE_END_CUT_OFF);
         vm_sim_check_converged(sim);
         network_isolate(vm_sim_network(sim), host, false);
@@ -292,7 +297,7 @@ static void minority_with_coordinator_ends(void)
     for (uint32_t a = 0; a < 2; a++)
         for (uint32_t b = 2; b < 5; b++)
             network_cut(vm_sim_network(sim), a, b, true);
-    vm_sim_run(sim, 15 * SECOND);
+    vm_sim_run(sim, 20 * SECOND);
     CU_ASSERT_EQUAL(vm_sim_life(sim, 1)->ended, NODE_END_CUT_OFF);
     CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->ended, NODE_END_CUT_OFF);
     CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
@@ -466,7 +471,7 @@ static void state_survives_any_death(void)
         agree_on_some(sim, 1);
         vm_sim_run(sim, 15 * SECOND);
         vm_sim_check_council(sim);
-        CU_ASSERT_EQUAL(generation_of_leader(sim), (uint64_t)1 << 16);
+        CU_ASSERT_EQUAL(generation_of_leader(sim), 1);
         finish(sim);
     }
 }
@@ -491,10 +496,10 @@ static void voters_are_replaced(void)
     finish(sim);
 }
 
-/* Who leaves in order hands over, even when only two were there. */
+/* Who leaves in order hands over, even when only two were there, or when no more may vote. */
 static void leaving_hands_over(void)
 {
-    for (uint32_t hosts = 2; hosts <= 5; hosts++) {
+    for (uint32_t hosts = 2; hosts <= 8; hosts++) {
         struct vm_sim *sim = create_up(60 + hosts, hosts);
 
         vm_sim_run(sim, 2 * SECOND);
@@ -524,8 +529,54 @@ static void most_voters_die(void)
         vm_sim_crash(sim, host);
     vm_sim_run(sim, 45 * SECOND);
     vm_sim_check_council(sim);
-    CU_ASSERT(generation_of_leader(sim) > (uint64_t)1 << 16);
+    CU_ASSERT(generation_of_leader(sim) > 1);
     CU_ASSERT_EQUAL(vm_sim_running(sim), 9);
+    finish(sim);
+}
+
+/* Three of the five voters are on the smaller side of a cut: it ends, the larger side goes on and
+ * says what is lost, and who was cut off joins again. */
+static void cut_with_few_voters(void)
+{
+    struct vm_sim *sim = create_up(80, 12);
+
+    vm_sim_run(sim, 2 * SECOND);
+    agree_on_some(sim, 30);
+    vm_sim_count_lines(sim, "what was agreed is lost");
+    for (uint32_t a = 0; a < 3; a++)
+        for (uint32_t b = 3; b < 12; b++)
+            network_cut(vm_sim_network(sim), a, b, true);
+    vm_sim_run(sim, 30 * SECOND);
+    for (uint32_t index = 1; index <= 3; index++)
+        CU_ASSERT_EQUAL(vm_sim_life(sim, index)->ended, NODE_END_CUT_OFF);
+    CU_ASSERT_EQUAL(vm_sim_running(sim), 9);
+    CU_ASSERT_EQUAL(vm_sim_counted(sim), 1);
+    vm_sim_check_converged(sim);
+    vm_sim_check_council(sim);
+    vm_sim_heal(sim);
+    for (uint32_t host = 0; host < 3; host++)
+        CU_ASSERT(vm_sim_launch(sim, host));
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 5 * SECOND));
+    vm_sim_check_council(sim);
+    finish(sim);
+}
+
+/* The first voters, each when the one before it was declared gone: nothing is lost. */
+static void all_voters_but_one_die(void)
+{
+    struct vm_sim *sim = create_up(81, 8);
+
+    vm_sim_run(sim, 2 * SECOND);
+    agree_on_some(sim, 30);
+    vm_sim_run(sim, SECOND);
+    for (uint32_t host = 0; host < 4; host++) {
+        vm_sim_crash(sim, host);
+        vm_sim_run(sim, 12 * SECOND);
+    }
+    CU_ASSERT_EQUAL(commands_of_leader(sim), 30);
+    CU_ASSERT_EQUAL(generation_of_leader(sim), 1);
+    vm_sim_check_converged(sim);
+    vm_sim_check_council(sim);
     finish(sim);
 }
 
@@ -610,9 +661,8 @@ static void act(struct weather *w)
 {
     uint64_t what = random_below(w->random, 10);
 
-    if (vm_sim_leader(w->sim))
-        for (uint64_t i = random_below(w->random, 4); i > 0; i--)
-            vm_sim_propose(w->sim, vm_sim_leader(w->sim));
+    for (uint64_t i = random_below(w->random, 4); i > 0 && vm_sim_leader(w->sim); i--)
+        vm_sim_propose(w->sim, vm_sim_leader(w->sim));
     if (what < 5)
         send_some(w);
     else if (what < 7)
@@ -688,16 +738,192 @@ static bool run_weather(uint64_t seed, bool trace)
     return ok;
 }
 
-static void weather(void)
+static void run_seeds(bool (*run)(uint64_t seed, bool trace), uint64_t usual)
 {
     const char *count = getenv("SEEDS"), *first = getenv("FIRST_SEED");
-    uint64_t seeds = count ? strtoull(count, NULL, 10) : SEEDS;
+    uint64_t seeds = count ? strtoull(count, NULL, 10) : getenv("SOAK") ? SEEDS_SOAK : usual;
     uint64_t from = first ? strtoull(first, NULL, 10) : 1;
     uint64_t failed = 0;
 
     for (uint64_t seed = from; seed < from + seeds && failed < 5; seed++)
-        failed += !run_weather(seed, false);
+        failed += !run(seed, false);
     CU_ASSERT_EQUAL(failed, 0);
+}
+
+static void weather(void)
+{
+    run_seeds(run_weather, SEEDS);
+}
+
+/* ---- tales: how a VM may lose its leader, its voters or half of its hosts, at any moment ---- */
+
+struct tale {
+    struct vm_sim *sim;
+    uint64_t *random;
+    uint32_t hosts, up; /* those from `up` on join while it happens */
+};
+
+static bool is_voter_on(struct tale *t, uint32_t host)
+{
+    struct life *life = vm_sim_on(t->sim, host);
+
+    return life && vm_sim_votes(t->sim, life);
+}
+
+static void pause(struct tale *t, uint64_t most_us)
+{
+    vm_sim_run(t->sim, random_below(t->random, most_us));
+}
+
+static void crash_leader(struct tale *t)
+{
+    struct life *leader = vm_sim_leader(t->sim);
+
+    if (leader)
+        vm_sim_crash(t->sim, leader->host);
+}
+
+/* The hosts of which sides[] says so are cut off from the others. */
+static void cut_between(struct tale *t, const bool *sides)
+{
+    for (uint32_t a = 0; a < t->hosts; a++)
+        for (uint32_t b = 0; b < t->hosts; b++)
+            if (sides[a] && !sides[b])
+                network_cut(vm_sim_network(t->sim), a, b, true);
+}
+
+static void launch_all(struct tale *t)
+{
+    for (uint32_t host = 0; host < t->hosts; host++)
+        if (!vm_sim_on(t->sim, host))
+            vm_sim_launch(t->sim, host);
+}
+
+/* The leader is killed in the middle of a join, perhaps its successor, too. */
+static void leader_dies_in_a_join(struct tale *t)
+{
+    launch_all(t);
+    pause(t, SECOND / 50);
+    crash_leader(t);
+    pause(t, 12 * SECOND);
+    launch_all(t);
+    pause(t, SECOND / 50);
+    if (vm_sim_running(t->sim) > 4)
+        crash_leader(t);
+}
+
+/* On one side are most of the hosts, on the other most of the voters; hosts join on both sides of
+ * the cut, leaders change the table, and it heals at any time. */
+static void hosts_and_voters_are_parted(struct tale *t)
+{
+    bool sides[16] = {false};
+    uint32_t voters = 0;
+
+    for (uint32_t host = 0; host < t->up; host++)
+        voters += sides[host] = voters < 3 && is_voter_on(t, host);
+    for (uint32_t host = t->up; host < t->hosts; host++)
+        sides[host] = random_below(t->random, 2) == 1;
+    cut_between(t, sides);
+    launch_all(t);
+    pause(t, 30 * SECOND);
+    launch_all(t);
+    vm_sim_heal(t->sim);
+}
+
+/* Any cut, and any other while the first is there. */
+static void cuts_everywhere(struct tale *t)
+{
+    for (int i = 0; i < 4; i++) {
+        bool sides[16];
+
+        for (uint32_t host = 0; host < t->hosts; host++)
+            sides[host] = random_below(t->random, 3) == 0;
+        cut_between(t, sides);
+        launch_all(t);
+        pause(t, 12 * SECOND);
+        if (random_below(t->random, 2) == 1)
+            vm_sim_heal(t->sim);
+        launch_all(t);
+        pause(t, 3 * SECOND);
+    }
+    vm_sim_heal(t->sim);
+}
+
+/* All voters but one, one after the other, as fast as may be. */
+static void voters_die(struct tale *t)
+{
+    uint64_t each_us = random_below(t->random, 2) == 1 ? 15 * SECOND : 4 * SECOND;
+    uint32_t victims[16], count = 0;
+
+    for (uint32_t host = 0; host < t->up; host++)
+        if (is_voter_on(t, host))
+            victims[count++] = host;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        vm_sim_crash(t->sim, victims[i]);
+        vm_sim_run(t->sim, each_us / 2);
+        pause(t, each_us);
+    }
+}
+
+/* The leader is cut off or stands still, again and again, and comes back in time or too late. */
+static void leaders_are_lost_and_found(struct tale *t)
+{
+    for (int i = 0; i < 5; i++) {
+        struct life *leader = vm_sim_leader(t->sim);
+
+        launch_all(t);
+        pause(t, SECOND / 20);
+        if (leader && random_below(t->random, 2) == 1)
+            network_isolate(vm_sim_network(t->sim), leader->host, true);
+        else if (leader)
+            vm_sim_stop(t->sim, leader->host, random_below(t->random, 10 * SECOND));
+        pause(t, 10 * SECOND);
+        vm_sim_heal(t->sim);
+        pause(t, 4 * SECOND);
+    }
+}
+
+static void (*const TALE[])(struct tale *t) = {leader_dies_in_a_join, hosts_and_voters_are_parted,
+                                               cuts_everywhere, voters_die,
+                                               leaders_are_lost_and_found};
+
+static bool run_tale(uint64_t seed, bool trace)
+{
+    uint64_t random = seed;
+    struct tale t = {.random = &random, .up = 5 + (uint32_t)random_below(&random, 6)};
+    struct vm_sim_config config = {
+        .fail_timeout_us = 5 * SECOND, .join_timeout_us = 20 * SECOND, .trace = trace};
+    bool ok;
+
+    t.hosts = t.up + 1 + (uint32_t)random_below(&random, 4);
+    config.network = random_network(&random, t.hosts, seed);
+    if (config.network.loss_ppm > 50000)
+        config.network.loss_ppm = 0;
+    t.sim = vm_sim_create(&config);
+    vm_sim_bootstrap(t.sim, 0);
+    for (uint32_t host = 1; host < t.up; host++)
+        vm_sim_launch(t.sim, host);
+    vm_sim_run(t.sim, 4 * SECOND);
+    TALE[seed % (sizeof TALE / sizeof TALE[0])](&t);
+    config.network.loss_ppm = 0;
+    network_configure(vm_sim_network(t.sim), &config.network);
+    vm_sim_run(t.sim, 45 * SECOND);
+    launch_all(&t); /* whoever was cut off comes back */
+    vm_sim_run(t.sim, 25 * SECOND);
+    if (!vm_sim_failure(t.sim))
+        vm_sim_check_converged(t.sim);
+    vm_sim_check_council(t.sim);
+    ok = !vm_sim_failure(t.sim);
+    if (!ok)
+        printf("tale %llu: %s (replay: vm_test --tale %llu --trace)\n", (unsigned long long)seed,
+               vm_sim_failure(t.sim), (unsigned long long)seed);
+    vm_sim_destroy(t.sim);
+    return ok;
+}
+
+static void tales(void)
+{
+    run_seeds(run_tale, TALES);
 }
 
 static const struct test_case CASES[] = {
@@ -723,11 +949,18 @@ static const struct test_case CASES[] = {
     {"voters are replaced", voters_are_replaced},
     {"leaving hands over", leaving_hands_over},
     {"most voters die", most_voters_die},
+    {"cut with most hosts and few voters", cut_with_few_voters},
+    {"all voters but one die", all_voters_but_one_die},
+    {"tales", tales},
     {"weather", weather},
 };
 
 int main(int argc, char **argv)
 {
+    if (argc >= 3 && strcmp(argv[1], "--tale") == 0)
+        return run_tale(strtoull(argv[2], NULL, 10), argc > 3 && strcmp(argv[3], "--trace") == 0)
+                   ? 0
+                   : 1;
     if (argc >= 3 && strcmp(argv[1], "--seed") == 0)
         return run_weather(strtoull(argv[2], NULL, 10), argc > 3 && strcmp(argv[3], "--trace") == 0)
                    ? 0

@@ -8,6 +8,7 @@
 #include <CUnit/CUnit.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "proto/control.h"
@@ -26,7 +27,12 @@ struct witness {
         size_t size;
     } sent[SENT_MAX];
     size_t sent_count;
-    unsigned pings, probes, reopened, closed, joined;
+    struct member *member;
+    bool slow; /* the log agrees to nothing by itself: change[] is what was proposed last */
+    uint8_t change[4096];
+    size_t change_size;
+    unsigned pings, probes, reopened, closed, joined, proposed;
+    uint64_t founded;
     int ended;
     int last_event;
     uint32_t last_event_host;
@@ -64,6 +70,27 @@ static void on_reopen(void *context, uint32_t host, uint64_t now_us)
 
     (void)host, (void)now_us;
     w->reopened++;
+}
+
+static int64_t on_propose(void *context, const uint8_t *bytes, size_t size, uint64_t now_us)
+{
+    struct witness *w = context;
+
+    CU_ASSERT_FATAL(size <= sizeof w->change);
+    memcpy(w->change, bytes, size);
+    w->change_size = size;
+    w->proposed++;
+    if (!w->slow)
+        member_on_change(w->member, bytes, size, now_us);
+    return 1;
+}
+
+static void on_found(void *context, uint64_t generation, uint64_t now_us)
+{
+    struct witness *w = context;
+
+    w->founded = generation;
+    member_lead(w->member, epoch_make(generation, 1), now_us);
 }
 
 static void on_close(void *context, uint32_t host, uint64_t now_us)
@@ -127,6 +154,8 @@ static struct member *create(struct witness *w, uint32_t index)
                                  .send = on_send,
                                  .ping = on_ping,
                                  .reopen = on_reopen,
+                                 .propose = on_propose,
+                                 .found = on_found,
                                  .close = on_close,
                                  .queued = on_queued,
                                  .host = on_host,
@@ -139,7 +168,18 @@ static struct member *create(struct witness *w, uint32_t index)
                                    .counters = &counters};
 
     memset(w, 0, sizeof *w);
-    return member_create(&config, &owner);
+    return w->member = member_create(&config, &owner);
+}
+
+/* The first host of a VM, which leads the log. */
+static struct member *create_first(struct witness *w)
+{
+    struct member *m = create(w, 0);
+
+    member_bootstrap(m, 0);
+    member_lead(m, epoch_make(1, 2), 0);
+    member_step(m, 0);
+    return m;
 }
 
 /* The first frame of a kind to a host, or NULL. */
@@ -192,8 +232,14 @@ static void bootstrap_is_up_at_once(void)
     CU_ASSERT_EQUAL(w.joined, 1);
     CU_ASSERT_EQUAL(member_self(m), 1);
     CU_ASSERT_EQUAL(member_table(m)->coordinator, 1);
+    CU_ASSERT_FALSE(member_in_office(m));
+    member_lead(m, epoch_make(1, 2), 0);
+    member_step(m, 0);
+    CU_ASSERT(member_in_office(m));
+    CU_ASSERT_EQUAL(member_table(m)->epoch, epoch_make(1, 2));
     /* alone, it has nothing to do */
     member_step(m, 0);
+    CU_ASSERT(member_holds_office(m));
     CU_ASSERT_EQUAL(member_step(m, 1), UINT64_MAX);
     member_destroy(m);
 }
@@ -219,12 +265,11 @@ static void invitations(void)
 static void indices_run_out(void)
 {
     struct witness w;
-    struct member *m = create(&w, 0);
+    struct member *m = create_first(&w);
     uint64_t incarnation;
     char name[16];
     int index = 0;
 
-    member_bootstrap(m, 0);
     for (unsigned i = 2; i <= HOST_INDEX_MAX; i++) {
         snprintf(name, sizeof name, "h%u", i);
         index = member_invite(m, name, &incarnation, 0);
@@ -240,10 +285,9 @@ static void indices_run_out(void)
 static void joining_needs_a_quorum(void)
 {
     struct witness w;
-    struct member *m = create(&w, 0);
+    struct member *m = create_first(&w);
     uint32_t b, c;
 
-    member_bootstrap(m, 0);
     b = let_join(m, "b", 10);
     CU_ASSERT_EQUAL(table_row(member_table(m), b)->host.state, HOST_UP);
     give_ack(m, b, 20);
@@ -261,13 +305,12 @@ static void joining_needs_a_quorum(void)
 static void joins_that_are_refused(void)
 {
     struct witness w;
-    struct member *m = create(&w, 0);
+    struct member *m = create_first(&w);
     struct host host = host_of(2, "other");
     uint64_t incarnation;
     uint8_t payload[512];
     struct cursor c = cursor_writer(payload, sizeof payload);
 
-    member_bootstrap(m, 0);
     member_invite(m, "b", &incarnation, 0);
     control_put_host(&c, &host);
     member_bind(m, 2, host.id);
@@ -283,11 +326,10 @@ static void joins_that_are_refused(void)
 static void silence(void)
 {
     struct witness w;
-    struct member *m = create(&w, 0);
+    struct member *m = create_first(&w);
     uint64_t now = 0;
     uint32_t b, c;
 
-    member_bootstrap(m, 0);
     b = let_join(m, "b", 0);
     give_ack(m, b, 0);
     c = let_join(m, "c", 0);
@@ -316,10 +358,9 @@ static void silence(void)
 static void own_slowness(void)
 {
     struct witness w;
-    struct member *m = create(&w, 0);
+    struct member *m = create_first(&w);
     uint32_t b;
 
-    member_bootstrap(m, 0);
     b = let_join(m, "b", 0);
     give_ack(m, b, 0);
     member_on_heard(m, b, 100);
@@ -334,7 +375,7 @@ static void own_slowness(void)
 /* A full table of a coordinator 1, this host 2 and `others` more. */
 static size_t make_table(uint8_t *bytes, size_t capacity, uint64_t version, uint32_t others)
 {
-    struct table t = {.epoch = 1, .version = version, .next_index = 10};
+    struct table t = {.epoch = epoch_make(1, 2), .version = version, .next_index = 10};
     size_t at = 0, size;
 
     for (uint32_t i = 1; i <= 2 + others; i++) {
@@ -346,7 +387,7 @@ static size_t make_table(uint8_t *bytes, size_t capacity, uint64_t version, uint
         table_add(&t, &host);
     }
     table_set_coordinator(&t, 1);
-    size = table_encode(&t, TABLE_FULL, 0, &at, bytes, capacity);
+    size = table_encode(&t, &at, bytes, capacity);
     table_clear(&t);
     return size;
 }
@@ -376,7 +417,7 @@ static void table_is_acknowledged(void)
 
     CU_ASSERT_FATAL(i < w.sent_count);
     c = cursor_reader(w.sent[i].payload, w.sent[i].size);
-    CU_ASSERT_EQUAL(cursor_get_u64(&c), 1);
+    CU_ASSERT_EQUAL(cursor_get_u64(&c), epoch_make(1, 2));
     CU_ASSERT_EQUAL(cursor_get_u64(&c), 5);
     CU_ASSERT(cursor_done(&c));
     CU_ASSERT_EQUAL(w.last_event_host, 3);
@@ -448,29 +489,215 @@ static void idle_member(void)
     member_destroy(m);
 }
 
-/* One vote an epoch, none while the coordinator is heard, none for an older table. */
-static void grants(void)
+/* ---- the log ---- */
+
+/* Nothing is in the table, and nobody is told of it, before the log has it. */
+static void nothing_before_it_is_agreed(void)
+{
+    struct witness w;
+    struct member *m = create_first(&w);
+    uint64_t version = member_table(m)->version;
+    uint32_t b;
+
+    w.slow = true;
+    b = let_join(m, "b", 10);
+    CU_ASSERT_EQUAL(member_table(m)->version, version);
+    CU_ASSERT_EQUAL(find_sent(&w, b, FRAME_TABLE), w.sent_count);
+    w.proposed = 0;
+    member_step(m, 20); /* one change at a time */
+    CU_ASSERT_EQUAL(w.proposed, 0);
+    member_on_change(m, w.change, w.change_size, 30);
+    CU_ASSERT_EQUAL(member_table(m)->version, version + 1);
+    CU_ASSERT(find_sent(&w, b, FRAME_TABLE) < w.sent_count);
+    CU_ASSERT_EQUAL(table_row(member_table(m), b)->host.state, HOST_JOINING);
+    member_destroy(m);
+}
+
+/* Who does not lead the log any more tells everyone, and its proposals are not its own any more. */
+static void deposed(void)
+{
+    struct witness w;
+    struct member *m = create_first(&w);
+    uint32_t b = let_join(m, "b", 10), c;
+
+    give_ack(m, b, 20);
+    w.slow = true;
+    c = let_join(m, "c", 30);
+    member_depose(m, 40);
+    CU_ASSERT_EQUAL(member_table(m)->coordinator, 0);
+    CU_ASSERT(find_sent(&w, b, FRAME_RESIGN) < w.sent_count);
+    CU_ASSERT_EQUAL(find_sent(&w, c, FRAME_TABLE), w.sent_count);
+    /* it was in the log of whoever leads now: it counts, and who resigned does not coordinate */
+    member_on_change(m, w.change, w.change_size, 50);
+    CU_ASSERT_EQUAL(table_row(member_table(m), c)->host.state, HOST_JOINING);
+    CU_ASSERT(row_is_agreed(table_row(member_table(m), c)));
+    CU_ASSERT_EQUAL(member_table(m)->coordinator, 0);
+    CU_ASSERT_EQUAL(find_sent(&w, c, FRAME_TABLE), w.sent_count);
+    member_destroy(m);
+}
+
+/* Who leads the log takes no office before half of the hosts are heard. */
+static void office_needs_half_of_the_hosts(void)
 {
     struct witness w;
     struct member *m = create_joined(&w, 3);
-    uint8_t claim[24] = {[7] = 2, [15] = 1, [23] = 5};
-    size_t i;
+
+    member_lead(m, epoch_make(1, 3), 100);
+    member_step(m, 100);
+    CU_ASSERT(w.pings >= 4);
+    CU_ASSERT_EQUAL(w.proposed, 0);
+    member_on_heard(m, 3, 110);
+    member_step(m, 110);
+    CU_ASSERT_FALSE(member_in_office(m));
+    member_on_heard(m, 4, 120);
+    member_step(m, 120);
+    CU_ASSERT(member_in_office(m));
+    CU_ASSERT_EQUAL(member_table(m)->coordinator, 2);
+    CU_ASSERT(find_sent(&w, 5, FRAME_TABLE) < w.sent_count);
+    member_destroy(m);
+}
+
+static void resignation(void)
+{
+    struct witness w;
+    struct member *m = create_joined(&w, 1);
+    uint8_t payload[8] = {[3] = 1, [7] = 2};
+
+    member_on_frame(m, 3, FRAME_RESIGN, payload, sizeof payload, 10);
+    CU_ASSERT_EQUAL(member_table(m)->coordinator, 1); /* it is not he who coordinates */
+    member_on_frame(m, 1, FRAME_RESIGN, payload, 7, 10);
+    CU_ASSERT_PTR_NOT_NULL(strstr(w.line, "malformed"));
+    member_on_frame(m, 1, FRAME_RESIGN, payload, sizeof payload, 10);
+    CU_ASSERT_EQUAL(member_table(m)->coordinator, 0);
+    member_destroy(m);
+}
+
+/* The table travels in snapshots, whole or not at all. */
+static void snapshots(void)
+{
+    struct witness w, x;
+    struct member *m = create_joined(&w, 1), *other;
+    uint8_t *bytes, table[8192];
+    size_t size, length = make_table(table, sizeof table, 6, 4);
+
+    other = create_joined(&x, 1);
+    member_on_frame(other, 1, FRAME_TABLE, table, length, 10);
+    CU_ASSERT_FATAL(table_save(member_table(other), &bytes, &size));
+    CU_ASSERT_FALSE(member_on_snapshot(m, bytes, size - 1, 20));
+    CU_ASSERT_EQUAL(member_table(m)->version, 5);
+    CU_ASSERT(member_on_snapshot(m, bytes, size, 20));
+    CU_ASSERT_EQUAL(member_table(m)->version, 6);
+    CU_ASSERT_PTR_NOT_NULL(table_row(member_table(m), 6));
+    free(bytes);
+    member_destroy(other);
+    member_destroy(m);
+}
+
+/* ---- when the voters cannot elect ---- */
+
+static void claim_by(struct member *m, uint32_t host, uint8_t generation, uint8_t version,
+                     bool binding, uint64_t now_us)
+{
+    uint8_t claim[28] = {[7] = generation, [11] = 1, [15] = 2, [23] = version, [24] = binding};
+
+    member_on_frame(m, host, FRAME_CLAIM, claim, sizeof claim, now_us);
+}
+
+static bool granted_last(const struct witness *w, uint32_t host)
+{
+    CU_ASSERT_EQUAL(w->sent[w->sent_count - 1].kind, FRAME_CLAIM_REPLY);
+    CU_ASSERT_EQUAL(w->sent[w->sent_count - 1].host, host);
+    return w->sent[w->sent_count - 1].payload[17];
+}
+
+/* One promise a generation, none while the coordinator is heard, none for an older table; who only
+ * asks is promised nothing. */
+static void promises(void)
+{
+    struct witness w;
+    struct member *m = create_joined(&w, 3);
+    uint8_t table[8192];
+    size_t size = make_table(table, sizeof table, 6, 3);
 
     member_on_heard(m, 1, 100);
-    member_on_frame(m, 3, FRAME_CLAIM, claim, sizeof claim, 200);
-    i = find_sent(&w, 3, FRAME_CLAIM_REPLY);
-    CU_ASSERT_FATAL(i < w.sent_count);
-    CU_ASSERT_EQUAL(w.sent[i].payload[8], 0);
-    member_on_frame(m, 3, FRAME_CLAIM, claim, sizeof claim, FAIL_TIMEOUT_US);
-    CU_ASSERT_EQUAL(w.sent[w.sent_count - 1].payload[8], 1);
-    member_on_frame(m, 4, FRAME_CLAIM, claim, sizeof claim, FAIL_TIMEOUT_US);
-    CU_ASSERT_EQUAL(w.sent[w.sent_count - 1].host, 4);
-    CU_ASSERT_EQUAL(w.sent[w.sent_count - 1].payload[8], 0);
-    claim[7] = 3;
-    claim[23] = 4;
-    member_on_frame(m, 5, FRAME_CLAIM, claim, sizeof claim, FAIL_TIMEOUT_US);
-    CU_ASSERT_EQUAL(w.sent[w.sent_count - 1].payload[8], 0);
-    CU_ASSERT(find_sent(&w, 5, FRAME_TABLE) < w.sent_count); /* the newer one */
+    claim_by(m, 3, 2, 5, true, 200);
+    CU_ASSERT_FALSE(granted_last(&w, 3));
+    claim_by(m, 3, 2, 4, true, FAIL_TIMEOUT_US);
+    CU_ASSERT_FALSE(granted_last(&w, 3));
+    CU_ASSERT(find_sent(&w, 3, FRAME_TABLE) < w.sent_count); /* the newer one */
+    claim_by(m, 3, 2, 5, false, FAIL_TIMEOUT_US);
+    CU_ASSERT(granted_last(&w, 3));
+    CU_ASSERT_EQUAL(member_table(m)->coordinator, 1);
+    claim_by(m, 4, 2, 5, true, FAIL_TIMEOUT_US);
+    CU_ASSERT(granted_last(&w, 4));
+    claim_by(m, 3, 2, 5, true, FAIL_TIMEOUT_US);
+    CU_ASSERT_FALSE(granted_last(&w, 3));
+    /* and then nothing that the coordinator of before says counts */
+    CU_ASSERT_EQUAL(member_table(m)->coordinator, 0);
+    member_on_frame(m, 1, FRAME_TABLE, table, size, FAIL_TIMEOUT_US);
+    CU_ASSERT_EQUAL(member_table(m)->version, 5);
+    member_destroy(m);
+}
+
+static void reply_to(struct member *m, uint32_t host, uint8_t generation, bool binding,
+                     bool granted, uint64_t now_us)
+{
+    uint8_t reply[20] = {[7] = generation, [15] = 1, [16] = binding, [17] = granted};
+
+    member_on_frame(m, host, FRAME_CLAIM_REPLY, reply, sizeof reply, now_us);
+}
+
+/* More than half of the hosts, asked twice; before that all have time to answer. */
+static void founding(void)
+{
+    struct witness w;
+    struct member *m = create_joined(&w, 3);
+    uint64_t now = FAIL_TIMEOUT_US * 13 / 10;
+
+    member_step(m, now);
+    CU_ASSERT(find_sent(&w, 3, FRAME_CLAIM) < w.sent_count);
+    CU_ASSERT_EQUAL(find_sent(&w, 1, FRAME_CLAIM), w.sent_count);
+    reply_to(m, 3, 2, false, true, now);
+    reply_to(m, 4, 2, false, true, now);
+    CU_ASSERT_EQUAL(member_table(m)->promised, 1);
+    now += FAIL_TIMEOUT_US / 8;
+    member_step(m, now);
+    CU_ASSERT_EQUAL(member_table(m)->promised, 2);
+    CU_ASSERT_EQUAL(w.founded, 0);
+    reply_to(m, 3, 2, true, true, now);
+    reply_to(m, 5, 2, false, true, now); /* to the first question */
+    CU_ASSERT_EQUAL(w.founded, 0);
+    reply_to(m, 4, 2, true, true, now);
+    CU_ASSERT_EQUAL(w.founded, 2);
+    member_on_heard(m, 3, now + 1);
+    member_on_heard(m, 4, now + 1);
+    member_step(m, now + 1);
+    CU_ASSERT(member_in_office(m));
+    CU_ASSERT_EQUAL(member_table(m)->epoch, epoch_make(2, 1));
+    member_destroy(m);
+}
+
+/* While most of the voters are among those that would help, they are left the time to elect. */
+static void voters_go_first(void)
+{
+    struct witness w;
+    struct member *m = create_joined(&w, 3);
+    uint64_t now = FAIL_TIMEOUT_US * 13 / 10;
+
+    for (uint32_t host = 3; host <= 5; host++)
+        table_row(member_table(m), host)->flags |= ROW_VOTER;
+    member_step(m, now);
+    reply_to(m, 3, 2, false, true, now);
+    reply_to(m, 4, 2, false, true, now);
+    member_step(m, now + FAIL_TIMEOUT_US / 8);
+    CU_ASSERT_EQUAL(member_table(m)->promised, 1);
+    now = FAIL_TIMEOUT_US * 17 / 10;
+    member_step(m, now - FAIL_TIMEOUT_US / 10); /* that claim has come to nothing */
+    member_step(m, now);
+    reply_to(m, 3, 2, false, true, now);
+    reply_to(m, 4, 2, false, true, now);
+    member_step(m, now + FAIL_TIMEOUT_US / 8);
+    CU_ASSERT_EQUAL(member_table(m)->promised, 2);
     member_destroy(m);
 }
 
@@ -487,7 +714,14 @@ static const struct test_case CASES[] = {
     {"join times out", join_times_out},
     {"refusal by the coordinator counts", refusal_by_the_coordinator_counts},
     {"idle member", idle_member},
-    {"grants", grants},
+    {"nothing before it is agreed", nothing_before_it_is_agreed},
+    {"deposed", deposed},
+    {"office needs half of the hosts", office_needs_half_of_the_hosts},
+    {"resignation", resignation},
+    {"snapshots", snapshots},
+    {"promises", promises},
+    {"founding", founding},
+    {"voters go first", voters_go_first},
 };
 
 int main(void)
