@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define BUFFER_BYTES (64 * 1024)
-#define LEFT_BYTES 1448          /* may wait to be sent of what has left */
+#define LEFT_BYTES 2048          /* less than that may wait of what has left */
 #define DIRECT_BYTES (16 * 1024) /* reads of at least this size bypass the buffer */
 #define SMALL_BYTES 4096         /* a read that gets less got everything */
 
@@ -297,12 +297,12 @@ bool link_tcp_left(struct link *link)
 {
     struct link_tcp *tcp = tcp_of(link);
     int waiting = 0;
-    if (ioctl(tcp->fd, SIOCOUTQNSD, &waiting) != 0 || waiting <= LEFT_BYTES) {
+    if (ioctl(tcp->fd, SIOCOUTQNSD, &waiting) != 0 || waiting < LEFT_BYTES) {
         tcp_keep_little(tcp, 0);
         tcp->left_wanted = false;
         return true;
     }
-    tcp_keep_little(tcp, 2 * LEFT_BYTES); /* writable when less than half of that waits */
+    tcp_keep_little(tcp, LEFT_BYTES); /* writable when less than that waits */
     tcp->left_wanted = true;
     return false;
 }
