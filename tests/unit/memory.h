@@ -22,7 +22,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-void *malloc(size_t size)
+__attribute__((noinline)) void *malloc(size_t size)
 {
     memory_asked = true;
     return memory_fails(size) ? NULL : __libc_malloc(size);
