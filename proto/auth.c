@@ -2,8 +2,8 @@
  * auth.c - keys, tags and numbers seen. All cryptography of Covey is here and in stream_auth.c, and
  * it is libsodium's: BLAKE2b where a key or a MAC is bound to public values, ChaCha20-Poly1305 (RFC
  * 8439) where something is encrypted, with an empty message where a datagram is sealed in the
- * clear. Only the sum of a long datagram in the clear is taken by poly1305.c, where the processor
- * does many blocks of it at once: the tag is the same.
+ * clear. Only the tag of a long datagram in the clear, which is the same, is OpenSSL's where it is
+ * installed (onetime.h).
  *
  * A sealed datagram's nonce is its number, so a number must never be used twice under one key;
  * session.c counts them and derives new keys for each session.
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "proto/cursor.h"
-#include "proto/poly1305.h"
+#include "proto/onetime.h"
 
 _Static_assert(AUTH_KEY_BYTES == crypto_aead_chacha20poly1305_IETF_KEYBYTES, "AEAD key size");
 _Static_assert(AUTH_TAG_BYTES == crypto_aead_chacha20poly1305_IETF_ABYTES, "AEAD tag size");
@@ -22,7 +22,7 @@ _Static_assert(AUTH_TAG_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2b output s
 _Static_assert(AUTH_KEY_BYTES == crypto_onetimeauth_KEYBYTES, "one-time key size");
 _Static_assert(AUTH_REPLAY_BITS % 64 == 0, "whole words of numbers seen");
 
-#define WIDE_BYTES 2048 /* from here on poly1305.c takes less time */
+#define LONG_BYTES 2048 /* from here on onetime_tag() takes less time */
 #define REPLAY_WORDS (AUTH_REPLAY_BITS / 64)
 
 int auth_init(void)
@@ -78,28 +78,8 @@ void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uin
     once->made = true;
 }
 
-/* Whether poly1305.c does a message of that size sooner. */
-static bool is_wide(size_t size)
-{
-    return size >= WIDE_BYTES && poly1305_lanes() > 1;
-}
-
-static void tag_wide(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
-                     const struct auth_piece *pieces, size_t count, const struct auth_piece *end)
-{
-    struct poly1305 sum;
-    unsigned lanes = poly1305_lanes();
-
-    poly1305_begin(&sum, once->key);
-    for (size_t i = 0; i < count; i++)
-        poly1305_add(&sum, pieces[i].bytes, pieces[i].size, lanes);
-    poly1305_add(&sum, end->bytes, end->size, 1);
-    poly1305_end(&sum, tag);
-    sodium_memzero(&sum, sizeof sum);
-}
-
-static void tag_short(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
-                      const struct auth_piece *pieces, size_t count, const struct auth_piece *end)
+static void sodium_tag(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+                       const struct auth_piece *pieces, size_t count, const struct auth_piece *end)
 {
     crypto_onetimeauth_state state;
 
@@ -124,10 +104,8 @@ void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
     for (size_t i = 0; i < sizeof size; i++)
         bytes[padding + i] = (uint8_t)(size >> 8 * i);
     struct auth_piece end = {bytes, padding + 16};
-    if (is_wide(size))
-        tag_wide(tag, once, pieces, count, &end);
-    else
-        tag_short(tag, once, pieces, count, &end);
+    if (size < LONG_BYTES || !onetime_tag(tag, once->key, pieces, count, &end))
+        sodium_tag(tag, once, pieces, count, &end);
 }
 
 void auth_seal_prepared(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
@@ -152,7 +130,7 @@ void auth_seal(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], u
     uint8_t nothing[1];
     struct auth_once once = {.made = false};
 
-    if (is_wide(size)) {
+    if (size >= LONG_BYTES) {
         auth_prepare(&once, key, number);
         auth_seal_prepared(tag, &once, bytes, size);
         sodium_memzero(&once, sizeof once);
@@ -170,7 +148,7 @@ bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYT
     uint8_t nothing[1];
     struct auth_once once = {.made = false};
 
-    if (is_wide(size)) {
+    if (size >= LONG_BYTES) {
         auth_prepare(&once, key, number);
         bool good = auth_open_prepared(tag, &once, bytes, size);
         sodium_memzero(&once, sizeof once);

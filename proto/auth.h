@@ -1,6 +1,5 @@
 /*
- * auth.h - keys and authentication, by libsodium and poly1305.h. Pure but for libsodium's own
- * state.
+ * auth.h - keys and authentication, by libsodium. Pure but for the library's own state.
  *
  * Every key is derived from the VM key by BLAKE2b (crypto_generichash, keyed) over a label and the
  * public values it is bound to. Datagrams are sealed by ChaCha20-Poly1305 (IETF AEAD, RFC 8439):

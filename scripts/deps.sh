@@ -11,6 +11,7 @@ build_needs='
 libc6-dev           stdio.h
 libev-dev           ev.h
 libsodium-dev       sodium.h
+libssl-dev          openssl/evp.h
 libinih-dev         ini.h
 libpcap-dev         pcap/pcap.h
 libjansson-dev      jansson.h

@@ -1,4 +1,4 @@
-/* links: lib/link_tcp.c lib/link_sealed.c lib/link_shm.c lib/ring.c proto/auth.c proto/poly1305.c proto/stream_auth.c proto/record.c proto/cursor.c */
+/* links: lib/link_tcp.c lib/link_sealed.c lib/link_shm.c lib/ring.c proto/auth.c proto/onetime.c proto/stream_auth.c proto/record.c proto/cursor.c */
 /*
  * link_fuzz.c - a hostile task at the other end of a link.
  *

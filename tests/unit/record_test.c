@@ -1,4 +1,4 @@
-/* links: proto/record.c proto/auth.c proto/poly1305.c proto/stream_auth.c proto/cursor.c tests/sim/nonce_watch.c */
+/* links: proto/record.c proto/auth.c proto/onetime.c proto/stream_auth.c proto/cursor.c tests/sim/nonce_watch.c */
 /*
  * record_test.c - the records of an encrypted stream: what an attacker on the way can do to them.
  */
