@@ -80,7 +80,9 @@ void team_break(struct covey_team *team, int error, const char *why)
 /* What the message says; the one it is about may have ended, which is an error of its own. */
 static int abort_read(const struct arrival *a, char *why, size_t size)
 {
-    struct cursor c = cursor_reader(message_bytes(a->msg), (size_t)a->info.bytes);
+    bool here = a->msg != NULL; /* there may have been no memory for it */
+    struct cursor c =
+        cursor_reader(here ? message_bytes(a->msg) : a->preface, here ? (size_t)a->info.bytes : 0);
     char text[160];
     uint8_t head[ITEM_HEADER_BYTES];
     cursor_get_bytes(&c, head, sizeof head);
@@ -90,7 +92,11 @@ static int abort_read(const struct arrival *a, char *why, size_t size)
         bytes = 0;
     memcpy(text, c.at, bytes);
     text[bytes] = '\0';
-    snprintf(why, size, "task t%x gave up: %.120s", (unsigned)a->info.source, text);
+    bool passed_on = strstr(text, " gave up: ") != NULL;
+    if (passed_on)
+        snprintf(why, size, "%s", text);
+    else
+        snprintf(why, size, "task t%x gave up: %.120s", (unsigned)a->info.source, text);
     return error == COVEY_ENOTASK || error == COVEY_EHOSTFAIL ? error : COVEY_ECANCELED;
 }
 
