@@ -453,6 +453,10 @@ void collective_progress(struct covey *vm)
         bury_orphans(vm, false);
     if (vm->aborts)
         team_take_aborts(vm);
+    char kept[512]; /* the text of a call's error is not that of what goes on behind it */
+    const char *text = covey_error_text();
+    memcpy(kept, text, strnlen(text, sizeof kept - 1) + 1);
+    kept[sizeof kept - 1] = '\0';
     paced_settle(vm);
     for (; vm->ready != NULL; paced_settle(vm)) {
         struct collective *c = vm->ready;
@@ -460,6 +464,8 @@ void collective_progress(struct covey *vm)
         c->ready = false;
         advance(vm, c);
     }
+    if (strcmp(kept, covey_error_text()) != 0)
+        error_set(COVEY_OK, "%s", kept);
 }
 
 /* ---- telling the others ------------------------------------------------------------------------
