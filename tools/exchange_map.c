@@ -88,8 +88,10 @@ static void write_titles(const struct bench *bench, FILE *out)
                 simulation->ranks, simulation->alpha_us, simulation->rate_bps / 1e6);
     else
         fprintf(out, "%d tasks on %d hosts", bench->plan.tasks, bench->host_count);
-    fprintf(out, ", %s sizes, median of %d patterns}\"\n",
-            bench->plan.exchange.unequal ? "unequal" : "equal", bench->plan.rounds);
+    fprintf(out, ", %s sizes, %s%d pattern%s}\"\n",
+            bench->plan.exchange.unequal ? "unequal" : "equal",
+            bench->plan.rounds > 1 ? "median of " : "", bench->plan.rounds,
+            bench->plan.rounds > 1 ? "s" : "");
     fprintf(out, "set xlabel '%s (bytes)'\n",
             bench->plan.exchange.unequal ? "mean size of a message" : "size of a message");
     fputs("set ylabel 'density (messages that each rank sends and receives)'\n", out);
@@ -102,9 +104,9 @@ static void write_legend(const struct bench *bench, FILE *out)
 
     for (int i = 0; i < bench->row_count; i++)
         seen[exchange_best(&bench->rows[i])] = true;
-    fputs("set key outside right top samplen 1.5 width 1 title 'fastest'\n"
-          "set label 'number: how many\\ntimes as fast\\nas AC' at graph 1.03,0.3 left font ',10'\n"
-          "plot ",
+    fputs("set key at graph 1.02,1 left top Left reverse samplen 1.5 title 'fastest'\n"
+          "set label \"number: how many\\ntimes as fast as AC\" at graph 1.02,0.35 left "
+          "font ',10'\nplot ",
           out);
     bool first = true;
     for (int i = 0; i < bench->rows[0].series_count; i++) {
@@ -120,7 +122,7 @@ static void write_legend(const struct bench *bench, FILE *out)
 static void write_script(const struct bench *bench, FILE *out)
 {
     fputs("set terminal pngcairo size 1000,640 font 'sans,12' enhanced background '#FFFFFF'\n"
-          "set encoding utf8\nset tics out nomirror\nset border 3\n",
+          "set encoding utf8\nset rmargin 22\nset tics out nomirror\nset border 3\n",
           out);
     write_titles(bench, out);
     write_tics(bench, out);
