@@ -271,11 +271,23 @@ static ssize_t tcp_recv(struct link *link, void *bytes, size_t size)
     return (ssize_t)part;
 }
 
+/* Whether the congestion control paces in any case, as BBR does. Pacing others makes the kernel
+ * pace them by window and round trip, too, and round trips that had delayed acknowledgements in
+ * them are so long that a stream which is seldom used then goes at a fraction of its link's rate.
+ */
+static bool is_paced(int fd)
+{
+    char name[16] = "";
+    socklen_t length = sizeof name - 1;
+    return getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &length) == 0 &&
+           strncmp(name, "bbr", 3) == 0;
+}
+
 void link_tcp_pace(struct link *link, uint64_t bytes_per_s)
 {
     struct link_tcp *tcp = tcp_of(link);
     uint64_t rate = bytes_per_s == 0 ? UINT64_MAX : bytes_per_s;
-    if (tcp->pace != bytes_per_s)
+    if (tcp->pace != bytes_per_s && is_paced(tcp->fd))
         setsockopt(tcp->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
     tcp->pace = bytes_per_s;
 }
