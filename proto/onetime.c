@@ -1,8 +1,9 @@
 /*
  * onetime.c - libcrypto's Poly1305, behind its interface for message authentication (EVP_MAC).
  *
- * What is found of the library is looked up once and never changes after that. A context is made
- * for each tag: that takes a twentieth of the time of the shortest message that comes here.
+ * What is found of the library is looked up by whoever needs it first, and never changes after
+ * that; where two threads look for it at once, one result stands. A context is made for each tag:
+ * that takes a twentieth of the time of the shortest message that comes here.
  */
 #include "proto/onetime.h"
 
@@ -10,7 +11,8 @@
 
 #include <dlfcn.h>
 #include <openssl/evp.h>
-#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LIBRARY "libcrypto.so.3"
@@ -22,18 +24,18 @@ struct libcrypto {
     __typeof__(&EVP_MAC_init) init;
     __typeof__(&EVP_MAC_update) update;
     __typeof__(&EVP_MAC_final) final;
-    EVP_MAC *poly1305; /* NULL: not to be had */
+    EVP_MAC *poly1305;
 };
 
-static struct libcrypto libcrypto;
-static pthread_once_t looked_for = PTHREAD_ONCE_INIT;
+static const struct libcrypto none;
+static const struct libcrypto *_Atomic found; /* NULL: nobody has looked; &none: not to be had */
 
 /* dlsym() gives functions as pointers to data. */
 static bool find(void *library, const char *name, void *function)
 {
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof found);
-    return found != NULL;
+    void *address = dlsym(library, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
 }
 
 static bool find_all(void *library, struct libcrypto *l)
@@ -45,19 +47,34 @@ static bool find_all(void *library, struct libcrypto *l)
            find(library, "EVP_MAC_final", &l->final);
 }
 
-static void look_for(void)
+static const struct libcrypto *look_for(void)
 {
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library != NULL && find_all(library, &libcrypto))
-        libcrypto.poly1305 = libcrypto.fetch(NULL, "POLY1305", NULL);
+    struct libcrypto *l = library != NULL ? calloc(1, sizeof *l) : NULL;
+    if (l != NULL && find_all(library, l))
+        l->poly1305 = l->fetch(NULL, "POLY1305", NULL);
+    if (l != NULL && l->poly1305 != NULL)
+        return l;
+    free(l);
+    return &none;
+}
+
+static const struct libcrypto *library_get(void)
+{
+    const struct libcrypto *known = atomic_load(&found), *nobody = NULL;
+    if (known == NULL) {
+        known = look_for();
+        if (!atomic_compare_exchange_strong(&found, &nobody, known))
+            known = nobody; /* another thread's; ours is as good, and stays unused */
+    }
+    return known == &none ? NULL : known;
 }
 
 bool onetime_tag(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
                  const struct auth_piece *pieces, size_t count, const struct auth_piece *end)
 {
-    const struct libcrypto *l = &libcrypto;
-    pthread_once(&looked_for, look_for);
-    EVP_MAC_CTX *context = l->poly1305 != NULL ? l->context_new(l->poly1305) : NULL;
+    const struct libcrypto *l = library_get();
+    EVP_MAC_CTX *context = l != NULL ? l->context_new(l->poly1305) : NULL;
     if (context == NULL)
         return false;
     size_t size = 0;
