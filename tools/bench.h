@@ -36,7 +36,7 @@ struct bench {
     bool failed;       /* and the failure was told */
     atomic_bool known; /* tids are set: a signal may end them */
     atomic_int signals;
-    const char *write;                  /* collectives: where the table goes, or NULL */
+    const char *write;                  /* collectives, alltoall: where the table goes, or NULL */
     struct bench_simulation simulation; /* of an exchange */
     const char *map;                    /* where the picture of its regions goes; NULL: none */
     struct bench_row rows[BENCH_ROWS_MAX];
@@ -51,6 +51,7 @@ int bench_run(struct bench *bench);
 int bench_print_table(struct bench *bench);
 int bench_print_json(struct bench *bench);
 int bench_print_collective(struct bench *bench); /* either, and --write */
+int bench_print_alltoall(struct bench *bench);   /* the same */
 
 /* The names of the benchmarks, from enum bench_what's first on, ended by NULL. */
 extern const char *const bench_names[];

@@ -9,22 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/bench.h"
+#include "tools/bench_collective.h"
+
 #include "tools/bench_stat.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
 #define CELL_BYTES 256
 #define BETTER 0.95 /* than the one of the size before: otherwise that one stays */
-
-/* A row's label taken apart, and what came out. */
-struct finding {
-    char operation[24], chosen[24];
-    int members;
-    const struct bench_row *row;
-    double us[BENCH_SERIES_MAX]; /* medians */
-    int best;
-};
 
 static double median(const struct bench_series *series)
 {
@@ -33,20 +25,20 @@ static double median(const struct bench_series *series)
     return bench_spread_of(copy, (size_t)series->rounds).median;
 }
 
-static struct finding finding_of(const struct bench_row *row)
+struct bench_finding bench_finding_of(const struct bench_row *row)
 {
-    struct finding f = {.row = row};
+    struct bench_finding f = {.row = row};
     if (sscanf(row->label, "%23s %d %23s", f.operation, &f.members, f.chosen) != 3)
         f.members = 0;
     for (int i = 0; i < row->series_count; i++) {
         f.us[i] = median(&row->series[i]);
-        f.best = f.us[i] < f.us[f.best] ? i : f.best;
+        bool algorithm = strcmp(row->series[i].name, BENCH_CHOICE) != 0;
+        f.best = algorithm && f.us[i] < f.us[f.best] ? i : f.best;
     }
     return f;
 }
 
-/* -1: it is none of those measured */
-static int series_of(const struct finding *f, const char *algorithm)
+int bench_finding_series(const struct bench_finding *f, const char *algorithm)
 {
     for (int i = 0; i < f->row->series_count; i++) {
         if (strcmp(f->row->series[i].name, algorithm) == 0)
@@ -57,7 +49,7 @@ static int series_of(const struct finding *f, const char *algorithm)
 
 /* ---- the table for people ---- */
 
-static void others(const struct finding *f, char text[CELL_BYTES])
+static void others(const struct bench_finding *f, char text[CELL_BYTES])
 {
     size_t used = 0;
     text[0] = '\0';
@@ -68,10 +60,10 @@ static void others(const struct finding *f, char text[CELL_BYTES])
     }
 }
 
-static void add_row(struct table *table, const struct finding *f)
+static void add_row(struct table *table, const struct bench_finding *f)
 {
     char members[16], bytes[24], us[32], ratio[32] = "-", rest[CELL_BYTES];
-    int chosen = series_of(f, f->chosen);
+    int chosen = bench_finding_series(f, f->chosen);
     snprintf(members, sizeof members, "%d", f->members);
     snprintf(bytes, sizeof bytes, "%" PRId64, f->row->bytes);
     snprintf(us, sizeof us, "%.1f", f->us[f->best]);
@@ -90,7 +82,7 @@ static int print_table(const struct bench *bench)
                                            "CHOSEN",    ">RATIO",   "OTHERS", NULL};
     struct table *table = table_create(headings);
     for (int i = 0; i < bench->row_count; i++) {
-        struct finding f = finding_of(&bench->rows[i]);
+        struct bench_finding f = bench_finding_of(&bench->rows[i]);
         add_row(table, &f);
     }
     printf("collectives on %d hosts, %d tasks, route %s; %d rounds\n", bench->host_count,
@@ -106,7 +98,7 @@ static int print_table(const struct bench *bench)
 
 /* ---- JSON ---- */
 
-static json_t *row_object(const struct finding *f)
+static json_t *row_object(const struct bench_finding *f)
 {
     json_t *list = json_array();
     for (int i = 0; i < f->row->series_count; i++)
@@ -120,7 +112,7 @@ static int print_json(const struct bench *bench)
 {
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++) {
-        struct finding f = finding_of(&bench->rows[i]);
+        struct bench_finding f = bench_finding_of(&bench->rows[i]);
         report_add(&rows, row_object(&f));
     }
     return report_print(
@@ -131,13 +123,13 @@ static int print_json(const struct bench *bench)
 
 /* ---- the table for the library ---- */
 
-static bool same_list(const struct finding *a, const struct finding *b)
+static bool same_list(const struct bench_finding *a, const struct bench_finding *b)
 {
     return strcmp(a->operation, b->operation) == 0 && a->members == b->members;
 }
 
 /* The largest team's rows hold for all larger ones. */
-static void write_members(FILE *file, const struct finding *f, int most)
+static void write_members(FILE *file, const struct bench_finding *f, int most)
 {
     if (f->members == most)
         fprintf(file, "%-14s *", f->operation);
@@ -147,7 +139,8 @@ static void write_members(FILE *file, const struct finding *f, int most)
 
 /* A row holds up to where the next one, measured for `next` bytes, begins: half way, as sizes go.
  */
-static void write_row(FILE *file, const struct finding *f, int algorithm, int most, int64_t next)
+static void write_row(FILE *file, const struct bench_finding *f, int algorithm, int most,
+                      int64_t next)
 {
     write_members(file, f, most);
     if (next < 0)
@@ -158,19 +151,19 @@ static void write_row(FILE *file, const struct finding *f, int algorithm, int mo
 }
 
 /* The one that the size before took stays unless another is clearly better. */
-static int settle(const struct finding *f, const char *before)
+static int settle(const struct bench_finding *f, const char *before)
 {
-    int kept = before ? series_of(f, before) : -1;
+    int kept = before ? bench_finding_series(f, before) : -1;
     return kept >= 0 && f->us[f->best] > BETTER * f->us[kept] ? kept : f->best;
 }
 
 static void write_rows(FILE *file, const struct bench *bench, int most)
 {
     const char *before = NULL;
-    struct finding last = {.members = 0};
+    struct bench_finding last = {.members = 0};
     int taken = 0;
     for (int i = 0; i < bench->row_count; i++) {
-        struct finding f = finding_of(&bench->rows[i]);
+        struct bench_finding f = bench_finding_of(&bench->rows[i]);
         bool goes_on = last.row && same_list(&last, &f);
         int take = settle(&f, goes_on ? before : NULL);
         const char *name = f.row->series[take].name;
@@ -184,14 +177,13 @@ static void write_rows(FILE *file, const struct bench *bench, int most)
         write_row(file, &last, taken, most, -1);
 }
 
-static int write_file(const struct bench *bench)
+int bench_collective_write(const struct bench *bench)
 {
     FILE *file = fopen(bench->write, "we");
     if (!file)
         return tool_error("bench", "%s: %s", bench->write, strerror(errno));
-    fprintf(file,
-            "# covey bench collectives: %d tasks on %d hosts, route %s; see covey_collectives(5)\n",
-            bench->plan.tasks, bench->host_count, covey_route_name(bench->plan.route));
+    fprintf(file, "# covey bench %s: %d tasks on %d hosts, route %s; see covey_collectives(5)\n",
+            bench->name, bench->plan.tasks, bench->host_count, covey_route_name(bench->plan.route));
     write_rows(file, bench, bench->plan.tasks);
     int failed = ferror(file);
     failed = fclose(file) != 0 || failed;
@@ -201,5 +193,5 @@ static int write_file(const struct bench *bench)
 int bench_print_collective(struct bench *bench)
 {
     int status = bench->json ? print_json(bench) : print_table(bench);
-    return status == TOOL_OK && bench->write ? write_file(bench) : status;
+    return status == TOOL_OK && bench->write ? bench_collective_write(bench) : status;
 }

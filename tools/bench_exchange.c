@@ -116,7 +116,8 @@ const char *bench_exchange_stray(const struct bench *bench)
         return exchange->density_count > 0 ? "--density"
                : exchange->unequal         ? "--unequal"
                                            : "--topology";
-    if (simulation->ranks > 0 || simulation->alpha_us > 0 || simulation->rate_bps > 0)
+    bool rate = simulation->rate_bps > 0 && bench->plan.what != BENCH_ALLTOALL;
+    if (simulation->ranks > 0 || simulation->alpha_us > 0 || rate)
         return simulation->ranks > 0      ? "--simulated"
                : simulation->alpha_us > 0 ? "--alpha"
                                           : "--rate";

@@ -19,8 +19,12 @@ enum bench_what {
     BENCH_MCAST = 5,
     BENCH_BCAST = 6,       /* one to all, beside one to one and tcp to each */
     BENCH_COLLECTIVES = 7, /* every algorithm of every collective call */
-    BENCH_EXCHANGE = 8     /* sparse exchange by each algorithm */
+    BENCH_EXCHANGE = 8,    /* sparse exchange by each algorithm */
+    BENCH_ALLTOALL = 9     /* all-to-all by each algorithm and by the library's choice */
 };
+
+/* The series of the library's own choice, after those of the algorithms. */
+#define BENCH_CHOICE "choice"
 
 /* How a message is made of the sender's bytes, and the receiver's bytes of it. */
 enum bench_pack {
@@ -80,8 +84,9 @@ struct bench_series {
     double task_cpu_s; /* of all that was sampled, both ends */
     double daemon_cpu_s;
     double bytes;            /* moved meanwhile */
-    double learn_s, order_s; /* exchange: before the first message, on average of the rounds */
-    double phases;           /* exchange: the sum of all rounds */
+    double learn_s, order_s; /* exchange: before the first message, on average of the rounds;
+                                scheduled all-to-all: order_s, once */
+    double phases;           /* exchange: the sum of all rounds; scheduled: of the schedule */
 };
 
 /* One line of figures: Covey's series first, then the raw ones that make sense for it. */

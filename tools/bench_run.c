@@ -46,7 +46,7 @@ static bool between_hosts(const struct bench *bench)
 static bool everywhere(const struct bench *bench)
 {
     return bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_COLLECTIVES ||
-           bench->plan.what == BENCH_EXCHANGE;
+           bench->plan.what == BENCH_EXCHANGE || bench->plan.what == BENCH_ALLTOALL;
 }
 
 /* All other hosts that are up, as one text. */
@@ -271,7 +271,7 @@ static int run_tasks(struct bench *bench)
     tell_hosts(bench);
     if (bench->plan.tasks == 0)
         bench->plan.tasks = bench->host_count > 1 ? bench->host_count : 2;
-    if (bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_EXCHANGE)
+    if (everywhere(bench))
         bench->plan.peer_count = bench->plan.tasks - 1;
     if (status == TOOL_OK)
         status = start_tasks(bench);

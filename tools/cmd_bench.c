@@ -19,6 +19,7 @@
 
 #define BYTES_MAX ((long)1 << 30)
 #define SIZES "1,64,1K,4K,16K,64K,256K,1M,4M"
+#define ALLTOALL_SIZES "64,256,1K,4K,16K,64K,256K"
 #define COLLECTIVE_SIZES "8,256,4K,32K,256K,1M"
 #define EXCHANGE_SIZES "16,64,256,1K,4K,16K,64K,128K"
 #define BATCH_US_MAX 10000000
@@ -31,7 +32,7 @@ static const struct args_option options[] = {
     {"route", 'r', "ROUTE",
      "between the tasks: shm, udp, tcp, ether, auto (default), or some: ether,tcp"},
     {"host", 'H', "HOST,...", "where the first task runs, and the others in turn"},
-    {"tasks", 'n', "N", "how many tasks (8; bcast: one a host; spawn: 100)"},
+    {"tasks", 'n', "N", "how many tasks (8; bcast, exchange, alltoall: one a host; spawn: 100)"},
     {"sizes", KEY_SIZES, "BYTES,...", "sizes of messages, such as 1,64K,1M"},
     {"rounds", KEY_ROUNDS, "N", "samples of each figure (31; spawn: 7)"},
     {"batch", KEY_BATCH, "US", "microseconds that one sample takes (2000)"},
@@ -39,20 +40,21 @@ static const struct args_option options[] = {
     {"pack", KEY_PACK, "HOW", "array (default), bytes, in-place or double"},
     {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
     {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
-    {"write", KEY_WRITE, "FILE", "collectives: the table of the best algorithms"},
+    {"write", KEY_WRITE, "FILE", "collectives, alltoall: the table of the best algorithms"},
     {"density", BENCH_KEY_DENSITY, "D,...", "exchange: messages that each rank sends and receives"},
     {"unequal", BENCH_KEY_UNEQUAL, NULL, "exchange: sizes that differ, those given being means"},
     {"topology", BENCH_KEY_TOPOLOGY, "FILE", "exchange: the network, whose links count"},
     {"simulated", BENCH_KEY_SIMULATED, "N", "exchange: N ranks in virtual time, without a VM"},
     {"alpha", BENCH_KEY_ALPHA, "US", "exchange: start-up time of a simulated message (50)"},
-    {"rate", BENCH_KEY_RATE, "RATE", "exchange: of a rank's link, such as 50M; for the bound"},
+    {"rate", BENCH_KEY_RATE, "RATE",
+     "exchange, alltoall: of the links, such as 50M; for the bound"},
     {"map", BENCH_KEY_MAP, "FILE", "exchange: draw which algorithm is best where, as PNG"},
     {"json", 'j', NULL, "print JSON, for scripts"},
     {NULL, 0, NULL, NULL}};
 
 static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
-const char *const bench_names[] = {"pingpong", "stream",      "spawn",    "barrier", "mcast",
-                                   "bcast",    "collectives", "exchange", NULL};
+const char *const bench_names[] = {"pingpong", "stream",      "spawn",    "barrier",  "mcast",
+                                   "bcast",    "collectives", "exchange", "alltoall", NULL};
 
 const char *bench_pack_name(int pack)
 {
@@ -213,11 +215,16 @@ static int take_name(struct bench *bench, const char *name)
     if (found < 0)
         return tool_usage("bench",
                           "%s: must be pingpong, stream, spawn, barrier, mcast, bcast, "
-                          "collectives or exchange",
+                          "collectives, exchange or alltoall",
                           name);
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
     return TOOL_OK;
+}
+
+static bool is_collective(const struct bench_plan *plan)
+{
+    return plan->what == BENCH_COLLECTIVES || plan->what == BENCH_ALLTOALL;
 }
 
 /* What is for some benchmarks alone. */
@@ -227,7 +234,7 @@ static int check_stray(const struct bench *bench)
     const char *stray = bench_exchange_stray(bench);
     if (stray)
         return tool_usage("bench", "%s is for exchange alone", stray);
-    if (bench->write && plan->what != BENCH_COLLECTIVES)
+    if (bench->write && !is_collective(plan))
         return tool_usage("bench", "--write: %s has no table", bench->name);
     if (plan->more_count > 0 && plan->what != BENCH_PINGPONG && plan->what != BENCH_STREAM)
         return tool_usage("bench", "--route: %s takes one", bench->name);
@@ -249,22 +256,23 @@ static int settle(struct bench *bench)
         return bench_exchange_settle(bench);
     bool spawn = plan->what == BENCH_SPAWN;
     bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST ||
-                plan->what == BENCH_BCAST || plan->what == BENCH_COLLECTIVES;
+                plan->what == BENCH_BCAST || is_collective(plan);
     if (plan->tasks > 0 && !spawn && !many)
         return tool_usage("bench", "--tasks: %s has two", bench->name);
     if (many && plan->tasks == 1)
         return tool_usage("bench", "--tasks 1: must be at least 2");
-    if (plan->tasks == 0 && plan->what != BENCH_BCAST)
+    bool per_host = plan->what == BENCH_BCAST || plan->what == BENCH_ALLTOALL;
+    if (plan->tasks == 0 && !per_host)
         plan->tasks = spawn ? SPAWN_TASKS : MANY_TASKS;
     if (!spawn && !many)
         plan->tasks = 2;
     plan->peer_count = spawn ? 0 : many ? plan->tasks - 1 : 1;
     if (plan->rounds == 0)
-        plan->rounds = spawn                             ? SPAWN_ROUNDS
-                       : plan->what == BENCH_COLLECTIVES ? COLLECTIVE_ROUNDS
-                                                         : ROUNDS;
+        plan->rounds = spawn ? SPAWN_ROUNDS : is_collective(plan) ? COLLECTIVE_ROUNDS : ROUNDS;
     if (plan->size_count == 0)
-        set_sizes(bench, plan->what == BENCH_COLLECTIVES ? COLLECTIVE_SIZES : SIZES);
+        set_sizes(bench, plan->what == BENCH_COLLECTIVES ? COLLECTIVE_SIZES
+                         : plan->what == BENCH_ALLTOALL  ? ALLTOALL_SIZES
+                                                         : SIZES);
     if (spawn || plan->what == BENCH_BARRIER) {
         plan->sizes[0] = 1;
         plan->size_count = 1;
@@ -290,6 +298,20 @@ static int read_arguments(struct bench *bench, int argc, char **argv)
     return settle(bench);
 }
 
+static int report(struct bench *bench)
+{
+    switch (bench->plan.what) {
+    case BENCH_EXCHANGE:
+        return bench_exchange_report(bench);
+    case BENCH_COLLECTIVES:
+        return bench_print_collective(bench);
+    case BENCH_ALLTOALL:
+        return bench_print_alltoall(bench);
+    default:
+        return bench->json ? bench_print_json(bench) : bench_print_table(bench);
+    }
+}
+
 static int bench_command(struct tool *tool, int argc, char **argv)
 {
     struct bench *bench = calloc(1, sizeof *bench);
@@ -302,12 +324,8 @@ static int bench_command(struct tool *tool, int argc, char **argv)
     bool exchange = bench->plan.what == BENCH_EXCHANGE;
     if (status == TOOL_OK)
         status = (exchange ? bench_exchange_run : bench_run)(bench);
-    if (status == TOOL_OK && exchange)
-        status = bench_exchange_report(bench);
-    else if (status == TOOL_OK && bench->plan.what == BENCH_COLLECTIVES)
-        status = bench_print_collective(bench);
-    else if (status == TOOL_OK)
-        status = bench->json ? bench_print_json(bench) : bench_print_table(bench);
+    if (status == TOOL_OK)
+        status = report(bench);
     for (int i = 0; i < bench->row_count; i++)
         bench_row_free(&bench->rows[i]);
     free(bench->host_text);
@@ -318,7 +336,8 @@ static int bench_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_bench = {
     .name = "bench",
     .run = bench_command,
-    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast|collectives|exchange",
+    .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast|collectives|exchange|"
+             "alltoall",
     .help = "measure the routes beside raw programs",
     .options = options,
     .operand = "BENCHMARK",

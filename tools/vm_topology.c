@@ -5,18 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By its name in the VM, or what stands before the first dot of that: as covey_alltoall(3) has it.
- */
-static bool has_host(const struct covey_topology_node *nodes, int count, const char *name)
+int vm_topology_host(const struct covey_topology_node *nodes, int count, const char *name)
 {
     size_t first = strcspn(name, ".");
     for (int i = 0; i < count; i++) {
         bool same = strcmp(nodes[i].name, name) == 0 ||
                     (strncmp(nodes[i].name, name, first) == 0 && nodes[i].name[first] == '\0');
         if (!nodes[i].is_switch && same)
-            return true;
+            return i;
     }
-    return false;
+    return -1;
 }
 
 static void print_missing(const char *what, const struct covey_host *hosts, int host_count,
@@ -24,7 +22,7 @@ static void print_missing(const char *what, const struct covey_host *hosts, int 
 {
     const char *separator = " ";
     for (int i = 0; i < host_count; i++) {
-        if (has_host(nodes, count, hosts[i].name))
+        if (vm_topology_host(nodes, count, hosts[i].name) >= 0)
             continue;
         if (*separator == ' ')
             fprintf(stderr,

@@ -3,6 +3,9 @@
  * all. A row is an operation on a team of that many for a size; its series are the algorithms,
  * which take turns within a round. A sample is so many calls, one after another and the root going
  * round, until all are through a barrier.
+ *
+ * `covey bench alltoall` is the same of one operation on the team of all, with a series more: what
+ * the library chooses by itself.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,16 +30,17 @@ static const char *const operations[] = {"barrier",   "bcast",   "scatter",   "g
 /* What an operation is called with: doubles, so many of them. */
 struct arrays {
     double *out, *in;
-    size_t count;
+    size_t count, bytes;
     size_t *counts; /* of reduce_scatter: equal parts of count */
 };
 
 static int arrays_make(struct arrays *a, int64_t bytes, int members)
 {
     size_t n = (size_t)members;
+    a->bytes = (size_t)bytes;
     a->count = (size_t)bytes / sizeof *a->out;
-    a->out = calloc(a->count * n + 1, sizeof *a->out);
-    a->in = calloc(a->count * n + 1, sizeof *a->in);
+    a->out = calloc((a->count + 1) * n, sizeof *a->out);
+    a->in = calloc((a->count + 1) * n, sizeof *a->in);
     a->counts = calloc(n, sizeof *a->counts);
     for (size_t i = 0; a->counts && i < n; i++)
         a->counts[i] = a->count * (i + 1) / n - a->count * i / n;
@@ -76,7 +80,7 @@ static int call_once(covey_team_t *t, const char *name, const struct arrays *a, 
     if (strcmp(name, "allgather") == 0)
         return covey_allgather(t, type, a->out, a->in, a->count);
     if (strcmp(name, "alltoall") == 0)
-        return covey_alltoall(t, type, a->out, a->in, a->count);
+        return covey_alltoall(t, COVEY_UINT8, a->out, a->in, a->bytes);
     return reduce_once(t, name, a, root);
 }
 
@@ -103,6 +107,8 @@ int collective_team(struct party *party, const struct order *order)
     if (!party->group)
         error = covey_group_join(party->vm, order->text, &party->group);
     if (error >= 0 && !party->all)
+        error = covey_set_route(party->vm, COVEY_ANY_TASK, party->plan.route);
+    if (error >= 0 && !party->all)
         error = covey_team_of_group(party->group, (int)order->count, TIMEOUT_US, &party->all);
     if (error < 0)
         return party_fail_vm(party, "a team", error);
@@ -111,6 +117,13 @@ int collective_team(struct party *party, const struct order *order)
     if (error == 0 && party->team)
         error = covey_team_set_timeout(party->team, TIMEOUT_US);
     return error ? party_fail_vm(party, "a team", error) : 0;
+}
+
+/* NULL: the library's own choice. */
+static int force(covey_team_t *team, const char *operation, const char *algorithm)
+{
+    bool own = strcmp(algorithm, BENCH_CHOICE) == 0;
+    return covey_team_force(team, operation, own ? NULL : algorithm);
 }
 
 /* order->text is the operation and the algorithm. */
@@ -123,7 +136,7 @@ static int perform(struct party *party, const struct order *order, double *us)
     if (!party->team || !algorithm)
         return 0;
     *algorithm++ = '\0';
-    int error = covey_team_force(party->team, text, algorithm);
+    int error = force(party->team, text, algorithm);
     if (error >= 0)
         error = arrays_make(&arrays, order->bytes, covey_team_size(party->team));
     if (error == 0)
@@ -197,24 +210,44 @@ static int calibrate(struct party *party, struct race *race, int which)
     return 0;
 }
 
-static int find_algorithms(struct party *party, struct race *race)
+/* What the schedule took is no part of the samples: it is made once, here before the first. */
+static void note_schedule(const struct party *party, struct bench_series *series)
+{
+    struct covey_schedule_info info;
+    const covey_schedule_t *schedule = covey_team_schedule(party->team, &series->order_s);
+    if (!schedule)
+        return;
+    covey_schedule_info(schedule, &info);
+    series->phases = info.phases;
+}
+
+static int add_series(struct party *party, struct race *race, const char *name)
 {
     struct bench_row *row = race->row;
+    if (row->series_count == BENCH_SERIES_MAX)
+        return 0;
+    struct bench_series *series = &row->series[row->series_count];
+    race->algorithms[row->series_count++] = name;
+    snprintf(series->name, sizeof series->name, "%s", name);
+    series->rounds = party->plan.rounds;
+    series->us = calloc((size_t)series->rounds, sizeof *series->us);
+    if (!series->us)
+        return party_fail(party, "measuring", "memory is exhausted");
+    if (strcmp(name, "scheduled") == 0)
+        note_schedule(party, series);
+    return 0;
+}
+
+static int find_algorithms(struct party *party, struct race *race)
+{
     const char *name;
     for (int i = 0; (name = covey_algorithm(race->operation, i)); i++) {
         int suits = covey_team_force(party->team, race->operation, name) == 0;
         covey_team_force(party->team, race->operation, NULL);
-        if (!suits || row->series_count == BENCH_SERIES_MAX)
-            continue;
-        struct bench_series *series = &row->series[row->series_count];
-        race->algorithms[row->series_count++] = name;
-        snprintf(series->name, sizeof series->name, "%s", name);
-        series->rounds = party->plan.rounds;
-        series->us = calloc((size_t)series->rounds, sizeof *series->us);
-        if (!series->us)
-            return party_fail(party, "measuring", "memory is exhausted");
+        if (suits && add_series(party, race, name) != 0)
+            return -1;
     }
-    return 0;
+    return party->plan.what == BENCH_ALLTOALL ? add_series(party, race, BENCH_CHOICE) : 0;
 }
 
 static int run_rounds(struct party *party, struct race *race)
@@ -257,10 +290,19 @@ static int measure_operation(struct party *party, const char *operation)
     return failed;
 }
 
+static int measure_alltoall(struct party *party)
+{
+    int failed = make_team(party, party->plan.peer_count + 1);
+    return failed ? failed : measure_operation(party, "alltoall");
+}
+
 int collective_measure(struct party *party)
 {
     int tasks = party->plan.peer_count + 1, failed = 0;
-    for (int members = 2; !failed && members <= tasks;) {
+    bool one = party->plan.what == BENCH_ALLTOALL;
+    if (one)
+        failed = measure_alltoall(party);
+    for (int members = 2; !one && !failed && members <= tasks;) {
         failed = make_team(party, members);
         for (size_t i = 0; i < OPERATIONS && !failed; i++)
             failed = measure_operation(party, operations[i]);

@@ -67,7 +67,7 @@ static int lead(struct party *party)
 {
     if (party->plan.what == BENCH_SPAWN)
         return spawn_measure(party);
-    if (party->plan.what == BENCH_COLLECTIVES)
+    if (party->plan.what == BENCH_COLLECTIVES || party->plan.what == BENCH_ALLTOALL)
         return collective_measure(party);
     return party->plan.what == BENCH_BCAST ? bcast_measure(party) : lead_measure(party);
 }
