@@ -1022,7 +1022,8 @@ struct covey_schedule_info {
     int32_t ranks;
     uint32_t phases;
     uint32_t bound; /* phases that the bottleneck link needs */
-    uint32_t slots; /* messages that the slowest link carries in a phase: 1 for equal rates */
+    uint32_t slots; /* messages that the slowest link carries in a phase (perhaps fewer in the last
+                       one): 1 for equal rates */
     uint64_t messages;
     uint64_t syncs;
 };

@@ -8,8 +8,11 @@
  *
  * Beyond the paper, links may differ in rate. Time is then counted in slots: what one message takes
  * on the slowest link in use. A phase lasts `slots` slots, and an edge carries in it as many
- * messages as its rate allows (its capacity), no more of which are ever under way together. With
- * equal rates slots and all capacities are 1, and everything is as in the paper.
+ * messages as its rate allows (its capacity), no more of which are ever under way together. The
+ * last phase may be shorter: a phase ends when the link that needs longest for its messages has
+ * carried them. The search accepts what takes at most 5 % more than the lower bound, the most of
+ * load / rate over all links, and more only when it finds no such phases, of which no case is
+ * known. With equal rates slots and all capacities are 1, and everything is as in the paper.
  */
 #ifndef COVEY_PROTO_SCHEDULE_H
 #define COVEY_PROTO_SCHEDULE_H

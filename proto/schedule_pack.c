@@ -8,6 +8,9 @@
  * looked at together. A message that finds none takes the place of another one: of several phases
  * in which one edge of its path is full, one is preferred where a message of that edge can go
  * elsewhere at once. That one goes on in the same way. The search gives up after a number of steps.
+ *
+ * Where phases are few, rounding up to whole ones would cost much. The last phase is therefore made
+ * as short as the messages that the others cannot carry allow, and longer in steps.
  */
 #include "proto/schedule_pack.h"
 
@@ -15,12 +18,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS_MAX 8
+#define SLOTS_MAX 32
 #define COUNTS_MAX ((size_t)1 << 28) /* edges times phases: beyond, there is no search */
 #define TRIES 12        /* places that a message looks at before it displaces another */
-#define STEPS_MAX 60000 /* displacements */
+#define STEPS_MAX 60000 /* displacements, */
+#define STEPS_FEW 20000 /* and for few phases, where several lengths of the last one are tried */
 #define HARDNESS 64
+#define FEW 40    /* phases: with more of them a part of one matters less than what is allowed */
+#define LENGTHS 4 /* of the last of few phases are tried */
 #define NONE UINT32_MAX
+
+/* How long a phase is: as long as so many messages take on a link of that rate. */
+struct span {
+    uint64_t messages, rate;
+};
 
 struct packing {
     const struct network *network;
@@ -29,6 +40,7 @@ struct packing {
     size_t words;       /* of a set of phases */
     size_t edges;       /* directed */
     uint32_t *capacity; /* by edge */
+    uint32_t *at_last;  /* by edge: its capacity in the last phase, which may be shorter */
     uint16_t *count;    /* by edge and phase: messages there */
     uint64_t *full;     /* by edge: the set of phases without room */
     size_t *path_first; /* by message, and one more */
@@ -45,26 +57,33 @@ struct packing {
 
 /* ---- Bounds ------------------------------------------------------------------------------ */
 
-static uint32_t capacity_at(const struct network *n, int node, uint32_t slots, uint64_t slowest)
+static uint32_t capacity_at(const struct network *n, int node, struct span span)
 {
-    uint64_t load = network_load(n, node), carried = slots * n->nodes[node].rate / slowest;
+    uint64_t load = network_load(n, node),
+             carried = span.messages * n->nodes[node].rate / span.rate;
     return (uint32_t)(carried < load ? carried : load);
+}
+
+static struct span span_of(const struct network *n, uint32_t slots)
+{
+    return (struct span){slots, network_slowest(n)};
 }
 
 uint32_t schedule_pack_capacity(const struct network *network, int node, uint32_t slots)
 {
-    return capacity_at(network, node, slots, network_slowest(network));
+    return capacity_at(network, node, span_of(network, slots));
 }
 
 uint32_t schedule_pack_bound(const struct network *network, uint32_t slots)
 {
-    uint64_t most = 0, slowest = network_slowest(network);
+    struct span span = span_of(network, slots);
+    uint64_t most = 0;
 
     for (int i = 0; i < network->node_count; i++) {
         uint64_t load = network_load(network, i);
         if (load == 0)
             continue;
-        uint64_t carried = capacity_at(network, i, slots, slowest);
+        uint64_t carried = capacity_at(network, i, span);
         uint64_t phases = (load + carried - 1) / carried;
         most = phases > most ? phases : most;
     }
@@ -152,11 +171,34 @@ static void displace(struct packing *p, uint32_t message)
     p->waiting[p->wait_count++] = message;
 }
 
+/* How many phases, from the first on, the message can be in: a short last one may carry nothing on
+ * some edge. */
+static uint32_t places_of(const struct packing *p, uint32_t message)
+{
+    const uint16_t *edges;
+    size_t length = path_of(p, message, &edges);
+
+    for (size_t k = 0; k < length; k++) {
+        if (p->at_last[edges[k]] == 0)
+            return p->phases - 1;
+    }
+    return p->phases;
+}
+
+/* The first `places` phases, as far as they are in the word of a set. */
+static uint64_t places_in(uint32_t places, size_t word)
+{
+    if (places >= 64 * (word + 1))
+        return ~(uint64_t)0;
+    return places <= 64 * word ? 0 : ((uint64_t)1 << places % 64) - 1;
+}
+
 /* Fills the sets of phases of a message; whether there is one with room. */
 static bool look_around(struct packing *p, uint32_t message)
 {
     const uint16_t *edges;
     size_t length = path_of(p, message, &edges);
+    uint32_t places = places_of(p, message);
     uint64_t found = 0;
 
     for (size_t w = 0; w < p->words; w++) {
@@ -166,9 +208,7 @@ static bool look_around(struct packing *p, uint32_t message)
             twice |= once & full;
             once |= full;
         }
-        uint64_t valid = w + 1 < p->words || p->phases % 64 == 0
-                             ? ~(uint64_t)0
-                             : ((uint64_t)1 << p->phases % 64) - 1;
+        uint64_t valid = places_in(places, w);
         p->none_full[w] = ~once & valid;
         p->one_full[w] = once & ~twice & valid;
         found |= p->none_full[w];
@@ -182,8 +222,7 @@ static bool has_room(const struct packing *p, uint32_t message)
     size_t length = path_of(p, message, &edges);
 
     for (size_t w = 0; w < p->words; w++) {
-        uint64_t once =
-            w + 1 < p->words || p->phases % 64 == 0 ? 0 : ~(((uint64_t)1 << p->phases % 64) - 1);
+        uint64_t once = ~places_in(p->phases, w);
         for (size_t k = 0; k < length; k++)
             once |= p->full[edges[k] * p->words + w];
         if (~once)
@@ -258,7 +297,7 @@ static void push_in(struct packing *p, uint32_t message)
         phase = first_from(p, p->one_full, random_below(p, p->phases));
     }
     if (phase == NONE) {
-        phase = random_below(p, p->phases);
+        phase = random_below(p, places_of(p, message));
         clear_way(p, message, phase);
     } else if (p->schedule->messages[user].phase == phase) {
         displace(p, user);
@@ -279,9 +318,9 @@ static uint32_t ring_phase(const struct packing *p, uint32_t message)
 
 static bool search(struct packing *p)
 {
-    int steps = 0;
+    int steps = 0, most = p->phases <= FEW ? STEPS_FEW : STEPS_MAX;
 
-    while (p->wait_count > 0 && steps < STEPS_MAX) {
+    while (p->wait_count > 0 && steps < most) {
         uint32_t message = p->waiting[--p->wait_count];
         if (look_around(p, message)) {
             place(p, message, first_from(p, p->none_full, ring_phase(p, message)));
@@ -337,13 +376,14 @@ static int packing_create(struct packing *p)
 
     p->edges = 2 * (size_t)p->network->node_count;
     p->capacity = calloc(p->edges, sizeof *p->capacity);
+    p->at_last = calloc(p->edges, sizeof *p->at_last);
     p->path_first = calloc(messages + 1, sizeof *p->path_first);
     p->path = calloc(path_total(p->network) + 1, sizeof *p->path);
     p->next = calloc(messages + 1, sizeof *p->next);
     p->previous = calloc(messages + 1, sizeof *p->previous);
     p->waiting = calloc(messages + 1, sizeof *p->waiting);
-    bool made =
-        scratch && p->capacity && p->path_first && p->path && p->next && p->previous && p->waiting;
+    bool made = scratch && p->capacity && p->at_last && p->path_first && p->path && p->next &&
+                p->previous && p->waiting;
     if (made)
         list_paths(p, scratch);
     free(scratch);
@@ -366,6 +406,7 @@ static void packing_destroy(struct packing *p)
 {
     table_destroy(p);
     free(p->capacity);
+    free(p->at_last);
     free(p->path_first);
     free(p->path);
     free(p->next);
@@ -397,7 +438,8 @@ static size_t hardness_of(const struct packing *p, uint32_t message)
 
     for (size_t k = 0; k < length; k++) {
         uint64_t load = network_load(p->network, edges[k] / 2);
-        uint64_t share = load * (HARDNESS - 1) / ((uint64_t)p->capacity[edges[k]] * p->phases);
+        uint64_t room = (uint64_t)p->capacity[edges[k]] * (p->phases - 1) + p->at_last[edges[k]];
+        uint64_t share = load * (HARDNESS - 1) / (room + !room);
         most = share > most ? share : most;
     }
     return most < HARDNESS ? most : HARDNESS - 1;
@@ -417,12 +459,22 @@ static void fill_waiting(struct packing *p)
         p->waiting[first[hardness_of(p, i)]++] = i;
 }
 
+/* What the last phase carries less than the others counts as being there already. */
+static void shorten_last(struct packing *p)
+{
+    for (size_t e = 0; e < p->edges; e++) {
+        if (p->at_last[e] < p->capacity[e])
+            count_edge(p, e, p->phases - 1, (int)(p->capacity[e] - p->at_last[e]));
+    }
+}
+
 static int try_phases(struct packing *p, uint32_t phases)
 {
     if (p->edges * phases > COUNTS_MAX)
         return 0;
     int found = table_create(p, phases);
     if (found == 0) {
+        shorten_last(p);
         fill_waiting(p);
         found = search(p) ? 1 : 0;
     }
@@ -433,16 +485,61 @@ static int try_phases(struct packing *p, uint32_t phases)
 /* ---- How many phases, and how long ones -------------------------------------------------- */
 
 /* Room for half as many again as an even spread needs: more would only pile messages up. */
-static void set_capacities(struct packing *p, uint32_t slots, uint32_t phases)
+static void set_capacities(struct packing *p, uint32_t slots, struct span last, uint32_t phases)
 {
-    uint64_t slowest = network_slowest(p->network);
+    const struct network *n = p->network;
+    struct span span = span_of(n, slots);
 
-    for (int i = 0; i < p->network->node_count; i++) {
-        uint64_t even = network_load(p->network, i) / phases, most = even + even / 2 + 2;
-        uint32_t carried = capacity_at(p->network, i, slots, slowest);
+    for (int i = 0; i < n->node_count; i++) {
+        uint64_t even = network_load(n, i) / phases, most = even + even / 2 + 2;
+        uint32_t carried = capacity_at(n, i, span), at_last = capacity_at(n, i, last);
         carried = carried < most ? carried : (uint32_t)most;
+        at_last = at_last < carried ? at_last : carried;
         p->capacity[NETWORK_UP(i)] = p->capacity[NETWORK_DOWN(i)] = carried;
+        p->at_last[NETWORK_UP(i)] = p->at_last[NETWORK_DOWN(i)] = at_last;
     }
+}
+
+static double slots_in(const struct network *n, struct span span)
+{
+    return (double)span.messages * (double)network_slowest(n) / (double)span.rate;
+}
+
+/* The shortest last phase in which all messages fit that are too many for those before it. */
+static struct span least_last(const struct network *n, uint32_t slots, uint32_t phases)
+{
+    struct span span = span_of(n, slots), least = {0, span.rate};
+
+    for (int i = 0; i < n->node_count; i++) {
+        uint64_t load = network_load(n, i);
+        uint64_t before = (uint64_t)capacity_at(n, i, span) * (phases - 1);
+        struct span rest = {load - before, n->nodes[i].rate};
+        if (load > before && slots_in(n, rest) > slots_in(n, least))
+            least = rest;
+    }
+    return least;
+}
+
+/* The last phase grows from its least length to that of the others, as far as the range allows. */
+static int try_lengths(struct packing *p, uint32_t slots, uint32_t phases, const double range[2])
+{
+    struct span last = least_last(p->network, slots, phases);
+    double before = (phases - 1) * (double)slots, length = slots_in(p->network, last);
+    uint64_t step = slots * last.rate / network_slowest(p->network) / LENGTHS + 1;
+    int found = 0;
+
+    if (phases > FEW)
+        length = slots;
+    while (found == 0 && length < slots && before + length <= range[1]) {
+        set_capacities(p, slots, last, phases);
+        found = before + length > range[0] ? try_phases(p, phases) : 0;
+        last.messages += step;
+        length = slots_in(p->network, last);
+    }
+    if (found != 0 || before + slots > range[1])
+        return found;
+    set_capacities(p, slots, span_of(p->network, slots), phases);
+    return try_phases(p, phases);
 }
 
 /* From the least number of phases in the range on, in growing steps. */
@@ -452,10 +549,9 @@ static int try_slots(struct packing *p, uint32_t slots, const double range[2])
     uint32_t bound = schedule_pack_bound(p->network, slots);
     uint32_t least = (uint32_t)(range[0] / slots) + 1, step = 1 + bound / 64;
 
-    for (uint32_t phases = bound > least ? bound : least; phases * (double)slots <= range[1];
+    for (uint32_t phases = bound > least ? bound : least; (phases - 1) * (double)slots < range[1];
          phases += step) {
-        set_capacities(p, slots, phases);
-        int found = try_phases(p, phases);
+        int found = try_lengths(p, slots, phases, range);
         if (found == 0)
             continue;
         s->phases = phases;

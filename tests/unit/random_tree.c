@@ -18,16 +18,29 @@ uint32_t tree_below(uint64_t *seed, uint32_t limit)
     return (uint32_t)((tree_random(seed) >> 32) * limit >> 32);
 }
 
-static const char *host_rate(uint64_t *seed, enum tree_rates rates)
+#define RATE_BYTES 16
+
+static void host_rate(uint64_t *seed, enum tree_rates rates, char *text)
 {
     static const char *const any[] = {"100M", "1G", "2.5G", "10G"};
-    return rates == TREE_ANY_RATES ? any[tree_below(seed, 4)] : rates == TREE_TRUNKS ? "1G" : "";
+
+    if (rates == TREE_ODD_RATES)
+        snprintf(text, RATE_BYTES, "%uM", (10 + tree_below(seed, 90)) << tree_below(seed, 8));
+    else
+        snprintf(text, RATE_BYTES, "%s",
+                 rates == TREE_ANY_RATES ? any[tree_below(seed, 4)]
+                 : rates == TREE_TRUNKS  ? "1G"
+                                         : "");
 }
 
-static const char *trunk_rate(uint64_t *seed, enum tree_rates rates)
+static void trunk_rate(uint64_t *seed, enum tree_rates rates, char *text)
 {
     static const char *const trunks[] = {"1G", "2.5G", "10G", "40G"};
-    return rates == TREE_TRUNKS ? trunks[tree_below(seed, 4)] : host_rate(seed, rates);
+
+    if (rates == TREE_TRUNKS)
+        snprintf(text, RATE_BYTES, "%s", trunks[tree_below(seed, 4)]);
+    else
+        host_rate(seed, rates, text);
 }
 
 /* The switch that a new one hangs on: of a chain the last, of a star the first. */
@@ -51,7 +64,7 @@ char *tree_text(uint64_t seed, int most, enum tree_rates rates)
     uint32_t hosts = 2 + tree_below(&seed, (uint32_t)most - 1);
     uint32_t switches = 1 + tree_below(&seed, hosts < 12 ? hosts : 12);
     uint32_t shape = tree_below(&seed, 4), spread = tree_below(&seed, 3);
-    char *text;
+    char *text, rate[RATE_BYTES];
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
@@ -59,11 +72,13 @@ char *tree_text(uint64_t seed, int most, enum tree_rates rates)
         fprintf(out, "switch s%u\n", i);
     for (uint32_t i = 0; i < hosts; i++) {
         uint32_t at = switch_of(&seed, spread, i, switches);
-        fprintf(out, "host n%u s%u %s\n", i, at, host_rate(&seed, rates));
+        host_rate(&seed, rates, rate);
+        fprintf(out, "host n%u s%u %s\n", i, at, rate);
     }
     for (uint32_t i = 1; i < switches; i++) {
         uint32_t at = parent_of(&seed, shape, i);
-        fprintf(out, "link s%u s%u %s\n", i, at, trunk_rate(&seed, rates));
+        trunk_rate(&seed, rates, rate);
+        fprintf(out, "link s%u s%u %s\n", i, at, rate);
     }
     fclose(out);
     return text;

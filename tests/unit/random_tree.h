@@ -10,9 +10,10 @@
 #include "proto/topology.h"
 
 enum tree_rates {
-    TREE_EQUAL,    /* all links have one rate */
-    TREE_TRUNKS,   /* hosts at 1G, links between switches at 1G, 2.5G, 10G or 40G */
-    TREE_ANY_RATES /* all links at 100M, 1G, 2.5G or 10G */
+    TREE_EQUAL,     /* all links have one rate */
+    TREE_TRUNKS,    /* hosts at 1G, links between switches at 1G, 2.5G, 10G or 40G */
+    TREE_ANY_RATES, /* all links at 100M, 1G, 2.5G or 10G */
+    TREE_ODD_RATES  /* each link at a rate of its own, 10M to 12.7G */
 };
 
 uint64_t tree_random(uint64_t *seed);

@@ -70,17 +70,79 @@ static void equal_rates_reach_the_bound(void)
     }
 }
 
-/* Within 5 % of the bound; below 24 hosts so few phases can be necessary that a part of one is more
- * than that: then no phase is too many. */
+/* ---- Unequal rates: what the phases take, and what they must, from the messages alone ----- */
+
+/* Counts messages by directed edge; returns the longest time that an edge needs for its messages,
+ * in messages of a link of 1 bit per second. */
+static double longest(const struct plan *p, size_t first, size_t end)
+{
+    const struct network *n = &p->network;
+    int *path = calloc((size_t)n->path_max + 1, sizeof *path);
+    double *count = calloc(2 * (size_t)n->node_count, sizeof *count), most = 0;
+
+    for (size_t i = first; i < end; i++) {
+        const struct schedule_message *m = &p->schedule.messages[i];
+        int length = network_path(n, m->from, m->to, path);
+        for (int k = 0; k < length; k++) {
+            double time = ++count[path[k]] / (double)n->nodes[path[k] / 2].rate;
+            most = time > most ? time : most;
+        }
+    }
+    free(path);
+    free(count);
+    return most;
+}
+
+static double time_of_phases(const struct plan *p)
+{
+    const struct schedule *s = &p->schedule;
+    double time = 0;
+
+    for (size_t first = 0, end; first < s->message_count; first = end) {
+        for (end = first + 1; end < s->message_count; end++) {
+            if (s->messages[end].phase != s->messages[first].phase)
+                break;
+        }
+        time += longest(p, first, end);
+    }
+    return time;
+}
+
 static void unequal_rates_come_near_the_bound(void)
 {
-    for (uint64_t seed = 0; seed < trees() / 3; seed++) {
+    static const enum tree_rates rates[] = {TREE_ANY_RATES, TREE_TRUNKS, TREE_ODD_RATES};
+    static const int most[] = {16, 24, 40, 64};
+    double worst = 0;
+
+    for (uint64_t seed = 0; seed < (getenv("SOAK") ? 60000 : 600); seed++) {
         struct plan p;
-        plan_random(&p, seed, 64, seed % 2 ? TREE_TRUNKS : TREE_ANY_RATES);
+        plan_random(&p, seed, most[seed % 4], rates[seed % 3]);
         proven(&p, seed);
-        double time = p.schedule.phases * (double)p.schedule.slots;
-        bool near = time <= 1.05 * schedule_pack_time(&p.network);
-        CU_ASSERT(near || (p.network.rank_count < 24 && p.schedule.phases <= p.schedule.bound + 1));
+        double bound = longest(&p, 0, p.schedule.message_count);
+        double over = time_of_phases(&p) / bound;
+        CU_ASSERT(over <= 1.05 + 1e-9);
+        worst = over > worst ? over : worst;
+        if (over > 1.05 + 1e-9)
+            printf("seed %llu: %.4f times the bound\n", (unsigned long long)seed, over);
+        plan_free(&p);
+    }
+    printf("at most %.4f times the bound\n", worst);
+}
+
+/* Trees of two switches where whole phases would take 7 to 10 % more than is needed. */
+static void a_last_phase_may_be_short(void)
+{
+    static const int sides[][2] = {{3, 9}, {4, 7}, {4, 8}};
+
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        char text[1024] = "switch a b\nlink a b 2.5G\n";
+        struct plan p;
+        for (int k = 0; k < sides[i][0] + sides[i][1]; k++)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "host h%d %s 1G\n", k,
+                     k < sides[i][0] ? "a" : "b");
+        plan_of(&p, text);
+        proven(&p, i);
+        CU_ASSERT(time_of_phases(&p) <= 1.05 * longest(&p, 0, p.schedule.message_count));
         plan_free(&p);
     }
 }
@@ -325,6 +387,7 @@ static void one_seed_makes_one_schedule(void)
 static const struct test_case cases[] = {
     {"equal rates: as many phases as the bottleneck's load", equal_rates_reach_the_bound},
     {"unequal rates: within 5 % of the bound", unequal_rates_come_near_the_bound},
+    {"unequal rates: a last phase may be short", a_last_phase_may_be_short},
     {"several tasks share a host", several_tasks_share_a_host},
     {"one and two hosts", the_smallest_networks_work},
     {"Table 4 of the paper", table_4_comes_out},
