@@ -258,11 +258,22 @@ static int check_list(const covey_t *vm, const covey_tid_t *tids, int size)
     return no_duplicates(tids, size);
 }
 
-/* Those who called first are heard; the first member looks whether all were given one list. */
+/* What the first member has for the others: what it heard of them, or why there is no team. */
+struct assembly {
+    int error;
+    char text[160];
+    struct hello hellos[];
+};
+
+/* Those who called first are heard; the first member looks whether all were given one list. An
+ * error is told to all. */
 static int compare_hellos(struct collective *c, void *arg)
 {
-    struct hello *h = arg;
+    struct assembly *o = arg;
+    struct hello *h = o->hellos;
     const struct covey_team *team = collective_team(c);
+    if (o->error != COVEY_OK)
+        return error_set(o->error, "%s", o->text);
     for (int i = 1; i < team->size; i++) {
         if (h[i].hash != h[0].hash || h[i].size != h[0].size)
             return error_set(COVEY_EINVAL, "team: task t%x gave another list of members",
@@ -285,19 +296,19 @@ static int compare_hellos(struct collective *c, void *arg)
 
 static void agree_first(struct collective *c, struct covey_team *team, struct hello *own)
 {
-    struct hello *h = collective_memory(c, (size_t)team->size * sizeof *h);
-    if (h == NULL)
+    struct assembly *o = collective_memory(c, sizeof *o + (size_t)team->size * sizeof *o->hellos);
+    if (o == NULL)
         return;
-    int error = choice_load(team->choices);
-    if (error == COVEY_OK)
-        error = team_topology_find(team);
-    if (error != COVEY_OK)
-        collective_refuse(c, error, covey_error_text());
+    struct hello *h = o->hellos;
+    o->error = choice_load(team->choices);
+    if (o->error == COVEY_OK)
+        o->error = team_topology_find(team);
+    snprintf(o->text, sizeof o->text, "%s", o->error != COVEY_OK ? covey_error_text() : "");
     h[0] = *own;
     for (int i = 1; i < team->size; i++)
         collective_receive(c, i, COVEY_UINT64, &h[i], HELLO_WORDS);
     collective_fence(c);
-    collective_call(c, compare_hellos, h);
+    collective_call(c, compare_hellos, o);
     collective_fence(c);
     collective_copy(c, own, h, sizeof *own);
 }

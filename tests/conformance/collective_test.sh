@@ -46,4 +46,17 @@ else
     run death 5 4 3 2
 fi
 run --rounds 5 refuse 1 2 3 5
+
+# The first member reads the table; all must end when it cannot.
+mkdir -p "$runtime/covey"
+echo "no table" >"$runtime/covey/collectives"
+said=$(timeout 20 covey run -n 1 --host h0 "$BUILD/tests/conformance/collective" random 3 2>&1)
+status=$?
+if [ $status = 124 ]; then
+    bad "a table that makes no sense leaves members waiting"
+elif [ $status != 0 ] && [[ $said == *collectives:1:* ]]; then
+    ok "a table that makes no sense ends all members"
+else
+    bad "a table that makes no sense: status $status: $said"
+fi
 finish
