@@ -7,7 +7,8 @@
  */
 #include "proto/onetime.h"
 
-#if __has_include(<openssl/evp.h>)
+/* The second is of the processor that is compiled for, and not there for every one. */
+#if __has_include(<openssl/evp.h>) && __has_include(<openssl/opensslconf.h>)
 
 #include <dlfcn.h>
 #include <openssl/evp.h>
