@@ -15,13 +15,14 @@
 #include "tools/bench_collective.h"
 #include "tools/bench_exchange.h"
 #include "tools/bench_stat.h"
+#include "tools/cells.h"
 #include "tools/report.h"
 #include "tools/table.h"
 #include "tools/vm_topology.h"
 
 #define WIRE_SHARE (1448.0 / 1538.0)
 
-enum { COLUMNS = 7, CELL_BYTES = 32 };
+enum { SIZE_BYTES = 32 };
 
 /* ---- the peak ---- */
 
@@ -180,17 +181,18 @@ static bool choice_is_best(const struct bench_finding *f)
 static void add_figure(struct table *table, const struct bench *bench, const struct bench_row *row,
                        int at, double seconds)
 {
-    char text[COLUMNS][CELL_BYTES];
+    char size[SIZE_BYTES];
+    struct cells cells = {.count = 0};
     struct figure f = figure_of(bench, row, at, seconds);
-    exchange_size_text(row->bytes, text[0], CELL_BYTES);
-    snprintf(text[1], CELL_BYTES, "%s", row->series[at].name);
-    snprintf(text[2], CELL_BYTES, "%.1f", f.us.median);
-    snprintf(text[3], CELL_BYTES, "%.1f", f.us.quartile1);
-    snprintf(text[4], CELL_BYTES, "%.1f", f.us.quartile3);
-    snprintf(text[5], CELL_BYTES, "%.1f", f.mbit_s);
-    snprintf(text[6], CELL_BYTES, f.peak > 0 ? "%.1f" : "-", 100 * f.peak);
-    const char *cells[] = {text[0], text[1], text[2], text[3], text[4], text[5], text[6], NULL};
-    table_add(table, cells);
+    exchange_size_text(row->bytes, size, sizeof size);
+    cells_add(&cells, "%s", size);
+    cells_add(&cells, "%s", row->series[at].name);
+    cells_add(&cells, "%.1f", f.us.median);
+    cells_add(&cells, "%.1f", f.us.quartile1);
+    cells_add(&cells, "%.1f", f.us.quartile3);
+    cells_add(&cells, "%.1f", f.mbit_s);
+    cells_add(&cells, f.peak > 0 ? "%.1f" : "-", 100 * f.peak);
+    table_add(table, cells.list);
 }
 
 static int print_figures(const struct bench *bench, double seconds)
@@ -202,9 +204,7 @@ static int print_figures(const struct bench *bench, double seconds)
         for (int k = 0; k < bench->rows[i].series_count; k++)
             add_figure(table, bench, &bench->rows[i], k, seconds);
     }
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    return failed ? tool_error("bench", "memory is exhausted") : TOOL_OK;
+    return report_table("bench", table);
 }
 
 static void print_verdict(const struct bench_row *row)
@@ -212,7 +212,7 @@ static void print_verdict(const struct bench_row *row)
     struct bench_finding f = bench_finding_of(row);
     const char *best = row->series[f.best].name;
     int chosen = bench_finding_series(&f, f.chosen);
-    char size[CELL_BYTES];
+    char size[SIZE_BYTES];
     exchange_size_text(row->bytes, size, sizeof size);
     if (choice_is_best(&f))
         printf("%s: %s is the best, and the library's choice\n", size, best);

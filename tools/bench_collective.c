@@ -12,17 +12,15 @@
 #include "tools/bench_collective.h"
 
 #include "tools/bench_stat.h"
+#include "tools/cells.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
-#define CELL_BYTES 256
 #define BETTER 0.95 /* than the one of the size before: otherwise that one stays */
 
 static double median(const struct bench_series *series)
 {
-    double copy[BENCH_ROUNDS_MAX];
-    memcpy(copy, series->us, (size_t)series->rounds * sizeof *copy);
-    return bench_spread_of(copy, (size_t)series->rounds).median;
+    return bench_spread_of(series->us, (size_t)series->rounds).median;
 }
 
 struct bench_finding bench_finding_of(const struct bench_row *row)
@@ -49,31 +47,34 @@ int bench_finding_series(const struct bench_finding *f, const char *algorithm)
 
 /* ---- the table for people ---- */
 
-static void others(const struct bench_finding *f, char text[CELL_BYTES])
+static void add_others(struct cells *cells, const struct bench_finding *f)
 {
+    char text[256] = "";
     size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < f->row->series_count && used < CELL_BYTES; i++) {
+    for (int i = 0; i < f->row->series_count && used < sizeof text; i++) {
         if (i != f->best)
-            used += (size_t)snprintf(text + used, CELL_BYTES - used, "%s%s %.1f", used ? ", " : "",
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.1f", used ? ", " : "",
                                      f->row->series[i].name, f->us[i]);
     }
+    cells_add(cells, "%s", text);
 }
 
 static void add_row(struct table *table, const struct bench_finding *f)
 {
-    char members[16], bytes[24], us[32], ratio[32] = "-", rest[CELL_BYTES];
+    struct cells cells = {.count = 0};
     int chosen = bench_finding_series(f, f->chosen);
-    snprintf(members, sizeof members, "%d", f->members);
-    snprintf(bytes, sizeof bytes, "%" PRId64, f->row->bytes);
-    snprintf(us, sizeof us, "%.1f", f->us[f->best]);
+    cells_add(&cells, "%s", f->operation);
+    cells_add(&cells, "%d", f->members);
+    cells_add(&cells, "%" PRId64, f->row->bytes);
+    cells_add(&cells, "%s", f->row->series[f->best].name);
+    cells_add(&cells, "%.1f", f->us[f->best]);
+    cells_add(&cells, "%s", f->chosen);
     if (chosen >= 0)
-        snprintf(ratio, sizeof ratio, "%.2f", f->us[chosen] / f->us[f->best]);
-    others(f, rest);
-    const char *cells[] = {f->operation, members,   bytes, f->row->series[f->best].name,
-                           us,           f->chosen, ratio, rest,
-                           NULL};
-    table_add(table, cells);
+        cells_add(&cells, "%.2f", f->us[chosen] / f->us[f->best]);
+    else
+        cells_add(&cells, "-");
+    add_others(&cells, f);
+    table_add(table, cells.list);
 }
 
 static int print_table(const struct bench *bench)
@@ -87,13 +88,11 @@ static int print_table(const struct bench *bench)
     }
     printf("collectives on %d hosts, %d tasks, route %s; %d rounds\n", bench->host_count,
            bench->plan.tasks, covey_route_name(bench->plan.route), bench->plan.rounds);
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    if (failed)
-        return tool_error("bench", "memory is exhausted");
-    puts("US: a call, the root going round. CHOSEN: by the table that is in force; RATIO: its time "
-         "over the best.");
-    return TOOL_OK;
+    int status = report_table("bench", table);
+    if (status == TOOL_OK)
+        puts("US: a call, the root going round. CHOSEN: by the table that is in force; RATIO: its "
+             "time over the best.");
+    return status;
 }
 
 /* ---- JSON ---- */

@@ -3,41 +3,14 @@
  * the median of the ratios of samples taken one after the other.
  */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tools/bench.h"
 #include "tools/bench_stat.h"
+#include "tools/cells.h"
 #include "tools/report.h"
 #include "tools/table.h"
-
-enum { CELL_BYTES = 32, COLUMNS_MAX = 8 + 2 * BENCH_SERIES_MAX };
-
-/* Headings and one row of cells, as they grow from the left. */
-struct line {
-    char text[COLUMNS_MAX][CELL_BYTES];
-    const char *cells[COLUMNS_MAX + 1];
-    int count;
-};
-
-__attribute__((format(printf, 2, 3))) static void line_add(struct line *line, const char *format,
-                                                           ...)
-{
-    va_list arguments;
-    char *text = line->text[line->count];
-    va_start(arguments, format);
-    vsnprintf(text, CELL_BYTES, format, arguments);
-    va_end(arguments);
-    line->cells[line->count++] = text;
-    line->cells[line->count] = NULL;
-}
-
-/* Three significant digits or so. */
-static void line_add_us(struct line *line, double us)
-{
-    line_add(line, "%.*f", us < 10 ? 2 : us < 100 ? 1 : 0, us);
-}
 
 /* Whether a row is a size of messages. */
 static bool sized(const struct bench *bench)
@@ -93,67 +66,65 @@ static double cpu_per_gb(double seconds, double bytes)
 
 static struct bench_spread spread_of(const struct bench_series *series)
 {
-    double copy[BENCH_ROUNDS_MAX];
-    memcpy(copy, series->us, (size_t)series->rounds * sizeof *copy);
-    return bench_spread_of(copy, (size_t)series->rounds);
+    return bench_spread_of(series->us, (size_t)series->rounds);
 }
 
-static void add_headings(const struct bench *bench, struct line *line)
+static void add_headings(const struct bench *bench, struct cells *cells)
 {
     const char *names[BENCH_SERIES_MAX];
     int count = raw_names(bench, names);
-    line_add(line, sized(bench) ? ">BYTES" : "WHAT");
-    line_add(line, ">US");
-    line_add(line, ">MIN");
-    line_add(line, ">Q1");
-    line_add(line, ">Q3");
+    cells_add(cells, sized(bench) ? ">BYTES" : "WHAT");
+    cells_add(cells, ">US");
+    cells_add(cells, ">MIN");
+    cells_add(cells, ">Q1");
+    cells_add(cells, ">Q3");
     if (sized(bench))
-        line_add(line, ">MB/S");
+        cells_add(cells, ">MB/S");
     if (timed(bench)) {
-        line_add(line, ">TASKS");
-        line_add(line, ">DAEMONS");
+        cells_add(cells, ">TASKS");
+        cells_add(cells, ">DAEMONS");
     }
     for (int i = 0; i < count; i++) {
-        line_add(line, ">%s", names[i]);
-        line_add(line, ">RATIO");
+        cells_add(cells, ">%s", names[i]);
+        cells_add(cells, ">RATIO");
     }
 }
 
-static void add_raw(const struct bench_row *row, const char *name, struct line *line)
+static void add_raw(const struct bench_row *row, const char *name, struct cells *cells)
 {
     const struct bench_series *covey = &row->series[0];
     const struct bench_series *raw = series_find(row, name);
     if (!raw || raw->rounds != covey->rounds) {
-        line_add(line, "-");
-        line_add(line, "-");
+        cells_add(cells, "-");
+        cells_add(cells, "-");
         return;
     }
-    line_add_us(line, spread_of(raw).median);
-    line_add(line, "%.2f", bench_median_ratio(covey->us, raw->us, (size_t)covey->rounds));
+    cells_add_figure(cells, spread_of(raw).median);
+    cells_add(cells, "%.2f", bench_median_ratio(covey->us, raw->us, (size_t)covey->rounds));
 }
 
-static void add_row(const struct bench *bench, const struct bench_row *row, struct line *line)
+static void add_row(const struct bench *bench, const struct bench_row *row, struct cells *cells)
 {
     const char *names[BENCH_SERIES_MAX];
     int count = raw_names(bench, names);
     const struct bench_series *covey = &row->series[0];
     struct bench_spread spread = spread_of(covey);
     if (sized(bench))
-        line_add(line, "%" PRId64, row->bytes);
+        cells_add(cells, "%" PRId64, row->bytes);
     else
-        line_add(line, "%s", row->label);
-    line_add_us(line, spread.median);
-    line_add_us(line, spread.min);
-    line_add_us(line, spread.quartile1);
-    line_add_us(line, spread.quartile3);
+        cells_add(cells, "%s", row->label);
+    cells_add_figure(cells, spread.median);
+    cells_add_figure(cells, spread.min);
+    cells_add_figure(cells, spread.quartile1);
+    cells_add_figure(cells, spread.quartile3);
     if (sized(bench))
-        line_add_us(line, (double)row->bytes / spread.median);
+        cells_add_figure(cells, (double)row->bytes / spread.median);
     if (timed(bench)) {
-        line_add_us(line, cpu_per_gb(covey->task_cpu_s, covey->bytes));
-        line_add_us(line, cpu_per_gb(covey->daemon_cpu_s, covey->bytes));
+        cells_add_figure(cells, cpu_per_gb(covey->task_cpu_s, covey->bytes));
+        cells_add_figure(cells, cpu_per_gb(covey->daemon_cpu_s, covey->bytes));
     }
     for (int i = 0; i < count; i++)
-        add_raw(row, names[i], line);
+        add_raw(row, names[i], cells);
 }
 
 /* ---- alpha and beta ---- */
@@ -241,21 +212,19 @@ static void print_foot(const struct bench *bench)
 
 int bench_print_table(struct bench *bench)
 {
-    struct line headings = {.count = 0};
+    struct cells headings = {.count = 0};
     add_headings(bench, &headings);
-    struct table *table = table_create(headings.cells);
+    struct table *table = table_create(headings.list);
     for (int i = 0; i < bench->row_count; i++) {
-        struct line cells = {.count = 0};
+        struct cells cells = {.count = 0};
         add_row(bench, &bench->rows[i], &cells);
-        table_add(table, cells.cells);
+        table_add(table, cells.list);
     }
     print_head(bench);
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    if (failed)
-        return tool_error("bench", "memory is exhausted");
-    print_foot(bench);
-    return TOOL_OK;
+    int status = report_table("bench", table);
+    if (status == TOOL_OK)
+        print_foot(bench);
+    return status;
 }
 
 /* ---- JSON ---- */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int compare(const void *a, const void *b)
 {
@@ -17,14 +18,20 @@ static double quantile(const double *sorted, size_t n, double share)
     return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
 }
 
-struct bench_spread bench_spread_of(double *samples, size_t n)
+struct bench_spread bench_spread_of(const double *samples, size_t n)
 {
-    qsort(samples, n, sizeof *samples, compare);
-    return (struct bench_spread){.min = samples[0],
-                                 .quartile1 = quantile(samples, n, 0.25),
-                                 .median = quantile(samples, n, 0.5),
-                                 .quartile3 = quantile(samples, n, 0.75),
-                                 .max = samples[n - 1]};
+    double *sorted = calloc(n, sizeof *sorted);
+    if (!sorted)
+        return (struct bench_spread){.min = 0};
+    memcpy(sorted, samples, n * sizeof *sorted); /* pairs with other samples stay pairs */
+    qsort(sorted, n, sizeof *sorted, compare);
+    struct bench_spread spread = {.min = sorted[0],
+                                  .quartile1 = quantile(sorted, n, 0.25),
+                                  .median = quantile(sorted, n, 0.5),
+                                  .quartile3 = quantile(sorted, n, 0.75),
+                                  .max = sorted[n - 1]};
+    free(sorted);
+    return spread;
 }
 
 double bench_median_ratio(const double *a, const double *b, size_t n)

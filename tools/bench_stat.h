@@ -8,8 +8,9 @@ struct bench_spread {
     double min, quartile1, median, quartile3, max;
 };
 
-/* Sorts the n >= 1 samples and reads the spread off; between two of them it is interpolated. */
-struct bench_spread bench_spread_of(double *samples, size_t n);
+/* The spread of n >= 1 samples; between two of them it is interpolated. All 0 when memory is
+ * exhausted. */
+struct bench_spread bench_spread_of(const double *samples, size_t n);
 
 /* The median of a[i] / b[i] over n >= 1 pairs: what drifts for both cancels. 0 when memory is
  * exhausted. */

@@ -75,9 +75,7 @@ static int print_table(const struct covey_host *hosts, int n, const struct covey
     struct table *table = table_create(headings);
     for (int i = 0; i < n; i++)
         add_row(table, &hosts[i], count_tasks(tasks, m, &hosts[i]));
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    return failed ? tool_error("hosts", "memory is exhausted") : TOOL_OK;
+    return report_table("hosts", table);
 }
 
 static int hosts_command(struct tool *tool, int argc, char **argv)

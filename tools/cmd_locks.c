@@ -48,9 +48,7 @@ static int print_table(const struct covey_held *held, int n)
                                         held[i].holder == 0 ? "-" : tid_format(held[i].holder, tid),
                                         number, waiting});
     }
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    return failed ? tool_error("locks", "memory is exhausted") : TOOL_OK;
+    return report_table("locks", table);
 }
 
 static int locks_command(struct tool *tool, int argc, char **argv)

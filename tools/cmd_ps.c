@@ -57,9 +57,7 @@ static int print_table(const struct covey_host *hosts, int n, const struct covey
     struct table *table = table_create(headings);
     for (int i = 0; i < m; i++)
         add_row(table, &tasks[i], listing_host_name(hosts, n, tasks[i].host));
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    return failed ? tool_error("ps", "memory is exhausted") : TOOL_OK;
+    return report_table("ps", table);
 }
 
 static int report_silent(const struct covey_host *hosts, int n)

@@ -29,9 +29,7 @@ static int print_table(const struct covey_host *hosts, int n, const struct covey
         table_add(table, (const char *const[]){listing_host_name(hosts, n, stats[i].host),
                                                stats[i].name, value});
     }
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    return failed ? tool_error("stats", "memory is exhausted") : TOOL_OK;
+    return report_table("stats", table);
 }
 
 static int stats_command(struct tool *tool, int argc, char **argv)

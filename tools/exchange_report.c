@@ -4,34 +4,15 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/bench_exchange.h"
 #include "tools/bench_stat.h"
+#include "tools/cells.h"
 #include "tools/report.h"
 #include "tools/table.h"
-
-enum { CELL_BYTES = 32, COLUMNS_MAX = 6 + 2 * BENCH_SERIES_MAX };
-
-struct line {
-    char text[COLUMNS_MAX][CELL_BYTES];
-    const char *cells[COLUMNS_MAX + 1];
-    int count;
-};
-
-__attribute__((format(printf, 2, 3))) static void line_add(struct line *line, const char *format,
-                                                           ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line->text[line->count], CELL_BYTES, format, arguments);
-    va_end(arguments);
-    line->cells[line->count] = line->text[line->count];
-    line->cells[++line->count] = NULL;
-}
 
 /* ---- figures ---- */
 
@@ -72,10 +53,10 @@ void exchange_size_text(int64_t bytes, char *text, size_t size)
 
 /* ---- tables ---- */
 
-static void add_ms(struct line *line, double us)
+static void add_ms(struct cells *cells, double us)
 {
     double ms = us / 1e3;
-    line_add(line, "%.*f", ms < 10 ? 3 : ms < 100 ? 2 : 1, ms);
+    cells_add(cells, "%.*f", ms < 10 ? 3 : ms < 100 ? 2 : 1, ms);
 }
 
 static void print_head(const struct bench *bench)
@@ -93,46 +74,39 @@ static void print_head(const struct bench *bench)
     printf("%s%s\n", *sizes ? "; " : "", sizes);
 }
 
-static int print_line_table(struct table *table)
-{
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    return failed ? tool_error("bench", "memory is exhausted") : TOOL_OK;
-}
-
 /* Milliseconds by each algorithm. */
 static int print_times(const struct bench *bench)
 {
-    struct line head = {.count = 0};
-    line_add(&head, ">D");
-    line_add(&head, ">BYTES");
+    struct cells head = {.count = 0};
+    cells_add(&head, ">D");
+    cells_add(&head, ">BYTES");
     for (int i = 0; i < bench->rows[0].series_count; i++)
-        line_add(&head, ">%s", bench->rows[0].series[i].name);
-    line_add(&head, ">BOUND");
-    line_add(&head, "BEST");
-    line_add(&head, ">TO BOUND");
-    struct table *table = table_create(head.cells);
+        cells_add(&head, ">%s", bench->rows[0].series[i].name);
+    cells_add(&head, ">BOUND");
+    cells_add(&head, "BEST");
+    cells_add(&head, ">TO BOUND");
+    struct table *table = table_create(head.list);
     for (int k = 0; k < bench->row_count; k++) {
         const struct bench_row *row = &bench->rows[k];
-        struct line cells = {.count = 0};
+        struct cells cells = {.count = 0};
         double bound_us = exchange_bound_us(bench, row);
         int best = exchange_best(row);
-        line_add(&cells, "%s", row->label);
-        line_add(&cells, "%" PRId64, row->bytes);
+        cells_add(&cells, "%s", row->label);
+        cells_add(&cells, "%" PRId64, row->bytes);
         for (int i = 0; i < row->series_count; i++)
             add_ms(&cells, exchange_median_us(&row->series[i]));
         if (bound_us > 0)
             add_ms(&cells, bound_us);
         else
-            line_add(&cells, "-");
-        line_add(&cells, "%s", row->series[best].name);
+            cells_add(&cells, "-");
+        cells_add(&cells, "%s", row->series[best].name);
         if (bound_us > 0)
-            line_add(&cells, "%.2f", exchange_median_us(&row->series[best]) / bound_us);
+            cells_add(&cells, "%.2f", exchange_median_us(&row->series[best]) / bound_us);
         else
-            line_add(&cells, "-");
-        table_add(table, cells.cells);
+            cells_add(&cells, "-");
+        table_add(table, cells.list);
     }
-    return print_line_table(table);
+    return report_table("bench", table);
 }
 
 /* The mean over all sizes of one density, which stand together. */
@@ -160,37 +134,37 @@ static int add_costs(const struct bench *bench, int from, struct cost *cost)
 
 static void add_cost_row(struct table *table, const struct bench_row *row, const struct cost *cost)
 {
-    struct line cells = {.count = 0};
+    struct cells cells = {.count = 0};
     double density = strtod(row->label, NULL);
-    line_add(&cells, "%s", row->label);
-    line_add(&cells, "%.1f", density + log2(density));
+    cells_add(&cells, "%s", row->label);
+    cells_add(&cells, "%.1f", density + log2(density));
     for (int i = 0; i < row->series_count; i++)
-        line_add(&cells, "%.1f", cost->phases[i] / cost->rows);
+        cells_add(&cells, "%.1f", cost->phases[i] / cost->rows);
     for (int i = 0; i < row->series_count; i++)
-        line_add(&cells, "%.0f", cost->order_s[i] / cost->rows * 1e6);
-    line_add(&cells, "%.0f", cost->learn_s / cost->rows * 1e6);
-    table_add(table, cells.cells);
+        cells_add(&cells, "%.0f", cost->order_s[i] / cost->rows * 1e6);
+    cells_add(&cells, "%.0f", cost->learn_s / cost->rows * 1e6);
+    table_add(table, cells.list);
 }
 
 /* Phases, and microseconds of ordering. */
 static int print_costs(const struct bench *bench)
 {
-    struct line head = {.count = 0};
+    struct cells head = {.count = 0};
     struct cost cost;
-    line_add(&head, ">D");
-    line_add(&head, ">D+LOG2 D");
+    cells_add(&head, ">D");
+    cells_add(&head, ">D+LOG2 D");
     for (int i = 0; i < bench->rows[0].series_count; i++)
-        line_add(&head, ">%s", bench->rows[0].series[i].name);
+        cells_add(&head, ">%s", bench->rows[0].series[i].name);
     for (int i = 0; i < bench->rows[0].series_count; i++)
-        line_add(&head, ">%s us", bench->rows[0].series[i].name);
-    line_add(&head, ">LEARN us");
-    struct table *table = table_create(head.cells);
+        cells_add(&head, ">%s us", bench->rows[0].series[i].name);
+    cells_add(&head, ">LEARN us");
+    struct table *table = table_create(head.list);
     for (int k = 0; k < bench->row_count;) {
         int next = add_costs(bench, k, &cost);
         add_cost_row(table, &bench->rows[k], &cost);
         k = next;
     }
-    return print_line_table(table);
+    return report_table("bench", table);
 }
 
 static int print_tables(const struct bench *bench)

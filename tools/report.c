@@ -39,3 +39,10 @@ int report_print(const char *what, json_t *array)
     json_decref(array);
     return failed ? TOOL_FAILED : TOOL_OK;
 }
+
+int report_table(const char *what, struct table *table)
+{
+    int failed = table_print(table, stdout);
+    table_destroy(table);
+    return failed ? tool_error(what, "memory is exhausted") : TOOL_OK;
+}

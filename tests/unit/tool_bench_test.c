@@ -16,6 +16,8 @@ static void test_spread(void)
     NEAR(spread.median, 3);
     NEAR(spread.quartile3, 4);
     NEAR(spread.max, 5);
+    NEAR(samples[0], 5); /* they stay as they came: pairs are pairs */
+    NEAR(samples[4], 3);
 }
 
 static void test_spread_between_samples(void)

@@ -1,4 +1,4 @@
-/* links: tools/table.c tools/outlet.c tools/tid.c */
+/* links: tools/table.c tools/cells.c tools/outlet.c tools/tid.c */
 #include <CUnit/CUnit.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/unit/runner.h"
+#include "tools/cells.h"
 #include "tools/outlet.h"
 #include "tools/table.h"
 
@@ -180,6 +181,29 @@ static void test_unknown_streams_are_dropped(void)
     CU_ASSERT_EQUAL(outlet_write(&outlet, 3, 1, "x", 1), 0);
 }
 
+static void test_cells(void)
+{
+    struct cells headings = {.count = 0}, cells = {.count = 0};
+    cells_add(&headings, ">%s", "US");
+    cells_add(&headings, "WHAT");
+    cells_add_figure(&cells, 12.345);
+    cells_add(&cells, "all %d", 3);
+    struct table *table = table_create(headings.list);
+    table_add(table, cells.list);
+    expect_table(table, "  US  WHAT\n12.3  all 3\n");
+}
+
+static void test_cells_that_do_not_fit(void)
+{
+    struct cells cells = {.count = 0};
+    for (int i = 0; i < CELLS_MAX + 1; i++)
+        cells_add(&cells, "%0100d", i);
+    CU_ASSERT_EQUAL(cells.count, CELLS_MAX);
+    CU_ASSERT_PTR_NULL(cells.list[CELLS_MAX]);
+    CU_ASSERT_EQUAL(strlen(cells.list[0]), 100);
+    CU_ASSERT_STRING_EQUAL(cells.list[CELLS_MAX - 1], "");
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -194,6 +218,8 @@ int main(void)
         {"what is held back is bounded", test_what_is_held_is_bounded},
         {"tags stand before each line", test_tags_stand_before_each_line},
         {"unknown streams are dropped", test_unknown_streams_are_dropped},
+        {"cells", test_cells},
+        {"cells that do not fit", test_cells_that_do_not_fit},
     };
     return covey_test_main("tool_table", cases, sizeof cases / sizeof cases[0]);
 }

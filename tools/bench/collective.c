@@ -160,16 +160,6 @@ void collective_close(struct party *party)
 
 /* ---- what the leader does ---- */
 
-static int tell_all(struct party *party, const struct order *order)
-{
-    for (int i = 0; i < party->plan.peer_count; i++) {
-        int error = order_send(party->vm, party->plan.peers[i], order);
-        if (error)
-            return party_fail_vm(party, "a peer", error);
-    }
-    return 0;
-}
-
 static int make_team(struct party *party, int members)
 {
     struct order order = {
@@ -178,7 +168,7 @@ static int make_team(struct party *party, int members)
     int error = party->group ? 0 : covey_group_join(party->vm, order.text, &party->group);
     if (error < 0)
         return party_fail_vm(party, "a group", error);
-    return tell_all(party, &order) != 0 ? -1 : collective_team(party, &order);
+    return party_tell_all(party, &order) != 0 ? -1 : collective_team(party, &order);
 }
 
 /* One operation for one size: its algorithms that suit, and how many calls a sample of each is. */
@@ -194,7 +184,7 @@ static int sample(struct party *party, const struct race *race, int which, doubl
     struct order order = {
         .what = ORDER_COLLECTIVE, .bytes = race->row->bytes, .count = race->counts[which]};
     snprintf(order.text, sizeof order.text, "%s %s", race->operation, race->algorithms[which]);
-    return tell_all(party, &order) != 0 ? -1 : perform(party, &order, us);
+    return party_tell_all(party, &order) != 0 ? -1 : perform(party, &order, us);
 }
 
 static int calibrate(struct party *party, struct race *race, int which)
@@ -308,5 +298,5 @@ int collective_measure(struct party *party)
             failed = measure_operation(party, operations[i]);
         members = members < tasks && members * 2 > tasks ? tasks : members * 2;
     }
-    return failed ? failed : tell_all(party, &(const struct order){.what = ORDER_END});
+    return failed ? failed : party_tell_all(party, &(const struct order){.what = ORDER_END});
 }

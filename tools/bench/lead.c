@@ -195,23 +195,13 @@ static int sample_stream(struct party *party, const struct racer *racer, size_t 
     return failed;
 }
 
-static int tell_all(struct party *party, const struct order *order)
-{
-    for (int i = 0; i < party->plan.peer_count; i++) {
-        int error = order_send(party->vm, party->plan.peers[i], order);
-        if (error)
-            return party_fail_vm(party, "a peer", error);
-    }
-    return 0;
-}
-
 /* The first barrier waits until all have got the order. */
 static int sample_barrier(struct party *party, const struct racer *racer, double *us)
 {
     int tasks = party->plan.peer_count + 1;
     struct order order = {.what = ORDER_BARRIER, .bytes = tasks, .count = racer->count + 1};
     snprintf(order.text, sizeof order.text, "covey-bench-%x", (unsigned)covey_mytid(party->vm));
-    if (tell_all(party, &order) != 0 || party_barriers(party, order.text, tasks, 1) != 0)
+    if (party_tell_all(party, &order) != 0 || party_barriers(party, order.text, tasks, 1) != 0)
         return -1;
     uint64_t start_ns = clock_ns();
     int failed = party_barriers(party, order.text, tasks, racer->count);
@@ -236,7 +226,7 @@ static int sample_mcast(struct party *party, const struct racer *racer, size_t s
 {
     const struct order order = {
         .what = ORDER_MCAST, .bytes = (int64_t)size, .count = racer->count + 1};
-    if (tell_all(party, &order) != 0 || multicast(party, size) != 0)
+    if (party_tell_all(party, &order) != 0 || multicast(party, size) != 0)
         return -1;
     int failed = 0;
     uint64_t start_ns = clock_ns();
@@ -421,5 +411,5 @@ int lead_measure(struct party *party)
         if (failed)
             return failed;
     }
-    return tell_all(party, &(const struct order){.what = ORDER_END});
+    return party_tell_all(party, &(const struct order){.what = ORDER_END});
 }

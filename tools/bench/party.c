@@ -50,6 +50,16 @@ int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t si
     return party_fail(party, raw_name(kind), strerror(errno));
 }
 
+int party_tell_all(struct party *party, const struct order *order)
+{
+    for (int i = 0; i < party->plan.peer_count; i++) {
+        int error = order_send(party->vm, party->plan.peers[i], order);
+        if (error)
+            return party_fail_vm(party, "a peer", error);
+    }
+    return 0;
+}
+
 int party_take_route(struct party *party, enum raw_kind kind)
 {
     const struct bench_plan *plan = &party->plan;

@@ -51,6 +51,9 @@ int spawn_hello(struct party *party);
 int party_out(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
 int party_in(struct party *party, enum raw_kind kind, covey_tid_t tid, size_t size);
 
+/* The leader's order to every peer. */
+int party_tell_all(struct party *party, const struct order *order);
+
 /* Messages of that kind to and from the first peer take their route from now on. */
 int party_take_route(struct party *party, enum raw_kind kind);
 
