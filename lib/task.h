@@ -443,7 +443,14 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us);
 void route_failed(struct covey *vm, struct peer *peer, int route, const char *why);
 /* The link broke while it was being opened: asks for another, the third time gives up. */
 void route_broke(struct covey *vm, struct peer *peer, int route, const char *why);
+/* The state of that route; NULL: no memory. */
+struct route_state *route_state_get(struct peer *peer, int route);
+
+/* ---- route_accept.c: links that other tasks open ---- */
+
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events);
+/* A LINK_OPEN came; descriptors that are taken become -1. */
+void route_on_open(struct covey *vm, struct peer *peer, struct control_link *l, int *fds, int nfds);
 
 /* ---- direct.c: raw Ethernet between two tasks ---- */
 
