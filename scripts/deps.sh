@@ -29,6 +29,7 @@ mandoc              mandoc
 man-db              man
 procps              ps
 iproute2            ip
+nftables            nft
 libcap2-bin         setcap
 openssh-client      ssh
 openssh-server      sshd

@@ -6,13 +6,16 @@
 #   netns       ip batch, in the root namespace: a namespace for the switches and one per host
 #   switches    ip batch, in the switches' namespace: bridges, trunks, a veth pair per host whose
 #               far end, eth0, is born in the host's namespace
-#   ports       tc batch, in the switches' namespace: the shaper of every port
+#   ports       tc batch, in the switches' namespace: the shaper of every port and segment
+#   segments    nft rules, in the switches' namespace: the way through segments; often empty
+#   stations    bridge batch, in the switches' namespace: which host is at which port of a segment,
+#               since a segment cannot learn it; what it does not know it gives to all ports
 #   ip.HOST     ip batch, in a host's namespace: addresses and permanent neighbours
 #   tc.HOST     tc batch, in a host's namespace: the shaper of eth0
 #   hosts       one line a host: NAME SWITCH BITS PORT IPV4 IPV6 ('-' where it has none)
 #   trunks      one line a trunk: SWITCH SWITCH PORT PORT
 #
-# Interfaces bear numbers (b1, p1, t1a) since a switch's name may be longer than Linux allows; the
+# Interfaces bear numbers (b1, p1, t1a, w1a) since a switch's name may be longer than Linux allows; the
 # alias of each says what it is.
 #
 # Shaping. A token bucket a direction, with a queue of 128 KiB behind it like a port of a small
@@ -23,6 +26,13 @@
 # offload into frames, as a network card without offload would have the kernel do. So a link
 # without a limit gets a bucket too, faster than any machine. Checksum offload stays: without it
 # older kernels refuse UDP_SEGMENT.
+#
+# A segment is one medium for all its hosts, each way. It is a bridge with a loop of wire: whatever
+# comes in by a port is taken off it before the bridge sees it and sent into the one end of a veth
+# pair (w1a) whose shaper has the segment's rate; it enters the bridge by the other end (w1b) and
+# goes to its receiver. So all frames of all hosts wait in one queue of 128 KiB. A frame bears the
+# number of the port that it came by as its mark: the bridge gives it to all others. A host sends no
+# faster than the segment; what it receives has been through the medium and is not limited again.
 
 function netns(host) { return "covey-lab." lab (host == "" ? "" : "." host) }
 
@@ -51,10 +61,62 @@ function write_netns(    i) {
     close(file)
 }
 
+# A port of a segment bears a number in its marks: hosts first, then the ends of trunks.
+function write_wire(i,    k) {
+    printf "link add w%da mtu %d type veth peer name w%db mtu %d\n", i, mtu, i, mtu > file
+    printf "link set w%da addrgenmode none alias %s up\n", i, switch_name[i] > file
+    printf "%s", port_up("w" i "b", "b" i, switch_name[i]) > file
+    printf "link set w%db type bridge_slave learning off\n", i > file
+}
+
+function write_way(port, segment, number) {
+    printf "chain from_%s { type filter hook ingress device \"%s\" priority 0; iifname @cut drop; meta mark set %d fwd to \"w%da\"; }\n", port, port, number, segment > file
+}
+
+function write_segments(    i) {
+    file = dir "/segments"
+    printf "" > file
+    if (!segments)
+        return
+    print "table netdev lab {\nset cut { type ifname; }" > file
+    for (i = 1; i <= hosts; i++)
+        if (is_segment(host_switch[i]))
+            write_way("p" i, number_of[host_switch[i]], i)
+    for (i = 1; i <= trunks; i++) {
+        if (is_segment(trunk_a[i]))
+            write_way("t" i "a", number_of[trunk_a[i]], 2 * i + hosts)
+        if (is_segment(trunk_b[i]))
+            write_way("t" i "b", number_of[trunk_b[i]], 2 * i + 1 + hosts)
+    }
+    print "}\ntable bridge lab {\nchain back { type filter hook forward priority 0;" > file
+    for (i = 1; i <= hosts; i++)
+        if (is_segment(host_switch[i]))
+            printf "oifname \"p%d\" meta mark %d drop\n", i, i > file
+    for (i = 1; i <= trunks; i++)
+        printf "oifname \"t%da\" meta mark %d drop\noifname \"t%db\" meta mark %d drop\n", i, 2 * i + hosts, i, 2 * i + 1 + hosts > file
+    print "}\n}" > file
+    close(file)
+    file = dir "/stations"
+    for (i = 1; i <= hosts; i++)
+        if (is_segment(host_switch[i]))
+            printf "fdb add %s dev p%d master static\n", mac(i), i > file
+    close(file)
+}
+
+function is_segment(name) { return segment_bits[number_of[name]] > 0 }
+
+# Of a host on a segment: what is not said is the medium's.
+function bits_of(h) {
+    return host_bits[h] || !is_segment(host_switch[h]) ? host_bits[h] : segment_bits[number_of[host_switch[h]]]
+}
+
 function write_switches(    i) {
     file = dir "/switches"
     for (i = 1; i <= switches; i++)
         printf "link add b%d type bridge stp_state 0 mcast_snooping 0 ageing_time 8640000\nlink set b%d addrgenmode none alias %s up\n", i, i, switch_name[i] > file
+    for (i = 1; i <= switches; i++)
+        if (segment_bits[i])
+            write_wire(i)
     for (i = 1; i <= trunks; i++) {
         printf "link add t%da mtu %d type veth peer name t%db mtu %d\n", i, mtu, i, mtu > file
         printf "%s", port_up("t" i "a", bridge[trunk_a[i]], trunk_b[i]) > file
@@ -72,7 +134,10 @@ function write_ports(    i) {
     for (i = 1; i <= trunks; i++)
         printf "%s%s", shaper("t" i "a", trunk_bits[i]), shaper("t" i "b", trunk_bits[i]) > file
     for (i = 1; i <= hosts; i++)
-        printf "%s", shaper("p" i, host_bits[i]) > file
+        printf "%s", shaper("p" i, is_segment(host_switch[i]) ? 0 : host_bits[i]) > file
+    for (i = 1; i <= switches; i++)
+        if (segment_bits[i])
+            printf "%s", shaper("w" i "a", segment_bits[i]) > file
     close(file)
 }
 
@@ -94,14 +159,14 @@ function write_host(h,    i) {
     }
     close(file)
     file = dir "/tc." host[h]
-    printf "%s", shaper("eth0", host_bits[h]) > file
+    printf "%s", shaper("eth0", bits_of(h)) > file
     close(file)
 }
 
 function write_tables(    i) {
     file = dir "/hosts"
     for (i = 1; i <= hosts; i++)
-        printf "%s %s %.0f p%d %s %s\n", host[i], host_switch[i], host_bits[i], i, family ~ /4/ ? ipv4(i) : "-", family ~ /6/ ? ipv6(i) : "-" > file
+        printf "%s %s %.0f p%d %s %s\n", host[i], host_switch[i], bits_of(i), i, family ~ /4/ ? ipv4(i) : "-", family ~ /6/ ? ipv6(i) : "-" > file
     close(file)
     file = dir "/trunks"
     printf "" > file
@@ -110,7 +175,8 @@ function write_tables(    i) {
     close(file)
 }
 
-$1 == "switch" { switch_name[++switches] = $2; bridge[$2] = "b" switches }
+$1 == "switch" || $1 == "segment" { switch_name[++switches] = $2; bridge[$2] = "b" switches; number_of[$2] = switches }
+$1 == "segment" { segment_bits[switches] = $3; segments++ }
 $1 == "host" { host[++hosts] = $2; host_switch[hosts] = $3; host_bits[hosts] = $4 }
 $1 == "link" { trunk_a[++trunks] = $2; trunk_b[trunks] = $3; trunk_bits[trunks] = $4 }
 
@@ -118,6 +184,7 @@ END {
     write_netns()
     write_switches()
     write_ports()
+    write_segments()
     for (h = 1; h <= hosts; h++)
         write_host(h)
     write_tables()

@@ -78,9 +78,15 @@ accepts_any_order_and_ends() {
     $lab check "$scratch/good"
 }
 
+accepts() { # topology as printf's format
+    printf "$1" >"$scratch/good"
+    $lab check "$scratch/good"
+}
+
 misuse_is_refused() {
     local words
     for words in "" "fly" "up" "up a b" "up --rate" "up --hosts x" "exec" "exec h1" "up x --cpu 0" \
+        "up --segment 10M conf/topologies/switch-2" "up --hosts 2 --segment 10M --rate 10M" \
         "down x" "list --name a.b" "up --hosts 2 conf/topologies/switch-2"; do
         $lab $words >/dev/null 2>&1
         [ $? = 2 ] || { echo "not refused: lab $words" && return 1; }
@@ -97,6 +103,11 @@ check "word too many" refuses 'switch a\nhost h a 1M up\n' "2:13: nothing may fo
 check "bad rate" refuses 'switch a\nhost h a 10Q\n' "2:10: '10Q' is no rate"
 check "name given twice" refuses 'switch a\nhost a a\n' "2:6: 'a' is declared already, in line 1"
 check "bad name" refuses 'switch a/b\n' "1:8: 'a/b' cannot be a name"
+check "segment without a rate" refuses 'segment a\nhost h a\n' "1:10: a word is missing"
+check "a segment is a place for hosts" accepts 'segment a 10M\nswitch b\nhost h a\nhost i b\nlink a b\n'
+check "contention lines" accepts 'switch a\nhost h a\ncontention token a h\n'
+check "unknown way with contention" refuses 'switch a\nhost h a\ncontention maybe a\n' "3:12: 'maybe' is none of"
+check "contention of what is not there" refuses 'switch a\nhost h a\ncontention token b\n' "3:18: 'b' is no switch"
 check "loop" refuses 'switch a b\nhost h a\nlink a b\nlink b a\n' "4:8: the link from"
 check "switch apart" refuses 'switch a b\nhost h a\n' "1:1: no link leads"
 check "no host" refuses 'switch a\n' "1:1: there is no host"
@@ -249,6 +260,50 @@ down_twice() {
     $lab down && $lab down --name never-"$$"
 }
 
+# What two pairs get at once, in directions that share no link but the medium.
+segment_is_shared() {
+    local one two sum
+    $lab up --hosts 4 --segment 40M || return 1
+    stream_rate h1 h2 1500000 4 >"$scratch/one" &
+    stream_rate h4 h3 1500000 4 >"$scratch/two"
+    wait $!
+    one=$(cat "$scratch/one") two=$(cat "$scratch/two")
+    sum=$(awk "BEGIN { print $one + $two }")
+    echo "$one + $two of 40 Mbit/s"
+    # either may have been alone for a while at its end
+    at_most "$one" 40 && at_most "$two" 40 && at_most "$sum" 60
+}
+
+received() { $lab exec "$1" cat /sys/class/net/eth0/statistics/rx_packets; }
+
+# Each frame comes to all other hosts, and not to its sender; from a cut host none goes.
+segment_gives_to_all_others() {
+    local before
+    echo_everywhere
+    all_reach_all 5 && all_reach_all 6 || return 1
+    $lab exec h2 "$probe" hear 7004 >"$scratch/heard" &
+    before=$(received h1)
+    $lab exec h1 "$probe" shout 7004 # ten times; a group's report may come from another host
+    wait $!
+    grep -q heard "$scratch/heard" || { echo "not heard" && return 1; }
+    [ $(($(received h1) - before)) -lt 8 ] || { echo "the sender got its own frames" && return 1; }
+    cut_and_heal
+}
+
+load_begins_and_ends() {
+    $lab hog h2 2 && $lab traffic h3 h4 8M || return 1
+    for _ in {1..50}; do
+        [ "$($lab ps | grep -c 'probe hog')" = 2 ] && [ "$($lab ps | grep -c 'h3.*probe flood')" = 1 ] && break
+        sleep 0.1
+    done
+    [ "$($lab ps | grep -c 'h2.*probe hog')" = 2 ] || { echo "no hogs" && return 1; }
+    $lab calm h2 && sleep 0.1 && [ "$($lab ps | grep -c 'probe hog')" = 0 ] || { echo "hogs go on" && return 1; }
+    [ "$($lab ps | grep -c 'probe flood')" = 1 ] || { echo "no traffic" && return 1; }
+    [ "$($lab exec h4 cat /sys/class/net/eth0/statistics/rx_packets)" -gt 20 ] || { echo "nothing arrives" && return 1; }
+    $lab calm && sleep 0.1 && [ "$($lab ps | grep -c 'probe flood')" = 0 ] || { echo "traffic goes on" && return 1; }
+    ! $lab hog h99 2>/dev/null && ! $lab traffic h1 h2 fast 2>/dev/null && $lab down && nothing_left "$LAB"
+}
+
 half_up_is_cleared() {
     mkdir -p "/run/covey-lab/$LAB/uts" && ip netns add "covey-lab.$LAB.h1" && ip netns add "covey-lab.$LAB" &&
         $lab down && nothing_left "$LAB"
@@ -294,6 +349,14 @@ check "a name in use is refused" second_up_is_refused
 check "a failed up leaves nothing" failed_up_leaves_nothing
 check "down ends processes and leaves nothing" down_ends_processes
 check "down twice, and of nothing" down_twice
+if command -v nft >/dev/null; then
+    check "a segment of 40M carries no more than that for two pairs" segment_is_shared
+    check "a segment gives a frame to all others" segment_gives_to_all_others
+    check "load from outside begins and ends" load_begins_and_ends
+    $lab down
+else
+    skip "a segment of 40M carries no more than that for two pairs" "nftables is not installed"
+fi
 check "half an up is cleared" half_up_is_cleared
 check "32 hosts on four switches up, cut, healed, down" trunk_and_many
 result

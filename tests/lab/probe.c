@@ -1,11 +1,15 @@
 /*
- * probe - what lab_test.sh measures a lab with.
+ * probe - what lab_test.sh measures a lab with, and what `lab hog` and `lab traffic` run.
  *
  *   probe echo PORT                 answers datagrams for ever
  *   probe ping PORT ADDRESS...      asks each address; names those that do not answer, status 1
  *   probe sink PORT                 takes one stream and prints its rate in Mbit/s
  *   probe send ADDRESS PORT BYTES   sends such a stream
  *   probe burn MILLISECONDS         computes for that long; prints the share of a core it got
+ *   probe hear PORT                 prints "heard" when a broadcast comes within HEAR_MS
+ *   probe shout PORT                broadcasts a few datagrams
+ *   probe hog                       computes for ever
+ *   probe flood ADDRESS PORT BITS   sends datagrams for ever, at so many bits per second
  *
  * A peer may start later than its asker: ping and send try again for PATIENCE_MS.
  */
@@ -23,6 +27,8 @@
 #include <unistd.h>
 
 enum { PATIENCE_MS = 5000, RETRY_MS = 50, CHUNK_BYTES = 65536 };
+enum { HEAR_MS = 1500, SHOUTS = 10, SHOUT_PAUSE_MS = 60 };
+enum { FLOOD_BYTES = 1400, FLOOD_WIRE_BYTES = FLOOD_BYTES + 66, FLOOD_TICK_US = 2000 };
 
 static int64_t now_us(void)
 {
@@ -169,21 +175,69 @@ static int run_burn(char **argv)
     return 0;
 }
 
+static int run_hear(char **argv)
+{
+    struct pollfd wait = {.fd = listen_socket(SOCK_DGRAM, argv[0]), .events = POLLIN};
+    if (poll(&wait, 1, HEAR_MS) == 1)
+        printf("heard\n");
+    return 0;
+}
+
+/* As a raw frame would be: no host hears its own. */
+static int run_shout(char **argv)
+{
+    const int on = 1;
+    struct sockaddr_in all = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[0]))};
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    all.sin_addr.s_addr = htonl(0x0a4dffff); /* 10.77.255.255 */
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_BROADCAST, &on, sizeof on) != 0)
+        die("socket");
+    for (int i = 0; i < SHOUTS; i++) {
+        (void)!sendto(fd, "x", 1, 0, (struct sockaddr *)&all, sizeof all);
+        usleep(SHOUT_PAUSE_MS * 1000);
+    }
+    return 0;
+}
+
+static int run_hog(char **argv)
+{
+    (void)argv;
+    for (volatile unsigned turns = 0;; turns++)
+        continue;
+}
+
+/* What was due and could not be sent is not made up for: a burst would be another load. */
+static int run_flood(char **argv)
+{
+    static char datagram[FLOOD_BYTES];
+    int fd = connect_socket(SOCK_DGRAM, argv[0], argv[1]);
+    double due = 0, per_tick = strtod(argv[2], NULL) * FLOOD_TICK_US / 1e6 / 8 / FLOOD_WIRE_BYTES;
+    if (fd < 0)
+        die("connect");
+    for (int64_t next_us = now_us();; next_us += FLOOD_TICK_US) {
+        for (due += per_tick; due >= 1; due -= 1)
+            (void)!send(fd, datagram, sizeof datagram, MSG_DONTWAIT);
+        int64_t wait_us = next_us + FLOOD_TICK_US - now_us();
+        if (wait_us > 0)
+            usleep((useconds_t)wait_us);
+        else
+            next_us = now_us();
+    }
+}
+
 static const struct mode {
     const char *name;
     int least_arguments;
     int (*run)(char **argv);
-} modes[] = {{"echo", 1, run_echo},
-             {"ping", 2, run_ping},
-             {"sink", 1, run_sink},
-             {"send", 3, run_send},
-             {"burn", 1, run_burn}};
+} modes[] = {{"echo", 1, run_echo},   {"ping", 2, run_ping}, {"sink", 1, run_sink},
+             {"send", 3, run_send},   {"burn", 1, run_burn}, {"hear", 1, run_hear},
+             {"shout", 1, run_shout}, {"hog", 0, run_hog},   {"flood", 3, run_flood}};
 
 int main(int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (strcmp(argv[1], modes[i].name) == 0 && argc - 2 >= modes[i].least_arguments)
             return modes[i].run(argv + 2);
-    fprintf(stderr, "usage: probe echo|ping|sink|send|burn ...\n");
+    fprintf(stderr, "usage: probe echo|ping|sink|send|burn|hog|flood ...\n");
     return 2;
 }

@@ -2,10 +2,12 @@
 #
 #   awk -f topology.awk [-v rate=R] FILE
 #
-# In:  `switch NAME...`, `host NAME SWITCH [RATE]`, `link SWITCH SWITCH [RATE]`, `#` comments;
-#      the lines may stand in any order. `rate` is the rate of the lines that give none.
-# Out: `switch NAME`, `host NAME SWITCH BITS`, `link SWITCH SWITCH BITS`, in the order of the
-#      file; BITS is bits per second, 0 for a link without a limit.
+# In:  `switch NAME...`, `segment NAME RATE`, `host NAME SWITCH [RATE]`, `link SWITCH SWITCH
+#      [RATE]`, `contention MODE NAME [NAME]`, `#` comments; the lines may stand in any order. A
+#      segment may stand wherever a switch may. `rate` is the rate of the lines that give none.
+# Out: `switch NAME`, `segment NAME BITS`, `host NAME SWITCH BITS`, `link SWITCH SWITCH BITS`, in
+#      the order of the file; BITS is bits per second, 0 for a link without a limit. What is to be
+#      done about contention is no business of cables: those lines are checked and left out.
 # The first mistake ends the run with status 1 and one line, FILE:LINE:COLUMN: what and why.
 #
 # The checks run in two steps: a line's own form when it is read, the names it refers to and the
@@ -64,9 +66,10 @@ function rate_of(at) {
     return rate_bits(word[at])
 }
 
-# Remembers a name that must turn out to be a switch, with the place that named it.
-function refer(at) {
+# Remembers a name that must turn out to be a switch, or any node, with the place that named it.
+function refer(at, any) {
     referred[++references] = word[at]
+    referred_any[references] = any
     referred_line[references] = FNR
     referred_column[references] = word_column[at]
 }
@@ -78,6 +81,21 @@ function read_switch(    i) {
         out[++outs] = "switch " word[i]
         group[word[i]] = word[i]
     }
+}
+
+function read_segment() {
+    expect_words(3, 3, "segment NAME RATE")
+    declare(2, "switch")
+    out[++outs] = sprintf("segment %s %.0f", word[2], rate_of(3))
+    group[word[2]] = word[2]
+}
+
+function read_contention(    i) {
+    expect_words(3, 4, "contention off|stagger|token NAME [NAME]")
+    if (word[2] !~ /^(off|stagger|token)$/)
+        fail(FNR, word_column[2], "'" word[2] "' is none of off, stagger, token")
+    for (i = 3; i <= words; i++)
+        refer(i, 1)
 }
 
 function read_host() {
@@ -99,7 +117,7 @@ function read_link() {
 function check_references(    i, name) {
     for (i = 1; i <= references; i++) {
         name = referred[i]
-        if (kind_of[name] != "switch")
+        if (kind_of[name] != "switch" && !(referred_any[i] && kind_of[name]))
             fail(referred_line[i], referred_column[i], "'" name "' is " (kind_of[name] ? "a " kind_of[name] ", not a switch" : "no switch of this file"))
     }
 }
@@ -122,7 +140,7 @@ function check_tree(    i, a, b, name, first) {
     }
     for (i = 1; i <= outs; i++) {
         split(out[i], name, " ")
-        if (name[1] != "switch")
+        if (name[1] != "switch" && name[1] != "segment")
             continue
         first = first ? first : name[2]
         if (representative(name[2]) != representative(first))
@@ -142,9 +160,11 @@ BEGIN {
 { tokenize($0) }
 words == 0 { next }
 word[1] == "switch" { read_switch(); next }
+word[1] == "segment" { read_segment(); next }
+word[1] == "contention" { read_contention(); next }
 word[1] == "host" { read_host(); next }
 word[1] == "link" { read_link(); next }
-{ fail(FNR, word_column[1], "'" word[1] "' is none of switch, host, link") }
+{ fail(FNR, word_column[1], "'" word[1] "' is none of switch, segment, host, link, contention") }
 
 END {
     if (failed)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # vm.sh - runs a command on the first host of a lab whose hosts form one Covey VM.
 #
-#   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R] [--cpu SHARE] [--mtu BYTES]
+#   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R | --segment R] [--cpu SHARE]
+#                   [--mtu BYTES] [--hog HOST]... [--traffic FROM:TO:RATE]... [--conf FILE]
 #                   [--name NAME] [--ipv4-only | --ipv6-only] [--encrypt] [--plain HOST]... [--keep]
 #                   [--] COMMAND [ARG...]
 #
@@ -11,6 +12,9 @@
 # the names of the lab and its hosts in LAB and LAB_HOSTS, and in LAB_TEMPLATE what the exec
 # launcher needs. A VM that cannot be started or halted, and a process or a socket that outlives
 # halt, is a failure: status 1. Without root: status 77.
+# --segment: the hosts share one medium of that rate. --hog, --traffic: load from outside, begun
+# once the VM is up (see lab help). --conf: the daemons' covey.conf. A VM of a lab with --topology
+# has that topology when the file has `contention` lines.
 # --plain: that host has no raw Ethernet (not the first one).
 # --keep leaves lab and VM as they are after COMMAND, for a look.
 set -u
@@ -22,9 +26,12 @@ build=$(cd "$build" 2>/dev/null && pwd) || { echo "vm.sh: nothing is built yet: 
 export LAB=vm-$$
 keep=0
 encrypt=
+conf=
 export LAB_PLAIN=
 up=(--hosts 4)
 limits=()
+load=()
+topology=
 
 die() {
     echo "vm.sh: $*" >&2
@@ -39,8 +46,11 @@ usage() {
 while [ $# -gt 0 ]; do
     case $1 in
     --hosts) up=(--hosts "${2:?}") && shift ;;
-    --topology) up=("${2:?}") && shift ;;
-    --rate | --cpu | --mtu) limits+=("$1" "${2:?}") && shift ;;
+    --topology) up=("${2:?}") && topology=$2 && shift ;;
+    --hog) load+=("hog ${2:?}") && shift ;;
+    --traffic) load+=("traffic ${2//:/ }") && shift ;;
+    --conf) conf=${2:?} && shift ;;
+    --rate | --segment | --cpu | --mtu) limits+=("$1" "${2:?}") && shift ;;
     --name) LAB=${2:?} && shift ;;
     --ipv4-only | --ipv6-only) limits+=("$1") ;;
     --encrypt) encrypt=--encrypt ;;
@@ -71,7 +81,23 @@ finish() {
 start_vm() {
     # shellcheck disable=SC2086 # one word a host
     on_first covey start --name "$COVEY_VM" --launcher exec --template "$LAB_TEMPLATE" \
-        --coveyd "$build/coveyd" $encrypt $others
+        --coveyd "$build/coveyd" $encrypt $others || return
+    [ -z "$topology" ] || ! grep -q '^[[:space:]]*contention' "$topology" || on_first covey topology --use "$topology"
+}
+
+start_load() {
+    local words
+    for words in "${load[@]}"; do
+        # shellcheck disable=SC2086 # a command of lab
+        "$lab" $words || return
+    done
+}
+
+# The daemons find their covey.conf below a directory of the lab's.
+use_conf() {
+    local directory=/run/covey-lab/$LAB/conf
+    mkdir -p "$directory/covey" && cp "$conf" "$directory/covey/covey.conf" || die "$conf cannot be read"
+    export XDG_CONFIG_HOME=$directory
 }
 
 # What halt leaves running or lying about. A daemon may need a moment to end.
@@ -102,7 +128,9 @@ export LAB_TEMPLATE="$lab exec --name $LAB {host} {command}"
 [ -z "$LAB_PLAIN" ] || LAB_TEMPLATE="$here/plain.sh {host} {command}"
 read -r first others <<<"$LAB_HOSTS"
 
+[ -z "$conf" ] || use_conf
 start_vm >&2 || die "the VM did not start"
+start_load || die "the load was not begun"
 on_first "$@"
 status=$?
 [ "$keep" = 1 ] || halt_vm
