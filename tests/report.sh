@@ -3,6 +3,9 @@
 #   expect "covey.h is C99" cc -std=c99 ...     a test: the command must succeed
 #   within 15 test -S "$socket"                 waits, for 15 s at most, until the command succeeds
 #   ok NAME, bad NAME [WHY], skip NAME WHY      what a suite found by itself
+#   count_lines NAME < <(program)               each line `ok ...` or `not ok ...` is a test
+#   add_sum FILE                                its line `N passed, M failed...`: so many more
+#   sanitized PROGRAM                           whether it is built with a sanitizer of memory or threads
 #   finish                                      the last line, and the exit status
 passed=0 failed=0 skipped=0
 
@@ -37,6 +40,29 @@ within() { # seconds, command..., which sees this function's variables
     echo "in vain: $*"
     return 1
 }
+
+# What else it prints is shown. That it tested nothing is a failure.
+count_lines() { # name, or nothing
+    local line any=
+    while read -r line; do
+        case $line in
+        "ok "*) ok "${1:+$1: }${line#ok }" && any=1 ;;
+        "not ok "*) bad "${1:+$1: }${line#not ok }" && any=1 ;;
+        *) echo "$line" ;;
+        esac
+    done
+    [ -n "$any" ] || bad "${1:+$1: }nothing was tested"
+}
+
+add_sum() { # file
+    local sum
+    sum=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/p' "$1" | tail -n 1)
+    [ -n "$sum" ] || { bad "$1: it does not end with a sum"; return; }
+    passed=$((passed + ${sum% *}))
+    failed=$((failed + ${sum#* }))
+}
+
+sanitized() { nm "$1" 2>/dev/null | grep -q '__[at]san_init'; } # program
 
 finish() {
     echo "$passed passed, $failed failed, $skipped skipped"

@@ -20,10 +20,6 @@ usage() {
     exit 2
 }
 
-host_at() { # ADDRESS
-    "$lab" hosts | awk -v address="$1" '$5 == address { print $1 }'
-}
-
 addresses() { # the hosts', with commas between
     "$lab" hosts | awk -v order="$hosts" '
         { at[$1] = $5; names = names " " $1 }
@@ -48,7 +44,7 @@ run_mpich() {
         ${preload:+-genv LD_PRELOAD "$preload"} "$@"
 }
 
-on_first() { exec "$lab" exec "$(host_at "${list%%,*}")" "$@"; }
+on_first() { exec "$lab" exec "$("$lab" at "${list%%,*}")" "$@"; }
 
 : "${LAB:?names the lab}"
 action=${1:-}
@@ -56,7 +52,7 @@ action=${1:-}
 shift
 case $action in
 agent)
-    host=$(host_at "$1")
+    host=$("$lab" at "$1")
     shift
     exec "$lab" exec "$host" "$*"
     ;;

@@ -24,10 +24,6 @@ usage() {
 
 address_of() { "$lab" addr "$1" 4; }
 
-host_at() { # ADDRESS
-    "$lab" hosts | awk -v address="$1" '$5 == address { print $1 }'
-}
-
 # Runs a command on a host in the environment that PVM needs there.
 on_host() { # HOST COMMAND...
     local host=$1
@@ -95,7 +91,7 @@ exec) on_host "$first" "$@" ;;
 rsh)
     address=${1:?}
     shift
-    on_host "$(host_at "$address")" "$*"
+    on_host "$("$lab" at "$address")" "$*"
     ;;
 names) for host in $LAB_HOSTS; do address_of "$host"; done ;;
 *) usage ;;

@@ -6,7 +6,6 @@
 # the same views, one leader a term and one decision a number. SOAK=1: ten times as many numbers.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
 . tests/chaos/vm.sh
 if [ -n "${SOAK:-}" ]; then rounds=10000; else rounds=1000; fi
 

@@ -7,7 +7,6 @@
 # kills thousands. TEST=text runs only the stories whose names contain the text.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
 . tests/chaos/vm.sh
 seed=${SEED:-$RANDOM$RANDOM}
 if [ -n "${SOAK:-}" ]; then kills=${KILLS:-10000} rounds=${ROUNDS:-500}; else kills=250 rounds=5; fi

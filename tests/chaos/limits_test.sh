@@ -11,7 +11,6 @@ cd "$(dirname "$0")/../.." || exit 1
 if [ "$(id -u)" = 0 ] && [ -z "${LIMITS_MOUNTS:-}" ] && unshare -m true 2>/dev/null; then
     LIMITS_MOUNTS=1 exec unshare -m --propagation private bash "$0" "$@"
 fi
-. tests/report.sh
 . tests/chaos/vm.sh
 mounts=${LIMITS_MOUNTS:-}
 
@@ -231,7 +230,7 @@ story "few descriptors in a daemon" 1 few_descriptors
 story "few descriptors for callers" 1 few_descriptors_for_callers
 limited=()
 story "few descriptors in a task" 0 few_descriptors_in_a_task
-if nm "$BUILD/tests/chaos/hold" 2>/dev/null | grep -q '__[at]san_init'; then
+if sanitized "$BUILD/tests/chaos/hold"; then
     skip "little memory in a task" "a sanitizer needs more"
 else
     story "little memory in a task" 0 little_memory_in_a_task

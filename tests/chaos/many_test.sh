@@ -4,7 +4,6 @@
 # left behind and nothing grows. SOAK=1: 10,000 spawns, 1000 hosts, 1000 tasks.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
 . tests/chaos/vm.sh
 if [ -n "${SOAK:-}" ]; then spawns=10000 hosts=1000 tasks=1000; else spawns=2000 hosts=100 tasks=300; fi
 

@@ -5,7 +5,6 @@
 # console goes on answering, and the VM can be added to. Then the same for whoever leads next.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
 . tests/chaos/vm.sh
 
 on_h4() { COVEY_SOCKET=$(socket_of h4) "$BUILD/covey" "$@"; }

@@ -4,7 +4,6 @@
 # holder killed again and again: never two holders, and it is never lost. SOAK=1: 100,000 passes.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
 . tests/chaos/vm.sh
 if [ -n "${SOAK:-}" ]; then passes=100000; else passes=2000; fi
 mkdir -p "$dir/.config/covey"

@@ -3,28 +3,12 @@
 # All-to-all by schedules over random trees, on virtual hosts of this machine: one task a host and
 # several, over each route, with a death in the middle, and the VM's topology. SOAK=1: more trees.
 set -u
-cd "$(dirname "$0")/../.."
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-export COVEY_VM=alltoall-$$ PATH=$BUILD:$PATH
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES COVEY_TOPOLOGY
-runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-alltoall.XXXXXX")
-export XDG_RUNTIME_DIR=$runtime XDG_CONFIG_HOME=$runtime
-trap 'covey halt >/dev/null 2>&1; rm -rf "$runtime"' EXIT
-trap 'exit 130' INT TERM
+cd "$(dirname "$0")/../.." || exit 1
+. tests/local_vm.sh
 
-# Every line that the program prints is a test.
 run() { # route, arguments
-    local line route=$1
-    shift
-    while read -r line; do
-        case $line in
-        "ok "*) ok "$route $*: ${line#ok }" ;;
-        "not ok "*) bad "$route $*: ${line#not ok }" ;;
-        *) echo "$line" ;;
-        esac
-    done < <(timeout 100 covey run -n 1 --host h0 --route "$route" "$BUILD/tests/conformance/alltoall" "$@" 2>&1 || echo "not ok ended with $?")
+    count_lines "$*" < <(timeout 100 covey run -n 1 --host h0 --route "$1" \
+        "$BUILD/tests/conformance/alltoall" "${@:2}" 2>&1 || echo "not ok ended with $?")
 }
 
 says() { # what it says, command...
@@ -36,9 +20,9 @@ members() { # number, environment
     timeout 60 covey run -n 1 --host h0 env "${2:-_=}" "$BUILD/tests/conformance/alltoall" vm "$1" 1
 }
 
-printf 'switch s t\nlink s t 1G\nhost h0 s 1G\nhost h1 s 1G\nhost h2 t 1G\nhost h3 t 1G\n' >"$runtime/four"
-printf 'switch s\nhost h0 s\nhost h1 s\n' >"$runtime/two"
-printf 'switch s\nhost h0 s\nhost h1 t\n' >"$runtime/wrong"
+printf 'switch s t\nlink s t 1G\nhost h0 s 1G\nhost h1 s 1G\nhost h2 t 1G\nhost h3 t 1G\n' >"$dir/four"
+printf 'switch s\nhost h0 s\nhost h1 s\n' >"$dir/two"
+printf 'switch s\nhost h0 s\nhost h1 t\n' >"$dir/wrong"
 
 if [ "${SOAK:-0}" = 1 ]; then
     covey start --local 8 >/dev/null || bad "a virtual machine of eight hosts starts"
@@ -50,7 +34,7 @@ if [ "${SOAK:-0}" = 1 ]; then
     done
     covey halt >/dev/null
 fi
-covey start --local 4 --topology "$runtime/four" >/dev/null || bad "a virtual machine of four hosts starts"
+covey start --local 4 --topology "$dir/four" >/dev/null || bad "a virtual machine of four hosts starts"
 for n in 2 3 5 9; do
     run auto check $n $n
 done
@@ -62,15 +46,15 @@ run tcp die 7 2
 
 expect "a team takes the VM's topology" says "scheduled: 4 phases, scheduled bruck" members 4
 expect "and it is carried out" says "ok it is carried out" members 9
-covey topology --use "$runtime/two" 2>"$runtime/said"
+covey topology --use "$dir/two" 2>"$dir/said"
 expect "another topology is set" test $? = 0
-expect "hosts that it lacks are named" grep -qE 'h2.*h3' "$runtime/said"
+expect "hosts that it lacks are named" grep -qE 'h2.*h3' "$dir/said"
 expect "a team with tasks there is not scheduled, and says why" says "unscheduled: the topology has no host h2" members 4
-expect "a wrong one is refused" says "wrong:3:9" covey topology --use "$runtime/wrong"
+expect "a wrong one is refused" says "wrong:3:9" covey topology --use "$dir/wrong"
 expect "the VM's is printed" says "# switches=1 hosts=2" covey topology --vm
 expect "none is set" covey topology --use none
 expect "then there is none" says "no topology" covey topology --vm
 expect "a team is not scheduled" says "unscheduled: the VM has no topology" members 4
-expect "the environment names one" says "scheduled: 4 phases" members 4 COVEY_TOPOLOGY="$runtime/four"
-expect "which must suit" says "the topology has no host h2" members 4 COVEY_TOPOLOGY="$runtime/two"
+expect "the environment names one" says "scheduled: 4 phases" members 4 COVEY_TOPOLOGY="$dir/four"
+expect "which must suit" says "the topology has no host h2" members 4 COVEY_TOPOLOGY="$dir/two"
 finish

@@ -4,48 +4,26 @@
 # is killed in the middle; and, as root, in a lab: over raw Ethernet, with every multicast one frame
 # for all hosts. SOAK=1: kills for minutes.
 set -u
-cd "$(dirname "$0")/../.."
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-export BUILD COVEY_VM=cast-$$ PATH=$BUILD:$PATH
-rounds=${SOAK:+100} storms=${SOAK:+60}
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE
-runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-cast.XXXXXX")
-export XDG_RUNTIME_DIR=$runtime
-trap 'covey halt >/dev/null 2>&1; rm -rf "$runtime"' EXIT
-trap 'exit 130' INT TERM
+cd "$(dirname "$0")/../.." || exit 1
+. tests/local_vm.sh
 programs=$BUILD/tests/conformance
-
-# Every line that a program prints is a test.
-count() { # what
-    local line any=
-    while read -r line; do
-        case $line in
-        "ok "*) ok "$1: ${line#ok }" && any=1 ;;
-        "not ok "*) bad "$1: ${line#not ok }" && any=1 ;;
-        esac
-    done
-    [ -n "$any" ] || bad "$1: nothing was tested"
-}
+rounds=${SOAK:+100} storms=${SOAK:+60}
 
 # A host that dies is missed soon; and as datagrams are lost, survivors have got unequally far.
-mkdir -p "$runtime/config/covey"
-printf '[daemon]\nfail_timeout = 2\nfault = loss=0.1,dup=0.02,reorder=0.05\n' >"$runtime/config/covey/covey.conf"
-export XDG_CONFIG_HOME=$runtime/config
+printf '[daemon]\nfail_timeout = 2\nfault = loss=0.1,dup=0.02,reorder=0.05\n' >"$dir/config/covey/covey.conf"
 
 covey start --local 4 >/dev/null || bad "a virtual machine starts"
-count "one machine" < <(covey run --host h0 "$programs/cast" h1 h2 h1 2>&1)
-count "one machine" < <(covey run --host h0 "$programs/cast" kill "${rounds:-8}" h1 h2 h3 h2 2>&1)
+count_lines "one machine" < <(covey run --host h0 "$programs/cast" h1 h2 h1 2>&1)
+count_lines "one machine" < <(covey run --host h0 "$programs/cast" kill "${rounds:-8}" h1 h2 h3 h2 2>&1)
 for ((i = 1; i <= ${storms:-1}; i++)); do
-    count "one machine" < <(covey run --host h0 "$programs/cast" storm h3 h1 h2 h0 h1 2>&1)
+    count_lines "one machine" < <(covey run --host h0 "$programs/cast" storm h3 h1 h2 h0 h1 2>&1)
     [ -n "$storms" ] && covey halt >/dev/null 2>&1 && covey start --local 4 >/dev/null
 done
 covey halt >/dev/null 2>&1
-unset XDG_CONFIG_HOME
+rm "$dir/config/covey/covey.conf"
 
 if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then
-    count "raw Ethernet" < <(timeout 90 tests/lab/vm.sh --hosts 5 -- bash -c '
+    count_lines "raw Ethernet" < <(timeout 90 tests/lab/vm.sh --hosts 5 -- bash -c '
         covey run --host h1 "$0/cast" h2 h3 h4 2>&1
         covey run --host h1 "$0/mcast" --route ether h2 h3 h4 2>&1
         covey run --host h1 "$0/cast" storm h5 h2 h3 h4 2>&1
@@ -55,10 +33,10 @@ if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then
             END { print (received > 2.5 * sent && sent > 500 ? \"ok\" : \"not ok\"),
                   \"one frame serves all: \" sent \" sent, \" received \" received\" }"' \
         "$programs" 2>&1)
-    count "some by UDP" < <(timeout 60 tests/lab/vm.sh --hosts 5 --plain h3 -- bash -c '
+    count_lines "some by UDP" < <(timeout 60 tests/lab/vm.sh --hosts 5 --plain h3 -- bash -c '
         covey run --host h1 "$0/cast" kill 3 h2 h1 h3 h4 2>&1
         covey run --host h1 "$0/cast" storm h5 h2 h3 h4 h1 2>&1' "$programs" 2>&1)
-    count "many sets" < <(timeout 60 tests/lab/vm.sh --hosts 6 -- \
+    count_lines "many sets" < <(timeout 60 tests/lab/vm.sh --hosts 6 -- \
         covey run --host h1 "$programs/cast" sets h2 h3 h4 h5 h6 2>&1)
 else
     skip "raw Ethernet: this needs root"

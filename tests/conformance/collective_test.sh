@@ -3,27 +3,11 @@
 # Collective calls on virtual hosts of this machine, over each route: against a computation in one
 # place, several at once, with a death in the middle, and what is refused. SOAK=1: more of all.
 set -u
-cd "$(dirname "$0")/../.."
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-export COVEY_VM=collective-$$ PATH=$BUILD:$PATH
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES
-runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-collective.XXXXXX")
-export XDG_RUNTIME_DIR=$runtime XDG_CONFIG_HOME=$runtime
-trap 'covey halt >/dev/null 2>&1; rm -rf "$runtime"' EXIT
-trap 'exit 130' INT TERM
+cd "$(dirname "$0")/../.." || exit 1
+. tests/local_vm.sh
 
-# Every line that the program prints is a test.
 run() { # arguments
-    local line
-    while read -r line; do
-        case $line in
-        "ok "*) ok "$*: ${line#ok }" ;;
-        "not ok "*) bad "$*: ${line#not ok }" ;;
-        *) echo "$line" ;;
-        esac
-    done < <(covey run -n 1 --host h0 "$BUILD/tests/conformance/collective" "$@" 2>&1 || echo "not ok ended with $?")
+    count_lines "$*" < <(covey run -n 1 --host h0 "$BUILD/tests/conformance/collective" "$@" 2>&1 || echo "not ok ended with $?")
 }
 
 covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"
@@ -48,8 +32,7 @@ fi
 run --rounds 5 refuse 1 2 3 5
 
 # The first member reads the table; all must end when it cannot.
-mkdir -p "$runtime/covey"
-echo "no table" >"$runtime/covey/collectives"
+echo "no table" >"$dir/config/covey/collectives"
 said=$(timeout 20 covey run -n 1 --host h0 "$BUILD/tests/conformance/collective" random 3 2>&1)
 status=$?
 if [ $status = 124 ]; then

@@ -5,46 +5,29 @@
 # suite without faults; otherwise smaller ones.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
-BUILD=${BUILD:-build}
-covey=$BUILD/covey
+. tests/local_vm.sh
 program=$BUILD/tests/conformance/conformance
-runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-conf-faults.XXXXXX")
-export XDG_RUNTIME_DIR=$runtime XDG_CONFIG_HOME=$runtime/etc COVEY_VM=conf-faults-$$
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE
-
-finish_all() {
-    "$covey" halt >/dev/null 2>&1
-    rm -rf "$runtime"
-}
-trap finish_all EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 start() { # faults
-    mkdir -p "$runtime/etc/covey"
-    printf '[daemon]\nfault = %s\n' "$1" >"$runtime/etc/covey/covey.conf"
-    "$covey" start --local 2 --name "$COVEY_VM" >/dev/null
+    printf '[daemon]\nfault = %s\n' "$1" >"$dir/config/covey/covey.conf"
+    covey start --local 2 >/dev/null
 }
 
 conforms() { # MiB at most, 0: no limit
-    "$covey" run -n 1 --host h0 "$program" --route udp --host h1 --gib 1 --mib "$1" >"$runtime/out" 2>&1
+    covey run -n 1 --host h0 "$program" --route udp --host h1 --gib 1 --mib "$1" >"$dir/out" 2>&1
     local status=$?
-    cat "$runtime/out"
-    # shellcheck disable=SC2046
-    set -- $(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/p' "$runtime/out")
-    passed=$((passed + ${1:-0}))
-    failed=$((failed + ${2:-0}))
+    cat "$dir/out"
+    add_sum "$dir/out"
     [ $status = 0 ]
 }
 
 sum() { # counter, over both hosts
-    awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$runtime/stats"
+    awk -v name="$1" '{ for (i = 1; i < NF; i++) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$dir/stats"
 }
 
 # What was corrupted was refused: nothing that was sent as it was meant to be can fail the MAC.
 happened() {
-    "$covey" stats >"$runtime/stats" || return 1
+    covey stats >"$dir/stats" || return 1
     local counter
     for counter in fault.lost fault.duplicated fault.reordered fault.corrupted udp.refused_mac; do
         echo "# $counter $(sum $counter)"
@@ -60,7 +43,7 @@ while read -r loss mib; do
     expect "a VM with $faults" start "$faults"
     expect "udp keeps its promises" conforms "$mib"
     expect "the faults happened, and what was corrupted was refused" happened
-    expect "it halts" "$covey" halt
+    expect "it halts" covey halt
 done <<END
 0.01 16
 0.05 8

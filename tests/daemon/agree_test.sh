@@ -3,7 +3,6 @@
 # and through the last: agree.c.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
 . tests/chaos/vm.sh
 
 take() { # host: what agree found counts as found here

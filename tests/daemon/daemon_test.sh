@@ -6,23 +6,11 @@
 # is asked for until it is so. TEST=text runs only the stories whose names contain the text.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-# shellcheck source=tests/report.sh
-. tests/report.sh
-BUILD=${BUILD:-build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+. tests/local_vm.sh
 coveyd=$BUILD/coveyd
-dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-daemon-test.XXXXXX")
-export XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config HOME=$dir COVEY_VM=d$$
-export COVEY_DAEMON_TEST=$$ # marks every process that is started
-unset COVEY_SOCKET COVEY_ROUTE
-mkdir -m 700 "$dir/run"
-trap 'covey halt 2>/dev/null; rm -rf "$dir"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+export HOME=$dir
 
 # ---- helpers ----
-
-covey() { "$BUILD/covey" "$@"; }
 
 until_so() { # command
     within 15 "$@" && return 0
@@ -35,21 +23,6 @@ alive() { # pid; a zombie is not
     grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$1/status"
 }
 dead() { ! alive "$1"; }
-
-daemons() { # that carry our mark
-    local pid
-    grep -lszE "^COVEY_DAEMON_TEST=$$\$" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 |
-        while read -r pid; do
-            [ "$(readlink "/proc/$pid/exe")" = "$coveyd" ] && echo "$pid"
-        done
-}
-
-daemon_pid() { # host: the one that writes its log
-    local pid
-    for pid in $(daemons); do
-        [ "$(readlink "/proc/$pid/fd/2")" = "$dir/run/covey/$COVEY_VM/$1.log" ] && echo "$pid"
-    done
-}
 
 no_daemon() { [ -z "$(daemons)" ]; }
 nothing_left() {
@@ -195,19 +168,19 @@ exit_statuses() {
 
 killed_task() {
     start 1 || return 1
-    "$BUILD/covey" run -n 4 sleep 1000 &
+    covey run -n 4 sleep 1000 &
     local run=$!
     until_so tasks 4 || return 1
     kill -KILL "$(task_pid 1)"
     until_so tasks 3 || return 1
-    covey ps | awk '/sleep/ { print $1 }' | xargs "$BUILD/covey" kill || return 1
+    covey ps | awk '/sleep/ { print $1 }' | xargs covey kill || return 1
     wait $run
     [ $? -gt 128 ] && tasks 0
 }
 
 stubborn_task() {
     start 0 || return 1
-    "$BUILD/covey" run /bin/sh -c 'trap "" TERM; while :; do sleep 1; done' &
+    covey run /bin/sh -c 'trap "" TERM; while :; do sleep 1; done' &
     until_so tasks 1 || return 1
     covey halt || return 1
     wait $!
@@ -227,7 +200,7 @@ killed_daemon() {
     options=(--config "$dir/fast.conf")
     start 3 || return 1
     options=()
-    "$BUILD/covey" run -n 4 sleep 1000 &
+    covey run -n 4 sleep 1000 &
     local run=$! pid
     until_so tasks 4 || return 1
     pid=$(covey ps | awk '/ h2 .*sleep/ { print $4 }')
@@ -243,7 +216,7 @@ killed_daemon() {
 
 ended_daemon() {
     start 3 || return 1
-    "$BUILD/covey" run -n 4 sleep 1000 &
+    covey run -n 4 sleep 1000 &
     local run=$! pid daemon
     until_so tasks 4 || return 1
     pid=$(covey ps | awk '/ h3 .*sleep/ { print $4 }')
@@ -281,7 +254,7 @@ cut_off_daemon() {
     options=()
     local daemon pid
     daemon=$(daemon_pid h2)
-    "$BUILD/covey" run -n 4 sleep 1000 &
+    covey run -n 4 sleep 1000 &
     until_so tasks 4 || return 1
     pid=$(covey ps | awk '/ h2 .*sleep/ { print $4 }')
     kill -STOP "$daemon"
@@ -330,7 +303,7 @@ foreground_launcher() {
 # the coordinator that launched it is dead.
 unjoined_daemon() {
     "$coveyd" --local --name z0 --fault loss=1 || return 1
-    "$BUILD/covey" add --launcher local a1 &
+    covey add --launcher local a1 &
     local adding=$! socket=$dir/run/covey/$COVEY_VM/a1.sock
     until_so [ -S "$socket" ] || return 1
     up_hosts 1 || return 1
@@ -343,7 +316,7 @@ unjoined_daemon() {
 # A daemon alone with its tasks has nothing to do until somebody calls: it never wakes up.
 idle() {
     start 0 || return 1
-    "$BUILD/covey" run sleep 1000 &
+    covey run sleep 1000 &
     until_so tasks 1 || return 1
     local pid before after
     pid=$(daemon_pid h0)

@@ -6,61 +6,34 @@
 # times more to do than it can. SOAK=1 kills 100 times.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
-BUILD=${BUILD:-build}
-covey=$BUILD/covey
-witness=$(realpath "$BUILD/tests/fault/witness")
-runtime=$(mktemp -d "${TMPDIR:-/tmp}/covey-fault.XXXXXX")
-export XDG_RUNTIME_DIR=$runtime XDG_CONFIG_HOME=$runtime/etc COVEY_VM=fault-$$
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE
+. tests/local_vm.sh
+witness=$BUILD/tests/fault/witness
 rounds=1 stops=6
 [ "${SOAK:-0}" = 1 ] && rounds=20 stops=40
 
-finish_all() {
-    "$covey" halt >/dev/null 2>&1
-    rm -rf "$runtime"
-}
-trap finish_all EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
 start() { # fail timeout, hosts
-    mkdir -p "$runtime/etc/covey"
-    printf '[daemon]\nfail_timeout = %s\n' "$1" >"$runtime/etc/covey/covey.conf"
-    "$covey" start --local "$2" --name "$COVEY_VM" >/dev/null
+    printf '[daemon]\nfail_timeout = %s\n' "$1" >"$dir/config/covey/covey.conf"
+    covey start --local "$2" >/dev/null
 }
 
 # What the program on the last host reports is added to what this suite found.
 witness() { # arguments
-    COVEY_SOCKET=$runtime/covey/$COVEY_VM/h3.sock "$covey" run -n 1 --host h3 "$witness" "$@" 2>&1 | tee "$runtime/out"
-    local sum
-    sum=$(sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*/\1 \2/p' "$runtime/out")
-    # shellcheck disable=SC2086
-    set -- $sum
-    passed=$((passed + ${1:-0}))
-    failed=$((failed + ${2:-1}))
+    COVEY_SOCKET=$(socket_of h3) covey run -n 1 --host h3 "$witness" "$@" 2>&1 | tee "$dir/out"
+    add_sum "$dir/out"
 }
 
 # Five times, for then the host of the witness coordinates, which is not killed.
 for ((round = 0; round < rounds; round++)); do
     expect "a VM of four hosts" start 0.5 4
     witness --kill 5 --timeout 0.5
-    expect "it halts" "$covey" halt
+    expect "it halts" covey halt
 done
 
 expect "a VM of four hosts" start 2 4
 witness --stop $stops --timeout 2 --hogs $((4 * $(nproc)))
-expect "it halts" "$covey" halt
+expect "it halts" covey halt
 
 # Of two hosts, the second cannot tell the death of the first from being cut off: it ends its tasks.
-daemon_pid() { # HOST
-    local pid
-    for pid in $(grep -lszx "XDG_RUNTIME_DIR=$runtime" /proc/[0-9]*/environ | cut -d/ -f3); do
-        [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = coveyd ] &&
-            ls -l "/proc/$pid/fd" 2>/dev/null | grep -q "/$1.log" && echo "$pid"
-    done
-}
-
 gone() { # PID
     local _
     for _ in {1..200}; do
@@ -71,35 +44,35 @@ gone() { # PID
 }
 
 is_up() { # HOST
-    "$covey" hosts --json | tr -d '\n' | grep -q "\"name\": \"$1\"[^}]*\"state\": \"up\""
+    covey hosts --json | tr -d '\n' | grep -q "\"name\": \"$1\"[^}]*\"state\": \"up\""
 }
 
 is_down() { # HOST
     local _
     for _ in {1..100}; do
-        "$covey" hosts --json | tr -d '\n' | grep -q "\"name\": \"$1\"[^}]*\"state\": \"down\"" && return
+        covey hosts --json | tr -d '\n' | grep -q "\"name\": \"$1\"[^}]*\"state\": \"down\"" && return
         sleep 0.1
     done
     return 1
 }
 
-says_why() { grep -q 'neither the coordinator nor a majority can be reached; .* a VM of three goes on' "$runtime/covey/$COVEY_VM/$1.log"; }
+says_why() { grep -q 'neither the coordinator nor a majority can be reached; .* a VM of three goes on' "$dir/run/covey/$COVEY_VM/$1.log"; }
 
 expect "a VM of two hosts" start 0.5 2
 second=$(daemon_pid h1)
 kill -9 "$second"
 expect "the death of the second is told" is_down h1
-expect "the first goes on" "$covey" run --host h0 true
-expect "the second comes back" "$covey" add h1 --launcher local
-expect "... and works" "$covey" run --host h1 true
+expect "the first goes on" covey run --host h0 true
+expect "the second comes back" covey add h1 --launcher local
+expect "... and works" covey run --host h1 true
 first=$(daemon_pid h0) second=$(daemon_pid h1)
-COVEY_SOCKET=$runtime/covey/$COVEY_VM/h1.sock "$covey" run --host h1 sleep 1000 >"$runtime/out" 2>&1 &
+COVEY_SOCKET=$(socket_of h1) covey run --host h1 sleep 1000 >"$dir/out" 2>&1 &
 run=$!
-until "$covey" ps | grep -q 'sleep 1000'; do sleep 0.1; done
+until covey ps | grep -q 'sleep 1000'; do sleep 0.1; done
 kill -9 "$first"
 expect "after the death of the first the second ends" gone "$second"
 expect "it says why in its log" says_why h1
 wait $run
-expect "who ran a program there is told" grep -q . "$runtime/out"
-cat "$runtime/out"
+expect "who ran a program there is told" grep -q . "$dir/out"
+cat "$dir/out"
 finish

@@ -214,6 +214,7 @@ exec_names_what_is_missing() {
 cut_and_heal() {
     local address
     address=$($lab addr h2)
+    [ "$($lab at "$address") $($lab at "$($lab addr h1 6)")" = "h2 h1" ] || return 1
     $lab cut h2 || return 1
     [ "$($lab exec h2 cat /proc/self/net/dev | grep -c eth0)" = 1 ] || return 1
     $lab exec h1 timeout 0.5 "$probe" ping 7000 "$address" && echo "h2 still answers" && return 1

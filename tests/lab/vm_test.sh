@@ -15,7 +15,7 @@ export BUILD
 cases="sizes types matching wrong cancel order threads progress death"
 # sanitizers want many times the memory: no case that measures it
 gib=1
-nm "$BUILD/tests/conformance/conformance" 2>/dev/null | grep -q '__[at]san_init' && gib=0
+sanitized "$BUILD/tests/conformance/conformance" && gib=0
 [ "${LAB_FULL:-0}" = 1 ] && cases="$cases crossing sleeper"
 
 # ---- inside: on the first host of a VM ----------------------------------------------------------

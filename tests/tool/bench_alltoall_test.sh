@@ -4,23 +4,8 @@
 # by hand, what it refuses, and the table that it writes. No time of a run is tested.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-bench-alltoall.XXXXXX")
-export COVEY_VM=bench-alltoall-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config PATH=$BUILD:$PATH
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES COVEY_TOPOLOGY
-mkdir -m 700 "$dir/run"
-trap 'covey halt >/dev/null 2>&1; rm -rf "$dir"' EXIT
-trap 'exit 130' INT TERM
+. tests/tool/bench.sh
 
-bench() { timeout 60 covey bench "$@" >"$dir/out" 2>"$dir/err" </dev/null; }
-refused() { # words of the error, then arguments
-    local words=$1
-    shift
-    ! bench "$@" && [ "$(wc -l <"$dir/err")" = 1 ] && grep -q -- "$words" "$dir/err" ||
-        { cat "$dir/out" "$dir/err"; return 1; }
-}
 quick() { bench alltoall --rounds 2 --batch 1 "$@" || { cat "$dir/err"; return 1; }; }
 # Rows of JSON on one line each.
 rows() { tr -d ' \n' <"$dir/out" | sed 's/{"bytes":/\n&/g' | grep '^{"bytes"'; }
@@ -55,9 +40,9 @@ verdicts_agree() {
 }
 
 printf 'switch s t\nlink s t 100M\nhost h0 s 1G\nhost h1 s 1G\nhost h2 t 1G\nhost h3 t 1G\n' >"$dir/four"
-expect "density is for exchange" refused "is for exchange alone" alltoall --density 4
-expect "a rate of a ping-pong" refused "--rate is for exchange" pingpong --rate 1G
-expect "one task" refused "at least 2" alltoall -n 1
+expect "density is for exchange" refuses 2 'is for exchange alone' alltoall --density 4
+expect "a rate of a ping-pong" refuses 2 '--rate is for exchange' pingpong --rate 1G
+expect "one task" refuses 2 'at least 2' alltoall -n 1
 
 expect "four virtual hosts that have a topology" covey start --local 4 --topology "$dir/four" >/dev/null
 expect "one task on each host" quick --sizes 7,16K --json --write "$dir/table"
@@ -76,7 +61,7 @@ expect "collectives measure the schedule, too" bench collectives -n 4 --sizes 8 
 expect "on teams of all sizes" eval "[ \$(grep -c '\"scheduled\"' '$dir/out') -ge 2 ]"
 expect "for people" quick --sizes 1K
 expect "with a word on the choice" grep -qE "^1 KiB: [a-z]+ is the best(, and the library's choice|; the library's choice, [a-z]+, takes [0-9.]+ times)" "$dir/out"
-expect "blocks that are too large for a task" refused "too large" alltoall --sizes 64M
+expect "blocks that are too large for a task" refuses 1 'too large' alltoall --sizes 64M
 
 expect "no topology" covey topology --use none
 expect "without one" quick --sizes 1K --json

@@ -2,35 +2,20 @@
 # covey bench collectives: every algorithm of every call is measured, and the table that it writes
 # is one that the library reads and goes by.
 set -u
-cd "$(dirname "$0")/../.."
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-bench-collectives.XXXXXX")
-export COVEY_VM=bench-collectives-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config PATH=$BUILD:$PATH
-unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES
-mkdir -m 700 "$dir/run"
-trap 'covey halt >/dev/null 2>&1; rm -rf "$dir"' EXIT
-trap 'exit 130' INT TERM
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tool/bench.sh
 
-bench() { timeout 60 covey bench "$@" >"$dir/out" 2>"$dir/err" </dev/null; }
-refused() { # words of the error, then arguments
-    local words=$1
-    shift
-    ! bench "$@" && [ "$(wc -l <"$dir/err")" = 1 ] && grep -q -- "$words" "$dir/err" ||
-        { cat "$dir/out" "$dir/err"; return 1; }
-}
 
 expect "two virtual hosts" covey start --local 2 >/dev/null
-expect "a table is of collectives alone" refused "--write" barrier --write "$dir/table"
-expect "one task is no team" refused "at least 2" collectives -n 1
+expect "a table is of collectives alone" refuses 2 '--write' barrier --write "$dir/table"
+expect "one task is no team" refuses 2 'at least 2' collectives -n 1
 expect "all is measured" bench collectives -n 3 --sizes 8,2K --rounds 2 --batch 100 --json --write "$dir/table"
 operations='barrier bcast scatter gather allgather reduce allreduce reduce_scatter scan alltoall'
 for operation in $operations; do
     expect "$operation is measured, and has a row" eval \
         "tr -d ' \n' <'$dir/out' | grep -q '\"operation\":\"$operation\",\"members\":3' && grep -q '^$operation .* \* ' '$dir/table'"
 done
-expect "a table that cannot be written is told" refused "$dir/none/table" \
+expect "a table that cannot be written is told" refuses 1 "$dir/none/table" \
     collectives -n 2 --sizes 8 --rounds 1 --batch 1 --write "$dir/none/table"
 
 # ---- the library goes by it ----
@@ -46,5 +31,5 @@ expect "the file says tree" grep -q '"operation":"barrier"[^{]*"chosen":"tree"' 
 covey halt >/dev/null
 echo 'bcast * * fastest' >"$dir/mine"
 expect "a virtual machine whose table has a mistake" covey start --local 1 >/dev/null
-expect "the mistake is named" refused "mine:1: the operation has no such algorithm" collectives -n 2 --sizes 8
+expect "the mistake is named" refuses 1 'mine:1: the operation has no such algorithm' collectives -n 2 --sizes 8
 finish

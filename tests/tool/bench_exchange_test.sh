@@ -4,26 +4,7 @@
 # timeout: 120
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-bench-test.XXXXXX")
-export COVEY_VM=bench-exchange-$$ XDG_RUNTIME_DIR=$dir/run PATH=$BUILD:$PATH
-unset COVEY_SOCKET COVEY_ROUTE COVEYD
-mkdir -m 700 "$dir/run"
-trap 'covey halt >/dev/null 2>&1; rm -rf "$dir"' EXIT
-
-bench() {
-    timeout 60 covey bench exchange "$@" >"$dir/out" 2>"$dir/err" </dev/null
-}
-
-refuses() { # status, pattern, arguments
-    local status
-    timeout 60 covey bench "${@:3}" >"$dir/out" 2>"$dir/err" </dev/null
-    status=$?
-    [ $status -eq "$1" ] && [ "$(wc -l <"$dir/err")" -eq 1 ] && grep -qE -- "$2" "$dir/err" && return
-    echo "covey bench ${*:3}: status $status, said:" && cat "$dir/err" && false
-}
+. tests/tool/bench.sh
 
 for list in 0 x 1, 1024 "$(printf '1,%.0s' {1..16})1"; do
     expect "density ${list:0:12}" refuses 2 '--density .*: must be' exchange --simulated 8 --density "$list"
@@ -68,33 +49,33 @@ phases_are_right() { # densities
         awk -v d="$d" -v n="$n" 'BEGIN { exit n != d }' || { echo "d = $d: COLOUR takes $n" && return 1; }
     done
 }
-expect "64 ranks in virtual time" bench --simulated 64 --density 4,8,16,32,48 --sizes 64 --rounds 20 --json
+expect "64 ranks in virtual time" bench exchange --simulated 64 --density 4,8,16,32,48 --sizes 64 --rounds 20 --json
 expect "as many phases as the paper states" phases_are_right 4 8 16 32 48
 
 # Equal sizes take in virtual time what they must: d times alpha and bytes, and a signal.
-expect "large messages" bench --simulated 16 --density 8 --sizes 1M --rounds 3 --rate 1G --json
+expect "large messages" bench exchange --simulated 16 --density 8 --sizes 1M --rounds 3 --rate 1G --json
 near_the_bound() {
     rows | sed -E 's/.*"bound_us":([0-9.]+).*"name":"COLOUR","us":([0-9.]+).*"name":"LONGEST","us":([0-9.]+).*/\1 \2 \3/' |
         awk '{ exit !(NF == 3 && $2 >= $1 && $2 < 1.02 * $1 && $3 >= $1 && $3 < 1.02 * $1) }'
 }
 expect "colouring and longest first come near the bound" near_the_bound
-expect "unequal sizes, over the links of a topology" bench --simulated 8 --topology conf/topologies/switch-8 --rounds 2 \
+expect "unequal sizes, over the links of a topology" bench exchange --simulated 8 --topology conf/topologies/switch-8 --rounds 2 \
     --sizes 4K --unequal
 is_picture() {
     head -c 8 "$1" | od -An -c | grep -q 'P *N *G' && [ "$(wc -c <"$1")" -gt 5000 ]
 }
 if command -v gnuplot >/dev/null; then
-    expect "a map" bench --simulated 16 --rounds 2 --map "$dir/map.png"
+    expect "a map" bench exchange --simulated 16 --rounds 2 --map "$dir/map.png"
     expect "the map is a picture" is_picture "$dir/map.png"
 else
     skip "a map" "gnuplot is not installed"
 fi
 
 covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"
-expect "between tasks" bench --tasks 6 --density 1,4 --sizes 64,64K --rounds 2 --json
+expect "between tasks" bench exchange --tasks 6 --density 1,4 --sizes 64,64K --rounds 2 --json
 expect "between tasks colouring takes the density" test "$(rows | grep '^{"density":4' | phases COLOUR | uniq)" = 4.0
 expect "it learns and orders apart" grep -q '"order_us"' "$dir/out"
-expect "unequal sizes between tasks" bench --tasks 5 --density 3 --sizes 40K --unequal --rounds 1 --route udp
+expect "unequal sizes between tasks" bench exchange --tasks 5 --density 3 --sizes 40K --unequal --rounds 1 --route udp
 expect "the tables have a bound" grep -qE 'D \+?LOG2|D\+LOG2' "$dir/out"
 expect "more messages than tasks" refuses 1 'not so many other tasks' exchange --tasks 3 --density 3 --sizes 64
 expect "the VM ends" covey halt

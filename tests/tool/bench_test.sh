@@ -5,29 +5,12 @@
 # No time is tested. Everything that is started carries COVEY_BENCH_TEST in its environment.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
-dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-bench-test.XXXXXX")
-export COVEY_BENCH_TEST=$$ COVEY_VM=bench-$$ XDG_RUNTIME_DIR=$dir/run PATH=$BUILD:$PATH
-unset COVEY_SOCKET COVEY_ROUTE COVEYD
-mkdir -m 700 "$dir/run"
-trap 'covey halt 2>/dev/null; rm -rf "$dir"' EXIT
+. tests/tool/bench.sh
+export COVEY_BENCH_TEST=$$
 
-bench() {
-    timeout 60 covey bench --rounds 2 --batch 100 "$@" >"$dir/out" 2>"$dir/err" </dev/null
-}
+quick() { bench --rounds 2 --batch 100 "$@"; }
 
 # ---- what it refuses ----
-
-refuses() { # status, pattern, arguments
-    local status
-    timeout 60 covey bench "${@:3}" >"$dir/out" 2>"$dir/err" </dev/null
-    status=$?
-    [ $status -eq "$1" ] && [ ! -s "$dir/out" ] && [ "$(wc -l <"$dir/err")" -eq 1 ] &&
-        grep -qE -- "$2" "$dir/err" && return
-    echo "covey bench ${*:3}: status $status, said:" && cat "$dir/err" && false
-}
 
 expect "without a VM it says so" refuses 1 "no VM named $COVEY_VM runs here" pingpong
 covey start --local 2 >/dev/null || bad "a virtual machine of two hosts starts"
@@ -65,7 +48,7 @@ udp:udp udp-spin tcp tcp-spin:tcp tcp-spin
 tcp:tcp tcp-spin:tcp tcp-spin"
 
 shows_pingpong() { # route, names, names at 1M
-    bench pingpong --route "$1" --sizes 1,64K,1M --json || return
+    quick pingpong --route "$1" --sizes 1,64K,1M --json || return
     [ "$(grep -o '"bytes": [0-9]*' "$dir/out" | tr '\n' ' ')" = '"bytes": 1 "bytes": 65536 "bytes": 1048576 ' ] || return
     command -v python3 >/dev/null || return 0
     python3 - "$dir/out" "$1" "covey $2" "covey $3" <<'EOF'
@@ -95,7 +78,7 @@ table_has() { # pattern
 }
 
 shows_table() {
-    bench pingpong --route tcp --host h1,h0 --sizes 1,4K,64K && [ ! -s "$dir/err" ] &&
+    quick pingpong --route tcp --host h1,h0 --sizes 1,4K,64K && [ ! -s "$dir/err" ] &&
         table_has '^pingpong on h1, h0, route tcp, messages array; 2 rounds$' &&
         table_has '^ *BYTES +US +MIN +Q1 +Q3 +MB/S +TASKS +DAEMONS +tcp +RATIO +tcp-spin +RATIO$' &&
         table_has '^ *65536( +[0-9.]+){11}$' &&
@@ -105,7 +88,7 @@ expect "a table, and alpha and beta last" shows_table
 
 shows() { # arguments, pattern
     # shellcheck disable=SC2086
-    bench $1 && [ ! -s "$dir/err" ] && table_has "$2"
+    quick $1 && [ ! -s "$dir/err" ] && table_has "$2"
 }
 for pack in bytes in-place double; do
     expect "messages packed $pack" shows "pingpong --sizes 1,7,1K --pack $pack" "messages $pack;"
@@ -130,7 +113,7 @@ done
 expect "mcast on one host" shows "mcast --sizes 1,64K --tasks 4 --host h0" '^mcast on h0, 4 tasks, route auto;'
 expect "mcast over two" shows "mcast --sizes 1,64K --tasks 3" '^ *65536( +[0-9.]+){7}'
 no_cpu() { # a broadcast's is not taken
-    bench bcast --sizes 1 --tasks 3 --json && [ "$(grep -c '_cpu_s_per_gb": null' "$dir/out")" -ge 2 ] &&
+    quick bcast --sizes 1 --tasks 3 --json && [ "$(grep -c '_cpu_s_per_gb": null' "$dir/out")" -ge 2 ] &&
         ! grep -q '_cpu_s_per_gb": [0-9]' "$dir/out"
 }
 expect "processor time that was not taken is none" no_cpu

@@ -1,0 +1,39 @@
+# local_vm.sh - to be sourced by a suite in shell that has virtual machines on this machine: what
+# tests/report.sh gives, $BUILD as an absolute path, a scratch folder $dir, and a runtime and a
+# configuration directory and a name of the VM that are the suite's own. covey, coveyd and
+# covey-bench are in PATH, but not the demos beside them, of which one is another sort. What runs
+# when the suite ends is halted, and $dir removed.
+#
+#   socket_of HOST     what COVEY_SOCKET must be for a task that is to be that host's
+#   daemons            the process ids of all daemons of the suite
+#   daemon_pid HOST    that of one
+. tests/report.sh
+BUILD=$(realpath "${BUILD:-build}")
+suite=$(basename "$0" _test.sh)
+dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-$suite.XXXXXX")
+export BUILD COVEY_VM=$suite-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config PATH=$dir/bin:$PATH
+unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES COVEY_TOPOLOGY COVEYD
+mkdir -m 700 "$dir/run"
+mkdir -p "$dir/bin" "$dir/config/covey"
+ln -s "$BUILD/covey" "$BUILD/coveyd" "$BUILD/covey-bench" "$dir/bin"
+
+# a child that is killed before it executes anything would tidy up, too
+trap '[ "$BASHPID" = $$ ] && { covey halt >/dev/null 2>&1; rm -rf "$dir"; }' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+socket_of() { echo "$dir/run/covey/$COVEY_VM/$1.sock"; } # host
+
+daemons() { # the process ids of those that this suite started
+    local pid
+    for pid in $(grep -lszxF "XDG_RUNTIME_DIR=$dir/run" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+        [ "$(readlink "/proc/$pid/exe")" = "$BUILD/coveyd" ] && echo "$pid"
+    done
+}
+
+daemon_pid() { # host: the one that writes its log
+    local pid
+    for pid in $(daemons); do
+        [ "$(readlink "/proc/$pid/fd/2")" = "$dir/run/covey/$COVEY_VM/$1.log" ] && echo "$pid"
+    done
+}
