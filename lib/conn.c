@@ -172,27 +172,15 @@ static void conn_put_head(struct conn *conn, const struct frame *frame)
     conn->out_head_sent = 0;
 }
 
-void conn_put_credit(struct conn *conn, uint64_t limit)
+void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size)
 {
-    struct frame frame = {
-        .length = 8, .kind = FRAME_CREDIT, .source = conn->vm->tid, .destination = conn->peer->tid};
-    struct cursor c = cursor_writer(conn->out_head + FRAME_HEADER_BYTES, 8);
-    conn_put_head(conn, &frame);
-    cursor_put_u64(&c, limit);
-    conn->out_head_size += 8;
-    conn_flush(conn);
-}
-
-void conn_put_sync(struct conn *conn, const struct control_sync *what)
-{
-    struct frame frame = {.length = CONTROL_SYNC_BYTES,
-                          .kind = FRAME_SYNC,
+    struct frame frame = {.length = (uint32_t)size,
+                          .kind = kind,
                           .source = conn->vm->tid,
                           .destination = conn->peer->tid};
-    struct cursor c = cursor_writer(conn->out_head + FRAME_HEADER_BYTES, CONTROL_SYNC_BYTES);
     conn_put_head(conn, &frame);
-    control_put_sync(&c, what);
-    conn->out_head_size += CONTROL_SYNC_BYTES;
+    memcpy(conn->out_head + FRAME_HEADER_BYTES, payload, size);
+    conn->out_head_size += size;
     conn_flush(conn);
 }
 

@@ -86,51 +86,71 @@ static struct conn *any_conn(const struct peer *peer)
     return conn;
 }
 
+/* Whether a frame that is no part of a message may go now: the one under way must be out. */
+static bool between_frames(const struct peer *peer)
+{
+    struct conn *conn = any_conn(peer);
+    return conn == NULL || conn_flush(conn);
+}
+
+/* Such a frame. False: there is no memory for it, and it is due again when the daemon takes more.
+ */
+static bool put_control(struct covey *vm, struct peer *peer, uint8_t kind, const uint8_t *payload,
+                        size_t size)
+{
+    struct conn *conn = any_conn(peer);
+    if (conn != NULL) {
+        conn_put_control(conn, kind, payload, size);
+        return true;
+    }
+    struct frame frame = home_frame(vm, kind, peer->tid, size);
+    frame.flags |= peer->by_ether ? FRAME_ETHER : 0;
+    if (home_send_frame(vm, &frame, payload, NULL, 0) == COVEY_OK)
+        return true;
+    vm->home_full = true;
+    home_flush(vm);
+    return false;
+}
+
 static bool grant(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[8];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    struct conn *conn = any_conn(peer);
-    if (conn != NULL && !conn_flush(conn))
+    if (!between_frames(peer))
         return false;
-    peer->grant_due = false;
-    if (conn != NULL && !conn->closed) {
-        conn_put_credit(conn, peer->granted_bytes);
-        return true;
-    }
     cursor_put_u64(&c, peer->granted_bytes);
-    struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, sizeof payload);
-    frame.flags |= peer->by_ether ? FRAME_ETHER : 0;
-    home_send_frame(vm, &frame, payload, NULL, 0);
-    return true;
+    peer->grant_due = false; /* a link that fails on the way looks at what is due */
+    peer->grant_due = !put_control(vm, peer, FRAME_CREDIT, payload, sizeof payload);
+    return !peer->grant_due;
 }
 
 static bool put_sync(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[CONTROL_SYNC_BYTES];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    struct conn *conn = any_conn(peer);
-    if (conn != NULL && !conn_flush(conn))
+    if (!between_frames(peer))
         return false;
     struct sync *sync = peer->syncs;
-    peer->syncs = sync->next;
-    if (conn != NULL && !conn->closed) {
-        conn_put_sync(conn, &sync->what);
-    } else {
-        control_put_sync(&c, &sync->what);
-        struct frame frame = home_frame(vm, FRAME_SYNC, peer->tid, sizeof payload);
-        frame.flags |= peer->by_ether ? FRAME_ETHER : 0;
-        home_send_frame(vm, &frame, payload, NULL, 0);
+    control_put_sync(&c, &sync->what);
+    peer->syncs = sync->next; /* as with credit */
+    if (put_control(vm, peer, FRAME_SYNC, payload, sizeof payload)) {
+        free(sync);
+        return true;
     }
-    free(sync);
-    return true;
+    if (peer->syncs == NULL)
+        peer->syncs_last = sync;
+    sync->next = peer->syncs;
+    peer->syncs = sync;
+    return false;
 }
 
-void outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what)
+int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what)
 {
-    struct sync *sync = peer->gone || peer->leaving ? NULL : malloc(sizeof *sync);
+    if (peer->gone || peer->leaving)
+        return COVEY_OK;
+    struct sync *sync = malloc(sizeof *sync);
     if (sync == NULL)
-        return;
+        return error_code(COVEY_ENOMEM);
     *sync = (struct sync){.what = *what};
     if (peer->syncs != NULL)
         peer->syncs_last->next = sync;
@@ -139,6 +159,7 @@ void outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *
     peer->syncs_last = sync;
     sending_add(vm, peer);
     outgo_pump(vm, peer);
+    return COVEY_OK;
 }
 
 /* Starts the first send: its route, then its place in the order of messages. */

@@ -202,8 +202,9 @@ static void tell(struct paced *p, const struct pace_tell *what)
                                       .number = p->number,
                                       .from = (uint16_t)p->team->rank,
                                       .about = what->about};
-    if (peer != NULL)
-        outgo_sync(p->team->vm, peer, &sync);
+    int error = peer == NULL ? error_code(COVEY_ENOMEM) : outgo_sync(p->team->vm, peer, &sync);
+    if (error != COVEY_OK)
+        fail(p, error, covey_error_text());
 }
 
 static void hand_over(struct paced *p, int from)
@@ -318,8 +319,10 @@ static void keep_early(struct covey *vm, const struct control_sync *what, uint32
     if (vm->early_sync_count >= EARLY_SYNCS_MAX || team_is_dead(vm, what->context))
         return;
     struct sync *sync = malloc(sizeof *sync);
-    if (sync == NULL)
+    if (sync == NULL) {
+        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a hand-over could not be kept");
         return;
+    }
     *sync = (struct sync){.what = *what, .source = source, .next = vm->early_syncs};
     vm->early_syncs = sync;
     vm->early_sync_count++;

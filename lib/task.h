@@ -377,8 +377,8 @@ bool outgo_cancel(struct covey *vm, struct covey_req *req);
 struct message_header outgo_header(const struct covey_req *req); /* of its message */
 void outgo_sent(struct covey *vm, struct covey_req *req);        /* its last byte is out */
 void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit);
-/* A hand-over goes to the peer, between the frames of its sends; lost when there is no memory. */
-void outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what);
+/* A hand-over goes to the peer, between the frames of its sends; COVEY_ENOMEM: it does not. */
+int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what);
 void outgo_drop_syncs(struct peer *peer);
 
 /* ---- send.c, mcast.c ---- */
@@ -474,8 +474,8 @@ void conn_read(struct covey *vm, struct conn *conn);
 /* Whether the request, sent by this, is on its way; if not, paced_note() tells when it is. */
 bool conn_left(struct conn *conn, struct covey_req *req);
 bool conn_flush(struct conn *conn); /* true: a new frame may be started */
-void conn_put_credit(struct conn *conn, uint64_t limit);
-void conn_put_sync(struct conn *conn, const struct control_sync *what);
+/* Puts a frame without message; payload has at most FRAME_MESSAGE_BYTES. */
+void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size);
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
 /* Unless the link is full, no more follows what was put for now: it need not wait to fill a packet.
  */
