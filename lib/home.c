@@ -133,6 +133,23 @@ static void on_host_event(struct covey *vm, const struct frame *frame, const uin
     notify_host(vm, &event);
 }
 
+typedef void (*frame_handler)(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+
+/* By kind; descriptors that come with these are of no use. A kind that is missing is one that no
+ * task gets: a newer daemon's, and no harm. */
+static const frame_handler handlers[] = {
+    [FRAME_DATA] = on_data,
+    [FRAME_CREDIT] = on_credit,
+    [FRAME_LINK_LOST] = on_lost,
+    [FRAME_SYNC] = paced_on_sync,
+    [FRAME_REPLY] = request_on_reply,
+    [FRAME_GONE] = on_gone,
+    [FRAME_OUTPUT] = notify_output,
+    [FRAME_HOST_EVENT] = on_host_event,
+    [FRAME_NOTICE] = service_on_notice,
+    [FRAME_CAST_DATA] = caster_on_data,
+};
+
 /* What other tasks send right behind the answer to ENROL waits until this one knows who it is. */
 #define STOP_UNTIL_ENROLLED 1
 
@@ -140,51 +157,16 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
                     int nfds)
 {
     struct covey *vm = context;
-    switch (frame->kind) {
-    case FRAME_LINK_OPEN:
-    case FRAME_LINK_KEY:
-    case FRAME_LINK_ACCEPT:
-    case FRAME_LINK_REFUSE:
+    size_t count = sizeof handlers / sizeof handlers[0];
+    if (frame->kind >= FRAME_LINK_OPEN && frame->kind <= FRAME_LINK_REFUSE) {
         route_on_link_frame(vm, frame, payload, fds, nfds);
         return 0;
-    case FRAME_DATA:
-        on_data(vm, frame, payload);
-        break;
-    case FRAME_CAST_DATA:
-        caster_on_data(vm, frame, payload);
-        break;
-    case FRAME_CREDIT:
-        on_credit(vm, frame, payload);
-        break;
-    case FRAME_LINK_LOST:
-        on_lost(vm, frame, payload);
-        break;
-    case FRAME_SYNC:
-        paced_on_sync(vm, frame, payload);
-        break;
-    case FRAME_REPLY:
-        request_on_reply(vm, frame, payload);
-        if (vm->tid == 0)
-            return STOP_UNTIL_ENROLLED;
-        break;
-    case FRAME_GONE:
-        on_gone(vm, frame, payload);
-        break;
-    case FRAME_OUTPUT:
-        notify_output(vm, frame, payload);
-        break;
-    case FRAME_HOST_EVENT:
-        on_host_event(vm, frame, payload);
-        break;
-    case FRAME_NOTICE:
-        service_on_notice(vm, frame, payload);
-        break;
-    default:
-        break; /* a kind that no task gets: a newer daemon's, and no harm */
     }
+    if (frame->kind < count && handlers[frame->kind] != NULL)
+        handlers[frame->kind](vm, frame, payload);
     for (int i = 0; i < nfds; i++)
         close(fds[i]);
-    return 0;
+    return frame->kind == FRAME_REPLY && vm->tid == 0 ? STOP_UNTIL_ENROLLED : 0;
 }
 
 void home_ready(struct covey *vm, struct watch *watch, uint32_t events)
