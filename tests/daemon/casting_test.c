@@ -11,11 +11,11 @@
 #include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/ether.h"
-#include "daemon/reply.h"
 #include "daemon/route.h"
 #include "daemon/segment.h"
 #include "daemon/watch.h"
 #include "proto/cast.h"
+#include "tests/daemon/replies.h"
 #include "tests/unit/runner.h"
 
 enum { HOST = 1, OTHER = 2, SENT_MAX = 16, CUT_OFF = 9 };
@@ -237,27 +237,6 @@ int ether_join(struct ether_link *link, const struct address *group, bool join)
 void log_line(struct log *log, int level, const char *format, ...)
 {
     (void)log, (void)level, (void)format;
-}
-
-void reply_begin(struct reply *r, struct daemon *d, uint32_t to, uint32_t request)
-{
-    (void)r, (void)d, (void)to, (void)request;
-}
-
-struct cursor reply_room(struct reply *r, size_t size)
-{
-    (void)r, (void)size;
-    return cursor_writer(NULL, 0);
-}
-
-void reply_add(struct reply *r, const struct cursor *c)
-{
-    (void)r, (void)c;
-}
-
-void reply_send(struct reply *r, int32_t status)
-{
-    (void)r, (void)status;
 }
 
 void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)

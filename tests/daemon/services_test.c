@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "daemon/agreement.h"
-#include "daemon/reply.h"
 #include "daemon/services.h"
+#include "tests/daemon/replies.h"
 #include "tests/unit/runner.h"
 
 enum { HOST = 2, LEADER = 1, SESSION = 70001, SENT_MAX = 4096 };
@@ -122,28 +122,6 @@ void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8
     CU_ASSERT_TRUE_FATAL(cursor_ok(&in) && world.sent_count < SENT_MAX);
     world.kinds[world.sent_count] = command.kind;
     world.sent[world.sent_count++] = command.number;
-}
-
-void reply_begin(struct reply *r, struct daemon *d, uint32_t to, uint32_t request)
-{
-    (void)d, (void)to, (void)request;
-    r->bytes = NULL;
-}
-
-struct cursor reply_room(struct reply *r, size_t size)
-{
-    (void)r, (void)size;
-    return cursor_writer(NULL, 0);
-}
-
-void reply_add(struct reply *r, const struct cursor *c)
-{
-    (void)r, (void)c;
-}
-
-void reply_send(struct reply *r, int32_t status)
-{
-    (void)r, (void)status;
 }
 
 /* ---- the stories' words ---- */
