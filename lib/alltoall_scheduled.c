@@ -5,11 +5,6 @@
 #include "lib/paced.h"
 #include "lib/team_topology.h"
 
-/* A message hands over while its last bytes are under way: those that the switches of a path hold,
- * each a frame, and those that pass while the hand-over is under way. */
-#define EARLY_BYTES 8192
-#define EARLY_US 100
-
 struct scheduled {
     struct alltoall a;
     struct paced_job job;
@@ -20,7 +15,7 @@ static void plan(struct scheduled *s, const struct team_topology *t)
     s->job = (struct paced_job){.plan = &t->plan,
                                 .send = &s->a.send,
                                 .recv = &s->a.recv,
-                                .early_bytes = EARLY_BYTES + (size_t)(t->rate * EARLY_US / 1000000),
+                                .early_bytes = paced_early_bytes(t->rate),
                                 .rate = t->rate};
 }
 

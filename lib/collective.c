@@ -83,6 +83,8 @@ void collective_destroy(struct collective *c)
 {
     if (c == NULL)
         return;
+    for (const struct at_end *end = c->at_end; end != NULL; end = end->next)
+        end->fn(end->arg);
     for (struct block *block; (block = c->memory) != NULL; free(block))
         c->memory = block->next;
     free(c->steps);
@@ -113,6 +115,16 @@ void *collective_memory(struct collective *c, size_t bytes)
     block->next = c->memory;
     c->memory = block;
     return block->bytes;
+}
+
+bool collective_at_end(struct collective *c, void (*fn)(void *arg), void *arg)
+{
+    struct at_end *end = collective_memory(c, sizeof *end);
+    if (end == NULL)
+        return false;
+    *end = (struct at_end){.next = c->at_end, .fn = fn, .arg = arg};
+    c->at_end = end;
+    return true;
 }
 
 /* ---- what waits for what -----------------------------------------------------------------------

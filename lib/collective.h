@@ -95,13 +95,15 @@ struct array {
 };
 
 /* Blocks of the program's, one for each member: equal ones of `each` elements, or counts[i] of them
- * at starts[i] elements; starts NULL: one after another, until vector_place(). */
+ * at starts[i] elements; starts NULL: one after another, until vector_place(). Or each is an array
+ * of its own. */
 struct vector {
     int type;
     void *base;
     size_t each;
     bool uneven;
     const size_t *counts, *starts;
+    void *const *arrays; /* by rank, in the place of base and starts; or NULL */
 };
 
 static inline size_t vector_count(const struct vector *v, int rank)
@@ -125,6 +127,8 @@ static inline size_t vector_range(const struct vector *v, int first, int end, in
 
 static inline uint8_t *vector_block(const struct vector *v, int rank)
 {
+    if (v->arrays != NULL)
+        return v->arrays[rank];
     return (uint8_t *)v->base + vector_start(v, rank) * covey_type_size(v->type);
 }
 
@@ -193,6 +197,9 @@ int collective_reduce(struct collective *c, int op, int type, const struct opera
 /* An all-to-all by a schedule, see paced.h; the job stays until the collective ends. */
 struct paced_job;
 int collective_paced(struct collective *c, const struct paced_job *job);
+
+/* Calls fn(arg) when the collective is over, whatever its end. False: no memory. */
+bool collective_at_end(struct collective *c, void (*fn)(void *arg), void *arg);
 
 /* Calls fn(c, arg), which may add steps. They wait for it, and no longer for a fence before it. */
 int collective_call(struct collective *c, collective_fn *fn, void *arg);

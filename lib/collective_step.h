@@ -69,6 +69,13 @@ struct block {
     alignas(max_align_t) uint8_t bytes[];
 };
 
+/* What is called when a collective is over. */
+struct at_end {
+    struct at_end *next;
+    void (*fn)(void *arg);
+    void *arg;
+};
+
 struct collective {
     struct covey_req req;    /* the program's; first: both have one address */
     struct collective *next; /* in the team's running ones */
@@ -94,6 +101,7 @@ struct collective {
     struct step_req *under_way;
     struct step_req *finished, **finished_end;
     struct block *memory;
+    struct at_end *at_end;
 };
 
 void collective_destroy(struct collective *c); /* NULL is fine */

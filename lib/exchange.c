@@ -132,6 +132,8 @@ static int make_order(struct covey_exchange_plan *p, const struct covey_exchange
     int error = exchange_order_make(p->order, options);
 
     if (error == COVEY_OK)
+        error = exchange_order_pace(p->order, p->team, options);
+    if (error == COVEY_OK)
         exchange_cache_keep(p->team, p->order);
     p->schedule_s = seconds_since(start_us);
     return error;
@@ -188,9 +190,8 @@ static int make_plan(struct covey_exchange_plan *p, const struct covey_parcel *o
     return error == COVEY_ENOMEM || error == COVEY_EPROTO ? give_up(p->team, error) : error;
 }
 
-/* Where no topology is given, the team's is taken, if it has one. */
-static struct covey_exchange_options settle(const struct covey_team *team,
-                                            const struct covey_exchange_options *options)
+struct covey_exchange_options exchange_settle(const struct covey_team *team,
+                                              const struct covey_exchange_options *options)
 {
     struct covey_exchange_options how = {0};
     const struct team_topology *own = team->extra;
@@ -209,7 +210,7 @@ int covey_exchange_plan(covey_team_t *team, int type, const struct covey_parcel 
 {
     if (team == NULL || plan == NULL)
         return error_set(COVEY_EINVAL, "exchange: NULL");
-    const struct covey_exchange_options how = settle(team, options);
+    const struct covey_exchange_options how = exchange_settle(team, options);
     int error = check_parcels(team, type, out, n);
     if (error == COVEY_OK)
         error = exchange_options_check(&how, team->size);

@@ -8,6 +8,7 @@
  *
  *   exchange_learn.c        what the members tell each other: a row of COM from each
  *   exchange_steps.c        the steps of one run, as collective.h has them
+ *   exchange_paced.c        and of one in which receivers hand over
  *   exchange_choice.c       which algorithm
  *   exchange_vector.c       alltoallv in this way
  */
@@ -15,8 +16,8 @@
 #define COVEY_LIB_EXCHANGE_H
 
 #include "lib/collective.h"
+#include "proto/exchange_pace.h"
 #include "proto/exchange_row.h"
-#include "proto/exchange_signal.h"
 
 #define EXCHANGE_KEY_BYTES 16
 
@@ -30,6 +31,9 @@ struct exchange_order {
     bool one_host;            /* all ranks are on one: no link is between them */
     uint32_t density;
     double bound_bytes;
+    struct pace_plan pace; /* the caller's part, where receivers hand over: */
+    bool paced;            /* then it is there */
+    uint64_t rate;         /* bytes of messages a second by the caller's link; 0: unknown */
 };
 
 struct covey_exchange_plan {
@@ -45,10 +49,18 @@ struct covey_exchange_plan {
     bool running;
 };
 
+/* The options, which may be NULL; where no topology is given, the team's, if it has one. */
+struct covey_exchange_options exchange_settle(const struct covey_team *team,
+                                              const struct covey_exchange_options *options);
+
 /* ---- exchange_order.c ---- */
 
 /* Chooses, orders and finds the signals: order->x has the messages. Errors: EINVAL, ENOMEM. */
 int exchange_order_make(struct exchange_order *order, const struct covey_exchange_options *options);
+/* Takes the caller's part out of an order that is made, where receivers hand over. Errors: ENOMEM.
+ */
+int exchange_order_pace(struct exchange_order *order, const struct covey_team *team,
+                        const struct covey_exchange_options *options); /* exchange_paced.c */
 /* One user less; the last one frees it. NULL is fine. */
 void exchange_order_drop(struct exchange_order *order);
 /* Whether these options can be meant for so many ranks. */
@@ -94,6 +106,9 @@ void exchange_learn(struct collective *c, struct exchange_lesson *lesson);
 
 /* Adds the steps of one run; out and in are arrays by the plan's parcels. */
 void exchange_steps(struct collective *c, const struct covey_exchange_plan *plan,
+                    const void *const *out, void *const *in);
+/* Those of an order that is paced, but for what goes to the caller itself: exchange_paced.c. */
+void exchange_paced(struct collective *c, const struct covey_exchange_plan *plan,
                     const void *const *out, void *const *in);
 /* How many elements the plan has coming from that rank. */
 size_t exchange_incoming_count(const struct covey_exchange_plan *plan, int rank);

@@ -145,6 +145,7 @@ void exchange_order_drop(struct exchange_order *order)
         return;
     free(order->x.messages);
     free(order->signals);
+    pace_plan_destroy(&order->pace);
     free(order);
 }
 

@@ -6,40 +6,27 @@
  *   AC   at once
  *   S2   when the one before it, in the order, has left
  *   S1   and when its receiver has said that it is ready: when what it receives before has arrived,
- *        and, where there are phases, what it sends in earlier ones has left (Wang & Ranka, section
- *        6)
- *
- * and, where links are the limit, when the receivers of the messages that leave a link to it have
- * said that they have them (exchange_signal.h).
- *
- * Without phases the order of sending is not kept at any price: of the messages that may go the
- * first one does, and receivers are ready for a few ahead, so that one rank that is late holds up
- * no others and a signal that stands in a queue behind data does no harm.
+ *        and what it sends in earlier phases has left (Wang & Ranka, section 6)
  *
  * That send() returned proves nothing, so it is the receiver that hands over. It does so a little
  * before the end: a long message goes in two pieces, and the second is what is still under way
  * while the signal travels.
+ *
+ * The orders that are not the paper's do without the wait for a phase of the own sends, and their
+ * signals overtake data: exchange_paced.c.
  */
 #include "lib/exchange.h"
 
 #include <string.h>
 
-#define AHEAD 2                  /* messages that a receiver is ready for besides the next one */
 #define TAIL_BYTES 8192          /* of a message are under way when its receiver hands over */
 #define TAIL_MESSAGE_BYTES 32768 /* shorter ones go in one piece */
 
-enum { LANE_DATA, LANE_READY, LANE_SIGNAL };
+enum { LANE_DATA, LANE_READY };
 
 /* The steps of one message at one end. */
 struct ends {
     int head, tail; /* the last one of each piece; the same, or -1 when there is none */
-};
-
-/* A message to be sent as soon as it may be. */
-struct waiting {
-    struct run *run;
-    int wants; /* signals */
-    bool begun;
 };
 
 struct run {
@@ -49,8 +36,6 @@ struct run {
     const void *const *out;
     void *const *in;
     struct ends *sends, *receives; /* by place in the plan's lists */
-    struct waiting *waiting;       /* without phases: by place */
-    bool sending;
 };
 
 /* ---- Places ------------------------------------------------------------------------------ */
@@ -158,168 +143,63 @@ static void add_ready(struct run *r, int place)
     const struct covey_exchange_plan *plan = r->plan;
     const struct exchange_message *m = &r->messages[plan->receives[place]];
     int step = collective_send_lane(r->c, LANE_READY, m->from, COVEY_BYTES, NULL, 0);
-    int sent = plan->order->x.phases > 0 ? send_before(r, m->phase) : -1;
+    int sent = send_before(r, m->phase);
 
-    int ahead = plan->order->x.phases > 0 ? 0 : AHEAD;
-    if (place > ahead)
-        collective_after(r->c, step, r->receives[place - 1 - ahead].head);
+    if (place > 0)
+        collective_after(r->c, step, r->receives[place - 1].head);
     if (sent >= 0)
         collective_after(r->c, step, r->sends[sent].tail);
-}
-
-/* ---- Without phases ---------------------------------------------------------------------- */
-
-static int on_left(struct collective *c, void *arg);
-
-/* The first message that may go. */
-static void send_next(struct run *r)
-{
-    for (int place = 0; place < r->plan->send_count && !r->sending; place++) {
-        struct waiting *w = &r->waiting[place];
-        if (w->begun || w->wants > 0)
-            continue;
-        w->begun = r->sending = true;
-        add_send(r, place);
-        int left = collective_call(r->c, on_left, r);
-        collective_after(r->c, left, r->sends[place].head);
-        collective_after(r->c, left, r->sends[place].tail);
-    }
-}
-
-static int on_left(struct collective *c, void *arg)
-{
-    struct run *r = arg;
-    (void)c;
-    r->sending = false;
-    send_next(r);
-    return COVEY_OK;
-}
-
-static int on_signal(struct collective *c, void *arg)
-{
-    struct waiting *w = arg;
-    (void)c;
-    w->wants--;
-    send_next(w->run);
-    return COVEY_OK;
-}
-
-/* The message waits for the step, by which something is received. */
-static void await(struct run *r, int place, int step)
-{
-    if (r->waiting == NULL) {
-        send_after(r, place, step);
-        return;
-    }
-    r->waiting[place].wants++;
-    collective_after(r->c, collective_call(r->c, on_signal, &r->waiting[place]), step);
 }
 
 static void await_ready(struct run *r, int place)
 {
     const struct exchange_message *m = &r->messages[r->plan->sends[place]];
-    await(r, place, collective_receive_lane(r->c, LANE_READY, m->to, COVEY_BYTES, NULL, 0));
+    send_after(r, place, collective_receive_lane(r->c, LANE_READY, m->to, COVEY_BYTES, NULL, 0));
 }
-
-/* ---- Links ------------------------------------------------------------------------------- */
-
-static int place_of(const uint32_t *list, int count, uint32_t message)
-{
-    int place = 0;
-    while (place < count && list[place] != message)
-        place++;
-    return place;
-}
-
-/* This member tells: it has received `before`. */
-static int tell_signal(struct run *r, const struct exchange_signal *s, int last)
-{
-    const struct covey_exchange_plan *plan = r->plan;
-    int heard = r->receives[place_of(plan->receives, plan->receive_count, s->before)].head;
-    int told = r->messages[s->after].from;
-
-    if (told == plan->team->rank) {
-        await(r, place_of(plan->sends, plan->send_count, s->after), heard);
-        return last;
-    }
-    int step = collective_send_lane(r->c, LANE_SIGNAL, told, COVEY_BYTES, NULL, 0);
-    collective_after(r->c, step, heard);
-    collective_after(r->c, step, last);
-    return step;
-}
-
-static void await_signal(struct run *r, const struct exchange_signal *s)
-{
-    const struct covey_exchange_plan *plan = r->plan;
-    int teller = r->messages[s->before].to;
-
-    await(r, place_of(plan->sends, plan->send_count, s->after),
-          collective_receive_lane(r->c, LANE_SIGNAL, teller, COVEY_BYTES, NULL, 0));
-}
-
-/* Signals stand in the order of the messages that they tell of: a member sends its own one after
- * the other, so that each pair has them in this order at both ends. */
-static void add_signals(struct run *r)
-{
-    const struct exchange_order *order = r->plan->order;
-    int rank = r->plan->team->rank, last = -1;
-
-    for (size_t i = 0; i < order->signal_count; i++) {
-        const struct exchange_signal *s = &order->signals[i];
-        if (r->messages[s->before].to == rank)
-            last = tell_signal(r, s, last);
-        else if (r->messages[s->after].from == rank)
-            await_signal(r, s);
-    }
-}
-
-/* ---- All --------------------------------------------------------------------------------- */
 
 static void add_order(struct run *r)
 {
     const struct covey_exchange_plan *plan = r->plan;
     bool ready = plan->order->synchrony == COVEY_EXCHANGE_S1;
-    bool chained = plan->order->algorithm != COVEY_EXCHANGE_AC && r->waiting == NULL;
 
-    for (int i = 1; chained && i < plan->send_count; i++)
+    for (int i = 1; plan->order->algorithm != COVEY_EXCHANGE_AC && i < plan->send_count; i++)
         send_after(r, i, r->sends[i - 1].tail);
     for (int i = 0; ready && i < plan->receive_count; i++)
         add_ready(r, i);
     for (int i = 0; ready && i < plan->send_count; i++)
         await_ready(r, i);
-    add_signals(r);
 }
 
-/* What a run needs, in memory that stays as long as its collective: the program's lists of arrays
- * need not. NULL: there is none, and the collective ends. */
+/* ---- All --------------------------------------------------------------------------------- */
+
+/* What a run needs, in memory that stays as long as its collective. NULL: there is none, and the
+ * collective ends. */
 static struct run *make_run(struct collective *c, const struct covey_exchange_plan *plan,
                             const void *const *out, void *const *in)
 {
-    size_t sends = (size_t)plan->send_count, outs = (size_t)plan->out_count;
-    size_t receives = (size_t)plan->receive_count, ins = (size_t)plan->in_count;
+    size_t ends = (size_t)plan->send_count + (size_t)plan->receive_count;
     struct run *r = collective_memory(c, sizeof *r);
-    const void **from = collective_memory(c, (outs + ins + 1) * sizeof *from);
-    struct ends *ends = collective_memory(c, (sends + receives + 1) * sizeof *ends);
-    struct waiting *waiting = collective_memory(c, (sends + 1) * sizeof *waiting);
+    struct ends *all = collective_memory(c, (ends + 1) * sizeof *all);
 
-    if (r == NULL || from == NULL || ends == NULL || waiting == NULL)
+    if (r == NULL || all == NULL)
         return NULL;
-    if (outs > 0)
-        memcpy(from, out, outs * sizeof *from);
-    if (ins > 0)
-        memcpy(from + outs, in, ins * sizeof *from);
-    for (size_t i = 0; i < sends; i++)
-        waiting[i] = (struct waiting){.run = r};
-    bool phases = plan->order->x.phases > 0 || plan->order->synchrony != COVEY_EXCHANGE_S1;
     *r = (struct run){.c = c,
                       .plan = plan,
                       .messages = plan->order->x.messages,
-                      .out = from,
-                      .in = (void *const *)(from + outs),
-                      .sends = ends,
-                      .receives = ends + sends,
-                      .waiting = phases ? NULL : waiting};
+                      .out = out,
+                      .in = in,
+                      .sends = all,
+                      .receives = all + plan->send_count};
     return r;
+}
+
+static void add_messages(struct run *r)
+{
+    for (int i = 0; i < r->plan->receive_count; i++)
+        add_receive(r, i);
+    for (int i = 0; i < r->plan->send_count; i++)
+        add_send(r, i);
+    add_order(r);
 }
 
 void exchange_steps(struct collective *c, const struct covey_exchange_plan *plan,
@@ -329,10 +209,9 @@ void exchange_steps(struct collective *c, const struct covey_exchange_plan *plan
 
     if (r == NULL)
         return;
-    for (int i = 0; i < plan->receive_count; i++)
-        add_receive(r, i);
-    for (int i = 0; i < plan->send_count && r->waiting == NULL; i++)
-        add_send(r, i);
-    add_order(r);
+    if (plan->order->paced)
+        exchange_paced(c, plan, out, in);
+    else
+        add_messages(r);
     copy_own(r);
 }

@@ -15,7 +15,6 @@
 
 struct vector_exchange {
     struct exchange_lesson lesson;
-    struct exchange_order order; /* of the own messages */
     struct covey_exchange_plan plan;
     const void **out;
     void **in;
@@ -36,52 +35,55 @@ static int list_blocks(const struct vector *v, int size, struct covey_parcel *pa
     return count;
 }
 
-/* The caller's messages, in the order of all; those that come must be those that it expects. */
-static int take_own(struct vector_exchange *v, const struct exchange *x)
+/* The messages that come must be those that the caller expects. */
+static int check_own(const struct vector_exchange *v, const struct exchange *x)
 {
-    struct covey_exchange_plan *p = &v->plan;
+    const struct covey_exchange_plan *p = &v->plan;
     size_t width = covey_type_size(p->type);
-    uint32_t kept = 0;
-    int expected = 0;
+    int expected = 0, come = 0;
 
     for (int i = 0; i < p->in_count; i++)
         expected += p->in[i].rank != p->team->rank;
     for (size_t i = 0; i < x->count; i++) {
         const struct exchange_message *m = &x->messages[i];
-        if (m->from == p->team->rank)
-            p->sends[p->send_count++] = kept;
-        else if (m->to == p->team->rank)
-            p->receives[p->receive_count++] = kept;
-        else
+        if (m->to != p->team->rank)
             continue;
-        v->order.x.messages[kept++] = *m;
-        if (m->to == p->team->rank && exchange_incoming_count(p, m->from) * width != m->bytes)
+        come++;
+        if (exchange_incoming_count(p, m->from) * width != m->bytes)
             return error_set(COVEY_ETRUNC,
                              "alltoallv: rank %u sends %llu bytes, not as many as "
                              "this one expects",
                              m->from, (unsigned long long)m->bytes);
     }
-    return p->receive_count == expected
+    return come == expected
                ? COVEY_OK
-               : error_set(COVEY_ETRUNC, "alltoallv: %d members send something, not %d",
-                           p->receive_count, expected);
+               : error_set(COVEY_ETRUNC, "alltoallv: %d members send something, not %d", come,
+                           expected);
+}
+
+static void drop_order(void *arg)
+{
+    exchange_order_drop(arg);
 }
 
 static int on_learned(struct collective *c, void *arg)
 {
     static const struct covey_exchange_options longest = {.algorithm = COVEY_EXCHANGE_LONGEST};
     struct vector_exchange *v = arg;
-    struct exchange_order *all = v->lesson.order;
-    size_t sends = (size_t)v->plan.team->size;
-    int error = exchange_order_make(all, &longest);
+    struct exchange_order *order = v->lesson.order;
+    const struct covey_exchange_options how = exchange_settle(v->plan.team, &longest);
 
-    v->order.x.messages = collective_memory(c, (2 * sends + 1) * sizeof(struct exchange_message));
-    v->order.algorithm = all->algorithm;
-    v->order.synchrony = all->synchrony;
-    if (error == COVEY_OK && v->order.x.messages != NULL)
-        error = take_own(v, &all->x);
-    exchange_order_drop(all);
-    if (error == COVEY_OK && v->order.x.messages != NULL)
+    if (!collective_at_end(c, drop_order, order)) {
+        exchange_order_drop(order);
+        return COVEY_OK;
+    }
+    v->plan.order = order;
+    int error = exchange_order_make(order, &how);
+    if (error == COVEY_OK)
+        error = check_own(v, &order->x);
+    if (error == COVEY_OK)
+        error = exchange_order_pace(order, v->plan.team, &how);
+    if (error == COVEY_OK)
         exchange_steps(c, &v->plan, v->out, v->in);
     return error;
 }
@@ -100,11 +102,9 @@ static bool make_lists(struct collective *c, struct vector_exchange *v)
 
     p->out = collective_memory(c, size * sizeof *p->out);
     p->in = collective_memory(c, size * sizeof *p->in);
-    p->sends = collective_memory(c, size * sizeof *p->sends);
-    p->receives = collective_memory(c, size * sizeof *p->receives);
     v->out = collective_memory(c, size * sizeof *v->out);
     v->in = collective_memory(c, size * sizeof *v->in);
-    return p->out && p->in && p->sends && p->receives && v->out && v->in;
+    return p->out && p->in && v->out && v->in;
 }
 
 static void tell_row(struct collective *c, struct vector_exchange *v)
@@ -133,7 +133,6 @@ void alltoall_longest(struct collective *c, const struct alltoall *a)
         .plan = {.team = team, .type = a->send.type}};
     v->lesson.then = on_learned;
     v->lesson.arg = v;
-    v->plan.order = &v->order;
     if (!make_lists(c, v))
         return;
     v->plan.out_count = list_blocks(&a->send, team->size, v->plan.out, v->out);

@@ -1,6 +1,6 @@
 /*
- * paced.c - carries out schedules of all-to-all: the messages of the task's rank go when pace.h
- * says so, and hand-overs go to others when what they wait for is as good as here.
+ * paced.c - carries out schedules of all-to-all and exchanges: messages of the task's rank go when
+ * pace.h says so, and hand-overs go to others when what they wait for is as good as here.
  *
  * All receives are posted at the beginning, so that a message goes straight to where it belongs
  * whenever it comes. A receive is noted when its bytes but the last few are here (`mark`) and when
@@ -26,6 +26,8 @@
 #include <string.h>
 
 #define EARLY_SYNCS_MAX 65536 /* that are kept */
+#define EARLY_BYTES 8192
+#define EARLY_US 100
 
 struct paced {
     struct paced *next; /* of the task */
@@ -401,6 +403,11 @@ void paced_peer_gone(struct covey *vm, const struct peer *peer)
 
 /* ---- the beginning ----------------------------------------------------------------------- */
 
+size_t paced_early_bytes(uint64_t rate)
+{
+    return EARLY_BYTES + (size_t)(rate * EARLY_US / 1000000);
+}
+
 static void post_receive(struct paced *p, int from)
 {
     const struct vector *v = p->job.recv;
@@ -450,10 +457,11 @@ int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t n
     whole->paced = p;
     p->next = vm->paced;
     vm->paced = p;
-    p->receives_left = team->size - 1;
-    p->receives[team->rank].done = true;
-    for (int i = 1; i < team->size; i++)
-        post_receive(p, (team->rank + team->size - i) % team->size);
+    p->receives_left = (int)job->plan->receive_count;
+    for (int i = 0; i < team->size; i++)
+        p->receives[i].done = true;
+    for (uint32_t i = 0; i < job->plan->receive_count; i++)
+        post_receive(p, job->plan->receives[i]);
     take_early(p);
     start_sends(p);
     look(p);

@@ -220,12 +220,11 @@ static uint64_t payload_rate(uint64_t bits)
     return bits / 8 * 1448 / 1538 * 103 / 100;
 }
 
-/* The slowest of the links that the file gives a rate, on the way out of the rank's host. */
-static uint64_t rate_of(const struct team_topology *t, int rank)
+uint64_t topology_payload_rate(const covey_topology_t *topology, int host)
 {
-    const struct topology *tree = &t->topology->tree;
+    const struct topology *tree = &topology->tree;
     for (int i = 0; i < tree->link_count; i++) {
-        if (tree->links[i].a == t->hosts[rank])
+        if (tree->links[i].a == host)
             return payload_rate(tree->links[i].rate);
     }
     return 0;
@@ -241,7 +240,7 @@ static int make_schedule(const struct covey_team *team, struct team_topology *t)
         covey_schedule_free(&t->schedule);
         return error_code(COVEY_ENOMEM);
     }
-    t->rate = rate_of(t, team->rank);
+    t->rate = topology_payload_rate(t->topology, t->hosts[team->rank]);
     t->made_s = (double)(clock_us() - start_us) / 1e6;
     return COVEY_OK;
 }

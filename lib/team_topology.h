@@ -29,6 +29,9 @@ int team_topology_share(struct covey_team *team, bool there, bool blind);
 bool team_is_blind(const struct covey_team *team);
 void team_topology_free(void *extra);
 
+/* Bytes of messages a second that the host's link carries; 0: the file gives it no rate. */
+uint64_t topology_payload_rate(const covey_topology_t *topology, int host);
+
 /* The schedule, made when it is first asked for; NULL: an error that is set. */
 const struct team_topology *team_schedule(struct covey_team *team);
 

@@ -19,8 +19,8 @@ struct exchange_signal {
 };
 
 /* The signals of an exchange that exchange_schedule() ordered by EXCHANGE_LONGEST with this
- * network, by before, then after; none between messages of one sender or of one receiver, whose
- * order these keep. *signals is freed by the caller. Returns 0, or -1 when memory is exhausted. */
+ * network, by before, then after: those of the ranks' own links, too. *signals is freed by the
+ * caller. Returns 0, or -1 when memory is exhausted. */
 int exchange_signals(const struct exchange *exchange, const struct network *network,
                      struct exchange_signal **signals, size_t *count);
 

@@ -16,90 +16,90 @@
 
 /* ---- The plan ---------------------------------------------------------------------------- */
 
-/* What a schedule says, for the making of a plan. */
+/* What an order says, for the making of a plan. */
 struct source {
-    const struct schedule *schedule;
-    uint32_t *lanes;             /* by rank */
-    uint32_t *sent;              /* by rank: messages listed so far */
-    uint32_t *nth;               /* by rank and place: the messages that it sends, in their order */
-    struct schedule_sync *syncs; /* the schedule's, and those within lanes */
+    const struct pace_order *order;
+    uint32_t *first;             /* by rank, in nth; one more at the end */
+    uint32_t *nth;               /* the messages that a rank sends, in their order */
+    struct schedule_sync *syncs; /* the order's, and those within lanes */
     size_t sync_count;
 };
 
-static int source_create(struct source *in, const struct schedule *s)
+static int source_create(struct source *in, const struct pace_order *order)
 {
-    size_t ranks = (size_t)s->ranks;
+    size_t ranks = (size_t)order->ranks;
 
-    *in = (struct source){.schedule = s};
-    in->lanes = calloc(ranks + 1, sizeof *in->lanes);
-    in->sent = calloc(ranks + 1, sizeof *in->sent);
-    in->nth = calloc(s->message_count + 1, sizeof *in->nth);
-    in->syncs = calloc(s->sync_count + s->message_count + 1, sizeof *in->syncs);
-    return in->lanes && in->sent && in->nth && in->syncs ? 0 : -1;
+    *in = (struct source){.order = order};
+    in->first = calloc(ranks + 2, sizeof *in->first);
+    in->nth = calloc(order->message_count + 1, sizeof *in->nth);
+    in->syncs = calloc(order->sync_count + order->message_count + 1, sizeof *in->syncs);
+    return in->first && in->nth && in->syncs ? 0 : -1;
 }
 
 static void source_destroy(struct source *in)
 {
-    free(in->lanes);
-    free(in->sent);
+    free(in->first);
     free(in->nth);
     free(in->syncs);
 }
 
-/* Messages stand by phase, then sender: those that a rank sends in one phase, side by side. */
+/* Counts two places on and adds up one place on, so that filling moves each to where it begins. */
 static void list_messages(struct source *in)
 {
-    const struct schedule *s = in->schedule;
-    uint32_t run = 0;
+    const struct pace_order *o = in->order;
 
-    for (uint32_t i = 0; i < s->message_count; i++) {
-        const struct schedule_message *m = &s->messages[i];
-        bool same = i > 0 && m->phase == m[-1].phase && m->from == m[-1].from;
-        run = same ? run + 1 : 1;
-        in->lanes[m->from] = run > in->lanes[m->from] ? run : in->lanes[m->from];
-        in->nth[m->from * (uint32_t)(s->ranks - 1) + in->sent[m->from]++] = i;
-    }
+    for (size_t i = 0; i < o->message_count; i++)
+        in->first[o->messages[i].from + 2]++;
+    for (int rank = 0; rank < o->ranks; rank++)
+        in->first[rank + 1] += in->first[rank];
+    for (uint32_t i = 0; i < o->message_count; i++)
+        in->nth[in->first[o->messages[i].from + 1]++] = i;
 }
 
 /* In each lane of each rank, every message before the next one. */
 static void list_lane_syncs(struct source *in)
 {
-    uint32_t sends = (uint32_t)in->schedule->ranks - 1;
-
-    for (uint32_t rank = 0; rank <= sends; rank++) {
-        const uint32_t *nth = in->nth + rank * sends;
-        for (uint32_t i = in->lanes[rank]; i < sends; i++)
-            in->syncs[in->sync_count++] = (struct schedule_sync){nth[i - in->lanes[rank]], nth[i]};
+    for (int rank = 0; rank < in->order->ranks; rank++) {
+        uint32_t lanes = in->order->lanes[rank];
+        for (uint32_t i = in->first[rank] + lanes; i < in->first[rank + 1]; i++)
+            in->syncs[in->sync_count++] = (struct schedule_sync){in->nth[i - lanes], in->nth[i]};
     }
 }
 
-static void list_syncs(struct source *in, bool blind)
+static void list_syncs(struct source *in)
 {
-    const struct schedule *s = in->schedule;
+    const struct pace_order *o = in->order;
 
-    for (; in->sync_count < s->sync_count; in->sync_count++)
-        in->syncs[in->sync_count] = s->syncs[in->sync_count];
-    if (blind)
+    for (; in->sync_count < o->sync_count; in->sync_count++)
+        in->syncs[in->sync_count] = o->syncs[in->sync_count];
+    if (o->blind)
         list_lane_syncs(in);
 }
 
-static void take_sends(struct pace_plan *plan, const struct source *in)
+static void take_messages(struct pace_plan *plan, const struct source *in)
 {
-    uint32_t sends = (uint32_t)plan->ranks - 1;
+    const struct schedule_message *all = in->order->messages;
+    uint32_t first = in->first[plan->rank];
 
-    plan->lanes = in->lanes[plan->rank] ? in->lanes[plan->rank] : 1;
-    for (uint32_t i = 0; i < sends; i++) {
-        uint32_t message = in->nth[(uint32_t)plan->rank * sends + i];
-        plan->sends[i].to = in->schedule->messages[message].to;
+    plan->lanes = in->order->lanes[plan->rank] ? in->order->lanes[plan->rank] : 1;
+    plan->loose = in->order->loose;
+    plan->send_count = in->first[plan->rank + 1] - first;
+    for (int i = 0; i < plan->ranks; i++)
+        plan->send_of[i] = PACE_NONE;
+    for (uint32_t i = 0; i < plan->send_count; i++) {
+        plan->sends[i].to = all[in->nth[first + i]].to;
         plan->send_of[plan->sends[i].to] = i;
     }
-    plan->send_count = sends;
+    for (size_t i = 0; i < in->order->message_count; i++) {
+        if (all[i].to == plan->rank)
+            plan->receives[plan->receive_count++] = all[i].from;
+    }
 }
 
 /* Counts what is waited for, and by sender what is to be told: tell_first[i + 1] of sender i. */
 static void count_syncs(struct pace_plan *plan, const struct source *in)
 {
-    const struct schedule_message *all = in->schedule->messages;
+    const struct schedule_message *all = in->order->messages;
 
     for (size_t i = 0; i < in->sync_count; i++) {
         const struct schedule_message *before = &all[in->syncs[i].before];
@@ -118,7 +118,7 @@ static void count_syncs(struct pace_plan *plan, const struct source *in)
 
 static int take_tells(struct pace_plan *plan, const struct source *in)
 {
-    const struct schedule_message *all = in->schedule->messages;
+    const struct schedule_message *all = in->order->messages;
     uint32_t *at = calloc((size_t)plan->ranks + 1, sizeof *at);
 
     plan->tells = calloc((size_t)plan->tell_first[plan->ranks] + 1, sizeof *plan->tells);
@@ -134,40 +134,75 @@ static int take_tells(struct pace_plan *plan, const struct source *in)
     return at && plan->tells ? 0 : -1;
 }
 
-static int plan_fill(struct pace_plan *plan, struct source *in, bool blind)
+static int plan_fill(struct pace_plan *plan, struct source *in)
 {
     size_t ranks = (size_t)plan->ranks;
 
     plan->sends = calloc(ranks + 1, sizeof *plan->sends);
+    plan->receives = calloc(ranks + 1, sizeof *plan->receives);
     plan->send_of = calloc(ranks + 1, sizeof *plan->send_of);
     plan->hears = calloc(ranks + 1, sizeof *plan->hears);
     plan->tell_first = calloc(ranks + 1, sizeof *plan->tell_first);
-    if (!plan->sends || !plan->send_of || !plan->hears || !plan->tell_first)
+    if (!plan->sends || !plan->receives || !plan->send_of || !plan->hears || !plan->tell_first)
         return -1;
     list_messages(in);
-    list_syncs(in, blind);
-    take_sends(plan, in);
+    list_syncs(in);
+    take_messages(plan, in);
     count_syncs(plan, in);
     return take_tells(plan, in);
 }
 
-int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank, bool blind)
+int pace_plan_of(struct pace_plan *plan, const struct pace_order *order, int rank)
 {
     struct source in;
-    int failed = source_create(&in, schedule);
+    int failed = source_create(&in, order);
 
-    *plan = (struct pace_plan){.ranks = schedule->ranks, .rank = rank};
+    *plan = (struct pace_plan){.ranks = order->ranks, .rank = rank};
     if (!failed)
-        failed = plan_fill(plan, &in, blind);
+        failed = plan_fill(plan, &in);
     source_destroy(&in);
     if (failed)
         pace_plan_destroy(plan);
     return failed;
 }
 
+/* Messages stand by phase, then sender: those that a rank sends in one phase, side by side. */
+static void count_lanes(const struct schedule *s, uint32_t *lanes)
+{
+    uint32_t run = 0;
+
+    for (size_t i = 0; i < s->message_count; i++) {
+        const struct schedule_message *m = &s->messages[i];
+        bool same = i > 0 && m->phase == m[-1].phase && m->from == m[-1].from;
+        run = same ? run + 1 : 1;
+        lanes[m->from] = run > lanes[m->from] ? run : lanes[m->from];
+    }
+}
+
+int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank, bool blind)
+{
+    uint32_t *lanes = calloc((size_t)schedule->ranks + 1, sizeof *lanes);
+    const struct pace_order order = {.ranks = schedule->ranks,
+                                     .blind = blind,
+                                     .lanes = lanes,
+                                     .message_count = schedule->message_count,
+                                     .sync_count = schedule->sync_count,
+                                     .messages = schedule->messages,
+                                     .syncs = schedule->syncs};
+
+    *plan = (struct pace_plan){0};
+    if (!lanes)
+        return -1;
+    count_lanes(schedule, lanes);
+    int failed = pace_plan_of(plan, &order, rank);
+    free(lanes);
+    return failed;
+}
+
 void pace_plan_destroy(struct pace_plan *plan)
 {
     free(plan->sends);
+    free(plan->receives);
     free(plan->send_of);
     free(plan->hears);
     free(plan->tell_first);
@@ -183,7 +218,8 @@ int pace_create(struct pace *pace, const struct pace_plan *plan)
     pace->waits = calloc((size_t)plan->send_count + 1, sizeof *pace->waits);
     pace->next = calloc(plan->lanes, sizeof *pace->next);
     pace->busy = calloc(plan->lanes, sizeof *pace->busy);
-    if (!pace->waits || !pace->next || !pace->busy) {
+    pace->begun = calloc((size_t)plan->send_count + 1, sizeof *pace->begun);
+    if (!pace->waits || !pace->next || !pace->busy || !pace->begun) {
         pace_destroy(pace);
         return -1;
     }
@@ -196,6 +232,7 @@ void pace_destroy(struct pace *pace)
     free(pace->waits);
     free(pace->next);
     free(pace->busy);
+    free(pace->begun);
     *pace = (struct pace){0};
 }
 
@@ -208,14 +245,35 @@ void pace_reset(struct pace *pace)
     for (uint32_t lane = 0; lane < plan->lanes; lane++)
         pace->next[lane] = lane;
     memset(pace->busy, 0, plan->lanes);
+    memset(pace->begun, 0, plan->send_count);
+    pace->first = pace->busy_lanes = 0;
     pace->left = plan->send_count;
-    pace->expected = (uint32_t)plan->ranks - 1;
+    pace->expected = plan->receive_count;
+}
+
+/* The first message that may go. */
+static int start_loose(struct pace *pace)
+{
+    const struct pace_plan *plan = pace->plan;
+
+    while (pace->first < plan->send_count && pace->begun[pace->first])
+        pace->first++;
+    for (uint32_t at = pace->first; at < plan->send_count && pace->busy_lanes < plan->lanes; at++) {
+        if (pace->begun[at] || pace->waits[at] > 0)
+            continue;
+        pace->begun[at] = 1;
+        pace->busy_lanes++;
+        return plan->sends[at].to;
+    }
+    return -1;
 }
 
 int pace_start(struct pace *pace)
 {
     const struct pace_plan *plan = pace->plan;
 
+    if (plan->loose)
+        return start_loose(pace);
     for (uint32_t lane = 0; lane < plan->lanes; lane++) {
         uint32_t at = pace->next[lane];
         if (pace->busy[lane] || at >= plan->send_count || pace->waits[at] > 0)
@@ -230,12 +288,13 @@ int pace_start(struct pace *pace)
 void pace_on_left(struct pace *pace, int to)
 {
     pace->busy[pace->plan->send_of[to] % pace->plan->lanes] = 0;
+    pace->busy_lanes -= pace->plan->loose;
     pace->left--;
 }
 
 bool pace_on_told(struct pace *pace, int about)
 {
-    if (about < 0 || about >= pace->plan->ranks || about == pace->plan->rank)
+    if (about < 0 || about >= pace->plan->ranks || pace->plan->send_of[about] == PACE_NONE)
         return false;
     uint16_t *waits = &pace->waits[pace->plan->send_of[about]];
     if (*waits == 0)

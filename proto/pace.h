@@ -7,6 +7,10 @@
  * contend with it and come before it have handed over to it. It is the receiver that hands over
  * (Faraj & Yuan, section 5, let the sender do it; but that a send returned proves nothing today).
  *
+ * A loose order, as exchanges of unequal sizes have it, keeps the number of lanes alone: of the
+ * messages to which all have handed over the first one starts, so that a receiver that is late
+ * holds back none but those for it.
+ *
  * A hand-over is for the sender of the message that waits, and names that message by its receiver.
  */
 #ifndef COVEY_PROTO_PACE_H
@@ -27,23 +31,44 @@ struct pace_tell {
     uint16_t to, about;
 };
 
+/* What is to be carried out: a schedule, or an order of messages of which not every pair has one.
+ */
+struct pace_order {
+    int ranks;
+    bool loose;
+    /* A sender does not know when a message has left, only when it was handed to what takes it
+     * along: the receiver of a message then hands over to the next one in its lane, too. All ranks
+     * are blind or none is. */
+    bool blind;
+    const uint32_t *lanes; /* by rank */
+    size_t message_count, sync_count;
+    const struct schedule_message
+        *messages; /* those of a rank in their order; phases are not used */
+    const struct schedule_sync *syncs;
+};
+
+#define PACE_NONE UINT32_MAX
+
 /* What a rank has to know of a schedule; does not change while it is carried out. */
 struct pace_plan {
     int ranks, rank;
     uint32_t lanes;
-    uint32_t send_count;
+    bool loose;
+    uint32_t send_count, receive_count;
     struct pace_send *sends; /* in their order */
-    uint32_t *send_of;       /* by receiver: the position in sends */
+    uint16_t *receives;      /* from whom, in the order of the messages */
+    uint32_t *send_of;       /* by receiver: the position in sends, or PACE_NONE */
     uint16_t *hears;         /* by rank: hand-overs that it sends this one */
     uint32_t *tell_first;    /* by sender, and one more: the hand-overs when its message is here */
     struct pace_tell *tells;
 };
 
-/* Takes the rank's part out of a schedule, of which nothing is kept. A `blind` sender does not know
- * when a message has left, only when it was handed to what takes it along: the receiver of a
- * message then hands over to the next one in its lane, too. All ranks are blind or none is. Returns
- * 0, or -1 when memory is exhausted. */
+/* Takes the rank's part out of a schedule, of which nothing is kept: as many lanes as it has
+ * messages in a phase. Returns 0, or -1 when memory is exhausted. */
 int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank, bool blind);
+
+/* The same of any order. */
+int pace_plan_of(struct pace_plan *plan, const struct pace_order *order, int rank);
 
 /* Frees what the plan holds and empties it. */
 void pace_plan_destroy(struct pace_plan *plan);
@@ -51,9 +76,12 @@ void pace_plan_destroy(struct pace_plan *plan);
 /* The carrying out of a plan, once. */
 struct pace {
     const struct pace_plan *plan;
-    uint16_t *waits;   /* by position in sends */
-    uint32_t *next;    /* by lane: the position of its next message */
-    uint8_t *busy;     /* by lane: a message of it is under way */
+    uint16_t *waits; /* by position in sends */
+    uint32_t *next;  /* by lane: the position of its next message */
+    uint8_t *busy;   /* by lane: a message of it is under way */
+    uint8_t *begun;  /* loose: by position; lanes are alike there */
+    uint32_t first;  /* loose: all before that position have begun */
+    uint32_t busy_lanes;
     uint32_t left;     /* messages that have not left */
     uint32_t expected; /* messages that have not come */
 };

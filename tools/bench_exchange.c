@@ -18,6 +18,8 @@
 #define ROUNDS_SIMULATED 10
 #define ROUNDS_REAL 5
 #define RATE_SIMULATED 1e9
+#define RATE_MIN 8e3 /* that a topology may have */
+#define RATE_MAX 400e9
 #define FIRST COVEY_EXCHANGE_AC
 #define LAST COVEY_EXCHANGE_LONGEST
 
@@ -133,6 +135,9 @@ int bench_exchange_settle(struct bench *bench)
         return tool_usage("bench", "--tasks 1: must be at least 2");
     if (simulation->ranks == 0 && simulation->alpha_us > 0)
         return tool_usage("bench", "--alpha is for --simulated alone");
+    if (simulation->ranks == 0 && simulation->rate_bps >= RATE_MIN &&
+        simulation->rate_bps <= RATE_MAX)
+        bench->plan.exchange.rate_bps = (int64_t)simulation->rate_bps;
     if (bench->plan.rounds == 0)
         bench->plan.rounds = simulation->ranks > 0 ? ROUNDS_SIMULATED : ROUNDS_REAL;
     if (simulation->alpha_us <= 0)

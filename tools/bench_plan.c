@@ -14,6 +14,8 @@ static int exchange_pack(covey_msg_t *msg, const struct bench_exchange *exchange
     if (error == 0)
         error = covey_pack_int32(msg, exchange->densities, (size_t)exchange->density_count, 1);
     if (error == 0)
+        error = covey_pack_int64(msg, &exchange->rate_bps, 1, 1);
+    if (error == 0)
         error = covey_pack_string(msg, exchange->topology);
     return error;
 }
@@ -51,6 +53,8 @@ static int exchange_unpack(covey_msg_t *msg, struct bench_exchange *exchange)
     exchange->unequal = numbers[0];
     exchange->density_count = numbers[1];
     error = covey_unpack_int32(msg, exchange->densities, (size_t)numbers[1], 1);
+    if (error == 0)
+        error = covey_unpack_int64(msg, &exchange->rate_bps, 1, 1);
     if (error == 0)
         error = covey_unpack_string(msg, exchange->topology, sizeof exchange->topology);
     return error;

@@ -54,6 +54,7 @@ struct bench_exchange {
     int32_t unequal; /* sizes differ; those of the plan are means */
     int32_t density_count;
     int32_t densities[BENCH_DENSITIES_MAX];
+    int64_t rate_bps;                    /* of each host's link where no file says; 0: unknown */
     char topology[BENCH_TOPOLOGY_BYTES]; /* the text of a file; empty: one switch */
 };
 

@@ -1,13 +1,15 @@
-/* links: proto/pace.c proto/schedule.c proto/schedule_tree.c proto/schedule_pack.c proto/schedule_sync.c proto/network.c proto/topology.c tests/unit/random_tree.c */
+/* links: proto/pace.c proto/exchange_pace.c proto/exchange_signal.c proto/exchange.c proto/exchange_random.c proto/exchange_colour.c proto/exchange_longest.c proto/schedule.c proto/schedule_tree.c proto/schedule_pack.c proto/schedule_sync.c proto/network.c proto/topology.c tests/unit/random_tree.c -lm */
 /*
  * pace_test.c - schedules carried out by simulated ranks over random trees: messages take random
  * times, hand-overs are under way for a while, some ranks begin late and some hosts run several.
  * No link ever carries more than its rate allows, every message arrives once, and it always ends.
+ * The same for orders of exchanges, the longest first on equal links and colourings between ports.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "proto/exchange_pace.h"
 #include "proto/pace.h"
 #include "proto/schedule_pack.h"
 #include "tests/unit/random_tree.h"
@@ -27,6 +29,9 @@ struct world {
     struct topology topology;
     struct network network;
     struct schedule schedule;
+    struct exchange exchange; /* with messages: in the place of the schedule's */
+    struct exchange_signal *signals;
+    size_t signal_count;
     struct pace_plan *plans;
     struct pace *paces;
     bool *begun;
@@ -83,14 +88,22 @@ static struct event pop(struct world *w)
 
 /* ---- The ranks --------------------------------------------------------------------------- */
 
+/* Of an exchange: one message on each link, or where it does not look at links on each port. */
+static bool is_full(const struct world *w, int edge, bool port)
+{
+    if (!w->exchange.messages)
+        return w->under_way[edge] >
+               schedule_pack_capacity(&w->network, edge / 2, w->schedule.slots);
+    return (port || w->signal_count > 0) && w->under_way[edge] > 1;
+}
+
 static void occupy(struct world *w, int from, int to, int by)
 {
     int length = network_path(&w->network, from, to, w->path);
 
     for (int k = 0; k < length; k++) {
-        uint32_t *users = &w->under_way[w->path[k]];
-        *users += (uint32_t)by;
-        if (*users > schedule_pack_capacity(&w->network, w->path[k] / 2, w->schedule.slots))
+        w->under_way[w->path[k]] += (uint32_t)by;
+        if (is_full(w, w->path[k], k == 0 || k == length - 1))
             w->failure = "a link has more messages than it carries";
     }
 }
@@ -169,6 +182,14 @@ static void happen(struct world *w, struct event event)
 
 /* ---- A run ------------------------------------------------------------------------------- */
 
+static int make_plan(struct world *w, int rank)
+{
+    if (!w->exchange.messages)
+        return pace_plan_create(&w->plans[rank], &w->schedule, rank, w->blind);
+    return exchange_pace(&w->plans[rank], &w->exchange, w->signals, w->signal_count, rank,
+                         w->blind);
+}
+
 static void begin(struct world *w)
 {
     size_t ranks = (size_t)w->schedule.ranks;
@@ -181,7 +202,7 @@ static void begin(struct world *w)
     if (!w->plans || !w->paces || !w->begun || !w->arrived || !w->under_way)
         abort();
     for (int i = 0; i < w->schedule.ranks; i++) {
-        CU_ASSERT_EQUAL_FATAL(pace_plan_create(&w->plans[i], &w->schedule, i, w->blind), 0);
+        CU_ASSERT_EQUAL_FATAL(make_plan(w, i), 0);
         CU_ASSERT_EQUAL_FATAL(pace_create(&w->paces[i], &w->plans[i]), 0);
         for (uint32_t k = 0; w->spoilt && k < w->plans[i].send_count; k++)
             w->paces[i].waits[k] = 0;
@@ -205,6 +226,8 @@ static void finish(struct world *w)
     schedule_destroy(&w->schedule);
     network_destroy(&w->network);
     topology_destroy(&w->topology);
+    free(w->exchange.messages);
+    free(w->signals);
 }
 
 /* Tasks on hosts as they fall, or one on each host. */
@@ -226,6 +249,27 @@ static void make_world(struct world *w, uint64_t seed)
     CU_ASSERT_EQUAL_FATAL(schedule_create(&w->schedule, &w->network, seed), 0);
 }
 
+/* Runs what was made, and ends it. */
+static const char *play(struct world *w)
+{
+    uint64_t arrived = 0, all = w->exchange.count;
+
+    begin(w);
+    while (w->count > 0 && !w->failure)
+        happen(w, pop(w));
+    for (int i = 0; i < w->schedule.ranks && !w->failure; i++) {
+        if (!pace_is_done(&w->paces[i]))
+            w->failure = "a rank did not finish";
+    }
+    for (int i = 0; i < w->schedule.ranks * w->schedule.ranks; i++)
+        arrived += w->arrived[i];
+    if (!w->failure && w->exchange.messages && arrived != all)
+        w->failure = "a message did not arrive";
+    const char *failure = w->failure;
+    finish(w);
+    return failure;
+}
+
 static const char *run(uint64_t seed, bool blind, bool spoilt)
 {
     struct world w;
@@ -233,17 +277,80 @@ static const char *run(uint64_t seed, bool blind, bool spoilt)
     make_world(&w, seed);
     w.blind = blind;
     w.spoilt = spoilt;
-    begin(&w);
-    while (w.count > 0 && !w.failure)
-        happen(&w, pop(&w));
-    for (int i = 0; i < w.schedule.ranks && !w.failure; i++) {
-        if (!pace_is_done(&w.paces[i]))
-            w.failure = "a rank did not finish";
-    }
-    const char *failure = w.failure;
-    finish(&w);
-    return failure;
+    return play(&w);
 }
+
+/* ---- Exchanges --------------------------------------------------------------------------- */
+
+static void make_exchange(struct world *w, int ranks)
+{
+    struct exchange *x = &w->exchange;
+    uint32_t percent = 1 + tree_below(&w->random, 100);
+
+    w->schedule.ranks = x->ranks = ranks;
+    x->messages = calloc((size_t)ranks * (size_t)ranks + 1, sizeof *x->messages);
+    if (!x->messages)
+        abort();
+    for (int i = 0; i < ranks * ranks; i++) {
+        if (i / ranks != i % ranks && tree_below(&w->random, 100) < percent)
+            x->messages[x->count++] =
+                (struct exchange_message){.bytes = tree_below(&w->random, 100000),
+                                          .from = (uint16_t)(i / ranks),
+                                          .to = (uint16_t)(i % ranks)};
+    }
+}
+
+/* Between ports, or with the links of a tree, all of one rate. */
+static const char *run_exchange(uint64_t seed, bool blind, bool spoilt)
+{
+    struct world w = {.random = seed + 1, .blind = blind, .spoilt = spoilt};
+    bool links = seed % 3 > 0;
+
+    tree_make(&w.topology, seed, 20, TREE_EQUAL);
+    CU_ASSERT_EQUAL_FATAL(network_create(&w.network, &w.topology, NULL, 0), 0);
+    make_exchange(&w, w.network.rank_count);
+    CU_ASSERT_EQUAL_FATAL(exchange_schedule(&w.exchange,
+                                            seed % 2 && !links ? EXCHANGE_COLOUR : EXCHANGE_LONGEST,
+                                            links ? &w.network : NULL, seed),
+                          0);
+    if (links)
+        CU_ASSERT_EQUAL_FATAL(
+            exchange_signals(&w.exchange, &w.network, &w.signals, &w.signal_count), 0);
+    return play(&w);
+}
+
+static void exchanges(bool blind)
+{
+    uint64_t seeds = getenv("SOAK") ? 10000 : 400;
+
+    for (uint64_t seed = 0; seed < seeds; seed++) {
+        const char *failure = run_exchange(seed, blind, false);
+        CU_ASSERT_PTR_NULL(failure);
+        if (failure)
+            printf("seed %llu: %s\n", (unsigned long long)seed, failure);
+    }
+}
+
+static void exchanges_are_carried_out(void)
+{
+    exchanges(false);
+}
+
+static void exchanges_of_blind_senders(void)
+{
+    exchanges(true);
+}
+
+static void the_check_sees_contention_of_exchanges(void)
+{
+    int seen = 0;
+
+    for (uint64_t seed = 0; seed < 50; seed++)
+        seen += run_exchange(seed, false, true) != NULL;
+    CU_ASSERT(seen > 25);
+}
+
+/* ---- Cases ------------------------------------------------------------------------------- */
 
 static void carry_out(bool blind)
 {
@@ -307,6 +414,10 @@ static const struct test_case cases[] = {
      schedules_are_carried_out},
     {"the same where senders do not know what has left", blind_senders_keep_their_order},
     {"the check sees contention", the_check_sees_contention},
+    {"exchanges are carried out: no contention, each message once, an end",
+     exchanges_are_carried_out},
+    {"exchanges of blind senders", exchanges_of_blind_senders},
+    {"the check sees contention of exchanges", the_check_sees_contention_of_exchanges},
     {"a hand-over that nobody waits for is refused", what_nobody_waits_for_is_refused},
 };
 
