@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* "0.1.0 (protocol 2)"; after "coveyd " it is what --version says. */
+/* "0.1.0 (protocol 3)"; after "coveyd " it is what --version says. */
 extern const char version_short[];
 
 /* Whether that is what some coveyd, of this or of another version, says to --version. */

@@ -102,7 +102,7 @@ void auth_ether_key(uint8_t key[AUTH_KEY_BYTES]);
  *   CHALLENGE = "COVY" version=u8 3u8(0) challenge=16u8 mac(key; "accepter" HELLO challenge)
  *   PROOF     = mac(key; "opener" HELLO CHALLENGE)
  * nonce names the link (see auth_link_key). Each check returns NULL or the reason of refusal; a
- * different version is refused by name ("version 1, this is version 2").
+ * different version is refused by name ("version 2, this is version 3").
  */
 #define STREAM_HELLO_BYTES 48
 #define STREAM_CHALLENGE_BYTES 40

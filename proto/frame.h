@@ -38,7 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 2
+#define WIRE_VERSION 3
 
 #define FRAME_HEADER_BYTES 16
 #define FRAME_PAYLOAD_MAX 65536

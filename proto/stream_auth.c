@@ -24,14 +24,15 @@ static const char *version_refusal(uint8_t version)
 {
     /* one text for each version, so that it needs no storage that somebody must own */
     static const char *const TEXTS[] = {
-        "version 0, this is version 2", "version 1, this is version 2", NULL,
-        "version 3, this is version 2", "version 4, this is version 2",
+        "version 0, this is version 3", "version 1, this is version 3",
+        "version 2, this is version 3", NULL,
+        "version 4, this is version 3", "version 5, this is version 3",
     };
-    _Static_assert(WIRE_VERSION == 2, "the texts name the version");
+    _Static_assert(WIRE_VERSION == 3, "the texts name the version");
 
     if (version < sizeof TEXTS / sizeof TEXTS[0])
         return TEXTS[version];
-    return "a later version, this is version 2";
+    return "a later version, this is version 3";
 }
 
 /* Reads what put_head() wrote; the reason of refusal or NULL. */

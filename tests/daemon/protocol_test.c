@@ -217,7 +217,7 @@ static void another_version_is_refused_by_name(void)
     client_put(&c, FRAME_ENROL, 0, bytes, (size_t)(w.at - bytes));
     expect_reply(&c, 7, COVEY_EVERSION);
     c.payload[c.frame.length] = '\0';
-    CU_ASSERT_PTR_NOT_NULL(strstr((char *)c.payload + 10, "version 3, this daemon version 2"));
+    CU_ASSERT_PTR_NOT_NULL(strstr((char *)c.payload + 10, "version 4, this daemon version 3"));
     CU_ASSERT_FALSE(client_get(&c));
     client_end(&c);
     vm_stop(&vm);

@@ -203,8 +203,8 @@ static void other_version(bool encrypt)
     struct recording *r = calloc(1, sizeof *r);
     struct vm_sim *sim = create_up(2, encrypt, r);
 
-    vm_sim_count_lines(sim, "10.0.0.0:2: it speaks version 1, this is version 2");
-    r->datagrams[0].bytes[2] = 1;
+    vm_sim_count_lines(sim, "10.0.0.0:2: it speaks version 2, this is version 3");
+    r->datagrams[0].bytes[2] = 2;
     for (int i = 0; i < 1000; i++)
         vm_sim_inject(sim, 2, 0, r->datagrams[0].bytes, r->datagrams[0].size);
     CU_ASSERT_EQUAL(vm_sim_counted(sim), 1);

@@ -869,7 +869,7 @@ static void a_wrong_hello_is_refused(void)
         const char *why;
     } wrong[] = {
         {0, 'c', "not a Covey stream"},
-        {4, 1, "version 1, this is version 2"},
+        {4, 2, "version 2, this is version 3"},
         {4, 0, "version 0"},
         {4, 200, "a later version"},
         {5, 1, "reserved"},
@@ -940,7 +940,7 @@ static void a_wrong_challenge_is_refused(void)
         const char *why;
     } wrong[] = {
         {0, 'c', "not a Covey stream"},
-        {4, 1, "version 1, this is version 2"},
+        {4, 2, "version 2, this is version 3"},
         {6, 1, "reserved"},
         {8, 0xff, "the accepter does not know the key"},
         {39, 0xff, "the accepter does not know the key"},

@@ -97,7 +97,7 @@ static void other_version_is_named(void)
     stream_auth_open(&s, KEY, 1, 2, NONCE, OPENER_CHALLENGE);
     s.hello[4] = WIRE_VERSION - 1;
     CU_ASSERT_STRING_EQUAL(stream_auth_hello(s.hello, &from, &to, nonce),
-                           "version 1, this is version 2");
+                           "version 2, this is version 3");
     CU_ASSERT_EQUAL(from, 99);
     s.hello[4] = WIRE_VERSION;
     s.hello[5] = 1;
