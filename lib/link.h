@@ -95,7 +95,7 @@ typedef bool link_tcp_find_key(void *context, struct link *link, uint32_t opener
 struct link *link_tcp_accept(int fd, link_tcp_find_key *find_key, void *context);
 
 /* Sends no faster than that, 0: as fast as it goes; so that bytes wait here and in no queue of the
- * network. */
+ * network. Between two ends on one machine there is none: they are not slowed down. */
 void link_tcp_pace(struct link *link, uint64_t bytes_per_s);
 
 /* A large message comes, and bytes go the other way, too: acknowledge as seldom as may be. */

@@ -283,11 +283,28 @@ static bool is_paced(int fd)
            strncmp(name, "bbr", 3) == 0;
 }
 
+/* Whether both ends have one address: no link of the network is between them, whatever a topology
+ * says of the hosts, which may be virtual ones. */
+static bool is_within_machine(int fd)
+{
+    struct sockaddr_storage own = {0}, peer = {0};
+    socklen_t own_size = sizeof own, peer_size = sizeof peer;
+    if (getsockname(fd, (struct sockaddr *)&own, &own_size) != 0 ||
+        getpeername(fd, (struct sockaddr *)&peer, &peer_size) != 0 ||
+        own.ss_family != peer.ss_family)
+        return false;
+    const struct sockaddr_in *a = (const void *)&own, *b = (const void *)&peer;
+    const struct sockaddr_in6 *a6 = (const void *)&own, *b6 = (const void *)&peer;
+    return own.ss_family == AF_INET6
+               ? memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0
+               : a->sin_addr.s_addr == b->sin_addr.s_addr;
+}
+
 void link_tcp_pace(struct link *link, uint64_t bytes_per_s)
 {
     struct link_tcp *tcp = tcp_of(link);
     uint64_t rate = bytes_per_s == 0 ? UINT64_MAX : bytes_per_s;
-    if (tcp->pace != bytes_per_s && is_paced(tcp->fd))
+    if (tcp->pace != bytes_per_s && is_paced(tcp->fd) && !is_within_machine(tcp->fd))
         setsockopt(tcp->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
     tcp->pace = bytes_per_s;
 }

@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,20 +64,27 @@ static const uint8_t the_key[AUTH_KEY_BYTES] = "the key of the link, 32 bytes...
 static const uint8_t the_nonce[AUTH_NONCE_BYTES] = "the nonce of it";
 static const uint8_t the_challenge[AUTH_NONCE_BYTES] = "any challenge..";
 
-/* The two ends of a TCP connection over loopback, not blocking. */
-static void tcp_connect(int fds[2])
+/* The two ends of a TCP connection over loopback, not blocking; the first has address `from`. */
+static void tcp_connect_from(in_addr_t from, int fds[2])
 {
+    struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(from)};
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof at;
     int listener = socket(AF_INET, SOCK_STREAM, 0);
     CU_ASSERT_FATAL(bind(listener, (struct sockaddr *)&at, size) == 0 && listen(listener, 1) == 0);
     getsockname(listener, (struct sockaddr *)&at, &size);
     fds[0] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    CU_ASSERT_FATAL(bind(fds[0], (struct sockaddr *)&own, sizeof own) == 0);
     int rc = connect(fds[0], (struct sockaddr *)&at, size);
     CU_ASSERT_FATAL(rc == 0 || errno == EINPROGRESS);
     fds[1] = accept4(listener, NULL, NULL, SOCK_NONBLOCK);
     CU_ASSERT_FATAL(fds[1] >= 0);
     close(listener);
+}
+
+static void tcp_connect(int fds[2])
+{
+    tcp_connect_from(INADDR_LOOPBACK, fds);
 }
 
 /* What the accepter expects; `asked` counts the questions. */
@@ -961,6 +969,37 @@ static void a_wrong_challenge_is_refused(void)
     }
 }
 
+/* What a stream from there to 127.0.0.1 sends a second at most, when it is told 100,000 bytes. */
+static uint64_t pace_of(in_addr_t from)
+{
+    int fds[2];
+    uint64_t rate = 0;
+    socklen_t size = sizeof rate;
+    tcp_connect_from(from, fds);
+    setsockopt(fds[0], IPPROTO_TCP, TCP_CONGESTION, "bbr", 3);
+    struct link *link = tcp_opener(fds[0], the_key, the_nonce);
+    link_tcp_pace(link, 100000);
+    CU_ASSERT_EQUAL(getsockopt(fds[0], SOL_SOCKET, SO_MAX_PACING_RATE, &rate, &size), 0);
+    link->ops->free(link);
+    close(fds[1]);
+    return rate;
+}
+
+static bool has_bbr(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    bool has = setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3) == 0;
+    close(fd);
+    return has;
+}
+
+/* No link of a network is between two ends of one address. */
+static void tcp_keeps_no_rate_within_a_machine(void)
+{
+    CU_ASSERT(pace_of(INADDR_LOOPBACK) == UINT64_MAX);
+    CU_ASSERT(!has_bbr() || pace_of(INADDR_LOOPBACK + 1) == 100000);
+}
+
 /* Two links whose keys or nonces differ: what each of them says. */
 static void links_that_do_not_belong_together_refuse(void)
 {
@@ -1449,6 +1488,7 @@ int main(void)
         {"tcp: an opener without the key is refused", an_opener_without_the_key_is_refused},
         {"tcp: a reflected proof is refused", a_reflected_proof_is_refused},
         {"tcp: a wrong CHALLENGE is refused", a_wrong_challenge_is_refused},
+        {"tcp: no rate is kept within a machine", tcp_keeps_no_rate_within_a_machine},
         {"tcp: links that do not belong together refuse", links_that_do_not_belong_together_refuse},
         {"tcp: a handshake may come in single bytes", a_handshake_may_come_in_single_bytes},
         {"tcp: an accepter sees the end in every state", an_accepter_sees_the_end_in_every_state},
