@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROOT "/sys/fs/cgroup"
 
@@ -124,4 +125,81 @@ bool cgroup_memory_left(uint64_t *bytes)
 bool cgroup_pids_left(uint64_t *count)
 {
     return left_of(pids, count);
+}
+
+/* ---- processors ---- */
+
+/* What a group may use of each period, in microseconds. */
+static bool read_quota(const char *directory, bool second, uint64_t *quota, uint64_t *period)
+{
+    char path[PATH_MAX + 32];
+    unsigned long long most, each;
+    if (!second)
+        return read_number(directory, "cpu.cfs_quota_us", quota) && *quota < (uint64_t)LLONG_MAX &&
+               read_number(directory, "cpu.cfs_period_us", period) && *period > 0;
+    snprintf(path, sizeof path, "%s/cpu.max", directory);
+    FILE *in = fopen(path, "re");
+    if (in == NULL)
+        return false;
+    bool good = fscanf(in, "%llu %llu", &most, &each) == 2 && each > 0; /* "max": no limit */
+    fclose(in);
+    if (good)
+        *quota = most;
+    if (good)
+        *period = each;
+    return good;
+}
+
+/* Takes note of a group if it limits more than what was found so far. */
+static void cpu_consider(struct cgroup_cpu *group, const char *directory, size_t root, bool second)
+{
+    uint64_t quota, period;
+    if (!read_quota(directory, second, &quota, &period) || quota == 0 ||
+        strlen(directory) >= sizeof group->directory)
+        return;
+    double cores = (double)quota / (double)period;
+    if (group->cores > 0 && cores >= group->cores)
+        return;
+    group->cores = cores;
+    group->period_us = period;
+    snprintf(group->directory, sizeof group->directory, "%s", directory);
+    int size = snprintf(group->usage, sizeof group->usage, ROOT "/cpuacct%s/cpuacct.usage",
+                        directory + root);
+    if (second || size < 0 || (size_t)size >= sizeof group->usage || access(group->usage, R_OK))
+        group->usage[0] = '\0';
+}
+
+static void cpu_climb(struct cgroup_cpu *group, const char *path, bool second)
+{
+    char directory[PATH_MAX];
+    int root = snprintf(directory, sizeof directory, "%s%s", ROOT, second ? "" : "/cpu");
+    snprintf(directory + root, sizeof directory - (size_t)root, "%s", path);
+    for (;;) {
+        cpu_consider(group, directory, (size_t)root, second);
+        char *slash = strrchr(directory, '/');
+        if (strlen(directory) <= (size_t)root || slash == NULL)
+            return;
+        *slash = '\0';
+    }
+}
+
+bool cgroup_cpu_find(struct cgroup_cpu *group)
+{
+    FILE *in = fopen("/proc/self/cgroup", "re");
+    char *line = NULL;
+    size_t size = 0;
+    *group = (struct cgroup_cpu){.cores = 0};
+    while (in != NULL && getline(&line, &size, in) > 0) {
+        char *rest = line;
+        line[strcspn(line, "\n")] = '\0';
+        strsep(&rest, ":");
+        const char *controllers = strsep(&rest, ":");
+        bool second = controllers != NULL && controllers[0] == '\0';
+        if (rest != NULL && (second || has_word(controllers, "cpu")))
+            cpu_climb(group, rest, second);
+    }
+    free(line);
+    if (in != NULL)
+        fclose(in);
+    return group->cores > 0;
 }

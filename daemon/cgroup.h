@@ -12,4 +12,15 @@
 bool cgroup_memory_left(uint64_t *bytes);
 bool cgroup_pids_left(uint64_t *count);
 
+/* The group, of this process or above, that leaves it the fewest processors. */
+struct cgroup_cpu {
+    char directory[256];
+    char usage[256];    /* version 1: a file with what it used, in ns, if there is one; else "" */
+    double cores;       /* quota over period; may be less than 1 */
+    uint64_t period_us; /* of the quota */
+};
+
+/* False: no group limits the processors, or its name is too long for this. */
+bool cgroup_cpu_find(struct cgroup_cpu *group);
+
 #endif

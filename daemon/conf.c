@@ -28,6 +28,7 @@
 #define DATAGRAM_BYTES_MOST 65000u
 #define SPEED 1000u
 #define SPEED_LIMIT 1000000u
+#define MONITOR_PERIOD_US 5000000u
 
 void conf_init(struct conf *conf)
 {
@@ -40,6 +41,7 @@ void conf_init(struct conf *conf)
         .speed = SPEED,
         .launch = {.launcher = COVEY_LAUNCH_SSH},
         .ether = {.enabled = CONF_AUTO, .type = ETHER_TYPE_DEFAULT},
+        .monitor = {.period_us = MONITOR_PERIOD_US, .procfs = "/proc"},
     };
 }
 
@@ -362,9 +364,37 @@ static void print_ether_direct(const struct conf *conf, FILE *out)
     fputs(conf->ether.direct ? "yes" : "no", out);
 }
 
+/* ---- [monitor] ---- */
+
+static int parse_period(struct conf *conf, const char *text)
+{
+    uint64_t period_us;
+    if (parse_seconds(text, &period_us) != 0 || period_us < 1000000)
+        return -1;
+    conf->monitor.period_us = period_us;
+    return 0;
+}
+
+static void print_period(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%.6f", (double)conf->monitor.period_us / 1e6);
+}
+
+static int parse_procfs(struct conf *conf, const char *text)
+{
+    return text[0] == '/' ? parse_text(text, conf->monitor.procfs, sizeof conf->monitor.procfs)
+                          : -1;
+}
+
+static void print_procfs(const struct conf *conf, FILE *out)
+{
+    fputs(conf->monitor.procfs, out);
+}
+
 #define DAEMON "daemon"
 #define LAUNCH "launch"
 #define ETHER "ether"
+#define MONITOR "monitor"
 #define ETHER_TYPE_EXPECTS "0x600 to 0xffff and not IPv4's, ARP's, IPv6's or a VLAN's"
 
 static const struct setting settings[] = {
@@ -389,6 +419,8 @@ static const struct setting settings[] = {
     {ETHER, "interface", "an interface's name", parse_ether_interface, print_ether_interface},
     {ETHER, "ethertype", ETHER_TYPE_EXPECTS, parse_ether_type, print_ether_type},
     {ETHER, "direct", "yes or no", parse_ether_direct, print_ether_direct},
+    {MONITOR, "period", "seconds, 1 to 86400", parse_period, print_period},
+    {MONITOR, "procfs", "an absolute path", parse_procfs, print_procfs},
 };
 #define SETTINGS (sizeof settings / sizeof settings[0])
 

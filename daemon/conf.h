@@ -16,6 +16,7 @@
 #define CONF_FAULT_EXPECTS "loss=, dup=, reorder=, corrupt= (0 to 1), delay=, hold= (s), seed="
 #define CONF_TEXT_MAX 1023 /* a path or a command */
 #define CONF_USER_MAX 63
+#define CONF_PROCFS_MAX 127
 
 /* What is done to start daemons on other hosts, where the asker does not say. */
 struct conf_launch {
@@ -36,6 +37,12 @@ struct conf_ether {
     bool direct;                            /* tasks are given sockets of their own */
 };
 
+/* What is sampled of this host. */
+struct conf_monitor {
+    uint64_t period_us;               /* unless somebody asks */
+    char procfs[CONF_PROCFS_MAX + 1]; /* where /proc is */
+};
+
 struct conf {
     uint64_t fail_timeout_us;               /* silence after which a host is declared gone */
     uint64_t join_timeout_us;               /* a new host must have joined by then */
@@ -51,6 +58,7 @@ struct conf {
     struct fault_config fault;              /* what happens to the datagrams it sends, for tests */
     struct conf_launch launch;
     struct conf_ether ether;
+    struct conf_monitor monitor;
 };
 
 /* All defaults. */

@@ -17,6 +17,7 @@
  *                 services.c, agreement.c: what tasks agree on through the daemons;
  *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what
  *                 they say, and which of it tells; version.c
+ *   monitor.c     how busy the host is: sample.c looks, procfs.c and cgroup.c read
  *   task.c        the task table; process.c starts processes, exit.c ends tasks
  *   ending.c      how the daemon itself ends
  *
@@ -53,6 +54,7 @@
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/local.h"
+#include "daemon/monitor.h"
 #include "daemon/ready.h"
 #include "daemon/route.h"
 #include "daemon/segment.h"
@@ -282,6 +284,7 @@ static void settle(void *context)
     uint64_t fault_us = d->faults == NULL ? UINT64_MAX : fault_line_step(d->faults, loop_now_us());
     bool full = udp_flush(d->udp);
     segment_flush(d);
+    monitor_settle(d, loop_now_us());
     ending_check(d);
     loop_fd_set(d->udp_watch, (d->read_at_us == 0 ? LOOP_READ : 0) | (full ? LOOP_WRITE : 0));
     if (d->read_at_us != 0 && d->read_at_us < next_us)
@@ -503,7 +506,9 @@ static int daemon_open(struct daemon *d, struct failure *why)
                              .port_first = d->conf.port_first,
                              .port_last = d->conf.port_last};
     d->udp = udp_create(&udp, why);
-    return d->udp == NULL || faults_open(d, why) != 0 ? -1 : node_open(d, why);
+    if (d->udp == NULL || faults_open(d, why) != 0 || node_open(d, why) != 0)
+        return -1;
+    return monitor_create(d, why);
 }
 
 struct daemon *daemon_create(const struct options *options, const struct conf *conf,
@@ -565,6 +570,7 @@ void daemon_destroy(struct daemon *d)
     fault_line_destroy(d->faults);
     segment_close(d);
     udp_destroy(d->udp);
+    monitor_destroy(d->monitor);
     services_destroy(d->services);
     agreement_destroy(d->agreement);
     ending_destroy(d->ending);

@@ -52,6 +52,7 @@ struct daemon {
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */
     struct services *services;
     struct casting *casting;  /* messages for tasks of many hosts; NULL before this one joined */
+    struct monitor *monitor;  /* how busy the host is */
     struct ending *ending;    /* how the daemon ends */
     struct removal *removals; /* hosts being removed */
     bool halt_wanted;

@@ -20,6 +20,7 @@
 #include "daemon/launch.h"
 #include "daemon/link.h"
 #include "daemon/mcast.h"
+#include "daemon/monitor.h"
 #include "daemon/output.h"
 #include "daemon/ps.h"
 #include "daemon/reply.h"
@@ -53,6 +54,7 @@ static route_handler *const handlers[] = {
     [FRAME_PROPOSE] = agreement_on_propose,
     [FRAME_RESEND] = agreement_on_resend,
     [FRAME_ASK] = agreement_on_ask,
+    [FRAME_HOST_STAT] = monitor_on_host_stat,
 };
 #define HANDLERS (sizeof handlers / sizeof handlers[0])
 
@@ -70,6 +72,7 @@ static bool is_request(uint8_t kind)
     case FRAME_STATS:
     case FRAME_SERVICE:
     case FRAME_CAST_WAY:
+    case FRAME_HOST_STAT:
         return true;
     default:
         return false;

@@ -232,6 +232,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_TABLE] = note_table,       [FRAME_RAFT] = note_raft,
         [FRAME_CAST_CONTROL] = note_cast, [FRAME_SYNC] = note_sync,
         [FRAME_CLAIM] = note_claim,       [FRAME_CLAIM_REPLY] = note_claim,
+        [FRAME_HOST_STAT] = note_request,
     };
 
     return writers[kind];

@@ -11,6 +11,7 @@
 
 #include "daemon/ending.h"
 #include "daemon/exit.h"
+#include "daemon/loop.h"
 #include "daemon/output.h"
 #include "daemon/process.h"
 #include "daemon/reply.h"
@@ -144,6 +145,7 @@ static void task_fill(struct task *task, const struct order *order)
 {
     const struct control_spawn *head = &order->head;
     task->cookie = cookie_new();
+    task->started_us = loop_now_us();
     task->parent = head->parent;
     task->sink = head->sink;
     task->route = head->route;

@@ -65,6 +65,7 @@ struct task {
     uint32_t tid;
     uint32_t parent, sink;
     uint64_t cookie; /* 0: not our child */
+    uint64_t started_us;
     pid_t pid;
     uint8_t role, route, tether;
     bool enrolled; /* a stream was attached once */

@@ -224,10 +224,49 @@ int covey_tasks(covey_t *vm, int host, struct covey_task **list);
 int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
                  struct covey_task **tasks, int *task_count);
 
+/* How busy a host is, and how fast. What is not known is negative. Rates are of the `interval_s`
+ * seconds that ended `age_s` ago. Where the host's control group has a limit of its own, cores,
+ * busy, pressure and free memory are the group's. See covey_host_stats(3). */
+struct covey_host_stat {
+    int32_t host;     /* index */
+    int32_t known;    /* 0: its daemon did not answer, and all else is unknown */
+    uint64_t machine; /* hosts that share processors have the same; 0: not known */
+    double age_s;
+    double interval_s; /* 0: there are no rates yet */
+    double cores;      /* a quota may leave a fraction */
+    double load_1m;    /* load averages, tasks */
+    double load_5m;
+    double load_15m;
+    double cpu_busy;     /* share of the cores, 0 to 1 */
+    double cpu_pressure; /* share of the last 10 s in which something waited for a core, 0 to 1 */
+    double demand;       /* how many compete for the cores */
+    double memory_total_bytes;
+    double memory_used_bytes; /* without what caches would give back */
+    double memory_free_bytes;
+    double interrupts_per_s;
+    double switches_per_s; /* of context */
+    double disk_read_bytes_per_s;
+    double disk_written_bytes_per_s;
+    double net_received_bytes_per_s; /* all interfaces but the loopback */
+    double net_sent_bytes_per_s;
+    double tasks;         /* of the VM */
+    double tasks_young;   /* of those: started so lately that the rates lack them, in parts */
+    double integer_per_s; /* operations of one core */
+    double float_per_s;
+    double pack_bytes_per_s; /* doubles into a message, one core */
+    double measured_age_s;   /* of these three */
+};
+
+/* The hosts as covey_survey() gives them, and (*stats)[i] of (*hosts)[i]; all daemons are asked
+ * side by side, and one that does not answer within the timeout is COVEY_HOST_SUSPECT. Free both
+ * with covey_free(); returns the number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
+int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+                     struct covey_host_stat **stats);
+
 /* ---- Starting and ending tasks ----------------------------------------------------------- */
 
 enum covey_where {
-    COVEY_WHERE_ANY = 0,    /* n tasks wherever the VM puts them */
+    COVEY_WHERE_ANY = 0,    /* n tasks wherever they should end first */
     COVEY_WHERE_HOSTS = 1,  /* n tasks over the named hosts, in turn */
     COVEY_WHERE_OTHERS = 2, /* n tasks on any host but the caller's own */
     COVEY_WHERE_EACH = 3    /* n tasks on each host (on each named host, if hosts are named) */
@@ -237,6 +276,21 @@ enum covey_output {
     COVEY_OUTPUT_INHERIT = 0, /* to whoever receives the caller's output (default) */
     COVEY_OUTPUT_SELF = 1,    /* to the caller, as messages with tag COVEY_TAG_OUTPUT */
     COVEY_OUTPUT_DISCARD = 2
+};
+
+/* What each of the tasks will exchange with a task that is there. */
+struct covey_traffic {
+    covey_tid_t peer;
+    uint64_t messages;
+    uint64_t bytes; /* together */
+};
+
+/* What each of the tasks will need, as far as it is known; zeroed fields: it is not. */
+struct covey_needs {
+    double work_s;         /* time on an idle core of speed 1000; 0 counts as 1 s */
+    uint64_t memory_bytes; /* that must be free */
+    const struct covey_traffic *traffic;
+    size_t traffic_count;
 };
 
 /* What to start. Zeroed fields mean the defaults. Strings and arrays stay the caller's. */
@@ -251,6 +305,7 @@ struct covey_spawn {
     int route;                /* route that the tasks use unless they say otherwise; AUTO: the one
                                  that is forced for the caller, if any */
     int tether;               /* 1: end the tasks when the caller ends */
+    const struct covey_needs *needs; /* for WHERE_ANY and WHERE_OTHERS; NULL: nothing is known */
 };
 
 /* The number of tasks that covey_spawn() will start: n, or n a host for WHERE_EACH.
@@ -264,6 +319,22 @@ int covey_spawn_count(covey_t *vm, const struct covey_spawn *what, int n);
  * tag COVEY_TAG_OUTPUT, to be read with covey_unpack_output().
  * Errors of the whole call: EINVAL, ENOHOST, EDAEMON, ENOMEM. */
 int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t *tids);
+
+/* A host as covey_spawn() sees it; `share` and `end_s` are of the first task that it gets, or would
+ * have got, and negative where the caller chose the hosts. */
+struct covey_place {
+    int32_t host;  /* index */
+    int32_t tasks; /* that it gets */
+    double share;  /* of a core */
+    double end_s;  /* expected time of the task */
+    char name[64];
+    char why[160]; /* one line */
+};
+
+/* Where covey_spawn() with the same arguments would start the tasks at the moment, and why: sets
+ * *places (free with covey_free()) to the hosts that could be used and returns their number. Starts
+ * nothing. Errors: as covey_spawn(). */
+int covey_place(covey_t *vm, const struct covey_spawn *what, int n, struct covey_place **places);
 
 /* Reads an output message: *stream is 1 (standard output) or 2 (standard error), *text whole
  * lines of *bytes bytes that belong to the message, not ended by a NUL. Errors: ETYPE, EEND. */

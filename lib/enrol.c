@@ -316,6 +316,7 @@ static void lists_free(struct covey *vm)
     while (vm->unexpected != NULL)
         match_free(vm, vm->unexpected);
     notify_free_all(vm);
+    place_free(vm);
     team_free_all(vm);
     collective_bury_all(vm);
     op_free_all(vm);

@@ -4,6 +4,7 @@
 #include "lib/task.h"
 
 #include "lib/clock.h"
+#include "proto/figure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -268,6 +269,81 @@ int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
     *task_count = p.count;
     return call_end(vm, &call, n);
 }
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+static bool add_figures(uint32_t host, struct cursor *c, void **list, int *count)
+{
+    struct figures figures;
+    figures_get(c, &figures);
+    struct covey_host_stat *stats = array_grow(*list, (size_t)*count, sizeof *stats);
+    *list = stats;
+    if (stats == NULL || !cursor_ok(c))
+        return false;
+    stats[(*count)++] = (struct covey_host_stat){.host = (int32_t)host,
+                                                 .known = 1,
+                                                 .machine = figures.machine,
+#define FIGURE_FIELD(number, field, name, help) .field = figures.values[FIGURE_##field],
+                                                 FIGURES(FIGURE_FIELD)
+#undef FIGURE_FIELD
+    };
+    return true;
+}
+
+static struct covey_host_stat stat_unknown(int32_t host)
+{
+    return (struct covey_host_stat){.host = host,
+#define FIGURE_FIELD(number, field, name, help) .field = FIGURE_UNKNOWN,
+                                    FIGURES(FIGURE_FIELD)
+#undef FIGURE_FIELD
+    };
+}
+
+/* One for each host, in their order; those that have answered stand in `found` in that order. */
+static struct covey_host_stat *stats_beside(const struct covey_host *hosts, int n,
+                                            const struct covey_host_stat *found, int count)
+{
+    struct covey_host_stat *stats = calloc((size_t)n, sizeof *stats);
+    for (int i = 0, at = 0; i < n && stats != NULL; i++) {
+        bool there = at < count && found[at].host == hosts[i].index;
+        stats[i] = there ? found[at++] : stat_unknown(hosts[i].index);
+    }
+    return stats;
+}
+
+int host_stats_ask(struct covey *vm, int64_t timeout_us, struct covey_host **hosts,
+                   struct covey_host_stat **stats)
+{
+    struct poll p = {.vm = vm,
+                     .kind = FRAME_HOST_STAT,
+                     .add = add_figures,
+                     .deadline_us = clock_us() + (uint64_t)timeout_us,
+                     .silence_ok = true};
+    struct covey_host *list;
+    int n = survey(&p, &list);
+    struct covey_host_stat *all = n < 0 ? NULL : stats_beside(list, n, p.list, p.count);
+    free(p.list);
+    if (n < 0)
+        return n;
+    if (all == NULL) {
+        free(list);
+        return error_code(COVEY_ENOMEM);
+    }
+    *hosts = list;
+    *stats = all;
+    return n;
+}
+
+int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+                     struct covey_host_stat **stats)
+{
+    if (vm == NULL || timeout_us < 0 || hosts == NULL || stats == NULL)
+        return error_set(COVEY_EINVAL, "host stats: NULL or bad timeout");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, host_stats_ask(vm, timeout_us, hosts, stats));
+}
+
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static bool add_stat(uint32_t host, struct cursor *c, void **list, int *count)
 {

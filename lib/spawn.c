@@ -1,6 +1,6 @@
 /*
- * spawn.c - starting and ending tasks. The library chooses the hosts, in turn; each daemon starts
- * its share and answers with a tid or an error a task.
+ * spawn.c - starting and ending tasks. place.c chooses the hosts; each daemon starts its share and
+ * answers with a tid or an error a task.
  */
 #include "lib/task.h"
 
@@ -14,78 +14,6 @@
 
 #define SPAWN_US 60000000u
 #define SIGNAL_US 30000000u
-
-/* The hosts to use, by their indices, in the order in which tasks are dealt to them. */
-struct deal {
-    uint32_t *hosts;
-    int count;
-};
-
-/* A host that is silent for the moment is waited for when it is named: it answers, or is gone. */
-static int find_host(const struct covey_host *hosts, int n, const char *name)
-{
-    for (int i = 0; i < n; i++) {
-        bool there = hosts[i].state == COVEY_HOST_UP || hosts[i].state == COVEY_HOST_SUSPECT;
-        if (there && strcmp(hosts[i].name, name) == 0)
-            return i;
-    }
-    return error_set(COVEY_ENOHOST, "no host '%s' is up in this VM", name);
-}
-
-/* Named hosts in the order given; a name may come twice and then gets twice the tasks. */
-static int deal_named(const struct covey_host *hosts, int n, const char *const *names,
-                      struct deal *deal)
-{
-    for (; *names != NULL; names++) {
-        int at = find_host(hosts, n, *names);
-        if (at < 0)
-            return at;
-        uint32_t *grown = realloc(deal->hosts, ((size_t)deal->count + 1) * sizeof *grown);
-        if (grown == NULL)
-            return error_code(COVEY_ENOMEM);
-        deal->hosts = grown;
-        grown[deal->count++] = (uint32_t)hosts[at].index;
-    }
-    return COVEY_OK;
-}
-
-static int deal_all(const struct covey *vm, const struct covey_host *hosts, int n, int where,
-                    struct deal *deal)
-{
-    deal->hosts = calloc((size_t)n, sizeof *deal->hosts);
-    if (deal->hosts == NULL)
-        return error_code(COVEY_ENOMEM);
-    for (int i = 0; i < n; i++) {
-        bool own = (uint32_t)hosts[i].index == vm->host;
-        bool usable =
-            hosts[i].state == COVEY_HOST_UP || (own && hosts[i].state == COVEY_HOST_SUSPECT);
-        if (usable && !(own && where == COVEY_WHERE_OTHERS))
-            deal->hosts[deal->count++] = (uint32_t)hosts[i].index;
-    }
-    return COVEY_OK;
-}
-
-static int deal_make(struct covey *vm, const struct covey_spawn *what, struct deal *deal)
-{
-    struct covey_host *hosts = NULL;
-    bool by_name = what->where == COVEY_WHERE_HOSTS ||
-                   (what->where == COVEY_WHERE_EACH && what->hosts != NULL);
-    if (what->where < COVEY_WHERE_ANY || what->where > COVEY_WHERE_EACH ||
-        (what->where == COVEY_WHERE_HOSTS && what->hosts == NULL))
-        return error_set(COVEY_EINVAL, "spawn: unknown place %d, or no hosts named", what->where);
-    int n = hosts_ask(vm, &hosts);
-    if (n < 0)
-        return n;
-    *deal = (struct deal){0};
-    int error = by_name ? deal_named(hosts, n, what->hosts, deal)
-                        : deal_all(vm, hosts, n, what->where, deal);
-    free(hosts);
-    if (error == COVEY_OK && deal->count == 0)
-        error = error_set(COVEY_ENOHOST, "spawn: no host fits");
-    if (error != COVEY_OK)
-        free(deal->hosts);
-    return error;
-}
 
 /* ---- asking the daemons ---------------------------------------------------------------------- */
 
@@ -150,67 +78,101 @@ static bool host_left(int error)
     return error == COVEY_EHALT || error == COVEY_EHOSTFAIL;
 }
 
-/* The tasks of turn `turn` have positions turn, turn + stride ... Returns how many have started, or
- * the error that they all share. */
-static int take_results(struct covey *vm, struct request **r, int turn, int stride, int n,
-                        covey_tid_t *tids)
+/* Tasks on their way to hosts: the i-th goes to host_of[i]. */
+struct batch {
+    const struct covey_spawn *what;
+    const uint32_t *host_of;
+    int n;
+    covey_tid_t *tids;
+};
+
+/* What one daemon was asked for. */
+struct share {
+    uint32_t host;
+    uint32_t count;
+    struct request *asked;
+};
+
+/* Returns how many have started, or the error that all tasks of the host share. */
+static int take_results(struct covey *vm, const struct batch *b, struct share *share)
 {
     uint8_t *content = NULL;
     size_t size = 0;
     int started = 0;
-    int error =
-        *r == NULL ? COVEY_EINVAL : request_end(vm, r, clock_us() + SPAWN_US, &content, &size);
+    int error = share->asked == NULL
+                    ? COVEY_EINVAL
+                    : request_end(vm, &share->asked, clock_us() + SPAWN_US, &content, &size);
     char why[200];
     snprintf(why, sizeof why, "%s", covey_error_text());
     struct cursor c = cursor_reader(content, size);
-    for (int i = turn; i < n; i += stride) {
+    for (int i = 0; i < b->n; i++) {
+        if (b->host_of[i] != share->host)
+            continue;
         if (error != COVEY_OK)
-            task_failed(&tids[i], error, why);
+            task_failed(&b->tids[i], error, why);
         else
-            started += one_result(&c, &tids[i]);
+            started += one_result(&c, &b->tids[i]);
     }
     free(content);
     return error != COVEY_OK ? error : started;
 }
 
-/* A host that is on its way out gets host number 0 in the deal. */
-static int spawn_dealt(struct covey *vm, const struct covey_spawn *what, struct deal *deal,
-                       unsigned start, int n, covey_tid_t *tids)
+/* The hosts of a batch in the order of their first tasks; returns their number. */
+static int shares_make(const struct batch *b, struct share *shares)
 {
-    int turns = deal->count < n ? deal->count : n;
-    struct request **asked = calloc((size_t)turns, sizeof *asked);
-    if (asked == NULL)
-        return error_code(COVEY_ENOMEM);
-    int started = 0;
-    for (int turn = 0; turn < turns; turn++) {
-        uint32_t host = deal->hosts[(start + (unsigned)turn) % (unsigned)deal->count];
-        uint32_t count = (uint32_t)((n - turn + deal->count - 1) / deal->count);
-        asked[turn] = ask_host(vm, what, host, count);
-        if (asked[turn] == NULL && turn == 0) {
-            free(asked);
-            return vm->lost != 0 ? vm->lost : COVEY_EINVAL; /* the request itself is bad */
+    uint16_t at[HOST_INDEX_MAX + 1] = {0}; /* positions, from 1 */
+    int count = 0;
+    for (int i = 0; i < b->n; i++) {
+        uint32_t host = b->host_of[i];
+        if (at[host] == 0) {
+            shares[count] = (struct share){.host = host};
+            at[host] = (uint16_t)++count;
         }
+        shares[at[host] - 1].count++;
     }
-    for (int turn = 0; turn < turns; turn++) {
-        int result = take_results(vm, &asked[turn], turn, deal->count, n, tids);
+    return count;
+}
+
+static void deal_strike(struct deal *deal, uint32_t host)
+{
+    for (int i = 0; i < deal->count; i++)
+        if (deal->hosts[i] == host)
+            deal->hosts[i] = 0;
+}
+
+static int shares_spawn(struct covey *vm, const struct batch *b, struct deal *deal,
+                        struct share *shares, int count)
+{
+    int started = 0;
+    for (int i = 0; i < count; i++) {
+        shares[i].asked = ask_host(vm, b->what, shares[i].host, shares[i].count);
+        if (shares[i].asked == NULL && i == 0)
+            return vm->lost != 0 ? vm->lost : COVEY_EINVAL; /* the request itself is bad */
+    }
+    for (int i = 0; i < count; i++) {
+        int result = take_results(vm, b, &shares[i]);
         if (host_left(result))
-            deal->hosts[(start + (unsigned)turn) % (unsigned)deal->count] = 0;
+            deal_strike(deal, shares[i].host);
         started += result > 0 ? result : 0;
     }
-    free(asked);
     return started;
 }
 
-static bool deal_drop_those_that_left(struct deal *deal)
+/* A host that is on its way out gets host number 0 in the deal. */
+static int spawn_dealt(struct covey *vm, const struct covey_spawn *what, struct deal *deal, int n,
+                       covey_tid_t *tids)
 {
-    int kept = 0;
-    for (int i = 0; i < deal->count; i++) {
-        if (deal->hosts[i] != 0)
-            deal->hosts[kept++] = deal->hosts[i];
+    uint32_t *host_of = calloc((size_t)n, sizeof *host_of);
+    struct share *shares = calloc((size_t)deal->count, sizeof *shares);
+    int started = host_of == NULL || shares == NULL ? error_code(COVEY_ENOMEM)
+                                                    : deal_tasks(vm, what, deal, n, host_of);
+    if (started == COVEY_OK) {
+        struct batch b = {.what = what, .host_of = host_of, .n = n, .tids = tids};
+        started = shares_spawn(vm, &b, deal, shares, shares_make(&b, shares));
     }
-    bool dropped = kept < deal->count;
-    deal->count = kept;
-    return dropped && kept > 0;
+    free(shares);
+    free(host_of);
+    return started;
 }
 
 /* Where the library chooses the hosts, the tasks of one that was on its way out go to others. */
@@ -222,7 +184,7 @@ static int spawn_elsewhere(struct covey *vm, const struct covey_spawn *what, str
     for (int i = 0; i < n && again != NULL; i++)
         count += host_left(tids[i]);
     if (count > 0)
-        started = spawn_dealt(vm, what, deal, 0, count, again);
+        started = spawn_dealt(vm, what, deal, count, again);
     if (started < 0)
         count = 0;
     for (int i = 0, at = 0; i < n && at < count; i++) {
@@ -245,6 +207,12 @@ static int spawn_check(const struct covey *vm, const struct covey_spawn *what, i
     return COVEY_OK;
 }
 
+/* How many tasks n means. */
+static int spawn_total(const struct covey_spawn *what, const struct deal *deal, int n)
+{
+    return what->where == COVEY_WHERE_EACH ? n * deal->count : n;
+}
+
 int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t *tids)
 {
     struct deal deal;
@@ -254,16 +222,11 @@ int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t 
     struct call call = call_begin(vm);
     result = deal_make(vm, what, &deal);
     if (result == COVEY_OK) {
-        bool each = what->where == COVEY_WHERE_EACH;
-        bool turn_about = what->where == COVEY_WHERE_ANY || what->where == COVEY_WHERE_OTHERS;
-        int total = each ? n * deal.count : n;
-        unsigned start = turn_about ? vm->spawn_next : 0;
-        result = spawn_dealt(vm, what, &deal, start, total, tids);
-        if (turn_about)
-            vm->spawn_next = (start + (unsigned)total) % (unsigned)deal.count;
-        while (turn_about && result >= 0 && deal_drop_those_that_left(&deal))
+        int total = spawn_total(what, &deal, n);
+        result = spawn_dealt(vm, what, &deal, total, tids);
+        while (deal.free_choice && result >= 0 && deal_drop(&deal))
             result += spawn_elsewhere(vm, what, &deal, total, tids);
-        free(deal.hosts);
+        deal_free(&deal);
     }
     return call_end(vm, &call, result);
 }
@@ -277,10 +240,19 @@ int covey_spawn_count(covey_t *vm, const struct covey_spawn *what, int n)
     struct call call = call_begin(vm);
     result = deal_make(vm, what, &deal);
     if (result == COVEY_OK) {
-        result = n * deal.count;
-        free(deal.hosts);
+        result = spawn_total(what, &deal, n);
+        deal_free(&deal);
     }
     return call_end(vm, &call, result);
+}
+
+int covey_place(covey_t *vm, const struct covey_spawn *what, int n, struct covey_place **places)
+{
+    int result = spawn_check(vm, what, n);
+    if (result != COVEY_OK || places == NULL)
+        return result != COVEY_OK ? result : error_set(COVEY_EINVAL, "place: nowhere to put it");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, place_explain(vm, what, n, places));
 }
 
 /* ---- signals --------------------------------------------------------------------------------- */

@@ -299,7 +299,8 @@ struct covey {
     bool assembling, aborts;  /* a team is being made; a member gave one up */
     uint8_t host_gone[(HOST_INDEX_MAX + 1) / 8 + 1];
 
-    unsigned spawn_next; /* where the next spawn starts in the list of hosts */
+    unsigned spawn_next;     /* where the next spawn starts in the list of hosts */
+    struct outlook *outlook; /* what was last heard of the hosts' load: see place.c */
     int32_t pid;
     uint64_t joined_us, idle_us, communication_us;
     struct covey *next; /* in the list of memberships that exit() ends */
@@ -591,6 +592,30 @@ int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint
 
 /* The host table, asked from the own daemon: *hosts is freed by the caller; the number or < 0. */
 int hosts_ask(struct covey *vm, struct covey_host **hosts);
+/* covey_host_stats() inside a call. */
+int host_stats_ask(struct covey *vm, int64_t timeout_us, struct covey_host **hosts,
+                   struct covey_host_stat **stats);
+
+/* ---- place.c: where spawn puts tasks ---- */
+
+/* Hosts by their indices, in the order in which tasks are dealt to them; a host that is not to be
+ * used any more has index 0. */
+struct deal {
+    uint32_t *hosts;
+    int count;
+    bool free_choice; /* the tasks go where they should end first; else to the hosts in turn */
+};
+int deal_make(struct covey *vm, const struct covey_spawn *what, struct deal *deal);
+void deal_free(struct deal *deal);
+/* Forgets hosts with index 0; false: none had it, or none is left. */
+bool deal_drop(struct deal *deal);
+/* Sets host_of[i] to the index of the host for the i-th of n tasks. The VM's turn goes on. */
+int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct deal *deal, int n,
+               uint32_t *host_of);
+/* What covey_place() gives. */
+int place_explain(struct covey *vm, const struct covey_spawn *what, int n,
+                  struct covey_place **places);
+void place_free(struct covey *vm);
 
 /* ---- enrol.c ---- */
 /* Waits until no daemon of that VM runs on this host any more. */

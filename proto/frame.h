@@ -111,7 +111,8 @@ enum frame_party {
     X(69, CAST_CONTROL, DAEMON_TO_DAEMON)                                                          \
     X(70, CAST_DATA, DAEMON_TO_TASK)                                                               \
     X(71, CAST_WAY, TASK_TO_DAEMON)                                                                \
-    X(72, RESIGN, DAEMON_TO_DAEMON)
+    X(72, RESIGN, DAEMON_TO_DAEMON)                                                                \
+    X(80, HOST_STAT, TASK_TO_DAEMON)
 
 enum frame_kind {
 #define FRAME_ENUM(number, name, party) FRAME_##name = number,

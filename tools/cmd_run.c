@@ -9,6 +9,7 @@
  * which do not change once `spawned` is set. The tasks are tethered: should this process die, the
  * daemon ends them.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@
 #include "tools/hostspec.h"
 #include "tools/interrupt.h"
 #include "tools/outlet.h"
+#include "tools/table.h"
 #include "tools/tid.h"
 
 #define TASKS_MAX 262143       /* a tid has 18 bits for the task of a host */
@@ -44,7 +46,9 @@ struct run {
     int count;
     int alive;  /* of those whose ends were asked for */
     bool alone; /* what they have started is not waited for */
-    int worst;  /* the worst exit status so far */
+    bool explain;
+    struct covey_needs needs;
+    int worst; /* the worst exit status so far */
     struct outlet outlet;
     int output_lost;     /* 0, or the exit status for it: nothing more can be written */
     atomic_bool spawned; /* tids are set */
@@ -60,6 +64,8 @@ static const struct args_option options[] = {
     {"cwd", 'C', "DIR", "working directory (the current one)"},
     {"tag-output", 't', NULL, "put [tid] before each line"},
     {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},
+    {"memory", 'M', "BYTES", "only where each task finds so much free, such as 500M"},
+    {"explain", 'x', NULL, "print why each host was chosen, or was not"},
     {NULL, 0, NULL, NULL}};
 
 /* ---- The command line --------------------------------------------------------------------- */
@@ -149,6 +155,23 @@ static int set_cwd(struct run *run, const char *path)
     return run->cwd ? TOOL_OK : TOOL_FAILED;
 }
 
+/* A number of bytes, or of K, M, G or T of them. */
+static int set_memory(struct run *run, const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    for (long i = unit ? unit - units + 1 : 0; i > 0; i--)
+        value *= 1024;
+    if (end == text || (*end && (!unit || end[1])) || !(value >= 1 && value <= 1e18))
+        return tool_usage("run", "--memory %s: must be a size such as 500M or 2G", text);
+    run->needs.memory_bytes = (uint64_t)value;
+    run->what.needs = &run->needs;
+    return TOOL_OK;
+}
+
 static int take_option(struct run *run, int key, const char *value)
 {
     switch (key) {
@@ -167,6 +190,11 @@ static int take_option(struct run *run, int key, const char *value)
         return TOOL_OK;
     case 'D':
         run->alone = true;
+        return TOOL_OK;
+    case 'M':
+        return set_memory(run, value);
+    case 'x':
+        run->explain = true;
         return TOOL_OK;
     default:
         run->outlet.tagged = true;
@@ -392,11 +420,32 @@ static int watch_tasks(struct run *run)
     return error;
 }
 
+/* Says on standard error where the tasks go; what was chosen holds when they are started next. */
+static int explain_places(struct run *run)
+{
+    static const char *const headings[] = {"HOST", ">TASKS", "WHY", NULL};
+    struct covey_place *places;
+    int count = covey_place(run->tool->vm, &run->what, run->n, &places);
+    if (count < 0)
+        return count;
+    struct table *table = table_create(headings);
+    for (int i = 0; i < count; i++) {
+        char tasks[16];
+        snprintf(tasks, sizeof tasks, "%d", (int)places[i].tasks);
+        table_add(table, (const char *const[]){places[i].name, tasks, places[i].why});
+    }
+    int failed = table_print(table, stderr);
+    table_destroy(table);
+    covey_free(places);
+    return failed ? COVEY_ENOMEM : 0;
+}
+
 static int spawn_tasks(struct run *run)
 {
     int count = covey_spawn_count(run->tool->vm, &run->what, run->n);
-    if (count < 0)
-        return count;
+    int error = count < 0 ? count : run->explain ? explain_places(run) : 0;
+    if (error < 0)
+        return error;
     run->tids = calloc((size_t)count + 1, sizeof *run->tids);
     if (!run->tids)
         return COVEY_ENOMEM;
@@ -576,8 +625,9 @@ static int run_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_run = {
     .name = "run",
     .run = run_command,
-    .usage = "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
-             "[--cwd DIR] [--tag-output] [--no-descendants] PROG [ARG...]",
+    .usage =
+        "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
+        "[--cwd DIR] [--tag-output] [--no-descendants] [--memory BYTES] [--explain] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = options,
     .operand = "PROG",

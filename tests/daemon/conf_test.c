@@ -83,7 +83,8 @@ static void every_setting_comes_back(void)
                        "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
                        "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
                        "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
-                       "ethertype = 0x88b6\ndirect = yes\n";
+                       "ethertype = 0x88b6\ndirect = yes\n"
+                       "[monitor]\nperiod = 2.5\nprocfs = /host/proc\n";
     CU_ASSERT_EQUAL(read_text(&conf, text, &why), 0);
     CU_ASSERT_STRING_EQUAL(why.text, "");
     CU_ASSERT_EQUAL(conf.fail_timeout_us, 1500000);
@@ -102,6 +103,8 @@ static void every_setting_comes_back(void)
     CU_ASSERT_STRING_EQUAL(conf.launch.coveyd, "/opt/coveyd");
     CU_ASSERT_STRING_EQUAL(conf.launch.user, "anna");
     CU_ASSERT_EQUAL(conf.launch.port, 2222);
+    CU_ASSERT_EQUAL(conf.monitor.period_us, 2500000);
+    CU_ASSERT_STRING_EQUAL(conf.monitor.procfs, "/host/proc");
     CU_ASSERT_EQUAL(conf.fault.loss_ppm, 50000);
     CU_ASSERT_EQUAL(conf.fault.seed, 7);
     comes_back(&conf);

@@ -1,0 +1,64 @@
+/* links: daemon/procfs.c proto/figure.c proto/cursor.c -lm */
+/*
+ * The texts of /proc, of whatever kernel or none, and figures as any host may send them: what is
+ * accepted makes sense.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/procfs.h"
+#include "proto/figure.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            abort();                                                                               \
+    } while (0)
+
+static void look_at_text(const char *text)
+{
+    struct procfs_stat stat;
+    uint64_t a, b, running;
+    double load[3], some;
+
+    if (procfs_stat(text, &stat))
+        REQUIRE(stat.total != 0);
+    if (procfs_memory(text, &a, &b))
+        REQUIRE(b <= a && a > 0);
+    if (procfs_load(text, load, &running))
+        REQUIRE(isfinite(load[0]) && load[0] >= 0 && load[1] >= 0 && load[2] >= 0);
+    if (procfs_pressure(text, &some))
+        REQUIRE(some >= 0 && some <= 1);
+    procfs_network(text, &a, &b);
+    procfs_disks(text, &a, &b);
+    procfs_number(text, "nr_throttled", &a);
+}
+
+static void look_at_figures(const uint8_t *data, size_t size)
+{
+    struct cursor c = cursor_reader(data, size);
+    struct figures f;
+
+    figures_get(&c, &f);
+    for (int i = 0; i < FIGURE_COUNT; i++)
+        REQUIRE(f.values[i] == FIGURE_UNKNOWN || (isfinite(f.values[i]) && f.values[i] >= 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = malloc(size + 1);
+
+    if (text == NULL)
+        return 0;
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    look_at_text(text);
+    free(text);
+    look_at_figures(data, size);
+    return 0;
+}

@@ -1,0 +1,88 @@
+#!/bin/bash
+# place_test.sh - where tasks go: round robin over equal hosts, not to a loaded one, and why.
+#
+# A virtual machine of four virtual hosts; for one of them /proc is a folder that tells of another
+# machine and of its load.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/local_vm.sh
+work=$dir
+
+# A /proc of a machine of its own; without /proc/stat the load average is all that is known.
+proc_of() { # folder, load
+    mkdir -p "$work/$1/sys/kernel/random"
+    echo "$1" >"$work/$1/sys/kernel/random/boot_id"
+    echo "$2 $2 $2 1/100 1" >"$work/$1/loadavg"
+    printf 'MemTotal: 8000000 kB\nMemAvailable: %s kB\n' "${3:-4000000}" >"$work/$1/meminfo"
+    printf '[monitor]\nprocfs = %s\n' "$work/$1" >"$work/$1.conf"
+}
+start() { # hosts, each with a covey.conf
+    local host
+    for host; do echo "$host launcher=local address=127.0.0.1 config=$work/$host.conf"; done >"$work/hosts"
+    covey start --as "$1" --hosts "$work/hosts" >"$work/said" 2>&1 || { cat "$work/said" && return 1; }
+}
+# How many of n tasks went to each host: "a 2 b 1"
+# shellcheck disable=SC2016 # for the shell of the task
+went() { # n, options
+    local n=$1
+    shift
+    covey run -n "$n" "$@" sh -c 'basename "$COVEY_SOCKET" .sock' 2>"$work/why" | sort | uniq -c |
+        awk '{ printf "%s%s %s", sep, $2, $1; sep = " " }'
+}
+is() { [ "$1" = "$2" ] || { echo "'$1' is not '$2'" && cat "$work/why" && return 1; }; }
+
+proc_of a 0.00
+proc_of b 8.00
+proc_of c 0.00 1000000
+proc_of d 0.00
+cores=$(nproc)
+
+avoids() { is "$(went 3)" "a 1 c 1 d 1" && is "$(went 3)" "a 1 c 1 d 1"; }
+says_why() {
+    is "$(went 3 --explain)" "a 1 c 1 d 1" && cat "$work/why" &&
+        grep -qE '^b +0 +others end earlier: 0\.[0-9]+ of a core \(8\.0 compete for [0-9.]+ cores?\)$' "$work/why" &&
+        grep -qE '^a +1 +in turn with equal ones: ' "$work/why"
+}
+is_not_asked() { is "$(went 4 --host b --explain)" "b 4" && grep -qE '^b +4 +named' "$work/why"; }
+has_no_room() {
+    is "$(went 2 --memory 2G --explain)" "a 1 d 1" && grep -qE '^c +0 +it has 977 MiB of free memory' "$work/why"
+}
+bad_memory() {
+    covey run --memory lots true 2>"$work/why" && return 1
+    grep -q 'covey: run: --memory lots: must be a size' "$work/why"
+}
+silent() { # one that does not answer at all
+    local pid
+    pid=$(daemon_pid d)
+    [ -n "$pid" ] || return 1
+    kill -STOP "$pid"
+    went 2 --explain --no-descendants >"$work/two"
+    kill -CONT "$pid"
+    cat "$work/why"
+    is "$(cat "$work/two")" "a 1 c 1" && grep -qE '^d +0 +it does not answer' "$work/why"
+}
+
+if expect "four hosts, one of them loaded" start a b c d; then
+    expect "spawn avoids the loaded host" avoids
+    expect "--explain says why" says_why
+    expect "a host that was named is taken" is_not_asked
+    expect "no task goes where it has no room" has_no_room
+    expect "a size that is none is refused" bad_memory
+    expect "a silent host is left out" silent
+    covey halt
+fi
+
+round_robin() {
+    is "$(went 8)" "h0 2 h1 2 h2 2 h3 2" &&
+        is "$(went 5 --explain | wc -w)" 8 && ! grep -q 'does not answer' "$work/why"
+}
+speeds() { # virtual hosts that play unequal ones
+    printf 'slow launcher=local address=127.0.0.1\nfast launcher=local address=127.0.0.1 speed=3000\n' >"$work/hosts"
+    covey start --as slow --hosts "$work/hosts" >/dev/null || return 1
+    is "$(went "$cores" --explain)" "fast $cores" && grep -q 'speed 3.00' "$work/why" && covey halt
+}
+covey start --local 4 >/dev/null || bad "four virtual hosts start"
+expect "equal hosts take turns" round_robin
+covey halt
+expect "the fast host gets the first tasks" speeds
+finish
