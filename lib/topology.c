@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "proto/contention.h"
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
@@ -144,13 +145,31 @@ static void print_rate(FILE *out, uint64_t rate)
     fprintf(out, " %" PRIu64 "%s", rate / units[i].unit, units[i].letter);
 }
 
+static void print_switch(const struct topology_node *node, FILE *out)
+{
+    fprintf(out, "%s %s", node->segment_rate > 0 ? "segment" : "switch", node->name);
+    print_rate(out, node->segment_rate);
+    fputc('\n', out);
+}
+
+static void print_contentions(const struct topology *t, FILE *out)
+{
+    for (int i = 0; i < t->contention_count; i++) {
+        const struct topology_contention *c = &t->contentions[i];
+        fprintf(out, "contention %s %s", contention_mode_name(c->mode), t->nodes[c->a].name);
+        if (c->b >= 0)
+            fprintf(out, " %s", t->nodes[c->b].name);
+        fputc('\n', out);
+    }
+}
+
 static void print_file(const void *object, FILE *out)
 {
     const struct topology *t = &((const struct covey_topology *)object)->tree;
 
     for (int i = 0; i < t->node_count; i++) {
         if (t->nodes[i].is_switch)
-            fprintf(out, "switch %s\n", t->nodes[i].name);
+            print_switch(&t->nodes[i], out);
     }
     for (int i = 0; i < t->link_count; i++) {
         const struct topology_node *a = &t->nodes[t->links[i].a], *b = &t->nodes[t->links[i].b];
@@ -158,6 +177,7 @@ static void print_file(const void *object, FILE *out)
         print_rate(out, t->links[i].rate);
         fputc('\n', out);
     }
+    print_contentions(t, out);
 }
 
 /* Names need no quoting beyond quotes: they are letters, digits, '.', '_' and '-'. */
@@ -196,6 +216,20 @@ static void print_json_switches(const struct topology *t, FILE *out)
     }
 }
 
+/* Those of the switches that are segments; nothing when there is none. */
+static void print_json_segments(const struct topology *t, FILE *out)
+{
+    const char *comma = "],\n \"segments\": [";
+
+    for (int i = 0; i < t->node_count; i++) {
+        if (t->nodes[i].segment_rate == 0)
+            continue;
+        fprintf(out, "%s{\"name\": \"%s\", \"rate\": %" PRIu64 "}", comma, t->nodes[i].name,
+                t->nodes[i].segment_rate);
+        comma = ", ";
+    }
+}
+
 /* The links of hosts, or those between switches. */
 static void print_json_links(const struct topology *t, FILE *out, bool hosts)
 {
@@ -217,6 +251,7 @@ static void print_json(const void *object, FILE *out)
     const struct topology *t = &((const struct covey_topology *)object)->tree;
 
     print_json_switches(t, out);
+    print_json_segments(t, out);
     fprintf(out, "],\n \"hosts\": [");
     print_json_links(t, out, true);
     fprintf(out, "],\n \"links\": [");
@@ -254,6 +289,11 @@ static void print_subtree(struct way *way, int node, int from, uint64_t rate)
         fputs(branches[(i < way->depth) * 2 + way->last[i]], way->out);
     fputs(t->nodes[node].name, way->out);
     print_rate(way->out, rate);
+    if (t->nodes[node].segment_rate > 0) {
+        fputs(" (segment", way->out);
+        print_rate(way->out, t->nodes[node].segment_rate);
+        fputc(')', way->out);
+    }
     fputc('\n', way->out);
     if (!t->nodes[node].is_switch)
         return;

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/contention.h"
+
 #define NODES_MAX (TOPOLOGY_HOSTS_MAX + TOPOLOGY_SWITCHES_MAX)
 #define TABLE_SLOTS 16384 /* a power of two, twice NODES_MAX */
 
@@ -45,6 +47,8 @@ struct reader {
     int ref_count;
     int host_of[NODES_MAX]; /* of the link: its host, or -1 for one between switches */
     int first_ref[NODES_MAX + 1];
+    struct reference contended[TOPOLOGY_CONTENTIONS_MAX]
+                              [2]; /* of `contention` lines; line 0: none */
 };
 
 static int __attribute__((format(printf, 4, 5)))
@@ -156,6 +160,7 @@ static int *slot_of(struct reader *r, const char *name, size_t length)
     }
 }
 
+/* The node is the last one. */
 static int declare(struct reader *r, const struct word *word, bool is_switch)
 {
     struct topology *t = r->topology;
@@ -183,17 +188,22 @@ static int declare(struct reader *r, const struct word *word, bool is_switch)
     return 0;
 }
 
-/* Remembers a name that must turn out to be a switch, with the place that named it. */
-static int refer(struct reader *r, const struct word *word)
+static int note(struct reader *r, const struct word *word, struct reference *ref)
 {
-    struct reference *ref = &r->refs[r->ref_count];
-
     if (!is_name(word))
         return refuse_at(r, r->line, word->column, QUOTED " is no switch of this file",
                          QUOTE(word));
     memcpy(ref->name, word->text, word->length);
     ref->line = r->line;
     ref->column = word->column;
+    return 0;
+}
+
+/* Remembers a name that must turn out to be a switch, with the place that named it. */
+static int refer(struct reader *r, const struct word *word)
+{
+    if (note(r, word, &r->refs[r->ref_count]) < 0)
+        return -1;
     r->ref_count++;
     return 0;
 }
@@ -282,6 +292,43 @@ static int read_link(struct reader *r, const struct word *keyword)
     return add_link(r, -1, words, count);
 }
 
+static int read_segment(struct reader *r, const struct word *keyword)
+{
+    static const char form[] = "segment NAME RATE";
+    struct word words[3];
+    int count = read_operands(r, keyword, form, words);
+
+    if (count == 3)
+        return refuse_at(r, r->line, words[2].column, "nothing may follow here, got " QUOTED ": %s",
+                         QUOTE(&words[2]), form);
+    if (count < 0 || declare(r, &words[0], true) < 0)
+        return -1;
+    return read_rate(r, &words[1], &r->topology->nodes[r->topology->node_count - 1].segment_rate);
+}
+
+static int read_contention(struct reader *r, const struct word *keyword)
+{
+    struct topology *t = r->topology;
+    struct word words[3];
+    int count = read_operands(r, keyword, "contention off|stagger|token NAME [NAME]", words);
+
+    if (count < 0)
+        return -1;
+    int mode = contention_mode_parse(words[0].text, words[0].length);
+    if (mode < 0 || mode == CONTENTION_TOPOLOGY)
+        return refuse_at(r, r->line, words[0].column, QUOTED " is none of off, stagger, token",
+                         QUOTE(&words[0]));
+    if (t->contention_count == TOPOLOGY_CONTENTIONS_MAX)
+        return refuse_at(r, r->line, keyword->column, "more than %d contention lines",
+                         TOPOLOGY_CONTENTIONS_MAX);
+    struct reference *refs = r->contended[t->contention_count];
+    t->contentions[t->contention_count++].mode = mode;
+    for (int i = 1; i < count; i++)
+        if (note(r, &words[i], &refs[i - 1]) < 0)
+            return -1;
+    return 0;
+}
+
 static int read_line(struct reader *r)
 {
     struct word keyword;
@@ -294,8 +341,12 @@ static int read_line(struct reader *r)
         return read_host(r, &keyword);
     if (word_is(&keyword, "link"))
         return read_link(r, &keyword);
-    return refuse_at(r, r->line, keyword.column, QUOTED " is none of switch, host, link",
-                     QUOTE(&keyword));
+    if (word_is(&keyword, "segment"))
+        return read_segment(r, &keyword);
+    if (word_is(&keyword, "contention"))
+        return read_contention(r, &keyword);
+    return refuse_at(r, r->line, keyword.column,
+                     QUOTED " is none of switch, segment, host, link, contention", QUOTE(&keyword));
 }
 
 static int read_lines(struct reader *r, const char *text, size_t bytes)
@@ -382,9 +433,55 @@ static int check_tree(struct reader *r)
     return 0;
 }
 
+static bool are_linked(const struct topology *t, int a, int b)
+{
+    for (int i = 0; i < t->link_count; i++) {
+        const struct topology_link *link = &t->links[i];
+        if ((link->a == a && link->b == b) || (link->a == b && link->b == a))
+            return true;
+    }
+    return false;
+}
+
+static int find_contended(struct reader *r, const struct reference *at, int *node)
+{
+    *node = *slot_of(r, at->name, strlen(at->name)) - 1;
+    if (*node >= 0)
+        return 0;
+    return refuse_at(r, at->line, at->column, "'%s' is neither a switch nor a host of this file",
+                     at->name);
+}
+
+static int resolve_contention(struct reader *r, int i)
+{
+    struct topology_contention *c = &r->topology->contentions[i];
+    const struct reference *at = r->contended[i];
+
+    c->b = -1;
+    if (find_contended(r, &at[0], &c->a) < 0 ||
+        (at[1].line > 0 && find_contended(r, &at[1], &c->b) < 0))
+        return -1;
+    if (c->b < 0 && r->topology->nodes[c->a].segment_rate == 0)
+        return refuse_at(r, at->line, at->column,
+                         "'%s' is no segment; a link has two names, from where and to where",
+                         at->name);
+    if (c->b >= 0 && !are_linked(r->topology, c->a, c->b))
+        return refuse_at(r, at[1].line, at[1].column, "no link leads from '%s' to '%s'", at[0].name,
+                         at[1].name);
+    return 0;
+}
+
+static int resolve_contentions(struct reader *r)
+{
+    for (int i = 0; i < r->topology->contention_count; i++)
+        if (resolve_contention(r, i) < 0)
+            return -1;
+    return 0;
+}
+
 static int check_whole(struct reader *r)
 {
-    if (resolve_links(r) < 0 || check_tree(r) < 0)
+    if (resolve_links(r) < 0 || check_tree(r) < 0 || resolve_contentions(r) < 0)
         return -1;
     if (r->topology->host_count == 0)
         return refuse_at(r, r->line ? r->line : 1, 1, "there is no host in this file");
@@ -439,6 +536,15 @@ int topology_find(const struct topology *topology, const char *name)
 {
     for (int i = 0; i < topology->node_count; i++) {
         if (strcmp(topology->nodes[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+int topology_segment(const struct topology *topology)
+{
+    for (int i = 0; i < topology->node_count; i++) {
+        if (topology->nodes[i].segment_rate > 0)
             return i;
     }
     return -1;

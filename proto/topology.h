@@ -5,12 +5,19 @@
  *     line    = "switch" 1*( blank name )
  *             / "host" blank name blank switch [ blank rate ]
  *             / "link" blank switch blank switch [ blank rate ]
+ *             / "segment" blank name blank rate
+ *             / "contention" blank ( "off" / "stagger" / "token" ) blank name [ blank name ]
  *     rate    = 1*digit [ "." 1*digit ] [ "K" / "M" / "G" ]       bits per second, 8K .. 400G
  *     name    = a letter or digit, then up to 62 of letters, digits, ".", "_", "-"
  *
  * Lines stand in any order; blanks are spaces and tabs, and a line may end in CR LF. The network is
  * a tree: switches inside, hosts at its leaves, each name once, everything connected (Faraj & Yuan,
  * section 3: what the spanning tree of Ethernet leaves of any wiring).
+ *
+ * A segment is a switch whose hosts share one medium of its rate, as on a coaxial cable or a hub,
+ * and is meant wherever `switch` stands. A `contention` line says how bulk messages that cross a
+ * segment (one name), or the link of two nodes from the first to the second, keep out of each
+ * other's way: see contention.h. A segment without one goes by the VM's configuration.
  *
  * The text is foreign: what is wrong with it is refused in one line, FILE:LINE:COLUMN: what and
  * why.
@@ -34,7 +41,14 @@
 struct topology_node {
     char name[TOPOLOGY_NAME_MAX + 1];
     bool is_switch;
-    int line; /* that declares it */
+    int line;              /* that declares it */
+    uint64_t segment_rate; /* bits per second that its hosts share; 0: no segment */
+};
+
+#define TOPOLOGY_CONTENTIONS_MAX 64
+struct topology_contention {
+    int mode; /* enum contention_mode */
+    int a, b; /* nodes; b -1: the segment a, otherwise the link from a to b */
 };
 
 /* Of a host's link, a is the host. */
@@ -48,7 +62,9 @@ struct topology {
     struct topology_node *nodes;
     struct topology_link *links;
     int node_count, link_count;
-    int host_count, switch_count;
+    int host_count, switch_count; /* segments are switches, too */
+    struct topology_contention contentions[TOPOLOGY_CONTENTIONS_MAX];
+    int contention_count;
 };
 
 /* Reads a file's text; `name` is the file's, for errors. Returns 0, or -1 with the reason in error
@@ -61,6 +77,9 @@ void topology_destroy(struct topology *topology);
 
 /* The node of that name, or -1. */
 int topology_find(const struct topology *topology, const char *name);
+
+/* The first segment, or -1. */
+int topology_segment(const struct topology *topology);
 
 /* Whether the words are a rate: its bits per second, otherwise 0. */
 uint64_t topology_rate_parse(const char *text, size_t length);

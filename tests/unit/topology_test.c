@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/contention.h"
 #include "proto/network.h"
 #include "proto/topology.h"
 #include "tests/unit/random_tree.h"
@@ -62,7 +63,8 @@ static void an_error_names_its_place(void)
     refused("switch s\nhost s s\n", "net:2:6: 's' is declared already, in line 1");
     refused("switch s-+\n", "net:1:8: 's-+' cannot be a name: letters, digits, '.', '_', '-', "
                             "at most 63");
-    refused("hosts a s\n", "net:1:1: 'hosts' is none of switch, host, link");
+    refused("hosts a s\n", "net:1:1: 'hosts' is none of switch, segment, host, link, "
+                           "contention");
     refused("host a s\n", "net:1:8: 's' is no switch of this file");
     refused("switch s\nhost a s\nhost b a\n", "net:3:8: 'a' is a host, not a switch");
     refused("switch s t\nhost a s\n", "net:1:1: no link leads from switch 't' to switch 's'");
@@ -72,6 +74,39 @@ static void an_error_names_its_place(void)
             "net:3:8: the link from 's' to 's' closes a loop; switches form a tree");
     refused("switch \x1b[0m\n", "net:1:8: '?[0m' cannot be a name: letters, digits, '.', '_', "
                                 "'-', at most 63");
+}
+
+static void segments_and_contention_are_read(void)
+{
+    struct topology t;
+
+    CU_ASSERT_EQUAL(parse(&t, "contention token s b\nsegment s 10M\nhost a s\nhost b s\nswitch x\n"
+                              "link x s\ncontention off s\ncontention stagger s x\n"),
+                    0);
+    CU_ASSERT_EQUAL(t.switch_count, 2);
+    int s = topology_find(&t, "s");
+    CU_ASSERT_EQUAL(topology_segment(&t), s);
+    CU_ASSERT_EQUAL(t.nodes[s].segment_rate, 10000000);
+    CU_ASSERT_EQUAL(t.contention_count, 3);
+    CU_ASSERT_EQUAL(t.contentions[0].mode, CONTENTION_TOKEN);
+    CU_ASSERT_EQUAL(t.contentions[0].a, s);
+    CU_ASSERT_EQUAL(t.contentions[0].b, topology_find(&t, "b"));
+    CU_ASSERT_EQUAL(t.contentions[1].mode, CONTENTION_OFF);
+    CU_ASSERT_EQUAL(t.contentions[1].b, -1);
+    topology_destroy(&t);
+    CU_ASSERT_EQUAL(parse(&t, "switch s\nhost a s\n"), 0);
+    CU_ASSERT_EQUAL(topology_segment(&t), -1);
+    topology_destroy(&t);
+    refused("segment s\nhost a s\n", "net:1:10: a word is missing here: segment NAME RATE");
+    refused("segment s 1M 1M\n", "net:1:14: nothing may follow here, got '1M': segment NAME RATE");
+    refused("switch s\nhost a s\ncontention token s\n",
+            "net:3:18: 's' is no segment; a link has two names, from where and to where");
+    refused("switch s\nhost a s\ncontention topology s a\n",
+            "net:3:12: 'topology' is none of off, stagger, token");
+    refused("switch s\nhost a s\nhost b s\ncontention token a b\n",
+            "net:4:20: no link leads from 'a' to 'b'");
+    refused("switch s\nhost a s\ncontention token s c\n",
+            "net:3:20: 'c' is neither a switch nor a host of this file");
 }
 
 static uint64_t rate(const char *text)
@@ -208,6 +243,7 @@ static void ranks_share_a_host(void)
 static const struct test_case cases[] = {
     {"a file is read", a_file_is_read},
     {"an error names its place", an_error_names_its_place},
+    {"segments and contention are read", segments_and_contention_are_read},
     {"rates are exact", rates_are_exact},
     {"the limits hold", the_limits_hold},
     {"paths are those of the topology", paths_are_those_of_the_topology},
