@@ -15,7 +15,8 @@
 #include "proto/node.h"
 
 struct daemon_counters {
-    uint64_t frames_from_tasks, frames_to_tasks, frames_to_hosts, frames_from_hosts;
+    uint64_t frames_from_tasks, frames_to_tasks, frames_to_hosts, frames_from_hosts,
+        frames_detoured;
     uint64_t bytes_from_tasks, bytes_to_tasks;
     uint64_t frames_spread; /* data frames made of multicasts that came from other hosts */
     uint64_t frames_refused, frames_undeliverable;

@@ -120,6 +120,7 @@ static void complete_ether(struct task *task, const struct frame *frame, struct 
         return;
     key_derive(d, link, open ? frame->source : task->tid, open ? task->tid : frame->source);
     link->vm = node_vm(d->node);
+    link->detour_us = d->node_config.fail_timeout_us;
     link->has_address = true;
     link->address = *node_ether_path(d->node, tid_host(frame->source));
 }

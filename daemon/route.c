@@ -161,6 +161,7 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
     int error = frame->kind == FRAME_GONE
                     ? node_send_behind(d->node, host, &f, payload, loop_now_us())
                     : node_send(d->node, host, &f, payload, loop_now_us());
+    d->counters.frames_detoured += frame->kind == FRAME_DETOUR && error == 0;
     if (error == 0)
         d->counters.frames_to_hosts++;
     else

@@ -53,6 +53,7 @@ static void stats_add_daemon(struct reply *reply, const struct daemon *d)
     stat_add(reply, "stream.callers_refused", n->callers_refused);
     stat_add(reply, "route.frames_to_hosts", n->frames_to_hosts);
     stat_add(reply, "route.frames_from_hosts", n->frames_from_hosts);
+    stat_add(reply, "route.frames_detoured", n->frames_detoured);
     stat_add(reply, "route.frames_spread", n->frames_spread);
     stat_add(reply, "route.frames_refused", n->frames_refused);
     stat_add(reply, "route.frames_undeliverable", n->frames_undeliverable);

@@ -428,6 +428,8 @@ uint64_t conn_step_all(struct covey *vm)
         uint64_t at_us = conn->link->ops->step(conn->link, now_us);
         due_us = at_us < due_us ? at_us : due_us;
     }
+    if (vm->home_due)
+        home_flush(vm);
     return due_us;
 }
 

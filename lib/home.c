@@ -34,6 +34,7 @@ void home_flush(struct covey *vm)
 {
     if (vm->lost != 0)
         return;
+    vm->home_due = false;
     int left = stream_flush(vm->daemon);
     if (left == STREAM_CLOSED) {
         home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");
@@ -142,6 +143,7 @@ static const frame_handler handlers[] = {
     [FRAME_CREDIT] = on_credit,
     [FRAME_LINK_LOST] = on_lost,
     [FRAME_SYNC] = paced_on_sync,
+    [FRAME_DETOUR] = direct_on_detour,
     [FRAME_REPLY] = request_on_reply,
     [FRAME_GONE] = on_gone,
     [FRAME_OUTPUT] = notify_output,

@@ -108,7 +108,8 @@ bool link_tcp_left(struct link *link);
 /* ---- ether: raw Ethernet frames, made a stream by the window of window.h in the tasks themselves.
  * All ether links of a task share a port: its packet socket, whose filter passes the frames of the
  * task's channel. They have no fd; their owner watches the port's, and calls any of them when it is
- * readable. */
+ * readable. While the segment carries nothing, datagrams of a link take another way, which their
+ * owner has (detour.h): nothing is lost, doubled or out of order by that. */
 struct ether_port;
 
 /* Takes the socket over on success, see link_packet.h. `vm` is that of datagram.h, `channel` that
@@ -117,6 +118,12 @@ struct ether_port *ether_port_create(int fd, uint32_t vm, uint32_t channel, cons
 void ether_port_destroy(struct ether_port *port); /* after its links; NULL is fine */
 int ether_port_fd(const struct ether_port *port);
 void ether_port_receive(struct ether_port *port); /* takes in what came, for all its links */
+
+/* Takes a datagram to the task of that channel by the other way, as well as may be; it may use no
+ * link meanwhile. Returns whether another may follow at once. */
+typedef bool ether_detour_fn(void *context, uint32_t channel, const uint8_t *datagram, size_t size);
+void ether_port_set_detour(struct ether_port *port, ether_detour_fn *fn, void *context);
+void ether_port_on_detour(struct ether_port *port, const uint8_t *datagram, size_t size);
 
 /* Both ends know the address and channel of the other, and a key that belongs to nonce alone. Bytes
  * may flow when an authentic frame of the other end has come; the opener asks for one until then.
@@ -128,7 +135,9 @@ struct ether_way {
     uint8_t nonce[AUTH_NONCE_BYTES];
     struct link_secret secret;
     bool opener;
+    uint64_t detour_us; /* silence after which datagrams take the other way; 0: they never do */
 };
 struct link *link_ether_create(struct ether_port *port, const struct ether_way *way);
+bool link_ether_is_astray(const struct link *link); /* its datagrams take the other way */
 
 #endif

@@ -15,12 +15,16 @@
  * Invariants: state changes only after a frame proved authentic and new. What send() took stays in
  * the window until the other end has it, so unsent() is 0 only when nothing can be lost any more.
  * Not here: the decision that the other task is gone. A window asks again once a second for ever.
+ *
+ * When the segment carries nothing, the same datagrams go by the owner's other way, until it does
+ * again: detour.h decides. Only a link that has been in use does so.
  */
 #include "lib/link.h"
 
 #include "lib/clock.h"
 #include "lib/link_packet.h"
 #include "proto/datagram.h"
+#include "proto/detour.h"
 #include "proto/ether.h"
 #include "proto/window.h"
 
@@ -38,6 +42,7 @@
 #define PING_US 20000
 #define PING_US_MAX 1000000
 #define BLOCKED_US 100 /* the interface took no more: again after so long */
+#define DETOUR_FULL_US 1000
 
 struct link_ether {
     struct link base;
@@ -54,6 +59,8 @@ struct link_ether {
     uint64_t control_heard; /* behind the last number of a PING or PONG that came */
     struct auth_replay seen;
     uint64_t ping_us, ping_wait_us; /* the opener's next PING, UINT64_MAX: none */
+    struct detour detour;
+    uint64_t detour_full_us; /* no room there before */
 };
 
 struct ether_port {
@@ -62,6 +69,9 @@ struct ether_port {
     struct link_ether *links;
     bool blocked;
     uint8_t *opened; /* where an encrypted packet is opened */
+    uint8_t *far;    /* where a datagram is made that takes the detour; NULL: there is none */
+    ether_detour_fn *detour;
+    void *context;
 };
 
 static struct link_ether *ether_of(struct link *link)
@@ -181,10 +191,40 @@ static bool put_next(struct link_ether *l, uint8_t *payload, uint64_t now_us)
     return true;
 }
 
+static void put_detour(struct link_ether *l, size_t size, uint64_t now_us)
+{
+    struct ether_port *port = l->port;
+    uint64_t number = l->number++;
+    struct cursor c = cursor_writer(port->far, DATAGRAM_SEALED_BYTES);
+    datagram_put_sealed(&c, DATAGRAM_DATA, port->vm, l->session, number);
+    seal(l, port->far, DATAGRAM_SEALED_BYTES + size, number);
+    if (!port->detour(port->context, l->channel, port->far, DATAGRAM_OVERHEAD_BYTES + size))
+        l->detour_full_us = now_us + DETOUR_FULL_US;
+}
+
+static void transmit_detour(struct link_ether *l, uint64_t now_us)
+{
+    uint8_t *payload = l->port->far + DATAGRAM_SEALED_BYTES;
+    size_t size, capacity = packet_mtu(l->port->packet) - AROUND_BYTES;
+    bool any = false;
+    while (now_us >= l->detour_full_us &&
+           (size = window_next(l->window, l->number, payload, capacity, now_us)) > 0) {
+        put_detour(l, size, now_us);
+        any = true;
+    }
+    if (detour_asks(&l->detour, any, now_us))
+        put_control(l, DATAGRAM_PING);
+    port_flush(l->port);
+}
+
 /* Sends the packets that the window may send now. */
 static void transmit(struct link_ether *l, uint64_t now_us)
 {
     uint8_t *payload;
+    if (l->detour.taken) {
+        transmit_detour(l, now_us);
+        return;
+    }
     while ((payload = port_room(l->port)) != NULL && put_next(l, payload, now_us))
         port_flush(l->port); /* each by itself: the other end begins with it the sooner */
     port_flush(l->port);
@@ -198,10 +238,33 @@ static void ping(struct link_ether *l, uint64_t now_us)
         l->ping_wait_us *= 2;
 }
 
+static void look_for_detour(struct link_ether *l, uint64_t now_us)
+{
+    bool owed = l->heard && window_unacknowledged(l->window) > 0;
+    if (detour_step(&l->detour, owed, now_us))
+        window_path_changed(l->window);
+    if (detour_asks(&l->detour, false, now_us))
+        put_control(l, DATAGRAM_PING);
+}
+
+static uint64_t next_due(const struct link_ether *l, uint64_t now_us)
+{
+    uint64_t due_us = window_deadline(l->window), detour_us = detour_deadline(&l->detour);
+    if (l->detour.taken && due_us < l->detour_full_us)
+        due_us = l->detour_full_us;
+    if (l->ping_us < due_us)
+        due_us = l->ping_us;
+    if (detour_us < due_us)
+        due_us = detour_us;
+    bool blocked = l->port->blocked && !l->detour.taken;
+    return blocked && now_us + BLOCKED_US < due_us ? now_us + BLOCKED_US : due_us;
+}
+
 /* Does what is due; returns when the next is. */
 static uint64_t advance(struct link_ether *l, uint64_t now_us)
 {
     l->touched = false;
+    look_for_detour(l, now_us);
     if (l->pong_due)
         l->pong_due = !put_control(l, DATAGRAM_PONG);
     if (now_us >= l->ping_us)
@@ -209,10 +272,7 @@ static uint64_t advance(struct link_ether *l, uint64_t now_us)
     if (window_deadline(l->window) <= now_us)
         window_on_timer(l->window, now_us);
     transmit(l, now_us);
-    uint64_t due_us = window_deadline(l->window);
-    if (l->ping_us < due_us)
-        due_us = l->ping_us;
-    return l->port->blocked && now_us + BLOCKED_US < due_us ? now_us + BLOCKED_US : due_us;
+    return next_due(l, now_us);
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -237,6 +297,29 @@ static void on_heard(struct link_ether *l)
     l->ping_us = UINT64_MAX;
 }
 
+static void on_control(struct link_ether *l, const struct datagram *d, uint64_t now_us)
+{
+    l->control_heard = d->number + 1;
+    if (d->kind == DATAGRAM_PING)
+        l->pong_due = true;
+    else if (detour_on_answer(&l->detour, now_us))
+        window_path_changed(l->window);
+}
+
+static void on_data(struct link_ether *l, const struct datagram *d, bool detour, uint64_t now_us)
+{
+    uint64_t before = window_acknowledged(l->window);
+    auth_replay_mark(&l->seen, d->number);
+    const char *refused =
+        window_on_packet(l->window, d->number, d->payload, d->payload_bytes, now_us);
+    if (refused != NULL)
+        l->base.error = refused; /* the other task is out of its mind: recv() ends the link */
+    if (window_acknowledged(l->window) != before)
+        detour_on_proof(&l->detour);
+    if (detour && detour_on_met(&l->detour, now_us))
+        window_path_changed(l->window);
+}
+
 /* Whether a datagram of that number came before. Of PINGs and PONGs, what one overtook is old. */
 static bool is_old(const struct link_ether *l, uint64_t number)
 {
@@ -246,41 +329,41 @@ static bool is_old(const struct link_ether *l, uint64_t number)
 }
 
 /* A datagram of this link's session; nothing changes unless it is authentic and new. */
-static bool on_datagram(struct link_ether *l, struct datagram *d, uint64_t now_us)
+static bool on_datagram(struct link_ether *l, struct datagram *d, bool detour, uint64_t now_us)
 {
     bool control = (d->number & DATAGRAM_CONTROL_NUMBER) != 0;
-    if (control != (d->kind != DATAGRAM_DATA))
+    if (control != (d->kind != DATAGRAM_DATA) || (control && detour))
         return false;
     if (is_old(l, d->number) || !unseal(l, d))
         return false;
     on_heard(l);
     l->touched = true;
-    if (control) {
-        l->control_heard = d->number + 1;
-        l->pong_due |= d->kind == DATAGRAM_PING;
-        return true;
-    }
-    auth_replay_mark(&l->seen, d->number);
-    const char *refused =
-        window_on_packet(l->window, d->number, d->payload, d->payload_bytes, now_us);
-    if (refused != NULL)
-        l->base.error = refused; /* the other task is out of its mind: recv() ends the link */
+    if (control)
+        on_control(l, d, now_us);
+    else
+        on_data(l, d, detour, now_us);
     return true;
+}
+
+static void on_bytes(struct ether_port *port, const uint8_t *bytes, size_t size, bool detour,
+                     uint64_t now_us)
+{
+    struct datagram d;
+    if (datagram_decode(bytes, size, port->vm, &d) != DATAGRAM_GOOD ||
+        (d.kind != DATAGRAM_DATA && d.kind != DATAGRAM_PING && d.kind != DATAGRAM_PONG))
+        return;
+    for (struct link_ether *l = port->links; l != NULL; l = l->next) {
+        if (l->session == d.session && on_datagram(l, &d, detour, now_us))
+            return;
+    }
 }
 
 static void on_frame(struct ether_port *port, const uint8_t *payload, size_t size, uint64_t now_us)
 {
     struct ether ether;
-    struct datagram d;
     struct cursor c = cursor_reader(payload, size);
-    if (ether_get(&c, &ether) != NULL || ether.channel != port->channel ||
-        datagram_decode(ether.datagram, ether.size, port->vm, &d) != DATAGRAM_GOOD ||
-        (d.kind != DATAGRAM_DATA && d.kind != DATAGRAM_PING && d.kind != DATAGRAM_PONG))
-        return;
-    for (struct link_ether *l = port->links; l != NULL; l = l->next) {
-        if (l->session == d.session && on_datagram(l, &d, now_us))
-            return;
-    }
+    if (ether_get(&c, &ether) == NULL && ether.channel == port->channel)
+        on_bytes(port, ether.datagram, ether.size, false, now_us);
 }
 
 /* Takes in all frames that are there, for all links of the port; whether any were. */
@@ -431,6 +514,7 @@ struct link *link_ether_create(struct ether_port *port, const struct ether_way *
     l->encrypt = way->secret.encrypt;
     l->ping_us = way->opener ? 0 : UINT64_MAX;
     l->ping_wait_us = PING_US;
+    detour_init(&l->detour, port->far == NULL ? 0 : way->detour_us);
     derive_keys(l, way);
     l->window = window_for(port);
     if (l->window == NULL) {
@@ -441,6 +525,11 @@ struct link *link_ether_create(struct ether_port *port, const struct ether_way *
     l->next = port->links;
     port->links = l;
     return &l->base;
+}
+
+bool link_ether_is_astray(const struct link *link)
+{
+    return ((const struct link_ether *)link)->detour.taken;
 }
 
 /* ---- the port -------------------------------------------------------------------------------- */
@@ -468,6 +557,7 @@ void ether_port_destroy(struct ether_port *port)
         return;
     packet_destroy(port->packet);
     free(port->opened);
+    free(port->far);
     free(port);
 }
 
@@ -479,4 +569,16 @@ int ether_port_fd(const struct ether_port *port)
 void ether_port_receive(struct ether_port *port)
 {
     port_receive(port);
+}
+
+void ether_port_set_detour(struct ether_port *port, ether_detour_fn *fn, void *context)
+{
+    port->detour = fn;
+    port->context = context;
+    port->far = malloc(packet_mtu(port->packet)); /* NULL: links wait for their segment */
+}
+
+void ether_port_on_detour(struct ether_port *port, const uint8_t *datagram, size_t size)
+{
+    on_bytes(port, datagram, size, true, clock_us());
 }

@@ -229,16 +229,14 @@ uint8_t route_flags(const struct covey *vm, const struct peer *peer)
     return ether ? FRAME_ETHER : 0;
 }
 
-/* From now on raw frames to that task pass the daemons, unless a link of its opening comes up. */
+/* From now on raw frames to that task pass the daemons, unless a link comes up. One that was begun
+ * may have come up at the other end alone, which then uses it: it stays. */
 static void relay(struct covey *vm, struct peer *peer)
 {
     struct route_state *state = &peer->routes[COVEY_ROUTE_ETHER];
-    struct conn *pending = state->pending;
     state->pending = NULL;
     state->opening = OPENING_NONE;
     state->relayed = true;
-    if (pending != NULL)
-        conn_close(vm, pending, false);
     outgo_pump(vm, peer);
 }
 

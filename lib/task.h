@@ -260,6 +260,7 @@ struct covey {
     struct watch doorbell_watch, daemon_watch, listener_watch, ether_watch;
     struct stream *daemon;
     bool home_full; /* a send waits for room in the queue to the daemon */
+    bool home_due;  /* links queued something to the daemon that is not flushed yet */
     uint16_t listener_port;
     struct conn *conns;     /* closed ones too, until conn_bury() */
     unsigned looked_count;  /* conns without a descriptor, which must be looked at */
@@ -458,6 +459,8 @@ void route_on_open(struct covey *vm, struct peer *peer, struct control_link *l, 
 /* Whether such a link can be had, with the port that this task has or that comes as a descriptor.
  */
 bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds);
+/* What a link of the other task's would have sent in a raw frame. */
+void direct_on_detour(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* Around a sleep that frames must end. False: they cannot, there is no memory. */
 bool direct_sleep(struct covey *vm);
 void direct_wake(struct covey *vm);

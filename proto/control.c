@@ -428,6 +428,7 @@ void control_put_link_open(struct cursor *c, const struct control_link *l)
         cursor_put_bytes(c, l->key, sizeof l->key);
     if (l->has_key && l->has_address) {
         cursor_put_u32(c, l->vm);
+        cursor_put_u64(c, l->detour_us);
         address_put(c, &l->address);
     }
 }
@@ -446,6 +447,7 @@ void control_get_link_open(struct cursor *c, struct control_link *l)
     l->has_address = cursor_left(c) > 0;
     if (l->has_address) {
         l->vm = cursor_get_u32(c);
+        l->detour_us = cursor_get_u64(c);
         address_get(c, &l->address);
     }
 }
@@ -478,6 +480,7 @@ void control_put_link_accept(struct cursor *c, const struct control_link *l)
         address_put(c, &l->address);
     if (l->has_address && l->has_key) {
         cursor_put_u32(c, l->vm);
+        cursor_put_u64(c, l->detour_us);
         cursor_put_u8(c, l->encrypt);
         cursor_put_bytes(c, l->key, sizeof l->key);
     }
@@ -496,6 +499,7 @@ void control_get_link_accept(struct cursor *c, struct control_link *l)
     l->has_key = cursor_left(c) > 0;
     if (l->has_key) {
         l->vm = cursor_get_u32(c);
+        l->detour_us = cursor_get_u64(c);
         l->encrypt = cursor_get_u8(c) != 0;
         cursor_get_bytes(c, l->key, sizeof l->key);
     }

@@ -52,6 +52,9 @@ size_t window_write(struct window *w, const void *bytes, size_t size);
 size_t window_writable(const struct window *w);
 size_t window_unacknowledged(const struct window *w);
 
+/* Grows whenever a packet is known to have arrived that was sent after all that had. */
+uint64_t window_acknowledged(const struct window *w);
+
 /* While it holds, bytes never sent that do not fill a packet wait: for who writes a lot in parts,
  * and lets go when no more follows at once. Nothing reminds him. */
 void window_hold(struct window *w, bool hold);

@@ -36,6 +36,11 @@ size_t window_unacknowledged(const struct window *w)
     return (size_t)(w->send.end - w->send.base);
 }
 
+uint64_t window_acknowledged(const struct window *w)
+{
+    return w->send.largest_acked;
+}
+
 size_t window_write(struct window *w, const void *bytes, size_t size)
 {
     struct sender *s = &w->send;

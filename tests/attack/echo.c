@@ -4,9 +4,10 @@
  *
  *   echo serve [ROUTE]         prints its tid and sends every message with tag 1 back with tag 2;
  *                              ends with tag 3
- *   echo ask TID ROUTE COUNT [FILE]
+ *   echo ask TID ROUTE COUNT [FILE [FILE]]
  *                              sends COUNT messages of many sizes over that route and compares what
- *                              comes back; after the first makes FILE and waits until it is gone
+ *                              comes back; after the first makes FILE and waits until it is gone,
+ *                              and with half of them the other one
  *   echo stop TID
  */
 #include <stdbool.h>
@@ -82,6 +83,8 @@ static int ask(covey_t *vm, covey_tid_t tid, char **args)
             return fprintf(stderr, "echo: another answer\n"), 1;
         if (i == 0)
             pause_while(args[2]);
+        if (i == count / 2 && args[2] != NULL)
+            pause_while(args[3]);
     }
     return 0;
 }
@@ -95,7 +98,7 @@ int main(int argc, char **argv)
     covey_tid_t tid = argc > 2 ? (covey_tid_t)strtoul(argv[2] + 1, NULL, 16) : 0;
     if (argc > 1 && strcmp(argv[1], "serve") == 0)
         status = serve(vm);
-    else if ((argc == 5 || argc == 6) && strcmp(argv[1], "ask") == 0)
+    else if (argc >= 5 && argc <= 7 && strcmp(argv[1], "ask") == 0)
         status = ask(vm, tid, argv + 3);
     else if (argc == 3 && strcmp(argv[1], "stop") == 0)
         status = covey_send_array(vm, tid, TAG_STOP, COVEY_BYTES, "", 0) == COVEY_OK ? 0 : 1;

@@ -2,7 +2,8 @@
 # timeout: 300
 # Raw Ethernet straight between two tasks (direct = yes, as conf/ether.conf shows): the route keeps its
 # promises at MTU 1500, with jumbo frames, in a VM that encrypts and while frames get lost, and the
-# frames do not pass the daemons. SOAK=1: all cases of the conformance suite. Needs root.
+# frames do not pass the daemons; when the segment dies under it, in one direction or both, what is
+# under way takes the detour over UDP, and comes back. SOAK=1: all cases of the conformance suite. Needs root.
 set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
@@ -38,6 +39,56 @@ lost() { # HOST
 frames() { # that went over the wire
     ip netns exec "covey-lab.$LAB.$1" awk '/eth0:/ { print $11 }' /proc/net/dev
 }
+# The host hears no frames of ours any more, while IP goes on, or does again.
+deaf() { # yes or no, HOST...
+    local host how=$1
+    shift
+    for host; do
+        if [ "$how" = yes ]; then
+            ip netns exec "covey-lab.$LAB.$host" nft -f - <<'END' || return
+table netdev deaf {
+    chain in {
+        type filter hook ingress device eth0 priority 0
+        ether type 0x88b5 drop
+    }
+}
+END
+        else
+            ip netns exec "covey-lab.$LAB.$host" nft delete table netdev deaf || return
+        fi
+    done
+}
+detoured() { covey stats | awk '$2 == "route.frames_detoured" { sum += $3 } END { print sum + 0 }'; }
+# A conversation during which these hosts hear nothing any more, and later do again.
+outlive() { # DIR HOST...
+    local echo=$BUILD/tests/attack/echo dir=$1 tid serving asking begun middle end
+    shift
+    begun=$(detoured)
+    covey run -n 1 --route ether --host h2 "$echo" serve >"$dir/tid" &
+    serving=$!
+    within 20 grep -q 't[0-9a-f]*$' "$dir/tid" || return 1
+    tid=$(grep -o 't[0-9a-f]*$' "$dir/tid" | head -n 1)
+    "$echo" ask "$tid" ether 60 "$dir/die" "$dir/heal" &
+    asking=$!
+    within 20 test -e "$dir/die" || return 2
+    [ "$(detoured)" = "$begun" ] || return 3
+    deaf yes "$@" && rm "$dir/die" || return 4
+    within 40 test -e "$dir/heal" || return 5
+    middle=$(detoured)
+    deaf no "$@" || return 6
+    sleep 0.5 # whoever takes the detour may ask again with the next datagram
+    rm "$dir/heal"
+    wait $asking || return 7
+    end=$(detoured)
+    echo "deaf: $*; $((middle - begun)) datagrams took the detour, $((end - middle)) when it was over"
+    [ $((middle - begun)) -gt 200 ] && [ $((end - middle)) -lt $(((middle - begun) / 3)) ] || return 8
+    "$echo" stop "$tid"
+    wait $serving
+}
+if [ "${1:-}" = --die ]; then
+    outlive "$2" h1 h2 && outlive "$2" h2 && outlive "$2" h1
+    exit
+fi
 if [ "${1:-}" = --inside ]; then
     before=$(frames h1)
     [ "$3" = 0 ] || { lossy h1 && lossy h2; } || exit
@@ -56,7 +107,7 @@ scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-direct.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-mkdir -p "$scratch/config/covey"
+mkdir -p "$scratch/config/covey" "$scratch/quick/covey"
 export XDG_CONFIG_HOME=$scratch/config
 sed "s/^; direct/direct/" conf/ether.conf >"$scratch/config/covey/covey.conf"
 
@@ -80,11 +131,20 @@ were_lost() {
     [ "$(said lost)" -gt 100 ]
 }
 
+outlived() { # options of vm.sh
+    printf '[daemon]\nfail_timeout = 2\n' | cat "$scratch/config/covey/covey.conf" - >"$scratch/quick/covey/covey.conf"
+    XDG_CONFIG_HOME=$scratch/quick tests/lab/vm.sh --hosts 2 "$@" -- bash tests/lab/direct_test.sh --die "$scratch" \
+        >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
+    sed -n 's/^deaf/# &/p' "$scratch/out"
+}
+
 few="sizes order death parting"
 expect "it keeps its promises at MTU 1500" conforms 0 "sizes types matching order threads progress death parting"
 expect "no daemon between" straight
 expect "it keeps them with jumbo frames" conforms 0 "$few" --mtu 9000
 expect "no daemon between" straight
+expect "it outlives its segment, whichever direction dies" outlived
+expect "it outlives it with jumbo frames that are encrypted" outlived --mtu 9000 --encrypt
 expect "it keeps them in a VM that encrypts" conforms 0 "$few" --encrypt
 expect "no daemon between" straight
 expect "it keeps them while 5 % of the frames get lost" conforms 5 "$few"

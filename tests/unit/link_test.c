@@ -1,4 +1,4 @@
-/* links: lib/link_*.c lib/ring.c proto/auth.c proto/onetime.c proto/stream_auth.c proto/record.c proto/cursor.c proto/address.c proto/datagram.c proto/ether.c proto/window*.c tests/sim/network.c tests/unit/veth.c proto/fault.c */
+/* links: lib/link_*.c lib/ring.c proto/auth.c proto/onetime.c proto/stream_auth.c proto/record.c proto/cursor.c proto/address.c proto/datagram.c proto/detour.c proto/ether.c proto/window*.c tests/sim/network.c tests/unit/veth.c proto/fault.c */
 /*
  * link_test.c - the contract of link.h, one suite over every kind of link.
  *
@@ -21,6 +21,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -42,6 +43,7 @@ struct pair {
     int doorbell[2];
     struct world *world; /* of the simulated network */
     struct ether_port *port[2];
+    struct far *far; /* the other way of both, NULL: there is none */
 };
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
@@ -348,6 +350,84 @@ static bool progress_ether(struct pair *p)
     return true;
 }
 
+/* The other way of ether links: what is put in comes out with the next progress. The segment may
+ * go and come with every so many of them. */
+enum { FAR_MAX = 64, FAR_AFTER_US = 20000, FAR_TURN = 150 };
+
+struct far_datagram {
+    uint8_t *bytes;
+    size_t size;
+    uint32_t channel;
+};
+
+struct far {
+    struct far_datagram waiting[FAR_MAX * 4];
+    size_t count;
+    uint64_t carried;
+    unsigned turn;
+    bool turns, deaf;
+};
+
+static bool far_take(void *context, uint32_t channel, const uint8_t *datagram, size_t size)
+{
+    struct far *far = context;
+    CU_ASSERT_FATAL(far->count < sizeof far->waiting / sizeof far->waiting[0]);
+    struct far_datagram *to = &far->waiting[far->count++];
+    *to = (struct far_datagram){malloc(size), size, channel};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(to->bytes);
+    memcpy(to->bytes, datagram, size);
+    far->carried++;
+    return far->count < FAR_MAX;
+}
+
+static bool far_deliver(struct pair *p)
+{
+    struct far *far = p->far;
+    struct far_datagram came[FAR_MAX * 4];
+    size_t count = far->count;
+    memcpy(came, far->waiting, count * sizeof *came);
+    far->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        ether_port_on_detour(p->port[came[i].channel - 0x40001], came[i].bytes, came[i].size);
+        free(came[i].bytes);
+    }
+    return count > 0;
+}
+
+/* From now on frames come to neither end, or do again. */
+static void deafen(struct pair *p, bool deaf)
+{
+    struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+    const struct sock_fprog filter = {1, code};
+    p->far->deaf = deaf;
+    for (int i = 0; i < 2; i++) {
+        int fd = ether_port_fd(p->port[i]);
+        int rc = deaf ? setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter)
+                      : setsockopt(fd, SOL_SOCKET, SO_DETACH_FILTER, &filter, sizeof filter);
+        CU_ASSERT_EQUAL(rc, 0);
+    }
+}
+
+static bool progress_far(struct pair *p)
+{
+    if (p->far->turns && ++p->far->turn % FAR_TURN == 0)
+        deafen(p, !p->far->deaf);
+    if (!far_deliver(p))
+        return progress_ether(p);
+    const uint64_t one = 1;
+    ether_step_both(p);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT_EQUAL(write(p->doorbell[i], &one, sizeof one), sizeof one);
+    return true;
+}
+
+static void far_free(struct far *far)
+{
+    for (size_t i = 0; far != NULL && i < far->count; i++)
+        free(far->waiting[i].bytes);
+    free(far);
+}
+
 /* The end `i` of a link, over a packet socket of its own. */
 static void ether_end(struct pair *p, uint32_t i, int fd, const struct address *to, bool encrypt)
 {
@@ -358,6 +438,10 @@ static void ether_end(struct pair *p, uint32_t i, int fd, const struct address *
     memcpy(way.secret.key, the_key, sizeof the_key);
     p->port[i] = ether_port_create(fd, 7, 0x40001 + i, &why);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p->port[i]);
+    if (p->far != NULL) {
+        ether_port_set_detour(p->port[i], far_take, p->far);
+        way.detour_us = FAR_AFTER_US;
+    }
     p->link[i] = link_ether_create(p->port[i], &way);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p->link[i]);
 }
@@ -402,6 +486,32 @@ static void open_ether_lossy(struct pair *p, uint64_t seed)
     open_ether_as(p, 1500, seed == 1 ? 20000 : 100000, false);
 }
 
+/* One byte goes from `from` to the other end. */
+static void pass_one(struct pair *p, int from)
+{
+    char bytes[2] = "x";
+    const uint64_t end_us = clock_us() + WAIT_MS * 1000u;
+    CU_ASSERT_EQUAL(p->link[from]->ops->send(p->link[from], &(struct iovec){bytes, 1}, 1), 1);
+    do
+        progress_far(p);
+    while (p->link[1 - from]->ops->recv(p->link[1 - from], bytes, 1) == 0 && clock_us() < end_us);
+}
+
+/* The segment died under both ends. */
+static void open_ether_far(struct pair *p, uint64_t seed)
+{
+    uint64_t rung;
+    p->far = calloc(1, sizeof *p->far);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p->far);
+    open_ether_as(p, seed == 1 ? 1500 : 9000, 0, seed == 2);
+    deafen(p, true);
+    pass_one(p, 0);
+    pass_one(p, 1);
+    for (int i = 0; i < 2; i++)
+        CU_ASSERT(read(p->doorbell[i], &rung, sizeof rung) > 0);
+    p->far->turns = seed > 1;
+}
+
 struct kind {
     const char *name;
     void (*open)(struct pair *p, uint64_t seed); /* both ends ready */
@@ -434,6 +544,12 @@ static const struct kind kinds[] = {
      .bytes = 500000,
      .seeds = 2,
      .needs_root = true},
+    {.name = "ether, its segment dead",
+     .open = open_ether_far,
+     .progress = progress_far,
+     .bytes = 500000,
+     .seeds = 2,
+     .needs_root = true},
     {.name = "sim", .open = open_sim, .progress = progress_sim, .bytes = 1000000, .seeds = 10},
 };
 
@@ -462,6 +578,7 @@ static void pair_close(struct pair *p)
     }
     for (int i = 0; i < 2; i++)
         ether_port_destroy(p->port[i]);
+    far_free(p->far);
     if (p->world != NULL)
         network_destroy(p->world->network);
     free(p->world);
@@ -1271,6 +1388,48 @@ static void damage_of_the_rings_breaks_the_link(void)
 
 static size_t descriptors_at_start;
 
+/* ---- ether: a segment that dies -------------------------------------------------------------- */
+
+static void move_one(struct flow *f, struct pair *p)
+{
+    uint64_t end_us = clock_us() + WAIT_MS * 1000u;
+    f->total += 1000;
+    while (f->broken == NULL && f->got < f->total && clock_us() < end_us) {
+        flow_send(f);
+        progress_far(p);
+        flow_recv(f);
+    }
+    CU_ASSERT_PTR_NULL(f->broken);
+    CU_ASSERT_EQUAL(f->got, f->total);
+}
+
+static void is_astray(const struct pair *p, bool astray)
+{
+    CU_ASSERT_EQUAL(link_ether_is_astray(p->link[0]), astray);
+    CU_ASSERT_EQUAL(link_ether_is_astray(p->link[1]), astray);
+}
+
+static void a_dead_segment_is_left_and_taken_again(void)
+{
+    struct pair p = {.doorbell = {eventfd(0, EFD_NONBLOCK), eventfd(0, EFD_NONBLOCK)}};
+    if (geteuid() != 0)
+        return;
+    open_ether_far(&p, 1);
+    struct flow there = flow_make(&p, 0, 0, 1), back = flow_make(&p, 1, 0, 1);
+    is_astray(&p, true);
+    CU_ASSERT(p.far->carried >= 2);
+    deafen(&p, false);
+    for (uint64_t end_us = clock_us() + FAR_AFTER_US * 3; clock_us() < end_us;) {
+        move_one(&there, &p);
+        move_one(&back, &p);
+    }
+    is_astray(&p, false);
+    uint64_t carried = p.far->carried;
+    move_one(&there, &p);
+    CU_ASSERT_EQUAL(p.far->carried, carried);
+    pair_close(&p);
+}
+
 /* ---- ether: who is on the wire --------------------------------------------------------------- */
 
 enum { FRAME_MAX = 2048, BODY_AT = ETHER_LINK_BYTES + ETHER_HEADER_BYTES, CHANNEL_AT = 18 };
@@ -1501,6 +1660,7 @@ int main(void)
          rings_of_another_format_are_refused_with_the_reason},
         {"shm: what is no doorbell is refused", what_is_no_doorbell_is_refused},
         {"shm: damage of the rings breaks the link", damage_of_the_rings_breaks_the_link},
+        {"ether: a dead segment is left and taken again", a_dead_segment_is_left_and_taken_again},
         {"ether: forged, replayed and truncated frames change nothing", strangers_change_nothing},
         {"no descriptor is left", no_descriptor_is_left},
     };
