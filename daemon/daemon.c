@@ -15,6 +15,7 @@
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
  *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, stats.c; link.c;
  *                 services.c, agreement.c: what tasks agree on through the daemons;
+ *                 bags.c: the bags of work that this daemon holds or has copies of;
  *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what
  *                 they say, and which of it tells; version.c
  *   monitor.c     how busy the host is: sample.c looks, procfs.c and cgroup.c read
@@ -46,6 +47,7 @@
 #include <sodium.h>
 
 #include "daemon/agreement.h"
+#include "daemon/bags.h"
 #include "daemon/bootstrap.h"
 #include "daemon/candidate.h"
 #include "daemon/casting.h"
@@ -276,6 +278,7 @@ static void settle(void *context)
     hosts_settle(d);
     launch_settle(d);
     agreement_settle(d);
+    uint64_t bags_us = bags_settle(d, loop_now_us());
     services_settle(d);
     ending_leave(d);
     uint64_t segment_us = segment_settle(d, loop_now_us());
@@ -290,6 +293,7 @@ static void settle(void *context)
     if (d->read_at_us != 0 && d->read_at_us < next_us)
         next_us = d->read_at_us;
     next_us = next_us < segment_us ? next_us : segment_us;
+    next_us = next_us < bags_us ? next_us : bags_us;
     next_us = next_us < casting_us ? next_us : casting_us;
     loop_alarm_set(d->node_alarm, next_us < fault_us ? next_us : fault_us);
     connection_flush_all(d);
@@ -479,8 +483,8 @@ static int tables_create(struct daemon *d, struct failure *why)
 {
     d->loop = loop_create();
     if (d->loop == NULL || tasks_init(&d->tasks, d) != 0 || agreement_create(d) != 0 ||
-        services_create(d) != 0 || ending_create(d) != 0 || signals_begin(d) != 0 ||
-        ready_watch(d) != 0 || local_open(d) != 0)
+        services_create(d) != 0 || bags_create(d) != 0 || ending_create(d) != 0 ||
+        signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
         return failure_set(why, "memory is exhausted");
     return 0;
 }
@@ -572,6 +576,7 @@ void daemon_destroy(struct daemon *d)
     udp_destroy(d->udp);
     monitor_destroy(d->monitor);
     services_destroy(d->services);
+    bags_destroy(d->bags);
     agreement_destroy(d->agreement);
     ending_destroy(d->ending);
     loop_destroy(d->loop);

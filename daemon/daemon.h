@@ -52,6 +52,7 @@ struct daemon {
     struct launch *launches;     /* hosts being added */
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */
     struct services *services;
+    struct bags *bags;        /* what tasks share their work by */
     struct casting *casting;  /* messages for tasks of many hosts; NULL before this one joined */
     struct monitor *monitor;  /* how busy the host is */
     struct ending *ending;    /* how the daemon ends */

@@ -14,6 +14,7 @@
 
 #include "daemon/agreement.h"
 #include "daemon/backlog.h"
+#include "daemon/bags.h"
 #include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/hosts.h"
@@ -55,6 +56,10 @@ static route_handler *const handlers[] = {
     [FRAME_RESEND] = agreement_on_resend,
     [FRAME_ASK] = agreement_on_ask,
     [FRAME_HOST_STAT] = monitor_on_host_stat,
+    [FRAME_BAG] = bags_on_request,
+    [FRAME_BAG_LOG] = bags_on_log,
+    [FRAME_BAG_LOG_ACK] = bags_on_log_ack,
+    [FRAME_BAG_LOOK] = bags_on_look,
 };
 #define HANDLERS (sizeof handlers / sizeof handlers[0])
 
@@ -73,6 +78,7 @@ static bool is_request(uint8_t kind)
     case FRAME_SERVICE:
     case FRAME_CAST_WAY:
     case FRAME_HOST_STAT:
+    case FRAME_BAG_LOOK:
         return true;
     default:
         return false;

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "daemon/agreement.h"
+#include "daemon/bags.h"
 #include "daemon/connection.h"
 #include "daemon/reply.h"
 #include "proto/client.h"
@@ -51,6 +52,8 @@ static void resend_ask(struct services *s);
 static bool anybody_served(const struct services *s)
 {
     const struct task *task = s->daemon->tasks.first;
+    if (bags_any(s->daemon))
+        return true;
     while (task != NULL && !task->served)
         task = task->next;
     return task != NULL;
@@ -116,6 +119,18 @@ static bool propose(struct services *s, const struct command *command)
     return client_put(&s->client, command);
 }
 
+void services_propose(struct daemon *d, const struct command *command)
+{
+    d->services->watching = true;
+    propose(d->services, command);
+}
+
+void services_enter(struct daemon *d)
+{
+    if (d->services->client.session == 0)
+        services_propose(d, &(struct command){.kind = COMMAND_ACK});
+}
+
 static void send(struct services *s, const struct command *command)
 {
     struct daemon *d = s->daemon;
@@ -152,6 +167,8 @@ static void follow(struct services *s, uint32_t leader)
     if (before != 0)
         lost_tell(s);
     session_begin(s);
+    if (before != 0)
+        bags_state_lost(s->daemon);
 }
 
 void services_settle(struct daemon *d)
@@ -236,6 +253,11 @@ static void event_deliver(struct services *s, const struct event *event)
 {
     struct daemon *d = s->daemon;
     struct task *task = task_find(&d->tasks, event->task);
+    if (tid_local(event->task) == 0) {
+        s->watching = true;
+        bags_on_notice(d, event);
+        return;
+    }
     if (task == NULL) {
         propose(s, &(struct command){.kind = COMMAND_TASK_GONE, .task = event->task});
         return;

@@ -21,6 +21,11 @@ route_handler services_on_event;   /* of the leader: for a task here */
 void services_applied(struct daemon *d, uint64_t session, uint64_t applied);
 void services_event(struct daemon *d, const struct event *event);
 
+/* What this daemon itself wants agreed on; and its session, by which its end will be known, begins
+ * if it has none. */
+void services_propose(struct daemon *d, const struct command *command);
+void services_enter(struct daemon *d);
+
 /* So many commands wait that no task should add to them. */
 bool services_full(const struct daemon *d);
 

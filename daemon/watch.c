@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/agreement.h"
+#include "daemon/bags.h"
 #include "daemon/connection.h"
 #include "daemon/exit.h"
 #include "daemon/launch.h"
@@ -104,6 +105,7 @@ static void task_gone(struct daemon *d, uint32_t tid)
             output_discard(task);
     }
     launch_task_gone(d, tid);
+    bags_task_gone(d, tid);
 }
 
 static void watcher_forget(struct task *task, uint32_t watcher)
@@ -152,6 +154,7 @@ static void host_gone(struct daemon *d, uint32_t host)
                 task->watchers[i--] = task->watchers[--task->watchers_count];
     }
     launch_host_gone(d, host);
+    bags_host_gone(d, host);
 }
 
 static void host_event_tell(struct daemon *d, const struct host *host, int event)
@@ -173,6 +176,8 @@ static void host_event_tell(struct daemon *d, const struct host *host, int event
 void watch_host_event(struct daemon *d, const struct host *host, int event)
 {
     host_event_tell(d, host, event);
+    if (event == NODE_HOST_ADDED)
+        bags_host_added(d);
     if (event != NODE_HOST_GONE)
         return;
     agreement_host_gone(d, host);

@@ -322,6 +322,7 @@ static void lists_free(struct covey *vm)
     op_free_all(vm);
     group_free_all(vm);
     session_free_all(vm);
+    bag_free_all(vm);
 }
 
 static void vm_destroy(struct covey *vm)

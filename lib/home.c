@@ -128,6 +128,7 @@ static void on_host_event(struct covey *vm, const struct frame *frame, const uin
         vm->host_gone[index / 8] |= (uint8_t)(1u << index % 8);
         peer_host_gone(vm, index);
         request_fail_host(vm, index);
+        bag_host_gone(vm, index);
     } else if (event.event == NODE_HOST_ADDED) {
         vm->host_gone[index / 8] &= (uint8_t) ~(1u << index % 8);
     }
@@ -150,6 +151,7 @@ static const frame_handler handlers[] = {
     [FRAME_HOST_EVENT] = on_host_event,
     [FRAME_NOTICE] = service_on_notice,
     [FRAME_CAST_DATA] = caster_on_data,
+    [FRAME_BAG_ANSWER] = bag_on_answer,
 };
 
 /* What other tasks send right behind the answer to ENROL waits until this one knows who it is. */

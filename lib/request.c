@@ -145,8 +145,10 @@ void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t
     if (!r->done)
         return;
     wait_changed(vm);
-    if (r->service)
+    if (r->service) {
         session_settle(vm);
+        bag_settle(vm);
+    }
 }
 
 void request_fail_host(struct covey *vm, uint32_t host)

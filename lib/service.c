@@ -182,6 +182,7 @@ static void fail_all(struct covey *vm)
     }
     wait_changed(vm);
     session_settle(vm);
+    bag_settle(vm);
 }
 
 void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload)

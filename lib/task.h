@@ -292,6 +292,9 @@ struct covey {
     struct notify *notifies;
     struct covey_group *groups;
     struct covey_session *sessions;
+    struct covey_bag *bags;
+    struct bag_incoming *bag_incoming; /* answers about them */
+    uint32_t bag_handles;
     struct covey_team *teams;
     struct collective *ready; /* collectives of which something is done */
     struct step_req *orphans; /* sends that go on for nobody */
@@ -655,6 +658,14 @@ void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_
 /* An answer came that a session may have waited for in the background. */
 void session_settle(struct covey *vm);
 void session_free_all(struct covey *vm);
+
+/* ---- bag_link.c, bag.c ---- */
+
+/* Something that bags may wait for came, or is due. */
+void bag_settle(struct covey *vm);
+void bag_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void bag_host_gone(struct covey *vm, uint32_t host);
+void bag_free_all(struct covey *vm);
 
 /* ---- group.c ---- */
 void group_free_all(struct covey *vm);

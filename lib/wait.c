@@ -86,6 +86,7 @@ static void check_deadlines(struct covey *vm)
         return;
     vm->check_at_us = 0;
     peer_check(vm, now_us);
+    bag_settle(vm);
 }
 
 /* Collectives of which something is done go on. The lock may be let go meanwhile. */
@@ -312,7 +313,9 @@ static bool anything_under_way(const struct covey *vm)
 static void wake_sleeper(struct covey *vm)
 {
     const uint64_t one = 1;
-    if (vm->stepped_count == 0 || conn_step_all(vm) >= vm->asleep_until_us)
+    bool due = vm->check_at_us != 0 && vm->check_at_us < vm->asleep_until_us;
+    bool steps = vm->stepped_count > 0 && conn_step_all(vm) < vm->asleep_until_us;
+    if (!due && !steps)
         return;
     vm->asleep_until_us = 0;
     ssize_t n = write(vm->doorbell, &one, sizeof one);

@@ -139,8 +139,9 @@ void event_get(struct cursor *c, struct event *event)
     e.status = cursor_get_i32(c);
     e.size = cursor_left(c);
     e.body = cursor_get_view(c, e.size);
+    bool to_daemon = e.kind == EVENT_NOTICE && tid_host(e.task) != 0;
     if (!padded || (e.kind != EVENT_ANSWER && e.kind != EVENT_NOTICE) || e.session == 0 ||
-        e.sequence == 0 || tid_local(e.task) == 0 || e.size > EVENT_BODY_MAX)
+        e.sequence == 0 || (tid_local(e.task) == 0 && !to_daemon) || e.size > EVENT_BODY_MAX)
         c->bad = true;
     if (cursor_ok(c))
         *event = e;

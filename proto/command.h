@@ -37,7 +37,7 @@
  *     value = size=u8 *u8
  *   LOCK_LIST, TOKEN_LIST, RENDEZVOUS_LIST (questions): empty -> *(name holder=u32 number=u64
  *     count=u32 *(task=u32)): who waits; the number of a meeting is how many are wanted
- *   VIEW_...: see view.h · LEADER_...: leader.h · CONSENSUS_...: consensus.h
+ *   VIEW_...: see view.h · LEADER_...: leader.h · CONSENSUS_...: consensus.h · BAG_...: bag_place.h
  */
 #ifndef COVEY_PROTO_COMMAND_H
 #define COVEY_PROTO_COMMAND_H
@@ -95,7 +95,13 @@ enum command_party { COMMAND_OF_VM = 1, COMMAND_OF_DAEMON = 2, COMMAND_OF_TASK =
     X(70, CONSENSUS_PROPOSE, CONSENSUS, COMMAND_OF_TASK)                                           \
     X(71, CONSENSUS_LEARN, CONSENSUS, COMMAND_OF_TASK)                                             \
     X(72, CONSENSUS_FORGET, CONSENSUS, COMMAND_OF_TASK)                                            \
-    X(73, CONSENSUS_LOOK, CONSENSUS, QUERY)
+    X(73, CONSENSUS_LOOK, CONSENSUS, QUERY)                                                        \
+    X(80, BAG_CREATE, BAG, COMMAND_OF_TASK)                                                        \
+    X(81, BAG_BACKUPS, BAG, COMMAND_OF_DAEMON)                                                     \
+    X(82, BAG_REMOVE, BAG, COMMAND_OF_DAEMON)                                                      \
+    X(83, BAG_ADOPT, BAG, COMMAND_OF_DAEMON)                                                       \
+    X(84, BAG_FIND, BAG, QUERY)                                                                    \
+    X(85, BAG_LIST, BAG, QUERY)
 
 enum command_kind {
 #define COMMAND_ENUM(number, name, engine, party) COMMAND_##name = number,
@@ -128,8 +134,9 @@ enum event_kind {
 };
 
 enum notice_kind {
-    NOTICE_LOST = 0, /* of the daemon itself: what the task waits for is lost with the leader */
-    NOTICE_TOKEN = 1 /* number=u64 name: the task was passed a token that it did not wait for */
+    NOTICE_LOST = 0,  /* of the daemon itself: what the task waits for is lost with the leader */
+    NOTICE_TOKEN = 1, /* number=u64 name: the task was passed a token that it did not wait for */
+    NOTICE_BAG = 2    /* to the daemon (local part 0): see bag_place.h */
 };
 
 struct event {

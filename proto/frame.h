@@ -113,6 +113,11 @@ enum frame_party {
     X(70, CAST_DATA, DAEMON_TO_TASK)                                                               \
     X(71, CAST_WAY, TASK_TO_DAEMON)                                                                \
     X(72, RESIGN, DAEMON_TO_DAEMON)                                                                \
+    X(73, BAG, TASK_TO_DAEMON)                                                                     \
+    X(74, BAG_ANSWER, DAEMON_TO_TASK)                                                              \
+    X(75, BAG_LOG, DAEMON_TO_DAEMON)                                                               \
+    X(76, BAG_LOG_ACK, DAEMON_TO_DAEMON)                                                           \
+    X(77, BAG_LOOK, TASK_TO_DAEMON)                                                                \
     X(80, HOST_STAT, TASK_TO_DAEMON)
 
 enum frame_kind {

@@ -22,7 +22,7 @@
 #include "proto/origin.h"
 #include "proto/state_engine.h"
 
-#define SNAPSHOT_VERSION 2u
+#define SNAPSHOT_VERSION 3u
 
 enum engine_number {
 #define ENGINE_ENUM(name, engine) ENGINE_##name,
@@ -140,10 +140,15 @@ uint64_t state_fence(struct state *s)
     return ++s->fence;
 }
 
+bool state_reaches_host(const struct state *s, uint32_t host)
+{
+    const struct origin *o = host <= HOST_INDEX_MAX ? s->origins[host] : NULL;
+    return o != NULL && o->session != 0;
+}
+
 bool state_reaches(const struct state *s, uint32_t task)
 {
-    const struct origin *o = s->origins[tid_host(task)];
-    return o != NULL && o->session != 0 && tid_local(task) != 0;
+    return state_reaches_host(s, tid_host(task)) && tid_local(task) != 0;
 }
 
 void state_exhausted(struct state *s)
@@ -231,6 +236,9 @@ static bool adds(uint8_t kind)
     case COMMAND_VIEW_EXPEL:
     case COMMAND_LEADER_RESIGN:
     case COMMAND_CONSENSUS_FORGET:
+    case COMMAND_BAG_BACKUPS:
+    case COMMAND_BAG_REMOVE:
+    case COMMAND_BAG_ADOPT:
         return false;
     default:
         return engine_of(kind) != ENGINE_STATE;
@@ -239,7 +247,8 @@ static bool adds(uint8_t kind)
 
 static void carry_out(struct state *s, const struct command *command)
 {
-    const struct state_request request = {command->kind, command->task, command->request};
+    const struct state_request request = {command->kind, command->task, command->request,
+                                          command->host};
     struct cursor body = cursor_reader(command->body, command->size);
     int engine = engine_of(command->kind);
     if (state_is_full(s) && adds(command->kind)) {

@@ -19,7 +19,8 @@
     X(RENDEZVOUS, rendezvous_engine)                                                               \
     X(VIEW, view_engine)                                                                           \
     X(LEADER, leader_engine)                                                                       \
-    X(CONSENSUS, consensus_engine)
+    X(CONSENSUS, consensus_engine)                                                                 \
+    X(BAG, bag_engine)
 
 /* What ended: a task, or a host with all its tasks (task: 0). */
 struct state_gone {
@@ -34,6 +35,7 @@ static inline bool state_is_gone(const struct state_gone *gone, uint32_t task)
 struct state_request {
     uint8_t kind;
     uint32_t task, request;
+    uint32_t host; /* whose daemon it came from */
 };
 
 struct state_engine {
@@ -55,7 +57,7 @@ struct state_engine {
 };
 
 extern const struct state_engine group_engine, lock_engine, token_engine, rendezvous_engine;
-extern const struct state_engine view_engine, leader_engine, consensus_engine;
+extern const struct state_engine view_engine, leader_engine, consensus_engine, bag_engine;
 
 /* ---- for engines ---- */
 
@@ -74,6 +76,8 @@ state_base(const struct state *state); /* what an engine counts by itself begins
 /* Whether the task's host has an open session: what it is told will reach its daemon, which says
  * so (TASK_GONE) when there is no such task. */
 bool state_reaches(const struct state *state, uint32_t task);
+/* The same of a host's daemon itself. */
+bool state_reaches_host(const struct state *state, uint32_t host);
 
 /* Memory was exhausted in the middle of a command: the replica is given up (STATE_BROKEN). */
 void state_exhausted(struct state *state);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/agreement.h"
+#include "daemon/bags.h"
 #include "daemon/services.h"
 #include "tests/daemon/replies.h"
 #include "tests/unit/runner.h"
@@ -55,6 +56,22 @@ void loop_timer_stop(struct loop_timer *timer)
 void loop_timer_remove(struct loop_timer **timer)
 {
     *timer = NULL;
+}
+
+bool bags_any(const struct daemon *d)
+{
+    (void)d;
+    return false;
+}
+
+void bags_state_lost(struct daemon *d)
+{
+    (void)d;
+}
+
+void bags_on_notice(struct daemon *d, const struct event *event)
+{
+    (void)d, (void)event;
 }
 
 void loop_wake(struct loop *loop)
