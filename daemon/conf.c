@@ -224,6 +224,19 @@ static void print_encrypt(const struct conf *conf, FILE *out)
     fputs(conf->encrypt ? "yes" : "no", out);
 }
 
+/* Whoever reads the file need not be where whoever wrote covey.conf was. */
+static int parse_topology(struct conf *conf, const char *text)
+{
+    if (text[0] != '\0' && text[0] != '/')
+        return -1;
+    return parse_text(text, conf->topology, sizeof conf->topology);
+}
+
+static void print_topology(const struct conf *conf, FILE *out)
+{
+    fputs(conf->topology, out);
+}
+
 static int parse_speed(struct conf *conf, const char *text)
 {
     return parse_number(text, 1, SPEED_LIMIT, &conf->speed);
@@ -408,6 +421,7 @@ static const struct setting settings[] = {
     {DAEMON, "tasks_max", "1 to 200000", parse_tasks_max, print_tasks_max},
     {DAEMON, "datagram_max", "1200 to 65000", parse_datagram_max, print_datagram_max},
     {DAEMON, "encrypt", "yes or no", parse_encrypt, print_encrypt},
+    {DAEMON, "topology", "the path of a file, from / on", parse_topology, print_topology},
     {DAEMON, "speed", "1 to 1000000", parse_speed, print_speed},
     {DAEMON, "fault", CONF_FAULT_EXPECTS, parse_fault, print_fault},
     {LAUNCH, "launcher", "ssh or exec", parse_launcher, print_launcher},

@@ -54,6 +54,7 @@ struct conf {
     uint32_t tasks_max;                     /* tasks at once on this host */
     uint32_t datagram_bytes_max;            /* largest datagram that may be probed for */
     bool encrypt;                           /* what goes to other hosts; a new VM's */
+    char topology[CONF_TEXT_MAX + 1];       /* a file: that of a new VM's network; "": none */
     uint32_t speed;                         /* relative speed of this host, 1000 is the default */
     struct fault_config fault;              /* what happens to the datagrams it sends, for tests */
     struct conf_launch launch;

@@ -62,6 +62,7 @@
 #include "daemon/segment.h"
 #include "daemon/services.h"
 #include "daemon/sockaddr.h"
+#include "daemon/topology.h"
 #include "daemon/udp.h"
 #include "daemon/watch.h"
 #include "proto/fault_line.h"
@@ -496,7 +497,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
     identify(d);
     if (d->options->join && invitation_apply(d, why) != 0)
         return -1;
-    if (names_check(d, why) != 0)
+    if (names_check(d, why) != 0 || (!d->options->join && topology_read(d, why) != 0))
         return -1;
     ssize_t size = readlink("/proc/self/exe", d->program, sizeof d->program - 1);
     if (size <= 0)
@@ -545,6 +546,7 @@ int daemon_run(struct daemon *d)
         node_join(d->node, &d->invitation.coordinator, loop_now_us());
     else
         node_bootstrap(d->node, loop_now_us());
+    topology_propose(d);
     loop_set_settle(d->loop, settle, d);
     loop_run(d->loop);
     return d->exit_status;
@@ -581,6 +583,7 @@ void daemon_destroy(struct daemon *d)
     ending_destroy(d->ending);
     loop_destroy(d->loop);
     log_close(&d->log);
+    free(d->topology);
     sodium_memzero(&d->invitation, sizeof d->invitation);
     sodium_memzero(&d->node_config, sizeof d->node_config);
     free(d);

@@ -61,6 +61,7 @@ struct daemon {
     struct loop_signal *on_term, *on_int, *on_hup;
 
     struct daemon_counters counters;
+    char *topology; /* the text of the file that the configuration names; see topology.h */
     bool joined;
     int ready_fd; /* where whoever started it waits to hear; -1: told */
     struct loop_timer *ready_look;

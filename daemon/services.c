@@ -252,6 +252,12 @@ static void notice(struct daemon *d, const struct event *event)
 static void event_deliver(struct services *s, const struct event *event)
 {
     struct daemon *d = s->daemon;
+    if (tid_local(event->task) == TASK_LOCAL_DAEMON) {
+        if (event->status < 0)
+            log_line(&d->log, LOG_ERROR, "what this daemon asked of the VM is refused: error %d",
+                     event->status);
+        return;
+    }
     struct task *task = task_find(&d->tasks, event->task);
     if (tid_local(event->task) == 0) {
         s->watching = true;
@@ -362,6 +368,15 @@ const char *services_on_service(struct daemon *d, uint32_t source, struct cursor
     default:
         return "not for a task to ask";
     }
+}
+
+bool services_propose(struct daemon *d, uint8_t kind, const uint8_t *body, size_t size)
+{
+    const struct command command = {.kind = kind,
+                                    .task = tid_make(daemon_host(d), TASK_LOCAL_DAEMON),
+                                    .body = body,
+                                    .size = size};
+    return propose(d->services, &command);
 }
 
 bool services_full(const struct daemon *d)

@@ -29,6 +29,10 @@ void services_enter(struct daemon *d);
 /* So many commands wait that no task should add to them. */
 bool services_full(const struct daemon *d);
 
+/* A command of this daemon itself, which nobody waits for: a refusal is logged. The body is copied.
+ * False: memory is exhausted. */
+bool services_propose(struct daemon *d, uint8_t kind, const uint8_t *body, size_t size);
+
 void services_task_gone(struct daemon *d, const struct task *task);
 
 /* Once a round of the loop: sends what is to be proposed to whoever leads now. */

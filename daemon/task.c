@@ -31,7 +31,7 @@ void tasks_fini(struct tasks *tasks)
 static uint32_t local_next(struct tasks *tasks)
 {
     do {
-        tasks->last_local = tasks->last_local == TID_LOCAL_MAX ? 1 : tasks->last_local + 1;
+        tasks->last_local = tasks->last_local == TASK_LOCAL_MAX ? 1 : tasks->last_local + 1;
     } while (tasks->by_local[tasks->last_local] != NULL);
     return tasks->last_local;
 }

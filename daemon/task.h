@@ -99,6 +99,10 @@ struct task {
     int32_t exit_value;
 };
 
+/* The last number is the daemon's own, for what it wants of the services itself. */
+#define TASK_LOCAL_MAX (TID_LOCAL_MAX - 1)
+#define TASK_LOCAL_DAEMON TID_LOCAL_MAX
+
 /* How a task of late ended; looked up by local number. */
 #define TASKS_REMEMBERED 4096
 struct tasks_past {

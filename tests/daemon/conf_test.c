@@ -79,7 +79,7 @@ static void every_setting_comes_back(void)
     const char *text = "; a comment\n[daemon]\nfail_timeout = 1.5\njoin_timeout=7\n"
                        "port = 40000-40019\naddress = 192.0.2.1\ninterface = eth1\n"
                        "log_level = debug\ntasks_max = 17\ndatagram_max = 1400\nspeed = 250\n"
-                       "fault = loss=0.05,seed=7\n"
+                       "fault = loss=0.05,seed=7\ntopology = /etc/network\n"
                        "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
                        "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
                        "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
@@ -107,6 +107,7 @@ static void every_setting_comes_back(void)
     CU_ASSERT_STRING_EQUAL(conf.monitor.procfs, "/host/proc");
     CU_ASSERT_EQUAL(conf.fault.loss_ppm, 50000);
     CU_ASSERT_EQUAL(conf.fault.seed, 7);
+    CU_ASSERT_STRING_EQUAL(conf.topology, "/etc/network");
     comes_back(&conf);
 }
 

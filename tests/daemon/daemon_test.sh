@@ -329,6 +329,26 @@ idle() {
     [ "$before" -eq "$after" ]
 }
 
+# The first daemon's covey.conf gives the VM its topology, of more bytes than one decision holds.
+named_topology() {
+    { echo "switch s" && printf 'host node-%d s 100M\n' {1..400}; } >"$dir/network"
+    printf '[daemon]\ntopology = %s\n' "$dir/network" >"$dir/named.conf"
+    options=(--config "$dir/named.conf")
+    start 1 || return 1
+    options=()
+    covey topology --vm --file | cmp - <(covey topology --file "$dir/network") || return 1
+    covey topology --use none && covey halt || return 1
+    until_so nothing_left || return 1
+    printf 'switch s\nhost a t\n' >"$dir/network"
+    refuses "network:2:8: 't' is no switch" "$coveyd" --local --config "$dir/named.conf" || return 1
+    head -c 300000 /dev/zero | tr '\0' '#' >"$dir/network"
+    refuses "network cannot be read: File too large" "$coveyd" --local --config "$dir/named.conf" || return 1
+    rm "$dir/network"
+    refuses "network cannot be read: No such file" "$coveyd" --local --config "$dir/named.conf" || return 1
+    printf '[daemon]\ntopology = network\n' >"$dir/named.conf"
+    refuses "named.conf:2: topology must be the path of a file, from / on" "$coveyd" --config "$dir/named.conf"
+}
+
 story "starts, and SIGTERM leaves nothing" starts_and_ends
 story "a second start says so" second_start
 story "bad starts are one clear line" bad_starts
@@ -349,4 +369,5 @@ story "launchers that fail say why" failing_launchers
 story "a launcher that stays in the foreground" foreground_launcher
 story "a daemon that has not joined" unjoined_daemon
 story "an idle daemon sleeps" idle
+story "the first daemon's covey.conf names the topology" named_topology
 finish

@@ -1,4 +1,4 @@
-/* links: daemon/services.c proto/client.c proto/command.c proto/cursor.c */
+/* links: daemon/services.c daemon/log.c proto/client.c proto/command.c proto/cursor.c */
 /*
  * services_test.c - a daemon as a client of whoever leads: which commands it sends when. The loop,
  * the leader and the tasks are this file's.
@@ -270,6 +270,27 @@ static void so_many_are_under_way_and_no_more(void)
     end();
 }
 
+/* What the daemon itself proposes is a command like a task's, and its answer is nobody's. */
+static void the_daemon_itself_proposes(void)
+{
+    begin(LEADER);
+    CU_ASSERT_TRUE(services_propose(&world.daemon, COMMAND_CONSENSUS_PROPOSE, (uint8_t[]){1}, 1));
+    services_settle(&world.daemon);
+    CU_ASSERT_EQUAL_FATAL(world.sent_count, 2);
+    CU_ASSERT_EQUAL(world.kinds[1], COMMAND_CONSENSUS_PROPOSE);
+    const struct event answer = {.kind = EVENT_ANSWER,
+                                 .host = HOST,
+                                 .session = SESSION,
+                                 .sequence = 1,
+                                 .applied = 2,
+                                 .task = tid_make(HOST, TASK_LOCAL_DAEMON)};
+    services_event(&world.daemon, &answer);
+    services_settle(&world.daemon);
+    for (unsigned i = 0; i < world.sent_count; i++)
+        CU_ASSERT_NOT_EQUAL(world.kinds[i], COMMAND_TASK_GONE);
+    end();
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -282,6 +303,7 @@ int main(void)
         {"another generation drops what waits, and tells",
          another_generation_drops_what_waits_and_tells},
         {"so many are under way, and no more", so_many_are_under_way_and_no_more},
+        {"the daemon itself proposes", the_daemon_itself_proposes},
     };
     return covey_test_main("services", cases, sizeof cases / sizeof cases[0]);
 }
