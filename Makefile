@@ -37,7 +37,7 @@ DAEMON_LIB_SRC := $(wildcard lib/stream.c lib/link*.c lib/ring.c)
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
 DAEMON_LIBS := -lev -lsodium -linih -lpcap -lpthread -lm
-LIB_LIBS := -lsodium -lpthread
+LIB_LIBS := -lsodium -lpthread -lm
 TOOLS_LIBS := -ledit -ljansson -lm
 
 # V=1 shows the commands, otherwise one line says what is made

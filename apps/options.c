@@ -168,6 +168,9 @@ int app_option(struct app_options *options, int key, const char *argument)
     case APP_OPTION_WORKER:
         options->worker = true;
         return 1;
+    case APP_OPTION_KERNEL:
+        options->kernel = true;
+        return 1;
     case APP_OPTION_VERSION:
         printf("%s (Covey %s)\n", program_invocation_short_name, covey_version());
         exit(EXIT_SUCCESS);

@@ -24,11 +24,13 @@ struct app_options {
     bool check;
     bool json;
     bool worker; /* this process was spawned by another of the same program */
+    bool kernel; /* it measures its arithmetic alone, see kernel.h */
 };
 
 enum app_option_key {
     APP_OPTION_WORKER = 0x1000,
     APP_OPTION_VERSION,
+    APP_OPTION_KERNEL,
     APP_OPTION_OWN /* a program's own options without a short form start here */
 };
 
@@ -39,6 +41,7 @@ enum app_option_key {
         {"baseline", required_argument, NULL, 'b'}, {"seed", required_argument, NULL, 's'},        \
         {"json", no_argument, NULL, 'j'}, {"output", required_argument, NULL, 'o'},                \
         {"help", no_argument, NULL, 'h'}, {"version", no_argument, NULL, APP_OPTION_VERSION},      \
+        {"kernel", no_argument, NULL, APP_OPTION_KERNEL},                                          \
     {                                                                                              \
         "worker", no_argument, NULL, APP_OPTION_WORKER                                             \
     }
@@ -52,6 +55,7 @@ enum app_option_key {
     "  -b, --baseline S      take S seconds as the sequential time instead of measuring it;\n"     \
     "                        0 leaves the speed-up out\n"                                          \
     "  -j, --json            print all figures as JSON instead of the table\n"                     \
+    "      --kernel          print how fast the program's arithmetic is here, and no more\n"       \
     "  -h, --help            this text\n"                                                          \
     "      --version         version of the library\n"
 

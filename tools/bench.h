@@ -26,6 +26,7 @@ struct bench {
     struct bench_plan plan;
     const char *name; /* of the benchmark, "pingpong" */
     bool json;
+    bool quiet;                             /* tell nobody what fails */
     char *host_text;                        /* of --host, cut at the commas */
     const char *hosts[BENCH_HOSTS_MAX + 1]; /* into it, ended by NULL; none: chosen here */
     int host_count;
@@ -52,6 +53,9 @@ int bench_print_table(struct bench *bench);
 int bench_print_json(struct bench *bench);
 int bench_print_collective(struct bench *bench); /* either, and --write */
 int bench_print_alltoall(struct bench *bench);   /* the same */
+
+/* The line through the medians of the series of that name; -1: there are not three sizes. */
+int bench_fit(const struct bench *bench, const char *name, struct covey_line *line);
 
 /* The names of the benchmarks, from enum bench_what's first on, ended by NULL. */
 extern const char *const bench_names[];

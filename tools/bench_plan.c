@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The numbers that a plan begins with. */
-#define SCALARS (11 + BENCH_MORE_ROUTES)
+#define SCALARS (12 + BENCH_MORE_ROUTES)
 #define SUMS 6 /* of a series */
 
 static int exchange_pack(covey_msg_t *msg, const struct bench_exchange *exchange)

@@ -68,6 +68,7 @@ struct bench_plan {
     int32_t rounds;   /* samples of each figure */
     int32_t batch_us; /* a sample is the mean over what takes about so long */
     int32_t spin_us;  /* how long a raw program looks for a message before it sleeps */
+    int32_t bare;     /* 1: without the raw programs */
     int32_t tasks;    /* of a barrier or multicast, or to spawn */
     int32_t size_count;
     int32_t peer_count;

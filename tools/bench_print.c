@@ -129,28 +129,28 @@ static void add_row(const struct bench *bench, const struct bench_row *row, stru
 
 /* ---- alpha and beta ---- */
 
-/* The line through the medians of the series of that name; -1: there are not three sizes. */
-static int fit(const struct bench *bench, const char *name, struct bench_fit *line)
+int bench_fit(const struct bench *bench, const char *name, struct covey_line *line)
 {
-    double bytes[BENCH_SIZES_MAX], us[BENCH_SIZES_MAX];
+    double bytes[BENCH_SIZES_MAX], seconds[BENCH_SIZES_MAX];
     size_t n = 0;
     for (int i = 0; i < bench->row_count; i++) {
         const struct bench_series *series = series_find(&bench->rows[i], name);
         if (!series)
             continue;
         bytes[n] = (double)bench->rows[i].bytes;
-        us[n++] = spread_of(series).median;
+        seconds[n++] = spread_of(series).median / 1e6;
     }
-    return n < 3 ? -1 : bench_fit_line(bytes, us, n, line);
+    return n < 3 || covey_line_fit(bytes, seconds, n, line) != 0 ? -1 : 0;
 }
 
 static void print_fit(const struct bench *bench, const char *name)
 {
-    struct bench_fit line;
-    if (fit(bench, name, &line) != 0)
+    struct covey_line line;
+    if (bench_fit(bench, name, &line) != 0)
         return;
     printf("%s: alpha %.2f us, beta %.4f ns/byte (%.0f MB/s), R2 %.3f, off by at most %.0f %%\n",
-           name, line.alpha_us, line.beta_us * 1e3, 1 / line.beta_us, line.r2, 100 * line.worst);
+           name, line.alpha_s * 1e6, line.beta_s * 1e9, 1e-6 / line.beta_s, line.r2,
+           100 * line.worst);
 }
 
 static void print_head(const struct bench *bench)
@@ -231,11 +231,11 @@ int bench_print_table(struct bench *bench)
 
 static json_t *fit_object(const struct bench *bench, const char *name)
 {
-    struct bench_fit line;
-    if (fit(bench, name, &line) != 0)
+    struct covey_line line;
+    if (bench_fit(bench, name, &line) != 0)
         return json_null();
-    return json_pack("{s:f, s:f, s:f, s:f}", "alpha_us", line.alpha_us, "beta_ns_per_byte",
-                     line.beta_us * 1e3, "r2", line.r2, "worst", line.worst);
+    return json_pack("{s:f, s:f, s:f, s:f}", "alpha_us", line.alpha_s * 1e6, "beta_ns_per_byte",
+                     line.beta_s * 1e9, "r2", line.r2, "worst", line.worst);
 }
 
 /* null: it was not taken, as of a broadcast, or nothing was moved. */

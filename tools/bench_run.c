@@ -2,7 +2,6 @@
  * The run of a benchmark: one task leads, the others serve it. They are tethered to this console,
  * so that its death ends them; a signal, or the failure of one, ends them here.
  */
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,31 +10,13 @@
 
 #include "tools/bench.h"
 #include "tools/interrupt.h"
+#include "tools/program.h"
 #include "tools/tid.h"
 
 #define TAG_EXIT COVEY_TAG_MAX /* of the notices */
 #define BY_SIGNAL 128
 
 /* ---- where ---- */
-
-/* The program that is started: beside this one, or where it is installed. */
-static int find_program(char *path, size_t size)
-{
-    static const char *const places[] = {"covey-bench", "../libexec/covey/covey-bench"};
-    char own[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(own, '/');
-    if (slash)
-        *slash = '\0';
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        snprintf(path, size, "%s/%s", own, places[i]);
-        if (access(path, X_OK) == 0)
-            return TOOL_OK;
-    }
-    return tool_error("bench", "covey-bench is neither beside covey nor in ../libexec/covey; "
-                               "install it");
-}
 
 static bool between_hosts(const struct bench *bench)
 {
@@ -139,8 +120,8 @@ static void end_tasks(struct bench *bench)
 
 static int start_tasks(struct bench *bench)
 {
-    char program[PATH_MAX + 64];
-    int status = find_program(program, sizeof program);
+    char program[PROGRAM_PATH_BYTES];
+    int status = program_find("bench", "covey-bench", program, sizeof program);
     int wanted = bench->plan.peer_count + 1;
     for (int i = 0; i < wanted && status == TOOL_OK; i++)
         status = start_one(bench, program, i);
@@ -160,7 +141,7 @@ static int start_tasks(struct bench *bench)
 
 static void fail(struct bench *bench, const char *text)
 {
-    if (!bench->failed && bench->signals == 0)
+    if (!bench->failed && bench->signals == 0 && !bench->quiet)
         tool_error("bench", "%s", text);
     bench->failed = true;
     end_tasks(bench);
@@ -203,12 +184,12 @@ static void on_exit_notice(struct bench *bench, covey_msg_t *msg)
     fail(bench, text);
 }
 
-static void on_output(covey_msg_t *msg)
+static void on_output(const struct bench *bench, covey_msg_t *msg)
 {
     int stream;
     const char *text;
     size_t bytes;
-    if (covey_unpack_output(msg, &stream, &text, &bytes) == 0)
+    if (!bench->quiet && covey_unpack_output(msg, &stream, &text, &bytes) == 0)
         fprintf(stderr, "covey: bench: %.*s", (int)bytes, text);
 }
 
@@ -223,7 +204,7 @@ static void on_message(struct bench *bench, covey_msg_t *msg)
     else if (info.tag == BENCH_TAG_DONE)
         bench->done = true;
     else if (info.tag == COVEY_TAG_OUTPUT)
-        on_output(msg);
+        on_output(bench, msg);
     else if (info.tag == TAG_EXIT)
         on_exit_notice(bench, msg);
 }
@@ -240,7 +221,7 @@ static int follow_tasks(struct bench *bench)
     }
     if (bench->done && !bench->failed)
         return TOOL_OK;
-    if (!bench->failed && bench->signals == 0)
+    if (!bench->failed && bench->signals == 0 && !bench->quiet)
         tool_error("bench", "the tasks ended before they had measured");
     return TOOL_FAILED;
 }

@@ -35,6 +35,8 @@ struct command {
     ROW(schedule)                                                                                  \
     ROW(topology)                                                                                  \
     ROW(bench)                                                                                     \
+    ROW(calibrate)                                                                                 \
+    ROW(predict)                                                                                   \
     ROW(console)                                                                                   \
     ROW(help)                                                                                      \
     ROW(version)

@@ -2,19 +2,12 @@
  * The map of an exchange, as Figure 5 of Wang & Ranka: which algorithm is fastest, by size and
  * density. gnuplot draws it from a script that is written to it here.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tools/bench_exchange.h"
-#include "tools/child.h"
-
-extern char **environ;
+#include "tools/gnuplot.h"
 
 /* Told apart by eyes of all kinds, in print as well (Okabe & Ito). */
 static const char *const colours[] = {"#E69F00", "#56B4E9", "#009E73",
@@ -119,8 +112,9 @@ static void write_legend(const struct bench *bench, FILE *out)
     fputc('\n', out);
 }
 
-static void write_script(const struct bench *bench, FILE *out)
+static void write_script(const void *context, FILE *out)
 {
+    const struct bench *bench = context;
     fputs("set terminal pngcairo size 1000,640 font 'sans,12' enhanced background '#FFFFFF'\n"
           "set encoding utf8\nset rmargin 22\nset tics out nomirror\nset border 3\n",
           out);
@@ -134,64 +128,9 @@ static void write_script(const struct bench *bench, FILE *out)
     write_legend(bench, out);
 }
 
-/* ---- gnuplot ---- */
-
-/* The script stands in a file without a name: gnuplot may end before it has read it all. */
-static int start_gnuplot(FILE *script, int picture, pid_t *pid)
-{
-    char *argv[] = {(char[]){"gnuplot"}, (char[]){"-"}, NULL};
-    posix_spawn_file_actions_t files;
-
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, fileno(script), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&files, picture, STDOUT_FILENO);
-    return child_spawn(pid, &files, argv, environ);
-}
-
-static int await_gnuplot(const struct bench *bench, pid_t pid)
-{
-    int status = 0;
-
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    return status == 0 ? TOOL_OK : tool_error("bench", "--map %s: gnuplot failed", bench->map);
-}
-
-static int run_gnuplot(const struct bench *bench, int picture)
-{
-    pid_t pid;
-    FILE *script = tmpfile();
-
-    if (!script)
-        return tool_error("bench", "--map %s: no temporary file: %s", bench->map, strerror(errno));
-    write_script(bench, script);
-    int error = fseek(script, 0, SEEK_SET) != 0 ? errno : start_gnuplot(script, picture, &pid);
-    fclose(script);
-    if (error == ENOENT)
-        return tool_error("bench",
-                          "--map %s: gnuplot, which draws it, is not installed; "
-                          "install gnuplot-nox",
-                          bench->map);
-    if (error)
-        return tool_error("bench", "gnuplot cannot be started: %s", strerror(error));
-    return await_gnuplot(bench, pid);
-}
-
 int exchange_map_draw(const struct bench *bench)
 {
-    int picture = open(bench->map, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-    if (bench->row_count == 0 || picture < 0) {
-        int error = tool_error("bench", "--map %s: %s", bench->map,
-                               picture < 0 ? strerror(errno) : "nothing was measured");
-        if (picture >= 0)
-            close(picture);
-        return error;
-    }
-    int status = run_gnuplot(bench, picture);
-    if (close(picture) != 0 && status == TOOL_OK)
-        status = tool_error("bench", "--map %s: %s", bench->map, strerror(errno));
-    if (status != TOOL_OK)
-        unlink(bench->map);
-    return status;
+    if (bench->row_count == 0)
+        return tool_error("bench", "--map %s: nothing was measured", bench->map);
+    return gnuplot_draw("bench", "--map", bench->map, write_script, bench);
 }

@@ -11,6 +11,7 @@
 #include "apps/coordinator.h"
 #include "apps/mandel/draw.h"
 #include "apps/mandel/escape.h"
+#include "apps/mandel/kernel.h"
 #include "apps/mandel/picture.h"
 #include "apps/mandel/strips.h"
 #include "apps/outfile.h"
@@ -310,7 +311,9 @@ int main(int argc, char **argv)
     struct mandel_options options;
     int status = 2;
     if (parse(argc, argv, &options) == 0)
-        status = options.common.worker ? draw_worker() : coordinate(&options);
+        status = options.common.kernel   ? escape_kernel()
+                 : options.common.worker ? draw_worker()
+                                         : coordinate(&options);
     app_options_fini(&options.common);
     return status;
 }

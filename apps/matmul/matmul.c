@@ -12,6 +12,7 @@
 #include "apps/block.h"
 #include "apps/coordinator.h"
 #include "apps/matmul/grid.h"
+#include "apps/matmul/kernel.h"
 #include "apps/matmul/matrix.h"
 #include "apps/matmul/multiply.h"
 #include "apps/matmul/product.h"
@@ -279,7 +280,9 @@ int main(int argc, char **argv)
     struct matmul_options options;
     int status = 2;
     if (parse(argc, argv, &options) == 0)
-        status = options.common.worker ? multiply_worker() : coordinate(&options);
+        status = options.common.kernel   ? product_kernel()
+                 : options.common.worker ? multiply_worker()
+                                         : coordinate(&options);
     app_options_fini(&options.common);
     return status;
 }

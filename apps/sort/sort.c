@@ -10,6 +10,7 @@
  */
 #include "apps/coordinator.h"
 #include "apps/outfile.h"
+#include "apps/sort/kernel.h"
 #include "apps/sort/keys.h"
 #include "apps/sort/split.h"
 
@@ -278,7 +279,9 @@ int main(int argc, char **argv)
     struct sort_options options;
     int status = 2;
     if (parse(argc, argv, &options) == 0)
-        status = options.common.worker ? split_worker() : sort_keys(&options);
+        status = options.common.kernel   ? keys_kernel()
+                 : options.common.worker ? split_worker()
+                                         : sort_keys(&options);
     app_options_fini(&options.common);
     return status;
 }

@@ -82,7 +82,7 @@ for page in lib/*.[37]; do
     name=$(basename "${page%.[37]}")
     example_of "$page" >"$work/$name.c"
     if "$CC" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \
-        "$BUILD/libcovey.a" -lsodium -lpthread; then
+        "$BUILD/libcovey.a" -lsodium -lpthread -lm; then
         ok "the example of $name compiles"
         expect "the example of $name runs" timeout 20 "$work/$name"
     else

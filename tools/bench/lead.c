@@ -400,7 +400,7 @@ int lead_measure(struct party *party)
     struct racer covey = {.kind = RAW_NONE};
     struct bench_series unused = {0};
     covey.series = &unused;
-    if (calibrate(party, &covey, 1) != 0 || open_raws(party) != 0)
+    if (calibrate(party, &covey, 1) != 0 || (!party->plan.bare && open_raws(party) != 0))
         return -1;
     for (int i = 0; i < party->plan.size_count; i++) {
         struct bench_row row = {.bytes = party->plan.sizes[i]};

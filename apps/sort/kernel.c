@@ -1,0 +1,67 @@
+#include "apps/sort/kernel.h"
+
+#include "apps/kernel.h"
+#include "apps/sort/keys.h"
+
+#include <err.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEYS ((size_t)1 << 19) /* more than most caches next to a processor hold */
+
+struct lists {
+    int64_t *made, *keys, *scratch;
+};
+
+static void copy(void *context)
+{
+    struct lists *lists = context;
+    memcpy(lists->keys, lists->made, KEYS * sizeof *lists->keys);
+}
+
+static void sort(void *context)
+{
+    struct lists *lists = context;
+    keys_sort(lists->keys, KEYS);
+}
+
+static void copy_runs(void *context)
+{
+    struct lists *lists = context;
+    copy(lists);
+    keys_sort(lists->keys, KEYS / 2);
+    keys_sort(lists->keys + KEYS / 2, KEYS / 2);
+}
+
+static void merge(void *context)
+{
+    struct lists *lists = context;
+    keys_merge(lists->keys, KEYS / 2, KEYS, lists->scratch);
+}
+
+static int time_lists(struct lists *lists)
+{
+    struct kernel kernel;
+    keys_make(1, lists->made, KEYS);
+    kernel_begin(&kernel);
+    kernel_time("sort", 0, (double)KEYS * log2((double)KEYS), copy, sort, lists);
+    kernel_time("merge", 0, (double)KEYS, copy_runs, merge, lists);
+    return kernel_end(&kernel);
+}
+
+int keys_kernel(void)
+{
+    struct lists lists = {.made = calloc(KEYS, sizeof(int64_t)),
+                          .keys = calloc(KEYS, sizeof(int64_t)),
+                          .scratch = calloc(KEYS, sizeof(int64_t))};
+    int status = EXIT_FAILURE;
+    if (lists.made != NULL && lists.keys != NULL && lists.scratch != NULL)
+        status = time_lists(&lists);
+    else
+        warnx("out of memory for the keys");
+    free(lists.made);
+    free(lists.keys);
+    free(lists.scratch);
+    return status;
+}

@@ -1,0 +1,335 @@
+/*
+ * calibration.c - reads and writes the file of a calibration: a row of the table below for each
+ * kind of line, which reads and prints it.
+ */
+#include "proto/calibration.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORDS_MAX 8
+#define WORD_BYTES 64
+#define CORES_MAX 65536
+#define TIME_MAX 1e6 /* seconds: nothing that is measured takes longer */
+
+static const char *const route_names[CALIBRATION_ROUTES] = {"auto", "shm", "udp", "tcp", "ether"};
+
+struct reader {
+    struct calibration *calibration;
+    const char *file;
+    char *error;
+    int line;
+    char words[WORDS_MAX][WORD_BYTES];
+    int count;
+};
+
+static int __attribute__((format(printf, 2, 3))) refuse(struct reader *r, const char *format, ...)
+{
+    va_list args;
+    int used = snprintf(r->error, CALIBRATION_ERROR_BYTES, "%.200s:%d: ", r->file, r->line);
+    va_start(args, format);
+    vsnprintf(r->error + used, CALIBRATION_ERROR_BYTES - (size_t)used, format, args);
+    va_end(args);
+    for (char *c = r->error; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || (unsigned char)*c >= 127)
+            *c = '?'; /* what the file says may be anything */
+    return -1;
+}
+
+/* ---- Words --------------------------------------------------------------------------------- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Cuts a line into words; a comment ends it. */
+static int cut(struct reader *r, const char *at, const char *end)
+{
+    for (r->count = 0;; r->count++) {
+        while (at < end && is_blank(*at))
+            at++;
+        if (at == end || *at == '#')
+            return 0;
+        if (r->count == WORDS_MAX)
+            return refuse(r, "more than %d words", WORDS_MAX);
+        size_t length = 0;
+        for (; at < end && !is_blank(*at) && *at != '#'; at++) {
+            if (length + 1 == WORD_BYTES)
+                return refuse(r, "a word is longer than %d bytes", WORD_BYTES - 1);
+            r->words[r->count][length++] = *at;
+        }
+        r->words[r->count][length] = '\0';
+        if (strlen(r->words[r->count]) != length)
+            return refuse(r, "a byte of it is 0");
+    }
+}
+
+/* A finite number; strtod() would take "nan" and hexadecimal ones as well. */
+static int read_number(struct reader *r, int word, double min, double max, double *number)
+{
+    const char *text = r->words[word];
+    char *end;
+    double value = strtod(text, &end);
+    bool plain = text[strspn(text, "0123456789.eE+-")] == '\0';
+    if (!plain || end == text || *end != '\0')
+        return refuse(r, "'%s' is no number", text);
+    if (!(value >= min && value <= max))
+        return refuse(r, "'%s' is not between %g and %g", text, min, max);
+    *number = value;
+    return 0;
+}
+
+static bool is_alnum(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool calibration_name_ok(const char *name)
+{
+    for (const char *c = name; *c != '\0'; c++) {
+        if (!is_alnum(*c) && (c == name || !strchr("._-", *c)))
+            return false;
+    }
+    return name[0] != '\0' && strlen(name) < CALIBRATION_NAME_BYTES;
+}
+
+/* ---- Lines --------------------------------------------------------------------------------- */
+
+static int read_date(struct reader *r)
+{
+    const char *word = r->words[1];
+    if (r->calibration->date[0] != '\0')
+        return refuse(r, "there is a date already");
+    if (strlen(word) >= sizeof r->calibration->date || word[strspn(word, "0123456789-:TZ")] != '\0')
+        return refuse(r, "'%s' is no date such as 2026-11-21T22:15:00Z", word);
+    memcpy(r->calibration->date, word, strlen(word) + 1);
+    return 0;
+}
+
+static int read_vm(struct reader *r)
+{
+    if (r->calibration->vm[0] != '\0')
+        return refuse(r, "there is a vm already");
+    if (!calibration_name_ok(r->words[1]))
+        return refuse(r, "'%s' is no name", r->words[1]);
+    memcpy(r->calibration->vm, r->words[1], WORD_BYTES);
+    return 0;
+}
+
+static int read_route(struct reader *r)
+{
+    int route = 1;
+    while (route < CALIBRATION_ROUTES && strcmp(route_names[route], r->words[1]) != 0)
+        route++;
+    if (route == CALIBRATION_ROUTES)
+        return refuse(r, "'%s' is none of the routes shm, udp, tcp and ether", r->words[1]);
+    struct calibration_route *to = &r->calibration->routes[route];
+    if (to->known)
+        return refuse(r, "route %s stands there already", r->words[1]);
+    to->known = 1;
+    return read_number(r, 2, -1, TIME_MAX, &to->line.alpha_s) ||
+                   read_number(r, 3, 0, 1, &to->line.beta_s) ||
+                   read_number(r, 4, -1e9, 1, &to->line.r2) ||
+                   read_number(r, 5, 0, 1e9, &to->line.worst) ||
+                   read_number(r, 6, 0, 1, &to->drag_s)
+               ? -1
+               : 0;
+}
+
+static int read_together(struct reader *r)
+{
+    if (r->calibration->together > 0)
+        return refuse(r, "together stands there already");
+    return read_number(r, 1, 0.01, 1e9, &r->calibration->together);
+}
+
+static int read_host(struct reader *r)
+{
+    struct calibration *c = r->calibration;
+    double cores;
+    if (!calibration_name_ok(r->words[1]))
+        return refuse(r, "'%s' is no name of a host", r->words[1]);
+    if (calibration_find(c, r->words[1]) >= 0)
+        return refuse(r, "host %s stands there already", r->words[1]);
+    if (c->host_count == MODEL_HOSTS_MAX)
+        return refuse(r, "more than %d hosts", MODEL_HOSTS_MAX);
+    struct calibration_host *host = &c->hosts[c->host_count++];
+    memcpy(host->name, r->words[1], WORD_BYTES);
+    if (read_number(r, 2, 1, CORES_MAX, &cores) != 0)
+        return -1;
+    host->cores = (int32_t)cores;
+    return read_number(r, 3, 0.01, CORES_MAX, &host->speed.processors) ||
+                   read_number(r, 4, 0.001, 1, &host->speed.share)
+               ? -1
+               : 0;
+}
+
+/* The host that a line is about; NULL after the refusal. */
+static struct model_host *host_of_line(struct reader *r)
+{
+    int at = calibration_find(r->calibration, r->words[1]);
+    if (at < 0)
+        refuse(r, "no line 'host %s ...' stands before it", r->words[1]);
+    return at < 0 ? NULL : &r->calibration->hosts[at].speed;
+}
+
+static int read_once(struct reader *r, int word, double *figure)
+{
+    if (*figure > 0)
+        return refuse(r, "%s of host %s stands there already", r->words[0], r->words[1]);
+    return read_number(r, word, 1e-15, TIME_MAX, figure);
+}
+
+static int read_matmul(struct reader *r)
+{
+    struct model_host *host = host_of_line(r);
+    double block;
+    if (!host || read_number(r, 2, 1, TIME_MAX, &block) != 0)
+        return -1;
+    for (int i = 0; i < MODEL_BLOCKS; i++) {
+        if (block == MODEL_BLOCK_SMALLEST << i)
+            return read_once(r, 3, &host->madd_s[i]);
+    }
+    return refuse(r, "blocks of %s are not measured, but of %d, twice as much, ... %d", r->words[2],
+                  MODEL_BLOCK_SMALLEST, MODEL_BLOCK_SMALLEST << (MODEL_BLOCKS - 1));
+}
+
+static int read_sort(struct reader *r)
+{
+    struct model_host *host = host_of_line(r);
+    return !host || read_once(r, 2, &host->oper_s) || read_once(r, 3, &host->merge_s) ? -1 : 0;
+}
+
+static int read_mandel(struct reader *r)
+{
+    struct model_host *host = host_of_line(r);
+    return !host || read_once(r, 2, &host->iteration_s) ? -1 : 0;
+}
+
+static const struct kind {
+    const char *name;
+    int words;
+    int (*read)(struct reader *r);
+} kinds[] = {
+    {"date", 2, read_date},         {"vm", 2, read_vm},         {"route", 7, read_route},
+    {"together", 2, read_together}, {"host", 5, read_host},     {"matmul", 4, read_matmul},
+    {"sort", 4, read_sort},         {"mandel", 3, read_mandel},
+};
+
+static int read_line(struct reader *r)
+{
+    for (size_t i = 0; r->count > 0 && i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].name, r->words[0]) != 0)
+            continue;
+        if (r->count != kinds[i].words)
+            return refuse(r, "a line '%s' has %d words, not %d", r->words[0], kinds[i].words,
+                          r->count);
+        return kinds[i].read(r);
+    }
+    return r->count == 0 ? 0 : refuse(r, "'%s' begins no line of a calibration", r->words[0]);
+}
+
+/* ---- The whole ----------------------------------------------------------------------------- */
+
+/* A matrix block that was left out would be taken for one that costs nothing. */
+static int check(struct reader *r)
+{
+    const struct calibration *c = r->calibration;
+    if (c->host_count == 0)
+        return refuse(r, "it names no host");
+    for (int i = 0; i < c->host_count; i++) {
+        int known = 0;
+        for (int k = 0; k < MODEL_BLOCKS; k++)
+            known += c->hosts[i].speed.madd_s[k] > 0;
+        if (known > 0 && known < MODEL_BLOCKS)
+            return refuse(r, "matmul of host %s lacks %d of %d blocks", c->hosts[i].name,
+                          MODEL_BLOCKS - known, MODEL_BLOCKS);
+    }
+    return 0;
+}
+
+int calibration_parse(struct calibration *calibration, const char *text, size_t bytes,
+                      const char *name, char *error)
+{
+    struct reader r = {.calibration = calibration, .file = name, .error = error};
+    const char *end = text + bytes;
+    memset(calibration, 0, sizeof *calibration);
+    if (bytes > CALIBRATION_BYTES_MAX)
+        return refuse(&r, "larger than %d bytes", CALIBRATION_BYTES_MAX);
+    while (text < end) {
+        const char *newline = memchr(text, '\n', (size_t)(end - text));
+        const char *line_end = newline ? newline : end;
+        r.line++;
+        if (cut(&r, text, line_end) != 0 || read_line(&r) != 0)
+            return -1;
+        text = newline ? newline + 1 : end;
+    }
+    return check(&r);
+}
+
+int calibration_find(const struct calibration *calibration, const char *name)
+{
+    for (int i = 0; i < calibration->host_count; i++) {
+        if (strcmp(calibration->hosts[i].name, name) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------- */
+
+struct writer {
+    char *text;
+    size_t size, used;
+};
+
+static void __attribute__((format(printf, 2, 3))) put(struct writer *w, const char *format, ...)
+{
+    va_list args;
+    size_t room = w->used < w->size ? w->size - w->used : 0;
+    va_start(args, format);
+    int length = vsnprintf(room > 0 ? w->text + w->used : NULL, room, format, args);
+    va_end(args);
+    w->used += length > 0 ? (size_t)length : 0;
+}
+
+static void put_host(struct writer *w, const struct calibration_host *host)
+{
+    const struct model_host *speed = &host->speed;
+    put(w, "host %s %d %.4g %.4g\n", host->name, host->cores, speed->processors, speed->share);
+    for (int i = 0; i < MODEL_BLOCKS && speed->madd_s[i] > 0; i++)
+        put(w, "matmul %s %d %.6g\n", host->name, MODEL_BLOCK_SMALLEST << i, speed->madd_s[i]);
+    if (speed->oper_s > 0 && speed->merge_s > 0)
+        put(w, "sort %s %.6g %.6g\n", host->name, speed->oper_s, speed->merge_s);
+    if (speed->iteration_s > 0)
+        put(w, "mandel %s %.6g\n", host->name, speed->iteration_s);
+}
+
+size_t calibration_print(const struct calibration *calibration, char *text, size_t size)
+{
+    struct writer w = {.text = text, .size = size};
+    put(&w, "# Measured by covey calibrate; seconds.\n");
+    if (calibration->date[0] != '\0')
+        put(&w, "date %s\n", calibration->date);
+    if (calibration->vm[0] != '\0')
+        put(&w, "vm %s\n", calibration->vm);
+    put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte\n");
+    for (int i = 1; i < CALIBRATION_ROUTES; i++) {
+        const struct calibration_route *route = &calibration->routes[i];
+        if (route->known)
+            put(&w, "route %s %.6g %.6g %.6g %.4g %.6g\n", route_names[i], route->line.alpha_s,
+                route->line.beta_s, route->line.r2, route->line.worst, route->drag_s);
+    }
+    if (calibration->together > 0)
+        put(&w, "# one machine: tasks at full speed on all hosts at once\ntogether %.4g\n",
+            calibration->together);
+    put(&w, "# host, cores, tasks at full speed, share of a processor that one task gets\n"
+            "# matmul, block, T_mult + T_add; sort, T_oper, a merged key; mandel, an iteration\n");
+    for (int i = 0; i < calibration->host_count; i++)
+        put_host(&w, &calibration->hosts[i]);
+    return w.used;
+}

@@ -1,0 +1,28 @@
+/*
+ * model_line.h - the time of a message as alpha + beta N, fitted to measured times.
+ *
+ * Schmidt & Sunderam, section 2.3: T_comm = alpha + beta N, alpha being the startup time and beta
+ * the cost of a byte.
+ */
+#ifndef COVEY_PROTO_MODEL_LINE_H
+#define COVEY_PROTO_MODEL_LINE_H
+
+#include <stddef.h>
+
+/* Seconds and bytes. The last two are the residuals of the fit. */
+struct model_line {
+    double alpha_s;
+    double beta_s; /* a byte */
+    double r2;     /* share of the variance that the line explains, of the weighted points */
+    double worst;  /* the largest deviation of a point, as a share of its time */
+};
+
+/* The least squares of the deviations relative to the times, so that small messages, which alone
+ * show alpha, count as much as large ones. Needs two different sizes and times above 0; returns 0,
+ * or -1 with *line as it was. */
+int model_line_fit(const double *bytes, const double *seconds, size_t n, struct model_line *line);
+
+/* Time of one message; never below 0. */
+double model_line_time(const struct model_line *line, double bytes);
+
+#endif

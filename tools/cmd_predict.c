@@ -1,0 +1,319 @@
+/*
+ * covey predict - how long a demo program takes on how many hosts, from the VM's calibration.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/command.h"
+#include "tools/predict.h"
+
+#define KEY_SIZE 2001
+#define KEY_ITERATIONS 2002
+#define KEY_TOLERANCE 2003
+#define KEY_PAPER 2004
+#define KEY_PLOT 2005
+#define KEY_MEASURED 2006
+#define KEY_TOPOLOGY 2007
+#define KEY_CENTRE 2008
+#define KEY_ZOOM 2009
+
+#define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
+
+static const struct args_option options[] = {
+    {"procs", 'p', "N,N-M,...", "numbers of hosts to look at (1-64)"},
+    {"size", KEY_SIZE, "SIZE",
+     "matmul: N (2048); sort: keys (8M); mandel: WxH (1024x768); alltoall: bytes (64K)"},
+    {"iterations", KEY_ITERATIONS, "N", "mandel: iterations at most (8000)"},
+    {"centre", KEY_CENTRE, "RE,IM", "mandel: the point in the middle (-0.65,0)"},
+    {"zoom", KEY_ZOOM, "ZOOM", "mandel: magnification (1)"},
+    {"route", 'r', "ROUTE", "between hosts: udp, tcp or ether (the fastest that was calibrated)"},
+    {"topology", KEY_TOPOLOGY, "FILE", "alltoall: the network (the VM's, or one switch)"},
+    {"tolerance", KEY_TOLERANCE, "SLOPE", "of the most efficient number: 0 to 1 (0.5)"},
+    {"paper", KEY_PAPER, NULL, "by Schmidt and Sunderam's equations as they stand"},
+    {"measured", KEY_MEASURED, "FILE", "what the program printed with --json, to compare with"},
+    {"plot", KEY_PLOT, "FILE", "draw it, as PNG"},
+    {"json", 'j', NULL, "print JSON, for scripts"},
+    {NULL, 0, NULL, NULL}};
+
+/* What was said on the command line; the operand may come last. */
+struct request {
+    const char *name, *procs, *size, *centre;
+    const char *measured[16];
+    int measured_count;
+};
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* "4", "64K": K, M and G are powers of 1024. */
+static bool read_size(const char *text, int64_t *size)
+{
+    char *end;
+    double number = strtod(text, &end);
+    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    bool digits = end > text && text[strspn(text, "0123456789")] == *end;
+    if (!digits || end[shift > 0] != '\0' || number > 1e15)
+        return false;
+    *size = (int64_t)number << shift;
+    return *size >= 1;
+}
+
+static bool read_number(const char *text, double *number)
+{
+    char *end;
+    *number = strtod(text, &end);
+    return end > text && *end == '\0' && *number == *number;
+}
+
+static bool add_range(bool *wanted, const char *word)
+{
+    char text[32];
+    long first, last;
+    if (strlen(word) >= sizeof text)
+        return false;
+    strcpy(text, word);
+    char *to = strchr(text, '-');
+    if (to)
+        *to++ = '\0';
+    if (!args_number(text, 1, COVEY_MODEL_HOSTS_MAX, &first) ||
+        !args_number(to ? to : text, first, COVEY_MODEL_HOSTS_MAX, &last))
+        return false;
+    for (long i = first; i <= last; i++)
+        wanted[i] = true;
+    return true;
+}
+
+static int set_counts(struct predict *p, const char *list)
+{
+    bool wanted[COVEY_MODEL_HOSTS_MAX + 1] = {false};
+    char *copy = strdup(list), *rest = copy;
+    bool good = copy != NULL;
+    for (char *word; good && (word = strsep(&rest, ","));)
+        good = add_range(wanted, word);
+    free(copy);
+    if (!good)
+        return tool_usage("predict",
+                          "--procs %s: must be numbers from 1 to %d, such as 1-64 or 1,2,4", list,
+                          COVEY_MODEL_HOSTS_MAX);
+    for (int i = 1; i <= COVEY_MODEL_HOSTS_MAX; i++) {
+        if (wanted[i])
+            p->counts[p->n++] = i;
+    }
+    return TOOL_OK;
+}
+
+/* ---- The problem ------------------------------------------------------------------------------
+ */
+
+static bool read_picture(const char *text, struct covey_problem *problem)
+{
+    char copy[32];
+    long width, height;
+    if (strlen(text) >= sizeof copy)
+        return false;
+    strcpy(copy, text);
+    char *by = strchr(copy, 'x');
+    if (by)
+        *by++ = '\0';
+    bool good = by && args_number(copy, 1, 32768, &width) && args_number(by, 1, 32768, &height);
+    if (good) {
+        problem->width = (int32_t)width;
+        problem->height = (int32_t)height;
+    }
+    return good;
+}
+
+static bool read_centre(const char *text, struct covey_problem *problem)
+{
+    char copy[64];
+    if (strlen(text) >= sizeof copy)
+        return false;
+    strcpy(copy, text);
+    char *comma = strchr(copy, ',');
+    if (comma)
+        *comma++ = '\0';
+    return comma && read_number(copy, &problem->centre_re) &&
+           read_number(comma, &problem->centre_im);
+}
+
+static int set_size(struct predict *p, const struct request *r)
+{
+    static const char *const usual[] = {"", "2048", "8M", "1024x768"};
+    bool mandel = p->what == COVEY_MODEL_MANDEL;
+    const char *size = r->size ? r->size : p->what < PREDICT_ALLTOALL ? usual[p->what] : "64K";
+    bool good = mandel ? read_picture(size, &p->problem) : read_size(size, &p->problem.size);
+    if (!good)
+        return tool_usage("predict", "--size %s: of %s must be %s", size, p->name,
+                          mandel ? "WIDTHxHEIGHT" : "a number such as 4000 or 64K");
+    if (r->centre && !read_centre(r->centre, &p->problem))
+        return tool_usage("predict", "--centre %s: must be RE,IM", r->centre);
+    return TOOL_OK;
+}
+
+static int set_name(struct predict *p, const struct request *r)
+{
+    static const char *const names[] = {"matmul", "sort", "mandel", "alltoall"};
+    static const int kinds[] = {COVEY_MODEL_MATMUL, COVEY_MODEL_SORT, COVEY_MODEL_MANDEL,
+                                PREDICT_ALLTOALL};
+    if (!r->name)
+        return tool_usage("predict", "no program is named");
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(names[i], r->name) != 0)
+            continue;
+        p->what = kinds[i];
+        p->name = names[i];
+        p->problem.model = kinds[i];
+        return TOOL_OK;
+    }
+    return tool_usage("predict", "%s: must be matmul, sort, mandel or alltoall", r->name);
+}
+
+/* What is for some programs alone. */
+static int check_stray(const struct predict *p, const struct request *r)
+{
+    bool all = p->what == PREDICT_ALLTOALL;
+    if (p->topology && !all)
+        return tool_usage("predict", "--topology is for alltoall alone");
+    if (all && (r->measured_count > 0 || p->problem.paper))
+        return tool_usage("predict", "%s is not for alltoall",
+                          p->problem.paper ? "--paper" : "--measured");
+    if (p->what != COVEY_MODEL_MANDEL && r->centre)
+        return tool_usage("predict", "--centre is for mandel alone");
+    return TOOL_OK;
+}
+
+/* ---- The command ------------------------------------------------------------------------------
+ */
+
+static int take_route(struct predict *p, const char *name)
+{
+    p->problem.route = covey_route_parse(name);
+    bool between = p->problem.route == COVEY_ROUTE_AUTO || p->problem.route > COVEY_ROUTE_SHM;
+    return between ? TOOL_OK
+                   : tool_usage("predict", "--route %s: must be auto, udp, tcp or ether", name);
+}
+
+static int take_number(struct predict *p, int key, const char *value)
+{
+    long number;
+    double zoom;
+    if (key == KEY_ITERATIONS) {
+        if (!args_number(value, 1, 65535, &number))
+            return tool_usage("predict", "--iterations %s: must be 1 to 65535", value);
+        p->problem.iterations = (int32_t)number;
+        return TOOL_OK;
+    }
+    if (!read_number(value, &zoom) || zoom < 0 || zoom > (key == KEY_ZOOM ? 1e13 : 1))
+        return tool_usage("predict", "%s %s: must be a number from 0 to %s",
+                          key == KEY_ZOOM ? "--zoom" : "--tolerance", value,
+                          key == KEY_ZOOM ? "1e13" : "1");
+    *(key == KEY_ZOOM ? &p->problem.zoom : &p->tolerance) = zoom;
+    return TOOL_OK;
+}
+
+static int take_measured(struct request *r, const char *path)
+{
+    if (r->measured_count == sizeof r->measured / sizeof *r->measured)
+        return tool_usage("predict", "--measured: at most 16 files");
+    r->measured[r->measured_count++] = path;
+    return TOOL_OK;
+}
+
+static int take_option(struct predict *p, struct request *r, int key, const char *value)
+{
+    switch (key) {
+    case 'p':
+        r->procs = value;
+        return TOOL_OK;
+    case KEY_SIZE:
+        r->size = value;
+        return TOOL_OK;
+    case KEY_CENTRE:
+        r->centre = value;
+        return TOOL_OK;
+    case KEY_TOPOLOGY:
+        p->topology = value;
+        return TOOL_OK;
+    case KEY_PLOT:
+        p->plot = value;
+        return TOOL_OK;
+    case KEY_MEASURED:
+        return take_measured(r, value);
+    case 'r':
+        return take_route(p, value);
+    case KEY_PAPER:
+        p->problem.paper = 1;
+        return TOOL_OK;
+    case 'j':
+        p->json = true;
+        return TOOL_OK;
+    default:
+        return take_number(p, key, value);
+    }
+}
+
+static int read_arguments(struct predict *p, struct request *r, int argc, char **argv)
+{
+    struct args args;
+    int status = TOOL_OK;
+    args_init(&args, options, argc, argv);
+    for (int key; status == TOOL_OK && (key = args_next(&args)) != ARGS_END;) {
+        if (key == ARGS_BAD)
+            return tool_usage("predict", "%s", args.error);
+        if (key != ARGS_OPERAND)
+            status = take_option(p, r, key, args.value);
+        else if (r->name)
+            return tool_usage("predict", "%s: one program at a time", args.value);
+        else
+            r->name = args.value;
+    }
+    if (status == TOOL_OK)
+        status = set_name(p, r);
+    if (status == TOOL_OK)
+        status = check_stray(p, r);
+    if (status == TOOL_OK)
+        status = set_size(p, r);
+    return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : "1-64") : status;
+}
+
+static int predict(struct predict *p, const struct request *r)
+{
+    if (covey_calibration_load(p->tool->vm_name, &p->calibration) < 0)
+        return tool_error("predict", "%s", covey_error_text());
+    int status = TOOL_OK;
+    for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
+        status = predict_read_measured(p, r->measured[i]);
+    if (status == TOOL_OK)
+        status = predict_sweep(p);
+    if (status == TOOL_OK && p->plot)
+        status = predict_draw(p);
+    if (status == TOOL_OK)
+        status = (p->json ? predict_print_json : predict_print)(p);
+    return status;
+}
+
+static int predict_command(struct tool *tool, int argc, char **argv)
+{
+    struct request request = {0};
+    struct predict *p = calloc(1, sizeof *p);
+    if (!p)
+        return tool_error("predict", "memory is exhausted");
+    p->tool = tool;
+    p->tolerance = TOLERANCE;
+    p->problem =
+        (struct covey_problem){.iterations = 8000, .centre_re = -0.65, .centre_im = 0, .zoom = 1};
+    int status = read_arguments(p, &request, argc, argv);
+    if (status == TOOL_OK)
+        status = predict(p, &request);
+    covey_free(p->calibration);
+    free(p);
+    return status;
+}
+
+const struct command cmd_predict = {
+    .name = "predict",
+    .run = predict_command,
+    .usage = "[OPTION...] matmul|sort|mandel|alltoall",
+    .help = "how long a program takes on how many hosts",
+    .options = options,
+    .operand = "PROGRAM",
+};

@@ -1,0 +1,24 @@
+#include "tools/program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/tool.h"
+
+int program_find(const char *what, const char *name, char *path, size_t size)
+{
+    static const char *const places[] = {"", "../libexec/covey/"};
+    char own[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(own, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, size, "%s/%s%s", own, places[i], name);
+        if (access(path, X_OK) == 0)
+            return TOOL_OK;
+    }
+    return tool_error(what, "%s is neither beside covey nor in ../libexec/covey; install it", name);
+}

@@ -1,0 +1,14 @@
+/* Programs that come with the console: beside it in a build, or where they are installed. */
+#ifndef COVEY_TOOLS_PROGRAM_H
+#define COVEY_TOOLS_PROGRAM_H
+
+#include <limits.h>
+#include <stddef.h>
+
+enum { PROGRAM_PATH_BYTES = PATH_MAX + 128 };
+
+/* Finds the program of that name; returns an exit status, after an error line in the name of `what`
+ * where it is not there. */
+int program_find(const char *what, const char *name, char *path, size_t size);
+
+#endif
