@@ -370,15 +370,6 @@ const char *services_on_service(struct daemon *d, uint32_t source, struct cursor
     }
 }
 
-bool services_propose(struct daemon *d, uint8_t kind, const uint8_t *body, size_t size)
-{
-    const struct command command = {.kind = kind,
-                                    .task = tid_make(daemon_host(d), TASK_LOCAL_DAEMON),
-                                    .body = body,
-                                    .size = size};
-    return propose(d->services, &command);
-}
-
 bool services_full(const struct daemon *d)
 {
     return d->services->client.queued > QUEUE_FULL;

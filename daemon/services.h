@@ -21,17 +21,14 @@ route_handler services_on_event;   /* of the leader: for a task here */
 void services_applied(struct daemon *d, uint64_t session, uint64_t applied);
 void services_event(struct daemon *d, const struct event *event);
 
-/* What this daemon itself wants agreed on; and its session, by which its end will be known, begins
- * if it has none. */
+/* What this daemon itself wants agreed on: a daemon's command, or a task's under the number
+ * TASK_LOCAL_DAEMON, of which a refusal is logged; and its session, by which its end will be known,
+ * begins if it has none. */
 void services_propose(struct daemon *d, const struct command *command);
 void services_enter(struct daemon *d);
 
 /* So many commands wait that no task should add to them. */
 bool services_full(const struct daemon *d);
-
-/* A command of this daemon itself, which nobody waits for: a refusal is logged. The body is copied.
- * False: memory is exhausted. */
-bool services_propose(struct daemon *d, uint8_t kind, const uint8_t *body, size_t size);
 
 void services_task_gone(struct daemon *d, const struct task *task);
 

@@ -54,14 +54,17 @@ int topology_read(struct daemon *d, struct failure *why)
     return status == 0 ? 0 : failure_set(why, "%.500s", error);
 }
 
-static bool propose_part(struct daemon *d, const struct vm_topology_part *part)
+static void propose_part(struct daemon *d, const struct vm_topology_part *part)
 {
     uint8_t body[BODY_BYTES];
     struct cursor c = cursor_writer(body, sizeof body);
     cursor_put_text(&c, VM_TOPOLOGY_SERIES);
     cursor_put_u64(&c, part->number);
     cursor_put_bytes(&c, part->bytes, part->size);
-    return services_propose(d, COMMAND_CONSENSUS_PROPOSE, body, (size_t)(c.at - body));
+    services_propose(d, &(struct command){.kind = COMMAND_CONSENSUS_PROPOSE,
+                                          .task = tid_make(daemon_host(d), TASK_LOCAL_DAEMON),
+                                          .body = body,
+                                          .size = (size_t)(c.at - body)});
 }
 
 void topology_propose(struct daemon *d)
@@ -70,9 +73,9 @@ void topology_propose(struct daemon *d)
     bool done = d->topology == NULL;
     for (size_t i = 0; !done; i++) {
         struct vm_topology_part part = vm_topology_part(d->topology, strlen(d->topology), i, head);
-        if (part.size > 0 && !propose_part(d, &part))
-            log_line(&d->log, LOG_ERROR, "memory for the topology is exhausted");
         done = part.size == 0;
+        if (!done)
+            propose_part(d, &part);
     }
     free(d->topology);
     d->topology = NULL;

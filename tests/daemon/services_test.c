@@ -274,7 +274,10 @@ static void so_many_are_under_way_and_no_more(void)
 static void the_daemon_itself_proposes(void)
 {
     begin(LEADER);
-    CU_ASSERT_TRUE(services_propose(&world.daemon, COMMAND_CONSENSUS_PROPOSE, (uint8_t[]){1}, 1));
+    services_propose(&world.daemon, &(struct command){.kind = COMMAND_CONSENSUS_PROPOSE,
+                                                      .task = tid_make(HOST, TASK_LOCAL_DAEMON),
+                                                      .body = (uint8_t[]){1},
+                                                      .size = 1});
     services_settle(&world.daemon);
     CU_ASSERT_EQUAL_FATAL(world.sent_count, 2);
     CU_ASSERT_EQUAL(world.kinds[1], COMMAND_CONSENSUS_PROPOSE);
