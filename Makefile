@@ -38,7 +38,7 @@ objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
 DAEMON_LIBS := -lev -lsodium -linih -lpcap -lpthread -lm
 LIB_LIBS := -lsodium -lpthread -lm
-TOOLS_LIBS := -ledit -ljansson -lm
+TOOLS_LIBS := -ledit -lncurses -ljansson -lm
 
 # V=1 shows the commands, otherwise one line says what is made
 Q := $(if $(filter 1,$(V)),,@)

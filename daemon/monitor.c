@@ -18,6 +18,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/ps.h"
 #include "daemon/reply.h"
 #include "daemon/sample.h"
 #include "daemon/task.h"
@@ -87,10 +88,11 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
     figures->machine = m->machine;
     sample_figures(&m->source, &m->base, &m->last, figures);
     v[FIGURE_age_s] = (double)(now_us - m->last.at_us) / 1e6;
-    v[FIGURE_tasks] = d->tasks.count;
-    v[FIGURE_tasks_young] = 0;
-    for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
+    v[FIGURE_tasks] = v[FIGURE_tasks_young] = 0;
+    for (const struct task *task = d->tasks.first; task != NULL; task = task->next) {
+        v[FIGURE_tasks] += ps_hides(task) ? 0 : 1;
         v[FIGURE_tasks_young] += youth(m, task);
+    }
 }
 
 const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struct cursor *payload)

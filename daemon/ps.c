@@ -23,8 +23,7 @@ static void row_add(struct reply *reply, const struct task *task)
     reply_add(reply, &c);
 }
 
-/* A console that somebody started; one that a task runs, a script for example, is that task. */
-static bool is_hidden(const struct task *task)
+bool ps_hides(const struct task *task)
 {
     return task->role == COVEY_ROLE_CONSOLE && task->cookie == 0;
 }
@@ -40,7 +39,7 @@ const char *ps_on_tasks(struct daemon *d, uint32_t source, struct cursor *payloa
     while (last != NULL && last->next != NULL)
         last = last->next;
     for (; last != NULL; last = last->previous) /* the table lists the newest first */
-        if (!is_hidden(last))
+        if (!ps_hides(last))
             row_add(&reply, last);
     reply_send(&reply, 0);
     return NULL;

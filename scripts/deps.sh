@@ -16,6 +16,7 @@ libinih-dev         ini.h
 libpcap-dev         pcap/pcap.h
 libjansson-dev      jansson.h
 libedit-dev         histedit.h
+libncurses-dev      curses.h
 libpng-dev          png.h
 libopenblas-dev     cblas.h
 binutils            objcopy
@@ -28,6 +29,7 @@ universal-ctags     ctags
 mandoc              mandoc
 man-db              man
 procps              ps
+tmux                tmux
 iproute2            ip
 nftables            nft
 libcap2-bin         setcap

@@ -30,6 +30,7 @@ struct command {
     ROW(run)                                                                                       \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
+    ROW(top)                                                                                       \
     ROW(doctor)                                                                                    \
     ROW(sniff)                                                                                     \
     ROW(schedule)                                                                                  \

@@ -6,6 +6,8 @@
 
 #include "tools/tool.h"
 
+#define REAL_DIGITS 12
+
 json_t *report_text(const char *text)
 {
     json_t *string = json_string(text);
@@ -35,7 +37,8 @@ int report_print(const char *what, json_t *array)
 {
     if (!array)
         return tool_error(what, "memory is exhausted");
-    int failed = json_dumpf(array, stdout, JSON_INDENT(2)) < 0 || putchar('\n') < 0;
+    int failed = json_dumpf(array, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS)) < 0 ||
+                 putchar('\n') < 0;
     json_decref(array);
     return failed ? TOOL_FAILED : TOOL_OK;
 }
