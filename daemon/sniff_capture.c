@@ -113,9 +113,10 @@ static void filter_lanes(char *text, size_t size, const struct sniff_source_conf
 
     if (lanes == 0 || lanes & 1u << SNIFF_UDP)
         used += snprintf(text + used, size - (size_t)used,
-                         " or (udp and udp[8:2] = 0x%x)"
-                         " or (ip6 and ip6[6] = 17 and ip6[48:2] = 0x%x)",
-                         DATAGRAM_MAGIC, DATAGRAM_MAGIC);
+                         " or (udp and (udp[8:2] = 0x%x or udp[8:4] = 0x%x0000))"
+                         " or (ip6 and ip6[6] = 17"
+                         " and (ip6[48:2] = 0x%x or ip6[48:4] = 0x%x0000))",
+                         DATAGRAM_MAGIC, DETOUR_MAGIC, DATAGRAM_MAGIC, DETOUR_MAGIC);
     if (lanes == 0 || lanes & 1u << SNIFF_ETHER)
         used +=
             snprintf(text + used, size - (size_t)used, " or ether proto 0x%x", config->ether_type);

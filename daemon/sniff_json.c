@@ -145,6 +145,7 @@ static void put_particulars(FILE *out, const struct sighting *g)
         put_number(out, "cast", g->cast);
     put_flag(out, "first", g->cast_flags & CAST_FIRST);
     put_flag(out, "last", g->cast_flags & CAST_LAST);
+    put_flag(out, "detour", g->detour);
     put_flag(out, "again", g->again);
     put_flag(out, "lost", g->lost);
     put_known(out, "records", g->record_count);

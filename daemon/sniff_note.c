@@ -54,6 +54,14 @@ static void note_mcast(struct sniff_frame *f, struct cursor *c)
         read_message(f, c);
 }
 
+static void note_detour(struct sniff_frame *f, struct cursor *c)
+{
+    uint32_t session = cursor_get_u32(c);
+    uint64_t number = cursor_get_u64(c);
+
+    say(f, c, "#%" PRIu64 " of session %x", number, session);
+}
+
 static void note_sync(struct sniff_frame *f, struct cursor *c)
 {
     struct control_sync sync;
@@ -231,8 +239,8 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_EVENT] = note_event,       [FRAME_JOIN] = note_host,
         [FRAME_TABLE] = note_table,       [FRAME_RAFT] = note_raft,
         [FRAME_CAST_CONTROL] = note_cast, [FRAME_SYNC] = note_sync,
-        [FRAME_CLAIM] = note_claim,       [FRAME_CLAIM_REPLY] = note_claim,
-        [FRAME_HOST_STAT] = note_request,
+        [FRAME_DETOUR] = note_detour,     [FRAME_CLAIM] = note_claim,
+        [FRAME_CLAIM_REPLY] = note_claim, [FRAME_HOST_STAT] = note_request,
     };
 
     return writers[kind];

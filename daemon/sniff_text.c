@@ -148,6 +148,8 @@ static void print_particulars(FILE *out, const struct sighting *g)
     if (g->has_cast)
         fprintf(out, " channel %u%s%s", g->cast, g->cast_flags & CAST_FIRST ? " first" : "",
                 g->cast_flags & CAST_LAST ? " last" : "");
+    if (g->detour)
+        fputs(" detour", out);
     if (g->encrypted)
         fputs(" encrypted", out);
     if (g->again)

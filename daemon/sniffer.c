@@ -147,11 +147,18 @@ static void give(struct sniffer *s)
 
 /* ---- the streams of windows ---- */
 
+/* The lane of its session, whichever way it went. */
+static enum sniff_lane lane_of(const struct sighting *g)
+{
+    return g->detour ? SNIFF_ETHER : g->lane;
+}
+
 /* A stream belongs to two hosts, whatever sessions they make. While the receiver is not known, and
  * in a channel, it is told by session and address. */
 static bool is_stream_of(const struct window_stream *w, const struct sighting *g, uint32_t session)
 {
-    if (w->vm != g->vm || w->lane != g->lane || w->channel != g->channel || w->from != g->from_host)
+    if (w->vm != g->vm || w->lane != lane_of(g) || w->channel != g->channel ||
+        w->from != g->from_host)
         return false;
     if (w->to != 0)
         return w->to == g->to_host;
@@ -194,7 +201,7 @@ static struct window_stream *add_stream(struct sniffer *s, uint32_t session)
     w->channel = g->channel;
     w->from = g->from_host;
     w->to = g->to_host;
-    w->lane = g->lane;
+    w->lane = lane_of(g);
     w->session = session;
     w->to_address = g->to;
     sniff_stream_init(&w->stream, &ends, 0);
@@ -413,18 +420,39 @@ static void read_datagram(struct sniffer *s, const uint8_t *bytes, size_t captur
 
 /* ---- lanes ---- */
 
-static bool has_magic(const uint8_t *bytes, size_t size)
+/* What is before a datagram that takes the detour; 0: it takes none. */
+static size_t detour_bytes(const uint8_t *bytes, size_t size)
 {
     struct cursor c = cursor_reader(bytes, size);
+    bool is_one = cursor_get_u16(&c) == DETOUR_MAGIC && cursor_get_u16(&c) == 0 && cursor_ok(&c);
+
+    return is_one ? DETOUR_BYTES : 0;
+}
+
+static bool has_magic(const uint8_t *bytes, size_t size)
+{
+    size_t detour = detour_bytes(bytes, size);
+    struct cursor c = cursor_reader(bytes + detour, size - detour);
 
     return cursor_get_u16(&c) == DATAGRAM_MAGIC && cursor_ok(&c);
 }
 
-/* Whether at every multiple of `part` a datagram of the same version and VM begins. */
+/* Whether a datagram begins at `at` that is of the same version and VM as the first. */
+static bool is_another(const uint8_t *bytes, size_t size, size_t at)
+{
+    const uint8_t *first = bytes + detour_bytes(bytes, size);
+    const uint8_t *other = bytes + at + detour_bytes(bytes + at, size - at);
+
+    if ((size_t)(bytes + size - other) < DATAGRAM_HEAD_BYTES)
+        return false;
+    return memcmp(other, first, 3) == 0 && memcmp(other + 4, first + 4, 4) == 0;
+}
+
+/* Whether one begins at every multiple of `part`. */
 static bool is_cut_by(const uint8_t *bytes, size_t size, size_t part)
 {
     for (size_t at = part; at + DATAGRAM_HEAD_BYTES <= size; at += part)
-        if (memcmp(bytes + at, bytes, 3) != 0 || memcmp(bytes + at + 4, bytes + 4, 4) != 0)
+        if (!is_another(bytes, size, at))
             return false;
     return true;
 }
@@ -434,7 +462,7 @@ static bool is_cut_by(const uint8_t *bytes, size_t size, size_t part)
 static size_t part_bytes(const uint8_t *bytes, size_t captured)
 {
     for (size_t part = DATAGRAM_OVERHEAD_BYTES; part + DATAGRAM_HEAD_BYTES <= captured; part++)
-        if (memcmp(bytes + part, bytes, 3) == 0 && is_cut_by(bytes, captured, part))
+        if (is_another(bytes, captured, part) && is_cut_by(bytes, captured, part))
             return part;
     return SIZE_MAX;
 }
@@ -447,6 +475,14 @@ static void begin(struct sniffer *s, const struct sniff_capture *capture,
     s->sighting.lane = p->lane;
     s->sighting.from = p->from;
     s->sighting.to = p->to;
+}
+
+static void read_part(struct sniffer *s, const uint8_t *bytes, size_t captured, size_t size)
+{
+    size_t detour = detour_bytes(bytes, captured);
+
+    s->sighting.detour = detour > 0;
+    read_datagram(s, bytes + detour, captured - detour, size - detour);
 }
 
 static void read_udp(struct sniffer *s, const struct sniff_capture *capture,
@@ -463,7 +499,7 @@ static void read_udp(struct sniffer *s, const struct sniff_capture *capture,
         size_t left = captured - at, whole = size - at;
 
         begin(s, capture, p);
-        read_datagram(s, p->payload + at, left < part ? left : part, whole < part ? whole : part);
+        read_part(s, p->payload + at, left < part ? left : part, whole < part ? whole : part);
         if (part == SIZE_MAX)
             return;
     }

@@ -39,7 +39,8 @@ struct sighting {
     uint32_t from_task, to_task;     /* tcp: tids of the stream, 0: not known */
     size_t size, captured;           /* of the datagram or segment */
     uint32_t channel;                /* ether */
-    uint8_t version, kind;           /* datagram; kind 0: none that is known */
+    bool detour;           /* udp: of a session on raw Ethernet, whose segment carries nothing */
+    uint8_t version, kind; /* datagram; kind 0: none that is known */
     uint32_t vm;
     bool has_number;
     uint64_t number;

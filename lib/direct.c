@@ -25,12 +25,12 @@ static void port_ready(struct covey *vm, struct watch *watch, uint32_t events)
 }
 
 /* Called while a link sends: what else there is to do for the daemon's stream waits until after. */
-static bool take_detour(void *context, uint32_t channel, const uint8_t *datagram, size_t size)
+static bool take_detour(void *context, uint32_t channel, const uint8_t *bytes, size_t size)
 {
     struct covey *vm = context;
     struct frame frame = home_frame(vm, FRAME_DETOUR, channel, size);
     if (vm->lost == 0)
-        stream_put(vm->daemon, &frame, datagram, NULL, 0); /* no memory: a loss like others */
+        stream_put(vm->daemon, &frame, bytes, NULL, 0); /* no memory: a loss like others */
     vm->home_due = true;
     return vm->lost == 0 && stream_queued(vm->daemon) < DAEMON_QUEUE_BYTES;
 }

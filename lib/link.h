@@ -119,11 +119,11 @@ void ether_port_destroy(struct ether_port *port); /* after its links; NULL is fi
 int ether_port_fd(const struct ether_port *port);
 void ether_port_receive(struct ether_port *port); /* takes in what came, for all its links */
 
-/* Takes a datagram to the task of that channel by the other way, as well as may be; it may use no
- * link meanwhile. Returns whether another may follow at once. */
-typedef bool ether_detour_fn(void *context, uint32_t channel, const uint8_t *datagram, size_t size);
+/* Takes a datagram, what is behind its head, to the task of that channel by the other way, as well
+ * as may be; it may use no link meanwhile. Returns whether another may follow at once. */
+typedef bool ether_detour_fn(void *context, uint32_t channel, const uint8_t *bytes, size_t size);
 void ether_port_set_detour(struct ether_port *port, ether_detour_fn *fn, void *context);
-void ether_port_on_detour(struct ether_port *port, const uint8_t *datagram, size_t size);
+void ether_port_on_detour(struct ether_port *port, const uint8_t *bytes, size_t size);
 
 /* Both ends know the address and channel of the other, and a key that belongs to nonce alone. Bytes
  * may flow when an authentic frame of the other end has come; the opener asks for one until then.

@@ -198,7 +198,8 @@ static void put_detour(struct link_ether *l, size_t size, uint64_t now_us)
     struct cursor c = cursor_writer(port->far, DATAGRAM_SEALED_BYTES);
     datagram_put_sealed(&c, DATAGRAM_DATA, port->vm, l->session, number);
     seal(l, port->far, DATAGRAM_SEALED_BYTES + size, number);
-    if (!port->detour(port->context, l->channel, port->far, DATAGRAM_OVERHEAD_BYTES + size))
+    if (!port->detour(port->context, l->channel, port->far + DATAGRAM_HEAD_BYTES,
+                      DATAGRAM_OVERHEAD_BYTES - DATAGRAM_HEAD_BYTES + size))
         l->detour_full_us = now_us + DETOUR_FULL_US;
 }
 
@@ -578,7 +579,12 @@ void ether_port_set_detour(struct ether_port *port, ether_detour_fn *fn, void *c
     port->far = malloc(packet_mtu(port->packet)); /* NULL: links wait for their segment */
 }
 
-void ether_port_on_detour(struct ether_port *port, const uint8_t *datagram, size_t size)
+void ether_port_on_detour(struct ether_port *port, const uint8_t *bytes, size_t size)
 {
-    on_bytes(port, datagram, size, true, clock_us());
+    struct cursor c = cursor_writer(port->far, packet_mtu(port->packet));
+    if (port->far == NULL || size > packet_mtu(port->packet) - DATAGRAM_HEAD_BYTES)
+        return;
+    datagram_put_head(&c, DATAGRAM_DATA, port->vm);
+    cursor_put_bytes(&c, bytes, size);
+    on_bytes(port, port->far, DATAGRAM_HEAD_BYTES + size, true, clock_us());
 }

@@ -235,19 +235,25 @@ void control_put_mcast(struct cursor *c, const struct control_mcast *m);
 void control_get_mcast(struct cursor *c, struct control_mcast *m);
 
 /* ---- links between two tasks ----
- * LINK_OPEN:   nonce=16u8 route=u8 encrypt=u8 direct=u8 u8(0) [key=32u8 [vm=u32 detour=u64
- * address]] ; opener -> accepter; the accepter's daemon appends the key (auth_link_key) and says ;
- * whether the VM encrypts. shm: two descriptors travel with it, the memory of the ; ring pair and
- * the opener's doorbell; both tasks are on one host LINK_KEY:    nonce=16u8 key=32u8 encrypt=u8
- * 3u8(0) ; the opener's daemon to the opener, for LINK_OPENs of route tcp, source = accepter
- * LINK_ACCEPT: nonce=16u8 route=u8 direct=u8 port=u16 [address [vm=u32 detour=u64 encrypt=u8
- * key=32u8]] ; accepter -> opener. tcp: the opener's daemon appends the address by which it ;
- * reaches the accepter's host (family, bytes; its port is meaningless; absent when ; both are on
- * one host). shm: one descriptor: the accepter's doorbell LINK_REFUSE: nonce=16u8 route=u8 3u8(0)
- * error=i32 text LINK_LOST:   first=u64 next=u64 sent=u64 ; a link closed that had the sender's
- * messages of these numbers (first .. next - 1) ; last; sent: bytes to the other task by then, as
- * credit counts them DETOUR:      datagram ; of an ether link that goes straight, whose segment
- * carries none
+ * LINK_OPEN:   nonce=16u8 route=u8 encrypt=u8 direct=u8 u8(0)
+ *              [key=32u8 [vm=u32 detour=u64 address]]
+ *              ; opener -> accepter; the accepter's daemon appends the key (auth_link_key) and says
+ *              ; whether the VM encrypts. shm: two descriptors travel with it, the memory of the
+ *              ; ring pair and the opener's doorbell; both tasks are on one host
+ * LINK_KEY:    nonce=16u8 key=32u8 encrypt=u8 3u8(0)
+ *              ; the opener's daemon to the opener, for LINK_OPENs of route tcp, source = accepter
+ * LINK_ACCEPT: nonce=16u8 route=u8 direct=u8 port=u16
+ *              [address [vm=u32 detour=u64 encrypt=u8 key=32u8]]
+ *              ; accepter -> opener. tcp: the opener's daemon appends the address by which it
+ *              ; reaches the accepter's host (family, bytes; its port is meaningless; absent when
+ *              ; both are on one host). shm: one descriptor: the accepter's doorbell
+ * LINK_REFUSE: nonce=16u8 route=u8 3u8(0) error=i32 text
+ * LINK_LOST:   first=u64 next=u64 sent=u64
+ *              ; a link closed that had the sender's messages of these numbers (first .. next - 1)
+ *              ; last; sent: bytes to the other task by then, as credit counts them
+ * DETOUR:      session=u32 number=u64 *u8 tag=16u8
+ *              ; DATA of datagram.h without its head, of an ether link that goes straight and
+ *              ; whose segment carries nothing
  *
  * Route ether: `direct` says that frames go straight between the tasks, otherwise they pass the
  * daemons. Each daemon sets it in what it gives its task only if it allows that, and then appends

@@ -309,32 +309,41 @@ end
 
 function wire.is_datagram(s, at) return #s >= at + HEAD and number_at(s, at, 2) == MAGIC end
 
+-- What is before a datagram on raw Ethernet that came over UDP: its segment carries nothing.
+local function detour_bytes(s, at)
+    return number_at(s, at, 2) == DETOUR and number_at(s, at + 2, 2) == 0 and DETOUR_SIZE or 0
+end
+
+-- Whether what UDP brought is Covey's.
+function wire.is_udp(s) return wire.is_datagram(s, detour_bytes(s, 0)) end
+
 -- Datagrams that the kernel was given at once: their size, all but the last's.
+local function is_another(s, at)
+    local first, other = detour_bytes(s, 0), at + detour_bytes(s, at)
+    return other + HEAD <= #s and string.sub(s, other + 1, other + 3) == string.sub(s, first + 1, first + 3) and
+        string.sub(s, other + 5, other + 8) == string.sub(s, first + 5, first + 8)
+end
 local function is_cut_by(s, part)
     for at = part, #s - HEAD, part do
-        if string.sub(s, at + 1, at + 3) ~= string.sub(s, 1, 3) or
-            string.sub(s, at + 5, at + 8) ~= string.sub(s, 5, 8) then
-            return false
-        end
+        if not is_another(s, at) then return false end
     end
     return true
 end
 local function part_bytes(s)
-    local head, at = string.sub(s, 1, 3), SEALED + TAG
-    while true do
-        local found = string.find(s, head, at + 1, true)
-        if not found or found - 1 + HEAD > #s then return #s end
-        at = found - 1
-        if is_cut_by(s, at) then return at end
-        at = at + 1
+    for at = SEALED + TAG, #s - HEAD do
+        if string.byte(s, at + 1) == math.floor(MAGIC / 256) and is_another(s, at) and is_cut_by(s, at) then return at end
     end
+    return #s
 end
 
 -- All datagrams of a UDP packet.
 function wire.udp(s, way, memory)
     local list, part = {}, part_bytes(s)
     for at = 0, #s - 1, part do
-        list[#list + 1] = wire.datagram(s, at, math.min(part, #s - at), way, 0, memory)
+        local detour, size = detour_bytes(s, at), math.min(part, #s - at)
+        local d = wire.datagram(s, at + detour, size - detour, (detour > 0 and "detour " or "") .. way, 0, memory)
+        if detour > 0 then table.insert(d.list, 1, { name = "detour", at = at, length = detour, value = true }) end
+        list[#list + 1] = d
     end
     return list
 end
@@ -437,6 +446,7 @@ local fields = {
     target = ProtoField.uint32("covey.target", "Target"),
     tag = ProtoField.bytes("covey.tag", "Tag"),
     channel = ProtoField.uint32("covey.channel", "Channel", base.HEX),
+    detour = ProtoField.bool("covey.detour", "Detour of raw Ethernet"),
     encrypted = ProtoField.bool("covey.encrypted", "Encrypted"),
     malformed = ProtoField.bool("covey.malformed", "Malformed"),
     ack = ProtoField.string("covey.ack", "Acknowledged"),
@@ -508,7 +518,7 @@ end
 
 covey:register_heuristic("udp", function(tvb, pinfo, tree)
     local s = tvb:raw()
-    if not wire.is_datagram(s, 0) then return false end
+    if not wire.is_udp(s) then return false end
     local found = once(pinfo, "udp", function() return wire.udp(s, "udp " .. way_of(pinfo), memory) end)
     return show(found, tvb, pinfo, tree)
 end)

@@ -399,6 +399,133 @@ static void what_the_kernel_cuts(void)
     end();
 }
 
+/* ---- what takes the detour of raw Ethernet ---- */
+
+static size_t put_detour(uint8_t *bytes)
+{
+    struct cursor c = cursor_writer(bytes, DETOUR_BYTES);
+
+    cursor_put_u16(&c, DETOUR_MAGIC);
+    cursor_put_u16(&c, 0);
+    return DETOUR_BYTES;
+}
+
+static void datagrams_that_take_the_detour(void)
+{
+    static struct bytes b;
+    uint8_t ping[64];
+    size_t size = put_detour(ping) + make_ping(ping + DETOUR_BYTES);
+
+    begin();
+    bytes_begin(&b);
+    put_ip4(&b.c, 17, 1, 2, 8 + size);
+    put_udp(&b.c, 1, 2, size);
+    cursor_put_bytes(&b.c, ping, size);
+    expect_ping(&b, RAW_IP, SNIFF_UDP);
+    CU_ASSERT(seen[0].g.detour);
+    CU_ASSERT_PTR_NOT_NULL(strstr(seen[0].line, "ping #3 36 bytes detour"));
+    seen_count = 0;
+    ping[3] = 1; /* not ours: passed over */
+    send_udp(1, 2, ping, size);
+    put_detour(ping);
+    put_detour(ping + DETOUR_BYTES);
+    send_udp(1, 2, ping, size);
+    CU_ASSERT_EQUAL(seen_count, 0);
+    end();
+}
+
+/* The kernel was given them at once with others. */
+static void detours_that_the_kernel_cuts(void)
+{
+    static uint8_t many[4096];
+    uint8_t payload[104] = {0};
+    size_t size = 0;
+
+    begin();
+    for (unsigned i = 0; i < 6; i++) {
+        bool detour = i % 3 != 0;
+        size_t part = detour ? 100 : 104;
+
+        size += detour ? put_detour(many + size) : 0;
+        size += make_sealed(many + size, DATAGRAM_DATA, 1, i, payload, i < 5 ? part : 10);
+    }
+    for (unsigned first = 0; first < 2; first++) { /* the first is one or is none */
+        size_t skip = first * (DATAGRAM_OVERHEAD_BYTES + 104);
+
+        seen_count = 0;
+        send_udp(1, 2, many + skip, size - skip);
+        CU_ASSERT_EQUAL_FATAL(seen_count, 6 - first);
+        for (unsigned i = 0; i < seen_count; i++) {
+            CU_ASSERT_EQUAL(seen[i].g.number, i + first);
+            CU_ASSERT_EQUAL(seen[i].g.detour, (i + first) % 3 != 0);
+        }
+    }
+    CU_ASSERT_EQUAL(seen[4].g.size, DATAGRAM_OVERHEAD_BYTES + 10);
+    end();
+}
+
+static void send_ether(uint8_t from, uint8_t to, const uint8_t *datagram, size_t size)
+{
+    static struct bytes b;
+    struct ether ether = {.size = (uint16_t)size};
+    const uint8_t macs[12] = {2, 0, 0, 0, 0, to, 2, 0, 0, 0, 0, from};
+
+    bytes_begin(&b);
+    cursor_put_bytes(&b.c, macs, sizeof macs);
+    cursor_put_u16(&b.c, ETHER_TYPE_DEFAULT);
+    ether_put(&b.c, &ether);
+    cursor_put_bytes(&b.c, datagram, size);
+    capture_part(b.at, bytes_size(&b), bytes_size(&b), ETHERNET);
+}
+
+/* A frame that begins over raw Ethernet and ends on the detour is one frame. */
+static void a_stream_that_takes_the_detour(void)
+{
+    static uint8_t stream[1000], payload[1000], datagram[1200];
+    size_t at = put_message(stream, 1, 100) - 50, end_at = put_message(stream + at + 50, 2, 100);
+
+    begin();
+    for (unsigned from = 1; from <= 2; from++) { /* who is who */
+        size_t size = make_sealed(datagram, DATAGRAM_PING, from, DATAGRAM_CONTROL_NUMBER, NULL, 0);
+        send_ether((uint8_t)from, (uint8_t)(3 - from), datagram, size);
+        send_udp(from, 3 - from, datagram, size);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        size_t offset = i * at, bytes = i == 0 ? at : 50 + end_at;
+        struct cursor c = cursor_writer(payload, sizeof payload);
+        wire_put_stream(&c, offset, bytes);
+        cursor_put_bytes(&c, stream + offset, bytes);
+        size_t head = i == 0 ? 0 : put_detour(datagram);
+        size_t size = head + make_sealed(datagram + head, DATAGRAM_DATA, 1, i, payload,
+                                         (size_t)(c.at - payload));
+        if (i == 0)
+            send_ether(1, 2, datagram, size);
+        else
+            send_udp(1, 2, datagram, size);
+    }
+    CU_ASSERT_EQUAL_FATAL(seen_count, 6);
+    CU_ASSERT(seen[4].g.frame_count == 1 && seen[4].frames[0].message.tag == 1);
+    CU_ASSERT(seen[5].g.frame_count == 1 && seen[5].frames[0].message.tag == 2);
+    CU_ASSERT(!seen[5].g.lost && seen[5].g.detour);
+    end();
+}
+
+/* What tasks would have sent straight. */
+static void detour_frames(void)
+{
+    uint8_t frame[200];
+    size_t size = put_frame(frame, FRAME_DETOUR, 0, 60);
+    struct cursor c = cursor_writer(frame + FRAME_HEADER_BYTES, 12);
+
+    begin();
+    cursor_put_u32(&c, 0xabc);
+    cursor_put_u64(&c, 77);
+    send_stream(1, 2, 0, frame, size);
+    CU_ASSERT_EQUAL_FATAL(seen[0].g.frame_count, 1);
+    CU_ASSERT_STRING_EQUAL(seen[0].frames[0].note, "#77 of session abc");
+    end();
+}
+
 static void foreign_datagrams(void)
 {
     uint8_t ping[64];
@@ -735,6 +862,10 @@ static const struct test_case CASES[] = {
     {"udp shorter than ip", udp_shorter_than_ip},
     {"later fragments are passed over", later_fragments_are_passed_over},
     {"what the kernel cuts", what_the_kernel_cuts},
+    {"datagrams that take the detour", datagrams_that_take_the_detour},
+    {"detours that the kernel cuts", detours_that_the_kernel_cuts},
+    {"a stream that takes the detour", a_stream_that_takes_the_detour},
+    {"detour frames", detour_frames},
     {"foreign datagrams", foreign_datagrams},
     {"hosts get their names", hosts_get_their_names},
     {"hosts that are known", hosts_that_are_known},

@@ -130,7 +130,9 @@ static void take_packet(struct extract *x, const struct sniff_packet *p)
     struct cursor c = cursor_reader(p->payload, p->captured);
     struct ether ether;
 
-    if (p->lane == SNIFF_UDP)
+    if (p->lane == SNIFF_UDP && cursor_get_u16(&c) == DETOUR_MAGIC && p->captured > DETOUR_BYTES)
+        take_datagram(x, p->payload + DETOUR_BYTES, p->captured - DETOUR_BYTES);
+    else if (p->lane == SNIFF_UDP)
         take_datagram(x, p->payload, p->captured);
     else if (p->lane == SNIFF_TCP)
         take_frame(x, p->payload, p->captured);

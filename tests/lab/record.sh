@@ -4,7 +4,7 @@
 #   tests/lab/record.sh [SCENARIO...]
 #
 # Each scenario is one run of a VM in a lab of two hosts (multicast: three), watched by covey sniff on the
-# first: join, pingpong, mcast, loss, halt, tcp, encrypt, ether, direct, cast. The recordings are
+# first: join, pingpong, mcast, loss, halt, tcp, encrypt, ether, direct, cast, detour, astray. The recordings are
 # tests/fuzz/corpus/sniff/SCENARIO.pcap, seeds of sniff_fuzz; what is in them becomes seeds of datagram_fuzz,
 # frame_fuzz, window_fuzz and stream_fuzz, called recorded-SCENARIO. Run it again when the wire has changed.
 # Needs root.
@@ -119,6 +119,33 @@ record_ether() { # direct or not
     rm "$XDG_CONFIG_HOME/covey/covey.conf"
 }
 record_direct() { record_ether yes; }
+# A conversation over raw Ethernet whose segment dies: through the daemons, or straight.
+record_dead() { # direct or not, which lines
+    local echo=$BUILD/tests/attack/echo serving asking tid host
+    printf '[daemon]\nfail_timeout = 1\n[ether]\ndirect = %s\n' "$1" >"$XDG_CONFIG_HOME/covey/covey.conf"
+    start 2
+    on_first covey run -n 1 --route ether --host h2 "$echo" serve >"$work/tid" &
+    serving=$!
+    until grep -q 't[0-9a-f]*$' "$work/tid"; do sleep 0.1; done
+    tid=$(grep -o 't[0-9a-f]*$' "$work/tid" | head -n 1)
+    on_first "$echo" ask "$tid" ether 5 "$work/go" &
+    asking=$!
+    until [ -e "$work/go" ]; do sleep 0.1; done
+    for host in h1 h2; do
+        "$lab" exec $host nft "add table netdev deaf; add chain netdev deaf in { type filter hook ingress device eth0 priority 0; }; add rule netdev deaf in ether type 0x88b5 drop"
+    done
+    watch --lane udp -c 40 "${@:2}"
+    rm "$work/go"
+    wait $asking
+    unwatch
+    on_first "$echo" stop "$tid"
+    wait $serving
+    on_first covey halt
+    for host in h1 h2; do "$lab" exec $host nft delete table netdev deaf; done
+    rm "$XDG_CONFIG_HOME/covey/covey.conf"
+}
+record_detour() { record_dead no 'udp[8:2] = 0xc04f'; }
+record_astray() { record_dead yes --kind DETOUR; }
 record_cast() {
     start 3
     watch --lane ether -c 60
@@ -135,7 +162,7 @@ take() { # the recording and the seeds that are in it
 }
 
 "$lab" up --hosts 3 || exit
-[ $# -gt 0 ] || set -- join pingpong mcast loss halt tcp encrypt ether direct cast
+[ $# -gt 0 ] || set -- join pingpong mcast loss halt tcp encrypt ether direct cast detour astray
 for scenario; do
     declare -F "record_$scenario" >/dev/null || { echo "record.sh: no scenario $scenario" >&2; exit 2; }
     rm -f "$work/pcap" "$work/lines"

@@ -33,7 +33,7 @@ local function on_ip(packet, protocol, head, from, to)
     if protocol == 6 then return on_tcp(rest, from, to) end
     local from_port, to_port, size = string.unpack(">I2I2I2", rest)
     local datagram = string.sub(rest, 9, size)
-    if protocol == 17 and covey_wire.is_datagram(datagram, 0) then
+    if protocol == 17 and covey_wire.is_udp(datagram) then
         show(covey_wire.udp(datagram, from .. from_port .. " " .. to .. to_port, memory))
     end
 end

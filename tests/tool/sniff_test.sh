@@ -90,6 +90,8 @@ expect "ether: by MAC addresses" has ether "^[0-9:.]+ ether 02:77:00:00:00:01 > 
 expect "direct: between tasks" has direct "ether [0-9a-f:]+ > [0-9a-f:]+ t4[0-9a-f]+>t8[0-9a-f]+ data #0 "
 expect "mcast: frames for several tasks" has mcast "MCAST .* to 2 tasks"
 expect "loss: what is missing" has loss " ack [0-9]+-[0-9]+,[0-9]+"
+expect "detour: of raw Ethernet, over UDP" has detour " udp .* \(1\)>\(2\) data #[0-9]+ [0-9]+ bytes detour .*DATA t"
+expect "astray: what tasks would have sent straight" has astray "DETOUR t4[0-9a-f]+>t8[0-9a-f]+ #[0-9]+ of session"
 nothing_said() { ! covey sniff "$recordings/encrypt.pcap" | grep -E '\| [A-Z]|stream [0-9]+\+'; }
 expect "encrypt: nothing of what is said" nothing_said
 
