@@ -176,11 +176,8 @@ static int host_index(struct overseer *o, const char *name)
 
 /* A process that enrols by itself with that host's daemon and waits for what never comes: it must
  * be told that the daemon ended. */
-static pid_t resident_start(const char *host)
+static int resident_main(const char *host)
 {
-    pid_t pid = fork();
-    if (pid != 0)
-        return pid;
     char path[256];
     covey_t *vm;
     covey_msg_t *msg;
@@ -191,6 +188,17 @@ static pid_t resident_start(const char *host)
     if (error == 0)
         error = covey_recv(vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_FOREVER, &msg);
     _exit(error == COVEY_EDAEMON ? 0 : 1);
+}
+
+/* A program anew: what is forked from a process of several threads may not do that much. */
+static pid_t resident_start(const char *host)
+{
+    pid_t pid = fork();
+    if (pid == 0) {
+        execl("/proc/self/exe", "chaos", "--resident", host, (char *)NULL);
+        _exit(1);
+    }
+    return pid;
 }
 
 static void resident_check(struct overseer *o, pid_t pid, const char *host)
@@ -389,6 +397,8 @@ int main(int argc, char **argv)
         return child_main();
     if (argc > 2 && strcmp(argv[1], "--worker") == 0)
         return worker_begin(program, argv[2]);
+    if (argc > 2 && strcmp(argv[1], "--resident") == 0)
+        return resident_main(argv[2]);
     if (argc < 4) {
         fprintf(stderr, "usage: chaos tasks SEED KILLS | daemons SEED ROUNDS HOSTS\n");
         return 2;
