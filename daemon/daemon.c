@@ -494,6 +494,8 @@ static int daemon_open(struct daemon *d, struct failure *why)
 {
     if (auth_init() != 0)
         return failure_set(why, "libsodium cannot be used");
+    if (auth_cipher_library() == NULL)
+        return failure_set(why, "nothing encrypts here: libcrypto.so.3 (OpenSSL) is not installed");
     identify(d);
     if (d->options->join && invitation_apply(d, why) != 0)
         return -1;

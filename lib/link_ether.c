@@ -53,8 +53,7 @@ struct link_ether {
     uint32_t channel, session;
     bool encrypt, heard;
     bool pong_due, touched; /* touched: packets came since it was stepped */
-    uint8_t send_key[AUTH_KEY_BYTES], receive_key[AUTH_KEY_BYTES];
-    struct auth_once send_once, receive_once; /* of the next numbers, in the clear */
+    struct auth_cipher *sealer, *opener;
     uint64_t number, control_number;
     uint64_t control_heard; /* behind the last number of a PING or PONG that came */
     struct auth_replay seen;
@@ -94,24 +93,12 @@ static void port_flush(struct ether_port *port)
     port->blocked = !packet_flush(port->packet);
 }
 
-/* Does now what sealing the next packet and opening the one awaited needs first, and is the same
- * whatever they carry: called when what could be sent is on its way, or nothing is to be done. */
-static void prepare(struct link_ether *l)
-{
-    if (l->encrypt)
-        return;
-    auth_prepare(&l->send_once, l->send_key, l->number);
-    auth_prepare(&l->receive_once, l->receive_key, l->seen.any ? l->seen.highest + 1 : 0);
-}
-
 static void seal(struct link_ether *l, uint8_t *bytes, size_t size, uint64_t number)
 {
-    if (l->encrypt) {
-        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, l->send_key, number);
-        return;
-    }
-    auth_prepare(&l->send_once, l->send_key, number);
-    auth_seal_prepared(bytes + size, &l->send_once, bytes, size);
+    if (l->encrypt)
+        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, l->sealer, number);
+    else
+        auth_seal(bytes + size, l->sealer, number, bytes, size);
 }
 
 /* Writes what is before the packet of `size` bytes of a frame in `payload`. */
@@ -151,8 +138,7 @@ static void put_apart(struct link_ether *l, const struct window_apart *apart, ui
     } first = {.in = apart->bytes[0]}, second = {.in = apart->bytes[1]};
     const struct iovec rest[PACKET_PIECES_MAX] = {
         {first.message, apart->size[0]}, {second.message, apart->size[1]}, {tag, AUTH_TAG_BYTES}};
-    auth_prepare(&l->send_once, l->send_key, number);
-    auth_seal_pieces(tag, &l->send_once, pieces, 3);
+    auth_seal_pieces(tag, l->sealer, number, pieces, 3);
     packet_put_pieces(l->port->packet, &l->to, head, rest);
 }
 
@@ -282,11 +268,10 @@ static bool unseal(struct link_ether *l, struct datagram *d)
 {
     if (!l->encrypt) {
         datagram_set_body(d, d->payload);
-        auth_prepare(&l->receive_once, l->receive_key, d->number);
-        return auth_open_prepared(d->tag, &l->receive_once, d->bytes, d->size);
+        return auth_open(d->tag, l->opener, d->number, d->bytes, d->size);
     }
     struct auth_box box = {d->bytes, DATAGRAM_SEALED_BYTES, d->size};
-    if (!auth_decrypt(l->port->opened, &box, l->receive_key, d->number))
+    if (!auth_decrypt(l->port->opened, &box, l->opener, d->number))
         return false;
     datagram_set_body(d, l->port->opened);
     return true;
@@ -401,7 +386,6 @@ static ssize_t ether_send(struct link *link, const struct iovec *iov, int count)
     }
     window_hold(l->window, link->more);
     transmit(l, clock_us());
-    prepare(l);
     return (ssize_t)taken;
 }
 
@@ -437,7 +421,6 @@ static bool ether_arm(struct link *link)
     const uint8_t *there;
     struct link_ether *l = ether_of(link);
     bool came = port_receive(l->port); /* perhaps for a link that was armed before */
-    prepare(l);
     return came || window_readable(l->window, &there) > 0;
 }
 
@@ -470,7 +453,8 @@ static void ether_free(struct link *link)
     if (*at != NULL)
         *at = l->next;
     window_destroy(l->window);
-    sodium_memzero(l, sizeof *l);
+    auth_cipher_destroy(l->sealer);
+    auth_cipher_destroy(l->opener);
     free(l);
 }
 
@@ -494,11 +478,22 @@ static struct window *window_for(const struct ether_port *port)
     return window_create(&config);
 }
 
-static void derive_keys(struct link_ether *l, const struct ether_way *way)
+static struct auth_cipher *cipher_of(const struct ether_way *way, const char *end)
 {
-    auth_derive(way->opener ? l->send_key : l->receive_key, way->secret.key, "ether opener", "", 0);
-    auth_derive(way->opener ? l->receive_key : l->send_key, way->secret.key, "ether accepter", "",
-                0);
+    uint8_t key[AUTH_KEY_BYTES];
+    auth_derive(key, way->secret.key, end, "", 0);
+    struct auth_cipher *cipher = auth_cipher_create(key);
+    sodium_memzero(key, sizeof key);
+    return cipher;
+}
+
+static bool derive_keys(struct link_ether *l, const struct ether_way *way)
+{
+    struct auth_cipher *opener = cipher_of(way, "ether opener");
+    struct auth_cipher *accepter = cipher_of(way, "ether accepter");
+    l->sealer = way->opener ? opener : accepter;
+    l->opener = way->opener ? accepter : opener;
+    return opener != NULL && accepter != NULL;
 }
 
 struct link *link_ether_create(struct ether_port *port, const struct ether_way *way)
@@ -516,10 +511,11 @@ struct link *link_ether_create(struct ether_port *port, const struct ether_way *
     l->ping_us = way->opener ? 0 : UINT64_MAX;
     l->ping_wait_us = PING_US;
     detour_init(&l->detour, port->far == NULL ? 0 : way->detour_us);
-    derive_keys(l, way);
-    l->window = window_for(port);
+    if (derive_keys(l, way))
+        l->window = window_for(port);
     if (l->window == NULL) {
-        sodium_memzero(l, sizeof *l);
+        auth_cipher_destroy(l->sealer);
+        auth_cipher_destroy(l->opener);
         free(l);
         return NULL;
     }

@@ -32,15 +32,24 @@ struct sealed *sealed_create(const struct stream_auth *auth, bool opener)
     if (s == NULL)
         return NULL;
     memset(s, 0, offsetof(struct sealed, record));
-    stream_auth_keys(auth, opener ? s->out.key : s->in.key, opener ? s->in.key : s->out.key);
-    return s;
+    uint8_t key[2][AUTH_KEY_BYTES];
+    stream_auth_keys(auth, key[!opener], key[opener]);
+    bool good = record_way_begin(&s->out, key[0]);
+    good = record_way_begin(&s->in, key[1]) && good;
+    sodium_memzero(key, sizeof key);
+    if (good)
+        return s;
+    sealed_destroy(s);
+    return NULL;
 }
 
 void sealed_destroy(struct sealed *s)
 {
     if (s == NULL)
         return;
-    sodium_memzero(s, sizeof *s); /* keys, and what was in the clear */
+    record_way_end(&s->out);
+    record_way_end(&s->in);
+    sodium_memzero(s, sizeof *s); /* what was in the clear */
     free(s);
 }
 

@@ -1,9 +1,8 @@
 /*
- * auth.c - keys, tags and numbers seen. All cryptography of Covey is here and in stream_auth.c, and
- * it is libsodium's: BLAKE2b where a key or a MAC is bound to public values, ChaCha20-Poly1305 (RFC
- * 8439) where something is encrypted, with an empty message where a datagram is sealed in the
- * clear. Only the tag of a long datagram in the clear, which is the same, is OpenSSL's where it is
- * installed (onetime.h).
+ * auth.c - keys, tags and numbers seen. All cryptography of Covey is here and in stream_auth.c:
+ * libsodium's BLAKE2b where a key or a MAC is bound to public values, AES-256-GCM of one of two
+ * libraries (cipher.h) where something is sealed, with an empty message where a datagram stays in
+ * the clear.
  *
  * A sealed datagram's nonce is its number, so a number must never be used twice under one key;
  * session.c counts them and derives new keys for each session.
@@ -11,18 +10,16 @@
 #include "proto/auth.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "proto/cipher.h"
 #include "proto/cursor.h"
-#include "proto/onetime.h"
 
-_Static_assert(AUTH_KEY_BYTES == crypto_aead_chacha20poly1305_IETF_KEYBYTES, "AEAD key size");
-_Static_assert(AUTH_TAG_BYTES == crypto_aead_chacha20poly1305_IETF_ABYTES, "AEAD tag size");
+_Static_assert(AUTH_KEY_BYTES == 32, "AES-256");
 _Static_assert(AUTH_TAG_BYTES >= crypto_generichash_BYTES_MIN, "BLAKE2b output size");
-_Static_assert(AUTH_KEY_BYTES == crypto_onetimeauth_KEYBYTES, "one-time key size");
 _Static_assert(AUTH_REPLAY_BITS % 64 == 0, "whole words of numbers seen");
 
-#define LONG_BYTES 2048 /* from here on onetime_tag() takes less time */
 #define REPLAY_WORDS (AUTH_REPLAY_BITS / 64)
 
 int auth_init(void)
@@ -58,127 +55,111 @@ bool auth_mac_ok(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_B
     return sodium_memcmp(expected, tag, AUTH_TAG_BYTES) == 0;
 }
 
-static void seal_nonce(uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES], uint64_t number)
+/* ---- sealing --------------------------------------------------------------------------------- */
+
+struct auth_cipher {
+    const struct cipher_library *library;
+    void *key;
+};
+
+const char *auth_cipher_library(void)
 {
-    struct cursor c = cursor_writer(nonce, crypto_aead_chacha20poly1305_IETF_NPUBBYTES);
+    const struct cipher_library *l = cipher_library_get();
+    return l != NULL ? l->name : NULL;
+}
+
+struct auth_cipher *auth_cipher_create(const uint8_t key[AUTH_KEY_BYTES])
+{
+    const struct cipher_library *l = cipher_library_get();
+    struct auth_cipher *cipher = l != NULL ? malloc(sizeof *cipher) : NULL;
+    if (cipher == NULL)
+        return NULL;
+    cipher->library = l;
+    cipher->key = l->key_create(key);
+    if (cipher->key != NULL)
+        return cipher;
+    free(cipher);
+    return NULL;
+}
+
+void auth_cipher_destroy(struct auth_cipher *cipher)
+{
+    if (cipher == NULL)
+        return;
+    cipher->library->key_destroy(cipher->key);
+    free(cipher);
+}
+
+static void seal_nonce(uint8_t nonce[CIPHER_NONCE_BYTES], uint64_t number)
+{
+    struct cursor c = cursor_writer(nonce, CIPHER_NONCE_BYTES);
 
     cursor_put_u32(&c, 0);
     cursor_put_u64(&c, number);
 }
 
-void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uint64_t number)
+/* A library that fails, for want of memory, must not let anything go as it is: what is sent then is
+ * refused by whoever gets it. */
+static void seal_job(uint8_t *tag, struct auth_cipher *cipher, const struct cipher_job *job)
 {
-    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
-
-    if (once->made && once->number == number)
+    if (cipher->library->seal(cipher->key, job, tag))
         return;
-    seal_nonce(nonce, number);
-    crypto_stream_chacha20_ietf(once->key, sizeof once->key, nonce, key);
-    once->number = number;
-    once->made = true;
+    memset(tag, 0, AUTH_TAG_BYTES);
+    if (job->size > 0)
+        memset(job->to, 0, job->size);
 }
 
-static void sodium_tag(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
-                       const struct auth_piece *pieces, size_t count, const struct auth_piece *end)
-{
-    crypto_onetimeauth_state state;
-
-    crypto_onetimeauth_init(&state, once->key);
-    for (size_t i = 0; i < count; i++)
-        crypto_onetimeauth_update(&state, pieces[i].bytes, pieces[i].size);
-    crypto_onetimeauth_update(&state, end->bytes, end->size);
-    crypto_onetimeauth_final(&state, tag);
-}
-
-/* RFC 8439 section 2.8, where all of it is additional data: the bytes, padding to a multiple of 16,
- * their number and that of the bytes encrypted, little endian. */
-void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, uint64_t number,
                       const struct auth_piece *pieces, size_t count)
 {
-    uint8_t bytes[32] = {0};
-    size_t size = 0;
+    uint8_t nonce[CIPHER_NONCE_BYTES];
+    const struct cipher_job job = {.nonce = nonce, .pieces = pieces, .count = count};
 
-    for (size_t i = 0; i < count; i++)
-        size += pieces[i].size;
-    size_t padding = (16 - size % 16) % 16;
-    for (size_t i = 0; i < sizeof size; i++)
-        bytes[padding + i] = (uint8_t)(size >> 8 * i);
-    struct auth_piece end = {bytes, padding + 16};
-    if (size < LONG_BYTES || !onetime_tag(tag, once->key, pieces, count, &end))
-        sodium_tag(tag, once, pieces, count, &end);
+    seal_nonce(nonce, number);
+    seal_job(tag, cipher, &job);
 }
 
-void auth_seal_prepared(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
-                        const void *bytes, size_t size)
-{
-    auth_seal_pieces(tag, once, &(struct auth_piece){bytes, size}, 1);
-}
-
-bool auth_open_prepared(const uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
-                        const void *bytes, size_t size)
-{
-    uint8_t expected[AUTH_TAG_BYTES];
-
-    auth_seal_prepared(expected, once, bytes, size);
-    return crypto_verify_16(expected, tag) == 0;
-}
-
-void auth_seal(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], uint64_t number,
+void auth_seal(uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, uint64_t number,
                const void *bytes, size_t size)
 {
-    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
-    uint8_t nothing[1];
-    struct auth_once once = {.made = false};
-
-    if (size >= LONG_BYTES) {
-        auth_prepare(&once, key, number);
-        auth_seal_prepared(tag, &once, bytes, size);
-        sodium_memzero(&once, sizeof once);
-        return;
-    }
-    seal_nonce(nonce, number);
-    crypto_aead_chacha20poly1305_ietf_encrypt_detached(nothing, tag, NULL, nothing, 0, bytes, size,
-                                                       NULL, nonce, key);
+    auth_seal_pieces(tag, cipher, number, &(struct auth_piece){bytes, size}, 1);
 }
 
-bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
-               uint64_t number, const void *bytes, size_t size)
+bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, uint64_t number,
+               const void *bytes, size_t size)
 {
-    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
-    uint8_t nothing[1];
-    struct auth_once once = {.made = false};
+    uint8_t nonce[CIPHER_NONCE_BYTES];
+    const struct auth_piece all = {bytes, size};
+    const struct cipher_job job = {.nonce = nonce, .pieces = &all, .count = 1};
 
-    if (size >= LONG_BYTES) {
-        auth_prepare(&once, key, number);
-        bool good = auth_open_prepared(tag, &once, bytes, size);
-        sodium_memzero(&once, sizeof once);
-        return good;
-    }
     seal_nonce(nonce, number);
-    return crypto_aead_chacha20poly1305_ietf_decrypt_detached(nothing, NULL, nothing, 0, tag, bytes,
-                                                              size, nonce, key) == 0;
+    return cipher->library->open(cipher->key, &job, tag);
 }
 
-void auth_encrypt(uint8_t *bytes, size_t head, size_t size, const uint8_t key[AUTH_KEY_BYTES],
+void auth_encrypt(uint8_t *bytes, size_t head, size_t size, struct auth_cipher *cipher,
                   uint64_t number)
 {
-    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+    uint8_t nonce[CIPHER_NONCE_BYTES];
+    const struct auth_piece clear = {bytes, head};
+    const struct cipher_job job = {nonce, &clear, 1, bytes + head, bytes + head, size - head};
 
     seal_nonce(nonce, number);
-    crypto_aead_chacha20poly1305_ietf_encrypt_detached(
-        bytes + head, bytes + size, NULL, bytes + head, size - head, bytes, head, NULL, nonce, key);
+    seal_job(bytes + size, cipher, &job);
 }
 
-bool auth_decrypt(uint8_t *body, const struct auth_box *box, const uint8_t key[AUTH_KEY_BYTES],
+bool auth_decrypt(uint8_t *body, const struct auth_box *box, struct auth_cipher *cipher,
                   uint64_t number)
 {
-    uint8_t nonce[crypto_aead_chacha20poly1305_IETF_NPUBBYTES];
+    uint8_t nonce[CIPHER_NONCE_BYTES];
+    const struct auth_piece clear = {box->bytes, box->head};
+    const struct cipher_job job = {
+        nonce, &clear, 1, box->bytes + box->head, body, box->size - box->head};
 
     seal_nonce(nonce, number);
-    return crypto_aead_chacha20poly1305_ietf_decrypt_detached(
-               body, NULL, box->bytes + box->head, box->size - box->head, box->bytes + box->size,
-               box->bytes, box->head, nonce, key) == 0;
+    return cipher->library->open(cipher->key, &job, box->bytes + box->size);
 }
+
+/* ---- numbers seen ---------------------------------------------------------------------------- */
 
 /* RFC 6479: the bits form a ring of words. A word is cleared when the window first moves into it,
  * so one word fewer than there are is usable. */

@@ -1,11 +1,12 @@
 /*
- * auth.h - keys and authentication, by libsodium. Pure but for the library's own state.
+ * auth.h - keys and authentication, by libsodium and a library for AES-GCM (cipher.h). Pure but for
+ * the libraries' own state.
  *
  * Every key is derived from the VM key by BLAKE2b (crypto_generichash, keyed) over a label and the
- * public values it is bound to. Datagrams are sealed by ChaCha20-Poly1305 (IETF AEAD, RFC 8439):
- * in the clear with the whole datagram as additional data, or encrypted behind a head in the clear;
- * the nonce is the packet number, which a key never sees twice. A receiver keeps a window of
- * numbers seen (RFC 6479).
+ * public values it is bound to. Datagrams are sealed by AES-256-GCM (NIST SP 800-38D): in the clear
+ * with the whole datagram as additional data (GMAC), or encrypted behind a head in the clear; the
+ * nonce is the packet number, which a key never sees twice. A receiver keeps a window of numbers
+ * seen (RFC 6479).
  */
 #ifndef COVEY_PROTO_AUTH_H
 #define COVEY_PROTO_AUTH_H
@@ -22,6 +23,9 @@
 /* Prepares libsodium; 0 on success. May be called often. */
 int auth_init(void);
 
+/* Whether there is a library that seals and opens, which is loaded then: its name, or NULL. */
+const char *auth_cipher_library(void);
+
 /* key = BLAKE2b(vm_key; label, parts...): parts are given as one buffer. */
 void auth_derive(uint8_t key[AUTH_KEY_BYTES], const uint8_t vm_key[AUTH_KEY_BYTES],
                  const char *label, const void *parts, size_t size);
@@ -32,34 +36,27 @@ void auth_mac(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], co
 bool auth_mac_ok(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
                  const void *bytes, size_t size);
 
-/* Seals a datagram in the clear: the tag over bytes[0..size) under (key, number). */
-void auth_seal(uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES], uint64_t number,
-               const void *bytes, size_t size);
-bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], const uint8_t key[AUTH_KEY_BYTES],
-               uint64_t number, const void *bytes, size_t size);
+/* A key made ready to seal and to open. NULL: memory is exhausted. One thread at a time uses it. */
+struct auth_cipher;
+struct auth_cipher *auth_cipher_create(const uint8_t key[AUTH_KEY_BYTES]);
+void auth_cipher_destroy(struct auth_cipher *cipher); /* wipes it; NULL is fine */
 
-/* The same in two steps: the key that a number alone uses (RFC 8439 section 2.6) can be made before
- * the bytes are there, which is most of what short ones cost. */
-struct auth_once {
-    uint8_t key[AUTH_KEY_BYTES];
-    uint64_t number;
-    bool made;
-};
-void auth_prepare(struct auth_once *once, const uint8_t key[AUTH_KEY_BYTES], uint64_t number);
-void auth_seal_prepared(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
-                        const void *bytes, size_t size);
-/* The bytes in pieces that lie apart, one behind the other. */
+/* Seals a datagram in the clear: the tag over bytes[0..size) under (key, number). */
+void auth_seal(uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, uint64_t number,
+               const void *bytes, size_t size);
+bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, uint64_t number,
+               const void *bytes, size_t size);
+
+/* The same of bytes in pieces that lie apart, one behind the other. */
 struct auth_piece {
     const uint8_t *bytes;
     size_t size;
 };
-void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
+void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, uint64_t number,
                       const struct auth_piece *pieces, size_t count);
-bool auth_open_prepared(const uint8_t tag[AUTH_TAG_BYTES], const struct auth_once *once,
-                        const void *bytes, size_t size);
 
 /* Encrypts bytes[head..size) where they lie and appends the tag, which is also over the head. */
-void auth_encrypt(uint8_t *bytes, size_t head, size_t size, const uint8_t key[AUTH_KEY_BYTES],
+void auth_encrypt(uint8_t *bytes, size_t head, size_t size, struct auth_cipher *cipher,
                   uint64_t number);
 /* What auth_encrypt() made. */
 struct auth_box {
@@ -68,7 +65,7 @@ struct auth_box {
 };
 /* Writes size - head bytes to `body`, which may be where they lie; false: not authentic, and what
  * `body` then holds means nothing. */
-bool auth_decrypt(uint8_t *body, const struct auth_box *box, const uint8_t key[AUTH_KEY_BYTES],
+bool auth_decrypt(uint8_t *body, const struct auth_box *box, struct auth_cipher *cipher,
                   uint64_t number);
 
 /* Numbers seen under one key. auth_replay_seen() says whether the number was seen or is too old;

@@ -180,8 +180,9 @@ struct cast_channel *cast_channel_create(struct cast *cast, const struct cast_ke
     host_set_intersect(&ch->gone, members);
     ch->seal.vm = cast->vm;
     ch->seal.encrypt = cast->config.encrypt;
-    cast_seal_derive(&ch->seal, cast->vm_key, cast->hosts[key->sender].id, key);
-    if (!links_create(cast, ch)) {
+    if (!cast_seal_derive(&ch->seal, cast->vm_key, cast->hosts[key->sender].id, key) ||
+        !links_create(cast, ch)) {
+        cast_seal_end(&ch->seal);
         free(ch);
         return NULL;
     }
@@ -208,7 +209,7 @@ void cast_channel_destroy(struct cast *cast, struct cast_channel *ch)
     cast_list_clear(&ch->queue);
     cast_ring_fini(&ch->ring);
     free(ch->links);
-    explicit_bzero(&ch->seal, sizeof ch->seal);
+    cast_seal_end(&ch->seal);
     free(ch);
 }
 

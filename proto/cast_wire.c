@@ -133,7 +133,7 @@ void cast_get_control(struct cursor *c, struct cast_control *m)
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
-void cast_seal_derive(struct cast_seal *seal, const uint8_t vm_key[AUTH_KEY_BYTES],
+bool cast_seal_derive(struct cast_seal *seal, const uint8_t vm_key[AUTH_KEY_BYTES],
                       const uint8_t id[HOST_ID_BYTES], const struct cast_key *key)
 {
     uint8_t parts[HOST_ID_BYTES + 16];
@@ -142,7 +142,17 @@ void cast_seal_derive(struct cast_seal *seal, const uint8_t vm_key[AUTH_KEY_BYTE
     cursor_put_u32(&c, key->sender);
     cursor_put_u32(&c, key->id);
     cursor_put_u64(&c, key->incarnation);
-    auth_derive(seal->key, vm_key, "covey cast", parts, sizeof parts);
+    uint8_t derived[AUTH_KEY_BYTES];
+    auth_derive(derived, vm_key, "covey cast", parts, sizeof parts);
+    seal->cipher = auth_cipher_create(derived);
+    explicit_bzero(derived, sizeof derived);
+    return seal->cipher != NULL;
+}
+
+void cast_seal_end(struct cast_seal *seal)
+{
+    auth_cipher_destroy(seal->cipher);
+    seal->cipher = NULL;
 }
 
 void cast_seal_put(const struct cast_seal *seal, const struct cast_fragment *f, uint8_t *bytes)
@@ -154,9 +164,9 @@ void cast_seal_put(const struct cast_seal *seal, const struct cast_fragment *f, 
     cursor_put_u8(&c, 0);
     cursor_put_u16(&c, f->back);
     if (seal->encrypt)
-        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, sealed, seal->key, f->number);
+        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, sealed, seal->cipher, f->number);
     else
-        auth_seal(bytes + sealed, seal->key, f->number, bytes, sealed);
+        auth_seal(bytes + sealed, seal->cipher, f->number, bytes, sealed);
 }
 
 bool cast_peek(const uint8_t *bytes, size_t size, uint32_t vm, struct cast_fragment *f)
@@ -180,10 +190,10 @@ bool cast_seal_open(const struct cast_seal *seal, const uint8_t *bytes, struct c
     const uint8_t *body = bytes + DATAGRAM_SEALED_BYTES;
     struct auth_box box = {.bytes = bytes, .head = DATAGRAM_SEALED_BYTES, .size = sealed};
     if (seal->encrypt) {
-        if (!auth_decrypt(room, &box, seal->key, f->number))
+        if (!auth_decrypt(room, &box, seal->cipher, f->number))
             return false;
         body = room;
-    } else if (!auth_open(bytes + sealed, seal->key, f->number, bytes, sealed)) {
+    } else if (!auth_open(bytes + sealed, seal->cipher, f->number, bytes, sealed)) {
         return false;
     }
     struct cursor c = cursor_reader(body, CAST_HEAD_BYTES);

@@ -96,14 +96,17 @@ struct cast_fragment {
 
 /* What seals and opens the fragments of a channel. */
 struct cast_seal {
-    uint8_t key[AUTH_KEY_BYTES];
+    struct auth_cipher *cipher;
     uint32_t vm;
     bool encrypt;
 };
 
-/* The channel's key: it binds the sender's id, so that no two daemons ever have the same. */
-void cast_seal_derive(struct cast_seal *seal, const uint8_t vm_key[AUTH_KEY_BYTES],
+/* The channel's key: it binds the sender's id, so that no two daemons ever have the same. False:
+ * memory is exhausted. */
+bool cast_seal_derive(struct cast_seal *seal, const uint8_t vm_key[AUTH_KEY_BYTES],
                       const uint8_t id[HOST_ID_BYTES], const struct cast_key *key);
+
+void cast_seal_end(struct cast_seal *seal);
 
 /* Writes prefix and tag around the payload that lies at bytes + CAST_PREFIX_BYTES. */
 void cast_seal_put(const struct cast_seal *seal, const struct cast_fragment *fragment,

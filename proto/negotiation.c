@@ -118,7 +118,11 @@ static void send_confirm(struct session *s)
     datagram_put_sealed(&c, DATAGRAM_CONFIRM, s->endpoint->me.vm, p->responder_session, number);
     datagram_put_hello(&c, &p->hello);
     cursor_put_bytes(&c, p->nonce, AUTH_NONCE_BYTES);
-    auth_seal(c.at, p->keys.initiator, number, bytes, CONFIRM_BYTES - AUTH_TAG_BYTES);
+    struct auth_cipher *sealer = auth_cipher_create(p->keys.initiator);
+    if (sealer == NULL)
+        return; /* it is sent again */
+    auth_seal(c.at, sealer, number, bytes, CONFIRM_BYTES - AUTH_TAG_BYTES);
+    auth_cipher_destroy(sealer);
     session_send(s, &p->address, bytes, sizeof bytes);
 }
 
@@ -161,9 +165,28 @@ void session_on_refuse(struct session *s, const struct datagram *d, uint64_t now
     e->owner.refused(e->owner.context, s->peer, d->reason, now_us);
 }
 
-/* Puts new keys in use; the number spaces go on, so what was seen under old keys is forgotten. */
-static void use_keys(struct session *s, const struct hello *hello, const struct address *path,
-                     uint64_t now_us)
+/* False: memory is exhausted, and the session is as it was. */
+static bool set_keys(struct session *s, const uint8_t send_key[AUTH_KEY_BYTES],
+                     const uint8_t receive_key[AUTH_KEY_BYTES])
+{
+    struct auth_cipher *sealer = auth_cipher_create(send_key);
+    struct auth_cipher *opener = auth_cipher_create(receive_key);
+
+    if (!sealer || !opener) {
+        auth_cipher_destroy(sealer);
+        auth_cipher_destroy(opener);
+        return false;
+    }
+    auth_cipher_destroy(s->sealer);
+    auth_cipher_destroy(s->opener);
+    s->sealer = sealer;
+    s->opener = opener;
+    return true;
+}
+
+/* New keys are in use; the number spaces go on, so what was seen under old keys is forgotten. */
+static void begin_keys(struct session *s, const struct hello *hello, const struct address *path,
+                       uint64_t now_us)
 {
     memcpy(s->initiator_nonce, hello->nonce, AUTH_NONCE_BYTES);
     memset(&s->data_seen, 0, sizeof s->data_seen);
@@ -184,19 +207,24 @@ bool negotiation_completes(const struct session *s, struct datagram *d)
 {
     const struct pending *p = &s->pending;
 
-    return p->phase == PENDING_CONFIRM && d->session == p->hello.session &&
-           session_unseal(s->endpoint, d, p->keys.responder);
+    if (p->phase != PENDING_CONFIRM || d->session != p->hello.session)
+        return false;
+    struct auth_cipher *opener = auth_cipher_create(p->keys.responder);
+    bool good = opener && session_unseal(s->endpoint, d, opener);
+    auth_cipher_destroy(opener);
+    return good;
 }
 
-void negotiation_finish(struct session *s, const struct address *from, uint64_t now_us)
+bool negotiation_finish(struct session *s, const struct address *from, uint64_t now_us)
 {
     struct pending *p = &s->pending;
 
-    memcpy(s->send_key, p->keys.initiator, AUTH_KEY_BYTES);
-    memcpy(s->receive_key, p->keys.responder, AUTH_KEY_BYTES);
+    if (!set_keys(s, p->keys.initiator, p->keys.responder))
+        return false;
     s->local_id = p->hello.session;
     s->remote_id = p->responder_session;
-    use_keys(s, &p->hello, from, now_us);
+    begin_keys(s, &p->hello, from, now_us);
+    return true;
 }
 
 /* ---- responder ---- */
@@ -212,7 +240,10 @@ bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *
         memcmp(nonce, d->nonce, sizeof nonce) != 0)
         return false;
     handshake_keys(&endpoint->me, &d->hello, d->session, nonce, keys);
-    return auth_open(d->tag, keys->initiator, d->number, d->bytes, d->size);
+    struct auth_cipher *opener = auth_cipher_create(keys->initiator);
+    bool good = opener && auth_open(d->tag, opener, d->number, d->bytes, d->size);
+    auth_cipher_destroy(opener);
+    return good;
 }
 
 /* A CONFIRM that is sent again because our answer to it was lost. */
@@ -237,11 +268,11 @@ void session_on_confirm(struct session *s, struct datagram *d, const struct addr
     }
     if (s->pending.phase == PENDING_CONFIRM && s->endpoint->me.index < s->peer)
         return;
-    memcpy(s->send_key, keys.responder, AUTH_KEY_BYTES);
-    memcpy(s->receive_key, keys.initiator, AUTH_KEY_BYTES);
+    if (!set_keys(s, keys.responder, keys.initiator))
+        return; /* it is sent again */
     s->local_id = d->session;
     s->remote_id = d->hello.session;
-    use_keys(s, &d->hello, from, now_us);
+    begin_keys(s, &d->hello, from, now_us);
     auth_replay_mark(session_replay(s, d->number), d->number);
     session_ping(s, DATAGRAM_PONG, 0, now_us);
 }

@@ -21,9 +21,13 @@
 
 /* One direction of a stream, at either end. */
 struct record_way {
-    uint8_t key[AUTH_KEY_BYTES];
+    struct auth_cipher *cipher;
     uint64_t number; /* of the next record; 2^64 are more than any stream has */
 };
+
+/* False: memory is exhausted. */
+bool record_way_begin(struct record_way *way, const uint8_t key[AUTH_KEY_BYTES]);
+void record_way_end(struct record_way *way); /* also of one that is all zeros */
 
 /* Makes a record of the `body` bytes that lie behind room for its head, and room for its tag. */
 void record_seal(struct record_way *way, uint8_t *record, size_t body);

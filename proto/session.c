@@ -54,6 +54,8 @@ void session_destroy(struct session *s)
     outbox_clear(&s->outbox);
     inbox_clear(&s->inbox);
     window_destroy(s->window);
+    auth_cipher_destroy(s->sealer);
+    auth_cipher_destroy(s->opener);
     free(s);
 }
 
@@ -107,15 +109,15 @@ void session_send(struct session *s, const struct address *to, const uint8_t *by
 
 /* ---- sealing ---- */
 
-bool session_unseal(const struct endpoint *e, struct datagram *d, const uint8_t key[AUTH_KEY_BYTES])
+bool session_unseal(const struct endpoint *e, struct datagram *d, struct auth_cipher *opener)
 {
     struct auth_box box = {d->bytes, DATAGRAM_SEALED_BYTES, d->size};
 
     if (!e->me.encrypt || d->kind == DATAGRAM_CONFIRM) {
         datagram_set_body(d, d->payload);
-        return auth_open(d->tag, key, d->number, d->bytes, d->size);
+        return auth_open(d->tag, opener, d->number, d->bytes, d->size);
     }
-    if (!auth_decrypt(e->opened, &box, key, d->number))
+    if (!auth_decrypt(e->opened, &box, opener, d->number))
         return false;
     datagram_set_body(d, e->opened);
     return true;
@@ -130,9 +132,9 @@ static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t
 
     datagram_put_sealed(&c, kind, s->endpoint->me.vm, s->remote_id, number);
     if (s->endpoint->me.encrypt)
-        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, s->send_key, number);
+        auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, s->sealer, number);
     else
-        auth_seal(bytes + size, s->send_key, number, bytes, size);
+        auth_seal(bytes + size, s->sealer, number, bytes, size);
     session_send(s, &s->path, bytes, size + AUTH_TAG_BYTES);
 }
 
@@ -236,14 +238,15 @@ void session_on_sealed(struct session *s, struct datagram *d, const struct addre
     struct auth_replay *seen = session_replay(s, d->number);
 
     if (negotiation_completes(s, d)) {
-        negotiation_finish(s, from, now_us);
+        if (!negotiation_finish(s, from, now_us))
+            return;
     } else if (!s->open || d->session != s->local_id) {
         counters->refused_session++;
         return;
     } else if (auth_replay_seen(seen, d->number)) {
         counters->refused_replay++;
         return;
-    } else if (!session_unseal(s->endpoint, d, s->receive_key)) {
+    } else if (!session_unseal(s->endpoint, d, s->opener)) {
         counters->refused_mac++;
         return;
     }

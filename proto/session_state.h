@@ -41,8 +41,8 @@ struct session {
     bool open, closed;
     bool held; /* the next frame could not be taken yet */
     struct address path;
-    uint32_t local_id, remote_id; /* in datagrams to us, to the peer */
-    uint8_t send_key[AUTH_KEY_BYTES], receive_key[AUTH_KEY_BYTES];
+    uint32_t local_id, remote_id;              /* in datagrams to us, to the peer */
+    struct auth_cipher *sealer, *opener;       /* NULL until it is open */
     uint8_t initiator_nonce[AUTH_NONCE_BYTES]; /* of the HELLO that led to these keys */
     struct auth_replay data_seen, control_seen;
     uint64_t data_number, control_number; /* next to be sent */
@@ -58,15 +58,14 @@ struct session {
 
 void session_send(struct session *s, const struct address *to, const uint8_t *bytes, size_t size);
 /* Whether a sealed datagram is authentic under that key; then its body can be read. */
-bool session_unseal(const struct endpoint *e, struct datagram *d,
-                    const uint8_t key[AUTH_KEY_BYTES]);
+bool session_unseal(const struct endpoint *e, struct datagram *d, struct auth_cipher *opener);
 struct auth_replay *session_replay(struct session *s, uint64_t number);
 void session_log(struct session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether this datagram is the first under the keys of the pending handshake; then
  * negotiation_finish() puts them in use. */
 bool negotiation_completes(const struct session *s, struct datagram *d);
-void negotiation_finish(struct session *s, const struct address *from, uint64_t now_us);
+bool negotiation_finish(struct session *s, const struct address *from, uint64_t now_us);
 /* Sends HELLO or CONFIRM again when it is due; returns when to call again. */
 uint64_t negotiation_step(struct session *s, uint64_t now_us);
 

@@ -21,6 +21,11 @@ libpng-dev          png.h
 libopenblas-dev     cblas.h
 binutils            objcopy
 '
+# faster than libssl, where there is such a processor
+if [ "$(dpkg --print-architecture 2>/dev/null)" = amd64 ]; then
+    build_needs+='libipsec-mb-dev     intel-ipsec-mb.h
+'
+fi
 test_needs='
 libcunit1-dev       CUnit/CUnit.h
 g++                 g++

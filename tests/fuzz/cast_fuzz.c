@@ -1,4 +1,4 @@
-/* links: proto/cast.c proto/cast_flush.c proto/cast_order.c proto/cast_receive.c proto/cast_ring.c proto/cast_send.c proto/cast_wire.c proto/host_set.c proto/handshake.c proto/datagram.c proto/auth.c proto/onetime.c proto/frame.c proto/cursor.c */
+/* links: proto/cast.c proto/cast_flush.c proto/cast_order.c proto/cast_receive.c proto/cast_ring.c proto/cast_send.c proto/cast_wire.c proto/host_set.c proto/handshake.c proto/datagram.c proto/auth.c proto/cipher*.c proto/frame.c proto/cursor.c */
 /*
  * cast_fuzz.c - what can reach the engine of multicasts: the input is a list of records
  *
@@ -98,8 +98,10 @@ static void fragment(struct cast *cast, const uint8_t *bytes, size_t size, uint6
     if (payload > 0)
         memcpy(datagram + CAST_PREFIX_BYTES, c.at, payload);
     f.size = payload + CAST_OVERHEAD_BYTES;
-    cast_seal_derive(&seal, cast->vm_key, cast->hosts[2].id, &key);
+    if (!cast_seal_derive(&seal, cast->vm_key, cast->hosts[2].id, &key))
+        return;
     cast_seal_put(&seal, &f, datagram);
+    cast_seal_end(&seal);
     cast_on_datagram(cast, datagram, f.size, now_us);
 }
 

@@ -1,4 +1,4 @@
-/* links: lib/link_tcp.c lib/link_sealed.c lib/link_shm.c lib/ring.c proto/auth.c proto/onetime.c proto/stream_auth.c proto/record.c proto/cursor.c */
+/* links: lib/link_tcp.c lib/link_sealed.c lib/link_shm.c lib/ring.c proto/auth.c proto/cipher*.c proto/stream_auth.c proto/record.c proto/cursor.c */
 /*
  * link_fuzz.c - a hostile task at the other end of a link.
  *
@@ -178,15 +178,18 @@ static struct link *sealed_end(int fd, int raw)
 static size_t sealed_records(uint8_t bytes[3 * RECORD_BYTES(40)])
 {
     struct stream_auth auth;
-    struct record_way opener, accepter = {.number = 0};
+    struct record_way accepter;
+    uint8_t opener_key[AUTH_KEY_BYTES], accepter_key[AUTH_KEY_BYTES];
     stream_auth_open(&auth, key, 1, 2, nonce, challenge);
     struct stream_auth other;
     stream_auth_accept(&other, key, auth.hello, challenge);
-    stream_auth_keys(&other, opener.key, accepter.key);
+    stream_auth_keys(&other, opener_key, accepter_key);
+    REQUIRE(record_way_begin(&accepter, accepter_key));
     for (size_t i = 0; i < 3; i++) {
         memset(bytes + i * RECORD_BYTES(40) + RECORD_HEAD_BYTES, (int)('a' + i), 40);
         record_seal(&accepter, bytes + i * RECORD_BYTES(40), 40);
     }
+    record_way_end(&accepter);
     return 3 * RECORD_BYTES(40);
 }
 

@@ -1,4 +1,4 @@
-/* links: proto/node.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/onetime.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: proto/node.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher*.c proto/address.c proto/control.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
 /*
  * Everything that can reach a node, while it has a session: the input is a list of records
  *
@@ -191,9 +191,9 @@ static void inject_sealed(struct pair *pair, uint8_t kind, const uint8_t *bytes,
     cursor_put_bytes(&c, bytes, size);
     size = (size_t)(c.at - datagram);
     if (s->endpoint->me.encrypt)
-        auth_encrypt(datagram, DATAGRAM_SEALED_BYTES, size, s->send_key, number);
+        auth_encrypt(datagram, DATAGRAM_SEALED_BYTES, size, s->sealer, number);
     else
-        auth_seal(c.at, s->send_key, number, datagram, size);
+        auth_seal(c.at, s->sealer, number, datagram, size);
     node_on_datagram(pair->ends[0].node, &from, datagram, size + AUTH_TAG_BYTES, pair->now_us);
 }
 

@@ -1,20 +1,19 @@
 /*
- * nonce_watch.c - stands before libsodium's function of the same name, which it calls. Each pair of
- * key and nonce is kept as a fingerprint of 64 bits in a hash table that grows.
+ * nonce_watch.c - stands in the place of proto/cipher.c, which it includes and whose library it
+ * calls. Each pair of key and nonce that something is sealed under is kept as a fingerprint of 64
+ * bits in a hash table that grows.
  */
 #include "tests/sim/nonce_watch.h"
 
-#include <dlfcn.h>
-#include <sodium.h>
+#define cipher_library_get unwatched_library_get
+#include "proto/cipher.c"
+#undef cipher_library_get
+
+const struct cipher_library *cipher_library_get(void); /* cipher.h's, which the macro renamed */
+
 #include <stdlib.h>
-#include <string.h>
 
 #define SLOTS_FIRST 4096
-
-typedef int encrypt_fn(unsigned char *c, unsigned char *mac, unsigned long long *maclen_p,
-                       const unsigned char *m, unsigned long long mlen, const unsigned char *ad,
-                       unsigned long long adlen, const unsigned char *nsec,
-                       const unsigned char *npub, const unsigned char *k);
 
 static struct {
     uint64_t *slots; /* 0: empty */
@@ -34,8 +33,7 @@ static uint64_t fingerprint(const unsigned char *key, const unsigned char *nonce
     uint64_t parts[4], number, all = 0;
 
     memcpy(parts, key, sizeof parts);
-    memcpy(&number, nonce + crypto_aead_chacha20poly1305_IETF_NPUBBYTES - sizeof number,
-           sizeof number);
+    memcpy(&number, nonce + CIPHER_NONCE_BYTES - sizeof number, sizeof number);
     for (size_t i = 0; i < 4; i++)
         all = mix(all ^ parts[i]);
     all = mix(all ^ number);
@@ -85,24 +83,57 @@ uint64_t nonce_watch_repeats(void)
     return watch.repeats;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): libsodium's parameters */
-int crypto_aead_chacha20poly1305_ietf_encrypt_detached(
-    unsigned char *c, unsigned char *mac, unsigned long long *maclen_p, const unsigned char *m,
-    unsigned long long mlen, const unsigned char *ad, unsigned long long adlen,
-    const unsigned char *nsec, const unsigned char *npub, const unsigned char *k)
-{
-    static encrypt_fn *real;
+/* ---- the library that is watched ------------------------------------------------------------- */
 
-    if (!real) {
-        void *found = dlsym(RTLD_NEXT, __func__);
-        memcpy(&real, &found, sizeof real);
-    }
+struct watched_key {
+    uint8_t bytes[AUTH_KEY_BYTES];
+    void *key;
+};
+
+static void *watched_create(const uint8_t bytes[AUTH_KEY_BYTES])
+{
+    struct watched_key *w = malloc(sizeof *w);
+
+    if (!w)
+        return NULL;
+    memcpy(w->bytes, bytes, sizeof w->bytes);
+    w->key = unwatched_library_get()->key_create(bytes);
+    if (w->key)
+        return w;
+    free(w);
+    return NULL;
+}
+
+static void watched_destroy(void *key)
+{
+    struct watched_key *w = key;
+
+    unwatched_library_get()->key_destroy(w->key);
+    free(w);
+}
+
+static bool watched_seal(void *key, const struct cipher_job *job, uint8_t tag[AUTH_TAG_BYTES])
+{
+    struct watched_key *w = key;
+
     if (2 * watch.used >= watch.capacity)
         grow();
     watch.seen++;
-    if (put(watch.slots, watch.capacity, fingerprint(k, npub)))
+    if (put(watch.slots, watch.capacity, fingerprint(w->bytes, job->nonce)))
         watch.used++;
     else
         watch.repeats++;
-    return real(c, mac, maclen_p, m, mlen, ad, adlen, nsec, npub, k);
+    return unwatched_library_get()->seal(w->key, job, tag);
+}
+
+static bool watched_open(void *key, const struct cipher_job *job, const uint8_t tag[AUTH_TAG_BYTES])
+{
+    return unwatched_library_get()->open(((struct watched_key *)key)->key, job, tag);
+}
+
+const struct cipher_library *cipher_library_get(void)
+{
+    static const struct cipher_library watched = {"watched", watched_create, watched_destroy,
+                                                  watched_seal, watched_open};
+    return unwatched_library_get() ? &watched : NULL;
 }

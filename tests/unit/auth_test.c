@@ -1,9 +1,10 @@
-/* links: proto/auth.c proto/onetime.c proto/cursor.c */
+/* links: proto/auth.c proto/cipher*.c proto/cursor.c */
 /*
  * auth_test.c - keys, tags and numbers seen. The expected values were computed by other
- * implementations of BLAKE2b and ChaCha20-Poly1305.
+ * implementations of BLAKE2b and AES-256-GCM.
  */
 #include "proto/auth.h"
+#include "proto/cipher.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -61,44 +62,85 @@ static void seals_known_datagram(void)
     const uint64_t number = 0x0102030405060708;
 
     make_key(key);
-    auth_seal(tag, key, number, "covey datagram", 14);
-    CU_ASSERT(is_hex(tag, sizeof tag, "f4b6a0761d952f1e690ff60a8b4b84f7"));
-    CU_ASSERT(auth_open(tag, key, number, "covey datagram", 14));
-    CU_ASSERT_FALSE(auth_open(tag, key, number + 1, "covey datagram", 14));
-    CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagraM", 14));
-    CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagram", 13));
+    struct auth_cipher *cipher = auth_cipher_create(key);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(cipher);
+    auth_seal(tag, cipher, number, "covey datagram", 14);
+    CU_ASSERT(is_hex(tag, sizeof tag, "fba71d1507d97b4260cb328d7e93ae50"));
+    CU_ASSERT(auth_open(tag, cipher, number, "covey datagram", 14));
+    CU_ASSERT_FALSE(auth_open(tag, cipher, number + 1, "covey datagram", 14));
+    CU_ASSERT_FALSE(auth_open(tag, cipher, number, "covey datagraM", 14));
+    CU_ASSERT_FALSE(auth_open(tag, cipher, number, "covey datagram", 13));
     tag[15] ^= 0x80;
-    CU_ASSERT_FALSE(auth_open(tag, key, number, "covey datagram", 14));
+    CU_ASSERT_FALSE(auth_open(tag, cipher, number, "covey datagram", 14));
+    auth_cipher_destroy(cipher);
 }
 
-/* In two steps and in pieces the tags are the same, of every size around the blocks of Poly1305:
- * libsodium's, and OpenSSL's of the long ones. */
-static void seals_alike_in_two_steps(void)
+/* In pieces the tags are the same, of every size around the blocks of AES. */
+static void seals_alike_in_pieces(void)
 {
     uint8_t key[AUTH_KEY_BYTES], bytes[3000] = "covey", tag[AUTH_TAG_BYTES], again[AUTH_TAG_BYTES];
-    struct auth_once once = {.made = false};
 
     make_key(key);
+    struct auth_cipher *cipher = auth_cipher_create(key);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(cipher);
     for (size_t size = 0; size + sizeof tag <= sizeof bytes; size++) {
-        uint64_t number = UINT64_MAX - size / 3;      /* some are prepared twice */
-        auth_encrypt(bytes, size, size, key, number); /* nothing, and puts the tag behind it */
+        uint64_t number = UINT64_MAX - size;
+        auth_encrypt(bytes, size, size, cipher, number); /* nothing, and puts the tag behind it */
         memcpy(tag, bytes + size, sizeof tag);
-        auth_seal(again, key, number, bytes, size);
+        auth_seal(again, cipher, number, bytes, size);
         CU_ASSERT_EQUAL(memcmp(tag, again, sizeof tag), 0);
-        auth_prepare(&once, key, number);
-        auth_seal_prepared(again, &once, bytes, size);
+        const struct auth_piece pieces[] = {{bytes, size / 3},
+                                            {NULL, 0},
+                                            {bytes + size / 3, size / 2 - size / 3},
+                                            {bytes + size / 2, size - size / 2}};
+        auth_seal_pieces(again, cipher, number, pieces, 4);
         CU_ASSERT_EQUAL(memcmp(tag, again, sizeof tag), 0);
-        const struct auth_piece pieces[] = {{bytes, size / 3}, {bytes + size / 3, size - size / 3}};
-        auth_seal_pieces(again, &once, pieces, 2);
-        CU_ASSERT_EQUAL(memcmp(tag, again, sizeof tag), 0);
-        CU_ASSERT(auth_open(again, key, number, bytes, size));
-        CU_ASSERT(auth_open_prepared(tag, &once, bytes, size));
+        CU_ASSERT(auth_open(tag, cipher, number, bytes, size));
         tag[size % AUTH_TAG_BYTES] ^= 1;
-        CU_ASSERT_FALSE(auth_open_prepared(tag, &once, bytes, size));
-        tag[size % AUTH_TAG_BYTES] ^= 1;
-        auth_prepare(&once, key, number - 1);
-        CU_ASSERT_FALSE(auth_open_prepared(tag, &once, bytes, size));
+        CU_ASSERT_FALSE(auth_open(tag, cipher, number, bytes, size));
     }
+    auth_cipher_destroy(cipher);
+}
+
+#define TEXT_MAX 700
+
+/* What one library sealed the other opens. */
+static bool agree(void *one, void *other, size_t head, size_t size)
+{
+    const struct cipher_library *mb = cipher_multi_buffer(), *crypto = cipher_libcrypto();
+    uint8_t text[TEXT_MAX], sealed[TEXT_MAX], again[TEXT_MAX], tag[AUTH_TAG_BYTES];
+    uint8_t nonce[CIPHER_NONCE_BYTES] = {1, (uint8_t)size, (uint8_t)head};
+    memset(text, (int)size, sizeof text);
+    const struct auth_piece clear = {text, head};
+    struct cipher_job job = {nonce, &clear, 1, text, sealed, size};
+    bool good = mb->seal(one, &job, tag);
+    job.from = sealed;
+    job.to = again;
+    good = good && crypto->open(other, &job, tag) && memcmp(again, text, size) == 0;
+    good = good && mb->open(one, &job, tag) && memcmp(again, text, size) == 0;
+    tag[size % sizeof tag] ^= 4;
+    return good && !crypto->open(other, &job, tag) && !mb->open(one, &job, tag);
+}
+
+/* Where only one is installed it is that which the other cases try. */
+static void libraries_agree(void)
+{
+    const struct cipher_library *mb = cipher_multi_buffer(), *crypto = cipher_libcrypto();
+    uint8_t key[AUTH_KEY_BYTES];
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(auth_cipher_library());
+    if (mb == NULL || crypto == NULL)
+        return;
+    make_key(key);
+    void *one = mb->key_create(key), *other = crypto->key_create(key);
+    for (size_t size = 0; size < TEXT_MAX; size += size < 70 ? 1 : 13) {
+        CU_ASSERT(agree(one, other, 0, size));
+        CU_ASSERT(agree(one, other, size, size));
+        CU_ASSERT(agree(one, other, 20, size));
+        CU_ASSERT(agree(one, other, size, 0));
+    }
+    mb->key_destroy(one);
+    crypto->key_destroy(other);
 }
 
 /* Marks a number; whether it was new. */
@@ -160,26 +202,30 @@ static void encrypts_and_opens(void)
     struct auth_box box = {bytes, 10, 20};
 
     make_key(key);
-    auth_encrypt(bytes, 10, 20, key, 7);
+    struct auth_cipher *cipher = auth_cipher_create(key);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(cipher);
+    auth_encrypt(bytes, 10, 20, cipher, 7);
     CU_ASSERT_EQUAL(memcmp(bytes, "the head, ", 10), 0);
     CU_ASSERT_NOT_EQUAL(memcmp(bytes + 10, "the body..", 10), 0);
-    CU_ASSERT(auth_decrypt(body, &box, key, 7));
+    CU_ASSERT(auth_decrypt(body, &box, cipher, 7));
     CU_ASSERT_EQUAL(memcmp(body, "the body..", 10), 0);
-    CU_ASSERT_FALSE(auth_decrypt(body, &box, key, 8));
+    CU_ASSERT_FALSE(auth_decrypt(body, &box, cipher, 8));
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] ^= 1;
-        CU_ASSERT_FALSE(auth_decrypt(body, &box, key, 7));
+        CU_ASSERT_FALSE(auth_decrypt(body, &box, cipher, 7));
         bytes[i] ^= 1;
     }
     box.head = 9;
-    CU_ASSERT_FALSE(auth_decrypt(body, &box, key, 7));
+    CU_ASSERT_FALSE(auth_decrypt(body, &box, cipher, 7));
+    auth_cipher_destroy(cipher);
 }
 
 static const struct test_case CASES[] = {
     {"derives known keys", derives_known_keys},
     {"macs known text", macs_known_text},
     {"seals known datagram", seals_known_datagram},
-    {"seals alike in two steps", seals_alike_in_two_steps},
+    {"seals alike in pieces", seals_alike_in_pieces},
+    {"libraries agree", libraries_agree},
     {"numbers are taken once", numbers_are_taken_once},
     {"numbers behind the window count as seen", numbers_behind_the_window_count_as_seen},
     {"words are cleared", words_are_cleared},

@@ -1,4 +1,4 @@
-/* links: proto/cast.c proto/cast_flush.c proto/cast_order.c proto/cast_receive.c proto/cast_ring.c proto/cast_send.c proto/cast_wire.c proto/host_set.c proto/handshake.c proto/datagram.c proto/auth.c proto/onetime.c proto/frame.c proto/cursor.c */
+/* links: proto/cast.c proto/cast_flush.c proto/cast_order.c proto/cast_receive.c proto/cast_ring.c proto/cast_send.c proto/cast_wire.c proto/host_set.c proto/handshake.c proto/datagram.c proto/auth.c proto/cipher*.c proto/frame.c proto/cursor.c */
 /*
  * cast_flush_test.c - a sender dies, and then a survivor, in the one order in which a survivor that
  * counted statements of an earlier round would end without a message that another has got.

@@ -1,4 +1,4 @@
-/* links: lib/link_*.c lib/ring.c proto/auth.c proto/onetime.c proto/stream_auth.c proto/record.c proto/cursor.c proto/address.c proto/datagram.c proto/detour.c proto/ether.c proto/window*.c tests/sim/network.c tests/unit/veth.c proto/fault.c */
+/* links: lib/link_*.c lib/ring.c proto/auth.c proto/cipher*.c proto/stream_auth.c proto/record.c proto/cursor.c proto/address.c proto/datagram.c proto/detour.c proto/ether.c proto/window*.c tests/sim/network.c tests/unit/veth.c proto/fault.c */
 /*
  * link_test.c - the contract of link.h, one suite over every kind of link.
  *

@@ -1,4 +1,4 @@
-/* links: proto/record.c proto/auth.c proto/onetime.c proto/stream_auth.c proto/cursor.c tests/sim/nonce_watch.c */
+/* links: proto/record.c proto/auth.c proto/cipher_*.c proto/stream_auth.c proto/cursor.c tests/sim/nonce_watch.c */
 /*
  * record_test.c - the records of an encrypted stream: what an attacker on the way can do to them.
  */
@@ -31,13 +31,26 @@ static struct stream stream_make(uint8_t challenge_byte)
     stream_auth_accept(&accepter, key, opener.hello, challenge);
     CU_ASSERT_PTR_NULL(stream_auth_prove(&opener, accepter.challenge, proof));
     CU_ASSERT_PTR_NULL(stream_auth_check(&accepter, proof));
-    stream_auth_keys(&opener, s.opener_out.key, s.opener_in.key);
-    stream_auth_keys(&accepter, s.accepter_in.key, s.accepter_out.key);
+    uint8_t key_out[AUTH_KEY_BYTES], key_in[AUTH_KEY_BYTES];
+    stream_auth_keys(&opener, key_out, key_in);
+    CU_ASSERT_FATAL(record_way_begin(&s.opener_out, key_out));
+    CU_ASSERT_FATAL(record_way_begin(&s.opener_in, key_in));
+    stream_auth_keys(&accepter, key_out, key_in);
+    CU_ASSERT_FATAL(record_way_begin(&s.accepter_in, key_out));
+    CU_ASSERT_FATAL(record_way_begin(&s.accepter_out, key_in));
     for (size_t i = 0; i < 4; i++) {
         memcpy(s.records[i] + RECORD_HEAD_BYTES, TEXT, TEXT_BYTES);
         record_seal(&s.opener_out, s.records[i], TEXT_BYTES);
     }
     return s;
+}
+
+static void stream_end(struct stream *s)
+{
+    record_way_end(&s->opener_out);
+    record_way_end(&s->opener_in);
+    record_way_end(&s->accepter_out);
+    record_way_end(&s->accepter_in);
 }
 
 static bool opens(struct record_way *way, const uint8_t *record)
@@ -59,6 +72,7 @@ static void opens_in_order(void)
         CU_ASSERT_PTR_NULL(memmem(s.records[i], sizeof s.records[i], TEXT, 4));
         CU_ASSERT(opens(&s.accepter_in, s.records[i]));
     }
+    stream_end(&s);
 }
 
 static void nothing_but_the_next_record_opens(void)
@@ -70,6 +84,7 @@ static void nothing_but_the_next_record_opens(void)
     CU_ASSERT_FALSE(opens(&s.accepter_in, s.records[0])); /* twice */
     CU_ASSERT_FALSE(opens(&s.accepter_in, s.records[2])); /* out of order */
     CU_ASSERT(opens(&s.accepter_in, s.records[1]));
+    stream_end(&s);
 }
 
 static void no_bit_may_turn(void)
@@ -83,6 +98,7 @@ static void no_bit_may_turn(void)
     }
     s.records[0][3]--; /* a shorter length: the rest would be the next record */
     CU_ASSERT_FALSE(opens(&s.accepter_in, s.records[0]));
+    stream_end(&s);
 }
 
 static void reflected_and_spliced_records_do_not_open(void)
@@ -99,6 +115,8 @@ static void reflected_and_spliced_records_do_not_open(void)
     memcpy(spliced + sizeof spliced - AUTH_TAG_BYTES,
            s.records[0] + sizeof spliced - AUTH_TAG_BYTES, AUTH_TAG_BYTES);
     CU_ASSERT_FALSE(opens(&s.accepter_in, spliced));
+    stream_end(&s);
+    stream_end(&other);
 }
 
 static void impossible_lengths_are_refused(void)
@@ -121,6 +139,7 @@ static void no_nonce_comes_twice(void)
         uint8_t back[RECORD_BYTES(1)] = {0};
 
         record_seal(&s.accepter_out, back, 1);
+        stream_end(&s);
     }
     CU_ASSERT_EQUAL(nonce_watch_seen(), 250);
     CU_ASSERT_EQUAL(nonce_watch_repeats(), 0);

@@ -1,4 +1,4 @@
-/* links: proto/stream_auth.c proto/auth.c proto/onetime.c proto/cursor.c */
+/* links: proto/stream_auth.c proto/auth.c proto/cipher*.c proto/cursor.c */
 /*
  * stream_auth_test.c - the challenge-response at the start of a stream, and who must fail in it.
  */
