@@ -471,10 +471,12 @@ static const struct link_ops ether_ops = {.name = "ether",
 static struct window *window_for(const struct ether_port *port)
 {
     size_t most = packet_mtu(port->packet), least = most < MTU_SAFE ? most : MTU_SAFE;
+    size_t waiting = packet_waiting_bytes(port->packet);
     const struct window_config config = {.packet_bytes_min = least - AROUND_BYTES,
                                          .packet_bytes_max = most - AROUND_BYTES,
                                          .send_buffer_bytes = BUFFER_BYTES,
-                                         .receive_buffer_bytes = BUFFER_BYTES};
+                                         .receive_buffer_bytes =
+                                             waiting < BUFFER_BYTES ? waiting : BUFFER_BYTES};
     return window_create(&config);
 }
 

@@ -3,8 +3,11 @@
  *
  * In: PACKET_RX_RING of TPACKET_V2, whose frames are handed over one by one (V3 hands over blocks
  * of them, and a lone frame waits for a timer then). A slot belongs to the kernel or to us, as its
- * status word says: it is read with acquire and given back with release. What a frame does not fit
- * into is lost.
+ * status word says: it is read with acquire and given back with release. The kernel copies into a
+ * slot when the frame arrives; of a jumbo frame that would be most of the work, and where sender
+ * and receiver are on one machine it would be done by the sender's processor. So slots hold frames
+ * of up to SLOT_PAYLOAD_BYTES then, and a longer one waits in the socket's queue, as
+ * PACKET_COPY_THRESH asks for, until it is read. What there is no room for is lost.
  *
  * Out: frames are built behind each other in memory of ours, or begin there and go on where the
  * caller has their bytes; one sendmmsg() sends them all, one send() a lone one. They pass the
@@ -30,6 +33,8 @@
 #define BATCH_MAX 32
 #define BATCH_ALIGNMENT 64
 #define MTU_MAX 65535u
+#define SLOT_PAYLOAD_BYTES 2048
+#define QUEUE_BYTES (2 * 1024 * 1024) /* of the socket, where slots do not hold every frame */
 
 struct ring {
     uint8_t *memory;
@@ -51,6 +56,7 @@ struct packet {
     uint16_t type;
     struct address address;
     struct ring ring;
+    uint8_t *large; /* where a frame that no slot holds is read to; NULL: slots hold every one */
     struct batch batch;
 };
 
@@ -82,12 +88,24 @@ static size_t rounded(size_t size, size_t unit)
     return (size + unit - 1) / unit * unit;
 }
 
+/* Without privilege the queue is as long as the system allows. */
+static bool large_allow(struct packet *p)
+{
+    const int on = 1, bytes = QUEUE_BYTES;
+    if (setsockopt(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
+        setsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    p->large = malloc(ETHER_LINK_BYTES + p->mtu);
+    return p->large != NULL &&
+           setsockopt(p->fd, SOL_PACKET, PACKET_COPY_THRESH, &on, sizeof on) == 0;
+}
+
 static bool ring_map(struct packet *p)
 {
     struct ring *r = &p->ring;
     const int version = TPACKET_V2;
-    r->slot_bytes = rounded(SLOT_HEAD_BYTES + ETHER_LINK_BYTES + p->mtu, TPACKET_ALIGNMENT);
-    r->block_bytes = r->slot_bytes <= BLOCK_BYTES ? BLOCK_BYTES : 2 * BLOCK_BYTES;
+    size_t whole = p->mtu < SLOT_PAYLOAD_BYTES ? p->mtu : SLOT_PAYLOAD_BYTES;
+    r->slot_bytes = rounded(SLOT_HEAD_BYTES + ETHER_LINK_BYTES + whole, TPACKET_ALIGNMENT);
+    r->block_bytes = BLOCK_BYTES;
     r->slots_a_block = (unsigned)(r->block_bytes / r->slot_bytes);
     r->bytes = RING_BYTES;
     const unsigned blocks = (unsigned)(r->bytes / r->block_bytes);
@@ -98,6 +116,8 @@ static bool ring_map(struct packet *p)
                                         .tp_frame_nr = r->slots};
     if (setsockopt(p->fd, SOL_PACKET, PACKET_VERSION, &version, sizeof version) != 0 ||
         setsockopt(p->fd, SOL_PACKET, PACKET_RX_RING, &request, sizeof request) != 0)
+        return false;
+    if (whole < p->mtu && !large_allow(p))
         return false;
     r->memory = mmap(NULL, r->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
     return r->memory != MAP_FAILED;
@@ -143,6 +163,7 @@ void packet_destroy(struct packet *p)
         return;
     if (p->ring.memory != MAP_FAILED)
         munmap(p->ring.memory, p->ring.bytes);
+    free(p->large);
     free(p->batch.memory);
     if (p->fd >= 0)
         close(p->fd);
@@ -157,6 +178,16 @@ int packet_fd(const struct packet *p)
 size_t packet_mtu(const struct packet *p)
 {
     return p->mtu;
+}
+
+/* The kernel reckons a frame at the memory it takes: up to twice its size. */
+size_t packet_waiting_bytes(const struct packet *p)
+{
+    int bytes = 0;
+    socklen_t size = sizeof bytes;
+    if (p->large == NULL || getsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &bytes, &size) != 0)
+        return p->ring.bytes / 2;
+    return (size_t)bytes / 2;
 }
 
 const struct address *packet_address(const struct packet *p)
@@ -189,16 +220,25 @@ void packet_release(struct packet *p)
     r->next = r->next + 1 < r->slots ? r->next + 1 : 0;
 }
 
-/* The payload of the frame in a slot of ours; NULL: it is not whole, or too short to be one. */
-static const uint8_t *slot_payload(const struct tpacket2_hdr *slot, size_t *size,
-                                   struct address *from)
+/* The frame of a slot of ours; NULL: it is not whole, or too short to be one. */
+static const uint8_t *slot_frame(const struct packet *p, const struct tpacket2_hdr *slot)
 {
-    const uint8_t *frame = (const uint8_t *)slot + slot->tp_mac;
+    if (slot->tp_len < ETHER_LINK_BYTES)
+        return NULL;
+    if (slot->tp_snaplen == slot->tp_len)
+        return (const uint8_t *)slot + slot->tp_mac;
+    if (p->large == NULL || (slot->tp_status & TP_STATUS_COPY) == 0)
+        return NULL;
+    ssize_t n = recv(p->fd, p->large, ETHER_LINK_BYTES + p->mtu, MSG_DONTWAIT);
+    return n == (ssize_t)slot->tp_len ? p->large : NULL;
+}
+
+static const uint8_t *frame_open(const uint8_t *frame, size_t length, size_t *size,
+                                 struct address *from)
+{
     struct address to;
     uint16_t type;
-    if (slot->tp_snaplen != slot->tp_len || slot->tp_len < ETHER_LINK_BYTES)
-        return NULL;
-    struct cursor c = cursor_reader(frame, slot->tp_len);
+    struct cursor c = cursor_reader(frame, length);
     ether_get_link(&c, &to, from, &type);
     *size = cursor_left(&c);
     return frame + ETHER_LINK_BYTES;
@@ -210,9 +250,9 @@ const uint8_t *packet_next(struct packet *p, size_t *size, struct address *from)
         const struct tpacket2_hdr *slot = slot_at(&p->ring);
         if (!slot_is_ours(slot))
             return NULL;
-        const uint8_t *payload = slot_payload(slot, size, from);
-        if (payload != NULL)
-            return payload;
+        const uint8_t *frame = slot_frame(p, slot);
+        if (frame != NULL)
+            return frame_open(frame, slot->tp_len, size, from);
         packet_release(p);
     }
 }
