@@ -23,6 +23,9 @@ static void build(struct collective *c, const struct alltoall *a)
     case ALLTOALLV_LONGEST:
         alltoall_longest(c, a);
         break;
+    case ALLTOALLV_ADAPTIVE:
+        alltoall_adaptive(c, a);
+        break;
     default:
         alltoall_linear(c, a);
     }
@@ -70,6 +73,7 @@ int covey_alltoallv(covey_team_t *team, int type, const void *send, const size_t
     struct alltoall a = {
         .send = {type, (void *)send, 0, true, send_counts, send_starts},
         .recv = {type, recv, 0, true, recv_counts, recv_starts},
+        .blocking = true,
     };
     int error = plan(team, "alltoallv", &a, &c);
     return collective_run(error, c);

@@ -10,6 +10,7 @@
 /* Equal blocks of both (alltoall), or uneven ones of both (alltoallv), of one type. */
 struct alltoall {
     struct vector send, recv;
+    bool blocking; /* the call returns when it is over */
 };
 
 int alltoall_check(const covey_team_t *team, const char *name, const struct alltoall *a);
@@ -22,7 +23,8 @@ void alltoall_pairwise(struct collective *c, const struct alltoall *a);
 void alltoall_own_block(struct collective *c, const struct alltoall *a);
 void alltoall_scheduled(struct collective *c, const struct alltoall *a); /* alltoall_scheduled.c */
 void alltoall_bruck(struct collective *c, const struct alltoall *a);     /* equal blocks */
-/* Uneven blocks, the longest first: exchange_vector.c. */
+/* Uneven blocks, the longest first, or what suits their sizes: exchange_vector.c. */
 void alltoall_longest(struct collective *c, const struct alltoall *a);
+void alltoall_adaptive(struct collective *c, const struct alltoall *a);
 
 #endif

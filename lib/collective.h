@@ -60,6 +60,7 @@ struct covey_team {
     char unscheduled[160]; /* why it has no topology */
     void *exchanges;       /* orders that are kept: exchange_cache.c */
     void (*exchanges_free)(void *exchanges);
+    uint32_t vector_rest, vector_pause; /* exchange_vector.c: calls that go unasked; so many last */
 };
 
 /* Ranks 0 .. size-1 of an algorithm: all members, or some of them in an order of their own. */

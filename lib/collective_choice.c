@@ -49,7 +49,10 @@ static const char built_in[] = "barrier        *  *    hosts\n"
                                "alltoall       *  4K   linear\n"
                                "alltoall       *  *    scheduled\n"
                                "alltoall       *  *    linear\n"
-                               "alltoallv      *  *    linear\n";
+                               "alltoallv      *  *    adaptive\n"
+                               "alltoallv      *  *    linear\n"
+                               "exchange       *  16K  AC\n"
+                               "exchange       *  *    LONGEST\n";
 
 /* ---- names -------------------------------------------------------------------------------------
  */
@@ -288,6 +291,8 @@ static bool suits(const struct covey_team *team, enum algorithm algorithm)
     case ALLTOALL_SCHEDULED:
     case ALLTOALLV_SCHEDULED:
         return team->extra != NULL;
+    case ALLTOALLV_ADAPTIVE:
+        return team->extra != NULL && team->hosts > 1;
     default:
         return true;
     }

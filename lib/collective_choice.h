@@ -26,7 +26,8 @@
     X(REDUCE_SCATTER, "reduce_scatter")                                                            \
     X(SCAN, "scan")                                                                                \
     X(ALLTOALL, "alltoall")                                                                        \
-    X(ALLTOALLV, "alltoallv")
+    X(ALLTOALLV, "alltoallv")                                                                      \
+    X(UNSTRUCTURED, "exchange") /* its members are the density */
 
 /* operation, algorithm, name: an operation has those listed here */
 #define COLLECTIVE_ALGORITHMS(X)                                                                   \
@@ -66,7 +67,14 @@
     X(ALLTOALLV, LINEAR, "linear")                                                                 \
     X(ALLTOALLV, PAIRWISE, "pairwise")                                                             \
     X(ALLTOALLV, SCHEDULED, "scheduled")                                                           \
-    X(ALLTOALLV, LONGEST, "longest")
+    X(ALLTOALLV, LONGEST, "longest")                                                               \
+    X(ALLTOALLV, ADAPTIVE, "adaptive")                                                             \
+    X(UNSTRUCTURED, AC, "AC")                                                                      \
+    X(UNSTRUCTURED, LP, "LP")                                                                      \
+    X(UNSTRUCTURED, RS_N, "RS_N")                                                                  \
+    X(UNSTRUCTURED, RS_NL, "RS_NL")                                                                \
+    X(UNSTRUCTURED, COLOUR, "COLOUR")                                                              \
+    X(UNSTRUCTURED, LONGEST, "LONGEST")
 
 #define OPERATION_ENUM(id, name) OPERATION_##id,
 enum operation { COLLECTIVE_OPERATIONS(OPERATION_ENUM) OPERATIONS };

@@ -129,7 +129,7 @@ static double seconds_since(uint64_t start_us)
 static int make_order(struct covey_exchange_plan *p, const struct covey_exchange_options *options)
 {
     uint64_t start_us = clock_us();
-    int error = exchange_order_make(p->order, options);
+    int error = exchange_order_make(p->order, options, p->team);
 
     if (error == COVEY_OK)
         error = exchange_order_pace(p->order, p->team, options);

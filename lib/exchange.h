@@ -55,8 +55,10 @@ struct covey_exchange_options exchange_settle(const struct covey_team *team,
 
 /* ---- exchange_order.c ---- */
 
-/* Chooses, orders and finds the signals: order->x has the messages. Errors: EINVAL, ENOMEM. */
-int exchange_order_make(struct exchange_order *order, const struct covey_exchange_options *options);
+/* Chooses, orders and finds the signals: order->x has the messages; team NULL: those of no team.
+ * Errors: EINVAL, ENOMEM. */
+int exchange_order_make(struct exchange_order *order, const struct covey_exchange_options *options,
+                        const struct covey_team *team);
 /* Takes the caller's part out of an order that is made, where receivers hand over. Errors: ENOMEM.
  */
 int exchange_order_pace(struct exchange_order *order, const struct covey_team *team,
@@ -68,8 +70,10 @@ int exchange_options_check(const struct covey_exchange_options *options, int ran
 
 /* ---- exchange_choice.c ---- */
 
-/* The algorithm for an exchange, of which links between switches are the limit or not. */
-int exchange_choose(const struct exchange_order *order, bool links);
+/* The algorithm for an exchange that has density and bound, over a network that is known or not;
+ * team NULL: by the built-in table. */
+int exchange_choose(const struct exchange_order *order, const struct covey_team *team,
+                    bool network);
 
 /* ---- exchange_cache.c ---- */
 

@@ -103,7 +103,7 @@ static bool links_limit(const struct exchange *x, const struct network *n)
 }
 
 static int make(struct exchange_order *order, const struct covey_exchange_options *options,
-                const struct network *n)
+                const struct network *n, const struct covey_team *team)
 {
     struct exchange *x = &order->x;
     bool links = links_limit(x, n);
@@ -112,7 +112,7 @@ static int make(struct exchange_order *order, const struct covey_exchange_option
     order->bound_bytes = exchange_bound(x, n);
     order->algorithm = options->algorithm;
     if (order->algorithm == COVEY_EXCHANGE_AUTO)
-        order->algorithm = exchange_choose(order, links);
+        order->algorithm = exchange_choose(order, team, n != NULL);
     order->synchrony = options->synchrony;
     if (order->synchrony == COVEY_EXCHANGE_S_AUTO)
         order->synchrony = synchrony_of(order->algorithm);
@@ -126,15 +126,16 @@ static int make(struct exchange_order *order, const struct covey_exchange_option
     return COVEY_OK;
 }
 
-int exchange_order_make(struct exchange_order *order, const struct covey_exchange_options *options)
+int exchange_order_make(struct exchange_order *order, const struct covey_exchange_options *options,
+                        const struct covey_team *team)
 {
     struct network n;
 
     if (options->topology == NULL)
-        return make(order, options, NULL);
+        return make(order, options, NULL, team);
     if (network_create(&n, &options->topology->tree, options->hosts, order->x.ranks) != 0)
         return error_code(COVEY_ENOMEM);
-    int error = make(order, options, &n);
+    int error = make(order, options, &n, team);
     network_destroy(&n);
     return error;
 }
@@ -203,7 +204,7 @@ int covey_exchange_order(struct covey_exchange_message *messages, size_t count, 
     if (error != COVEY_OK)
         return error;
     uint64_t start_us = clock_us();
-    error = exchange_order_make(&order, how);
+    error = exchange_order_make(&order, how, NULL);
     free(order.signals);
     if (error == COVEY_OK)
         tell(&order, (double)(clock_us() - start_us) / 1e6, info);

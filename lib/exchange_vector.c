@@ -1,10 +1,16 @@
 /*
- * exchange_vector.c - an alltoallv as an exchange: the longest first.
+ * exchange_vector.c - an alltoallv whose members tell each other all counts first, as those of
+ * covey_exchange() do: then they know whether it pays to order the blocks, and how.
  *
- * In an alltoallv a member knows its own counts alone, and the order needs all of them: they are
- * told as for covey_exchange(). Everything is in the memory of the collective, so that it may run
- * while the task computes, beside others; the team's cache, which all members must look at in one
- * order, is left alone.
+ *   longest    as an exchange, the longest first
+ *   adaptive   large blocks of nearly equal sizes by the schedule of the team's topology, other
+ *              large ones the longest first; what is small goes linear, and so do some of the next
+ *              calls, unasked: telling costs more than it is worth there
+ *
+ * Which calls go unasked all members know alike, for they count calls and what blocking ones found:
+ * a blocking call is over at all of them before the next one begins. For the same reason these
+ * alone use the team's cache of orders. The other ones run while the task computes, beside others,
+ * and have everything in the memory of the collective.
  */
 #include "lib/alltoall.h"
 
@@ -13,7 +19,12 @@
 #include "lib/error.h"
 #include "lib/exchange.h"
 
+#define NEAR 1.25  /* times the mean: sizes up to that are nearly equal */
+#define REST_MAX 8 /* calls that go unasked after one that was small */
+
 struct vector_exchange {
+    struct alltoall a;
+    bool adaptive;
     struct exchange_lesson lesson;
     struct covey_exchange_plan plan;
     const void **out;
@@ -66,26 +77,86 @@ static void drop_order(void *arg)
     exchange_order_drop(arg);
 }
 
+/* An order that is not known yet: it is made, and a blocking call keeps it. */
+static int make_order(const struct vector_exchange *v, struct exchange_order *order)
+{
+    const struct covey_exchange_options options = {
+        .algorithm = v->adaptive ? COVEY_EXCHANGE_AUTO : COVEY_EXCHANGE_LONGEST};
+    const struct covey_exchange_options how = exchange_settle(v->plan.team, &options);
+    int error = exchange_order_make(order, &how, v->plan.team);
+
+    if (error == COVEY_OK)
+        error = exchange_order_pace(order, v->plan.team, &how);
+    if (error == COVEY_OK && !v->lesson.fresh)
+        exchange_cache_keep(v->plan.team, order);
+    return error;
+}
+
+/* Whether every pair has a block, and none is much larger than others. */
+static bool nearly_equal(const struct exchange *x, uint64_t *mean)
+{
+    uint64_t sum = 0, most = 0;
+
+    for (size_t i = 0; i < x->count; i++) {
+        sum += x->messages[i].bytes;
+        most = x->messages[i].bytes > most ? x->messages[i].bytes : most;
+    }
+    *mean = x->count > 0 ? sum / x->count : 0;
+    return x->count == (size_t)x->ranks * ((size_t)x->ranks - 1) &&
+           (double)most <= NEAR * (double)*mean;
+}
+
+/* What was small goes unasked once, and then twice as often each time. */
+static void remember(const struct vector_exchange *v, enum algorithm chosen)
+{
+    struct covey_team *team = v->plan.team;
+
+    if (v->lesson.fresh)
+        return;
+    bool small = chosen == ALLTOALLV_LINEAR;
+    team->vector_pause = small ? 2 * team->vector_pause + (team->vector_pause == 0) : 0;
+    team->vector_pause = team->vector_pause < REST_MAX ? team->vector_pause : REST_MAX;
+    team->vector_rest = team->vector_pause;
+}
+
+static enum algorithm choose(const struct vector_exchange *v, struct exchange_order *order,
+                             int *error)
+{
+    uint64_t mean;
+
+    if (v->adaptive && nearly_equal(&order->x, &mean))
+        return team_choose(v->plan.team, OPERATION_ALLTOALL, mean) == ALLTOALL_SCHEDULED
+                   ? ALLTOALLV_SCHEDULED
+                   : ALLTOALLV_LINEAR;
+    if (!v->lesson.known)
+        *error = make_order(v, order);
+    return order->paced ? ALLTOALLV_LONGEST : ALLTOALLV_LINEAR;
+}
+
 static int on_learned(struct collective *c, void *arg)
 {
-    static const struct covey_exchange_options longest = {.algorithm = COVEY_EXCHANGE_LONGEST};
     struct vector_exchange *v = arg;
     struct exchange_order *order = v->lesson.order;
-    const struct covey_exchange_options how = exchange_settle(v->plan.team, &longest);
 
     if (!collective_at_end(c, drop_order, order)) {
         exchange_order_drop(order);
         return COVEY_OK;
     }
     v->plan.order = order;
-    int error = exchange_order_make(order, &how);
-    if (error == COVEY_OK)
-        error = check_own(v, &order->x);
-    if (error == COVEY_OK)
-        error = exchange_order_pace(order, v->plan.team, &how);
-    if (error == COVEY_OK)
+    int error = check_own(v, &order->x);
+    if (error != COVEY_OK)
+        return error;
+    enum algorithm chosen = choose(v, order, &error);
+    if (error != COVEY_OK)
+        return error;
+    remember(v, chosen);
+    if (chosen == ALLTOALLV_SCHEDULED)
+        alltoall_scheduled(c, &v->a);
+    else if (chosen == ALLTOALLV_LONGEST)
         exchange_steps(c, &v->plan, v->out, v->in);
-    return error;
+    else
+        alltoall_linear(c, &v->a);
+    return COVEY_OK;
 }
 
 static int check_lesson(struct collective *c, void *arg)
@@ -120,24 +191,54 @@ static void tell_row(struct collective *c, struct vector_exchange *v)
         exchange_learn(c, &v->lesson);
 }
 
-void alltoall_longest(struct collective *c, const struct alltoall *a)
+static struct vector_exchange *create(struct collective *c, const struct alltoall *a, bool adaptive)
 {
     static const struct covey_exchange_options defaults;
-    struct covey_team *team = collective_team(c);
     struct vector_exchange *v = collective_memory(c, sizeof *v);
 
     if (v == NULL)
-        return;
+        return NULL;
     *v = (struct vector_exchange){
-        .lesson = {.type = a->send.type, .options = &defaults, .fresh = true},
-        .plan = {.team = team, .type = a->send.type}};
+        .a = *a,
+        .adaptive = adaptive,
+        .lesson = {.type = a->send.type, .options = &defaults, .fresh = !a->blocking},
+        .plan = {.team = collective_team(c), .type = a->send.type}};
     v->lesson.then = on_learned;
     v->lesson.arg = v;
-    if (!make_lists(c, v))
+    return make_lists(c, v) ? v : NULL;
+}
+
+static void build(struct collective *c, const struct alltoall *a, bool adaptive)
+{
+    struct covey_team *team = collective_team(c);
+    struct vector_exchange *v = create(c, a, adaptive);
+
+    if (v == NULL)
         return;
+    if (!v->lesson.fresh && exchange_cache_create(team) != COVEY_OK) {
+        collective_refuse(c, COVEY_ENOMEM, covey_error_text());
+        return;
+    }
     v->plan.out_count = list_blocks(&a->send, team->size, v->plan.out, v->out);
     v->plan.in_count = list_blocks(&a->recv, team->size, v->plan.in, (const void **)v->in);
     tell_row(c, v);
     collective_fence(c);
     collective_call(c, check_lesson, v);
+}
+
+void alltoall_longest(struct collective *c, const struct alltoall *a)
+{
+    build(c, a, false);
+}
+
+void alltoall_adaptive(struct collective *c, const struct alltoall *a)
+{
+    struct covey_team *team = collective_team(c);
+
+    if (team->vector_rest > 0) {
+        team->vector_rest--;
+        alltoall_linear(c, a);
+    } else {
+        build(c, a, true);
+    }
 }

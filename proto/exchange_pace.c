@@ -4,6 +4,9 @@
  * A sender has as many lanes as it had messages under way at a time when the order was made. With
  * one lane it needs no signals between its own messages, but where links are the limit it must keep
  * their order: the second of two that take one link waits for nobody else.
+ *
+ * Between ports, a message does not wait for the last few bytes of others: where messages are short
+ * a hand-over takes longer than they do, and a switch has room for as much.
  */
 #include "proto/exchange_pace.h"
 
@@ -18,7 +21,7 @@ struct making {
     uint32_t *lanes;
     /* Numbers of messages, one more; 0: none. */
     uint32_t *last; /* by rank: what it received last; then the first of those it has under way */
-    uint32_t *next; /* by message: the next one of the same sender under way */
+    uint32_t *next; /* by message: the one before it; then the next one under way */
 };
 
 static int making_create(struct making *m, const struct exchange *x, size_t signal_count)
@@ -43,12 +46,25 @@ static void making_destroy(struct making *m)
     free(m->next);
 }
 
+/* The last one before the message, to the same receiver, that is not among the few bytes that may
+ * be under way with it; one more, 0: none. */
+static uint32_t awaited(const struct making *m, uint32_t message)
+{
+    uint64_t ahead = 0;
+    uint32_t at = m->last[m->x->messages[message].to];
+
+    while (at > 0 && (ahead += m->x->messages[at - 1].bytes) <= EXCHANGE_AHEAD_BYTES)
+        at = m->next[at - 1];
+    return at;
+}
+
 static void add_receiver_syncs(struct making *m)
 {
     for (uint32_t i = 0; i < m->x->count; i++) {
-        uint32_t *last = &m->last[m->x->messages[i].to];
-        if (*last > 0)
-            m->syncs[m->sync_count++] = (struct schedule_sync){*last - 1, i};
+        uint32_t *last = &m->last[m->x->messages[i].to], before = awaited(m, i);
+        if (before > 0)
+            m->syncs[m->sync_count++] = (struct schedule_sync){before - 1, i};
+        m->next[i] = *last;
         *last = i + 1;
     }
 }

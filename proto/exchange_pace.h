@@ -11,6 +11,9 @@
 #include "proto/exchange_signal.h"
 #include "proto/pace.h"
 
+/* So many bytes of other messages may be under way to a receiver when the next one starts. */
+#define EXCHANGE_AHEAD_BYTES 16384
+
 /* Of an exchange that exchange_schedule() has ordered; signal_count 0: links are not the limit.
  * pace.h says what `blind` is. Nothing is kept. Returns 0, or -1 when memory is exhausted. */
 int exchange_pace(struct pace_plan *plan, const struct exchange *exchange,

@@ -295,5 +295,6 @@ int bench_print_alltoall(struct bench *bench)
     int status = find_peak(bench, &seconds);
     if (status == TOOL_OK)
         status = (bench->json ? print_json : print_table)(bench, seconds);
-    return status == TOOL_OK && bench->write ? bench_collective_write(bench) : status;
+    return status == TOOL_OK && bench->write ? bench_collective_write(bench, bench->plan.tasks)
+                                             : status;
 }

@@ -176,14 +176,14 @@ static void write_rows(FILE *file, const struct bench *bench, int most)
         write_row(file, &last, taken, most, -1);
 }
 
-int bench_collective_write(const struct bench *bench)
+int bench_collective_write(const struct bench *bench, int most)
 {
     FILE *file = fopen(bench->write, "we");
     if (!file)
         return tool_error("bench", "%s: %s", bench->write, strerror(errno));
     fprintf(file, "# covey bench %s: %d tasks on %d hosts, route %s; see covey_collectives(5)\n",
             bench->name, bench->plan.tasks, bench->host_count, covey_route_name(bench->plan.route));
-    write_rows(file, bench, bench->plan.tasks);
+    write_rows(file, bench, most);
     int failed = ferror(file);
     failed = fclose(file) != 0 || failed;
     return failed ? tool_error("bench", "%s: it could not be written", bench->write) : TOOL_OK;
@@ -192,5 +192,6 @@ int bench_collective_write(const struct bench *bench)
 int bench_print_collective(struct bench *bench)
 {
     int status = bench->json ? print_json(bench) : print_table(bench);
-    return status == TOOL_OK && bench->write ? bench_collective_write(bench) : status;
+    return status == TOOL_OK && bench->write ? bench_collective_write(bench, bench->plan.tasks)
+                                             : status;
 }

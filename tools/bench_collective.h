@@ -21,7 +21,8 @@ struct bench_finding bench_finding_of(const struct bench_row *row);
 /* The place of that algorithm's series, or -1: it is none of those measured. */
 int bench_finding_series(const struct bench_finding *f, const char *algorithm);
 
-/* Writes the table to bench->write; an exit status. */
-int bench_collective_write(const struct bench *bench);
+/* Writes the table to bench->write, its rows for `most` members as those for any number; an exit
+ * status. */
+int bench_collective_write(const struct bench *bench, int most);
 
 #endif

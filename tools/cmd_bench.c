@@ -40,7 +40,8 @@ static const struct args_option options[] = {
     {"pack", KEY_PACK, "HOW", "array (default), bytes, in-place or double"},
     {"in-place", KEY_IN_PLACE, NULL, "the same as --pack in-place"},
     {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
-    {"write", KEY_WRITE, "FILE", "collectives, alltoall: the table of the best algorithms"},
+    {"write", KEY_WRITE, "FILE",
+     "collectives, alltoall, exchange: the table of the best algorithms"},
     {"density", BENCH_KEY_DENSITY, "D,...", "exchange: messages that each rank sends and receives"},
     {"unequal", BENCH_KEY_UNEQUAL, NULL, "exchange: sizes that differ, those given being means"},
     {"topology", BENCH_KEY_TOPOLOGY, "FILE", "exchange: the network, whose links count"},
@@ -234,7 +235,7 @@ static int check_stray(const struct bench *bench)
     const char *stray = bench_exchange_stray(bench);
     if (stray)
         return tool_usage("bench", "%s is for exchange alone", stray);
-    if (bench->write && !is_collective(plan))
+    if (bench->write && !is_collective(plan) && plan->what != BENCH_EXCHANGE)
         return tool_usage("bench", "--write: %s has no table", bench->name);
     if (plan->more_count > 0 && plan->what != BENCH_PINGPONG && plan->what != BENCH_STREAM)
         return tool_usage("bench", "--route: %s takes one", bench->name);

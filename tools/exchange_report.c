@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/bench_collective.h"
 #include "tools/bench_exchange.h"
 #include "tools/bench_stat.h"
 #include "tools/cells.h"
@@ -218,10 +219,25 @@ static int print_json(const struct bench *bench)
     return report_print("bench", whole);
 }
 
+/* ---- the table for the library ---- */
+
+/* Rows become those of a collective call; densities are its members. */
+static int write_table(struct bench *bench)
+{
+    int most = 0;
+    for (int i = 0; i < bench->row_count; i++) {
+        char *label = bench->rows[i].label;
+        int density = atoi(label);
+        most = density > most ? density : most;
+        snprintf(label, sizeof bench->rows[i].label, "exchange %d -", density);
+    }
+    return bench_collective_write(bench, most);
+}
+
 int bench_exchange_report(struct bench *bench)
 {
     int status = bench->json ? print_json(bench) : print_tables(bench);
     if (status == TOOL_OK && bench->map)
         status = exchange_map_draw(bench);
-    return status;
+    return status == TOOL_OK && bench->write ? write_table(bench) : status;
 }

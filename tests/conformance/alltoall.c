@@ -111,34 +111,58 @@ static bool check_equal(struct member *m, size_t count)
     return good;
 }
 
-/* Block from i to j: (7 i + 3 j) mod 11 times some; so some are empty. */
-static size_t uneven(int from, int to, size_t scale)
+/* Block from i to j: (7 i + 3 j) mod 11 times some; so some are empty. Or all nearly alike. */
+static size_t uneven(int from, int to, size_t scale, bool alike)
 {
-    return (size_t)((7 * from + 3 * to) % 11) * scale;
+    size_t kind = (size_t)((7 * from + 3 * to) % 11);
+    return alike ? 5 * scale + kind * scale / 20 : kind * scale;
 }
 
-static bool check_uneven(struct member *m, size_t scale)
+static int alltoallv(struct member *m, const int32_t *send, const size_t *sends, int32_t *recv,
+                     const size_t *recvs, bool blocking)
+{
+    covey_req_t *req = NULL;
+    if (blocking)
+        return covey_alltoallv(m->team, COVEY_INT32, send, sends, NULL, recv, recvs, NULL);
+    int error = covey_ialltoallv(m->team, COVEY_INT32, send, sends, NULL, recv, recvs, NULL, &req);
+    if (error == 0)
+        error = covey_wait(req, TIMEOUT_US);
+    covey_req_free(&req);
+    return error;
+}
+
+static bool check_uneven(struct member *m, size_t scale, bool alike, bool blocking)
 {
     size_t sends[MEMBERS_MAX], recvs[MEMBERS_MAX], out = 0, in = 0;
     for (int i = 0; i < m->size; i++) {
-        out += sends[i] = uneven(m->rank, i, scale);
-        in += recvs[i] = uneven(i, m->rank, scale);
+        out += sends[i] = uneven(m->rank, i, scale, alike);
+        in += recvs[i] = uneven(i, m->rank, scale, alike);
     }
     int32_t *send = calloc(out + 1, sizeof *send), *recv = calloc(in + 1, sizeof *recv);
     out = in = 0;
     for (int to = 0; to < m->size; to++)
         for (size_t i = 0; i < sends[to]; i++)
             send[out++] = element(m->rank, to, i);
-    covey_req_t *req = NULL;
-    bool good =
-        covey_ialltoallv(m->team, COVEY_INT32, send, sends, NULL, recv, recvs, NULL, &req) == 0 &&
-        covey_wait(req, TIMEOUT_US) == 0;
-    covey_req_free(&req);
+    bool good = alltoallv(m, send, sends, recv, recvs, blocking) == 0;
     for (int from = 0; from < m->size && good; in += recvs[from++])
         good = block_is(recv + in, from, m->rank, recvs[from]);
     free(send);
     free(recv);
     return good;
+}
+
+/* Members that tell each other all counts: small and large blocks, nearly alike and not, by calls
+ * of both kinds in any order; some of them go without telling. */
+static void adapt(struct member *m)
+{
+    static const size_t scales[] = {2000, 1, 1, 1, 2000, 1, 2000, 2000, 1, 4000, 1, 1, 2000, 2000};
+    bool good = covey_team_force(m->team, "alltoallv", "adaptive") >= 0;
+    for (size_t i = 0; i < 3 * sizeof scales / sizeof scales[0] && good; i++)
+        good =
+            check_uneven(m, scales[i % (sizeof scales / sizeof scales[0])], i % 3 == 0, i % 5 > 1);
+    good = all_good(m, good);
+    say(m, good, "calls that adapt to what the members tell");
+    covey_team_force(m->team, "alltoallv", "scheduled");
 }
 
 static void check(struct member *m, uint64_t seed)
@@ -159,11 +183,12 @@ static void check(struct member *m, uint64_t seed)
         say(m, good, what);
     }
     for (size_t scale = 1; scale <= 10000 && !m->failed; scale *= 100) {
-        good = check_uneven(m, scale);
+        good = check_uneven(m, scale, false, false);
         good = all_good(m, good);
         snprintf(what, sizeof what, "uneven blocks of up to %zu", 10 * scale);
         say(m, good, what);
     }
+    adapt(m);
     for (int i = 0; i < 20 && good; i++) /* one right after the other */
         good = check_equal(m, (size_t)i * 37);
     good = all_good(m, good);

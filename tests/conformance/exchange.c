@@ -296,6 +296,39 @@ static void orders_are_kept(covey_team_t *team)
     side_free(&side);
 }
 
+/* What AUTO takes: the team's table says it, or who forces it. */
+static int chosen(covey_team_t *team, const struct pattern *p)
+{
+    struct side side;
+    covey_exchange_plan_t *plan = NULL;
+    struct covey_exchange_info info = {0};
+    side_make(&side, p, covey_team_rank(team));
+    int error = covey_exchange_plan(team, COVEY_INT32, side.parcels, side.n, NULL, &plan);
+    check("a plan of AUTO", error == 0);
+    if (error == 0)
+        covey_exchange_info(plan, &info);
+    covey_exchange_free(&plan);
+    side_free(&side);
+    return info.algorithm;
+}
+
+static void the_table_decides(covey_team_t *team)
+{
+    struct pattern large, small;
+    pattern_make(&large, covey_team_size(team), EQUAL, 5);
+    pattern_make(&small, covey_team_size(team), EQUAL, 6);
+    for (int i = 0; i < MEMBERS_MAX * MEMBERS_MAX; i++) {
+        long *count = &small.counts[i / MEMBERS_MAX][i % MEMBERS_MAX];
+        *count = *count > 0 ? 10 : *count;
+    }
+    check("small messages all at once", chosen(team, &small) == COVEY_EXCHANGE_AC);
+    check("large ones the longest first", chosen(team, &large) == COVEY_EXCHANGE_LONGEST);
+    check("an exchange can be forced", covey_team_force(team, "exchange", "RS_N") == 0);
+    pattern_make(&large, covey_team_size(team), EQUAL, 7); /* that the team does not know */
+    check("what is forced is taken", chosen(team, &large) == COVEY_EXCHANGE_RS_N);
+    check("and no longer", covey_team_force(team, "exchange", NULL) == 0);
+}
+
 /* What is wrong at one member is an error at all, and the team goes on. */
 static void members_differ(covey_team_t *team)
 {
@@ -361,6 +394,7 @@ static void all_stories(covey_team_t *all)
         covey_team_free(&part);
     }
     orders_are_kept(all);
+    the_table_decides(all);
     members_differ(all);
     a_member_dies(all);
 }

@@ -88,7 +88,8 @@ static struct event pop(struct world *w)
 
 /* ---- The ranks --------------------------------------------------------------------------- */
 
-/* Of an exchange: one message on each link, or where it does not look at links on each port. */
+/* Of an exchange: one message on each link, or where it does not look at links one that is not
+ * short to each port. */
 static bool is_full(const struct world *w, int edge, bool port)
 {
     if (!w->exchange.messages)
@@ -97,11 +98,23 @@ static bool is_full(const struct world *w, int edge, bool port)
     return (port || w->signal_count > 0) && w->under_way[edge] > 1;
 }
 
+static bool is_short(const struct world *w, int from, int to)
+{
+    const struct exchange *x = &w->exchange;
+
+    for (size_t i = 0; i < x->count && w->signal_count == 0; i++) {
+        if (x->messages[i].from == from && x->messages[i].to == to)
+            return x->messages[i].bytes <= EXCHANGE_AHEAD_BYTES;
+    }
+    return false;
+}
+
 static void occupy(struct world *w, int from, int to, int by)
 {
     int length = network_path(&w->network, from, to, w->path);
+    bool few = is_short(w, from, to);
 
-    for (int k = 0; k < length; k++) {
+    for (int k = 0; k < length - few; k++) {
         w->under_way[w->path[k]] += (uint32_t)by;
         if (is_full(w, w->path[k], k == 0 || k == length - 1))
             w->failure = "a link has more messages than it carries";

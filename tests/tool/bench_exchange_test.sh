@@ -77,6 +77,15 @@ expect "between tasks colouring takes the density" test "$(rows | grep '^{"densi
 expect "it learns and orders apart" grep -q '"order_us"' "$dir/out"
 expect "unequal sizes between tasks" bench exchange --tasks 5 --density 3 --sizes 40K --unequal --rounds 1 --route udp
 expect "the tables have a bound" grep -qE 'D \+?LOG2|D\+LOG2' "$dir/out"
+expect "a table for the library" bench exchange --tasks 4 --density 1,3 --sizes 64,1K --rounds 1 --write "$dir/table"
+# rows of d = 1 first, and the last one for any density and size
+table_is_right() {
+    awk '!/^#/ && ($1 != "exchange" || NF != 4) { bad = 1 } !/^#/ { n++; d = $2; b = $3 } n == 1 && $2 != 1 { bad = 1 }
+         END { exit bad || n < 2 || d != "*" || b != "*" }' "$dir/table" || { cat "$dir/table" && false; }
+}
+expect "the table has rows for each density" table_is_right
+echo 'exchange * * RS_N' | cat - "$dir/table" >"$dir/mine"
+COVEY_COLLECTIVES=$dir/mine expect "the library reads it" bench collectives -n 2 --sizes 8 --rounds 1 --batch 1
 expect "more messages than tasks" refuses 1 'not so many other tasks' exchange --tasks 3 --density 3 --sizes 64
 expect "the VM ends" covey halt
 finish
