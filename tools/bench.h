@@ -37,7 +37,7 @@ struct bench {
     bool failed;       /* and the failure was told */
     atomic_bool known; /* tids are set: a signal may end them */
     atomic_int signals;
-    const char *write;                  /* collectives, alltoall, exchange: where the table goes, or NULL */
+    const char *write; /* collectives, alltoall, exchange: where the table goes, or NULL */
     struct bench_simulation simulation; /* of an exchange */
     const char *map;                    /* where the picture of its regions goes; NULL: none */
     struct bench_row rows[BENCH_ROWS_MAX];
