@@ -2,10 +2,11 @@
 /*
  * alltoall.c - an all-to-all by a schedule gives what any all-to-all gives.
  *
- *   alltoall check MEMBERS SEED   spawns the others, on all hosts in turn; the program's own
- * topology is a random tree of the VM's hosts, made from the seed alltoall die MEMBERS SEED     one
- * member ends in the middle: the others get an error, and soon alltoall vm MEMBERS SEED      the
- * team takes the VM's topology, and says what it has
+ * `alltoall check MEMBERS SEED` spawns the others, on all hosts in turn; the program's own topology
+ * is a random tree of the VM's hosts, made from the seed. `alltoall die MEMBERS SEED`: one member
+ * ends in the middle; the others get an error, and soon. `alltoall owe 3 0`: one ends that owes
+ * another a hand-over and nothing else. `alltoall vm MEMBERS SEED`: the team takes the VM's
+ * topology, and says what it has.
  *
  * Prints a line a test, "ok ..." or "not ok ...", from the first member.
  */
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TAG_TEAM = 1, MEMBERS_MAX = 64, HOSTS_MAX = 32 };
+enum { TAG_TEAM = 1, TAG_GO = 2, MEMBERS_MAX = 64, HOSTS_MAX = 32 };
 enum { TIMEOUT_US = 60000000 };
 
 struct member {
@@ -222,6 +223,64 @@ static void die(struct member *m, uint64_t seed)
     free(recv);
 }
 
+/* The hosts of the members, each on a link of its own switch's; they are different ones. */
+static covey_topology_t *one_switch(const struct member *m)
+{
+    char text[1024] = "switch s\n";
+    struct covey_host *hosts = NULL;
+    covey_topology_t *topology = NULL;
+    int count = covey_hosts(m->vm, &hosts);
+    for (int i = 0; i < m->size; i++)
+        for (int k = 0; k < count; k++)
+            if (hosts[k].index == covey_tid_host(m->tids[i]))
+                snprintf(text + strlen(text), sizeof text - strlen(text), "host %s s\n",
+                         hosts[k].name);
+    covey_free(hosts);
+    return covey_topology_parse(text, strlen(text), "one switch", &topology) < 0 ? NULL : topology;
+}
+
+/* Until the other one's elements are there; they are not zero. */
+static bool has_come(const struct member *m, covey_req_t *req, const volatile int32_t *block)
+{
+    for (int i = 0; i < 2000 && *block == 0; i++) {
+        if (covey_test(req) < 0)
+            return false;
+        covey_probe(m->vm, COVEY_ANY_TASK, TAG_GO, 5000, NULL);
+    }
+    return *block != 0;
+}
+
+/* Of three on one switch: in the second phase 0 -> 2, when 2 has handed over, which it does when
+ * 1 -> 2 has come. But 1 does not take part yet, and 2 ends when 2 -> 0 has come: all that it still
+ * owes 0 is the hand-over. */
+static void owe(struct member *m)
+{
+    int32_t send[3 * 2048], recv[3 * 2048] = {0}, go = 0;
+    covey_req_t *req = NULL;
+    covey_topology_t *topology = one_switch(m);
+    for (size_t i = 0; i < sizeof send / sizeof *send; i++)
+        send[i] = 1;
+    covey_team_set_timeout(m->team, TIMEOUT_US);
+    if (covey_team_set_topology(m->team, topology) < 0 ||
+        covey_team_force(m->team, "alltoall", "scheduled") < 0)
+        say(m, false, "a team has a topology");
+    covey_topology_free(&topology);
+    if (m->rank != 1)
+        covey_ialltoall(m->team, COVEY_INT32, send, recv, 2048, &req);
+    if (m->rank != 0)
+        covey_recv_array(m->vm, m->tids[0], TAG_GO, TIMEOUT_US, COVEY_INT32, &go, 1, NULL, NULL);
+    if (m->rank == 2)
+        _exit(0);
+    if (m->rank == 1)
+        return;
+    say(m, has_come(m, req, &recv[2 * 2048]), "all but the hand-over of one is there");
+    covey_send_array(m->vm, m->tids[2], TAG_GO, COVEY_INT32, &go, 1);
+    int error = covey_wait(req, 10000000);
+    say(m, error == COVEY_ENOTASK, "who ends owing a hand-over is an error for who waits for it");
+    covey_send_array(m->vm, m->tids[1], TAG_GO, COVEY_INT32, &go, 1);
+    covey_req_free(&req);
+}
+
 static void vm_topology(struct member *m)
 {
     double made_s = -1;
@@ -243,11 +302,14 @@ static void vm_topology(struct member *m)
 
 /* ---- a member ---------------------------------------------------------------------------- */
 
+/* Whoever owes must be on a host of its own: the first ones of a local virtual machine. */
 static bool spawn_others(struct member *m, char **argv)
 {
+    bool apart = strcmp(argv[1], "owe") == 0;
     struct covey_spawn what = {
         .argv = (const char *[]){argv[0], argv[1], argv[2], argv[3], "member", NULL},
-        .where = COVEY_WHERE_ANY};
+        .hosts = apart ? (const char *[]){"h1", "h2", NULL} : NULL,
+        .where = apart ? COVEY_WHERE_HOSTS : COVEY_WHERE_ANY};
     m->tids[0] = covey_mytid(m->vm);
     if (m->size > 1 && covey_spawn(m->vm, &what, m->size - 1, m->tids + 1) != m->size - 1)
         return false;
@@ -285,6 +347,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "die") == 0)
         die(&m, strtoull(argv[3], NULL, 10));
+    else if (strcmp(argv[1], "owe") == 0)
+        owe(&m);
     else if (strcmp(argv[1], "vm") == 0)
         vm_topology(&m);
     else

@@ -43,6 +43,9 @@ run tcp check 16 5
 run udp check 6 4
 run auto die 4 1
 run tcp die 7 2
+run auto owe 3 0
+run tcp owe 3 0
+run udp owe 3 0
 
 expect "a team takes the VM's topology" says "scheduled: 4 phases, scheduled bruck" members 4
 expect "and it is carried out" says "ok it is carried out" members 9
