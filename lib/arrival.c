@@ -222,6 +222,12 @@ bool arrival_is_paced(const struct inlet *inlet)
     return a != NULL && a->bound != NULL && a->bound->paced != NULL;
 }
 
+uint64_t arrival_rest_us(const struct inlet *inlet)
+{
+    const struct arrival *a = inlet->current;
+    return arrival_is_paced(inlet) ? paced_rest_us(a->bound, a->received) : 0;
+}
+
 uint8_t *arrival_target(struct inlet *inlet, size_t *size)
 {
     struct arrival *a = inlet->current;

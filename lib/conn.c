@@ -12,12 +12,14 @@
 #include <sys/epoll.h>
 
 #define GATHER_MAX 8
+#define LAG_BYTES 4096 /* behind more of them something comes late */
 
 static void conn_watch(struct conn *conn)
 {
     bool write_wanted;
     if (conn->link->ops->fd(conn->link, &write_wanted) >= 0)
-        watch_change(conn->vm, &conn->watch, EPOLLIN | (write_wanted ? EPOLLOUT : 0));
+        watch_change(conn->vm, &conn->watch,
+                     (conn->rest_until_us == 0 ? EPOLLIN : 0) | (write_wanted ? EPOLLOUT : 0));
 }
 
 /* Looks whether frames may flow now. */
@@ -43,6 +45,8 @@ static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events
     }
     if ((events & ~(uint32_t)EPOLLOUT) != 0)
         conn_read(vm, conn);
+    if (conn_rest(conn))
+        conn_watch(conn);
     if (conn->leaving != NULL && !conn->closed && link_tcp_left(conn->link)) {
         paced_note(conn->leaving);
         conn->leaving = NULL;
@@ -163,6 +167,12 @@ bool conn_left(struct conn *conn, struct covey_req *req)
     conn->leaving = req;
     conn_watch(conn);
     return false;
+}
+
+bool conn_lags(const struct conn *conn)
+{
+    return conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0 ||
+           (conn->route == COVEY_ROUTE_TCP && link_tcp_unsent(conn->link) > LAG_BYTES);
 }
 
 static void conn_put_head(struct conn *conn, const struct frame *frame)
@@ -433,6 +443,17 @@ uint64_t conn_step_all(struct covey *vm)
     return due_us;
 }
 
+void conn_wake_rested(struct covey *vm)
+{
+    uint64_t now_us = vm->resting == NULL ? 0 : clock_us();
+    for (struct conn *conn; (conn = conn_rested(vm, now_us)) != NULL;) {
+        conn_rest_end(conn);
+        conn_read(vm, conn);
+        if (!conn->closed && !conn_rest(conn))
+            conn_watch(conn);
+    }
+}
+
 bool conn_unsent(const struct covey *vm, size_t least)
 {
     for (const struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
@@ -475,6 +496,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
         return;
     struct peer *peer = conn->peer;
     conn->closed = true;
+    conn_rest_end(conn);
     vm->looked_count -= conn->watch.fd < 0;
     vm->stepped_count -= conn->link->ops->step != NULL;
     watch_remove(vm, &conn->watch);

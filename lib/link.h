@@ -105,6 +105,13 @@ void link_tcp_expect_bulk(struct link *link);
  * then, and *write_wanted says so. */
 bool link_tcp_left(struct link *link);
 
+/* Bytes that were sent and are not on their way yet. */
+size_t link_tcp_unsent(const struct link *link);
+
+/* Whether both ends have one address: no link of the network is between them, whatever a topology
+ * says of the hosts, which may be virtual ones. */
+bool link_tcp_is_within_machine(const struct link *link);
+
 /* ---- ether: raw Ethernet frames, made a stream by the window of window.h in the tasks themselves.
  * All ether links of a task share a port: its packet socket, whose filter passes the frames of the
  * task's channel. They have no fd; their owner watches the port's, and calls any of them when it is

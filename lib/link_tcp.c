@@ -47,6 +47,7 @@ struct link_tcp {
     bool left_wanted; /* somebody waits until what was sent has left */
     uint64_t pace;    /* that was set; 0: none */
     int lowat;        /* that was set; 0: the system's */
+    bool within_machine;
     struct stream_auth auth;
     link_tcp_find_key *find_key;
     void *context;
@@ -70,10 +71,26 @@ static ssize_t tcp_fail(struct link_tcp *tcp, const char *why)
     return LINK_BROKEN;
 }
 
+static bool is_within_machine(int fd)
+{
+    struct sockaddr_storage own = {0}, peer = {0};
+    socklen_t own_size = sizeof own, peer_size = sizeof peer;
+    if (getsockname(fd, (struct sockaddr *)&own, &own_size) != 0 ||
+        getpeername(fd, (struct sockaddr *)&peer, &peer_size) != 0 ||
+        own.ss_family != peer.ss_family)
+        return false;
+    const struct sockaddr_in *a = (const void *)&own, *b = (const void *)&peer;
+    const struct sockaddr_in6 *a6 = (const void *)&own, *b6 = (const void *)&peer;
+    return own.ss_family == AF_INET6
+               ? memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0
+               : a->sin_addr.s_addr == b->sin_addr.s_addr;
+}
+
 /* The handshake is over. */
 static void tcp_begin(struct link_tcp *tcp, bool opener)
 {
     tcp->state = TCP_READY;
+    tcp->within_machine = is_within_machine(tcp->fd);
     if (tcp->auth.encrypt)
         tcp->sealed = sealed_create(&tcp->auth, opener);
     else
@@ -283,28 +300,11 @@ static bool is_paced(int fd)
            strncmp(name, "bbr", 3) == 0;
 }
 
-/* Whether both ends have one address: no link of the network is between them, whatever a topology
- * says of the hosts, which may be virtual ones. */
-static bool is_within_machine(int fd)
-{
-    struct sockaddr_storage own = {0}, peer = {0};
-    socklen_t own_size = sizeof own, peer_size = sizeof peer;
-    if (getsockname(fd, (struct sockaddr *)&own, &own_size) != 0 ||
-        getpeername(fd, (struct sockaddr *)&peer, &peer_size) != 0 ||
-        own.ss_family != peer.ss_family)
-        return false;
-    const struct sockaddr_in *a = (const void *)&own, *b = (const void *)&peer;
-    const struct sockaddr_in6 *a6 = (const void *)&own, *b6 = (const void *)&peer;
-    return own.ss_family == AF_INET6
-               ? memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0
-               : a->sin_addr.s_addr == b->sin_addr.s_addr;
-}
-
 void link_tcp_pace(struct link *link, uint64_t bytes_per_s)
 {
     struct link_tcp *tcp = tcp_of(link);
     uint64_t rate = bytes_per_s == 0 ? UINT64_MAX : bytes_per_s;
-    if (tcp->pace != bytes_per_s && is_paced(tcp->fd) && !is_within_machine(tcp->fd))
+    if (tcp->pace != bytes_per_s && is_paced(tcp->fd) && !tcp->within_machine)
         setsockopt(tcp->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
     tcp->pace = bytes_per_s;
 }
@@ -322,11 +322,22 @@ static void tcp_keep_little(struct link_tcp *tcp, int bytes)
     tcp->lowat = bytes;
 }
 
+bool link_tcp_is_within_machine(const struct link *link)
+{
+    return ((const struct link_tcp *)link)->within_machine;
+}
+
+size_t link_tcp_unsent(const struct link *link)
+{
+    const struct link_tcp *tcp = (const struct link_tcp *)link;
+    int bytes = 0;
+    return ioctl(tcp->fd, SIOCOUTQNSD, &bytes) == 0 ? (size_t)bytes : 0;
+}
+
 bool link_tcp_left(struct link *link)
 {
     struct link_tcp *tcp = tcp_of(link);
-    int waiting = 0;
-    if (ioctl(tcp->fd, SIOCOUTQNSD, &waiting) != 0 || waiting < LEFT_BYTES) {
+    if (link_tcp_unsent(link) < LEFT_BYTES) {
         tcp_keep_little(tcp, 0);
         tcp->left_wanted = false;
         return true;

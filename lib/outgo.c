@@ -86,26 +86,17 @@ static struct conn *any_conn(const struct peer *peer)
     return conn;
 }
 
-/* Whether a frame that is no part of a message may go now: the one under way must be out. */
-static bool between_frames(const struct peer *peer)
+/* A frame that is no part of a message; the one under way on the link must be out. False: there is
+ * no memory for it, and it is due again when the daemon takes more. */
+static bool put_control(struct covey *vm, struct peer *peer, struct conn *conn, struct frame *frame,
+                        const uint8_t *payload)
 {
-    struct conn *conn = any_conn(peer);
-    return conn == NULL || conn_flush(conn);
-}
-
-/* Such a frame. False: there is no memory for it, and it is due again when the daemon takes more.
- */
-static bool put_control(struct covey *vm, struct peer *peer, uint8_t kind, const uint8_t *payload,
-                        size_t size)
-{
-    struct conn *conn = any_conn(peer);
     if (conn != NULL) {
-        conn_put_control(conn, kind, payload, size);
+        conn_put_control(conn, frame->kind, payload, frame->length);
         return true;
     }
-    struct frame frame = home_frame(vm, kind, peer->tid, size);
-    frame.flags |= peer->by_ether ? FRAME_ETHER : 0;
-    if (home_send_frame(vm, &frame, payload, NULL, 0) == COVEY_OK)
+    frame->flags |= peer->by_ether ? FRAME_ETHER : 0;
+    if (home_send_frame(vm, frame, payload, NULL, 0) == COVEY_OK)
         return true;
     vm->home_full = true;
     home_flush(vm);
@@ -116,24 +107,30 @@ static bool grant(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[8];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    if (!between_frames(peer))
+    struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, sizeof payload);
+    struct conn *conn = any_conn(peer);
+    if (conn != NULL && !conn_flush(conn))
         return false;
     cursor_put_u64(&c, peer->granted_bytes);
     peer->grant_due = false; /* a link that fails on the way looks at what is due */
-    peer->grant_due = !put_control(vm, peer, FRAME_CREDIT, payload, sizeof payload);
+    peer->grant_due = !put_control(vm, peer, any_conn(peer), &frame, payload);
     return !peer->grant_due;
 }
 
+/* Where the link has much to send before, a message of the same schedule, a hand-over does not wait
+ * until that has left, which may be a phase later: the way by the daemons is longer, but free. */
 static bool put_sync(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[CONTROL_SYNC_BYTES];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    if (!between_frames(peer))
-        return false;
+    struct frame frame = home_frame(vm, FRAME_SYNC, peer->tid, sizeof payload);
+    struct conn *conn = any_conn(peer);
+    if (conn != NULL && conn_lags(conn))
+        conn = NULL;
     struct sync *sync = peer->syncs;
     control_put_sync(&c, &sync->what);
     peer->syncs = sync->next; /* as with credit */
-    if (put_control(vm, peer, FRAME_SYNC, payload, sizeof payload)) {
+    if (put_control(vm, peer, conn, &frame, payload)) {
         free(sync);
         return true;
     }

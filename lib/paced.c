@@ -28,6 +28,8 @@
 #define EARLY_SYNCS_MAX 65536 /* that are kept */
 #define EARLY_BYTES 8192
 #define EARLY_US 100
+#define REST_BYTES 6144 /* come while a stream is not read: see rest.c */
+#define REST_US_MIN 200 /* less is not worth a timer */
 
 struct paced {
     struct paced *next; /* of the task */
@@ -164,6 +166,15 @@ void paced_give_up(struct covey_req *whole)
 uint64_t paced_rate(const struct covey_req *req)
 {
     return req->paced->job.rate;
+}
+
+uint64_t paced_rest_us(const struct covey_req *req, uint64_t received)
+{
+    uint64_t rate = paced_rate(req);
+    if (rate == 0 || received + REST_BYTES > req->mark)
+        return 0;
+    uint64_t for_us = REST_BYTES * UINT64_C(1000000) / rate;
+    return for_us < REST_US_MIN ? 0 : for_us;
 }
 
 static int send_begin(struct paced *p, struct step_req *r, int to)

@@ -193,6 +193,8 @@ struct conn {
     bool ready, closed;
     uint64_t deadline_us; /* of the handshake */
     struct inlet inlet;
+    uint64_t rest_until_us; /* it is not read until then: see rest.c; 0: it is */
+    struct conn *rest_next;
 
     /* writing: the frame under way */
     uint8_t out_head[FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES];
@@ -283,6 +285,7 @@ struct covey {
     uint64_t written_bytes; /* that links took */
     struct covey_req *posted, *posted_last;
     struct paced *paced;                          /* schedules that are carried out */
+    struct conn *resting;                         /* see rest.c */
     struct covey_req *paced_due, *paced_due_last; /* of theirs: something happened */
     struct sync *early_syncs;                     /* for those that have not begun here */
     unsigned early_sync_count;
@@ -480,6 +483,8 @@ void conn_ready_now(struct conn *conn); /* frames may flow */
 void conn_read(struct covey *vm, struct conn *conn);
 /* Whether the request, sent by this, is on its way; if not, paced_note() tells when it is. */
 bool conn_left(struct conn *conn, struct covey_req *req);
+/* Whether what is put now has to wait behind much else. */
+bool conn_lags(const struct conn *conn);
 bool conn_flush(struct conn *conn); /* true: a new frame may be started */
 /* Puts a frame without message; payload has at most FRAME_MESSAGE_BYTES. */
 void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size);
@@ -494,6 +499,19 @@ bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at 
 uint64_t conn_step_all(struct covey *vm);
 bool conn_unsent(const struct covey *vm, size_t least); /* a link of ours holds so much */
 bool conn_arm_all(struct covey *vm);
+
+/* Reads the streams whose rest is over. */
+void conn_wake_rested(struct covey *vm);
+
+/* ---- rest.c: streams that bring messages of a schedule are read now and then ---- */
+
+/* Begins a rest where there may be one; false: none. */
+bool conn_rest(struct conn *conn);
+void conn_rest_end(struct conn *conn);
+/* One whose rest is over, or NULL. */
+struct conn *conn_rested(const struct covey *vm, uint64_t now_us);
+/* When the first rest is over; UINT64_MAX: there is none. */
+uint64_t conn_rest_due_us(const struct covey *vm);
 
 /* ---- loss.c: messages that a link took with it ---- */
 
@@ -513,6 +531,8 @@ size_t arrival_preface_bytes(const struct frame *frame);
 const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inlet,
                           const uint8_t *preface, size_t size);
 bool arrival_is_paced(const struct inlet *inlet); /* its message is one of a schedule */
+/* For how long nobody minds that no more of its message is read. */
+uint64_t arrival_rest_us(const struct inlet *inlet);
 bool arrival_in_turn(const struct peer *peer, const uint8_t *preface, size_t size);
 /* Memory for the next bytes of the inlet's message; *size is what fits there. */
 uint8_t *arrival_target(struct inlet *inlet, size_t *size);
@@ -565,6 +585,8 @@ void paced_note(struct covey_req *req);
 void paced_settle(struct covey *vm); /* from the poll loop: does what is due */
 void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void paced_peer_gone(struct covey *vm, const struct peer *peer);
+/* How long a message of which so much came need not be read on. */
+uint64_t paced_rest_us(const struct covey_req *req, uint64_t received);
 uint64_t paced_rate(const struct covey_req *req); /* of its messages; 0: as fast as it goes */
 
 /* ---- credit.c ---- */

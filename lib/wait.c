@@ -113,6 +113,7 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
             watch->ready(vm, watch, events[i].events);
     }
     bool moved = conn_poll_all(vm);
+    conn_wake_rested(vm);
     conn_step_all(vm);
     check_deadlines(vm);
     conn_bury(vm);
@@ -157,7 +158,8 @@ static int sleep_events(const struct covey *vm, struct epoll_event *events, uint
 static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadline_us)
 {
     struct epoll_event events[EVENTS_MAX];
-    uint64_t due_us = conn_step_all(vm);
+    uint64_t due_us = conn_step_all(vm), rested_us = conn_rest_due_us(vm);
+    due_us = rested_us < due_us ? rested_us : due_us;
     uint64_t for_us = timeout_us(vm, due_us < deadline_us ? due_us : deadline_us);
     int count;
     if (conn_arm_all(vm) || for_us == 0) {
