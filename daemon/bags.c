@@ -251,6 +251,8 @@ static void place_take(struct daemon *d, const struct bag_place *p)
     k->place = *p;
     k->adopt_us = UINT64_MAX;
     touch(k);
+    if (p->holder == 0 && k->holder != NULL)
+        bag_holder_dismiss(k->holder);
     if (!part)
         kept_drop(d, k);
     else if (p->holder == daemon_host(d))

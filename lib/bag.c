@@ -401,6 +401,8 @@ int covey_bag_result(covey_bag_t *bag, int64_t timeout_us, struct covey_bag_resu
 static void say_goodbye(struct covey_bag *bag, uint8_t kind)
 {
     bag_user_confirm(&bag->user);
+    if (bag->user.error == COVEY_EDENIED)
+        bag->user.error = COVEY_OK; /* that was told */
     if (bag->user.error == 0)
         flush(bag, clock_deadline(LEAVE_US));
     if (bag->user.error == 0 && bag_user_say(&bag->user, kind))

@@ -19,6 +19,7 @@
 #define FIRST_POSITION 1   /* of the log: a backup that has nothing has less */
 #define ANSWER_ENOMEM (-2) /* the numbers are those of enum covey_error */
 #define ANSWER_EDENIED (-13)
+#define ANSWER_ENOENT (-14)
 
 struct backup {
     uint32_t host;
@@ -399,14 +400,21 @@ static enum bag_verdict on_record(struct bag_holder *h, struct bag_member *m,
 
 /* ---- requests ---- */
 
-static void refuse(struct bag_holder *h, uint32_t task, const struct bag_request *r)
+static void refuse(const struct bag_holder *h, uint32_t task, uint32_t handle, int32_t error)
 {
     uint8_t bytes[BAG_ANSWER_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
-    bag_answer_put(&c,
-                   &(struct bag_answer){
-                       .bag = h->id, .handle = r->handle, .term = h->term, .flags = BAG_REFUSED});
+    bag_answer_put(
+        &c,
+        &(struct bag_answer){
+            .bag = h->id, .handle = handle, .term = h->term, .error = error, .flags = BAG_REFUSED});
     h->owner.answer(h->owner.context, task, bytes, sizeof bytes);
+}
+
+void bag_holder_dismiss(const struct bag_holder *h)
+{
+    for (const struct bag_member *m = h->bag->members; m != NULL; m = m->next)
+        refuse(h, m->task, m->handle, ANSWER_ENOENT);
 }
 
 /* The results from there on are sent anew. */
@@ -517,7 +525,7 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
     bool known = m != NULL && m->here && (r.term == h->term || r.flags & BAG_HELLO) &&
                  r.number <= m->applied + 1;
     if (!known) {
-        refuse(h, task, &r);
+        refuse(h, task, r.handle, 0);
         return NULL;
     }
     if (!take_back(h, m, r.taken))
@@ -645,6 +653,7 @@ static void answer_send(struct bag_holder *h, struct bag_member *m, uint8_t flag
     h->owner.answer(h->owner.context, m->task, m->items.bytes, m->items.used);
     m->items.used = 0;
     m->welcome = m->complains = false;
+    m->error = 0;
     m->told = flags;
 }
 
@@ -667,7 +676,7 @@ static void answer(struct bag_holder *h, struct bag_member *m, uint64_t position
     }
     m->here = false; /* it missed something: it is told to begin anew, when it asks again */
     bag_parcel_fini(&m->items);
-    refuse(h, m->task, &(struct bag_request){.handle = m->handle});
+    refuse(h, m->task, m->handle, 0);
 }
 
 /* ---- a round ---- */

@@ -376,6 +376,7 @@ const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *by
     if (host != u->holder || a.bag != u->bag || u->state == BAG_SEEKING)
         return NULL;
     if (a.flags & BAG_REFUSED) {
+        u->error = a.error;
         seek(u, now_us);
         return NULL;
     }

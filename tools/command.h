@@ -27,6 +27,7 @@ struct command {
     ROW(hosts)                                                                                     \
     ROW(ps)                                                                                        \
     ROW(locks)                                                                                     \
+    ROW(bags)                                                                                      \
     ROW(run)                                                                                       \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \

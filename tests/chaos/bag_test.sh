@@ -1,0 +1,54 @@
+#!/bin/bash
+# timeout: 180
+# bag_test.sh - while a bag of many items is worked on a third of the workers are killed, a whole
+# host, and the daemon that holds the bag: each item has its result, once. SOAK=1: 100,000 items.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/chaos/vm.sh
+if [ -n "${SOAK:-}" ]; then items=100000 pause=2000; else items=8000 pause=6000; fi
+workers=12 seed=
+
+bag() { COVEY_SOCKET=$(socket_of "$1") timeout 170 "$BUILD/tests/chaos/bag" "${@:2}"; }
+declare -A daemon tasks # by host: to find them takes longer than some of the work
+note_processes() {
+    local host
+    for host in h0 h1 h2 h3 h4; do
+        daemon[$host]=$(daemon_pid $host)
+        tasks[$host]=$(pgrep -P "${daemon[$host]}" | tr '\n' ' ')
+    done
+}
+has_begun() { covey bags --json | grep -q '"leased": [1-9]'; }
+
+# Made on h1, which holds it, and led from h4, which does not die.
+under() { # what happens when half of it is done
+    local leader
+    bag h1 make chaos || return 1
+    bag h4 lead chaos $items $workers --attach --sleep $pause >"$dir/out" 2>&1 &
+    leader=$!
+    within 20 has_begun
+    note_processes
+    within 100 grep -q half "$dir/out" || { cat "$dir/out"; return 1; }
+    "$@" || echo "nobody was killed" >>"$dir/out"
+    wait $leader
+    cat "$dir/out"
+    grep -q "^ok $items" "$dir/out" && ! grep -q "nobody was" "$dir/out"
+}
+
+# shellcheck disable=SC2086
+kill_third() { kill -9 $(printf '%s\n' ${tasks[*]} | shuf | head -n $((workers / 3))); }
+# shellcheck disable=SC2086
+kill_host() { kill -9 ${tasks[$1]} "${daemon[$1]}" 2>/dev/null; } # some were killed before
+kill_daemon() { kill -9 "${daemon[$1]}"; }
+all_three() {
+    kill_third
+    kill_host h2
+    kill_daemon h1
+}
+holder_and_next() { # the first copy is on the next host: a second one is left
+    kill_daemon h1
+    kill_daemon h2
+}
+
+story "a third of the workers, a host, and the daemon that holds the bag" 4 under all_three
+story "the daemon that holds the bag and the first that has a copy" 4 under holder_and_next
+finish
