@@ -68,6 +68,15 @@ static const int types[] = {COVEY_INT8,  COVEY_INT16,  COVEY_INT32,         COVE
                             COVEY_BYTES};
 #define TYPES (sizeof types / sizeof types[0])
 
+static void put_integer(uint8_t *at, size_t size, int64_t v)
+{
+    const int8_t v8 = (int8_t)v;
+    const int16_t v16 = (int16_t)v;
+    const int32_t v32 = (int32_t)v;
+    const void *const from[] = {[1] = &v8, [2] = &v16, [4] = &v32, [8] = &v};
+    memcpy(at, from[size], size);
+}
+
 static void put(int type, void *base, size_t i, int64_t v)
 {
     uint8_t *at = (uint8_t *)base + i * covey_type_size(type);
@@ -82,8 +91,8 @@ static void put(int type, void *base, size_t i, int64_t v)
     case COVEY_COMPLEX_DOUBLE:
         memcpy(at, d, covey_type_size(type));
         break;
-    default: /* little-endian machines, as those that the tests run on; others fail loudly */
-        memcpy(at, &v, covey_type_size(type));
+    default:
+        put_integer(at, covey_type_size(type), v);
     }
 }
 
