@@ -9,6 +9,8 @@
  *   flight   several calls under way at once on two teams, and messages of the program between them
  *   death    the last member is killed in the middle: the others' calls end with an error; the
  *            next number of members is one less
+ *   lost     calls go on until the host that --lost names is gone, which somebody else sees to when
+ *            "begun" was printed: all members elsewhere end with an error that is printed
  *   cast     broadcasts and barriers over raw Ethernet
  *   refuse   timeouts, counts that differ, bad arguments
  *
@@ -35,10 +37,10 @@ static struct {
     int rank, all;
     uint64_t seed;
     int rounds;
-    const char *route, *hosts, *what;
+    const char *route, *hosts, *lost, *what;
     int affine; /* an operation of the program's own that does not commute */
     int failures;
-    char first[200];
+    char first[200], ended[200];
 } me;
 
 #define FAIL(...)                                                                                  \
@@ -700,6 +702,36 @@ static void try_death(int n)
     covey_team_free(&team);
 }
 
+/* With the host that is lost went members, or what they had sent. */
+static void try_lost(int n)
+{
+    covey_team_t *team = team_make(n, 0);
+    int error = 0;
+    for (int i = 0; team != NULL && error == 0; i++) {
+        struct call c;
+        draw_call(&c, team, draw(1u << 30));
+        prepare(&c);
+        error = start(team, &c);
+        if (error == 0 && c.nonblocking)
+            error = covey_wait(c.req, TIMEOUT_US);
+        if (error == 0 && !is_right(&c))
+            FAIL("%s: wrong before the loss", describe(&c, team));
+        covey_req_free(&c.req);
+        buffer_free(&c.send);
+        buffer_free(&c.recv);
+        if (i == 20 && me.rank == 0)
+            puts("begun");
+        fflush(stdout);
+    }
+    if (error != COVEY_ENOTASK && error != COVEY_ECANCELED && error != COVEY_EHOSTFAIL)
+        FAIL("a host was lost, and a call ended with: %s", covey_error_text());
+    snprintf(me.ended, sizeof me.ended, "%s: %s", covey_strerror(error), covey_error_text());
+    error = covey_barrier(team);
+    if (error != COVEY_ENOTASK && error != COVEY_ECANCELED && error != COVEY_EHOSTFAIL)
+        FAIL("a call after the loss ended with %s", covey_strerror(error));
+    covey_team_free(&team);
+}
+
 static int gave_up(int error)
 {
     return error == COVEY_ETIMEOUT || error == COVEY_ECANCELED || error == COVEY_ETRUNC ||
@@ -882,6 +914,8 @@ static void try_one(int n)
         try_flight(n);
     else if (strcmp(me.what, "death") == 0)
         try_death(n);
+    else if (strcmp(me.what, "lost") == 0)
+        try_lost(n);
     else if (strcmp(me.what, "cast") == 0)
         try_cast(n);
     else
@@ -905,6 +939,8 @@ static int parse(int argc, char **argv)
             me.route = argv[i + 1];
         else if (strcmp(argv[i], "--host") == 0)
             me.hosts = argv[i + 1];
+        else if (strcmp(argv[i], "--lost") == 0)
+            me.lost = argv[i + 1];
     }
     if (i + 1 >= argc)
         return -1;
@@ -919,16 +955,33 @@ static void report(void)
     int32_t failures = me.failures;
     covey_msg_t *msg = covey_msg_new();
     covey_pack_int32(msg, &failures, 1, 1);
-    covey_pack_string(msg, me.first);
+    covey_pack_string(msg, me.failures > 0 ? me.first : me.ended);
     covey_send(me.vm, me.tids[0], TAG_RESULT, msg);
     covey_msg_free(msg);
 }
 
+/* The index of the host that is lost, while it is there; 0: none is. */
+static int lost_host(void)
+{
+    struct covey_host *hosts = NULL;
+    int count = covey_hosts(me.vm, &hosts), index = 0;
+    for (int i = 0; me.lost != NULL && i < count; i++) {
+        if (strcmp(hosts[i].name, me.lost) == 0 && hosts[i].index > index)
+            index = hosts[i].index;
+    }
+    covey_free(hosts);
+    return index;
+}
+
 static void collect(int n)
 {
-    int members = strcmp(me.what, "death") == 0 ? n - 1 : n;
+    int members = strcmp(me.what, "death") == 0 ? n - 1 : n, lost = lost_host();
+    if (me.ended[0] != '\0')
+        printf("ended: %s\n", me.ended);
     for (int i = 1; i < members; i++) {
         covey_msg_t *msg = NULL;
+        if (covey_tid_host(me.tids[i]) == lost)
+            continue;
         int32_t failures = 1;
         char text[200] = "no result";
         if (covey_recv(me.vm, me.tids[i], TAG_RESULT, 2 * TIMEOUT_US, &msg) == 0) {
@@ -938,6 +991,8 @@ static void collect(int n)
         covey_msg_free(msg);
         if (failures > 0)
             FAIL("%s", text);
+        else if (text[0] != '\0')
+            printf("ended: %s\n", text);
     }
     printf("%s %s of %d%s%s\n", me.failures == 0 ? "ok" : "not ok", me.what, n,
            me.failures == 0 ? "" : ": ", me.first);
@@ -972,8 +1027,9 @@ int main(int argc, char **argv)
 {
     int first = parse(argc, argv), calls = 0;
     if (first < 0 || me.all < 1 || me.all > MEMBERS_MAX)
-        return fprintf(stderr,
-                       "usage: collective [options] random|flight|death|cast|refuse MEMBERS...\n"),
+        return fprintf(
+                   stderr,
+                   "usage: collective [options] random|flight|death|lost|cast|refuse MEMBERS...\n"),
                2;
     struct covey_options options = {.route = me.route == NULL ? 0 : covey_route_parse(me.route)};
     if (covey_join(&me.vm, &options) != 0)
