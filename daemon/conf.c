@@ -41,7 +41,7 @@ void conf_init(struct conf *conf)
         .speed = SPEED,
         .launch = {.launcher = COVEY_LAUNCH_SSH},
         .ether = {.enabled = CONF_AUTO, .type = ETHER_TYPE_DEFAULT},
-        .monitor = {.period_us = MONITOR_PERIOD_US, .procfs = "/proc"},
+        .monitor = {.period_us = MONITOR_PERIOD_US, .procfs = "/proc", .metrics_bind = "127.0.0.1"},
     };
 }
 
@@ -138,10 +138,15 @@ static void print_port(const struct conf *conf, FILE *out)
     fprintf(out, "%u-%u", conf->port_first, conf->port_last);
 }
 
-static int parse_bind(struct conf *conf, const char *text)
+static bool is_ip(const char *text)
 {
     uint8_t ip[sizeof(struct in6_addr)];
-    if (text[0] != '\0' && inet_pton(AF_INET, text, ip) != 1 && inet_pton(AF_INET6, text, ip) != 1)
+    return inet_pton(AF_INET, text, ip) == 1 || inet_pton(AF_INET6, text, ip) == 1;
+}
+
+static int parse_bind(struct conf *conf, const char *text)
+{
+    if (text[0] != '\0' && !is_ip(text))
         return -1;
     return parse_text(text, conf->bind, sizeof conf->bind);
 }
@@ -404,6 +409,45 @@ static void print_procfs(const struct conf *conf, FILE *out)
     fputs(conf->monitor.procfs, out);
 }
 
+static int parse_metrics(struct conf *conf, const char *text)
+{
+    struct conf_monitor *m = &conf->monitor;
+    uint16_t first, last;
+    if (strcmp(text, "off") == 0)
+        m->metrics = CONF_METRICS_OFF;
+    else if (strcmp(text, "socket") == 0)
+        m->metrics = CONF_METRICS_SOCKET;
+    else if (parse_ports(text, &first, &last) != 0 || first == 0)
+        return -1;
+    else {
+        m->metrics = CONF_METRICS_PORT;
+        m->metrics_first = first;
+        m->metrics_last = last;
+    }
+    return 0;
+}
+
+static void print_metrics(const struct conf *conf, FILE *out)
+{
+    const struct conf_monitor *m = &conf->monitor;
+    if (m->metrics == CONF_METRICS_PORT)
+        fprintf(out, "%u-%u", m->metrics_first, m->metrics_last);
+    else
+        fputs(m->metrics == CONF_METRICS_SOCKET ? "socket" : "off", out);
+}
+
+static int parse_metrics_bind(struct conf *conf, const char *text)
+{
+    return is_ip(text)
+               ? parse_text(text, conf->monitor.metrics_bind, sizeof conf->monitor.metrics_bind)
+               : -1;
+}
+
+static void print_metrics_bind(const struct conf *conf, FILE *out)
+{
+    fputs(conf->monitor.metrics_bind, out);
+}
+
 #define DAEMON "daemon"
 #define LAUNCH "launch"
 #define ETHER "ether"
@@ -435,6 +479,9 @@ static const struct setting settings[] = {
     {ETHER, "direct", "yes or no", parse_ether_direct, print_ether_direct},
     {MONITOR, "period", "seconds, 1 to 86400", parse_period, print_period},
     {MONITOR, "procfs", "an absolute path", parse_procfs, print_procfs},
+    {MONITOR, "metrics", "off, socket, a port or FIRST-LAST", parse_metrics, print_metrics},
+    {MONITOR, "metrics_bind", "an IP address without a port", parse_metrics_bind,
+     print_metrics_bind},
 };
 #define SETTINGS (sizeof settings / sizeof settings[0])
 

@@ -37,10 +37,15 @@ struct conf_ether {
     bool direct;                            /* tasks are given sockets of their own */
 };
 
-/* What is sampled of this host. */
+enum conf_metrics { CONF_METRICS_OFF, CONF_METRICS_SOCKET, CONF_METRICS_PORT };
+
+/* What is sampled of this host, and who may fetch it. */
 struct conf_monitor {
     uint64_t period_us;               /* unless somebody asks */
     char procfs[CONF_PROCFS_MAX + 1]; /* where /proc is */
+    enum conf_metrics metrics;
+    uint16_t metrics_first, metrics_last; /* TCP ports to try */
+    char metrics_bind[CONF_ADDRESS_MAX + 1];
 };
 
 struct conf {

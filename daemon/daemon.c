@@ -18,7 +18,8 @@
  *                 bags.c: the bags of work that this daemon holds or has copies of;
  *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what
  *                 they say, and which of it tells; version.c
- *   monitor.c     how busy the host is: sample.c looks, procfs.c and cgroup.c read
+ *   monitor.c     how busy the host is: sample.c looks, procfs.c and cgroup.c read;
+ *                 metrics.c, http.c: the same for Prometheus
  *   task.c        the task table; process.c starts processes, exit.c ends tasks
  *   ending.c      how the daemon itself ends
  *
@@ -56,6 +57,7 @@
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/local.h"
+#include "daemon/metrics.h"
 #include "daemon/monitor.h"
 #include "daemon/ready.h"
 #include "daemon/route.h"
@@ -515,7 +517,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
     d->udp = udp_create(&udp, why);
     if (d->udp == NULL || faults_open(d, why) != 0 || node_open(d, why) != 0)
         return -1;
-    return monitor_create(d, why);
+    return monitor_create(d, why) != 0 ? -1 : metrics_open(d, why);
 }
 
 struct daemon *daemon_create(const struct options *options, const struct conf *conf,
@@ -564,6 +566,7 @@ void daemon_destroy(struct daemon *d)
     hosts_fini(d);
     local_close(d->local);
     ready_close(d);
+    metrics_close(d->metrics);
     runtime_close(&d->runtime,
                   d->exit_status != 0 && d->joined); /* before a console sees the end */
     if (d->tasks.by_local != NULL)

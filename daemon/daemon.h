@@ -55,6 +55,7 @@ struct daemon {
     struct bags *bags;        /* what tasks share their work by */
     struct casting *casting;  /* messages for tasks of many hosts; NULL before this one joined */
     struct monitor *monitor;  /* how busy the host is */
+    struct metrics *metrics;  /* where others see it; NULL: nowhere */
     struct ending *ending;    /* how the daemon ends */
     struct removal *removals; /* hosts being removed */
     bool halt_wanted;

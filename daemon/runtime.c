@@ -261,6 +261,8 @@ static void remove_dead(const char *path, const char *host, pid_t owner, void *c
     unlink(path);
     snprintf(log, sizeof log, "%.*s.log", (int)(strlen(path) - strlen(".sock")), path);
     unlink(log);
+    snprintf(log, sizeof log, "%.*s" RUNTIME_METRICS, (int)(strlen(path) - strlen(".sock")), path);
+    unlink(log);
 }
 
 void runtime_close(struct runtime *runtime, bool keep_log)

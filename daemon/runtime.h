@@ -15,6 +15,7 @@
 #include "daemon/failure.h"
 
 #define RUNTIME_PATH_MAX 256
+#define RUNTIME_METRICS ".metrics" /* in the place of .sock: see metrics.h */
 
 struct runtime {
     char base[RUNTIME_PATH_MAX];      /* of all VMs */

@@ -13,8 +13,9 @@
 
 #define NAME_BYTES_MAX 128
 
-static void stat_add(struct reply *reply, const char *name, uint64_t value)
+static void stat_add(void *context, const char *name, uint64_t value)
 {
+    struct reply *reply = context;
     struct cursor c = reply_room(reply, 2 + NAME_BYTES_MAX + 8);
     if (strlen(name) > NAME_BYTES_MAX)
         return;
@@ -32,54 +33,59 @@ static uint64_t cpu_us(void)
            (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
 
-static void stats_add_daemon(struct reply *reply, const struct daemon *d)
+static void walk_daemon(const struct daemon *d, stats_fn *fn, void *context)
 {
     const struct daemon_counters *n = &d->counters;
     uint64_t queued = 0;
     for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
         queued += connection_queued(task);
-    stat_add(reply, "process.cpu_us", cpu_us());
-    stat_add(reply, "tasks.now", d->tasks.count);
-    stat_add(reply, "tasks.spawned", n->tasks_spawned);
-    stat_add(reply, "tasks.spawns_failed", n->spawns_failed);
-    stat_add(reply, "tasks.enrolled", n->tasks_enrolled);
-    stat_add(reply, "tasks.ended", n->tasks_ended);
-    stat_add(reply, "stream.frames_in", n->frames_from_tasks);
-    stat_add(reply, "stream.frames_out", n->frames_to_tasks);
-    stat_add(reply, "stream.bytes_in", n->bytes_from_tasks);
-    stat_add(reply, "stream.bytes_out", n->bytes_to_tasks);
-    stat_add(reply, "stream.bytes_queued", queued);
-    stat_add(reply, "stream.refused", n->streams_refused);
-    stat_add(reply, "stream.callers_refused", n->callers_refused);
-    stat_add(reply, "route.frames_to_hosts", n->frames_to_hosts);
-    stat_add(reply, "route.frames_from_hosts", n->frames_from_hosts);
-    stat_add(reply, "route.frames_detoured", n->frames_detoured);
-    stat_add(reply, "route.frames_spread", n->frames_spread);
-    stat_add(reply, "route.frames_refused", n->frames_refused);
-    stat_add(reply, "route.frames_undeliverable", n->frames_undeliverable);
+    fn(context, "process.cpu_us", cpu_us());
+    fn(context, "tasks.now", d->tasks.count);
+    fn(context, "tasks.spawned", n->tasks_spawned);
+    fn(context, "tasks.spawns_failed", n->spawns_failed);
+    fn(context, "tasks.enrolled", n->tasks_enrolled);
+    fn(context, "tasks.ended", n->tasks_ended);
+    fn(context, "stream.frames_in", n->frames_from_tasks);
+    fn(context, "stream.frames_out", n->frames_to_tasks);
+    fn(context, "stream.bytes_in", n->bytes_from_tasks);
+    fn(context, "stream.bytes_out", n->bytes_to_tasks);
+    fn(context, "stream.bytes_queued", queued);
+    fn(context, "stream.refused", n->streams_refused);
+    fn(context, "stream.callers_refused", n->callers_refused);
+    fn(context, "route.frames_to_hosts", n->frames_to_hosts);
+    fn(context, "route.frames_from_hosts", n->frames_from_hosts);
+    fn(context, "route.frames_detoured", n->frames_detoured);
+    fn(context, "route.frames_spread", n->frames_spread);
+    fn(context, "route.frames_refused", n->frames_refused);
+    fn(context, "route.frames_undeliverable", n->frames_undeliverable);
+}
+
+void stats_walk(const struct daemon *d, stats_fn *fn, void *context)
+{
+    const char *name;
+    uint64_t value;
+    walk_daemon(d, fn, context);
+    for (size_t i = 0; (name = udp_stat(d->udp, i, &value)) != NULL; i++)
+        fn(context, name, value);
+    struct ether_link *ether = segment_link(d);
+    for (size_t i = 0; ether != NULL && (name = ether_stat(ether, i, &value)) != NULL; i++)
+        fn(context, name, value);
+    for (size_t i = 0; (name = casting_stat(d, i, &value)) != NULL; i++)
+        fn(context, name, value);
+    for (size_t i = 0; d->faults != NULL && (name = fault_line_stat(d->faults, i, &value)); i++)
+        fn(context, name, value);
+    for (size_t i = 0; (name = node_stat(d->node, i, &value)) != NULL; i++)
+        fn(context, name, value);
 }
 
 const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
-    const char *name;
-    uint64_t value;
+    struct reply reply;
     if (!cursor_done(payload))
         return "bad payload";
-    struct reply reply;
     reply_begin(&reply, d, source, request);
-    stats_add_daemon(&reply, d);
-    for (size_t i = 0; (name = udp_stat(d->udp, i, &value)) != NULL; i++)
-        stat_add(&reply, name, value);
-    struct ether_link *ether = segment_link(d);
-    for (size_t i = 0; ether != NULL && (name = ether_stat(ether, i, &value)) != NULL; i++)
-        stat_add(&reply, name, value);
-    for (size_t i = 0; (name = casting_stat(d, i, &value)) != NULL; i++)
-        stat_add(&reply, name, value);
-    for (size_t i = 0; d->faults != NULL && (name = fault_line_stat(d->faults, i, &value)); i++)
-        stat_add(&reply, name, value);
-    for (size_t i = 0; (name = node_stat(d->node, i, &value)) != NULL; i++)
-        stat_add(&reply, name, value);
+    stats_walk(d, stat_add, &reply);
     reply_send(&reply, 0);
     return NULL;
 }

@@ -84,7 +84,8 @@ static void every_setting_comes_back(void)
                        "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
                        "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
                        "ethertype = 0x88b6\ndirect = yes\n"
-                       "[monitor]\nperiod = 2.5\nprocfs = /host/proc\n";
+                       "[monitor]\nperiod = 2.5\nprocfs = /host/proc\n"
+                       "metrics = 9464-9467\nmetrics_bind = ::1\n";
     CU_ASSERT_EQUAL(read_text(&conf, text, &why), 0);
     CU_ASSERT_STRING_EQUAL(why.text, "");
     CU_ASSERT_EQUAL(conf.fail_timeout_us, 1500000);
@@ -105,6 +106,9 @@ static void every_setting_comes_back(void)
     CU_ASSERT_EQUAL(conf.launch.port, 2222);
     CU_ASSERT_EQUAL(conf.monitor.period_us, 2500000);
     CU_ASSERT_STRING_EQUAL(conf.monitor.procfs, "/host/proc");
+    CU_ASSERT_EQUAL(conf.monitor.metrics, CONF_METRICS_PORT);
+    CU_ASSERT_EQUAL(conf.monitor.metrics_last, 9467);
+    CU_ASSERT_STRING_EQUAL(conf.monitor.metrics_bind, "::1");
     CU_ASSERT_EQUAL(conf.fault.loss_ppm, 50000);
     CU_ASSERT_EQUAL(conf.fault.seed, 7);
     CU_ASSERT_STRING_EQUAL(conf.topology, "/etc/network");

@@ -1,0 +1,41 @@
+/* links: daemon/http.c */
+/*
+ * Requests of whoever can connect: read within their bounds, and judged alike when they come in
+ * pieces.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/http.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define REQUIRE(condition)                                                                         \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            abort();                                                                               \
+    } while (0)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char head[HTTP_HEAD_BYTES];
+    enum http_verdict verdict, first = HTTP_MORE;
+
+    if (size > HTTP_REQUEST_MAX)
+        size = HTTP_REQUEST_MAX;
+    char *exact = malloc(size + 1); /* a sanitizer sees what is read behind it */
+    REQUIRE(exact != NULL);
+    for (size_t cut = 0; cut <= size && first == HTTP_MORE; cut++) {
+        exact = realloc(exact, cut + (cut == 0));
+        REQUIRE(exact != NULL);
+        if (cut > 0)
+            memcpy(exact, data, cut);
+        first = http_judge(exact, cut, "/metrics");
+    }
+    free(exact);
+    verdict = http_judge((const char *)data, size, "/metrics");
+    REQUIRE(verdict == first);
+    REQUIRE(verdict == HTTP_MORE || http_head(verdict, size, head) < sizeof head);
+    return 0;
+}
