@@ -274,6 +274,25 @@ void agreement_host_gone(struct daemon *d, const struct host *host)
     propose_gone(d->agreement, host->index, agreement_session_last(host->incarnation));
 }
 
+int agreement_decision(const struct daemon *d, const char *series, uint64_t number,
+                       uint8_t value[CONSENSUS_VALUE_MAX])
+{
+    uint8_t asked[2 + CONTROL_NAME_MAX + 8], found[4 + CONSENSUS_VALUE_MAX];
+    struct cursor c = cursor_writer(asked, sizeof asked), out = cursor_writer(found, sizeof found);
+    cursor_put_text(&c, series);
+    cursor_put_u64(&c, number);
+    struct cursor body = cursor_reader(asked, (size_t)(c.at - asked));
+    if (!cursor_ok(&c) || !serves(d->agreement) ||
+        state_query(d->agreement->state, COMMAND_CONSENSUS_LOOK, 0, &body, &out) != STATE_OK ||
+        !cursor_ok(&out))
+        return -1;
+    struct cursor answer = cursor_reader(found, (size_t)(out.at - found));
+    bool decided = cursor_get_u32(&answer) != 0;
+    size_t size = cursor_left(&answer);
+    cursor_get_bytes(&answer, value, size);
+    return decided ? (int)size : -1;
+}
+
 /* ---- what is asked ---- */
 
 const char *agreement_on_resend(struct daemon *d, uint32_t source, struct cursor *payload)

@@ -7,6 +7,7 @@
 
 #include "daemon/route.h"
 #include "proto/command.h"
+#include "proto/consensus.h"
 
 struct agreement;
 
@@ -37,6 +38,11 @@ struct question {
     struct cursor body;
 };
 void agreement_ask(struct daemon *d, struct question *question);
+
+/* The value that was decided for a number of a series, as far as this daemon knows, if it leads:
+ * how many bytes, or -1. */
+int agreement_decision(const struct daemon *d, const char *series, uint64_t number,
+                       uint8_t value[CONSENSUS_VALUE_MAX]);
 
 void agreement_host_gone(struct daemon *d, const struct host *host);
 

@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ini.h>
+#include <inttypes.h>
 #include <linux/if_ether.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@
 #include "daemon/sockaddr.h"
 #include "lib/covey.h"
 #include "proto/ether.h"
+#include "proto/frame.h"
+#include "proto/topology.h"
 
 #define FAIL_TIMEOUT_US 5000000u
 #define JOIN_TIMEOUT_US 20000000u
@@ -28,6 +31,7 @@
 #define DATAGRAM_BYTES_MOST 65000u
 #define SPEED 1000u
 #define SPEED_LIMIT 1000000u
+#define BULK_LIMIT (1u << 30)
 #define MONITOR_PERIOD_US 5000000u
 
 void conf_init(struct conf *conf)
@@ -43,6 +47,7 @@ void conf_init(struct conf *conf)
         .ether = {.enabled = CONF_AUTO, .type = ETHER_TYPE_DEFAULT},
         .monitor = {.period_us = MONITOR_PERIOD_US, .procfs = "/proc", .metrics_bind = "127.0.0.1"},
     };
+    contention_config_init(&conf->contention);
 }
 
 /* ---- values ---- */
@@ -448,9 +453,94 @@ static void print_metrics_bind(const struct conf *conf, FILE *out)
     fputs(conf->monitor.metrics_bind, out);
 }
 
+/* ---- [contention] ---- */
+
+static int parse_contention_mode(struct conf *conf, const char *text)
+{
+    int mode = contention_mode_parse(text, strlen(text));
+    if (mode >= 0)
+        conf->contention.mode = (uint8_t)mode;
+    return mode < 0 ? -1 : 0;
+}
+
+static void print_contention_mode(const struct conf *conf, FILE *out)
+{
+    fputs(contention_mode_name(conf->contention.mode), out);
+}
+
+/* A number with K or M after it: times 1024 or 1024^2. */
+static int parse_bytes(const char *text, uint32_t most, uint32_t *value)
+{
+    char *end;
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+    unsigned long unit = *end == 'K' ? 1024 : *end == 'M' ? 1024 * 1024 : 1;
+    end += unit > 1;
+    if (errno != 0 || end == text || *end != '\0' || *text == '-' || number == 0 ||
+        number > most / unit)
+        return -1;
+    *value = (uint32_t)(number * unit);
+    return 0;
+}
+
+static void print_bytes(uint32_t value, FILE *out)
+{
+    fprintf(out, "%u%s", value % 1024 == 0 ? value / 1024 : value, value % 1024 == 0 ? "K" : "");
+}
+
+static int parse_contention_threshold(struct conf *conf, const char *text)
+{
+    return parse_bytes(text, BULK_LIMIT, &conf->contention.threshold_bytes);
+}
+
+static void print_contention_threshold(const struct conf *conf, FILE *out)
+{
+    print_bytes(conf->contention.threshold_bytes, out);
+}
+
+static int parse_contention_quantum(struct conf *conf, const char *text)
+{
+    uint32_t bytes;
+    if (parse_bytes(text, BULK_LIMIT, &bytes) != 0 || bytes < FRAME_PAYLOAD_MAX)
+        return -1;
+    conf->contention.quantum_bytes = bytes;
+    return 0;
+}
+
+static void print_contention_quantum(const struct conf *conf, FILE *out)
+{
+    print_bytes(conf->contention.quantum_bytes, out);
+}
+
+static int parse_contention_rate(struct conf *conf, const char *text)
+{
+    uint64_t rate = topology_rate_parse(text, strlen(text));
+    if (rate > 0)
+        conf->contention.rate = rate;
+    return rate > 0 ? 0 : -1;
+}
+
+static void print_contention_rate(const struct conf *conf, FILE *out)
+{
+    fprintf(out, "%" PRIu64, conf->contention.rate);
+}
+
+static int parse_contention_turns(struct conf *conf, const char *text)
+{
+    conf->contention.turns = strcmp(text, "yes") == 0;
+    return conf->contention.turns || strcmp(text, "no") == 0 ? 0 : -1;
+}
+
+static void print_contention_turns(const struct conf *conf, FILE *out)
+{
+    fputs(conf->contention.turns ? "yes" : "no", out);
+}
+
 #define DAEMON "daemon"
 #define LAUNCH "launch"
 #define ETHER "ether"
+#define CONTENTION "contention"
+#define RATE_EXPECTS "bits per second, 8K to 400G"
 #define MONITOR "monitor"
 #define ETHER_TYPE_EXPECTS "0x600 to 0xffff and not IPv4's, ARP's, IPv6's or a VLAN's"
 
@@ -482,6 +572,14 @@ static const struct setting settings[] = {
     {MONITOR, "metrics", "off, socket, a port or FIRST-LAST", parse_metrics, print_metrics},
     {MONITOR, "metrics_bind", "an IP address without a port", parse_metrics_bind,
      print_metrics_bind},
+    {CONTENTION, "mode", "off, stagger, token or topology", parse_contention_mode,
+     print_contention_mode},
+    {CONTENTION, "threshold", "1 to 1024M bytes", parse_contention_threshold,
+     print_contention_threshold},
+    {CONTENTION, "quantum", "64K to 1024M bytes", parse_contention_quantum,
+     print_contention_quantum},
+    {CONTENTION, "rate", RATE_EXPECTS, parse_contention_rate, print_contention_rate},
+    {CONTENTION, "turns", "yes or no", parse_contention_turns, print_contention_turns},
 };
 #define SETTINGS (sizeof settings / sizeof settings[0])
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "daemon/failure.h"
+#include "proto/contention.h"
 #include "proto/fault.h"
 
 #define CONF_ADDRESS_MAX 127
@@ -64,6 +65,7 @@ struct conf {
     struct fault_config fault;              /* what happens to the datagrams it sends, for tests */
     struct conf_launch launch;
     struct conf_ether ether;
+    struct contention_config contention; /* a new VM's */
     struct conf_monitor monitor;
 };
 

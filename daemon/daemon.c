@@ -53,6 +53,7 @@
 #include "daemon/candidate.h"
 #include "daemon/casting.h"
 #include "daemon/connection.h"
+#include "daemon/contention.h"
 #include "daemon/ending.h"
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
@@ -286,6 +287,7 @@ static void settle(void *context)
     ending_leave(d);
     uint64_t segment_us = segment_settle(d, loop_now_us());
     uint64_t casting_us = casting_settle(d, loop_now_us());
+    uint64_t contention_us = contention_settle(d, loop_now_us());
     uint64_t next_us = node_step(d->node, loop_now_us());
     uint64_t fault_us = d->faults == NULL ? UINT64_MAX : fault_line_step(d->faults, loop_now_us());
     bool full = udp_flush(d->udp);
@@ -298,6 +300,7 @@ static void settle(void *context)
     next_us = next_us < segment_us ? next_us : segment_us;
     next_us = next_us < bags_us ? next_us : bags_us;
     next_us = next_us < casting_us ? next_us : casting_us;
+    next_us = next_us < contention_us ? next_us : contention_us;
     loop_alarm_set(d->node_alarm, next_us < fault_us ? next_us : fault_us);
     connection_flush_all(d);
     if (connection_resume_all(d))
@@ -413,6 +416,7 @@ static void identify(struct daemon *d)
         memcpy(d->name, d->invitation.name, sizeof d->name);
         d->conf.fail_timeout_us = d->invitation.fail_timeout_us;
         config->encrypt = d->invitation.encrypt;
+        d->conf.contention = d->invitation.contention;
         return;
     }
     snprintf(config->vm, sizeof config->vm, "%s", vm_wanted(d->options));
@@ -486,8 +490,8 @@ static int tables_create(struct daemon *d, struct failure *why)
 {
     d->loop = loop_create();
     if (d->loop == NULL || tasks_init(&d->tasks, d) != 0 || agreement_create(d) != 0 ||
-        services_create(d) != 0 || bags_create(d) != 0 || ending_create(d) != 0 ||
-        signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
+        services_create(d) != 0 || contention_create(d) != 0 || bags_create(d) != 0 ||
+        ending_create(d) != 0 || signals_begin(d) != 0 || ready_watch(d) != 0 || local_open(d) != 0)
         return failure_set(why, "memory is exhausted");
     return 0;
 }
@@ -582,6 +586,7 @@ void daemon_destroy(struct daemon *d)
     segment_close(d);
     udp_destroy(d->udp);
     monitor_destroy(d->monitor);
+    contention_destroy(d->contention);
     services_destroy(d->services);
     bags_destroy(d->bags);
     agreement_destroy(d->agreement);

@@ -52,7 +52,8 @@ struct daemon {
     struct launch *launches;     /* hosts being added */
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */
     struct services *services;
-    struct bags *bags;        /* what tasks share their work by */
+    struct bags *bags;             /* what tasks share their work by */
+    struct contention *contention; /* tokens of contention domains */
     struct casting *casting;  /* messages for tasks of many hosts; NULL before this one joined */
     struct monitor *monitor;  /* how busy the host is */
     struct metrics *metrics;  /* where others see it; NULL: nowhere */

@@ -162,6 +162,7 @@ static bool invitation_print(const struct launch *l, char line[BOOTSTRAP_LINE_MA
                                   .speed = l->spec.speed,
                                   .fail_timeout_us = d->conf.fail_timeout_us,
                                   .encrypt = d->node_config.encrypt,
+                                  .contention = d->conf.contention,
                                   .coordinator = *node_self(d->node)};
     memcpy(b.key, d->node_config.key, sizeof b.key);
     memcpy(b.vm, d->node_config.vm, sizeof b.vm);

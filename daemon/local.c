@@ -88,7 +88,8 @@ static void enrolled_reply(const struct task *task, uint32_t request)
                                  .sink = task->sink,
                                  .host = daemon_host(d),
                                  .coordinator = node_coordinator(d->node),
-                                 .route = task->route};
+                                 .route = task->route,
+                                 .contention = d->conf.contention};
     memcpy(e.host_name, d->name, sizeof e.host_name);
     memcpy(e.vm, d->node_config.vm, sizeof e.vm);
     struct reply reply;

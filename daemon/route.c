@@ -17,6 +17,7 @@
 #include "daemon/bags.h"
 #include "daemon/casting.h"
 #include "daemon/connection.h"
+#include "daemon/contention.h"
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/link.h"
@@ -38,6 +39,8 @@ static route_handler *const handlers[] = {
     [FRAME_CAST] = casting_on_cast,
     [FRAME_CAST_CONTROL] = casting_on_control,
     [FRAME_CAST_WAY] = casting_on_way,
+    [FRAME_BULK_ASK] = contention_on_ask,
+    [FRAME_BULK_END] = contention_on_end,
     [FRAME_HOSTS] = hosts_on_hosts,
     [FRAME_TASKS] = ps_on_tasks,
     [FRAME_SPAWN] = spawn_on_spawn,

@@ -5,6 +5,7 @@
 
 #include "daemon/casting.h"
 #include "daemon/connection.h"
+#include "daemon/contention.h"
 #include "daemon/ether.h"
 #include "daemon/reply.h"
 #include "daemon/segment.h"
@@ -69,6 +70,8 @@ void stats_walk(const struct daemon *d, stats_fn *fn, void *context)
         fn(context, name, value);
     struct ether_link *ether = segment_link(d);
     for (size_t i = 0; ether != NULL && (name = ether_stat(ether, i, &value)) != NULL; i++)
+        fn(context, name, value);
+    for (size_t i = 0; (name = contention_stat(d, i, &value)) != NULL; i++)
         fn(context, name, value);
     for (size_t i = 0; (name = casting_stat(d, i, &value)) != NULL; i++)
         fn(context, name, value);

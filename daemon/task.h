@@ -71,6 +71,7 @@ struct task {
     bool enrolled; /* a stream was attached once */
     bool killed;   /* its end was asked for */
     bool reaped;
+    bool bulk;              /* it had claims to contention domains; see contention.c */
     bool served;            /* it asked for what all daemons agree on; see services.c */
     bool left;              /* it said so itself; its process may go on */
     bool broken;            /* a frame for it was lost: it is disconnected next */

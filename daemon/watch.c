@@ -12,6 +12,7 @@
 #include "daemon/agreement.h"
 #include "daemon/bags.h"
 #include "daemon/connection.h"
+#include "daemon/contention.h"
 #include "daemon/exit.h"
 #include "daemon/launch.h"
 #include "daemon/output.h"
@@ -137,6 +138,7 @@ void watch_announce(struct task *task)
     for (struct task *other = d->tasks.first; other != NULL; other = other->next)
         watcher_forget(other, task->tid);
     services_task_gone(d, task);
+    contention_task_gone(d, task);
     task_gone(d, task->tid);
 }
 
@@ -181,5 +183,6 @@ void watch_host_event(struct daemon *d, const struct host *host, int event)
     if (event != NODE_HOST_GONE)
         return;
     agreement_host_gone(d, host);
+    contention_host_gone(d, host->index);
     host_gone(d, host->index);
 }

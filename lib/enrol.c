@@ -246,6 +246,7 @@ static int enrol(struct covey *vm, const struct covey_options *o)
     vm->coordinator = r.coordinator;
     if (vm->route == COVEY_ROUTE_AUTO && r.route < ROUTES)
         vm->route = r.route;
+    vm->contention = r.contention;
     memcpy(vm->host_name, r.host_name, sizeof vm->host_name);
     memcpy(vm->vm_name, r.vm, sizeof vm->vm_name);
     home_ready(vm, &vm->daemon_watch, 0); /* frames that came right behind the answer */

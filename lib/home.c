@@ -146,6 +146,7 @@ static const frame_handler handlers[] = {
     [FRAME_SYNC] = paced_on_sync,
     [FRAME_DETOUR] = direct_on_detour,
     [FRAME_REPLY] = request_on_reply,
+    [FRAME_BULK_ANSWER] = bulk_on_answer,
     [FRAME_GONE] = on_gone,
     [FRAME_OUTPUT] = notify_output,
     [FRAME_HOST_EVENT] = on_host_event,

@@ -101,6 +101,10 @@ void link_tcp_pace(struct link *link, uint64_t bytes_per_s);
 /* A large message comes, and bytes go the other way, too: acknowledge as seldom as may be. */
 void link_tcp_expect_bulk(struct link *link);
 
+/* Takes no more than about so many bytes beyond what is on its way: bytes that wait here would go
+ * on when it is another sender's turn. */
+void link_tcp_hold_little(struct link *link, int bytes);
+
 /* Whether all that was sent is on its way, and not waiting here; if not, fd() becomes writable
  * then, and *write_wanted says so. */
 bool link_tcp_left(struct link *link);

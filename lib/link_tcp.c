@@ -334,6 +334,11 @@ size_t link_tcp_unsent(const struct link *link)
     return ioctl(tcp->fd, SIOCOUTQNSD, &bytes) == 0 ? (size_t)bytes : 0;
 }
 
+void link_tcp_hold_little(struct link *link, int bytes)
+{
+    tcp_keep_little(tcp_of(link), bytes);
+}
+
 bool link_tcp_left(struct link *link)
 {
     struct link_tcp *tcp = tcp_of(link);

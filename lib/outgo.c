@@ -52,6 +52,7 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
     else
         peer->sends_last = req->prev;
     req->queued = false;
+    bulk_settle(vm, peer);
     if (peer->sends == NULL && !peer->grant_due && peer->syncs == NULL)
         sending_remove(vm, peer);
 }
@@ -173,6 +174,8 @@ static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
         req_finish(req, go, req->text);
         return true;
     }
+    if (!bulk_may_send(vm, peer, req))
+        return false;
     req->started = true;
     req->sequence = peer->send_sequence++;
     peer->carrier = conn;
@@ -251,8 +254,9 @@ static bool step(struct covey *vm, struct peer *peer)
         return false;
     if (peer->sends != req)
         return true; /* refused by its route */
-    if (!frame_size(peer, req, &size))
+    if (!frame_size(peer, req, &size) || !bulk_may_send(vm, peer, req))
         return false;
+    bulk_sent(vm, peer, req, size);
     if (peer->carrier != NULL) {
         peer->sent_bytes += size + (req->offset == 0 ? FRAME_MESSAGE_BYTES : 0);
         conn_put_data(peer->carrier, req, size);
@@ -322,6 +326,7 @@ void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
             caster_leave(vm, req);
         req_finish(req, error, why);
     }
+    bulk_drop(vm, peer);
     sending_remove(vm, peer);
 }
 

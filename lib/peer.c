@@ -180,6 +180,7 @@ static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
     if (peer->routes != NULL)
         route_check(vm, peer, now_us);
     loss_check(vm, peer, now_us);
+    bulk_check(vm, peer, now_us);
     if (peer->broken_at_us == 0)
         return;
     peer_settle(vm, peer);

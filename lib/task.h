@@ -100,6 +100,7 @@ struct covey_req {
     int tag;
     uint32_t context;
     uint64_t sequence, offset; /* send: of the message; bytes framed so far */
+    uint64_t not_before_us;    /* send that is staggered; 0: nothing is known yet */
     bool started;
     struct caster *caster;         /* send: it is one of a cast; see cast.c */
     struct collective *collective; /* whose step it is part of; see collective.h */
@@ -161,7 +162,10 @@ struct peer {
     uint64_t send_sequence, sent_bytes, credit_bytes;
     uint64_t traffic_bytes;
     struct covey_req *sends, *sends_last;
-    struct sync *syncs, *syncs_last;          /* go out before anything else */
+    struct sync *syncs, *syncs_last; /* go out before anything else */
+    struct claim claim;              /* to send it much; see bulk.c, for these three, too */
+    uint64_t way_known_us;           /* no claim is needed until then */
+    uint64_t stagger_rate;           /* of the domain on the way to it, or 0 */
     struct peer *sending_next, *sending_prev; /* in the list of peers with sends */
     bool sending;
     struct conn *carrier;       /* the link that carries the send under way, NULL: the daemon */
@@ -276,6 +280,8 @@ struct covey {
     int route;
     size_t buffer_bytes;
     uint64_t memory_bytes;
+    struct contention_config contention;
+    uint32_t claims; /* numbers them */
 
     struct peer *peers[PEER_BUCKETS];
     struct peer *sending; /* peers with sends that wait */
@@ -388,6 +394,17 @@ void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit);
 /* A hand-over goes to the peer, between the frames of its sends; COVEY_ENOMEM: it does not. */
 int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what);
 void outgo_drop_syncs(struct peer *peer);
+
+/* ---- bulk.c: messages that wait for contention domains ---- */
+
+/* Whether the next frame of the peer's first send may go as far as others are concerned. If not, it
+ * is looked at again in time. */
+bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req);
+void bulk_sent(struct covey *vm, struct peer *peer, const struct covey_req *req, uint64_t bytes);
+void bulk_settle(struct covey *vm, struct peer *peer); /* its first send is another one, or none */
+void bulk_drop(struct covey *vm, struct peer *peer);   /* it has no more sends */
+void bulk_check(struct covey *vm, struct peer *peer, uint64_t now_us);
+void bulk_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 
 /* ---- send.c, mcast.c ---- */
 

@@ -69,6 +69,7 @@ void control_put_enrolled(struct cursor *c, const struct control_enrolled *e)
     put_zeros(c, 3);
     cursor_put_text(c, e->host_name);
     cursor_put_text(c, e->vm);
+    contention_config_put(c, &e->contention);
 }
 
 void control_get_enrolled(struct cursor *c, struct control_enrolled *e)
@@ -82,6 +83,7 @@ void control_get_enrolled(struct cursor *c, struct control_enrolled *e)
     get_padding(c, 3);
     cursor_get_text(c, e->host_name, sizeof e->host_name);
     cursor_get_text(c, e->vm, sizeof e->vm);
+    contention_config_get(c, &e->contention);
 }
 
 void control_put_host(struct cursor *c, const struct host *host)
@@ -535,6 +537,7 @@ void control_put_bootstrap(struct cursor *c, const struct control_bootstrap *b)
     cursor_put_u32(c, b->speed);
     cursor_put_u64(c, b->fail_timeout_us);
     cursor_put_u8(c, b->encrypt);
+    contention_config_put(c, &b->contention);
     cursor_put_text(c, b->address);
     cursor_put_text(c, b->bind);
     cursor_put_text(c, b->interface);
@@ -556,6 +559,7 @@ void control_get_bootstrap(struct cursor *c, struct control_bootstrap *b)
     b->speed = cursor_get_u32(c);
     b->fail_timeout_us = cursor_get_u64(c);
     b->encrypt = cursor_get_u8(c) != 0;
+    contention_config_get(c, &b->contention);
     cursor_get_text(c, b->address, sizeof b->address);
     cursor_get_text(c, b->bind, sizeof b->bind);
     cursor_get_text(c, b->interface, sizeof b->interface);

@@ -19,6 +19,7 @@
 #define COVEY_PROTO_CONTROL_H
 
 #include "proto/auth.h"
+#include "proto/contention.h"
 #include "proto/node.h"
 
 #define CONTROL_TEXT_MAX 4096   /* longest single text: a path, an argument is a view */
@@ -49,7 +50,8 @@ struct control_enrol {
 void control_put_enrol(struct cursor *c, const struct control_enrol *enrol);
 void control_get_enrol(struct cursor *c, struct control_enrol *enrol);
 
-/* enrol-reply: tid parent sink host coordinator=u32 route=u8 3u8(0) host-name vm=text */
+/* enrol-reply: tid parent sink host coordinator=u32 route=u8 3u8(0) host-name vm=text contention
+ * contention: as contention_config_put() writes it */
 struct control_enrolled {
     uint32_t tid, parent, sink; /* sink: tid that gets the task's output, inherited by its spawns */
     uint32_t host;              /* index of the daemon's host */
@@ -57,6 +59,7 @@ struct control_enrolled {
     uint8_t route;              /* enum covey_route that the spawner asked for */
     char host_name[CONTROL_NAME_MAX + 1];
     char vm[CONTROL_NAME_MAX + 1];
+    struct contention_config contention;
 };
 void control_put_enrolled(struct cursor *c, const struct control_enrolled *e);
 void control_get_enrolled(struct cursor *c, struct control_enrolled *e);
@@ -286,7 +289,7 @@ void control_get_link_refuse(struct cursor *c, struct control_link *l);
 
 /* ---- bootstrap: what a launcher writes to the standard input of `coveyd --join`, one line of hex
  * digits of: version=u8 index=u32 incarnation=u64 key=32u8 vm name=text speed=u32
- * fail-timeout-us=u64 encrypt=u8 address-to-advertise bind interface=text env
+ * fail-timeout-us=u64 encrypt=u8 contention address-to-advertise bind interface=text env
  * coordinator=host ---- */
 struct control_bootstrap {
     uint8_t version;
@@ -297,7 +300,8 @@ struct control_bootstrap {
     char name[HOST_NAME_MAX_BYTES + 1];
     uint32_t speed;
     uint64_t fail_timeout_us;
-    bool encrypt; /* what goes between hosts: the first daemon decides */
+    bool encrypt;                        /* what goes between hosts: the first daemon decides */
+    struct contention_config contention; /* likewise */
     char address[CONTROL_ADDRESS_MAX + 1];
     char bind[CONTROL_ADDRESS_MAX + 1];
     char interface[CONTROL_INTERFACE_MAX + 1];

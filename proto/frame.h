@@ -118,7 +118,10 @@ enum frame_party {
     X(75, BAG_LOG, DAEMON_TO_DAEMON)                                                               \
     X(76, BAG_LOG_ACK, DAEMON_TO_DAEMON)                                                           \
     X(77, BAG_LOOK, TASK_TO_DAEMON)                                                                \
-    X(80, HOST_STAT, TASK_TO_DAEMON)
+    X(80, HOST_STAT, TASK_TO_DAEMON)                                                               \
+    X(84, BULK_ASK, ANY_TO_DAEMON)                                                                 \
+    X(85, BULK_END, ANY_TO_DAEMON)                                                                 \
+    X(86, BULK_ANSWER, DAEMON_TO_TASK)
 
 enum frame_kind {
 #define FRAME_ENUM(number, name, party) FRAME_##name = number,

@@ -1,4 +1,4 @@
-/* links: lib/stream.c lib/ring.c proto/frame.c proto/cursor.c proto/control.c proto/address.c tests/sim/network.c proto/fault.c */
+/* links: lib/stream.c lib/ring.c proto/frame.c proto/cursor.c proto/control.c proto/contention.c proto/address.c tests/sim/network.c proto/fault.c */
 /*
  * frames.c - a task gone wrong, on the Unix socket of its daemon ($SOCKET).
  *

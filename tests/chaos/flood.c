@@ -1,4 +1,4 @@
-/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/address.c */
+/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/contention.c proto/address.c */
 /*
  * flood.c - a task that ignores credit.
  *

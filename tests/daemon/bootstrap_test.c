@@ -1,4 +1,4 @@
-/* links: daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/address.c proto/cursor.c */
+/* links: daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +16,10 @@ static struct control_bootstrap example(void)
                                   .name = "anna",
                                   .speed = 500,
                                   .fail_timeout_us = 1500000,
+                                  .contention = {.mode = CONTENTION_TOKEN,
+                                                 .threshold_bytes = 1,
+                                                 .quantum_bytes = 2,
+                                                 .rate = 3},
                                   .address = "192.0.2.9",
                                   .bind = "10.0.0.9",
                                   .interface = "eth1",

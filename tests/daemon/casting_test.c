@@ -1,4 +1,4 @@
-/* links: daemon/casting.c daemon/fanout.c proto/control.c proto/cursor.c proto/address.c proto/host_set.c */
+/* links: daemon/casting.c daemon/fanout.c proto/control.c proto/contention.c proto/cursor.c proto/address.c proto/host_set.c */
 /*
  * casting_test.c - what a daemon does while the engine that casts takes no more. The engine and the
  * loop are this file's.

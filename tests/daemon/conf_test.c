@@ -1,4 +1,4 @@
-/* links: daemon/conf.c proto/fault.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
+/* links: daemon/conf.c proto/topology.c proto/contention.c proto/fault.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
 #include <CUnit/CUnit.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -84,6 +84,8 @@ static void every_setting_comes_back(void)
                        "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
                        "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
                        "ethertype = 0x88b6\ndirect = yes\n"
+                       "[contention]\nmode = topology\nthreshold = 100000\nquantum = 2M\n"
+                       "rate = 10M\nturns = yes\n"
                        "[monitor]\nperiod = 2.5\nprocfs = /host/proc\n"
                        "metrics = 9464-9467\nmetrics_bind = ::1\n";
     CU_ASSERT_EQUAL(read_text(&conf, text, &why), 0);
@@ -104,6 +106,11 @@ static void every_setting_comes_back(void)
     CU_ASSERT_STRING_EQUAL(conf.launch.coveyd, "/opt/coveyd");
     CU_ASSERT_STRING_EQUAL(conf.launch.user, "anna");
     CU_ASSERT_EQUAL(conf.launch.port, 2222);
+    CU_ASSERT_EQUAL(conf.contention.mode, CONTENTION_TOPOLOGY);
+    CU_ASSERT_EQUAL(conf.contention.threshold_bytes, 100000);
+    CU_ASSERT_EQUAL(conf.contention.quantum_bytes, 2 << 20);
+    CU_ASSERT_EQUAL(conf.contention.rate, 10000000);
+    CU_ASSERT(conf.contention.turns);
     CU_ASSERT_EQUAL(conf.monitor.period_us, 2500000);
     CU_ASSERT_STRING_EQUAL(conf.monitor.procfs, "/host/proc");
     CU_ASSERT_EQUAL(conf.monitor.metrics, CONF_METRICS_PORT);

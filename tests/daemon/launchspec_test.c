@@ -1,4 +1,4 @@
-/* links: daemon/launchspec.c daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/address.c proto/cursor.c */
+/* links: daemon/launchspec.c daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/address.c */
+/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/contention.c proto/address.c */
 /*
  * The daemon as raw clients see it: what it answers, what it refuses, in which order. Each case
  * starts a coveyd of its own ($BUILD/coveyd) and speaks frames to it.

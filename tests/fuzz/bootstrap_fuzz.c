@@ -1,4 +1,4 @@
-/* links: daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/address.c proto/cursor.c */
+/* links: daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 /*
  * The line that a launcher writes to a new daemon: the input as it stands, and its bytes as the hex
  * digits of a line. A line that is accepted is printed and read again as the same.

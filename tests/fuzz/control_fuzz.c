@@ -1,4 +1,4 @@
-/* links: proto/control.c proto/address.c proto/cursor.c */
+/* links: proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 /*
  * The payloads of control frames from a hostile peer. The first byte chooses the payload. What a
  * get accepts, its put writes and the get reads again; a second put gives the same bytes.

@@ -1,4 +1,4 @@
-/* links: proto/control.c proto/address.c proto/cursor.c */
+/* links: proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 /*
  * control_test.c - the payloads of control frames: each comes back as it went out, each prefix of
  * it is refused, and so are texts and counts that do not fit.
@@ -43,6 +43,11 @@ static const struct control_enrol sample_enrol = {.request = 7,
                                                   .pid = 0x7fffffff,
                                                   .cookie = 0x0123456789abcdef,
                                                   .command = "the-command"};
+#define CONTENTION                                                                                 \
+    {                                                                                              \
+        .mode = CONTENTION_TOKEN, .turns = true, .threshold_bytes = 65536,                         \
+        .quantum_bytes = 1 << 20, .rate = 100000000                                                \
+    }
 static const struct control_enrolled sample_enrolled = {.tid = 0x40001,
                                                         .parent = 0x40002,
                                                         .sink = 0x80003,
@@ -50,7 +55,8 @@ static const struct control_enrolled sample_enrolled = {.tid = 0x40001,
                                                         .coordinator = 2,
                                                         .route = 3,
                                                         .host_name = "the-host",
-                                                        .vm = "the-vm"};
+                                                        .vm = "the-vm",
+                                                        .contention = CONTENTION};
 static const struct host sample_host = HOST;
 static const struct control_host_event sample_host_event = {
     .event = NODE_HOST_GONE, .coordinator = 3, .host = HOST};
@@ -109,6 +115,7 @@ static const struct control_bootstrap sample_bootstrap = {.version = WIRE_VERSIO
                                                           .name = "the-name",
                                                           .speed = 1000,
                                                           .fail_timeout_us = 5000000,
+                                                          .contention = CONTENTION,
                                                           .address = "the-address",
                                                           .bind = "the-bind",
                                                           .interface = "the-interface",

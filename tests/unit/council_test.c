@@ -1,4 +1,4 @@
-/* links: proto/council.c proto/raft*.c proto/table.c proto/control.c proto/address.c proto/cursor.c */
+/* links: proto/council.c proto/raft*.c proto/table.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 /*
  * council_test.c - one council alone: what it takes part in, whom it chooses. (Whole VMs: see
  * tests/sim/vm_test.c.)

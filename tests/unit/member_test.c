@@ -1,4 +1,4 @@
-/* links: proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/control.c proto/address.c proto/cursor.c */
+/* links: proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 /*
  * member_test.c - one member engine alone: what it asks for, what it refuses. (Whole VMs: see
  * tests/sim/vm_test.c.)

@@ -1,4 +1,4 @@
-/* links: lib/outgo.c proto/control.c proto/address.c proto/frame.c proto/cursor.c */
+/* links: lib/outgo.c proto/control.c proto/contention.c proto/address.c proto/frame.c proto/cursor.c */
 /*
  * What is no part of a message on its way out: credit and hand-overs of schedules, over a link or
  * the daemon, and without memory. Links, the daemon's stream and requests are stubs that note what
@@ -127,6 +127,27 @@ bool caster_step(struct covey *vm, struct caster *caster)
 {
     (void)vm, (void)caster;
     return false;
+}
+
+bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    (void)vm, (void)peer, (void)req;
+    return true;
+}
+
+void bulk_sent(struct covey *vm, struct peer *peer, const struct covey_req *req, uint64_t bytes)
+{
+    (void)vm, (void)peer, (void)req, (void)bytes;
+}
+
+void bulk_settle(struct covey *vm, struct peer *peer)
+{
+    (void)vm, (void)peer;
+}
+
+void bulk_drop(struct covey *vm, struct peer *peer)
+{
+    (void)vm, (void)peer;
 }
 
 void caster_leave(struct covey *vm, struct covey_req *req)

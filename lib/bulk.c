@@ -1,0 +1,179 @@
+/*
+ * bulk.c - large messages to other hosts, where the VM avoids contention (proto/contention.h): the
+ * first send of a peer has a claim before a frame of it goes; so a peer has one claim at most, and
+ * keeps it over as many of its messages as the quantum allows.
+ *
+ * What needs none: messages below the threshold (but they keep their place behind a large one to
+ * the same task), those to tasks of this host, casts, and what a schedule paces, which keeps out of
+ * contention by itself. Whatever route a message takes, shared memory excepted, its claim is the
+ * same.
+ *
+ * A claim ends when its last byte is handed to the stream or the daemon. A stream takes little more
+ * than is on its way, so that the next sender begins when the last bytes of this one are about to
+ * leave, and the medium is not idle meanwhile; a daemon holds some hundred KiB, for which two share
+ * it.
+ */
+#include "lib/collective.h"
+
+#include "lib/clock.h"
+
+#define KEEP_BYTES (64 * 1024) /* in a stream, beyond what is on its way */
+
+static void say(struct covey *vm, uint8_t kind, const uint8_t *bytes, const struct cursor *c)
+{
+    if (vm->lost == 0)
+        home_send(vm, kind, 0, bytes, (size_t)(c->at - bytes));
+}
+
+static void say_ask(struct covey *vm, const struct peer *peer)
+{
+    uint8_t bytes[CONTENTION_ASK_BYTES];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    const struct contention_ask ask = {.task = vm->tid,
+                                       .number = peer->claim.number,
+                                       .asked_us = peer->claim.asked_us,
+                                       .to = (uint16_t)tid_host(peer->tid)};
+    contention_put_ask(&c, &ask);
+    say(vm, FRAME_BULK_ASK, bytes, &c);
+}
+
+static void say_end(struct covey *vm, uint32_t number)
+{
+    uint8_t bytes[CONTENTION_END_BYTES];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    contention_put_end(&c, vm->tid, number);
+    say(vm, FRAME_BULK_END, bytes, &c);
+}
+
+static void act(struct covey *vm, const struct peer *peer, enum claim_act what)
+{
+    if (what == CLAIM_ASK)
+        say_ask(vm, peer);
+    else if (what == CLAIM_END)
+        say_end(vm, peer->claim.number);
+}
+
+static bool needs_claim(const struct covey *vm, const struct peer *peer,
+                        const struct covey_req *req)
+{
+    return vm->contention.mode != CONTENTION_OFF &&
+           req->msg->size >= vm->contention.threshold_bytes && tid_host(peer->tid) != vm->host &&
+           req->paced == NULL && req->caster == NULL;
+}
+
+/* ---- staggered ------------------------------------------------------------------------------- */
+
+static int rank_in_team(const struct covey *vm, uint32_t context)
+{
+    const struct covey_team *team = vm->teams;
+    while (team != NULL && team->context != context)
+        team = team->next;
+    return team == NULL ? 0 : team->rank;
+}
+
+/* By rank, as long as one such message takes: so one after the other begins. */
+static bool staggered(struct covey *vm, const struct peer *peer, struct covey_req *req,
+                      uint64_t now_us)
+{
+    if (req->not_before_us == 0) {
+        double takes_us = (double)req->msg->size * 8e6 / (double)peer->stagger_rate;
+        int rank = req->context == 0 ? 0 : rank_in_team(vm, req->context);
+        req->not_before_us = now_us + (uint64_t)(takes_us * rank);
+    }
+    if (now_us >= req->not_before_us)
+        return true;
+    wait_check_at(vm, req->not_before_us);
+    return false;
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+/* Asks, unless that was done; what is due is done. */
+static void pursue(struct covey *vm, struct peer *peer, uint64_t now_us)
+{
+    struct claim *claim = &peer->claim;
+    uint64_t next_us;
+    act(vm, peer, claim_step(claim, vm->contention.quantum_bytes, now_us, &next_us));
+    if (claim->state == CLAIM_NONE) {
+        act(vm, peer, claim_want(claim, ++vm->claims, now_us));
+        claim_step(claim, vm->contention.quantum_bytes, now_us, &next_us);
+    }
+    if (next_us != UINT64_MAX)
+        wait_check_at(vm, next_us);
+}
+
+bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    if (!needs_claim(vm, peer, req))
+        return true;
+    uint64_t now_us = clock_us();
+    if (now_us < peer->way_known_us)
+        return peer->stagger_rate == 0 || staggered(vm, peer, req, now_us);
+    if (!claim_may_send(&peer->claim, now_us))
+        pursue(vm, peer, now_us);
+    return claim_may_send(&peer->claim, now_us);
+}
+
+void bulk_sent(struct covey *vm, struct peer *peer, const struct covey_req *req, uint64_t bytes)
+{
+    if (peer->claim.state != CLAIM_HELD && peer->claim.state != CLAIM_PASSING)
+        return;
+    claim_sent(&peer->claim, needs_claim(vm, peer, req) ? bytes : 0, clock_us());
+    if (peer->carrier != NULL && peer->carrier->route == COVEY_ROUTE_TCP)
+        link_tcp_hold_little(peer->carrier->link, KEEP_BYTES);
+}
+
+void bulk_settle(struct covey *vm, struct peer *peer)
+{
+    if (peer->claim.state == CLAIM_NONE)
+        return;
+    if (peer->sends == NULL || !needs_claim(vm, peer, peer->sends))
+        bulk_drop(vm, peer);
+}
+
+void bulk_drop(struct covey *vm, struct peer *peer)
+{
+    act(vm, peer, claim_drop(&peer->claim));
+}
+
+void bulk_check(struct covey *vm, struct peer *peer, uint64_t now_us)
+{
+    uint64_t next_us;
+    if (vm->contention.mode == CONTENTION_OFF || peer->gone || peer->sends == NULL)
+        return;
+    act(vm, peer, claim_step(&peer->claim, vm->contention.quantum_bytes, now_us, &next_us));
+    if (next_us != UINT64_MAX)
+        wait_check_at(vm, next_us);
+    outgo_pump(vm, peer);
+}
+
+/* ---- answers --------------------------------------------------------------------------------- */
+
+static struct peer *peer_of_claim(const struct covey *vm, uint32_t number)
+{
+    struct peer *peer = vm->sending;
+    while (peer != NULL && peer->claim.number != number)
+        peer = peer->sending_next;
+    return peer;
+}
+
+void bulk_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct contention_answer answer;
+    struct cursor c = cursor_reader(payload, frame->length);
+    contention_get_answer(&c, &answer);
+    if (!cursor_done(&c))
+        return;
+    uint64_t now_us = clock_us();
+    struct peer *peer = peer_of_claim(vm, answer.number);
+    if (peer == NULL || claim_on_answer(&peer->claim, &answer, now_us) == CLAIM_END) {
+        if (answer.verdict == CONTENTION_GRANTED)
+            say_end(vm, answer.number);
+        return;
+    }
+    if (answer.verdict == CONTENTION_FREE || answer.verdict == CONTENTION_STAGGERED) {
+        peer->way_known_us = now_us + CONTENTION_KNOWN_US;
+        peer->stagger_rate = answer.verdict == CONTENTION_STAGGERED ? answer.rate : 0;
+    }
+    outgo_pump(vm, peer);
+}
