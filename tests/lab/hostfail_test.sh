@@ -57,10 +57,10 @@ fi
 
 [ "$(id -u)" = 0 ] || { echo "needs root, for hosts in network namespaces"; exit 77; }
 unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM COVEY_COLLECTIVES COVEY_TOPOLOGY
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-loss.XXXXXX")
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-lab-hostfail.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 mkdir -p "$scratch/config/covey"
 printf '[daemon]\nfail_timeout = %s\n[ether]\nenabled = yes\n' $fail_timeout >"$scratch/config/covey/covey.conf"
-XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 4 -- bash tests/lab/loss_test.sh --inside "$scratch" 2>&1 | tee "$scratch/out"
+XDG_CONFIG_HOME=$scratch/config tests/lab/vm.sh --hosts 4 -- bash tests/lab/hostfail_test.sh --inside "$scratch" 2>&1 | tee "$scratch/out"
 add_sum "$scratch/out"
 finish
