@@ -472,7 +472,7 @@ static uint32_t next_backup(const struct daemon *d, const struct bag_holder *hol
 static void backups_seek(struct daemon *d, struct kept *k)
 {
     uint32_t host;
-    while (bag_holder_backups(k->holder) < BAG_BACKUPS_MAX &&
+    while (bag_holder_backups(k->holder) < k->place.params.copies &&
            (host = next_backup(d, k->holder)) != 0)
         bag_holder_copy_to(k->holder, host);
 }

@@ -140,6 +140,9 @@ static int params_make(struct bag_params *params, const char *name,
 {
     static const struct covey_bag_options none = {0};
     const struct covey_bag_options *o = options != NULL ? options : &none;
+    if (o->copies > BAG_BACKUPS_MAX)
+        return error_set(COVEY_EINVAL, "bag %s: %d copies, at most %d can be had", name, o->copies,
+                         BAG_BACKUPS_MAX);
     if (o->lease_us < 0 || o->deaths_max < 0 || o->deaths_max > DEATHS_MAX_LARGEST)
         return error_set(COVEY_EINVAL, "bag %s: a negative lease, or deaths_max not of 0 .. %d",
                          name, DEATHS_MAX_LARGEST);
@@ -147,7 +150,10 @@ static int params_make(struct bag_params *params, const char *name,
                                   .deaths_max = o->deaths_max > 0 ? (uint32_t)o->deaths_max
                                                                   : DEATHS_MAX_DEFAULT,
                                   .in_order = o->in_order != 0,
-                                  .keep = o->keep != 0};
+                                  .keep = o->keep != 0,
+                                  .copies = o->copies == 0  ? BAG_BACKUPS_MAX
+                                            : o->copies < 0 ? 0
+                                                            : (uint8_t)o->copies};
     memcpy(params->name, name, strlen(name) + 1);
     return COVEY_OK;
 }

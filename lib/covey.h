@@ -834,6 +834,7 @@ struct covey_bag_options {
     int deaths_max;   /* so many workers may die while they hold an item; 0: 3 */
     int in_order;     /* 1: results come in the order in which items were put */
     int keep;         /* 1: it stays when no task is attached, until covey_bag_destroy() */
+    int copies;       /* hosts that have one beside the holder, 1 or 2; 0: 2; < 0: none */
 };
 
 /* Makes a bag, empty, and attaches to it. Without `keep` it ends when nobody is attached any more.

@@ -14,8 +14,6 @@
 
 #include "proto/bag.h"
 
-#define BAG_BACKUPS_MAX 2
-
 struct bag_holder;
 
 /* What the holder asks its owner to do; none may call back. */

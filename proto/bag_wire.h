@@ -10,9 +10,9 @@
  * backup, BAG_LOG log-ack = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64            ; backup ->
  * holder look    = ready leased results put done given set-aside leases retried duplicated expired
  *             members bytes closed=u64                  ; the answer to BAG_LOOK: number bag=u64
- *   params  = lease=u64 deaths=u32 flags=u8 name=text
- *   record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64 term=u32 task=u32 handle=u32 size=u64
- *             *u8
+ *   params  = lease=u64 deaths=u32 flags=u8 name=text     ; flags: in order, keep; and how many
+ * copies record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64 term=u32 task=u32 handle=u32
+ * size=u64 *u8
  *
  * A request, an answer or a log of any size travels in parts, frames of one kind in a row:
  *   part    = place=u8 3u8(0) *u8   ; see bag_parts.h
@@ -35,6 +35,7 @@
 #define BAG_REQUEST_BYTES 52
 #define BAG_ANSWER_BYTES 40
 #define BAG_LOG_BYTES 24
+#define BAG_BACKUPS_MAX 2
 #define BAG_LOOK_BYTES (14 * 8)
 #define BAG_PARAMS_BYTES_MAX (13 + 2 + BAG_NAME_MAX)
 #define BAG_HELD_BYTES 12
@@ -101,6 +102,7 @@ struct bag_params {
     uint32_t deaths_max; /* so many workers may die while they hold an item: then it is set aside */
     bool in_order;       /* results leave in the order of the items */
     bool keep;           /* it stays when nobody is attached */
+    uint8_t copies;      /* hosts that are to have one beside the holder */
     char name[BAG_NAME_MAX + 1];
 };
 

@@ -1,24 +1,32 @@
 #include "apps/mandel/draw.h"
 
+#include "apps/agenda.h"
 #include "apps/worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SENDS 2 /* strips that may be on their way back while the next is drawn */
 
 struct draw {
     struct escape_view view;
+    bool bag;
+    struct worker *worker;
+    void *drawn; /* of a bag: the strip at hand */
     covey_req_t *sends[SENDS];
     uint16_t *whole; /* alone: all counts */
 };
 
 int draw_pack(covey_msg_t *msg, const void *context)
 {
-    const struct escape_view *view = context;
+    const struct draw_job *job = context;
+    const struct escape_view *view = &job->view;
     const double place[] = {view->centre_re, view->centre_im, view->zoom};
     const int32_t size[] = {view->width, view->height, view->iterations};
     int error = covey_pack_double(msg, place, 3, 1);
-    return error < 0 ? error : covey_pack_int32(msg, size, 3, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, size, 3, 1);
+    return error < 0 ? error : covey_pack_int32(msg, &job->bag, 1, 1);
 }
 
 static bool is_within(int32_t value, int32_t max)
@@ -26,15 +34,18 @@ static bool is_within(int32_t value, int32_t max)
     return value >= 1 && value <= max;
 }
 
-static int unpack(covey_msg_t *msg, struct escape_view *view)
+static int unpack(covey_msg_t *msg, struct escape_view *view, bool *bag)
 {
     double place[3];
-    int32_t size[3];
+    int32_t size[3], shared = 0;
     int error = covey_unpack_double(msg, place, 3, 1);
     if (error >= 0)
         error = covey_unpack_int32(msg, size, 3, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, &shared, 1, 1);
     if (error < 0)
         return error;
+    *bag = shared != 0;
     *view = (struct escape_view){place[0], place[1], place[2], size[0], size[1], size[2]};
     bool sane = is_within(view->width, ESCAPE_SIZE_MAX) &&
                 is_within(view->height, ESCAPE_SIZE_MAX) &&
@@ -50,7 +61,8 @@ static size_t pixels(const struct draw *draw, int rows)
 static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
 {
     struct draw *draw = state;
-    int error = unpack(msg, &draw->view);
+    int error = unpack(msg, &draw->view, &draw->bag);
+    draw->worker = worker;
     if (error < 0 || !worker->sequential)
         return error;
     draw->whole = calloc(pixels(draw, draw->view.height), sizeof *draw->whole);
@@ -68,6 +80,12 @@ static void draw_rows(const struct draw *draw, struct worker *worker, const int3
 
 /* ---- One of several ---------------------------------------------------------------------- */
 
+static bool is_strip(const struct draw *draw, const int32_t *strip)
+{
+    return strip[0] >= 0 && strip[1] >= 0 && strip[0] <= draw->view.height &&
+           strip[1] <= draw->view.height - strip[0];
+}
+
 static int next_strip(const struct draw *draw, struct worker *worker, int32_t *strip)
 {
     covey_msg_t *msg = NULL;
@@ -79,9 +97,7 @@ static int next_strip(const struct draw *draw, struct worker *worker, int32_t *s
     covey_msg_free(msg);
     if (error < 0)
         return error;
-    bool sane = strip[0] >= 0 && strip[1] >= 0 && strip[0] <= draw->view.height &&
-                strip[1] <= draw->view.height - strip[0];
-    return sane ? 0 : COVEY_EPROTO;
+    return is_strip(draw, strip) ? 0 : COVEY_EPROTO;
 }
 
 static int finish_send(covey_req_t **send)
@@ -134,9 +150,33 @@ static int finish_sends(struct draw *draw)
     return 0;
 }
 
+/* An item of a bag: a strip; its result: the strip and its counts. */
+static int draw_item(void *context, const struct covey_bag_item *item, const void **result,
+                     size_t *size)
+{
+    struct draw *draw = context;
+    int32_t strip[2];
+    if (item->size != sizeof strip)
+        return COVEY_EPROTO;
+    memcpy(strip, item->bytes, sizeof strip);
+    if (!is_strip(draw, strip))
+        return COVEY_EPROTO;
+    *size = sizeof strip + pixels(draw, strip[1]) * sizeof(uint16_t);
+    free(draw->drawn);
+    draw->drawn = calloc(1, *size);
+    if (draw->drawn == NULL)
+        return COVEY_ENOMEM;
+    memcpy(draw->drawn, strip, sizeof strip);
+    draw_rows(draw, draw->worker, strip, (uint16_t *)((int32_t *)draw->drawn + 2));
+    *result = draw->drawn;
+    return 0;
+}
+
 static int run(void *state, struct worker *worker)
 {
     struct draw *draw = state;
+    if (draw->bag)
+        return agenda_run(worker, draw_item, draw);
     for (int turn = 0;; turn = (turn + 1) % SENDS) {
         int32_t strip[2];
         int error = next_strip(draw, worker, strip);
@@ -176,6 +216,7 @@ static void finish(void *state)
     for (int i = 0; i < SENDS; i++)
         covey_req_free(&draw->sends[i]);
     free(draw->whole);
+    free(draw->drawn);
 }
 
 int draw_worker(void)

@@ -13,8 +13,14 @@
 /* A drawn strip: the same two int32, then the counts of its pixels as uint16. */
 #define DRAW_TAG_DRAWN (CREW_PROGRAM + 1)
 
-/* Packs the view, an escape_view. */
-int draw_pack(covey_msg_t *msg, const void *view);
+/* What a worker must know. */
+struct draw_job {
+    struct escape_view view;
+    int32_t bag; /* 1: strips are the items of a bag, strip and drawn strip as bytes like above */
+};
+
+/* Packs a draw_job. */
+int draw_pack(covey_msg_t *msg, const void *job);
 
 /* Lives as a task; returns the exit status of the process. */
 int draw_worker(void);

@@ -6,8 +6,10 @@
  * calculation. picture.c: the PNG file.
  *
  * Every worker has one strip waiting while it draws another, so that it never waits for the
- * network. What is timed ends when the last strip is in; the file is written after.
+ * network. With --bag the strips are the items of a bag (apps/agenda.h): the same, by the runtime.
+ * What is timed ends when the last strip is in; the file is written after.
  */
+#include "apps/agenda.h"
 #include "apps/coordinator.h"
 #include "apps/mandel/draw.h"
 #include "apps/mandel/escape.h"
@@ -25,12 +27,13 @@
 #define ZOOM_MIN 1e-3
 #define ZOOM_MAX 1e13 /* beyond this neighbouring pixels are the same double */
 
-enum { OPTION_STRIP = APP_OPTION_OWN };
+enum { OPTION_STRIP = APP_OPTION_OWN, OPTION_BAG };
 
 struct mandel_options {
     struct app_options common;
     struct escape_view view;
     int strip_rows; /* 0: guided */
+    bool bag;
 };
 
 struct mandel {
@@ -39,6 +42,7 @@ struct mandel {
     uint16_t *counts;     /* the picture, as strips come in */
     uint16_t *sequential; /* as drawn by one task */
     int rows_in;
+    covey_bag_t *bag;
 };
 
 /* ---- Options ----------------------------------------------------------------------------- */
@@ -53,6 +57,7 @@ static const char help[] =
     "  -S, --size WxH        pixels (1024x768)\n"
     "  -m, --iterations M    iterations after which a point counts as inside, 1 .. 65535 (8000)\n"
     "      --strip ROWS      rows of a strip (fewer and fewer as the work runs out)\n"
+    "      --bag             strips are the items of a bag, and not given out by a master\n"
     "  -n, --tasks TASKS     number of workers (one a host)\n"
     "  -o, --output FILE     write the picture as PNG\n" APP_OPTIONS_HELP;
 
@@ -100,6 +105,9 @@ static int take_own(struct mandel_options *options, int key, const char *argumen
         return app_parse_int("--iterations", argument, 1, ESCAPE_ITERATIONS_MAX, &view->iterations);
     case OPTION_STRIP:
         return app_parse_int("--strip", argument, 1, ESCAPE_SIZE_MAX, &options->strip_rows);
+    case OPTION_BAG:
+        options->bag = true;
+        return 0;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
@@ -117,6 +125,7 @@ static int parse(int argc, char **argv, struct mandel_options *options)
                                           {"size", required_argument, NULL, 'S'},
                                           {"iterations", required_argument, NULL, 'm'},
                                           {"strip", required_argument, NULL, OPTION_STRIP},
+                                          {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
     *options = (struct mandel_options){.view = {-0.65, 0, 1, 1024, 768, 8000}};
     app_options_init(&options->common);
@@ -204,12 +213,71 @@ static int say_no_more(struct crew *crew)
     return 0;
 }
 
+/* ---- by way of a bag ---- */
+
+static int fill_bag(struct crew *crew, struct mandel *mandel)
+{
+    int32_t strip[2] = {0, 0};
+    for (;;) {
+        int first = 0;
+        strip[1] = strips_take(&mandel->strips, &first);
+        strip[0] = first;
+        if (strip[1] == 0)
+            return agenda_close(crew, mandel->bag);
+        if (agenda_put(crew, mandel->bag, 0, strip, sizeof strip) < 0)
+            return -1;
+    }
+}
+
+static int take_drawn(struct mandel *mandel, const struct covey_bag_result *result)
+{
+    int32_t strip[2] = {-1, 0};
+    int height = mandel->options->view.height;
+    if (result->size >= sizeof strip)
+        memcpy(strip, result->bytes, sizeof strip);
+    bool sane =
+        strip[0] >= 0 && strip[1] >= 1 && strip[0] <= height && strip[1] <= height - strip[0];
+    size_t bytes = sane ? pixels(mandel, strip[1]) * sizeof *mandel->counts : 0;
+    if (!sane || result->size != sizeof strip + bytes) {
+        warnx("a worker drew rows that were not asked for");
+        return -1;
+    }
+    memcpy(mandel->counts + pixels(mandel, strip[0]), (const char *)result->bytes + sizeof strip,
+           bytes);
+    mandel->rows_in += strip[1];
+    return 0;
+}
+
+static int conduct_bag(struct crew *crew, struct mandel *mandel)
+{
+    int height = mandel->options->view.height;
+    if (fill_bag(crew, mandel) < 0)
+        return -1;
+    while (mandel->rows_in < height) {
+        struct covey_bag_result result;
+        if (agenda_result(crew, mandel->bag, &result) < 0 || take_drawn(mandel, &result) < 0)
+            return -1;
+        progress_show(&crew->progress, (double)mandel->rows_in / height);
+    }
+    covey_bag_free(&mandel->bag);
+    return 0;
+}
+
+/* The bag is there before the workers look for it. */
+static int feed(struct crew *crew, void *context)
+{
+    struct mandel *mandel = context;
+    return crew->sequential ? 0 : agenda_create(crew, &mandel->bag);
+}
+
 static int conduct(struct crew *crew, void *context)
 {
     struct mandel *mandel = context;
     int height = mandel->options->view.height;
     mandel->strips = (struct strips){
         .height = height, .workers = crew->count, .fixed = mandel->options->strip_rows};
+    if (mandel->options->bag)
+        return conduct_bag(crew, mandel);
     if (hand_out_first(crew, mandel) < 0)
         return -1;
     while (mandel->rows_in < height) {
@@ -288,10 +356,12 @@ static int coordinate(const struct mandel_options *options)
     size_t all = pixels(&mandel, options->view.height);
     mandel.counts = calloc(all, sizeof *mandel.counts);
     mandel.sequential = calloc(all, sizeof *mandel.sequential);
+    const struct draw_job job = {.view = options->view, .bag = options->bag};
     const struct coordinator_program program = {.context = &mandel,
                                                 .title = "drawing",
                                                 .pack_job = draw_pack,
-                                                .job = &options->view,
+                                                .job = &job,
+                                                .feed = options->bag ? feed : NULL,
                                                 .conduct = conduct,
                                                 .collect = options->common.check ? collect : NULL,
                                                 .compares = options->common.check,

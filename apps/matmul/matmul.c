@@ -6,6 +6,8 @@
  * host a task is put on and how a row hands on a block. matrix.c: the factors, made in place from
  * a seed. product.c: the checks.
  *
+ * With --bag it is done by agenda parallelism instead: subblock.c.
+ *
  * What is timed is the multiplication: the factors are where they are needed before, and the
  * product is collected, if it is wanted at all, after.
  */
@@ -16,21 +18,24 @@
 #include "apps/matmul/matrix.h"
 #include "apps/matmul/multiply.h"
 #include "apps/matmul/product.h"
+#include "apps/matmul/subblock.h"
 #include "apps/outfile.h"
 
 #include <err.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define N_DEFAULT 2048
 #define N_SEQUENTIAL_MAX 6144 /* up to here the whole product is compared: 300 MB of it */
 
-enum { OPTION_FREIVALDS = APP_OPTION_OWN };
+enum { OPTION_FREIVALDS = APP_OPTION_OWN, OPTION_BAG };
 
 struct matmul_options {
     struct app_options common;
     int64_t n;
     int q; /* 0: by the number of hosts */
     bool freivalds;
+    bool bag;
 };
 
 /* What the coordinator keeps of the results. */
@@ -42,6 +47,7 @@ struct matmul {
     struct freivalds freivalds;
     struct outfile file;
     bool equal;
+    struct subblocks subblocks; /* by way of a bag */
 };
 
 /* ---- Options ----------------------------------------------------------------------------- */
@@ -53,6 +59,9 @@ static const char help[] =
     "\n"
     "  -N, --size N          rows and columns of the matrices (2048); K, M: times 1024, 1024^2\n"
     "  -q, --grid Q          Q x Q tasks (the smallest Q that loads all hosts alike)\n"
+    "      --bag             Q x Q x Q products of blocks as items of a bag, done by any number "
+    "of\n"
+    "                        tasks (-n, one a host), Q being 4 if not set by -q\n"
     "  -n, --tasks TASKS     the same as -q with the square root; must be a square\n"
     "  -s, --seed SEED       matrices to multiply (1)\n"
     "      --freivalds       check by Freivalds' method instead of a sequential product; this is\n"
@@ -70,6 +79,9 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
     case OPTION_FREIVALDS:
         options->freivalds = true;
         return 0;
+    case OPTION_BAG:
+        options->bag = true;
+        return 0;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
@@ -81,6 +93,8 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
 /* -n counts tasks, -q the side of the grid. */
 static int settle_grid(struct matmul_options *options)
 {
+    if (options->bag && options->q == 0)
+        options->q = options->n < SUBBLOCK_Q_DEFAULT ? 1 : SUBBLOCK_Q_DEFAULT;
     if (options->common.tasks > 0 && options->q == 0) {
         while (options->q * options->q < options->common.tasks)
             options->q++;
@@ -105,6 +119,7 @@ static int parse(int argc, char **argv, struct matmul_options *options)
                                           {"size", required_argument, NULL, 'N'},
                                           {"grid", required_argument, NULL, 'q'},
                                           {"freivalds", no_argument, NULL, OPTION_FREIVALDS},
+                                          {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
     *options = (struct matmul_options){.n = N_DEFAULT};
     app_options_init(&options->common);
@@ -172,6 +187,20 @@ static int collect_blocks(struct crew *crew, struct matmul *matmul)
     return 0;
 }
 
+/* They are here already. */
+static int take_subblocks(struct matmul *matmul)
+{
+    int q = matmul->job.q;
+    for (int i = 0; i < q * q; i++) {
+        struct matrix_part part = subblocks_part(&matmul->job, i / q, i % q);
+        size_t elements = (size_t)(part.rows * part.columns);
+        memcpy(matmul->block, matmul->subblocks.c[i], elements * sizeof *matmul->block);
+        if (take_block(matmul, &part) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int prepare_collection(struct matmul *matmul)
 {
     const struct app_options *common = &matmul->options->common;
@@ -192,7 +221,9 @@ static int collect(struct crew *crew, void *context)
     struct matmul *matmul = context;
     if (crew->sequential)
         return collect_whole(crew, matmul);
-    if (prepare_collection(matmul) < 0 || collect_blocks(crew, matmul) < 0)
+    if (prepare_collection(matmul) < 0)
+        return -1;
+    if ((matmul->job.bag ? take_subblocks(matmul) : collect_blocks(crew, matmul)) < 0)
         return -1;
     if (matmul->freivalds.r != NULL)
         matmul->equal = freivalds_passed(&matmul->freivalds);
@@ -203,6 +234,7 @@ static void matmul_free(struct matmul *matmul)
 {
     outfile_discard(&matmul->file);
     freivalds_free(&matmul->freivalds);
+    subblocks_free(&matmul->subblocks);
     free(matmul->whole);
     free(matmul->block);
 }
@@ -221,8 +253,10 @@ static int report(void *context, const struct coordinator_result *result)
     const struct matmul *matmul = context;
     const struct matmul_options *options = matmul->options;
     char problem[128];
-    snprintf(problem, sizeof problem, "N = %lld on %d x %d tasks", (long long)matmul->job.n,
-             matmul->job.q, matmul->job.q);
+    snprintf(problem, sizeof problem,
+             options->bag ? "N = %lld, products of %d x %d blocks out of a bag"
+                          : "N = %lld on %d x %d tasks",
+             (long long)matmul->job.n, matmul->job.q, matmul->job.q);
     json_t *parameters = json_pack("{s:I, s:i, s:I}", "n", (json_int_t)matmul->job.n, "q",
                                    matmul->job.q, "seed", (json_int_t)matmul->job.seed);
     const struct report report = {.program = "matmul",
@@ -249,6 +283,18 @@ static int count_tasks(void *context, int hosts)
     return matmul->job.q * matmul->job.q;
 }
 
+static int feed(struct crew *crew, void *context)
+{
+    struct matmul *matmul = context;
+    return crew->sequential ? 0 : subblocks_prepare(&matmul->subblocks, &matmul->job, crew);
+}
+
+static int conduct(struct crew *crew, void *context)
+{
+    struct matmul *matmul = context;
+    return subblocks_multiply(&matmul->subblocks, crew);
+}
+
 static void place(void *context, int hosts, int *host_of)
 {
     const struct matmul *matmul = context;
@@ -258,12 +304,18 @@ static void place(void *context, int hosts, int *host_of)
 static int coordinate(const struct matmul_options *options)
 {
     struct matmul matmul = {
-        .options = options, .job = {.n = options->n, .seed = options->common.seed}, .equal = true};
+        .options = options,
+        .job = {.n = options->n, .seed = options->common.seed, .bag = options->bag},
+        .equal = true};
+    if (options->bag)
+        matmul.job.q = options->q;
     bool wanted = options->common.check || options->common.output != NULL;
     const struct coordinator_program program = {.context = &matmul,
                                                 .title = "multiplying",
-                                                .tasks = count_tasks,
-                                                .place = place,
+                                                .tasks = options->bag ? NULL : count_tasks,
+                                                .place = options->bag ? NULL : place,
+                                                .feed = options->bag ? feed : NULL,
+                                                .conduct = options->bag ? conduct : NULL,
                                                 .pack_job = multiply_pack,
                                                 .job = &matmul.job,
                                                 .collect = wanted ? collect : NULL,

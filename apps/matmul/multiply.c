@@ -7,6 +7,8 @@
 #include "apps/matmul/stream.h"
 #include "apps/worker.h"
 
+#include "apps/matmul/subblock.h"
+
 #include <cblas.h>
 #include <stdlib.h>
 
@@ -33,7 +35,9 @@ int multiply_pack(covey_msg_t *msg, const void *context)
     int error = covey_pack_int64(msg, &job->n, 1, 1);
     if (error >= 0)
         error = covey_pack_uint64(msg, &job->seed, 1, 1);
-    return error < 0 ? error : covey_pack_int32(msg, &job->q, 1, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, &job->q, 1, 1);
+    return error < 0 ? error : covey_pack_int32(msg, &job->bag, 1, 1);
 }
 
 static int unpack(covey_msg_t *msg, struct multiply_job *job)
@@ -43,6 +47,8 @@ static int unpack(covey_msg_t *msg, struct multiply_job *job)
         error = covey_unpack_uint64(msg, &job->seed, 1, 1);
     if (error >= 0)
         error = covey_unpack_int32(msg, &job->q, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, &job->bag, 1, 1);
     if (error < 0)
         return error;
     bool sane = job->q >= 1 && job->q <= GRID_Q_MAX && job->n >= job->q && job->n <= MATRIX_N_MAX;
@@ -155,6 +161,8 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
     if (error < 0)
         return error;
     openblas_set_num_threads(1);
+    if (m->job.bag && !worker->sequential)
+        return 0; /* all that it needs is in the bag */
     error = worker->sequential ? prepare_whole(m) : prepare_block(m, worker);
     if (error >= 0)
         touch(m->c, m->rows * m->columns);
@@ -199,6 +207,8 @@ static int await_panels(struct multiply *m, const struct worker *worker, int now
 static int run(void *state, struct worker *worker)
 {
     struct multiply *m = state;
+    if (m->job.bag)
+        return subblock_run(worker);
     worker->doing = "exchanging panels";
     for (int t = 0; t < m->a.length; t++) {
         int error = await_panels(m, worker, t);

@@ -55,6 +55,9 @@ for route in shm udp tcp auto; do
     expect "sort over $route" run "$BUILD/sort" --keys 100003 -n 4 --route $route --check
     expect "mandel over $route" run "$BUILD/mandel" "${small_mandel[@]}" -n 4 --route $route --check
 done
+expect "matmul out of a bag, uneven blocks" run "$BUILD/matmul" --size 301 -q 4 -n 5 --bag --check
+expect "matmul out of a bag, by Freivalds' method" run "$BUILD/matmul" --size 200 --bag --check --freivalds
+expect "mandel out of a bag" run "$BUILD/mandel" "${small_mandel[@]}" -n 5 --bag --check
 expect "matmul on 3 x 3 tasks, uneven blocks" run "$BUILD/matmul" --size 1000 -q 3 --check
 expect "matmul, more tasks than columns in a panel" run "$BUILD/matmul" --size 5 -q 5 --check
 expect "matmul by Freivalds' method" run "$BUILD/matmul" --size 300 --check --freivalds

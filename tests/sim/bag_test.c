@@ -738,7 +738,7 @@ static void bag_make(void)
     uint8_t body[BAG_PARAMS_BYTES_MAX];
     struct cursor c = cursor_writer(body, sizeof body);
     const struct bag_params params = {
-        .lease_us = 500000, .deaths_max = 200, .in_order = w.in_order, .keep = true, .name = "b"};
+        .lease_us = 500000, .deaths_max = 200, .in_order = w.in_order, .keep = true, .copies = 2, .name = "b"};
     struct bag_params wanted = params;
     wanted.deaths_max = 30; /* the innocent die with their hosts' workers, too */
     bag_params_put(&c, &wanted);
