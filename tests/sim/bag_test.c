@@ -29,6 +29,7 @@ enum {
     EVENTS_MAX = 4096,
     WIRES = 512,
     DETECT_US = 20000,
+    DEATHS_MAX = 30, /* of workers at an item that kills none: by chance */
     SURE_US = 1000000,
     END_US = 120000000
 };
@@ -737,11 +738,13 @@ static void bag_make(void)
 {
     uint8_t body[BAG_PARAMS_BYTES_MAX];
     struct cursor c = cursor_writer(body, sizeof body);
-    const struct bag_params params = {
-        .lease_us = 500000, .deaths_max = 200, .in_order = w.in_order, .keep = true, .copies = 2, .name = "b"};
-    struct bag_params wanted = params;
-    wanted.deaths_max = 30; /* the innocent die with their hosts' workers, too */
-    bag_params_put(&c, &wanted);
+    const struct bag_params params = {.lease_us = 500000,
+                                      .deaths_max = DEATHS_MAX,
+                                      .in_order = w.in_order,
+                                      .keep = true,
+                                      .copies = 2,
+                                      .name = "b"};
+    bag_params_put(&c, &params);
     c = cursor_reader(body, (size_t)(c.at - body));
     bag_engine.apply(
         w.places, &(struct state_request){.kind = COMMAND_BAG_CREATE, .task = tid_make(2, 9)}, &c);
