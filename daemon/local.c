@@ -14,6 +14,7 @@
 #include "daemon/connection.h"
 #include "daemon/ending.h"
 #include "daemon/reply.h"
+#include "daemon/segment.h"
 #include "lib/covey.h"
 #include "lib/stream.h"
 
@@ -89,7 +90,8 @@ static void enrolled_reply(const struct task *task, uint32_t request)
                                  .host = daemon_host(d),
                                  .coordinator = node_coordinator(d->node),
                                  .route = task->route,
-                                 .contention = d->conf.contention};
+                                 .contention = d->conf.contention,
+                                 .direct = d->conf.ether.direct && segment_link(d) != NULL};
     memcpy(e.host_name, d->name, sizeof e.host_name);
     memcpy(e.vm, d->node_config.vm, sizeof e.vm);
     struct reply reply;

@@ -105,7 +105,7 @@ void covey_free(void *array);
 /* ---- Enrolment --------------------------------------------------------------------------- */
 
 enum covey_route {
-    COVEY_ROUTE_AUTO = 0, /* shm on one host, otherwise chosen per pair */
+    COVEY_ROUTE_AUTO = 0, /* shm on one host, otherwise chosen per pair, see covey_route(3) */
     COVEY_ROUTE_SHM = 1,  /* shared memory, one host */
     COVEY_ROUTE_UDP = 2,  /* datagrams through the daemons */
     COVEY_ROUTE_TCP = 3,  /* a stream straight between the two tasks */
@@ -154,8 +154,8 @@ int covey_tid_host(covey_tid_t tid);
  * Order is kept across the change. Errors: EINVAL, EROUTE (that route cannot work). */
 int covey_set_route(covey_t *vm, covey_tid_t tid, int route);
 
-/* The route that the next message to `tid` takes (enum covey_route, never AUTO once a message was
- * sent). Errors: EINVAL. */
+/* The route that the next message to `tid`, a short one, takes (enum covey_route, never AUTO once a
+ * message was sent). Errors: EINVAL. */
 int covey_route(covey_t *vm, covey_tid_t tid);
 
 /* The name of a route ("shm"), and the route of a name; EINVAL for an unknown name. */

@@ -244,6 +244,7 @@ static int enrol(struct covey *vm, const struct covey_options *o)
     vm->sink = r.sink;
     vm->host = r.host;
     vm->coordinator = r.coordinator;
+    vm->direct = r.direct;
     if (vm->route == COVEY_ROUTE_AUTO && r.route < ROUTES)
         vm->route = r.route;
     vm->contention = r.contention;

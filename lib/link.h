@@ -149,6 +149,9 @@ struct ether_way {
     uint64_t detour_us; /* silence after which datagrams take the other way; 0: they never do */
 };
 struct link *link_ether_create(struct ether_port *port, const struct ether_way *way);
-bool link_ether_is_astray(const struct link *link); /* its datagrams take the other way */
+size_t link_ether_frame_bytes(const struct link *link); /* of the stream, that one frame carries */
+bool link_ether_is_astray(const struct link *link);     /* its datagrams take the other way */
+/* The other end is asked now and then whether they must, though nothing is sent. */
+void link_ether_ask(struct link *link);
 
 #endif

@@ -27,6 +27,7 @@
 #include "proto/detour.h"
 #include "proto/ether.h"
 #include "proto/window.h"
+#include "proto/window_wire.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -524,6 +525,21 @@ struct link *link_ether_create(struct ether_port *port, const struct ether_way *
     l->next = port->links;
     port->links = l;
     return &l->base;
+}
+
+size_t link_ether_frame_bytes(const struct link *link)
+{
+    const struct link_ether *l = (const struct link_ether *)link;
+    return packet_mtu(l->port->packet) - AROUND_BYTES - WIRE_STREAM_BYTES;
+}
+
+void link_ether_ask(struct link *link)
+{
+    struct link_ether *l = ether_of(link);
+    if (!detour_asks(&l->detour, true, clock_us()))
+        return;
+    put_control(l, DATAGRAM_PING);
+    port_flush(l->port);
 }
 
 bool link_ether_is_astray(const struct link *link)

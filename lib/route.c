@@ -7,7 +7,8 @@
  * port, and both prove the key (link_tcp.c). For ether the opener's daemon first sees to it that
  * the two hosts reach each other so; once accepted, frames go through the daemons, flagged
  * FRAME_ETHER, or straight where both daemons allow it (direct.c). While a link is being opened
- * messages go through the daemon, unless the program forced the route: then they wait. What the
+ * messages go through the daemon, unless the program forced the route: then they wait. A task that
+ * may choose has up to two links to another: ether for short messages, tcp for the others. What the
  * accepter does is in route_accept.c.
  */
 #include "lib/task.h"
@@ -27,6 +28,7 @@
 
 #define OPENING_US 10000000u
 #define OPENING_TRIES 3
+#define SHORT_BYTES 4096 /* where raw Ethernet is measured to be ahead, if one frame has them */
 #define FILES_SPARE 4
 #define TCP_AFTER_BYTES                                                                            \
     ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it                       \
@@ -62,6 +64,11 @@ static int wanted(const struct covey *vm, uint32_t tid, const struct peer *peer)
 int route_wanted(const struct covey *vm, const struct peer *peer)
 {
     return wanted(vm, peer->tid, peer);
+}
+
+bool route_is_forced(struct covey *vm, uint32_t tid, int route)
+{
+    return wanted(vm, tid, peer_find(vm, tid)) == route;
 }
 
 struct route_state *route_state_get(struct peer *peer, int route)
@@ -190,6 +197,31 @@ bool route_takes_stream(const struct covey *vm, const struct peer *peer)
            !failed;
 }
 
+/* The link straight over raw Ethernet, if it is there and works. */
+static struct conn *ether_conn(const struct peer *peer)
+{
+    struct conn *conn = peer->routes == NULL ? NULL : peer->routes[COVEY_ROUTE_ETHER].conn;
+    return conn == NULL || link_ether_is_astray(conn->link) ? NULL : conn;
+}
+
+/* Raw Ethernet costs less a message than a stream, and more a byte. It is opened beside the stream,
+ * which takes the rest, and all while the segment is dead. Where it does not go straight between
+ * the tasks it is no gain. */
+static struct conn *route_short(struct covey *vm, struct peer *peer, const struct covey_req *req)
+{
+    struct route_state *state = vm->direct ? route_state_get(peer, COVEY_ROUTE_ETHER) : NULL;
+    if (state == NULL || req->paced != NULL)
+        return NULL;
+    if (state->conn == NULL && !state->relayed && state->opening == OPENING_NONE)
+        open_start(vm, peer, COVEY_ROUTE_ETHER);
+    struct conn *conn = ether_conn(peer);
+    if (conn == NULL && state->conn != NULL)
+        link_ether_ask(state->conn->link);
+    uint64_t size = FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + req->msg->size;
+    bool fits = conn != NULL && size <= link_ether_frame_bytes(conn->link);
+    return fits && req->msg->size <= SHORT_BYTES ? conn : NULL;
+}
+
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
 {
     bool same_host = tid_host(peer->tid) == vm->host;
@@ -213,6 +245,8 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     *conn = NULL;
     int direct = route_direct(vm, peer);
     if (direct == COVEY_ROUTE_TCP && peer->traffic_bytes < TCP_AFTER_BYTES)
+        return 1;
+    if (!same_host && (*conn = route_short(vm, peer, req)) != NULL)
         return 1;
     return choose_direct(vm, peer, direct, false, req, conn);
 }
@@ -420,12 +454,23 @@ static int route_check_argument(const struct covey *vm, covey_tid_t tid, int rou
     return COVEY_OK;
 }
 
+/* The program wants another try. */
+static void forgive(struct peer *peer, int route)
+{
+    if (peer->routes == NULL || peer->routes[route].opening != OPENING_FAILED)
+        return;
+    peer->routes[route].opening = OPENING_NONE;
+    peer->routes[route].broken = 0;
+}
+
 static void route_set_all(struct covey *vm, int route)
 {
     vm->route = route;
     for (int i = 0; i < PEER_BUCKETS; i++) {
-        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next)
+        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next) {
             peer->forced_route = -1;
+            forgive(peer, route);
+        }
     }
 }
 
@@ -444,10 +489,7 @@ int covey_set_route(covey_t *vm, covey_tid_t tid, int route)
         error = error_set(COVEY_EINVAL, "route: bad tid %d", (int)tid);
     if (peer != NULL) {
         peer->forced_route = route;
-        if (peer->routes != NULL && peer->routes[route].opening == OPENING_FAILED) {
-            peer->routes[route].opening = OPENING_NONE; /* the program wants another try */
-            peer->routes[route].broken = 0;
-        }
+        forgive(peer, route);
     }
     return call_end(vm, &call, error);
 }
@@ -463,6 +505,8 @@ int covey_route(covey_t *vm, covey_tid_t tid)
         int direct = route_direct(vm, peer);
         bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;
         route = up ? direct : COVEY_ROUTE_UDP;
+        if (direct == COVEY_ROUTE_TCP && peer->traffic_bytes >= TCP_AFTER_BYTES && ether_conn(peer))
+            route = COVEY_ROUTE_ETHER;
     }
     return call_end(vm, &call, route);
 }

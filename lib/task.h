@@ -278,6 +278,7 @@ struct covey {
     uint32_t tid, parent, sink, host, coordinator;
     char host_name[CONTROL_NAME_MAX + 1], vm_name[CONTROL_NAME_MAX + 1];
     int route;
+    bool direct; /* the daemon gives sockets for links straight over raw Ethernet */
     size_t buffer_bytes;
     uint64_t memory_bytes;
     struct contention_config contention;
@@ -456,6 +457,7 @@ int total_send(struct covey *vm, const covey_tid_t *tids, size_t n, int tag,
  * < 0: it cannot work, req->text says why. */
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn);
 int route_wanted(const struct covey *vm, const struct peer *peer);
+bool route_is_forced(struct covey *vm, uint32_t tid, int route); /* for the next message */
 /* Whether route_choose(), free to choose, takes a stream to that task or begins to open one. */
 bool route_takes_stream(const struct covey *vm, const struct peer *peer);
 /* Much is going to that task: a stream is worth it from now on. */

@@ -66,7 +66,8 @@ void control_put_enrolled(struct cursor *c, const struct control_enrolled *e)
     cursor_put_u32(c, e->host);
     cursor_put_u32(c, e->coordinator);
     cursor_put_u8(c, e->route);
-    put_zeros(c, 3);
+    cursor_put_u8(c, e->direct);
+    put_zeros(c, 2);
     cursor_put_text(c, e->host_name);
     cursor_put_text(c, e->vm);
     contention_config_put(c, &e->contention);
@@ -80,7 +81,8 @@ void control_get_enrolled(struct cursor *c, struct control_enrolled *e)
     e->host = cursor_get_u32(c);
     e->coordinator = cursor_get_u32(c);
     e->route = cursor_get_u8(c);
-    get_padding(c, 3);
+    e->direct = cursor_get_u8(c) != 0;
+    get_padding(c, 2);
     cursor_get_text(c, e->host_name, sizeof e->host_name);
     cursor_get_text(c, e->vm, sizeof e->vm);
     contention_config_get(c, &e->contention);

@@ -50,13 +50,15 @@ struct control_enrol {
 void control_put_enrol(struct cursor *c, const struct control_enrol *enrol);
 void control_get_enrol(struct cursor *c, struct control_enrol *enrol);
 
-/* enrol-reply: tid parent sink host coordinator=u32 route=u8 3u8(0) host-name vm=text contention
+/* enrol-reply: tid parent sink host coordinator=u32 route=u8 direct=u8 2u8(0) host-name vm=text
+ *              contention
  * contention: as contention_config_put() writes it */
 struct control_enrolled {
     uint32_t tid, parent, sink; /* sink: tid that gets the task's output, inherited by its spawns */
     uint32_t host;              /* index of the daemon's host */
     uint32_t coordinator;       /* host index */
     uint8_t route;              /* enum covey_route that the spawner asked for */
+    bool direct;                /* tasks here may have links straight over raw Ethernet */
     char host_name[CONTROL_NAME_MAX + 1];
     char vm[CONTROL_NAME_MAX + 1];
     struct contention_config contention;

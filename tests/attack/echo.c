@@ -5,9 +5,10 @@
  *   echo serve [ROUTE]         prints its tid and sends every message with tag 1 back with tag 2;
  *                              ends with tag 3
  *   echo ask TID ROUTE COUNT [FILE [FILE]]
- *                              sends COUNT messages of many sizes over that route and compares what
- *                              comes back; after the first makes FILE and waits until it is gone,
- *                              and with half of them the other one
+ *                              sends COUNT messages of many sizes, most of them short, over that
+ *                              route and compares what comes back; after a quarter of them, and
+ *                              after half, makes the FILE and waits until it is gone; each time and
+ *                              at the end prints the route that the next message takes
  *   echo stop TID
  */
 #include <stdbool.h>
@@ -18,7 +19,14 @@
 
 #include "lib/covey.h"
 
-enum { TAG_ASK = 1, TAG_ANSWER = 2, TAG_STOP = 3, LARGEST = 300000, WAIT_US = 20000000 };
+enum {
+    TAG_ASK = 1,
+    TAG_ANSWER = 2,
+    TAG_STOP = 3,
+    LARGEST = 300000,
+    SHORT = 1000,
+    WAIT_US = 20000000
+};
 
 /* What a wire that is not encrypted shows. */
 static const char mark[] = "the-secret-of-this-message";
@@ -53,11 +61,13 @@ static int serve(covey_t *vm)
     }
 }
 
-static void pause_while(const char *path)
+static void pause_while(covey_t *vm, covey_tid_t tid, const char *path)
 {
     FILE *file = path == NULL ? NULL : fopen(path, "w");
     if (file == NULL)
         return;
+    printf("%s\n", covey_route_name(covey_route(vm, tid)));
+    fflush(stdout);
     fclose(file);
     while (access(path, F_OK) == 0)
         usleep(10000);
@@ -71,7 +81,8 @@ static int ask(covey_t *vm, covey_tid_t tid, char **args)
     if (covey_set_route(vm, tid, covey_route_parse(route)) != COVEY_OK)
         return fail("route");
     for (int i = 0; i < count; i++) {
-        size_t size = sizeof mark + (size_t)(i * 7919) % (LARGEST - sizeof mark), got;
+        size_t most = i % 4 == 1 ? LARGEST : SHORT, got;
+        size_t size = sizeof mark + (size_t)(i * 7919) % (most - sizeof mark);
         memset(bytes, i, size);
         memcpy(bytes + (size - sizeof mark) / 2, mark, sizeof mark);
         if (covey_send_array(vm, tid, TAG_ASK, COVEY_BYTES, bytes, size) != COVEY_OK)
@@ -81,11 +92,12 @@ static int ask(covey_t *vm, covey_tid_t tid, char **args)
             return fail("receive");
         if (got != size || memcmp(bytes, back, size) != 0)
             return fprintf(stderr, "echo: another answer\n"), 1;
-        if (i == 0)
-            pause_while(args[2]);
+        if (i == count / 4)
+            pause_while(vm, tid, args[2]);
         if (i == count / 2 && args[2] != NULL)
-            pause_while(args[3]);
+            pause_while(vm, tid, args[3]);
     }
+    printf("%s\n", covey_route_name(covey_route(vm, tid)));
     return 0;
 }
 

@@ -15,11 +15,12 @@ export BUILD
 
 conformance=$BUILD/tests/conformance/conformance
 
-talk() { # CASES
-    [ -n "$1" ] || { "$conformance" --route ether --host h2 --gib 1; return; }
-    local case
+talk() { # ROUTE CASES
+    local route=$1 case
+    shift
+    [ -n "$1" ] || { "$conformance" --route "$route" --host h2 --gib 1; return; }
     for case in $1; do
-        "$conformance" --route ether --host h2 --gib 1 --mib 8 --case "$case" || return
+        "$conformance" --route "$route" --host h2 --gib 1 --mib 8 --case "$case" || return
     done
 }
 # Loses every twentieth frame or so that comes.
@@ -60,15 +61,15 @@ END
 }
 detoured() { covey stats | awk '$2 == "route.frames_detoured" { sum += $3 } END { print sum + 0 }'; }
 # A conversation during which these hosts hear nothing any more, and later do again.
-outlive() { # DIR HOST...
-    local echo=$BUILD/tests/attack/echo dir=$1 tid serving asking begun middle end
-    shift
+outlive() { # DIR ROUTE HOST...
+    local echo=$BUILD/tests/attack/echo dir=$1 route=$2 tid serving asking begun middle end
+    shift 2
     begun=$(detoured)
-    covey run -n 1 --route ether --host h2 "$echo" serve >"$dir/tid" &
+    covey run -n 1 --route "$route" --host h2 "$echo" serve >"$dir/tid" &
     serving=$!
     within 20 grep -q 't[0-9a-f]*$' "$dir/tid" || return 1
     tid=$(grep -o 't[0-9a-f]*$' "$dir/tid" | head -n 1)
-    "$echo" ask "$tid" ether 60 "$dir/die" "$dir/heal" &
+    "$echo" ask "$tid" "$route" 120 "$dir/die" "$dir/heal" >"$dir/routes" &
     asking=$!
     within 20 test -e "$dir/die" || return 2
     [ "$(detoured)" = "$begun" ] || return 3
@@ -81,18 +82,26 @@ outlive() { # DIR HOST...
     wait $asking || return 7
     end=$(detoured)
     echo "deaf: $*; $((middle - begun)) datagrams took the detour, $((end - middle)) when it was over"
-    [ $((middle - begun)) -gt 200 ] && [ $((end - middle)) -lt $(((middle - begun) / 3)) ] || return 8
+    [ "$(tr '\n' ' ' <"$dir/routes")" = "$routes" ] || { cat "$dir/routes"; return 8; }
+    if [ "$route" = ether ]; then
+        [ $((middle - begun)) -gt 200 ] && [ $((end - middle)) -lt $(((middle - begun) / 3)) ] || return 9
+    else # only what was under way
+        [ $((middle - begun)) -gt 0 ] && [ $((middle - begun)) -lt 100 ] && [ $((end - middle)) -lt 50 ] || return 10
+    fi
     "$echo" stop "$tid"
     wait $serving
 }
 if [ "${1:-}" = --die ]; then
-    outlive "$2" h1 h2 && outlive "$2" h2 && outlive "$2" h1
+    route=$3
+    routes="ether ether ether "
+    [ "$route" = ether ] || routes="ether tcp ether "
+    outlive "$2" "$route" h1 h2 && outlive "$2" "$route" h2 && outlive "$2" "$route" h1
     exit
 fi
 if [ "${1:-}" = --inside ]; then
     before=$(frames h1)
     [ "$3" = 0 ] || { lossy h1 && lossy h2; } || exit
-    talk "$2"
+    talk "$4" "$2"
     status=$?
     echo "frames $(($(frames h1) - before))"
     [ "$3" = 0 ] || { lost h1 && lost h2; }
@@ -112,10 +121,10 @@ export XDG_CONFIG_HOME=$scratch/config
 sed "s/^; direct/direct/" conf/ether.conf >"$scratch/config/covey/covey.conf"
 
 conforms() { # LOSS CASES, options of vm.sh
-    local loss=$1 cases=$2
+    local loss=$1 cases=$2 route=${route:-ether}
     shift 2
     [ "${SOAK:-0}" = 1 ] && cases=
-    tests/lab/vm.sh --hosts 2 "$@" -- bash tests/lab/direct_test.sh --inside "$cases" "$loss" >"$scratch/out" 2>&1 ||
+    tests/lab/vm.sh --hosts 2 "$@" -- bash tests/lab/direct_test.sh --inside "$cases" "$loss" "$route" >"$scratch/out" 2>&1 ||
         { cat "$scratch/out"; return 1; }
 }
 counted() { # counter of the daemons, over both hosts
@@ -131,9 +140,11 @@ were_lost() {
     [ "$(said lost)" -gt 100 ]
 }
 
-outlived() { # options of vm.sh
+outlived() { # ROUTE, options of vm.sh
+    local route=$1
+    shift
     printf '[daemon]\nfail_timeout = 2\n' | cat "$scratch/config/covey/covey.conf" - >"$scratch/quick/covey/covey.conf"
-    XDG_CONFIG_HOME=$scratch/quick tests/lab/vm.sh --hosts 2 "$@" -- bash tests/lab/direct_test.sh --die "$scratch" \
+    XDG_CONFIG_HOME=$scratch/quick tests/lab/vm.sh --hosts 2 "$@" -- bash tests/lab/direct_test.sh --die "$scratch" "$route" \
         >"$scratch/out" 2>&1 || { cat "$scratch/out"; return 1; }
     sed -n 's/^deaf/# &/p' "$scratch/out"
 }
@@ -143,8 +154,10 @@ expect "it keeps its promises at MTU 1500" conforms 0 "sizes types matching orde
 expect "no daemon between" straight
 expect "it keeps them with jumbo frames" conforms 0 "$few" --mtu 9000
 expect "no daemon between" straight
-expect "it outlives its segment, whichever direction dies" outlived
-expect "it outlives it with jumbo frames that are encrypted" outlived --mtu 9000 --encrypt
+expect "it outlives its segment, whichever direction dies" outlived ether
+expect "where the route is chosen it takes short messages, and streams all while the segment is dead" outlived auto
+expect "it outlives it with jumbo frames that are encrypted" outlived ether --mtu 9000 --encrypt
+route=auto expect "what is chosen keeps them" conforms 0 "$few types"
 expect "it keeps them in a VM that encrypts" conforms 0 "$few" --encrypt
 expect "no daemon between" straight
 expect "it keeps them while 5 % of the frames get lost" conforms 5 "$few"

@@ -48,7 +48,8 @@ static const struct control_enrol sample_enrol = {.request = 7,
         .mode = CONTENTION_TOKEN, .turns = true, .threshold_bytes = 65536,                         \
         .quantum_bytes = 1 << 20, .rate = 100000000                                                \
     }
-static const struct control_enrolled sample_enrolled = {.tid = 0x40001,
+static const struct control_enrolled sample_enrolled = {.direct = true,
+                                                        .tid = 0x40001,
                                                         .parent = 0x40002,
                                                         .sink = 0x80003,
                                                         .host = 1,
