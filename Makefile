@@ -228,6 +228,10 @@ $(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lgpvm3 -lpvm3
 
 # The same for the all-to-all: Open MPI and MPICH where they are installed.
+.PHONY: bench-bag
+bench-bag: all ## measure bags of work beside GNU parallel and an MPI master with workers
+	@BUILD=$(BUILD) tests/bench/bag.sh
+
 .PHONY: bench-alltoall bench-alltoall-programs
 MPIS := $(foreach m,openmpi mpich,$(if $(wildcard /usr/bin/mpicc.$(m)),$(m)))
 bench-alltoall-programs: all $(BUILD)/tests/bench/alltoall_covey $(MPIS:%=$(BUILD)/tests/bench/alltoall.%) $(BUILD)/tests/bench/patience.so

@@ -48,6 +48,9 @@ struct bench {
  * exit status, after an error line where it is not 0. */
 int bench_run(struct bench *bench);
 
+/* The benchmark of bags, from beginning to end; an exit status. */
+int bench_bag(struct bench *bench);
+
 /* Print the rows for people or for scripts; an exit status. */
 int bench_print_table(struct bench *bench);
 int bench_print_json(struct bench *bench);

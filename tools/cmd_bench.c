@@ -26,7 +26,14 @@
 #define SPIN_US_MAX 100
 #define PAUSE_US_MAX 1000000
 
-enum { ROUNDS = 31, SPAWN_ROUNDS = 7, COLLECTIVE_ROUNDS = 5, SPAWN_TASKS = 100, MANY_TASKS = 8 };
+enum {
+    ROUNDS = 31,
+    SPAWN_ROUNDS = 7,
+    COLLECTIVE_ROUNDS = 5,
+    BAG_ROUNDS = 7,
+    SPAWN_TASKS = 100,
+    MANY_TASKS = 8
+};
 
 static const struct args_option options[] = {
     {"route", 'r', "ROUTE",
@@ -54,8 +61,9 @@ static const struct args_option options[] = {
     {NULL, 0, NULL, NULL}};
 
 static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
-const char *const bench_names[] = {"pingpong", "stream",      "spawn",    "barrier",  "mcast",
-                                   "bcast",    "collectives", "exchange", "alltoall", NULL};
+const char *const bench_names[] = {"pingpong", "stream", "spawn",       "barrier",
+                                   "mcast",    "bcast",  "collectives", "exchange",
+                                   "alltoall", "bag",    NULL};
 
 const char *bench_pack_name(int pack)
 {
@@ -216,7 +224,7 @@ static int take_name(struct bench *bench, const char *name)
     if (found < 0)
         return tool_usage("bench",
                           "%s: must be pingpong, stream, spawn, barrier, mcast, bcast, "
-                          "collectives, exchange or alltoall",
+                          "collectives, exchange, alltoall or bag",
                           name);
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
@@ -255,6 +263,11 @@ static int settle(struct bench *bench)
         set_sizes(bench, EXCHANGE_SIZES);
     if (plan->what == BENCH_EXCHANGE)
         return bench_exchange_settle(bench);
+    if (plan->what == BENCH_BAG) {
+        plan->tasks = plan->tasks > 0 ? plan->tasks : MANY_TASKS;
+        plan->rounds = plan->rounds > 0 ? plan->rounds : BAG_ROUNDS;
+        return TOOL_OK;
+    }
     bool spawn = plan->what == BENCH_SPAWN;
     bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST ||
                 plan->what == BENCH_BCAST || is_collective(plan);
@@ -323,9 +336,11 @@ static int bench_command(struct tool *tool, int argc, char **argv)
     bench->plan.spin_us = 20;
     int status = read_arguments(bench, argc, argv);
     bool exchange = bench->plan.what == BENCH_EXCHANGE;
-    if (status == TOOL_OK)
+    if (status == TOOL_OK && bench->plan.what == BENCH_BAG)
+        status = bench_bag(bench);
+    else if (status == TOOL_OK)
         status = (exchange ? bench_exchange_run : bench_run)(bench);
-    if (status == TOOL_OK)
+    if (status == TOOL_OK && bench->plan.what != BENCH_BAG)
         status = report(bench);
     for (int i = 0; i < bench->row_count; i++)
         bench_row_free(&bench->rows[i]);
@@ -338,7 +353,7 @@ const struct command cmd_bench = {
     .name = "bench",
     .run = bench_command,
     .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast|collectives|exchange|"
-             "alltoall",
+             "alltoall|bag",
     .help = "measure the routes beside raw programs",
     .options = options,
     .operand = "BENCHMARK",

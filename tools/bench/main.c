@@ -2,6 +2,7 @@
  * covey-bench: the tasks that `covey bench` measures. The console starts them; none is run by hand.
  *
  *   main.c    this file: joins, takes the plan, leads or serves, reports
+ *   bag.c     workers of a bag
  *   bcast.c   the one that measures broadcasts
  *   collective.c  the one that measures collective calls
  *   exchange.c   all, when they measure exchanges
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/bench/bag.h"
 #include "tools/bench/party.h"
 
 static int take_plan(struct party *party)
@@ -97,7 +99,8 @@ int main(int argc, char **argv)
     struct party party = {.program = argv[0]};
     if (argc == 2 && strcmp(argv[1], "exit") == 0)
         return 0;
-    if (argc != 2 || !is_mode(argv[1])) {
+    bool bag = argc == 3 && strcmp(argv[1], "bag") == 0;
+    if (!bag && (argc != 2 || !is_mode(argv[1]))) {
         fprintf(stderr, "covey-bench: is started by: covey bench\n");
         return 2;
     }
@@ -106,7 +109,7 @@ int main(int argc, char **argv)
         return 1;
     }
     party.console = covey_parent(party.vm);
-    int status = take_part(&party, argv[1]);
+    int status = bag ? bag_work(party.vm, argv[2]) : take_part(&party, argv[1]);
     covey_leave(&party.vm);
     return status;
 }
