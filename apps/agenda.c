@@ -64,6 +64,8 @@ int agenda_run(struct worker *worker, agenda_work work, void *context)
     name_of(worker->parent, name);
     worker->doing = "finding its bag of work";
     int error = covey_bag_attach(worker->vm, name, &bag);
+    if (error == COVEY_ENOENT)
+        return 0; /* the others did all before this one came */
     while (error >= 0) {
         worker->doing = "taking items out of the bag";
         int got = covey_bag_take(bag, COVEY_FOREVER, &item, 1);

@@ -5,6 +5,8 @@
  * who hands how many keys to whom. keys.c: the sort and the merge themselves. keyfile.c: key
  * files.
  *
+ * With --bag it is done by agenda parallelism instead: runs.c, and the root is the coordinator.
+ *
  * All keys are at the root, task 0, when the clock starts, and there again, sorted, when it stops:
  * handing them out and taking them back is part of the work, as in the paper.
  */
@@ -12,6 +14,7 @@
 #include "apps/outfile.h"
 #include "apps/sort/kernel.h"
 #include "apps/sort/keys.h"
+#include "apps/sort/runs.h"
 #include "apps/sort/split.h"
 
 #include <err.h>
@@ -20,13 +23,14 @@
 
 #define KEYS_DEFAULT ((int64_t)8 << 20)
 
-enum { OPTION_FORMAT = APP_OPTION_OWN };
+enum { OPTION_FORMAT = APP_OPTION_OWN, OPTION_BAG };
 
 struct sort_options {
     struct app_options common;
     int64_t keys;
     const char *input; /* NULL: keys are generated */
     enum keys_format format;
+    bool bag;
 };
 
 /* What the coordinator has of the keys. */
@@ -40,6 +44,7 @@ struct sort {
     struct keys_sum sum; /* of the sorted keys */
     struct outfile file;
     bool equal;
+    struct runs runs; /* by way of a bag */
 };
 
 /* ---- Options ----------------------------------------------------------------------------- */
@@ -53,6 +58,8 @@ static const char help[] =
     "  -i, --input FILE      sort the keys of this file instead\n"
     "      --format FORMAT   of input and output: text (decimal numbers, one a line; the default)\n"
     "                        or binary (signed 64-bit, this host's byte order)\n"
+    "      --bag             runs and merges are the items of a bag instead, done by whoever is "
+    "free\n"
     "  -n, --tasks TASKS     number of tasks (one a host); any, powers of two make the best tree\n"
     "  -s, --seed SEED       keys to generate (1)\n"
     "  -o, --output FILE     write the sorted keys\n" APP_OPTIONS_HELP;
@@ -78,6 +85,9 @@ static int take_own(struct sort_options *options, int key, const char *argument)
         return 0;
     case OPTION_FORMAT:
         return take_format(argument, &options->format);
+    case OPTION_BAG:
+        options->bag = true;
+        return 0;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
@@ -92,6 +102,7 @@ static int parse(int argc, char **argv, struct sort_options *options)
                                           {"keys", required_argument, NULL, 'k'},
                                           {"input", required_argument, NULL, 'i'},
                                           {"format", required_argument, NULL, OPTION_FORMAT},
+                                          {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
     *options = (struct sort_options){.keys = KEYS_DEFAULT};
     app_options_init(&options->common);
@@ -111,12 +122,32 @@ static size_t chunk_at(size_t done, size_t all)
     return all - done < SPLIT_CHUNK ? all - done : SPLIT_CHUNK;
 }
 
+/* Into a bag, which wants them all here. */
+static int feed_bag(struct crew *crew, struct sort *sort)
+{
+    size_t all = (size_t)sort->job.keys;
+    int64_t *keys = calloc(all + 1, sizeof *keys);
+    if (keys != NULL && sort->job.fed)
+        memcpy(keys, sort->input, all * sizeof *keys);
+    else if (keys != NULL)
+        keys_make(sort->job.seed, keys, all);
+    return runs_prepare(&sort->runs, crew, keys, all);
+}
+
+static int conduct(struct crew *crew, void *context)
+{
+    struct sort *sort = context;
+    return runs_sort(&sort->runs, crew);
+}
+
 /* The keys of a file; generated ones the root makes itself. */
 static int feed(struct crew *crew, void *context)
 {
-    const struct sort *sort = context;
+    struct sort *sort = context;
     size_t all = (size_t)sort->job.keys;
-    for (size_t done = 0; done < all; done += chunk_at(done, all)) {
+    if (sort->job.bag && !crew->sequential)
+        return feed_bag(crew, sort);
+    for (size_t done = 0; sort->job.fed && done < all; done += chunk_at(done, all)) {
         int error = covey_send_array(crew->vm, crew->tids[0], SPLIT_TAG_INPUT, COVEY_INT64,
                                      sort->input + done, chunk_at(done, all));
         if (error < 0)
@@ -158,13 +189,20 @@ static int take_chunk(struct sort *sort, size_t done, size_t count)
     return -1;
 }
 
+static int chunk_fetch(struct crew *crew, struct sort *sort, size_t done, size_t count)
+{
+    if (!sort->job.bag)
+        return crew_receive_array(crew, 0, COVEY_INT64, sort->chunk, count);
+    memcpy(sort->chunk, sort->runs.waiting->keys + done, count * sizeof *sort->chunk);
+    return 0;
+}
+
 static int collect_chunks(struct crew *crew, struct sort *sort)
 {
     size_t all = (size_t)sort->job.keys;
     for (size_t done = 0; done < all; done += chunk_at(done, all)) {
         size_t count = chunk_at(done, all);
-        if (crew_receive_array(crew, 0, COVEY_INT64, sort->chunk, count) < 0 ||
-            take_chunk(sort, done, count) < 0)
+        if (chunk_fetch(crew, sort, done, count) < 0 || take_chunk(sort, done, count) < 0)
             return -1;
     }
     return 0;
@@ -202,7 +240,8 @@ static int collect_parallel(struct crew *crew, struct sort *sort)
 static int collect(struct crew *crew, void *context)
 {
     struct sort *sort = context;
-    if (crew_ask(crew, 0, CREW_COLLECT) < 0)
+    bool here = sort->job.bag && !crew->sequential;
+    if (!here && crew_ask(crew, 0, CREW_COLLECT) < 0)
         return -1;
     return crew->sequential ? collect_sequential(crew, sort) : collect_parallel(crew, sort);
 }
@@ -221,8 +260,10 @@ static int report(void *context, const struct coordinator_result *result)
     const struct sort *sort = context;
     const struct app_options *common = &sort->options->common;
     char problem[128];
-    snprintf(problem, sizeof problem, "%lld keys in a tree of %d tasks", (long long)sort->job.keys,
-             result->run.tasks);
+    snprintf(problem, sizeof problem,
+             sort->job.bag ? "%lld keys out of a bag by %d tasks"
+                           : "%lld keys in a tree of %d tasks",
+             (long long)sort->job.keys, result->run.tasks);
     json_t *parameters = json_pack("{s:I, s:I}", "keys", (json_int_t)sort->job.keys, "seed",
                                    (json_int_t)sort->job.seed);
     const struct report report = {.program = "sort",
@@ -248,7 +289,9 @@ static int coordinate(struct sort *sort)
                                                 .title = "sorting",
                                                 .pack_job = split_pack,
                                                 .job = &sort->job,
-                                                .feed = sort->job.fed ? feed : NULL,
+                                                .feed =
+                                                    sort->job.fed || sort->job.bag ? feed : NULL,
+                                                .conduct = sort->job.bag ? conduct : NULL,
                                                 .collect = wanted ? collect : NULL,
                                                 .compares = common->check,
                                                 .report = report};
@@ -257,9 +300,10 @@ static int coordinate(struct sort *sort)
 
 static int sort_keys(const struct sort_options *options)
 {
-    struct sort sort = {.options = options,
-                        .job = {options->keys, options->common.seed, options->input != NULL},
-                        .equal = true};
+    struct sort sort = {
+        .options = options,
+        .job = {options->keys, options->common.seed, options->input != NULL, options->bag},
+        .equal = true};
     size_t count = 0;
     if (options->input != NULL &&
         keys_read(options->input, options->format, &sort.input, &count) < 0)
@@ -268,6 +312,7 @@ static int sort_keys(const struct sort_options *options)
         sort.job.keys = (int64_t)count;
     int status = coordinate(&sort);
     outfile_discard(&sort.file);
+    runs_free(&sort.runs);
     free(sort.input);
     free(sort.sequential);
     free(sort.chunk);

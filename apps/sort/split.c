@@ -1,6 +1,7 @@
 #include "apps/sort/split.h"
 
 #include "apps/sort/keys.h"
+#include "apps/sort/runs.h"
 #include "apps/sort/tree.h"
 #include "apps/worker.h"
 
@@ -23,7 +24,9 @@ int split_pack(covey_msg_t *msg, const void *context)
     int error = covey_pack_int64(msg, &job->keys, 1, 1);
     if (error >= 0)
         error = covey_pack_uint64(msg, &job->seed, 1, 1);
-    return error < 0 ? error : covey_pack_int32(msg, &job->fed, 1, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, &job->fed, 1, 1);
+    return error < 0 ? error : covey_pack_int32(msg, &job->bag, 1, 1);
 }
 
 static int unpack(covey_msg_t *msg, struct split_job *job)
@@ -33,6 +36,8 @@ static int unpack(covey_msg_t *msg, struct split_job *job)
         error = covey_unpack_uint64(msg, &job->seed, 1, 1);
     if (error >= 0)
         error = covey_unpack_int32(msg, &job->fed, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, &job->bag, 1, 1);
     if (error < 0)
         return error;
     return job->keys >= 0 && job->keys <= SPLIT_KEYS_MAX ? 0 : COVEY_EPROTO;
@@ -64,8 +69,8 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
 {
     struct split *split = state;
     int error = unpack(msg, &split->job);
-    if (error < 0)
-        return error;
+    if (error < 0 || (split->job.bag && !worker->sequential))
+        return error; /* with a bag all that it needs is in there */
     tree_place(split->job.keys, worker->count, worker->rank, &split->node);
     size_t count = (size_t)split->node.count;
     split->keys = calloc(count + 1, sizeof *split->keys);
@@ -178,6 +183,8 @@ static void sort_own(struct split *split, struct worker *worker, int64_t count)
 static int run(void *state, struct worker *worker)
 {
     struct split *split = state;
+    if (split->job.bag)
+        return runs_work(worker);
     int error = receive_share(split, worker);
     if (error >= 0)
         error = send_shares(split, worker);

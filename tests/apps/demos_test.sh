@@ -57,6 +57,9 @@ for route in shm udp tcp auto; do
 done
 expect "matmul out of a bag, uneven blocks" run "$BUILD/matmul" --size 301 -q 4 -n 5 --bag --check
 expect "matmul out of a bag, by Freivalds' method" run "$BUILD/matmul" --size 200 --bag --check --freivalds
+expect "sort out of a bag" run "$BUILD/sort" --keys 100003 -n 5 --bag --check
+expect "three keys out of a bag" run "$BUILD/sort" --keys 3 -n 4 --bag --check
+expect "no keys out of a bag" run "$BUILD/sort" --keys 0 --bag --check
 expect "mandel out of a bag" run "$BUILD/mandel" "${small_mandel[@]}" -n 5 --bag --check
 expect "matmul on 3 x 3 tasks, uneven blocks" run "$BUILD/matmul" --size 1000 -q 3 --check
 expect "matmul, more tasks than columns in a panel" run "$BUILD/matmul" --size 5 -q 5 --check
