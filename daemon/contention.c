@@ -20,9 +20,8 @@
 #include "daemon/options.h"
 #include "proto/domain.h"
 #include "proto/topology.h"
+#include "proto/vm_topology.h"
 
-#define TOPOLOGY_SERIES "covey.topology" /* as lib/vm_topology.c keeps it */
-#define TOPOLOGY_TEXT_MAX ((size_t)256 * 1024)
 #define LOOK_US 500000u /* between two looks whether the topology is another one */
 
 struct contention {
@@ -54,29 +53,33 @@ void contention_destroy(struct contention *c)
 /* ---- the topology ---- */
 
 /* 0: there is none. */
-static uint64_t topology_head(const struct contention *c, uint64_t *bytes)
+static uint64_t topology_head(const struct contention *c, size_t *bytes)
 {
     uint8_t value[CONSENSUS_VALUE_MAX];
-    int size = agreement_decision(c->daemon, TOPOLOGY_SERIES, 0, value);
+    int size = agreement_decision(c->daemon, VM_TOPOLOGY_SERIES, 0, value);
     struct cursor head = cursor_reader(value, size < 0 ? 0 : (size_t)size);
-    *bytes = cursor_get_u64(&head);
-    uint64_t hash = cursor_get_u64(&head);
-    return cursor_done(&head) && *bytes <= TOPOLOGY_TEXT_MAX ? hash | 1 : 0;
+    uint64_t hash;
+    *bytes = vm_topology_get_head(&head, &hash);
+    return cursor_done(&head) ? hash | 1 : 0;
 }
 
-static char *topology_text(const struct contention *c, size_t bytes)
+static char *topology_text(const struct contention *c, size_t bytes, uint64_t hash)
 {
     uint8_t value[CONSENSUS_VALUE_MAX];
     char *text = malloc(bytes + 1);
     size_t at = 0;
     for (uint64_t i = 1; text != NULL && at < bytes; i++) {
-        int size = agreement_decision(c->daemon, TOPOLOGY_SERIES, i, value);
+        int size = agreement_decision(c->daemon, VM_TOPOLOGY_SERIES, i, value);
         if (size <= 0 || (size_t)size > bytes - at) {
             free(text);
             return NULL;
         }
         memcpy(text + at, value, (size_t)size);
         at += (size_t)size;
+    }
+    if (text != NULL && (vm_topology_hash(text, bytes) | 1) != hash) {
+        free(text);
+        return NULL;
     }
     return text;
 }
@@ -85,7 +88,7 @@ static void domains_make(struct contention *c, uint64_t hash, size_t bytes)
 {
     struct daemon *d = c->daemon;
     char why[TOPOLOGY_ERROR_BYTES] = "its parts do not belong together";
-    char *text = hash == 0 ? NULL : topology_text(c, bytes);
+    char *text = hash == 0 ? NULL : topology_text(c, bytes, hash);
     domains_destroy(c->domains);
     c->domains = NULL;
     if (hash == 0 || text != NULL)
@@ -101,13 +104,13 @@ static void domains_make(struct contention *c, uint64_t hash, size_t bytes)
 
 static void domains_look(struct contention *c, uint64_t now_us)
 {
-    uint64_t bytes;
+    size_t bytes;
     if (now_us < c->look_us)
         return;
     c->look_us = now_us + LOOK_US;
     uint64_t hash = topology_head(c, &bytes);
     if (c->domains == NULL || hash != c->topology_hash)
-        domains_make(c, hash, (size_t)bytes);
+        domains_make(c, hash, bytes);
 }
 
 /* ---- the arbiter ---- */

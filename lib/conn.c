@@ -171,7 +171,7 @@ bool conn_left(struct conn *conn, struct covey_req *req)
 
 bool conn_lags(const struct conn *conn)
 {
-    return conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0 ||
+    return conn->closed || conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0 ||
            (conn->route == COVEY_ROUTE_TCP && link_tcp_unsent(conn->link) > LAG_BYTES);
 }
 
