@@ -90,6 +90,17 @@ static bool ring_grow(struct bag *bag)
     return true;
 }
 
+/* Room for an item of that number. */
+static bool ring_reserve(struct bag *bag, uint64_t number)
+{
+    if (number - bag->base >= BAG_SPAN_MAX)
+        return false;
+    while (number - bag->base >= bag->capacity)
+        if (!ring_grow(bag))
+            return false;
+    return true;
+}
+
 static void item_remove(struct bag *bag, struct bag_item *item)
 {
     *slot(bag, item->number) = NULL;
@@ -196,18 +207,26 @@ static enum bag_verdict member_remove(struct bag *bag, const struct bag_record *
     return BAG_OK;
 }
 
+/* Of a copy: before the results that it was given and did not take. */
+static enum bag_verdict taken_set(struct bag_member *member, const struct bag_record *r)
+{
+    struct cursor c = cursor_reader(r->bytes, r->size);
+    uint64_t taken = cursor_get_u64(&c);
+    if (!cursor_done(&c) || member->given.count > 0)
+        return BAG_NONSENSE;
+    member->taken = taken;
+    return BAG_OK;
+}
+
 static enum bag_verdict member_join(struct bag *bag, const struct bag_record *r)
 {
     struct bag_member *member = member_get(bag, r->task, r->handle);
     if (member == NULL)
         return BAG_NOMEM;
-    struct cursor c = cursor_reader(r->bytes, r->size);
     if (r->number < member->applied)
         return BAG_NONSENSE;
     member->applied = r->number;
-    if (r->size > 0) /* of a copy */
-        member->taken = cursor_get_u64(&c);
-    return cursor_ok(&c) ? BAG_OK : BAG_NONSENSE;
+    return r->size > 0 ? taken_set(member, r) : BAG_OK;
 }
 
 /* ---- items ---- */
@@ -250,9 +269,8 @@ static enum bag_verdict item_put(struct bag *bag, const struct bag_record *r)
         return BAG_NONSENSE;
     if (bag->base == bag->next)
         bag->base = r->number; /* nothing is left of those before */
-    while (r->number - bag->base >= bag->capacity)
-        if (!ring_grow(bag))
-            return BAG_NOMEM;
+    if (!ring_reserve(bag, r->number))
+        return BAG_NOMEM;
     enum bag_verdict verdict = item_make(bag, r);
     if (verdict != BAG_OK)
         return verdict;
@@ -371,7 +389,8 @@ bool bag_drained(const struct bag *bag)
 
 static enum bag_verdict counts_set(struct bag *bag, const struct bag_record *r)
 {
-    struct cursor c = cursor_reader(r->bytes, r->size);
+    static const uint8_t none[1];
+    struct cursor c = cursor_reader(r->size > 0 ? r->bytes : none, r->size);
     struct bag_counters *n = &bag->counters;
     bag->next_given = cursor_get_u64(&c);
     n->put = cursor_get_u64(&c);
@@ -382,9 +401,8 @@ static enum bag_verdict counts_set(struct bag *bag, const struct bag_record *r)
         return BAG_NONSENSE;
     if (bag->base == bag->next)
         bag->base = r->number;
-    while (r->number - bag->base > bag->capacity)
-        if (!ring_grow(bag))
-            return BAG_NOMEM;
+    if (r->number > bag->base && !ring_reserve(bag, r->number - 1))
+        return BAG_NOMEM;
     bag->next = r->number;
     return BAG_OK;
 }

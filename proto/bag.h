@@ -26,6 +26,7 @@
 #include "proto/bag_wire.h"
 
 #define BAG_COPIES_MAX 2
+#define BAG_SPAN_MAX (UINT64_C(1) << 25)     /* from the oldest item that is there to the newest */
 #define BAG_HELD_BYTES_MAX ((size_t)4 << 20) /* leased to one member, beyond ... */
 #define BAG_HELD_LEAST 2                     /* ... so many items */
 #define BAG_STRAGGLER_US 100000u             /* while items may still come: so long, and ... */

@@ -190,9 +190,7 @@ struct cursor bag_parcel_room(struct bag_parcel *p, size_t size)
 {
     if (p->failed || !grow(p, p->used + size)) {
         p->failed = true;
-        struct cursor none = cursor_writer(NULL, 0);
-        none.bad = true;
-        return none;
+        return (struct cursor){.bad = true};
     }
     p->used += size;
     return cursor_writer(p->bytes + p->used - size, size);
