@@ -6,30 +6,29 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/chaos/vm.sh
 if [ -n "${SOAK:-}" ]; then items=100000 pause=2000; else items=8000 pause=6000; fi
-workers=12 seed=
+workers=12 seed= all="h0 h1 h2 h3 h4" leader=h4
 
 bag() { COVEY_SOCKET=$(socket_of "$1") timeout 170 "$BUILD/tests/chaos/bag" "${@:2}"; }
 declare -A daemon tasks # by host: to find them takes longer than some of the work
 note_processes() {
     local host
-    for host in h0 h1 h2 h3 h4; do
+    for host in $all; do
         daemon[$host]=$(daemon_pid $host)
         tasks[$host]=$(pgrep -P "${daemon[$host]}" | tr '\n' ' ')
     done
 }
 has_begun() { covey bags --json | grep -q '"leased": [1-9]'; }
 
-# Made on h1, which holds it, and led from h4, which does not die.
+# Made on h1, which holds it, and led from a host that does not die.
 under() { # what happens when half of it is done
-    local leader
     bag h1 make chaos || return 1
-    bag h4 lead chaos $items $workers --attach --sleep $pause >"$dir/out" 2>&1 &
-    leader=$!
+    bag $leader lead chaos $items $workers --attach --sleep $pause >"$dir/out" 2>&1 &
+    local lead=$!
     within 20 has_begun
     note_processes
     within 100 grep -q half "$dir/out" || { cat "$dir/out"; return 1; }
     "$@" || echo "nobody was killed" >>"$dir/out"
-    wait $leader
+    wait $lead
     cat "$dir/out"
     grep -q "^ok $items" "$dir/out" && ! grep -q "nobody was" "$dir/out"
 }
@@ -50,5 +49,13 @@ holder_and_next() { # the first copy is on the next host: a second one is left
 }
 
 story "a third of the workers, a host, and the daemon that holds the bag" 4 under all_three
+most_voters() { # three of five: what the VM had agreed on is lost, and with it who holds the bag
+    kill_daemon h0
+    kill_daemon h1
+    kill_daemon h4
+}
+
 story "the daemon that holds the bag and the first that has a copy" 4 under holder_and_next
+all="h0 h1 h2 h3 h4 h5 h6" leader=h6
+story "the daemon that holds the bag, and all that the VM had agreed on" 6 under most_voters
 finish
