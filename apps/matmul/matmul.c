@@ -6,7 +6,8 @@
  * host a task is put on and how a row hands on a block. matrix.c: the factors, made in place from
  * a seed. product.c: the checks.
  *
- * With --bag it is done by agenda parallelism instead: subblock.c.
+ * With --bag it is done by agenda parallelism instead: subblock.c; with --hierarchical in two
+ * levels: hierarchical.c. Both are for the comparison of section 4.1.
  *
  * What is timed is the multiplication: the factors are where they are needed before, and the
  * product is collected, if it is wanted at all, after.
@@ -14,6 +15,7 @@
 #include "apps/block.h"
 #include "apps/coordinator.h"
 #include "apps/matmul/grid.h"
+#include "apps/matmul/hierarchical.h"
 #include "apps/matmul/kernel.h"
 #include "apps/matmul/matrix.h"
 #include "apps/matmul/multiply.h"
@@ -26,9 +28,10 @@
 #include <string.h>
 
 #define N_DEFAULT 2048
+#define HIERARCHY_Q_DEFAULT 4
 #define N_SEQUENTIAL_MAX 6144 /* up to here the whole product is compared: 300 MB of it */
 
-enum { OPTION_FREIVALDS = APP_OPTION_OWN, OPTION_BAG };
+enum { OPTION_FREIVALDS = APP_OPTION_OWN, OPTION_BAG, OPTION_HIERARCHICAL };
 
 struct matmul_options {
     struct app_options common;
@@ -36,6 +39,7 @@ struct matmul_options {
     int q; /* 0: by the number of hosts */
     bool freivalds;
     bool bag;
+    bool hierarchical;
 };
 
 /* What the coordinator keeps of the results. */
@@ -62,6 +66,8 @@ static const char help[] =
     "      --bag             Q x Q x Q products of blocks as items of a bag, done by any number "
     "of\n"
     "                        tasks (-n, one a host), Q being 4 if not set by -q\n"
+    "      --hierarchical        pipe-multiply-roll of groups of tasks, whose products are again\n"
+    "                        pipe-multiply-roll; Q, 4 if not set, is no prime\n"
     "  -n, --tasks TASKS     the same as -q with the square root; must be a square\n"
     "  -s, --seed SEED       matrices to multiply (1)\n"
     "      --freivalds       check by Freivalds' method instead of a sequential product; this is\n"
@@ -82,12 +88,28 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
     case OPTION_BAG:
         options->bag = true;
         return 0;
+    case OPTION_HIERARCHICAL:
+        options->hierarchical = true;
+        return 0;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
     default:
         return -1; /* getopt_long() has said why */
     }
+}
+
+static int settle_hierarchy(struct matmul_options *options)
+{
+    if (!options->hierarchical)
+        return 0;
+    if (options->q == 0)
+        options->q = HIERARCHY_Q_DEFAULT;
+    if (!options->bag && hierarchical_groups(options->q) < options->q)
+        return 0;
+    warnx("--hierarchical: %s",
+          options->bag ? "not with --bag" : "a grid whose side is a prime has no groups");
+    return -1;
 }
 
 /* -n counts tasks, -q the side of the grid. */
@@ -120,6 +142,7 @@ static int parse(int argc, char **argv, struct matmul_options *options)
                                           {"grid", required_argument, NULL, 'q'},
                                           {"freivalds", no_argument, NULL, OPTION_FREIVALDS},
                                           {"bag", no_argument, NULL, OPTION_BAG},
+                                          {"hierarchical", no_argument, NULL, OPTION_HIERARCHICAL},
                                           {NULL, 0, NULL, 0}};
     *options = (struct matmul_options){.n = N_DEFAULT};
     app_options_init(&options->common);
@@ -129,7 +152,8 @@ static int parse(int argc, char **argv, struct matmul_options *options)
         if (taken < 0 || (taken == 0 && take_own(options, key, optarg) < 0))
             return -1;
     }
-    return app_options_end(argc, argv) ? settle_grid(options) : -1;
+    bool good = app_options_end(argc, argv) && settle_grid(options) == 0;
+    return good ? settle_hierarchy(options) : -1;
 }
 
 /* ---- Results ----------------------------------------------------------------------------- */
@@ -254,8 +278,9 @@ static int report(void *context, const struct coordinator_result *result)
     const struct matmul_options *options = matmul->options;
     char problem[128];
     snprintf(problem, sizeof problem,
-             options->bag ? "N = %lld, products of %d x %d blocks out of a bag"
-                          : "N = %lld on %d x %d tasks",
+             options->bag            ? "N = %lld, products of %d x %d blocks out of a bag"
+             : options->hierarchical ? "N = %lld on %d x %d tasks, in two levels"
+                                     : "N = %lld on %d x %d tasks",
              (long long)matmul->job.n, matmul->job.q, matmul->job.q);
     json_t *parameters = json_pack("{s:I, s:i, s:I}", "n", (json_int_t)matmul->job.n, "q",
                                    matmul->job.q, "seed", (json_int_t)matmul->job.seed);
@@ -303,10 +328,12 @@ static void place(void *context, int hosts, int *host_of)
 
 static int coordinate(const struct matmul_options *options)
 {
-    struct matmul matmul = {
-        .options = options,
-        .job = {.n = options->n, .seed = options->common.seed, .bag = options->bag},
-        .equal = true};
+    struct matmul matmul = {.options = options,
+                            .job = {.n = options->n,
+                                    .seed = options->common.seed,
+                                    .bag = options->bag,
+                                    .hierarchical = options->hierarchical},
+                            .equal = true};
     if (options->bag)
         matmul.job.q = options->q;
     bool wanted = options->common.check || options->common.output != NULL;

@@ -7,6 +7,7 @@
 #include "apps/matmul/stream.h"
 #include "apps/worker.h"
 
+#include "apps/matmul/hierarchical.h"
 #include "apps/matmul/subblock.h"
 
 #include <cblas.h>
@@ -37,7 +38,9 @@ int multiply_pack(covey_msg_t *msg, const void *context)
         error = covey_pack_uint64(msg, &job->seed, 1, 1);
     if (error >= 0)
         error = covey_pack_int32(msg, &job->q, 1, 1);
-    return error < 0 ? error : covey_pack_int32(msg, &job->bag, 1, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, &job->bag, 1, 1);
+    return error < 0 ? error : covey_pack_int32(msg, &job->hierarchical, 1, 1);
 }
 
 static int unpack(covey_msg_t *msg, struct multiply_job *job)
@@ -49,6 +52,8 @@ static int unpack(covey_msg_t *msg, struct multiply_job *job)
         error = covey_unpack_int32(msg, &job->q, 1, 1);
     if (error >= 0)
         error = covey_unpack_int32(msg, &job->bag, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, &job->hierarchical, 1, 1);
     if (error < 0)
         return error;
     bool sane = job->q >= 1 && job->q <= GRID_Q_MAX && job->n >= job->q && job->n <= MATRIX_N_MAX;
@@ -132,6 +137,29 @@ static int prepare_block(struct multiply *m, const struct worker *worker)
     return error;
 }
 
+/* The block of each matrix in this task's place. */
+static int prepare_places(struct multiply *m, const struct worker *worker)
+{
+    int64_t n = m->job.n;
+    int q = m->job.q;
+    if (worker->count != q * q)
+        return COVEY_EPROTO;
+    const struct matrix_part part = {.row = block_first(n, q, worker->rank / q),
+                                     .column = block_first(n, q, worker->rank % q),
+                                     .rows = block_size(n, q, worker->rank / q),
+                                     .columns = block_size(n, q, worker->rank % q)};
+    m->rows = part.rows;
+    m->columns = part.columns;
+    m->own_a = allocate(m->rows, m->columns);
+    m->whole_b = allocate(m->rows, m->columns);
+    m->c = allocate(m->rows, m->columns);
+    if (m->own_a == NULL || m->whole_b == NULL || m->c == NULL)
+        return COVEY_ENOMEM;
+    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_A}, &part, m->own_a);
+    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_B}, &part, m->whole_b);
+    return 0;
+}
+
 static int prepare_whole(struct multiply *m)
 {
     int64_t n = m->job.n;
@@ -163,7 +191,9 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
     openblas_set_num_threads(1);
     if (m->job.bag && !worker->sequential)
         return 0; /* all that it needs is in the bag */
-    error = worker->sequential ? prepare_whole(m) : prepare_block(m, worker);
+    error = worker->sequential    ? prepare_whole(m)
+            : m->job.hierarchical ? prepare_places(m, worker)
+                                  : prepare_block(m, worker);
     if (error >= 0)
         touch(m->c, m->rows * m->columns);
     return error;
@@ -209,6 +239,8 @@ static int run(void *state, struct worker *worker)
     struct multiply *m = state;
     if (m->job.bag)
         return subblock_run(worker);
+    if (m->job.hierarchical)
+        return hierarchical_run(worker, &m->job, m->own_a, m->whole_b, m->c);
     worker->doing = "exchanging panels";
     for (int t = 0; t < m->a.length; t++) {
         int error = await_panels(m, worker, t);

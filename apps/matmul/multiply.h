@@ -13,7 +13,8 @@ struct multiply_job {
     int64_t n;
     uint64_t seed;
     int32_t q;
-    int32_t bag; /* 1: by sub-block products out of a bag, see subblock.h */
+    int32_t bag;          /* 1: by sub-block products out of a bag, see subblock.h */
+    int32_t hierarchical; /* 1: in two levels, see hierarchical.h */
 };
 
 int multiply_pack(covey_msg_t *msg, const void *job);

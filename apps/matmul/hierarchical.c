@@ -1,0 +1,180 @@
+#include "apps/matmul/hierarchical.h"
+
+#include "apps/block.h"
+#include "apps/crew.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TAG_OUTER_A = CREW_PROGRAM + 20, TAG_INNER_A, TAG_INNER_B, TAG_OUTER_B };
+
+/* A task: its group and its place in there; rows and columns count from 0. */
+struct place {
+    struct worker *worker;
+    const struct multiply_job *job;
+    int p, r;
+    int group_row, group_column, row, column;
+    double *outer_a, *inner_a; /* as they came of others */
+    double *b, *next_b;
+};
+
+int hierarchical_groups(int q)
+{
+    int p = 2;
+    while (p < q && q % p != 0)
+        p++;
+    return p;
+}
+
+static covey_tid_t tid_at(const struct place *t, int group_row, int row, int group_column,
+                          int column)
+{
+    int whole_row = (group_row + t->p) % t->p * t->r + (row + t->r) % t->r;
+    int whole_column = (group_column + t->p) % t->p * t->r + (column + t->r) % t->r;
+    return t->worker->tids[whole_row * t->job->q + whole_column];
+}
+
+static size_t side(const struct place *t, int group, int index)
+{
+    return (size_t)block_size(t->job->n, t->job->q, group * t->r + index);
+}
+
+static int send(const struct place *t, covey_tid_t to, int tag, const double *block, size_t count)
+{
+    return covey_send_array(t->worker->vm, to, tag, COVEY_DOUBLE, block, count);
+}
+
+static int receive(const struct place *t, covey_tid_t from, int tag, double *block, size_t count)
+{
+    size_t got = 0;
+    int error = covey_recv_array(t->worker->vm, from, tag, COVEY_FOREVER, COVEY_DOUBLE, block,
+                                 count, &got, NULL);
+    return error < 0 ? error : got == count ? 0 : COVEY_EPROTO;
+}
+
+/* Pipe: the groups of column `from` pass their blocks of A along the rows of groups. */
+static int pipe_outer(struct place *t, int from, const double *own, const double **a)
+{
+    size_t count = side(t, t->group_row, t->row) * side(t, from, t->column);
+    int error = 0;
+    *a = from == t->group_column ? own : t->outer_a;
+    if (from != t->group_column)
+        return receive(t, tid_at(t, t->group_row, t->row, from, t->column), TAG_OUTER_A, t->outer_a,
+                       count);
+    for (int to = 0; to < t->p && error == 0; to++)
+        if (to != from)
+            error =
+                send(t, tid_at(t, t->group_row, t->row, to, t->column), TAG_OUTER_A, own, count);
+    return error;
+}
+
+/* The same within the group. */
+static int pipe_inner(struct place *t, int group, int from, const double *own, const double **a)
+{
+    size_t count = side(t, t->group_row, t->row) * side(t, group, from);
+    int error = 0;
+    *a = from == t->column ? own : t->inner_a;
+    if (from != t->column)
+        return receive(t, tid_at(t, t->group_row, t->row, t->group_column, from), TAG_INNER_A,
+                       t->inner_a, count);
+    for (int to = 0; to < t->r && error == 0; to++)
+        if (to != from)
+            error = send(t, tid_at(t, t->group_row, t->row, t->group_column, to), TAG_INNER_A, own,
+                         count);
+    return error;
+}
+
+static void multiply(const struct place *t, size_t inner, const double *a, double *c)
+{
+    size_t rows = side(t, t->group_row, t->row), columns = side(t, t->group_column, t->column);
+    double begin = worker_compute_begin();
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)columns,
+                (blasint)inner, 1.0, a, (blasint)inner, t->b, (blasint)columns, 1.0, c,
+                (blasint)columns);
+    worker_compute_end(t->worker, begin);
+}
+
+/* Roll: blocks of B of so many rows go up to `to`, and others come up from `from`. */
+static int roll(struct place *t, int tag, covey_tid_t to, size_t rows, covey_tid_t from,
+                size_t next_rows)
+{
+    size_t columns = side(t, t->group_column, t->column);
+    if (to == covey_mytid(t->worker->vm))
+        return 0;
+    int error = send(t, to, tag, t->b, rows * columns);
+    if (error == 0)
+        error = receive(t, from, tag, t->next_b, next_rows * columns);
+    double *b = t->b;
+    t->b = t->next_b;
+    t->next_b = b;
+    return error;
+}
+
+/* The product of a block of a group of A, that of group column `group`, and one of B. */
+static int multiply_groups(struct place *t, int group, const double *own, double *c)
+{
+    int error = 0;
+    for (int k = 0; k < t->r && error == 0; k++) {
+        int from = (t->row + k) % t->r;
+        const double *a;
+        error = pipe_inner(t, group, from, own, &a);
+        if (error < 0)
+            return error;
+        multiply(t, side(t, group, from), a, c);
+        error = roll(
+            t, TAG_INNER_B, tid_at(t, t->group_row, t->row - 1, t->group_column, t->column),
+            side(t, group, from), tid_at(t, t->group_row, t->row + 1, t->group_column, t->column),
+            side(t, group, (from + 1) % t->r));
+    }
+    return error;
+}
+
+static int run(struct place *t, const double *own, double *c)
+{
+    int error = 0;
+    for (int k = 0; k < t->p && error == 0; k++) {
+        int group = (t->group_row + k) % t->p;
+        const double *a;
+        t->worker->doing = "exchanging blocks";
+        error = pipe_outer(t, group, own, &a);
+        if (error == 0)
+            error = multiply_groups(t, group, a, c);
+        if (error == 0)
+            error = roll(t, TAG_OUTER_B,
+                         tid_at(t, t->group_row - 1, t->row, t->group_column, t->column),
+                         side(t, group, t->row),
+                         tid_at(t, t->group_row + 1, t->row, t->group_column, t->column),
+                         side(t, (group + 1) % t->p, t->row));
+        if (t->worker->rank == 0)
+            worker_progress(t->worker, (k + 1.0) / t->p);
+    }
+    return error;
+}
+
+int hierarchical_run(struct worker *worker, const struct multiply_job *job, const double *a,
+                     double *b, double *c)
+{
+    int p = hierarchical_groups(job->q), r = job->q / p;
+    int row = worker->rank / job->q, column = worker->rank % job->q;
+    size_t most = (size_t)block_size_max(job->n, job->q), bytes = most * most * sizeof *a;
+    struct place t = {.worker = worker, .job = job, .p = p, .r = r};
+    t.group_row = row / r;
+    t.row = row % r;
+    t.group_column = column / r;
+    t.column = column % r;
+    double *blocks[] = {malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
+    t.outer_a = blocks[0];
+    t.inner_a = blocks[1];
+    t.b = blocks[2];
+    t.next_b = blocks[3];
+    int error = COVEY_ENOMEM;
+    if (t.outer_a != NULL && t.inner_a != NULL && t.b != NULL && t.next_b != NULL) {
+        memcpy(t.b, b,
+               side(&t, t.group_row, t.row) * side(&t, t.group_column, t.column) * sizeof *b);
+        error = run(&t, a, c);
+    }
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        free(blocks[i]);
+    return error;
+}
