@@ -156,13 +156,35 @@ static int place(struct coordinator *coordinator)
     return -1;
 }
 
+/* Without a calibration, or with one that knows not all hosts, nothing is said. */
+static void predict(struct coordinator *coordinator)
+{
+    const struct coordinator_program *program = coordinator->program;
+    struct covey_problem problem = {.tasks = coordinator->tasks,
+                                    .route = coordinator->options->route};
+    struct covey_calibration *calibration = NULL;
+    if (program->describe == NULL)
+        return;
+    int error = covey_calibration_load(covey_vm_name(coordinator->vm), &calibration);
+    if (error == COVEY_EINVAL || error == COVEY_ESYS)
+        warnx("nothing is predicted: %s", covey_error_text());
+    if (error < 0)
+        return;
+    program->describe(program->context, &problem);
+    covey_predict(calibration, &problem, coordinator->hosts.names, coordinator->hosts.count,
+                  &coordinator->result.predicted);
+    covey_free(calibration);
+}
+
 static int run(struct coordinator *coordinator)
 {
     const struct coordinator_program *program = coordinator->program;
     if (join(&coordinator->vm, coordinator->options) < 0 ||
         hosts_choose(coordinator->vm, coordinator->options, &coordinator->hosts) < 0 ||
-        place(coordinator) < 0 || measure_baseline(coordinator) < 0 ||
-        measure_parallel(coordinator) < 0)
+        place(coordinator) < 0)
+        return EXIT_FAILURE;
+    predict(coordinator);
+    if (measure_baseline(coordinator) < 0 || measure_parallel(coordinator) < 0)
         return EXIT_FAILURE;
     return program->report(program->context, &coordinator->result);
 }

@@ -16,7 +16,8 @@
 /* The figures of a demo, for its report. */
 struct coordinator_result {
     struct measurement run;
-    double sequential_s; /* 0: not known */
+    double sequential_s;               /* 0: not known */
+    struct covey_prediction predicted; /* hosts 0: there is no calibration of them */
 };
 
 struct coordinator_program {
@@ -26,6 +27,9 @@ struct coordinator_program {
      * on. May be NULL: as many as the options say, otherwise one a host, in turn. */
     int (*tasks)(void *context, int hosts);
     void (*place)(void *context, int hosts, int *host_of);
+    /* What is computed, once the number of tasks is settled, for its prediction. NULL: there is no
+     * model of it. */
+    void (*describe)(void *context, struct covey_problem *problem);
     /* Packs the program's parameters. */
     crew_pack pack_job;
     const void *job;

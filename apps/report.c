@@ -72,6 +72,17 @@ static void print_figures(const struct report *report)
            mean.computation_s, mean.communication_s, mean.idle_s, sequential, ratio);
 }
 
+/* Below what was measured, and by how much it is off. */
+static void print_predicted(const struct report *report)
+{
+    const struct covey_prediction *p = report->predicted;
+    if (p == NULL || p->hosts == 0)
+        return;
+    double off = report->run->total_s > 0 ? p->total_s / report->run->total_s - 1 : 0;
+    printf("%25s %10.3f %12.3f %14.3f %10.3f %+10.0f %%\n", "predicted", p->total_s,
+           p->computation_s, p->communication_s, p->idle_s, 100 * off);
+}
+
 static int flushed(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -84,6 +95,7 @@ int report_table(const struct report *report)
 {
     printf("%s: %s\n", report->program, report->problem);
     print_figures(report);
+    print_predicted(report);
     if (report->check == REPORT_PASSED)
         printf("check: passed (%s)\n", report->check_method);
     if (report->check == REPORT_FAILED)
@@ -145,6 +157,16 @@ static json_t *check_json(const struct report *report)
                      report->check_method);
 }
 
+static void add_predicted(json_t *object, const struct covey_prediction *predicted)
+{
+    if (predicted == NULL || predicted->hosts == 0)
+        return;
+    json_object_set_new(object, "predicted",
+                        json_pack("{s:f, s:f, s:f, s:f}", "total_s", predicted->total_s,
+                                  "computation_s", predicted->computation_s, "communication_s",
+                                  predicted->communication_s, "idle_s", predicted->idle_s));
+}
+
 static json_t *report_object(const struct report *report)
 {
     const struct measurement *run = report->run;
@@ -161,6 +183,7 @@ static json_t *report_object(const struct report *report)
                   known(report->sequential_s), "speedup", known(speedup(report)));
     json_object_update(object, times);
     json_decref(times);
+    add_predicted(object, report->predicted);
     json_object_set_new(object, "each", each_json(run));
     json_object_set_new(object, "check", check_json(report));
     json_object_set_new(object, "output",

@@ -33,6 +33,7 @@ struct report {
     const char *check_method;
     const char *output; /* file that was written, or NULL */
     const struct measurement *run;
+    const struct covey_prediction *predicted; /* hosts 0: nothing was predicted */
 };
 
 /* Prints to standard output. Returns 0, or -1 after saying what is wrong. */

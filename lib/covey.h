@@ -1394,14 +1394,20 @@ struct covey_line {
  * different sizes, a time that is not above 0). */
 int covey_line_fit(const double *bytes, const double *seconds, size_t n, struct covey_line *line);
 
+/* The same for a route whose queues swallow messages of middle size: beta is the slope of the least
+ * squares, alpha what short messages take besides. */
+int covey_line_fit_ends(const double *bytes, const double *seconds, size_t n,
+                        struct covey_line *line);
+
 #define COVEY_MODEL_HOSTS_MAX 256
-#define COVEY_MODEL_BLOCKS 5 /* matrix blocks that are measured: of 64, 128, ... 1024 rows */
+#define COVEY_MODEL_BLOCKS 6 /* matrix blocks that are measured: of 64, 128, ... 2048 rows */
 
 struct covey_calibration_route {
     int32_t known; /* 1: measured */
     int32_t reserved;
     struct covey_line line;
     double drag_s; /* processor time that a byte takes at either end */
+    double busy_s; /* beta while both ends compute; 0: not measured */
 };
 
 /* What one task alone on the host needs; 0: not measured. */

@@ -35,13 +35,27 @@ _Static_assert(sizeof(struct covey_calibration) == sizeof(struct calibration) &&
                    (int)COVEY_MODEL_HOSTS_MAX == (int)MODEL_HOSTS_MAX,
                "calibrations are handed out as they are");
 
-int covey_line_fit(const double *bytes, const double *seconds, size_t n, struct covey_line *line)
+typedef int fit_fn(const double *bytes, const double *seconds, size_t n, struct model_line *line);
+
+static int fit(fit_fn *fn, const double *bytes, const double *seconds, size_t n,
+               struct covey_line *line)
 {
     struct model_line fitted;
-    if (!bytes || !seconds || !line || model_line_fit(bytes, seconds, n, &fitted) != 0)
+    if (!bytes || !seconds || !line || fn(bytes, seconds, n, &fitted) != 0)
         return error_set(COVEY_EINVAL, "a line needs times above 0 of two different sizes");
     memcpy(line, &fitted, sizeof fitted);
     return COVEY_OK;
+}
+
+int covey_line_fit(const double *bytes, const double *seconds, size_t n, struct covey_line *line)
+{
+    return fit(model_line_fit, bytes, seconds, n, line);
+}
+
+int covey_line_fit_ends(const double *bytes, const double *seconds, size_t n,
+                        struct covey_line *line)
+{
+    return fit(model_line_fit_ends, bytes, seconds, n, line);
 }
 
 /* ---- The machine --------------------------------------------------------------------------- */
@@ -68,6 +82,7 @@ static int set_routes(const struct calibration *c, int route, struct model_machi
     if (known) {
         m->between = c->routes[between].line;
         m->drag_s = c->routes[between].drag_s;
+        m->busy_s = c->routes[between].busy_s;
     }
     bool inside = c->routes[COVEY_ROUTE_SHM].known;
     m->inside = inside ? c->routes[COVEY_ROUTE_SHM].line : m->between;

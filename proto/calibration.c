@@ -135,7 +135,7 @@ static int read_route(struct reader *r)
                    read_number(r, 3, 0, 1, &to->line.beta_s) ||
                    read_number(r, 4, -1e9, 1, &to->line.r2) ||
                    read_number(r, 5, 0, 1e9, &to->line.worst) ||
-                   read_number(r, 6, 0, 1, &to->drag_s)
+                   read_number(r, 6, 0, 1, &to->drag_s) || read_number(r, 7, 0, 1, &to->busy_s)
                ? -1
                : 0;
 }
@@ -215,7 +215,7 @@ static const struct kind {
     int words;
     int (*read)(struct reader *r);
 } kinds[] = {
-    {"date", 2, read_date},         {"vm", 2, read_vm},         {"route", 7, read_route},
+    {"date", 2, read_date},         {"vm", 2, read_vm},         {"route", 8, read_route},
     {"together", 2, read_together}, {"host", 5, read_host},     {"matmul", 4, read_matmul},
     {"sort", 4, read_sort},         {"mandel", 3, read_mandel},
 };
@@ -317,12 +317,14 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
         put(&w, "date %s\n", calibration->date);
     if (calibration->vm[0] != '\0')
         put(&w, "vm %s\n", calibration->vm);
-    put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte\n");
+    put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte, "
+            "beta while both ends compute\n");
     for (int i = 1; i < CALIBRATION_ROUTES; i++) {
         const struct calibration_route *route = &calibration->routes[i];
         if (route->known)
-            put(&w, "route %s %.6g %.6g %.6g %.4g %.6g\n", route_names[i], route->line.alpha_s,
-                route->line.beta_s, route->line.r2, route->line.worst, route->drag_s);
+            put(&w, "route %s %.6g %.6g %.6g %.4g %.6g %.6g\n", route_names[i], route->line.alpha_s,
+                route->line.beta_s, route->line.r2, route->line.worst, route->drag_s,
+                route->busy_s);
     }
     if (calibration->together > 0)
         put(&w, "# one machine: tasks at full speed on all hosts at once\ntogether %.4g\n",

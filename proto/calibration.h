@@ -3,7 +3,7 @@
  *
  *     file    = *( [ line ] [ "#" comment ] newline )
  *     line    = "date" word / "vm" word
- *             / "route" route alpha beta r2 worst drag
+ *             / "route" route alpha beta r2 worst drag busy
  *             / "together" tasks
  *             / "host" name cores processors share
  *             / "matmul" name block madd
@@ -11,7 +11,7 @@
  *             / "mandel" name iteration
  *
  * A host stands before what is said of it, and nothing is said twice. Times are seconds; `block` is
- * 64, 128, ... 1024; the figures are those of model.h.
+ * 64, 128, ... 2048; the figures are those of model.h.
  *
  * The text is foreign: what is wrong with it is refused in one line, FILE:LINE: what and why.
  */
@@ -35,6 +35,7 @@ struct calibration_route {
     int32_t reserved;
     struct model_line line;
     double drag_s; /* processor time of a byte at either end */
+    double busy_s; /* beta while both ends compute; 0: not measured */
 };
 
 struct calibration_host {

@@ -30,7 +30,7 @@
 
 enum {
     MODEL_HOSTS_MAX = 256,
-    MODEL_BLOCKS = 5,         /* sizes of matrix blocks that are measured */
+    MODEL_BLOCKS = 6,         /* sizes of matrix blocks that are measured */
     MODEL_BLOCK_SMALLEST = 64 /* each is twice the one before */
 };
 
@@ -53,6 +53,7 @@ struct model_machine {
     struct model_line inside;  /* between tasks of one host */
     struct model_line between; /* between hosts */
     double drag_s;             /* processor time that a byte between hosts takes at either end */
+    double busy_s;             /* beta between hosts that compute meanwhile; 0: the same */
 };
 
 /* Where the time of the mean task goes (section 3): the three sum up to the total. Communication is

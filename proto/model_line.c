@@ -44,6 +44,42 @@ int model_line_fit(const double *bytes, const double *seconds, size_t n, struct 
     return 0;
 }
 
+/* The slope of the least squares with equal weights; -1: there is none. */
+static double slope_of(const double *bytes, const double *seconds, size_t n)
+{
+    double x = 0, y = 0, xx = 0, xy = 0;
+    for (size_t i = 0; i < n; i++) {
+        x += bytes[i] / (double)n;
+        y += seconds[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        xx += (bytes[i] - x) * (bytes[i] - x);
+        xy += (bytes[i] - x) * (seconds[i] - y);
+    }
+    return xx > 0 && xy >= 0 ? xy / xx : -1;
+}
+
+int model_line_fit_ends(const double *bytes, const double *seconds, size_t n,
+                        struct model_line *line)
+{
+    double beta_s = slope_of(bytes, seconds, n), sum_s = 0;
+    int count = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!(seconds[i] > 0))
+            return -1;
+        if (2 * beta_s * bytes[i] > seconds[i])
+            continue;
+        sum_s += seconds[i] - beta_s * bytes[i];
+        count++;
+    }
+    if (n < 2 || beta_s < 0 || count == 0)
+        return -1;
+    line->alpha_s = sum_s / count;
+    line->beta_s = beta_s;
+    judge(bytes, seconds, n, line);
+    return 0;
+}
+
 double model_line_time(const struct model_line *line, double bytes)
 {
     double time = line->alpha_s + line->beta_s * bytes;

@@ -22,6 +22,13 @@ struct model_line {
  * or -1 with *line as it was. */
 int model_line_fit(const double *bytes, const double *seconds, size_t n, struct model_line *line);
 
+/* alpha of the short messages and beta of the long ones, as section 2.3 has it of Table 1: beta is
+ * the slope of the least squares, alpha the mean of what is left of the times of which bytes are
+ * less than half. So what queues and the bursts of a shaped link swallow of messages between the
+ * two spoils neither. Needs and returns the same. */
+int model_line_fit_ends(const double *bytes, const double *seconds, size_t n,
+                        struct model_line *line);
+
 /* Time of one message; never below 0. */
 double model_line_time(const struct model_line *line, double bytes);
 

@@ -118,14 +118,18 @@ struct hand {
     int *stream;
 };
 
+/* Posted between two products, once it has arrived and its turn is near; it goes behind what was
+ * posted before it. */
 static void add_hand(struct multiplication *m, const struct hand *h)
 {
+    int posted = play_compute(m->play, h->from, 0);
     int sent = play_send(m->play, h->from, h->to, ELEMENT * m->rows * m->width);
     int arrives = h->t + h->hop;
     h->stream[at(m, h->to, arrives)] = sent;
-    play_after(m->play, sent, activity(h->stream, at(m, h->from, h->t)));
+    play_after(m->play, posted, activity(h->stream, at(m, h->from, h->t)));
+    play_after(m->play, posted, activity(m->products, at(m, h->from, h->t - m->panels)));
+    play_after(m->play, sent, posted);
     play_after(m->play, sent, activity(h->stream, at(m, h->to, arrives - 1)));
-    play_after(m->play, sent, activity(m->products, at(m, h->from, h->t - m->panels)));
     play_after(m->play, sent, activity(m->products, at(m, h->to, arrives - h->depth)));
     play_after(m->play, m->products[at(m, h->to, arrives)], sent);
 }

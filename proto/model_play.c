@@ -177,6 +177,8 @@ static void set_message_rate(struct play *p, struct activity *a)
     struct load *to = &p->loads[p->host_of[a->to]];
     a->rate = 1.0 / (from->out > to->in ? from->out : to->in);
     double byte_s = p->machine.between.beta_s;
+    if ((from->computing > 0 || to->computing > 0) && p->machine.busy_s > byte_s)
+        a->rate *= byte_s / p->machine.busy_s;
     double drag = byte_s > 0 ? a->rate * p->machine.drag_s / byte_s : 0;
     from->drag += drag;
     to->drag += drag;
@@ -213,17 +215,19 @@ static void set_rates(struct play *p)
 
 /* ---- The clock ----------------------------------------------------------------------------- */
 
-/* Messages before computations: a task hands on what it has before it computes again. */
+/* What takes no time goes first: a task hands on what it has before it computes again. */
 static void start_all(struct play *p)
 {
-    for (int computations = 0; computations < 2; computations++) {
+    for (int later = 0; later < 2; later++) {
         for (int i = 0; i < p->open_count; i++) {
             struct activity *a = &p->activities[p->open[i]];
-            if (a->state != READY || (a->to == PLAY_NONE) != computations || p->computing[a->task])
+            bool computes = a->to == PLAY_NONE;
+            if (a->state != READY || (a->left_s > 0) != later ||
+                (computes && p->computing[a->task]))
                 continue;
             a->state = RUNNING;
             a->start_s = p->now_s;
-            p->computing[a->task] = computations;
+            p->computing[a->task] |= computes;
         }
     }
 }

@@ -2,8 +2,8 @@
  * model_play.h - computations and messages of tasks, played against each other in virtual time.
  *
  * An activity is a computation of one task or a message between two. It starts when those that it
- * waits for have ended. A task computes one thing at a time and begins no message meanwhile: that
- * is what programs do that look for messages between their computations. A message between hosts
+ * waits for have ended. A task computes one thing at a time; one that takes no time is what it does
+ * between two others, such as to post a message that has to go on. A message between hosts
  * uses the sender's link outwards and the receiver's inwards; those who use a link at once get
  * equal parts of it. The tasks that compute on a host get equal parts of its processors, once what
  * messages take is off.

@@ -129,7 +129,8 @@ static void add_row(const struct bench *bench, const struct bench_row *row, stru
 
 /* ---- alpha and beta ---- */
 
-int bench_fit(const struct bench *bench, const char *name, struct covey_line *line)
+int bench_fit(const struct bench *bench, const char *name, bench_fit_fn *fn,
+              struct covey_line *line)
 {
     double bytes[BENCH_SIZES_MAX], seconds[BENCH_SIZES_MAX];
     size_t n = 0;
@@ -140,13 +141,13 @@ int bench_fit(const struct bench *bench, const char *name, struct covey_line *li
         bytes[n] = (double)bench->rows[i].bytes;
         seconds[n++] = spread_of(series).median / 1e6;
     }
-    return n < 3 || covey_line_fit(bytes, seconds, n, line) != 0 ? -1 : 0;
+    return n < 3 || fn(bytes, seconds, n, line) != 0 ? -1 : 0;
 }
 
 static void print_fit(const struct bench *bench, const char *name)
 {
     struct covey_line line;
-    if (bench_fit(bench, name, &line) != 0)
+    if (bench_fit(bench, name, covey_line_fit, &line) != 0)
         return;
     printf("%s: alpha %.2f us, beta %.4f ns/byte (%.0f MB/s), R2 %.3f, off by at most %.0f %%\n",
            name, line.alpha_s * 1e6, line.beta_s * 1e9, 1e-6 / line.beta_s, line.r2,
@@ -232,7 +233,7 @@ int bench_print_table(struct bench *bench)
 static json_t *fit_object(const struct bench *bench, const char *name)
 {
     struct covey_line line;
-    if (bench_fit(bench, name, &line) != 0)
+    if (bench_fit(bench, name, covey_line_fit, &line) != 0)
         return json_null();
     return json_pack("{s:f, s:f, s:f, s:f}", "alpha_us", line.alpha_s * 1e6, "beta_ns_per_byte",
                      line.beta_s * 1e9, "r2", line.r2, "worst", line.worst);

@@ -7,14 +7,14 @@
 #include "tools/report.h"
 #include "tools/table.h"
 
-enum { CELL_BYTES = 32, COLUMNS = 6 };
+enum { CELL_BYTES = 32, COLUMNS = 7 };
 
 /* ---- The tables ------------------------------------------------------------------------------ */
 
 static int print_routes(const struct covey_calibration *c)
 {
     const char *const headings[] = {"ROUTE",           ">ALPHA US", ">BETA NS", ">R2",
-                                    ">OFF BY AT MOST", ">CPU NS",   NULL};
+                                    ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS", NULL};
     struct table *table = table_create(headings);
     for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
         const struct covey_calibration_route *route = &c->routes[i];
@@ -26,13 +26,14 @@ static int print_routes(const struct covey_calibration *c)
         snprintf(text[2], CELL_BYTES, "%.3f", route->line.r2);
         snprintf(text[3], CELL_BYTES, "%.0f %%", route->line.worst * 100);
         snprintf(text[4], CELL_BYTES, "%.2f", route->drag_s * 1e9);
+        snprintf(text[5], CELL_BYTES, route->busy_s > 0 ? "%.4f" : "-", route->busy_s * 1e9);
         table_add(table, (const char *const[]){covey_route_name(i), text[0], text[1], text[2],
-                                               text[3], text[4]});
+                                               text[3], text[4], text[5]});
     }
     int failed = table_print(table, stdout);
     table_destroy(table);
-    puts("A message of N bytes takes ALPHA + BETA N; CPU: processor time of a byte at either "
-         "end.\n");
+    puts("A message of N bytes takes ALPHA + BETA N. CPU: processor time of a byte at either end.\n"
+         "BUSY: beta while both hosts compute.\n");
     return failed;
 }
 
@@ -54,7 +55,7 @@ static int print_hosts(const struct covey_calibration *c)
     }
     int failed = table_print(table, stdout);
     table_destroy(table);
-    puts("TASKS: that run as fast as one alone. MULT+ADD: of matmul, in blocks of 1024. OPER, "
+    puts("TASKS: that run as fast as one alone. MULT+ADD: of matmul, in blocks of 2048. OPER, "
          "MERGE: of\n"
          "sort, a test and swap, and a merged key. ITERATION: of mandel.");
     if (c->together > 0)
@@ -82,10 +83,10 @@ static json_t *routes_object(const struct covey_calibration *c)
         const struct covey_calibration_route *route = &c->routes[i];
         if (route->known)
             json_object_set_new(routes, covey_route_name(i),
-                                json_pack("{s:f, s:f, s:f, s:f, s:f}", "alpha_s",
+                                json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
                                           route->line.alpha_s, "beta_s", route->line.beta_s, "r2",
                                           route->line.r2, "worst", route->line.worst, "drag_s",
-                                          route->drag_s));
+                                          route->drag_s, "busy_s", route->busy_s));
     }
     return routes;
 }

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "tools/bench.h"
+#include "tools/bench_stat.h"
 #include "tools/calibrate.h"
 
-static const int64_t sizes[] = {1, 1024, 16384, 131072, 1048576};
+/* Either so small that only alpha counts, or larger than what queues and the bursts of a shaped
+ * link swallow: that would be taken for a better beta than long messages get. */
+static const int64_t sizes[] = {1, 1024, 262144, 1048576, 2097152};
 
-enum { SIZES = sizeof sizes / sizeof *sizes, ROUNDS = 5, BATCH_US = 5000 };
+enum { SIZES = sizeof sizes / sizeof *sizes, ROUNDS = 3, BATCH_US = 5000, LOAD_US = 2000000 };
 
 static void plan(struct bench *bench, const struct calibrate *c, int route)
 {
@@ -42,33 +45,92 @@ static double drag_of(const struct bench *bench)
     return inside || !(last->bytes > 0) || !(seconds > 0) ? 0 : seconds / last->bytes / 2;
 }
 
+static void bench_drop(struct bench *bench)
+{
+    for (int i = 0; bench && i < bench->row_count; i++)
+        bench_row_free(&bench->rows[i]);
+    free(bench);
+}
+
 /* A route that cannot be had between these hosts is none of the calibration. */
 static int measure(const struct calibrate *c, struct bench *bench, int route)
 {
     struct covey_calibration_route *result = &c->result->routes[route];
     plan(bench, c, route);
     int status = bench_run(bench);
-    if (status == TOOL_OK && bench_fit(bench, "covey", &result->line) == 0) {
+    if (status == TOOL_OK && bench_fit(bench, "covey", covey_line_fit_ends, &result->line) == 0) {
         result->known = 1;
         result->drag_s = drag_of(bench);
-        if (result->line.beta_s < 0)
-            result->line.beta_s = 0;
     }
-    for (int i = 0; i < bench->row_count; i++)
-        bench_row_free(&bench->rows[i]);
     return status > TOOL_USAGE ? status : TOOL_OK; /* a signal ends it all */
+}
+
+/* ---- Busy hosts ------------------------------------------------------------------------------ */
+
+/* What messages took of both hosts' processors is what the load lacks of what it gets alone; where
+ * no limit is near, that is little. */
+static void take_busy(struct calibrate *c, const struct bench *bench, double share, int route)
+{
+    struct covey_calibration_route *result = &c->result->routes[route];
+    const struct bench_series *series = &bench->rows[0].series[0];
+    double median_us = bench_spread_of(series->us, (size_t)series->rounds).median;
+    double byte_s = median_us / 1e6 / (double)bench->rows[0].bytes;
+    if (byte_s > result->line.beta_s)
+        result->busy_s = byte_s;
+    if (c->load_share - share > 0)
+        result->drag_s = (c->load_share - share) * byte_s;
+}
+
+/* Long messages between the first two hosts while both compute. */
+static int measure_busy(struct calibrate *c, struct bench *bench, int route)
+{
+    struct calibrate_load load;
+    double share = 0;
+    plan(bench, c, route);
+    bench->plan.sizes[0] = sizes[SIZES - 2];
+    bench->plan.size_count = 1;
+    int status = calibrate_load_start(c, &load);
+    int measured = status == TOOL_OK ? bench_run(bench) : status;
+    int ended = calibrate_load_end(c, &load, &share);
+    if (measured == TOOL_OK && ended == TOOL_OK && bench->row_count > 0)
+        take_busy(c, bench, share, route);
+    return measured != TOOL_OK ? measured : ended;
+}
+
+/* Where hosts share one machine, they share what messages take, too. */
+static int measure_both(struct calibrate *c, int route)
+{
+    struct bench *idle = calloc(1, sizeof *idle), *busy = calloc(1, sizeof *busy);
+    int status =
+        idle && busy ? measure(c, idle, route) : tool_error("calibrate", "memory is exhausted");
+    bool between = route != COVEY_ROUTE_SHM && c->result->routes[route].known;
+    if (status == TOOL_OK && between && !c->one_machine)
+        status = measure_busy(c, busy, route);
+    bench_drop(idle);
+    bench_drop(busy);
+    return status;
+}
+
+/* What the load gets without messages. */
+static int measure_load(struct calibrate *c)
+{
+    struct calibrate_load load;
+    covey_msg_t *none = NULL;
+    int status = calibrate_load_start(c, &load);
+    if (status == TOOL_OK)
+        covey_recv(c->tool->vm, covey_mytid(c->tool->vm), COVEY_ANY_TAG, LOAD_US, &none);
+    covey_msg_free(none);
+    int ended = calibrate_load_end(c, &load, &c->load_share);
+    return status != TOOL_OK ? status : ended;
 }
 
 int calibrate_routes(struct calibrate *c)
 {
-    int status = TOOL_OK;
+    bool between = c->name_count > 1 && !c->one_machine;
+    int status = between ? measure_load(c) : TOOL_OK;
     for (int route = COVEY_ROUTE_SHM; route <= COVEY_ROUTE_ETHER && status == TOOL_OK; route++) {
-        struct bench *bench = calloc(1, sizeof *bench);
-        if (!bench)
-            return tool_error("calibrate", "memory is exhausted");
         if (route == COVEY_ROUTE_SHM || c->name_count > 1)
-            status = measure(c, bench, route);
-        free(bench);
+            status = measure_both(c, route);
     }
     return status;
 }

@@ -137,12 +137,12 @@ static int follow(struct crew *crew)
 
 /* ---- Starting them --------------------------------------------------------------------------- */
 
-static int start_one(struct crew *crew, const char *program, struct kernel *k)
+static int start_one(struct crew *crew, const char *program, const char *mode, struct kernel *k)
 {
     struct tool *tool = crew->calibrate->tool;
     const char *host = calibrate_host(crew->calibrate, k->host);
     const struct covey_spawn what = {
-        .argv = (const char *const[]){program, "--kernel", NULL},
+        .argv = (const char *const[]){program, mode, NULL},
         .env = (const char *const[]){"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", NULL},
         .hosts = (const char *const[]){host, NULL},
         .cwd = "/",
@@ -174,7 +174,7 @@ static int run_program(struct calibrate *c, const char *name, struct kernel *ker
     int status = program_find("calibrate", name, program, sizeof program);
     while (status == TOOL_OK && crew.count < count) {
         kernels[crew.count].ended = false;
-        status = start_one(&crew, program, &kernels[crew.count]);
+        status = start_one(&crew, program, "--kernel", &kernels[crew.count]);
         tids[crew.count] = kernels[crew.count].tid;
         crew.count += status == TOOL_OK;
     }
@@ -188,6 +188,45 @@ static int run_program(struct calibrate *c, const char *name, struct kernel *ker
         status = follow(&crew);
     if (c->tool->vm)
         end_all(&crew);
+    return status;
+}
+
+/* ---- Keeping hosts busy ---------------------------------------------------------------------- */
+
+int calibrate_load_start(struct calibrate *c, struct calibrate_load *load)
+{
+    struct crew crew = {.calibrate = c};
+    char program[PROGRAM_PATH_BYTES];
+    int status = program_find("calibrate", "mandel", program, sizeof program);
+    for (load->count = 0; status == TOOL_OK && load->count < 2; load->count++) {
+        struct kernel k = {.host = load->count};
+        status = start_one(&crew, program, "--load", &k);
+        load->tids[load->count] = k.tid;
+        if (status != TOOL_OK)
+            break;
+    }
+    return status;
+}
+
+int calibrate_load_end(struct calibrate *c, struct calibrate_load *load, double *share)
+{
+    struct kernel kernels[2] = {{.host = 0}, {.host = 1}};
+    struct crew crew = {.calibrate = c, .kernels = kernels, .count = load->count};
+    double sum = 0;
+    if (!c->tool->vm)
+        return TOOL_FAILED;
+    int error = covey_notify(c->tool->vm, COVEY_NOTIFY_TASK_EXIT, TAG_EXIT, load->tids,
+                             (size_t)load->count);
+    for (int i = 0; i < load->count; i++) {
+        kernels[i].tid = load->tids[i];
+        covey_kill(c->tool->vm, load->tids[i]);
+    }
+    if (error)
+        return tool_failed(c->tool, "calibrate", error);
+    int status = follow(&crew);
+    for (int i = 0; i < load->count; i++)
+        sum += kernels[i].share / load->count;
+    *share = sum;
     return status;
 }
 

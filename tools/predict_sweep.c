@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,21 +145,30 @@ static bool take_run(struct predict *p, const json_t *run)
     return good;
 }
 
+/* Whether something else than white space is left. */
+static bool has_more(FILE *file)
+{
+    int c;
+    while ((c = getc(file)) != EOF && isspace(c)) {
+    }
+    return c != EOF && ungetc(c, file) != EOF;
+}
+
 int predict_read_measured(struct predict *p, const char *path)
 {
-    json_error_t error = {.text = ""};
+    json_error_t error;
     FILE *file = fopen(path, "re");
     if (!file)
         return tool_error("predict", "--measured %s: cannot be read", path);
     bool good = true;
     int before = p->measured_count;
-    for (json_t *run; good && (run = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error));) {
-        good = take_run(p, run);
+    while (good && has_more(file)) {
+        json_t *run = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error);
+        good = run && take_run(p, run);
         json_decref(run);
     }
-    bool ended = feof(file) != 0;
     fclose(file);
-    if (good && ended && p->measured_count > before)
+    if (good && p->measured_count > before)
         return TOOL_OK;
     return tool_error("predict",
                       "--measured %s: holds something else than runs of %s, as it prints "

@@ -27,13 +27,14 @@
 #define ZOOM_MIN 1e-3
 #define ZOOM_MAX 1e13 /* beyond this neighbouring pixels are the same double */
 
-enum { OPTION_STRIP = APP_OPTION_OWN, OPTION_BAG };
+enum { OPTION_STRIP = APP_OPTION_OWN, OPTION_BAG, OPTION_LOAD };
 
 struct mandel_options {
     struct app_options common;
     struct escape_view view;
     int strip_rows; /* 0: guided */
     bool bag;
+    bool load; /* see escape_load() */
 };
 
 struct mandel {
@@ -56,6 +57,7 @@ static const char help[] =
     "  -z, --zoom ZOOM       magnification; at 1 the shorter side is 3 units (1)\n"
     "  -S, --size WxH        pixels (1024x768)\n"
     "  -m, --iterations M    iterations after which a point counts as inside, 1 .. 65535 (8000)\n"
+    "      --load            iterate until SIGTERM, then print the share of a processor it got\n"
     "      --strip ROWS      rows of a strip (fewer and fewer as the work runs out)\n"
     "      --bag             strips are the items of a bag, and not given out by a master\n"
     "  -n, --tasks TASKS     number of workers (one a host)\n"
@@ -108,6 +110,9 @@ static int take_own(struct mandel_options *options, int key, const char *argumen
     case OPTION_BAG:
         options->bag = true;
         return 0;
+    case OPTION_LOAD:
+        options->load = true;
+        return 0;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
@@ -124,6 +129,7 @@ static int parse(int argc, char **argv, struct mandel_options *options)
                                           {"zoom", required_argument, NULL, 'z'},
                                           {"size", required_argument, NULL, 'S'},
                                           {"iterations", required_argument, NULL, 'm'},
+                                          {"load", no_argument, NULL, OPTION_LOAD},
                                           {"strip", required_argument, NULL, OPTION_STRIP},
                                           {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
@@ -344,10 +350,25 @@ static int report(void *context, const struct coordinator_result *result)
                                   .check = verdict(mandel),
                                   .check_method = "equals the sequential picture",
                                   .output = options->common.output,
-                                  .run = &result->run};
+                                  .run = &result->run,
+                                  .predicted = &result->predicted};
     int status = coordinator_report(&options->common, &report);
     json_decref(parameters);
     return status;
+}
+
+static void describe(void *context, struct covey_problem *problem)
+{
+    const struct mandel *mandel = context;
+    const struct escape_view *view = &mandel->options->view;
+    problem->model = COVEY_MODEL_MANDEL;
+    problem->width = view->width;
+    problem->height = view->height;
+    problem->iterations = view->iterations;
+    problem->centre_re = view->centre_re;
+    problem->centre_im = view->centre_im;
+    problem->zoom = view->zoom;
+    problem->strip = mandel->options->strip_rows;
 }
 
 static int coordinate(const struct mandel_options *options)
@@ -365,6 +386,7 @@ static int coordinate(const struct mandel_options *options)
                                                 .conduct = conduct,
                                                 .collect = options->common.check ? collect : NULL,
                                                 .compares = options->common.check,
+                                                .describe = describe,
                                                 .report = report};
     int status = EXIT_FAILURE;
     if (mandel.counts != NULL && mandel.sequential != NULL)
@@ -381,7 +403,8 @@ int main(int argc, char **argv)
     struct mandel_options options;
     int status = 2;
     if (parse(argc, argv, &options) == 0)
-        status = options.common.kernel   ? escape_kernel()
+        status = options.load            ? escape_load()
+                 : options.common.kernel ? escape_kernel()
                  : options.common.worker ? draw_worker()
                                          : coordinate(&options);
     app_options_fini(&options.common);

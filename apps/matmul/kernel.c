@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define SMALLEST 64
-#define LARGEST 1024
+#define LARGEST 2048
 #define PANEL 256 /* columns of A that come at once */
 
 struct product {

@@ -294,7 +294,8 @@ static int report(void *context, const struct coordinator_result *result)
                                                       ? "by Freivalds' method"
                                                       : "equals the sequential product",
                                   .output = options->common.output,
-                                  .run = &result->run};
+                                  .run = &result->run,
+                                  .predicted = &result->predicted};
     int status = coordinator_report(&options->common, &report);
     json_decref(parameters);
     return status;
@@ -326,6 +327,13 @@ static void place(void *context, int hosts, int *host_of)
     grid_place(matmul->job.q, hosts, host_of);
 }
 
+static void describe(void *context, struct covey_problem *problem)
+{
+    const struct matmul *matmul = context;
+    problem->model = COVEY_MODEL_MATMUL;
+    problem->size = matmul->job.n;
+}
+
 static int coordinate(const struct matmul_options *options)
 {
     struct matmul matmul = {.options = options,
@@ -348,6 +356,7 @@ static int coordinate(const struct matmul_options *options)
                                                 .collect = wanted ? collect : NULL,
                                                 .compares =
                                                     options->common.check && !options->freivalds,
+                                                .describe = options->bag ? NULL : describe,
                                                 .report = report};
     int status = coordinator_main(&options->common, &program);
     matmul_free(&matmul);

@@ -275,10 +275,18 @@ static int report(void *context, const struct coordinator_result *result)
                                   .check_method =
                                       "sorted, the same keys, equals the sequential sort",
                                   .output = common->output,
-                                  .run = &result->run};
+                                  .run = &result->run,
+                                  .predicted = &result->predicted};
     int status = coordinator_report(common, &report);
     json_decref(parameters);
     return status;
+}
+
+static void describe(void *context, struct covey_problem *problem)
+{
+    const struct sort *sort = context;
+    problem->model = COVEY_MODEL_SORT;
+    problem->size = sort->job.keys;
 }
 
 static int coordinate(struct sort *sort)
@@ -294,6 +302,7 @@ static int coordinate(struct sort *sort)
                                                 .conduct = sort->job.bag ? conduct : NULL,
                                                 .collect = wanted ? collect : NULL,
                                                 .compares = common->check,
+                                                .describe = sort->job.bag ? NULL : describe,
                                                 .report = report};
     return coordinator_main(common, &program);
 }

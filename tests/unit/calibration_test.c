@@ -24,7 +24,7 @@ static int parse(const char *text)
 static const char good[] = "# measured\n"
                            "date 2026-11-21T22:15:00Z\n"
                            "vm lab\n"
-                           "route tcp 1e-4 8.5e-8 0.999 0.02 3e-9 # of one pair\n"
+                           "route tcp 1e-4 8.5e-8 0.999 0.02 3e-9 9e-8 # of one pair\n"
                            "together 1.9\n"
                            "host h1 2 1.98 0.2\n"
                            "matmul h1 64 5e-10\n"
@@ -32,6 +32,7 @@ static const char good[] = "# measured\n"
                            "matmul h1 256 3e-10\r\n"
                            "matmul h1 512 2e-10\n"
                            "matmul h1 1024 1e-10\n"
+                           "matmul h1 2048 1e-10\n"
                            "\tsort h1 2e-9 1e-9\n"
                            "mandel h1 1.5e-9\n"
                            "host h2 1 1 1";
@@ -46,6 +47,7 @@ static void test_reads(void)
     CU_ASSERT_EQUAL(calibration.routes[2].known, 0);
     NEAR(calibration.routes[3].line.beta_s * 1e9, 85);
     NEAR(calibration.routes[3].drag_s * 1e9, 3);
+    NEAR(calibration.routes[3].busy_s * 1e9, 90);
     NEAR(calibration.together, 1.9);
     CU_ASSERT_EQUAL(calibration.host_count, 2);
     NEAR(calibration.hosts[0].speed.madd_s[4] * 1e10, 1);
@@ -95,11 +97,11 @@ static const struct {
     {"host h1 1 1 1\nmandel h1 -1e-9\n", "cal:2:", "not between"},
     {"host h1 1 1 1\nmandel h1 1e-9\nmandel h1 1e-9\n", "cal:3:", "already"},
     {"host h1 1 1 1\nmatmul h1 100 1e-9\n", "cal:2:", "not measured"},
-    {"host h1 1 1 1\nmatmul h1 64 1e-9\n", "cal:2:", "lacks 4 of 5"},
-    {"route pigeon 1 1 1 1 1\n", "cal:1:", "none of the routes"},
-    {"route tcp 1 2 1 1 1\n", "cal:1:", "not between"},
-    {"route tcp 1 inf 1 1 1\n", "cal:1:", "no number"},
-    {"route tcp 1 0 1 1 0\nroute tcp 1 0 1 1 0\n", "cal:2:", "already"},
+    {"host h1 1 1 1\nmatmul h1 64 1e-9\n", "cal:2:", "lacks 5 of 6"},
+    {"route pigeon 1 1 1 1 1 1\n", "cal:1:", "none of the routes"},
+    {"route tcp 1 2 1 1 1 1\n", "cal:1:", "not between"},
+    {"route tcp 1 inf 1 1 1 1\n", "cal:1:", "no number"},
+    {"route tcp 1 0 1 1 0 0\nroute tcp 1 0 1 1 0 0\n", "cal:2:", "already"},
     {"date yesterday\n", "cal:1:", "no date"},
     {"date 2026\ndate 2026\n", "cal:2:", "already"},
     {"vm a b\n", "cal:1:", "2 words, not 3"},

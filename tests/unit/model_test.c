@@ -73,6 +73,27 @@ static void test_table_1(void)
     CU_ASSERT(line.r2 > 0.8);
 }
 
+/* The same as the paper did it: to two digits. */
+static void test_table_1_by_its_ends(void)
+{
+    const double bytes[] = {1, 32, 64, 512, 1024, 4096, 16384, 131072};
+    const double datagram[] = {4.97248, 4.2199,   3.85209,  4.42586,
+                               5.24203, 14.61778, 45.43572, 332.53938};
+    const double stream[] = {1.59715, 1.47073,  1.54337,  1.61310,
+                             1.98495, 10.20227, 20.08871, 184.47232};
+    const double packing[] = {0.093182, 0.088342, 0.095959, 0.155628,
+                              0.255457, 0.670895, 2.212407, 22.738652};
+    struct model_line line;
+    CU_ASSERT_EQUAL(model_line_fit_ends(bytes, datagram, 8, &line), 0);
+    CU_ASSERT_DOUBLE_EQUAL(line.beta_s, 0.0025, 0.00005);
+    WITHIN(line.alpha_s, 4.527, 0.20);
+    CU_ASSERT_EQUAL(model_line_fit_ends(bytes, stream, 8, &line), 0);
+    CU_ASSERT_DOUBLE_EQUAL(line.beta_s, 0.0014, 0.00005);
+    CU_ASSERT_EQUAL(model_line_fit_ends(bytes, packing, 8, &line), 0);
+    CU_ASSERT_DOUBLE_EQUAL(line.beta_s, 0.00017, 0.000005);
+    CU_ASSERT_EQUAL(model_line_fit_ends(bytes, stream, 1, &line), -1);
+}
+
 /* ---- The paper's equations ------------------------------------------------------------------ */
 
 /* Section 3.1 with the constants of sections 2.3 and 3.1: T_mult + T_add = 6.741 us, alpha = 4.527
@@ -113,8 +134,8 @@ static void test_paper_mandel(void)
 
 #define EVEN_HOST                                                                                  \
     {                                                                                              \
-        .processors = 1, .share = 1, .madd_s = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9}, .oper_s = 1e-8,     \
-        .merge_s = 1e-9, .iteration_s = 1e-9                                                       \
+        .processors = 1, .share = 1, .madd_s = {1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9},               \
+        .oper_s = 1e-8, .merge_s = 1e-9, .iteration_s = 1e-9                                       \
     }
 
 static const struct model_host hosts[] = {EVEN_HOST, EVEN_HOST, EVEN_HOST, EVEN_HOST,
@@ -166,20 +187,39 @@ static void test_play_shares(void)
     play_destroy(play);
 }
 
-/* A message that a task has to begin waits until it has computed. */
-static void test_play_hands_on_between_computations(void)
+/* What a task has to post waits until it has computed, and goes before it computes again. */
+static void test_play_posts_between_computations(void)
 {
     struct model_machine machine = machine_of(2, 0, 1e-3);
     const int host_of[] = {0, 1};
     struct play *play = play_create(&machine, host_of, 2);
     struct model_time time;
     int arrives = play_send(play, 1, 0, 1000), busy = play_compute(play, 0, 5);
+    int busier = play_compute(play, 0, 5), posted = play_compute(play, 0, 0);
     int back = play_send(play, 0, 1, 1000);
-    play_after(play, back, arrives);
+    play_after(play, busier, busy);
+    play_after(play, posted, arrives);
+    play_after(play, back, posted);
     CU_ASSERT_EQUAL(play_run(play, &time), 0);
     NEAR(play_end(play, arrives), 1);
     NEAR(play_end(play, busy), 5);
     NEAR(play_end(play, back), 6);
+    NEAR(play_end(play, busier), 10);
+    play_destroy(play);
+}
+
+/* While hosts compute, their messages take longer. */
+static void test_play_of_busy_hosts(void)
+{
+    struct model_machine machine = machine_of(2, 0, 1e-3);
+    machine.busy_s = 2e-3;
+    const int host_of[] = {0, 1};
+    struct play *play = play_create(&machine, host_of, 2);
+    struct model_time time;
+    int sent = play_send(play, 0, 1, 2000);
+    play_compute(play, 1, 1);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    NEAR(play_end(play, sent), 2.5);
     play_destroy(play);
 }
 
@@ -265,11 +305,12 @@ static void test_matmul_of_tasks_on_shared_hosts(void)
 
 static void test_madd_between_blocks(void)
 {
-    const struct model_host host = {.madd_s = {5, 4, 3, 2, 1}};
+    const struct model_host host = {.madd_s = {5, 4, 3, 2, 1.5, 1}};
     NEAR(model_madd(&host, 10), 5);
     NEAR(model_madd(&host, 64), 5);
     NEAR(model_madd(&host, 64 * sqrt(2)), 4.5);
-    NEAR(model_madd(&host, 1024), 1);
+    NEAR(model_madd(&host, 1024), 1.5);
+    NEAR(model_madd(&host, 2048), 1);
     NEAR(model_madd(&host, 1e6), 1);
 }
 
@@ -389,12 +430,14 @@ int main(void)
         {"line of noisy points", test_line_of_noisy_points},
         {"no line", test_no_line},
         {"Table 1", test_table_1},
+        {"Table 1 by its ends", test_table_1_by_its_ends},
         {"the paper's matmul", test_paper_matmul},
         {"the paper's sort", test_paper_sort},
         {"the paper's Mandelbrot", test_paper_mandel},
         {"play of a chain", test_play_of_a_chain},
         {"play shares links and processors", test_play_shares},
-        {"play hands on between computations", test_play_hands_on_between_computations},
+        {"play posts between computations", test_play_posts_between_computations},
+        {"play of busy hosts", test_play_of_busy_hosts},
         {"play of messages that take processor time", test_play_drag},
         {"play of a circle", test_play_of_a_circle},
         {"grid is that of the program", test_grid_is_that_of_the_program},

@@ -1,0 +1,157 @@
+#!/bin/bash
+# predict.sh - the demos on 1, 2, 4 and 8 hosts of a lab, predicted and measured, as Figures 6 to 12
+# of Schmidt & Sunderam.
+#
+#   tests/lab/predict.sh [--hosts "1 2 4 8"] [--routes "tcp"] [--demos "mandel matmul sort"]
+#                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--size DEMO=N] [--blas CORETYPE]
+#                        [--runs N] [--calibration FILE] [--keep DIR]
+#
+# One lab (vm.sh) with as many hosts as the largest number says, links of --rate and hosts of --cpu of
+# a core: covey calibrate measures it, or FILE from an earlier run is taken (and, where it is not
+# there, written). Each demo then runs on its first hosts, --runs times. --blas is that of speedup.sh.
+# --keep: what the demos printed, and a picture of each demo and route, are left in DIR.
+# The table, in Markdown, goes to standard output, what happens meanwhile to standard error. The
+# status is 0 when every run ended well and every prediction is within 15 % of the mean time (matmul,
+# mandel) or 25 % (sort). Without root: status 77.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+hosts="1 2 4 8"
+routes="tcp"
+demos="mandel matmul sort"
+rate=100M
+cpu=0.2
+mtu=1500
+runs=1
+calibration=
+keep=
+declare -A size=([mandel]=1600x1200 [matmul]=4000 [sort]=1M)
+
+usage() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+# ---- inside the VM, on its first host ---------------------------------------------------------
+
+arguments_of() {
+    case $1 in
+    mandel) echo "--size ${size[mandel]}" ;;
+    matmul) echo "--size ${size[matmul]}" ;;
+    sort) echo "--keys ${size[sort]}" ;;
+    esac
+}
+
+first_hosts() { # N
+    # shellcheck disable=SC2086 # one word a host
+    printf '%s\n' $LAB_HOSTS | head -n "$1" | paste -sd,
+}
+
+run_demo() { # DEMO ROUTE HOSTS
+    # shellcheck disable=SC2046 # one word an argument
+    if "$1" --route "$2" --hosts "$(first_hosts "$3")" --baseline 0 --json $(arguments_of "$1") >"$work/run"; then
+        cat "$work/run" >>"$work/$1.$2.json"
+    else
+        echo "predict.sh: $1 over $2 on $3 hosts failed" >&2
+        return 1
+    fi
+}
+
+# hosts, then total, computation, communication and idle as measured (means) and as predicted
+figures_of() { # FILE
+    awk '
+        function number() { sub(/.*: /, ""); sub(/,$/, ""); return $0 + 0 }
+        /^  "hosts":/ { hosts = number(); if (!(hosts in runs)) order[++n] = hosts; runs[hosts]++; inside = 0 }
+        /^  "predicted":/ { inside = 1; next }
+        /^  [}]/ { inside = 0 }
+        /^ +"(total|computation|communication|idle)_s":/ {
+            key = $1; gsub(/[":]/, "", key)
+            if ($0 ~ /^    "/ && inside) predicted[hosts, key] = number()
+            else if ($0 ~ /^  "/) measured[hosts, key] += number()
+        }
+        END {
+            split("total_s computation_s communication_s idle_s", keys, " ")
+            for (i = 1; i <= n; i++) {
+                printf "%d", order[i]
+                for (k = 1; k <= 4; k++) printf " %.4f", measured[order[i], keys[k]] / runs[order[i]]
+                for (k = 1; k <= 4; k++) printf " %.4f", predicted[order[i], keys[k]]
+                printf "\n"
+            }
+        }' "$1"
+}
+
+print_table() { # DEMO ROUTE; fails when a prediction is too far off
+    local bound=15
+    [ "$1" = sort ] && bound=25
+    echo
+    echo "**$1** (${size[$1]}) over $2, hosts of $cpu core, links of ${rate}bit/s, MTU $mtu, $runs run(s)"
+    echo
+    echo "| hosts | measured s | predicted s | off by | computation | communication | idle |"
+    echo "|---:|---:|---:|---:|---:|---:|---:|"
+    figures_of "$work/$1.$2.json" | awk -v bound="$bound" '{
+        off = 100 * ($6 / $2 - 1)
+        if (off > bound || off < -bound) worse = 1
+        printf "| %d | %.2f | %.2f | %+.0f %% | %.2f, %.2f | %.2f, %.2f | %.2f, %.2f |\n", $1, $2, $6, off, $3, $7, $4, $8, $5, $9
+    } END { exit worse }'
+}
+
+draw() { # DEMO ROUTE
+    covey predict "$1" --route "$2" --size "${size[$1]}" --procs "1-$(wc -w <<<"$LAB_HOSTS")" --measured "$work/$1.$2.json" \
+        --plot "$work/$1.$2.png" >/dev/null
+}
+
+run_all() {
+    local demo route n status=0 _
+    [ -f "$COVEY_CALIBRATION" ] || covey calibrate >&2 || return 1
+    for demo in $demos; do
+        for route in $routes; do
+            for n in $hosts; do
+                for ((_ = 0; _ < runs; _++)); do
+                    run_demo "$demo" "$route" "$n" || status=1
+                done
+            done
+            print_table "$demo" "$route" || status=1
+            [ -z "$keep" ] || draw "$demo" "$route"
+        done
+    done
+    return $status
+}
+
+# ---- the whole --------------------------------------------------------------------------------
+
+arguments=("$@")
+inside=0
+while [ $# -gt 0 ]; do
+    case $1 in
+    --hosts) hosts=${2:?} && shift ;;
+    --routes) routes=${2:?} && shift ;;
+    --demos) demos=${2:?} && shift ;;
+    --rate) rate=${2:?} && shift ;;
+    --cpu) cpu=${2:?} && shift ;;
+    --mtu) mtu=${2:?} && shift ;;
+    --runs) runs=${2:?} && shift ;;
+    --size) size[${2%%=*}]=${2#*=} && shift ;;
+    --blas) export OPENBLAS_CORETYPE=${2:?} && shift ;;
+    --calibration) calibration=${2:?} && shift ;;
+    --keep) keep=${2:?} && shift ;;
+    --inside) inside=1 && work=${2:?} && shift ;; # a VM, see below
+    *) usage ;;
+    esac
+    shift
+done
+
+if [ $inside = 1 ]; then
+    export COVEY_CALIBRATION=${calibration:-$work/calibration}
+    run_all
+    exit
+fi
+
+export OPENBLAS_NUM_THREADS=1
+work=${keep:-$(mktemp -d "${TMPDIR:-/tmp}/covey-predict.XXXXXX")}
+mkdir -p "$work" || exit 1
+[ -n "$keep" ] || trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+most=$(tr ' ' '\n' <<<"$hosts" | sort -n | tail -n 1)
+"$here/vm.sh" --hosts "$most" --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
+    "$here/predict.sh" "${arguments[@]}" --inside "$work"

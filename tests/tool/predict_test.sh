@@ -1,0 +1,127 @@
+#!/bin/bash
+# predict_test.sh - covey calibrate and covey predict: what they print, keep and refuse, and that
+# demos show the prediction where there is a calibration, and only there.
+# timeout: 120
+#
+# No time is tested.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/report.sh
+BUILD=${BUILD:-$PWD/build}
+case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
+dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-predict-test.XXXXXX")
+export COVEY_VM=predict-$$ XDG_RUNTIME_DIR=$dir/run XDG_STATE_HOME=$dir/state PATH=$BUILD:$PATH
+unset COVEY_SOCKET COVEY_ROUTE COVEYD COVEY_CALIBRATION
+mkdir -m 700 "$dir/run"
+trap 'covey halt >/dev/null 2>&1; rm -rf "$dir"' EXIT
+file=$dir/state/covey/calibration.$COVEY_VM
+
+says() { # status, pattern, command...
+    local status
+    timeout 60 "${@:3}" >"$dir/out" 2>"$dir/err" </dev/null
+    status=$?
+    [ $status -eq "$1" ] && cat "$dir/out" "$dir/err" | grep -qE -- "$2" && return
+    echo "${*:3}: status $status, said:" && cat "$dir/out" "$dir/err" && false
+}
+refuses() { # status, pattern, command...: one line
+    says "$@" && [ ! -s "$dir/out" ] && [ "$(wc -l <"$dir/err")" -eq 1 ]
+}
+
+# ---- a calibration by hand: 2 hosts, 1 ns an operation, 100 Mbit/s ----
+
+by_hand() {
+    echo "date 2026-11-21T22:15:00Z"
+    echo "route tcp 1e-4 8e-8 0.999 0.01 0 0"
+    for host in h0 h1; do
+        echo "host $host 1 1 1"
+        for block in 64 128 256 512 1024 2048; do echo "matmul $host $block 1e-9"; done
+        echo "sort $host 1e-9 1e-9"
+        echo "mandel $host 1e-9"
+    done
+}
+
+expect "without a calibration it says so" refuses 1 "$file: there is no calibration; run covey calibrate" covey predict matmul
+mkdir -p "$dir/state/covey" && by_hand >"$file"
+expect "matmul alone takes N^3 operations" says 0 '^ +1 +1 +1\.000 +1\.000 ' covey predict matmul --size 1000 --procs 1
+expect "matmul on 4 hosts is 2 x 2" says 0 '^ +4 +4 ' covey predict matmul --procs 1,4
+expect "sort alone takes N log2 N" says 0 '^ +1 +1 +0\.020972 ' covey predict sort --size 1M --procs 1
+expect "break-even and most efficient number" says 0 '^most efficient: 1 host ' covey predict sort --procs 1-8
+expect "more hosts than gain anything" says 0 '^break-even: 1 host; more hosts gain no time' covey predict sort --procs 1-8
+expect "mandel has a prediction" says 0 '^ +8 +8 ' covey predict mandel --size 64x48 --iterations 100 --procs 8
+expect "the paper's equations" says 0 "the paper's equations" covey predict matmul --paper --procs 1,4
+expect "they add communication up" says 0 '^ +4 +4 +1\.211 +0\.250 +0\.961 +0\.000000 ' \
+    covey predict matmul --size 1000 --paper --procs 1,4
+expect "alltoall on one switch" says 0 '^ +4 +3 ' covey predict alltoall --procs 2-4
+expect "alltoall on a network" says 0 '^ +32 +256 ' covey predict alltoall --topology conf/topologies/faraj-c --procs 32
+expect "JSON" says 0 '"efficient": 1,' covey predict sort --procs 1-3 --json
+expect "a problem of three numbers of hosts" test "$(grep -c '"hosts":' "$dir/out")" = 3
+
+# ---- what was measured ----
+
+run='{"program": "sort", "hosts": 2, "total_s": 0.5}'
+echo "$run $run" >"$dir/runs"
+expect "measured beside predicted" says 0 '^ +2 +2 .* 0\.500 +\+?-?[0-9]+ %$' covey predict sort --procs 1,2 --measured "$dir/runs"
+expect "runs of another program" refuses 1 'holds something else than runs of matmul' covey predict matmul --measured "$dir/runs"
+echo "$run {" >"$dir/runs"
+expect "half a run" refuses 1 'holds something else than runs of sort' covey predict sort --measured "$dir/runs"
+expect "no such file" refuses 1 'none: cannot be read' covey predict sort --measured "$dir/none"
+if command -v gnuplot >/dev/null; then
+    expect "a picture" says 0 break-even covey predict sort --procs 1-4 --plot "$dir/sort.png"
+    expect "it is a PNG" grep -q PNG "$dir/sort.png"
+    expect "a picture of an all-to-all" says 0 BOUND covey predict alltoall --procs 2-4 --plot "$dir/all.png"
+else
+    skip "pictures" "gnuplot is not installed"
+fi
+expect "a picture where there is no folder" refuses 1 '--plot .*: No such file' covey predict sort --plot "$dir/no/x.png"
+
+# ---- what it refuses ----
+
+expect "no program" refuses 2 'no program is named' covey predict
+expect "two programs" refuses 2 'one program at a time' covey predict sort matmul
+expect "an unknown one" refuses 2 'must be matmul, sort' covey predict tiles
+for procs in 0 257 2-1 x 1,,2 ""; do
+    expect "procs '$procs'" refuses 2 "--procs $procs: must be" covey predict sort --procs "$procs"
+done
+for size in 0 -1 x 1T 1.5 ""; do
+    expect "size '$size'" refuses 2 "--size $size: of sort" covey predict sort --size "$size"
+done
+expect "a picture's size" refuses 2 'must be WIDTHxHEIGHT' covey predict mandel --size 100
+expect "a matrix that is too large" refuses 1 'N must be' covey predict matmul --size 2G
+expect "a tolerance" refuses 2 '--tolerance 2: must be' covey predict sort --tolerance 2
+expect "shm between hosts" refuses 2 '--route shm: must be' covey predict sort --route shm
+expect "a route that was not measured" refuses 1 'no route udp' covey predict sort --route udp
+expect "a topology of a sort" refuses 2 '--topology is for alltoall' covey predict sort --topology x
+refuses_file() { # line, pattern
+    { by_hand && echo "$1"; } >"$dir/bad"
+    COVEY_CALIBRATION=$dir/bad refuses 1 "$dir/bad:21: $2" covey predict sort
+}
+expect "a file with a word too many" refuses_file "mandel h1 1 2" "a line 'mandel' has 3 words, not 4"
+expect "a file with a figure that is none" refuses_file "route udp 1 nan 1 1 1 1" "'nan' is no number"
+expect "a file with a host too late" refuses_file "sort h2 1e-9 1e-9" "no line 'host h2"
+expect "a file with another language" refuses_file "hello" "begins no line"
+
+# ---- in a virtual machine ----
+
+expect "no virtual machine" refuses 1 "no VM named $COVEY_VM runs here" covey calibrate
+covey start --local 2 >/dev/null || bad "a virtual machine of two hosts starts"
+rm -f "$file"
+expect "a demo without a calibration" says 0 speed-up sort --keys 1K --baseline 0
+expect "it predicts nothing" test -z "$(grep predicted "$dir/out" "$dir/err")"
+by_hand >"$file"
+expect "a demo with one" says 0 '^ +predicted +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[-+][0-9]+ %$' sort --keys 1K --baseline 0
+expect "and as JSON" says 0 '"predicted": \{' mandel --size 64x48 --baseline 0 --json
+echo nonsense >"$file"
+expect "a calibration that is none" says 0 "nothing is predicted: $file:1: 'nonsense' begins no line" \
+    matmul --size 100 --baseline 0
+expect "an unknown host" refuses 1 'host h9 is not in the virtual machine' covey calibrate --host h9
+expect "an operand" refuses 2 'x: there are no operands' covey calibrate x
+expect "calibrate" says 0 "^Written: $file" covey calibrate --host h0
+expect "it finds shared memory" grep -q '^shm ' "$dir/out"
+expect "the file names the VM" grep -qx "vm $COVEY_VM" "$file"
+expect "and the host" grep -q '^host h0 ' "$file"
+expect "and no other one" test "$(grep -c '^host ' "$file")" = 1
+expect "what it wrote can be read" says 0 '^ +1 +1 ' covey predict matmul --procs 1
+expect "a host that was not calibrated is not predicted" says 0 speed-up sort --keys 1K --baseline 0
+expect "nothing stands there" test -z "$(grep predicted "$dir/out" "$dir/err")"
+expect "the virtual machine ends" covey halt
+finish
