@@ -55,6 +55,7 @@
 #include "daemon/connection.h"
 #include "daemon/contention.h"
 #include "daemon/ending.h"
+#include "daemon/gauge.h"
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/local.h"
@@ -149,6 +150,8 @@ static void on_node_joined(void *context)
              index, d->node_config.vm, d->node_config.encrypt ? ", encrypted" : "",
              d->runtime.socket, udp_port(d->udp));
     casting_begin(d);
+    if (!d->options->local)
+        gauge_start(d);
     ready_tell(d, "ok %u", index);
 }
 
@@ -585,6 +588,7 @@ void daemon_destroy(struct daemon *d)
     fault_line_destroy(d->faults);
     segment_close(d);
     udp_destroy(d->udp);
+    gauge_destroy(d->gauge);
     monitor_destroy(d->monitor);
     contention_destroy(d->contention);
     services_destroy(d->services);

@@ -56,6 +56,7 @@ struct daemon {
     struct contention *contention; /* tokens of contention domains */
     struct casting *casting;  /* messages for tasks of many hosts; NULL before this one joined */
     struct monitor *monitor;  /* how busy the host is */
+    struct gauge *gauge;      /* how fast it is */
     struct metrics *metrics;  /* where others see it; NULL: nowhere */
     struct ending *ending;    /* how the daemon ends */
     struct removal *removals; /* hosts being removed */

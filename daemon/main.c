@@ -13,6 +13,7 @@
 #include "daemon/detach.h"
 #include "daemon/examine.h"
 #include "daemon/launchrun.h"
+#include "daemon/measure.h"
 #include "daemon/sniff.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
@@ -82,6 +83,15 @@ static int serve(const struct options *options, const struct conf *conf,
     return status;
 }
 
+static int print_measure(void)
+{
+    struct measure m;
+    char line[MEASURE_LINE_BYTES];
+    measure_run(&m);
+    measure_print(&m, line);
+    return fputs(line, stdout) < 0 || fflush(stdout) != 0;
+}
+
 /* What coveyd does for `covey doctor` and `covey sniff` in place of being a daemon. */
 static int assist(const struct options *options)
 {
@@ -118,6 +128,8 @@ int main(int argc, char **argv)
     int status = options_parse(&options, argc, argv, &why);
     if (status == OPTIONS_DONE)
         return 0;
+    if (status == OPTIONS_GO && options.measure)
+        return print_measure();
     if (status == OPTIONS_GO && (options.examine || options.launch || options.sniff))
         return assist(&options);
     if (status == OPTIONS_GO)

@@ -4,6 +4,7 @@
  *   procfs.c   texts of the kernel -> numbers; pure
  *   sample.c   one look: files of /proc and of the control group; two looks -> figures
  *   monitor.c  when to look; who asks
+ *   gauge.c    speeds, which a process of its own measures: measure.c
  *
  * When to look. Two looks are kept, and rates are of the time between them. Whoever asks gets a
  * fresh look, unless the last one is younger than LOOK_US: so it costs the same however many ask.
@@ -18,6 +19,7 @@
 
 #include <stdlib.h>
 
+#include "daemon/gauge.h"
 #include "daemon/ps.h"
 #include "daemon/reply.h"
 #include "daemon/sample.h"
@@ -38,6 +40,9 @@ int monitor_create(struct daemon *d, struct failure *why)
     d->monitor = m;
     if (m == NULL ||
         sample_source_init(&m->source, d->conf.monitor.procfs, d->node_config.self.cores) != 0)
+        return failure_set(why, "memory is exhausted");
+    d->gauge = gauge_create(d);
+    if (d->gauge == NULL)
         return failure_set(why, "memory is exhausted");
     m->machine = sample_machine(&m->source);
     sample_take(&m->source, loop_now_us(), &m->last);
@@ -87,6 +92,7 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
     figures_init(figures);
     figures->machine = m->machine;
     sample_figures(&m->source, &m->base, &m->last, figures);
+    gauge_figures(d->gauge, now_us, figures);
     v[FIGURE_age_s] = (double)(now_us - m->last.at_us) / 1e6;
     v[FIGURE_tasks] = v[FIGURE_tasks_young] = 0;
     for (const struct task *task = d->tasks.first; task != NULL; task = task->next) {
@@ -95,18 +101,23 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
     }
 }
 
-const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struct cursor *payload)
+void monitor_answer(struct daemon *d, uint32_t to, uint32_t request)
 {
-    uint32_t request = cursor_get_u32(payload);
     struct figures figures;
     struct reply reply;
-    if (!cursor_done(payload))
-        return "bad payload";
     monitor_look(d, loop_now_us(), &figures);
-    reply_begin(&reply, d, source, request);
+    reply_begin(&reply, d, to, request);
     struct cursor c = reply_room(&reply, FIGURES_BYTES_MAX);
     figures_put(&c, &figures);
     reply_add(&reply, &c);
     reply_send(&reply, 0);
+}
+
+const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    if (!cursor_done(payload))
+        return "bad payload";
+    monitor_answer(d, source, request);
     return NULL;
 }

@@ -18,6 +18,9 @@ void monitor_settle(struct daemon *d, uint64_t now_us);
 /* All that is known, as fresh as may be. */
 void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures);
 
+/* Answers a request with them. */
+void monitor_answer(struct daemon *d, uint32_t to, uint32_t request);
+
 route_handler monitor_on_host_stat;
 
 #endif

@@ -12,6 +12,7 @@ static const char usage[] =
     "              [--cwd DIR] [--fault LIST] [--encrypt] [--foreground] [--verbose]\n"
     "       coveyd --join [...]\n"
     "       coveyd --examine [...] | --launch [...] | --sniff [...]\n"
+    "       coveyd --measure\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
     "of the virtual machine that the line on standard input speaks of.\n"
@@ -33,30 +34,21 @@ static const char usage[] =
     "  --examine       print what is wrong with this machine; covey doctor calls it\n"
     "  --launch        run a command on another host, through its launcher; likewise\n"
     "  --sniff         show what Covey says on the wire; covey sniff calls it\n"
+    "  --measure       print how fast one core is; the daemon calls it\n"
     "  --help, --version\n";
 
 static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},
-    {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},
-    {"address", required_argument, NULL, 'a'},
-    {"bind", required_argument, NULL, 'b'},
-    {"interface", required_argument, NULL, 'i'},
-    {"speed", required_argument, NULL, 's'},
-    {"port", required_argument, NULL, 'p'},
-    {"config", required_argument, NULL, 'c'},
-    {"cwd", required_argument, NULL, 'd'},
-    {"fault", required_argument, NULL, 'F'},
-    {"foreground", no_argument, NULL, 'f'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"examine", no_argument, NULL, 'x'},
-    {"launch", no_argument, NULL, 'L'},
-    {"join", no_argument, NULL, 'j'},
-    {"encrypt", no_argument, NULL, 'e'},
-    {"sniff", no_argument, NULL, 'S'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
+    {"vm", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},        {"address", required_argument, NULL, 'a'},
+    {"bind", required_argument, NULL, 'b'},   {"interface", required_argument, NULL, 'i'},
+    {"speed", required_argument, NULL, 's'},  {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'}, {"cwd", required_argument, NULL, 'd'},
+    {"fault", required_argument, NULL, 'F'},  {"foreground", no_argument, NULL, 'f'},
+    {"verbose", no_argument, NULL, 'v'},      {"examine", no_argument, NULL, 'x'},
+    {"launch", no_argument, NULL, 'L'},       {"join", no_argument, NULL, 'j'},
+    {"encrypt", no_argument, NULL, 'e'},      {"sniff", no_argument, NULL, 'S'},
+    {"measure", no_argument, NULL, 'M'},      {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
 };
 
 /* Where an option's value goes; NULL for one without. */
@@ -105,6 +97,9 @@ static int options_set(struct options *o, int letter)
         break;
     case 'S':
         o->sniff = true;
+        break;
+    case 'M':
+        o->measure = true;
         break;
     case 'h':
         return fputs(usage, stdout), OPTIONS_DONE;

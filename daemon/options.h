@@ -12,8 +12,8 @@ struct options {
     const char *vm, *host, *config, *cwd, *fault; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, foreground, verbose, encrypt;
-    bool examine, launch, sniff; /* instead of being a daemon */
-    char **operands;             /* of these three */
+    bool examine, launch, sniff, measure; /* instead of being a daemon */
+    char **operands;                      /* of these three */
     int operand_count;
 };
 

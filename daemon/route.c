@@ -18,6 +18,7 @@
 #include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/contention.h"
+#include "daemon/gauge.h"
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/link.h"
@@ -59,6 +60,7 @@ static route_handler *const handlers[] = {
     [FRAME_RESEND] = agreement_on_resend,
     [FRAME_ASK] = agreement_on_ask,
     [FRAME_HOST_STAT] = monitor_on_host_stat,
+    [FRAME_MEASURE] = gauge_on_measure,
     [FRAME_BAG] = bags_on_request,
     [FRAME_BAG_LOG] = bags_on_log,
     [FRAME_BAG_LOG_ACK] = bags_on_log_ack,
@@ -81,6 +83,7 @@ static bool is_request(uint8_t kind)
     case FRAME_SERVICE:
     case FRAME_CAST_WAY:
     case FRAME_HOST_STAT:
+    case FRAME_MEASURE:
     case FRAME_BAG_LOOK:
         return true;
     default:

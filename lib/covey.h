@@ -264,6 +264,12 @@ struct covey_host_stat {
 int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
                      struct covey_host_stat **stats);
 
+/* Has the daemon with that host index, or all when host is 0, measure anew how fast a core is, and
+ * waits for it: some tens of milliseconds of a core. What they measured is then in
+ * covey_host_stats(). Returns how many did. Errors: EINVAL, EDAEMON, ENOHOST, ERESOURCE, ETIMEOUT,
+ * ENOMEM. */
+int covey_measure(covey_t *vm, int host);
+
 /* ---- Starting and ending tasks ----------------------------------------------------------- */
 
 enum covey_where {

@@ -343,6 +343,18 @@ int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
     return call_end(vm, &call, host_stats_ask(vm, timeout_us, hosts, stats));
 }
 
+int covey_measure(covey_t *vm, int host)
+{
+    void *stats = NULL;
+    if (vm == NULL || host < 0)
+        return error_set(COVEY_EINVAL, "measure: NULL or bad host");
+    struct call call = call_begin(vm);
+    int count = ask(vm, FRAME_MEASURE, host, add_figures, &stats);
+    place_free(vm); /* what spawn knows of the hosts is of before */
+    free(stats);
+    return call_end(vm, &call, count);
+}
+
 /* ---- counters -------------------------------------------------------------------------------- */
 
 static bool add_stat(uint32_t host, struct cursor *c, void **list, int *count)

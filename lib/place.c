@@ -17,9 +17,10 @@
 #include <string.h>
 
 #define OUTLOOK_US 1000000u
-#define ANSWER_US 300000
+#define ANSWER_US 1000000
 #define SILENT_DEMAND 2.0 /* of a host that does not answer, for each of its cores */
 #define SPEED 1000        /* the default of covey.conf */
+#define SPEED_NOISE 1.33  /* measured speeds of like hosts differ by that */
 
 /* What was last heard of all hosts. */
 struct outlook {
@@ -218,7 +219,8 @@ static double scene_speed(const struct scene *s, int at)
     for (int i = at; i-- > 0;)
         if (stats[s->row[i]].machine != 0 && stats[s->row[i]].machine == stats[s->row[at]].machine)
             like = i;
-    return measured_speed(&stats[s->row[like]]) / measured_speed(&stats[s->row[0]]);
+    double speed = measured_speed(&stats[s->row[like]]) / measured_speed(&stats[s->row[0]]);
+    return speed > 1 / SPEED_NOISE && speed < SPEED_NOISE ? 1 : speed;
 }
 
 /* What competes on the machine: the most that one of its hosts saw, and what is too young for that
@@ -289,20 +291,55 @@ static bool scene_make(struct covey *vm, const struct deal *deal, struct scene *
 
 /* ---- what the tasks will exchange ------------------------------------------------------------ */
 
-#define ALPHA_S 50e-6 /* between hosts, while nothing was measured: a usual network of 1 Gbit/s */
+#define ALPHA_S 50e-6 /* between hosts, unless it was calibrated: a usual network of 1 Gbit/s */
 #define BETA_S 9e-9
 #define ALPHA_HERE_S 5e-6 /* on one host */
 #define BETA_HERE_S 0.5e-9
 
-static void scene_set_traffic(struct scene *s, const struct deal *deal,
+/* What a message costs, on one host and between two. */
+struct cost {
+    struct covey_line here, there;
+};
+
+/* What `covey calibrate` measured; between hosts the route with the least beta. */
+static void cost_calibrate(struct cost *cost, const struct covey_calibration *calibration)
+{
+    const struct covey_calibration_route *routes = calibration->routes;
+    const struct covey_calibration_route *best = NULL;
+    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++)
+        if (routes[i].known && (best == NULL || routes[i].line.beta_s < best->line.beta_s))
+            best = &routes[i];
+    if (best != NULL)
+        cost->there = best->line;
+    if (routes[COVEY_ROUTE_SHM].known)
+        cost->here = routes[COVEY_ROUTE_SHM].line;
+}
+
+static struct cost cost_of(const struct covey *vm)
+{
+    struct covey_calibration *calibration;
+    struct cost cost = {.here = {.alpha_s = ALPHA_HERE_S, .beta_s = BETA_HERE_S},
+                        .there = {.alpha_s = ALPHA_S, .beta_s = BETA_S}};
+    if (covey_calibration_load(vm->vm_name, &calibration) != COVEY_OK)
+        return cost;
+    cost_calibrate(&cost, calibration);
+    covey_free(calibration);
+    return cost;
+}
+
+static void scene_set_traffic(const struct covey *vm, struct scene *s, const struct deal *deal,
                               const struct covey_needs *needs)
 {
+    if (needs->traffic_count == 0)
+        return;
+    const struct cost cost = cost_of(vm);
     for (int i = 0; i < s->count; i++) {
         for (size_t k = 0; k < needs->traffic_count; k++) {
             const struct covey_traffic *t = &needs->traffic[k];
             bool here = tid_host((uint32_t)t->peer) == deal->hosts[i];
-            s->hosts[i].traffic_s += (double)t->messages * (here ? ALPHA_HERE_S : ALPHA_S) +
-                                     (double)t->bytes * (here ? BETA_HERE_S : BETA_S);
+            const struct covey_line *line = here ? &cost.here : &cost.there;
+            s->hosts[i].traffic_s +=
+                (double)t->messages * line->alpha_s + (double)t->bytes * line->beta_s;
         }
     }
 }
@@ -317,7 +354,7 @@ static unsigned deal_in_turn(const struct deal *deal, unsigned start, int n, uin
 }
 
 /* Sets host_of[i] to a position in the scene. */
-static unsigned scene_choose(struct scene *s, const struct deal *deal,
+static unsigned scene_choose(const struct covey *vm, struct scene *s, const struct deal *deal,
                              const struct covey_needs *needs, unsigned start, int n,
                              uint32_t *host_of)
 {
@@ -325,7 +362,7 @@ static unsigned scene_choose(struct scene *s, const struct deal *deal,
     needs = needs == NULL ? &unknown : needs;
     const struct placement_wish wish = {.work_s = needs->work_s > 0 ? needs->work_s : 1,
                                         .memory_bytes = (double)needs->memory_bytes};
-    scene_set_traffic(s, deal, needs);
+    scene_set_traffic(vm, s, deal, needs);
     return (unsigned)placement_choose(s->hosts, (size_t)s->count, &wish, start % (unsigned)s->count,
                                       host_of, (size_t)n);
 }
@@ -333,7 +370,7 @@ static unsigned scene_choose(struct scene *s, const struct deal *deal,
 static void deal_by_load(struct covey *vm, const struct deal *deal, struct scene *s,
                          const struct covey_needs *needs, int n, uint32_t *host_of)
 {
-    vm->spawn_next = scene_choose(s, deal, needs, vm->spawn_next, n, host_of);
+    vm->spawn_next = scene_choose(vm, s, deal, needs, vm->spawn_next, n, host_of);
     for (int i = 0; i < n; i++) {
         vm->outlook->placed[s->row[host_of[i]]]++;
         host_of[i] = deal->hosts[host_of[i]];
@@ -392,7 +429,10 @@ static void say_why(const struct scene *s, int at, char *text, size_t size)
     else if (!s->outlook->stats[s->row[at]].known)
         snprintf(text, size, "it does not answer%s", p->placed > 0 ? ", but others are full" : "");
     else if (p->placed == 0)
-        say_load(s, at, "others end earlier", text, size);
+        say_load(s, at,
+                 p->end_s > scene_best_s(s) * (1 + PLACEMENT_EQUAL) ? "others end earlier"
+                                                                    : "as good, not its turn",
+                 text, size);
     else if (p->end_s > scene_best_s(s) * (1 + PLACEMENT_EQUAL))
         say_load(s, at, "others are as full by then", text, size);
     else if (p->turns == p->placed)
@@ -450,7 +490,7 @@ static int explain(struct covey *vm, const struct covey_spawn *what, const struc
     if (chosen == NULL) {
         result = error_code(COVEY_ENOMEM);
     } else if (deal->free_choice && deal->count > 1 && scene_make(vm, deal, &scene)) {
-        scene_choose(&scene, deal, what->needs, start, n, chosen);
+        scene_choose(vm, &scene, deal, what->needs, start, n, chosen);
         explain_load(&scene, places);
         scene_free(&scene);
     } else {

@@ -12,7 +12,7 @@
  *     status < 0: text (u16 length, bytes): the cause in one line
  *     ENROL: enrol-reply · HOSTS: *(host path) · TASKS: *task-row · SPAWN: *result · SIGNAL: empty
  *     ADD_HOSTS, REMOVE_HOSTS: *result · HALT: empty · STATS: *(text u64)
- *     HOST_STAT: figures, see figure.h
+ *     HOST_STAT, MEASURE: figures, see figure.h
  *     SERVICE: as command.h says
  */
 #ifndef COVEY_PROTO_CONTROL_H
@@ -202,7 +202,7 @@ void control_put_host_spec(struct cursor *c, const struct control_host_spec *s);
 void control_get_host_spec(struct cursor *c, struct control_host_spec *s);
 
 /* ---- REMOVE_HOSTS: number count=u16 *name=text
- * HOSTS, TASKS, STATS, HALT, HOST_STAT: number ---- */
+ * HOSTS, TASKS, STATS, HALT, HOST_STAT, MEASURE: number ---- */
 
 /* ---- services, see command.h for kind and body ----
  * SERVICE: number kind=u8 body, to the task's own daemon: a command or a question; the reply's

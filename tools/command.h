@@ -32,6 +32,7 @@ struct command {
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
     ROW(top)                                                                                       \
+    ROW(measure)                                                                                   \
     ROW(doctor)                                                                                    \
     ROW(sniff)                                                                                     \
     ROW(schedule)                                                                                  \

@@ -1,0 +1,35 @@
+#!/bin/bash
+# place_test.sh - spawn avoids a host that is really busy: a lab of hosts of a fifth of a core each,
+# on one of which something else computes.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/report.sh
+BUILD=$(realpath "${BUILD:-build}")
+dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-place.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+if [ "$(id -u)" != 0 ] || ! unshare --net --uts true 2>/dev/null; then
+    skip "placement in a lab" "needs root and network namespaces"
+    finish
+fi
+
+# on the first host of the lab; the load shows as soon as the daemons have looked twice
+cat >"$dir/inside" <<'TEXT'
+dir=$1
+busy() { covey top --json | grep -A 12 '"name": "h3"' | grep -qE '"cpu_busy": (1\.0|0\.9)'; }
+for i in $(seq 100); do busy && break; sleep 0.2; done
+busy || echo "the load of h3 never showed"
+covey run -n 3 --explain hostname >"$dir/went" 2>"$dir/why"
+covey top --once >"$dir/top"
+TEXT
+BUILD=$BUILD tests/lab/vm.sh --hosts 4 --cpu 0.2 --hog h3 -- bash "$dir/inside" "$dir" >"$dir/said" 2>&1
+cat "$dir/said" "$dir/why" "$dir/top"
+
+avoids() { [ "$(LC_ALL=C /usr/bin/sort "$dir/went" | tr '\n' ' ')" = "h1 h2 h4 " ] || { cat "$dir/went" && return 1; }; }
+says_why() { grep -qE '^h3 +0 +others end earlier: 0\.1.* of a core \((0\.9|1\.0) compete for 0\.2 cores\)' "$dir/why"; }
+shows() { awk '$1 == "h3" { exit !($3 == 0.2 && $4 >= 90) }' "$dir/top"; }
+expect "spawn avoids the busy host" avoids
+expect "--explain says why" says_why
+expect "covey top shows the busy host" shows
+finish
