@@ -297,6 +297,15 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
     return true;
 }
 
+#define DETOUR_QUEUE_MAX ((size_t)16 * CREDIT_INITIAL_BYTES)
+
+/* Of a task that reads nothing for long the queue is not for what is sent again and again: it may
+ * be lost, as on the segment. */
+static bool may_be_lost(const struct task *to, const struct frame *frame)
+{
+    return frame->kind == FRAME_DETOUR && connection_queued(to) > DETOUR_QUEUE_MAX;
+}
+
 void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
                      const uint8_t *payload)
 {
@@ -308,6 +317,8 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
     d->counters.frames_from_hosts++;
     if (refused == NULL) {
         struct task *to = task_find(&d->tasks, frame->destination);
+        if (to != NULL && may_be_lost(to, frame))
+            return;
         if (to == NULL || tid_local(frame->source) == 0 || backlog_admit(to, frame))
             route_any(d, frame, payload, NULL, 0);
         else
