@@ -415,13 +415,20 @@ static bool is_of_host(uint32_t source, uint32_t host)
     return tid_host(source) == host;
 }
 
-void bags_task_gone(struct daemon *d, uint32_t tid)
+/* Not one that ended in order, nor one whose host did. */
+static bool has_died(const struct control_gone *gone)
 {
-    bag_incoming_drop(&d->bags->incoming, is_of_task, tid);
+    bool in_order = gone->kind == COVEY_EXIT_STATUS && gone->value == 0;
+    return !in_order && gone->kind != COVEY_EXIT_HOST;
+}
+
+void bags_task_gone(struct daemon *d, const struct control_gone *gone)
+{
+    bag_incoming_drop(&d->bags->incoming, is_of_task, gone->tid);
     for (struct kept *k = d->bags->first; k != NULL; k = k->next) {
         if (k->holder == NULL)
             continue;
-        bag_holder_task_gone(k->holder, tid);
+        bag_holder_task_gone(k->holder, gone->tid, has_died(gone));
         touch(k);
     }
 }
@@ -484,7 +491,7 @@ static void watches_ask(struct daemon *d, struct kept *k)
         if (tid_host(task) != daemon_host(d))
             watch_start(d, task);
         else if (task_find(&d->tasks, task) == NULL)
-            bag_holder_task_gone(k->holder, task);
+            bag_holder_task_gone(k->holder, task, true);
     }
 }
 

@@ -24,7 +24,7 @@ void bags_state_lost(struct daemon *d);
 /* Whether anything here waits for news of it. */
 bool bags_any(const struct daemon *d);
 
-void bags_task_gone(struct daemon *d, uint32_t tid);
+void bags_task_gone(struct daemon *d, const struct control_gone *gone);
 void bags_host_gone(struct daemon *d, uint32_t host);
 void bags_host_added(struct daemon *d);
 

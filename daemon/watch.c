@@ -106,7 +106,6 @@ static void task_gone(struct daemon *d, uint32_t tid)
             output_discard(task);
     }
     launch_task_gone(d, tid);
-    bags_task_gone(d, tid);
 }
 
 static void watcher_forget(struct task *task, uint32_t watcher)
@@ -125,6 +124,7 @@ const char *watch_on_gone(struct daemon *d, uint32_t source, struct cursor *payl
     if (tid_host(source) != tid_host(gone.tid) && source != daemon_tid(d))
         return "not a task of the host that says so";
     task_gone(d, gone.tid);
+    bags_task_gone(d, &gone);
     return NULL;
 }
 
@@ -140,6 +140,7 @@ void watch_announce(struct task *task)
     services_task_gone(d, task);
     contention_task_gone(d, task);
     task_gone(d, task->tid);
+    bags_task_gone(d, &gone);
 }
 
 /* ---- hosts ---- */

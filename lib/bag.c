@@ -441,6 +441,15 @@ int covey_bag_destroy(covey_bag_t **bag)
     return error;
 }
 
+void bag_leave_all(struct covey *vm)
+{
+    for (struct covey_bag *bag = vm->bags; bag != NULL; bag = bag->next) {
+        bag_user_confirm(&bag->user);
+        if (bag->user.error == 0 && bag_user_say(&bag->user, BAG_BYE))
+            bag_step(bag);
+    }
+}
+
 void bag_free_all(struct covey *vm)
 {
     while (vm->bags != NULL)

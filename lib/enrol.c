@@ -469,6 +469,7 @@ void covey_leave(covey_t **vm)
     members_remove(leaving);
     pthread_mutex_lock(&leaving->lock);
     team_leave_all(leaving);
+    bag_leave_all(leaving);
     flush_all(leaving);
     if (leaving->lost == 0) {
         home_send(leaving, FRAME_LEAVE, 0, NULL, 0);

@@ -706,6 +706,7 @@ void session_free_all(struct covey *vm);
 void bag_settle(struct covey *vm);
 void bag_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void bag_host_gone(struct covey *vm, uint32_t host);
+void bag_leave_all(struct covey *vm); /* says goodbye, and does not wait */
 void bag_free_all(struct covey *vm);
 
 /* ---- group.c ---- */

@@ -311,12 +311,12 @@ static void member_end(struct bag_holder *h, struct bag_member *m, bool died)
     change(h, &gone);
 }
 
-void bag_holder_task_gone(struct bag_holder *h, uint32_t task)
+void bag_holder_task_gone(struct bag_holder *h, uint32_t task, bool died)
 {
     for (struct bag_member *m = h->bag->members, *next; m != NULL; m = next) {
         next = m->next;
         if (m->task == task)
-            member_end(h, m, true);
+            member_end(h, m, died);
     }
 }
 

@@ -37,8 +37,8 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
                                size_t size, uint64_t now_us);
 void bag_holder_log_ack(struct bag_holder *h, uint32_t host, const struct bag_log *ack);
 
-/* A task, or a host with all its tasks, ended. */
-void bag_holder_task_gone(struct bag_holder *h, uint32_t task);
+/* A task, or a host with all its tasks, ended. `died`: not in order, so what it held is suspect. */
+void bag_holder_task_gone(struct bag_holder *h, uint32_t task, bool died);
 void bag_holder_host_gone(struct bag_holder *h, uint32_t host);
 
 /* The agreed backups are these. */

@@ -5,15 +5,16 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/chaos/vm.sh
+seed=""
 if [ -n "${SOAK:-}" ]; then items=100000 pause=2000; else items=8000 pause=6000; fi
-workers=12 seed= all="h0 h1 h2 h3 h4" leader=h4
+workers=12 all="h0 h1 h2 h3 h4" leader=h4
 
 bag() { COVEY_SOCKET=$(socket_of "$1") timeout 170 "$BUILD/tests/chaos/bag" "${@:2}"; }
 declare -A daemon tasks # by host: to find them takes longer than some of the work
 note_processes() {
     local host
     for host in $all; do
-        daemon[$host]=$(daemon_pid $host)
+        daemon[$host]=$(daemon_pid "$host")
         tasks[$host]=$(pgrep -P "${daemon[$host]}" | tr '\n' ' ')
     done
 }

@@ -163,7 +163,7 @@ static void give(struct ends *ends, uint8_t kind, const uint8_t *bytes, size_t s
         part_take(ends, bytes, size);
         break;
     default:
-        bag_holder_task_gone(ends->holder, 1 + kind / 8 % 3);
+        bag_holder_task_gone(ends->holder, 1 + kind / 8 % 3, kind < 128);
         break;
     }
 }

@@ -662,7 +662,7 @@ static void at_host(struct host *h, const struct arrival *e)
         break;
     case TASK_LOST:
         if (h->holder != NULL && e->kind)
-            bag_holder_task_gone(h->holder, e->from);
+            bag_holder_task_gone(h->holder, e->from, true);
         break;
     default:
         break;

@@ -216,10 +216,25 @@ static void aside_after_k_deaths(void)
         CU_ASSERT_EQUAL(bag_holder_bag(h)->ready_count, 1);
         ask(h, worker, BAG_HELLO, 1, 1, NULL);
         CU_ASSERT_EQUAL(bag_holder_bag(h)->leased_count, 1);
-        bag_holder_task_gone(h, worker);
+        bag_holder_task_gone(h, worker, true);
     }
     CU_ASSERT_EQUAL(bag_holder_bag(h)->counters.set_aside, 1);
     CU_ASSERT_EQUAL(bag_holder_bag(h)->results.count, 1);
+    bag_holder_destroy(h);
+}
+
+/* Who ends in order leaves no suspect behind. */
+static void nobody_died(void)
+{
+    const struct bag_holder_owner owner = {.answer = on_answer, .watch = on_watch};
+    struct bag_holder *h = bag_holder_create(5, 1, bag_create(&plain), NULL, 0, &owner);
+    ask(h, 1, BAG_HELLO, 1, 0, &(struct bag_record){.kind = BAG_PUT});
+    for (uint32_t worker = 2; worker < 8; worker++) {
+        ask(h, worker, BAG_HELLO, 1, 1, NULL);
+        bag_holder_task_gone(h, worker, false);
+    }
+    CU_ASSERT_EQUAL(bag_holder_bag(h)->ready_count, 1);
+    CU_ASSERT_EQUAL(bag_find(bag_holder_bag(h), 0)->deaths, 0);
     bag_holder_destroy(h);
 }
 
@@ -306,6 +321,7 @@ int main(void)
         {"an item at which a worker died is given alone", a_suspect_alone},
         {"results in the order of items", results_in_order},
         {"an item is set aside after exactly k deaths", aside_after_k_deaths},
+        {"who ends in order is not counted as a death", nobody_died},
         {"a record that comes again changes nothing", a_record_once},
         {"a whole travels in parts", a_whole_in_parts},
         {"parts and records that make no sense are refused", bad_parts_and_records},
