@@ -98,7 +98,7 @@ refuses_file() { # line, pattern
 expect "a file with a word too many" refuses_file "mandel h1 1 2" "a line 'mandel' has 3 words, not 4"
 expect "a file with a figure that is none" refuses_file "route udp 1 nan 1 1 1 1" "'nan' is no number"
 expect "a file with a host too late" refuses_file "sort h2 1e-9 1e-9" "no line 'host h2"
-expect "a file with another language" refuses_file "hello" "begins no line"
+expect "a file with another language" refuses_file "hello" "'hello' begins no line"
 
 # ---- in a virtual machine ----
 
