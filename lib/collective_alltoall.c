@@ -7,6 +7,8 @@
  */
 #include "lib/alltoall.h"
 
+#include <string.h>
+
 #define WINDOW 8 /* messages under way each way */
 
 /* ---- blocks with each --------------------------------------------------------------------------
@@ -148,9 +150,26 @@ static bool copy_away(struct collective *c, struct alltoall *a)
     return starts != NULL && copy != NULL;
 }
 
+/* The lists of counts and starts are the program's again when a call that does not wait returns. */
+static bool keep_lists(struct collective *c, struct vector *v)
+{
+    size_t size = (size_t)collective_team(c)->size;
+    if (!v->uneven)
+        return true;
+    size_t *lists = collective_memory(c, 2 * size * sizeof *lists);
+    if (lists == NULL)
+        return false;
+    memcpy(lists, v->counts, size * sizeof *lists);
+    memcpy(lists + size, v->starts, size * sizeof *lists);
+    v->counts = lists;
+    v->starts = lists + size;
+    return true;
+}
+
 bool alltoall_begin(struct collective *c, struct alltoall *a)
 {
-    return vector_place(c, &a->send) && vector_place(c, &a->recv) && copy_away(c, a);
+    return vector_place(c, &a->send) && vector_place(c, &a->recv) && keep_lists(c, &a->send) &&
+           keep_lists(c, &a->recv) && copy_away(c, a);
 }
 
 int alltoall_check(const covey_team_t *team, const char *name, const struct alltoall *a)

@@ -123,9 +123,14 @@ static int alltoallv(struct member *m, const int32_t *send, const size_t *sends,
                      const size_t *recvs, bool blocking)
 {
     covey_req_t *req = NULL;
+    size_t out[MEMBERS_MAX], in[MEMBERS_MAX]; /* the program's again when the call returns */
     if (blocking)
         return covey_alltoallv(m->team, COVEY_INT32, send, sends, NULL, recv, recvs, NULL);
-    int error = covey_ialltoallv(m->team, COVEY_INT32, send, sends, NULL, recv, recvs, NULL, &req);
+    memcpy(out, sends, (size_t)m->size * sizeof *out);
+    memcpy(in, recvs, (size_t)m->size * sizeof *in);
+    int error = covey_ialltoallv(m->team, COVEY_INT32, send, out, NULL, recv, in, NULL, &req);
+    memset(out, 0, sizeof out);
+    memset(in, 0, sizeof in);
     if (error == 0)
         error = covey_wait(req, TIMEOUT_US);
     covey_req_free(&req);

@@ -297,13 +297,17 @@ static void orders_are_kept(covey_team_t *team)
 }
 
 /* What AUTO takes: the team's table says it, or who forces it. */
-static int chosen(covey_team_t *team, const struct pattern *p)
+static int chosen(covey_team_t *team, const covey_topology_t *topology, long count)
 {
     struct side side;
+    struct pattern p = {.size = covey_team_size(team)};
     covey_exchange_plan_t *plan = NULL;
     struct covey_exchange_info info = {0};
-    side_make(&side, p, covey_team_rank(team));
-    int error = covey_exchange_plan(team, COVEY_INT32, side.parcels, side.n, NULL, &plan);
+    const struct covey_exchange_options options = {.topology = topology};
+    for (int i = 0; i < MEMBERS_MAX * MEMBERS_MAX; i++)
+        p.counts[i / MEMBERS_MAX][i % MEMBERS_MAX] = count;
+    side_make(&side, &p, covey_team_rank(team));
+    int error = covey_exchange_plan(team, COVEY_INT32, side.parcels, side.n, &options, &plan);
     check("a plan of AUTO", error == 0);
     if (error == 0)
         covey_exchange_info(plan, &info);
@@ -312,21 +316,17 @@ static int chosen(covey_team_t *team, const struct pattern *p)
     return info.algorithm;
 }
 
+/* Everything crosses the link of two switches, which is the limit. */
 static void the_table_decides(covey_team_t *team)
 {
-    struct pattern large, small;
-    pattern_make(&large, covey_team_size(team), EQUAL, 5);
-    pattern_make(&small, covey_team_size(team), EQUAL, 6);
-    for (int i = 0; i < MEMBERS_MAX * MEMBERS_MAX; i++) {
-        long *count = &small.counts[i / MEMBERS_MAX][i % MEMBERS_MAX];
-        *count = *count > 0 ? 10 : *count;
-    }
-    check("small messages all at once", chosen(team, &small) == COVEY_EXCHANGE_AC);
-    check("large ones the longest first", chosen(team, &large) == COVEY_EXCHANGE_LONGEST);
+    covey_topology_t *t = make_topology(covey_team_size(team));
+    check("small messages all at once", chosen(team, t, 10) == COVEY_EXCHANGE_AC);
+    check("large ones the longest first", chosen(team, t, 9000) == COVEY_EXCHANGE_LONGEST);
+    check("but not between ports", chosen(team, NULL, 9000) == COVEY_EXCHANGE_AC);
     check("an exchange can be forced", covey_team_force(team, "exchange", "RS_N") == 0);
-    pattern_make(&large, covey_team_size(team), EQUAL, 7); /* that the team does not know */
-    check("what is forced is taken", chosen(team, &large) == COVEY_EXCHANGE_RS_N);
+    check("what is forced is taken", chosen(team, t, 9001) == COVEY_EXCHANGE_RS_N);
     check("and no longer", covey_team_force(team, "exchange", NULL) == 0);
+    covey_topology_free(&t);
 }
 
 /* What is wrong at one member is an error at all, and the team goes on. */

@@ -50,6 +50,8 @@ static uint64_t random_size(uint64_t *seed, uint32_t kind)
 {
     if (kind == 0) /* of four magnitudes */
         return 6400 + 100 * tree_below(seed, 1u << (5 * tree_below(seed, 4) + 4));
+    if (kind == 3) /* nearly equal */
+        return 100 * (4096 + tree_below(seed, 400));
     return 100 * (kind == 1 ? 1000 + tree_below(seed, 100000) : 4096);
 }
 
@@ -58,7 +60,7 @@ static struct exchange random_pattern(uint64_t *seed, int ranks)
 {
     struct exchange x = {.ranks = ranks,
                          .messages = calloc((size_t)ranks * (size_t)ranks + 1, sizeof *x.messages)};
-    uint32_t percent = 1 + tree_below(seed, 100), kind = tree_below(seed, 3);
+    uint32_t percent = 1 + tree_below(seed, 100), kind = tree_below(seed, 4);
     int hot = tree_below(seed, 4) == 0 ? (int)tree_below(seed, (uint32_t)ranks) : -1;
 
     for (int from = 0; from < ranks; from++) {
