@@ -4,7 +4,8 @@
  * The built-in rows were measured by `covey bench collectives` on hosts of two processors; a site
  * measures its own with --write. Those of exchange by `covey bench exchange` in labs of 32 hosts at
  * 20 Mbit/s, of 1 to 64 KiB: on one switch, at densities of 2 to 31, AC is the best or within 5 %
- * of it, but for BBR at a density of 8, where the longest first is 7 % ahead. On a chain of four
+ * of it but for single runs (at most 1.6 times as long at 4 KiB, 1.14 from 16 KiB on; under BBR
+ * 1.08 at a density of 8), where others have as many and worse ones. On a chain of four
  * switches the two are within 5 % up to 43 messages on the busiest link; with 65 of 16 KiB AC took
  * up to 1.8 times as long, for it lost frames, and was never more than 2 % ahead.
  */
