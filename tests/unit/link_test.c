@@ -1092,13 +1092,20 @@ static uint64_t pace_of(in_addr_t from)
     int fds[2];
     uint64_t rate = 0;
     socklen_t size = sizeof rate;
+    struct expected e = expected_link;
     tcp_connect_from(from, fds);
     setsockopt(fds[0], IPPROTO_TCP, TCP_CONGESTION, "bbr", 3);
     struct link *link = tcp_opener(fds[0], the_key, the_nonce);
+    struct link *other = link_tcp_accept(fds[1], find_key, &e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(other);
+    for (int a = 0, b = 0; a == 0 || b == 0;) {
+        a = link->ops->ready(link);
+        b = other->ops->ready(other);
+    }
     link_tcp_pace(link, 100000);
     CU_ASSERT_EQUAL(getsockopt(fds[0], SOL_SOCKET, SO_MAX_PACING_RATE, &rate, &size), 0);
     link->ops->free(link);
-    close(fds[1]);
+    other->ops->free(other);
     return rate;
 }
 
