@@ -75,7 +75,11 @@ static void note_credit(struct sniff_frame *f, struct cursor *c)
 {
     unsigned long long bytes = cursor_get_u64(c);
 
-    say(f, c, "to byte %llu", bytes);
+    if (cursor_left(c) >= 8)
+        say(f, c, "to byte %llu, turn before message %llu", bytes,
+            (unsigned long long)cursor_get_u64(c));
+    else
+        say(f, c, "to byte %llu", bytes);
 }
 
 static void note_reply(struct sniff_frame *f, struct cursor *c)

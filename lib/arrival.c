@@ -121,6 +121,7 @@ static unsigned lose(struct covey *vm, struct arrival *a)
 {
     unsigned receives = match_abandon(vm, a);
     open_remove(a->peer, a);
+    turn_end(vm, a);
     a->lost = true;
     if (is_whole(a))
         match_free(vm, a);
@@ -170,8 +171,10 @@ void arrival_purge(struct covey *vm, const struct arrival_filter *which)
 static void finish_if_whole(struct covey *vm, struct inlet *inlet)
 {
     struct arrival *a = inlet->current;
+    turn_moved(vm, a);
     if (!is_whole(a))
         return;
+    turn_end(vm, a);
     inlet->current = NULL;
     if (a->lost)
         match_free(vm, a);
@@ -211,6 +214,7 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     if (a->msg != NULL)
         memcpy(message_bytes(a->msg), a->preface, size);
     add_bytes(vm, a, size);
+    turn_begin(vm, a, header.sequence);
     finish_if_whole(vm, inlet);
     credit_update(vm, peer);
     return NULL;

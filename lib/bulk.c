@@ -8,6 +8,9 @@
  * contention by itself. Whatever route a message takes, shared memory excepted, its claim is the
  * same.
  *
+ * Where receivers take bulk messages in turn (turn.c), the first frame of a message goes, and the
+ * rest when the receiver says so; but not of one that has a claim, which nobody else sends beside.
+ *
  * A claim ends when its last byte is handed to the stream or the daemon. A stream takes little more
  * than is on its way, so that the next sender begins when the last bytes of this one are about to
  * leave, and the medium is not idle meanwhile; a daemon holds some hundred KiB, for which two share
@@ -17,6 +20,7 @@
 
 #include "lib/clock.h"
 
+#define TURN_FIRST_BYTES (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES) /* go before it is the turn */
 #define KEEP_BYTES (64 * 1024) /* in a stream, beyond what is on its way */
 
 static void say(struct covey *vm, uint8_t kind, const uint8_t *bytes, const struct cursor *c)
@@ -53,12 +57,28 @@ static void act(struct covey *vm, const struct peer *peer, enum claim_act what)
         say_end(vm, peer->claim.number);
 }
 
+static bool is_bulk(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
+{
+    return req->msg->size >= vm->contention.threshold_bytes && tid_host(peer->tid) != vm->host &&
+           req->paced == NULL && req->caster == NULL;
+}
+
 static bool needs_claim(const struct covey *vm, const struct peer *peer,
                         const struct covey_req *req)
 {
-    return vm->contention.mode != CONTENTION_OFF &&
-           req->msg->size >= vm->contention.threshold_bytes && tid_host(peer->tid) != vm->host &&
-           req->paced == NULL && req->caster == NULL;
+    return vm->contention.mode != CONTENTION_OFF && is_bulk(vm, peer, req);
+}
+
+/* Who holds a claim goes on: others would wait for it. */
+bool bulk_in_turn(const struct covey *vm, const struct peer *peer, const struct covey_req *req,
+                  size_t *size)
+{
+    if (!vm->contention.turns || req->sequence < peer->turn_before || !is_bulk(vm, peer, req) ||
+        peer->claim.state == CLAIM_HELD)
+        return true;
+    uint64_t left = req->offset < TURN_FIRST_BYTES ? TURN_FIRST_BYTES - req->offset : 0;
+    *size = *size < left ? *size : (size_t)left;
+    return *size > 0;
 }
 
 /* ---- staggered ------------------------------------------------------------------------------- */

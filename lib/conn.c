@@ -338,9 +338,7 @@ static void held_done(struct conn *conn)
         return;
     }
     struct cursor c = cursor_reader(held->payload, held->frame.length);
-    uint64_t limit = cursor_get_u64(&c);
-    if (cursor_ok(&c))
-        outgo_on_credit(conn->vm, conn->peer, limit);
+    outgo_on_credit(conn->vm, conn->peer, &c);
     free(held);
 }
 

@@ -313,6 +313,7 @@ static void lists_free(struct covey *vm)
 {
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
         conn_close(vm, conn, false);
+    turn_free_all(vm);
     peer_free_all(vm);
     conn_bury(vm);
     while (vm->unexpected != NULL)

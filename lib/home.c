@@ -93,9 +93,8 @@ static void on_credit(struct covey *vm, const struct frame *frame, const uint8_t
 {
     struct peer *peer = peer_find(vm, frame->source);
     struct cursor c = cursor_reader(payload, frame->length);
-    uint64_t limit = cursor_get_u64(&c);
-    if (peer != NULL && cursor_ok(&c))
-        outgo_on_credit(vm, peer, limit);
+    if (peer != NULL)
+        outgo_on_credit(vm, peer, &c);
 }
 
 static void on_lost(struct covey *vm, const struct frame *frame, const uint8_t *payload)

@@ -254,7 +254,8 @@ static bool step(struct covey *vm, struct peer *peer)
         return false;
     if (peer->sends != req)
         return true; /* refused by its route */
-    if (!frame_size(peer, req, &size) || !bulk_may_send(vm, peer, req))
+    if (!frame_size(peer, req, &size) || !bulk_in_turn(vm, peer, req, &size) ||
+        !bulk_may_send(vm, peer, req))
         return false;
     bulk_sent(vm, peer, req, size);
     if (peer->carrier != NULL) {
@@ -341,10 +342,17 @@ bool outgo_cancel(struct covey *vm, struct covey_req *req)
     return true;
 }
 
-void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit)
+void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload)
 {
-    if (limit <= peer->credit_bytes)
+    uint64_t limit = cursor_get_u64(payload), turn = 0;
+    if (cursor_left(payload) >= sizeof turn)
+        turn = cursor_get_u64(payload);
+    bool more = limit > peer->credit_bytes || turn > peer->turn_before;
+    if (!cursor_ok(payload) || !more)
         return; /* an older grant that took the slower way */
-    peer->credit_bytes = limit;
+    if (limit > peer->credit_bytes)
+        peer->credit_bytes = limit;
+    if (turn > peer->turn_before)
+        peer->turn_before = turn;
     outgo_pump(vm, peer);
 }

@@ -29,6 +29,11 @@ static int check_hosts(const struct topology *t, const int32_t *hosts, int ranks
     if (count < 0 || count > NETWORK_RANKS_MAX)
         return error_set(COVEY_EINVAL, "a schedule is for at most %d ranks, not %d",
                          NETWORK_RANKS_MAX, count);
+    if (topology_segment(t) >= 0)
+        return error_set(
+            COVEY_EINVAL,
+            "the hosts of segment '%s' share one medium: no schedule makes them faster",
+            t->nodes[topology_segment(t)].name);
     for (int i = 0; hosts && i < ranks; i++) {
         if (hosts[i] < 0 || hosts[i] >= t->node_count || t->nodes[hosts[i]].is_switch)
             return error_set(COVEY_EINVAL, "rank %d: node %" PRId32 " is no host of the topology",

@@ -68,6 +68,7 @@ struct arrival {
     struct covey_msg *msg;           /* NULL: goes straight into the array of `bound` */
     struct covey_req *bound;         /* the receive that takes it */
     uint64_t buffered;               /* bytes counted as unexpected */
+    struct turn *turn;               /* a bulk message that waits for its turn, or has it */
     struct arrival *earlier, *later; /* of its peer's open ones */
     bool complete;                   /* whole, and so are those that its peer sent before */
     bool lost;                       /* nobody gets it: what still comes of it is only read */
@@ -166,6 +167,8 @@ struct peer {
     struct claim claim;              /* to send it much; see bulk.c, for these three, too */
     uint64_t way_known_us;           /* no claim is needed until then */
     uint64_t stagger_rate;           /* of the domain on the way to it, or 0 */
+    uint64_t turn_before;            /* it takes bulk messages with smaller numbers; see turn.c */
+    uint64_t turn_granted;           /* and this task takes those of it */
     struct peer *sending_next, *sending_prev; /* in the list of peers with sends */
     bool sending;
     struct conn *carrier;       /* the link that carries the send under way, NULL: the daemon */
@@ -285,7 +288,8 @@ struct covey {
     uint32_t claims; /* numbers them */
 
     struct peer *peers[PEER_BUCKETS];
-    struct peer *sending; /* peers with sends that wait */
+    struct peer *sending;            /* peers with sends that wait */
+    struct turn *turns, *turns_last; /* bulk messages that come, in the order they began: turn.c */
     struct arrival *unexpected, *unexpected_last;
     uint64_t unexpected_bytes, arrivals;
     uint64_t bulk_taken;    /* large messages that receives took */
@@ -391,7 +395,8 @@ void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
 bool outgo_cancel(struct covey *vm, struct covey_req *req);
 struct message_header outgo_header(const struct covey_req *req); /* of its message */
 void outgo_sent(struct covey *vm, struct covey_req *req);        /* its last byte is out */
-void outgo_on_credit(struct covey *vm, struct peer *peer, uint64_t limit);
+/* What a CREDIT says: limit=u64 [turn=u64]. */
+void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload);
 /* A hand-over goes to the peer, between the frames of its sends; COVEY_ENOMEM: it does not. */
 int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what);
 void outgo_drop_syncs(struct peer *peer);
@@ -406,6 +411,19 @@ void bulk_settle(struct covey *vm, struct peer *peer); /* its first send is anot
 void bulk_drop(struct covey *vm, struct peer *peer);   /* it has no more sends */
 void bulk_check(struct covey *vm, struct peer *peer, uint64_t now_us);
 void bulk_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+
+/* Trims the next frame to what may go before it is the message's turn at its receiver; false: none
+ * of it. */
+bool bulk_in_turn(const struct covey *vm, const struct peer *peer, const struct covey_req *req,
+                  size_t *size);
+
+/* ---- turn.c: bulk messages from several others are taken one after the other ---- */
+
+void turn_begin(struct covey *vm, struct arrival *a, uint64_t sequence);
+void turn_moved(struct covey *vm, struct arrival *a); /* bytes of it came */
+void turn_end(struct covey *vm, struct arrival *a);   /* it is whole, or will not come */
+void turn_check(struct covey *vm, uint64_t now_us);
+void turn_free_all(struct covey *vm);
 
 /* ---- send.c, mcast.c ---- */
 

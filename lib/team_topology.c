@@ -96,6 +96,10 @@ static int find_places(const struct covey_team *team, struct team_topology *t)
             add_name(missing, sizeof missing, name);
     }
     covey_free(hosts);
+    int segment = topology_segment(&t->topology->tree);
+    if (segment >= 0)
+        return error_set(COVEY_EINVAL, "the topology has a segment, '%s', which is not scheduled",
+                         t->topology->tree.nodes[segment].name);
     if (missing[0] == '\0')
         return COVEY_OK;
     missing[strlen(missing) - 1] = '\0';

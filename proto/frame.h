@@ -29,7 +29,9 @@
  * host, which makes a data frame of each for every receiver, see control.h. One for tasks of many
  * hosts goes once to the task's own daemon, in CAST frames, and from the other daemons in CAST_DATA
  * frames to each receiver.
- * All numbers are big-endian.
+ * CREDIT: limit=u64 [turn=u64]: so many bytes of data payload may be sent in all; where receivers
+ * take bulk messages in turn (covey.conf), those with numbers less than turn may be sent whole. All
+ * numbers are big-endian.
  */
 #ifndef COVEY_PROTO_FRAME_H
 #define COVEY_PROTO_FRAME_H
