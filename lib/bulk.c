@@ -108,18 +108,23 @@ static bool staggered(struct covey *vm, const struct peer *peer, struct covey_re
 
 /* ---- claims ---------------------------------------------------------------------------------- */
 
-/* Asks, unless that was done; what is due is done. */
-static void pursue(struct covey *vm, struct peer *peer, uint64_t now_us)
+/* Does what is due, and is called again in time. */
+static void advance(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
-    struct claim *claim = &peer->claim;
     uint64_t next_us;
-    act(vm, peer, claim_step(claim, vm->contention.quantum_bytes, now_us, &next_us));
-    if (claim->state == CLAIM_NONE) {
-        act(vm, peer, claim_want(claim, ++vm->claims, now_us));
-        claim_step(claim, vm->contention.quantum_bytes, now_us, &next_us);
-    }
+    act(vm, peer, claim_step(&peer->claim, vm->contention.quantum_bytes, now_us, &next_us));
     if (next_us != UINT64_MAX)
         wait_check_at(vm, next_us);
+}
+
+/* Asks, unless that was done. */
+static void pursue(struct covey *vm, struct peer *peer, uint64_t now_us)
+{
+    advance(vm, peer, now_us);
+    if (peer->claim.state != CLAIM_NONE)
+        return;
+    act(vm, peer, claim_want(&peer->claim, ++vm->claims, now_us));
+    advance(vm, peer, now_us);
 }
 
 bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
@@ -158,12 +163,11 @@ void bulk_drop(struct covey *vm, struct peer *peer)
 
 void bulk_check(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
-    uint64_t next_us;
+    if (vm->contention.turns && peer->grant_due)
+        outgo_pump(vm, peer);
     if (vm->contention.mode == CONTENTION_OFF || peer->gone || peer->sends == NULL)
         return;
-    act(vm, peer, claim_step(&peer->claim, vm->contention.quantum_bytes, now_us, &next_us));
-    if (next_us != UINT64_MAX)
-        wait_check_at(vm, next_us);
+    advance(vm, peer, now_us);
     outgo_pump(vm, peer);
 }
 
@@ -195,5 +199,6 @@ void bulk_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *
         peer->way_known_us = now_us + CONTENTION_KNOWN_US;
         peer->stagger_rate = answer.verdict == CONTENTION_STAGGERED ? answer.rate : 0;
     }
+    advance(vm, peer, now_us);
     outgo_pump(vm, peer);
 }

@@ -106,13 +106,15 @@ static bool put_control(struct covey *vm, struct peer *peer, struct conn *conn, 
 
 static bool grant(struct covey *vm, struct peer *peer)
 {
-    uint8_t payload[8];
+    uint8_t payload[16];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, sizeof payload);
     struct conn *conn = any_conn(peer);
     if (conn != NULL && !conn_flush(conn))
         return false;
     cursor_put_u64(&c, peer->granted_bytes);
+    if (peer->turn_granted > 0)
+        cursor_put_u64(&c, peer->turn_granted);
+    struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, (size_t)(c.at - payload));
     peer->grant_due = false; /* a link that fails on the way looks at what is due */
     peer->grant_due = !put_control(vm, peer, any_conn(peer), &frame, payload);
     return !peer->grant_due;

@@ -5,9 +5,9 @@
  * comes is compared. One line a test, "ok ..." or "not ok ...".
  *
  *   bulk ROUNDS [VICTIM]     worker VICTIM (a rank) kills itself in the middle of the second round;
- *                            the others get what they send each other all the same
- *   bulk ROUNDS burst BYTES  a task on each other host sends so much to the leader, when it is told
- * to: "burst MEAN WORST", the milliseconds until all is there
+ *                            (-2: somebody else kills the first host); the others get what they
+ * send each other all the same bulk ROUNDS burst BYTES  a task on each other host sends so much to
+ * the leader, when it is told to: "burst MEAN WORST", the milliseconds until all is there
  */
 #include <covey.h>
 #include <signal.h>
@@ -25,6 +25,12 @@ struct job {
     int32_t burst; /* bytes */
     int32_t tids[WORKERS_MAX];
 };
+
+/* VICTIM -2: those of the first host, which somebody else kills. */
+static int may_fail(const struct job *job, int rank)
+{
+    return rank == job->victim || (job->victim == -2 && covey_tid_host(job->tids[rank]) == 1);
+}
 
 static size_t size_of(int from, int to, int round)
 {
@@ -66,7 +72,7 @@ static int start_sends(covey_t *vm, const struct job *job, int round, covey_req_
         if (goes(job, job->rank, to, round) &&
             covey_isend_array(vm, job->tids[to], TAG_BULK + round, COVEY_UINT8, bytes[to], size,
                               &reqs[to]) < 0 &&
-            to != job->victim)
+            !may_fail(job, to))
             return -1;
     }
     return 0;
@@ -80,7 +86,7 @@ static int receive_all(covey_t *vm, const struct job *job, int round, uint8_t *r
             continue;
         int error = covey_recv_array(vm, job->tids[from], TAG_BULK + round, COVEY_FOREVER,
                                      COVEY_UINT8, room, size, &count, NULL);
-        if (error < 0 && from == job->victim)
+        if (error < 0 && may_fail(job, from))
             continue;
         if (error < 0 || count != size || !same(room, size, from, job->rank))
             return -1;
@@ -92,7 +98,7 @@ static int end_sends(const struct job *job, covey_req_t **reqs, uint8_t **bytes)
 {
     int status = 0;
     for (int to = 0; to < job->count; to++) {
-        if (reqs[to] != NULL && covey_wait(reqs[to], COVEY_FOREVER) < 0 && to != job->victim)
+        if (reqs[to] != NULL && covey_wait(reqs[to], COVEY_FOREVER) < 0 && !may_fail(job, to))
             status = -1;
         covey_req_free(&reqs[to]);
         free(bytes[to]);
@@ -228,7 +234,7 @@ static void lead(covey_t *vm, const char *program, struct job *job)
     }
     for (int rank = 0; rank < job->count; rank++) {
         int32_t status = -1;
-        if (rank == job->victim)
+        if (may_fail(job, rank))
             continue;
         int error = covey_recv_array(vm, job->tids[rank], TAG_DONE, 60000000, COVEY_INT32, &status,
                                      1, NULL, NULL);
