@@ -3,13 +3,15 @@
  *
  *   bruck     log2(n) rounds of n/2 blocks each, which travel in company: small equal ones
  *   linear    to all at once, the next one first, a window of them at a time
- *   pairwise  n-1 rounds, in each of which everybody sends to one and receives from one
+ *   pairwise  n-1 rounds, in each of which everybody sends to one and receives from one; a round
+ *             begins when those before it are over, all but some where blocks are small
  */
 #include "lib/alltoall.h"
 
 #include <string.h>
 
-#define WINDOW 8 /* messages under way each way */
+#define WINDOW 8          /* messages under way each way */
+#define PAIRED_BYTES 8192 /* of rounds at once */
 
 /* ---- blocks with each --------------------------------------------------------------------------
  */
@@ -37,32 +39,58 @@ static int receive_block(struct collective *c, const struct alltoall *a, int fro
                : collective_receive(c, from, a->recv.type, vector_block(&a->recv, from), count);
 }
 
-void alltoall_linear(struct collective *c, const struct alltoall *a)
+/* So many messages under way each way, and, where they are paired, no send before a receive. */
+struct window {
+    int size;
+    bool paired;
+    int sends[WINDOW], receives[WINDOW]; /* the last ones of each place, or -1 */
+};
+
+static void exchange_with(struct collective *c, const struct alltoall *a, struct window *w, int i)
 {
     const struct covey_team *team = collective_team(c);
-    int sends[WINDOW], receives[WINDOW];
-    for (int i = 0; i < WINDOW; i++)
-        sends[i] = receives[i] = -1;
-    for (int i = 1; i < team->size; i++) {
-        int received = receive_block(c, a, (team->rank - i + team->size) % team->size);
-        int sent = send_block(c, a, (team->rank + i) % team->size);
-        collective_after(c, received, receives[i % WINDOW]);
-        collective_after(c, sent, sends[i % WINDOW]);
-        receives[i % WINDOW] = received >= 0 ? received : receives[i % WINDOW];
-        sends[i % WINDOW] = sent >= 0 ? sent : sends[i % WINDOW];
+    int received = receive_block(c, a, (team->rank - i + team->size) % team->size);
+    int sent = send_block(c, a, (team->rank + i) % team->size);
+    int *send = &w->sends[i % w->size], *receive = &w->receives[i % w->size];
+    collective_after(c, received, *receive);
+    collective_after(c, sent, *send);
+    if (w->paired) {
+        collective_after(c, received, *send);
+        collective_after(c, sent, *receive);
     }
+    *receive = received >= 0 ? received : *receive;
+    *send = sent >= 0 ? sent : *send;
+}
+
+static void exchange_with_all(struct collective *c, const struct alltoall *a, struct window w)
+{
+    for (int i = 0; i < WINDOW; i++)
+        w.sends[i] = w.receives[i] = -1;
+    for (int i = 1; i < collective_team(c)->size; i++)
+        exchange_with(c, a, &w, i);
     alltoall_own_block(c, a);
+}
+
+void alltoall_linear(struct collective *c, const struct alltoall *a)
+{
+    exchange_with_all(c, a, (struct window){.size = WINDOW});
+}
+
+/* Rounds of small blocks overlap: as many as the queues of a network hold. Within a host there are
+ * none. */
+static int rounds_at_once(const struct covey_team *team, const struct alltoall *a)
+{
+    size_t bytes = a->send.each * covey_type_size(a->send.type);
+    if (a->send.uneven || bytes == 0)
+        return 1;
+    size_t rounds = team->hosts == 1 ? WINDOW : PAIRED_BYTES / bytes;
+    return rounds < 1 ? 1 : rounds > WINDOW ? WINDOW : (int)rounds;
 }
 
 void alltoall_pairwise(struct collective *c, const struct alltoall *a)
 {
-    const struct covey_team *team = collective_team(c);
-    alltoall_own_block(c, a);
-    for (int i = 1; i < team->size; i++) {
-        receive_block(c, a, (team->rank - i + team->size) % team->size);
-        send_block(c, a, (team->rank + i) % team->size);
-        collective_fence(c);
-    }
+    int size = rounds_at_once(collective_team(c), a);
+    exchange_with_all(c, a, (struct window){.size = size, .paired = true});
 }
 
 /* ---- blocks in company -------------------------------------------------------------------------
