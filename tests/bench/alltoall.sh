@@ -10,10 +10,12 @@
 # the peak that the bottleneck link allows net of headers, and how much of this machine's processors was
 # idle meanwhile: where that is not much, the machine was measured and not the network. Then rounds of
 # a few sizes while another program keeps one processor busy. PNGs and the single figures go below
-# OUT; --report draws and prints figures that are there already.
+# OUT; --report draws and prints figures that are there already. All takes some 22 minutes, most of
+# them for 128 and 256 KiB.
 #
 # From the environment, by default:
-#   ROUNDS=4 SIZES="1 2 4 8 16 32 64 128 256" (KiB)    BUSY_ROUNDS=3 BUSY_SIZES="16 64" (0 rounds: none)
+#   ROUNDS=3 SIZES="1 2 4 8 16 32 64 128 256" (KiB)    LONG_SYSTEMS: all but plain, from 128 KiB on
+#   BUSY_ROUNDS=3 (0: none) BUSY_SIZES="16 64" BUSY_NETWORKS=c BUSY_SYSTEMS: all but plain
 #   NETWORKS="a b c"  SYSTEMS="covey plain openmpi openmpi+ mpich mpich+" (plain: Covey without the schedule)
 #   RATE= (of a link; a: 10M, b and c: 50M)  OUT=$BUILD/alltoall
 #   ALONE= a command that runs each round, for machines that others use, too: flock FILE
@@ -29,9 +31,11 @@ root=$(cd "$here/../.." && pwd)
 build=${BUILD:-$root/build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 export BUILD=$build
-export ROUNDS=${ROUNDS:-4} SIZES=${SIZES:-1 2 4 8 16 32 64 128 256}
-export BUSY_ROUNDS=${BUSY_ROUNDS:-3} BUSY_SIZES=${BUSY_SIZES:-16 64}
+export ROUNDS=${ROUNDS:-3} SIZES=${SIZES:-1 2 4 8 16 32 64 128 256}
+export BUSY_ROUNDS=${BUSY_ROUNDS:-3} BUSY_SIZES=${BUSY_SIZES:-16 64} BUSY_NETWORKS=${BUSY_NETWORKS:-c}
 export SYSTEMS=${SYSTEMS:-covey plain openmpi openmpi+ mpich mpich+}
+export LONG_SYSTEMS=${LONG_SYSTEMS:-${SYSTEMS/plain/}} BUSY_SYSTEMS=${BUSY_SYSTEMS:-${SYSTEMS/plain/}}
+LONG_KIB=128
 NETWORKS=${NETWORKS:-a b c}
 export OUT=${OUT:-$build/alltoall}
 case $OUT in /*) ;; *) OUT=$PWD/$OUT ;; esac
@@ -99,12 +103,27 @@ measure() { # NETWORK LOAD SYSTEM ROUNDS:BYTES...
     grep -E '^[0-9]+ [0-9.]+ [0-9.]+$' "$work/out" | sed "s|^|$1 $2 $3 |" >>"$OUT/figures"
 }
 
+takes_part() { # SYSTEM LOAD
+    case " $SYSTEMS " in *" $1 "*) ;; *) return 1 ;; esac
+    [ "$2" = quiet ] || case " $BUSY_SYSTEMS " in *" $1 "*) ;; *) return 1 ;; esac
+    can_run "$1"
+}
+
+sizes_of() { # SYSTEM KIB...
+    local kib
+    for kib in "${@:2}"; do
+        [ "$kib" -lt $LONG_KIB ] || case " $LONG_SYSTEMS " in *" $1 "*) ;; *) continue ;; esac
+        echo "$kib"
+    done
+}
+
 run_round() { # NETWORK LOAD KIB...
-    local system
+    local system sizes
     for system in $SYSTEMS; do
-        can_run "$system" || continue
-        # shellcheck disable=SC2046 # words
-        measure "$1" "$2" "$system" $(rounds_of "${@:3}")
+        takes_part "$system" "$2" || continue
+        sizes=$(sizes_of "$system" "${@:3}")
+        # shellcheck disable=SC2046,SC2086 # words
+        [ -z "$sizes" ] || measure "$1" "$2" "$system" $(rounds_of $sizes)
     done
 }
 
@@ -141,6 +160,7 @@ run_inside() { # NETWORK TOPOLOGY
     # shellcheck disable=SC2086 # words
     run_rounds "$1" quiet "$ROUNDS" $SIZES
     [ "$BUSY_ROUNDS" -gt 0 ] || return 0
+    case " $BUSY_NETWORKS " in *" $1 "*) ;; *) return 0 ;; esac
     taskset -c 0 sh -c 'while :; do :; done' &
     burner=$!
     # shellcheck disable=SC2086
