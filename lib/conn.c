@@ -164,9 +164,19 @@ bool conn_left(struct conn *conn, struct covey_req *req)
 {
     if (conn->route != COVEY_ROUTE_TCP || conn->closed || link_tcp_left(conn->link))
         return true;
+    if (conn->leaving != NULL) /* of another exchange; what follows it has waited long enough */
+        paced_note(conn->leaving);
     conn->leaving = req;
     conn_watch(conn);
     return false;
+}
+
+void conn_left_no_more(struct covey *vm, const struct covey_req *req)
+{
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->leaving == req)
+            conn->leaving = NULL;
+    }
 }
 
 bool conn_lags(const struct conn *conn)

@@ -114,6 +114,7 @@ static bool drop_send(struct paced *p, int rank)
     if (!done && !collective_orphan(vm, r))
         return false;
     forget_due(vm, p);
+    conn_left_no_more(vm, &r->req);
     p->sends[rank] = NULL;
     if (done)
         step_req_free(r);

@@ -520,6 +520,8 @@ void conn_ready_now(struct conn *conn); /* frames may flow */
 void conn_read(struct covey *vm, struct conn *conn);
 /* Whether the request, sent by this, is on its way; if not, paced_note() tells when it is. */
 bool conn_left(struct conn *conn, struct covey_req *req);
+/* Nobody asks any more. */
+void conn_left_no_more(struct covey *vm, const struct covey_req *req);
 /* Whether what is put now has to wait behind much else, or would never go. */
 bool conn_lags(const struct conn *conn);
 bool conn_flush(struct conn *conn); /* true: a new frame may be started */

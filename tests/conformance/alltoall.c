@@ -272,12 +272,15 @@ static void owe(struct member *m)
     covey_topology_free(&topology);
     if (m->rank != 1)
         covey_ialltoall(m->team, COVEY_INT32, send, recv, 2048, &req);
+    if (m->rank == 1) /* its team is there */
+        covey_send_array(m->vm, m->tids[0], TAG_GO, COVEY_INT32, &go, 1);
     if (m->rank != 0)
         covey_recv_array(m->vm, m->tids[0], TAG_GO, TIMEOUT_US, COVEY_INT32, &go, 1, NULL, NULL);
     if (m->rank == 2)
         _exit(0);
     if (m->rank == 1)
         return;
+    covey_recv_array(m->vm, m->tids[1], TAG_GO, TIMEOUT_US, COVEY_INT32, &go, 1, NULL, NULL);
     say(m, has_come(m, req, &recv[2 * 2048]), "all but the hand-over of one is there");
     covey_send_array(m->vm, m->tids[2], TAG_GO, COVEY_INT32, &go, 1);
     int error = covey_wait(req, 10000000);
