@@ -67,8 +67,8 @@ static int measure(const struct calibrate *c, struct bench *bench, int route)
 
 /* ---- Busy hosts ------------------------------------------------------------------------------ */
 
-/* What messages took of both hosts' processors is what the load lacks of what it gets alone; where
- * no limit is near, that is little. */
+/* What messages took of both hosts' processors is what the load lacks of what it gets alone, and at
+ * least what tasks and daemons counted while nothing else ran. */
 static void take_busy(struct calibrate *c, const struct bench *bench, double share, int route)
 {
     struct covey_calibration_route *result = &c->result->routes[route];
@@ -77,7 +77,7 @@ static void take_busy(struct calibrate *c, const struct bench *bench, double sha
     double byte_s = median_us / 1e6 / (double)bench->rows[0].bytes;
     if (byte_s > result->line.beta_s)
         result->busy_s = byte_s;
-    if (c->load_share - share > 0)
+    if ((c->load_share - share) * byte_s > result->drag_s)
         result->drag_s = (c->load_share - share) * byte_s;
 }
 
