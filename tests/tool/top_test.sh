@@ -42,7 +42,12 @@ silent() {
 
 # ---- the screen ----
 
-terminal() { tmux -S "$dir/tmux" -f /dev/null "$@"; }
+terminals=0 # each has a server of its own: one that is just ending takes no session
+terminal() { tmux -S "$dir/tmux.$terminals" -f /dev/null "$@"; }
+open_terminal() { # command: in a terminal of 80 by 24
+    terminals=$((terminals + 1))
+    TERM=screen terminal new-session -d -x 80 -y 24 "$1"
+}
 picture() { terminal capture-pane -p >"$dir/picture"; }
 shows() { picture && grep -qE -- "$1" "$dir/picture"; }
 fits() { # columns: no line is longer, the headings begin at the left and are whole
@@ -53,7 +58,7 @@ first_host() { picture && awk '/^HOST/ { getline; print $1 }' "$dir/picture" | g
 gone() { ! terminal list-sessions; }
 
 screen_80() { # every host, in as many columns as fit
-    TERM=screen terminal new-session -d -x 80 -y 24 "$BUILD/covey top --delay 0.5; echo status \$?; read x" &&
+    open_terminal "$BUILD/covey top --delay 0.5; echo status \$?; read x" &&
         within 10 shows 'covey top - VM top-[0-9]*: 3 hosts, 3 up, 2 tasks' && within 5 shows '^h2 +up ' &&
         fits 80 && shows 'of [0-9.]+ cores busy' && ! shows 'CTX/S'
 }
@@ -75,18 +80,18 @@ screen_quit() { # and the terminal is as before
     terminal send-keys q && within 5 shows '^status 0' && terminal send-keys Enter && within 5 gone
 }
 screen_interrupt() {
-    TERM=screen terminal new-session -d -x 80 -y 24 "$BUILD/covey top; echo status \$?; read x" &&
+    open_terminal "$BUILD/covey top; echo status \$?; read x" &&
         within 10 shows '^h1 ' && terminal send-keys C-c && within 5 shows '^status 0' && terminal kill-server
 }
 screen_hangup() { # a terminal that goes away ends it
-    TERM=screen terminal new-session -d -x 80 -y 24 "exec $BUILD/covey top" && within 10 shows '^h1 ' || return 1
+    open_terminal "exec $BUILD/covey top" && within 10 shows '^h1 ' || return 1
     local pid
     pid=$(terminal list-panes -F '#{pane_pid}')
     terminal kill-server
     within 10 eval "! kill -0 $pid 2>/dev/null"
 }
 screen_ends_with_vm() { # the last picture stays, with a line that says why
-    TERM=screen terminal new-session -d -x 80 -y 24 "$BUILD/covey top --delay 0.5; read x" && within 10 shows '^h1 ' || return 1
+    open_terminal "$BUILD/covey top --delay 0.5; read x" && within 10 shows '^h1 ' || return 1
     covey halt
     within 10 shows 'the VM does not answer: ' && shows '^h1 ' && terminal send-keys q && terminal kill-server
 }
