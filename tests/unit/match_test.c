@@ -49,6 +49,32 @@ void paced_note(struct covey_req *req)
     (void)req;
 }
 
+uint64_t paced_rest_us(const struct covey_req *req, uint64_t received)
+{
+    (void)req;
+    (void)received;
+    return 0;
+}
+
+void turn_begin(struct covey *vm, struct arrival *a, uint64_t sequence)
+{
+    (void)vm;
+    (void)a;
+    (void)sequence;
+}
+
+void turn_moved(struct covey *vm, struct arrival *a)
+{
+    (void)vm;
+    (void)a;
+}
+
+void turn_end(struct covey *vm, struct arrival *a)
+{
+    (void)vm;
+    (void)a;
+}
+
 void credit_reopen(struct covey *vm)
 {
     (void)vm;
