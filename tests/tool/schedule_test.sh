@@ -87,7 +87,7 @@ expect "no file is refused" says "which topology" covey schedule
 covey schedule --emit covey $figure >"$work/alltoall.c"
 # shellcheck disable=SC2086 # libcovey.a may need the flags of its build
 if "$CC" ${SANITIZE:-} -std=c99 -Wall -Wextra -Werror -Ilib "$work/alltoall.c" tests/tool/schedule/alltoall_tasks.c \
-    -o "$work/tasks" "$BUILD/libcovey.a" -lsodium -lpthread; then
+    -o "$work/tasks" "$BUILD/libcovey.a" -lsodium -lpthread -lm; then
     ok "the function for covey.h compiles"
     export COVEY_VM=schedule.$$
     covey start --local 3 >/dev/null || bad "a virtual machine starts"
