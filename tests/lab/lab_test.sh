@@ -263,11 +263,12 @@ down_twice() {
 
 # What two pairs get at once, in directions that share no link but the medium.
 segment_is_shared() {
-    local one two sum
+    local one two sum first
     $lab up --hosts 4 --segment 40M || return 1
     stream_rate h1 h2 1500000 4 >"$scratch/one" &
+    first=$!
     stream_rate h4 h3 1500000 4 >"$scratch/two"
-    wait $!
+    wait $first
     one=$(cat "$scratch/one") two=$(cat "$scratch/two")
     sum=$(awk "BEGIN { print $one + $two }")
     echo "$one + $two of 40 Mbit/s"
