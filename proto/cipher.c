@@ -4,11 +4,20 @@
  */
 #include "proto/cipher.h"
 
+#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 
 static const struct cipher_library none;
 static const struct cipher_library *_Atomic in_use; /* NULL: nobody has looked */
+
+/* dlsym() gives functions as pointers to data. */
+bool cipher_function(void *library, const char *name, void *function)
+{
+    void *address = dlsym(library, name);
+    memcpy(function, &address, sizeof address);
+    return address != NULL;
+}
 
 static bool answers(const struct cipher_library *l, void *key)
 {

@@ -41,6 +41,9 @@ struct cipher_library {
 const struct cipher_library *cipher_multi_buffer(void);
 const struct cipher_library *cipher_libcrypto(void);
 
+/* Sets *function, a pointer to one, to what has that name in a library that dlopen() gave. */
+bool cipher_function(void *library, const char *name, void *function);
+
 /* The library in use; NULL: there is none. The same at each call. */
 const struct cipher_library *cipher_library_get(void);
 

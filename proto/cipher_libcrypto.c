@@ -28,23 +28,15 @@ struct libcrypto {
 
 static struct libcrypto *_Atomic loaded;
 
-/* dlsym() gives functions as pointers to data. */
-static bool find(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 static bool find_all(void *library, struct libcrypto *l)
 {
-    return find(library, "EVP_CIPHER_fetch", &l->fetch) &&
-           find(library, "EVP_CIPHER_CTX_new", &l->context_new) &&
-           find(library, "EVP_CIPHER_CTX_free", &l->context_free) &&
-           find(library, "EVP_CIPHER_CTX_ctrl", &l->control) &&
-           find(library, "EVP_CipherInit_ex", &l->init) &&
-           find(library, "EVP_CipherUpdate", &l->update) &&
-           find(library, "EVP_CipherFinal_ex", &l->final);
+    return cipher_function(library, "EVP_CIPHER_fetch", &l->fetch) &&
+           cipher_function(library, "EVP_CIPHER_CTX_new", &l->context_new) &&
+           cipher_function(library, "EVP_CIPHER_CTX_free", &l->context_free) &&
+           cipher_function(library, "EVP_CIPHER_CTX_ctrl", &l->control) &&
+           cipher_function(library, "EVP_CipherInit_ex", &l->init) &&
+           cipher_function(library, "EVP_CipherUpdate", &l->update) &&
+           cipher_function(library, "EVP_CipherFinal_ex", &l->final);
 }
 
 static struct libcrypto *load(void)

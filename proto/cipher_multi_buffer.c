@@ -12,7 +12,6 @@
 #include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LIBRARY "libIPSec_MB.so.1"
 #define KEY_ALIGNMENT 64
@@ -26,14 +25,6 @@ struct symbols {
     __typeof__(&imb_get_errno) error;
 };
 
-/* dlsym() gives functions as pointers to data. */
-static bool find(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 /* Slower than libcrypto, which has code for more of these, where the processor has no AES. */
 static bool is_fast(const IMB_MGR *m)
 {
@@ -45,9 +36,10 @@ static IMB_MGR *manager_create(void)
 {
     struct symbols s;
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL || !find(library, "alloc_mb_mgr", &s.create) ||
-        !find(library, "free_mb_mgr", &s.destroy) || !find(library, "init_mb_mgr_auto", &s.init) ||
-        !find(library, "imb_get_errno", &s.error))
+    if (library == NULL || !cipher_function(library, "alloc_mb_mgr", &s.create) ||
+        !cipher_function(library, "free_mb_mgr", &s.destroy) ||
+        !cipher_function(library, "init_mb_mgr_auto", &s.init) ||
+        !cipher_function(library, "imb_get_errno", &s.error))
         return NULL;
     IMB_MGR *m = s.create(0);
     if (m == NULL)

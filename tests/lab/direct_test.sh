@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
+. tests/lab/deaf.sh
 BUILD=$(realpath "${BUILD:-build}")
 export BUILD
 [ "$(id -u)" = 0 ] || { echo "needs root, for hosts in network namespaces"; exit 77; }
@@ -39,25 +40,6 @@ lost() { # HOST
 }
 frames() { # that went over the wire
     ip netns exec "covey-lab.$LAB.$1" awk '/eth0:/ { print $11 }' /proc/net/dev
-}
-# The host hears no frames of ours any more, while IP goes on, or does again.
-deaf() { # yes or no, HOST...
-    local host how=$1
-    shift
-    for host; do
-        if [ "$how" = yes ]; then
-            ip netns exec "covey-lab.$LAB.$host" nft -f - <<'END' || return
-table netdev deaf {
-    chain in {
-        type filter hook ingress device eth0 priority 0
-        ether type 0x88b5 drop
-    }
-}
-END
-        else
-            ip netns exec "covey-lab.$LAB.$host" nft delete table netdev deaf || return
-        fi
-    done
 }
 detoured() { covey stats | awk '$2 == "route.frames_detoured" { sum += $3 } END { print sum + 0 }'; }
 # A conversation during which these hosts hear nothing any more, and later do again.

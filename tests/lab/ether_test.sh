@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
+. tests/lab/deaf.sh
 BUILD=$(realpath "${BUILD:-build}")
 export BUILD
 [[ ${1:-} = --crowd || ${1:-} = --dead ]] || unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
@@ -85,23 +86,6 @@ crowded() {
 
 # ---- the segment carries no frames of ours any more, while IP goes on ----
 
-deaf() { # yes or no
-    local host
-    for host in h1 h2; do
-        if [ "$1" = yes ]; then
-            ip netns exec "covey-lab.$LAB.$host" nft -f - <<'END' || return
-table netdev deaf {
-    chain in {
-        type filter hook ingress device eth0 priority 0
-        ether type 0x88b5 drop
-    }
-}
-END
-        else
-            ip netns exec "covey-lab.$LAB.$host" nft delete table netdev deaf || return
-        fi
-    done
-}
 opened() { grep "session with host 2 open, path" "/run/covey-lab/$LAB/run/h1"/covey/*/h1.log; }
 dead() { # on h1
     local echo=$BUILD/tests/attack/echo tid serving asking
@@ -112,11 +96,11 @@ dead() { # on h1
     "$echo" ask "$tid" ether 50 "$1.go" &
     asking=$!
     within 20 test -e "$1.go" || return 2
-    deaf yes && rm "$1.go" || return 3
+    deaf yes h1 h2 && rm "$1.go" || return 3
     wait $asking || return 4
     opened | tail -n 1 | grep 'goes there meanwhile' || return 5
     "$echo" ask "$tid" ether 1 2>&1 | grep 'h2 does not answer on eth0' || return 6
-    deaf no || return 7
+    deaf no h1 h2 || return 7
     "$echo" ask "$tid" ether 50 || return 8
     opened | tail -n 1 | grep 'path 02:' || return 9
     "$echo" stop "$tid"

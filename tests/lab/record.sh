@@ -11,6 +11,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
+. tests/lab/deaf.sh
 export PATH=$BUILD:$PATH COVEY_VM=record-$$ LAB=record-$$ COVEYD=$BUILD/coveyd
 unset COVEY_SOCKET COVEY_ROUTE
 lab=$PWD/tests/lab/lab
@@ -131,9 +132,7 @@ record_dead() { # direct or not, which lines
     on_first "$echo" ask "$tid" ether 5 "$work/go" &
     asking=$!
     until [ -e "$work/go" ]; do sleep 0.1; done
-    for host in h1 h2; do
-        "$lab" exec $host nft "add table netdev deaf; add chain netdev deaf in { type filter hook ingress device eth0 priority 0; }; add rule netdev deaf in ether type 0x88b5 drop"
-    done
+    deaf yes h1 h2
     watch --lane udp -c 40 "${@:2}"
     rm "$work/go"
     wait $asking
@@ -141,7 +140,7 @@ record_dead() { # direct or not, which lines
     on_first "$echo" stop "$tid"
     wait $serving
     on_first covey halt
-    for host in h1 h2; do "$lab" exec $host nft delete table netdev deaf; done
+    deaf no h1 h2
     rm "$XDG_CONFIG_HOME/covey/covey.conf"
 }
 record_detour() { record_dead no 'udp[8:2] = 0xc04f'; }
