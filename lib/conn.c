@@ -22,8 +22,7 @@ static void conn_watch(struct conn *conn)
                      (conn->rest_until_us == 0 ? EPOLLIN : 0) | (write_wanted ? EPOLLOUT : 0));
 }
 
-/* Looks whether frames may flow now. */
-static void conn_settle(struct conn *conn)
+void conn_settle(struct conn *conn)
 {
     int ready = conn->link->ops->ready(conn->link);
     if (ready < 0)
@@ -132,10 +131,19 @@ static void conn_wrote(struct conn *conn, size_t size)
         conn->out_req->offset += size;
 }
 
+/* It takes no more bytes. Where its other end was closed, what that had sent before is still read,
+ * whole messages perhaps, and reading them comes to the end by itself. */
+static void conn_refused(struct conn *conn, ssize_t how)
+{
+    conn->mute = true;
+    if (how != LINK_CLOSED)
+        conn_close(conn->vm, conn, true);
+}
+
 bool conn_flush(struct conn *conn)
 {
     struct iovec iov[GATHER_MAX];
-    if (conn->closed)
+    if (conn->closed || conn->mute)
         return false;
     if (conn->out_body_left > 0 && conn->out_req == NULL)
         return false; /* the send failed in the middle of a frame: nothing may follow */
@@ -143,7 +151,7 @@ bool conn_flush(struct conn *conn)
         size_t count = conn_vector(conn, iov);
         ssize_t n = conn->link->ops->send(conn->link, iov, (int)count);
         if (n < 0) {
-            conn_close(conn->vm, conn, true);
+            conn_refused(conn, n);
             return false;
         }
         if (n == 0) {
@@ -254,7 +262,7 @@ static size_t conn_take(struct conn *conn, void *to, size_t size)
     if (n >= 0)
         return (size_t)n;
     bool in_frame = conn->in_head_used > 0 || conn->inlet.current != NULL;
-    conn_close(conn->vm, conn, n == LINK_BROKEN || in_frame);
+    conn_close(conn->vm, conn, n == LINK_BROKEN || in_frame || conn->mute);
     return 0;
 }
 

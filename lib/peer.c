@@ -79,10 +79,21 @@ int peer_error(const struct peer *peer)
     return error_set(COVEY_ENOTASK, "task t%x has ended", peer->tid);
 }
 
+/* Streams whose opener proved its key and sent all it had before anybody here looked: only the
+ * proof tells whose they are, and that they are open. */
+static void settle_opened(struct covey *vm, const struct peer *peer)
+{
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if ((conn->peer == peer || conn->peer == NULL) && !conn->ready && !conn->closed)
+            conn_settle(conn);
+    }
+}
+
 /* Reads what the links of an ended peer still hold and closes those that are at their end. */
 static bool drained(struct covey *vm, struct peer *peer)
 {
     bool all = true;
+    settle_opened(vm, peer);
     for (struct conn *conn = vm->conns, *next; conn != NULL; conn = next) {
         next = conn->next;
         if (conn->peer != peer || conn->closed)

@@ -198,6 +198,7 @@ struct conn {
     struct peer *peer; /* NULL: accepted, not yet known */
     int route;
     bool ready, closed;
+    bool mute; /* what is written to it goes nowhere any more, but there may be more to read */
     uint64_t deadline_us; /* of the handshake */
     struct inlet inlet;
     uint64_t rest_until_us; /* it is not read until then: see rest.c; 0: it is */
@@ -516,6 +517,7 @@ struct conn *direct_create(struct covey *vm, struct peer *peer, const struct con
 /* ---- conn.c ---- */
 
 struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer, int route);
+void conn_settle(struct conn *conn);    /* looks whether frames may flow now */
 void conn_ready_now(struct conn *conn); /* frames may flow */
 void conn_read(struct covey *vm, struct conn *conn);
 /* Whether the request, sent by this, is on its way; if not, paced_note() tells when it is. */

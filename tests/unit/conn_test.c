@@ -1,0 +1,212 @@
+/* links: lib/[a-z]*.c proto/[a-z]*.c */
+/*
+ * The last bytes of a task that ends: what it wrote to a link is read to its end, whatever happens
+ * first - a write to it that fails, the news of its end, or its first look at the stream. The link
+ * is a stub that gives a message in two halves; the rest is the library.
+ */
+#include <CUnit/CUnit.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "lib/task.h"
+#include "tests/unit/runner.h"
+
+#define BODY_BYTES 1000
+#define OTHER_TID 0x80003u
+
+/* ---- a link that was written to and closed --------------------------------------------------- */
+
+struct stub {
+    struct link base;
+    uint8_t bytes[FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES + BODY_BYTES];
+    size_t at, here; /* bytes given, and those that came so far */
+    bool proved;     /* the handshake was looked at */
+};
+
+static ssize_t stub_send(struct link *link, const struct iovec *iov, int count)
+{
+    (void)link, (void)iov, (void)count;
+    return LINK_CLOSED;
+}
+
+static ssize_t stub_recv(struct link *link, void *bytes, size_t size)
+{
+    struct stub *s = (struct stub *)link;
+    size_t left = s->here - s->at;
+    if (left == 0)
+        return s->at == sizeof s->bytes ? LINK_CLOSED : 0;
+    size = size < left ? size : left;
+    memcpy(bytes, s->bytes + s->at, size);
+    s->at += size;
+    return (ssize_t)size;
+}
+
+static int stub_fd(const struct link *link, bool *write_wanted)
+{
+    (void)link;
+    *write_wanted = false;
+    return -1;
+}
+
+static int stub_ready(struct link *link)
+{
+    struct stub *s = (struct stub *)link;
+    s->proved = true;
+    return 1;
+}
+
+static bool stub_arm(struct link *link)
+{
+    (void)link;
+    return false;
+}
+
+static void stub_free(struct link *link)
+{
+    (void)link;
+}
+
+static const struct link_ops stub_ops = {.name = "stub",
+                                         .send = stub_send,
+                                         .recv = stub_recv,
+                                         .arm = stub_arm,
+                                         .fd = stub_fd,
+                                         .ready = stub_ready,
+                                         .free = stub_free};
+
+/* One message of one array of BODY_BYTES bytes. */
+static void stub_fill(struct stub *s)
+{
+    struct frame frame = {.length = sizeof s->bytes - FRAME_HEADER_BYTES,
+                          .kind = FRAME_DATA,
+                          .flags = FRAME_FIRST | FRAME_LAST,
+                          .source = OTHER_TID,
+                          .destination = 0x40001};
+    struct message_header header = {
+        .size = ITEM_HEADER_BYTES + BODY_BYTES, .tag = 5, .representation = REPRESENTATION_LITTLE};
+    uint8_t *at = s->bytes;
+    frame_encode(&frame, at);
+    message_header_encode(&header, at += FRAME_HEADER_BYTES);
+    item_header_encode(at += FRAME_MESSAGE_BYTES, COVEY_UINT8, BODY_BYTES);
+    memset(at + ITEM_HEADER_BYTES, 'x', BODY_BYTES);
+}
+
+/* ---- a task with one peer -------------------------------------------------------------------- */
+
+struct task {
+    struct covey *vm;
+    struct peer *peer;
+    struct conn *conn;
+    struct stub stub;
+};
+
+static void begin(struct task *t, bool ready)
+{
+    *t = (struct task){.vm = calloc(1, sizeof *t->vm), .stub = {.base = {.ops = &stub_ops}}};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t->vm);
+    t->vm->tid = 0x40001;
+    t->vm->epoll = epoll_create1(0);
+    t->vm->daemon = stream_create(-1);
+    pthread_mutex_init(&t->vm->lock, NULL);
+    pthread_cond_init(&t->vm->changed, NULL);
+    stub_fill(&t->stub);
+    t->peer = peer_get(t->vm, OTHER_TID);
+    t->conn = conn_create(t->vm, &t->stub.base, t->peer, COVEY_ROUTE_TCP);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t->conn);
+    if (ready)
+        conn_ready_now(t->conn);
+}
+
+static void end(struct task *t)
+{
+    conn_close(t->vm, t->conn, false);
+    conn_bury(t->vm);
+    while (t->vm->unexpected != NULL)
+        match_free(t->vm, t->vm->unexpected);
+    peer_free_all(t->vm);
+    stream_destroy(t->vm->daemon);
+    close(t->vm->epoll);
+    pthread_mutex_destroy(&t->vm->lock);
+    pthread_cond_destroy(&t->vm->changed);
+    free(t->vm);
+}
+
+static bool has_message(const struct task *t)
+{
+    const struct arrival *a = t->vm->unexpected;
+    return a != NULL && a->complete && a->info.tag == 5 && !t->peer->cut;
+}
+
+static void ends(struct task *t)
+{
+    const struct control_gone gone = {.tid = OTHER_TID, .kind = COVEY_EXIT_STATUS};
+    peer_on_gone(t->vm, &gone);
+}
+
+static void a_write_that_fails_loses_nothing_that_was_sent(void)
+{
+    struct task t;
+    const uint8_t credit[8] = {0};
+    begin(&t, true);
+    t.stub.here = sizeof t.stub.bytes / 2;
+    conn_read(t.vm, t.conn);
+    conn_put_control(t.conn, FRAME_CREDIT, credit, sizeof credit);
+    CU_ASSERT(!conn_flush(t.conn));
+    t.stub.here = sizeof t.stub.bytes;
+    conn_read(t.vm, t.conn);
+    CU_ASSERT(t.conn->closed);
+    CU_ASSERT(has_message(&t));
+    end(&t);
+}
+
+static void what_it_sent_is_read_before_its_end_is_believed(void)
+{
+    struct task t;
+    begin(&t, true);
+    t.stub.here = sizeof t.stub.bytes;
+    ends(&t);
+    CU_ASSERT(t.peer->gone);
+    CU_ASSERT(has_message(&t));
+    end(&t);
+}
+
+/* The opener sends right behind its proof, which its end may overtake. */
+static void also_what_it_sent_before_its_proof_was_looked_at(void)
+{
+    struct task t;
+    begin(&t, false);
+    t.stub.here = sizeof t.stub.bytes;
+    ends(&t);
+    CU_ASSERT(t.stub.proved);
+    CU_ASSERT(t.peer->gone);
+    CU_ASSERT(has_message(&t));
+    end(&t);
+}
+
+static void what_is_not_whole_is_lost(void)
+{
+    struct task t;
+    begin(&t, true);
+    t.stub.here = sizeof t.stub.bytes - 1;
+    ends(&t);
+    CU_ASSERT(t.peer->gone);
+    CU_ASSERT_PTR_NULL(t.vm->unexpected);
+    end(&t);
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"a write that fails loses nothing that was sent",
+         a_write_that_fails_loses_nothing_that_was_sent},
+        {"what it sent is read before its end is believed",
+         what_it_sent_is_read_before_its_end_is_believed},
+        {"also what it sent before its proof was looked at",
+         also_what_it_sent_before_its_proof_was_looked_at},
+        {"what is not whole is lost", what_is_not_whole_is_lost},
+    };
+    return covey_test_main("conn", cases, sizeof cases / sizeof cases[0]);
+}
