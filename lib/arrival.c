@@ -69,8 +69,11 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
 
 static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 {
+    bool paced = a->bound != NULL && a->bound->paced != NULL;
     a->received += size;
-    if (a->bound != NULL && a->bound->paced != NULL && a->received >= a->bound->mark)
+    vm->arrived_bytes += size;
+    vm->arriving = paced ? 0 : a->info.bytes - a->received;
+    if (paced && a->received >= a->bound->mark)
         paced_note(a->bound);
     if (a->listed) {
         a->buffered += size;

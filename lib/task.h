@@ -295,6 +295,8 @@ struct covey {
     uint64_t unexpected_bytes, arrivals;
     uint64_t bulk_taken;    /* large messages that receives took */
     uint64_t written_bytes; /* that links took */
+    uint64_t arrived_bytes; /* of messages */
+    uint64_t arriving;      /* what is missing of the one that came last; of a schedule: 0 */
     struct covey_req *posted, *posted_last;
     struct paced *paced;                          /* schedules that are carried out */
     struct conn *resting;                         /* see rest.c */

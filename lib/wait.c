@@ -6,7 +6,9 @@
  * waits first polls; others sleep on `changed` and one of them takes over when it leaves. The
  * progress thread keeps out of the way of a task that communicates: it looks now and then whether
  * calls still come, a millisecond after a call that left something under way, parks while a call
- * waits long, and polls while the task computes.
+ * waits long, and polls while the task computes. What it takes of the processor then the task
+ * lacks: a message of which much is missing is not read at every packet, but when so much should
+ * have come that it is worth waking up for.
  *
  * Waiting spins for some tens of microseconds, and only where that has lately paid: a processor
  * that went to sleep takes longer to wake up than most messages take, but where more tasks than
@@ -37,6 +39,8 @@
 #define LONG_NAP_US 16000 /* with nothing */
 #define BLIND_US 1000     /* asleep while the kernel has no memory to watch the port with */
 #define BULK_BYTES 32768  /* that only a link of ours holds, so that it must go on */
+#define WORTH_BYTES 32768 /* waking up for, of a message of which as much is missing */
+#define REST_US 2000      /* until they have come, at most */
 
 int watch_add(struct covey *vm, struct watch *watch)
 {
@@ -352,9 +356,36 @@ static void progress_park(struct covey *vm)
     vm->progress_parked = false;
 }
 
+/* So many bytes came in the last so many microseconds. */
+static void progress_rest(struct covey *vm, uint64_t bytes, uint64_t us)
+{
+    uint64_t wanted = vm->arriving < WORTH_BYTES ? vm->arriving : WORTH_BYTES;
+    if (bytes == 0 || bytes >= wanted || vm->waiting > 0 || vm->closing)
+        return;
+    uint64_t for_us = us * wanted / bytes;
+    uint64_t at_us = clock_us() + (for_us < REST_US ? for_us : REST_US);
+    struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
+                          .tv_nsec = (long)(at_us % 1000000) * 1000};
+    pthread_cond_timedwait(&vm->progress_wake, &vm->lock, &at);
+}
+
+/* Polls once; returns when it began to rest. */
+static uint64_t progress_poll(struct covey *vm, uint64_t since_us)
+{
+    uint64_t arrived = vm->arrived_bytes;
+    vm->poller = POLLER_PROGRESS;
+    sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
+    if (vm->poller == POLLER_PROGRESS)
+        vm->poller = POLLER_NONE;
+    uint64_t now_us = clock_us();
+    progress_rest(vm, vm->arrived_bytes - arrived, now_us - since_us);
+    return now_us;
+}
+
 void *wait_progress_main(void *context)
 {
     struct covey *vm = context;
+    uint64_t polled_us = clock_us();
     pthread_mutex_lock(&vm->lock);
     for (uint64_t seen = vm->waits; !vm->closing;) {
         bool active = vm->waits != seen;
@@ -364,10 +395,7 @@ void *wait_progress_main(void *context)
         } else if (active) {
             progress_nap(vm);
         } else {
-            vm->poller = POLLER_PROGRESS;
-            sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
-            if (vm->poller == POLLER_PROGRESS)
-                vm->poller = POLLER_NONE;
+            polled_us = progress_poll(vm, polled_us);
         }
     }
     pthread_mutex_unlock(&vm->lock);

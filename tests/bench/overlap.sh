@@ -1,0 +1,37 @@
+#!/bin/bash
+# overlap.sh - how much of its communication a task hides behind its computation: covey bench overlap
+# over each route between two hosts of a lab, beside Open MPI and MPICH, one after the other.
+#
+#   tests/bench/overlap.sh [--json]
+#
+# Needs root (tests/lab). From the environment, by default:
+#   RATE=100M (of the hosts' links)  CPU= (a share of a core for each host, such as 0.5)
+#   ROUTES=tcp,udp,ether  SIZES=64K,256K,1M  ROUNDS=15
+#   SYSTEMS="openmpi mpich"  ALONE= a command that runs it all, for machines that others use, too
+#
+# Both MPIs poll while they wait, as they come: the two hosts have a processor each.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=${BUILD:-$here/../../build}
+build=$(cd "$build" && pwd) || exit 1
+export BUILD=$build
+
+besides() { # prints an argument a line
+    local mpi
+    for mpi in ${SYSTEMS:-openmpi mpich}; do
+        [ -x "$build/tests/bench/overlap.$mpi" ] || continue
+        printf -- '--beside\n%s=exec %s %s %s\n' "$mpi" "$here/mpi.sh" "$mpi" "$build/tests/bench/overlap.$mpi"
+    done
+}
+
+if [ "${1:-}" = --inside ]; then
+    mapfile -t beside < <(besides)
+    exec covey bench overlap --route "${ROUTES:-tcp,udp,ether}" --host "$(tr ' ' ',' <<<"${LAB_HOSTS% }")" \
+        --sizes "${SIZES:-64K,256K,1M}" --rounds "${ROUNDS:-15}" "${beside[@]}" "${@:2}"
+fi
+conf=$(mktemp) || exit 1
+trap 'rm -f "$conf"' EXIT
+printf '[ether]\nenabled = yes\ndirect = yes\n' >"$conf"
+${ALONE:-} "$here/../lab/vm.sh" --hosts 2 --rate "${RATE:-100M}" ${CPU:+--cpu "$CPU"} --conf "$conf" -- \
+    "$here/overlap.sh" --inside "$@"
