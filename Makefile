@@ -246,6 +246,20 @@ $(BUILD)/tests/bench/alltoall.%: tests/bench/alltoall_mpi.c tests/bench/alltoall
 	$(call say,mpicc)
 	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^)
 
+# The same for communication behind computation.
+.PHONY: bench-overlap bench-overlap-programs
+bench-overlap-programs: all $(MPIS:%=$(BUILD)/tests/bench/overlap.%)
+bench-overlap: ## measure what a task hides of its communication, beside Open MPI and MPICH, in a lab of two hosts
+	@scripts/deps.sh install build
+	@scripts/deps.sh install mpi || echo "Going on without what is missing."
+	@$(MAKE) --no-print-directory $(JOBS) bench-overlap-programs
+	@BUILD=$(BUILD) tests/bench/overlap.sh
+
+$(BUILD)/tests/bench/overlap.%: tests/bench/overlap_mpi.c tools/bench/work.h
+	@mkdir -p $(@D)
+	$(call say,mpicc)
+	$(Q)mpicc.$* $(COMMON_CFLAGS) -O2 -o $@ $(filter %.c,$^) -lm
+
 $(BUILD)/tests/bench/patience.so: tests/bench/patience.c
 	@mkdir -p $(@D)
 	$(call say,cc)
@@ -292,7 +306,7 @@ ALL_C := $(wildcard proto/*.c lib/*.c daemon/*.c tools/*.c tools/*/*.c apps/*.c 
 ALL_H := $(wildcard proto/*.h lib/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h)
 
 # what needs other headers than ours
-FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint

@@ -12,13 +12,20 @@
 #include "tools/bench_plan.h"
 #include "tools/tool.h"
 
-enum { BENCH_HOSTS_MAX = 64 };
+enum { BENCH_HOSTS_MAX = 64, BENCH_BESIDE_MAX = 4 };
 
 /* An exchange in virtual time. */
 struct bench_simulation {
     int ranks; /* 0: none, real tasks exchange */
     double alpha_us;
     double rate_bps;
+};
+
+/* Another program that measures the same: overlap. */
+struct bench_beside {
+    char name[24];
+    const char *command;
+    struct bench_row rows[BENCH_SIZES_MAX]; /* as the sizes of the plan */
 };
 
 struct bench {
@@ -39,7 +46,9 @@ struct bench {
     atomic_int signals;
     const char *write; /* collectives, alltoall, exchange: where the table goes, or NULL */
     struct bench_simulation simulation; /* of an exchange */
-    const char *map;                    /* where the picture of its regions goes; NULL: none */
+    struct bench_beside besides[BENCH_BESIDE_MAX];
+    int beside_count;
+    const char *map; /* where the picture of its regions goes; NULL: none */
     struct bench_row rows[BENCH_ROWS_MAX];
     int row_count;
 };

@@ -21,7 +21,8 @@ enum bench_what {
     BENCH_COLLECTIVES = 7, /* every algorithm of every collective call */
     BENCH_EXCHANGE = 8,    /* sparse exchange by each algorithm */
     BENCH_ALLTOALL = 9,    /* all-to-all by each algorithm and by the library's choice */
-    BENCH_BAG = 10         /* empty items through a bag of work */
+    BENCH_BAG = 10,        /* empty items through a bag of work */
+    BENCH_OVERLAP = 11     /* communication behind computation, between two tasks */
 };
 
 /* The series of the library's own choice, after those of the algorithms. */

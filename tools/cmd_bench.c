@@ -5,6 +5,7 @@
 
 #include "tools/bench.h"
 #include "tools/bench_exchange.h"
+#include "tools/bench_overlap.h"
 #include "tools/command.h"
 #include "tools/hostspec.h"
 
@@ -16,11 +17,13 @@
 #define KEY_IN_PLACE 1006
 #define KEY_WRITE 1007
 #define KEY_PAUSE 1008
+#define KEY_BESIDE 1009
 
 #define BYTES_MAX ((long)1 << 30)
 #define SIZES "1,64,1K,4K,16K,64K,256K,1M,4M"
 #define ALLTOALL_SIZES "64,256,1K,4K,16K,64K,256K"
 #define COLLECTIVE_SIZES "8,256,4K,32K,256K,1M"
+#define OVERLAP_SIZES "64K,256K,1M"
 #define EXCHANGE_SIZES "16,64,256,1K,4K,16K,64K,128K"
 #define BATCH_US_MAX 10000000
 #define SPIN_US_MAX 100
@@ -31,6 +34,7 @@ enum {
     SPAWN_ROUNDS = 7,
     COLLECTIVE_ROUNDS = 5,
     BAG_ROUNDS = 7,
+    OVERLAP_ROUNDS = 15,
     SPAWN_TASKS = 100,
     MANY_TASKS = 8
 };
@@ -49,6 +53,7 @@ static const struct args_option options[] = {
     {"spin", KEY_SPIN, "US", "how long a raw receiver looks before it sleeps (20)"},
     {"write", KEY_WRITE, "FILE",
      "collectives, alltoall, exchange: the table of the best algorithms"},
+    {"beside", KEY_BESIDE, "NAME=COMMAND", "overlap: another program that measures the same"},
     {"density", BENCH_KEY_DENSITY, "D,...", "exchange: messages that each rank sends and receives"},
     {"unequal", BENCH_KEY_UNEQUAL, NULL, "exchange: sizes that differ, those given being means"},
     {"topology", BENCH_KEY_TOPOLOGY, "FILE", "exchange: the network, whose links count"},
@@ -63,7 +68,7 @@ static const struct args_option options[] = {
 static const char *const pack_names[] = {"array", "bytes", "in-place", "double", NULL};
 const char *const bench_names[] = {"pingpong", "stream", "spawn",       "barrier",
                                    "mcast",    "bcast",  "collectives", "exchange",
-                                   "alltoall", "bag",    NULL};
+                                   "alltoall", "bag",    "overlap",     NULL};
 
 const char *bench_pack_name(int pack)
 {
@@ -206,6 +211,8 @@ static int take_option(struct bench *bench, int key, const char *value)
     case KEY_WRITE:
         bench->write = value;
         return TOOL_OK;
+    case KEY_BESIDE:
+        return bench_overlap_beside(bench, value);
     case KEY_IN_PLACE:
         return set_pack(bench, "in-place");
     case 'j':
@@ -224,7 +231,7 @@ static int take_name(struct bench *bench, const char *name)
     if (found < 0)
         return tool_usage("bench",
                           "%s: must be pingpong, stream, spawn, barrier, mcast, bcast, "
-                          "collectives, exchange, alltoall or bag",
+                          "collectives, exchange, alltoall, bag or overlap",
                           name);
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
@@ -245,11 +252,32 @@ static int check_stray(const struct bench *bench)
         return tool_usage("bench", "%s is for exchange alone", stray);
     if (bench->write && !is_collective(plan) && plan->what != BENCH_EXCHANGE)
         return tool_usage("bench", "--write: %s has no table", bench->name);
-    if (plan->more_count > 0 && plan->what != BENCH_PINGPONG && plan->what != BENCH_STREAM)
+    if (bench->beside_count > 0 && plan->what != BENCH_OVERLAP)
+        return tool_usage("bench", "--beside is for overlap alone");
+    if (plan->more_count > 0 && plan->what != BENCH_PINGPONG && plan->what != BENCH_STREAM &&
+        plan->what != BENCH_OVERLAP)
         return tool_usage("bench", "--route: %s takes one", bench->name);
     if (plan->pause_us > 0 && plan->what != BENCH_PINGPONG)
         return tool_usage("bench", "--pause: only pingpong has pauses");
     return TOOL_OK;
+}
+
+static int32_t rounds_of(const struct bench_plan *plan)
+{
+    if (plan->what == BENCH_OVERLAP)
+        return OVERLAP_ROUNDS;
+    if (is_collective(plan))
+        return COLLECTIVE_ROUNDS;
+    return plan->what == BENCH_SPAWN ? SPAWN_ROUNDS : ROUNDS;
+}
+
+static const char *sizes_of(const struct bench_plan *plan)
+{
+    if (plan->what == BENCH_OVERLAP)
+        return OVERLAP_SIZES;
+    if (plan->what == BENCH_COLLECTIVES)
+        return COLLECTIVE_SIZES;
+    return plan->what == BENCH_ALLTOALL ? ALLTOALL_SIZES : SIZES;
 }
 
 /* What was not said, as it suits the benchmark. */
@@ -282,11 +310,9 @@ static int settle(struct bench *bench)
         plan->tasks = 2;
     plan->peer_count = spawn ? 0 : many ? plan->tasks - 1 : 1;
     if (plan->rounds == 0)
-        plan->rounds = spawn ? SPAWN_ROUNDS : is_collective(plan) ? COLLECTIVE_ROUNDS : ROUNDS;
+        plan->rounds = rounds_of(plan);
     if (plan->size_count == 0)
-        set_sizes(bench, plan->what == BENCH_COLLECTIVES ? COLLECTIVE_SIZES
-                         : plan->what == BENCH_ALLTOALL  ? ALLTOALL_SIZES
-                                                         : SIZES);
+        set_sizes(bench, sizes_of(plan));
     if (spawn || plan->what == BENCH_BARRIER) {
         plan->sizes[0] = 1;
         plan->size_count = 1;
@@ -317,6 +343,8 @@ static int report(struct bench *bench)
     switch (bench->plan.what) {
     case BENCH_EXCHANGE:
         return bench_exchange_report(bench);
+    case BENCH_OVERLAP:
+        return bench_overlap_report(bench);
     case BENCH_COLLECTIVES:
         return bench_print_collective(bench);
     case BENCH_ALLTOALL:
@@ -340,10 +368,13 @@ static int bench_command(struct tool *tool, int argc, char **argv)
         status = bench_bag(bench);
     else if (status == TOOL_OK)
         status = (exchange ? bench_exchange_run : bench_run)(bench);
+    if (status == TOOL_OK && bench->beside_count > 0)
+        status = bench_overlap_run_beside(bench);
     if (status == TOOL_OK && bench->plan.what != BENCH_BAG)
         status = report(bench);
     for (int i = 0; i < bench->row_count; i++)
         bench_row_free(&bench->rows[i]);
+    bench_overlap_free(bench);
     free(bench->host_text);
     free(bench);
     return status;
@@ -353,7 +384,7 @@ const struct command cmd_bench = {
     .name = "bench",
     .run = bench_command,
     .usage = "[OPTION...] pingpong|stream|spawn|barrier|mcast|bcast|collectives|exchange|"
-             "alltoall|bag",
+             "alltoall|bag|overlap",
     .help = "measure the routes beside raw programs",
     .options = options,
     .operand = "BENCHMARK",

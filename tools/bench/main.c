@@ -6,6 +6,7 @@
  *   bcast.c   the one that measures broadcasts
  *   collective.c  the one that measures collective calls
  *   exchange.c   all, when they measure exchanges
+ *   overlap.c    both, when they compute while messages are under way
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
  *   spawn.c   starting tasks                 wire.c     Covey's messages
@@ -16,6 +17,7 @@
  */
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/bench/bag.h"
@@ -53,6 +55,7 @@ static void close_all(struct party *party)
     for (int i = 0; i < RAW_KINDS; i++)
         raw_close(party->raws[i]);
     collective_close(party);
+    free(party->face);
     wire_close(&party->wire);
 }
 
@@ -69,6 +72,8 @@ static int lead(struct party *party)
 {
     if (party->plan.what == BENCH_SPAWN)
         return spawn_measure(party);
+    if (party->plan.what == BENCH_OVERLAP)
+        return overlap_measure(party);
     if (party->plan.what == BENCH_COLLECTIVES || party->plan.what == BENCH_ALLTOALL)
         return collective_measure(party);
     return party->plan.what == BENCH_BCAST ? bcast_measure(party) : lead_measure(party);

@@ -21,8 +21,10 @@ enum order_what {
     ORDER_BARRIER = 5, /* `count` barriers of the `bytes` tasks in the group that text names */
     ORDER_MCAST = 6,   /* receive a message and send one byte back, `count` times */
     ORDER_END = 7,
-    ORDER_TEAM = 8,      /* a team of the first `bytes` of the `count` tasks in group text */
-    ORDER_COLLECTIVE = 9 /* `count` calls of the operation and algorithm in text */
+    ORDER_TEAM = 8,       /* a team of the first `bytes` of the `count` tasks in group text */
+    ORDER_COLLECTIVE = 9, /* `count` calls of the operation and algorithm in text */
+    ORDER_OVERLAP = 10    /* send a byte back, then `count` steps: a face of `bytes`, or none, both
+                             ways, and as many microseconds of computation as text says */
 };
 
 struct order {

@@ -24,6 +24,8 @@ struct party {
     covey_group_t *group;        /* of barriers */
     covey_team_t *all, *team;    /* of collective calls: of all tasks, of some */
     int route;                   /* to the first peer, now */
+    char *face;                  /* of overlap: what comes in while this task computes */
+    double work_speed, worked;   /* turns a microsecond; what came of them */
     char failure[400];
 };
 
@@ -40,6 +42,10 @@ int collective_measure(struct party *party);
 int collective_team(struct party *party, const struct order *order);
 int collective_serve(struct party *party, const struct order *order);
 void collective_close(struct party *party);
+
+/* Faces that two tasks give each other while they compute. */
+int overlap_measure(struct party *party);
+int overlap_serve(struct party *party, covey_tid_t lead, const struct order *order);
 
 /* All tasks exchange together; the one that leads sends the rows. */
 int exchange_measure(struct party *party, bool leads);

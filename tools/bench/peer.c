@@ -85,6 +85,8 @@ static int serve(struct party *party, covey_tid_t lead, const struct order *orde
         return collective_team(party, order);
     case ORDER_COLLECTIVE:
         return collective_serve(party, order);
+    case ORDER_OVERLAP:
+        return overlap_serve(party, lead, order);
     case ORDER_CPU:
         return serve_cpu(party, lead);
     default:
