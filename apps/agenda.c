@@ -5,6 +5,7 @@
 
 #define LOOK_US 200000 /* so often it is seen whether the tasks still live */
 #define NAME_BYTES 32
+#define RESULTS_AT_ONCE 64
 
 static void name_of(covey_tid_t coordinator, char name[NAME_BYTES])
 {
@@ -32,19 +33,53 @@ int agenda_close(struct crew *crew, covey_bag_t *bag)
     return error < 0 ? crew_fail(crew, "cannot close the bag", error) : 0;
 }
 
+static int set_aside(void)
+{
+    warnx("an item of the bag killed its workers");
+    return -1;
+}
+
+/* What the tasks say meanwhile: that some ended, how far they are. */
+static int hear(struct crew *crew)
+{
+    covey_msg_t *msg = NULL;
+    struct covey_info info;
+    while (covey_probe(crew->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_POLL, &info) == COVEY_OK) {
+        int got = crew_step(crew, COVEY_POLL, &msg, &info);
+        covey_msg_free(msg);
+        if (got > 0)
+            warnx("unexpected message with tag %d of task %d", info.tag, info.source);
+        if (got != 0)
+            return -1;
+    }
+    return 0;
+}
+
 int agenda_result(struct crew *crew, covey_bag_t *bag, struct covey_bag_result *result)
 {
-    struct covey_info info;
     int got;
     while ((got = covey_bag_result(bag, LOOK_US, result, 1)) == COVEY_ETIMEOUT)
-        if (covey_probe(crew->vm, COVEY_ANY_TASK, CREW_EXIT, COVEY_POLL, &info) == COVEY_OK)
-            return crew_fail(crew, "cannot go on without a task", COVEY_ENOTASK);
+        if (hear(crew) < 0)
+            return -1;
     if (got < 0)
         return crew_fail(crew, "cannot take a result out of the bag", got);
     if (got == 1 && !result->set_aside)
         return 0;
-    warnx(got == 0 ? "the bag ended too early" : "an item of the bag killed its workers");
+    if (got == 1)
+        return set_aside();
+    warnx("the bag ended too early");
     return -1;
+}
+
+int agenda_look(struct crew *crew, covey_bag_t *bag)
+{
+    struct covey_bag_result results[RESULTS_AT_ONCE];
+    int got;
+    while ((got = covey_bag_result(bag, COVEY_POLL, results, RESULTS_AT_ONCE)) > 0)
+        for (int i = 0; i < got; i++)
+            if (results[i].set_aside)
+                return set_aside();
+    return got == 0 || got == COVEY_ETIMEOUT ? 0 : crew_fail(crew, "cannot look into the bag", got);
 }
 
 static int do_item(covey_bag_t *bag, const struct covey_bag_item *item, agenda_work work,
@@ -56,17 +91,21 @@ static int do_item(covey_bag_t *bag, const struct covey_bag_item *item, agenda_w
     return error < 0 ? error : covey_bag_done(bag, item, result, size);
 }
 
-int agenda_run(struct worker *worker, agenda_work work, void *context)
+int agenda_attach(struct worker *worker, covey_bag_t **bag)
 {
     char name[NAME_BYTES];
-    covey_bag_t *bag = NULL;
-    struct covey_bag_item item;
     name_of(worker->parent, name);
     worker->doing = "finding its bag of work";
-    int error = covey_bag_attach(worker->vm, name, &bag);
-    if (error == COVEY_ENOENT)
-        return 0; /* the others did all before this one came */
-    while (error >= 0) {
+    int error = covey_bag_attach(worker->vm, name, bag);
+    return error == COVEY_ENOENT ? 0 : error; /* the others did all before this one came */
+}
+
+int agenda_run(struct worker *worker, agenda_work work, void *context)
+{
+    covey_bag_t *bag = NULL;
+    struct covey_bag_item item;
+    int error = agenda_attach(worker, &bag);
+    while (error >= 0 && bag != NULL) {
         worker->doing = "taking items out of the bag";
         int got = covey_bag_take(bag, COVEY_FOREVER, &item, 1);
         if (got == 0)

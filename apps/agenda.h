@@ -4,6 +4,9 @@
  *
  * The bag is held where the coordinator runs and has no copies: the run ends with the coordinator
  * anyway, and large items cross the network once.
+ *
+ * Tasks may die: what they had is given to others, and the run ends only with the last one. The
+ * program sets coordinator_program.tolerant.
  */
 #ifndef APPS_AGENDA_H
 #define APPS_AGENDA_H
@@ -19,8 +22,11 @@ int agenda_create(struct crew *crew, covey_bag_t **bag);
 int agenda_put(struct crew *crew, covey_bag_t *bag, int priority, const void *bytes, size_t size);
 int agenda_close(struct crew *crew, covey_bag_t *bag);
 
-/* Waits for the next result. A task that ended is a failure. */
+/* Waits for the next result. Tasks that end are not missed, as long as one is left. */
 int agenda_result(struct crew *crew, covey_bag_t *bag, struct covey_bag_result *result);
+
+/* Takes the results that are there, where only the items that were set aside are news. */
+int agenda_look(struct crew *crew, covey_bag_t *bag);
 
 /* ---- a task's side ---- */
 
@@ -28,6 +34,9 @@ int agenda_result(struct crew *crew, covey_bag_t *bag, struct covey_bag_result *
  * error of the library. */
 typedef int (*agenda_work)(void *context, const struct covey_bag_item *item, const void **result,
                            size_t *size);
+
+/* Attaches to the bag; NULL: it is over already. Returns 0 or an error of the library. */
+int agenda_attach(struct worker *worker, covey_bag_t **bag);
 
 /* Takes and does items until none are left. Returns 0 or an error of the library. */
 int agenda_run(struct worker *worker, agenda_work work, void *context);

@@ -37,8 +37,12 @@ struct coordinator_program {
     int (*feed)(struct crew *crew, void *context);
     /* The coordinator's own part of a parallel run; timed. May be NULL. */
     int (*conduct)(struct crew *crew, void *context);
+    /* The run is over, however it ended: frees what belongs to the virtual machine. May be NULL. */
+    void (*end)(void *context);
     /* Fetches the result; not timed. May be NULL: the result is not wanted. */
     int (*collect)(struct crew *crew, void *context);
+    /* The work lies in a bag: tasks that end are not missed while others are left. */
+    bool tolerant;
     /* collect() of the sequential run gives what the result is compared with. */
     bool compares;
     /* Prints the figures; returns the exit status of the process. */

@@ -71,8 +71,11 @@ static int spawn_tasks(struct crew *crew, const struct crew_plan *plan)
 
 int crew_spawn(struct crew *crew, covey_t *vm, const struct crew_plan *plan)
 {
-    *crew = (struct crew){
-        .vm = vm, .count = plan->count, .hosts = plan->hosts, .sequential = plan->sequential};
+    *crew = (struct crew){.vm = vm,
+                          .count = plan->count,
+                          .hosts = plan->hosts,
+                          .sequential = plan->sequential,
+                          .tolerant = plan->tolerant};
     crew->tids = calloc((size_t)plan->count, sizeof *crew->tids);
     crew->ended = calloc((size_t)plan->count, sizeof *crew->ended);
     if (crew->tids == NULL || crew->ended == NULL)
@@ -205,6 +208,25 @@ static int report_end(struct crew *crew, const struct covey_notice *first)
     return -1;
 }
 
+/* Its work is done by the others, if there are any. */
+static int mourn(struct crew *crew, const struct covey_notice *notice)
+{
+    char text[128];
+    int rank = crew_rank(crew, notice->tid);
+    if (!crew->tolerant || crew->ended_count == crew->count)
+        return report_end(crew, notice);
+    describe_end(notice, text, sizeof text);
+    progress_end(&crew->progress);
+    warnx("task %d of %d on %s %s; the others do its work", rank + 1, crew->count,
+          rank < 0 ? "?" : crew->hosts[rank], text);
+    return 0;
+}
+
+static bool is_gone(int error)
+{
+    return error == COVEY_ENOTASK || error == COVEY_EHOSTFAIL;
+}
+
 /* A call that names a task failed because it ended: the notice says how. */
 int crew_fail(struct crew *crew, const char *doing, int error)
 {
@@ -212,8 +234,7 @@ int crew_fail(struct crew *crew, const char *doing, int error)
     snprintf(cause, sizeof cause, "%s", covey_error_text());
     covey_msg_t *msg = NULL;
     struct covey_notice notice;
-    bool gone = error == COVEY_ENOTASK || error == COVEY_EHOSTFAIL;
-    if (gone && covey_recv(crew->vm, COVEY_ANY_TASK, CREW_EXIT, NEWS_US, &msg) == 0) {
+    if (is_gone(error) && covey_recv(crew->vm, COVEY_ANY_TASK, CREW_EXIT, NEWS_US, &msg) == 0) {
         int result = take_notice(crew, msg, &notice);
         covey_msg_free(msg);
         return result < 0 ? -1 : report_end(crew, &notice);
@@ -229,20 +250,35 @@ int crew_send_job(struct crew *crew, crew_pack pack, const void *context)
 {
     for (int rank = 0; rank < crew->count; rank++) {
         int error = send_job(crew, rank, pack, context);
-        if (error < 0)
+        if (error < 0 && !(crew->tolerant && is_gone(error)))
             return crew_fail(crew, "cannot send the tasks their job", error);
     }
     return 0;
 }
 
+static bool may_be_missed(const struct crew *crew, int error)
+{
+    return (crew->tolerant || crew->released) && is_gone(error);
+}
+
 int crew_tell(struct crew *crew, int tag)
 {
     covey_msg_t *msg = covey_msg_new();
-    if (msg == NULL)
+    covey_tid_t *tids = calloc((size_t)crew->count, sizeof *tids);
+    size_t count = 0;
+    for (int rank = 0; tids != NULL && rank < crew->count; rank++)
+        if (!crew->ended[rank])
+            tids[count++] = crew->tids[rank];
+    if (msg == NULL || tids == NULL) {
+        covey_msg_free(msg);
+        free(tids);
         return out_of_memory();
-    int error = covey_mcast(crew->vm, crew->tids, (size_t)crew->count, tag, msg);
+    }
+    int error = covey_mcast(crew->vm, tids, count, tag, msg);
     covey_msg_free(msg);
-    return error < 0 ? crew_fail(crew, "cannot send to the tasks", error) : 0;
+    free(tids);
+    bool fine = error >= 0 || may_be_missed(crew, error);
+    return fine ? 0 : crew_fail(crew, "cannot send to the tasks", error);
 }
 
 int crew_ask(struct crew *crew, int rank, int tag)
@@ -256,7 +292,7 @@ static int on_notice(struct crew *crew, covey_msg_t *msg)
     struct covey_notice notice;
     if (take_notice(crew, msg, &notice) < 0)
         return -1;
-    return crew->released ? 0 : report_end(crew, &notice);
+    return crew->released ? 0 : mourn(crew, &notice);
 }
 
 static int on_output(struct crew *crew, covey_msg_t *msg)
@@ -273,11 +309,12 @@ static int on_progress(struct crew *crew, covey_msg_t *msg)
     return 0;
 }
 
-/* What the crew itself treats; sets *taken when the message was for it. */
-static int intercept(struct crew *crew, covey_msg_t *msg, int tag, bool *taken)
+/* What the crew itself treats, or its server; sets *taken when the message was for it. */
+static int intercept(struct crew *crew, covey_msg_t *msg, const struct covey_info *info,
+                     bool *taken)
 {
     *taken = true;
-    switch (tag) {
+    switch (info->tag) {
     case CREW_EXIT:
         return on_notice(crew, msg);
     case CREW_PROGRESS:
@@ -286,64 +323,80 @@ static int intercept(struct crew *crew, covey_msg_t *msg, int tag, bool *taken)
         return on_output(crew, msg);
     default:
         *taken = false;
-        return 0;
+        return crew->serve != NULL ? crew->serve(crew, msg, info, taken) : 0;
     }
 }
 
-/* One message of any kind, moving the progress line meanwhile. */
-static int receive(struct crew *crew, covey_msg_t **msg)
+int crew_step(struct crew *crew, int64_t timeout_us, covey_msg_t **msg, struct covey_info *info)
 {
-    int64_t patience_us = crew->progress.enabled ? TICK_US : COVEY_FOREVER;
-    for (;;) {
-        int error = covey_recv(crew->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, patience_us, msg);
-        if (error != COVEY_ETIMEOUT)
-            return error;
+    bool ticks = crew->progress.enabled && (timeout_us < 0 || timeout_us > TICK_US);
+    int error =
+        covey_recv(crew->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, ticks ? TICK_US : timeout_us, msg);
+    if (error == COVEY_ETIMEOUT) {
         progress_show(&crew->progress, -1);
+        return 0;
     }
+    if (error < 0)
+        return crew_fail(crew, "cannot receive from the tasks", error);
+    bool taken;
+    covey_msg_info(*msg, info);
+    int result = intercept(crew, *msg, info, &taken);
+    if (!taken)
+        return 1;
+    covey_msg_free(*msg);
+    *msg = NULL;
+    return result < 0 ? -1 : 0;
 }
 
 int crew_next(struct crew *crew, covey_msg_t **msg, struct covey_info *info)
 {
-    for (;;) {
-        int error = receive(crew, msg);
-        if (error < 0)
-            return crew_fail(crew, "cannot receive from the tasks", error);
-        covey_msg_info(*msg, info);
-        bool taken;
-        int result = intercept(crew, *msg, info->tag, &taken);
-        if (!taken)
-            return 0;
-        covey_msg_free(*msg);
-        *msg = NULL;
-        if (result < 0)
-            return -1;
-    }
+    int got = 0;
+    while (got == 0)
+        got = crew_step(crew, COVEY_FOREVER, msg, info);
+    return got < 0 ? -1 : 0;
 }
 
-static int gather_one(struct crew *crew, int tag, crew_handler handler, void *context)
+/* What every task is to send, while it is gathered. */
+struct gathering {
+    int tag;
+    crew_handler handler;
+    void *context;
+    bool *came; /* by rank */
+};
+
+static bool gather_misses(const struct crew *crew, const struct gathering *g)
 {
-    covey_msg_t *msg = NULL;
-    struct covey_info info = {0};
-    if (crew_next(crew, &msg, &info) < 0)
+    for (int rank = 0; rank < crew->count; rank++)
+        if (!g->came[rank] && !crew->ended[rank])
+            return true;
+    return false;
+}
+
+static int gather_one(struct crew *crew, const struct gathering *g, const struct covey_info *info,
+                      covey_msg_t *msg)
+{
+    int rank = crew_rank(crew, info->source);
+    if (rank < 0 || info->tag != g->tag || g->came[rank]) {
+        warnx("unexpected message with tag %d of task %d", info->tag, info->source);
         return -1;
-    int rank = crew_rank(crew, info.source);
-    int result = 0;
-    if (rank < 0 || info.tag != tag) {
-        warnx("unexpected message with tag %d of task %d", info.tag, info.source);
-        result = -1;
-    } else if (handler != NULL) {
-        result = handler(context, rank, msg);
     }
-    covey_msg_free(msg);
-    return result;
+    g->came[rank] = true;
+    return g->handler != NULL ? g->handler(g->context, rank, msg) : 0;
 }
 
 int crew_gather(struct crew *crew, int tag, crew_handler handler, void *context)
 {
-    for (int i = 0; i < crew->count; i++)
-        if (gather_one(crew, tag, handler, context) < 0)
-            return -1;
-    return 0;
+    struct gathering g = {tag, handler, context, calloc((size_t)crew->count, sizeof *g.came)};
+    int result = g.came == NULL ? out_of_memory() : 0;
+    while (result == 0 && gather_misses(crew, &g)) {
+        covey_msg_t *msg = NULL;
+        struct covey_info info;
+        int got = crew_step(crew, COVEY_FOREVER, &msg, &info);
+        result = got > 0 ? gather_one(crew, &g, &info, msg) : got;
+        covey_msg_free(msg);
+    }
+    free(g.came);
+    return result;
 }
 
 int crew_receive_array(struct crew *crew, int rank, int type, void *base, size_t count)

@@ -3,7 +3,8 @@
  *
  * The process that the user starts is the coordinator: it computes nothing itself but spawns the
  * tasks of a run (one or more a host), leads them through the phases below, and learns at once
- * when one of them ends before it was released: then the run is given up with one clear line.
+ * when one of them ends before it was released: then the run is given up with one clear line. Only
+ * where the work lies in a bag (agenda.h) the others do it, and the run goes on with those.
  *
  *   coordinator                     task
  *   CREW_JOB     ->                             rank, tids of all, the program's parameters
@@ -39,6 +40,13 @@ enum crew_tag {
  * end is the news, not this one's. */
 #define CREW_STATUS_BEREFT 3
 
+struct crew;
+
+/* Treats a message of the program's own whenever it comes, such as a request: sets *taken when it
+ * was one. Returns 0, or -1 after saying what is wrong. */
+typedef int (*crew_server)(struct crew *crew, covey_msg_t *msg, const struct covey_info *info,
+                           bool *taken);
+
 struct crew {
     covey_t *vm;
     int count;
@@ -48,6 +56,9 @@ struct crew {
     int ended_count;
     bool released;
     bool sequential; /* one task that does all the work without messages */
+    bool tolerant;   /* it goes on without tasks that ended, as long as one is left */
+    crew_server serve;
+    void *server; /* of `serve` */
     struct progress progress;
 };
 
@@ -57,6 +68,7 @@ struct crew_plan {
     int count;
     int route;
     bool sequential;
+    bool tolerant;
     const char *title; /* for the progress line */
 };
 
@@ -74,15 +86,18 @@ int crew_spawn(struct crew *crew, covey_t *vm, const struct crew_plan *plan);
 /* Sends each task its rank, the tids of all and the program's parameters. */
 int crew_send_job(struct crew *crew, crew_pack pack, const void *context);
 
-/* Sends an empty message to all tasks, or to the one with that rank. */
+/* Sends an empty message to all tasks that have not ended, or to the one with that rank. */
 int crew_tell(struct crew *crew, int tag);
 int crew_ask(struct crew *crew, int rank, int tag);
 
 /* The next message of any task. The caller frees it. Progress messages are shown, not returned;
- * a task's end before its release is a failure. */
+ * a task's end before its release is a failure, unless the crew is tolerant. */
 int crew_next(struct crew *crew, covey_msg_t **msg, struct covey_info *info);
 
-/* Receives one message with `tag` from every task. handler may be NULL. */
+/* One step of that: 1: a message; 0: none came in time, or one that is treated already. */
+int crew_step(struct crew *crew, int64_t timeout_us, covey_msg_t **msg, struct covey_info *info);
+
+/* Receives one message with `tag` from every task, less those that ended. handler may be NULL. */
 int crew_gather(struct crew *crew, int tag, crew_handler handler, void *context);
 
 /* Receives an array of exactly `count` elements from the task with that rank. */

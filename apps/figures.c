@@ -22,12 +22,15 @@ double figures_processor(void)
 struct figures figures_mean(const struct figures *each, int n)
 {
     struct figures mean = {0};
-    for (int i = 0; i < n; i++) {
-        mean.elapsed_s += each[i].elapsed_s / n;
-        mean.computation_s += each[i].computation_s / n;
-        mean.communication_s += each[i].communication_s / n;
-        mean.idle_s += each[i].idle_s / n;
-        mean.processor_s += each[i].processor_s / n;
+    int told = 0;
+    for (int i = 0; i < n; i++)
+        told += each[i].elapsed_s > 0;
+    for (int i = 0; i < n && told > 0; i++) {
+        mean.elapsed_s += each[i].elapsed_s / told;
+        mean.computation_s += each[i].computation_s / told;
+        mean.communication_s += each[i].communication_s / told;
+        mean.idle_s += each[i].idle_s / told;
+        mean.processor_s += each[i].processor_s / told;
     }
     return mean;
 }

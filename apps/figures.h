@@ -21,7 +21,7 @@ struct figures {
 double figures_clock(void);
 double figures_processor(void);
 
-/* The mean over n > 0 tasks. */
+/* The mean over n > 0 tasks, less those that ended before they told theirs (elapsed_s 0). */
 struct figures figures_mean(const struct figures *each, int n);
 
 /* Adds figures to a message, and takes them from one. Errors: as covey_pack(), covey_unpack(). */

@@ -12,7 +12,7 @@
 
 /* What was measured of one run. */
 struct measurement {
-    double total_s; /* from the start signal until the last task was done */
+    double total_s; /* from the start signal until the last task was done; of a bag, result came */
     int tasks;
     struct figures *each;     /* by rank; freed by measurement_free() */
     const char *const *hosts; /* by rank; the caller's */

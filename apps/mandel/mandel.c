@@ -276,6 +276,12 @@ static int feed(struct crew *crew, void *context)
     return crew->sequential ? 0 : agenda_create(crew, &mandel->bag);
 }
 
+static void end(void *context)
+{
+    struct mandel *mandel = context;
+    covey_bag_free(&mandel->bag);
+}
+
 static int conduct(struct crew *crew, void *context)
 {
     struct mandel *mandel = context;
@@ -384,6 +390,8 @@ static int coordinate(const struct mandel_options *options)
                                                 .job = &job,
                                                 .feed = options->bag ? feed : NULL,
                                                 .conduct = conduct,
+                                                .tolerant = options->bag,
+                                                .end = end,
                                                 .collect = options->common.check ? collect : NULL,
                                                 .compares = options->common.check,
                                                 .describe = describe,

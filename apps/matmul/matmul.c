@@ -6,11 +6,11 @@
  * host a task is put on and how a row hands on a block. matrix.c: the factors, made in place from
  * a seed. product.c: the checks.
  *
- * With --bag it is done by agenda parallelism instead: subblock.c; with --hierarchical in two
- * levels: hierarchical.c. Both are for the comparison of section 4.1.
+ * With --bag it is done by agenda parallelism instead: subblock.c, multiplier.c; with
+ * --hierarchical in two levels: hierarchical.c. Both are for the comparison of section 4.1.
  *
  * What is timed is the multiplication: the factors are where they are needed before, and the
- * product is collected, if it is wanted at all, after.
+ * product is collected, if it is wanted at all, after; out of a bag it comes meanwhile.
  */
 #include "apps/block.h"
 #include "apps/coordinator.h"
@@ -31,7 +31,7 @@
 #define HIERARCHY_Q_DEFAULT 4
 #define N_SEQUENTIAL_MAX 6144 /* up to here the whole product is compared: 300 MB of it */
 
-enum { OPTION_FREIVALDS = APP_OPTION_OWN, OPTION_BAG, OPTION_HIERARCHICAL };
+enum { OPTION_FREIVALDS = APP_OPTION_OWN, OPTION_BAG, OPTION_FETCH, OPTION_HIERARCHICAL };
 
 struct matmul_options {
     struct app_options common;
@@ -39,6 +39,7 @@ struct matmul_options {
     int q; /* 0: by the number of hosts */
     bool freivalds;
     bool bag;
+    bool fetch;
     bool hierarchical;
 };
 
@@ -63,9 +64,10 @@ static const char help[] =
     "\n"
     "  -N, --size N          rows and columns of the matrices (2048); K, M: times 1024, 1024^2\n"
     "  -q, --grid Q          Q x Q tasks (the smallest Q that loads all hosts alike)\n"
-    "      --bag             Q x Q x Q products of blocks as items of a bag, done by any number "
-    "of\n"
-    "                        tasks (-n, one a host), Q being 4 if not set by -q\n"
+    "      --bag             Q x Q blocks of the product (12 x 12) as items of a bag, done by any\n"
+    "                        number of tasks (-n, one a host), which have both factors in place\n"
+    "      --fetch           with --bag: Q x Q x Q products of two blocks (Q: 4), which tasks "
+    "fetch\n"
     "      --hierarchical        pipe-multiply-roll of groups of tasks, whose products are again\n"
     "                        pipe-multiply-roll; Q, 4 if not set, is no prime\n"
     "  -n, --tasks TASKS     the same as -q with the square root; must be a square\n"
@@ -88,6 +90,9 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
     case OPTION_BAG:
         options->bag = true;
         return 0;
+    case OPTION_FETCH:
+        options->fetch = true;
+        return 0;
     case OPTION_HIERARCHICAL:
         options->hierarchical = true;
         return 0;
@@ -101,6 +106,10 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
 
 static int settle_hierarchy(struct matmul_options *options)
 {
+    if (options->fetch && !options->bag) {
+        warnx("--fetch: only with --bag");
+        return -1;
+    }
     if (!options->hierarchical)
         return 0;
     if (options->q == 0)
@@ -116,7 +125,9 @@ static int settle_hierarchy(struct matmul_options *options)
 static int settle_grid(struct matmul_options *options)
 {
     if (options->bag && options->q == 0)
-        options->q = options->n < SUBBLOCK_Q_DEFAULT ? 1 : SUBBLOCK_Q_DEFAULT;
+        options->q = options->n < SUBBLOCK_Q_DEFAULT ? 1
+                     : options->fetch                ? SUBBLOCK_Q_FETCH
+                                                     : SUBBLOCK_Q_DEFAULT;
     if (options->common.tasks > 0 && options->q == 0) {
         while (options->q * options->q < options->common.tasks)
             options->q++;
@@ -142,6 +153,7 @@ static int parse(int argc, char **argv, struct matmul_options *options)
                                           {"grid", required_argument, NULL, 'q'},
                                           {"freivalds", no_argument, NULL, OPTION_FREIVALDS},
                                           {"bag", no_argument, NULL, OPTION_BAG},
+                                          {"fetch", no_argument, NULL, OPTION_FETCH},
                                           {"hierarchical", no_argument, NULL, OPTION_HIERARCHICAL},
                                           {NULL, 0, NULL, 0}};
     *options = (struct matmul_options){.n = N_DEFAULT};
@@ -216,7 +228,7 @@ static int take_subblocks(struct matmul *matmul)
 {
     int q = matmul->job.q;
     for (int i = 0; i < q * q; i++) {
-        struct matrix_part part = subblocks_part(&matmul->job, i / q, i % q);
+        struct matrix_part part = subblock_part(&matmul->job, i / q, i % q);
         size_t elements = (size_t)(part.rows * part.columns);
         memcpy(matmul->block, matmul->subblocks.c[i], elements * sizeof *matmul->block);
         if (take_block(matmul, &part) < 0)
@@ -321,6 +333,12 @@ static int conduct(struct crew *crew, void *context)
     return subblocks_multiply(&matmul->subblocks, crew);
 }
 
+static void end(void *context)
+{
+    struct matmul *matmul = context;
+    subblocks_end(&matmul->subblocks);
+}
+
 static void place(void *context, int hosts, int *host_of)
 {
     const struct matmul *matmul = context;
@@ -340,6 +358,7 @@ static int coordinate(const struct matmul_options *options)
                             .job = {.n = options->n,
                                     .seed = options->common.seed,
                                     .bag = options->bag,
+                                    .fetch = options->fetch,
                                     .hierarchical = options->hierarchical},
                             .equal = true};
     if (options->bag)
@@ -351,6 +370,8 @@ static int coordinate(const struct matmul_options *options)
                                                 .place = options->bag ? NULL : place,
                                                 .feed = options->bag ? feed : NULL,
                                                 .conduct = options->bag ? conduct : NULL,
+                                                .tolerant = options->bag,
+                                                .end = end,
                                                 .pack_job = multiply_pack,
                                                 .job = &matmul.job,
                                                 .collect = wanted ? collect : NULL,

@@ -28,6 +28,7 @@ struct multiply {
     double *own_a;   /* the task's block of A, by panels; alone: the whole matrix */
     double *whole_b; /* only alone */
     double *c;
+    struct multiplier *multiplier; /* out of a bag */
 };
 
 int multiply_pack(covey_msg_t *msg, const void *context)
@@ -40,6 +41,8 @@ int multiply_pack(covey_msg_t *msg, const void *context)
         error = covey_pack_int32(msg, &job->q, 1, 1);
     if (error >= 0)
         error = covey_pack_int32(msg, &job->bag, 1, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, &job->fetch, 1, 1);
     return error < 0 ? error : covey_pack_int32(msg, &job->hierarchical, 1, 1);
 }
 
@@ -52,6 +55,8 @@ static int unpack(covey_msg_t *msg, struct multiply_job *job)
         error = covey_unpack_int32(msg, &job->q, 1, 1);
     if (error >= 0)
         error = covey_unpack_int32(msg, &job->bag, 1, 1);
+    if (error >= 0)
+        error = covey_unpack_int32(msg, &job->fetch, 1, 1);
     if (error >= 0)
         error = covey_unpack_int32(msg, &job->hierarchical, 1, 1);
     if (error < 0)
@@ -190,7 +195,7 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
         return error;
     openblas_set_num_threads(1);
     if (m->job.bag && !worker->sequential)
-        return 0; /* all that it needs is in the bag */
+        return multiplier_create(worker, &m->job, &m->multiplier);
     error = worker->sequential    ? prepare_whole(m)
             : m->job.hierarchical ? prepare_places(m, worker)
                                   : prepare_block(m, worker);
@@ -238,7 +243,7 @@ static int run(void *state, struct worker *worker)
 {
     struct multiply *m = state;
     if (m->job.bag)
-        return subblock_run(worker);
+        return multiplier_run(m->multiplier);
     if (m->job.hierarchical)
         return hierarchical_run(worker, &m->job, m->own_a, m->whole_b, m->c);
     worker->doing = "exchanging panels";
@@ -281,6 +286,7 @@ static void finish(void *state)
     free(m->own_a);
     free(m->whole_b);
     free(m->c);
+    multiplier_destroy(m->multiplier);
 }
 
 int multiply_worker(void)

@@ -14,6 +14,7 @@ struct multiply_job {
     uint64_t seed;
     int32_t q;
     int32_t bag;          /* 1: by sub-block products out of a bag, see subblock.h */
+    int32_t fetch;        /* 1: and its tasks fetch blocks of the factors */
     int32_t hierarchical; /* 1: in two levels, see hierarchical.h */
 };
 

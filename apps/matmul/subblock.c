@@ -3,80 +3,13 @@
 #include "apps/block.h"
 #include "apps/matmul/grid.h"
 
-#include <cblas.h>
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define AHEAD 3 /* items a worker that lie in the bag or are under way: more only fill memory */
+#define LOOK_US 200000 /* so often it is seen whether an item was set aside */
 
-/* What goes before the blocks of an item, and before that of a result. */
-struct head {
-    int64_t row, column; /* of the block of C */
-    int64_t rows, inner, columns;
-};
-
-static size_t doubles(int64_t rows, int64_t columns)
-{
-    return (size_t)(rows * columns) * sizeof(double);
-}
-
-/* ---- a task ---- */
-
-struct multiplier {
-    struct worker *worker;
-    char *result;
-};
-
-static bool is_sane(const struct head *h, size_t size)
-{
-    int64_t least = h->rows < h->inner ? h->rows : h->inner;
-    int64_t most = h->rows > h->inner ? h->rows : h->inner;
-    least = h->columns < least ? h->columns : least;
-    most = h->columns > most ? h->columns : most;
-    return least > 0 && most <= MATRIX_N_MAX &&
-           size == sizeof *h + doubles(h->rows, h->inner) + doubles(h->inner, h->columns);
-}
-
-static void multiply(struct multiplier *m, const struct head *h, const double *a, const double *b)
-{
-    double begin = worker_compute_begin();
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)h->rows, (blasint)h->columns,
-                (blasint)h->inner, 1.0, a, (blasint)h->inner, b, (blasint)h->columns, 0.0,
-                (double *)(m->result + sizeof *h), (blasint)h->columns);
-    worker_compute_end(m->worker, begin);
-}
-
-static int on_item(void *context, const struct covey_bag_item *item, const void **result,
-                   size_t *size)
-{
-    struct multiplier *m = context;
-    const struct head *h = item->bytes;
-    const double *a = (const double *)(h + 1);
-    if (item->size < sizeof *h || !is_sane(h, item->size))
-        return COVEY_EPROTO;
-    *size = sizeof *h + doubles(h->rows, h->columns);
-    char *bytes = realloc(m->result, *size);
-    if (bytes == NULL)
-        return COVEY_ENOMEM;
-    m->result = bytes;
-    memcpy(bytes, h, sizeof *h);
-    multiply(m, h, a, a + h->rows * h->inner);
-    *result = bytes;
-    return 0;
-}
-
-int subblock_run(struct worker *worker)
-{
-    struct multiplier m = {.worker = worker};
-    int error = agenda_run(worker, on_item, &m);
-    free(m.result);
-    return error;
-}
-
-/* ---- the coordinator ---- */
-
-struct matrix_part subblocks_part(const struct multiply_job *job, int row, int column)
+struct matrix_part subblock_part(const struct multiply_job *job, int row, int column)
 {
     return (struct matrix_part){.row = block_first(job->n, job->q, row),
                                 .column = block_first(job->n, job->q, column),
@@ -84,13 +17,47 @@ struct matrix_part subblocks_part(const struct multiply_job *job, int row, int c
                                 .columns = block_size(job->n, job->q, column)};
 }
 
+static int inners(const struct multiply_job *job)
+{
+    return job->fetch ? 1 : job->q;
+}
+
+int64_t subblock_items(const struct multiply_job *job)
+{
+    return (int64_t)job->q * job->q * (job->q / inners(job));
+}
+
+struct subblock_item subblock_item(const struct multiply_job *job, int64_t number)
+{
+    int q = job->q, parts = q / inners(job);
+    return (struct subblock_item){.row = (int32_t)(number / parts / q),
+                                  .column = (int32_t)(number / parts % q),
+                                  .inner = (int32_t)(number % parts),
+                                  .inners = inners(job)};
+}
+
+int64_t subblock_number(const struct multiply_job *job, const struct subblock_item *item)
+{
+    int q = job->q, parts = q / inners(job);
+    bool sane = item->row >= 0 && item->row < q && item->column >= 0 && item->column < q &&
+                item->inner >= 0 && item->inner < parts && item->inners == inners(job);
+    return sane ? ((int64_t)item->row * q + item->column) * parts + item->inner : -1;
+}
+
+static int64_t elements(const struct matrix_part *part)
+{
+    return part->rows * part->columns;
+}
+
+/* ---- blocks ---- */
+
 static double **blocks_make(const struct multiply_job *job)
 {
     int count = job->q * job->q;
     double **blocks = calloc((size_t)count, sizeof *blocks);
     for (int i = 0; blocks != NULL && i < count; i++) {
-        const struct matrix_part part = subblocks_part(job, i / job->q, i % job->q);
-        blocks[i] = calloc((size_t)(part.rows * part.columns), sizeof **blocks);
+        const struct matrix_part part = subblock_part(job, i / job->q, i % job->q);
+        blocks[i] = calloc((size_t)elements(&part), sizeof **blocks);
         if (blocks[i] == NULL) {
             while (i-- > 0)
                 free(blocks[i]);
@@ -105,9 +72,20 @@ static void blocks_fill(const struct multiply_job *job, enum matrix_name name, d
 {
     const struct matrix matrix = {job->seed, job->n, name};
     for (int i = 0; i < job->q * job->q; i++) {
-        const struct matrix_part part = subblocks_part(job, i / job->q, i % job->q);
+        const struct matrix_part part = subblock_part(job, i / job->q, i % job->q);
         matrix_fill(&matrix, &part, blocks[i]);
     }
+}
+
+static bool factors_make(struct subblocks *s)
+{
+    s->a = blocks_make(&s->job);
+    s->b = blocks_make(&s->job);
+    if (s->a == NULL || s->b == NULL)
+        return false;
+    blocks_fill(&s->job, MATRIX_A, s->a);
+    blocks_fill(&s->job, MATRIX_B, s->b);
+    return true;
 }
 
 static void blocks_free(const struct subblocks *s, double **blocks)
@@ -117,79 +95,131 @@ static void blocks_free(const struct subblocks *s, double **blocks)
     free(blocks);
 }
 
+void subblocks_end(struct subblocks *s)
+{
+    covey_bag_free(&s->bag);
+    outbox_free(&s->outbox);
+}
+
 void subblocks_free(struct subblocks *s)
 {
     blocks_free(s, s->a);
     blocks_free(s, s->b);
     blocks_free(s, s->c);
-    free(s->item);
+    free(s->product);
+    free(s->added);
     *s = (struct subblocks){.bag = NULL};
 }
 
-int subblocks_prepare(struct subblocks *s, const struct multiply_job *job, struct crew *crew)
+/* ---- what the tasks ask for and send ---- */
+
+static int on_ask(struct subblocks *s, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
 {
-    size_t side = (size_t)block_size_max(job->n, job->q);
-    *s = (struct subblocks){.job = *job, .a = blocks_make(job), .b = blocks_make(job)};
-    s->c = blocks_make(job);
-    s->item = malloc(sizeof(struct head) + 2 * side * side * sizeof(double));
-    if (s->a == NULL || s->b == NULL || s->c == NULL || s->item == NULL) {
-        warnx("out of memory for the matrices");
+    int32_t number = -1, q = s->job.q;
+    int error = covey_unpack_int32(msg, &number, 1, 1);
+    if (error < 0 || number < 0 || number >= 2 * q * q || s->a == NULL) {
+        warnx("a task asked for a block that there is not");
         return -1;
     }
-    blocks_fill(job, MATRIX_A, s->a);
-    blocks_fill(job, MATRIX_B, s->b);
-    return agenda_create(crew, &s->bag);
-}
-
-/* The products of one block of C follow each other. */
-static int put_next(struct subblocks *s, struct crew *crew)
-{
-    int q = s->job.q, inner = (int)(s->put % q);
-    int row = (int)(s->put / q / q), column = (int)(s->put / q % q);
-    const struct matrix_part a = subblocks_part(&s->job, row, inner);
-    const struct matrix_part b = subblocks_part(&s->job, inner, column);
-    struct head *h = s->item;
-    *h = (struct head){row, column, a.rows, a.columns, b.columns};
-    char *to = (char *)(h + 1);
-    memcpy(to, s->a[row * q + inner], doubles(a.rows, a.columns));
-    memcpy(to + doubles(a.rows, a.columns), s->b[inner * q + column], doubles(b.rows, b.columns));
-    s->put++;
-    return agenda_put(crew, s->bag, 0, h,
-                      sizeof *h + doubles(a.rows, a.columns) + doubles(b.rows, b.columns));
-}
-
-static int add(struct subblocks *s, const struct covey_bag_result *result)
-{
-    const struct head *h = result->bytes;
-    int q = s->job.q;
-    bool sane =
-        result->size >= sizeof *h && h->row >= 0 && h->row < q && h->column >= 0 && h->column < q;
-    const struct matrix_part part =
-        sane ? subblocks_part(&s->job, (int)h->row, (int)h->column) : (struct matrix_part){0};
-    if (!sane || result->size != sizeof *h + doubles(part.rows, part.columns)) {
-        warnx("a task sent a block that nobody asked for");
-        return -1;
+    const struct matrix_part part = subblock_part(&s->job, number / q % q, number % q);
+    const double *block = number < q * q ? s->a[number] : s->b[number - q * q];
+    covey_msg_t *answer = covey_msg_new();
+    error = answer == NULL
+                ? COVEY_ENOMEM
+                : covey_pack_inplace(answer, COVEY_DOUBLE, block, (size_t)elements(&part));
+    if (error < 0) {
+        covey_msg_free(answer);
+        return crew_error("cannot make a message of a block", error);
     }
-    const double *from = (const double *)(h + 1);
-    double *to = s->c[h->row * q + h->column];
-    for (int64_t i = 0; i < part.rows * part.columns; i++)
-        to[i] += from[i];
+    error = outbox_send(&s->outbox, crew->vm, task, SUBBLOCK_BLOCK, answer);
+    return error < 0 ? crew_error("cannot send a block", error) : 0;
+}
+
+static int add(struct subblocks *s, const struct subblock_item *item, covey_msg_t *msg)
+{
+    const struct matrix_part part = subblock_part(&s->job, item->row, item->column);
+    double *sum = s->c[item->row * s->job.q + item->column];
+    int error = covey_unpack_double(msg, s->product, (size_t)elements(&part), 1);
+    if (error < 0)
+        return error;
+    for (int64_t i = 0; i < elements(&part); i++)
+        sum[i] += s->product[i];
     s->done++;
     return 0;
 }
 
+static int on_product(struct subblocks *s, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
+{
+    struct subblock_item item;
+    int error = covey_unpack_int32(msg, &item.row, 4, 1);
+    int64_t index = error < 0 ? -1 : subblock_number(&s->job, &item);
+    if (index >= 0 && !s->added[index]) {
+        s->added[index] = true;
+        error = add(s, &item, msg);
+    }
+    if (index < 0 || error < 0) {
+        warnx("a task sent a product that nobody asked for");
+        return -1;
+    }
+    covey_msg_t *answer = covey_msg_new();
+    error = answer == NULL ? COVEY_ENOMEM
+                           : outbox_send(&s->outbox, crew->vm, task, SUBBLOCK_ADDED, answer);
+    return error < 0 ? crew_error("cannot answer a task", error) : 0;
+}
+
+static int serve(struct crew *crew, covey_msg_t *msg, const struct covey_info *info, bool *taken)
+{
+    struct subblocks *s = crew->server;
+    *taken = info->tag == SUBBLOCK_ASK || info->tag == SUBBLOCK_PRODUCT;
+    if (!*taken)
+        return 0;
+    return info->tag == SUBBLOCK_ASK ? on_ask(s, crew, msg, info->source)
+                                     : on_product(s, crew, msg, info->source);
+}
+
+/* ---- the whole ---- */
+
+int subblocks_prepare(struct subblocks *s, const struct multiply_job *job, struct crew *crew)
+{
+    size_t side = (size_t)block_size_max(job->n, job->q);
+    *s = (struct subblocks){.job = *job, .c = blocks_make(job)};
+    s->product = calloc(side * side, sizeof *s->product);
+    s->added = calloc((size_t)subblock_items(job), sizeof *s->added);
+    bool enough = s->c != NULL && s->product != NULL && s->added != NULL;
+    if (!enough || (job->fetch && !factors_make(s))) {
+        warnx("out of memory for the matrices");
+        return -1;
+    }
+    crew->serve = serve;
+    crew->server = s;
+    return agenda_create(crew, &s->bag);
+}
+
+static int put_all(struct subblocks *s, struct crew *crew)
+{
+    for (int64_t i = 0; i < subblock_items(&s->job); i++) {
+        const struct subblock_item item = subblock_item(&s->job, i);
+        if (agenda_put(crew, s->bag, 0, &item, sizeof item) < 0)
+            return -1;
+    }
+    return agenda_close(crew, s->bag);
+}
+
 int subblocks_multiply(struct subblocks *s, struct crew *crew)
 {
-    int64_t all = (int64_t)s->job.q * s->job.q * s->job.q;
+    int64_t all = subblock_items(&s->job);
+    if (put_all(s, crew) < 0)
+        return -1;
     while (s->done < all) {
-        struct covey_bag_result result;
-        while (s->put < all && s->put < s->done + (int64_t)AHEAD * crew->count)
-            if (put_next(s, crew) < 0 || (s->put == all && agenda_close(crew, s->bag) < 0))
-                return -1;
-        if (agenda_result(crew, s->bag, &result) < 0 || add(s, &result) < 0)
+        covey_msg_t *msg = NULL;
+        struct covey_info info;
+        int got = crew_step(crew, LOOK_US, &msg, &info);
+        covey_msg_free(msg);
+        if (got > 0)
+            warnx("unexpected message with tag %d of task %d", info.tag, info.source);
+        if (got != 0 || agenda_look(crew, s->bag) < 0)
             return -1;
         progress_show(&crew->progress, (double)s->done / (double)all);
     }
-    covey_bag_free(&s->bag);
     return 0;
 }

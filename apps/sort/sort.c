@@ -300,6 +300,7 @@ static int coordinate(struct sort *sort)
                                                 .feed =
                                                     sort->job.fed || sort->job.bag ? feed : NULL,
                                                 .conduct = sort->job.bag ? conduct : NULL,
+                                                .tolerant = sort->job.bag,
                                                 .collect = wanted ? collect : NULL,
                                                 .compares = common->check,
                                                 .describe = sort->job.bag ? NULL : describe,

@@ -120,6 +120,23 @@ kill_a_worker() { # COMMAND...
 }
 expect "a worker of mandel is killed" kill_a_worker "$BUILD/mandel" --size 4000x4000 -m 60000 -n 3 --baseline 0
 expect "a task of matmul is killed" kill_a_worker "$BUILD/matmul" --size 9000 -q 2 --baseline 0
+# Its work lies in a bag: the others do it. What the demo leaves is that of an undisturbed run.
+outlives_a_worker() { # DEMO ARGUMENT...
+    local demo=$1 pid
+    shift
+    run "$BUILD/$demo" "$@" --baseline 0 --output "$work/undisturbed" || return
+    timeout 60 "$BUILD/$demo" "$@" --bag --baseline 0 --output "$work/bereaved" >"$work/out" 2>"$work/err" &
+    local pid_of_demo=$!
+    pid=$(worker_pid)
+    [ -n "$pid" ] && kill -KILL "$pid"
+    wait $pid_of_demo && grep -q "signal 9.*the others do its work" "$work/err" &&
+        cmp "$work/undisturbed" "$work/bereaved" && return
+    cat "$work/err"
+    return 1
+}
+expect "mandel out of a bag goes on without a worker" outlives_a_worker mandel --size 600x600 -n 4
+expect "matmul out of a bag goes on without a task" outlives_a_worker matmul --size 1500 -n 4
+expect "sort out of a bag goes on without a task" outlives_a_worker sort --keys 1M -n 4
 no_tasks() {
     local _
     for _ in {1..50}; do

@@ -1,53 +1,111 @@
 #!/bin/bash
-# bag.sh - load from outside on some hosts of a lab: what a bag makes of it, and what a static division
-# of the work (Schmidt & Sunderam, section 4.1). Eight hosts, two with a hog each; needs root.
+# bag.sh - load from outside on some hosts of a lab: what bags make of it, and what a static division
+# of the work (Schmidt & Sunderam, section 4.1). Eight hosts, two of them with a hog; needs root.
 #
-#   tests/lab/bag.sh       CPU=0.1 RATE=1G SIZE=640x480 N=1024 from the environment, by default
+#   tests/lab/bag.sh [--rate 1G] [--cpu 0.2] [--mtu 1500] [--size DEMO=N] [--blas CORETYPE] [--hogs "h3 h4"]
 #
-# The ideal time with hogs is the time without, times 8 over what is left: 6, and of each hogged host
-# what a task gets there, measured by the same picture on that host alone.
+# One task alone, on a free host, takes so long; a host with a hog has a share of itself left,
+# measured by the same picture there and on a free one. What remains is 6 hosts and twice that share,
+# and the ideal time is that of the one task over it: nothing is sent, nobody waits. --blas as in
+# speedup.sh; default PRESCOTT. The status is 0 when both bags whose data are in place are within 15 %
+# of the ideal. Without root: status 77.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+rate=1G cpu=0.2 mtu=1500 hogs="h3 h4"
+declare -A size=([mandel]=1200x900 [matmul]=3000)
+export OPENBLAS_CORETYPE=PRESCOTT OPENBLAS_NUM_THREADS=1
 
-inside() {
-    total_of() { # command...: seconds
-        "$@" --json 2>/dev/null | sed -n 's/.*"total_s": \([0-9.]*\).*/\1/p' | head -n 1
-    }
-    bags_and_grid() { # when
-        echo "$1 mandel $(total_of mandel --bag --size "$SIZE" -b 0)"
-        echo "$1 matmul-bag $(total_of matmul --bag -q 6 -N "$N" -b 0)"
-        echo "$1 matmul-pmr $(total_of matmul -N "$N" -q 4 -b 0)"
-    }
-    alone() { # host
-        total_of mandel --bag --size 160x120 -b 0 -n 1 -H "$1"
-    }
-    bags_and_grid free
-    local free hogged
-    free=$(alone h7)
-    "$LAB_PROGRAM" hog h7
-    "$LAB_PROGRAM" hog h8
-    hogged=$(alone h7)
-    echo "share $free $hogged"
-    bags_and_grid hogs
-    "$LAB_PROGRAM" calm
+usage() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
 }
 
-if [ "${1:-}" = inside ]; then
-    inside
-    exit
-fi
-export CPU=${CPU:-0.1} RATE=${RATE:-1G} SIZE=${SIZE:-640x480} N=${N:-1024} LAB_PROGRAM=$here/lab
-"$here/vm.sh" --hosts 8 --rate "$RATE" --cpu "$CPU" -- bash "$here/bag.sh" inside |
-    awk '
-        $1 == "share" { share = $2 / $3; ideal = 8 / (6 + 2 * share) }
-        $1 == "free" { free[$2] = $3; order[++n] = $2 }
-        $1 == "hogs" { hogs[$2] = $3 }
+# ---- inside the VM, on its first host ---------------------------------------------------------
+
+figure() { sed -n 's/^  "'"$1"'": \([0-9.e-]*\),\{0,1\}$/\1/p' "$2"; }
+
+run() { # WHEN FORM ALONE COMMAND...: a line of figures
+    local when=$1 form=$2 alone=$3
+    shift 3
+    "$@" --json ${alone:+--baseline "$alone"} >"$dir/run" || exit 1
+    echo "$when $form $(figure sequential_s "$dir/run") $(figure total_s "$dir/run")"
+}
+
+all_forms() { # WHEN
+    run "$1" mandel-bag "${alone[mandel]}" mandel --bag --size "${size[mandel]}"
+    run "$1" matmul-bag "${alone[matmul]}" matmul --bag --size "${size[matmul]}"
+    run "$1" matmul-bag-fetch "${alone[matmul]}" matmul --bag --fetch --size "${size[matmul]}"
+    run "$1" matmul-pmr "${alone[matmul]}" matmul --size "${size[matmul]}"
+}
+
+on_one() { # HOST: seconds for a small picture
+    mandel --bag --size 400x300 --baseline 0 --hosts "$1" --json >"$dir/run" && figure total_s "$dir/run"
+}
+
+sequential() { # DEMO SIZE: seconds
+    "$1" --bag --size "$2" --json >"$dir/run" && figure sequential_s "$dir/run"
+}
+
+measure() {
+    local host free hogged
+    declare -A alone
+    alone[mandel]=$(sequential mandel "${size[mandel]}")
+    alone[matmul]=$(sequential matmul "${size[matmul]}")
+    all_forms free
+    free=$(on_one "${hogs%% *}")
+    for host in $hogs; do "$here/lab" hog "$host"; done
+    hogged=$(on_one "${hogs%% *}")
+    echo "share $(wc -w <<<"$hogs") $free $hogged"
+    all_forms hogs
+    "$here/lab" calm
+}
+
+print_table() {
+    awk -v cpu="$cpu" -v rate="$rate" -v mtu="$mtu" '
+        $1 == "share" { hogs = $2; share = $3 / $4 }
+        $1 == "free" { alone[$2] = $3; free[$2] = $4; order[++n] = $2 }
+        $1 == "hogs" { hogged[$2] = $4 }
         END {
-            printf "a task on a host with a hog gets %.0f %% of it\n", 100 * share
-            printf "%-12s %10s %10s %10s %8s\n", "", "free s", "hogs s", "ideal s", "over"
+            left = 8 - hogs + hogs * share
+            printf "8 hosts of %s core, links of %sbit/s, MTU %s; a hog on %d of them leaves a task %.0f %% of the host\n\n",
+                   cpu, rate, mtu, hogs, 100 * share
+            print "| | one task alone s | 8 hosts s | with hogs s | ideal s | over |"
+            print "|---|---:|---:|---:|---:|---:|"
             for (i = 1; i <= n; i++) {
-                w = order[i]
-                printf "%-12s %10.2f %10.2f %10.2f %6.0f %%\n", w, free[w], hogs[w], free[w] * ideal,
-                       100 * (hogs[w] / (free[w] * ideal) - 1)
+                w = order[i]; ideal = alone[w] / left; over = 100 * (hogged[w] / ideal - 1)
+                printf "| %s | %.2f | %.2f | %.2f | %.2f | %+.0f %% |\n", w, alone[w], free[w], hogged[w], ideal, over
+                if (w ~ /bag$/ && over > 15) worse = 1
             }
+            exit n == 0 || worse
         }'
+}
+
+# ---- the whole --------------------------------------------------------------------------------
+
+arguments=("$@")
+inside=0
+while [ $# -gt 0 ]; do
+    case $1 in
+    --rate) rate=${2:?} && shift ;;
+    --cpu) cpu=${2:?} && shift ;;
+    --mtu) mtu=${2:?} && shift ;;
+    --hogs) hogs=${2:?} && shift ;;
+    --size) size[${2%%=*}]=${2#*=} && shift ;;
+    --blas) export OPENBLAS_CORETYPE=${2:?} && shift ;;
+    --inside) inside=1 && dir=${2:?} && shift ;; # a VM
+    *) usage ;;
+    esac
+    shift
+done
+[ $inside = 0 ] || { measure; exit; }
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-bag.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+"$here/vm.sh" --hosts 8 --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
+    "$here/bag.sh" "${arguments[@]}" --inside "$dir" >"$dir/figures"
+status=$?
+[ $status = 77 ] && exit 77
+print_table <"$dir/figures" || status=1
+exit $status
