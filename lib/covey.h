@@ -1394,6 +1394,7 @@ int covey_exchange_parse(const char *name);
 
 #define COVEY_TILES_DIMS_MAX 8
 #define COVEY_TILES_DEPENDENCES_MAX 32
+#define COVEY_TILES_AHEAD_MAX 64
 
 typedef struct covey_tiles covey_tiles_t; /* a tiled loop, of one team */
 typedef struct covey_tile covey_tile_t;   /* a tile as the program gets it to compute */

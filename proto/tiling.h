@@ -161,24 +161,35 @@ double tiling_time_overlap(int64_t steps, double comp_s, double comm_s); /* (4),
 /* (7): start-up and synchronisation cannot be overlapped; and what is slower of the rest counts. */
 double tiling_time_started(int64_t steps, double start_s, double comp_s, double comm_s);
 
-/* What a step costs at a height of z: computation comp_s z; communication comm_s + comm_unit_s z
- * one way, of which start_s + start_unit_s z cannot be hidden. */
-struct tiling_step {
-    double comp_unit_s;
-    double comm_s, comm_unit_s;
-    double start_s, start_unit_s;
-    double both_ways; /* (3): a blocking step sends and receives, so that comm_s counts so often */
+/* What a step costs at a height of z: each of these is a constant and a unit times z. */
+struct tiling_cost {
+    double base_s, unit_s;
 };
+struct tiling_step {
+    struct tiling_cost comp;  /* t_comp: the base is 0 */
+    struct tiling_cost comm;  /* t_comm of (4): in and out at once */
+    struct tiling_cost turn;  /* t_comm of (3): what is received, and then what is sent */
+    struct tiling_cost start; /* of comm, what cannot be overlapped (7) */
+};
+
+/* The tiles of one task: `hops` is the sum of its coordinates without that along `along`, where it
+ * has points from `first` to before `end`. */
+struct tiling_column {
+    int64_t hops, first, end;
+};
+
+/* A pipe: of a rectangular space the first and the last column are enough. */
 struct tiling_pipe {
-    int dims, along;
-    int64_t last[TILING_DIMS_MAX]; /* x but along `along` */
-    int64_t extent;                /* along it */
+    const struct tiling_column *columns;
+    int count;
+    int64_t extent; /* of the space along `along` */
     struct tiling_step step;
 };
 
-/* T(z) by (3), and by (5) and (7). */
-double tiling_pipe_block(const struct tiling_pipe *p, int64_t z);
-double tiling_pipe_overlap(const struct tiling_pipe *p, int64_t z);
+/* P(g) and P'(g) with tiles of height z, over all columns: Pi j_final - Pi j_init + 1. */
+int64_t tiling_pipe_steps(const struct tiling_pipe *p, int64_t z, bool overlap);
+/* T(z) by (3), or by (5) and (7). */
+double tiling_pipe_time(const struct tiling_pipe *p, int64_t z, bool overlap);
 /* The height with least T(z); of equal ones the largest. */
 int64_t tiling_pipe_best(const struct tiling_pipe *p, bool overlap);
 

@@ -41,31 +41,31 @@ static int64_t tiles_of(int64_t extent, int64_t z)
     return (extent + z - 1) / z;
 }
 
-static void last_tile(const struct tiling_pipe *p, int64_t z, int64_t *x)
+int64_t tiling_pipe_steps(const struct tiling_pipe *p, int64_t z, bool overlap)
 {
-    for (int i = 0; i < p->dims; i++)
-        x[i] = i == p->along ? tiles_of(p->extent, z) - 1 : p->last[i];
+    int64_t first = INT64_MAX, last = INT64_MIN, weight = overlap ? 2 : 1;
+    for (int i = 0; i < p->count; i++) {
+        const struct tiling_column *c = &p->columns[i];
+        int64_t from = weight * c->hops + c->first / z;
+        int64_t to = weight * c->hops + tiles_of(c->end, z) - 1;
+        first = from < first ? from : first;
+        last = to > last ? to : last;
+    }
+    return last - first + 1;
 }
 
-double tiling_pipe_block(const struct tiling_pipe *p, int64_t z)
+static double cost_at(const struct tiling_cost *cost, int64_t z)
 {
-    int64_t x[TILING_DIMS_MAX];
-    const struct tiling_step *s = &p->step;
-    double height = (double)z;
-    last_tile(p, z, x);
-    return tiling_time_block(tiling_steps_block(p->dims, x), s->comp_unit_s * height,
-                             s->both_ways * (s->comm_s + s->comm_unit_s * height));
+    return cost->base_s + cost->unit_s * (double)z;
 }
 
-double tiling_pipe_overlap(const struct tiling_pipe *p, int64_t z)
+double tiling_pipe_time(const struct tiling_pipe *p, int64_t z, bool overlap)
 {
-    int64_t x[TILING_DIMS_MAX];
     const struct tiling_step *s = &p->step;
-    double height = (double)z;
-    last_tile(p, z, x);
-    return tiling_time_started(tiling_steps_overlap(p->dims, p->along, x),
-                               s->start_s + s->start_unit_s * height, s->comp_unit_s * height,
-                               s->comm_s + s->comm_unit_s * height);
+    int64_t steps = tiling_pipe_steps(p, z, overlap);
+    double comp_s = cost_at(&s->comp, z);
+    return overlap ? tiling_time_started(steps, cost_at(&s->start, z), comp_s, cost_at(&s->comm, z))
+                   : tiling_time_block(steps, comp_s, cost_at(&s->turn, z));
 }
 
 /* Of the heights with one number of tiles the least is the best: so twice the root of the extent
@@ -73,11 +73,11 @@ double tiling_pipe_overlap(const struct tiling_pipe *p, int64_t z)
 int64_t tiling_pipe_best(const struct tiling_pipe *p, bool overlap)
 {
     int64_t best = p->extent;
-    double least = overlap ? tiling_pipe_overlap(p, best) : tiling_pipe_block(p, best);
+    double least = tiling_pipe_time(p, best, overlap);
     for (int64_t z = p->extent; z > 1;) {
         int64_t tiles = tiles_of(p->extent, z - 1); /* the next number that some height gives */
         z = tiles_of(p->extent, tiles);
-        double time = overlap ? tiling_pipe_overlap(p, z) : tiling_pipe_block(p, z);
+        double time = tiling_pipe_time(p, z, overlap);
         if (time < least) {
             least = time;
             best = z;

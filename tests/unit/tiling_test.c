@@ -406,31 +406,46 @@ static void test_what_cannot_be_overlapped(void)
     NEAR(tiling_time_started(steps, 49.2e-6 + 4 * 18.8e-6, 400e-6, 600e-6), 1032 * 600e-6);
 }
 
+/* A pipe over 4 x 4 tasks, and one over a space that is skewed. */
+static const struct tiling_column straight[] = {{0, 0, 16384}, {6, 0, 16384}};
+static const struct tiling_column slanted[] = {{0, 0, 110}, {1, 10, 120}, {2, 20, 130}};
+
+static void test_steps_of_pipes(void)
+{
+    const struct tiling_pipe p = {.columns = straight, .count = 2, .extent = 16384};
+    CU_ASSERT_EQUAL(tiling_pipe_steps(&p, 64, false), 262);
+    CU_ASSERT_EQUAL(tiling_pipe_steps(&p, 64, true), 268);
+    CU_ASSERT_EQUAL(tiling_pipe_steps(&p, 444, true), 37 + 12); /* 36.9 tiles */
+    const struct tiling_pipe s = {.columns = slanted, .count = 3, .extent = 130};
+    CU_ASSERT_EQUAL(tiling_pipe_steps(&s, 10, false), 15);
+    CU_ASSERT_EQUAL(tiling_pipe_steps(&s, 10, true), 17);
+}
+
 /* The height that is found is as good as any. */
 static void check_best(const struct tiling_pipe *p, bool overlap)
 {
-    int64_t found = tiling_pipe_best(p, overlap);
-    double least = overlap ? tiling_pipe_overlap(p, found) : tiling_pipe_block(p, found);
+    double least = tiling_pipe_time(p, tiling_pipe_best(p, overlap), overlap);
     for (int64_t z = 1; z <= p->extent; z++)
-        CU_ASSERT(least <= (overlap ? tiling_pipe_overlap(p, z) : tiling_pipe_block(p, z)));
+        CU_ASSERT(least <= tiling_pipe_time(p, z, overlap));
 }
 
 static void test_best_height(void)
 {
-    struct tiling_pipe p = {.dims = 3, .along = 2, .last = {3, 3, 0}, .extent = 16384};
-    p.step = (struct tiling_step){.comp_unit_s = 16 * 1e-6,
-                                  .comm_s = 2 * 200e-6,
-                                  .comm_unit_s = 2 * 16 * 0.1e-6,
-                                  .start_s = 100e-6,
-                                  .both_ways = 2};
+    struct tiling_column columns[] = {{0, 0, 16384}, {6, 0, 16384}};
+    struct tiling_pipe p = {.columns = columns, .count = 2, .extent = 16384};
+    p.step = (struct tiling_step){.comp = {0, 16e-6},
+                                  .comm = {400e-6, 3.2e-6},
+                                  .turn = {800e-6, 6.4e-6},
+                                  .start = {100e-6, 0}};
     check_best(&p, true);
     check_best(&p, false);
     seed = 5;
     for (int round = 0; round < 20; round++) {
         p.extent = 1 + below(3000);
-        p.last[0] = below(8);
-        p.step.comp_unit_s = (double)below(100) * 1e-6;
-        p.step.comm_s = (double)below(1000) * 1e-6;
+        columns[0].end = columns[1].end = p.extent;
+        columns[1].hops = below(8);
+        p.step.comp.unit_s = (double)below(100) * 1e-6;
+        p.step.comm.base_s = (double)below(1000) * 1e-6;
         check_best(&p, round % 2);
     }
 }
@@ -438,9 +453,9 @@ static void test_best_height(void)
 /* Without costs a tile is as high as the space: nothing is gained by more. */
 static void test_height_without_costs(void)
 {
-    struct tiling_pipe p = {.dims = 2, .along = 1, .last = {3, 0}, .extent = 100};
-    CU_ASSERT_EQUAL(tiling_pipe_best(&p, true), 100);
-    CU_ASSERT_EQUAL(tiling_pipe_best(&p, false), 100);
+    const struct tiling_pipe p = {.columns = straight, .count = 2, .extent = 16384};
+    CU_ASSERT_EQUAL(tiling_pipe_best(&p, true), 16384);
+    CU_ASSERT_EQUAL(tiling_pipe_best(&p, false), 16384);
 }
 
 int main(void)
@@ -464,6 +479,7 @@ int main(void)
         {"grids that cannot be", test_grids_that_cannot_be},
         {"time hyperplanes", test_hyperplanes_of_the_paper},
         {"what cannot be overlapped", test_what_cannot_be_overlapped},
+        {"steps of pipes", test_steps_of_pipes},
         {"the best height", test_best_height},
         {"the height without costs", test_height_without_costs},
     };

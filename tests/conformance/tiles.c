@@ -1,0 +1,413 @@
+/* links: libcovey */
+/*
+ * tiles.c - tiled loops: whatever space, dependences, tiles and number of tasks, every bit is that
+ * of the loop as it stands.
+ *
+ *   tiles MEMBERS          spawns the others, and tests teams of 1, 2, 4, 9 and 16 members
+ *   tiles member MEMBERS   is what it spawns
+ *
+ * All members make the same random loops from a seed. Each runs the untiled loop, too, compares its
+ * own part, and the first one compares what it gathers.
+ */
+#include <covey.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MEMBERS_MAX 16
+#define GROUP "tiles-test"
+#define PATIENCE_US (60 * (int64_t)1000000)
+
+enum { TAG_RESULT = 1 };
+
+static int failed, checked;
+
+static void check(const char *name, int good)
+{
+    checked++;
+    failed += !good;
+    if (!good)
+        fprintf(stderr, "not ok %s: %s\n", name, covey_error_text());
+}
+
+static uint64_t below(uint64_t *seed, uint64_t limit)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (*seed >> 33) % limit;
+}
+
+/* ---- what is computed -------------------------------------------------------------------------
+ * A value is some doubles, each of the same ones of the values that it depends on and of the point.
+ */
+
+struct loop {
+    struct covey_tiles_loop nest;
+    int64_t stride[COVEY_TILES_DIMS_MAX];
+    int64_t points;
+    double *reference;
+};
+
+static double of_point(const struct loop *l, const int64_t *point, int element)
+{
+    double sum = 0.25 + element;
+    for (int i = 0; i < l->nest.dims; i++)
+        sum = sum * 3 + (double)(point[i] % 17);
+    return sum;
+}
+
+static double of_sum(double sum, double own)
+{
+    return sqrt(sum) + 1 / own;
+}
+
+static void outside(const int64_t *point, void *value, void *context)
+{
+    const struct loop *l = context;
+    for (int w = 0; w < l->nest.width; w++)
+        ((double *)value)[w] = fabs(of_point(l, point, w)) + 1;
+}
+
+static void compute(const covey_tile_t *tile, void *context)
+{
+    const struct loop *l = context;
+    struct covey_tile_row row = {0};
+    while (covey_tile_next(tile, &row)) {
+        double *value = row.values;
+        for (int64_t i = 0; i < row.count * l->nest.width; i++, value++) {
+            int w = (int)(i % l->nest.width);
+            int64_t point[COVEY_TILES_DIMS_MAX];
+            double sum = 0;
+            for (int k = 0; k < l->nest.dims; k++)
+                point[k] = row.point[k] + i / l->nest.width * row.step[k];
+            for (int d = 0; d < l->nest.dependences; d++)
+                sum += value[row.offset[d]] * (d + 1);
+            *value = of_sum(sum, of_point(l, point, w));
+        }
+    }
+}
+
+/* The value on which one depends, or NULL: it is outside. */
+static const double *earlier(const struct loop *l, const int64_t *point)
+{
+    int64_t at = 0;
+    for (int i = 0; i < l->nest.dims; i++) {
+        if (point[i] < 0 || point[i] >= l->nest.size[i])
+            return NULL;
+        at += point[i] * l->stride[i];
+    }
+    return l->reference + at * l->nest.width;
+}
+
+static void refer_point(struct loop *l, const int64_t *point, double *value)
+{
+    double sums[8] = {0}, border[8];
+    for (int d = 0; d < l->nest.dependences; d++) {
+        int64_t before[COVEY_TILES_DIMS_MAX] = {0};
+        for (int i = 0; i < l->nest.dims; i++)
+            before[i] = point[i] - l->nest.dependence[d][i];
+        const double *there = earlier(l, before);
+        if (there == NULL)
+            outside(before, border, l);
+        for (int w = 0; w < l->nest.width; w++)
+            sums[w] += (there != NULL ? there : border)[w] * (d + 1);
+    }
+    for (int w = 0; w < l->nest.width; w++)
+        value[w] = of_sum(sums[w], of_point(l, point, w));
+}
+
+/* The loop as it stands. */
+static void refer(struct loop *l)
+{
+    int64_t point[COVEY_TILES_DIMS_MAX] = {0};
+    l->points = 1;
+    for (int i = l->nest.dims - 1; i >= 0; i--) {
+        l->stride[i] = l->points;
+        l->points *= l->nest.size[i];
+    }
+    l->reference = calloc((size_t)(l->points * l->nest.width), sizeof(double));
+    for (int64_t n = 0; n < l->points; n++) {
+        refer_point(l, point, l->reference + n * l->nest.width);
+        for (int i = l->nest.dims - 1; i >= 0 && ++point[i] == l->nest.size[i]; i--)
+            point[i] = 0;
+    }
+}
+
+/* ---- random loops -----------------------------------------------------------------------------
+ */
+
+static void random_loop(struct loop *l, uint64_t *seed)
+{
+    struct covey_tiles_loop *n = &l->nest;
+    *l = (struct loop){.nest = {.type = COVEY_DOUBLE, .compute = compute, .outside = outside}};
+    n->dims = 1 + (int)below(seed, 4);
+    n->width = 1 + (int)below(seed, 3);
+    n->dependences = 1 + (int)below(seed, 5);
+    n->context = l;
+    int signs = below(seed, 2) == 0;
+    for (int i = 0; i < n->dims; i++)
+        n->size[i] = 1 + (int64_t)below(seed, n->dims > 2 ? 14 : 60);
+    for (int d = 0; d < n->dependences; d++) {
+        int lead = (int)below(seed, (uint64_t)n->dims);
+        for (int i = lead; i < n->dims; i++)
+            n->dependence[d][i] = (int)below(seed, signs ? 4 : 3) - (signs ? 2 : 0);
+        n->dependence[d][lead] = 1 + (int)below(seed, 2);
+    }
+    if (signs || below(seed, 4) == 0)
+        check("a skew", covey_tiles_skew(n) == 0);
+    refer(l);
+}
+
+static void random_options(struct covey_tiles_options *o, const struct loop *l, uint64_t *seed)
+{
+    *o = (struct covey_tiles_options){.costs = {1e-7, 1e-4, 1e-8, 1e-6, 1e-9}};
+    o->along = (int)below(seed, (uint64_t)l->nest.dims + 1);
+    o->ahead = (int)below(seed, 4);
+    for (int i = 0; i < l->nest.dims; i++)
+        o->tile[i] = below(seed, 2) ? 1 + (int64_t)below(seed, 9) : 0;
+}
+
+/* ---- one member's side ------------------------------------------------------------------------
+ */
+
+static int own_part_is_right(const struct loop *l, const covey_tiles_t *tiles, int64_t *points)
+{
+    struct covey_tile_row row = {0};
+    *points = 0;
+    while (covey_tile_next(covey_tiles_part(tiles), &row)) {
+        *points += row.count;
+        for (int64_t i = 0; i < row.count; i++) {
+            int64_t point[COVEY_TILES_DIMS_MAX] = {0};
+            for (int k = 0; k < l->nest.dims; k++)
+                point[k] = row.point[k] + i * row.step[k];
+            const double *here = (double *)row.values + i * l->nest.width;
+            if (covey_tiles_value(tiles, point) != here ||
+                memcmp(here, earlier(l, point), (size_t)l->nest.width * sizeof(double)) != 0)
+                return 0;
+        }
+    }
+    return 1;
+}
+
+static void gathered_is_right(const struct loop *l, covey_team_t *team, covey_tiles_t *tiles,
+                              int root)
+{
+    size_t bytes = (size_t)(l->points * l->nest.width) * sizeof(double);
+    double *values = covey_team_rank(team) == root ? calloc(1, bytes) : NULL;
+    check("covey_tiles_gather()", covey_tiles_gather(tiles, root, values) == 0);
+    if (values != NULL)
+        check("what was gathered is the untiled loop's", memcmp(values, l->reference, bytes) == 0);
+    free(values);
+}
+
+/* Twice: a loop can be run again. */
+static void run_loop(const struct loop *l, covey_team_t *team, covey_tiles_t *tiles, int root)
+{
+    struct covey_tiles_timing timing = {0};
+    struct covey_tiles_plan plan;
+    int64_t points = 0;
+    covey_tiles_info(tiles, &plan);
+    for (int round = 0; round < 2; round++) {
+        check("covey_tiles_run()", covey_tiles_run(tiles, &timing) == 0);
+        check("the part is the untiled loop's", own_part_is_right(l, tiles, &points));
+        check("the points are counted", timing.points == points);
+    }
+    check("the plan has no more tasks than there are", plan.tasks <= covey_team_size(team));
+    gathered_is_right(l, team, tiles, root);
+}
+
+static void one_loop(covey_team_t *team, uint64_t seed)
+{
+    struct loop l;
+    struct covey_tiles_options options;
+    random_loop(&l, &seed);
+    random_options(&options, &l, &seed);
+    int root = (int)below(&seed, (uint64_t)covey_team_size(team));
+    for (int schedule = COVEY_TILES_OVERLAP; schedule <= COVEY_TILES_BLOCK; schedule++) {
+        covey_tiles_t *tiles = NULL;
+        options.schedule = schedule;
+        int failures = failed;
+        int error = covey_tiles_create(team, &l.nest, &options, &tiles);
+        check("covey_tiles_create()", error == 0);
+        if (error == 0)
+            run_loop(&l, team, tiles, root);
+        covey_tiles_free(&tiles);
+        if (failed > failures)
+            fprintf(stderr, "    rank %d of %d, schedule %d, seed %llu\n", covey_team_rank(team),
+                    covey_team_size(team), schedule, (unsigned long long)seed);
+    }
+    free(l.reference);
+}
+
+/* ---- stories ----------------------------------------------------------------------------------
+ */
+
+static void random_loops(covey_team_t *team)
+{
+    int rounds = getenv("SOAK") != NULL ? 400 : 12;
+    for (int i = 0; i < rounds; i++)
+        one_loop(team, (uint64_t)(covey_team_size(team) * 100000 + i));
+}
+
+static struct covey_tiles_loop stencil(struct loop *l)
+{
+    return (struct covey_tiles_loop){.dims = 2,
+                                     .size = {40, 60},
+                                     .dependences = 3,
+                                     .dependence = {{1, -1}, {1, 0}, {1, 1}},
+                                     .type = COVEY_DOUBLE,
+                                     .width = 1,
+                                     .compute = compute,
+                                     .outside = outside,
+                                     .context = l};
+}
+
+/* Illegal as it stands, legal with the right H. */
+static void a_stencil_needs_a_skew(covey_team_t *team)
+{
+    struct loop l = {0};
+    covey_tiles_t *tiles = NULL;
+    const struct covey_tiles_options options = {.costs = {1e-7, 1e-4, 1e-8, 0, 0}};
+    l.nest = stencil(&l);
+    refer(&l);
+    check("untiled it cannot be tiled",
+          covey_tiles_create(team, &l.nest, &options, &tiles) == COVEY_EINVAL && tiles == NULL);
+    check("the text says why", strstr(covey_error_text(), "HD >= 0") != NULL);
+    l.nest.skew[0][0] = l.nest.skew[1][0] = l.nest.skew[1][1] = 1;
+    int error = covey_tiles_create(team, &l.nest, &options, &tiles);
+    check("with a skew it can", error == 0);
+    if (error == 0)
+        run_loop(&l, team, tiles, 0);
+    covey_tiles_free(&tiles);
+    free(l.reference);
+}
+
+/* What is wrong at one member is an error at all, and the team goes on. */
+static void members_differ(covey_team_t *team)
+{
+    struct loop l = {0};
+    covey_tiles_t *tiles = NULL;
+    int last = covey_team_rank(team) == covey_team_size(team) - 1;
+    l.nest = stencil(&l);
+    check("a skew", covey_tiles_skew(&l.nest) == 0);
+    l.nest.size[0] += last;
+    check("members differ", covey_tiles_create(team, &l.nest, NULL, &tiles) == COVEY_EINVAL);
+    l.nest.size[0] = last ? 0 : 40;
+    check("one cannot", covey_tiles_create(team, &l.nest, NULL, &tiles) == COVEY_EINVAL);
+}
+
+static void dies(const covey_tile_t *tile, void *context)
+{
+    (void)tile;
+    (void)context;
+    raise(SIGKILL);
+}
+
+/* One member ends in the middle: all others get an error, soon. */
+static void a_member_dies(covey_team_t *team)
+{
+    struct loop l = {0};
+    covey_tiles_t *tiles = NULL;
+    const struct covey_tiles_options options = {.tile = {0, 4}, .costs = {1e-7, 1e-4, 1e-8, 0, 0}};
+    int middle = covey_team_rank(team) == covey_team_size(team) / 2;
+    l.nest = stencil(&l);
+    l.nest.size[1] = 6000;
+    check("a skew", covey_tiles_skew(&l.nest) == 0);
+    l.nest.compute = middle ? dies : compute;
+    covey_team_set_timeout(team, PATIENCE_US);
+    check("tiles before death", covey_tiles_create(team, &l.nest, &options, &tiles) == 0);
+    int error = covey_tiles_run(tiles, NULL);
+    if (error == 0) /* it was before the dead one, and had been done */
+        error = covey_tiles_run(tiles, NULL);
+    check("a dead member is an error", error == COVEY_ENOTASK || error == COVEY_ECANCELED);
+    covey_tiles_free(&tiles);
+}
+
+static void all_stories(covey_team_t *all)
+{
+    static const int sizes[] = {1, 2, 4, 9, 16};
+    int size = covey_team_size(all), rank = covey_team_rank(all);
+    for (int i = 0; i < 5 && sizes[i] <= size; i++) {
+        covey_team_t *part = NULL;
+        check("a part of the team",
+              covey_team_split(all, rank < sizes[i] ? 0 : -1, rank, &part) == 0);
+        if (part) {
+            random_loops(part);
+            a_stencil_needs_a_skew(part);
+            if (sizes[i] > 1)
+                members_differ(part);
+        }
+        covey_team_free(&part);
+    }
+    a_member_dies(all);
+}
+
+/* ---- all members ------------------------------------------------------------------------------
+ */
+
+static int take_part(covey_group_t *group, int members)
+{
+    covey_team_t *team;
+    if (covey_team_of_group(group, members, PATIENCE_US, &team) != 0) {
+        fprintf(stderr, "not ok a team: %s\n", covey_error_text());
+        return -1;
+    }
+    all_stories(team);
+    covey_team_free(&team);
+    covey_group_leave(&group);
+    return 0;
+}
+
+static int lead(covey_t *vm, const char *program, int members)
+{
+    char number[16];
+    covey_tid_t tids[MEMBERS_MAX];
+    int32_t result[2];
+    snprintf(number, sizeof number, "%d", members);
+    struct covey_spawn what = {.argv = (const char *[]){program, "member", number, NULL},
+                               .env = (const char *[]){getenv("SOAK") ? "SOAK=1" : NULL, NULL},
+                               .tether = 1};
+    covey_group_t *group;
+    /* before the others, to have rank 0: one of them will end */
+    if (covey_group_join(vm, GROUP, &group) != 0 ||
+        covey_spawn(vm, &what, members - 1, tids) != members - 1 || take_part(group, members) != 0)
+        return -1;
+    for (int i = 0; i < members - 2; i++) {
+        if (covey_recv_array(vm, COVEY_ANY_TASK, TAG_RESULT, PATIENCE_US, COVEY_INT32, result, 2,
+                             NULL, NULL) != 0)
+            return -1;
+        checked += result[0];
+        failed += result[1];
+    }
+    printf("%s %d members: %d checks, %d failed\n", failed ? "not ok" : "ok", members, checked,
+           failed);
+    return failed;
+}
+
+static int serve(covey_t *vm, int members)
+{
+    int32_t result[2] = {0, 1};
+    covey_group_t *group;
+    if (covey_group_join(vm, GROUP, &group) >= 0 && take_part(group, members) == 0) {
+        result[0] = checked;
+        result[1] = failed;
+    }
+    return covey_send_array(vm, covey_parent(vm), TAG_RESULT, COVEY_INT32, result, 2);
+}
+
+int main(int argc, char **argv)
+{
+    covey_t *vm;
+    int member = argc == 3 && strcmp(argv[1], "member") == 0;
+    int members = argc > 1 ? atoi(argv[argc - 1]) : 0;
+    if (members < 3 || members > MEMBERS_MAX || covey_join(&vm, NULL) < 0) {
+        printf("not ok tiles: %s\n", covey_error_text());
+        return 2;
+    }
+    int status = member ? serve(vm, members) : lead(vm, argv[0], members);
+    covey_leave(&vm);
+    if (status != 0)
+        printf("not ok ended: %s\n", covey_error_text());
+    return status != 0;
+}
