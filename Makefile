@@ -50,9 +50,10 @@ say = $(if $(Q),@printf '%-8s %s\n' $(1) $@)
 MAKEFLAGS += --no-builtin-rules
 
 ##@ Building
-.PHONY: all lib daemon tools apps wireshark
-all: lib daemon tools apps wireshark ## build everything that is installed
+.PHONY: all lib pvm3 daemon tools apps wireshark
+all: lib pvm3 daemon tools apps wireshark ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
+pvm3: $(foreach l,libpvm3 libgpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) ## build the libraries for programs of PVM 3 alone
 daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
 tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
 apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
@@ -95,6 +96,42 @@ $(BUILD)/libcovey.so.$(VERSION): $(LIB_OBJ) $(BUILD)/covey.map
 $(BUILD)/libcovey.so: $(BUILD)/libcovey.so.$(VERSION)
 	@ln -sf libcovey.so.$(VERSION) $(BUILD)/libcovey.so.$(SOVERSION)
 	@ln -sf libcovey.so.$(SOVERSION) $@
+
+# Programs of PVM 3 find these by PVM's own sonames, in a folder of their own beside that of libcovey.
+# Names that PVM's libraries export are the only ones that leave them, without a version as there.
+PVM3_VERSION := 3.4.6
+PVM3_SOVERSION := 3
+libpvm3_src := $(wildcard lib/pvm3/*.c)
+libgpvm3_src := $(wildcard lib/pvm3/groups/*.c)
+libpvm3_names := pvm* lpvmerr
+libgpvm3_names := pvm_* Pvm*
+libpvm3_needs := $(BUILD)/libcovey.so
+libgpvm3_needs := $(BUILD)/pvm3/libpvm3.so $(BUILD)/libcovey.so
+$(BUILD)/obj/lib/pvm3/%.o $(BUILD)/obj/tests/pvm3/%.o: ALL_CFLAGS += -Ilib/pvm3/include
+
+define pvm3_rule
+$$(BUILD)/pvm3/$(1).map: Makefile
+	@mkdir -p $$(@D)
+	@echo "{ global: $$($(1)_names:%=%;) local: *; };" >$$@
+
+$$(BUILD)/pvm3/$(1).so.$$(PVM3_VERSION): $$(call objects,$$($(1)_src)) $$(BUILD)/pvm3/$(1).map $$($(1)_needs)
+	$$(call say,ld)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -shared -Wl,-soname,$(1).so.$$(PVM3_SOVERSION) -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' \
+		-Wl,--version-script=$$(BUILD)/pvm3/$(1).map -o $$@ $$(filter %.o,$$^) $$($(1)_needs)
+
+$$(BUILD)/pvm3/$(1).so: $$(BUILD)/pvm3/$(1).so.$$(PVM3_VERSION)
+	@ln -sf $(1).so.$$(PVM3_VERSION) $$(BUILD)/pvm3/$(1).so.$$(PVM3_SOVERSION)
+	@ln -sf $(1).so.$$(PVM3_SOVERSION) $$@
+
+$$(BUILD)/pvm3/$(1).a: $$(call objects,$$($(1)_src))
+	@mkdir -p $$(@D)
+	$$(call say,ar)
+	$$(Q)$$(CC) -r -nostdlib -o $$(BUILD)/pvm3/$(1).o $$^
+	$$(Q)$$(OBJCOPY) --wildcard $$($(1)_names:%=--keep-global-symbol='%') $$(BUILD)/pvm3/$(1).o
+	@rm -f $$@
+	$$(Q)$$(AR) rcs $$@ $$(BUILD)/pvm3/$(1).o
+endef
+$(foreach l,libpvm3 libgpvm3,$(eval $(call pvm3_rule,$(l))))
 
 ifdef COVEYD
 .PHONY: $(BUILD)/coveyd
@@ -302,8 +339,8 @@ export CHECK_TIMEOUT_FACTOR
 
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
-ALL_C := $(wildcard proto/*.c lib/*.c daemon/*.c tools/*.c tools/*/*.c apps/*.c apps/*/*.c tests/*/*.c)
-ALL_H := $(wildcard proto/*.h lib/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h)
+ALL_C := $(wildcard proto/*.c lib/*.c lib/pvm3/*.c lib/pvm3/*/*.c daemon/*.c tools/*.c tools/*/*.c apps/*.c apps/*/*.c tests/*/*.c)
+ALL_H := $(wildcard proto/*.h lib/*.h lib/pvm3/*.h lib/pvm3/*/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h)
 
 # what needs other headers than ours
 FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)

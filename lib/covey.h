@@ -559,6 +559,16 @@ int covey_group_leave(covey_group_t **group);
 int covey_group_instance(const covey_group_t *group); /* the caller's own instance */
 int covey_group_size(covey_group_t *group);           /* number of members now */
 
+struct covey_member {
+    int32_t instance;
+    covey_tid_t tid;
+};
+
+/* The members of the named group by instance, for any task, which need not be one of them: sets
+ * *list (free with covey_free()) and returns their number, at least 1. Errors: EINVAL, ENOGROUP
+ * (there is no such group), ENOMEM, EDAEMON. */
+int covey_group_members(covey_t *vm, const char *name, struct covey_member **list);
+
 /* The tid of an instance, and the instance of a tid. Errors: ENOTASK, EDAEMON. */
 covey_tid_t covey_group_tid(covey_group_t *group, int instance);
 int covey_group_instance_of(covey_group_t *group, covey_tid_t tid);

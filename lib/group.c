@@ -19,10 +19,6 @@ struct covey_group {
     int instance;
 };
 
-struct member {
-    uint32_t instance, tid;
-};
-
 static void group_unlink(struct covey_group *group)
 {
     for (struct covey_group **at = &group->vm->groups; *at != NULL; at = &(*at)->next) {
@@ -119,28 +115,41 @@ int covey_group_instance(const covey_group_t *group)
     return group == NULL ? error_set(COVEY_EINVAL, "group: NULL") : group->instance;
 }
 
-/* The members: *members is freed by the caller; their number or an error. */
-static int members_ask(struct covey_group *group, struct member **members)
+/* The members of the named group, by instance: *members is freed by the caller; their number or an
+ * error. */
+static int members_of(struct covey *vm, const char *name, struct covey_member **members)
 {
     uint8_t *content = NULL;
     size_t size = 0;
     struct service s;
-    service_begin(&s, group->vm, COMMAND_GROUP_MEMBERS, "group", group->name);
+    service_begin(&s, vm, COMMAND_GROUP_MEMBERS, "group", name);
     int error = service_ask(&s, &content, &size);
     if (error != COVEY_OK)
         return error;
     size_t count = size / MEMBER_BYTES;
-    struct member *list = calloc(count + 1, sizeof *list);
+    struct covey_member *list = calloc(count + 1, sizeof *list);
     struct cursor c = cursor_reader(content, size);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        list[i].instance = cursor_get_u32(&c);
-        list[i].tid = cursor_get_u32(&c);
+        list[i].instance = (int32_t)cursor_get_u32(&c);
+        list[i].tid = (covey_tid_t)cursor_get_u32(&c);
     }
     free(content);
     if (list == NULL)
         return error_code(COVEY_ENOMEM);
     *members = list;
     return (int)count;
+}
+
+static int members_ask(struct covey_group *group, struct covey_member **members)
+{
+    return members_of(group->vm, group->name, members);
+}
+
+int covey_group_members(covey_t *vm, const char *name, struct covey_member **list)
+{
+    if (list == NULL || service_name_check(vm, "group", name) != COVEY_OK)
+        return list == NULL ? error_set(COVEY_EINVAL, "group: NULL") : COVEY_EINVAL;
+    return members_of(vm, name, list);
 }
 
 static int group_check(const covey_group_t *group)
@@ -150,7 +159,7 @@ static int group_check(const covey_group_t *group)
 
 int covey_group_size(covey_group_t *group)
 {
-    struct member *members = NULL;
+    struct covey_member *members = NULL;
     if (group_check(group) != COVEY_OK)
         return COVEY_EINVAL;
     int count = members_ask(group, &members);
@@ -160,10 +169,11 @@ int covey_group_size(covey_group_t *group)
 }
 
 /* The member that fits the key; ENOTASK: none. */
-static int member_find(struct covey_group *group, bool (*fits)(const struct member *, uint32_t),
-                       uint32_t key, struct member *found)
+static int member_find(struct covey_group *group,
+                       bool (*fits)(const struct covey_member *, uint32_t), uint32_t key,
+                       struct covey_member *found)
 {
-    struct member *members = NULL;
+    struct covey_member *members = NULL;
     if (group_check(group) != COVEY_OK)
         return COVEY_EINVAL;
     int count = members_ask(group, &members);
@@ -179,32 +189,32 @@ static int member_find(struct covey_group *group, bool (*fits)(const struct memb
     return result;
 }
 
-static bool has_instance(const struct member *member, uint32_t instance)
+static bool has_instance(const struct covey_member *member, uint32_t instance)
 {
-    return member->instance == instance;
+    return member->instance == (int32_t)instance;
 }
 
-static bool has_tid(const struct member *member, uint32_t tid)
+static bool has_tid(const struct covey_member *member, uint32_t tid)
 {
-    return member->tid == tid;
+    return member->tid == (covey_tid_t)tid;
 }
 
 covey_tid_t covey_group_tid(covey_group_t *group, int instance)
 {
-    struct member found;
+    struct covey_member found;
     int result = member_find(group, has_instance, (uint32_t)instance, &found);
     if (result == COVEY_ENOTASK)
         return error_set(result, "group %s has no instance %d", group->name, instance);
-    return result == COVEY_OK ? (covey_tid_t)found.tid : result;
+    return result == COVEY_OK ? found.tid : result;
 }
 
 int covey_group_instance_of(covey_group_t *group, covey_tid_t tid)
 {
-    struct member found;
+    struct covey_member found;
     int result = member_find(group, has_tid, (uint32_t)tid, &found);
     if (result == COVEY_ENOTASK)
         return error_set(result, "t%x is not in group %s", (unsigned)tid, group->name);
-    return result == COVEY_OK ? (int)found.instance : result;
+    return result == COVEY_OK ? found.instance : result;
 }
 
 int covey_group_barrier(covey_group_t *group, int count, int64_t timeout_us)
@@ -220,13 +230,13 @@ int covey_group_barrier(covey_group_t *group, int count, int64_t timeout_us)
 /* The tids of the members: *tids is freed by the caller; their number or an error. */
 static int members_tids(covey_group_t *group, covey_tid_t **tids)
 {
-    struct member *members = NULL;
+    struct covey_member *members = NULL;
     int count = members_ask(group, &members);
     if (count < 0)
         return count;
     *tids = calloc((size_t)count + 1, sizeof **tids);
     for (int i = 0; *tids != NULL && i < count; i++)
-        (*tids)[i] = (covey_tid_t)members[i].tid;
+        (*tids)[i] = members[i].tid;
     free(members);
     return *tids == NULL ? error_code(COVEY_ENOMEM) : count;
 }

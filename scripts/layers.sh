@@ -2,7 +2,7 @@
 # layers.sh [DIR] - who may include whom, and where system interfaces may stand (default: here).
 #
 #   proto    includes proto alone: no sockets, clocks, threads or event loop
-#   lib      includes lib and proto
+#   lib      includes lib and proto; lib/pvm3 includes lib/pvm3 and covey.h
 #   daemon   includes daemon, proto and of lib what both ends of a task's socket need
 #   tools    includes tools and covey.h
 #   apps     an app includes its own folder, headers directly in apps/, and covey.h
@@ -35,6 +35,7 @@ awk '
     function may_include(file, target) {
         if (target == "lib/covey.h") return file !~ /^proto\//
         if (file ~ /^proto\//) return target ~ /^proto\//
+        if (file ~ /^lib\/pvm3\//) return target ~ /^lib\/pvm3\//
         if (file ~ /^lib\//) return target ~ /^(lib|proto)\//
         if (file ~ /^daemon\//) return target ~ /^((daemon|proto)\/|lib\/(stream|ring|link[a-z_]*)\.h$)/
         if (file ~ /^tools\//) return target ~ /^tools\//

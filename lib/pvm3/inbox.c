@@ -1,0 +1,101 @@
+/*
+ * inbox.c - messages that have come and were not received yet.
+ *
+ * It is filled only while the program is in a call that receives, message by message until one
+ * fits: what nobody waits for stays with Covey, where it is bounded.
+ */
+#include "lib/pvm3/inbox.h"
+
+#include "lib/pvm3/error.h"
+#include "lib/pvm3/handler.h"
+#include "lib/pvm3/notify.h"
+#include "lib/pvm3/output.h"
+#include "lib/pvm3/siblings.h"
+#include "lib/pvm3/vm.h"
+#include "lib/pvm3/wire.h"
+
+static struct buffer *first, *last;
+
+struct buffer *inbox_first(void)
+{
+    return first;
+}
+
+struct buffer *inbox_last(void)
+{
+    return last;
+}
+
+static void append(struct buffer *b)
+{
+    b->next = NULL;
+    if (last == NULL)
+        first = b;
+    else
+        last->next = b;
+    last = b;
+}
+
+void inbox_remove(struct buffer *b)
+{
+    struct buffer *before = NULL;
+    for (struct buffer *at = first; at != NULL; before = at, at = at->next) {
+        if (at != b)
+            continue;
+        if (before == NULL)
+            first = b->next;
+        else
+            before->next = b->next;
+        if (last == b)
+            last = before;
+        b->next = NULL;
+        return;
+    }
+}
+
+void inbox_deliver(struct buffer *b)
+{
+    if (!siblings_take(b) && !handler_take(b))
+        append(b);
+}
+
+static void deliver_message(covey_msg_t **msg)
+{
+    struct buffer *b = wire_buffer(msg);
+    if (b != NULL)
+        inbox_deliver(b);
+}
+
+/* What is none of PVM's, such as a message of a program that uses covey.h, is dropped. */
+static void dispatch(covey_msg_t **msg)
+{
+    struct covey_info info;
+    covey_msg_info(*msg, &info);
+    if (info.tag == WIRE_TAG)
+        deliver_message(msg);
+    else if (info.tag == NOTIFY_TAG)
+        notify_on_notice(*msg);
+    else if (info.tag == COVEY_TAG_OUTPUT)
+        output_on_text(*msg);
+    covey_msg_free(*msg);
+}
+
+int inbox_pull(int64_t timeout_us)
+{
+    covey_msg_t *msg = NULL;
+    int error = covey_recv(vm_handle(), COVEY_ANY_TASK, COVEY_ANY_TAG, timeout_us, &msg);
+    if (error == COVEY_OK)
+        dispatch(&msg);
+    if (error == COVEY_OK || error == COVEY_ETIMEOUT)
+        return error == COVEY_OK;
+    return error == COVEY_ENOMEM ? PvmNoMem : PvmSysErr;
+}
+
+void inbox_clear(void)
+{
+    while (first != NULL) {
+        struct buffer *b = first;
+        inbox_remove(b);
+        buffer_destroy(b);
+    }
+}

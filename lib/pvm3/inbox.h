@@ -1,0 +1,26 @@
+/*
+ * inbox.h - messages that have come and were not received yet, in the order in which they came.
+ */
+#ifndef COVEY_PVM3_INBOX_H
+#define COVEY_PVM3_INBOX_H
+
+#include <stdint.h>
+
+#include "lib/pvm3/buffer.h"
+
+/* Waits for the next message of Covey and lets it be taken by whom it is for. Returns 1, 0 when
+ * none came in time, or an error of PVM. */
+int inbox_pull(int64_t timeout_us);
+
+/* A message for the program, unless a handler takes it. */
+void inbox_deliver(struct buffer *b);
+
+struct buffer *inbox_first(void);
+struct buffer *inbox_last(void);
+
+/* Takes a buffer out, if it is in. */
+void inbox_remove(struct buffer *b);
+
+void inbox_clear(void);
+
+#endif

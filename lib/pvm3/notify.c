@@ -1,0 +1,288 @@
+/*
+ * notify.c - pvm_notify(), and who of the tasks that matter is still there.
+ *
+ * Covey is asked once for each task, and once for all hosts; its notices are turned into PVM's
+ * messages for each request that waits for them. They come from nobody in particular, in the
+ * context in which they were asked for.
+ */
+#include "lib/pvm3/notify.h"
+
+#include <pvm3.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/pvm3/abi.h"
+#include "lib/pvm3/error.h"
+#include "lib/pvm3/inbox.h"
+#include "lib/pvm3/output.h"
+#include "lib/pvm3/pack.h"
+#include "lib/pvm3/vm.h"
+
+/* A task that Covey was asked to watch. */
+struct watched {
+    int tid;
+    int gone; /* PvmOk, PvmNoTask or PvmHostFail */
+};
+
+/* What the program asked for. */
+struct request {
+    struct request *next;
+    int what, tid, tag, context;
+    int left; /* PvmHostAdd: messages to be sent yet, -1: without end */
+};
+
+static struct watched *watched; /* by tid */
+static int watched_count, watched_capacity;
+static struct request *requests;
+static bool hosts_watched;
+
+/* ---- tasks that are watched ------------------------------------------------------------------ */
+
+/* The position of the tid, or where it would be. */
+static int watched_find(int tid)
+{
+    int low = 0, high = watched_count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (watched[middle].tid < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int watched_insert(int at, int tid)
+{
+    if (watched_count == watched_capacity) {
+        int size = watched_capacity == 0 ? 16 : 2 * watched_capacity;
+        struct watched *grown = realloc(watched, (size_t)size * sizeof *grown);
+        if (grown == NULL)
+            return PvmNoMem;
+        watched = grown;
+        watched_capacity = size;
+    }
+    memmove(watched + at + 1, watched + at, (size_t)(watched_count - at) * sizeof *watched);
+    watched[at] = (struct watched){.tid = tid};
+    watched_count++;
+    return PvmOk;
+}
+
+int notify_watch(int tid)
+{
+    int at = watched_find(tid);
+    if (at < watched_count && watched[at].tid == tid)
+        return watched[at].gone;
+    int error = watched_insert(at, tid);
+    if (error != PvmOk)
+        return error;
+    const covey_tid_t one = tid;
+    error = covey_notify(vm_handle(), COVEY_NOTIFY_TASK_EXIT, NOTIFY_TAG, &one, 1);
+    return error == COVEY_OK ? PvmOk : error_of(error);
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* One with these numbers for the program. */
+static void tell(const struct request *r, const int *numbers, int count)
+{
+    struct buffer *b = buffer_create(ENC_DEFAULT);
+    if (b == NULL || pack_array(b, PVM_INT, numbers, count, 1) != PvmOk) {
+        error_note("pvm_notify(): memory is exhausted, a notice is lost");
+        buffer_destroy(b);
+        return;
+    }
+    b->info.src = DAEMON_TID;
+    b->info.dst = pvmmytid;
+    b->info.tag = r->tag;
+    b->info.ctx = r->context;
+    inbox_deliver(b);
+}
+
+/* Tells all that wait for this event about that tid, once. */
+static void tell_once(int what, int tid)
+{
+    for (struct request **at = &requests; *at != NULL;) {
+        struct request *r = *at;
+        if (r->what != what || r->tid != tid) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        tell(r, &tid, 1);
+        free(r);
+    }
+}
+
+static void tell_added(int tid)
+{
+    const int body[2] = {1, tid};
+    for (struct request *r = requests; r != NULL; r = r->next) {
+        if (r->what != PvmHostAdd || r->left == 0)
+            continue;
+        r->left -= r->left > 0;
+        tell(r, body, 2);
+    }
+}
+
+static void on_exit_notice(const struct covey_notice *n)
+{
+    int at = watched_find(n->tid);
+    if (at < watched_count && watched[at].tid == n->tid)
+        watched[at].gone = n->exit_kind == COVEY_EXIT_HOST ? PvmHostFail : PvmNoTask;
+    output_on_end(n->tid);
+    tell_once(PvmTaskExit, n->tid);
+}
+
+void notify_on_notice(covey_msg_t *msg)
+{
+    struct covey_notice n;
+    if (covey_unpack_notice(msg, &n) != COVEY_OK)
+        return;
+    if (n.event == COVEY_NOTIFY_TASK_EXIT)
+        on_exit_notice(&n);
+    else if (n.event == COVEY_NOTIFY_HOST_GONE)
+        tell_once(PvmHostDelete, vm_daemon_of(n.host));
+    else if (n.event == COVEY_NOTIFY_HOST_ADDED)
+        tell_added(vm_daemon_of(n.host));
+}
+
+void notify_clear(void)
+{
+    while (requests != NULL) {
+        struct request *r = requests;
+        requests = r->next;
+        free(r);
+    }
+    watched_count = 0;
+    hosts_watched = false;
+}
+
+/* ---- pvm_notify() --------------------------------------------------------------------------- */
+
+static int request_add(int what, int tid, int tag, int left)
+{
+    struct request *r = malloc(sizeof *r);
+    if (r == NULL)
+        return PvmNoMem;
+    *r = (struct request){requests, what, tid, tag, pvmmyctx, left};
+    requests = r;
+    return PvmOk;
+}
+
+static void request_cancel(int what, int tid, int tag)
+{
+    for (struct request **at = &requests; *at != NULL;) {
+        struct request *r = *at;
+        if (r->what != what || (what != PvmHostAdd && r->tid != tid) || r->tag != tag) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        free(r);
+    }
+}
+
+static int watch_hosts(void)
+{
+    if (hosts_watched)
+        return PvmOk;
+    int error = covey_notify(vm_handle(), COVEY_NOTIFY_HOST_GONE, NOTIFY_TAG, NULL, 0);
+    if (error == COVEY_OK)
+        error = covey_notify(vm_handle(), COVEY_NOTIFY_HOST_ADDED, NOTIFY_TAG, NULL, 0);
+    hosts_watched = error == COVEY_OK;
+    return error_of(error);
+}
+
+/* Whether the VM has such a host now. */
+static bool host_is_there(int tid)
+{
+    struct covey_host *hosts = NULL;
+    int count = covey_hosts(vm_handle(), &hosts);
+    bool found = false;
+    for (int i = 0; i < count; i++)
+        found |= vm_daemon_of(hosts[i].index) == tid && hosts[i].state != COVEY_HOST_DOWN;
+    covey_free(hosts);
+    return found || count < 0;
+}
+
+static int notify_task(int tid, int tag)
+{
+    int error = request_add(PvmTaskExit, tid, tag, 0);
+    if (error != PvmOk)
+        return error;
+    int gone = notify_watch(tid);
+    if (gone == PvmNoTask || gone == PvmHostFail)
+        tell_once(PvmTaskExit, tid);
+    return gone == PvmNoTask || gone == PvmHostFail ? PvmOk : gone;
+}
+
+static int notify_host(int tid, int tag)
+{
+    int error = watch_hosts();
+    if (error == PvmOk)
+        error = request_add(PvmHostDelete, tid, tag, 0);
+    if (error == PvmOk && !host_is_there(tid))
+        tell_once(PvmHostDelete, tid);
+    return error;
+}
+
+/* A later call takes the place of an earlier one. */
+static int notify_added(int tag, int left)
+{
+    request_cancel(PvmHostAdd, 0, tag);
+    int error = left == 0 ? PvmOk : watch_hosts();
+    return left == 0 || error != PvmOk ? error : request_add(PvmHostAdd, 0, tag, left);
+}
+
+static int tid_ok(int what, int tid)
+{
+    return what == PvmTaskExit ? vm_is_task(tid) : vm_is_daemon(tid & TID_HOST);
+}
+
+static int notify_each(int what, int flags, int tag, int count, const int *tids)
+{
+    if (count < 1 || tids == NULL)
+        return PvmBadParam;
+    for (int i = 0; i < count; i++) {
+        if (!tid_ok(what, tids[i]))
+            return PvmBadParam;
+    }
+    int error = PvmOk;
+    for (int i = 0; i < count && error == PvmOk; i++) {
+        if (flags & PvmNotifyCancel)
+            request_cancel(what, what == PvmTaskExit ? tids[i] : tids[i] & TID_HOST, tag);
+        else
+            error = what == PvmTaskExit ? notify_task(tids[i], tag)
+                                        : notify_host(tids[i] & TID_HOST, tag);
+    }
+    return error;
+}
+
+static int notify(int what, int tag, int count, const int *tids)
+{
+    int flags = what & PvmNotifyCancel;
+    if (tag < 0)
+        return PvmBadParam;
+    switch (what & ~PvmNotifyCancel) {
+    case PvmTaskExit:
+    case PvmHostDelete:
+        return notify_each(what & ~PvmNotifyCancel, flags, tag, count, tids);
+    case PvmHostAdd:
+        return notify_added(tag, flags ? 0 : count);
+    case PvmRouteAdd:
+    case PvmRouteDelete:
+        return PvmNotImpl; /* routes come and go without the program */
+    default:
+        return PvmBadParam;
+    }
+}
+
+int pvm_notify(int what, int tag, int count, int *tids)
+{
+    if (vm_enter() == NULL)
+        return lpvmerr("pvm_notify", PvmSysErr);
+    int error = notify(what, tag, count, tids);
+    return error == PvmOk ? PvmOk : lpvmerr("pvm_notify", error);
+}

@@ -1,0 +1,20 @@
+/*
+ * notify.h - ends of tasks and changes of the host table.
+ */
+#ifndef COVEY_PVM3_NOTIFY_H
+#define COVEY_PVM3_NOTIFY_H
+
+#include "lib/covey.h"
+
+#define NOTIFY_TAG 0x3f70766e /* of Covey's notices */
+
+/* From now on it is known when the task ends. Returns PvmOk while it lives, PvmNoTask or
+ * PvmHostFail when it was heard that it does not, or another error. */
+int notify_watch(int tid);
+
+/* A notice came. */
+void notify_on_notice(covey_msg_t *msg);
+
+void notify_clear(void);
+
+#endif

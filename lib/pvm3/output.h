@@ -1,0 +1,22 @@
+/*
+ * output.h - what tasks write that this one has started.
+ */
+#ifndef COVEY_PVM3_OUTPUT_H
+#define COVEY_PVM3_OUTPUT_H
+
+#include "lib/covey.h"
+
+/* Where the output of tasks goes that are spawned now: enum covey_output. */
+int output_where(void);
+
+/* These tasks have been started, and what they write comes to this one. */
+void output_begin(const int *tids, int count);
+
+/* A piece of output; a task has ended. */
+void output_on_text(covey_msg_t *msg);
+void output_on_end(int tid);
+
+/* Waits until all tasks have ended whose output is collected. */
+void output_wait(void);
+
+#endif

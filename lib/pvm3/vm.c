@@ -1,0 +1,123 @@
+/*
+ * libpvm3: PVM's calls on covey.h.
+ *
+ *   vm.c       the membership: pvm_mytid(), pvm_parent(), pvm_exit()
+ *   body.c     the bytes of a message; buffer.c: message buffers by number
+ *   pack.c, packf.c, nested.c: what goes into buffers and comes out of them
+ *   wire.c     a buffer as a message of Covey
+ *   send.c     sending; recv.c: receiving
+ *   inbox.c    messages that came and were not yet received; handler.c, notify.c, output.c and
+ *              siblings.c take what is theirs before it gets there
+ *   spawn.c, tasks.c, host.c: tasks and hosts
+ *   mailbox.c  messages that are known by name
+ *   context.c, option.c, export.c, error.c: small things
+ *   groups/    libgpvm3, on pvm3.h and covey.h
+ *   fortran/   libfpvm3, on pvm3.h
+ *
+ * PVM's tids are Covey's: both have 12 bits for the host and 18 for the task on it. All messages
+ * travel with one tag of Covey; PVM's tag and context are in the message, because a receiver also
+ * matches by context, by its own function and by handlers. Nothing here is safe for threads, as
+ * nothing in PVM is.
+ *
+ * What a program was spawned with stands in its environment: PVMCTX, the context of the spawner,
+ * by whose presence a task knows that pvm_spawn() started it; PVMSIBS, how many were asked for; and
+ * PVMNOPARENT, when the spawner does not want to be known as the parent.
+ */
+#include "lib/pvm3/vm.h"
+
+#include <pvm3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/pvm3/abi.h"
+#include "lib/pvm3/error.h"
+#include "lib/pvm3/inbox.h"
+#include "lib/pvm3/notify.h"
+#include "lib/pvm3/output.h"
+#include "lib/pvm3/siblings.h"
+
+int pvmmytid = -1;
+static covey_t *membership;
+static int parent = PvmNoParent;
+
+/* A number of the environment, as pvm_spawn() puts it there. */
+static int spawned_with(const char *name, int *value)
+{
+    const char *text = getenv(name);
+    if (text == NULL || text[0] == '\0')
+        return 0;
+    *value = (int)strtol(text, NULL, 0);
+    return 1;
+}
+
+static int parent_of(covey_t *vm)
+{
+    int value;
+    if (covey_parent(vm) == COVEY_NO_PARENT || !spawned_with("PVMCTX", &value))
+        return PvmNoParent; /* a program that covey run started has the console for a parent */
+    return spawned_with("PVMNOPARENT", &value) ? PvmParentNotSet : covey_parent(vm);
+}
+
+static void begin(covey_t *vm)
+{
+    membership = vm;
+    pvmmytid = covey_mytid(vm);
+    parent = parent_of(vm);
+    if (parent != PvmNoParent)
+        spawned_with("PVMCTX", &pvmmyctx);
+}
+
+static int join(covey_t **vm)
+{
+    struct covey_options options = {0};
+    const char *id = getenv("PVM_VMID");
+    if (getenv("COVEY_VM") == NULL && getenv("COVEY_SOCKET") == NULL && id != NULL && id[0] != '\0')
+        options.vm = id;
+    return covey_join(vm, &options);
+}
+
+covey_t *vm_enter(void)
+{
+    covey_t *vm = membership;
+    if (vm != NULL)
+        return vm;
+    if (join(&vm) == COVEY_OK)
+        begin(vm);
+    else
+        error_note("%s", covey_error_text());
+    return vm;
+}
+
+covey_t *vm_handle(void)
+{
+    return membership;
+}
+
+covey_t *pvm_covey(void)
+{
+    return vm_enter();
+}
+
+int pvm_mytid(void)
+{
+    return vm_enter() == NULL ? lpvmerr("pvm_mytid", PvmSysErr) : pvmmytid;
+}
+
+int pvm_parent(void)
+{
+    return vm_enter() == NULL ? lpvmerr("pvm_parent", PvmSysErr) : parent;
+}
+
+int pvm_exit(void)
+{
+    if (membership == NULL)
+        return PvmOk;
+    output_wait();
+    covey_leave(&membership);
+    inbox_clear();
+    notify_clear();
+    siblings_clear();
+    pvmmytid = -1;
+    parent = PvmNoParent;
+    return PvmOk;
+}
