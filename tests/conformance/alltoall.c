@@ -201,7 +201,14 @@ static void check(struct member *m, uint64_t seed)
     say(m, good, "twenty, one right after the other");
 }
 
-/* The last member sends to some and ends. */
+static void fill_with_ones(int32_t *array, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        array[i] = 1;
+}
+
+/* The last member begins and ends. The first one takes part when it has heard of that: so nobody
+ * can be through before. */
 static void die(struct member *m, uint64_t seed)
 {
     size_t count = 1 << 20;
@@ -216,9 +223,12 @@ static void die(struct member *m, uint64_t seed)
     covey_topology_free(&tree);
     if (m->rank == m->size - 1) {
         covey_ialltoall(m->team, COVEY_INT32, send, recv, count, &req);
-        usleep(2000);
+        covey_test(req);
         _exit(0);
     }
+    if (m->rank == 0)
+        say(m, covey_probe(m->vm, m->tids[m->size - 1], TAG_GO, TIMEOUT_US, NULL) == COVEY_ENOTASK,
+            "a member ends");
     int error = covey_alltoall(m->team, COVEY_INT32, send, recv, count);
     say(m, error == COVEY_ENOTASK || error == COVEY_ECANCELED,
         "a member that ends in the middle is an error for the others");
@@ -263,8 +273,7 @@ static void owe(struct member *m)
     int32_t send[3 * 2048], recv[3 * 2048] = {0}, go = 0;
     covey_req_t *req = NULL;
     covey_topology_t *topology = one_switch(m);
-    for (size_t i = 0; i < sizeof send / sizeof *send; i++)
-        send[i] = 1;
+    fill_with_ones(send, sizeof send / sizeof *send);
     covey_team_set_timeout(m->team, TIMEOUT_US);
     if (covey_team_set_topology(m->team, topology) < 0 ||
         covey_team_force(m->team, "alltoall", "scheduled") < 0)
