@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EXCHANGED_BYTES_MIN 512 /* what is shorter is in nobody's way */
+
 /* Where bytes go that nobody wants: padding, and messages there was no memory for. */
 #define SCRATCH_BYTES 4096
 static _Thread_local uint8_t scratch[SCRATCH_BYTES];
@@ -223,16 +225,22 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     return NULL;
 }
 
-bool arrival_is_paced(const struct inlet *inlet)
+static bool is_paced(const struct arrival *a)
+{
+    return a != NULL && a->bound != NULL && a->bound->paced != NULL;
+}
+
+bool arrival_is_exchanged(const struct inlet *inlet)
 {
     const struct arrival *a = inlet->current;
-    return a != NULL && a->bound != NULL && a->bound->paced != NULL;
+    return is_paced(a) || (a != NULL && a->bound != NULL && a->bound->collective != NULL &&
+                           a->info.bytes >= EXCHANGED_BYTES_MIN);
 }
 
 uint64_t arrival_rest_us(const struct inlet *inlet)
 {
     const struct arrival *a = inlet->current;
-    return arrival_is_paced(inlet) ? paced_rest_us(a->bound, a->received) : 0;
+    return is_paced(a) ? paced_rest_us(a->bound, a->received) : 0;
 }
 
 uint8_t *arrival_target(struct inlet *inlet, size_t *size)

@@ -4,14 +4,15 @@
  *   bruck     log2(n) rounds of n/2 blocks each, which travel in company: small equal ones
  *   linear    to all at once, the next one first, a window of them at a time
  *   pairwise  n-1 rounds, in each of which everybody sends to one and receives from one; a round
- *             begins when those before it are over, all but some where blocks are small
+ *             begins when the one before it is over; of small blocks several are under way, and
+ *             the next one goes when any has come
  */
 #include "lib/alltoall.h"
 
 #include <string.h>
 
 #define WINDOW 8          /* messages under way each way */
-#define PAIRED_BYTES 8192 /* of rounds at once */
+#define PAIRED_BYTES 8192 /* under way from each */
 
 /* ---- blocks with each --------------------------------------------------------------------------
  */
@@ -76,21 +77,58 @@ void alltoall_linear(struct collective *c, const struct alltoall *a)
     exchange_with_all(c, a, (struct window){.size = WINDOW});
 }
 
-/* Rounds of small blocks overlap: as many as the queues of a network hold. Within a host there are
- * none. */
-static int rounds_at_once(const struct covey_team *team, const struct alltoall *a)
+/* Small blocks: as many under way from each as the queues of a network hold. Within a host there
+ * are none. */
+static int blocks_at_once(const struct covey_team *team, const struct alltoall *a)
 {
     size_t bytes = a->send.each * covey_type_size(a->send.type);
     if (a->send.uneven || bytes == 0)
         return 1;
-    size_t rounds = team->hosts == 1 ? WINDOW : PAIRED_BYTES / bytes;
-    return rounds < 1 ? 1 : rounds > WINDOW ? WINDOW : (int)rounds;
+    size_t blocks = team->hosts == 1 ? WINDOW : PAIRED_BYTES / bytes;
+    return blocks < 1 ? 1 : blocks > WINDOW ? WINDOW : (int)blocks;
+}
+
+/* Whom a member sends to next. */
+struct turns {
+    struct alltoall a;
+    int next;
+};
+
+static int send_next(struct collective *c, void *arg)
+{
+    struct turns *t = arg;
+    const struct covey_team *team = collective_team(c);
+    if (t->next < team->size)
+        send_block(c, &t->a, (team->rank + t->next++) % team->size);
+    return COVEY_OK;
+}
+
+/* Whatever block comes lets the next one go: a member that is late holds back nobody. It ends, for
+ * where all that was sent has come, not everybody can have sent more than came to it. */
+static void exchange_in_turns(struct collective *c, const struct alltoall *a, int at_once)
+{
+    const struct covey_team *team = collective_team(c);
+    struct turns *t = collective_memory(c, sizeof *t);
+    if (t == NULL)
+        return;
+    *t = (struct turns){.a = *a, .next = 1};
+    for (int i = 1; i < team->size; i++) {
+        int received = receive_block(c, a, (team->rank - i + team->size) % team->size);
+        if (i + at_once < team->size)
+            collective_after(c, collective_call(c, send_next, t), received);
+    }
+    for (int i = 0; i < at_once; i++)
+        send_next(c, t);
+    alltoall_own_block(c, a);
 }
 
 void alltoall_pairwise(struct collective *c, const struct alltoall *a)
 {
-    int size = rounds_at_once(collective_team(c), a);
-    exchange_with_all(c, a, (struct window){.size = size, .paired = true});
+    int at_once = blocks_at_once(collective_team(c), a);
+    if (at_once > 1)
+        exchange_in_turns(c, a, at_once);
+    else
+        exchange_with_all(c, a, (struct window){.size = 1, .paired = true});
 }
 
 /* ---- blocks in company -------------------------------------------------------------------------

@@ -330,7 +330,7 @@ static bool route_frame(struct conn *conn)
         refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in_preface, preface);
     else if (conn->inlet.current == NULL)
         refused = "data that belong to no message";
-    if (preface > 0 && conn->route == COVEY_ROUTE_TCP && arrival_is_paced(&conn->inlet))
+    if (preface > 0 && conn->route == COVEY_ROUTE_TCP && arrival_is_exchanged(&conn->inlet))
         link_tcp_expect_bulk(conn->link);
     if (refused != NULL)
         conn_protocol_error(conn, refused);

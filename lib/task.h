@@ -573,7 +573,9 @@ void arrival_on_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
 size_t arrival_preface_bytes(const struct frame *frame);
 const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inlet,
                           const uint8_t *preface, size_t size);
-bool arrival_is_paced(const struct inlet *inlet); /* its message is one of a schedule */
+/* Its message is one of a schedule, or a collective's and not short: others go the other way, and
+ * acknowledgements would be in theirs. */
+bool arrival_is_exchanged(const struct inlet *inlet);
 /* For how long nobody minds that no more of its message is read. */
 uint64_t arrival_rest_us(const struct inlet *inlet);
 bool arrival_in_turn(const struct peer *peer, const uint8_t *preface, size_t size);
