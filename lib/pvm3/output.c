@@ -1,6 +1,7 @@
 /*
  * output.c - pvm_catchout(): the output of children, line by line behind their tids, or as messages
- * where the program has set PvmOutputTid and PvmOutputCode itself.
+ * where the program has set PvmOutputTid and PvmOutputCode itself. What counts for a child are the
+ * options as they were when it was spawned.
  *
  *   [t40003] BEGIN
  *   [t40003] what it wrote
@@ -24,7 +25,11 @@
 #include "lib/pvm3/vm.h"
 
 static FILE *file; /* that output is printed to, or NULL */
-static int *writers;
+struct writer {
+    int tid, tag, context; /* of the messages with what it writes */
+};
+
+static struct writer *writers;
 static int writer_count, writer_capacity;
 
 int output_where(void)
@@ -33,9 +38,9 @@ int output_where(void)
 }
 
 /* Whether pvm_catchout() prints it, or the program gets it as messages. */
-static bool printed(void)
+static bool printed(const struct writer *writer)
 {
-    return pvm_getopt(PvmOutputCode) == TC_OUTPUT;
+    return writer->tag == TC_OUTPUT;
 }
 
 /* ---- lines ---------------------------------------------------------------------------------- */
@@ -63,9 +68,9 @@ static void print_text(int tid, const char *text, size_t size)
 /* ---- messages: tid, length or one of TO_..., bytes or parent ----------------------------------
  */
 
-static void send_piece(int tid, int length, const char *text, size_t size)
+static void send_piece(const struct writer *writer, int length, const char *text, size_t size)
 {
-    const int head[2] = {tid, length};
+    const int head[2] = {writer->tid, length};
     struct buffer *b = buffer_create(ENC_DEFAULT);
     int error = b == NULL ? PvmNoMem : pack_array(b, PVM_INT, head, 2, 1);
     if (error == PvmOk && length > 0)
@@ -78,47 +83,48 @@ static void send_piece(int tid, int length, const char *text, size_t size)
     }
     b->info.src = DAEMON_TID;
     b->info.dst = pvmmytid;
-    b->info.tag = pvm_getopt(PvmOutputCode);
-    b->info.ctx = pvm_getopt(PvmOutputContext);
+    b->info.tag = writer->tag;
+    b->info.ctx = writer->context;
     inbox_deliver(b);
 }
 
 /* ---- who writes ----------------------------------------------------------------------------- */
 
-static bool writer_add(int tid)
+/* NULL: no memory. */
+static const struct writer *writer_add(int tid)
 {
     if (writer_count == writer_capacity) {
         int size = writer_capacity == 0 ? 16 : 2 * writer_capacity;
-        int *grown = realloc(writers, (size_t)size * sizeof *grown);
+        struct writer *grown = realloc(writers, (size_t)size * sizeof *grown);
         if (grown == NULL)
-            return false;
+            return NULL;
         writers = grown;
         writer_capacity = size;
     }
-    writers[writer_count++] = tid;
-    return true;
+    struct writer *writer = &writers[writer_count++];
+    *writer = (struct writer){tid, pvm_getopt(PvmOutputCode), pvm_getopt(PvmOutputContext)};
+    return writer;
 }
 
-static bool writer_remove(int tid)
+static struct writer *writer_find(int tid)
 {
     for (int i = 0; i < writer_count; i++) {
-        if (writers[i] == tid) {
-            writers[i] = writers[--writer_count];
-            return true;
-        }
+        if (writers[i].tid == tid)
+            return &writers[i];
     }
-    return false;
+    return NULL;
 }
 
 void output_begin(const int *tids, int count)
 {
     for (int i = 0; i < count && output_where() == COVEY_OUTPUT_SELF; i++) {
-        if (!writer_add(tids[i]))
+        const struct writer *writer = writer_add(tids[i]);
+        if (writer == NULL)
             return;
-        if (printed())
+        if (printed(writer))
             print_text(tids[i], "BEGIN", 5);
         else
-            send_piece(tids[i], TO_NEW, NULL, 0);
+            send_piece(writer, TO_NEW, NULL, 0);
         notify_watch(tids[i]);
     }
 }
@@ -130,33 +136,44 @@ void output_on_text(covey_msg_t *msg)
     size_t size;
     int stream;
     covey_msg_info(msg, &info);
-    if (covey_unpack_output(msg, &stream, &text, &size) != COVEY_OK)
+    const struct writer *writer = writer_find(info.source);
+    if (writer == NULL || covey_unpack_output(msg, &stream, &text, &size) != COVEY_OK)
         return;
-    if (printed())
+    if (printed(writer))
         print_text(info.source, text, size);
     else
-        send_piece(info.source, (int)size, text, size);
+        send_piece(writer, (int)size, text, size);
 }
 
 void output_on_end(int tid)
 {
-    if (!writer_remove(tid))
+    struct writer *writer = writer_find(tid);
+    if (writer == NULL)
         return;
-    if (printed())
+    if (printed(writer))
         print_text(tid, "EOF", 3);
     else
-        send_piece(tid, TO_EOF, NULL, 0);
+        send_piece(writer, TO_EOF, NULL, 0);
+    *writer = writers[--writer_count];
+}
+
+static int printed_count(void)
+{
+    int count = 0;
+    for (int i = 0; i < writer_count; i++)
+        count += printed(&writers[i]);
+    return count;
 }
 
 void output_wait(void)
 {
-    if (file == NULL || !printed())
+    if (file == NULL)
         return;
     while (inbox_pull(COVEY_POLL) > 0)
         ;
-    if (writer_count > 0)
+    if (printed_count() > 0)
         error_note("child task(s) still running.  waiting...");
-    while (writer_count > 0 && inbox_pull(COVEY_FOREVER) > 0)
+    while (printed_count() > 0 && inbox_pull(COVEY_FOREVER) > 0)
         ;
     file = NULL;
     writer_count = 0;

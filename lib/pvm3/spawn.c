@@ -26,6 +26,8 @@ struct job {
     char **arguments; /* without the program; NULL: none */
     int flags;
     int count;
+    char where[PATH_MAX]; /* a host or an architecture */
+    const char *folder;   /* behind it, or the one that tasks have unless told otherwise */
     struct exports exports;
     const char **argv; /* debugger, program, arguments */
     int program_at;    /* in argv */
@@ -47,9 +49,9 @@ static bool chosen(const struct covey_host *host, int flags, const char *where)
 }
 
 /* The names of the hosts that may be used; none is left NULL. */
-static int job_hosts(struct job *job, const char *where)
+static int job_hosts(struct job *job)
 {
-    if (where == NULL || !(job->flags & (PvmTaskHost | PvmTaskArch)))
+    if (job->where[0] == '\0' || !(job->flags & (PvmTaskHost | PvmTaskArch)))
         return job->flags & (PvmTaskHost | PvmTaskArch) ? PvmNoHost : PvmOk;
     int count = host_list(&job->all), found = 0;
     if (count < 0)
@@ -59,7 +61,7 @@ static int job_hosts(struct job *job, const char *where)
         return PvmNoMem;
     bool complement = job->flags & PvmHostCompl;
     for (int i = 0; i < count; i++) {
-        if (chosen(&job->all[i], job->flags, where) != complement)
+        if (chosen(&job->all[i], job->flags, job->where) != complement)
             job->hosts[found++] = job->all[i].name;
     }
     return found == 0 ? PvmNoHost : PvmOk;
@@ -124,11 +126,21 @@ static int job_environment(struct job *job)
     return error;
 }
 
-/* PVM's tasks run in the home directory unless told otherwise. */
-static const char *job_folder(void)
+/* PVM's tasks run in the home directory unless told otherwise: by PVM_WD, or behind the colon of
+ * HOST:FOLDER. */
+static int job_place(struct job *job, const char *where)
 {
     const char *set = getenv("PVM_WD");
-    return set != NULL && set[0] != '\0' ? set : getenv("HOME");
+    job->folder = set != NULL && set[0] != '\0' ? set : getenv("HOME");
+    if (where != NULL && strlen(where) >= sizeof job->where)
+        return PvmBadParam;
+    strcpy(job->where, where != NULL ? where : "");
+    char *colon = strchr(job->where, ':');
+    if (colon == NULL)
+        return PvmOk;
+    *colon = '\0';
+    job->folder = colon + 1;
+    return PvmOk;
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */
@@ -163,7 +175,7 @@ static int job_try(struct job *job, const char *path, int count)
     struct covey_spawn what = {
         .argv = job->argv,
         .env = (const char *const *)job->exports.list,
-        .cwd = job_folder(),
+        .cwd = job->folder,
         .hosts = job->hosts,
         .where = job->hosts == NULL ? COVEY_WHERE_ANY : COVEY_WHERE_HOSTS,
         .output = output_where(),
@@ -220,7 +232,9 @@ static int job_prepare(struct job *job)
 /* No host that fits is told in the array alone. */
 static int job_spawn(struct job *job, const char *where)
 {
-    int error = job_hosts(job, where);
+    int error = job_place(job, where);
+    if (error == PvmOk)
+        error = job_hosts(job);
     for (int i = 0; i < job->count && error == PvmNoHost; i++)
         job->tids[i] = PvmNoHost;
     if (error != PvmOk)
