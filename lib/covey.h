@@ -1453,7 +1453,8 @@ enum covey_tiles_schedule {
     COVEY_TILES_BLOCK = 1    /* receive, compute, send, and each send lasts until it was received */
 };
 
-/* What the choice of tiles goes by; 0: measured by covey_tiles_create(). */
+/* What the choice of the height goes by. Those that are 0 covey_tiles_create() measures, if it has
+ * a height to choose; of messages all, if alpha_s is 0. */
 struct covey_tiles_costs {
     double point_s; /* t_c: a point is computed */
     double alpha_s; /* a message of N bytes takes alpha + beta N */
@@ -1509,8 +1510,8 @@ int covey_tiles_plan(const struct covey_tiles_loop *loop, const struct covey_til
  * loop->skew. Errors: EINVAL (a dependence is not lexicographically positive). */
 int covey_tiles_skew(struct covey_tiles_loop *loop);
 
-/* Tiles the loop for the team: measures costs that are not given (compute is then called for tiles
- * whose values count for nothing), plans, allocates, and asks for the values outside. options may
+/* Tiles the loop for the team: allocates, asks for the values outside, measures costs (compute is
+ * then called for tiles whose values count for nothing), and plans. options may
  * be NULL. A collective call; sets *tiles. Errors: EINVAL (also: the members differ), ENOMEM, and
  * those of collective calls. */
 int covey_tiles_create(covey_team_t *team, const struct covey_tiles_loop *loop,

@@ -129,11 +129,20 @@ static int make_channels(struct covey_tiles *t)
     return error;
 }
 
-static int make(struct covey_tiles *t, const struct covey_tiles_options *options)
+/* Without costs no height can be chosen. */
+static bool needs_costs(const struct covey_tiles *t, const struct covey_tiles_options *options)
 {
-    int error = make_store(t);
+    const struct covey_tiles_costs *c = &options->costs;
+    bool messages = tiling_grid_count(&t->shape.grid) > 1 && c->alpha_s == 0;
+    return options->tile[t->shape.grid.along] == 0 && (c->point_s == 0 || messages);
+}
+
+static int finish(struct covey_tiles *t, const struct covey_tiles_options *options)
+{
+    struct covey_tiles_costs costs = options->costs;
+    int error = needs_costs(t, options) ? tiles_measure(t, &costs) : COVEY_OK;
     if (error == COVEY_OK)
-        error = tiles_plan_make(&t->shape, options, &options->costs, &t->plan);
+        error = tiles_plan_make(&t->shape, options, &costs, &t->plan);
     return error != COVEY_OK ? error : make_channels(t);
 }
 
@@ -158,9 +167,10 @@ int covey_tiles_create(covey_team_t *team, const struct covey_tiles_loop *loop,
     if (error == COVEY_OK) {
         t->team = team;
         t->loop = *loop;
-        error = make(t, options);
-        error = agree(team, error, loop, options);
+        error = agree(team, make_store(t), loop, options);
     }
+    if (error == COVEY_OK)
+        error = agree(team, finish(t, options), loop, options);
     if (error != COVEY_OK) {
         covey_tiles_free(&t);
         return error;

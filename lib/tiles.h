@@ -194,6 +194,10 @@ int tiles_channel_give_now(struct covey_tiles *t, struct tiles_channel *c, int64
 int tiles_channel_flush(struct covey_tiles *t, struct tiles_channel *c);
 void tiles_channel_abandon(struct covey_tiles *t, struct tiles_channel *c);
 
+/* Measures those costs that are 0: of messages all, if alpha is. A collective call. Errors: those
+ * of collective calls. */
+int tiles_measure(struct covey_tiles *t, struct covey_tiles_costs *costs);
+
 /* Takes one more stretch of time: adds what passed since *since_us to *part_s, and sets it to now.
  */
 void tiles_book(uint64_t *since_us, double *part_s);

@@ -136,8 +136,8 @@ struct tiling_grid {
 /* The largest dimension, the last of equal ones: its tiles go to one processor (section 4). */
 int tiling_along(int dims, const struct tiling_box *box);
 /* Fills g->tasks where they are 0 (g->along has 1): at most `tasks` together, so that the largest
- * part is as small as possible, then least of (2), then fewest tasks; no dependence reaches across
- * a part. Fails if what is given cannot be. */
+ * part is as small as possible, then least of (2), then fewest tasks from the first to the last; no
+ * dependence reaches across a part. Fails if what is given cannot be. */
 int tiling_grid_choose(struct tiling_grid *g, const struct tiling_dependences *d, int tasks);
 int tiling_grid_count(const struct tiling_grid *g);
 /* Places in the grid by number; the first dimension runs slowest. */

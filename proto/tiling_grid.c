@@ -102,10 +102,11 @@ int64_t tiling_grid_longest(const struct tiling_grid *g, int dim)
 /* ---- choosing ---------------------------------------------------------------------------------
  */
 
-/* Points of the largest part and what (2) gives for it, a unit of height; less is better. */
+/* Points of the largest part and what (2) gives for it, a unit of height, and how many tasks are
+ * between the first and the last one; less is better. */
 struct score {
     double points, volume;
-    int tasks;
+    int hops;
 };
 
 struct search {
@@ -120,11 +121,12 @@ struct search {
 
 static struct score score_of(const struct tiling_grid *g, const struct tiling_dependences *d)
 {
-    struct score s = {.points = 1, .tasks = tiling_grid_count(g)};
+    struct score s = {.points = 1};
     double cuts = 0;
     for (int i = 0; i < g->dims; i++) {
         double side = (double)tiling_grid_longest(g, i);
         s.points *= i == g->along ? 1 : side;
+        s.hops += g->tasks[i] - 1;
         cuts += i == g->along || g->tasks[i] == 1 ? 0 : cut(d, i) / side;
     }
     s.volume = s.points * cuts;
@@ -137,7 +139,7 @@ static bool is_better(const struct score *a, const struct score *b)
         return a->points < b->points;
     if (a->volume != b->volume)
         return a->volume < b->volume;
-    return a->tasks < b->tasks;
+    return a->hops < b->hops;
 }
 
 static bool can_divide(const struct search *s, int dim, int32_t tasks)

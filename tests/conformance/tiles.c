@@ -283,6 +283,28 @@ static void a_stencil_needs_a_skew(covey_team_t *team)
     free(l.reference);
 }
 
+/* Without costs they are measured, and the height goes by them. */
+static void costs_are_measured(covey_team_t *team)
+{
+    struct loop l = {0};
+    covey_tiles_t *tiles = NULL;
+    struct covey_tiles_plan plan;
+    l.nest = stencil(&l);
+    refer(&l);
+    check("a skew", covey_tiles_skew(&l.nest) == 0);
+    int error = covey_tiles_create(team, &l.nest, NULL, &tiles);
+    check("without options", error == 0);
+    if (error == 0) {
+        covey_tiles_info(tiles, &plan);
+        check("t_c", plan.costs.point_s > 0);
+        check("alpha", plan.tasks == 1 || plan.costs.alpha_s > 0);
+        check("a height", plan.tile[plan.along - 1] >= 1 && plan.overlap_s > 0);
+        run_loop(&l, team, tiles, 0);
+    }
+    covey_tiles_free(&tiles);
+    free(l.reference);
+}
+
 /* What is wrong at one member is an error at all, and the team goes on. */
 static void members_differ(covey_team_t *team)
 {
@@ -335,6 +357,7 @@ static void all_stories(covey_team_t *all)
         if (part) {
             random_loops(part);
             a_stencil_needs_a_skew(part);
+            costs_are_measured(part);
             if (sizes[i] > 1)
                 members_differ(part);
         }

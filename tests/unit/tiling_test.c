@@ -327,6 +327,8 @@ static void test_grids_of_the_paper(void)
     struct tiling_grid g = grid_of(size, 2, 16);
     CU_ASSERT(g.tasks[0] == 4 && g.tasks[1] == 4 && g.tasks[2] == 1);
     CU_ASSERT_EQUAL(tiling_grid_longest(&g, 0), 4);
+    struct tiling_grid small = grid_of(size, 2, 4);
+    CU_ASSERT(small.tasks[0] == 2 && small.tasks[1] == 2);
     int32_t place[3];
     tiling_grid_place(&g, 6, place);
     CU_ASSERT(place[0] == 1 && place[1] == 2 && place[2] == 0);

@@ -1,0 +1,299 @@
+/*
+ * tiles_measure.c - a short calibration before the first run: t_c, alpha and beta, and what of the
+ * two last cannot be hidden behind computation (t_start and t_sync of (7)).
+ *
+ * All members measure at once, as they will compute and send at once. A task computes tiles of its
+ * own part over and over, whose values count for nothing yet. Pairs of neighbours send a short and
+ * a long message to and fro; then both exchange them while they compute: what that takes longer
+ * than the computation alone is what cannot be hidden.
+ */
+#include "lib/tiles.h"
+
+#include "lib/clock.h"
+
+#include <stdlib.h>
+
+#define TRIAL_POINTS 4096
+#define TRIAL_US 30000
+#define STARVED_US 300000 /* where the task gets a share of a processor only now and then */
+#define STARVED_SHARE 0.8
+#define LONG_BYTES 65536
+#define ROUNDS 9
+#define COVERED 3 /* computation takes so many times as long as the messages that it is to hide */
+
+/* ---- computing --------------------------------------------------------------------------------
+ */
+
+struct trial {
+    struct covey_tiles *t;
+    struct covey_tile tile; /* the next one */
+    int64_t height;
+    double tile_s; /* one takes */
+};
+
+static double processor_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void trial_begin(struct trial *trial, struct covey_tiles *t)
+{
+    const struct tiling_box *part = &t->part.box;
+    int along = t->shape.grid.along;
+    int64_t length = part->end[along] - part->first[along];
+    int64_t section = t->points / (length > 0 ? length : 1);
+    int64_t height = TRIAL_POINTS / (section > 0 ? section : 1);
+    *trial = (struct trial){.t = t, .tile = t->part, .height = height > 0 ? height : 1};
+    if (trial->height > length)
+        trial->height = length;
+    trial->tile.box.end[along] = part->first[along] + trial->height;
+}
+
+/* Computes the next tile; after the last one the first. */
+static void trial_step(struct trial *trial)
+{
+    const struct tiling_box *part = &trial->t->part.box;
+    struct tiling_box *box = &trial->tile.box;
+    int along = trial->t->shape.grid.along;
+    trial->t->loop.compute(&trial->tile, trial->t->loop.context);
+    box->first[along] = box->end[along];
+    if (box->first[along] + trial->height > part->end[along])
+        box->first[along] = part->first[along];
+    box->end[along] = box->first[along] + trial->height;
+}
+
+/* How long one takes, over tiles that cover the whole part if there is time. Sets t_c. */
+static void trial_time(struct trial *trial, double *point_s)
+{
+    uint64_t start_us = clock_us(), passed_us = 0, least_us = TRIAL_US;
+    double start_s = processor_s();
+    int64_t tiles = 0, points = 0;
+    const struct tiling_box *box = &trial->tile.box;
+    while (passed_us < least_us) {
+        points += (int64_t)tiles_store_count(trial->tile.store, box);
+        trial_step(trial);
+        tiles++;
+        passed_us = clock_us() - start_us;
+        if ((processor_s() - start_s) * 1e6 < STARVED_SHARE * (double)passed_us)
+            least_us = STARVED_US;
+    }
+    trial->tile_s = (double)passed_us / 1e6 / (double)tiles;
+    *point_s = points > 0 ? (double)passed_us / 1e6 / (double)points : 0;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------
+ */
+
+/* Two neighbours along a dimension. */
+struct pair {
+    struct covey_tiles *t;
+    int rank; /* of the other; < 0: there is none */
+    bool first;
+    uint8_t *out, *in;
+    struct trial *trial;
+};
+
+static int pair_create(struct pair *pair, struct covey_tiles *t)
+{
+    const struct tiling_grid *g = &t->shape.grid;
+    int32_t there[TILING_DIMS_MAX];
+    int dim = 0;
+    *pair = (struct pair){.t = t, .rank = -1};
+    while (dim < g->dims && g->tasks[dim] == 1)
+        dim++;
+    if (dim == g->dims || covey_team_rank(t->team) >= tiling_grid_count(g))
+        return COVEY_OK;
+    tiling_grid_place(g, covey_team_rank(t->team), there);
+    pair->first = there[dim] % 2 == 0;
+    there[dim] += pair->first ? 1 : -1;
+    if (there[dim] == g->tasks[dim])
+        return COVEY_OK;
+    pair->rank = tiling_grid_number(g, there);
+    pair->out = calloc(2, LONG_BYTES);
+    pair->in = pair->out + LONG_BYTES;
+    return pair->out != NULL ? COVEY_OK : error_code(COVEY_ENOMEM);
+}
+
+static struct tiles_array array_of(const struct pair *pair, uint8_t *base, size_t bytes)
+{
+    return (struct tiles_array){
+        .rank = pair->rank, .type = COVEY_BYTES, .base = base, .count = bytes};
+}
+
+static int send_one(const struct pair *pair, size_t bytes)
+{
+    const struct tiles_array out = array_of(pair, pair->out, bytes);
+    struct tiles_message m = {NULL};
+    int error = tiles_send(&pair->t->talk, &out, &m);
+    if (error == COVEY_OK)
+        error = tiles_await(&pair->t->talk, &m, NULL);
+    tiles_abandon(&pair->t->talk, &m);
+    return error;
+}
+
+static int receive_one(const struct pair *pair, size_t bytes)
+{
+    const struct tiles_array in = array_of(pair, pair->in, bytes);
+    struct tiles_message m = {NULL};
+    int error = tiles_receive(&pair->t->talk, &in, &m);
+    if (error == COVEY_OK)
+        error = tiles_await(&pair->t->talk, &m, NULL);
+    tiles_abandon(&pair->t->talk, &m);
+    return error;
+}
+
+typedef int round_fn(const struct pair *pair, size_t bytes, int tiles);
+
+/* To and fro. */
+static int bounce(const struct pair *pair, size_t bytes, int tiles)
+{
+    (void)tiles;
+    int error = pair->first ? send_one(pair, bytes) : receive_one(pair, bytes);
+    if (error != COVEY_OK)
+        return error;
+    return pair->first ? receive_one(pair, bytes) : send_one(pair, bytes);
+}
+
+/* Both at once, with so many tiles computed meanwhile. */
+static int exchange(const struct pair *pair, size_t bytes, int tiles)
+{
+    const struct tiles_talk *talk = &pair->t->talk;
+    const struct tiles_array out = array_of(pair, pair->out, bytes);
+    const struct tiles_array in = array_of(pair, pair->in, bytes);
+    struct tiles_message sent = {NULL}, received = {NULL};
+    int error = tiles_receive(talk, &in, &received);
+    if (error == COVEY_OK)
+        error = tiles_send(talk, &out, &sent);
+    for (int i = 0; i < tiles && error == COVEY_OK; i++)
+        trial_step(pair->trial);
+    if (error == COVEY_OK)
+        error = tiles_await(talk, &received, NULL);
+    if (error == COVEY_OK)
+        error = tiles_await(talk, &sent, NULL);
+    tiles_abandon(talk, &received);
+    tiles_abandon(talk, &sent);
+    return error;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median round. */
+static int time_of(const struct pair *pair, round_fn *fn, size_t bytes, int tiles, double *round_s)
+{
+    double rounds[ROUNDS];
+    for (int i = -1; i < ROUNDS; i++) { /* one opens the way */
+        uint64_t since_us = clock_us();
+        double s = 0;
+        int error = fn(pair, bytes, tiles);
+        if (error != COVEY_OK)
+            return error;
+        tiles_book(&since_us, &s);
+        if (i >= 0)
+            rounds[i] = s;
+    }
+    qsort(rounds, ROUNDS, sizeof rounds[0], compare);
+    *round_s = rounds[ROUNDS / 2];
+    return COVEY_OK;
+}
+
+static double between(double least, double value, double most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+/* What of a message's time is left when it is exchanged for another behind computation. */
+static int time_left(const struct pair *pair, size_t bytes, double message_s, double *left_s)
+{
+    double tile_s = pair->trial->tile_s, round_s = 0;
+    int tiles = tile_s > 0 ? (int)between(1, COVERED * message_s / tile_s + 1, 1e6) : 0;
+    int error = time_of(pair, exchange, bytes, tiles, &round_s);
+    if (error == COVEY_OK)
+        *left_s = (round_s - tiles * tile_s) / 2;
+    return error;
+}
+
+static int measure_messages(const struct pair *pair, struct covey_tiles_costs *c)
+{
+    double short_s = 0, long_s = 0, short_left_s = 0, long_left_s = 0;
+    int error = time_of(pair, bounce, 1, 0, &short_s);
+    if (error == COVEY_OK)
+        error = time_of(pair, bounce, LONG_BYTES, 0, &long_s);
+    c->alpha_s = short_s / 2;
+    c->beta_s = between(0, (long_s - short_s) / 2 / LONG_BYTES, 1);
+    if (error == COVEY_OK)
+        error = time_left(pair, 1, c->alpha_s, &short_left_s);
+    if (error == COVEY_OK)
+        error = time_left(pair, LONG_BYTES, long_s / 2, &long_left_s);
+    c->start_s = between(0, short_left_s, c->alpha_s);
+    c->drag_s = between(0, (long_left_s - short_left_s) / LONG_BYTES, c->beta_s);
+    return error;
+}
+
+/* ---- all members ------------------------------------------------------------------------------
+ */
+
+static int measure(struct covey_tiles *t, struct covey_tiles_costs *c)
+{
+    struct trial trial;
+    struct pair pair;
+    trial_begin(&trial, t);
+    if (t->points > 0)
+        trial_time(&trial, &c->point_s);
+    int error = pair_create(&pair, t);
+    pair.trial = &trial;
+    if (error == COVEY_OK && pair.rank >= 0)
+        error = measure_messages(&pair, c);
+    free(pair.out);
+    return error;
+}
+
+/* The slowest computes as long as it needs; of messages the mean. */
+static int agree(struct covey_team *team, const struct covey_tiles_costs *mine,
+                 struct covey_tiles_costs *all)
+{
+    double counted = mine->alpha_s > 0, mean[5];
+    const double sums[] = {mine->alpha_s, mine->beta_s, mine->start_s, mine->drag_s, counted};
+    int error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, &mine->point_s, &all->point_s, 1);
+    if (error == COVEY_OK)
+        error = covey_allreduce(team, COVEY_OP_SUM, COVEY_DOUBLE, sums, mean, 5);
+    if (error != COVEY_OK || mean[4] == 0)
+        return error;
+    all->alpha_s = mean[0] / mean[4];
+    all->beta_s = mean[1] / mean[4];
+    all->start_s = mean[2] / mean[4];
+    all->drag_s = mean[3] / mean[4];
+    return COVEY_OK;
+}
+
+/* What the program gave stays. */
+static void fill_in(struct covey_tiles_costs *c, const struct covey_tiles_costs *measured)
+{
+    c->point_s = c->point_s > 0 ? c->point_s : measured->point_s;
+    c->start_s = c->alpha_s > 0 ? c->start_s : measured->start_s;
+    c->drag_s = c->alpha_s > 0 ? c->drag_s : measured->drag_s;
+    c->beta_s = c->alpha_s > 0 ? c->beta_s : measured->beta_s;
+    c->alpha_s = c->alpha_s > 0 ? c->alpha_s : measured->alpha_s;
+}
+
+int tiles_measure(struct covey_tiles *t, struct covey_tiles_costs *costs)
+{
+    struct covey_tiles_costs mine = {0}, all = {0};
+    int error = covey_barrier(t->team);
+    if (error == COVEY_OK)
+        error = tiles_talk_begin(&t->talk, t->team);
+    if (error != COVEY_OK)
+        return error;
+    error = measure(t, &mine);
+    if (error != COVEY_OK)
+        return tiles_talk_fail(&t->talk, error);
+    error = agree(t->team, &mine, &all);
+    if (error == COVEY_OK)
+        fill_in(costs, &all);
+    return error;
+}
