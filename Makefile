@@ -258,6 +258,7 @@ bench: ## compare with PVM 3 in a lab of two hosts, as root (scripts/bench.sh --
 	@$(MAKE) --no-print-directory $(JOBS) bench-programs
 	@for bench in $(BENCHES:%=$(BUILD)/%); do $$bench || exit; done
 	@BUILD=$(BUILD) scripts/bench.sh
+	@[ ! -x "$(PVM_LOAD)" ] || BUILD=$(BUILD) scripts/bench.sh --drop-in --rounds 3
 
 $(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench/load.c)
 	@mkdir -p $(@D)

@@ -2,16 +2,17 @@
 # bench.sh - the same loads on Covey and on PVM 3, side by side, and the ratios of the figures.
 #
 #   scripts/bench.sh [--only PART[,PART...]] [--hosts 1|2] [--rounds N] [--covey WAYS] [--pvm WAYS]
-#                    [--markdown] [--keep FILE]
+#                    [--drop-in] [--markdown] [--keep FILE]
 #
-# Parts: latency, bandwidth, stream, cpu, spawn, barrier, mcast; all by default, on one host (1), between
+# Parts: latency, bandwidth, stream, cpu, spawn, barrier, ring, mcast; all by default, on one host (1), between
 # two (2), or both. A lab of two hosts (tests/lab; needs root) runs a Covey VM and a PVM with a daemon
 # on each host. In every round each system gives one figure for each line, by each way that its
 # program could choose, one after the other, so that a drift of the machine's speed meets them all;
 # what is printed is the median of the rounds. Ways of PVM that took three times its best or more on
 # every line of a part are left out after the first round. --covey and --pvm take regular expressions which
 # the ways (ROUTE/PACKING) must match, such as --covey '^udp/' or --pvm 'direct/(psend|raw)$';
-# --pvm none leaves PVM out. --keep adds the single figures to FILE.
+# --pvm none leaves PVM out. --keep adds the single figures to FILE. With --drop-in it is one program,
+# PVM's, on both: on Covey by way of build/pvm3.
 #
 # Without Debian's PVM (packages pvm and pvm-dev) only Covey's figures are printed. Status 77: no root.
 set -u
@@ -19,11 +20,12 @@ set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 build=${BUILD:-$root/build}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
-parts="latency bandwidth stream cpu spawn barrier mcast"
+parts="latency bandwidth stream cpu spawn barrier ring mcast"
 hosts="1 2"
 rounds=5
 covey_ways=.
 pvm_ways=.
+drop_in=no
 table=()
 figures=
 work=
@@ -44,6 +46,7 @@ loads_of() { # PART
     cpu) printf '%s\n' "cpuping 1048576" "cpustream 1048576" ;;
     spawn) echo spawn 100 ;;
     barrier) echo barrier 8 ;;
+    ring) echo ring 8 ;;
     mcast) echo mcast 1 65536 1048576 ;;
     *) usage ;;
     esac
@@ -51,7 +54,12 @@ loads_of() { # PART
 
 # The ways that a program of the system could choose and that make a difference for the part.
 all_ways() { # SYSTEM PART
-    case $1/$2 in
+    local program=$1
+    [ $drop_in = no ] || program=both
+    case $program/$2 in
+    both/spawn | both/barrier) echo daemon/default ;;
+    both/mcast) echo daemon/{default,raw} ;;
+    both/*) echo {daemon,direct}/{default,raw} direct/psend ;;
     covey/spawn | covey/barrier) echo auto/pack ;;
     covey/*) echo {auto,udp,tcp}/{pack,array} ;;
     pvm/spawn | pvm/barrier) echo daemon/default ;;
@@ -94,7 +102,7 @@ place() { # SYSTEM PART HOSTS
     [ "$1" = covey ] || names=$("$root/tests/bench/pvm.sh" names "$work")
     case $2/$3 in
     */1) echo "--host $(head -n 1 <<<"${names// /$'\n'}")" ;;
-    spawn/2 | barrier/2 | mcast/2) ;; # over all hosts
+    spawn/2 | barrier/2 | ring/2 | mcast/2) ;; # over all hosts
     *) echo "--host $(sed -n 2p <<<"${names// /$'\n'}")" ;;
     esac
 }
@@ -108,15 +116,16 @@ helpers() { # SYSTEM
 }
 
 on_system() { # SYSTEM ARG...
-    case $1 in
-    covey) "$build/tests/bench/covey_load" "${@:2}" ;;
-    pvm) "$root/tests/bench/pvm.sh" exec "$work" "$build/tests/bench/pvm_load" "${@:2}" ;;
+    case $1/$drop_in in
+    covey/no) "$build/tests/bench/covey_load" "${@:2}" ;;
+    covey/yes) LD_LIBRARY_PATH=$build/pvm3:$build "$build/tests/bench/pvm_load" "${@:2}" ;;
+    pvm/*) "$root/tests/bench/pvm.sh" exec "$work" "$build/tests/bench/pvm_load" "${@:2}" ;;
     esac
 }
 
 run_one() { # SYSTEM PART HOSTS WAY LOAD SIZES...
     # shellcheck disable=SC2046 # words
-    timeout 60 "$0" --on "$work" "$1" --way "$4" ${place_of[$1/$2/$3]} --daemons "${helpers_of[$1]}" "${@:5}" </dev/null |
+    timeout 60 "$0" "${mode[@]}" --on "$work" "$1" --way "$4" ${place_of[$1/$2/$3]} --daemons "${helpers_of[$1]}" "${@:5}" </dev/null |
         sed "s|^|$3 $1 $4 |" | tee -a "$work/figures" >&3
     [ "${PIPESTATUS[0]}" = 0 ] || echo "bench.sh: $1 $4 $5 on $3 hosts failed" >&2
 }
@@ -151,6 +160,7 @@ run_rounds() {
 pvm_there=no
 pvm_pids=
 declare -A place_of helpers_of
+mode=() # which of the two --on needs to know
 
 start_pvm() {
     [ "$pvm_ways" != none ] || return
@@ -185,7 +195,8 @@ while [ $# -gt 0 ]; do
     --covey) covey_ways=${2:?} && shift ;;
     --pvm) pvm_ways=${2:?} && shift ;;
     --keep) figures=${2:?} && shift ;;
-    --markdown) table=(-v markdown=1) ;;
+    --drop-in) drop_in=yes && mode=(--drop-in) && table+=(-v drop_in=1) ;;
+    --markdown) table+=(-v markdown=1) ;;
     --inside) work=${2:?} && shift ;; # on the first host
     --on) work=${2:?} && shift 2 && on_system "$@"; exit ;; # one measurement
     *) usage ;;

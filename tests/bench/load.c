@@ -13,6 +13,7 @@
  *   mcast    us until 8 tasks have SIZE bytes and have confirmed them
  *   spawn    us a task to start SIZE tasks, until the last one's first message is there
  *   barrier  us a barrier of SIZE tasks, of which this one is one
+ *   ring     us a step of 1 KiB that SIZE tasks in a ring pass on, of which this one is one
  *
  * A figure is the median of some batches, each of which repeats its load until it takes BATCH_US;
  * before them come as many repetitions as it takes to find that number. What a batch transfers is
@@ -35,13 +36,15 @@
 #define WORKERS_MAX 256
 #define CLOCKS_MAX 32
 #define MCAST_TASKS 8
+#define RING_BYTES 1024
 #define GROUP "load"
 
 enum tag { TAG_JOB = 1, TAG_READY, TAG_DATA, TAG_CONFIRM, TAG_HELLO };
-enum kind { KIND_QUIT, KIND_ECHO, KIND_SINK, KIND_JOIN, KIND_BARRIER };
+enum kind { KIND_QUIT, KIND_ECHO, KIND_SINK, KIND_JOIN, KIND_BARRIER, KIND_RING };
 
 struct job {
     int64_t kind, bytes, count, tasks;
+    int64_t next; /* whom a ring goes on to; 0: the leader */
 };
 
 struct load {
@@ -103,12 +106,23 @@ static void sink(struct machine *m, int parent, const struct job *job, uint8_t *
     }
 }
 
+static void pass_on(struct machine *m, int parent, const struct job *job, uint8_t *buffer)
+{
+    int next = job->next == 0 ? parent : (int)job->next;
+    for (int64_t i = 0; i < job->count; i++) {
+        machine_recv(m, -1, TAG_DATA, buffer, (size_t)job->bytes);
+        machine_send(m, next, TAG_DATA, buffer, (size_t)job->bytes);
+    }
+}
+
 static void work_on(struct machine *m, int parent, const struct job *job, uint8_t *buffer)
 {
     if (job->kind == KIND_ECHO)
         echo(m, parent, job, buffer);
     if (job->kind == KIND_SINK)
         sink(m, parent, job, buffer);
+    if (job->kind == KIND_RING)
+        pass_on(m, parent, job, buffer);
     if (job->kind == KIND_JOIN)
         machine_group_join(m, GROUP);
     for (int64_t i = 0; job->kind == KIND_BARRIER && i < job->count; i++)
@@ -145,6 +159,18 @@ static void lead_ping(struct load *load, const struct job *job)
     }
     if (memcmp(load->sent, load->received, bytes) != 0)
         fail("what came back is not what was sent");
+}
+
+static void lead_ring(struct load *load, const struct job *job)
+{
+    size_t bytes = (size_t)job->bytes;
+    int last = load->workers[load->worker_count - 1];
+    for (int64_t i = 0; i < job->count; i++) {
+        machine_send(load->machine, load->workers[0], TAG_DATA, load->sent, bytes);
+        machine_recv(load->machine, last, TAG_DATA, load->received, bytes);
+    }
+    if (memcmp(load->sent, load->received, bytes) != 0)
+        fail("what came round is not what was sent");
 }
 
 static void confirm(struct load *load, int worker, const struct job *job)
@@ -192,7 +218,7 @@ static void lead_nothing(struct load *load, const struct job *job)
 
 static const struct exercise PING = {KIND_ECHO, lead_ping}, STREAM = {KIND_SINK, lead_stream},
                              MCAST = {KIND_SINK, lead_mcast}, JOIN = {KIND_JOIN, lead_join},
-                             BARRIER = {KIND_BARRIER, lead_barrier},
+                             BARRIER = {KIND_BARRIER, lead_barrier}, RING = {KIND_RING, lead_ring},
                              QUIT = {KIND_QUIT, lead_nothing};
 
 /* ---- The leader: batches ------------------------------------------------------------------- */
@@ -223,8 +249,11 @@ static double cpu_seconds(const struct load *load, clockid_t worker)
 static pid_t give(struct load *load, const struct job *job)
 {
     int64_t pid = 0;
-    for (int w = 0; w < load->worker_count; w++)
-        machine_send(load->machine, load->workers[w], TAG_JOB, job, sizeof *job);
+    for (int w = 0; w < load->worker_count; w++) {
+        struct job its = *job;
+        its.next = w + 1 < load->worker_count ? load->workers[w + 1] : 0;
+        machine_send(load->machine, load->workers[w], TAG_JOB, &its, sizeof its);
+    }
     for (int w = load->worker_count; w-- > 0;)
         machine_recv(load->machine, load->workers[w], TAG_READY, &pid, sizeof pid);
     return (pid_t)pid;
@@ -336,6 +365,14 @@ static double run_barrier(struct load *load, int64_t tasks)
     return us;
 }
 
+static double run_ring(struct load *load, int64_t tasks)
+{
+    start_workers(load, "worker", load->host, (int)tasks - 1);
+    double us = measure(load, &RING, (struct job){.bytes = RING_BYTES}, 0).us;
+    end_workers(load);
+    return us / (double)tasks;
+}
+
 static double run_spawn(struct load *load, int64_t tasks)
 {
     uint8_t hello;
@@ -353,10 +390,14 @@ static const struct kind_of_load {
     const char *name;
     int workers; /* that run through all sizes; 0: the load starts its own */
     double (*run)(struct load *load, int64_t size);
-} LOADS[] = {
-    {"ping", 1, run_ping},           {"cpuping", 1, run_cpuping},       {"stream", 1, run_stream},
-    {"cpustream", 1, run_cpustream}, {"mcast", MCAST_TASKS, run_mcast}, {"barrier", 0, run_barrier},
-    {"spawn", 0, run_spawn}};
+} LOADS[] = {{"ping", 1, run_ping},
+             {"cpuping", 1, run_cpuping},
+             {"stream", 1, run_stream},
+             {"cpustream", 1, run_cpustream},
+             {"mcast", MCAST_TASKS, run_mcast},
+             {"barrier", 0, run_barrier},
+             {"spawn", 0, run_spawn},
+             {"ring", 0, run_ring}};
 
 static const struct kind_of_load *load_named(const char *name)
 {
@@ -368,7 +409,7 @@ static const struct kind_of_load *load_named(const char *name)
 
 static void lead(struct load *load, const struct kind_of_load *kind, char **sizes)
 {
-    size_t largest = 1;
+    size_t largest = RING_BYTES;
     for (char **s = sizes; *s; s++)
         largest = strtoul(*s, NULL, 10) > largest ? strtoul(*s, NULL, 10) : largest;
     load->sent = malloc(largest);
@@ -394,7 +435,7 @@ static void usage(void)
 {
     fprintf(stderr,
             "usage: NAME_load --way ROUTE/PACKING [--host HOST] [--daemons PID,PID] LOAD SIZE...\n"
-            "ways: %s\nloads: ping, cpuping, stream, cpustream, mcast, barrier, spawn\n",
+            "ways: %s\nloads: ping, cpuping, stream, cpustream, mcast, barrier, spawn, ring\n",
             machine_ways);
     exit(2);
 }

@@ -4,7 +4,8 @@
 #
 # one a measurement, SYSTEM being covey or pvm, and prints a line for each HOSTS, LOAD and SIZE:
 # medians over the rounds, of a system's packings the best, and the ratio of the two systems' best
-# single rounds. Ratios above 1 say that Covey is ahead.
+# single rounds. Ratios above 1 say that Covey is ahead. With drop_in=1 both systems ran one program,
+# and each of its ways has a line.
 
 function median(list,    n, v, i, j, t) {
     n = split(list, v, " ")
@@ -58,6 +59,7 @@ function what(load, size) {
     if (load == "mcast") return "multicast to 8, " size_text(size) ", us"
     if (load == "spawn") return "spawn of " size ", ms a task"
     if (load == "barrier") return "barrier of " size ", us"
+    if (load == "ring") return "ring of " size ", us a step of 1 KiB"
     return load " " size
 }
 
@@ -92,6 +94,37 @@ function print_line(key, part,    pvm, pvm_way, standard, any, verdict) {
         ratio(at_best(key, "pvm", "."), at_best(key, "covey", "^auto/")), ratio(standard, any), verdict)
 }
 
+# One way of a program that both systems ran.
+function print_way(key, way,    part, pvm, covey, verdict, row) {
+    split(key, part, SUBSEP)
+    pvm = best(key, "pvm", "^" way "$")
+    covey = best(key, "covey", "^" way "$")
+    verdict = pvm == "" ? "no PVM" : covey == "" ? "-" : covey < pvm ? "ahead" : "BEHIND"
+    counts[verdict]++
+    row = markdown ? "| %s | %s | %s | %s | %s | %s |\n" : "%-36s %-15s %9s %9s %7s  %s\n"
+    printf row, what(part[2], part[3]), way, shown(part[2], part[3], pvm), shown(part[2], part[3], covey),
+        ratio(pvm, covey), verdict
+}
+
+function print_ways(key,    names, n, i) {
+    n = split(ways[key, "covey"], names, " ")
+    for (i = 1; i <= n; i++) print_way(key, names[i])
+}
+
+function print_head(hosts,    where) {
+    where = hosts == 1 ? "on one host" : "between two hosts"
+    print ""
+    if (!drop_in) {
+        print_row(where, "PVM best", "by", "PVM def.", "Covey", "udp", "tcp", "to best", "at best", "to def.",
+            "Covey is")
+        if (markdown) print "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---|"
+    } else if (markdown) {
+        printf "| %s | by | PVM | Covey | ratio | Covey is |\n|---|---|---:|---:|---:|---|\n", where
+    } else {
+        printf "%-36s %-15s %9s %9s %7s  %s\n", where, "by", "PVM", "Covey", "ratio", "Covey is"
+    }
+}
+
 $6 + 0 > 0 {
     key = $1 SUBSEP $4 SUBSEP $5
     if (!(key in seen)) { seen[key] = 1; keys[++key_count] = key }
@@ -105,14 +138,10 @@ END {
         for (k = 1; k <= key_count; k++) {
             split(keys[k], part, SUBSEP)
             if (part[1] != hosts) continue
-            if (!headed++) {
-                print ""
-                print_row(hosts == 1 ? "on one host" : "between two hosts", "PVM best", "by", "PVM def.", "Covey",
-                    "udp", "tcp", "to best", "at best", "to def.", "Covey is")
-                if (markdown) print "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---|"
-            }
-            print_line(keys[k])
+            if (!headed++) print_head(hosts)
+            if (drop_in) print_ways(keys[k])
+            else print_line(keys[k])
         }
     }
-    printf "\n%d lines ahead of PVM's best, %d behind\n", counts["ahead"], counts["BEHIND"]
+    printf "\n%d lines ahead of PVM%s, %d behind\n", counts["ahead"], drop_in ? "" : "'s best", counts["BEHIND"]
 }

@@ -41,6 +41,16 @@ expect "lines are counted" says "2 lines ahead of PVM's best, 1 behind"
 markdown_has() { table -v markdown=1 <<<"$figures" | grep -qF -- "$1"; }
 expect "the same in Markdown" markdown_has "| half round trip, 1 B, us | 20.0 | direct/raw | 50.0 | 10.0 | - | - | 2.00 | 4.50 | 5.00 | ahead |"
 
+one_program='
+2 pvm daemon/default ring 8 30
+2 covey daemon/default ring 8 20
+2 pvm direct/psend ring 8 10
+2 covey direct/psend ring 8 40'
+drop_in_says() { table -v drop_in=1 <<<"$one_program" | tr -s ' ' | grep -qxF -- "$1"; }
+expect "one program on both, by each of its ways" \
+    drop_in_says "ring of 8, us a step of 1 KiB daemon/default 30.0 20.0 1.50 ahead"
+expect "and where it is slower" drop_in_says "ring of 8, us a step of 1 KiB direct/psend 10.0 40.0 0.25 BEHIND"
+
 refuses() { # ARG...: status 2 and how to use it
     local said
     said=$(scripts/bench.sh "$@" 2>&1)
