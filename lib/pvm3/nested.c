@@ -1,10 +1,11 @@
 /*
  * nested.c - messages in messages: what is known of one and its bytes, or the bytes alone.
  */
+#include "lib/pvm3/nested.h"
+
 #include <pvm3.h>
 #include <string.h>
 
-#include "lib/pvm3/buffer.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/pack.h"
 
@@ -59,14 +60,18 @@ static int nested_check(int id, struct buffer **from)
     return *from == buffer_sending() ? PvmBadParam : PvmOk;
 }
 
+int nested_pack(struct buffer *to, const struct buffer *from)
+{
+    int error = to->info.enc == ENC_INPLACE ? PvmNotImpl : pack_header(to, from);
+    return error == PvmOk ? pack_filled(to, from) : error;
+}
+
 int pvm_pkmesg(int id)
 {
     struct buffer *from, *to = buffer_sending();
     int error = nested_check(id, &from);
     if (error == PvmOk)
-        error = to->info.enc == ENC_INPLACE ? PvmNotImpl : pack_header(to, from);
-    if (error == PvmOk)
-        error = pack_filled(to, from);
+        error = nested_pack(to, from);
     return error == PvmOk ? PvmOk : lpvmerr("pvm_pkmesg", error);
 }
 
@@ -81,7 +86,7 @@ int pvm_pkmesgbody(int id)
     return error == PvmOk ? PvmOk : lpvmerr("pvm_pkmesgbody", error);
 }
 
-static int unpack_nested(struct buffer *from, struct buffer **nested)
+int nested_unpack(struct buffer *from, struct buffer **nested)
 {
     int h[HEADER];
     int error = unpack_array(from, PVM_INT, h, HEADER, 1);
@@ -103,16 +108,17 @@ static int unpack_nested(struct buffer *from, struct buffer **nested)
                                 .src = h[6],
                                 .dst = h[7]};
     b->swapped = (h[8] != 0) != from->swapped;
-    *nested = b;
-    return unpack_array(from, PVM_BYTE, room, h[0], 1);
+    error = unpack_array(from, PVM_BYTE, room, h[0], 1);
+    if (error == PvmOk)
+        *nested = b;
+    else
+        buffer_destroy(b);
+    return error;
 }
 
 int pvm_upkmesg(void)
 {
     struct buffer *nested = NULL;
-    int error = buffer_receiving() == NULL ? PvmNoBuf : unpack_nested(buffer_receiving(), &nested);
-    if (error == PvmOk)
-        return nested->id;
-    buffer_destroy(nested);
-    return lpvmerr("pvm_upkmesg", error);
+    int error = buffer_receiving() == NULL ? PvmNoBuf : nested_unpack(buffer_receiving(), &nested);
+    return error == PvmOk ? nested->id : lpvmerr("pvm_upkmesg", error);
 }

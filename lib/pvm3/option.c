@@ -9,6 +9,7 @@
 #include <pvm3.h>
 
 #include "lib/pvm3/error.h"
+#include "lib/pvm3/mailbox.h"
 
 #define OPTIONS (PvmNoReset + 1)
 #define FRAGMENT_MIN 48 /* bytes of PVM's headers, and some */
@@ -61,6 +62,9 @@ int pvm_setopt(int what, int value)
     int before = pvm_getopt(what);
     if (what == PvmAutoErr)
         error_set_auto(value);
+    int error = what == PvmNoReset && value != before ? mailbox_noreset(value) : PvmOk;
+    if (error != PvmOk)
+        return lpvmerr("pvm_setopt", error);
     values[what] = value;
     return before;
 }

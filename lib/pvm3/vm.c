@@ -9,10 +9,9 @@
  *   inbox.c    messages that came and were not yet received; handler.c, notify.c, output.c and
  *              siblings.c take what is theirs before it gets there
  *   spawn.c, tasks.c, host.c: tasks and hosts
- *   mailbox.c  messages that are known by name
- *   context.c, option.c, export.c, error.c: small things
- *   groups/    libgpvm3, on pvm3.h and covey.h
- *   fortran/   libfpvm3, on pvm3.h
+ *   mailbox.c  messages that are known by name; mailbox_state.c: what is in them; journal.c: how
+ * all tasks agree on it context.c, option.c, export.c, error.c: small things groups/    libgpvm3,
+ * on pvm3.h and covey.h fortran/   libfpvm3, on pvm3.h
  *
  * PVM's tids are Covey's: both have 12 bits for the host and 18 for the task on it. All messages
  * travel with one tag of Covey; PVM's tag and context are in the message, because a receiver also
@@ -32,6 +31,7 @@
 #include "lib/pvm3/abi.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
+#include "lib/pvm3/mailbox.h"
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/output.h"
 #include "lib/pvm3/siblings.h"
@@ -113,6 +113,7 @@ int pvm_exit(void)
     if (membership == NULL)
         return PvmOk;
     output_wait();
+    mailbox_leave();
     covey_leave(&membership);
     inbox_clear();
     notify_clear();
