@@ -147,6 +147,8 @@ static int place(struct coordinator *coordinator)
     const struct coordinator_program *program = coordinator->program;
     int hosts = coordinator->hosts.count;
     coordinator->tasks = count_tasks(coordinator);
+    if (coordinator->tasks < 1)
+        return -1; /* the program has said why */
     int *host_of = calloc((size_t)coordinator->tasks, sizeof *host_of);
     for (int rank = 0; host_of != NULL && rank < coordinator->tasks; rank++)
         host_of[rank] = rank % hosts;

@@ -24,7 +24,8 @@ struct coordinator_program {
     void *context;
     const char *title; /* what the tasks do, for the progress line */
     /* How many tasks run on that many hosts, and (host_of not NULL) which host each rank is put
-     * on. May be NULL: as many as the options say, otherwise one a host, in turn. */
+     * on. May be NULL: as many as the options say, otherwise one a host, in turn. tasks() may
+     * refuse: below 1, after saying what is wrong. */
     int (*tasks)(void *context, int hosts);
     void (*place)(void *context, int hosts, int *host_of);
     /* What is computed, once the number of tasks is settled, for its prediction. NULL: there is no

@@ -9,7 +9,9 @@
 #   ROUTES=tcp,udp,ether  SIZES=64K,256K,1M  ROUNDS=15
 #   SYSTEMS="openmpi mpich"  ALONE= a command that runs it all, for machines that others use, too
 #
-# Both MPIs poll while they wait, as they come: the two hosts have a processor each.
+# Each host has a processor of this machine for all that runs on it, the first host the first one: a
+# task that computes, its progress thread and the daemon share it. Both MPIs poll while they wait, as
+# they come. PIN=0 leaves the processors to the kernel.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,11 +23,29 @@ besides() { # prints an argument a line
     local mpi
     for mpi in ${SYSTEMS:-openmpi mpich}; do
         [ -x "$build/tests/bench/overlap.$mpi" ] || continue
-        printf -- '--beside\n%s=exec %s %s %s\n' "$mpi" "$here/mpi.sh" "$mpi" "$build/tests/bench/overlap.$mpi"
+        printf -- '--beside\n%s=exec %s %s %s --on-core %s\n' "$mpi" "$here/mpi.sh" "$mpi" "$here/overlap.sh" \
+            "$build/tests/bench/overlap.$mpi"
     done
 }
 
+core_of() { # HOST
+    [ "$1" = h1 ] && echo 0 || echo 1
+}
+
+# What the daemons start inherits it.
+pin_daemons() {
+    local pid host _
+    while read -r pid host _; do
+        taskset -a -p -c "$(core_of "$host")" "$pid" >/dev/null
+    done < <("$here/../lab/lab" ps)
+}
+
+if [ "${1:-}" = --on-core ]; then # PROGRAM...: as a rank of MPI
+    [ "${PIN:-1}" = 0 ] || taskset -p -c "$(core_of "$COVEY_LAB_HOST")" $$ >/dev/null
+    exec "${@:2}"
+fi
 if [ "${1:-}" = --inside ]; then
+    [ "${PIN:-1}" = 0 ] || pin_daemons
     mapfile -t beside < <(besides)
     exec covey bench overlap --route "${ROUTES:-tcp,udp,ether}" --host "$(tr ' ' ',' <<<"${LAB_HOSTS% }")" \
         --sizes "${SIZES:-64K,256K,1M}" --rounds "${ROUNDS:-15}" "${beside[@]}" "${@:2}"

@@ -1,0 +1,49 @@
+/*
+ * nest.h - the loops of this program: what depends on what, what a point computes, and what stands
+ * outside the space.
+ *
+ *   sqrt   A(i,j,k) = sqrt(A(i-1,j,k)) + sqrt(A(i,j-1,k)) + sqrt(A(i,j,k-1)), the loop of Koziris,
+ *          Sotiropoulos & Goumas, section 5.3; floats.
+ *   heat   heat spreading over a plate, step by step: T(t,x,y) is of T(t-1,x,y) and the four beside
+ *          it; doubles. Two of the dependences point backwards, (1,-1,0) and (1,0,-1): rectangular
+ *          tiles wait for each other, and only skewed ones are legal.
+ */
+#ifndef TILES_NEST_H
+#define TILES_NEST_H
+
+#include "covey.h"
+
+#include <stdbool.h>
+
+enum nest_kind { NEST_SQRT, NEST_HEAT, NEST_KINDS };
+enum { NEST_DIMS = 3 };
+
+#define NEST_SIDE_MAX ((int64_t)1 << 24)
+#define NEST_BYTES_MAX ((int64_t)1 << 31) /* of all values, where they are wanted in one place */
+
+/* "sqrt", "heat"; the kind of a name, or -1. */
+const char *nest_name(int kind);
+int nest_find(const char *name);
+
+/* The loop for covey_tiles_create(), skewed if it has to be and `skewed` says so. */
+struct covey_tiles_loop nest_loop(int kind, const int64_t *size, bool skewed);
+
+/* Bytes of a value. */
+size_t nest_width(int kind);
+
+/* The loop as it stands, without tiles. */
+struct nest_space;
+
+/* The space and what surrounds it. NULL: out of memory. */
+struct nest_space *nest_space_create(int kind, const int64_t *size);
+
+/* Computes all values, and gives them out: the last index runs fastest. */
+void nest_space_run(struct nest_space *space, void *values);
+
+/* NULL is fine. */
+void nest_space_free(struct nest_space *space);
+
+/* Prints the time of a point of each loop on this host; returns the exit status of the process. */
+int nest_kernel(void);
+
+#endif

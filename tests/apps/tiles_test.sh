@@ -1,0 +1,63 @@
+#!/bin/bash
+# tiles: every bit that of the loop without tiles, of any number of tasks, both loops and schedules;
+# what is not legal and what is wrong is refused; figures of many runs.
+# timeout: 120
+set -u
+cd "$(dirname "$0")/../.."
+. tests/report.sh
+BUILD=${BUILD:-$PWD/build}
+BUILD=$(realpath "$BUILD")
+work=$(mktemp -d)
+export COVEY_VM=tiles.$$ PATH=$BUILD:$PATH
+unset COVEY_ROUTE COVEY_SOCKET
+
+finish_vm() {
+    covey halt >/dev/null 2>&1
+    rm -rf "$work"
+}
+trap finish_vm EXIT
+
+run() {
+    timeout 60 "$@" >"$work/out" 2>"$work/err"
+    local status=$?
+    [ $status = 0 ] || cat "$work/out" "$work/err"
+    return $status
+}
+fails_with() { # STATUS TEXT COMMAND...
+    local expected=$1 text=$2
+    shift 2
+    timeout 60 "$@" >"$work/out" 2>"$work/err"
+    local status=$?
+    [ $status = "$expected" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qe "$text" "$work/err" && return
+    echo "status $status: $(cat "$work/err")"
+    return 1
+}
+checked() { run tiles --baseline 0 --check "$@" && grep -q '^check: passed' "$work/out"; }
+says() { tr -d ' \n' <"$work/out" | grep -qE -- "$1" || { cat "$work/out" && false; }; }
+
+expect "a size of two" fails_with 2 "is not three numbers" tiles --size 4x4
+expect "a size of four" fails_with 2 "is not three numbers" tiles --size 4x4x4x4
+expect "an unknown loop" fails_with 2 "none of sqrt and heat" tiles --loop snow
+expect "an unknown schedule" fails_with 2 "none of overlap" tiles --schedule late
+expect "a height of nothing" fails_with 2 "height" tiles --height 4,,5
+expect "heat in tiles that are not skewed" fails_with 1 "HD >= 0" tiles --loop heat --unskewed
+expect "an arithmetic that can be timed" run tiles --kernel
+
+covey start --local 3 >/dev/null || bad "a virtual machine starts"
+for tasks in 1 2 4 9 16; do
+    expect "sqrt on $tasks tasks" checked -n $tasks -S 13x17x301 -k both -z 50
+    expect "heat on $tasks tasks" checked -n $tasks -l heat -S 9x17x31 -k both -z 5,7
+done
+for route in shm udp tcp; do
+    expect "over $route" checked --route $route -n 4 -S 8x8x512 -z 64
+done
+expect "a grid of the user's" checked -n 4 -g 4x1x1 -S 16x5x64 -k both
+expect "a grid that has more tasks" fails_with 1 "tiles" tiles -n 4 -g 3x3x1 -S 16x16x64
+expect "a height that the model chose" run tiles -n 4 -S 8x8x2048 --json
+expect "which was made of what was measured" says '"point_s":[0-9.e-]*[1-9]'
+expect "both schedules by height" run tiles -n 4 -S 8x8x64 -k both --sweep --json
+expect "with its figures" says '"trials":\[\{"schedule":"overlap","height":[0-9]+,"total_s":[0-9.e-]+,'
+expect "two runs each of the chosen and four heights" test "$(grep -c '"height"' "$work/out")" = 10
+expect "the virtual machine ends" covey halt
+trap 'rm -rf "$work"' EXIT
+finish
