@@ -91,28 +91,26 @@ static int do_item(covey_bag_t *bag, const struct covey_bag_item *item, agenda_w
     return error < 0 ? error : covey_bag_done(bag, item, result, size);
 }
 
-int agenda_attach(struct worker *worker, covey_bag_t **bag)
+int agenda_attach(struct worker *worker)
 {
     char name[NAME_BYTES];
     name_of(worker->parent, name);
     worker->doing = "finding its bag of work";
-    int error = covey_bag_attach(worker->vm, name, bag);
-    return error == COVEY_ENOENT ? 0 : error; /* the others did all before this one came */
+    return covey_bag_attach(worker->vm, name, &worker->bag);
 }
 
 int agenda_run(struct worker *worker, agenda_work work, void *context)
 {
-    covey_bag_t *bag = NULL;
     struct covey_bag_item item;
-    int error = agenda_attach(worker, &bag);
-    while (error >= 0 && bag != NULL) {
+    int error = 0;
+    while (error >= 0) {
         worker->doing = "taking items out of the bag";
-        int got = covey_bag_take(bag, COVEY_FOREVER, &item, 1);
+        int got = covey_bag_take(worker->bag, COVEY_FOREVER, &item, 1);
         if (got == 0)
             break;
         worker->doing = "working on an item of the bag";
-        error = got < 0 ? got : do_item(bag, &item, work, context);
+        error = got < 0 ? got : do_item(worker->bag, &item, work, context);
     }
-    covey_bag_free(&bag);
+    covey_bag_free(&worker->bag);
     return error;
 }

@@ -35,10 +35,11 @@ int agenda_look(struct crew *crew, covey_bag_t *bag);
 typedef int (*agenda_work)(void *context, const struct covey_bag_item *item, const void **result,
                            size_t *size);
 
-/* Attaches to the bag; NULL: it is over already. Returns 0 or an error of the library. */
-int agenda_attach(struct worker *worker, covey_bag_t **bag);
+/* Attaches to the bag, which takes a while: before the clock starts. Returns 0 or an error of the
+ * library. */
+int agenda_attach(struct worker *worker);
 
-/* Takes and does items until none are left. Returns 0 or an error of the library. */
+/* Takes and does items until none are left, and detaches. Returns 0 or an error of the library. */
 int agenda_run(struct worker *worker, agenda_work work, void *context);
 
 #endif

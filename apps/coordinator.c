@@ -40,11 +40,19 @@ static int on_done(void *context, int rank, covey_msg_t *msg)
     return error < 0 ? crew_error("cannot read the figures of a task", error) : 0;
 }
 
+static int feed(struct crew *crew, const struct coordinator_program *program)
+{
+    return program->feed != NULL ? program->feed(crew, program->context) : 0;
+}
+
+/* A bag is there before the tasks look for it. */
 static int prepare(struct crew *crew, const struct coordinator_program *program)
 {
+    if (program->tolerant && feed(crew, program) < 0)
+        return -1;
     if (crew_send_job(crew, program->pack_job, program->job) < 0)
         return -1;
-    if (program->feed != NULL && program->feed(crew, program->context) < 0)
+    if (!program->tolerant && feed(crew, program) < 0)
         return -1;
     return crew_gather(crew, CREW_READY, NULL, NULL);
 }

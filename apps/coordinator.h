@@ -34,7 +34,8 @@ struct coordinator_program {
     /* Packs the program's parameters. */
     crew_pack pack_job;
     const void *job;
-    /* Sends tasks the data that they cannot make themselves; not timed. May be NULL. */
+    /* Sends tasks the data that they cannot make themselves, or makes the bag; not timed. May be
+     * NULL. */
     int (*feed)(struct crew *crew, void *context);
     /* The coordinator's own part of a parallel run; timed. May be NULL. */
     int (*conduct)(struct crew *crew, void *context);

@@ -21,6 +21,7 @@ struct worker {
     bool progress;     /* the coordinator wants to hear how far the work is */
     double progress_s; /* when it heard last */
     double computation_s;
+    covey_bag_t *bag;  /* its agenda, if it has one */
     const char *doing; /* for error messages: what the task is at, such as "receiving keys" */
 };
 

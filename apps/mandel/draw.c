@@ -63,6 +63,8 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
     struct draw *draw = state;
     int error = unpack(msg, &draw->view, &draw->bag);
     draw->worker = worker;
+    if (error >= 0 && draw->bag && !worker->sequential)
+        error = agenda_attach(worker);
     if (error < 0 || !worker->sequential)
         return error;
     draw->whole = calloc(pixels(draw, draw->view.height), sizeof *draw->whole);

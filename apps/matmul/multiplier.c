@@ -35,8 +35,8 @@ struct product {
 struct multiplier {
     struct worker *worker;
     struct multiply_job job;
-    covey_bag_t *bag;
-    size_t side; /* of the largest block */
+    size_t side;        /* of the largest block */
+    double *factors[2]; /* A and B, if they are in place */
     struct block *blocks;
     int block_count;
     struct product products[ITEMS_MAX]; /* a ring: sent ones first, then those that were taken */
@@ -81,8 +81,6 @@ static int block_ask(struct multiplier *m, struct block *block, int32_t number)
 /* NULL: it is not there. */
 static struct block *block_find(const struct multiplier *m, int32_t number)
 {
-    if (!m->job.fetch)
-        return &m->blocks[number];
     for (int i = 0; i < m->block_count; i++)
         if (m->blocks[i].number == number)
             return &m->blocks[i];
@@ -116,14 +114,14 @@ static int block_await(struct block *block, int64_t elements)
 
 /* ---- items ---- */
 
-static int32_t number_a(const struct multiplier *m, const struct subblock_item *item, int k)
+static int32_t number_a(const struct multiplier *m, const struct subblock_item *item)
 {
-    return item->row * m->job.q + item->inner + k;
+    return item->row * m->job.q + item->inner;
 }
 
-static int32_t number_b(const struct multiplier *m, const struct subblock_item *item, int k)
+static int32_t number_b(const struct multiplier *m, const struct subblock_item *item)
 {
-    return m->job.q * (m->job.q + item->inner + k) + item->column;
+    return m->job.q * (m->job.q + item->inner) + item->column;
 }
 
 static int item_begin(struct multiplier *m, const struct covey_bag_item *item)
@@ -137,8 +135,8 @@ static int item_begin(struct multiplier *m, const struct covey_bag_item *item)
         return COVEY_EPROTO;
     m->taken++;
     m->items++;
-    int error = m->job.fetch ? block_want(m, number_a(m, &p->what, 0)) : 0;
-    return error < 0 || !m->job.fetch ? error : block_want(m, number_b(m, &p->what, 0));
+    int error = m->job.fetch ? block_want(m, number_a(m, &p->what)) : 0;
+    return error < 0 || !m->job.fetch ? error : block_want(m, number_b(m, &p->what));
 }
 
 /* The next items, for which it waits only when there is nothing else to do. */
@@ -148,7 +146,7 @@ static int take_ahead(struct multiplier *m)
         struct covey_bag_item item;
         bool idle = m->taken + m->sent == 0;
         m->worker->doing = "taking items out of the bag";
-        int got = covey_bag_take(m->bag, idle ? COVEY_FOREVER : COVEY_POLL, &item, 1);
+        int got = covey_bag_take(m->worker->bag, idle ? COVEY_FOREVER : COVEY_POLL, &item, 1);
         if (got == 0 || got == COVEY_ETIMEOUT)
             return 0;
         int error = got < 0 ? got : item_begin(m, &item);
@@ -161,7 +159,7 @@ static int take_ahead(struct multiplier *m)
 static int send_product(struct multiplier *m, struct product *p, size_t elements)
 {
     covey_msg_t *msg = covey_msg_new();
-    int error = msg == NULL ? COVEY_ENOMEM : covey_pack_int32(msg, &p->what.row, 4, 1);
+    int error = msg == NULL ? COVEY_ENOMEM : covey_pack_int32(msg, &p->what.row, 3, 1);
     if (error >= 0)
         error = covey_pack_inplace(msg, COVEY_DOUBLE, p->data, elements);
     if (error >= 0)
@@ -172,36 +170,46 @@ static int send_product(struct multiplier *m, struct product *p, size_t elements
     return error;
 }
 
-/* Adds the k-th product of the item, or begins with it. */
-static int add_product(struct multiplier *m, struct product *p, int k)
+/* What dgemm is given: a part of C is rows of A times columns of B. */
+struct operands {
+    const double *a, *b;
+    int64_t inner, row_a, row_b; /* and how far apart rows lie */
+};
+
+static int fetched(struct multiplier *m, const struct product *p, struct operands *o)
 {
-    const struct subblock_item *what = &p->what;
-    const struct matrix_part a = subblock_part(&m->job, what->row, what->inner + k);
-    const struct matrix_part b = subblock_part(&m->job, what->inner + k, what->column);
-    struct block *of_a = block_find(m, number_a(m, what, k));
-    struct block *of_b = block_find(m, number_b(m, what, k));
+    const struct matrix_part a = subblock_part(&m->job, p->what.row, p->what.inner);
+    const struct matrix_part b = subblock_part(&m->job, p->what.inner, p->what.column);
+    struct block *of_a = block_find(m, number_a(m, &p->what));
+    struct block *of_b = block_find(m, number_b(m, &p->what));
     m->worker->doing = "waiting for blocks";
+    *o = (struct operands){of_a->data, of_b->data, a.columns, a.columns, b.columns};
     int error = block_await(of_a, a.rows * a.columns);
-    if (error >= 0)
-        error = block_await(of_b, b.rows * b.columns);
-    if (error < 0)
-        return error;
-    double begin = worker_compute_begin();
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)a.rows, (blasint)b.columns,
-                (blasint)a.columns, 1.0, of_a->data, (blasint)a.columns, of_b->data,
-                (blasint)b.columns, k > 0, p->data, (blasint)b.columns);
-    worker_compute_end(m->worker, begin);
-    return 0;
+    return error < 0 ? error : block_await(of_b, b.rows * b.columns);
+}
+
+static struct operands in_place(const struct multiplier *m, const struct matrix_part *c)
+{
+    int64_t n = m->job.n;
+    return (struct operands){m->factors[0] + c->row * n, m->factors[1] + c->column, n, n, n};
 }
 
 static int multiply(struct multiplier *m, struct product *p)
 {
     const struct matrix_part c = subblock_part(&m->job, p->what.row, p->what.column);
-    int error = 0;
-    for (int k = 0; k < p->what.inners && error >= 0; k++)
-        error = add_product(m, p, k);
+    struct operands o = {0};
+    int error = m->job.fetch ? fetched(m, p, &o) : 0;
+    if (error < 0)
+        return error;
+    if (!m->job.fetch)
+        o = in_place(m, &c);
+    double begin = worker_compute_begin();
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)c.rows, (blasint)c.columns,
+                (blasint)o.inner, 1.0, o.a, (blasint)o.row_a, o.b, (blasint)o.row_b, 0.0, p->data,
+                (blasint)c.columns);
+    worker_compute_end(m->worker, begin);
     m->worker->doing = "sending a product";
-    return error < 0 ? error : send_product(m, p, (size_t)(c.rows * c.columns));
+    return send_product(m, p, (size_t)(c.rows * c.columns));
 }
 
 /* The first that was sent is added: it is done. Returns 1, 0: not yet, or an error. */
@@ -216,7 +224,7 @@ static int take_added(struct multiplier *m, int64_t timeout_us)
     covey_req_free(&p->sending);
     m->first = (m->first + 1) % ITEMS_MAX;
     m->sent--;
-    error = covey_bag_done(m->bag, &p->item, NULL, 0);
+    error = covey_bag_done(m->worker->bag, &p->item, NULL, 0);
     return error < 0 ? error : 1;
 }
 
@@ -233,37 +241,38 @@ static int settle(struct multiplier *m)
 
 /* ---- the whole ---- */
 
-/* All blocks, each at its number. */
 static int factors_make(struct multiplier *m)
 {
-    const struct matrix matrices[] = {{m->job.seed, m->job.n, MATRIX_A},
-                                      {m->job.seed, m->job.n, MATRIX_B}};
-    int q = m->job.q;
-    for (int i = 0; i < m->block_count; i++) {
-        const struct matrix_part part = subblock_part(&m->job, i / q % q, i % q);
-        m->blocks[i].data = malloc((size_t)(part.rows * part.columns) * sizeof(double));
-        if (m->blocks[i].data == NULL)
+    static const enum matrix_name names[] = {MATRIX_A, MATRIX_B};
+    const struct matrix_part whole = {0, 0, m->job.n, m->job.n};
+    for (int i = 0; i < 2; i++) {
+        m->factors[i] = malloc((size_t)(m->job.n * m->job.n) * sizeof(double));
+        if (m->factors[i] == NULL)
             return COVEY_ENOMEM;
-        matrix_fill(&matrices[i / q / q], &part, m->blocks[i].data);
+        matrix_fill(&(struct matrix){m->job.seed, m->job.n, names[i]}, &whole, m->factors[i]);
     }
     return 0;
+}
+
+static int blocks_make(struct multiplier *m)
+{
+    m->block_count = ROWS_KEPT * m->job.q + 2 * TAKEN_MAX;
+    m->blocks = calloc((size_t)m->block_count, sizeof *m->blocks);
+    for (int i = 0; m->blocks != NULL && i < m->block_count; i++)
+        m->blocks[i].number = -1;
+    return m->blocks == NULL ? COVEY_ENOMEM : 0;
 }
 
 static int prepare(struct multiplier *m)
 {
     m->side = (size_t)block_size_max(m->job.n, m->job.q);
-    m->block_count = m->job.fetch ? ROWS_KEPT * m->job.q + 2 * TAKEN_MAX : 2 * m->job.q * m->job.q;
-    m->blocks = calloc((size_t)m->block_count, sizeof *m->blocks);
-    for (int i = 0; m->blocks != NULL && i < m->block_count; i++)
-        m->blocks[i].number = -1;
     for (int i = 0; i < ITEMS_MAX; i++) {
         m->products[i].data = calloc(m->side * m->side, sizeof(double));
         if (m->products[i].data == NULL)
             return COVEY_ENOMEM;
     }
-    if (m->blocks == NULL)
-        return COVEY_ENOMEM;
-    return m->job.fetch ? 0 : factors_make(m);
+    int error = m->job.fetch ? blocks_make(m) : factors_make(m);
+    return error < 0 ? error : agenda_attach(m->worker);
 }
 
 int multiplier_create(struct worker *worker, const struct multiply_job *job,
@@ -284,27 +293,30 @@ void multiplier_destroy(struct multiplier *m)
         free(m->blocks[i].data);
     for (int i = 0; m != NULL && i < ITEMS_MAX; i++)
         free(m->products[i].data);
-    if (m != NULL)
+    if (m != NULL) {
         free(m->blocks);
+        free(m->factors[0]);
+        free(m->factors[1]);
+    }
     free(m);
 }
 
 /* What is still under way is for nobody. */
 static void leave(struct multiplier *m)
 {
-    for (int i = 0; i < m->block_count; i++) {
+    for (int i = 0; m->blocks != NULL && i < m->block_count; i++) {
         covey_req_free(&m->blocks[i].coming);
         covey_req_free(&m->blocks[i].asking);
     }
     for (int i = 0; i < ITEMS_MAX; i++)
         covey_req_free(&m->products[i].sending);
-    covey_bag_free(&m->bag);
+    covey_bag_free(&m->worker->bag);
 }
 
 int multiplier_run(struct multiplier *m)
 {
-    int error = agenda_attach(m->worker, &m->bag);
-    while (error >= 0 && m->bag != NULL) {
+    int error = 0;
+    while (error >= 0) {
         error = take_ahead(m);
         if (error >= 0 && m->taken + m->sent == 0)
             break; /* nothing is left */

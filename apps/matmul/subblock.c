@@ -17,31 +17,31 @@ struct matrix_part subblock_part(const struct multiply_job *job, int row, int co
                                 .columns = block_size(job->n, job->q, column)};
 }
 
-static int inners(const struct multiply_job *job)
+/* Of each block of C. */
+static int parts(const struct multiply_job *job)
 {
-    return job->fetch ? 1 : job->q;
+    return job->fetch ? job->q : 1;
 }
 
 int64_t subblock_items(const struct multiply_job *job)
 {
-    return (int64_t)job->q * job->q * (job->q / inners(job));
+    return (int64_t)job->q * job->q * parts(job);
 }
 
 struct subblock_item subblock_item(const struct multiply_job *job, int64_t number)
 {
-    int q = job->q, parts = q / inners(job);
-    return (struct subblock_item){.row = (int32_t)(number / parts / q),
-                                  .column = (int32_t)(number / parts % q),
-                                  .inner = (int32_t)(number % parts),
-                                  .inners = inners(job)};
+    int64_t block = number / parts(job);
+    return (struct subblock_item){.row = (int32_t)(block / job->q),
+                                  .column = (int32_t)(block % job->q),
+                                  .inner = (int32_t)(number % parts(job))};
 }
 
 int64_t subblock_number(const struct multiply_job *job, const struct subblock_item *item)
 {
-    int q = job->q, parts = q / inners(job);
+    int q = job->q;
     bool sane = item->row >= 0 && item->row < q && item->column >= 0 && item->column < q &&
-                item->inner >= 0 && item->inner < parts && item->inners == inners(job);
-    return sane ? ((int64_t)item->row * q + item->column) * parts + item->inner : -1;
+                item->inner >= 0 && item->inner < parts(job);
+    return sane ? ((int64_t)item->row * q + item->column) * parts(job) + item->inner : -1;
 }
 
 static int64_t elements(const struct matrix_part *part)
@@ -151,7 +151,7 @@ static int add(struct subblocks *s, const struct subblock_item *item, covey_msg_
 static int on_product(struct subblocks *s, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
 {
     struct subblock_item item;
-    int error = covey_unpack_int32(msg, &item.row, 4, 1);
+    int error = covey_unpack_int32(msg, &item.row, 3, 1);
     int64_t index = error < 0 ? -1 : subblock_number(&s->job, &item);
     if (index >= 0 && !s->added[index]) {
         s->added[index] = true;

@@ -31,10 +31,9 @@
 
 enum subblock_tag { SUBBLOCK_ASK = CREW_PROGRAM, SUBBLOCK_BLOCK, SUBBLOCK_PRODUCT, SUBBLOCK_ADDED };
 
-/* An item: the sum of A[row][k] B[k][column] over `inners` values of k from `inner` on, a part of
- * C[row][column] or all of it. */
+/* An item: a block of C; or of it the product of A[row][inner] and B[inner][column]. */
 struct subblock_item {
-    int32_t row, column, inner, inners;
+    int32_t row, column, inner;
 };
 
 /* The items are numbered, by rows and columns of C and by inner. */

@@ -1,5 +1,6 @@
 #include "apps/sort/split.h"
 
+#include "apps/agenda.h"
 #include "apps/sort/keys.h"
 #include "apps/sort/runs.h"
 #include "apps/sort/tree.h"
@@ -70,7 +71,7 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
     struct split *split = state;
     int error = unpack(msg, &split->job);
     if (error < 0 || (split->job.bag && !worker->sequential))
-        return error; /* with a bag all that it needs is in there */
+        return error < 0 ? error : agenda_attach(worker); /* all that it needs is in there */
     tree_place(split->job.keys, worker->count, worker->rank, &split->node);
     size_t count = (size_t)split->node.count;
     split->keys = calloc(count + 1, sizeof *split->keys);

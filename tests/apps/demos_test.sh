@@ -99,10 +99,10 @@ done
 
 # ---- what must not hang ----
 
-worker_pid() { # the pid of a spawned task of the demo that runs
+worker_pid() { # the pid of a spawned task of that demo, and not of the one before, which may be ending
     local _ pid
     for _ in {1..100}; do
-        pid=$(covey ps | awk '/--worker/ { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; exit } }')
+        pid=$(covey ps | awk -v demo="$1" '$0 ~ demo " *--worker" { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9]+$/) { print $i; exit } }')
         [ -n "$pid" ] && echo "$pid" && return
         sleep 0.1
     done
@@ -110,7 +110,7 @@ worker_pid() { # the pid of a spawned task of the demo that runs
 kill_a_worker() { # COMMAND...
     timeout 60 "$@" >"$work/out" 2>"$work/err" &
     local demo=$! pid
-    pid=$(worker_pid)
+    pid=$(worker_pid "$(basename "$1")")
     [ -n "$pid" ] && kill -KILL "$pid"
     wait $demo
     local status=$?
@@ -127,7 +127,7 @@ outlives_a_worker() { # DEMO ARGUMENT...
     run "$BUILD/$demo" "$@" --baseline 0 --output "$work/undisturbed" || return
     timeout 60 "$BUILD/$demo" "$@" --bag --baseline 0 --output "$work/bereaved" >"$work/out" 2>"$work/err" &
     local pid_of_demo=$!
-    pid=$(worker_pid)
+    pid=$(worker_pid "$demo")
     [ -n "$pid" ] && kill -KILL "$pid"
     wait $pid_of_demo && grep -q "signal 9.*the others do its work" "$work/err" &&
         cmp "$work/undisturbed" "$work/bereaved" && return
