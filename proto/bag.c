@@ -2,7 +2,7 @@
  * bag.c - the lasting half of a bag: what is in it, changed record by record. Files:
  *   bag.h          what a bag is, and what holds of it
  *   bag_wire.c     requests, answers, logs and their records as bytes
- *   bag_queue.c    items by priority; bag_lease.c: who has leased what
+ *   bag_queue.c    items by priority; bag_lease.c: who has leased what; bag_share.c: who gets which
  *   bag_holder.c   the daemon that holds a bag: attachments, and copies at the backups
  *   bag_user.c     a task that uses it
  *   bag_place.c    which daemon holds which bag: agreed on by the VM (state_engine.h)
@@ -55,7 +55,8 @@ void bag_destroy(struct bag *bag)
         bag_parcel_fini(&member->items);
         free(member);
     }
-    bag_queue_fini(&bag->ready);
+    for (size_t i = 0; i < BAG_CLASSES; i++)
+        bag_queue_fini(&bag->ready[i]);
     bag_queue_fini(&bag->suspects);
     free(bag->ring);
     free(bag);
@@ -249,7 +250,8 @@ static enum bag_verdict item_make(struct bag *bag, const struct bag_record *r)
 {
     struct bag_item *item = calloc(1, sizeof *item);
     if (item == NULL || !bytes_set(bag, item, r) ||
-        (bag->holds && !bag_queue_add(&bag->ready, r->priority, r->number))) {
+        (bag->holds &&
+         !bag_queue_add(&bag->ready[bag_class(bag, r->size)], r->priority, r->number))) {
         if (item != NULL)
             item_free(bag, item);
         return BAG_NOMEM;
@@ -277,6 +279,7 @@ static enum bag_verdict item_put(struct bag *bag, const struct bag_record *r)
     bag->next = r->number + 1;
     bag->counters.put++;
     bag->ready_count++;
+    bag->open_cost += bag_cost(r->size);
     return BAG_OK;
 }
 
@@ -300,8 +303,10 @@ static enum bag_verdict item_done(struct bag *bag, const struct bag_record *r)
     struct bag_item *item = bag_find(bag, r->number);
     if (!is_open(item) || item->leases != NULL)
         return BAG_NONSENSE;
+    uint64_t cost = bag_cost(item->size);
     if (!bytes_set(bag, item, r))
         return BAG_NOMEM;
+    bag->open_cost -= cost;
     item->worker = r->task;
     item_end(bag, item, BAG_IS_DONE);
     bag->counters.done++;
@@ -313,6 +318,7 @@ static enum bag_verdict item_aside(struct bag *bag, const struct bag_record *r)
     struct bag_item *item = bag_find(bag, r->number);
     if (!is_open(item) || item->leases != NULL)
         return BAG_NONSENSE;
+    bag->open_cost -= bag_cost(item->size);
     item_end(bag, item, BAG_IS_ASIDE);
     bag->counters.set_aside++;
     return BAG_OK;

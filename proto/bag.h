@@ -15,9 +15,10 @@
  * that gave the number: what a holder took in but did not pass on before it died is put again,
  * perhaps in another order, and the numbers of that other term then mean other items.
  *
- * Leases. Items are given by priority, and within one in the order of their numbers. When nothing
- * is left, whoever asks and has nothing gets a second copy of the item that has been out longest:
- * the first result wins. An item whose worker died is a suspect: it is given again only alone, so
+ * Leases. Items are given by priority; within one the large ones first, and those to fast members
+ * (bag_share.c); and items of about one size in the order of their numbers. When nothing is left,
+ * whoever asks and has nothing gets a second copy of the item that would be done last: the first
+ * result wins. An item whose worker died is a suspect: it is given again only alone, so
  * that the next death tells which item it was.
  */
 #ifndef COVEY_PROTO_BAG_H
@@ -29,6 +30,8 @@
 #define BAG_SPAN_MAX (UINT64_C(1) << 25)     /* from the oldest item that is there to the newest */
 #define BAG_HELD_BYTES_MAX ((size_t)4 << 20) /* leased to one member, beyond ... */
 #define BAG_HELD_LEAST 2                     /* ... so many items */
+#define BAG_CLASSES 32                       /* of sizes, by powers of two */
+#define BAG_ITEM_COST 4096                   /* in bytes, of an item that has none */
 #define BAG_STRAGGLER_US 100000u             /* while items may still come: so long, and ... */
 #define BAG_STRAGGLER_TIMES 3                /* ... so many times as long as others took */
 
@@ -83,6 +86,12 @@ struct bag_queue {
     size_t count, capacity;
 };
 
+/* What a member has done of late. */
+struct bag_pace {
+    double cost, us;   /* so much in so long */
+    uint64_t since_us; /* when it ended an item last */
+};
+
 /* One attachment of a task. */
 struct bag_member {
     struct bag_member *next;
@@ -97,6 +106,8 @@ struct bag_member {
     struct bag_lease *leases, *youngest;
     uint32_t held;
     size_t held_bytes;
+    uint64_t held_cost;
+    struct bag_pace pace;
     bool draining, alone; /* it is to get, or has, a suspect */
     struct bag_mark {
         uint64_t position, number; /* with that position of the log so many are safe */
@@ -125,9 +136,11 @@ struct bag {
     size_t capacity;
     bool closed;
     bool holds; /* this one gives: its queues are kept */
-    struct bag_queue ready, suspects;
+    struct bag_queue ready[BAG_CLASSES], suspects;
     size_t ready_count, leased_count; /* items in that state */
     size_t bytes;
+    uint64_t open_cost;                   /* of what is ready or leased */
+    double speed, speed_most, speed_mean; /* of members: together, of the fastest; 0: not known */
     struct bag_results results; /* done or set aside, and not given; in the order of completion */
     uint64_t next_given;        /* in order: the number of the next result */
     struct bag_member *members;
@@ -177,11 +190,25 @@ uint64_t bag_expire(struct bag *bag, uint64_t now_us);
 /* When somebody who has nothing may get a copy that it may not get yet; UINT64_MAX: never. */
 uint64_t bag_straggler_us(const struct bag *bag);
 
+/* ---- who gets which ---- */
+
+uint64_t bag_cost(size_t size);
+unsigned bag_class(const struct bag *bag, size_t size); /* in which an item of that size waits */
+/* The lease's item is done by its member. */
+void bag_share_note(struct bag_lease *lease, uint64_t now_us);
+/* Measures the members' speeds, before bag_take() is called for some of them. */
+void bag_share_gauge(struct bag *bag);
+/* Takes the item for that member out of those that are ready; NULL: there is none. */
+struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m);
+/* The lease, given before that time to others, whose item would be done last; NULL: not known. */
+struct bag_lease *bag_share_last(struct bag *bag, const struct bag_member *m, uint64_t until_us);
+
 /* ---- queues ---- */
 
 bool bag_queue_add(struct bag_queue *queue, int32_t priority,
-                   uint64_t number);                                  /* false: no memory */
-bool bag_queue_take(struct bag_queue *queue, struct bag_rank *first); /* false: empty */
+                   uint64_t number);                                         /* false: no memory */
+bool bag_queue_first(const struct bag_queue *queue, struct bag_rank *first); /* false: empty */
+bool bag_queue_take(struct bag_queue *queue, struct bag_rank *first);        /* the same */
 void bag_queue_fini(struct bag_queue *queue);
 
 #endif

@@ -575,6 +575,7 @@ static void give_items(struct bag_holder *h, uint64_t now_us)
 {
     struct bag *bag = h->bag;
     size_t mouths = hungry(bag);
+    bag_share_gauge(bag);
     for (bool any = mouths > 0; any;) {
         size_t share = bag->ready_count / (2 * mouths);
         any = false;

@@ -15,7 +15,8 @@
 /* An item that was leased, or that nobody gave yet, can be given. */
 static bool enqueue(struct bag *bag, struct bag_item *item)
 {
-    struct bag_queue *queue = item->deaths > 0 ? &bag->suspects : &bag->ready;
+    struct bag_queue *queue =
+        item->deaths > 0 ? &bag->suspects : &bag->ready[bag_class(bag, item->size)];
     if (!item->queued)
         item->queued = bag_queue_add(queue, item->priority, item->number);
     return item->queued;
@@ -32,19 +33,16 @@ bool bag_hold(struct bag *bag)
     return true;
 }
 
-static struct bag_item *dequeue(struct bag *bag, struct bag_queue *queue)
+static struct bag_item *suspect_next(struct bag *bag)
 {
     struct bag_rank first;
-    while (bag_queue_take(queue, &first)) {
+    while (bag_queue_take(&bag->suspects, &first)) {
         struct bag_item *item = bag_find(bag, first.number);
         if (item == NULL)
             continue;
         item->queued = false;
-        if (item->state != BAG_IS_READY)
-            continue;
-        if (queue == &bag->suspects || item->deaths == 0)
+        if (item->state == BAG_IS_READY)
             return item;
-        enqueue(bag, item); /* it became a suspect meanwhile */
     }
     return NULL;
 }
@@ -73,6 +71,7 @@ static void unlink_of_member(struct bag_lease *lease)
     *(lease->later != NULL ? &lease->later->earlier : &m->youngest) = lease->earlier;
     m->held--;
     m->held_bytes -= lease->item->size;
+    m->held_cost -= bag_cost(lease->item->size);
     if (m->held == 0)
         m->alone = false;
 }
@@ -99,6 +98,7 @@ static void link_all(struct bag *bag, struct bag_lease *lease)
     m->youngest = lease;
     m->held++;
     m->held_bytes += lease->item->size;
+    m->held_cost += bag_cost(lease->item->size);
 }
 
 static bool lease_add(struct bag *bag, struct bag_member *m, struct bag_item *item, uint64_t now_us)
@@ -163,7 +163,7 @@ static struct bag_item *take_suspect(struct bag *bag, struct bag_member *m, uint
         }
         return NULL;
     }
-    struct bag_item *item = lease_out(bag, m, dequeue(bag, &bag->suspects), now_us);
+    struct bag_item *item = lease_out(bag, m, suspect_next(bag), now_us);
     if (m->draining)
         bag->draining--;
     m->draining = false;
@@ -185,21 +185,32 @@ uint64_t bag_straggler_us(const struct bag *bag)
     return bag->oldest == NULL ? UINT64_MAX : bag->oldest->since_us + patience_us(bag);
 }
 
-/* Nothing else is left: what has been out longest. A suspect is nobody's second. */
+/* What has been out longest, of what may be given twice. A suspect is nobody's second. */
+static struct bag_lease *oldest_lease(const struct bag *bag, const struct bag_member *m,
+                                      uint64_t until_us)
+{
+    struct bag_lease *lease = bag->oldest;
+    for (; lease != NULL && lease->since_us <= until_us; lease = lease->next)
+        if (lease->item->copies < BAG_COPIES_MAX && lease->item->deaths == 0 && lease->member != m)
+            return lease;
+    return NULL;
+}
+
+/* Nothing else is left: what would be done last, or where that is not known has been out longest.
+ */
 static struct bag_item *take_copy(struct bag *bag, struct bag_member *m, uint64_t now_us)
 {
-    for (struct bag_lease *lease = bag->oldest; lease != NULL; lease = lease->next) {
-        struct bag_item *item = lease->item;
-        if (now_us - lease->since_us < patience_us(bag))
-            return NULL; /* nor are the younger ones */
-        if (item->copies >= BAG_COPIES_MAX || item->deaths > 0 || lease_of(m, item) != NULL)
-            continue;
-        if (!lease_add(bag, m, item, now_us))
-            return NULL;
-        bag->counters.duplicated++;
-        return item;
-    }
-    return NULL;
+    uint64_t patience = patience_us(bag);
+    if (now_us < patience || oldest_lease(bag, m, now_us - patience) == NULL)
+        return NULL;
+    struct bag_lease *lease = bag_share_last(bag, m, now_us - patience);
+    if (lease == NULL)
+        lease = oldest_lease(bag, m, now_us - patience);
+    struct bag_item *item = lease->item;
+    if (!lease_add(bag, m, item, now_us))
+        return NULL;
+    bag->counters.duplicated++;
+    return item;
 }
 
 struct bag_item *bag_take(struct bag *bag, struct bag_member *m, uint64_t now_us)
@@ -211,7 +222,7 @@ struct bag_item *bag_take(struct bag *bag, struct bag_member *m, uint64_t now_us
     if (bag->suspects.count > 0 || m->draining)
         item = take_suspect(bag, m, now_us);
     if (item == NULL && !m->draining)
-        item = lease_out(bag, m, dequeue(bag, &bag->ready), now_us);
+        item = lease_out(bag, m, bag_share_next(bag, m), now_us);
     if (item == NULL && m->held == 0)
         item = take_copy(bag, m, now_us);
     return item;
@@ -247,8 +258,10 @@ void bag_release(struct bag *bag, struct bag_item *item, const struct bag_member
 {
     while (item->leases != NULL) {
         struct bag_member *member = item->leases->member;
-        if (member == winner)
+        if (member == winner) {
             mean_note(bag, item->leases, now_us);
+            bag_share_note(item->leases, now_us);
+        }
         lease_end(bag, item->leases);
         if (member != winner)
             other(context, member, item);

@@ -54,11 +54,18 @@ static size_t sink(struct bag_queue *q, const struct bag_rank *entry)
     return at;
 }
 
-bool bag_queue_take(struct bag_queue *q, struct bag_rank *first)
+bool bag_queue_first(const struct bag_queue *q, struct bag_rank *first)
 {
     if (q->count == 0)
         return false;
     *first = q->heap[0];
+    return true;
+}
+
+bool bag_queue_take(struct bag_queue *q, struct bag_rank *first)
+{
+    if (!bag_queue_first(q, first))
+        return false;
     const struct bag_rank last = q->heap[--q->count];
     if (q->count > 0)
         q->heap[sink(q, &last)] = last;

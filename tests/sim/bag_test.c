@@ -28,6 +28,7 @@ enum {
     GOT_MAX = 4 * ITEMS_MAX,
     EVENTS_MAX = 4096,
     WIRES = 512,
+    ITEM_BYTES_MAX = 20000, /* of several classes of sizes */
     DETECT_US = 20000,
     DEATHS_MAX = 30, /* of workers at an item that kills none: by chance */
     SURE_US = 1000000,
@@ -318,6 +319,7 @@ static void backups_seek(struct host *h)
 static void bag_check(const struct bag *bag)
 {
     size_t ready = 0, leased = 0, ended = 0, given = 0, lists = bag->results.count;
+    uint64_t cost = 0;
     for (uint64_t n = bag->base; n < bag->next; n++) {
         const struct bag_item *item = bag_find(bag, n);
         if (item == NULL)
@@ -325,6 +327,7 @@ static void bag_check(const struct bag *bag)
         ready += item->state == BAG_IS_READY;
         leased += item->state == BAG_IS_LEASED;
         ended += item->state >= BAG_IS_DONE;
+        cost += item->state < BAG_IS_DONE ? bag_cost(item->size) : 0;
         given += item->given;
         if ((item->state == BAG_IS_LEASED) != (item->leases != NULL))
             fail("leased and nobody has it, or the other way round", n);
@@ -335,6 +338,8 @@ static void bag_check(const struct bag *bag)
     }
     for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
         lists += m->given.count;
+    if (cost != bag->open_cost)
+        fail("what is open costs another sum", cost);
     if (ready != bag->ready_count || leased != bag->leased_count || ended != lists || given > ended)
         fail("its counts are not what it has", ready);
 }
@@ -396,10 +401,11 @@ static void task_end(struct task *t)
 static void put_some(struct task *t)
 {
     for (uint64_t i = chance(5); i > 0 && t->next < t->last; i--) {
-        uint8_t bytes[4];
+        uint8_t bytes[ITEM_BYTES_MAX] = {0};
         struct cursor c = cursor_writer(bytes, sizeof bytes);
         cursor_put_u32(&c, t->next++);
-        bag_user_put(&t->user, w.in_order ? 0 : (int32_t)chance(3), bytes, sizeof bytes);
+        bag_user_put(&t->user, w.in_order ? 0 : (int32_t)chance(3), bytes,
+                     4 + (size_t)chance(sizeof bytes - 4));
     }
     t->wake_us = t->next < t->last ? w.now_us + chance(20000) : UINT64_MAX;
 }
@@ -470,7 +476,8 @@ static void delivered(struct task *t, const struct bag_thing *r)
 {
     struct cursor c = cursor_reader(r->bytes, r->size);
     uint32_t value = cursor_get_u32(&c), item = r->flag == BAG_SET_ASIDE ? value : value / 2;
-    if (r->size != 4 || item >= w.items || (r->flag != BAG_SET_ASIDE && value % 2 == 0)) {
+    bool whole = r->flag == BAG_SET_ASIDE ? r->size >= 4 : r->size == 4;
+    if (!whole || item >= w.items || (r->flag != BAG_SET_ASIDE && value % 2 == 0)) {
         fail("a wrong result", value);
         return;
     }
