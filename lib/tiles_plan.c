@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#define PLAYED_MAX (1 << 20) /* tiles; of more it is concluded */
+
 /* What messages along a dimension cost a task that has neighbours on both sides of it, where there
  * is one. A blocking send ends when it is told that the face was received: a message more. */
 static void add_face(const struct tiles_shape *s, int dim, const struct covey_tiles_costs *c,
@@ -41,8 +43,8 @@ static struct tiling_step step_of(const struct tiles_shape *s, const struct cove
 /* ---- columns ----------------------------------------------------------------------------------
  */
 
-/* False: the task has none. */
-static bool column_of(const struct tiles_shape *s, int task, struct tiling_column *column)
+/* A task with nothing to do has an empty one. */
+static void column_make(const struct tiles_shape *s, int task, struct tiling_column *column)
 {
     int32_t place[TILING_DIMS_MAX];
     struct tiling_box part;
@@ -50,12 +52,11 @@ static bool column_of(const struct tiles_shape *s, int task, struct tiling_colum
     tiling_grid_place(&s->grid, task, place);
     tiling_grid_part(&s->grid, place, &part);
     if (!tiling_space_trim(&s->space, along, &part))
-        return false;
+        return;
     *column = (struct tiling_column){.first = part.first[along] - s->grid.box.first[along],
                                      .end = part.end[along] - s->grid.box.first[along]};
     for (int i = 0; i < s->space.dims; i++)
         column->hops += place[i];
-    return true;
 }
 
 static int columns_make(const struct tiles_shape *s, struct tiling_pipe *pipe)
@@ -65,8 +66,9 @@ static int columns_make(const struct tiles_shape *s, struct tiling_pipe *pipe)
     if (columns == NULL)
         return error_code(COVEY_ENOMEM);
     for (int i = 0; i < tasks; i++)
-        pipe->count += column_of(s, i, &columns[pipe->count]);
+        column_make(s, i, &columns[i]);
     pipe->columns = columns;
+    pipe->count = tasks;
     return COVEY_OK;
 }
 
@@ -106,6 +108,35 @@ static void fill_volumes(const struct tiles_shape *s, struct covey_tiles_plan *p
     plan->volume_all = tiling_volume_all(&t, &s->d);
 }
 
+/* All tasks against each other. */
+static int play(const struct tiles_shape *s, const struct tiling_pipe *pipe,
+                struct covey_tiles_plan *plan)
+{
+    const struct covey_tiles_costs *c = &plan->costs;
+    int64_t z = s->tile[s->grid.along], layers = (pipe->extent + z - 1) / z;
+    struct tiling_play play = {.grid = &s->grid,
+                               .columns = pipe->columns,
+                               .height = z,
+                               .last_share = (double)(pipe->extent - (layers - 1) * z) / (double)z,
+                               .comp_s = plan->computation_s,
+                               .ahead = plan->ahead,
+                               .layers_max = PLAYED_MAX / plan->tasks + 2};
+    for (int i = 0; i < s->space.dims; i++) {
+        double bytes = (double)plan->face_bytes[i];
+        play.face[i] = (struct tiling_play_face){.used = sends_along(s, i),
+                                                 .start_s = c->start_s + c->drag_s * bytes,
+                                                 .wire_s = c->beta_s * bytes,
+                                                 .alpha_s = c->alpha_s};
+    }
+    play.players = calloc((size_t)plan->tasks, sizeof *play.players);
+    if (play.players == NULL)
+        return error_code(COVEY_ENOMEM);
+    plan->played_block_s = tiling_play_run(&play, layers, false);
+    plan->played_overlap_s = tiling_play_run(&play, layers, true);
+    free(play.players);
+    return COVEY_OK;
+}
+
 static void fill_times(const struct tiling_pipe *pipe, int64_t z, struct covey_tiles_plan *plan)
 {
     const struct tiling_step *s = &pipe->step;
@@ -137,9 +168,11 @@ int tiles_plan_make(struct tiles_shape *shape, const struct covey_tiles_options 
     fill_tiles(shape, &made);
     fill_volumes(shape, &made);
     fill_times(&pipe, shape->tile[along], &made);
+    error = play(shape, &pipe, &made);
     free((void *)pipe.columns);
-    *plan = made;
-    return COVEY_OK;
+    if (error == COVEY_OK)
+        *plan = made;
+    return error;
 }
 
 /* ---- the calls --------------------------------------------------------------------------------

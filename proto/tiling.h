@@ -173,7 +173,7 @@ struct tiling_step {
 };
 
 /* The tiles of one task: `hops` is the sum of its coordinates without that along `along`, where it
- * has points from `first` to before `end`. */
+ * has points from `first` to before `end`; equal: it has none. */
 struct tiling_column {
     int64_t hops, first, end;
 };
@@ -192,5 +192,40 @@ int64_t tiling_pipe_steps(const struct tiling_pipe *p, int64_t z, bool overlap);
 double tiling_pipe_time(const struct tiling_pipe *p, int64_t z, bool overlap);
 /* The height with least T(z); of equal ones the largest. */
 int64_t tiling_pipe_best(const struct tiling_pipe *p, bool overlap);
+
+/* ---- tiling_play.c ----------------------------------------------------------------------------
+ */
+
+enum { TILING_AHEAD_MAX = 64 };
+
+/* What a face along a dimension takes: of the task's own time, on the link, and until it is there.
+ */
+struct tiling_play_face {
+    bool used;
+    double start_s, wire_s, alpha_s;
+};
+
+/* How far a task is. */
+struct tiling_player {
+    double now_s;
+    double link_s;                                    /* until then its link is busy */
+    double given_s[TILING_DIMS_MAX];                  /* when its last face is there */
+    double sent_s[TILING_DIMS_MAX][TILING_AHEAD_MAX]; /* when a slot is free again */
+};
+
+struct tiling_play {
+    const struct tiling_grid *grid;
+    struct tiling_player *players;       /* the caller's, one for each task of the grid */
+    const struct tiling_column *columns; /* of each task */
+    int64_t height;
+    double last_share; /* of the height, that the last layer has */
+    double comp_s;     /* t_comp */
+    struct tiling_play_face face[TILING_DIMS_MAX];
+    int ahead;          /* slots */
+    int64_t layers_max; /* of more it is concluded how long they take */
+};
+
+/* When the last task is done with so many layers of tiles. */
+double tiling_play_run(const struct tiling_play *p, int64_t layers, bool overlapped);
 
 #endif

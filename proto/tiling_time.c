@@ -46,6 +46,8 @@ int64_t tiling_pipe_steps(const struct tiling_pipe *p, int64_t z, bool overlap)
     int64_t first = INT64_MAX, last = INT64_MIN, weight = overlap ? 2 : 1;
     for (int i = 0; i < p->count; i++) {
         const struct tiling_column *c = &p->columns[i];
+        if (c->first == c->end)
+            continue;
         int64_t from = weight * c->hops + c->first / z;
         int64_t to = weight * c->hops + tiles_of(c->end, z) - 1;
         first = from < first ? from : first;

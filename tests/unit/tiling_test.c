@@ -1,4 +1,4 @@
-/* links: proto/tiling.c proto/tiling_matrix.c proto/tiling_space.c proto/tiling_grid.c proto/tiling_time.c */
+/* links: proto/tiling.c proto/tiling_matrix.c proto/tiling_space.c proto/tiling_grid.c proto/tiling_time.c proto/tiling_play.c */
 /*
  * Tilings: the numbers of Koziris, Sotiropoulos & Goumas where the paper has any, and what can be
  * counted point by point.
@@ -460,6 +460,77 @@ static void test_height_without_costs(void)
     CU_ASSERT_EQUAL(tiling_pipe_best(&p, false), 16384);
 }
 
+/* ---- tiles played -----------------------------------------------------------------------------
+ */
+
+static struct tiling_player players[16];
+
+/* 4 x 4 tasks, or n in a row, and layers of height 1. */
+static double play(int rows, int columns, const struct tiling_play *like, int64_t layers,
+                   bool overlapped)
+{
+    struct tiling_grid g = {.dims = 3, .along = 2, .tasks = {rows, columns, 1}};
+    struct tiling_column all[16];
+    for (int i = 0; i < rows * columns; i++)
+        all[i] = (struct tiling_column){0, 0, layers};
+    struct tiling_play p = *like;
+    p.grid = &g;
+    p.players = players;
+    p.columns = all;
+    p.height = 1;
+    p.ahead = 2;
+    p.layers_max = like->layers_max > 0 ? like->layers_max : layers;
+    p.last_share = like->last_share > 0 ? like->last_share : 1;
+    return tiling_play_run(&p, layers, overlapped);
+}
+
+/* With messages as long as computation a tile goes from task to task in two steps: (5). */
+static void test_play_is_the_schedule(void)
+{
+    struct tiling_play p = {.comp_s = 1};
+    p.face[0] = p.face[1] = (struct tiling_play_face){.used = true, .alpha_s = 1};
+    const int64_t last[] = {3, 3, 99};
+    NEAR(play(4, 4, &p, 100, true), (double)tiling_steps_overlap(3, 2, last));
+    p.face[0].alpha_s = p.face[1].alpha_s = 0;
+    NEAR(play(4, 4, &p, 100, true), (double)tiling_steps_block(3, last));
+    NEAR(play(4, 4, &p, 100, false), (double)tiling_steps_block(3, last));
+    NEAR(play(1, 1, &p, 100, true), 100);
+}
+
+/* A link that is slower than the processor is what all wait for, and so is what a message costs. */
+static void test_play_of_what_is_slow(void)
+{
+    struct tiling_play p = {.comp_s = 1};
+    p.face[0] = (struct tiling_play_face){.used = true, .wire_s = 3, .alpha_s = 0.5};
+    NEAR(play(2, 1, &p, 50, true), 1 + 50 * 3 + 0.5 + 1);
+    p.face[0] = (struct tiling_play_face){.used = true, .start_s = 0.25};
+    NEAR(play(2, 1, &p, 50, true), 1.25 + 50 * 1.25);
+    NEAR(play(3, 1, &p, 50, true), 1.25 + 1.5 + 50 * 1.5 - 0.25);
+}
+
+/* What is sent while the receiver is not ready waits there, and so does the sender. */
+static void test_play_of_blocking(void)
+{
+    struct tiling_play p = {.comp_s = 1};
+    p.face[0] = (struct tiling_play_face){.used = true, .wire_s = 2, .alpha_s = 0.5};
+    /* a face takes 2.5 and its receipt 0.5: the first of two sends each 4 after the one before */
+    NEAR(play(2, 1, &p, 50, false), 50 * 4 - 0.5 + 1);
+    NEAR(play(3, 1, &p, 50, false), 50 * 4 - 0.5 + 1 + 2.5 + 1);
+}
+
+static void test_play_concludes(void)
+{
+    struct tiling_play p = {.comp_s = 1};
+    p.face[0] = p.face[1] =
+        (struct tiling_play_face){.used = true, .start_s = 0.1, .wire_s = 0.4, .alpha_s = 2};
+    double all = play(4, 4, &p, 5000, true);
+    p.layers_max = 200;
+    CU_ASSERT_DOUBLE_EQUAL(play(4, 4, &p, 5000, true) / all, 1, 1e-3);
+    p.layers_max = 0;
+    p.last_share = 0.25;
+    CU_ASSERT(play(4, 4, &p, 50, true) < play(4, 4, &p, 51, true) - 1);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -484,6 +555,10 @@ int main(void)
         {"steps of pipes", test_steps_of_pipes},
         {"the best height", test_best_height},
         {"the height without costs", test_height_without_costs},
+        {"tiles played are the schedule", test_play_is_the_schedule},
+        {"tiles played with something slow", test_play_of_what_is_slow},
+        {"blocking tiles played", test_play_of_blocking},
+        {"playing is concluded", test_play_concludes},
     };
     return covey_test_main("tiling", cases, sizeof cases / sizeof cases[0]);
 }
