@@ -191,6 +191,17 @@ $$(BUILD)/$(1): $$(call objects,$(1).c tests/unit/runner.c $$($(1)_links)) \
 endef
 $(foreach t,$(TEST_PROGRAMS),$(eval $(call test_rule,$(t))))
 
+# Programs of PVM 3, which run with our libraries and with PVM's own by library path alone.
+PVM3_TESTS := $(patsubst %.c,%,$(wildcard tests/pvm3/*.c))
+define pvm3_test_rule
+$$(BUILD)/$(1): $$(call objects,$(1).c) $$(libgpvm3_needs) $$(BUILD)/pvm3/libgpvm3.so
+	@mkdir -p $$(@D)
+	$$(call say,ld)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$$(BUILD)/pvm3 -lgpvm3 -lpvm3 \
+		-Wl,-rpath-link,$$(BUILD)/pvm3:$$(BUILD)
+endef
+$(foreach t,$(PVM3_TESTS),$(eval $(call pvm3_test_rule,$(t))))
+
 # in `make check` a fuzzer only replays its seeds; `make fuzz` builds it with libFuzzer and searches
 define replay_rule
 $$(BUILD)/$(1): $$(call objects,$(1).c tests/fuzz/replay.c $$(call links,$(1).c))
@@ -229,7 +240,7 @@ check: ## install what tests need, build, run every suite (SUITES="tests/unit/x_
 suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all) tests
 	@BUILD=$(BUILD) SANITIZE="$(SANITIZE)" scripts/check.sh $(SUITES)
 
-tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) ## build the test programs without running them
+tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) $(PVM3_TESTS:%=$(BUILD)/%) ## build the test programs without running them
 
 # A suite that reads SOAK has a long form: thousands of kills, millions of datagrams. Its time is
 # CHECK_TIMEOUT_FACTOR as long.

@@ -338,9 +338,7 @@ int pvm_delete(char *name, int index)
     int result = refresh();
     if (result == PvmOk)
         result = mailbox_delete(name, index);
-    if (result >= 0)
-        return PvmOk;
-    return result == PvmNotFound ? result : lpvmerr("pvm_delete", result);
+    return result >= 0 || result == PvmNotFound ? result : lpvmerr("pvm_delete", result);
 }
 
 /* ---- tasks that a reset of the console spares

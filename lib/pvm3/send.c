@@ -59,10 +59,10 @@ static int tag_ok(int tag)
 
 static int send_to(struct buffer *b, int tid, int tag)
 {
-    if (b == NULL)
-        return PvmNoBuf;
     if (!vm_is_task(tid) || !tag_ok(tag))
         return PvmBadParam;
+    if (b == NULL)
+        return PvmNoBuf;
     address(b, tid, tag);
     return tid == pvmmytid ? send_self(b) : send_message(b, tid);
 }

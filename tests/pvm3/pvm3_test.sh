@@ -1,0 +1,55 @@
+#!/bin/bash
+# timeout: 180
+# Programs of PVM 3, each of which tries a part of its calls: what they print on Covey is what they
+# print on PVM 3.4.6. Where PVM is installed the same program is run there, too, but for those named
+# covey_..., which show what PVM does not.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/local_vm.sh
+. tests/pvm3/real.sh
+
+# Tids, and the order of what the two streams of a child carry, differ.
+normal() { sed -E 's/\[t[0-9a-f]+\]/[t]/g'; }
+
+on_covey() { # program
+    LD_LIBRARY_PATH=$BUILD/pvm3 PVM_WD=$dir timeout 60 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
+}
+
+on_pvm() { # program
+    real timeout 60 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
+}
+
+same() { # name, expected, printed
+    diff -u "$2" "$3" >"$3.diff" && return
+    head -n 30 "$3.diff"
+    false
+}
+
+covey start --local 1 >/dev/null || bad "a virtual machine starts"
+for source in tests/pvm3/*.c; do
+    name=$(basename "$source" .c)
+    on_covey "$name" >"$dir/$name"
+    expect "$name prints the same on Covey as on PVM" same "$name" "tests/pvm3/$name.expected" "$dir/$name"
+done
+
+if real_installed && ! sanitized "$BUILD/tests/pvm3/buffer"; then
+    expect "a PVM starts" real_start
+    for source in tests/pvm3/*.c; do
+        name=$(basename "$source" .c)
+        case $name in covey_*) continue ;; esac
+        on_pvm "$name" >"$dir/$name.real"
+        expect "$name prints on PVM what is expected" same "$name" "tests/pvm3/$name.expected" "$dir/$name.real"
+    done
+    expect "the PVM ends" real_halt
+else
+    skip "the comparison with PVM" "it is not installed"
+fi
+
+if [ -e /usr/include/pvmtev.h ]; then
+    ${CC:-cc} -w -o "$dir/constants.own" tests/pvm3/constants.c
+    "$dir/constants.own" >"$dir/constants.pvm"
+    expect "PVM's headers have these values" same constants tests/pvm3/constants.expected "$dir/constants.pvm"
+else
+    skip "PVM's headers" "they are not installed"
+fi
+finish
