@@ -50,10 +50,12 @@ say = $(if $(Q),@printf '%-8s %s\n' $(1) $@)
 MAKEFLAGS += --no-builtin-rules
 
 ##@ Building
+PVM3_SCRIPTS := $(notdir $(wildcard lib/pvm3/bin/*))
+PVM3_PROGRAMS := $(BUILD)/pvm3/pvm $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%)
 .PHONY: all lib pvm3 daemon tools apps wireshark
 all: lib pvm3 daemon tools apps wireshark ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
-pvm3: $(foreach l,libpvm3 libgpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) ## build the libraries for programs of PVM 3 alone
+pvm3: $(foreach l,libpvm3 libgpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) ## build what programs of PVM 3 need alone
 daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
 tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
 apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
@@ -132,6 +134,16 @@ $$(BUILD)/pvm3/$(1).a: $$(call objects,$$($(1)_src))
 	$$(Q)$$(AR) rcs $$@ $$(BUILD)/pvm3/$(1).o
 endef
 $(foreach l,libpvm3 libgpvm3,$(eval $(call pvm3_rule,$(l))))
+
+# PVM's programs beside them: the console, and what PVM's scripts call.
+$(BUILD)/pvm3/pvm: $(call objects,$(wildcard lib/pvm3/console/*.c)) $(BUILD)/pvm3/libpvm3.so
+	$(call say,ld)
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..' $(BUILD)/pvm3/libpvm3.so \
+		-Wl,-rpath-link,$(BUILD)
+
+$(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%): $(BUILD)/pvm3/%: lib/pvm3/bin/%
+	@mkdir -p $(@D)
+	@install -m 755 $< $@
 
 ifdef COVEYD
 .PHONY: $(BUILD)/coveyd

@@ -76,14 +76,18 @@ static int join(covey_t **vm)
     return covey_join(vm, &options);
 }
 
-covey_t *vm_enter(void)
+covey_t *vm_find(void)
 {
     covey_t *vm = membership;
-    if (vm != NULL)
-        return vm;
-    if (join(&vm) == COVEY_OK)
+    if (vm == NULL && join(&vm) == COVEY_OK)
         begin(vm);
-    else
+    return vm;
+}
+
+covey_t *vm_enter(void)
+{
+    covey_t *vm = vm_find();
+    if (vm == NULL)
         error_note("%s", covey_error_text());
     return vm;
 }

@@ -11,6 +11,9 @@
  * call is PvmSysErr; it was printed why. */
 covey_t *vm_enter(void);
 
+/* The same without a word. */
+covey_t *vm_find(void);
+
 /* The membership if there is one. */
 covey_t *vm_handle(void);
 

@@ -1,0 +1,89 @@
+/*
+ * start.c - pvm_start_pvmd(): beginning a virtual machine, by the program pvmd beside this library.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pvm3.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/pvm3/error.h"
+#include "lib/pvm3/vm.h"
+
+extern char **environ;
+
+/* PVM's own pvmd may be in PATH: the one that is meant lies where this library lies. */
+static const char *daemon_path(char *path, size_t size)
+{
+    Dl_info self;
+    const char *slash = NULL;
+    if (dladdr((void *)daemon_path, &self) != 0 && self.dli_fname != NULL)
+        slash = strrchr(self.dli_fname, '/');
+    int folder = slash == NULL ? 0 : (int)(slash - self.dli_fname);
+    int length = slash == NULL ? 0 : snprintf(path, size, "%.*s/pvmd", folder, self.dli_fname);
+    return length > 0 && (size_t)length < size && access(path, X_OK) == 0 ? path : "pvmd";
+}
+
+/* What pvmd says of hosts that join is for people who start it themselves. */
+static int daemon_spawn(char **arguments, pid_t *pid)
+{
+    char path[PATH_MAX];
+    posix_spawn_file_actions_t actions;
+    const char *program = daemon_path(path, sizeof path);
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return ENOMEM;
+    int error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (error == 0)
+        error = posix_spawnp(pid, program, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+        error_note("pvm_start_pvmd(): %s: %s", program, strerror(error));
+    return error;
+}
+
+static int run(char **arguments)
+{
+    pid_t pid;
+    int status = 0;
+    if (daemon_spawn(arguments, &pid) != 0)
+        return PvmCantStart;
+    while (waitpid(pid, &status, 0) < 0) {
+        if (errno != EINTR)
+            return PvmSysErr;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? PvmOk : PvmCantStart;
+}
+
+static int start(int count, char **arguments)
+{
+    static char name[] = "pvmd";
+    char **all = calloc((size_t)count + 2, sizeof *all);
+    if (all == NULL)
+        return PvmNoMem;
+    all[0] = name;
+    for (int i = 0; i < count; i++)
+        all[i + 1] = arguments[i];
+    int error = run(all);
+    free(all);
+    return error;
+}
+
+/* The hosts of a host file are there when pvmd has ended, so there is nothing to wait for. */
+int pvm_start_pvmd(int count, char **arguments, int wait)
+{
+    (void)wait;
+    if (count < 0 || (count > 0 && arguments == NULL))
+        return lpvmerr("pvm_start_pvmd", PvmBadParam);
+    if (vm_find() != NULL)
+        return lpvmerr("pvm_start_pvmd", PvmDupHost);
+    int error = start(count, arguments);
+    if (error == PvmOk && vm_enter() == NULL)
+        error = PvmSysErr;
+    return error == PvmOk ? PvmOk : lpvmerr("pvm_start_pvmd", error);
+}

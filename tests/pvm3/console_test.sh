@@ -1,0 +1,93 @@
+#!/bin/bash
+# console_test.sh - the pvm console says what PVM's says, on a virtual machine that it starts itself.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/local_vm.sh
+export COVEYD=$BUILD/coveyd HOME=$dir
+unset PVM_ROOT PVM_ARCH PVM_PATH PVM_WD PVM_EXPORT PVM_VMID
+
+# Lines to the console, and what it says but for the lines themselves.
+console() { # [-s SECONDS between the lines] LINE...
+    local line pause=0
+    [ "$1" != -s ] || { pause=$2 && shift 2; }
+    for line; do echo "$line" && sleep "$pause"; done |
+        timeout 30 "$BUILD/pvm3/pvm" "${arguments[@]}" 2>&1 | grep -v '^pvm> $'
+}
+arguments=()
+# The console says this line when it is given these ones.
+says() { # LINE, LINES of input...
+    local line=$1
+    shift
+    console "$@" >"$dir/said"
+    grep -qE -- "$line" "$dir/said" || { cat "$dir/said" && return 1; }
+}
+
+printf 'alias two spawn -2 ->\nsetenv COLOUR blue\n' >"$HOME/.pvmrc"
+printf '# one more\n* sp=2000\nb launcher=local address=127.0.0.1\n' >"$dir/hosts"
+arguments=(-na "$dir/hosts")
+begins() {
+    says '^ +a +40000 +[A-Z0-9]+ +1000 0x[0-9a-f]{8}$' conf && grep -qE '^ +b +80000 +[A-Z0-9]+ +2000 ' "$dir/said" &&
+        grep -qxF '2 hosts, 1 data format' "$dir/said" && grep -qx 'pvmd still running.' "$dir/said"
+}
+expect "it begins a virtual machine with a name and a host file" begins
+arguments=()
+expect "it finds the one that runs" says '^pvmd already running\.$' id
+expect "its own tid" says '^t40[0-9a-f]{3}$' id
+expect "the version" says '^3\.4\.6$' version
+expect "a host is there" says '^ +b  ok$' 'mstat b'
+expect "a host is not there" says '^ +nohost  No such host$' 'mstat nohost'
+
+runs_job() {
+    says '^\[1\]$' -s 0.7 'spawn -2 -> /bin/echo one two' && grep -qx '2 successful' "$dir/said" &&
+        [ "$(grep -cE '^(pvm> )?\[1:t(4|8)0[0-9a-f]{3}\] one two$' "$dir/said")" = 2 ] &&
+        [ "$(grep -cE '^(pvm> )?\[1:t(4|8)0[0-9a-f]{3}\] EOF$' "$dir/said")" = 2 ] && grep -q '\[1\] finished' "$dir/said"
+}
+expect "a job writes to the console" runs_job
+on_host() { says '\[1:t80[0-9a-f]{3}\] /$' -s 0.7 'spawn -b:/ -> /bin/pwd'; }
+expect "on a host, in a folder" on_host
+to_file() {
+    console -s 0.5 "spawn ->$dir/out /bin/echo first" "spawn ->>$dir/out /bin/echo second" >/dev/null
+    grep -qE '^\[1:t[0-9a-f]+\] first$' "$dir/out" && grep -qE '^\[2:t[0-9a-f]+\] second$' "$dir/out"
+}
+expect "a job writes to a file" to_file
+expect "but not over one" says "^$dir/out: File exists\$" "spawn ->$dir/out /bin/echo third"
+expect "an alias of ~/.pvmrc, and quotes" says '\[1:t[0-9a-f]+\] a  b$' -s 0.7 "two /bin/echo 'a  b'"
+expect "a variable of ~/.pvmrc" says '^COLOUR=blue$' 'setenv COLOUR'
+exports() { says '\[1:t[0-9a-f]+\] COLOUR=blue$' -s 0.7 'export COLOUR' 'spawn -> /usr/bin/env'; }
+expect "and tasks get it that is exported" exports
+expect "a program that is not there" says '^No such file$' 'spawn no-such-program'
+expect "tasks are listed" says '^ +[ab] +[48]0[0-9a-f]{3} +6/c,f /bin/sleep  $' 'spawn /bin/sleep 20' 'ps -a'
+tid=$(sed -n 's/^t\([48]0[0-9a-f]*\)$/\1/p' "$dir/said")
+expect "one of them runs" says "^t +$tid  run\$" "pstat t$tid"
+expect "is listed with its parent and process" says "^ +[ab] +$tid +40[0-9a-f]{3} +[0-9]+ +6/c,f /bin/sleep  \$" 'ps -al'
+gone() { console "sig 15 t$tid" >/dev/null && sleep 0.3 && says "^t +$tid  No such task\$" "pstat $tid"; }
+expect "and ends by a signal" gone
+resets() {
+    console 'spawn -3 /bin/sleep 20' reset >/dev/null
+    within 5 no_tasks
+}
+no_tasks() { ! console 'ps -a' | grep sleep; }
+expect "reset ends all tasks" resets
+boxes() { says '^<box>:$' 'put box 1' names && grep -qE '^	index=0 owner=0x[0-9a-f]+/[0-9]+ flags=0x1$' "$dir/said"; }
+expect "mailboxes have names" boxes
+expect "an option" says '^PvmRoute Changed from [0-9] to 3$' 'setopt PvmRoute 3'
+expect "all options" says '^PvmNoReset Currently Set to 1$' getopt
+expect "one that there is not" says '^PVM Option "PvmSpeed" Unknown\.$' 'getopt PvmSpeed'
+expect "a command that there is not" says '^bogus: not found$' bogus
+expect "too few words" says '^kill: wrong #args$' kill
+expect "a quote that is not closed" says '^a quote is not closed' "echo 'a"
+expect "a tid that is none" says '^kill: x9: not a tid$' 'kill x9'
+expect "help" says '^Syntax:  spawn ' 'help spawn'
+expect "a host is let go" says '^ +b  deleted$' 'delete b'
+halts() {
+    console halt >/dev/null
+    within 5 no_daemons
+}
+no_daemons() { [ -z "$(daemons)" ]; }
+expect "halt ends the virtual machine" halts
+no_option() { "$BUILD/pvm3/pvmd" -q 2>"$dir/said"; [ $? = 2 ] && grep -q '^usage: pvmd' "$dir/said"; }
+expect "pvmd refuses an option that it does not know" no_option
+no_file() { "$BUILD/pvm3/pvmd" "$dir/none" 2>"$dir/said"; [ $? = 1 ] && grep -q 'no such host file' "$dir/said"; }
+expect "and a host file that is not there" no_file
+expect "the architecture" [ "$("$BUILD/pvm3/pvmgetarch")" = "$([ "$(uname -m)" = x86_64 ] && echo LINUX64 || "$BUILD/pvm3/pvmgetarch")" ]
+finish
