@@ -25,7 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EARLY_SYNCS_MAX 65536 /* that are kept */
+#define EARLY_SYNCS_MAX 65536 /* that are kept: how far others may be ahead of the caller */
 #define EARLY_BYTES 8192
 #define EARLY_US 100
 #define REST_BYTES 6144 /* come while a stream is not read: see rest.c */
@@ -328,13 +328,31 @@ static void take_sync(struct paced *p, const struct control_sync *what, uint32_t
     start_sends(p);
 }
 
+/* A hand-over cannot be kept, and would be waited for in vain: its team is broken. */
+static void refuse_early(struct covey *vm, uint32_t context, int error, const char *why)
+{
+    struct covey_team *team = vm->teams;
+    while (team != NULL && team->context != context)
+        team = team->next;
+    if (team != NULL)
+        team_break(team, error, why);
+    else /* it is being made here */
+        home_lost(vm, error, why);
+}
+
 static void keep_early(struct covey *vm, const struct control_sync *what, uint32_t source)
 {
-    if (vm->early_sync_count >= EARLY_SYNCS_MAX || team_is_dead(vm, what->context))
+    if (team_is_dead(vm, what->context))
         return;
+    if (vm->early_sync_count >= EARLY_SYNCS_MAX) {
+        refuse_early(vm, what->context, COVEY_ERESOURCE,
+                     "other members are too many exchanges ahead of this one");
+        return;
+    }
     struct sync *sync = malloc(sizeof *sync);
     if (sync == NULL) {
-        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a hand-over could not be kept");
+        refuse_early(vm, what->context, COVEY_ENOMEM,
+                     "memory is exhausted: a hand-over could not be kept");
         return;
     }
     *sync = (struct sync){.what = *what, .source = source, .next = vm->early_syncs};

@@ -257,6 +257,17 @@ void route_expect_bulk(struct peer *peer)
         peer->traffic_bytes = TCP_AFTER_BYTES;
 }
 
+void route_open_ahead(struct covey *vm, struct peer *peer)
+{
+    struct conn *conn;
+    int route = route_wanted(vm, peer);
+    route_expect_bulk(peer);
+    if (route == COVEY_ROUTE_AUTO)
+        route = route_direct(vm, peer);
+    if (route != COVEY_ROUTE_UDP && !(route == COVEY_ROUTE_SHM && tid_host(peer->tid) != vm->host))
+        choose_direct(vm, peer, route, false, NULL, &conn);
+}
+
 uint8_t route_flags(const struct covey *vm, const struct peer *peer)
 {
     bool ether = route_wanted(vm, peer) == COVEY_ROUTE_ETHER && peer->carrier == NULL;

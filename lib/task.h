@@ -483,6 +483,8 @@ bool route_is_forced(struct covey *vm, uint32_t tid, int route); /* for the next
 bool route_takes_stream(const struct covey *vm, const struct peer *peer);
 /* Much is going to that task: a stream is worth it from now on. */
 void route_expect_bulk(struct peer *peer);
+/* And the link for it may as well be opened now. */
+void route_open_ahead(struct covey *vm, struct peer *peer);
 /* The flags of frames through the daemon of a message that route_choose() let go. */
 uint8_t route_flags(const struct covey *vm, const struct peer *peer);
 void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,

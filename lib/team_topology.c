@@ -249,6 +249,19 @@ static int make_schedule(const struct covey_team *team, struct team_topology *t)
     return COVEY_OK;
 }
 
+/* Its links, all at once: one after the other, as messages come to need them, each would wait for
+ * a turn of the daemons. Of two members one opens. */
+static void open_links(struct covey_team *team)
+{
+    struct call call = call_begin(team->vm);
+    for (int i = 0; i < team->rank; i++) {
+        struct peer *peer = peer_get(team->vm, (uint32_t)team->tids[i]);
+        if (peer != NULL)
+            route_open_ahead(team->vm, peer);
+    }
+    call_end(team->vm, &call, COVEY_OK);
+}
+
 const struct team_topology *team_schedule(struct covey_team *team)
 {
     struct team_topology *t = team->extra;
@@ -256,8 +269,11 @@ const struct team_topology *team_schedule(struct covey_team *team)
         error_set(COVEY_ENOENT, "%s", team->unscheduled);
         return NULL;
     }
-    if (t->schedule == NULL && make_schedule(team, t) != COVEY_OK)
+    if (t->schedule != NULL)
+        return t;
+    if (make_schedule(team, t) != COVEY_OK)
         return NULL;
+    open_links(team);
     return t;
 }
 

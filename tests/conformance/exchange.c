@@ -381,6 +381,56 @@ static void a_member_dies(covey_team_t *team)
         free(arrays.in[i]);
 }
 
+/* With at most one parcel each way. */
+static int run_often(covey_exchange_plan_t *plan, int runs)
+{
+    int32_t out[200] = {0}, in[200], error = 0;
+    const void *const from = out;
+    void *const to = in;
+    for (int i = 0; i < runs && error == 0; i++)
+        error = covey_exchange_run(plan, &from, &to);
+    return error;
+}
+
+/* Of four, 1 -> 2 goes before 0 -> 3 on the link of two switches, and 2 hands over to 0. So 1 and 2
+ * may be ahead of 0 and 3, by as many runs as 0 can keep hand-overs of, and no further. */
+static void two_run_ahead(covey_team_t *all, covey_team_t *four, int runs, int expected)
+{
+    int rank = covey_team_rank(four);
+    covey_topology_t *topology = make_topology(4);
+    const struct covey_exchange_options options = {.algorithm = COVEY_EXCHANGE_LONGEST,
+                                                   .topology = topology};
+    const struct covey_parcel parcel = {.rank = rank == 0 ? 3 : 2, .count = rank == 0 ? 1 : 200};
+    covey_exchange_plan_t *plan = NULL;
+    check("a plan of four",
+          covey_exchange_plan(four, COVEY_INT32, &parcel, rank < 2, &options, &plan) == 0);
+    int error = rank == 1 || rank == 2 ? run_often(plan, runs) : 0;
+    check("all meet", covey_barrier(all) == 0);
+    if (rank == 0 || rank == 3)
+        error = run_often(plan, runs);
+    check("two run ahead of two", rank != 0 ? error == 0 || expected != 0 : error == expected);
+    check("all meet again", covey_barrier(all) == 0);
+    covey_exchange_free(&plan);
+    covey_topology_free(&topology);
+}
+
+static void some_run_ahead(covey_team_t *all)
+{
+    static const struct {
+        int runs, expected;
+    } cases[] = {{300, 0}, {66000, COVEY_ERESOURCE}};
+    for (size_t i = 0; i < 2; i++) {
+        covey_team_t *four = NULL;
+        int rank = covey_team_rank(all);
+        check("a team of four", covey_team_split(all, rank < 4 ? 0 : -1, rank, &four) == 0);
+        if (four != NULL)
+            two_run_ahead(all, four, cases[i].runs, cases[i].expected);
+        for (int meeting = 0; meeting < 2 && four == NULL; meeting++)
+            check("the others wait", covey_barrier(all) == 0);
+        covey_team_free(&four);
+    }
+}
+
 static void all_stories(covey_team_t *all)
 {
     int size = covey_team_size(all), rank = covey_team_rank(all);
@@ -396,6 +446,7 @@ static void all_stories(covey_team_t *all)
     orders_are_kept(all);
     the_table_decides(all);
     members_differ(all);
+    some_run_ahead(all);
     a_member_dies(all);
 }
 
