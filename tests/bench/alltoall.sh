@@ -10,14 +10,15 @@
 # the peak that the bottleneck link allows net of headers, and how much of this machine's processors was
 # idle meanwhile: where that is not much, the machine was measured and not the network. Then rounds of
 # a few sizes while another program keeps one processor busy. PNGs and the single figures go below
-# OUT; --report draws and prints figures that are there already. All takes some 22 minutes, most of
-# them for 128 and 256 KiB.
+# OUT; --report draws and prints figures that are there already. All takes some 20 minutes, most of
+# them for 128 and 256 KiB; NETWORKS=a, then KEEP=1 NETWORKS=b and so on do it in parts.
 #
 # From the environment, by default:
-#   ROUNDS=3 SIZES="1 2 4 8 16 32 64 128 256" (KiB)    LONG_SYSTEMS: all but plain, from 128 KiB on
+#   ROUNDS=3 SIZES="1 2 4 8 16 32 64 128 256" (KiB)
+#   LONG_ROUNDS=2 LONG_SYSTEMS: all but plain; from 128 KiB on
 #   BUSY_ROUNDS=3 (0: none) BUSY_SIZES="16 64" BUSY_NETWORKS=c BUSY_SYSTEMS: all but plain
 #   NETWORKS="a b c"  SYSTEMS="covey plain openmpi openmpi+ mpich mpich+" (plain: Covey without the schedule)
-#   RATE= (of a link; a: 10M, b and c: 50M)  OUT=$BUILD/alltoall
+#   RATE= (of a link; a: 10M, b: 40M, c: 50M)  OUT=$BUILD/alltoall
 #   ALONE= a command that runs each round, for machines that others use, too: flock FILE
 #   KEEP=1 adds to the figures that are there
 #
@@ -35,6 +36,7 @@ export ROUNDS=${ROUNDS:-3} SIZES=${SIZES:-1 2 4 8 16 32 64 128 256}
 export BUSY_ROUNDS=${BUSY_ROUNDS:-3} BUSY_SIZES=${BUSY_SIZES:-16 64} BUSY_NETWORKS=${BUSY_NETWORKS:-c}
 export SYSTEMS=${SYSTEMS:-covey plain openmpi openmpi+ mpich mpich+}
 export LONG_SYSTEMS=${LONG_SYSTEMS:-${SYSTEMS/plain/}} BUSY_SYSTEMS=${BUSY_SYSTEMS:-${SYSTEMS/plain/}}
+export LONG_ROUNDS=${LONG_ROUNDS:-2}
 LONG_KIB=128
 NETWORKS=${NETWORKS:-a b c}
 export OUT=${OUT:-$build/alltoall}
@@ -46,7 +48,11 @@ usage() {
 }
 
 rate_of() { # NETWORK
-    [ "$1" = a ] && echo "${RATE:-10M}" || echo "${RATE:-50M}"
+    case $1 in
+    a) echo "${RATE:-10M}" ;;
+    b) echo "${RATE:-40M}" ;;
+    *) echo "${RATE:-50M}" ;;
+    esac
 }
 
 # ---- On the first host of a lab ----------------------------------------------------------------
@@ -127,11 +133,19 @@ run_round() { # NETWORK LOAD KIB...
     done
 }
 
+short_of() { # KIB...
+    local kib
+    for kib; do
+        [ "$kib" -ge $LONG_KIB ] || echo "$kib"
+    done
+}
+
 run_rounds() { # NETWORK LOAD ROUNDS KIB...
-    local round
+    local round sizes=("${@:4}")
     for round in $(seq "$3"); do
+        [ "$round" -le "$LONG_ROUNDS" ] || mapfile -t sizes < <(short_of "${@:4}")
         echo "network $1, $2, round $round of $3" >&2
-        ${ALONE:-} "$0" --round "$work" "$1" "$2" "${@:4}"
+        ${ALONE:-} "$0" --round "$work" "$1" "$2" "${sizes[@]}"
     done
 }
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define FINALIZE_SECONDS 3 /* then the end is forced: MPICH over UCX may wait there for ever */
+#define FINALIZE_SECONDS 1 /* then the end is forced: MPICH over UCX may wait there for ever */
 
 _Noreturn void load_die(const char *why)
 {
