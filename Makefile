@@ -8,6 +8,7 @@ DESTDIR ?=
 BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 LIBEXECDIR ?= $(PREFIX)/libexec
+PVM3DIR ?= $(LIBDIR)/covey/pvm3
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
@@ -103,6 +104,8 @@ $(BUILD)/libcovey.so: $(BUILD)/libcovey.so.$(VERSION)
 # Names that PVM's libraries export are the only ones that leave them, without a version as there.
 PVM3_VERSION := 3.4.6
 PVM3_SOVERSION := 3
+# libcovey is above it, as built and as installed
+PVM3_RPATH = '$$ORIGIN:$$ORIGIN/..:$$ORIGIN/../../..'
 libpvm3_src := $(wildcard lib/pvm3/*.c)
 libgpvm3_src := $(wildcard lib/pvm3/groups/*.c)
 libpvm3_names := pvm* lpvmerr
@@ -118,7 +121,7 @@ $$(BUILD)/pvm3/$(1).map: Makefile
 
 $$(BUILD)/pvm3/$(1).so.$$(PVM3_VERSION): $$(call objects,$$($(1)_src)) $$(BUILD)/pvm3/$(1).map $$($(1)_needs)
 	$$(call say,ld)
-	$$(Q)$$(CC) $$(ALL_LDFLAGS) -shared -Wl,-soname,$(1).so.$$(PVM3_SOVERSION) -Wl,-rpath,'$$$$ORIGIN:$$$$ORIGIN/..' \
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -shared -Wl,-soname,$(1).so.$$(PVM3_SOVERSION) -Wl,-rpath,$$(PVM3_RPATH) \
 		-Wl,--version-script=$$(BUILD)/pvm3/$(1).map -o $$@ $$(filter %.o,$$^) $$($(1)_needs)
 
 $$(BUILD)/pvm3/$(1).so: $$(BUILD)/pvm3/$(1).so.$$(PVM3_VERSION)
@@ -138,7 +141,7 @@ $(foreach l,libpvm3 libgpvm3,$(eval $(call pvm3_rule,$(l))))
 # PVM's programs beside them: the console, and what PVM's scripts call.
 $(BUILD)/pvm3/pvm: $(call objects,$(wildcard lib/pvm3/console/*.c)) $(BUILD)/pvm3/libpvm3.so
 	$(call say,ld)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..' $(BUILD)/pvm3/libpvm3.so \
+	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,-rpath,$(PVM3_RPATH) $(BUILD)/pvm3/libpvm3.so \
 		-Wl,-rpath-link,$(BUILD)
 
 $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%): $(BUILD)/pvm3/%: lib/pvm3/bin/%
@@ -421,6 +424,15 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
+	install -d $(addprefix $(DESTDIR)$(PVM3DIR)/,bin include lib)
+	install -m 644 lib/pvm3/include/*.h $(DESTDIR)$(PVM3DIR)/include
+	install -m 755 $(PVM3_PROGRAMS) $(DESTDIR)$(PVM3DIR)/lib
+	for l in libpvm3 libgpvm3; do install -m 644 $(BUILD)/pvm3/$$l.a $(DESTDIR)$(PVM3DIR)/lib && \
+		install -m 755 $(BUILD)/pvm3/$$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib && \
+		ln -sf $$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so.$(PVM3_SOVERSION) && \
+		ln -sf $$l.so.$(PVM3_SOVERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so || exit; done
+	for p in $(notdir $(PVM3_PROGRAMS)); do ln -sf ../lib/$$p $(DESTDIR)$(PVM3DIR)/bin/$$p || exit; done
+	ln -sfn . $(DESTDIR)$(PVM3DIR)/lib/$$($(BUILD)/pvm3/pvmgetarch)
 	@[ -n "$(DESTDIR)" ] || $(LDCONFIG) 2>/dev/null || true # as root: the loader's list of libraries
 
 # what an installation into an empty folder makes is what is removed
@@ -428,7 +440,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@rm -rf $(BUILD)/uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
-	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(DATADIR)/covey) -depth -type d -empty -delete
+	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(DATADIR)/covey $(PVM3DIR)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 
 ##@ Cleaning up
