@@ -395,7 +395,7 @@ metrics: ## print how long the functions are
 	@scripts/metrics.sh
 
 ##@ Installing
-MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib daemon tools apps apps/* conf)))
+MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib lib/pvm3 daemon tools apps apps/* conf)))
 CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies
