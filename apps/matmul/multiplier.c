@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define TAKEN_MAX 2 /* the item at hand and the next */
-#define SENT_MAX 2
+#define SENT_MAX 6  /* the coordinator may be busy with those of others */
 #define ITEMS_MAX (TAKEN_MAX + SENT_MAX)
 #define ROWS_KEPT 3 /* so many times q blocks */
 
