@@ -5,29 +5,17 @@
 #include "lib/paced.h"
 #include "lib/team_topology.h"
 
-#define EARLY_LONG_BYTES 12288
-
 struct scheduled {
     struct alltoall a;
     struct paced_job job;
 };
 
-/* Of a long message more may be under way when it hands over than of others: what then waits in
- * front of the bottleneck is little of it, and the bottleneck never idle. */
-static size_t early_bytes(uint64_t rate, size_t bytes)
-{
-    size_t part = bytes / 4 < EARLY_LONG_BYTES ? bytes / 4 : EARLY_LONG_BYTES;
-    size_t least = paced_early_bytes(rate);
-    return part > least ? part : least;
-}
-
 static void plan(struct scheduled *s, const struct team_topology *t)
 {
-    size_t bytes = s->a.send.each * covey_type_size(s->a.send.type);
     s->job = (struct paced_job){.plan = &t->plan,
                                 .send = &s->a.send,
                                 .recv = &s->a.recv,
-                                .early_bytes = early_bytes(t->rate, bytes),
+                                .early_bytes = paced_early_bytes(t->rate),
                                 .rate = t->rate};
 }
 

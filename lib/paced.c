@@ -28,6 +28,7 @@
 #define EARLY_SYNCS_MAX 65536 /* that are kept: how far others may be ahead of the caller */
 #define EARLY_BYTES 8192
 #define EARLY_US 100
+#define EARLY_LONG_BYTES 12288
 #define REST_BYTES 6144 /* come while a stream is not read: see rest.c */
 #define REST_US_MIN 200 /* less is not worth a timer */
 
@@ -438,11 +439,20 @@ size_t paced_early_bytes(uint64_t rate)
     return EARLY_BYTES + (size_t)(rate * EARLY_US / 1000000);
 }
 
+/* When all but so many bytes of a message are here, it hands over. Of a long one more may be under
+ * way then: what waits in front of the bottleneck is little of it, and the bottleneck never idle.
+ */
+static uint64_t mark_of(const struct paced_job *job, uint64_t bytes)
+{
+    uint64_t part = bytes / 4 < EARLY_LONG_BYTES ? bytes / 4 : EARLY_LONG_BYTES;
+    uint64_t early = part > job->early_bytes ? part : job->early_bytes;
+    return bytes > early ? bytes - early : 1;
+}
+
 static void post_receive(struct paced *p, int from)
 {
     const struct vector *v = p->job.recv;
     struct covey_req *req = &p->receives[from];
-    uint64_t bytes = item_bytes(v->type, vector_count(v, from));
     *req = (struct covey_req){.vm = p->team->vm,
                               .kind = REQ_RECEIVE,
                               .tag = p->whole->tag,
@@ -453,7 +463,7 @@ static void post_receive(struct paced *p, int from)
                               .base = vector_block(v, from),
                               .capacity = vector_count(v, from),
                               .paced = p,
-                              .mark = bytes > p->job.early_bytes ? bytes - p->job.early_bytes : 1};
+                              .mark = mark_of(&p->job, item_bytes(v->type, vector_count(v, from)))};
     receive_start(p->team->vm, req);
 }
 

@@ -14,7 +14,8 @@ struct paced;
 struct paced_job {
     const struct pace_plan *plan;
     const struct vector *send, *recv; /* the own block is none of its business */
-    size_t early_bytes; /* a message is as good as here when no more of it are under way */
+    size_t early_bytes; /* a message is as good as here when no more of it are under way, or, of a
+                         * long one, when somewhat more are */
     uint64_t rate;      /* bytes a second that this rank sends at most to each; 0: unknown */
 };
 
