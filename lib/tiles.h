@@ -123,6 +123,8 @@ struct tiles_array {
     size_t count;
 };
 
+/* Much is going to go there: opens the way. */
+void tiles_open_way(struct covey_team *team, int rank);
 /* Begins to talk; all members do so at the same place among their collective calls. Errors: that
  * with which the team is broken. */
 int tiles_talk_begin(struct tiles_talk *talk, struct covey_team *team);

@@ -49,6 +49,8 @@ int tiles_channel_open(const struct covey_tiles *t, struct tiles_channel *c, int
     there[dim] += direction;
     c->rank = tiling_grid_number(&t->shape.grid, there);
     memcpy(c->place, direction > 0 ? t->place : there, sizeof c->place);
+    if (direction > 0)
+        tiles_open_way(t->team, c->rank);
     return make_slots(c, t->plan.ahead, (size_t)t->plan.face_bytes[dim]);
 }
 

@@ -18,7 +18,8 @@
 #define STARVED_US 300000 /* where the task gets a share of a processor only now and then */
 #define STARVED_SHARE 0.8
 #define LONG_BYTES 65536
-#define ROUNDS 9
+#define SHORT_ROUNDS 60
+#define LONG_ROUNDS 6
 #define COVERED 3 /* computation takes so many times as long as the messages that it is to hide */
 
 /* ---- computing --------------------------------------------------------------------------------
@@ -177,29 +178,27 @@ static int exchange(const struct pair *pair, size_t bytes, int tiles)
     return error;
 }
 
-static int compare(const void *a, const void *b)
+/* The same without messages. */
+static int alone(const struct pair *pair, size_t bytes, int tiles)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    (void)bytes;
+    for (int i = 0; i < tiles; i++)
+        trial_step(pair->trial);
+    return COVEY_OK;
 }
 
-/* The median round. */
+/* The mean of some rounds: a task that gets its share of a processor now and then waits for it now
+ * and then in the loop, too. */
 static int time_of(const struct pair *pair, round_fn *fn, size_t bytes, int tiles, double *round_s)
 {
-    double rounds[ROUNDS];
-    for (int i = -1; i < ROUNDS; i++) { /* one opens the way */
-        uint64_t since_us = clock_us();
-        double s = 0;
-        int error = fn(pair, bytes, tiles);
-        if (error != COVEY_OK)
-            return error;
-        tiles_book(&since_us, &s);
-        if (i >= 0)
-            rounds[i] = s;
-    }
-    qsort(rounds, ROUNDS, sizeof rounds[0], compare);
-    *round_s = rounds[ROUNDS / 2];
-    return COVEY_OK;
+    int rounds = bytes > 1 ? LONG_ROUNDS : SHORT_ROUNDS, error = fn(pair, bytes, tiles);
+    uint64_t since_us = clock_us(); /* the first one opens the way */
+    *round_s = 0;
+    for (int i = 0; i < rounds && error == COVEY_OK; i++)
+        error = fn(pair, bytes, tiles);
+    tiles_book(&since_us, round_s);
+    *round_s /= rounds;
+    return error;
 }
 
 static double between(double least, double value, double most)
@@ -210,11 +209,12 @@ static double between(double least, double value, double most)
 /* What of a message's time is left when it is exchanged for another behind computation. */
 static int time_left(const struct pair *pair, size_t bytes, double message_s, double *left_s)
 {
-    double tile_s = pair->trial->tile_s, round_s = 0;
+    double tile_s = pair->trial->tile_s, both_s = 0, alone_s = 0;
     int tiles = tile_s > 0 ? (int)between(1, COVERED * message_s / tile_s + 1, 1e6) : 0;
-    int error = time_of(pair, exchange, bytes, tiles, &round_s);
+    int error = time_of(pair, alone, bytes, tiles, &alone_s);
     if (error == COVEY_OK)
-        *left_s = (round_s - tiles * tile_s) / 2;
+        error = time_of(pair, exchange, bytes, tiles, &both_s);
+    *left_s = (both_s - alone_s) / 2;
     return error;
 }
 

@@ -24,6 +24,17 @@ int tiles_talk_begin(struct tiles_talk *talk, struct covey_team *team)
     return error;
 }
 
+void tiles_open_way(struct covey_team *team, int rank)
+{
+    struct covey *vm = team->vm;
+    struct call call = call_begin(vm);
+    struct peer *peer = peer_get(vm, (uint32_t)team->tids[rank]);
+    if (peer != NULL)
+        route_open_ahead(vm, peer);
+    vm->waits++;
+    call_end(vm, &call, COVEY_OK);
+}
+
 static struct step_req *req_create(const struct tiles_talk *talk, enum req_kind kind, int lane)
 {
     struct step_req *r = step_req_create();
