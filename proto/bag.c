@@ -3,7 +3,7 @@
  *   bag.h          what a bag is, and what holds of it
  *   bag_wire.c     requests, answers, logs and their records as bytes
  *   bag_queue.c    items by priority; bag_lease.c: who has leased what; bag_share.c: who gets which
- *   bag_holder.c   the daemon that holds a bag: attachments, and copies at the backups
+ *   bag_holder.c   the daemon that holds a bag, with bag_backup.c and bag_answer.c: bag_held.h
  *   bag_user.c     a task that uses it
  *   bag_place.c    which daemon holds which bag: agreed on by the VM (state_engine.h)
  *

@@ -1,4 +1,4 @@
-/* links: proto/bag.c proto/bag_lease.c proto/bag_queue.c proto/bag_share.c proto/bag_wire.c proto/bag_parts.c proto/bag_holder.c proto/bag_copy.c proto/cursor.c */
+/* links: proto/bag.c proto/bag_lease.c proto/bag_queue.c proto/bag_share.c proto/bag_wire.c proto/bag_parts.c proto/bag_holder.c proto/bag_backup.c proto/bag_answer.c proto/bag_copy.c proto/cursor.c */
 /*
  * bag_test.c - what a bag gives to whom, and when; its records and parts as bytes.
  */
