@@ -3,11 +3,8 @@
 #include "apps/figures.h"
 
 #include <err.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LAST_S 0.4 /* of one kernel: some periods of a host's limit */
 #define RUNS_MIN 3
@@ -33,25 +30,6 @@ void kernel_time(const char *name, int64_t size, double operations, void (*make)
     if (size > 0)
         printf(" %lld", (long long)size);
     printf(" %.6g\n", sum_s / runs / operations);
-}
-
-static bool is_over(const sigset_t *over)
-{
-    const struct timespec at_once = {0, 0};
-    return sigtimedwait(over, NULL, &at_once) == SIGTERM;
-}
-
-int kernel_load(void (*fn)(void *context), void *context)
-{
-    struct kernel kernel;
-    sigset_t over;
-    sigemptyset(&over);
-    sigaddset(&over, SIGTERM);
-    sigprocmask(SIG_BLOCK, &over, NULL);
-    kernel_begin(&kernel);
-    while (!is_over(&over))
-        fn(context);
-    return kernel_end(&kernel);
 }
 
 int kernel_end(const struct kernel *kernel)

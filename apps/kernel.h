@@ -24,10 +24,6 @@ void kernel_begin(struct kernel *kernel);
 void kernel_time(const char *name, int64_t size, double operations, void (*make)(void *context),
                  void (*fn)(void *context), void *context);
 
-/* Runs fn again and again until SIGTERM comes, then prints the share alone; returns the exit status
- * of the process. */
-int kernel_load(void (*fn)(void *context), void *context);
-
 /* Prints the share; returns the exit status of the process. */
 int kernel_end(const struct kernel *kernel);
 

@@ -1578,12 +1578,23 @@ int covey_line_fit_ends(const double *bytes, const double *seconds, size_t n,
 #define COVEY_MODEL_HOSTS_MAX 256
 #define COVEY_MODEL_BLOCKS 6 /* matrix blocks that are measured: of 64, 128, ... 2048 rows */
 
+/* What messages between hosts do to computations, and these to them: two hosts that compute and
+ * send to each other, and all of them, each sending to the next. */
+struct covey_load {
+    double drag_s;     /* processor time that a byte takes at either end */
+    double busy_s;     /* time of a byte then; 0: not measured */
+    double all_drag_s; /* the same of all_hosts hosts; all_hosts 0: not measured */
+    double all_busy_s;
+    double all_hosts;
+};
+
 struct covey_calibration_route {
-    int32_t known; /* 1: measured */
-    int32_t reserved;
+    int32_t known;        /* 1: measured */
+    int32_t inside_known; /* 1: the next but one, too */
+    struct covey_load load;
     struct covey_line line;
-    double drag_s; /* processor time that a byte takes at either end */
-    double busy_s; /* beta while both ends compute; 0: not measured */
+    struct covey_line inside; /* between tasks of one host that are told to take this route */
+    double inside_drag_s;     /* processor time that a byte takes there at either end */
 };
 
 /* What one task alone on the host needs; 0: not measured. */
@@ -1622,6 +1633,14 @@ int covey_calibration_load(const char *vm_name, struct covey_calibration **calib
 /* Writes it, whole or not at all. Errors: EINVAL, ESYS, ENOMEM. */
 int covey_calibration_save(const char *vm_name, const struct covey_calibration *calibration);
 
+/* How a program does it. */
+enum covey_form {
+    COVEY_FORM_USUAL = 0,        /* as enum covey_model says */
+    COVEY_FORM_BAG = 1,          /* items of a bag */
+    COVEY_FORM_BAG_FETCH = 2,    /* matmul: the same, and tasks fetch the blocks that they need */
+    COVEY_FORM_HIERARCHICAL = 3, /* matmul: pipe-multiply-roll in two levels */
+};
+
 enum covey_model {
     COVEY_MODEL_MATMUL = 1, /* pipe-multiply-roll */
     COVEY_MODEL_SORT = 2,   /* split-sort-merge */
@@ -1634,6 +1653,8 @@ struct covey_problem {
     int32_t tasks; /* 0: as many as the program starts when it is not told */
     int32_t route; /* between hosts; AUTO: the calibrated one with the least beta */
     int32_t paper; /* 1: the paper's equations as they stand, one task a host */
+    int32_t form;  /* enum covey_form */
+    int32_t grid;  /* matmul by a bag: so many rows of blocks; 0: as many as the program has */
     int64_t size;  /* matmul: N; sort: keys */
     int32_t width, height, iterations; /* mandel */
     int32_t strip;                     /* mandel: rows of a strip; 0: guided */

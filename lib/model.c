@@ -18,14 +18,23 @@
 #define KEYS_MAX ((int64_t)1 << 40)
 #define SIDE_MAX 32768
 #define ITERATIONS_MAX 65535
+#define GRID_MAX 256
+#define BAG_GRID 12 /* of matmul's bags, when it is not told */
+#define BAG_GRID_FETCH 4
+#define HIERARCHY_GRID 4
 #define STRIP_MEAN 16 /* rows: what a guided strip has between its largest and smallest size */
 
 _Static_assert(sizeof(struct covey_line) == sizeof(struct model_line) &&
                    offsetof(struct covey_line, worst) == offsetof(struct model_line, worst),
                "lines are handed out as they are");
+_Static_assert(sizeof(struct covey_load) == sizeof(struct model_load) &&
+                   offsetof(struct covey_load, all_hosts) == offsetof(struct model_load, all_hosts),
+               "what is under load is handed out as it is");
 _Static_assert(sizeof(struct covey_calibration) == sizeof(struct calibration) &&
                    offsetof(struct covey_calibration, hosts) ==
                        offsetof(struct calibration, hosts) &&
+                   offsetof(struct covey_calibration_route, inside) ==
+                       offsetof(struct calibration_route, inside) &&
                    offsetof(struct covey_calibration_host, processors) ==
                        offsetof(struct calibration_host, speed) &&
                    offsetof(struct covey_calibration_host, iteration_s) ==
@@ -60,9 +69,12 @@ int covey_line_fit_ends(const double *bytes, const double *seconds, size_t n,
 
 /* ---- The machine --------------------------------------------------------------------------- */
 
+/* Long messages between tasks that may choose go over tcp, where it can be had. */
 static int find_route(const struct calibration *c, int route)
 {
     int best = 0;
+    if (route == COVEY_ROUTE_AUTO && c->routes[COVEY_ROUTE_TCP].known)
+        return COVEY_ROUTE_TCP;
     for (int i = COVEY_ROUTE_UDP; i < CALIBRATION_ROUTES; i++) {
         if (c->routes[i].known &&
             (best == 0 || c->routes[i].line.beta_s < c->routes[best].line.beta_s))
@@ -71,7 +83,22 @@ static int find_route(const struct calibration *c, int route)
     return route == COVEY_ROUTE_AUTO ? best : route;
 }
 
-/* One host has no messages between hosts, and some VMs have no route within one. */
+/* Within a host what the tasks were told to take, otherwise shm; ether is for other hosts. Some VMs
+ * have no route within a host. */
+static void set_inside(const struct calibration *c, int route, struct model_machine *m)
+{
+    const struct calibration_route *shm = &c->routes[COVEY_ROUTE_SHM], *told = &c->routes[route];
+    bool forced = route == COVEY_ROUTE_UDP || route == COVEY_ROUTE_TCP;
+    if (forced && told->inside_known) {
+        m->inside = told->inside;
+        m->inside_drag_s = told->inside_drag_s;
+    } else {
+        m->inside = shm->known ? shm->line : m->between;
+        m->inside_drag_s = shm->known ? shm->load.drag_s : 0;
+    }
+}
+
+/* One host has no messages between hosts. */
 static int set_routes(const struct calibration *c, int route, struct model_machine *m)
 {
     int between = find_route(c, route);
@@ -81,11 +108,9 @@ static int set_routes(const struct calibration *c, int route, struct model_machi
                          between > 0 ? covey_route_name(between) : "between hosts");
     if (known) {
         m->between = c->routes[between].line;
-        m->drag_s = c->routes[between].drag_s;
-        m->busy_s = c->routes[between].busy_s;
+        m->load = c->routes[between].load;
     }
-    bool inside = c->routes[COVEY_ROUTE_SHM].known;
-    m->inside = inside ? c->routes[COVEY_ROUTE_SHM].line : m->between;
+    set_inside(c, route, m);
     return COVEY_OK;
 }
 
@@ -146,6 +171,18 @@ static void take_paper(const struct model_machine *m, const struct covey_problem
 
 /* ---- Predicting ----------------------------------------------------------------------------- */
 
+static bool is_bag(const struct covey_problem *p)
+{
+    return p->form == COVEY_FORM_BAG || p->form == COVEY_FORM_BAG_FETCH;
+}
+
+/* Items of sort and mandel go through the daemons. */
+static int route_of(const struct calibration *c, const struct covey_problem *p)
+{
+    bool daemons = is_bag(p) && p->model != COVEY_MODEL_MATMUL;
+    return daemons && c->routes[COVEY_ROUTE_UDP].known ? COVEY_ROUTE_UDP : p->route;
+}
+
 static int whole_root(int tasks)
 {
     int q = 1;
@@ -163,6 +200,31 @@ static int check_mandel(const struct covey_problem *p)
     return sane ? COVEY_OK : error_set(COVEY_EINVAL, "mandel: no such picture");
 }
 
+static int check_matmul(const struct covey_problem *p)
+{
+    int q = whole_root(p->tasks), divisor = 2;
+    if (p->size < 1 || p->size > SIZE_MAX_N)
+        return error_set(COVEY_EINVAL, "matmul: N must be 1 to 1M");
+    if (is_bag(p) || p->tasks == 0)
+        return COVEY_OK;
+    if (q == 0)
+        return error_set(COVEY_EINVAL, "matmul: %d tasks are no square", p->tasks);
+    while (divisor < q && q % divisor != 0)
+        divisor++;
+    if (p->form == COVEY_FORM_HIERARCHICAL && divisor >= q)
+        return error_set(COVEY_EINVAL, "matmul: a grid of %d x %d tasks has no groups", q, q);
+    return COVEY_OK;
+}
+
+static int check_form(const struct covey_problem *p)
+{
+    bool bag = p->form == COVEY_FORM_USUAL || p->form == COVEY_FORM_BAG;
+    bool known = p->form >= COVEY_FORM_USUAL && p->form <= COVEY_FORM_HIERARCHICAL;
+    bool good = p->model == COVEY_MODEL_MATMUL ? known : bag;
+    good = good && p->grid >= 0 && p->grid <= GRID_MAX;
+    return good ? COVEY_OK : error_set(COVEY_EINVAL, "predict: the program has no such form");
+}
+
 static int check(const struct covey_problem *p, int hosts)
 {
     if (hosts < 1 || hosts > COVEY_MODEL_HOSTS_MAX || p->tasks < 0 || p->tasks > 4096)
@@ -170,13 +232,11 @@ static int check(const struct covey_problem *p, int hosts)
                          COVEY_MODEL_HOSTS_MAX);
     if (p->route < 0 || p->route >= CALIBRATION_ROUTES)
         return error_set(COVEY_EINVAL, "no such route: %d", p->route);
+    if (check_form(p) != COVEY_OK)
+        return COVEY_EINVAL;
     switch (p->model) {
     case COVEY_MODEL_MATMUL:
-        if (p->tasks > 0 && whole_root(p->tasks) == 0)
-            return error_set(COVEY_EINVAL, "matmul: %d tasks are no square", p->tasks);
-        return p->size >= 1 && p->size <= SIZE_MAX_N
-                   ? COVEY_OK
-                   : error_set(COVEY_EINVAL, "matmul: N must be 1 to 1M");
+        return check_matmul(p);
     case COVEY_MODEL_SORT:
         return p->size >= 0 && p->size <= KEYS_MAX
                    ? COVEY_OK
@@ -188,16 +248,32 @@ static int check(const struct covey_problem *p, int hosts)
     }
 }
 
+static int play_matmul(const struct model_machine *m, const struct covey_problem *p,
+                       struct model_time *time)
+{
+    int tasks = p->tasks > 0 ? p->tasks : m->host_count, q = p->grid;
+    bool fetch = p->form == COVEY_FORM_BAG_FETCH;
+    if (is_bag(p)) {
+        q = q > 0 ? q : fetch ? BAG_GRID_FETCH : BAG_GRID;
+        return model_matmul_bag(m, p->size, q < p->size ? q : (int)p->size, fetch, tasks, time);
+    }
+    q = p->tasks > 0 ? whole_root(p->tasks) : model_grid(m->host_count);
+    if (p->form == COVEY_FORM_HIERARCHICAL)
+        return model_matmul_hierarchical(m, p->size, p->tasks > 0 ? q : HIERARCHY_GRID, time);
+    return model_matmul(m, p->size, q < p->size ? q : (int)p->size, time);
+}
+
 static int play(const struct model_machine *m, const struct covey_problem *p,
                 const struct model_view *view, struct model_time *time)
 {
     int tasks = p->tasks > 0 ? p->tasks : m->host_count;
+    if (p->model == COVEY_MODEL_SORT && is_bag(p))
+        return model_sort_bag(m, p->size, tasks, time);
     if (p->model == COVEY_MODEL_SORT)
         return model_sort(m, p->size, tasks, time);
     if (p->model == COVEY_MODEL_MANDEL)
         return model_mandel(m, view, tasks, p->strip, time);
-    int q = p->tasks > 0 ? whole_root(p->tasks) : model_grid(m->host_count);
-    return model_matmul(m, p->size, q < p->size ? q : (int)p->size, time);
+    return play_matmul(m, p, time);
 }
 
 static int predict(const struct model_machine *m, const struct covey_problem *p,
@@ -236,7 +312,7 @@ int covey_predict(const struct covey_calibration *calibration, const struct cove
     struct model_machine machine = {.hosts = speeds, .host_count = hosts, .together = c->together};
     error = set_hosts(c, names, speeds, hosts);
     if (error == COVEY_OK)
-        error = set_routes(c, problem->route, &machine);
+        error = set_routes(c, route_of(c, problem), &machine);
     if (error == COVEY_OK)
         error = predict(&machine, problem, prediction);
     free(speeds);

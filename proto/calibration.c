@@ -120,24 +120,71 @@ static int read_vm(struct reader *r)
     return 0;
 }
 
-static int read_route(struct reader *r)
+/* NULL after the refusal. */
+static struct calibration_route *find_route(struct reader *r)
 {
     int route = 1;
     while (route < CALIBRATION_ROUTES && strcmp(route_names[route], r->words[1]) != 0)
         route++;
-    if (route == CALIBRATION_ROUTES)
-        return refuse(r, "'%s' is none of the routes shm, udp, tcp and ether", r->words[1]);
-    struct calibration_route *to = &r->calibration->routes[route];
-    if (to->known)
-        return refuse(r, "route %s stands there already", r->words[1]);
-    to->known = 1;
-    return read_number(r, 2, -1, TIME_MAX, &to->line.alpha_s) ||
-                   read_number(r, 3, 0, 1, &to->line.beta_s) ||
-                   read_number(r, 4, -1e9, 1, &to->line.r2) ||
-                   read_number(r, 5, 0, 1e9, &to->line.worst) ||
-                   read_number(r, 6, 0, 1, &to->drag_s) || read_number(r, 7, 0, 1, &to->busy_s)
+    if (route == CALIBRATION_ROUTES) {
+        refuse(r, "'%s' is none of the routes shm, udp, tcp and ether", r->words[1]);
+        return NULL;
+    }
+    return r->calibration->routes + route;
+}
+
+static int read_line_of(struct reader *r, struct model_line *line)
+{
+    return read_number(r, 2, -1, TIME_MAX, &line->alpha_s) ||
+                   read_number(r, 3, 0, 1, &line->beta_s) ||
+                   read_number(r, 4, -1e9, 1, &line->r2) || read_number(r, 5, 0, 1e9, &line->worst)
                ? -1
                : 0;
+}
+
+static int read_route(struct reader *r)
+{
+    struct calibration_route *to = find_route(r);
+    if (to && to->known)
+        return refuse(r, "route %s stands there already", r->words[1]);
+    if (!to || read_line_of(r, &to->line) != 0)
+        return -1;
+    to->known = 1;
+    return read_number(r, 6, 0, 1, &to->load.drag_s) || read_number(r, 7, 0, 1, &to->load.busy_s)
+               ? -1
+               : 0;
+}
+
+/* The route that a line is about; NULL after the refusal. */
+static struct calibration_route *route_of_line(struct reader *r)
+{
+    struct calibration_route *to = find_route(r);
+    if (to && !to->known)
+        refuse(r, "no line 'route %s ...' stands before it", r->words[1]);
+    return to && to->known ? to : NULL;
+}
+
+static int read_all(struct reader *r)
+{
+    struct calibration_route *to = route_of_line(r);
+    if (to && to->load.all_hosts > 0)
+        return refuse(r, "all of route %s stand there already", r->words[1]);
+    return !to || read_number(r, 2, 2, MODEL_HOSTS_MAX, &to->load.all_hosts) ||
+                   read_number(r, 3, 0, 1, &to->load.all_drag_s) ||
+                   read_number(r, 4, 0, 1e3, &to->load.all_busy_s)
+               ? -1
+               : 0;
+}
+
+static int read_inside(struct reader *r)
+{
+    struct calibration_route *to = route_of_line(r);
+    if (to && to->inside_known)
+        return refuse(r, "inside of route %s stands there already", r->words[1]);
+    if (!to || read_line_of(r, &to->inside) != 0)
+        return -1;
+    to->inside_known = 1;
+    return read_number(r, 6, 0, 1, &to->inside_drag_s);
 }
 
 static int read_together(struct reader *r)
@@ -215,9 +262,10 @@ static const struct kind {
     int words;
     int (*read)(struct reader *r);
 } kinds[] = {
-    {"date", 2, read_date},         {"vm", 2, read_vm},         {"route", 8, read_route},
-    {"together", 2, read_together}, {"host", 5, read_host},     {"matmul", 4, read_matmul},
-    {"sort", 4, read_sort},         {"mandel", 3, read_mandel},
+    {"date", 2, read_date},     {"vm", 2, read_vm},         {"route", 8, read_route},
+    {"all", 5, read_all},       {"inside", 7, read_inside}, {"together", 2, read_together},
+    {"host", 5, read_host},     {"matmul", 4, read_matmul}, {"sort", 4, read_sort},
+    {"mandel", 3, read_mandel},
 };
 
 static int read_line(struct reader *r)
@@ -309,6 +357,20 @@ static void put_host(struct writer *w, const struct calibration_host *host)
         put(w, "mandel %s %.6g\n", host->name, speed->iteration_s);
 }
 
+static void put_route(struct writer *w, const char *name, const struct calibration_route *route)
+{
+    const struct model_line *line = &route->line, *inside = &route->inside;
+    const struct model_load *load = &route->load;
+    put(w, "route %s %.6g %.6g %.6g %.4g %.6g %.6g\n", name, line->alpha_s, line->beta_s, line->r2,
+        line->worst, load->drag_s, load->busy_s);
+    if (load->all_hosts > 0)
+        put(w, "all %s %.4g %.6g %.6g\n", name, load->all_hosts, load->all_drag_s,
+            load->all_busy_s);
+    if (route->inside_known)
+        put(w, "inside %s %.6g %.6g %.6g %.4g %.6g\n", name, inside->alpha_s, inside->beta_s,
+            inside->r2, inside->worst, route->inside_drag_s);
+}
+
 size_t calibration_print(const struct calibration *calibration, char *text, size_t size)
 {
     struct writer w = {.text = text, .size = size};
@@ -318,13 +380,11 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
     if (calibration->vm[0] != '\0')
         put(&w, "vm %s\n", calibration->vm);
     put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte, "
-            "beta while both ends compute\n");
+            "that of one where two hosts compute\n"
+            "# all: the last two where so many do so at once; inside: of tasks of one host\n");
     for (int i = 1; i < CALIBRATION_ROUTES; i++) {
-        const struct calibration_route *route = &calibration->routes[i];
-        if (route->known)
-            put(&w, "route %s %.6g %.6g %.6g %.4g %.6g %.6g\n", route_names[i], route->line.alpha_s,
-                route->line.beta_s, route->line.r2, route->line.worst, route->drag_s,
-                route->busy_s);
+        if (calibration->routes[i].known)
+            put_route(&w, route_names[i], &calibration->routes[i]);
     }
     if (calibration->together > 0)
         put(&w, "# one machine: tasks at full speed on all hosts at once\ntogether %.4g\n",

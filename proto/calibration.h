@@ -4,14 +4,16 @@
  *     file    = *( [ line ] [ "#" comment ] newline )
  *     line    = "date" word / "vm" word
  *             / "route" route alpha beta r2 worst drag busy
+ *             / "all" route hosts drag busy
+ *             / "inside" route alpha beta r2 worst drag
  *             / "together" tasks
  *             / "host" name cores processors share
  *             / "matmul" name block madd
  *             / "sort" name oper merge
  *             / "mandel" name iteration
  *
- * A host stands before what is said of it, and nothing is said twice. Times are seconds; `block` is
- * 64, 128, ... 2048; the figures are those of model.h.
+ * A host or route stands before what is said of it, and nothing is said twice. Times are seconds;
+ * `block` is 64, 128, ... 2048; the figures are those of model.h.
  *
  * The text is foreign: what is wrong with it is refused in one line, FILE:LINE: what and why.
  */
@@ -32,10 +34,11 @@ enum {
 
 struct calibration_route {
     int32_t known;
-    int32_t reserved;
+    int32_t inside_known; /* the next but one */
+    struct model_load load;
     struct model_line line;
-    double drag_s; /* processor time of a byte at either end */
-    double busy_s; /* beta while both ends compute; 0: not measured */
+    struct model_line inside; /* between tasks of one host that are told to take this route */
+    double inside_drag_s;     /* processor time of a byte at either end */
 };
 
 struct calibration_host {

@@ -8,6 +8,8 @@
  *   model_matmul.c    pipe-multiply-roll, played
  *   model_sort.c      split-sort-merge, played
  *   model_mandel.c    Mandelbrot from a task queue, played
+ *   model_hierarchical.c  pipe-multiply-roll in two levels, played
+ *   model_agenda.c    a bag of items, played; model_bag.c: matmul and sort of them
  *   model_alltoall.c  all-to-all on a network, scheduled and not
  *   model_best.c      break-even and most efficient number of hosts
  *
@@ -44,6 +46,18 @@ struct model_host {
     double iteration_s;          /* of the Mandelbrot set */
 };
 
+/* What messages between hosts do to computations, and these to them: two hosts that compute and
+ * send to each other, and all of them, each sending to the next. The two differ where hosts share
+ * more than they show: a medium, or a machine whose kernel has the network's work done by whoever
+ * runs. */
+struct model_load {
+    double drag_s;     /* processor time that a byte takes at either end */
+    double busy_s;     /* time of a byte then; 0: as long as without computing */
+    double all_drag_s; /* the same of all_hosts hosts; all_hosts 0: not known */
+    double all_busy_s;
+    double all_hosts;
+};
+
 /* The machine that a program runs on. */
 struct model_machine {
     const struct model_host *hosts; /* the program's, in its order */
@@ -51,9 +65,9 @@ struct model_machine {
     double
         together; /* tasks at full speed on all hosts at once, where they share a machine; 0: all */
     struct model_line inside;  /* between tasks of one host */
+    double inside_drag_s;      /* processor time of a byte at either end */
     struct model_line between; /* between hosts */
-    double drag_s;             /* processor time that a byte between hosts takes at either end */
-    double busy_s;             /* beta between hosts that compute meanwhile; 0: the same */
+    struct model_load load;    /* of those */
 };
 
 /* Where the time of the mean task goes (section 3): the three sum up to the total. Communication is
@@ -109,6 +123,19 @@ int model_matmul(const struct model_machine *machine, int64_t n, int q, struct m
 /* Split-sort-merge (section 2.3) of keys of 8 bytes by `tasks` tasks, on the hosts in turn. */
 int model_sort(const struct model_machine *machine, int64_t keys, int tasks,
                struct model_time *time);
+
+/* The same in two levels; q is no prime. */
+int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q,
+                              struct model_time *time);
+
+/* By way of a bag: products of q x q blocks, by workers on the hosts in turn. `fetch`: they ask the
+ * coordinator for the blocks that they do not have. */
+int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool fetch, int workers,
+                     struct model_time *time);
+
+/* Runs that are sorted and merged are items of a bag, their keys with them. */
+int model_sort_bag(const struct model_machine *machine, int64_t keys, int workers,
+                   struct model_time *time);
 
 struct model_view {
     double centre_re, centre_im, zoom;

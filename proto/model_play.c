@@ -33,6 +33,15 @@ struct load {
     double drag; /* processors that messages take */
 };
 
+/* What goes on at all. */
+struct traffic {
+    int messages; /* between hosts */
+    int computing_hosts;
+    int computing; /* tasks */
+    double byte_s; /* time of a byte of a message between hosts, as far as all decide it */
+    double drag_s;
+};
+
 struct play {
     struct model_machine machine;
     const int *host_of;
@@ -43,11 +52,14 @@ struct play {
     struct wait *waits;
     int wait_count, wait_room;
     int *open; /* activities that are ready or run, by number */
-    int open_count;
+    int open_count, open_room;
+    int looked_at; /* the activities from here on were not looked at: they may be ready */
+    play_ended_fn *ended;
+    void *context;
     struct load *loads;                      /* by host */
     bool *computing;                         /* by task */
     double *computation_s, *communication_s; /* by task */
-    int all_computing;
+    struct traffic traffic;
     double now_s;
 };
 
@@ -130,9 +142,15 @@ int play_send(struct play *p, int from, int to, double bytes)
     return add(p, from, to, time_s);
 }
 
+void play_on_end(struct play *p, play_ended_fn *ended, void *context)
+{
+    p->ended = ended;
+    p->context = context;
+}
+
 void play_after(struct play *p, int activity, int before)
 {
-    if (activity == PLAY_NONE || before == PLAY_NONE)
+    if (activity == PLAY_NONE || before == PLAY_NONE || p->activities[before].state == ENDED)
         return;
     void *array = p->waits;
     bool good = make_room(p, &array, p->wait_count, &p->wait_room, sizeof *p->waits);
@@ -146,40 +164,76 @@ void play_after(struct play *p, int activity, int before)
 
 /* ---- Rates --------------------------------------------------------------------------------- */
 
-/* Counts what runs; the drag of a message is what it would be at full rate. */
+static void count_activity(struct play *p, const struct activity *a)
+{
+    struct load *from = &p->loads[p->host_of[a->task]];
+    if (a->to == PLAY_NONE) {
+        p->traffic.computing_hosts += from->computing++ == 0;
+        p->traffic.computing++;
+    } else if (is_between(p, a)) {
+        p->traffic.messages++;
+        from->out++;
+        p->loads[p->host_of[a->to]].in++;
+    }
+}
+
+/* What was measured of two, and what of `all`, at `n` of them. */
+static double between_two_and_all(double two, double all, double n, double all_hosts)
+{
+    if (n <= 2 || all_hosts <= 2)
+        return two;
+    return n >= all_hosts ? all : two + (all - two) * (n - 2) / (all_hosts - 2);
+}
+
+/* More messages than were measured at once share what those had together. */
+static void set_traffic(struct play *p)
+{
+    const struct model_load *load = &p->machine.load;
+    struct traffic *t = &p->traffic;
+    double alone_s = p->machine.between.beta_s, n = t->messages;
+    double two_s = load->busy_s > alone_s ? load->busy_s : alone_s;
+    double all_s = load->all_hosts > 2 && load->all_busy_s > two_s ? load->all_busy_s : two_s;
+    t->byte_s = n <= 1 ? alone_s : between_two_and_all(two_s, all_s, n, load->all_hosts);
+    if (load->all_hosts > 2 && n > load->all_hosts)
+        t->byte_s *= n / load->all_hosts;
+    t->drag_s =
+        between_two_and_all(load->drag_s, load->all_drag_s, t->computing_hosts, load->all_hosts);
+}
+
 static void count_loads(struct play *p)
 {
     for (int i = 0; i < p->machine.host_count; i++)
         p->loads[i] = (struct load){0};
-    p->all_computing = 0;
+    p->traffic = (struct traffic){0};
     for (int i = 0; i < p->open_count; i++) {
-        const struct activity *a = &p->activities[p->open[i]];
-        struct load *from = &p->loads[p->host_of[a->task]];
-        if (a->state != RUNNING)
-            continue;
-        from->computing += a->to == PLAY_NONE;
-        p->all_computing += a->to == PLAY_NONE;
-        if (is_between(p, a)) {
-            from->out++;
-            p->loads[p->host_of[a->to]].in++;
-        }
+        if (p->activities[p->open[i]].state == RUNNING)
+            count_activity(p, &p->activities[p->open[i]]);
     }
+    set_traffic(p);
+}
+
+/* Processors that a message takes at either end. */
+static double drag_of(const struct play *p, const struct activity *a)
+{
+    bool between = is_between(p, a);
+    double byte_s = between ? p->machine.between.beta_s : p->machine.inside.beta_s;
+    double drag_s = between ? p->traffic.drag_s : p->machine.inside_drag_s;
+    return byte_s > 0 ? a->rate * drag_s / byte_s : 0;
 }
 
 /* Links are shared evenly; what is left of a shared link by one whose other end is busier stays
- * unused. */
+ * unused. All together get no more than the network has. */
 static void set_message_rate(struct play *p, struct activity *a)
 {
-    struct load *from = &p->loads[p->host_of[a->task]];
+    struct load *from = &p->loads[p->host_of[a->task]], *to = &p->loads[p->host_of[a->to]];
     a->rate = 1;
-    if (!is_between(p, a))
-        return;
-    struct load *to = &p->loads[p->host_of[a->to]];
-    a->rate = 1.0 / (from->out > to->in ? from->out : to->in);
-    double byte_s = p->machine.between.beta_s;
-    if ((from->computing > 0 || to->computing > 0) && p->machine.busy_s > byte_s)
-        a->rate *= byte_s / p->machine.busy_s;
-    double drag = byte_s > 0 ? a->rate * p->machine.drag_s / byte_s : 0;
+    if (is_between(p, a)) {
+        double all = p->machine.between.beta_s / p->traffic.byte_s;
+        a->rate = 1.0 / (from->out > to->in ? from->out : to->in);
+        if (p->traffic.byte_s > 0 && all < a->rate)
+            a->rate = all;
+    }
+    double drag = drag_of(p, a);
     from->drag += drag;
     to->drag += drag;
 }
@@ -195,7 +249,7 @@ static void set_computation_rate(struct play *p, struct activity *a)
     double capacity = host->processors - load->drag / share;
     capacity = capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity;
     a->rate = capacity < load->computing ? capacity / load->computing : 1;
-    double all = p->machine.together / p->all_computing;
+    double all = p->machine.together / p->traffic.computing;
     if (p->machine.together > 0 && all < a->rate)
         a->rate = all;
 }
@@ -243,6 +297,25 @@ static double next_end(const struct play *p)
     return next;
 }
 
+static void open_activity(struct play *p, int number)
+{
+    void *array = p->open;
+    bool good = make_room(p, &array, p->open_count, &p->open_room, sizeof *p->open);
+    p->open = array;
+    if (!good)
+        return;
+    p->activities[number].state = READY;
+    p->open[p->open_count++] = number;
+}
+
+static void open_new(struct play *p)
+{
+    for (; p->looked_at < p->count; p->looked_at++) {
+        if (p->activities[p->looked_at].waits_for == 0)
+            open_activity(p, p->looked_at);
+    }
+}
+
 static void end_activity(struct play *p, struct activity *a)
 {
     a->state = ENDED;
@@ -252,17 +325,31 @@ static void end_activity(struct play *p, struct activity *a)
         p->computation_s[a->task] += a->end_s - a->start_s;
     }
     for (int w = a->first; w != PLAY_NONE; w = p->waits[w].next) {
-        struct activity *later = &p->activities[p->waits[w].activity];
-        if (--later->waits_for == 0) {
-            later->state = READY;
-            p->open[p->open_count++] = p->waits[w].activity;
-        }
+        int later = p->waits[w].activity;
+        if (--p->activities[later].waits_for == 0 && later < p->looked_at)
+            open_activity(p, later);
     }
+}
+
+/* Takes what has ended out of the open ones and tells of it. */
+static void tell_ends(struct play *p, int before)
+{
+    int kept = 0, all = p->open_count;
+    for (int i = 0; i < before && p->ended; i++) {
+        if (p->activities[p->open[i]].state == ENDED)
+            p->ended(p->context, p->open[i]);
+    }
+    for (int i = 0; i < all; i++) {
+        if (p->activities[p->open[i]].state != ENDED)
+            p->open[kept++] = p->open[i];
+    }
+    p->open_count = kept;
+    open_new(p);
 }
 
 static void advance(struct play *p, double step_s)
 {
-    int before = p->open_count, kept = 0;
+    int before = p->open_count;
     p->now_s += step_s;
     for (int i = 0; i < before; i++) {
         struct activity *a = &p->activities[p->open[i]];
@@ -272,11 +359,7 @@ static void advance(struct play *p, double step_s)
         if (a->left_s <= 1e-12 + 1e-9 * step_s)
             end_activity(p, a);
     }
-    for (int i = 0; i < p->open_count; i++) {
-        if (p->activities[p->open[i]].state != ENDED)
-            p->open[kept++] = p->open[i];
-    }
-    p->open_count = kept;
+    tell_ends(p, before);
 }
 
 static void sum_up(const struct play *p, struct model_time *time)
@@ -294,17 +377,8 @@ static void sum_up(const struct play *p, struct model_time *time)
 
 int play_run(struct play *p, struct model_time *time)
 {
-    if (!p->failed)
-        p->open = calloc((size_t)p->count + 1, sizeof *p->open);
-    if (p->failed || !p->open)
-        return -1;
-    for (int i = 0; i < p->count; i++) {
-        if (p->activities[i].waits_for > 0)
-            continue;
-        p->activities[i].state = READY;
-        p->open[p->open_count++] = i;
-    }
-    while (p->open_count > 0) {
+    open_new(p);
+    while (p->open_count > 0 && !p->failed) {
         start_all(p);
         set_rates(p);
         double next = next_end(p);
@@ -317,7 +391,7 @@ int play_run(struct play *p, struct model_time *time)
             return -1;
     }
     sum_up(p, time);
-    return 0;
+    return p->failed ? -1 : 0;
 }
 
 double play_end(const struct play *p, int activity)

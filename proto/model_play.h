@@ -28,6 +28,10 @@ int play_send(struct play *play, int from, int to, double bytes);
 /* `activity` waits for `before`; either may be PLAY_NONE. */
 void play_after(struct play *play, int activity, int before);
 
+/* Is called while it is played, when an activity has ended, and may add more. */
+typedef void play_ended_fn(void *context, int activity);
+void play_on_end(struct play *play, play_ended_fn *ended, void *context);
+
 /* Plays all and says where the time went. Returns 0, or -1: memory is exhausted, or activities wait
  * for each other. */
 int play_run(struct play *play, struct model_time *time);

@@ -5,7 +5,7 @@
 
 /* The numbers that a plan begins with. */
 #define SCALARS (12 + BENCH_MORE_ROUTES)
-#define SUMS 6 /* of a series */
+#define SUMS 8 /* of a series */
 
 static int exchange_pack(covey_msg_t *msg, const struct bench_exchange *exchange)
 {
@@ -81,8 +81,8 @@ int bench_plan_unpack(covey_msg_t *msg, struct bench_plan *plan)
 
 static int series_pack(covey_msg_t *msg, const struct bench_series *series)
 {
-    const double sums[] = {series->task_cpu_s, series->daemon_cpu_s, series->bytes,
-                           series->learn_s,    series->order_s,      series->phases};
+    const double sums[] = {series->task_cpu_s, series->daemon_cpu_s, series->bytes, series->learn_s,
+                           series->order_s,    series->phases,       series->left,  series->spread};
     int error = covey_pack_string(msg, series->name);
     if (error == 0)
         error = covey_pack_int32(msg, &series->rounds, 1, 1);
@@ -125,6 +125,8 @@ static int series_unpack(covey_msg_t *msg, struct bench_series *series)
     series->learn_s = sums[3];
     series->order_s = sums[4];
     series->phases = sums[5];
+    series->left = sums[6];
+    series->spread = sums[7];
     series->us = calloc((size_t)series->rounds, sizeof *series->us);
     if (!series->us)
         return COVEY_ENOMEM;

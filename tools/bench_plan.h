@@ -22,7 +22,8 @@ enum bench_what {
     BENCH_EXCHANGE = 8,    /* sparse exchange by each algorithm */
     BENCH_ALLTOALL = 9,    /* all-to-all by each algorithm and by the library's choice */
     BENCH_BAG = 10,        /* empty items through a bag of work */
-    BENCH_OVERLAP = 11     /* communication behind computation, between two tasks */
+    BENCH_OVERLAP = 11,    /* communication behind computation, between two tasks */
+    BENCH_RING = 100       /* messages beside computing; covey calibrate's, without a name */
 };
 
 /* The series of the library's own choice, after those of the algorithms. */
@@ -90,6 +91,8 @@ struct bench_series {
     double bytes;            /* moved meanwhile */
     double learn_s, order_s; /* exchange: before the first message, on average of the rounds;
                                 scheduled all-to-all: order_s, once */
+    double left;             /* ring: computing beside messages, as a share of it without */
+    double spread;           /* ring: of what a message took, as a share of the mean */
     double phases;           /* exchange: the sum of all rounds; scheduled: of the schedule */
 };
 

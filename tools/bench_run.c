@@ -27,7 +27,8 @@ static bool between_hosts(const struct bench *bench)
 static bool everywhere(const struct bench *bench)
 {
     return bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_COLLECTIVES ||
-           bench->plan.what == BENCH_EXCHANGE || bench->plan.what == BENCH_ALLTOALL;
+           bench->plan.what == BENCH_EXCHANGE || bench->plan.what == BENCH_ALLTOALL ||
+           bench->plan.what == BENCH_RING;
 }
 
 /* All other hosts that are up, as one text. */

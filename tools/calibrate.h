@@ -18,27 +18,15 @@ struct calibrate {
     char *host_text;    /* of --host, cut at the commas; NULL: all hosts */
     const char **names; /* hosts that are measured */
     int name_count;
-    bool one_machine;  /* they are virtual: all have one address */
-    double load_share; /* of a processor that a load gets on the first two hosts */
+    bool one_machine; /* they are virtual: all have one address */
     struct covey_calibration *result;
 };
 
 /* The name of the host at that place of the calibration. */
 const char *calibrate_host(const struct calibrate *calibrate, int at);
 
-/* Tasks that keep the first two hosts busy. */
-struct calibrate_load {
-    covey_tid_t tids[2];
-    int count;
-};
-
-/* Starts them; and ends them, setting *share to what part of a processor they got in the mean.
- * Return an exit status. */
-int calibrate_load_start(struct calibrate *calibrate, struct calibrate_load *load);
-int calibrate_load_end(struct calibrate *calibrate, struct calibrate_load *load, double *share);
-
-/* alpha and beta of each route that works, between the first two hosts and within the first.
- * Returns an exit status. */
+/* alpha and beta of each route that works, between the first two hosts and within the first, and
+ * what messages and computations do to each other. After calibrate_speeds(); an exit status. */
 int calibrate_routes(struct calibrate *calibrate);
 
 /* The times of T_mult + T_add, T_oper and the rest on each host, and how many tasks it runs at

@@ -2,19 +2,30 @@
  * What covey calibrate found, as a table or as JSON.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/calibrate.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
-enum { CELL_BYTES = 32, COLUMNS = 7 };
+enum { CELL_BYTES = 32, COLUMNS = 9 };
 
 /* ---- The tables ------------------------------------------------------------------------------ */
+
+/* 0: it was not measured. */
+static void put_ns(char *text, const char *format, double seconds)
+{
+    if (seconds > 0)
+        snprintf(text, CELL_BYTES, format, seconds * 1e9);
+    else
+        strcpy(text, "-");
+}
 
 static int print_routes(const struct covey_calibration *c)
 {
     const char *const headings[] = {"ROUTE",           ">ALPHA US", ">BETA NS", ">R2",
-                                    ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS", NULL};
+                                    ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS", ">ALL: CPU NS",
+                                    ">BUSY NS",        NULL};
     struct table *table = table_create(headings);
     for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
         const struct covey_calibration_route *route = &c->routes[i];
@@ -25,15 +36,19 @@ static int print_routes(const struct covey_calibration *c)
         snprintf(text[1], CELL_BYTES, "%.4f", route->line.beta_s * 1e9);
         snprintf(text[2], CELL_BYTES, "%.3f", route->line.r2);
         snprintf(text[3], CELL_BYTES, "%.0f %%", route->line.worst * 100);
-        snprintf(text[4], CELL_BYTES, "%.2f", route->drag_s * 1e9);
-        snprintf(text[5], CELL_BYTES, route->busy_s > 0 ? "%.4f" : "-", route->busy_s * 1e9);
+        snprintf(text[4], CELL_BYTES, "%.2f", route->load.drag_s * 1e9);
+        put_ns(text[5], "%.4f", route->load.busy_s);
+        put_ns(text[6], "%.2f", route->load.all_drag_s);
+        put_ns(text[7], "%.4f", route->load.all_busy_s);
         table_add(table, (const char *const[]){covey_route_name(i), text[0], text[1], text[2],
-                                               text[3], text[4], text[5]});
+                                               text[3], text[4], text[5], text[6], text[7]});
     }
     int failed = table_print(table, stdout);
     table_destroy(table);
     puts("A message of N bytes takes ALPHA + BETA N. CPU: processor time of a byte at either end.\n"
-         "BUSY: beta while both hosts compute.\n");
+         "BUSY: time of a byte while two hosts compute and send to each other. ALL: the same two "
+         "of all "
+         "hosts\nat once, each sending to the next.\n");
     return failed;
 }
 
@@ -76,17 +91,28 @@ int calibrate_print(const struct covey_calibration *calibration, const char *pat
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static json_t *route_object(const struct covey_calibration_route *route)
+{
+    const struct covey_load *load = &route->load;
+    json_t *object =
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s", route->line.alpha_s,
+                  "beta_s", route->line.beta_s, "r2", route->line.r2, "worst", route->line.worst,
+                  "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts", load->all_hosts,
+                  "all_drag_s", load->all_drag_s, "all_busy_s", load->all_busy_s);
+    if (object && route->inside_known)
+        json_object_set_new(object, "inside",
+                            json_pack("{s:f, s:f, s:f}", "alpha_s", route->inside.alpha_s, "beta_s",
+                                      route->inside.beta_s, "drag_s", route->inside_drag_s));
+    return object;
+}
+
 static json_t *routes_object(const struct covey_calibration *c)
 {
     json_t *routes = json_object();
     for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
         const struct covey_calibration_route *route = &c->routes[i];
         if (route->known)
-            json_object_set_new(routes, covey_route_name(i),
-                                json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
-                                          route->line.alpha_s, "beta_s", route->line.beta_s, "r2",
-                                          route->line.r2, "worst", route->line.worst, "drag_s",
-                                          route->drag_s, "busy_s", route->busy_s));
+            json_object_set_new(routes, covey_route_name(i), route_object(route));
     }
     return routes;
 }

@@ -1,6 +1,7 @@
 /*
- * alpha and beta of the routes: half round trips of covey bench between two hosts, without the raw
- * programs that it measures otherwise.
+ * alpha and beta of the routes: half round trips of covey bench between two hosts, and between two
+ * tasks of one, without the raw programs that it measures otherwise. Then what messages and
+ * computations do to each other, in rings (bench/ring.c): of two hosts, and of all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +14,24 @@
  * link swallow: that would be taken for a better beta than long messages get. */
 static const int64_t sizes[] = {1, 1024, 262144, 1048576, 2097152};
 
-enum { SIZES = sizeof sizes / sizeof *sizes, ROUNDS = 3, BATCH_US = 5000, LOAD_US = 2000000 };
+enum { SIZES = sizeof sizes / sizeof *sizes, ROUNDS = 3, BATCH_US = 5000, RING_BYTES = 1048576 };
 
-static void plan(struct bench *bench, const struct calibrate *c, int route)
+static void plan_hosts(struct bench *bench, const struct calibrate *c, int count)
 {
-    bool inside = route == COVEY_ROUTE_SHM;
     bench->tool = c->tool;
-    bench->name = bench_names[BENCH_PINGPONG - 1];
     bench->quiet = true;
-    bench->hosts[bench->host_count++] = c->names[0];
-    if (!inside && c->name_count > 1)
-        bench->hosts[bench->host_count++] = c->names[1];
+    bench->host_count = count;
+    for (int i = 0; i < count; i++)
+        bench->hosts[i] = c->names[i];
+    bench->plan.bare = 1;
+}
+
+static void plan_line(struct bench *bench, const struct calibrate *c, int route, bool inside)
+{
+    plan_hosts(bench, c, inside ? 1 : 2);
+    bench->name = bench_names[BENCH_PINGPONG - 1];
     bench->plan.what = BENCH_PINGPONG;
     bench->plan.route = route;
-    bench->plan.bare = 1;
     bench->plan.rounds = ROUNDS;
     bench->plan.batch_us = BATCH_US;
     bench->plan.tasks = 2;
@@ -36,13 +41,12 @@ static void plan(struct bench *bench, const struct calibrate *c, int route)
 }
 
 /* Processor time of a byte at either end, of tasks and daemons, from the largest messages, whose
- * receivers sleep most of the time. Within a host nothing else goes on meanwhile. */
+ * receivers sleep most of the time. */
 static double drag_of(const struct bench *bench)
 {
     const struct bench_series *last = &bench->rows[bench->row_count - 1].series[0];
     double seconds = last->task_cpu_s + last->daemon_cpu_s;
-    bool inside = bench->plan.route == COVEY_ROUTE_SHM;
-    return inside || !(last->bytes > 0) || !(seconds > 0) ? 0 : seconds / last->bytes / 2;
+    return last->bytes > 0 && seconds > 0 ? seconds / last->bytes / 2 : 0;
 }
 
 static void bench_drop(struct bench *bench)
@@ -53,84 +57,114 @@ static void bench_drop(struct bench *bench)
 }
 
 /* A route that cannot be had between these hosts is none of the calibration. */
-static int measure(const struct calibrate *c, struct bench *bench, int route)
+static bool fit(const struct bench *bench, struct covey_line *line, double *drag_s)
+{
+    if (bench_fit(bench, "covey", covey_line_fit_ends, line) != 0)
+        return false;
+    *drag_s = drag_of(bench);
+    return true;
+}
+
+static int measure_line(const struct calibrate *c, int route, bool inside)
 {
     struct covey_calibration_route *result = &c->result->routes[route];
-    plan(bench, c, route);
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return tool_error("calibrate", "memory is exhausted");
+    plan_line(bench, c, route, inside);
     int status = bench_run(bench);
-    if (status == TOOL_OK && bench_fit(bench, "covey", covey_line_fit_ends, &result->line) == 0) {
-        result->known = 1;
-        result->drag_s = drag_of(bench);
-    }
+    bool apart = inside && route != COVEY_ROUTE_SHM;
+    if (status == TOOL_OK && apart)
+        result->inside_known = fit(bench, &result->inside, &result->inside_drag_s);
+    else if (status == TOOL_OK)
+        result->known = fit(bench, &result->line, &result->load.drag_s);
+    bench_drop(bench);
     return status > TOOL_USAGE ? status : TOOL_OK; /* a signal ends it all */
 }
 
-/* ---- Busy hosts ------------------------------------------------------------------------------ */
+/* ---- Beside computing ------------------------------------------------------------------------ */
 
-/* What messages took of both hosts' processors is what the load lacks of what it gets alone, and at
- * least what tasks and daemons counted while nothing else ran. */
-static void take_busy(struct calibrate *c, const struct bench *bench, double share, int route)
+struct beside {
+    double drag_s, busy_s;
+};
+
+/* What computing lacks is what messages took, of both ends of each. A program waits for the last of
+ * several messages: that of four takes a standard deviation longer than the mean. */
+static struct beside read_ring(const struct calibrate *c, const struct bench *bench)
 {
-    struct covey_calibration_route *result = &c->result->routes[route];
     const struct bench_series *series = &bench->rows[0].series[0];
-    double median_us = bench_spread_of(series->us, (size_t)series->rounds).median;
-    double byte_s = median_us / 1e6 / (double)bench->rows[0].bytes;
-    if (byte_s > result->line.beta_s)
-        result->busy_s = byte_s;
-    if ((c->load_share - share) * byte_s > result->drag_s)
-        result->drag_s = (c->load_share - share) * byte_s;
+    double share = 0, lacks = series->left < 1 ? 1 - series->left : 0;
+    for (int i = 0; i < bench->host_count; i++)
+        share += c->result->hosts[i].share / bench->host_count;
+    double byte_s = series->us[0] / 1e6 / (double)bench->rows[0].bytes;
+    return (struct beside){.busy_s = byte_s * (1 + series->spread),
+                           .drag_s = lacks * share * byte_s / 2};
 }
 
-/* Long messages between the first two hosts while both compute. */
-static int measure_busy(struct calibrate *c, struct bench *bench, int route)
+/* A ring of the first `count` hosts. */
+static int measure_ring(const struct calibrate *c, int route, int count, struct beside *beside)
 {
-    struct calibrate_load load;
-    double share = 0;
-    plan(bench, c, route);
-    bench->plan.sizes[0] = sizes[SIZES - 2];
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return tool_error("calibrate", "memory is exhausted");
+    plan_hosts(bench, c, count);
+    bench->name = "ring";
+    bench->plan.what = BENCH_RING;
+    bench->plan.route = route;
+    bench->plan.tasks = count;
     bench->plan.size_count = 1;
-    int status = calibrate_load_start(c, &load);
-    int measured = status == TOOL_OK ? bench_run(bench) : status;
-    int ended = calibrate_load_end(c, &load, &share);
-    if (measured == TOOL_OK && ended == TOOL_OK && bench->row_count > 0)
-        take_busy(c, bench, share, route);
-    return measured != TOOL_OK ? measured : ended;
+    bench->plan.sizes[0] = RING_BYTES;
+    int status = bench_run(bench);
+    if (status == TOOL_OK && bench->row_count > 0)
+        *beside = read_ring(c, bench);
+    bench_drop(bench);
+    return status > TOOL_USAGE ? status : TOOL_OK;
 }
 
-/* Where hosts share one machine, they share what messages take, too. */
-static int measure_both(struct calibrate *c, int route)
+static double larger(double a, double b)
 {
-    struct bench *idle = calloc(1, sizeof *idle), *busy = calloc(1, sizeof *busy);
-    int status =
-        idle && busy ? measure(c, idle, route) : tool_error("calibrate", "memory is exhausted");
-    bool between = route != COVEY_ROUTE_SHM && c->result->routes[route].known;
-    if (status == TOOL_OK && between && !c->one_machine)
-        status = measure_busy(c, busy, route);
-    bench_drop(idle);
-    bench_drop(busy);
+    return a > b ? a : b;
+}
+
+/* At least what tasks and daemons counted while nothing else ran. */
+static int measure_rings(const struct calibrate *c, int route)
+{
+    struct covey_load *load = &c->result->routes[route].load;
+    int all = c->name_count < BENCH_HOSTS_MAX ? c->name_count : BENCH_HOSTS_MAX;
+    struct beside two = {0}, more = {0};
+    int status = measure_ring(c, route, 2, &two);
+    load->drag_s = larger(load->drag_s, two.drag_s);
+    load->busy_s = two.busy_s;
+    if (status == TOOL_OK && all > 2)
+        status = measure_ring(c, route, all, &more);
+    if (more.busy_s > 0) {
+        load->all_hosts = all;
+        load->all_drag_s = larger(load->drag_s, more.drag_s);
+        load->all_busy_s = more.busy_s;
+    }
     return status;
 }
 
-/* What the load gets without messages. */
-static int measure_load(struct calibrate *c)
+/* ---- All ------------------------------------------------------------------------------------- */
+
+/* Where hosts share one machine, they share what messages take, too. */
+static int measure_between(const struct calibrate *c, int route)
 {
-    struct calibrate_load load;
-    covey_msg_t *none = NULL;
-    int status = calibrate_load_start(c, &load);
-    if (status == TOOL_OK)
-        covey_recv(c->tool->vm, covey_mytid(c->tool->vm), COVEY_ANY_TAG, LOAD_US, &none);
-    covey_msg_free(none);
-    int ended = calibrate_load_end(c, &load, &c->load_share);
-    return status != TOOL_OK ? status : ended;
+    int status = measure_line(c, route, false);
+    if (status == TOOL_OK && c->result->routes[route].known && !c->one_machine)
+        status = measure_rings(c, route);
+    return status;
 }
 
 int calibrate_routes(struct calibrate *c)
 {
-    bool between = c->name_count > 1 && !c->one_machine;
-    int status = between ? measure_load(c) : TOOL_OK;
-    for (int route = COVEY_ROUTE_SHM; route <= COVEY_ROUTE_ETHER && status == TOOL_OK; route++) {
-        if (route == COVEY_ROUTE_SHM || c->name_count > 1)
-            status = measure_both(c, route);
+    int status = measure_line(c, COVEY_ROUTE_SHM, true);
+    for (int route = COVEY_ROUTE_UDP; route <= COVEY_ROUTE_ETHER && status == TOOL_OK; route++) {
+        if (c->name_count > 1)
+            status = measure_between(c, route);
+        bool both = route != COVEY_ROUTE_ETHER && c->result->routes[route].known;
+        if (status == TOOL_OK && both)
+            status = measure_line(c, route, true);
     }
     return status;
 }

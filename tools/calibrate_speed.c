@@ -191,45 +191,6 @@ static int run_program(struct calibrate *c, const char *name, struct kernel *ker
     return status;
 }
 
-/* ---- Keeping hosts busy ---------------------------------------------------------------------- */
-
-int calibrate_load_start(struct calibrate *c, struct calibrate_load *load)
-{
-    struct crew crew = {.calibrate = c};
-    char program[PROGRAM_PATH_BYTES];
-    int status = program_find("calibrate", "mandel", program, sizeof program);
-    for (load->count = 0; status == TOOL_OK && load->count < 2; load->count++) {
-        struct kernel k = {.host = load->count};
-        status = start_one(&crew, program, "--load", &k);
-        load->tids[load->count] = k.tid;
-        if (status != TOOL_OK)
-            break;
-    }
-    return status;
-}
-
-int calibrate_load_end(struct calibrate *c, struct calibrate_load *load, double *share)
-{
-    struct kernel kernels[2] = {{.host = 0}, {.host = 1}};
-    struct crew crew = {.calibrate = c, .kernels = kernels, .count = load->count};
-    double sum = 0;
-    if (!c->tool->vm)
-        return TOOL_FAILED;
-    int error = covey_notify(c->tool->vm, COVEY_NOTIFY_TASK_EXIT, TAG_EXIT, load->tids,
-                             (size_t)load->count);
-    for (int i = 0; i < load->count; i++) {
-        kernels[i].tid = load->tids[i];
-        covey_kill(c->tool->vm, load->tids[i]);
-    }
-    if (error)
-        return tool_failed(c->tool, "calibrate", error);
-    int status = follow(&crew);
-    for (int i = 0; i < load->count; i++)
-        sum += kernels[i].share / load->count;
-    *share = sum;
-    return status;
-}
-
 /* ---- What follows from it -------------------------------------------------------------------- */
 
 /* One task alone: processor time over the share. */

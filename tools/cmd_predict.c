@@ -16,6 +16,7 @@
 #define KEY_TOPOLOGY 2007
 #define KEY_CENTRE 2008
 #define KEY_ZOOM 2009
+#define KEY_FORM 2010
 
 #define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
 
@@ -26,6 +27,8 @@ static const struct args_option options[] = {
     {"iterations", KEY_ITERATIONS, "N", "mandel: iterations at most (8000)"},
     {"centre", KEY_CENTRE, "RE,IM", "mandel: the point in the middle (-0.65,0)"},
     {"zoom", KEY_ZOOM, "ZOOM", "mandel: magnification (1)"},
+    {"form", KEY_FORM, "FORM",
+     "bag: items of a bag; fetch: matmul, blocks too; hierarchical: matmul, in two levels"},
     {"route", 'r', "ROUTE", "between hosts: udp, tcp or ether (the fastest that was calibrated)"},
     {"topology", KEY_TOPOLOGY, "FILE", "alltoall: the network (the VM's, or one switch)"},
     {"tolerance", KEY_TOLERANCE, "SLOPE", "of the most efficient number: 0 to 1 (0.5)"},
@@ -176,6 +179,10 @@ static int check_stray(const struct predict *p, const struct request *r)
     if (all && (r->measured_count > 0 || p->problem.paper))
         return tool_usage("predict", "%s is not for alltoall",
                           p->problem.paper ? "--paper" : "--measured");
+    if (p->problem.form > COVEY_FORM_BAG && p->what != COVEY_MODEL_MATMUL)
+        return tool_usage("predict", "--form fetch and hierarchical are for matmul alone");
+    if (p->problem.form && (all || p->problem.paper))
+        return tool_usage("predict", "--form is not for %s", all ? "alltoall" : "--paper");
     if (p->what != COVEY_MODEL_MANDEL && r->centre)
         return tool_usage("predict", "--centre is for mandel alone");
     return TOOL_OK;
@@ -190,6 +197,18 @@ static int take_route(struct predict *p, const char *name)
     bool between = p->problem.route == COVEY_ROUTE_AUTO || p->problem.route > COVEY_ROUTE_SHM;
     return between ? TOOL_OK
                    : tool_usage("predict", "--route %s: must be auto, udp, tcp or ether", name);
+}
+
+static int take_form(struct predict *p, const char *name)
+{
+    static const char *const names[] = {"usual", "bag", "fetch", "hierarchical"};
+    for (int i = COVEY_FORM_USUAL; i <= COVEY_FORM_HIERARCHICAL; i++) {
+        if (strcmp(names[i], name) != 0)
+            continue;
+        p->problem.form = i;
+        return TOOL_OK;
+    }
+    return tool_usage("predict", "--form %s: must be usual, bag, fetch or hierarchical", name);
 }
 
 static int take_number(struct predict *p, int key, const char *value)
@@ -240,6 +259,8 @@ static int take_option(struct predict *p, struct request *r, int key, const char
         return take_measured(r, value);
     case 'r':
         return take_route(p, value);
+    case KEY_FORM:
+        return take_form(p, value);
     case KEY_PAPER:
         p->problem.paper = 1;
         return TOOL_OK;

@@ -36,14 +36,3 @@ int escape_kernel(void)
     kernel_time("mandel", 0, iterations_of_rows(), NULL, draw, &drawn);
     return kernel_end(&kernel);
 }
-
-static void draw_row(void *context)
-{
-    escape_row(&view, view.height / 3, context);
-}
-
-int escape_load(void)
-{
-    uint16_t counts[WIDTH];
-    return kernel_load(draw_row, counts);
-}

@@ -7,8 +7,4 @@
 /* Prints the time of an iteration. Returns the exit status of the process. */
 int escape_kernel(void);
 
-/* Keeps a processor busy until SIGTERM comes, for `covey calibrate`, and says how much of it that
- * got. Returns the exit status of the process. */
-int escape_load(void);
-
 #endif

@@ -27,14 +27,13 @@
 #define ZOOM_MIN 1e-3
 #define ZOOM_MAX 1e13 /* beyond this neighbouring pixels are the same double */
 
-enum { OPTION_STRIP = APP_OPTION_OWN, OPTION_BAG, OPTION_LOAD };
+enum { OPTION_STRIP = APP_OPTION_OWN, OPTION_BAG };
 
 struct mandel_options {
     struct app_options common;
     struct escape_view view;
     int strip_rows; /* 0: guided */
     bool bag;
-    bool load; /* see escape_load() */
 };
 
 struct mandel {
@@ -57,7 +56,6 @@ static const char help[] =
     "  -z, --zoom ZOOM       magnification; at 1 the shorter side is 3 units (1)\n"
     "  -S, --size WxH        pixels (1024x768)\n"
     "  -m, --iterations M    iterations after which a point counts as inside, 1 .. 65535 (8000)\n"
-    "      --load            iterate until SIGTERM, then print the share of a processor it got\n"
     "      --strip ROWS      rows of a strip (fewer and fewer as the work runs out)\n"
     "      --bag             strips are the items of a bag, and not given out by a master\n"
     "  -n, --tasks TASKS     number of workers (one a host)\n"
@@ -110,9 +108,6 @@ static int take_own(struct mandel_options *options, int key, const char *argumen
     case OPTION_BAG:
         options->bag = true;
         return 0;
-    case OPTION_LOAD:
-        options->load = true;
-        return 0;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
@@ -129,7 +124,6 @@ static int parse(int argc, char **argv, struct mandel_options *options)
                                           {"zoom", required_argument, NULL, 'z'},
                                           {"size", required_argument, NULL, 'S'},
                                           {"iterations", required_argument, NULL, 'm'},
-                                          {"load", no_argument, NULL, OPTION_LOAD},
                                           {"strip", required_argument, NULL, OPTION_STRIP},
                                           {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
@@ -375,6 +369,7 @@ static void describe(void *context, struct covey_problem *problem)
     problem->centre_im = view->centre_im;
     problem->zoom = view->zoom;
     problem->strip = mandel->options->strip_rows;
+    problem->form = mandel->options->bag ? COVEY_FORM_BAG : COVEY_FORM_USUAL;
 }
 
 static int coordinate(const struct mandel_options *options)
@@ -411,8 +406,7 @@ int main(int argc, char **argv)
     struct mandel_options options;
     int status = 2;
     if (parse(argc, argv, &options) == 0)
-        status = options.load            ? escape_load()
-                 : options.common.kernel ? escape_kernel()
+        status = options.common.kernel   ? escape_kernel()
                  : options.common.worker ? draw_worker()
                                          : coordinate(&options);
     app_options_fini(&options.common);

@@ -348,8 +348,14 @@ static void place(void *context, int hosts, int *host_of)
 static void describe(void *context, struct covey_problem *problem)
 {
     const struct matmul *matmul = context;
+    const struct matmul_options *options = matmul->options;
     problem->model = COVEY_MODEL_MATMUL;
     problem->size = matmul->job.n;
+    problem->form = options->fetch          ? COVEY_FORM_BAG_FETCH
+                    : options->bag          ? COVEY_FORM_BAG
+                    : options->hierarchical ? COVEY_FORM_HIERARCHICAL
+                                            : COVEY_FORM_USUAL;
+    problem->grid = options->bag ? matmul->job.q : 0;
 }
 
 static int coordinate(const struct matmul_options *options)
@@ -377,7 +383,7 @@ static int coordinate(const struct matmul_options *options)
                                                 .collect = wanted ? collect : NULL,
                                                 .compares =
                                                     options->common.check && !options->freivalds,
-                                                .describe = options->bag ? NULL : describe,
+                                                .describe = describe,
                                                 .report = report};
     int status = coordinator_main(&options->common, &program);
     matmul_free(&matmul);

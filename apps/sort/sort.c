@@ -287,6 +287,7 @@ static void describe(void *context, struct covey_problem *problem)
     const struct sort *sort = context;
     problem->model = COVEY_MODEL_SORT;
     problem->size = sort->job.keys;
+    problem->form = sort->job.bag ? COVEY_FORM_BAG : COVEY_FORM_USUAL;
 }
 
 static int coordinate(struct sort *sort)
@@ -303,7 +304,7 @@ static int coordinate(struct sort *sort)
                                                 .tolerant = sort->job.bag,
                                                 .collect = wanted ? collect : NULL,
                                                 .compares = common->check,
-                                                .describe = sort->job.bag ? NULL : describe,
+                                                .describe = describe,
                                                 .report = report};
     return coordinator_main(common, &program);
 }

@@ -51,6 +51,14 @@ expect "mandel has a prediction" says 0 '^ +8 +8 ' covey predict mandel --size 6
 expect "the paper's equations" says 0 "the paper's equations" covey predict matmul --paper --procs 1,4
 expect "they add communication up" says 0 '^ +4 +4 +1\.211 +0\.250 +0\.961 +0\.000000 ' \
     covey predict matmul --size 1000 --paper --procs 1,4
+expect "matmul out of a bag" says 0 '^ +4 +4 ' covey predict matmul --form bag --procs 4
+expect "and with blocks that are fetched" says 0 '^ +4 +4 ' covey predict matmul --form fetch --procs 4
+expect "matmul in two levels" says 0 '^ +4 +16 ' covey predict matmul --form hierarchical --procs 4
+expect "sort out of a bag" says 0 '^ +2 +2 ' covey predict sort --form bag --procs 2
+expect "mandel out of a bag" says 0 '^ +2 +2 ' covey predict mandel --form bag --size 64x48 --procs 2
+expect "a form that there is not" refuses 2 '--form x: must be' covey predict matmul --form x
+expect "a form of matmul alone" refuses 2 'are for matmul alone' covey predict sort --form fetch
+expect "the paper knows one form" refuses 2 '--form is not for --paper' covey predict matmul --form bag --paper
 expect "alltoall on one switch" says 0 '^ +4 +3 ' covey predict alltoall --procs 2-4
 expect "alltoall on a network" says 0 '^ +32 +256 ' covey predict alltoall --topology conf/topologies/faraj-c --procs 32
 expect "JSON" says 0 '"efficient": 1,' covey predict sort --procs 1-3 --json
@@ -98,6 +106,8 @@ refuses_file() { # line, pattern
 expect "a file with a word too many" refuses_file "mandel h1 1 2" "a line 'mandel' has 3 words, not 4"
 expect "a file with a figure that is none" refuses_file "route udp 1 nan 1 1 1 1" "'nan' is no number"
 expect "a file with a host too late" refuses_file "sort h2 1e-9 1e-9" "no line 'host h2"
+expect "a route of all hosts that was not measured" refuses_file "all udp 4 1e-9 1e-7" "no line 'route udp"
+expect "inside of an unknown route" refuses_file "inside tls 1 1 1 1 1" "'tls' is none"
 expect "a file with another language" refuses_file "hello" "'hello' begins no line"
 
 # ---- in a virtual machine ----
@@ -109,6 +119,9 @@ expect "a demo without a calibration" says 0 speed-up sort --keys 1K --baseline 
 expect "it predicts nothing" test -z "$(grep predicted "$dir/out" "$dir/err")"
 by_hand >"$file"
 expect "a demo with one" says 0 '^ +predicted +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[-+][0-9]+ %$' sort --keys 1K --baseline 0
+expect "one out of a bag, too" says 0 '^ +predicted +[0-9.]+ ' matmul --size 64 --bag --baseline 0
+expect "and in two levels" says 0 '^ +predicted +[0-9.]+ ' matmul --size 64 --hierarchical --baseline 0
+expect "and a sort" says 0 '^ +predicted +[0-9.]+ ' sort --keys 1K --bag --baseline 0
 expect "and as JSON" says 0 '"predicted": \{' mandel --size 64x48 --baseline 0 --json
 echo nonsense >"$file"
 expect "a calibration that is none" says 0 "nothing is predicted: $file:1: 'nonsense' begins no line" \

@@ -25,6 +25,8 @@ static const char good[] = "# measured\n"
                            "date 2026-11-21T22:15:00Z\n"
                            "vm lab\n"
                            "route tcp 1e-4 8.5e-8 0.999 0.02 3e-9 9e-8 # of one pair\n"
+                           "all tcp 8 7e-9 1e-7\n"
+                           "inside tcp 2e-5 4e-10 0.99 0.1 2e-10\n"
                            "together 1.9\n"
                            "host h1 2 1.98 0.2\n"
                            "matmul h1 64 5e-10\n"
@@ -46,8 +48,14 @@ static void test_reads(void)
     CU_ASSERT_EQUAL(calibration.routes[3].known, 1);
     CU_ASSERT_EQUAL(calibration.routes[2].known, 0);
     NEAR(calibration.routes[3].line.beta_s * 1e9, 85);
-    NEAR(calibration.routes[3].drag_s * 1e9, 3);
-    NEAR(calibration.routes[3].busy_s * 1e9, 90);
+    NEAR(calibration.routes[3].load.drag_s * 1e9, 3);
+    NEAR(calibration.routes[3].load.busy_s * 1e9, 90);
+    NEAR(calibration.routes[3].load.all_hosts, 8);
+    NEAR(calibration.routes[3].load.all_drag_s * 1e9, 7);
+    NEAR(calibration.routes[3].load.all_busy_s * 1e9, 100);
+    CU_ASSERT_EQUAL(calibration.routes[3].inside_known, 1);
+    NEAR(calibration.routes[3].inside.beta_s * 1e10, 4);
+    NEAR(calibration.routes[3].inside_drag_s * 1e10, 2);
     NEAR(calibration.together, 1.9);
     CU_ASSERT_EQUAL(calibration.host_count, 2);
     NEAR(calibration.hosts[0].speed.madd_s[4] * 1e10, 1);
@@ -87,6 +95,11 @@ static const struct {
     {"hello\n", "cal:1:", "begins no line"},
     {"host h1 2 1 0.5\nhost h1 2 1 0.5\n", "cal:2:", "already"},
     {"host h1 0 1 0.5\n", "cal:1:", "not between"},
+    {"all tcp 8 7e-9 1e-7\n", "cal:1:", "stands before it"},
+    {"route tcp 0 0 0 0 0 0\nall tcp 1 0 0\n", "cal:2:", "not between"},
+    {"route tcp 0 0 0 0 0 0\nall tcp 2 0 0\nall tcp 2 0 0\n", "cal:3:", "already"},
+    {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0\n", "cal:2:", "7 words, not 6"},
+    {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0 0\ninside tcp 0 0 0 0 0\n", "cal:3:", "already"},
     {"host h1 2 nan 0.5\n", "cal:1:", "no number"},
     {"host h1 2 0x2 0.5\n", "cal:1:", "no number"},
     {"host h1 2 1 1.5\n", "cal:1:", "not between"},

@@ -1,4 +1,4 @@
-/* links: proto/model_line.c proto/model_paper.c proto/model_play.c proto/model_matmul.c proto/model_sort.c proto/model_mandel.c proto/model_best.c apps/matmul/grid.c apps/block.c */
+/* links: proto/model_line.c proto/model_paper.c proto/model_play.c proto/model_matmul.c proto/model_sort.c proto/model_mandel.c proto/model_hierarchical.c proto/model_agenda.c proto/model_bag.c proto/model_best.c apps/matmul/grid.c apps/block.c */
 /*
  * The models of Schmidt & Sunderam: the paper's numbers, where it prints any, and what is played
  * against what can be worked out by hand.
@@ -208,18 +208,73 @@ static void test_play_posts_between_computations(void)
     play_destroy(play);
 }
 
-/* While hosts compute, their messages take longer. */
+/* What two hosts that send to each other get at once. */
 static void test_play_of_busy_hosts(void)
 {
     struct model_machine machine = machine_of(2, 0, 1e-3);
-    machine.busy_s = 2e-3;
+    machine.load.busy_s = 2e-3;
     const int host_of[] = {0, 1};
     struct play *play = play_create(&machine, host_of, 2);
     struct model_time time;
-    int sent = play_send(play, 0, 1, 2000);
-    play_compute(play, 1, 1);
+    int sent = play_send(play, 0, 1, 2000), back = play_send(play, 1, 0, 1000);
     CU_ASSERT_EQUAL(play_run(play, &time), 0);
-    NEAR(play_end(play, sent), 2.5);
+    NEAR(play_end(play, back), 2);
+    NEAR(play_end(play, sent), 3);
+    play_destroy(play);
+}
+
+/* On a medium that all share each message has its part, whoever sends it. */
+static void test_play_of_a_shared_medium(void)
+{
+    struct model_machine machine = machine_of(4, 0, 1e-3);
+    machine.load = (struct model_load){.busy_s = 2e-3, .all_busy_s = 4e-3, .all_hosts = 4};
+    const int host_of[] = {0, 1, 2, 3};
+    struct play *play = play_create(&machine, host_of, 4);
+    struct model_time time;
+    int sent[8];
+    for (int i = 0; i < 8; i++)
+        sent[i] = play_send(play, i % 4, (i + 1 + i / 4) % 4, 1000);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    for (int i = 0; i < 8; i++)
+        NEAR(play_end(play, sent[i]), 8);
+    play_destroy(play);
+}
+
+/* Where hosts share a machine unseen, messages take more of those that compute the more they are.
+ */
+static void test_play_drag_of_all(void)
+{
+    struct model_machine machine = machine_of(4, 0, 1e-3);
+    machine.load = (struct model_load){.drag_s = 0.2e-3, .all_drag_s = 0.6e-3, .all_hosts = 4};
+    const int host_of[] = {0, 1, 2, 3};
+    for (int computing = 2; computing <= 4; computing++) {
+        struct play *play = play_create(&machine, host_of, 4);
+        struct model_time time;
+        int first = PLAY_NONE;
+        play_send(play, 0, 1, 10000);
+        for (int i = 0; i < computing; i++) {
+            int made = play_compute(play, i, i == 0 ? 1 : 9);
+            first = i == 0 ? made : first;
+        }
+        CU_ASSERT_EQUAL(play_run(play, &time), 0);
+        NEAR(play_end(play, first), 1 / (1 - 0.2 * (computing - 1)));
+        play_destroy(play);
+    }
+}
+
+/* Messages within a host take its processors, too, at both ends. */
+static void test_play_drag_inside(void)
+{
+    struct model_machine machine = machine_of(1, 0, 0);
+    machine.inside = (struct model_line){.beta_s = 1e-3};
+    machine.inside_drag_s = 0.25e-3;
+    const int host_of[] = {0, 0, 0};
+    struct play *play = play_create(&machine, host_of, 3);
+    struct model_time time;
+    play_send(play, 0, 1, 2000);
+    int slow = play_compute(play, 2, 2);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    NEAR(play_end(play, slow), 3);
     play_destroy(play);
 }
 
@@ -227,7 +282,7 @@ static void test_play_of_busy_hosts(void)
 static void test_play_drag(void)
 {
     struct model_machine machine = machine_of(2, 0, 1e-3);
-    machine.drag_s = 0.5e-3;
+    machine.load.drag_s = 0.5e-3;
     const int host_of[] = {0, 1};
     struct play *play = play_create(&machine, host_of, 2);
     struct model_time time;
@@ -315,6 +370,92 @@ static void test_madd_between_blocks(void)
 }
 
 /* ---- sort ----------------------------------------------------------------------------------- */
+
+/* ---- In two levels, and out of a bag ----------------------------------------------------------
+ */
+
+/* Without time for messages each task multiplies q times. */
+static void test_hierarchical_without_messages(void)
+{
+    struct model_machine machine = machine_of(4, 0, 0);
+    struct model_time time;
+    machine.inside = (struct model_line){0};
+    CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 1024, 4, &time), 0);
+    CU_ASSERT_EQUAL(time.tasks, 16);
+    NEAR(time.total_s, 1024.0 * 1024 * 1024 * 1e-9 / 4);
+}
+
+/* Nothing goes on while blocks are under way: on 16 hosts with no time for arithmetic a task sends
+ * 2 blocks of A and one of B, between the groups and twice within its own, on links of their own.
+ */
+static void test_hierarchical_waits(void)
+{
+    struct model_host many[16];
+    for (int i = 0; i < 16; i++) {
+        many[i] = hosts[0];
+        for (int k = 0; k < MODEL_BLOCKS; k++)
+            many[i].madd_s[k] = 1e-18;
+    }
+    struct model_machine machine = machine_of(16, 0, 1e-6);
+    struct model_time time;
+    machine.hosts = many;
+    CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 400, 4, &time), 0);
+    double block_s = 100 * 100 * 8e-6;
+    /* outer steps: a pipe, two inner pipes and rolls, a roll */
+    WITHIN(time.total_s, 2 * (1 + 2 * 2 + 1) * block_s, 0.01);
+}
+
+static void test_bag_divides(void)
+{
+    struct model_machine machine = machine_of(4, 0, 0);
+    struct model_time time;
+    machine.inside = (struct model_line){0};
+    CU_ASSERT_EQUAL(model_matmul_bag(&machine, 1200, 12, false, 4, &time), 0);
+    CU_ASSERT_EQUAL(time.tasks, 4);
+    NEAR(time.total_s, 1200.0 * 1200 * 1200 * 1e-9 / 4);
+    NEAR(time.computation_s, time.total_s);
+}
+
+/* One of two workers is far from the coordinator: no block comes to it twice while there is room
+ * for it, so what it had to fetch is at most all eight. */
+static void test_bag_fetches(void)
+{
+    struct model_machine machine = machine_of(2, 0, 1e-6);
+    struct model_time none, fetched;
+    double block_s = 100 * 100 * 8e-6;
+    CU_ASSERT_EQUAL(model_matmul_bag(&machine, 200, 2, false, 2, &none), 0);
+    CU_ASSERT_EQUAL(model_matmul_bag(&machine, 200, 2, true, 2, &fetched), 0);
+    CU_ASSERT(none.total_s >= block_s);
+    CU_ASSERT(fetched.total_s >= 4 * block_s);
+    CU_ASSERT(fetched.total_s <= 12 * block_s);
+}
+
+/* A faster host takes more of it. */
+static void test_bag_balances(void)
+{
+    struct model_host unequal[] = {EVEN_HOST, EVEN_HOST};
+    struct model_machine machine = machine_of(2, 0, 0);
+    struct model_time time;
+    for (int k = 0; k < MODEL_BLOCKS; k++)
+        unequal[1].madd_s[k] = 3e-9;
+    machine.hosts = unequal;
+    machine.inside = (struct model_line){0};
+    CU_ASSERT_EQUAL(model_matmul_bag(&machine, 1200, 12, false, 2, &time), 0);
+    WITHIN(time.total_s, 1.728 * 3 / 4, 0.06); /* it holds its last two items to the end */
+}
+
+/* Four sorts of a quarter by two, two merges at once and one of all. */
+static void test_sort_bag(void)
+{
+    struct model_machine machine = machine_of(2, 0, 0);
+    struct model_time time;
+    double keys = 1 << 20, quarter = keys / 4;
+    machine.inside = (struct model_line){0};
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 20, 2, &time), 0);
+    NEAR(time.total_s, 2 * quarter * 18 * 1e-8 + keys / 2 * 1e-9 + keys * 1e-9);
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 0, 2, &time), 0);
+    NEAR(time.total_s, 0);
+}
 
 static void test_sort_alone(void)
 {
@@ -439,12 +580,21 @@ int main(void)
         {"play posts between computations", test_play_posts_between_computations},
         {"play of busy hosts", test_play_of_busy_hosts},
         {"play of messages that take processor time", test_play_drag},
+        {"play of a shared medium", test_play_of_a_shared_medium},
+        {"play of messages that take more where all compute", test_play_drag_of_all},
+        {"play of messages within a host", test_play_drag_inside},
         {"play of a circle", test_play_of_a_circle},
         {"grid is that of the program", test_grid_is_that_of_the_program},
         {"matmul without messages", test_matmul_without_messages},
         {"matmul overlaps", test_matmul_overlaps},
         {"matmul of tasks on shared hosts", test_matmul_of_tasks_on_shared_hosts},
         {"T_mult + T_add between blocks", test_madd_between_blocks},
+        {"two levels without messages", test_hierarchical_without_messages},
+        {"two levels wait for messages", test_hierarchical_waits},
+        {"a bag divides", test_bag_divides},
+        {"a bag's blocks are fetched", test_bag_fetches},
+        {"a bag balances", test_bag_balances},
+        {"sort out of a bag", test_sort_bag},
         {"sort alone", test_sort_alone},
         {"sort of two", test_sort_of_two},
         {"sort of eight shares the root's link", test_sort_of_eight_shares_the_root_link},

@@ -23,8 +23,10 @@ enum order_what {
     ORDER_END = 7,
     ORDER_TEAM = 8,       /* a team of the first `bytes` of the `count` tasks in group text */
     ORDER_COLLECTIVE = 9, /* `count` calls of the operation and algorithm in text */
-    ORDER_OVERLAP = 10    /* send a byte back, then `count` steps: a face of `bytes`, or none, both
+    ORDER_OVERLAP = 10,   /* send a byte back, then `count` steps: a face of `bytes`, or none, both
                              ways, and as many microseconds of computation as text says */
+    ORDER_RING = 11       /* `count` rounds of the ring, or to compute alone; text: the next tasks
+                             and those before; answer: passes in a second, seconds, spread */
 };
 
 struct order {

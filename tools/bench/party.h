@@ -47,6 +47,10 @@ void collective_close(struct party *party);
 int overlap_measure(struct party *party);
 int overlap_serve(struct party *party, covey_tid_t lead, const struct order *order);
 
+/* The ring of all tasks: the one that leads, and the others as it orders. */
+int ring_measure(struct party *party);
+int ring_serve(struct party *party, covey_tid_t lead, const struct order *order);
+
 /* All tasks exchange together; the one that leads sends the rows. */
 int exchange_measure(struct party *party, bool leads);
 

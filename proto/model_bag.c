@@ -1,0 +1,208 @@
+/*
+ * model_bag.c - matmul and sort by agenda parallelism, as apps/ does them (section 4.3 of Schmidt &
+ * Sunderam): items of a bag, played by model_agenda.c.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "proto/model_agenda.h"
+
+#define ELEMENT 8.0 /* bytes of a double, and of a key */
+#define HEAD 16.0   /* of an item beside its keys */
+
+enum {
+    TAKEN = 2,         /* items that a worker has at a time */
+    PRODUCTS_SENT = 2, /* matmul: that may be on their way */
+    ROWS_KEPT = 3,     /* matmul: rows of blocks that a worker keeps of those it fetched */
+    RUNS_PER_TASK = 2  /* sort */
+};
+
+/* ---- matmul ---------------------------------------------------------------------------------- */
+
+/* A block that a worker has. */
+struct block {
+    int number;
+    long used;
+};
+
+struct products {
+    double n;
+    int q, kept;
+    bool fetch;
+    struct block *blocks; /* `kept` of each worker */
+    long clock;
+    bool known;
+};
+
+static double side(const struct products *p)
+{
+    return p->n / p->q;
+}
+
+/* Its bytes, if it is not here yet; the one that was used the longest ago makes way for it. */
+static double fetch_block(struct products *p, struct block *blocks, int number)
+{
+    struct block *oldest = &blocks[0];
+    for (int i = 0; i < p->kept; i++) {
+        if (blocks[i].used > 0 && blocks[i].number == number) {
+            blocks[i].used = p->clock;
+            return 0;
+        }
+        oldest = blocks[i].used < oldest->used ? &blocks[i] : oldest;
+    }
+    *oldest = (struct block){number, p->clock};
+    return ELEMENT * side(p) * side(p);
+}
+
+static double fetch_blocks(void *context, int item, int worker)
+{
+    struct products *p = context;
+    int inner = item % p->q, column = item / p->q % p->q, row = item / p->q / p->q;
+    if (!p->fetch)
+        return 0;
+    struct block *blocks = p->blocks + (size_t)worker * (size_t)p->kept;
+    p->clock++;
+    return fetch_block(p, blocks, row * p->q + inner) +
+           fetch_block(p, blocks, p->q * p->q + inner * p->q + column);
+}
+
+static double multiply_s(void *context, int item, const struct model_host *host)
+{
+    struct products *p = context;
+    double madd_s = model_madd(host, side(p));
+    (void)item;
+    p->known = p->known && madd_s > 0;
+    return side(p) * side(p) * (p->fetch ? side(p) : p->n) * madd_s;
+}
+
+static double product_bytes(void *context, int item)
+{
+    const struct products *p = context;
+    (void)item;
+    return ELEMENT * side(p) * side(p);
+}
+
+static int multiply(struct products *p, const struct model_machine *machine, int workers,
+                    struct model_time *time)
+{
+    const struct agenda_program program = {.context = p,
+                                           .taken_max = TAKEN,
+                                           .sent_max = PRODUCTS_SENT,
+                                           .fetched = fetch_blocks,
+                                           .work_s = multiply_s,
+                                           .result = product_bytes};
+    struct agenda *agenda = agenda_create(machine, workers, &program);
+    int items = p->q * p->q * (p->fetch ? p->q : 1), result = -1;
+    for (int i = 0; agenda && i < items; i++)
+        agenda_put(agenda, i, false);
+    if (agenda)
+        result = agenda_play(agenda, time);
+    agenda_destroy(agenda);
+    return p->known ? result : -1;
+}
+
+int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool fetch, int workers,
+                     struct model_time *time)
+{
+    struct products p = {.n = (double)n, .q = q, .fetch = fetch, .known = true};
+    p.kept = ROWS_KEPT * q + 2 * TAKEN;
+    p.blocks = calloc((size_t)workers * (size_t)p.kept, sizeof *p.blocks);
+    int result = p.blocks ? multiply(&p, machine, workers, time) : -1;
+    free(p.blocks);
+    return result;
+}
+
+/* ---- sort ------------------------------------------------------------------------------------ */
+
+/* A part that is sorted, or the merge of two. */
+struct run {
+    double keys;
+    bool merge;
+};
+
+struct runs {
+    struct run *runs;
+    int count, parts;
+    double *waiting; /* keys of those that are to be merged, the smallest last */
+    int waiting_count;
+    bool known;
+};
+
+static double run_bytes(void *context, int item)
+{
+    const struct runs *r = context;
+    return HEAD + ELEMENT * r->runs[item].keys;
+}
+
+static double fetch_run(void *context, int item, int worker)
+{
+    (void)worker;
+    return run_bytes(context, item);
+}
+
+static double run_s(void *context, int item, const struct model_host *host)
+{
+    struct runs *r = context;
+    double keys = r->runs[item].keys;
+    r->known = r->known && host->oper_s > 0 && host->merge_s > 0;
+    if (r->runs[item].merge)
+        return keys * host->merge_s;
+    return keys > 1 ? keys * log2(keys) * host->oper_s : 0;
+}
+
+static void wait_for_another(struct runs *r, double keys)
+{
+    int at = r->waiting_count++;
+    for (; at > 0 && r->waiting[at - 1] < keys; at--)
+        r->waiting[at] = r->waiting[at - 1];
+    r->waiting[at] = keys;
+}
+
+/* The two smallest are merged. */
+static void on_run(void *context, struct agenda *agenda, int item)
+{
+    struct runs *r = context;
+    wait_for_another(r, r->runs[item].keys);
+    if (r->waiting_count < 2)
+        return;
+    r->waiting_count -= 2;
+    double keys = r->waiting[r->waiting_count] + r->waiting[r->waiting_count + 1];
+    r->runs[r->count] = (struct run){keys, true};
+    agenda_put(agenda, r->count++, true);
+}
+
+static int sort_runs(struct runs *r, const struct model_machine *machine, int workers,
+                     struct model_time *time)
+{
+    const struct agenda_program program = {.context = r,
+                                           .taken_max = TAKEN,
+                                           .fetched = fetch_run,
+                                           .work_s = run_s,
+                                           .result = run_bytes,
+                                           .done = on_run};
+    struct agenda *agenda = agenda_create(machine, workers, &program);
+    int result = -1;
+    for (int i = 0; agenda && i < r->parts; i++)
+        agenda_put(agenda, i, false);
+    if (agenda)
+        result = agenda_play(agenda, time);
+    agenda_destroy(agenda);
+    return r->known ? result : -1;
+}
+
+int model_sort_bag(const struct model_machine *machine, int64_t keys, int workers,
+                   struct model_time *time)
+{
+    int parts = RUNS_PER_TASK * workers < keys ? RUNS_PER_TASK * workers : (int)keys;
+    struct runs r = {.parts = parts, .count = parts, .known = true};
+    r.runs = calloc(2 * (size_t)parts + 1, sizeof *r.runs);
+    r.waiting = calloc((size_t)parts + 1, sizeof *r.waiting);
+    int result = -1;
+    for (int i = 0; r.runs && i < parts; i++)
+        r.runs[i].keys = (double)keys / parts;
+    if (r.runs && r.waiting)
+        result = sort_runs(&r, machine, workers, time);
+    free(r.runs);
+    free(r.waiting);
+    return result;
+}
