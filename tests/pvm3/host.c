@@ -63,6 +63,7 @@ static void changes(void)
     SAY(pvm_delhosts(names, 1, infos));
     SAY(infos[0]);
     SAY(pvm_addhosts(names, 0, infos));
+    SAY(pvm_start_pvmd(0, NULL, 1));
 }
 
 int main(void)

@@ -3,6 +3,8 @@
  */
 #include "tests/pvm3/say.h"
 
+#include <pvmtev.h>
+
 static void options(void)
 {
     for (int i = 0; i <= PvmNoReset; i++)
@@ -55,12 +57,26 @@ static void exports(void)
     SAY(pvm_unexport("NONE"));
 }
 
+static void masks(void)
+{
+    Pvmtmask mask, got;
+    SAY(pvm_gettmask(PvmTaskChild, got));
+    SAY_TEXT(got);
+    TEV_MASK_INIT(mask);
+    TEV_MASK_SET(mask, TEV_SEND);
+    SAY(pvm_settmask(PvmTaskChild, mask));
+    SAY(pvm_gettmask(PvmTaskChild, got));
+    SAY_TEXT(got);
+    SAY(pvm_settmask(7, mask));
+}
+
 int main(void)
 {
     say_begin();
     options();
     errors();
     exports();
+    masks();
     pvm_exit();
     return 0;
 }
