@@ -56,7 +56,7 @@ PVM3_PROGRAMS := $(BUILD)/pvm3/pvm $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%)
 .PHONY: all lib pvm3 daemon tools apps wireshark
 all: lib pvm3 daemon tools apps wireshark ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
-pvm3: $(foreach l,libpvm3 libgpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) ## build what programs of PVM 3 need alone
+pvm3: $(foreach l,libpvm3 libgpvm3 libfpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) ## build what programs of PVM 3 need alone
 daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
 tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
 apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
@@ -108,10 +108,13 @@ PVM3_SOVERSION := 3
 PVM3_RPATH = '$$ORIGIN:$$ORIGIN/..:$$ORIGIN/../../..'
 libpvm3_src := $(wildcard lib/pvm3/*.c)
 libgpvm3_src := $(wildcard lib/pvm3/groups/*.c)
+libfpvm3_src := $(wildcard lib/pvm3/fortran/*.c)
 libpvm3_names := pvm* lpvmerr
 libgpvm3_names := pvm_* Pvm*
+libfpvm3_names := pvm*_
 libpvm3_needs := $(BUILD)/libcovey.so
 libgpvm3_needs := $(BUILD)/pvm3/libpvm3.so $(BUILD)/libcovey.so
+libfpvm3_needs := $(BUILD)/pvm3/libgpvm3.so $(libgpvm3_needs)
 $(BUILD)/obj/lib/pvm3/%.o $(BUILD)/obj/tests/pvm3/%.o: ALL_CFLAGS += -Ilib/pvm3/include
 
 define pvm3_rule
@@ -136,7 +139,7 @@ $$(BUILD)/pvm3/$(1).a: $$(call objects,$$($(1)_src))
 	@rm -f $$@
 	$$(Q)$$(AR) rcs $$@ $$(BUILD)/pvm3/$(1).o
 endef
-$(foreach l,libpvm3 libgpvm3,$(eval $(call pvm3_rule,$(l))))
+$(foreach l,libpvm3 libgpvm3 libfpvm3,$(eval $(call pvm3_rule,$(l))))
 
 # PVM's programs beside them: the console, and what PVM's scripts call.
 $(BUILD)/pvm3/pvm: $(call objects,$(wildcard lib/pvm3/console/*.c)) $(BUILD)/pvm3/libpvm3.so

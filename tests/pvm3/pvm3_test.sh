@@ -45,6 +45,28 @@ else
     skip "the comparison with PVM" "it is not installed"
 fi
 
+# ---- Fortran ----
+
+if command -v gfortran >/dev/null && ! sanitized "$BUILD/tests/pvm3/buffer"; then
+    fortran() { # headers, program, options...
+        gfortran -std=legacy -w -I"$1" -o "$2" tests/pvm3/fortran.f "${@:3}" -lfpvm3 -lgpvm3 -lpvm3
+    }
+    expect "fpvm3.h compiles" fortran lib/pvm3/include "$dir/fortran.covey" -L"$BUILD/pvm3" \
+        -Wl,-rpath-link,"$BUILD"
+    LD_LIBRARY_PATH=$BUILD/pvm3 timeout 60 "$dir/fortran.covey" >"$dir/fortran" 2>&1 </dev/null
+    expect "Fortran prints the same on Covey as on PVM" same fortran tests/pvm3/fortran.expected "$dir/fortran"
+    if real_installed && [ -e /usr/include/fpvm3.h ] && fortran /usr/include "$dir/fortran.pvm"; then
+        real_start
+        real timeout 60 "$dir/fortran.pvm" >"$dir/fortran.real" 2>&1 </dev/null
+        expect "Fortran prints on PVM what is expected" same fortran tests/pvm3/fortran.expected "$dir/fortran.real"
+        real_halt
+    fi
+else
+    skip "Fortran" "gfortran is not installed"
+fi
+
+# ---- headers ----
+
 if [ -e /usr/include/pvmtev.h ]; then
     ${CC:-cc} -w -o "$dir/constants.own" tests/pvm3/constants.c
     "$dir/constants.own" >"$dir/constants.pvm"

@@ -1,0 +1,17 @@
+/*
+ * text.h - strings of Fortran: of a length that the compiler hands over, filled up with blanks.
+ */
+#ifndef COVEY_PVM3_FORTRAN_TEXT_H
+#define COVEY_PVM3_FORTRAN_TEXT_H
+
+#include <stddef.h>
+
+#define TEXT_MAX 1024
+
+/* A copy that ends with a NUL, without blanks at the end; what is too long is cut. Returns `to`. */
+char *text_take(char to[TEXT_MAX], const char *from, size_t length);
+
+/* The other way; what is too long is cut. */
+void text_give(char *to, size_t length, const char *from);
+
+#endif
