@@ -370,7 +370,7 @@ export CHECK_TIMEOUT_FACTOR
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
 ALL_C := $(wildcard proto/*.c lib/*.c lib/pvm3/*.c lib/pvm3/*/*.c daemon/*.c tools/*.c tools/*/*.c apps/*.c apps/*/*.c tests/*/*.c)
-ALL_H := $(wildcard proto/*.h lib/*.h lib/pvm3/*.h lib/pvm3/*/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h)
+ALL_H := $(filter-out %/fpvm3.h,$(wildcard proto/*.h lib/*.h lib/pvm3/*.h lib/pvm3/*/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h))
 
 # what needs other headers than ours
 FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
@@ -430,7 +430,7 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -d $(addprefix $(DESTDIR)$(PVM3DIR)/,bin include lib)
 	install -m 644 lib/pvm3/include/*.h $(DESTDIR)$(PVM3DIR)/include
 	install -m 755 $(PVM3_PROGRAMS) $(DESTDIR)$(PVM3DIR)/lib
-	for l in libpvm3 libgpvm3; do install -m 644 $(BUILD)/pvm3/$$l.a $(DESTDIR)$(PVM3DIR)/lib && \
+	for l in libpvm3 libgpvm3 libfpvm3; do install -m 644 $(BUILD)/pvm3/$$l.a $(DESTDIR)$(PVM3DIR)/lib && \
 		install -m 755 $(BUILD)/pvm3/$$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib && \
 		ln -sf $$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so.$(PVM3_SOVERSION) && \
 		ln -sf $$l.so.$(PVM3_SOVERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so || exit; done

@@ -10,8 +10,11 @@
  *              siblings.c take what is theirs before it gets there
  *   spawn.c, tasks.c, host.c: tasks and hosts
  *   mailbox.c  messages that are known by name; mailbox_state.c: what is in them; journal.c: how
- * all tasks agree on it context.c, option.c, export.c, error.c: small things groups/    libgpvm3,
- * on pvm3.h and covey.h fortran/   libfpvm3, on pvm3.h
+ *              all tasks agree on it
+ *   context.c, option.c, export.c, error.c, mask.c, start.c: small things
+ *   groups/    libgpvm3, on pvm3.h and covey.h
+ *   fortran/   libfpvm3, on pvm3.h
+ *   console/   pvm, on pvm3.h
  *
  * PVM's tids are Covey's: both have 12 bits for the host and 18 for the task on it. All messages
  * travel with one tag of Covey; PVM's tag and context are in the message, because a receiver also

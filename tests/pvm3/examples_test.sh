@@ -50,12 +50,18 @@ examples() {
     prints "frsg ($1)" 'Sum of Squares of first +30 +integers is +9455' bash -c 'printf "3\n10\n" | frsg'
 }
 
+# Several tasks that the console starts; it ends when one of them has printed the line.
 together() { # what, number of tasks, line, program
-    if command -v "$4" >/dev/null; then
-        prints "$1" "$3" covey run -n "$2" "$4"
-    else
-        skip "$1" "$4 is not installed"
-    fi
+    command -v "$4" >/dev/null || { skip "$1" "$4 is not installed"; return; }
+    mkfifo "$dir/commands"
+    (cd "$dir" && exec timeout 30 "$BUILD/pvm3/pvm") <"$dir/commands" >"$dir/said" 2>&1 &
+    local console=$!
+    exec 7>"$dir/commands"
+    rm "$dir/commands"
+    echo "spawn -$2 -> $4" >&7
+    if within 20 grep -qE "$3" "$dir/said"; then ok "$1"; else tail -n 15 "$dir/said"; bad "$1" "no line like '$3'"; fi
+    exec 7>&-
+    wait $console
 }
 
 mailboxes() {
@@ -99,8 +105,8 @@ slang() {
 
 covey start --local 1 >/dev/null || bad "a virtual machine starts"
 examples "one host"
-together "spmd" 4 'token ring done' spmd
-together "fspmd" 3 'token ring done' fspmd
+together spmd 4 'token ring done' spmd
+together fspmd 3 'token ring done' fspmd
 for test in dbwtest ibwtest pbwtest rbwtest; do
     together $test 2 '100000 doubles received correctly' $test
 done
