@@ -42,10 +42,12 @@ static int set_aside(void)
 /* What the tasks say meanwhile: that some ended, how far they are. */
 static int hear(struct crew *crew)
 {
-    covey_msg_t *msg = NULL;
     struct covey_info info;
     while (covey_probe(crew->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_POLL, &info) == COVEY_OK) {
+        covey_msg_t *msg = NULL;
         int got = crew_step(crew, COVEY_POLL, &msg, &info);
+        if (got > 0 && crew_keep(crew, msg, &info))
+            continue;
         covey_msg_free(msg);
         if (got > 0)
             warnx("unexpected message with tag %d of task %d", info.tag, info.source);

@@ -78,7 +78,8 @@ int crew_spawn(struct crew *crew, covey_t *vm, const struct crew_plan *plan)
                           .tolerant = plan->tolerant};
     crew->tids = calloc((size_t)plan->count, sizeof *crew->tids);
     crew->ended = calloc((size_t)plan->count, sizeof *crew->ended);
-    if (crew->tids == NULL || crew->ended == NULL)
+    crew->early = calloc((size_t)plan->count, sizeof *crew->early);
+    if (crew->tids == NULL || crew->ended == NULL || crew->early == NULL)
         return out_of_memory();
     progress_begin(&crew->progress, plan->title);
     if (spawn_tasks(crew, plan) < 0)
@@ -384,10 +385,35 @@ static int gather_one(struct crew *crew, const struct gathering *g, const struct
     return g->handler != NULL ? g->handler(g->context, rank, msg) : 0;
 }
 
+bool crew_keep(struct crew *crew, covey_msg_t *msg, const struct covey_info *info)
+{
+    int rank = crew_rank(crew, info->source);
+    if (info->tag != CREW_DONE || rank < 0 || crew->early[rank] != NULL)
+        return false;
+    crew->early[rank] = msg;
+    return true;
+}
+
+static int gather_early(struct crew *crew, const struct gathering *g)
+{
+    int result = 0;
+    for (int rank = 0; rank < crew->count && result == 0; rank++) {
+        struct covey_info info;
+        covey_msg_t *msg = crew->early[rank];
+        crew->early[rank] = NULL;
+        if (msg == NULL)
+            continue;
+        covey_msg_info(msg, &info);
+        result = gather_one(crew, g, &info, msg);
+        covey_msg_free(msg);
+    }
+    return result;
+}
+
 int crew_gather(struct crew *crew, int tag, crew_handler handler, void *context)
 {
     struct gathering g = {tag, handler, context, calloc((size_t)crew->count, sizeof *g.came)};
-    int result = g.came == NULL ? out_of_memory() : 0;
+    int result = g.came == NULL ? out_of_memory() : gather_early(crew, &g);
     while (result == 0 && gather_misses(crew, &g)) {
         covey_msg_t *msg = NULL;
         struct covey_info info;
@@ -437,8 +463,11 @@ void crew_dismiss(struct crew *crew)
     for (int i = 0; crew->ended != NULL && i < crew->count; i++)
         if (!crew->ended[i] && crew->tids[i] > 0)
             covey_kill(crew->vm, crew->tids[i]);
+    for (int i = 0; crew->early != NULL && i < crew->count; i++)
+        covey_msg_free(crew->early[i]);
     progress_end(&crew->progress);
     free(crew->tids);
     free(crew->ended);
+    free(crew->early);
     *crew = (struct crew){0};
 }

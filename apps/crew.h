@@ -53,6 +53,7 @@ struct crew {
     covey_tid_t *tids;        /* by rank */
     const char *const *hosts; /* name of the host of each rank; the caller's */
     bool *ended;              /* by rank */
+    covey_msg_t **early;      /* by rank, of crew_keep() */
     int ended_count;
     bool released;
     bool sequential; /* one task that does all the work without messages */
@@ -96,6 +97,10 @@ int crew_next(struct crew *crew, covey_msg_t **msg, struct covey_info *info);
 
 /* One step of that: 1: a message; 0: none came in time, or one that is treated already. */
 int crew_step(struct crew *crew, int64_t timeout_us, covey_msg_t **msg, struct covey_info *info);
+
+/* Takes over a CREW_DONE that came before crew_gather() asked for it, for a task may know that all
+ * work is done before the last of its fruits are here; false: it is another message. */
+bool crew_keep(struct crew *crew, covey_msg_t *msg, const struct covey_info *info);
 
 /* Receives one message with `tag` from every task, less those that ended. handler may be NULL. */
 int crew_gather(struct crew *crew, int tag, crew_handler handler, void *context);

@@ -214,6 +214,8 @@ int subblocks_multiply(struct subblocks *s, struct crew *crew)
         covey_msg_t *msg = NULL;
         struct covey_info info;
         int got = crew_step(crew, LOOK_US, &msg, &info);
+        if (got > 0 && crew_keep(crew, msg, &info))
+            continue;
         covey_msg_free(msg);
         if (got > 0)
             warnx("unexpected message with tag %d of task %d", info.tag, info.source);
