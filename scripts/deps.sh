@@ -37,6 +37,7 @@ procps              ps
 tmux                tmux
 iproute2            ip
 nftables            nft
+ethtool             ethtool
 libcap2-bin         setcap
 openssh-client      ssh
 openssh-server      sshd

@@ -118,7 +118,9 @@ const char *bench_exchange_stray(const struct bench *bench)
         return exchange->density_count > 0 ? "--density"
                : exchange->unequal         ? "--unequal"
                                            : "--topology";
-    bool rate = simulation->rate_bps > 0 && bench->plan.what != BENCH_ALLTOALL;
+    int what = bench->plan.what;
+    bool rated = what == BENCH_ALLTOALL || what == BENCH_PINGPONG || what == BENCH_STREAM;
+    bool rate = simulation->rate_bps > 0 && !rated;
     if (simulation->ranks > 0 || simulation->alpha_us > 0 || rate)
         return simulation->ranks > 0      ? "--simulated"
                : simulation->alpha_us > 0 ? "--alpha"

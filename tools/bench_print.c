@@ -12,6 +12,9 @@
 #include "tools/report.h"
 #include "tools/table.h"
 
+#define MTU_USUAL 1500
+#define AROUND_FRAME_BYTES 38 /* preamble, addresses and type, checksum, gap */
+
 /* Whether a row is a size of messages. */
 static bool sized(const struct bench *bench)
 {
@@ -144,14 +147,36 @@ int bench_fit(const struct bench *bench, const char *name, bench_fit_fn *fn,
     return n < 3 || fn(bytes, seconds, n, line) != 0 ? -1 : 0;
 }
 
+/* What a wire takes for a byte when full frames follow each other with nothing but bytes in them,
+ * in seconds; 0: its rate was not said. */
+static double wire_beta_s(const struct bench *bench)
+{
+    double mtu = bench->mtu > 0 ? bench->mtu : MTU_USUAL, rate = bench->simulation.rate_bps;
+    bool two = bench->plan.what == BENCH_PINGPONG || bench->plan.what == BENCH_STREAM;
+    return two && rate > 0 ? 8 * (mtu + AROUND_FRAME_BYTES) / (mtu * rate) : 0;
+}
+
+static void print_wire(const struct bench *bench)
+{
+    double beta_s = wire_beta_s(bench);
+    if (beta_s > 0)
+        printf("wire: beta %.4f ns/byte (%.0f MB/s): frames of %d bytes, and %d around each\n",
+               beta_s * 1e9, 1e-6 / beta_s, bench->mtu > 0 ? bench->mtu : MTU_USUAL,
+               AROUND_FRAME_BYTES);
+}
+
 static void print_fit(const struct bench *bench, const char *name)
 {
     struct covey_line line;
+    double wire_s = wire_beta_s(bench);
     if (bench_fit(bench, name, covey_line_fit, &line) != 0)
         return;
-    printf("%s: alpha %.2f us, beta %.4f ns/byte (%.0f MB/s), R2 %.3f, off by at most %.0f %%\n",
+    printf("%s: alpha %.2f us, beta %.4f ns/byte (%.0f MB/s), R2 %.3f, off by at most %.0f %%",
            name, line.alpha_s * 1e6, line.beta_s * 1e9, 1e-6 / line.beta_s, line.r2,
            100 * line.worst);
+    if (wire_s > 0)
+        printf("; %.3f of the wire's", line.beta_s / wire_s);
+    putchar('\n');
 }
 
 static void print_head(const struct bench *bench)
@@ -206,6 +231,7 @@ static void print_foot(const struct bench *bench)
         return;
     if (timed(bench))
         puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
+    print_wire(bench);
     for (int i = 0; i < count; i++)
         print_fit(bench, names[i]);
     print_fit(bench, covey_name(bench));
@@ -293,11 +319,11 @@ int bench_print_json(struct bench *bench)
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++)
         report_add(&rows, row_object(bench, &bench->rows[i]));
-    json_t *whole =
-        json_pack("{s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:o, s:o}", "benchmark",
-                  bench->name, "route", covey_route_name(plan->route), "pack",
-                  bench_pack_name(plan->pack), "hosts", hosts_array(bench), "tasks", plan->tasks,
-                  "rounds", plan->rounds, "batch_us", plan->batch_us, "raw_spin_us", plan->spin_us,
-                  "pause_us", plan->pause_us, "rows", rows, "fits", fits_object(bench));
+    json_t *whole = json_pack(
+        "{s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o}", "benchmark", bench->name,
+        "route", covey_route_name(plan->route), "pack", bench_pack_name(plan->pack), "hosts",
+        hosts_array(bench), "tasks", plan->tasks, "rounds", plan->rounds, "batch_us",
+        plan->batch_us, "raw_spin_us", plan->spin_us, "pause_us", plan->pause_us,
+        "wire_ns_per_byte", wire_beta_s(bench) * 1e9, "rows", rows, "fits", fits_object(bench));
     return report_print("bench", whole);
 }

@@ -17,6 +17,7 @@
 #define KEY_IN_PLACE 1006
 #define KEY_WRITE 1007
 #define KEY_PAUSE 1008
+#define KEY_MTU 1010
 #define KEY_BESIDE 1009
 
 #define BYTES_MAX ((long)1 << 30)
@@ -28,6 +29,7 @@
 #define BATCH_US_MAX 10000000
 #define SPIN_US_MAX 100
 #define PAUSE_US_MAX 1000000
+#define MTU_MAX 65535
 
 enum {
     ROUNDS = 31,
@@ -60,7 +62,8 @@ static const struct args_option options[] = {
     {"simulated", BENCH_KEY_SIMULATED, "N", "exchange: N ranks in virtual time, without a VM"},
     {"alpha", BENCH_KEY_ALPHA, "US", "exchange: start-up time of a simulated message (50)"},
     {"rate", BENCH_KEY_RATE, "RATE",
-     "exchange, alltoall: of the links, such as 50M; for the bound"},
+     "exchange, alltoall, pingpong, stream: of the links, such as 50M; for the bound"},
+    {"mtu", KEY_MTU, "BYTES", "pingpong, stream: with --rate, of the frames (1500)"},
     {"map", BENCH_KEY_MAP, "FILE", "exchange: draw which algorithm is best where, as PNG"},
     {"json", 'j', NULL, "print JSON, for scripts"},
     {NULL, 0, NULL, NULL}};
@@ -206,6 +209,8 @@ static int take_option(struct bench *bench, int key, const char *value)
         return set_number("--spin", value, SPIN_US_MAX, &bench->plan.spin_us);
     case KEY_PAUSE:
         return set_number("--pause", value, PAUSE_US_MAX, &bench->plan.pause_us);
+    case KEY_MTU:
+        return set_number("--mtu", value, MTU_MAX, &bench->mtu);
     case KEY_PACK:
         return set_pack(bench, value);
     case KEY_WRITE:
@@ -257,6 +262,8 @@ static int check_stray(const struct bench *bench)
     if (plan->more_count > 0 && plan->what != BENCH_PINGPONG && plan->what != BENCH_STREAM &&
         plan->what != BENCH_OVERLAP)
         return tool_usage("bench", "--route: %s takes one", bench->name);
+    if (bench->mtu > 0 && bench->simulation.rate_bps <= 0)
+        return tool_usage("bench", "--mtu: of the frames of a wire, which needs --rate");
     if (plan->pause_us > 0 && plan->what != BENCH_PINGPONG)
         return tool_usage("bench", "--pause: only pingpong has pauses");
     return TOOL_OK;

@@ -25,7 +25,7 @@
 # rate: with it the bucket takes nothing above mtu and cuts the 64 KiB packets of segmentation
 # offload into frames, as a network card without offload would have the kernel do. So a link
 # without a limit gets a bucket too, faster than any machine. Checksum offload stays: without it
-# older kernels refuse UDP_SEGMENT.
+# older kernels refuse UDP_SEGMENT; lab up --no-offload takes it away.
 #
 # A segment is one medium for all its hosts, each way. It is a bridge with a loop of wire: whatever
 # comes in by a port is taken off it before the bridge sees it and sent into the one end of a veth

@@ -230,6 +230,12 @@ two_labs() {
     $lab down --name "$other" && all_reach_all 5
 }
 
+checksums_are_computed() {
+    $lab up --name "$other" --hosts 2 --no-offload || return 1
+    [ "$($lab exec --name "$other" h1 ethtool -k eth0 | grep -Ec '^[rt]x-checksumming: off')" = 2 ] || return 1
+    $lab down --name "$other"
+}
+
 second_up_is_refused() {
     $lab up --hosts 2 2>&1 | grep -q "is up" && $lab exec h8 true
 }
@@ -347,6 +353,11 @@ check "exec is on another host" exec_is_another_host
 check "exec names what is missing" exec_names_what_is_missing
 check "cut and heal a host" cut_and_heal
 check "two labs at once" two_labs
+if command -v ethtool >/dev/null; then
+    check "hosts that compute their checksums" checksums_are_computed
+else
+    skip "hosts that compute their checksums" "ethtool is not installed"
+fi
 check "a name in use is refused" second_up_is_refused
 check "a failed up leaves nothing" failed_up_leaves_nothing
 check "down ends processes and leaves nothing" down_ends_processes

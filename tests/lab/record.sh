@@ -125,6 +125,7 @@ record_dead() { # direct or not, which lines
     local echo=$BUILD/tests/attack/echo serving asking tid host
     printf '[daemon]\nfail_timeout = 1\n[ether]\ndirect = %s\n' "$1" >"$XDG_CONFIG_HOME/covey/covey.conf"
     start 2
+    : >"$work/tid"
     on_first covey run -n 1 --route ether --host h2 "$echo" serve >"$work/tid" &
     serving=$!
     until grep -q 't[0-9a-f]*$' "$work/tid"; do sleep 0.1; done

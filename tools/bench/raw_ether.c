@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tools/bench/clock.h"
@@ -28,6 +29,7 @@
 #define RING_BYTES (4u * 1024 * 1024)
 #define BLOCK_BYTES (128u * 1024)
 #define SLOT_HEAD_BYTES 128u
+#define FULL_NS 20000 /* some frames have left then */
 #define WAIT_MS 10000
 
 struct raw_ether {
@@ -194,6 +196,19 @@ struct raw_ether *raw_ether_connect(const char *endpoint, int channel)
 
 /* ---- moving bytes ---- */
 
+/* An interface whose queue is full takes no more for a moment. */
+static int send_frame(const struct raw_ether *e, size_t size)
+{
+    const struct timespec pause = {.tv_nsec = FULL_NS};
+    const uint64_t end_ns = clock_ns() + WAIT_MS * UINT64_C(1000000);
+    while (send(e->fd, e->frame, size, 0) < 0) {
+        if (errno != ENOBUFS || clock_ns() > end_ns)
+            return -1;
+        nanosleep(&pause, NULL);
+    }
+    return 0;
+}
+
 int raw_ether_send(const struct raw_ether *e, const void *bytes, size_t size)
 {
     memcpy(e->frame, e->head, sizeof e->head);
@@ -202,7 +217,7 @@ int raw_ether_send(const struct raw_ether *e, const void *bytes, size_t size)
         e->frame[HEAD_BYTES - 2] = (uint8_t)(part >> 8);
         e->frame[HEAD_BYTES - 1] = (uint8_t)part;
         memcpy(e->frame + HEAD_BYTES, at, part);
-        if (send(e->fd, e->frame, HEAD_BYTES + part, 0) < 0)
+        if (send_frame(e, HEAD_BYTES + part) != 0)
             return -1;
         at += part;
         size -= part;
