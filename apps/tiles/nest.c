@@ -8,8 +8,9 @@
 
 #define SPREAD 0.125 /* of the difference to a neighbour, in a step */
 
-/* A row of points, the values of which stand one after the other. */
-typedef void row_fn(void *values, const ptrdiff_t *offset, int64_t count);
+/* Computes a row of points, the values of which stand one after the other. */
+typedef void row_fn(const struct nest_problem *problem, void *values, const ptrdiff_t *offset,
+                    int64_t count);
 
 struct nest {
     const char *name;
@@ -23,19 +24,23 @@ struct nest {
 
 /* ---- sqrt ------------------------------------------------------------------------------------ */
 
-static void sqrt_row(void *values, const ptrdiff_t *offset, int64_t count)
+static void sqrt_row(const struct nest_problem *problem, void *values, const ptrdiff_t *offset,
+                     int64_t count)
 {
     float *a = values;
-    for (int64_t i = 0; i < count; i++, a++)
-        *a = sqrtf(a[offset[0]]) + sqrtf(a[offset[1]]) + sqrtf(a[offset[2]]);
+    for (int64_t i = 0; i < count; i++, a++) {
+        float sum = sqrtf(a[offset[0]]) + sqrtf(a[offset[1]]) + sqrtf(a[offset[2]]);
+        for (int32_t k = 0; k < problem->roots; k++)
+            sum = 3 * sqrtf(sum);
+        *a = sum;
+    }
 }
 
 static void sqrt_compute(const covey_tile_t *tile, void *context)
 {
     struct covey_tile_row row = {.count = 0};
-    (void)context;
     while (covey_tile_next(tile, &row))
-        sqrt_row(row.values, row.offset, row.count);
+        sqrt_row(context, row.values, row.offset, row.count);
 }
 
 /* Different at every point, so that a value that came to the wrong place shows. */
@@ -48,9 +53,11 @@ static void sqrt_outside(const int64_t *point, void *value, void *context)
 
 /* ---- heat ------------------------------------------------------------------------------------ */
 
-static void heat_row(void *values, const ptrdiff_t *offset, int64_t count)
+static void heat_row(const struct nest_problem *problem, void *values, const ptrdiff_t *offset,
+                     int64_t count)
 {
     double *t = values;
+    (void)problem;
     for (int64_t i = 0; i < count; i++, t++) {
         double here = t[offset[0]];
         double beside = t[offset[1]] + t[offset[2]] + t[offset[3]] + t[offset[4]];
@@ -61,9 +68,8 @@ static void heat_row(void *values, const ptrdiff_t *offset, int64_t count)
 static void heat_compute(const covey_tile_t *tile, void *context)
 {
     struct covey_tile_row row = {.count = 0};
-    (void)context;
     while (covey_tile_next(tile, &row))
-        heat_row(row.values, row.offset, row.count);
+        heat_row(context, row.values, row.offset, row.count);
 }
 
 /* The plate before the first step, and its edges, which keep their temperatures. */
@@ -110,16 +116,27 @@ size_t nest_width(int kind)
     return nests[kind].type == COVEY_FLOAT ? sizeof(float) : sizeof(double);
 }
 
-struct covey_tiles_loop nest_loop(int kind, const int64_t *size, bool skewed)
+/* The runtime hands the problem back as it got it, and nobody changes it. */
+static void *context_of(const struct nest_problem *problem)
 {
-    const struct nest *nest = &nests[kind];
+    union {
+        const struct nest_problem *from;
+        void *context;
+    } u = {.from = problem};
+    return u.context;
+}
+
+struct covey_tiles_loop nest_loop(const struct nest_problem *problem, bool skewed)
+{
+    const struct nest *nest = &nests[problem->kind];
     struct covey_tiles_loop loop = {.dims = NEST_DIMS,
                                     .dependences = nest->dependences,
                                     .type = nest->type,
                                     .compute = nest->compute,
-                                    .outside = nest->outside};
+                                    .outside = nest->outside,
+                                    .context = context_of(problem)};
     for (int i = 0; i < NEST_DIMS; i++) {
-        loop.size[i] = size[i];
+        loop.size[i] = problem->size[i];
         for (int d = 0; d < nest->dependences; d++)
             loop.dependence[d][i] = nest->dependence[d][i];
     }
@@ -133,7 +150,8 @@ struct covey_tiles_loop nest_loop(int kind, const int64_t *size, bool skewed)
 /* The space with a border of one point on all sides. */
 struct nest_space {
     const struct nest *nest;
-    int64_t size[NEST_DIMS];
+    const struct nest_problem *problem;
+    const int64_t *size; /* the problem's */
     size_t width;
     int64_t stride[NEST_DIMS]; /* of points */
     char *values;
@@ -167,14 +185,16 @@ static void surround(const struct nest_space *s)
     }
 }
 
-struct nest_space *nest_space_create(int kind, const int64_t *size)
+struct nest_space *nest_space_create(const struct nest_problem *problem)
 {
+    const int64_t *size = problem->size;
     struct nest_space *s = calloc(1, sizeof *s);
     if (s == NULL)
         return NULL;
-    s->nest = &nests[kind];
-    s->width = nest_width(kind);
-    memcpy(s->size, size, sizeof s->size);
+    s->nest = &nests[problem->kind];
+    s->problem = problem;
+    s->size = size;
+    s->width = nest_width(problem->kind);
     s->stride[2] = 1;
     s->stride[1] = size[2] + 2;
     s->stride[0] = s->stride[1] * (size[1] + 2);
@@ -198,7 +218,7 @@ void nest_space_run(struct nest_space *s, void *values)
             offset[d] -= nest->dependence[d][i] * s->stride[i];
     for (p[0] = 0; p[0] < s->size[0]; p[0]++) {
         for (p[1] = 0; p[1] < s->size[1]; p[1]++) {
-            nest->row(place(s, p), offset, s->size[2]);
+            nest->row(s->problem, place(s, p), offset, s->size[2]);
             memcpy((char *)values + (size_t)(p[0] * s->size[1] + p[1]) * bytes, place(s, p), bytes);
         }
     }
@@ -219,8 +239,6 @@ struct bar {
     void *values;
 };
 
-static const int64_t bar_size[NEST_DIMS] = {4, 64, 1024};
-
 static void run_bar(void *context)
 {
     const struct bar *bar = context;
@@ -229,8 +247,9 @@ static void run_bar(void *context)
 
 static int time_nest(int kind)
 {
-    double points = (double)(bar_size[0] * bar_size[1] * bar_size[2]);
-    struct bar bar = {nest_space_create(kind, bar_size), calloc((size_t)points, sizeof(double))};
+    const struct nest_problem problem = {.kind = kind, .size = {4, 64, 1024}};
+    const double points = 4 * 64 * 1024;
+    struct bar bar = {nest_space_create(&problem), calloc((size_t)points, sizeof(double))};
     bool good = bar.space != NULL && bar.values != NULL;
     if (good)
         kernel_time(nest_name(kind), 0, points, NULL, run_bar, &bar);

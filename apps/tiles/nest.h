@@ -4,8 +4,9 @@
  *
  *   sqrt   A(i,j,k) = sqrt(A(i-1,j,k)) + sqrt(A(i,j-1,k)) + sqrt(A(i,j,k-1)), the loop of Koziris,
  *          Sotiropoulos & Goumas, section 5.3; floats.
- *   heat   heat spreading over a plate, step by step: T(t,x,y) is of T(t-1,x,y) and the four beside
- *          it; doubles. Two of the dependences point backwards, (1,-1,0) and (1,0,-1): rectangular
+ *          Where a point is to take longer, each sum is replaced so many times by three of its
+ * roots. heat   heat spreading over a plate, step by step: T(t,x,y) is of T(t-1,x,y) and the four
+ * beside it; doubles. Two of the dependences point backwards, (1,-1,0) and (1,0,-1): rectangular
  *          tiles wait for each other, and only skewed ones are legal.
  */
 #ifndef TILES_NEST_H
@@ -19,14 +20,22 @@ enum nest_kind { NEST_SQRT, NEST_HEAT, NEST_KINDS };
 enum { NEST_DIMS = 3 };
 
 #define NEST_SIDE_MAX ((int64_t)1 << 24)
+#define NEST_ROOTS_MAX 1000000
 #define NEST_BYTES_MAX ((int64_t)1 << 31) /* of all values, where they are wanted in one place */
 
 /* "sqrt", "heat"; the kind of a name, or -1. */
 const char *nest_name(int kind);
 int nest_find(const char *name);
 
+/* What is computed. It outlives what is made of it. */
+struct nest_problem {
+    int32_t kind;
+    int32_t roots; /* of sqrt: so many more at each point */
+    int64_t size[NEST_DIMS];
+};
+
 /* The loop for covey_tiles_create(), skewed if it has to be and `skewed` says so. */
-struct covey_tiles_loop nest_loop(int kind, const int64_t *size, bool skewed);
+struct covey_tiles_loop nest_loop(const struct nest_problem *problem, bool skewed);
 
 /* Bytes of a value. */
 size_t nest_width(int kind);
@@ -35,7 +44,7 @@ size_t nest_width(int kind);
 struct nest_space;
 
 /* The space and what surrounds it. NULL: out of memory. */
-struct nest_space *nest_space_create(int kind, const int64_t *size);
+struct nest_space *nest_space_create(const struct nest_problem *problem);
 
 /* Computes all values, and gives them out: the last index runs fastest. */
 void nest_space_run(struct nest_space *space, void *values);

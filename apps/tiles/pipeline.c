@@ -25,11 +25,11 @@ struct pipeline {
 int pipeline_pack(covey_msg_t *msg, const void *context)
 {
     const struct pipeline_job *job = context;
-    const int32_t words[] = {job->nest,    job->check, job->grid[0],    job->grid[1],
-                             job->grid[2], job->along, job->trial_count};
-    int error = covey_pack_int32(msg, words, 7, 1);
+    const int32_t words[] = {job->problem.kind, job->check, job->grid[0],     job->grid[1],
+                             job->grid[2],      job->along, job->trial_count, job->problem.roots};
+    int error = covey_pack_int32(msg, words, 8, 1);
     if (error >= 0)
-        error = covey_pack_int64(msg, job->size, NEST_DIMS, 1);
+        error = covey_pack_int64(msg, job->problem.size, NEST_DIMS, 1);
     for (int i = 0; i < job->trial_count && error >= 0; i++) {
         error = covey_pack_int32(msg, &job->trials[i].schedule, 1, 1);
         if (error >= 0)
@@ -51,26 +51,27 @@ static int unpack_trials(covey_msg_t *msg, struct pipeline_job *job)
 
 static bool is_sane(const struct pipeline_job *job)
 {
-    bool sane = job->nest >= 0 && job->nest < NEST_KINDS && job->trial_count >= 1 &&
+    bool sane = job->problem.kind >= 0 && job->problem.kind < NEST_KINDS && job->trial_count >= 1 &&
                 job->trial_count <= PIPELINE_TRIALS_MAX;
     for (int i = 0; i < NEST_DIMS; i++)
-        sane = sane && job->size[i] >= 1 && job->size[i] <= NEST_SIDE_MAX;
+        sane = sane && job->problem.size[i] >= 1 && job->problem.size[i] <= NEST_SIDE_MAX;
     return sane;
 }
 
 static int unpack(covey_msg_t *msg, struct pipeline_job *job)
 {
-    int32_t words[7];
-    int error = covey_unpack_int32(msg, words, 7, 1);
+    int32_t words[8];
+    int error = covey_unpack_int32(msg, words, 8, 1);
     if (error >= 0)
-        error = covey_unpack_int64(msg, job->size, NEST_DIMS, 1);
+        error = covey_unpack_int64(msg, job->problem.size, NEST_DIMS, 1);
     if (error < 0)
         return error;
-    job->nest = words[0];
+    job->problem.kind = words[0];
     job->check = words[1];
     memcpy(job->grid, words + 2, sizeof job->grid);
     job->along = words[5];
     job->trial_count = words[6];
+    job->problem.roots = words[7];
     return is_sane(job) ? unpack_trials(msg, job) : COVEY_EPROTO;
 }
 
@@ -86,7 +87,7 @@ struct covey_tiles_options pipeline_options(const struct pipeline_job *job, int 
 
 int pipeline_plan(const struct pipeline_job *job, int tasks, struct covey_tiles_plan *plan)
 {
-    const struct covey_tiles_loop loop = nest_loop(job->nest, job->size, true);
+    const struct covey_tiles_loop loop = nest_loop(&job->problem, true);
     const struct covey_tiles_options options = pipeline_options(job, 0);
     return covey_tiles_plan(&loop, &options, tasks, plan);
 }
@@ -96,7 +97,7 @@ int pipeline_plan(const struct pipeline_job *job, int tasks, struct covey_tiles_
 /* The costs are measured once, for all trials. */
 static int make_tiles(struct pipeline *p, int trial)
 {
-    const struct covey_tiles_loop loop = nest_loop(p->job.nest, p->job.size, true);
+    const struct covey_tiles_loop loop = nest_loop(&p->job.problem, true);
     struct covey_tiles_options options = pipeline_options(&p->job, trial);
     options.costs = p->costs;
     covey_tiles_free(&p->tiles);
@@ -166,13 +167,13 @@ static int run_trial(struct pipeline *p, int trial)
 
 static size_t points(const struct pipeline_job *job)
 {
-    return (size_t)(job->size[0] * job->size[1] * job->size[2]);
+    return (size_t)(job->problem.size[0] * job->problem.size[1] * job->problem.size[2]);
 }
 
 static int prepare_alone(struct pipeline *p)
 {
-    p->values = calloc(points(&p->job), nest_width(p->job.nest));
-    p->space = nest_space_create(p->job.nest, p->job.size);
+    p->values = calloc(points(&p->job), nest_width(p->job.problem.kind));
+    p->space = nest_space_create(&p->job.problem);
     return p->values == NULL || p->space == NULL ? COVEY_ENOMEM : 0;
 }
 
@@ -218,7 +219,7 @@ static int run_alone(void *state, struct worker *worker)
 
 static int send_values(const struct pipeline *p)
 {
-    const struct covey_tiles_loop loop = nest_loop(p->job.nest, p->job.size, false);
+    const struct covey_tiles_loop loop = nest_loop(&p->job.problem, false);
     return covey_send_array(p->worker->vm, p->worker->parent, CREW_RESULT, loop.type, p->values,
                             points(&p->job));
 }
@@ -226,7 +227,7 @@ static int send_values(const struct pipeline *p)
 static int gather(struct pipeline *p)
 {
     if (p->worker->rank == 0)
-        p->values = calloc(points(&p->job), nest_width(p->job.nest));
+        p->values = calloc(points(&p->job), nest_width(p->job.problem.kind));
     if (p->worker->rank == 0 && p->values == NULL)
         return COVEY_ENOMEM;
     int error = covey_tiles_gather(p->tiles, 0, p->values);

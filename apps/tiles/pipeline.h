@@ -16,9 +16,8 @@ struct pipeline_trial {
 };
 
 struct pipeline_job {
-    int32_t nest;
-    int32_t check; /* all values are wanted */
-    int64_t size[NEST_DIMS];
+    struct nest_problem problem;
+    int32_t check;           /* all values are wanted */
     int32_t grid[NEST_DIMS]; /* 0: chosen */
     int32_t along;           /* 1 .. 3; 0: chosen */
     int32_t trial_count;

@@ -24,6 +24,12 @@ static int flushed(void)
     return -1;
 }
 
+double sweep_predicted_s(const double *trial)
+{
+    double played_s = trial[PIPELINE_PLAYED_S];
+    return played_s > 0 ? played_s : trial[PIPELINE_PREDICTED_S];
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 static void print_trial(const double *f)
@@ -31,7 +37,7 @@ static void print_trial(const double *f)
     printf("%-8s %8.0f %10.4f %12.4f %14.4f %9.4f %10.4f %+6.0f %%\n", schedule_name(f),
            f[PIPELINE_HEIGHT], f[PIPELINE_TOTAL_S], f[PIPELINE_COMPUTATION_S],
            f[PIPELINE_PACKING_S] + f[PIPELINE_COMMUNICATION_S], f[PIPELINE_IDLE_S],
-           f[PIPELINE_PLAYED_S], 100 * (f[PIPELINE_PLAYED_S] / f[PIPELINE_TOTAL_S] - 1));
+           sweep_predicted_s(f), 100 * (sweep_predicted_s(f) / f[PIPELINE_TOTAL_S] - 1));
 }
 
 /* The least of a schedule by one of the figures; NULL: no trial had it. */
@@ -49,11 +55,11 @@ static const double *least(const struct sweep *sweep, int schedule, int figure)
 static void print_least(const struct sweep *sweep, int schedule)
 {
     const double *measured = least(sweep, schedule, PIPELINE_TOTAL_S);
-    const double *predicted = least(sweep, schedule, PIPELINE_PLAYED_S);
+    const double *predicted = least(sweep, schedule, PIPELINE_PREDICTED_S);
     if (measured == NULL)
         return;
     printf("%s: least %.4f s at height %.0f; predicted %.4f s at %.0f\n", schedule_names[schedule],
-           measured[PIPELINE_TOTAL_S], measured[PIPELINE_HEIGHT], predicted[PIPELINE_PLAYED_S],
+           measured[PIPELINE_TOTAL_S], measured[PIPELINE_HEIGHT], sweep_predicted_s(predicted),
            predicted[PIPELINE_HEIGHT]);
 }
 
@@ -63,9 +69,9 @@ int sweep_table(const struct sweep *sweep)
     printf("tiles: %s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks; a point takes %.3g us, a "
            "message "
            "of N bytes %.4g + %.3g N us\n",
-           nest_name(sweep->job->nest), (long long)sweep->job->size[0],
-           (long long)sweep->job->size[1], (long long)sweep->job->size[2], f[PIPELINE_GRID],
-           f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2], 1e6 * f[PIPELINE_POINT_S],
+           nest_name(sweep->job->problem.kind), (long long)sweep->job->problem.size[0],
+           (long long)sweep->job->problem.size[1], (long long)sweep->job->problem.size[2],
+           f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2], 1e6 * f[PIPELINE_POINT_S],
            1e6 * f[PIPELINE_ALPHA_S], 1e6 * f[PIPELINE_BETA_S]);
     printf("%-8s %8s %10s %12s %14s %9s %10s %8s\n", "schedule", "height", "total s", "computation",
            "communication", "idle", "predicted", "off");
@@ -99,16 +105,17 @@ static json_t *costs_json(const double *f)
 int sweep_json(const struct sweep *sweep)
 {
     const double *f = sweep->figures;
-    const int64_t *size = sweep->job->size;
+    const int64_t *size = sweep->job->problem.size;
     json_t *trials = json_array();
     for (int i = 0; i < sweep->job->trial_count; i++)
         json_array_append_new(trials, trial_json(sweep_trial(sweep, i)));
     json_t *all = json_pack(
-        "{s:s, s:s, s:[I,I,I], s:[i,i,i], s:i, s:i, s:s, s:o, s:o}", "program", "tiles", "loop",
-        nest_name(sweep->job->nest), "size", (json_int_t)size[0], (json_int_t)size[1],
-        (json_int_t)size[2], "grid", (int)f[PIPELINE_GRID], (int)f[PIPELINE_GRID + 1],
-        (int)f[PIPELINE_GRID + 2], "along", (int)f[PIPELINE_ALONG], "tasks", (int)f[PIPELINE_TASKS],
-        "route", covey_route_name(sweep->route), "costs", costs_json(f), "trials", trials);
+        "{s:s, s:s, s:i, s:[I,I,I], s:[i,i,i], s:i, s:i, s:s, s:o, s:o}", "program", "tiles",
+        "loop", nest_name(sweep->job->problem.kind), "roots", (int)sweep->job->problem.roots,
+        "size", (json_int_t)size[0], (json_int_t)size[1], (json_int_t)size[2], "grid",
+        (int)f[PIPELINE_GRID], (int)f[PIPELINE_GRID + 1], (int)f[PIPELINE_GRID + 2], "along",
+        (int)f[PIPELINE_ALONG], "tasks", (int)f[PIPELINE_TASKS], "route",
+        covey_route_name(sweep->route), "costs", costs_json(f), "trials", trials);
     int failed = all == NULL || json_dumpf(all, stdout, JSON_INDENT(2)) != 0;
     json_decref(all);
     putchar('\n');

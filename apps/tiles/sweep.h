@@ -16,6 +16,9 @@ struct sweep {
 /* The figures of a trial. */
 const double *sweep_trial(const struct sweep *sweep, int trial);
 
+/* What its total should be: of all steps played, where that is known. */
+double sweep_predicted_s(const double *trial);
+
 /* Print to standard output. Return 0, or -1 after saying what is wrong. */
 int sweep_table(const struct sweep *sweep);
 int sweep_json(const struct sweep *sweep);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_UNSKEWED = APP_OPTION_OWN, OPTION_SWEEP };
+enum { OPTION_UNSKEWED = APP_OPTION_OWN, OPTION_SWEEP, OPTION_ROOTS };
 enum { SCHEDULE_BOTH = 2, HEIGHTS_MAX = PIPELINE_TRIALS_MAX / 2 };
 
 struct tiles_options {
@@ -54,6 +54,7 @@ static const char help[] =
     "what\n"
     "                        a point and a message cost); several: a run of each\n"
     "      --sweep           run with all powers of two for heights, and the chosen one\n"
+    "      --roots N         of sqrt: N square roots more at each point, that it takes longer (0)\n"
     "  -g, --grid IxJxK      tasks along each dimension, 1 for that which stays on a task "
     "(chosen)\n"
     "  -n, --tasks TASKS     number of tasks (one a host)\n"
@@ -119,8 +120,8 @@ static int parse_grid(struct tiles_options *options, const char *text)
 
 static int parse_loop(struct tiles_options *options, const char *text)
 {
-    options->job.nest = nest_find(text);
-    if (options->job.nest >= 0)
+    options->job.problem.kind = nest_find(text);
+    if (options->job.problem.kind >= 0)
         return 0;
     warnx("--loop: '%s' is none of sqrt and heat", text);
     return -1;
@@ -132,13 +133,15 @@ static int take_own(struct tiles_options *options, int key, const char *argument
     case 'l':
         return parse_loop(options, argument);
     case 'S':
-        return parse_three("--size", argument, NEST_SIDE_MAX, options->job.size);
+        return parse_three("--size", argument, NEST_SIDE_MAX, options->job.problem.size);
     case 'k':
         return parse_schedule(options, argument);
     case 'z':
         return parse_heights(options, argument);
     case 'g':
         return parse_grid(options, argument);
+    case OPTION_ROOTS:
+        return app_parse_int("--roots", argument, 0, NEST_ROOTS_MAX, &options->job.problem.roots);
     case OPTION_SWEEP:
         options->sweep = true;
         return 0;
@@ -157,11 +160,11 @@ static int settle(struct tiles_options *options)
 {
     static const int64_t usual[NEST_KINDS][NEST_DIMS] = {{16, 16, 16384}, {256, 64, 64}};
     struct pipeline_job *job = &options->job;
-    if (job->size[0] == 0)
-        memcpy(job->size, usual[job->nest], sizeof job->size);
-    double bytes = (double)nest_width(job->nest);
+    if (job->problem.size[0] == 0)
+        memcpy(job->problem.size, usual[job->problem.kind], sizeof job->problem.size);
+    double bytes = (double)nest_width(job->problem.kind);
     for (int i = 0; i < NEST_DIMS; i++)
-        bytes *= (double)job->size[i];
+        bytes *= (double)job->problem.size[i];
     job->check = options->common.check;
     if (!job->check || bytes <= (double)NEST_BYTES_MAX)
         return 0;
@@ -178,6 +181,7 @@ static int parse(int argc, char **argv, struct tiles_options *options)
                                           {"height", required_argument, NULL, 'z'},
                                           {"grid", required_argument, NULL, 'g'},
                                           {"sweep", no_argument, NULL, OPTION_SWEEP},
+                                          {"roots", required_argument, NULL, OPTION_ROOTS},
                                           {"unskewed", no_argument, NULL, OPTION_UNSKEWED},
                                           {NULL, 0, NULL, 0}};
     *options = (struct tiles_options){.schedule = COVEY_TILES_OVERLAP};
@@ -252,8 +256,7 @@ static int plan(struct tiles *tiles, int tasks)
 
 static int refuse_unskewed(const struct tiles_options *options)
 {
-    const struct covey_tiles_loop loop =
-        nest_loop(options->job.nest, options->job.size, !options->unskewed);
+    const struct covey_tiles_loop loop = nest_loop(&options->job.problem, !options->unskewed);
     struct covey_tiles_plan plan;
     if (covey_tiles_plan(&loop, NULL, 4, &plan) == 0)
         return 0;
@@ -265,19 +268,19 @@ static int refuse_unskewed(const struct tiles_options *options)
 
 static size_t points(const struct tiles *tiles)
 {
-    const int64_t *size = tiles->job.size;
+    const int64_t *size = tiles->job.problem.size;
     return (size_t)(size[0] * size[1] * size[2]);
 }
 
 static int receive_values(struct crew *crew, const struct tiles *tiles, void *values)
 {
-    const struct covey_tiles_loop loop = nest_loop(tiles->job.nest, tiles->job.size, false);
+    const struct covey_tiles_loop loop = nest_loop(&tiles->job.problem, false);
     return crew_receive_array(crew, 0, loop.type, values, points(tiles));
 }
 
 static int compare(struct crew *crew, struct tiles *tiles)
 {
-    size_t bytes = points(tiles) * nest_width(tiles->job.nest);
+    size_t bytes = points(tiles) * nest_width(tiles->job.problem.kind);
     char *values = malloc(bytes);
     int result = -1;
     if (values == NULL)
@@ -296,7 +299,7 @@ static int collect(struct crew *crew, void *context)
     if (crew_tell(crew, CREW_COLLECT) < 0)
         return -1;
     if (crew->sequential) {
-        tiles->whole = malloc(points(tiles) * nest_width(tiles->job.nest));
+        tiles->whole = malloc(points(tiles) * nest_width(tiles->job.problem.kind));
         if (tiles->whole != NULL)
             return receive_values(crew, tiles, tiles->whole);
         warnx("out of memory for the values");
@@ -319,10 +322,10 @@ static enum report_check verdict(const struct tiles *tiles)
 static void describe(const struct tiles *tiles, const double *trial, char *text, size_t size)
 {
     const double *f = tiles->figures;
-    const int64_t *s = tiles->job.size;
+    const int64_t *s = tiles->job.problem.size;
     snprintf(text, size,
              "%s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks, tiles of %.0f x %.0f x %.0f, %s",
-             nest_name(tiles->job.nest), (long long)s[0], (long long)s[1], (long long)s[2],
+             nest_name(tiles->job.problem.kind), (long long)s[0], (long long)s[1], (long long)s[2],
              f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2], f[PIPELINE_TILE],
              f[PIPELINE_TILE + 1], f[PIPELINE_TILE + 2],
              trial[PIPELINE_SCHEDULE] > 0 ? "blocking" : "overlapping");
@@ -331,9 +334,9 @@ static void describe(const struct tiles *tiles, const double *trial, char *text,
 static json_t *parameters_of(const struct tiles *tiles, const double *trial)
 {
     const double *f = tiles->figures;
-    const int64_t *s = tiles->job.size;
+    const int64_t *s = tiles->job.problem.size;
     return json_pack("{s:s, s:[I,I,I], s:[i,i,i], s:[I,I,I], s:s, s:f, s:f, s:f}", "loop",
-                     nest_name(tiles->job.nest), "size", (json_int_t)s[0], (json_int_t)s[1],
+                     nest_name(tiles->job.problem.kind), "size", (json_int_t)s[0], (json_int_t)s[1],
                      (json_int_t)s[2], "grid", (int)f[PIPELINE_GRID], (int)f[PIPELINE_GRID + 1],
                      (int)f[PIPELINE_GRID + 2], "tile", (json_int_t)f[PIPELINE_TILE],
                      (json_int_t)f[PIPELINE_TILE + 1], (json_int_t)f[PIPELINE_TILE + 2], "schedule",
@@ -353,7 +356,7 @@ static int report_one(const struct tiles *tiles, const struct coordinator_result
     const struct covey_prediction predicted = {
         .hosts = tiles->figures[PIPELINE_POINT_S] > 0 ? report_distinct(run.hosts, run.tasks) : 0,
         .tasks = run.tasks,
-        .total_s = trial[PIPELINE_PLAYED_S],
+        .total_s = sweep_predicted_s(trial),
         .computation_s = tiles->figures[PIPELINE_POINT_S] * (double)points(tiles) / run.tasks};
     json_t *parameters = parameters_of(tiles, trial);
     const struct report report = {.program = "tiles",
