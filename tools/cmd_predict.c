@@ -6,6 +6,7 @@
 
 #include "tools/command.h"
 #include "tools/predict.h"
+#include "tools/predict_tiles.h"
 
 #define KEY_SIZE 2001
 #define KEY_ITERATIONS 2002
@@ -17,13 +18,18 @@
 #define KEY_CENTRE 2008
 #define KEY_ZOOM 2009
 #define KEY_FORM 2010
+#define KEY_LOOP 2011
+#define KEY_POINT 2012
 
 #define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
 
 static const struct args_option options[] = {
-    {"procs", 'p', "N,N-M,...", "numbers of hosts to look at (1-64)"},
+    {"procs", 'p', "N,N-M,...", "numbers of hosts to look at (1-64); tiles: of tasks (16)"},
     {"size", KEY_SIZE, "SIZE",
-     "matmul: N (2048); sort: keys (8M); mandel: WxH (1024x768); alltoall: bytes (64K)"},
+     "matmul: N (2048); sort: keys (8M); mandel: WxH (1024x768); alltoall: bytes (64K); tiles: "
+     "IxJxK (16x16x16384)"},
+    {"loop", KEY_LOOP, "LOOP", "tiles: sqrt (the default) or heat"},
+    {"point", KEY_POINT, "NS", "tiles: nanoseconds that a point takes (the program is asked)"},
     {"iterations", KEY_ITERATIONS, "N", "mandel: iterations at most (8000)"},
     {"centre", KEY_CENTRE, "RE,IM", "mandel: the point in the middle (-0.65,0)"},
     {"zoom", KEY_ZOOM, "ZOOM", "mandel: magnification (1)"},
@@ -40,7 +46,7 @@ static const struct args_option options[] = {
 
 /* What was said on the command line; the operand may come last. */
 struct request {
-    const char *name, *procs, *size, *centre;
+    const char *name, *procs, *size, *centre, *loop, *point;
     const char *measured[16];
     int measured_count;
 };
@@ -154,12 +160,12 @@ static int set_size(struct predict *p, const struct request *r)
 
 static int set_name(struct predict *p, const struct request *r)
 {
-    static const char *const names[] = {"matmul", "sort", "mandel", "alltoall"};
+    static const char *const names[] = {"matmul", "sort", "mandel", "alltoall", "tiles"};
     static const int kinds[] = {COVEY_MODEL_MATMUL, COVEY_MODEL_SORT, COVEY_MODEL_MANDEL,
-                                PREDICT_ALLTOALL};
+                                PREDICT_ALLTOALL, PREDICT_TILES};
     if (!r->name)
         return tool_usage("predict", "no program is named");
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         if (strcmp(names[i], r->name) != 0)
             continue;
         p->what = kinds[i];
@@ -167,7 +173,7 @@ static int set_name(struct predict *p, const struct request *r)
         p->problem.model = kinds[i];
         return TOOL_OK;
     }
-    return tool_usage("predict", "%s: must be matmul, sort, mandel or alltoall", r->name);
+    return tool_usage("predict", "%s: must be matmul, sort, mandel, alltoall or tiles", r->name);
 }
 
 /* What is for some programs alone. */
@@ -181,8 +187,13 @@ static int check_stray(const struct predict *p, const struct request *r)
                           p->problem.paper ? "--paper" : "--measured");
     if (p->problem.form > COVEY_FORM_BAG && p->what != COVEY_MODEL_MATMUL)
         return tool_usage("predict", "--form fetch and hierarchical are for matmul alone");
-    if (p->problem.form && (all || p->problem.paper))
-        return tool_usage("predict", "--form is not for %s", all ? "alltoall" : "--paper");
+    if (p->problem.form && (all || p->what == PREDICT_TILES || p->problem.paper))
+        return tool_usage("predict", "--form is not for %s",
+                          p->what >= PREDICT_ALLTOALL ? p->name : "--paper");
+    if (p->what == PREDICT_TILES && p->problem.paper)
+        return tool_usage("predict", "--paper is not for tiles");
+    if (p->what != PREDICT_TILES && (r->loop || r->point))
+        return tool_usage("predict", "%s is for tiles alone", r->loop ? "--loop" : "--point");
     if (p->what != COVEY_MODEL_MANDEL && r->centre)
         return tool_usage("predict", "--centre is for mandel alone");
     return TOOL_OK;
@@ -249,6 +260,12 @@ static int take_option(struct predict *p, struct request *r, int key, const char
     case KEY_CENTRE:
         r->centre = value;
         return TOOL_OK;
+    case KEY_LOOP:
+        r->loop = value;
+        return TOOL_OK;
+    case KEY_POINT:
+        r->point = value;
+        return TOOL_OK;
     case KEY_TOPOLOGY:
         p->topology = value;
         return TOOL_OK;
@@ -291,13 +308,30 @@ static int read_arguments(struct predict *p, struct request *r, int argc, char *
         status = set_name(p, r);
     if (status == TOOL_OK)
         status = check_stray(p, r);
-    if (status == TOOL_OK)
-        status = set_size(p, r);
+    if (status != TOOL_OK || p->what == PREDICT_TILES)
+        return status;
+    status = set_size(p, r);
     return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : "1-64") : status;
+}
+
+/* Runs that were measured say what a calibration would. */
+static int predict_loop(struct predict *p, const struct request *r)
+{
+    const struct tiles_request request = {.size = r->size,
+                                          .procs = r->procs,
+                                          .point = r->point,
+                                          .loop = r->loop,
+                                          .measured = r->measured,
+                                          .measured_count = r->measured_count};
+    if (r->measured_count == 0 && covey_calibration_load(p->tool->vm_name, &p->calibration) < 0)
+        return tool_error("predict", "%s", covey_error_text());
+    return predict_tiles(p, &request);
 }
 
 static int predict(struct predict *p, const struct request *r)
 {
+    if (p->what == PREDICT_TILES)
+        return predict_loop(p, r);
     if (covey_calibration_load(p->tool->vm_name, &p->calibration) < 0)
         return tool_error("predict", "%s", covey_error_text());
     int status = TOOL_OK;
@@ -333,7 +367,7 @@ static int predict_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_predict = {
     .name = "predict",
     .run = predict_command,
-    .usage = "[OPTION...] matmul|sort|mandel|alltoall",
+    .usage = "[OPTION...] matmul|sort|mandel|alltoall|tiles",
     .help = "how long a program takes on how many hosts",
     .options = options,
     .operand = "PROGRAM",

@@ -11,7 +11,7 @@
 
 #include "tools/tool.h"
 
-enum { PREDICT_ALLTOALL = 100 }; /* beside enum covey_model */
+enum { PREDICT_ALLTOALL = 100, PREDICT_TILES = 101 }; /* beside enum covey_model */
 enum { PREDICT_MEASURED_MAX = 1024 };
 
 /* One run of a demo that was measured. */

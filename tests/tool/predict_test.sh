@@ -82,11 +82,38 @@ else
 fi
 expect "a picture where there is no folder" refuses 1 '--plot .*: No such file' covey predict sort --plot "$dir/no/x.png"
 
+# ---- tiles: 4 x 4 tasks, a point takes a microsecond, messages 100 us + 80 ns a byte ----
+
+# 4 x 4 x 1024 points a tile: 16 steps, of which the first are 3 + 3 ahead; P'(g) = 2 (3 + 3) + 15 + 1
+expect "a step of the overlapping schedule" says 0 '^ +1024 +0\.459 ' covey predict tiles --point 1000
+expect "and it names the paper's equations" says 0 'OVERLAP by \(5\) and \(7\), BLOCK by \(3\)' covey predict tiles --point 1000
+expect "the program is asked what a point takes" says 0 'chosen height' covey predict tiles --procs 4 --size 8x8x512
+expect "heat" says 0 '^tiles: heat' covey predict tiles --loop heat --size 64x16x16 --procs 4 --point 5
+expect "its JSON" says 0 '"chosen": \{' covey predict tiles --point 1000 --json
+cat >"$dir/sweep" <<'TEXT'
+{"program": "tiles", "loop": "sqrt", "size": [16, 16, 4096], "grid": [4, 4, 1], "tasks": 16,
+ "costs": {"point_s": 1e-6, "alpha_s": 1e-4, "beta_s": 8e-8, "start_s": 1e-5, "drag_s": 1e-9},
+ "trials": [{"schedule": "overlap", "height": 100, "total_s": 0.25}, {"schedule": "block", "height": 300, "total_s": 0.5}]}
+TEXT
+expect "what was measured says the rest" says 0 '^ +100 .* 0\.250 +[0-9.]+ +[0-9.]+ +-$' covey predict tiles --measured "$dir/sweep"
+expect "the least time measured" says 0 '^block: .* measured 0\.5 s at 300' covey predict tiles --measured "$dir/sweep"
+command -v gnuplot >/dev/null && expect "a picture of tiles" says 0 HEIGHT covey predict tiles --measured "$dir/sweep" --plot "$dir/tiles.png"
+sed 's/16, 16, 4096/16, 16, 4097/' "$dir/sweep" >"$dir/other"
+expect "runs of two spaces" refuses 1 'other: holds something else' covey predict tiles --measured "$dir/sweep" --measured "$dir/other"
+sed 's/"alpha_s": 1e-4/"alpha_s": -1/' "$dir/sweep" >"$dir/other"
+expect "costs below nothing" refuses 1 'other: holds something else' covey predict tiles --measured "$dir/other"
+expect "a size of two" refuses 2 'must be IxJxK' covey predict tiles --size 16x16
+expect "a point of nothing" refuses 2 '--point 0: must be' covey predict tiles --point 0
+expect "an unknown loop" refuses 2 'must be sqrt or heat' covey predict tiles --loop snow
+expect "two numbers of tasks" refuses 2 'one number of tasks' covey predict tiles --procs 1-4
+expect "a loop of sort" refuses 2 '--loop is for tiles' covey predict sort --loop sqrt
+expect "tiles by other equations" refuses 2 '--paper is not for tiles' covey predict tiles --paper
+
 # ---- what it refuses ----
 
 expect "no program" refuses 2 'no program is named' covey predict
 expect "two programs" refuses 2 'one program at a time' covey predict sort matmul
-expect "an unknown one" refuses 2 'must be matmul, sort' covey predict tiles
+expect "an unknown one" refuses 2 'must be matmul, sort' covey predict primes
 for procs in 0 257 2-1 x 1,,2 ""; do
     expect "procs '$procs'" refuses 2 "--procs $procs: must be" covey predict sort --procs "$procs"
 done
