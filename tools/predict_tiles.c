@@ -120,7 +120,6 @@ static int set_message(struct predict_tiles *t)
                                      "calibrate");
     t->options.costs.alpha_s = best->line.alpha_s > 0 ? best->line.alpha_s : 1e-9;
     t->options.costs.beta_s = best->line.beta_s;
-    t->options.costs.drag_s = best->drag_s;
     return TOOL_OK;
 }
 
