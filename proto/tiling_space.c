@@ -178,6 +178,8 @@ bool tiling_space_trim(const struct tiling_space *s, int along, struct tiling_bo
     if (!tiling_space_meets(s, box))
         return false;
     int64_t end = search(s, along, box, true) + 1, first = search(s, along, box, false) - 1;
+    if (first >= end)
+        return false;
     box->first[along] = first;
     box->end[along] = end;
     return true;

@@ -3,8 +3,9 @@
  * tiles.c - tiled loops: whatever space, dependences, tiles and number of tasks, every bit is that
  * of the loop as it stands.
  *
- *   tiles MEMBERS          spawns the others, and tests teams of 1, 2, 4, 9 and 16 members
- *   tiles member MEMBERS   is what it spawns
+ *   tiles MEMBERS LOOPS          spawns the others, and tests so many random loops on teams of 1,
+ *                                2, 4, 9 and 16 members
+ *   tiles member MEMBERS LOOPS   is what it spawns
  *
  * All members make the same random loops from a seed. Each runs the untiled loop, too, compares its
  * own part, and the first one compares what it gathers.
@@ -22,7 +23,7 @@
 
 enum { TAG_RESULT = 1 };
 
-static int failed, checked;
+static int failed, checked, loops;
 
 static void check(const char *name, int good)
 {
@@ -245,8 +246,7 @@ static void one_loop(covey_team_t *team, uint64_t seed)
 
 static void random_loops(covey_team_t *team)
 {
-    int rounds = getenv("SOAK") != NULL ? 400 : 12;
-    for (int i = 0; i < rounds; i++)
+    for (int i = 0; i < loops; i++)
         one_loop(team, (uint64_t)(covey_team_size(team) * 100000 + i));
 }
 
@@ -384,13 +384,13 @@ static int take_part(covey_group_t *group, int members)
 
 static int lead(covey_t *vm, const char *program, int members)
 {
-    char number[16];
+    char numbers[2][16];
     covey_tid_t tids[MEMBERS_MAX];
     int32_t result[2];
-    snprintf(number, sizeof number, "%d", members);
-    struct covey_spawn what = {.argv = (const char *[]){program, "member", number, NULL},
-                               .env = (const char *[]){getenv("SOAK") ? "SOAK=1" : NULL, NULL},
-                               .tether = 1};
+    snprintf(numbers[0], sizeof numbers[0], "%d", members);
+    snprintf(numbers[1], sizeof numbers[1], "%d", loops);
+    struct covey_spawn what = {
+        .argv = (const char *[]){program, "member", numbers[0], numbers[1], NULL}, .tether = 1};
     covey_group_t *group;
     /* before the others, to have rank 0: one of them will end */
     if (covey_group_join(vm, GROUP, &group) != 0 ||
@@ -422,8 +422,9 @@ static int serve(covey_t *vm, int members)
 int main(int argc, char **argv)
 {
     covey_t *vm;
-    int member = argc == 3 && strcmp(argv[1], "member") == 0;
-    int members = argc > 1 ? atoi(argv[argc - 1]) : 0;
+    int member = argc == 4 && strcmp(argv[1], "member") == 0;
+    int members = argc > 2 ? atoi(argv[argc - 2]) : 0;
+    loops = argc > 2 ? atoi(argv[argc - 1]) : 0;
     if (members < 3 || members > MEMBERS_MAX || covey_join(&vm, NULL) < 0) {
         printf("not ok tiles: %s\n", covey_error_text());
         return 2;

@@ -6,11 +6,14 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/local_vm.sh
 
+loops=12
+[ -z "${SOAK:-}" ] || loops=500
+
 # The members end by themselves, but for one that kills itself: the status says nothing.
 run() { # name, options of covey run
     local name=$1
     shift
-    covey run -n 1 --host h0 "$@" "$BUILD/tests/conformance/tiles" 16 >"$dir/out" 2>&1
+    covey run -n 1 --host h0 "$@" "$BUILD/tests/conformance/tiles" 16 "$loops" >"$dir/out" 2>&1
     sed 's/^/    /' "$dir/out"
     if grep -q ': *ok 16 members\|^ok 16 members' "$dir/out" && ! grep -q 'not ok' "$dir/out"; then
         ok "$name: $(grep -o 'ok 16 members.*' "$dir/out")"
