@@ -1610,6 +1610,15 @@ struct covey_calibration_host {
     double iteration_s;                /* of the Mandelbrot set */
 };
 
+/* A message between two hosts of the calibration. */
+struct covey_calibration_peers {
+    int32_t route;
+    int16_t hosts[2]; /* their places in it, the lower first */
+    double alpha_s, beta_s;
+};
+
+#define COVEY_CALIBRATION_PEERS_MAX 6048
+
 struct covey_calibration {
     char date[32]; /* such as 2026-11-21T22:15:00Z */
     char vm[64];
@@ -1617,8 +1626,9 @@ struct covey_calibration {
     double
         together; /* tasks at full speed on all hosts at once, where these share one machine; 0 */
     int32_t host_count;
-    int32_t reserved;
+    int32_t peer_count;
     struct covey_calibration_host hosts[COVEY_MODEL_HOSTS_MAX];
+    struct covey_calibration_peers peers[COVEY_CALIBRATION_PEERS_MAX]; /* each pair once a route */
 };
 
 /* The file that holds the calibration of a VM: what COVEY_CALIBRATION names, otherwise

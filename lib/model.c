@@ -30,19 +30,20 @@ _Static_assert(sizeof(struct covey_line) == sizeof(struct model_line) &&
 _Static_assert(sizeof(struct covey_load) == sizeof(struct model_load) &&
                    offsetof(struct covey_load, all_hosts) == offsetof(struct model_load, all_hosts),
                "what is under load is handed out as it is");
-_Static_assert(sizeof(struct covey_calibration) == sizeof(struct calibration) &&
-                   offsetof(struct covey_calibration, hosts) ==
-                       offsetof(struct calibration, hosts) &&
-                   offsetof(struct covey_calibration_route, inside) ==
-                       offsetof(struct calibration_route, inside) &&
-                   offsetof(struct covey_calibration_host, processors) ==
-                       offsetof(struct calibration_host, speed) &&
-                   offsetof(struct covey_calibration_host, iteration_s) ==
-                       offsetof(struct calibration_host, speed) +
-                           offsetof(struct model_host, iteration_s) &&
-                   (int)COVEY_MODEL_BLOCKS == (int)MODEL_BLOCKS &&
-                   (int)COVEY_MODEL_HOSTS_MAX == (int)MODEL_HOSTS_MAX,
-               "calibrations are handed out as they are");
+_Static_assert(
+    sizeof(struct covey_calibration) == sizeof(struct calibration) &&
+        offsetof(struct covey_calibration, hosts) == offsetof(struct calibration, hosts) &&
+        offsetof(struct covey_calibration, peers) == offsetof(struct calibration, peers) &&
+        (int)COVEY_CALIBRATION_PEERS_MAX == (int)CALIBRATION_PEERS_MAX &&
+        offsetof(struct covey_calibration_route, inside) ==
+            offsetof(struct calibration_route, inside) &&
+        offsetof(struct covey_calibration_host, processors) ==
+            offsetof(struct calibration_host, speed) &&
+        offsetof(struct covey_calibration_host, iteration_s) ==
+            offsetof(struct calibration_host, speed) + offsetof(struct model_host, iteration_s) &&
+        (int)COVEY_MODEL_BLOCKS == (int)MODEL_BLOCKS &&
+        (int)COVEY_MODEL_HOSTS_MAX == (int)MODEL_HOSTS_MAX,
+    "calibrations are handed out as they are");
 
 typedef int fit_fn(const double *bytes, const double *seconds, size_t n, struct model_line *line);
 

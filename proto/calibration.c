@@ -257,6 +257,44 @@ static int read_mandel(struct reader *r)
     return !host || read_once(r, 2, &host->iteration_s) ? -1 : 0;
 }
 
+static int find_peer(struct reader *r, int word)
+{
+    int at = calibration_find(r->calibration, r->words[word]);
+    return at < 0 ? refuse(r, "no line 'host %s ...' stands before it", r->words[word]) : at;
+}
+
+static bool has_peers(const struct calibration *c, const struct calibration_peers *p)
+{
+    for (int i = 0; i < c->peer_count; i++) {
+        const struct calibration_peers *there = &c->peers[i];
+        if (there->route == p->route && there->hosts[0] == p->hosts[0] &&
+            there->hosts[1] == p->hosts[1])
+            return true;
+    }
+    return false;
+}
+
+static int read_peers(struct reader *r)
+{
+    struct calibration *c = r->calibration;
+    const struct calibration_route *route = find_route(r);
+    int first = route ? find_peer(r, 2) : -1, second = first < 0 ? -1 : find_peer(r, 3);
+    if (second < 0)
+        return -1;
+    if (first >= second)
+        return refuse(r, "'%s' stands before '%s' in the file", r->words[3], r->words[2]);
+    struct calibration_peers peers = {.route = (int32_t)(route - c->routes),
+                                      .hosts = {(int16_t)first, (int16_t)second}};
+    if (has_peers(c, &peers))
+        return refuse(r, "peers %s and %s stand there already", r->words[2], r->words[3]);
+    if (c->peer_count == CALIBRATION_PEERS_MAX)
+        return refuse(r, "more than %d pairs", CALIBRATION_PEERS_MAX);
+    if (read_number(r, 4, 0, TIME_MAX, &peers.alpha_s) || read_number(r, 5, 0, 1, &peers.beta_s))
+        return -1;
+    c->peers[c->peer_count++] = peers;
+    return 0;
+}
+
 static const struct kind {
     const char *name;
     int words;
@@ -265,7 +303,7 @@ static const struct kind {
     {"date", 2, read_date},     {"vm", 2, read_vm},         {"route", 8, read_route},
     {"all", 5, read_all},       {"inside", 7, read_inside}, {"together", 2, read_together},
     {"host", 5, read_host},     {"matmul", 4, read_matmul}, {"sort", 4, read_sort},
-    {"mandel", 3, read_mandel},
+    {"mandel", 3, read_mandel}, {"peers", 6, read_peers},
 };
 
 static int read_line(struct reader *r)
@@ -371,6 +409,13 @@ static void put_route(struct writer *w, const char *name, const struct calibrati
             inside->r2, inside->worst, route->inside_drag_s);
 }
 
+static void put_peers(struct writer *w, const struct calibration *c,
+                      const struct calibration_peers *peers)
+{
+    put(w, "peers %s %s %s %.4g %.6g\n", route_names[peers->route], c->hosts[peers->hosts[0]].name,
+        c->hosts[peers->hosts[1]].name, peers->alpha_s, peers->beta_s);
+}
+
 size_t calibration_print(const struct calibration *calibration, char *text, size_t size)
 {
     struct writer w = {.text = text, .size = size};
@@ -390,8 +435,11 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
         put(&w, "# one machine: tasks at full speed on all hosts at once\ntogether %.4g\n",
             calibration->together);
     put(&w, "# host, cores, tasks at full speed, share of a processor that one task gets\n"
-            "# matmul, block, T_mult + T_add; sort, T_oper, a merged key; mandel, an iteration\n");
+            "# matmul, block, T_mult + T_add; sort, T_oper, a merged key; mandel, an iteration\n"
+            "# peers, route, two hosts, alpha, beta a byte\n");
     for (int i = 0; i < calibration->host_count; i++)
         put_host(&w, &calibration->hosts[i]);
+    for (int i = 0; i < calibration->peer_count; i++)
+        put_peers(&w, calibration, &calibration->peers[i]);
     return w.used;
 }

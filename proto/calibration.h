@@ -7,6 +7,7 @@
  *             / "all" route hosts drag busy
  *             / "inside" route alpha beta r2 worst drag
  *             / "together" tasks
+ *             / "peers" route host host alpha beta
  *             / "host" name cores processors share
  *             / "matmul" name block madd
  *             / "sort" name oper merge
@@ -28,7 +29,8 @@
 enum {
     CALIBRATION_ROUTES = 5, /* by their number; the first, auto, is never measured */
     CALIBRATION_NAME_BYTES = 64,
-    CALIBRATION_BYTES_MAX = 1 << 18, /* of a file */
+    CALIBRATION_BYTES_MAX = 1 << 20, /* of a file */
+    CALIBRATION_PEERS_MAX = 6048,    /* 64 hosts by three routes */
     CALIBRATION_ERROR_BYTES = 512
 };
 
@@ -48,14 +50,22 @@ struct calibration_host {
     struct model_host speed;
 };
 
+/* Two hosts. */
+struct calibration_peers {
+    int32_t route;
+    int16_t hosts[2]; /* the lower number first */
+    double alpha_s, beta_s;
+};
+
 struct calibration {
     char date[32]; /* such as 2026-11-21T22:15:00Z */
     char vm[CALIBRATION_NAME_BYTES];
     struct calibration_route routes[CALIBRATION_ROUTES];
     double together; /* tasks at full speed on all hosts at once; 0: as many as on each */
     int32_t host_count;
-    int32_t reserved;
+    int32_t peer_count; /* of peers */
     struct calibration_host hosts[MODEL_HOSTS_MAX];
+    struct calibration_peers peers[CALIBRATION_PEERS_MAX];
 };
 
 /* Reads a file's text; `name` is the file's, for errors. Returns 0, or -1 with the reason in error

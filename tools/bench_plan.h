@@ -23,7 +23,8 @@ enum bench_what {
     BENCH_ALLTOALL = 9,    /* all-to-all by each algorithm and by the library's choice */
     BENCH_BAG = 10,        /* empty items through a bag of work */
     BENCH_OVERLAP = 11,    /* communication behind computation, between two tasks */
-    BENCH_RING = 100       /* messages beside computing; covey calibrate's, without a name */
+    BENCH_RING = 100,      /* messages beside computing; covey calibrate's, without a name */
+    BENCH_PAIRS = 101      /* alpha and beta of each pair; the same */
 };
 
 /* The series of the library's own choice, after those of the algorithms. */

@@ -28,7 +28,7 @@ static bool everywhere(const struct bench *bench)
 {
     return bench->plan.what == BENCH_BCAST || bench->plan.what == BENCH_COLLECTIVES ||
            bench->plan.what == BENCH_EXCHANGE || bench->plan.what == BENCH_ALLTOALL ||
-           bench->plan.what == BENCH_RING;
+           bench->plan.what == BENCH_RING || bench->plan.what == BENCH_PAIRS;
 }
 
 /* All other hosts that are up, as one text. */

@@ -14,7 +14,13 @@
  * link swallow: that would be taken for a better beta than long messages get. */
 static const int64_t sizes[] = {1, 1024, 262144, 1048576, 2097152};
 
-enum { SIZES = sizeof sizes / sizeof *sizes, ROUNDS = 3, BATCH_US = 5000, RING_BYTES = 1048576 };
+enum {
+    SIZES = sizeof sizes / sizeof *sizes,
+    ROUNDS = 3,
+    BATCH_US = 5000,
+    RING_BYTES = 1048576,
+    PAIR_BYTES = 524288
+};
 
 static void plan_hosts(struct bench *bench, const struct calibrate *c, int count)
 {
@@ -145,14 +151,55 @@ static int measure_rings(const struct calibrate *c, int route)
     return status;
 }
 
+/* ---- Each pair ------------------------------------------------------------------------------- */
+
+static void take_peers(struct calibrate *c, int route, const struct bench *bench)
+{
+    struct covey_calibration *result = c->result;
+    for (int i = 0; i < bench->row_count; i++) {
+        const struct bench_series *series = &bench->rows[i].series[0];
+        for (int k = i + 1; k < bench->row_count && 2 * k + 1 < series->rounds; k++) {
+            if (result->peer_count == COVEY_CALIBRATION_PEERS_MAX)
+                return;
+            result->peers[result->peer_count++] =
+                (struct covey_calibration_peers){.route = route,
+                                                 .hosts = {(int16_t)i, (int16_t)k},
+                                                 .alpha_s = series->us[2 * k],
+                                                 .beta_s = series->us[2 * k + 1]};
+        }
+    }
+}
+
+/* alpha and beta between each two hosts, in as many phases as there are hosts. */
+static int measure_peers(struct calibrate *c, int route)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench)
+        return tool_error("calibrate", "memory is exhausted");
+    plan_hosts(bench, c, c->name_count < BENCH_HOSTS_MAX ? c->name_count : BENCH_HOSTS_MAX);
+    bench->name = "pairs";
+    bench->plan.what = BENCH_PAIRS;
+    bench->plan.route = route;
+    bench->plan.tasks = bench->host_count;
+    bench->plan.size_count = 1;
+    bench->plan.sizes[0] = PAIR_BYTES;
+    int status = bench_run(bench);
+    if (status == TOOL_OK)
+        take_peers(c, route, bench);
+    bench_drop(bench);
+    return status > TOOL_USAGE ? status : TOOL_OK;
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 /* Where hosts share one machine, they share what messages take, too. */
-static int measure_between(const struct calibrate *c, int route)
+static int measure_between(struct calibrate *c, int route)
 {
     int status = measure_line(c, route, false);
     if (status == TOOL_OK && c->result->routes[route].known && !c->one_machine)
         status = measure_rings(c, route);
+    if (status == TOOL_OK && c->result->routes[route].known)
+        status = measure_peers(c, route);
     return status;
 }
 

@@ -134,6 +134,8 @@ expect "a file with a word too many" refuses_file "mandel h1 1 2" "a line 'mande
 expect "a file with a figure that is none" refuses_file "route udp 1 nan 1 1 1 1" "'nan' is no number"
 expect "a file with a host too late" refuses_file "sort h2 1e-9 1e-9" "no line 'host h2"
 expect "a route of all hosts that was not measured" refuses_file "all udp 4 1e-9 1e-7" "no line 'route udp"
+expect "peers in the wrong order" refuses_file "peers tcp h1 h0 1 1" "'h0' stands before 'h1'"
+expect "peers with a host that there is not" refuses_file "peers tcp h0 h7 1 1" "no line 'host h7"
 expect "inside of an unknown route" refuses_file "inside tls 1 1 1 1 1" "'tls' is none"
 expect "a file with another language" refuses_file "hello" "'hello' begins no line"
 
@@ -155,6 +157,8 @@ expect "a calibration that is none" says 0 "nothing is predicted: $file:1: 'nons
     matmul --size 100 --baseline 0
 expect "an unknown host" refuses 1 'host h9 is not in the virtual machine' covey calibrate --host h9
 expect "an operand" refuses 2 'x: there are no operands' covey calibrate x
+expect "calibrate two hosts" says 0 "^h0 +h1 +[0-9.]+ " covey calibrate
+expect "the file has each pair" grep -q '^peers tcp h0 h1 ' "$file"
 expect "calibrate" says 0 "^Written: $file" covey calibrate --host h0
 expect "it finds shared memory" grep -q '^shm ' "$dir/out"
 expect "the file names the VM" grep -qx "vm $COVEY_VM" "$file"

@@ -37,7 +37,8 @@ static const char good[] = "# measured\n"
                            "matmul h1 2048 1e-10\n"
                            "\tsort h1 2e-9 1e-9\n"
                            "mandel h1 1.5e-9\n"
-                           "host h2 1 1 1";
+                           "host h2 1 1 1\n"
+                           "peers tcp h1 h2 4e-5 8e-8";
 
 static void test_reads(void)
 {
@@ -56,6 +57,10 @@ static void test_reads(void)
     CU_ASSERT_EQUAL(calibration.routes[3].inside_known, 1);
     NEAR(calibration.routes[3].inside.beta_s * 1e10, 4);
     NEAR(calibration.routes[3].inside_drag_s * 1e10, 2);
+    CU_ASSERT_EQUAL(calibration.peer_count, 1);
+    CU_ASSERT_EQUAL(calibration.peers[0].route, 3);
+    CU_ASSERT_EQUAL(calibration.peers[0].hosts[1], 1);
+    NEAR(calibration.peers[0].alpha_s * 1e5, 4);
     NEAR(calibration.together, 1.9);
     CU_ASSERT_EQUAL(calibration.host_count, 2);
     NEAR(calibration.hosts[0].speed.madd_s[4] * 1e10, 1);

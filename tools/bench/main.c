@@ -9,6 +9,7 @@
  *   overlap.c    both, when they compute while messages are under way
  *   lead.c    the one that measures          peer.c     those that it measures with
  *   order.c   what the one tells the others  party.c    what both have
+ *   pairs.c   alpha and beta of each two of all tasks, for the same
  *   ring.c    messages beside computing, for covey calibrate
  *   spawn.c   starting tasks                 wire.c     Covey's messages
  *   raw.c raw_*.c     the programs to compare with
@@ -79,6 +80,8 @@ static int lead(struct party *party)
         return collective_measure(party);
     if (party->plan.what == BENCH_RING)
         return ring_measure(party);
+    if (party->plan.what == BENCH_PAIRS)
+        return pairs_measure(party);
     return party->plan.what == BENCH_BCAST ? bcast_measure(party) : lead_measure(party);
 }
 

@@ -25,8 +25,9 @@ enum order_what {
     ORDER_COLLECTIVE = 9, /* `count` calls of the operation and algorithm in text */
     ORDER_OVERLAP = 10,   /* send a byte back, then `count` steps: a face of `bytes`, or none, both
                              ways, and as many microseconds of computation as text says */
-    ORDER_RING = 11       /* `count` rounds of the ring, or to compute alone; text: the next tasks
+    ORDER_RING = 11,      /* `count` rounds of the ring, or to compute alone; text: the next tasks
                              and those before; answer: passes in a second, seconds, spread */
+    ORDER_PAIR = 12       /* alpha and beta; text: with whom, and 1 to begin; answer: both */
 };
 
 struct order {

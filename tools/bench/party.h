@@ -51,6 +51,10 @@ int overlap_serve(struct party *party, covey_tid_t lead, const struct order *ord
 int ring_measure(struct party *party);
 int ring_serve(struct party *party, covey_tid_t lead, const struct order *order);
 
+/* Each pair of all tasks, in the same way. */
+int pairs_measure(struct party *party);
+int pairs_serve(struct party *party, covey_tid_t lead, const struct order *order);
+
 /* All tasks exchange together; the one that leads sends the rows. */
 int exchange_measure(struct party *party, bool leads);
 

@@ -87,6 +87,8 @@ static int serve(struct party *party, covey_tid_t lead, const struct order *orde
         return collective_serve(party, order);
     case ORDER_OVERLAP:
         return overlap_serve(party, lead, order);
+    case ORDER_PAIR:
+        return pairs_serve(party, lead, order);
     case ORDER_RING:
         return ring_serve(party, lead, order);
     case ORDER_CPU:
