@@ -5,7 +5,9 @@
  * All members measure at once, as they will compute and send at once. A task computes tiles of its
  * own part over and over, whose values count for nothing yet. Pairs of neighbours send a short and
  * a long message to and fro; then both exchange them while they compute: what that takes longer
- * than the computation alone is what cannot be hidden.
+ * than the computation alone is what cannot be hidden. A task that gets its share of a processor
+ * only now and then is without the processor time that messages take for as many times as long as
+ * the share is small: there it is that time that is measured.
  */
 #include "lib/tiles.h"
 
@@ -30,12 +32,15 @@ struct trial {
     struct covey_tile tile; /* the next one */
     int64_t height;
     double tile_s; /* one takes */
+    double share;  /* of a processor, where the task is starved; 0: it is not */
+    double used_s; /* of a processor, for tiles between messages */
 };
 
-static double processor_s(void)
+/* Of this thread, or of all of the process. */
+static double processor_s(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
@@ -69,7 +74,7 @@ static void trial_step(struct trial *trial)
 static void trial_time(struct trial *trial, double *point_s)
 {
     uint64_t start_us = clock_us(), passed_us = 0, least_us = TRIAL_US;
-    double start_s = processor_s();
+    double start_s = processor_s(CLOCK_THREAD_CPUTIME_ID), used_s = 0;
     int64_t tiles = 0, points = 0;
     const struct tiling_box *box = &trial->tile.box;
     while (passed_us < least_us) {
@@ -77,9 +82,11 @@ static void trial_time(struct trial *trial, double *point_s)
         trial_step(trial);
         tiles++;
         passed_us = clock_us() - start_us;
-        if ((processor_s() - start_s) * 1e6 < STARVED_SHARE * (double)passed_us)
+        used_s = processor_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
+        if (used_s * 1e6 < STARVED_SHARE * (double)passed_us)
             least_us = STARVED_US;
     }
+    trial->share = least_us == STARVED_US ? used_s * 1e6 / (double)passed_us : 0;
     trial->tile_s = (double)passed_us / 1e6 / (double)tiles;
     *point_s = points > 0 ? (double)passed_us / 1e6 / (double)points : 0;
 }
@@ -167,8 +174,10 @@ static int exchange(const struct pair *pair, size_t bytes, int tiles)
     int error = tiles_receive(talk, &in, &received);
     if (error == COVEY_OK)
         error = tiles_send(talk, &out, &sent);
+    double start_s = processor_s(CLOCK_THREAD_CPUTIME_ID);
     for (int i = 0; i < tiles && error == COVEY_OK; i++)
         trial_step(pair->trial);
+    pair->trial->used_s += processor_s(CLOCK_THREAD_CPUTIME_ID) - start_s;
     if (error == COVEY_OK)
         error = tiles_await(talk, &received, NULL);
     if (error == COVEY_OK)
@@ -187,11 +196,16 @@ static int alone(const struct pair *pair, size_t bytes, int tiles)
     return COVEY_OK;
 }
 
+static int rounds_of(size_t bytes)
+{
+    return bytes > 1 ? LONG_ROUNDS : SHORT_ROUNDS;
+}
+
 /* The mean of some rounds: a task that gets its share of a processor now and then waits for it now
  * and then in the loop, too. */
 static int time_of(const struct pair *pair, round_fn *fn, size_t bytes, int tiles, double *round_s)
 {
-    int rounds = bytes > 1 ? LONG_ROUNDS : SHORT_ROUNDS, error = fn(pair, bytes, tiles);
+    int rounds = rounds_of(bytes), error = fn(pair, bytes, tiles);
     uint64_t since_us = clock_us(); /* the first one opens the way */
     *round_s = 0;
     for (int i = 0; i < rounds && error == COVEY_OK; i++)
@@ -209,11 +223,18 @@ static double between(double least, double value, double most)
 /* What of a message's time is left when it is exchanged for another behind computation. */
 static int time_left(const struct pair *pair, size_t bytes, double message_s, double *left_s)
 {
-    double tile_s = pair->trial->tile_s, both_s = 0, alone_s = 0;
-    int tiles = tile_s > 0 ? (int)between(1, COVERED * message_s / tile_s + 1, 1e6) : 0;
-    int error = time_of(pair, alone, bytes, tiles, &alone_s);
+    struct trial *trial = pair->trial;
+    double both_s = 0, alone_s = 0;
+    int tiles =
+        trial->tile_s > 0 ? (int)between(1, COVERED * message_s / trial->tile_s + 1, 1e6) : 0;
+    int error = trial->share > 0 ? COVEY_OK : time_of(pair, alone, bytes, tiles, &alone_s);
+    double start_s = processor_s(CLOCK_PROCESS_CPUTIME_ID);
+    trial->used_s = 0;
     if (error == COVEY_OK)
         error = time_of(pair, exchange, bytes, tiles, &both_s);
+    double used_s = processor_s(CLOCK_PROCESS_CPUTIME_ID) - start_s - trial->used_s;
+    if (trial->share > 0)
+        both_s = used_s / trial->share / (rounds_of(bytes) + 1);
     *left_s = (both_s - alone_s) / 2;
     return error;
 }
@@ -230,8 +251,9 @@ static int measure_messages(const struct pair *pair, struct covey_tiles_costs *c
         error = time_left(pair, 1, c->alpha_s, &short_left_s);
     if (error == COVEY_OK)
         error = time_left(pair, LONG_BYTES, long_s / 2, &long_left_s);
-    c->start_s = between(0, short_left_s, c->alpha_s);
-    c->drag_s = between(0, (long_left_s - short_left_s) / LONG_BYTES, c->beta_s);
+    bool starved = pair->trial->share > 0;
+    c->start_s = between(0, short_left_s, starved ? 1 : c->alpha_s);
+    c->drag_s = between(0, (long_left_s - short_left_s) / LONG_BYTES, starved ? 1 : c->beta_s);
     return error;
 }
 
