@@ -2,6 +2,7 @@
 
 #include "apps/block.h"
 #include "apps/crew.h"
+#include "apps/matmul/grid.h"
 
 #include <cblas.h>
 #include <stdlib.h>
@@ -17,6 +18,8 @@ struct place {
     int group_row, group_column, row, column;
     double *outer_a, *inner_a; /* as they came of others */
     double *b, *next_b;
+    covey_req_t *sends[GRID_Q_MAX]; /* of this phase */
+    int sending;
 };
 
 int hierarchical_groups(int q)
@@ -24,7 +27,7 @@ int hierarchical_groups(int q)
     int p = 2;
     while (p < q && q % p != 0)
         p++;
-    return p;
+    return p < q ? p : q;
 }
 
 static covey_tid_t tid_at(const struct place *t, int group_row, int row, int group_column,
@@ -40,9 +43,24 @@ static size_t side(const struct place *t, int group, int index)
     return (size_t)block_size(t->job->n, t->job->q, group * t->r + index);
 }
 
-static int send(const struct place *t, covey_tid_t to, int tag, const double *block, size_t count)
+static int send(struct place *t, covey_tid_t to, int tag, const double *block, size_t count)
 {
-    return covey_send_array(t->worker->vm, to, tag, COVEY_DOUBLE, block, count);
+    int error = covey_isend_array(t->worker->vm, to, tag, COVEY_DOUBLE, block, count,
+                                  &t->sends[t->sending]);
+    t->sending += error >= 0;
+    return error;
+}
+
+/* Waits until the blocks have left, unless something went wrong before. */
+static int drain(struct place *t, int error)
+{
+    while (t->sending > 0) {
+        covey_req_t **req = &t->sends[--t->sending];
+        if (error >= 0)
+            error = covey_wait(*req, COVEY_FOREVER);
+        covey_req_free(req);
+    }
+    return error < 0 ? error : 0;
 }
 
 static int receive(const struct place *t, covey_tid_t from, int tag, double *block, size_t count)
@@ -66,7 +84,7 @@ static int pipe_outer(struct place *t, int from, const double *own, const double
         if (to != from)
             error =
                 send(t, tid_at(t, t->group_row, t->row, to, t->column), TAG_OUTER_A, own, count);
-    return error;
+    return drain(t, error);
 }
 
 /* The same within the group. */
@@ -82,7 +100,7 @@ static int pipe_inner(struct place *t, int group, int from, const double *own, c
         if (to != from)
             error = send(t, tid_at(t, t->group_row, t->row, t->group_column, to), TAG_INNER_A, own,
                          count);
-    return error;
+    return drain(t, error);
 }
 
 static void multiply(const struct place *t, size_t inner, const double *a, double *c)
@@ -105,6 +123,7 @@ static int roll(struct place *t, int tag, covey_tid_t to, size_t rows, covey_tid
     int error = send(t, to, tag, t->b, rows * columns);
     if (error == 0)
         error = receive(t, from, tag, t->next_b, next_rows * columns);
+    error = drain(t, error);
     double *b = t->b;
     t->b = t->next_b;
     t->next_b = b;
@@ -152,29 +171,34 @@ static int run(struct place *t, const double *own, double *c)
     return error;
 }
 
-int hierarchical_run(struct worker *worker, const struct multiply_job *job, const double *a,
-                     double *b, double *c)
+/* t holds all but the blocks. */
+static int run_with_blocks(struct place *t, const double *a, const double *b, double *c)
 {
-    int p = hierarchical_groups(job->q), r = job->q / p;
-    int row = worker->rank / job->q, column = worker->rank % job->q;
-    size_t most = (size_t)block_size_max(job->n, job->q), bytes = most * most * sizeof *a;
-    struct place t = {.worker = worker, .job = job, .p = p, .r = r};
-    t.group_row = row / r;
-    t.row = row % r;
-    t.group_column = column / r;
-    t.column = column % r;
+    size_t most = (size_t)block_size_max(t->job->n, t->job->q), bytes = most * most * sizeof *a;
     double *blocks[] = {malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
-    t.outer_a = blocks[0];
-    t.inner_a = blocks[1];
-    t.b = blocks[2];
-    t.next_b = blocks[3];
+    t->outer_a = blocks[0];
+    t->inner_a = blocks[1];
+    t->b = blocks[2];
+    t->next_b = blocks[3];
     int error = COVEY_ENOMEM;
-    if (t.outer_a != NULL && t.inner_a != NULL && t.b != NULL && t.next_b != NULL) {
-        memcpy(t.b, b,
-               side(&t, t.group_row, t.row) * side(&t, t.group_column, t.column) * sizeof *b);
-        error = run(&t, a, c);
+    if (t->outer_a != NULL && t->inner_a != NULL && t->b != NULL && t->next_b != NULL) {
+        memcpy(t->b, b,
+               side(t, t->group_row, t->row) * side(t, t->group_column, t->column) * sizeof *b);
+        error = run(t, a, c);
     }
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         free(blocks[i]);
     return error;
+}
+
+int hierarchical_run(struct worker *worker, const struct multiply_job *job, const double *a,
+                     const double *b, double *c)
+{
+    int row = worker->rank / job->q, column = worker->rank % job->q;
+    struct place t = {.worker = worker, .job = job, .p = job->groups, .r = job->q / job->groups};
+    t.group_row = row / t.r;
+    t.row = row % t.r;
+    t.group_column = column / t.r;
+    t.column = column % t.r;
+    return run_with_blocks(&t, a, b, c);
 }

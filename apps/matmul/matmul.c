@@ -6,8 +6,10 @@
  * host a task is put on and how a row hands on a block. matrix.c: the factors, made in place from
  * a seed. product.c: the checks.
  *
- * With --bag it is done by agenda parallelism instead: subblock.c, multiplier.c; with
- * --hierarchical in two levels: hierarchical.c. Both are for the comparison of section 4.1.
+ * Four strategies, for the comparison of section 4.3 and Figure 15. By default panels are sent
+ * ahead while others are multiplied: stream.c. With --phases it is done phase by phase as in Figure
+ * 3(b), with --hierarchical in two levels of that: hierarchical.c. With --bag by agenda
+ * parallelism: subblock.c, multiplier.c.
  *
  * What is timed is the multiplication: the factors are where they are needed before, and the
  * product is collected, if it is wanted at all, after; out of a bag it comes meanwhile.
@@ -31,7 +33,13 @@
 #define HIERARCHY_Q_DEFAULT 4
 #define N_SEQUENTIAL_MAX 6144 /* up to here the whole product is compared: 300 MB of it */
 
-enum { OPTION_FREIVALDS = APP_OPTION_OWN, OPTION_BAG, OPTION_FETCH, OPTION_HIERARCHICAL };
+enum {
+    OPTION_FREIVALDS = APP_OPTION_OWN,
+    OPTION_BAG,
+    OPTION_FETCH,
+    OPTION_HIERARCHICAL,
+    OPTION_PHASES
+};
 
 struct matmul_options {
     struct app_options common;
@@ -41,6 +49,7 @@ struct matmul_options {
     bool bag;
     bool fetch;
     bool hierarchical;
+    bool phases;
 };
 
 /* What the coordinator keeps of the results. */
@@ -68,6 +77,7 @@ static const char help[] =
     "                        number of tasks (-n, one a host), which have both factors in place\n"
     "      --fetch           with --bag: Q x Q x Q products of two blocks (Q: 4), which tasks "
     "fetch\n"
+    "      --phases          pipe, multiply and roll one after the other, nothing is sent ahead\n"
     "      --hierarchical        pipe-multiply-roll of groups of tasks, whose products are again\n"
     "                        pipe-multiply-roll; Q, 4 if not set, is no prime\n"
     "  -n, --tasks TASKS     the same as -q with the square root; must be a square\n"
@@ -96,6 +106,9 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
     case OPTION_HIERARCHICAL:
         options->hierarchical = true;
         return 0;
+    case OPTION_PHASES:
+        options->phases = true;
+        return 0;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_SUCCESS);
@@ -104,8 +117,12 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
     }
 }
 
-static int settle_hierarchy(struct matmul_options *options)
+static int settle_strategy(struct matmul_options *options)
 {
+    if (options->bag + options->hierarchical + options->phases > 1) {
+        warnx("only one of --bag, --hierarchical and --phases");
+        return -1;
+    }
     if (options->fetch && !options->bag) {
         warnx("--fetch: only with --bag");
         return -1;
@@ -114,10 +131,9 @@ static int settle_hierarchy(struct matmul_options *options)
         return 0;
     if (options->q == 0)
         options->q = HIERARCHY_Q_DEFAULT;
-    if (!options->bag && hierarchical_groups(options->q) < options->q)
+    if (hierarchical_groups(options->q) < options->q)
         return 0;
-    warnx("--hierarchical: %s",
-          options->bag ? "not with --bag" : "a grid whose side is a prime has no groups");
+    warnx("--hierarchical: a grid whose side is a prime has no groups");
     return -1;
 }
 
@@ -155,6 +171,7 @@ static int parse(int argc, char **argv, struct matmul_options *options)
                                           {"bag", no_argument, NULL, OPTION_BAG},
                                           {"fetch", no_argument, NULL, OPTION_FETCH},
                                           {"hierarchical", no_argument, NULL, OPTION_HIERARCHICAL},
+                                          {"phases", no_argument, NULL, OPTION_PHASES},
                                           {NULL, 0, NULL, 0}};
     *options = (struct matmul_options){.n = N_DEFAULT};
     app_options_init(&options->common);
@@ -165,7 +182,7 @@ static int parse(int argc, char **argv, struct matmul_options *options)
             return -1;
     }
     bool good = app_options_end(argc, argv) && settle_grid(options) == 0;
-    return good ? settle_hierarchy(options) : -1;
+    return good ? settle_strategy(options) : -1;
 }
 
 /* ---- Results ----------------------------------------------------------------------------- */
@@ -292,6 +309,7 @@ static int report(void *context, const struct coordinator_result *result)
     snprintf(problem, sizeof problem,
              options->bag            ? "N = %lld, products of %d x %d blocks out of a bag"
              : options->hierarchical ? "N = %lld on %d x %d tasks, in two levels"
+             : options->phases       ? "N = %lld on %d x %d tasks, in phases"
                                      : "N = %lld on %d x %d tasks",
              (long long)matmul->job.n, matmul->job.q, matmul->job.q);
     json_t *parameters = json_pack("{s:I, s:i, s:I}", "n", (json_int_t)matmul->job.n, "q",
@@ -318,6 +336,10 @@ static int count_tasks(void *context, int hosts)
     struct matmul *matmul = context;
     int q = matmul->options->q > 0 ? matmul->options->q : grid_default(hosts);
     matmul->job.q = q > matmul->job.n ? (int)matmul->job.n : q;
+    if (matmul->options->phases)
+        matmul->job.groups = matmul->job.q;
+    if (matmul->options->hierarchical)
+        matmul->job.groups = hierarchical_groups(matmul->job.q);
     return matmul->job.q * matmul->job.q;
 }
 
@@ -364,8 +386,7 @@ static int coordinate(const struct matmul_options *options)
                             .job = {.n = options->n,
                                     .seed = options->common.seed,
                                     .bag = options->bag,
-                                    .fetch = options->fetch,
-                                    .hierarchical = options->hierarchical},
+                                    .fetch = options->fetch},
                             .equal = true};
     if (options->bag)
         matmul.job.q = options->q;

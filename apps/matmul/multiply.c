@@ -43,7 +43,7 @@ int multiply_pack(covey_msg_t *msg, const void *context)
         error = covey_pack_int32(msg, &job->bag, 1, 1);
     if (error >= 0)
         error = covey_pack_int32(msg, &job->fetch, 1, 1);
-    return error < 0 ? error : covey_pack_int32(msg, &job->hierarchical, 1, 1);
+    return error < 0 ? error : covey_pack_int32(msg, &job->groups, 1, 1);
 }
 
 static int unpack(covey_msg_t *msg, struct multiply_job *job)
@@ -58,10 +58,12 @@ static int unpack(covey_msg_t *msg, struct multiply_job *job)
     if (error >= 0)
         error = covey_unpack_int32(msg, &job->fetch, 1, 1);
     if (error >= 0)
-        error = covey_unpack_int32(msg, &job->hierarchical, 1, 1);
+        error = covey_unpack_int32(msg, &job->groups, 1, 1);
     if (error < 0)
         return error;
-    bool sane = job->q >= 1 && job->q <= GRID_Q_MAX && job->n >= job->q && job->n <= MATRIX_N_MAX;
+    bool sane = job->q >= 1 && job->q <= GRID_Q_MAX && job->n >= job->q && job->n <= MATRIX_N_MAX &&
+                job->groups >= 0 && job->groups <= job->q &&
+                (job->groups == 0 || job->q % job->groups == 0);
     return sane ? 0 : COVEY_EPROTO;
 }
 
@@ -196,9 +198,9 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
     openblas_set_num_threads(1);
     if (m->job.bag && !worker->sequential)
         return multiplier_create(worker, &m->job, &m->multiplier);
-    error = worker->sequential    ? prepare_whole(m)
-            : m->job.hierarchical ? prepare_places(m, worker)
-                                  : prepare_block(m, worker);
+    error = worker->sequential  ? prepare_whole(m)
+            : m->job.groups > 0 ? prepare_places(m, worker)
+                                : prepare_block(m, worker);
     if (error >= 0)
         touch(m->c, m->rows * m->columns);
     return error;
@@ -244,7 +246,7 @@ static int run(void *state, struct worker *worker)
     struct multiply *m = state;
     if (m->job.bag)
         return multiplier_run(m->multiplier);
-    if (m->job.hierarchical)
+    if (m->job.groups > 0)
         return hierarchical_run(worker, &m->job, m->own_a, m->whole_b, m->c);
     worker->doing = "exchanging panels";
     for (int t = 0; t < m->a.length; t++) {

@@ -13,9 +13,10 @@ struct multiply_job {
     int64_t n;
     uint64_t seed;
     int32_t q;
-    int32_t bag;          /* 1: by sub-block products out of a bag, see subblock.h */
-    int32_t fetch;        /* 1: and its tasks fetch blocks of the factors */
-    int32_t hierarchical; /* 1: in two levels, see hierarchical.h */
+    int32_t bag;    /* 1: by sub-block products out of a bag, see subblock.h */
+    int32_t fetch;  /* 1: and its tasks fetch blocks of the factors */
+    int32_t groups; /* a side of the grid, a divisor of q: in two levels, or in phases when they are
+                       q, see hierarchical.h; 0: panels sent ahead, see stream.h */
 };
 
 int multiply_pack(covey_msg_t *msg, const void *job);

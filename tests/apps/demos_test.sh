@@ -58,6 +58,8 @@ done
 expect "matmul in two levels, uneven blocks" run "$BUILD/matmul" --size 301 -q 6 --hierarchical --check
 expect "matmul in two levels, four groups of four" run "$BUILD/matmul" --size 128 --hierarchical --check
 expect "a grid that has no groups is refused" fails_with 2 "prime" "$BUILD/matmul" -q 3 --hierarchical
+expect "matmul in phases, uneven blocks" run "$BUILD/matmul" --size 301 -q 3 --phases --check
+expect "two strategies at once are refused" fails_with 2 "only one" "$BUILD/matmul" --phases --bag
 expect "matmul out of a bag, uneven blocks" run "$BUILD/matmul" --size 301 -q 4 -n 5 --bag --check
 expect "matmul out of a bag, by Freivalds' method" run "$BUILD/matmul" --size 200 --bag --check --freivalds
 expect "sort out of a bag" run "$BUILD/sort" --keys 100003 -n 5 --bag --check
