@@ -11,17 +11,18 @@
  * Where receivers take bulk messages in turn (turn.c), the first frame of a message goes, and the
  * rest when the receiver says so; but not of one that has a claim, which nobody else sends beside.
  *
- * A claim ends when its last byte is handed to the stream or the daemon. A stream takes little more
- * than is on its way, so that the next sender begins when the last bytes of this one are about to
- * leave, and the medium is not idle meanwhile; a daemon holds some hundred KiB, for which two share
- * it.
+ * A claim ends when the last bytes of what it was for are about to be handed to the stream or the
+ * daemon, which itself holds some more: so the next sender has heard that it is its turn when they
+ * have left, and the medium is not idle meanwhile. For as long two share it.
  */
 #include "lib/collective.h"
 
 #include "lib/clock.h"
 
 #define TURN_FIRST_BYTES (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES) /* go before it is the turn */
-#define KEEP_BYTES (64 * 1024) /* in a stream, beyond what is on its way */
+#define KEEP_BYTES (64 * 1024)  /* in a stream, beyond what is on its way */
+#define LAST_BYTES (128 * 1024) /* of a message go without a claim, but never more than a part: */
+#define LAST_PART 8
 
 static void say(struct covey *vm, uint8_t kind, const uint8_t *bytes, const struct cursor *c)
 {
@@ -63,18 +64,28 @@ static bool is_bulk(const struct covey *vm, const struct peer *peer, const struc
            req->paced == NULL && req->caster == NULL;
 }
 
+/* The next sender may begin: nothing but the end of a message is left for this peer. */
+static bool is_ending(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
+{
+    uint64_t part = req->msg->size / LAST_PART, left = req->msg->size - req->offset;
+    return left <= (part < LAST_BYTES ? part : LAST_BYTES) &&
+           (req->next == NULL || !is_bulk(vm, peer, req->next));
+}
+
 static bool needs_claim(const struct covey *vm, const struct peer *peer,
                         const struct covey_req *req)
 {
-    return vm->contention.mode != CONTENTION_OFF && is_bulk(vm, peer, req);
+    return vm->contention.mode != CONTENTION_OFF && is_bulk(vm, peer, req) &&
+           !is_ending(vm, peer, req);
 }
 
-/* Who holds a claim goes on: others would wait for it. */
+/* Who holds a claim goes on, for others would wait for it, and so does what it left. */
 bool bulk_in_turn(const struct covey *vm, const struct peer *peer, const struct covey_req *req,
                   size_t *size)
 {
     if (!vm->contention.turns || req->sequence < peer->turn_before || !is_bulk(vm, peer, req) ||
-        peer->claim.state == CLAIM_HELD)
+        peer->claim.state == CLAIM_HELD ||
+        (vm->contention.mode == CONTENTION_TOKEN && is_ending(vm, peer, req)))
         return true;
     uint64_t left = req->offset < TURN_FIRST_BYTES ? TURN_FIRST_BYTES - req->offset : 0;
     *size = *size < left ? *size : (size_t)left;
@@ -129,8 +140,10 @@ static void pursue(struct covey *vm, struct peer *peer, uint64_t now_us)
 
 bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
-    if (!needs_claim(vm, peer, req))
+    if (!needs_claim(vm, peer, req)) {
+        bulk_settle(vm, peer);
         return true;
+    }
     uint64_t now_us = clock_us();
     if (now_us < peer->way_known_us)
         return peer->stagger_rate == 0 || staggered(vm, peer, req, now_us);

@@ -4,7 +4,7 @@
 #include "proto/contention.h"
 
 #define THRESHOLD_BYTES 65536u
-#define QUANTUM_BYTES (1u << 20)
+#define QUANTUM_BYTES (8u << 20)
 #define RATE UINT64_C(100000000)
 
 void contention_config_init(struct contention_config *config)

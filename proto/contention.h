@@ -10,6 +10,9 @@
  * asked for, each as soon as no domain of it is granted to, or asked for earlier by, another one.
  * A granted claim lasts for `quantum_bytes` or CONTENTION_HOLD_US, over as many messages as fit,
  * and goes back with one frame: what it costs is a question, an answer and an end for a quantum.
+ * What is gained is that messages end one after the other, where without tokens all would end last:
+ * whoever has its message computes while others get theirs. So a quantum is to hold whole messages;
+ * cut in pieces that take turns they end together again.
  *
  *   claim --BULK_ASK--> its daemon --BULK_ASK--> the arbiter
  *         <-----------BULK_ANSWER---------------
@@ -38,7 +41,7 @@
 
 #define CONTENTION_DOMAINS_MAX 64
 #define CONTENTION_LEASE_US UINT64_C(2000000)    /* from the question on */
-#define CONTENTION_HOLD_US UINT64_C(500000)      /* of a claim that others may wait for */
+#define CONTENTION_HOLD_US UINT64_C(1000000)     /* of a claim that others may wait for */
 #define CONTENTION_STALL_US UINT64_C(200000)     /* it sent nothing for so long: others may */
 #define CONTENTION_AGAIN_US UINT64_C(400000)     /* between two questions of one claim */
 #define CONTENTION_PATIENCE_US UINT64_C(1500000) /* without any answer */
