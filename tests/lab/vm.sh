@@ -113,6 +113,7 @@ remains() {
 
 halt_vm() {
     local left
+    "$lab" calm # load from outside is none of what is left behind
     on_first covey halt >/dev/null || die "the VM did not halt"
     left=$(remains)
     [ -z "$left" ] || die "left behind by halt: $left"

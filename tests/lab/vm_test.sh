@@ -197,6 +197,10 @@ inside_many() {
     expect "64 hosts: tasks run everywhere" tasks_run_everywhere 1
 }
 
+inside_loaded() {
+    expect "beside load from outside all are up" all_hosts_up
+}
+
 if [ "${1:-}" = --inside ]; then
     "${@:2}"
     finish
@@ -242,6 +246,7 @@ for n in 2 4 8; do
     in_vm "$n hosts, IPv4" --hosts $n --ipv4-only -- inside IPv4 10.77.
     in_vm "$n hosts, IPv6" --hosts $n --ipv6-only -- inside IPv6 '[fd77:'
 done
+in_vm "load from outside" --hosts 2 --hog h2 --traffic h1:h2:1M -- inside_loaded # which ends with the lab
 in_vm "a host cut off" --hosts 4 -- inside_cut
 # shorter, so that less time is spent on waiting for it
 conf=$(mktemp -d)
