@@ -4,10 +4,13 @@
  * worker sends some to every other, all at once, and small ones between; and all send to one. What
  * comes is compared. One line a test, "ok ..." or "not ok ...".
  *
- *   bulk ROUNDS [VICTIM]     worker VICTIM (a rank) kills itself in the middle of the second round;
- *                            (-2: somebody else kills the first host); the others get what they
- * send each other all the same bulk ROUNDS burst BYTES  a task on each other host sends so much to
- * the leader, when it is told to: "burst MEAN WORST", the milliseconds until all is there
+ *   bulk ROUNDS [VICTIM]      worker VICTIM (a rank) kills itself in the middle of the second round
+ *                             (-2: somebody else kills the first host); the others get what they
+ *                             send each other all the same
+ *   bulk ROUNDS burst BYTES   a task on each other host sends so much to the leader, when it is
+ * told to: "burst MEAN WORST", the milliseconds until all is there bulk ROUNDS stagger BYTES a team
+ * gathers so much of each member, at 100 Mbit/s staggered by rank: none has sent its part before
+ * those before it had the time to
  */
 #include <covey.h>
 #include <signal.h>
@@ -22,7 +25,7 @@ enum { TAG_JOB = 1, TAG_DONE = 2, TAG_GO = 3, TAG_BULK = 100, WORKERS_MAX = 64 }
 
 struct job {
     int32_t rounds, victim, rank, count;
-    int32_t burst; /* bytes */
+    int32_t burst, stagger; /* bytes */
     int32_t tids[WORKERS_MAX];
 };
 
@@ -191,6 +194,48 @@ static void burst_lead(covey_t *vm, const struct job *job)
     free(room);
 }
 
+/* ---- staggered ---- */
+
+/* As long as one part takes at the rate in the test's covey.conf. */
+static double part_ms(const struct job *job)
+{
+    return job->stagger * 8.0 / 100e6 * 1e3;
+}
+
+static int gather_once(covey_team_t *team, const struct job *job, uint8_t *part, uint8_t *whole)
+{
+    double start = now_ms();
+    size_t bytes = (size_t)job->stagger;
+    fill(part, bytes, job->rank, 0);
+    if (covey_gather(team, 0, COVEY_UINT8, part, whole, bytes) < 0)
+        return -1;
+    for (int from = 0; job->rank == 0 && from < job->count; from++)
+        if (!same(whole + (size_t)from * bytes, bytes, from, 0))
+            return -1;
+    double took = now_ms() - start;
+    if (took >= part_ms(job) * job->rank)
+        return 0;
+    fprintf(stderr, "rank %d sent after %.1f ms\n", (int)job->rank, took);
+    return -1;
+}
+
+static int gather_staggered(covey_t *vm, const struct job *job)
+{
+    covey_team_t *team = NULL;
+    uint8_t *part = malloc((size_t)job->stagger);
+    uint8_t *whole = malloc((size_t)job->count * (size_t)job->stagger);
+    int status = part == NULL || whole == NULL ||
+                         covey_team_create(vm, job->tids, job->count, 60000000, &team) < 0
+                     ? -1
+                     : 0;
+    for (int round = 0; round < job->rounds && status == 0; round++)
+        status = gather_once(team, job, part, whole);
+    covey_team_free(&team);
+    free(part);
+    free(whole);
+    return status;
+}
+
 static int work(covey_t *vm)
 {
     struct job job;
@@ -200,7 +245,9 @@ static int work(covey_t *vm)
         return 1;
     if (job.burst > 0 && job.rank == 0)
         return 0;
-    int32_t status = job.burst > 0 ? burst_send(vm, &job) : play(vm, &job);
+    int32_t status = job.burst > 0     ? burst_send(vm, &job)
+                     : job.stagger > 0 ? gather_staggered(vm, &job)
+                                       : play(vm, &job);
     if (status < 0)
         fprintf(stderr, "rank %d: %s\n", (int)job.rank, covey_error_text());
     covey_send_array(vm, covey_parent(vm), TAG_DONE, COVEY_INT32, &status, 1);
@@ -221,7 +268,7 @@ static void lead(covey_t *vm, const char *program, struct job *job)
 {
     const struct covey_spawn what = {.argv = (const char *[]){program, NULL},
                                      .where = COVEY_WHERE_EACH};
-    int each = job->burst > 0 ? 1 : 2;
+    int each = job->burst > 0 || job->stagger > 0 ? 1 : 2;
     job->count = covey_spawn_count(vm, &what, each);
     if (job->count < 2 || job->count > WORKERS_MAX ||
         covey_spawn(vm, &what, each, job->tids) != job->count || hand_out(vm, job) < 0) {
@@ -257,8 +304,10 @@ int main(int argc, char **argv)
     struct job job = {.rounds = atoi(argv[1]), .victim = -1};
     if (argc == 3)
         job.victim = atoi(argv[2]);
-    if (argc == 4)
+    if (argc == 4 && strcmp(argv[2], "burst") == 0)
         job.burst = atoi(argv[3]);
+    if (argc == 4 && strcmp(argv[2], "stagger") == 0)
+        job.stagger = atoi(argv[3]);
     lead(vm, argv[0], &job);
     covey_leave(&vm);
     return 0;

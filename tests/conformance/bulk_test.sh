@@ -47,6 +47,10 @@ count_lines "token, the daemon that gives it dies" <"$dir/out"
 start 'mode = stagger' 'rate = 1G'
 run "stagger" -- 2
 
+start 'mode = stagger'
+run "stagger, members of a team" -- 2 stagger 500000
+run "stagger, members of a team, udp" --route udp -- 2 stagger 500000
+
 start 'turns = yes'
 run "turns" -- 3
 run "turns, udp" --route udp -- 3
