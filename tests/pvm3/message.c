@@ -110,7 +110,7 @@ static void big(int encoding)
 {
     static int in[BIG], out[BIG];
     for (int i = 0; i < BIG; i++)
-        in[i] = i * i;
+        in[i] = 3 * i - 7;
     memset(out, 0, sizeof out);
     pvm_initsend(encoding);
     SAY(pvm_pkint(in, BIG, 1));
