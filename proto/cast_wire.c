@@ -4,58 +4,6 @@
 
 /* ---- control --------------------------------------------------------------------------------- */
 
-static void put_body(struct cursor *c, const struct cast_control *m)
-{
-    switch (m->type) {
-    case CAST_OPEN:
-        cursor_put_u8(c, m->total);
-        cursor_put_u8(c, 0);
-        cursor_put_u16(c, m->slot_bytes);
-        cursor_put_u16(c, m->window);
-        host_set_put(c, &m->members);
-        break;
-    case CAST_ACK:
-        cursor_put_u64(c, m->have);
-        cursor_put_u64(c, m->limit);
-        cursor_put_u16(c, m->missing_count);
-        for (uint16_t i = 0; i < m->missing_count; i++) {
-            cursor_put_u64(c, m->missing[i].first);
-            cursor_put_u16(c, m->missing[i].count);
-        }
-        break;
-    case CAST_SYNC:
-        cursor_put_u64(c, m->next);
-        cursor_put_u64(c, m->stable);
-        break;
-    case CAST_FLUSH:
-        cursor_put_u64(c, m->have);
-        cursor_put_u64(c, m->round);
-        cursor_put_u8(c, m->total);
-        cursor_put_u8(c, m->ended);
-        cursor_put_u16(c, 0);
-        host_set_put(c, &m->members);
-        break;
-    case CAST_ORDER:
-        cursor_put_u64(c, m->number);
-        cursor_put_bytes(c, m->bytes, m->size);
-        break;
-    case CAST_DATA:
-        cursor_put_bytes(c, m->bytes, m->size);
-        break;
-    default:
-        break;
-    }
-}
-
-void cast_put_control(struct cursor *c, const struct cast_control *m)
-{
-    cursor_put_u32(c, (uint32_t)m->type << 24);
-    cursor_put_u32(c, m->key.sender);
-    cursor_put_u32(c, m->key.id);
-    cursor_put_u64(c, m->key.incarnation);
-    put_body(c, m);
-}
-
 static bool get_flag(struct cursor *c, uint32_t field, unsigned shift)
 {
     if (field != 0 && field != 1u << shift)
@@ -63,8 +11,38 @@ static bool get_flag(struct cursor *c, uint32_t field, unsigned shift)
     return field != 0;
 }
 
-static void get_missing(struct cursor *c, struct cast_control *m)
+static void put_open(struct cursor *c, const struct cast_control *m)
 {
+    cursor_put_u8(c, m->total);
+    cursor_put_u8(c, 0);
+    cursor_put_u16(c, m->slot_bytes);
+    cursor_put_u16(c, m->window);
+    host_set_put(c, &m->members);
+}
+
+static void get_open(struct cursor *c, struct cast_control *m)
+{
+    m->total = get_flag(c, cursor_get_u16(c), 8);
+    m->slot_bytes = cursor_get_u16(c);
+    m->window = cursor_get_u16(c);
+    host_set_get(c, &m->members);
+}
+
+static void put_ack(struct cursor *c, const struct cast_control *m)
+{
+    cursor_put_u64(c, m->have);
+    cursor_put_u64(c, m->limit);
+    cursor_put_u16(c, m->missing_count);
+    for (uint16_t i = 0; i < m->missing_count; i++) {
+        cursor_put_u64(c, m->missing[i].first);
+        cursor_put_u16(c, m->missing[i].count);
+    }
+}
+
+static void get_ack(struct cursor *c, struct cast_control *m)
+{
+    m->have = cursor_get_u64(c);
+    m->limit = cursor_get_u64(c);
     m->missing_count = cursor_get_u16(c);
     if (m->missing_count > CAST_MISSING_MAX)
         c->bad = true;
@@ -74,61 +52,112 @@ static void get_missing(struct cursor *c, struct cast_control *m)
     }
 }
 
-static void get_body(struct cursor *c, struct cast_control *m)
+static void put_sync(struct cursor *c, const struct cast_control *m)
 {
-    switch (m->type) {
-    case CAST_OPEN:
-        m->total = get_flag(c, cursor_get_u16(c), 8);
-        m->slot_bytes = cursor_get_u16(c);
-        m->window = cursor_get_u16(c);
-        host_set_get(c, &m->members);
-        break;
-    case CAST_ACK:
-        m->have = cursor_get_u64(c);
-        m->limit = cursor_get_u64(c);
-        get_missing(c, m);
-        break;
-    case CAST_SYNC:
-        m->next = cursor_get_u64(c);
-        m->stable = cursor_get_u64(c);
-        break;
-    case CAST_FLUSH:
-        m->have = cursor_get_u64(c);
-        m->round = cursor_get_u64(c);
-        m->total = get_flag(c, cursor_get_u8(c), 0);
-        m->ended = get_flag(c, cursor_get_u8(c), 0);
-        get_flag(c, cursor_get_u16(c), 16);
-        host_set_get(c, &m->members);
-        break;
-    case CAST_ORDER:
-        m->number = cursor_get_u64(c);
-        /* fall through */
-    case CAST_DATA:
-        m->size = cursor_left(c);
-        m->bytes = cursor_get_view(c, m->size);
-        break;
-    case CAST_OPENED:
-    case CAST_CLOSE:
-    case CAST_DONE:
-        break;
-    default:
-        c->bad = true;
-        break;
-    }
+    cursor_put_u64(c, m->next);
+    cursor_put_u64(c, m->stable);
+}
+
+static void get_sync(struct cursor *c, struct cast_control *m)
+{
+    m->next = cursor_get_u64(c);
+    m->stable = cursor_get_u64(c);
+}
+
+static void put_flush(struct cursor *c, const struct cast_control *m)
+{
+    cursor_put_u64(c, m->have);
+    cursor_put_u64(c, m->round);
+    cursor_put_u8(c, m->total);
+    cursor_put_u8(c, m->ended);
+    cursor_put_u16(c, 0);
+    host_set_put(c, &m->members);
+}
+
+static void get_flush(struct cursor *c, struct cast_control *m)
+{
+    m->have = cursor_get_u64(c);
+    m->round = cursor_get_u64(c);
+    m->total = get_flag(c, cursor_get_u8(c), 0);
+    m->ended = get_flag(c, cursor_get_u8(c), 0);
+    get_flag(c, cursor_get_u16(c), 16);
+    host_set_get(c, &m->members);
+}
+
+static void put_order(struct cursor *c, const struct cast_control *m)
+{
+    cursor_put_u64(c, m->number);
+    cursor_put_bytes(c, m->bytes, m->size);
+}
+
+static void put_data(struct cursor *c, const struct cast_control *m)
+{
+    cursor_put_bytes(c, m->bytes, m->size);
+}
+
+static void get_data(struct cursor *c, struct cast_control *m)
+{
+    m->size = cursor_left(c);
+    m->bytes = cursor_get_view(c, m->size);
+}
+
+static void get_order(struct cursor *c, struct cast_control *m)
+{
+    m->number = cursor_get_u64(c);
+    get_data(c, m);
+}
+
+static void put_nothing(struct cursor *c, const struct cast_control *m)
+{
+    (void)c, (void)m;
+}
+
+static void get_nothing(struct cursor *c, struct cast_control *m)
+{
+    (void)c, (void)m;
+}
+
+static const struct body {
+    void (*put)(struct cursor *c, const struct cast_control *m);
+    void (*get)(struct cursor *c, struct cast_control *m);
+} bodies[] = {[CAST_OPEN] = {put_open, get_open},         [CAST_ACK] = {put_ack, get_ack},
+              [CAST_SYNC] = {put_sync, get_sync},         [CAST_FLUSH] = {put_flush, get_flush},
+              [CAST_ORDER] = {put_order, get_order},      [CAST_DATA] = {put_data, get_data},
+              [CAST_OPENED] = {put_nothing, get_nothing}, [CAST_CLOSE] = {put_nothing, get_nothing},
+              [CAST_DONE] = {put_nothing, get_nothing}};
+
+/* NULL: there is no such type. */
+static const struct body *body_of(uint8_t type)
+{
+    bool known = type < sizeof bodies / sizeof bodies[0] && bodies[type].put != NULL;
+    return known ? &bodies[type] : NULL;
+}
+
+void cast_put_control(struct cursor *c, const struct cast_control *m)
+{
+    const struct body *body = body_of(m->type);
+    cursor_put_u32(c, (uint32_t)m->type << 24);
+    cursor_put_u32(c, m->key.sender);
+    cursor_put_u32(c, m->key.id);
+    cursor_put_u64(c, m->key.incarnation);
+    if (body != NULL)
+        body->put(c, m);
 }
 
 void cast_get_control(struct cursor *c, struct cast_control *m)
 {
     uint32_t type = cursor_get_u32(c);
+    const struct body *body = body_of((uint8_t)(type >> 24));
     memset(m, 0, sizeof *m);
     m->type = (uint8_t)(type >> 24);
     m->key.sender = cursor_get_u32(c);
     m->key.id = cursor_get_u32(c);
     m->key.incarnation = cursor_get_u64(c);
     if ((type & 0xffffff) != 0 || m->key.sender == 0 || m->key.sender > HOST_INDEX_MAX ||
-        m->key.id > CAST_ID_MAX)
+        m->key.id > CAST_ID_MAX || body == NULL)
         c->bad = true;
-    get_body(c, m);
+    if (body != NULL)
+        body->get(c, m);
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
