@@ -9,7 +9,6 @@
  * which do not change once `spawned` is set. The tasks are tethered: should this process die, the
  * daemon ends them.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -20,13 +19,12 @@
 
 #include "tools/command.h"
 #include "tools/descendants.h"
-#include "tools/hostspec.h"
 #include "tools/interrupt.h"
 #include "tools/outlet.h"
+#include "tools/run_line.h"
 #include "tools/table.h"
 #include "tools/tid.h"
 
-#define TASKS_MAX 262143       /* a tid has 18 bits for the task of a host */
 #define TAG_EXIT COVEY_TAG_MAX /* of the notices */
 #define TAG_ADOPTED (COVEY_TAG_MAX - 1)
 
@@ -34,227 +32,16 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, BY_SIGNAL = 128 };
 
 struct run {
     struct tool *tool;
-    struct covey_spawn what;
-    int n;
-    char *program;      /* absolute path, when PROG was a relative one */
-    char *cwd;          /* absolute path, when --cwd was a relative one */
-    char *host_text;    /* the argument of --host, cut at the commas */
-    const char **hosts; /* into host_text */
-    char **env;
-    int env_count;
+    struct run_line line;
     covey_tid_t *tids; /* a negative one is an error code */
     int count;
-    int alive;  /* of those whose ends were asked for */
-    bool alone; /* what they have started is not waited for */
-    bool explain;
-    struct covey_needs needs;
+    int alive; /* of those whose ends were asked for */
     int worst; /* the worst exit status so far */
     struct outlet outlet;
     int output_lost;     /* 0, or the exit status for it: nothing more can be written */
     atomic_bool spawned; /* tids are set */
     atomic_int signals;  /* how many came */
 };
-
-static const struct args_option options[] = {
-    {"tasks", 'n', "N", "start N tasks (1; with --host one on each), with --each N a host"},
-    {"host", 'H', "HOST,...", "on these hosts"},
-    {"each", 'e', NULL, "on every host, or on each host of --host"},
-    {"route", 'r', "ROUTE", "force the tasks' messages over shm, udp, tcp or ether"},
-    {"env", 'E', "NAME[=VALUE]", "set, or pass on, a variable of the environment"},
-    {"cwd", 'C', "DIR", "working directory (the current one)"},
-    {"tag-output", 't', NULL, "put [tid] before each line"},
-    {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},
-    {"memory", 'M', "BYTES", "only where each task finds so much free, such as 500M"},
-    {"explain", 'x', NULL, "print why each host was chosen, or was not"},
-    {NULL, 0, NULL, NULL}};
-
-/* ---- The command line --------------------------------------------------------------------- */
-
-/* path, made absolute by the current directory; NULL after an error line. */
-static char *absolute(const char *path)
-{
-    char *whole = NULL;
-    char *folder = getcwd(NULL, 0);
-    if (!folder)
-        tool_error("run", "the current directory: %s", strerror(errno));
-    else if (asprintf(&whole, "%s/%s", folder, path) < 0)
-        whole = NULL;
-    free(folder);
-    return whole;
-}
-
-static int count_char(const char *text, char c)
-{
-    int count = 0;
-    for (; *text; text++)
-        count += *text == c;
-    return count;
-}
-
-static int set_hosts(struct run *run, const char *list)
-{
-    int count = 0;
-    free(run->host_text);
-    free(run->hosts);
-    run->host_text = strdup(list);
-    run->hosts = calloc((size_t)count_char(list, ',') + 2, sizeof *run->hosts);
-    if (!run->host_text || !run->hosts)
-        return tool_error("run", "memory is exhausted");
-    char *rest = run->host_text;
-    for (char *name; (name = strsep(&rest, ","));) {
-        if (!hostspec_name_ok(name))
-            return tool_usage("run", "--host %s: must be host names with commas between", list);
-        run->hosts[count++] = name;
-    }
-    return TOOL_OK;
-}
-
-static int add_env(struct run *run, const char *text)
-{
-    char *entry = NULL;
-    size_t length = strcspn(text, "=");
-    const char *value = getenv(text);
-    if (length == 0)
-        return tool_usage("run", "--env %s: must be NAME or NAME=VALUE", text);
-    if (!text[length] && !value)
-        return tool_usage("run", "--env %s: is not set here, give NAME=VALUE", text);
-    int made = text[length] ? asprintf(&entry, "%s", text) : asprintf(&entry, "%s=%s", text, value);
-    if (made < 0)
-        return tool_error("run", "memory is exhausted");
-    run->env[run->env_count++] = entry;
-    return TOOL_OK;
-}
-
-static int set_tasks(struct run *run, const char *text)
-{
-    long n;
-    if (!args_number(text, 1, TASKS_MAX, &n))
-        return tool_usage("run", "-n %s: must be a number in 1 .. %d", text, TASKS_MAX);
-    run->n = (int)n;
-    return TOOL_OK;
-}
-
-/* The daemons' environment is not ours: $COVEY_ROUTE here is handed on as if by --route. */
-static int set_route(struct run *run, const char *source, const char *name)
-{
-    run->what.route = covey_route_parse(name);
-    if (run->what.route < 0)
-        return tool_usage("run", "%s %s: must be auto, shm, udp, tcp or ether", source, name);
-    return TOOL_OK;
-}
-
-static int set_cwd(struct run *run, const char *path)
-{
-    if (*path == '/') {
-        run->what.cwd = path;
-        return TOOL_OK;
-    }
-    free(run->cwd);
-    run->cwd = absolute(path);
-    run->what.cwd = run->cwd;
-    return run->cwd ? TOOL_OK : TOOL_FAILED;
-}
-
-/* A number of bytes, or of K, M, G or T of them. */
-static int set_memory(struct run *run, const char *text)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    for (long i = unit ? unit - units + 1 : 0; i > 0; i--)
-        value *= 1024;
-    if (end == text || (*end && (!unit || end[1])) || !(value >= 1 && value <= 1e18))
-        return tool_usage("run", "--memory %s: must be a size such as 500M or 2G", text);
-    run->needs.memory_bytes = (uint64_t)value;
-    run->what.needs = &run->needs;
-    return TOOL_OK;
-}
-
-static int take_option(struct run *run, int key, const char *value)
-{
-    switch (key) {
-    case 'n':
-        return set_tasks(run, value);
-    case 'H':
-        return set_hosts(run, value);
-    case 'r':
-        return set_route(run, "--route", value);
-    case 'E':
-        return add_env(run, value);
-    case 'C':
-        return set_cwd(run, value);
-    case 'e':
-        run->what.where = COVEY_WHERE_EACH;
-        return TOOL_OK;
-    case 'D':
-        run->alone = true;
-        return TOOL_OK;
-    case 'M':
-        return set_memory(run, value);
-    case 'x':
-        run->explain = true;
-        return TOOL_OK;
-    default:
-        run->outlet.tagged = true;
-        return TOOL_OK;
-    }
-}
-
-/* A name without a slash is looked up on the target host. */
-static int set_program(struct run *run, char **argv)
-{
-    run->what.argv = (const char *const *)argv;
-    if (!strchr(argv[0], '/') || argv[0][0] == '/')
-        return TOOL_OK;
-    run->program = absolute(argv[0]);
-    if (!run->program)
-        return TOOL_FAILED;
-    argv[0] = run->program;
-    return TOOL_OK;
-}
-
-static int count_hosts(const struct run *run)
-{
-    int count = 0;
-    while (run->hosts[count])
-        count++;
-    return count;
-}
-
-/* Where and how many, from what was said and what was not. */
-static void settle_place(struct run *run)
-{
-    run->what.hosts = run->hosts;
-    run->what.env = (const char *const *)run->env;
-    if (run->hosts && run->what.where != COVEY_WHERE_EACH) {
-        run->what.where = COVEY_WHERE_HOSTS;
-        if (run->n == 0)
-            run->n = count_hosts(run);
-    }
-    if (run->n == 0)
-        run->n = 1;
-}
-
-static int read_arguments(struct run *run, int argc, char **argv)
-{
-    struct args args;
-    const char *route = getenv("COVEY_ROUTE");
-    int status = route && *route ? set_route(run, "COVEY_ROUTE", route) : TOOL_OK;
-    int key = ARGS_END;
-    args_init(&args, options, argc, argv);
-    while (status == TOOL_OK && (key = args_next(&args)) > 0)
-        status = take_option(run, key, args.value);
-    if (status != TOOL_OK)
-        return status;
-    if (key == ARGS_BAD)
-        return tool_usage("run", "%s", args.error);
-    if (key == ARGS_END || !*args.value)
-        return tool_usage("run", "no program is named");
-    settle_place(run);
-    return set_program(run, &argv[args.next - 1]);
-}
 
 /* ---- The tasks' ends and errors ----------------------------------------------------------- */
 
@@ -378,7 +165,7 @@ static void kill_tasks(struct run *run, bool hard)
         else
             covey_kill(run->tool->vm, run->tids[i]);
     }
-    if (!run->alone)
+    if (!run->line.alone)
         descendants_end(run->tool->vm, hard);
 }
 
@@ -425,7 +212,7 @@ static int explain_places(struct run *run)
 {
     static const char *const headings[] = {"HOST", ">TASKS", "WHY", NULL};
     struct covey_place *places;
-    int count = covey_place(run->tool->vm, &run->what, run->n, &places);
+    int count = covey_place(run->tool->vm, &run->line.what, run->line.n, &places);
     if (count < 0)
         return count;
     struct table *table = table_create(headings);
@@ -442,15 +229,15 @@ static int explain_places(struct run *run)
 
 static int spawn_tasks(struct run *run)
 {
-    int count = covey_spawn_count(run->tool->vm, &run->what, run->n);
-    int error = count < 0 ? count : run->explain ? explain_places(run) : 0;
+    int count = covey_spawn_count(run->tool->vm, &run->line.what, run->line.n);
+    int error = count < 0 ? count : run->line.explain ? explain_places(run) : 0;
     if (error < 0)
         return error;
     run->tids = calloc((size_t)count + 1, sizeof *run->tids);
     if (!run->tids)
         return COVEY_ENOMEM;
     run->count = count;
-    int started = covey_spawn(run->tool->vm, &run->what, run->n, run->tids);
+    int started = covey_spawn(run->tool->vm, &run->line.what, run->line.n, run->tids);
     if (started < 0)
         return started;
     char *cause = strdup(covey_error_text());
@@ -545,7 +332,7 @@ static int follow_tasks(struct run *run)
     int error = 0;
     while (error == 0 && run->alive > 0) {
         error = take_message(run, COVEY_FOREVER);
-        if (error == 0 && run->alive == 0 && !run->alone)
+        if (error == 0 && run->alive == 0 && !run->line.alone)
             error = adopt_all(run);
     }
     while (error == 0)
@@ -598,24 +385,16 @@ static int execute(struct run *run)
 
 static void run_fini(struct run *run)
 {
-    for (int i = 0; i < run->env_count; i++)
-        free(run->env[i]);
-    free(run->env);
-    free(run->hosts);
-    free(run->host_text);
-    free(run->cwd);
-    free(run->program);
+    run_line_fini(&run->line);
     free(run->tids);
     outlet_fini(&run->outlet);
 }
 
 static int run_command(struct tool *tool, int argc, char **argv)
 {
-    struct run run = {.tool = tool,
-                      .what = {.output = COVEY_OUTPUT_SELF, .tether = 1},
-                      .env = calloc((size_t)argc + 1, sizeof(char *))};
-    int status =
-        run.env ? read_arguments(&run, argc, argv) : tool_error("run", "memory is exhausted");
+    struct run run = {.tool = tool, .line = {.what = {.output = COVEY_OUTPUT_SELF, .tether = 1}}};
+    int status = run_line_read(&run.line, argc, argv);
+    run.outlet.tagged = run.line.tagged;
     if (status == TOOL_OK)
         status = execute(&run);
     run_fini(&run);
@@ -629,6 +408,6 @@ const struct command cmd_run = {
         "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
         "[--cwd DIR] [--tag-output] [--no-descendants] [--memory BYTES] [--explain] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
-    .options = options,
+    .options = run_line_options,
     .operand = "PROG",
 };
