@@ -133,10 +133,14 @@ static bool put_sync(struct covey *vm, struct peer *peer)
     struct sync *sync = peer->syncs;
     control_put_sync(&c, &sync->what);
     peer->syncs = sync->next; /* as with credit */
+    peer->syncs_sent++;
+    if (conn != NULL)
+        conn->handed_over = true;
     if (put_control(vm, peer, conn, &frame, payload)) {
         free(sync);
         return true;
     }
+    peer->syncs_sent--;
     if (peer->syncs == NULL)
         peer->syncs_last = sync;
     sync->next = peer->syncs;

@@ -401,6 +401,9 @@ void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *p
     control_get_sync(&c, &what);
     if (!cursor_done(&c))
         return;
+    struct peer *peer = peer_get(vm, frame->source);
+    if (peer != NULL)
+        peer->syncs_heard++;
     struct paced *p = find(vm, &what);
     if (p == NULL) {
         keep_early(vm, &what, frame->source);
@@ -429,6 +432,18 @@ void paced_peer_gone(struct covey *vm, const struct peer *peer)
         check_owed(p, peer);
         if (p->error != COVEY_OK)
             look(p);
+    }
+}
+
+/* Which exchange waits for it, nobody can tell; it may not have begun. */
+void paced_sync_lost(struct covey *vm, const struct peer *peer)
+{
+    int error = peer_error(peer);
+    char why[160];
+    snprintf(why, sizeof why, "%s", covey_error_text());
+    for (struct covey_team *team = vm->teams; team != NULL; team = team->next) {
+        if (covey_team_rank_of(team, (covey_tid_t)peer->tid) >= 0)
+            team_break(team, error, why);
     }
 }
 

@@ -146,6 +146,7 @@ struct route_state {
 struct loss {
     uint64_t first, next;
     uint64_t sent_bytes; /* to that task by then, over all ways */
+    uint64_t syncs;      /* likewise, hand-overs */
     uint64_t at_us;      /* when it is told, or judged; 0: there is none */
     uint64_t seen_bytes;
 };
@@ -164,11 +165,12 @@ struct peer {
     uint64_t traffic_bytes;
     struct covey_req *sends, *sends_last;
     struct sync *syncs, *syncs_last; /* go out before anything else */
-    struct claim claim;              /* to send it much; see bulk.c, for these three, too */
-    uint64_t way_known_us;           /* no claim is needed until then */
-    uint64_t stagger_rate;           /* of the domain on the way to it, or 0 */
-    uint64_t turn_before;            /* it takes bulk messages with smaller numbers; see turn.c */
-    uint64_t turn_granted;           /* and this task takes those of it */
+    uint64_t syncs_sent, syncs_heard;
+    struct claim claim;    /* to send it much; see bulk.c, for these three, too */
+    uint64_t way_known_us; /* no claim is needed until then */
+    uint64_t stagger_rate; /* of the domain on the way to it, or 0 */
+    uint64_t turn_before;  /* it takes bulk messages with smaller numbers; see turn.c */
+    uint64_t turn_granted; /* and this task takes those of it */
     struct peer *sending_next, *sending_prev; /* in the list of peers with sends */
     bool sending;
     struct conn *carrier;       /* the link that carries the send under way, NULL: the daemon */
@@ -210,6 +212,7 @@ struct conn {
     size_t out_body_left;
     struct covey_req *out_req;
     uint64_t run_first, run_next; /* the last messages, in a row; alike: none */
+    bool handed_over;             /* it carried hand-overs */
     struct covey_req *leaving;    /* of a schedule: sent, and not all of it is on its way */
 
     /* reading: the frame under way */
@@ -632,6 +635,8 @@ void paced_note(struct covey_req *req);
 void paced_settle(struct covey *vm); /* from the poll loop: does what is due */
 void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void paced_peer_gone(struct covey *vm, const struct peer *peer);
+/* A hand-over of that task, which lives, went with a link: its teams are broken. */
+void paced_sync_lost(struct covey *vm, const struct peer *peer);
 /* How long a message of which so much came need not be read on. */
 uint64_t paced_rest_us(const struct covey_req *req, uint64_t received);
 uint64_t paced_rate(const struct covey_req *req); /* of its messages; 0: as fast as it goes */

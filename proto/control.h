@@ -253,9 +253,10 @@ void control_get_mcast(struct cursor *c, struct control_mcast *m);
  *              ; reaches the accepter's host (family, bytes; its port is meaningless; absent when
  *              ; both are on one host). shm: one descriptor: the accepter's doorbell
  * LINK_REFUSE: nonce=16u8 route=u8 3u8(0) error=i32 text
- * LINK_LOST:   first=u64 next=u64 sent=u64
+ * LINK_LOST:   first=u64 next=u64 sent=u64 syncs=u64
  *              ; a link closed that had the sender's messages of these numbers (first .. next - 1)
- *              ; last; sent: bytes to the other task by then, as credit counts them
+ *              ; last; sent: bytes to the other task by then, as credit counts them; syncs: SYNC
+ *              ; frames, likewise
  * DETOUR:      session=u32 number=u64 *u8 tag=16u8
  *              ; DATA of datagram.h without its head, of an ether link that goes straight and
  *              ; whose segment carries nothing

@@ -5,19 +5,23 @@
  * `alltoall check MEMBERS SEED` spawns the others, on all hosts in turn; the program's own topology
  * is a random tree of the VM's hosts, made from the seed. `alltoall die MEMBERS SEED`: one member
  * ends in the middle; the others get an error, and soon. `alltoall owe 3 0`: one ends that owes
- * another a hand-over and nothing else. `alltoall vm MEMBERS SEED`: the team takes the VM's
- * topology, and says what it has.
+ * another a hand-over and nothing else; `alltoall cut 3 0`: one goes with its stream. `alltoall vm
+ * MEMBERS SEED`: the team takes the VM's topology, and says what it has.
  *
  * Prints a line a test, "ok ..." or "not ok ...", from the first member.
  */
+#include <arpa/inet.h>
 #include <covey.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { TAG_TEAM = 1, TAG_GO = 2, MEMBERS_MAX = 64, HOSTS_MAX = 32 };
+enum { KIND_SYNC = 9 }; /* frame.h */
 enum { TIMEOUT_US = 60000000 };
 
 struct member {
@@ -265,6 +269,16 @@ static bool has_come(const struct member *m, covey_req_t *req, const volatile in
     return *block != 0;
 }
 
+static void schedule_on_one_switch(struct member *m)
+{
+    covey_topology_t *topology = one_switch(m);
+    covey_team_set_timeout(m->team, TIMEOUT_US);
+    if (covey_team_set_topology(m->team, topology) < 0 ||
+        covey_team_force(m->team, "alltoall", "scheduled") < 0)
+        say(m, false, "a team has a topology");
+    covey_topology_free(&topology);
+}
+
 /* Of three on one switch: in the second phase 0 -> 2, when 2 has handed over, which it does when
  * 1 -> 2 has come. But 1 does not take part yet, and 2 ends when 2 -> 0 has come: all that it still
  * owes 0 is the hand-over. */
@@ -272,13 +286,8 @@ static void owe(struct member *m)
 {
     int32_t send[3 * 2048], recv[3 * 2048] = {0}, go = 0;
     covey_req_t *req = NULL;
-    covey_topology_t *topology = one_switch(m);
     fill_with_ones(send, sizeof send / sizeof *send);
-    covey_team_set_timeout(m->team, TIMEOUT_US);
-    if (covey_team_set_topology(m->team, topology) < 0 ||
-        covey_team_force(m->team, "alltoall", "scheduled") < 0)
-        say(m, false, "a team has a topology");
-    covey_topology_free(&topology);
+    schedule_on_one_switch(m);
     if (m->rank != 1)
         covey_ialltoall(m->team, COVEY_INT32, send, recv, 2048, &req);
     if (m->rank == 1) /* its team is there */
@@ -296,6 +305,41 @@ static void owe(struct member *m)
     say(m, error == COVEY_ENOTASK, "who ends owing a hand-over is an error for who waits for it");
     covey_send_array(m->vm, m->tids[1], TAG_GO, COVEY_INT32, &go, 1);
     covey_req_free(&req);
+}
+
+/* The stream takes the first hand-over for that task and breaks before it has left. */
+static uint32_t cut_before;
+
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+    const struct sockaddr none = {.sa_family = AF_UNSPEC};
+    struct sockaddr_storage peer;
+    socklen_t size = sizeof peer;
+    uint32_t to = 0;
+    const uint8_t *head = msg->msg_iov->iov_base;
+    if (cut_before == 0 || msg->msg_iov->iov_len < 16 || head[4] != KIND_SYNC)
+        return syscall(SYS_sendmsg, fd, msg, flags);
+    memcpy(&to, head + 12, sizeof to);
+    if (ntohl(to) != cut_before || getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
+        peer.ss_family == AF_UNIX)
+        return syscall(SYS_sendmsg, fd, msg, flags);
+    cut_before = 0;
+    connect(fd, &none, sizeof none);
+    return (ssize_t)msg->msg_iov->iov_len;
+}
+
+/* 2 hands over to 0, and that is lost. */
+static void cut(struct member *m)
+{
+    int32_t send[3 * 2048] = {0}, recv[3 * 2048];
+    schedule_on_one_switch(m);
+    say(m, covey_alltoall(m->team, COVEY_INT32, send, recv, 2048) == 0, "the streams are there");
+    if (m->rank == 2)
+        cut_before = (uint32_t)m->tids[0];
+    int error = covey_alltoall(m->team, COVEY_INT32, send, recv, 2048);
+    say(m, m->rank != 0 || error == COVEY_EROUTE, /* the others may be through */
+        "a hand-over that is lost with its stream is an error");
+    say(m, m->rank != 2 || cut_before == 0, "it was lost");
 }
 
 static void vm_topology(struct member *m)
@@ -322,7 +366,7 @@ static void vm_topology(struct member *m)
 /* Whoever owes must be on a host of its own: the first ones of a local virtual machine. */
 static bool spawn_others(struct member *m, char **argv)
 {
-    bool apart = strcmp(argv[1], "owe") == 0;
+    bool apart = strcmp(argv[1], "owe") == 0 || strcmp(argv[1], "cut") == 0;
     struct covey_spawn what = {
         .argv = (const char *[]){argv[0], argv[1], argv[2], argv[3], "member", NULL},
         .hosts = apart ? (const char *[]){"h1", "h2", NULL} : NULL,
@@ -366,6 +410,8 @@ int main(int argc, char **argv)
         die(&m, strtoull(argv[3], NULL, 10));
     else if (strcmp(argv[1], "owe") == 0)
         owe(&m);
+    else if (strcmp(argv[1], "cut") == 0)
+        cut(&m);
     else if (strcmp(argv[1], "vm") == 0)
         vm_topology(&m);
     else

@@ -46,6 +46,7 @@ run tcp die 7 2
 run auto owe 3 0
 run tcp owe 3 0
 run udp owe 3 0
+run tcp cut 3 0
 
 expect "a team takes the VM's topology" says "scheduled: 4 phases, scheduled bruck" members 4
 expect "and it is carried out" says "ok it is carried out" members 9
