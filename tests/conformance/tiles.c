@@ -283,6 +283,27 @@ static void a_stencil_needs_a_skew(covey_team_t *team)
     free(l.reference);
 }
 
+/* Faces that no queue takes whole: what is under way is not changed by the next tile. */
+static void faces_are_large(covey_team_t *team)
+{
+    struct loop l = {0};
+    covey_tiles_t *tiles = NULL;
+    const struct covey_tiles_options options = {.ahead = 1, .tile = {0, 50000}};
+    l.nest = stencil(&l);
+    l.nest.size[0] = covey_team_size(team);
+    l.nest.size[1] = 300000;
+    l.nest.width = 4;
+    l.nest.dependences = 2; /* those that do not go back */
+    l.nest.dependence[0][1] = 2;
+    refer(&l);
+    int error = covey_tiles_create(team, &l.nest, &options, &tiles);
+    check("tiles of large faces", error == 0);
+    if (error == 0)
+        run_loop(&l, team, tiles, 0);
+    covey_tiles_free(&tiles);
+    free(l.reference);
+}
+
 /* Without costs they are measured, and the height goes by them. */
 static void costs_are_measured(covey_team_t *team)
 {
@@ -358,6 +379,8 @@ static void all_stories(covey_team_t *all)
             random_loops(part);
             a_stencil_needs_a_skew(part);
             costs_are_measured(part);
+            if (sizes[i] == 2)
+                faces_are_large(part);
             if (sizes[i] > 1)
                 members_differ(part);
         }
