@@ -15,6 +15,7 @@ extern int pvm_errno;
 extern int pvmautoerr;
 extern int pvmmytid; /* -1: not enrolled */
 extern int pvmmyctx;
+extern int pvmdebmask;
 
 /* The membership of Covey by which the process is a task; NULL: it cannot be one. */
 covey_t *pvm_covey(void);

@@ -8,6 +8,7 @@
 
 #include <pvm3.h>
 
+#include "lib/pvm3/abi.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/mailbox.h"
 
@@ -19,6 +20,8 @@
 struct range {
     int least, most;
 };
+
+int pvmdebmask; /* programs set it by the option, and read it */
 
 static int values[OPTIONS] = {[PvmRoute] = PvmAllowDirect, [PvmFragSize] = 4080, [PvmShowTids] = 1};
 
@@ -65,6 +68,8 @@ int pvm_setopt(int what, int value)
     int error = what == PvmNoReset && value != before ? mailbox_noreset(value) : PvmOk;
     if (error != PvmOk)
         return lpvmerr("pvm_setopt", error);
+    if (what == PvmDebugMask)
+        pvmdebmask = value;
     values[what] = value;
     return before;
 }

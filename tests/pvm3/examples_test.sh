@@ -103,6 +103,25 @@ slang() {
     prints "slsh runs master" '^hostname \[exit 0\]' env ./master hostname 3
 }
 
+# The sources of the examples, as they are. starter.c compiles with PVM's headers no more than with ours.
+sources() {
+    local archive=/usr/share/doc/pvm-examples source said
+    [ -e $archive/examples.tar.gz ] || { skip "the examples' sources" "pvm-examples is not installed"; return; }
+    tar -C "$dir" -xzf $archive/examples.tar.gz && tar -C "$dir" -xzf $archive/gexamples.tar.gz
+    said=
+    for source in "$dir"/examples/*.c "$dir"/gexamples/*.c; do
+        case $source in */starter.c) continue ;; esac
+        ${CC:-cc} -w -std=gnu89 -Ilib/pvm3/include -fsyntax-only "$source" 2>&1 || said=failed
+    done
+    expect "the examples in C compile unchanged" test -z "$said"
+    command -v gfortran >/dev/null || return
+    for source in "$dir"/examples/*.f "$dir"/gexamples/*.f; do
+        gfortran -w -std=legacy -Ilib/pvm3/include -fsyntax-only "$source" 2>&1 || said=failed
+    done
+    expect "the examples in Fortran compile unchanged" test -z "$said"
+}
+
+sources
 covey start --local 1 >/dev/null || bad "a virtual machine starts"
 examples "one host"
 together spmd 4 'token ring done' spmd
