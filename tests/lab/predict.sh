@@ -101,12 +101,12 @@ draw() { # DEMO ROUTE
 }
 
 run_all() {
-    local demo route n status=0 _
+    local demo route n turn status=0
     [ -f "$COVEY_CALIBRATION" ] || covey calibrate >&2 || return 1
     for demo in $demos; do
         for route in $routes; do
             for n in $hosts; do
-                for ((_ = 0; _ < runs; _++)); do
+                for ((turn = 0; turn < runs; turn++)); do
                     run_demo "$demo" "$route" "$n" || status=1
                 done
             done

@@ -36,8 +36,8 @@ arguments_of() {
 }
 
 run_strategy() { # STRATEGY
-    local _
-    for ((_ = 0; _ < runs; _++)); do
+    local turn
+    for ((turn = 0; turn < runs; turn++)); do
         # shellcheck disable=SC2046 # one word an argument
         matmul --size "$size" --route "$route" --baseline 0 --json --check --freivalds $(arguments_of "$1") >"$work/run" ||
             { echo "strategies.sh: ${title[$1]} failed" >&2 && return 1; }
