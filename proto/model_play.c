@@ -254,17 +254,37 @@ static void set_computation_rate(struct play *p, struct activity *a)
         a->rate = all;
 }
 
+/* What the host's processors leave of messages that want more of them than there are. */
+static double part_of_drag(const struct play *p, int at)
+{
+    const struct model_host *host = &p->machine.hosts[at];
+    double there = host->processors * (host->share > 0 ? host->share : 1);
+    double drag = p->loads[at].drag;
+    return drag > there ? there / drag : 1;
+}
+
+static void limit_message_rate(struct play *p, struct activity *a)
+{
+    double from = part_of_drag(p, p->host_of[a->task]), to = part_of_drag(p, p->host_of[a->to]);
+    a->rate *= from < to ? from : to;
+}
+
+static void set_rates_by(struct play *p, bool messages,
+                         void (*set)(struct play *, struct activity *))
+{
+    for (int i = 0; i < p->open_count; i++) {
+        struct activity *a = &p->activities[p->open[i]];
+        if (a->state == RUNNING && (a->to != PLAY_NONE) == messages)
+            set(p, a);
+    }
+}
+
 static void set_rates(struct play *p)
 {
     count_loads(p);
-    for (int computations = 0; computations < 2; computations++) {
-        for (int i = 0; i < p->open_count; i++) {
-            struct activity *a = &p->activities[p->open[i]];
-            if (a->state != RUNNING || (a->to == PLAY_NONE) != computations)
-                continue;
-            (computations ? set_computation_rate : set_message_rate)(p, a);
-        }
-    }
+    set_rates_by(p, true, set_message_rate);
+    set_rates_by(p, true, limit_message_rate);
+    set_rates_by(p, false, set_computation_rate);
 }
 
 /* ---- The clock ----------------------------------------------------------------------------- */
