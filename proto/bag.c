@@ -249,9 +249,9 @@ static bool bytes_set(struct bag *bag, struct bag_item *item, const struct bag_r
 static enum bag_verdict item_make(struct bag *bag, const struct bag_record *r)
 {
     struct bag_item *item = calloc(1, sizeof *item);
+    const struct bag_rank rank = {r->priority, r->number};
     if (item == NULL || !bytes_set(bag, item, r) ||
-        (bag->holds &&
-         !bag_queue_add(&bag->ready[bag_class(bag, r->size)], r->priority, r->number))) {
+        (bag->holds && !bag_share_add(bag, &rank, r->size))) {
         if (item != NULL)
             item_free(bag, item);
         return BAG_NOMEM;

@@ -137,6 +137,7 @@ struct bag {
     bool closed;
     bool holds; /* this one gives: its queues are kept */
     struct bag_queue ready[BAG_CLASSES], suspects;
+    unsigned classes;                 /* were in use so far */
     size_t ready_count, leased_count; /* items in that state */
     size_t bytes;
     uint64_t open_cost;                   /* of what is ready or leased */
@@ -193,7 +194,8 @@ uint64_t bag_straggler_us(const struct bag *bag);
 /* ---- who gets which ---- */
 
 uint64_t bag_cost(size_t size);
-unsigned bag_class(const struct bag *bag, size_t size); /* in which an item of that size waits */
+/* An item of that size waits, by its class; false: no memory. */
+bool bag_share_add(struct bag *bag, const struct bag_rank *rank, size_t size);
 /* The lease's item is done by its member. */
 void bag_share_note(struct bag_lease *lease, uint64_t now_us);
 /* Measures the members' speeds, before bag_take() is called for some of them. */

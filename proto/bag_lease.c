@@ -15,10 +15,10 @@
 /* An item that was leased, or that nobody gave yet, can be given. */
 static bool enqueue(struct bag *bag, struct bag_item *item)
 {
-    struct bag_queue *queue =
-        item->deaths > 0 ? &bag->suspects : &bag->ready[bag_class(bag, item->size)];
+    const struct bag_rank rank = {item->priority, item->number};
     if (!item->queued)
-        item->queued = bag_queue_add(queue, item->priority, item->number);
+        item->queued = item->deaths > 0 ? bag_queue_add(&bag->suspects, rank.priority, rank.number)
+                                        : bag_share_add(bag, &rank, item->size);
     return item->queued;
 }
 

@@ -18,7 +18,7 @@ uint64_t bag_cost(size_t size)
     return size + BAG_ITEM_COST;
 }
 
-unsigned bag_class(const struct bag *bag, size_t size)
+static unsigned class_of(const struct bag *bag, size_t size)
 {
     unsigned class = 0;
     if (bag->params.in_order)
@@ -26,6 +26,14 @@ unsigned bag_class(const struct bag *bag, size_t size)
     for (uint64_t cost = bag_cost(size) / BAG_ITEM_COST; cost > 1; cost /= 2)
         class ++;
     return class < BAG_CLASSES ? class : BAG_CLASSES - 1;
+}
+
+bool bag_share_add(struct bag *bag, const struct bag_rank *rank, size_t size)
+{
+    unsigned class = class_of(bag, size);
+    if (class >= bag->classes)
+        bag->classes = class + 1;
+    return bag_queue_add(&bag->ready[class], rank->priority, rank->number);
 }
 
 /* ---- speeds ---- */
@@ -122,7 +130,7 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     largest = firsts[0];
     for (chosen = 0; chosen + 1 < count && !fits(bag, m, firsts[chosen], largest);)
         chosen++;
-    bag_queue_take(&bag->ready[bag_class(bag, firsts[chosen]->size)], &rank);
+    bag_queue_take(&bag->ready[class_of(bag, firsts[chosen]->size)], &rank);
     firsts[chosen]->queued = false;
     return firsts[chosen];
 }
