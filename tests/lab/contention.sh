@@ -56,7 +56,7 @@ run_matmuls() { # MODE
 }
 
 run_burst() { # MODE
-    echo "$1 $(covey run --route "$route" "$programs/bulk" "$rounds" burst "$burst" | sed -n 's/^burst //p')" |
+    echo "$1 $(covey run --host "${LAB_HOSTS%% *}" --route "$route" "$programs/bulk" "$rounds" burst "$burst" | sed -n 's/^burst //p')" |
         tee -a "$work/bursts" >&2
 }
 
