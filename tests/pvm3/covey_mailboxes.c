@@ -6,15 +6,17 @@
 
 #include <string.h>
 
-#define CHANGES 300
+#define CHANGES 400 /* together more than the VM keeps of decisions */
+#define CHANGE_INTS 800
 #define LONG_INTS 5000
 
 static void count_up(void)
 {
-    int sum = 0, x;
+    int sum = 0, x, numbers[CHANGE_INTS] = {0};
     for (int i = 0; i < CHANGES; i++) {
+        numbers[0] = i;
         pvm_initsend(PvmDataDefault);
-        pvm_pkint(&i, 1, 1);
+        pvm_pkint(numbers, CHANGE_INTS, 1);
         sum += pvm_putinfo("count", pvm_getsbuf(), PvmMboxOverWritable);
     }
     SAY(sum);
