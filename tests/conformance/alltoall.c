@@ -316,8 +316,9 @@ ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
     struct sockaddr_storage peer;
     socklen_t size = sizeof peer;
     uint32_t to = 0;
-    const uint8_t *head = msg->msg_iov->iov_base;
-    if (cut_before == 0 || msg->msg_iov->iov_len < 16 || head[4] != KIND_SYNC)
+    bool whole = cut_before != 0 && msg->msg_iovlen > 0 && msg->msg_iov->iov_len >= 16;
+    const uint8_t *head = whole ? msg->msg_iov->iov_base : NULL;
+    if (!whole || head[4] != KIND_SYNC)
         return syscall(SYS_sendmsg, fd, msg, flags);
     memcpy(&to, head + 12, sizeof to);
     if (ntohl(to) != cut_before || getpeername(fd, (struct sockaddr *)&peer, &size) != 0 ||
