@@ -43,7 +43,7 @@ pin_hosts() {
     at=0
     for host in $LAB_HOSTS; do
         while read -r pid name _; do
-            [ "$name" = "$host" ] && taskset -a -p -c $((at % $(nproc))) "$pid" >/dev/null
+            [ "$name" = "$host" ] && taskset -a -p -c $((at % $(nproc))) "$pid" >/dev/null 2>&1
         done < <("$here/lab" ps)
         at=$((at + 1))
     done
@@ -76,21 +76,25 @@ figures_of() { # FILE: of covey predict tiles --json
 
 judge() { # figures on standard input
     awk '
-        $1 == "chosen" { next }
+        function seconds(s) { return s > 0 ? sprintf("%.2f", s) : "" }
+        $1 == "chosen" { chosen = $2; next }
         {
             both = $3 > 0 && $5 > 0
-            printf "| %d | %s | %.2f | %s | %.2f | %s |\n", $1, $3 > 0 ? sprintf("%.2f", $3) : "", $2,
-                $5 > 0 ? sprintf("%.2f", $5) : "", $4, both ? sprintf("%.0f %%", 100 * (1 - $3 / $5)) : ""
+            less = both ? sprintf("%.0f %%", 100 * (1 - $3 / $5)) : ""
+            printf "| %d | %s | %.2f | %s | %.2f | %s |\n", $1, seconds($3), $2, seconds($5), $4, less
             if (both && $3 >= $5) above = above " " $1
             if ($3 > 0 && (!least || $3 < least)) { least = $3; at = $1; block = $5 }
             if ($5 > 0 && (!least_block || $5 < least_block)) least_block = $5
-            if (!predicted || $2 < predicted) { predicted = $2; where = $1; there = $3 }
+            if (!predicted || $2 < predicted) predicted = $2
+            measured[$1] = $3
         }
         END {
+            there = chosen in measured && measured[chosen] > 0 ? measured[chosen] : least
+            block = block > 0 ? block : least_block
             printf "\nleast overlapping %.2f s at %d, blocking there %.2f s (%.0f %% less) and at its own least %.2f s (%.0f %%); ",
                 least, at, block, 100 * (1 - least / block), least_block, 100 * (1 - least / least_block)
-            printf "predicted %.2f s (%+.1f %%) at %d, where %.2f s were measured (%+.1f %%)\n", predicted,
-                100 * (predicted / least - 1), where, there, 100 * (there / least - 1)
+            printf "predicted %.2f s (%+.1f %%); the chosen height, %d, took %.2f s (%+.1f %%)\n", predicted,
+                100 * (predicted / least - 1), chosen, there, 100 * (there / least - 1)
             off = predicted / least - 1
             exit above != "" || least > 0.75 * block || there > 1.1 * least || off > 0.1 || off < -0.1
         }'
