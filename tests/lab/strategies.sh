@@ -11,7 +11,7 @@
 # earlier run, is there. matmul then multiplies N x N matrices on all hosts in each way, --runs times, in two
 # levels on --grid x --grid tasks; each result is checked by Freivalds' method. --blas is that of speedup.sh.
 # --keep: what the demo printed stays in DIR, with strategies.png; runs that are there already count, too.
-# The table, in Markdown, goes to standard output: the way that is closest to its prediction stands last.
+# The table, in Markdown, goes to standard output: the way that is the smallest part off stands last.
 # The status is 0 when every run ended well with the right result. Without root: status 77.
 set -u
 
