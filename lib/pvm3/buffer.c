@@ -62,6 +62,7 @@ void buffer_destroy(struct buffer *b)
 {
     if (b == NULL)
         return;
+    inbox_remove(b);
     table[b->id] = NULL;
     free_ids[free_count++] = b->id;
     sending = sending == b ? NULL : sending;
@@ -132,7 +133,6 @@ int pvm_freebuf(int id)
     struct buffer *b = buffer_find(id);
     if (b == NULL)
         return lpvmerr("pvm_freebuf", PvmNoSuchBuf);
-    inbox_remove(b);
     buffer_destroy(b);
     return PvmOk;
 }

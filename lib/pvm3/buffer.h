@@ -21,7 +21,8 @@ struct buffer {
     struct body body;
     bool swapped;          /* it came from a host of the other byte order */
     covey_msg_t *received; /* what the body lies in, or NULL */
-    struct buffer *next;   /* in the inbox */
+    bool waiting;          /* it is in the inbox */
+    struct buffer *next;   /* there */
 };
 
 /* The buffer of that number, NULL: there is none. */

@@ -18,8 +18,9 @@ void inbox_deliver(struct buffer *b);
 struct buffer *inbox_first(void);
 struct buffer *inbox_last(void);
 
-/* Takes a buffer out, if it is in. */
+/* Takes a buffer out, if it is in; how often that was done. */
 void inbox_remove(struct buffer *b);
+unsigned inbox_removals(void);
 
 void inbox_clear(void);
 

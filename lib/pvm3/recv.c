@@ -15,6 +15,8 @@
 #include "lib/pvm3/pack.h"
 #include "lib/pvm3/vm.h"
 
+#define TIMEOUT_S_MAX 1000000000 /* longer is without end */
+
 typedef int match_fn(int id, int tid, int tag);
 
 static match_fn *own_match; /* NULL: by tid and tag */
@@ -102,10 +104,12 @@ static int wait_forever(int tid)
     return gone != PvmOk ? gone : inbox_pull(COVEY_FOREVER);
 }
 
-/* Sets *found; it stays in the inbox. Returns 0, also when none came in time, or an error. */
+/* Sets *found; it stays in the inbox. Returns 0, also when none came in time, or an error. What a
+ * handler took out of the inbox meanwhile may be what was seen last. */
 static int await(int tid, int tag, int64_t timeout_us, struct buffer **found)
 {
     struct buffer *seen = NULL;
+    unsigned removals = 0;
     int64_t end_us = timeout_us > 0 ? now_us() + timeout_us : 0;
     int result = 1;
     if (vm_enter() == NULL)
@@ -114,7 +118,10 @@ static int await(int tid, int tag, int64_t timeout_us, struct buffer **found)
         int error = find(tid, tag, &seen, found);
         if (error < 0 || *found != NULL)
             return error;
+        removals = inbox_removals();
         result = timeout_us < 0 ? wait_forever(tid) : wait_next(tid, timeout_us, end_us);
+        if (inbox_removals() != removals)
+            seen = NULL;
         if (timeout_us > 0 && result == 1 && now_us() >= end_us)
             timeout_us = 0;
     }
@@ -146,9 +153,9 @@ int pvm_nrecv(int tid, int tag)
 
 int pvm_trecv(int tid, int tag, struct timeval *timeout)
 {
-    if (timeout == NULL)
+    if (timeout == NULL || timeout->tv_sec > TIMEOUT_S_MAX)
         return receive("pvm_trecv", tid, tag, COVEY_FOREVER);
-    int64_t us = (int64_t)timeout->tv_sec * 1000000 + timeout->tv_usec;
+    int64_t us = timeout->tv_sec < 0 ? 0 : (int64_t)timeout->tv_sec * 1000000 + timeout->tv_usec;
     return receive("pvm_trecv", tid, tag, us < 0 ? 0 : us);
 }
 
@@ -175,7 +182,7 @@ int pvm_precv(int tid, int tag, void *base, int count, int type, int *from, int 
 {
     struct buffer *b = NULL;
     size_t size = pack_size(type);
-    if (size == 0 || count < 0)
+    if (size == 0 || count < 0 || (base == NULL && count > 0))
         return lpvmerr("pvm_precv", type == PVM_STR ? PvmNotImpl : PvmBadParam);
     int error = await(tid, tag, COVEY_FOREVER, &b);
     if (error < 0)

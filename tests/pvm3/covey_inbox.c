@@ -1,0 +1,80 @@
+/*
+ * covey_inbox.c - what becomes of messages that wait while a program does unusual things: unpacks
+ * one that it only probed for, and lets a handler receive.
+ */
+#include "tests/pvm3/say.h"
+
+static void send_self(int tag)
+{
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&tag, 1, 1);
+    pvm_send(pvm_mytid(), tag);
+}
+
+/* The receive buffer is freed by the next receive, and so no longer waits. */
+static void probed(void)
+{
+    int x = 0;
+    send_self(1);
+    send_self(2);
+    send_self(3);
+    SAY(pvm_setrbuf(pvm_probe(-1, 1)));
+    SAY(pvm_upkint(&x, 1, 1));
+    SAY(x);
+    SAY_SIGN(pvm_recv(-1, 2));
+    send_self(4);
+    SAY(pvm_nrecv(-1, 1));
+    SAY_SIGN(pvm_nrecv(-1, 3));
+    SAY_SIGN(pvm_nrecv(-1, 4));
+    SAY(pvm_nrecv(-1, -1));
+}
+
+/* Takes what waits, while a receive looks for what comes behind. */
+static int drain(int bufid)
+{
+    (void)bufid;
+    while (pvm_nrecv(-1, 5) > 0)
+        printf("drained\n");
+    return 0;
+}
+
+static int child(void)
+{
+    pvm_initsend(PvmDataDefault);
+    pvm_send(pvm_parent(), 5);
+    pvm_send(pvm_parent(), 6);
+    pvm_send(pvm_parent(), 7);
+    pvm_exit();
+    return 0;
+}
+
+static void drained(void)
+{
+    char *arguments[] = {"child", NULL};
+    int tid = 0, handler = pvm_addmhf(-1, 6, 0, drain);
+    SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault, "", 1, &tid));
+    SAY_SIGN(pvm_recv(tid, 7));
+    SAY(pvm_nrecv(-1, -1));
+    SAY(pvm_delmhf(handler));
+}
+
+static void refused(void)
+{
+    struct timeval longest = {1L << 62, 0};
+    SAY(pvm_precv(-1, -1, NULL, 1, PVM_INT, NULL, NULL, NULL));
+    send_self(8);
+    SAY_SIGN(pvm_trecv(-1, 8, &longest));
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1)
+        return child();
+    say_begin();
+    probed();
+    drained();
+    refused();
+    pvm_exit();
+    return 0;
+}
