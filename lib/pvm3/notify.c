@@ -79,13 +79,23 @@ int notify_watch(int tid)
         return error;
     const covey_tid_t one = tid;
     error = covey_notify(vm_handle(), COVEY_NOTIFY_TASK_EXIT, NOTIFY_TAG, &one, 1);
-    return error == COVEY_OK ? PvmOk : error_of(error);
+    if (error == COVEY_OK)
+        return PvmOk;
+    watched_count--; /* it is asked again the next time */
+    memmove(watched + at, watched + at + 1, (size_t)(watched_count - at) * sizeof *watched);
+    return error_of(error);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
+/* Those that one event makes: they are delivered when the requests were gone through, since a
+ * handler that takes one may change those. */
+struct told {
+    struct buffer *first, **end;
+};
+
 /* One with these numbers for the program. */
-static void tell(const struct request *r, const int *numbers, int count)
+static void tell(struct told *told, const struct request *r, const int *numbers, int count)
 {
     struct buffer *b = buffer_create(ENC_DEFAULT);
     if (b == NULL || pack_array(b, PVM_INT, numbers, count, 1) != PvmOk) {
@@ -97,12 +107,23 @@ static void tell(const struct request *r, const int *numbers, int count)
     b->info.dst = pvmmytid;
     b->info.tag = r->tag;
     b->info.ctx = r->context;
-    inbox_deliver(b);
+    *told->end = b;
+    told->end = &b->next;
+}
+
+static void deliver(const struct told *told)
+{
+    for (struct buffer *b = told->first, *after; b != NULL; b = after) {
+        after = b->next;
+        b->next = NULL;
+        inbox_deliver(b);
+    }
 }
 
 /* Tells all that wait for this event about that tid, once. */
 static void tell_once(int what, int tid)
 {
+    struct told told = {NULL, &told.first};
     for (struct request **at = &requests; *at != NULL;) {
         struct request *r = *at;
         if (r->what != what || r->tid != tid) {
@@ -110,20 +131,23 @@ static void tell_once(int what, int tid)
             continue;
         }
         *at = r->next;
-        tell(r, &tid, 1);
+        tell(&told, r, &tid, 1);
         free(r);
     }
+    deliver(&told);
 }
 
 static void tell_added(int tid)
 {
     const int body[2] = {1, tid};
+    struct told told = {NULL, &told.first};
     for (struct request *r = requests; r != NULL; r = r->next) {
         if (r->what != PvmHostAdd || r->left == 0)
             continue;
         r->left -= r->left > 0;
-        tell(r, body, 2);
+        tell(&told, r, body, 2);
     }
+    deliver(&told);
 }
 
 static void on_exit_notice(const struct covey_notice *n)
@@ -215,6 +239,8 @@ static int notify_task(int tid, int tag)
     int gone = notify_watch(tid);
     if (gone == PvmNoTask || gone == PvmHostFail)
         tell_once(PvmTaskExit, tid);
+    else if (gone != PvmOk)
+        request_cancel(PvmTaskExit, tid, tag);
     return gone == PvmNoTask || gone == PvmHostFail ? PvmOk : gone;
 }
 

@@ -147,14 +147,15 @@ void output_on_text(covey_msg_t *msg)
 
 void output_on_end(int tid)
 {
-    struct writer *writer = writer_find(tid);
-    if (writer == NULL)
+    struct writer *entry = writer_find(tid);
+    if (entry == NULL)
         return;
-    if (printed(writer))
+    const struct writer writer = *entry; /* whose message may go to a handler, which may spawn */
+    *entry = writers[--writer_count];
+    if (printed(&writer))
         print_text(tid, "EOF", 3);
     else
-        send_piece(writer, TO_EOF, NULL, 0);
-    *writer = writers[--writer_count];
+        send_piece(&writer, TO_EOF, NULL, 0);
 }
 
 static int printed_count(void)
