@@ -116,7 +116,7 @@ struct head {
 /* A buffer of what was decided, with its head unpacked. */
 static int open_change(struct buffer *b, struct head *head)
 {
-    int fields[4];
+    int fields[4] = {0};
     int error = unpack_array(b, PVM_INT, fields, 1, 1);
     if (error == PvmOk && fields[0] == MARK_SWAPPED)
         b->swapped = true;
@@ -277,6 +277,8 @@ static int propose(const struct journal_use *use, const struct buffer *change, i
             error = apply(use, &d, &head, result);
         else
             error = error == COVEY_ENOENT ? PvmOk : error_of(error);
+        if (error == PvmNotFound)
+            error = start_over(use);
     }
     return error;
 }

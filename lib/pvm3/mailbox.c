@@ -58,17 +58,26 @@ static bool foreign(void)
     return false;
 }
 
-static int sweep(void)
+/* Sets *tid to an owner that has ended, or to 0. */
+static int find_dead(int *tid)
 {
     struct covey_task *tasks = NULL;
     int count = foreign() ? covey_tasks(vm_handle(), 0, &tasks) : 0;
-    int error = count < 0 ? error_of(count) : PvmOk;
-    int tid = count > 0 ? dead_owner(tasks, count) : 0;
+    *tid = count > 0 ? dead_owner(tasks, count) : 0;
+    covey_free(tasks);
+    return count < 0 ? error_of(count) : PvmOk;
+}
+
+/* A change brings those of others, too: of tasks that were not there when it was asked before. */
+static int sweep(void)
+{
+    int tid;
+    int error = find_dead(&tid);
     while (error == PvmOk && tid != 0) {
         error = mailbox_owner_gone(tid);
-        tid = dead_owner(tasks, count);
+        if (error == PvmOk)
+            error = find_dead(&tid);
     }
-    covey_free(tasks);
     return error;
 }
 

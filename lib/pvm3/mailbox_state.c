@@ -7,6 +7,7 @@
  */
 #include "lib/pvm3/mailbox_state.h"
 
+#include <limits.h>
 #include <pvm3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,12 +131,13 @@ static int may_change(const struct entry *e, int tid)
     return e->owner == tid || e->flags & PvmMboxOverWritable;
 }
 
-/* The first index from `least` on that no entry has. */
+/* The first index from `least` on that no entry has, or an error. */
 static int free_index(const struct class *class, int least)
 {
     for (const struct entry *e = class->entries; e != NULL; e = e->next) {
-        if (e->index == least)
-            least++;
+        if (e->index == least && least == INT_MAX)
+            return PvmOutOfRes;
+        least += e->index == least;
     }
     return least;
 }
@@ -148,6 +150,8 @@ static int put(const char *name, struct entry *what)
         what->index = free_index(class, what->index);
     else if (there != NULL && !may_change(there, what->owner))
         return PvmDenied;
+    if (what->index < 0)
+        return what->index;
     if (class == NULL)
         class = class_add(name);
     if (class == NULL)
@@ -185,7 +189,7 @@ static int apply_put(struct buffer *b)
     what.owner = fields[0];
     what.flags = fields[1];
     what.index = fields[2];
-    int index = put(name, &what);
+    int index = what.index < 0 ? PvmBadMsg : put(name, &what);
     buffer_destroy(what.message);
     return index;
 }
@@ -239,6 +243,8 @@ static int summary_entry(struct buffer *b)
     int error = unpack_array(b, PVM_INT, fields, 3, 1);
     if (error == PvmOk)
         error = unpack_name(b, name);
+    if (error == PvmOk && fields[0] < 0)
+        error = PvmBadMsg;
     if (error == PvmOk)
         error = nested_unpack(b, &what.message);
     if (error != PvmOk)
