@@ -115,7 +115,7 @@ libfpvm3_names := pvm*_
 libpvm3_needs := $(BUILD)/libcovey.so
 libgpvm3_needs := $(BUILD)/pvm3/libpvm3.so $(BUILD)/libcovey.so
 libfpvm3_needs := $(BUILD)/pvm3/libgpvm3.so $(libgpvm3_needs)
-$(BUILD)/obj/lib/pvm3/%.o $(BUILD)/obj/tests/pvm3/%.o: ALL_CFLAGS += -Ilib/pvm3/include
+$(BUILD)/obj/lib/pvm3/%.o $(BUILD)/obj/tests/pvm3/%.o $(BUILD)/obj/tests/fuzz/pvm_fuzz.o: ALL_CFLAGS += -Ilib/pvm3/include
 
 define pvm3_rule
 $$(BUILD)/pvm3/$(1).map: Makefile
@@ -342,7 +342,7 @@ $$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) 
 	@scripts/deps.sh require lint
 	@mkdir -p $$(@D)
 	$$(call say,clang)
-	$$(Q)clang $$(COMMON_CFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+	$$(Q)clang $$(COMMON_CFLAGS) -Ilib/pvm3/include -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 		-o $$@ $$(filter %.c,$$^) $$(filter -l%,$$(call links,$(1).c)) -lsodium -lpthread -lm
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$(f))))

@@ -19,22 +19,22 @@ void body_fini(struct body *body)
     memset(body, 0, sizeof *body);
 }
 
-static struct segment *segment_add(struct body *body)
+static struct body_segment *segment_add(struct body *body)
 {
     if (body->count == body->capacity) {
         int capacity = body->capacity == 0 ? 2 : 2 * body->capacity;
-        struct segment *grown = realloc(body->segments, (size_t)capacity * sizeof *grown);
+        struct body_segment *grown = realloc(body->segments, (size_t)capacity * sizeof *grown);
         if (grown == NULL)
             return NULL;
         body->segments = grown;
         body->capacity = capacity;
     }
-    struct segment *added = &body->segments[body->count++];
-    *added = (struct segment){0};
+    struct body_segment *added = &body->segments[body->count++];
+    *added = (struct body_segment){0};
     return added;
 }
 
-static int segment_grow(struct segment *s, size_t size)
+static int segment_grow(struct body_segment *s, size_t size)
 {
     size_t capacity = s->capacity == 0 ? SEGMENT_BYTES : 2 * s->capacity;
     if (capacity < s->size + size)
@@ -49,7 +49,7 @@ static int segment_grow(struct segment *s, size_t size)
 
 uint8_t *body_extend(struct body *body, size_t size)
 {
-    struct segment *last = body->count > 0 ? &body->segments[body->count - 1] : NULL;
+    struct body_segment *last = body->count > 0 ? &body->segments[body->count - 1] : NULL;
     if (last == NULL || last->capacity == 0)
         last = segment_add(body);
     if (last == NULL)
@@ -65,10 +65,10 @@ uint8_t *body_extend(struct body *body, size_t size)
 
 int body_refer(struct body *body, const void *bytes, size_t size)
 {
-    struct segment *s = segment_add(body);
+    struct body_segment *s = segment_add(body);
     if (s == NULL)
         return PvmNoMem;
-    *s = (struct segment){.bytes = (uint8_t *)(uintptr_t)bytes, .size = size};
+    *s = (struct body_segment){.bytes = (uint8_t *)(uintptr_t)bytes, .size = size};
     body->size += size;
     return PvmOk;
 }

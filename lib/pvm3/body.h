@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct segment {
+struct body_segment {
     uint8_t *bytes;
     size_t size;
     size_t capacity; /* 0: the memory is not the body's own */
 };
 
 struct body {
-    struct segment *segments;
+    struct body_segment *segments;
     int count, capacity;
     size_t size;   /* of all segments */
     int at;        /* segment that is read */

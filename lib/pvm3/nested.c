@@ -3,6 +3,7 @@
  */
 #include "lib/pvm3/nested.h"
 
+#include <limits.h>
 #include <pvm3.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static int pack_header(struct buffer *to, const struct buffer *from)
 static int pack_bytes(struct buffer *to, const struct buffer *from)
 {
     for (int i = 0; i < from->body.count; i++) {
-        const struct segment *s = &from->body.segments[i];
+        const struct body_segment *s = &from->body.segments[i];
         uint8_t *room = body_extend(&to->body, s->size);
         if (room == NULL)
             return PvmNoMem;
@@ -62,7 +63,11 @@ static int nested_check(int id, struct buffer **from)
 
 int nested_pack(struct buffer *to, const struct buffer *from)
 {
-    int error = to->info.enc == ENC_INPLACE ? PvmNotImpl : pack_header(to, from);
+    int error = to->info.enc == ENC_INPLACE ? PvmNotImpl : PvmOk;
+    if (from->body.size > INT_MAX)
+        error = PvmOverflow; /* its length is an integer */
+    if (error == PvmOk)
+        error = pack_header(to, from);
     return error == PvmOk ? pack_filled(to, from) : error;
 }
 

@@ -31,7 +31,7 @@ covey_msg_t *wire_message(const struct buffer *b)
     covey_msg_t *msg = covey_msg_new();
     int error = msg == NULL ? COVEY_ENOMEM : covey_pack_int32(msg, header, HEADER, 1);
     for (int i = 0; i < b->body.count && error == COVEY_OK; i++) {
-        const struct segment *s = &b->body.segments[i];
+        const struct body_segment *s = &b->body.segments[i];
         error = covey_pack_inplace(msg, COVEY_BYTES, s->bytes, s->size);
     }
     if (error == COVEY_OK)
@@ -63,6 +63,7 @@ struct buffer *wire_buffer(covey_msg_t **msg)
         return NULL;
     covey_msg_info(*msg, &from);
     b->info = (struct pvmminfo){.ctx = h[1], .tag = h[2], .wid = h[3], .enc = h[4], .crc = h[5]};
+    b->info.enc = sent_enc(b); /* nobody's array is in place here */
     b->info.src = from.source;
     b->info.dst = pvmmytid;
     b->swapped = h[6] != own_order();
