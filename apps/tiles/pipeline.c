@@ -52,7 +52,8 @@ static int unpack_trials(covey_msg_t *msg, struct pipeline_job *job)
 static bool is_sane(const struct pipeline_job *job)
 {
     bool sane = job->problem.kind >= 0 && job->problem.kind < NEST_KINDS && job->trial_count >= 1 &&
-                job->trial_count <= PIPELINE_TRIALS_MAX;
+                job->trial_count <= PIPELINE_TRIALS_MAX && job->along >= 0 &&
+                job->along <= NEST_DIMS;
     for (int i = 0; i < NEST_DIMS; i++)
         sane = sane && job->problem.size[i] >= 1 && job->problem.size[i] <= NEST_SIDE_MAX;
     return sane;

@@ -41,8 +41,8 @@ const struct command *command_find(const char *name);
 
 /* ---- main.c ---- */
 
+/* Runs the command of a line, or says why not. */
 void console_run_line(struct console *c, const char *line);
-/* One of aliases, help and the like, which main.c brings itself. */
 
 /* ---- words.c ---- */
 
