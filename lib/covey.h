@@ -256,6 +256,7 @@ struct covey_host_stat {
     double float_per_s;
     double pack_bytes_per_s; /* doubles into a message, one core */
     double measured_age_s;   /* of these three */
+    double clock_s;          /* its time of day when it answered, seconds since 1970 */
 };
 
 /* The hosts as covey_survey() gives them, and (*stats)[i] of (*hosts)[i]; all daemons are asked
@@ -263,6 +264,11 @@ struct covey_host_stat {
  * with covey_free(); returns the number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
 int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
                      struct covey_host_stat **stats);
+
+/* The time of day on the host with that index, in microseconds since 1970, and by how much the
+ * caller's clock is ahead of that one, give or take half the way there and back. Either may be
+ * NULL. Errors: EINVAL, EDAEMON, ENOHOST, EHOSTFAIL, EPROTO, ETIMEOUT, ENOMEM. */
+int covey_host_clock(covey_t *vm, int host, int64_t *time_us, int64_t *ahead_us);
 
 /* Has the daemon with that host index, or all when host is 0, measure anew how fast a core is, and
  * waits for it: some tens of milliseconds of a core. What they measured is then in
@@ -509,6 +515,11 @@ int covey_recv_array(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, 
 
 /* Waits for a message that matches, without taking it. Errors: as covey_recv(). */
 int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struct covey_info *info);
+
+/* A descriptor for poll() and its like, which is readable while covey_probe() would find a message
+ * from any task with any tag, and from the loss of the daemon on. It stays the library's until
+ * covey_leave(). A message that is found may still be coming. Errors: EINVAL, ERESOURCE. */
+int covey_fd(covey_t *vm);
 
 /* Starts a send; takes the message over. The request is ended by covey_test(), covey_wait() or
  * covey_req_free(). It progresses while the task computes. */

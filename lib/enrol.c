@@ -337,6 +337,8 @@ static void vm_destroy(struct covey *vm)
     ether_port_destroy(vm->ether_port);
     if (vm->doorbell >= 0)
         close(vm->doorbell);
+    if (vm->ready_on)
+        close(vm->ready_fd);
     if (vm->epoll >= 0)
         close(vm->epoll);
     pthread_mutex_destroy(&vm->lock);

@@ -27,6 +27,7 @@ void home_lost(struct covey *vm, int error, const char *why)
         match_cancel(vm, req);
         req_finish(req, error, why);
     }
+    match_ready_lost(vm);
     pthread_cond_broadcast(&vm->changed);
 }
 

@@ -343,6 +343,82 @@ int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
     return call_end(vm, &call, host_stats_ask(vm, timeout_us, hosts, stats));
 }
 
+/* ---- clocks ---------------------------------------------------------------------------------- */
+
+#define CLOCK_TRIES 3 /* a daemon that looks at its load first answers late */
+#define CLOCK_S_MAX 1e12
+
+/* A look at another clock. */
+struct clock_look {
+    int64_t there_us, ahead_us;
+    uint64_t way_us; /* there and back */
+};
+
+static int64_t time_of_day_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+static int clock_read(const uint8_t *content, size_t size, struct clock_look *look)
+{
+    struct figures figures;
+    struct cursor c = cursor_reader(content, size);
+    figures_get(&c, &figures);
+    double clock_s = figures.values[FIGURE_clock_s];
+    if (!cursor_ok(&c) || clock_s < 0 || clock_s > CLOCK_S_MAX)
+        return error_set(COVEY_EPROTO, "the daemon did not tell its time");
+    look->there_us = (int64_t)(clock_s * 1e6 + 0.5);
+    return COVEY_OK;
+}
+
+static int clock_ask(struct covey *vm, uint32_t host, struct clock_look *look)
+{
+    uint8_t *content = NULL;
+    size_t size = 0;
+    uint64_t begin_us = clock_us();
+    int error =
+        request_call(vm, FRAME_HOST_STAT, host, NULL, 0, begin_us + ASK_US, &content, &size);
+    int64_t here_us = time_of_day_us();
+    look->way_us = clock_us() - begin_us;
+    if (error == COVEY_OK)
+        error = clock_read(content, size, look);
+    look->ahead_us = here_us - (int64_t)(look->way_us / 2) - look->there_us;
+    free(content);
+    return error;
+}
+
+/* The look that took the least time is the closest. */
+static int clock_compare(struct covey *vm, uint32_t host, struct clock_look *best)
+{
+    best->way_us = UINT64_MAX;
+    for (int i = 0; i < CLOCK_TRIES; i++) {
+        struct clock_look look = {0};
+        int error = clock_ask(vm, host, &look);
+        if (error != COVEY_OK)
+            return error;
+        if (look.way_us < best->way_us)
+            *best = look;
+        best->there_us = look.there_us;
+    }
+    return COVEY_OK;
+}
+
+int covey_host_clock(covey_t *vm, int host, int64_t *time_us, int64_t *ahead_us)
+{
+    struct clock_look look = {0};
+    if (vm == NULL || host <= 0 || host > (int)HOST_INDEX_MAX)
+        return error_set(COVEY_EINVAL, "host clock: NULL or bad host");
+    struct call call = call_begin(vm);
+    int error = clock_compare(vm, (uint32_t)host, &look);
+    if (error == COVEY_OK && time_us != NULL)
+        *time_us = look.there_us;
+    if (error == COVEY_OK && ahead_us != NULL)
+        *ahead_us = look.ahead_us;
+    return call_end(vm, &call, error);
+}
+
 int covey_measure(covey_t *vm, int host)
 {
     void *stats = NULL;

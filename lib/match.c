@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 void req_finish(struct covey_req *req, int error, const char *why)
 {
@@ -54,6 +56,55 @@ static void posted_remove(struct covey *vm, struct covey_req *req)
     req->queued = false;
 }
 
+/* ---- the descriptor that is readable while a message waits -------------------------------------
+ *
+ * A semaphore of the kernel: each message that a receive of the program would find adds one, and
+ * takes one away when it is taken. Messages of collectives do not count. */
+
+static bool ready_write(const struct covey *vm)
+{
+    const uint64_t one = 1;
+    return write(vm->ready_fd, &one, sizeof one) == sizeof one;
+}
+
+static void ready_add(const struct covey *vm, struct arrival *a)
+{
+    if (vm->ready_on && a->context == 0 && !a->counted)
+        a->counted = ready_write(vm);
+}
+
+static void ready_remove(const struct covey *vm, struct arrival *a)
+{
+    uint64_t one;
+    if (a->counted && read(vm->ready_fd, &one, sizeof one) == sizeof one)
+        a->counted = false;
+}
+
+void match_ready_lost(struct covey *vm)
+{
+    if (vm->ready_on)
+        ready_write(vm);
+}
+
+int match_ready_fd(struct covey *vm)
+{
+    if (vm->ready_on)
+        return vm->ready_fd;
+    int fd = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
+    if (fd < 0)
+        return error_set(COVEY_ERESOURCE, "out of descriptors");
+    vm->ready_fd = fd;
+    vm->ready_on = true;
+    for (struct arrival *a = vm->unexpected; a != NULL; a = a->next)
+        ready_add(vm, a);
+    if (vm->lost != 0)
+        match_ready_lost(vm);
+    return fd;
+}
+
+/* ---- unexpected messages ----------------------------------------------------------------------
+ */
+
 /* Keeps the order in which the messages began, also for one that was matched and is put back. */
 static void unexpected_add(struct covey *vm, struct arrival *a)
 {
@@ -71,6 +122,7 @@ static void unexpected_add(struct covey *vm, struct arrival *a)
     else
         vm->unexpected_last = a;
     a->listed = true;
+    ready_add(vm, a);
     a->buffered = a->received;
     vm->unexpected_bytes += a->buffered;
 }
@@ -88,6 +140,7 @@ static void unexpected_remove(struct covey *vm, struct arrival *a)
     else
         vm->unexpected_last = a->prev;
     a->listed = false;
+    ready_remove(vm, a);
     vm->unexpected_bytes -= a->buffered;
     a->buffered = 0;
 }

@@ -111,6 +111,15 @@ int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struc
     return call_end(vm, &call, error);
 }
 
+int covey_fd(covey_t *vm)
+{
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "fd: NULL");
+    struct call call = call_begin(vm);
+    wait_poll(vm);
+    return call_end(vm, &call, match_ready_fd(vm));
+}
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
 static int irecv(struct covey_req *init, covey_req_t **req)

@@ -70,6 +70,7 @@ struct arrival {
     uint64_t buffered;               /* bytes counted as unexpected */
     struct turn *turn;               /* a bulk message that waits for its turn, or has it */
     struct arrival *earlier, *later; /* of its peer's open ones */
+    bool counted;                    /* in ready_fd */
     bool complete;                   /* whole, and so are those that its peer sent before */
     bool lost;                       /* nobody gets it: what still comes of it is only read */
     bool cast;
@@ -296,6 +297,8 @@ struct covey {
     struct turn *turns, *turns_last; /* bulk messages that come, in the order they began: turn.c */
     struct arrival *unexpected, *unexpected_last;
     uint64_t unexpected_bytes, arrivals;
+    bool ready_on; /* the program asked for ready_fd, which counts those that covey_recv() finds */
+    int ready_fd;
     uint64_t bulk_taken;    /* large messages that receives took */
     uint64_t written_bytes; /* that links took */
     uint64_t arrived_bytes; /* of messages */
@@ -616,6 +619,8 @@ void match_free(struct covey *vm, struct arrival *arrival);
  * those posted: 1, or 0 if it had none. */
 unsigned match_abandon(struct covey *vm, struct arrival *arrival);
 void match_again(struct covey *vm, unsigned count); /* the first posted: other messages may fit */
+int match_ready_fd(struct covey *vm);    /* made when it is first asked for; or an error */
+void match_ready_lost(struct covey *vm); /* a receive would fail at once */
 void match_fail_source(struct covey *vm, struct peer *peer); /* receives that only it could serve */
 const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag);
 void req_finish(struct covey_req *req, int error, const char *why);

@@ -45,7 +45,8 @@
     X(21, integer_per_s, "integer_operations_per_second", "Integer operations of one core.")       \
     X(22, float_per_s, "float_operations_per_second", "Floating point operations of one core.")    \
     X(23, pack_bytes_per_s, "pack_bytes_per_second", "Packing doubles into a message, one core.")  \
-    X(24, measured_age_s, "measured_age_seconds", "Age of the measured speeds.")
+    X(24, measured_age_s, "measured_age_seconds", "Age of the measured speeds.")                   \
+    X(25, clock_s, "time_seconds", "Time of day, since 1970.")
 
 enum figure {
 #define FIGURE_ENUM(number, field, name, help) FIGURE_##field,

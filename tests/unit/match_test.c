@@ -11,8 +11,10 @@
 #include "tests/unit/runner.h"
 
 #include <CUnit/CUnit.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- allocations that fail when asked ---- */
 
@@ -369,6 +371,43 @@ static void a_probe_leaves_the_message(void)
     CU_ASSERT(after.done && after.info.source == FIRST_TID && after.owned == NULL);
     CU_ASSERT_PTR_NOT_NULL(match_find(&f.vm, FIRST_TID, 3));
     CU_ASSERT_EQUAL(receive_now(&f, 0, 3), 10);
+    teardown(&f);
+}
+
+/* ---- the descriptor -------------------------------------------------------------------------- */
+
+static bool readable(struct fixture *f)
+{
+    struct pollfd fd = {.fd = f->vm.ready_fd, .events = POLLIN};
+    return poll(&fd, 1, 0) == 1;
+}
+
+static void a_descriptor_is_readable_while_a_message_waits(void)
+{
+    struct fixture f;
+    setup(&f);
+    send_numbers(&f, 0, 3, 10, 4);
+    CU_ASSERT_FATAL(match_ready_fd(&f.vm) >= 0);
+    CU_ASSERT(readable(&f)); /* one that waited already counts */
+    send_numbers(&f, 1, 4, 20, 4);
+    CU_ASSERT_EQUAL(receive_now(&f, 0, 3), 10);
+    CU_ASSERT(readable(&f));
+    CU_ASSERT_EQUAL(receive_now(&f, 1, 4), 20);
+    CU_ASSERT_FALSE(readable(&f));
+    struct covey_req req = receive(&f, 0, 5);
+    match_post(&f.vm, &req);
+    send_numbers(&f, 0, 5, 30, 4);
+    CU_ASSERT(req.done && !readable(&f)); /* it did not wait */
+    covey_msg_free(req.owned);
+    struct sending s = sending_numbers(&f, 0, 6, 40, 20);
+    send_frame(&f, &s, 40);
+    CU_ASSERT(readable(&f)); /* a part: the rest may come only when it is received */
+    send_all(&f, &s, 16);
+    CU_ASSERT_EQUAL(receive_now(&f, 0, 6), 40);
+    CU_ASSERT_FALSE(readable(&f));
+    match_ready_lost(&f.vm);
+    CU_ASSERT(readable(&f));
+    close(f.vm.ready_fd);
     teardown(&f);
 }
 
@@ -1144,6 +1183,8 @@ int main(void)
         {"a message of a dead context is for nobody", a_message_of_a_dead_context_is_for_nobody},
         {"what is purged leaves the rest", what_is_purged_leaves_the_rest},
         {"a probe leaves the message", a_probe_leaves_the_message},
+        {"a descriptor is readable while a message waits",
+         a_descriptor_is_readable_while_a_message_waits},
         {"an array goes straight to its place", an_array_goes_straight_to_its_place},
         {"an array may be asked for in the middle", an_array_may_be_asked_for_in_the_middle},
         {"an array that does not fit leaves the message",
