@@ -168,6 +168,19 @@ int pvm_probe(int tid, int tag)
     return b == NULL ? 0 : b->id;
 }
 
+/* One descriptor, whatever routes there are. What a call has already taken out of Covey, looking
+ * for another message, does not show there: pvm_nrecv() finds it. */
+int pvm_getfds(int **fds)
+{
+    static int list[1]; /* the program's until the next call */
+    int fd = vm_enter() == NULL ? COVEY_EDAEMON : covey_fd(vm_handle());
+    if (fd < 0 || fds == NULL)
+        return lpvmerr("pvm_getfds", fd < 0 ? error_of(fd) : PvmBadParam);
+    list[0] = fd;
+    *fds = list;
+    return 1;
+}
+
 /* Copies what came as it is; what is more than the array holds is lost. */
 static void take_array(struct buffer *b, int type, void *base, size_t size)
 {

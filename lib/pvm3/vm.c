@@ -11,7 +11,7 @@
  *   spawn.c, tasks.c, host.c: tasks and hosts
  *   mailbox.c  messages that are known by name; mailbox_state.c: what is in them; journal.c: how
  *              all tasks agree on it
- *   context.c, option.c, export.c, error.c, mask.c, start.c: small things
+ *   context.c, option.c, export.c, error.c, mask.c, start.c, clock.c, tickle.c: small things
  *   groups/    libgpvm3, on pvm3.h and covey.h
  *   fortran/   libfpvm3, on pvm3.h
  *   console/   pvm, on pvm3.h

@@ -78,6 +78,8 @@ expect "too few words" says '^kill: wrong #args$' kill
 expect "a quote that is not closed" says '^a quote is not closed' "echo 'a"
 expect "a tid that is none" says '^kill: x9: not a tid$' 'kill x9'
 expect "help" says '^Syntax:  spawn ' 'help spawn'
+expect "the mask of the log is kept" says '^(pvm> )?\( 3 \)$' 'tickle 6 3' 'tickle 5'
+expect "a number that is none" says '^tickle: x: not a number$' 'tickle x'
 expect "a host is let go" says '^ +b  deleted$' 'delete b'
 halts() {
     console halt >/dev/null

@@ -11,6 +11,7 @@
           call alone(tid)
           call lists(tid)
           call boxes()
+          call handled(tid)
           call two()
       end if
       call pvmfexit(tid)
@@ -100,6 +101,29 @@
       print *, 'delinfo', info
       call pvmfrecvinfo('fortran.box', 0, PVMMBOXDEFAULT, bufid)
       print *, 'recvinfo', bufid
+      end
+
+!     A handler gets its bufid by value, and so looks at nothing here.
+      integer function handler(bufid)
+      integer bufid
+      print *, 'the handler is called'
+      handler = 0
+      end
+
+      subroutine handled(tid)
+      include 'fpvm3.h'
+      external handler
+      integer tid, number, bufid, info, sec, usec, dsec, dusec
+      call pvmfaddmhf(-1, 77, 0, 0, handler, number)
+      print *, 'addmhf', number
+      call pvmfinitsend(PVMDEFAULT, bufid)
+      call pvmfsend(tid, 77, info)
+      call pvmftrecv(-1, 77, 0, 200000, bufid)
+      print *, 'trecv', bufid
+      call pvmfdelmhf(number, info)
+      print *, 'delmhf', info
+      call pvmfhostsync(262144, sec, usec, dsec, dusec, info)
+      print *, 'hostsync', sec .gt. 0, usec .ge. 0, dusec .ge. 0, info
       end
 
       subroutine two()

@@ -1,11 +1,14 @@
 /*
- * hosts.c - conf, add, delete, mstat, halt: the hosts of the virtual machine.
+ * hosts.c - conf, add, delete, mstat, tickle, halt: the hosts of the virtual machine.
  */
 #include "lib/pvm3/console/console.h"
 
 #include "lib/pvm3/include/pvm3.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#define TICKLE_MAX 10
 
 extern char *pvm_errlist[];
 extern int pvm_nerr;
@@ -100,6 +103,32 @@ static void halt(struct console *c, int argc, char **argv)
     pvm_halt();
 }
 
+/* A tid is written as PVM does, t80000, or 0x80000. */
+static bool tickle_number(const char *word, int *number)
+{
+    bool is_tid = word[0] == 't' || strncmp(word, "0x", 2) == 0;
+    *number = is_tid ? words_tid(word) : 0;
+    return is_tid ? *number >= 0 : words_number(word, number);
+}
+
+static void tickle(struct console *c, int argc, char **argv)
+{
+    int numbers[TICKLE_MAX], results[TICKLE_MAX], count = 0;
+    (void)c;
+    for (int i = 1; i < argc; i++) {
+        if (!tickle_number(argv[i], &numbers[i - 1])) {
+            printf("tickle: %s: not a number\n", argv[i]);
+            return;
+        }
+    }
+    if (pvm_tickle(argc - 1, numbers, &count, results) < 0)
+        return;
+    printf("(");
+    for (int i = 0; i < count; i++)
+        printf(" %d", results[i]);
+    printf(" )\n");
+}
+
 const struct command host_commands[] = {
     {"add", add, 1, -1, "Start daemons on hosts and take them in",
      "add HOST ...\nadd 'HOST OPTION=VALUE ...' ...   (options as in a hostfile)"},
@@ -109,5 +138,9 @@ const struct command host_commands[] = {
     {"delete", delete, 1, -1, "Let hosts go, with the tasks on them", "delete HOST ..."},
     {"halt", halt, 0, 0, "End the virtual machine with all its tasks", "halt"},
     {"mstat", mstat, 1, -1, "Tell whether hosts are there", "mstat HOST ..."},
+    {"tickle", tickle, 1, TICKLE_MAX, "Ask the daemon what PVM's maintainers do",
+     "tickle WHAT [NUMBER ...]\n5         get the mask of the log, which does nothing here\n"
+     "6 MASK    set it\n8 DTID    let that host go as if it had failed\n"
+     "0-4, 7, 9 nothing: what there is is shown by covey(1)"},
     {.name = NULL},
 };

@@ -1,5 +1,5 @@
 /*
- * tasks.c - ps, pstat, kill, sig, tickle, id, reset: tasks one by one and all of them.
+ * tasks.c - ps, pstat, kill, sig, id, reset: tasks one by one and all of them.
  */
 #include "lib/pvm3/console/console.h"
 

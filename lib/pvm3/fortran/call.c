@@ -13,6 +13,7 @@
 #include "lib/pvm3/fortran/fortran.h"
 
 #include <pvm3.h>
+#include <sys/time.h>
 
 void pvmsleep(int seconds);
 
@@ -99,4 +100,29 @@ void pvmffreecontext_(const int *context, int *info)
 void pvmfsleep_(const int *seconds)
 {
     pvmsleep(*seconds);
+}
+
+/* As in PVM's library: the fourth is not looked at, and the function gets its bufid by value. */
+void pvmfaddmhf_(const int *tid, const int *tag, const int *context, const void *unused,
+                 int (*call)(int bufid), int *number)
+{
+    (void)unused;
+    *number = pvm_addmhf(*tid, *tag, *context, call);
+}
+
+void pvmfdelmhf_(const int *number, int *info)
+{
+    *info = pvm_delmhf(*number);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of fpvm3.h */
+void pvmfhostsync_(const int *host, int *seconds, int *microseconds, int *delta_seconds,
+                   int *delta_microseconds, int *info)
+{
+    struct timeval clock = {0}, delta = {0};
+    *info = pvm_hostsync(*host, &clock, &delta);
+    *seconds = (int)clock.tv_sec;
+    *microseconds = (int)clock.tv_usec;
+    *delta_seconds = (int)delta.tv_sec;
+    *delta_microseconds = (int)delta.tv_usec;
 }

@@ -25,6 +25,11 @@ void pvmfsetcontext_(const int *context, int *before);
 void pvmfgetcontext_(int *context);
 void pvmffreecontext_(const int *context, int *info);
 void pvmfsleep_(const int *seconds);
+void pvmfaddmhf_(const int *tid, const int *tag, const int *context, const void *unused,
+                 int (*call)(int bufid), int *number);
+void pvmfdelmhf_(const int *number, int *info);
+void pvmfhostsync_(const int *host, int *seconds, int *microseconds, int *delta_seconds,
+                   int *delta_microseconds, int *info);
 
 /* message.c */
 void pvmfinitsend_(const int *encoding, int *bufid);

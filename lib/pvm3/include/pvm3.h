@@ -226,6 +226,8 @@ int pvm_notify(int what, int tag, int count, int *tids);
 /* ---- Hosts -------------------------------------------------------------------------------- */
 int pvm_config(int *hosts, int *formats, struct pvmhostinfo **list);
 int pvm_tidtohost(int tid);
+int pvm_hostsync(int host, struct timeval *clock, struct timeval *delta);
+int pvm_tickle(int count, int *numbers, int *result_count, int *results);
 int pvm_mstat(char *host);
 int pvm_archcode(char *arch);
 int pvm_addhosts(char **names, int count, int *infos);
@@ -292,6 +294,7 @@ int pvm_psend(int tid, int tag, void *base, int count, int type);
 int pvm_recv(int tid, int tag);
 int pvm_nrecv(int tid, int tag);
 int pvm_trecv(int tid, int tag, struct timeval *timeout);
+int pvm_getfds(int **fds);
 int pvm_probe(int tid, int tag);
 int pvm_precv(int tid, int tag, void *base, int count, int type, int *from, int *got_tag,
               int *bytes);
