@@ -26,6 +26,7 @@
 
 #define MEMBERS_MAX 64
 #define TIMEOUT_US 30000000
+#define MEETING_US 120000000 /* whoever is in no smaller team is there long before the others */
 #define GUARD 32
 #define COUNT_BIG 100000
 
@@ -595,7 +596,7 @@ static covey_team_t *team_make(int n, int reversed)
     covey_tid_t tids[MEMBERS_MAX];
     for (int i = 0; i < n; i++)
         tids[i] = me.tids[reversed ? n - 1 - i : i];
-    if (covey_team_create(me.vm, tids, n, TIMEOUT_US, &team) != 0) {
+    if (covey_team_create(me.vm, tids, n, MEETING_US, &team) != 0) {
         FAIL("team of %d: %s", n, covey_error_text());
         return NULL;
     }
@@ -984,7 +985,7 @@ static void collect(int n)
             continue;
         int32_t failures = 1;
         char text[200] = "no result";
-        if (covey_recv(me.vm, me.tids[i], TAG_RESULT, 2 * TIMEOUT_US, &msg) == 0) {
+        if (covey_recv(me.vm, me.tids[i], TAG_RESULT, MEETING_US, &msg) == 0) {
             covey_unpack_int32(msg, &failures, 1, 1);
             covey_unpack_string(msg, text, sizeof text);
         }
@@ -1037,9 +1038,9 @@ int main(int argc, char **argv)
     me.affine = covey_op_define(me.vm, affine, &calls, 0, 2);
     if (getenv("COLLECTIVE_MEMBER") == NULL)
         spawn_all(argv);
-    else
-        covey_recv_array(me.vm, covey_parent(me.vm), TAG_LIST, TIMEOUT_US, COVEY_INT32, me.tids,
-                         MEMBERS_MAX, NULL, NULL);
+    else if (covey_recv_array(me.vm, covey_parent(me.vm), TAG_LIST, TIMEOUT_US, COVEY_INT32,
+                              me.tids, MEMBERS_MAX, NULL, NULL) != 0)
+        return printf("not ok the list of members: %s\n", covey_error_text()), 1;
     while (me.tids[me.rank] != covey_mytid(me.vm))
         me.rank++;
     for (int k = first; k < argc; k++) {
