@@ -20,20 +20,20 @@ uint64_t bag_cost(size_t size)
 
 static unsigned class_of(const struct bag *bag, size_t size)
 {
-    unsigned class = 0;
+    unsigned number = 0;
     if (bag->params.in_order)
         return 0; /* otherwise results would wait for the small ones among them */
     for (uint64_t cost = bag_cost(size) / BAG_ITEM_COST; cost > 1; cost /= 2)
-        class ++;
-    return class < BAG_CLASSES ? class : BAG_CLASSES - 1;
+        number++;
+    return number < BAG_CLASSES ? number : BAG_CLASSES - 1;
 }
 
 bool bag_share_add(struct bag *bag, const struct bag_rank *rank, size_t size)
 {
-    unsigned class = class_of(bag, size);
-    if (class >= bag->classes)
-        bag->classes = class + 1;
-    return bag_queue_add(&bag->ready[class], rank->priority, rank->number);
+    unsigned number = class_of(bag, size);
+    if (number >= bag->classes)
+        bag->classes = number + 1;
+    return bag_queue_add(&bag->ready[number], rank->priority, rank->number);
 }
 
 /* ---- speeds ---- */
@@ -117,8 +117,8 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     const struct bag_item *largest = NULL;
     size_t count = 0, chosen;
     struct bag_rank rank;
-    for (unsigned class = BAG_CLASSES; class -- > 0;) { /* the largest first */
-        struct bag_item *item = first_of(bag, &bag->ready[class]);
+    for (unsigned i = bag->classes; i-- > 0;) { /* the largest first */
+        struct bag_item *item = first_of(bag, &bag->ready[i]);
         if (item == NULL || (count > 0 && item->priority < firsts[0]->priority))
             continue;
         if (count > 0 && item->priority > firsts[0]->priority)
