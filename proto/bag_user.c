@@ -286,13 +286,13 @@ static bool is_held(const struct bag_user *u, const struct bag_record *r)
 
 static bool on_item(struct bag_user *u, const struct bag_record *r)
 {
-    if (u->fresh.last != NULL && r->number <= u->fresh.last->number && is_held(u, r))
-        return true;
-    if (u->begun.count > 0 && is_held(u, r))
+    if (r->number <= u->newest && is_held(u, r))
         return true;
     struct bag_thing *item = thing_make(r);
     if (item == NULL)
         return false;
+    if (r->number > u->newest)
+        u->newest = r->number;
     things_add(&u->fresh, item);
     return u->hold > 0 || bag_user_return(u, item);
 }

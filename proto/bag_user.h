@@ -59,7 +59,8 @@ struct bag_user {
     uint64_t sent, acked; /* sent; safe */
     size_t queued_bytes, unsent_bytes;
 
-    struct bag_things fresh, begun; /* items */
+    struct bag_things fresh, begun; /* items, in the order that they came */
+    uint64_t newest;                /* the highest number of one that came */
     struct bag_things results, unconfirmed;
     uint64_t received, taken, told_taken;
     uint32_t hold, want, told_hold, told_want;

@@ -1,4 +1,4 @@
-/* links: proto/bag.c proto/bag_lease.c proto/bag_queue.c proto/bag_share.c proto/bag_wire.c proto/bag_parts.c proto/bag_holder.c proto/bag_backup.c proto/bag_answer.c proto/bag_copy.c proto/cursor.c */
+/* links: proto/bag.c proto/bag_lease.c proto/bag_queue.c proto/bag_share.c proto/bag_wire.c proto/bag_parts.c proto/bag_holder.c proto/bag_backup.c proto/bag_answer.c proto/bag_copy.c proto/bag_user.c proto/cursor.c */
 /*
  * bag_test.c - what a bag gives to whom, and when; its records and parts as bytes.
  */
@@ -8,6 +8,7 @@
 
 #include "proto/bag_holder.h"
 #include "proto/bag_parts.h"
+#include "proto/bag_user.h"
 #include "tests/unit/runner.h"
 
 static const struct bag_params plain = {.deaths_max = 3, .name = "b"};
@@ -258,6 +259,41 @@ static void a_record_once(void)
     bag_holder_destroy(h);
 }
 
+/* ---- the task's side ---- */
+
+static void on_request(void *context, uint32_t host, const uint8_t *bytes, size_t size)
+{
+    (void)context, (void)host, (void)bytes, (void)size;
+}
+
+static void comes(struct bag_user *u, uint64_t number)
+{
+    struct bag_parcel p = {.bytes = NULL};
+    struct cursor c = bag_parcel_room(&p, BAG_ANSWER_BYTES);
+    bag_answer_put(&c, &(struct bag_answer){.bag = 5, .term = 1, .flags = BAG_WELCOME});
+    bag_parcel_add(&p, &(struct bag_record){.kind = BAG_ITEM, .number = number, .term = 1});
+    CU_ASSERT_PTR_NULL(bag_user_answer(u, 7, p.bytes, p.used, 0));
+    bag_parcel_fini(&p);
+}
+
+/* Large ones come before small ones that were put earlier; a lease that ran out is given again. */
+static void an_item_that_is_here(void)
+{
+    struct bag_user u = {.send = on_request};
+    bag_user_found(&u, 5, 7, 0);
+    bag_user_hunger(&u, 4);
+    comes(&u, 9);
+    comes(&u, 3);
+    comes(&u, 9);
+    comes(&u, 3);
+    comes(&u, 4);
+    CU_ASSERT_EQUAL(u.fresh.count, 3);
+    CU_ASSERT_EQUAL(bag_user_begin(&u, 0)->number, 9);
+    comes(&u, 9);
+    CU_ASSERT_EQUAL(u.fresh.count, 2);
+    bag_user_fini(&u);
+}
+
 /* ---- bytes ---- */
 
 static void a_whole_in_parts(void)
@@ -323,6 +359,8 @@ int main(void)
         {"an item is set aside after exactly k deaths", aside_after_k_deaths},
         {"who ends in order is not counted as a death", nobody_died},
         {"a record that comes again changes nothing", a_record_once},
+        {"an item that is here is not taken again, in whatever order they come",
+         an_item_that_is_here},
         {"a whole travels in parts", a_whole_in_parts},
         {"parts and records that make no sense are refused", bad_parts_and_records},
     };
