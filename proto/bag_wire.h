@@ -3,16 +3,20 @@
  * backups.
  *
  *   request = bag=u64 handle=u32 term=u32 flags=u8 3u8(0) hold=u32 want=u32 number=u64 taken=u64
- *             received=u64 [count=u32 *(number=u64 term=u32)] *record   ; task -> holder, BAG
+ *             received=u64 [count=u32 *(number=u64 term=u32)] *record
+ *                                                ; BAG, task -> holder
  *   answer  = bag=u64 handle=u32 term=u32 flags=u8 3u8(0) error=i32 acked=u64 first=u64 *record
- *                                                                       ; holder -> task,
- * BAG_ANSWER log     = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64 [params] *record ; holder ->
- * backup, BAG_LOG log-ack = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64            ; backup ->
- * holder look    = ready leased results put done given set-aside leases retried duplicated expired
- *             members bytes closed=u64                  ; the answer to BAG_LOOK: number bag=u64
- *   params  = lease=u64 deaths=u32 flags=u8 name=text     ; flags: in order, keep; and how many
- * copies record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64 term=u32 task=u32 handle=u32
- * size=u64 *u8
+ *                                                ; BAG_ANSWER, holder -> task
+ *   log     = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64 [params] *record
+ *                                                ; BAG_LOG, holder -> backup
+ *   log-ack = bag=u64 epoch=u32 flags=u8 3u8(0) position=u64
+ *                                                ; BAG_LOG_ACK, backup -> holder
+ *   look    = ready leased results put done given set-aside leases retried duplicated expired
+ *             members bytes closed               ; all u64; the answer to BAG_LOOK: number bag=u64
+ *   params  = lease=u64 deaths=u32 flags=u8 name=text
+ *                                                ; flags: in order, keep; and how many copies
+ *   record  = kind=u8 flag=u8 u16(0) priority=i32 number=u64 term=u32 task=u32 handle=u32
+ *             size=u64 *u8
  *
  * A request, an answer or a log of any size travels in parts, frames of one kind in a row:
  *   part    = place=u8 3u8(0) *u8   ; see bag_parts.h
