@@ -20,7 +20,7 @@
 
 static const char *const names[TILES_SCHEDULES] = {"overlap", "block"};
 
-/* The least of the runs of a height; 0: none. */
+/* The mean of the runs of a height; 0: none. */
 static double measured_s(const struct predict_tiles *t, int schedule, int64_t height)
 {
     double sum_s = 0;

@@ -10,7 +10,7 @@
 #define SIDE_MAX ((json_int_t)1 << 24)
 #define TASKS_MAX 4096
 
-/* Three whole numbers from 0 (a side: 1) to most. */
+/* Three whole numbers from least to most. */
 static bool take_three(const json_t *list, json_int_t least, json_int_t most, int64_t *three)
 {
     bool good = json_array_size(list) == 3;
@@ -49,6 +49,16 @@ static bool take_trial(struct predict_tiles *t, const json_t *trial)
     return good;
 }
 
+/* As in what was read before. */
+static bool is_same(const struct predict_tiles *t, const char *loop, const int64_t size[3],
+                    const int64_t grid[3])
+{
+    bool same = strcmp(loop, t->name) == 0;
+    for (int i = 0; i < 3; i++)
+        same = same && size[i] == t->loop.size[i] && grid[i] == t->options.grid[i];
+    return same;
+}
+
 /* The same loop and grid as in the files before. The costs are those of the last file. */
 static bool take_loop(struct predict_tiles *t, const json_t *all)
 {
@@ -60,10 +70,9 @@ static bool take_loop(struct predict_tiles *t, const json_t *all)
                 tasks <= TASKS_MAX && take_three(json_object_get(all, "size"), 1, SIDE_MAX, size) &&
                 take_three(json_object_get(all, "grid"), 1, TASKS_MAX, grid) &&
                 take_costs(json_object_get(all, "costs"), &t->options.costs);
-    bool same =
-        t->measured_count == 0 || (strcmp(loop ? loop : "", t->name) == 0 && t->tasks == tasks &&
-                                   memcmp(size, t->loop.size, sizeof size) == 0);
-    if (!good || !same || !tiles_set_loop(t, loop))
+    bool first = t->measured_count == 0;
+    if (!good || !(first || (t->tasks == tasks && is_same(t, loop, size, grid))) ||
+        !tiles_set_loop(t, loop))
         return false;
     memcpy(t->loop.size, size, sizeof size);
     for (int i = 0; i < 3; i++)
