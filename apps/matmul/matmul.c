@@ -78,7 +78,7 @@ static const char help[] =
     "      --fetch           with --bag: Q x Q x Q products of two blocks (Q: 4), which tasks "
     "fetch\n"
     "      --phases          pipe, multiply and roll one after the other, nothing is sent ahead\n"
-    "      --hierarchical        pipe-multiply-roll of groups of tasks, whose products are again\n"
+    "      --hierarchical    pipe-multiply-roll of groups of tasks, whose products are again\n"
     "                        pipe-multiply-roll; Q, 4 if not set, is no prime\n"
     "  -n, --tasks TASKS     the same as -q with the square root; must be a square\n"
     "  -s, --seed SEED       matrices to multiply (1)\n"
