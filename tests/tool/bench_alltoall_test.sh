@@ -41,7 +41,7 @@ verdicts_agree() {
 
 printf 'switch s t\nlink s t 100M\nhost h0 s 1G\nhost h1 s 1G\nhost h2 t 1G\nhost h3 t 1G\n' >"$dir/four"
 expect "density is for exchange" refuses 2 'is for exchange alone' alltoall --density 4
-expect "a rate of a ping-pong" refuses 2 '--rate is for exchange' pingpong --rate 1G
+expect "a rate of a broadcast" refuses 2 '--rate is for exchange' bcast --rate 1G
 expect "one task" refuses 2 'at least 2' alltoall -n 1
 
 expect "four virtual hosts that have a topology" covey start --local 4 --topology "$dir/four" >/dev/null
