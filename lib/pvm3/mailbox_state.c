@@ -174,16 +174,21 @@ static int unpack_name(struct buffer *b, char *name)
     return error;
 }
 
+/* Three numbers, a name and a message, which the caller frees; an error: there is none. */
+static int unpack_entry(struct buffer *b, int *fields, char *name, struct buffer **message)
+{
+    int error = unpack_array(b, PVM_INT, fields, 3, 1);
+    if (error == PvmOk)
+        error = unpack_name(b, name);
+    return error == PvmOk ? nested_unpack(b, message) : error;
+}
+
 static int apply_put(struct buffer *b)
 {
     char name[NAME_MAX_BYTES];
     int fields[3];
     struct entry what = {0};
-    int error = unpack_array(b, PVM_INT, fields, 3, 1);
-    if (error == PvmOk)
-        error = unpack_name(b, name);
-    if (error == PvmOk)
-        error = nested_unpack(b, &what.message);
+    int error = unpack_entry(b, fields, name, &what.message);
     if (error != PvmOk)
         return error;
     what.owner = fields[0];
@@ -235,26 +240,27 @@ static int apply_gone(struct buffer *b)
     return PvmOk;
 }
 
+static int summary_put(const char *name, const struct entry *what)
+{
+    if (what->index < 0)
+        return PvmBadMsg;
+    struct class *class = mailbox_find(name);
+    class = class != NULL ? class : class_add(name);
+    return class == NULL ? PvmNoMem : entry_set(class, what);
+}
+
 static int summary_entry(struct buffer *b)
 {
     char name[NAME_MAX_BYTES];
     int fields[3];
     struct entry what = {0};
-    int error = unpack_array(b, PVM_INT, fields, 3, 1);
-    if (error == PvmOk)
-        error = unpack_name(b, name);
-    if (error == PvmOk && fields[0] < 0)
-        error = PvmBadMsg;
-    if (error == PvmOk)
-        error = nested_unpack(b, &what.message);
+    int error = unpack_entry(b, fields, name, &what.message);
     if (error != PvmOk)
         return error;
     what.index = fields[0];
     what.owner = fields[1];
     what.flags = fields[2];
-    struct class *class = mailbox_find(name);
-    class = class != NULL ? class : class_add(name);
-    error = class == NULL ? PvmNoMem : entry_set(class, &what);
+    error = summary_put(name, &what);
     if (error < 0)
         buffer_destroy(what.message);
     return error < 0 ? error : PvmOk;

@@ -1,6 +1,6 @@
 /*
  * covey_inbox.c - what becomes of messages that wait while a program does unusual things: unpacks
- * one that it only probed for, and lets a handler receive.
+ * one that it only probed for, lets a handler receive, or cancel requests for notices.
  */
 #include "tests/pvm3/say.h"
 
@@ -58,6 +58,28 @@ static void drained(void)
     SAY(pvm_delmhf(handler));
 }
 
+/* Cancels a request that the notice which it takes was found behind. */
+static int cancel(int bufid)
+{
+    int own = pvm_mytid();
+    (void)bufid;
+    SAY(pvm_notify(PvmTaskExit | PvmNotifyCancel, 32, 1, &own));
+    return 0;
+}
+
+static void cancelled(void)
+{
+    char *arguments[] = {"child", NULL};
+    int tid = 0, own = pvm_mytid(), handler = pvm_addmhf(-1, 31, 0, cancel);
+    SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault, "", 1, &tid));
+    SAY(pvm_notify(PvmTaskExit, 31, 1, &tid));
+    SAY(pvm_notify(PvmTaskExit, 32, 1, &own));
+    SAY(pvm_recv(tid, 8));
+    SAY(pvm_delmhf(handler));
+    while (pvm_nrecv(tid, -1) > 0)
+        printf("waited\n");
+}
+
 static void refused(void)
 {
     struct timeval longest = {1L << 62, 0};
@@ -74,6 +96,7 @@ int main(int argc, char **argv)
     say_begin();
     probed();
     drained();
+    cancelled();
     refused();
     pvm_exit();
     return 0;
