@@ -195,6 +195,7 @@ static void say_missing(const struct job *job, const struct exec_paths *paths)
     error_note("pvm_spawn(): %s: %s; looked for:%s", job->program, covey_error_text(), list);
 }
 
+/* When some have started, an error of the others is told in the array. */
 static int job_run(struct job *job)
 {
     struct exec_paths *paths = malloc(sizeof *paths);
@@ -210,9 +211,9 @@ static int job_run(struct job *job)
     if (missing > 0)
         say_missing(job, paths);
     free(paths);
-    for (int i = 0; i < missing; i++)
-        job->tids[job->count - ++job->failed] = PvmNoFile;
-    return missing < 0 ? missing : PvmOk;
+    while (job->started + job->failed < job->count)
+        job->tids[job->count - ++job->failed] = missing < 0 ? missing : PvmNoFile;
+    return missing < 0 && job->started == 0 ? missing : PvmOk;
 }
 
 static void job_fini(struct job *job)
