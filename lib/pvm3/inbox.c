@@ -70,8 +70,10 @@ void inbox_deliver(struct buffer *b)
 static void deliver_message(covey_msg_t **msg)
 {
     struct buffer *b = wire_buffer(msg);
-    if (b != NULL)
-        inbox_deliver(b);
+    if (b == NULL)
+        return;
+    notify_on_message(b->info.src);
+    inbox_deliver(b);
 }
 
 /* What is none of PVM's, such as a message of a program that uses covey.h, is dropped. */

@@ -4,6 +4,10 @@
  * Covey is asked once for each task, and once for all hosts; its notices are turned into PVM's
  * messages for each request that waits for them. They come from nobody in particular, in the
  * context in which they were asked for.
+ *
+ * Of routes nobody has to be asked: there is one to a task when this task's messages to it do not
+ * go through the daemons, which is looked at when something was sent to it or came from it; it is
+ * gone when the task is. Those notices come from the task itself, as in PVM.
  */
 #include "lib/pvm3/notify.h"
 
@@ -36,6 +40,7 @@ static struct watched *watched; /* by tid */
 static int watched_count, watched_capacity;
 static struct request *requests;
 static bool hosts_watched;
+static int routes_awaited; /* requests of PvmRouteAdd */
 
 /* ---- tasks that are watched ------------------------------------------------------------------ */
 
@@ -94,6 +99,11 @@ struct told {
     struct buffer *first, **end;
 };
 
+static bool is_of_route(int what)
+{
+    return what == PvmRouteAdd || what == PvmRouteDelete;
+}
+
 /* One with these numbers for the program. */
 static void tell(struct told *told, const struct request *r, const int *numbers, int count)
 {
@@ -103,7 +113,7 @@ static void tell(struct told *told, const struct request *r, const int *numbers,
         buffer_destroy(b);
         return;
     }
-    b->info.src = DAEMON_TID;
+    b->info.src = is_of_route(r->what) ? pvmmytid : DAEMON_TID;
     b->info.dst = pvmmytid;
     b->info.tag = r->tag;
     b->info.ctx = r->context;
@@ -126,11 +136,12 @@ static void tell_once(int what, int tid)
     struct told told = {NULL, &told.first};
     for (struct request **at = &requests; *at != NULL;) {
         struct request *r = *at;
-        if (r->what != what || r->tid != tid) {
+        if (r->what != what || (r->tid != tid && r->tid != -1)) {
             at = &r->next;
             continue;
         }
         *at = r->next;
+        routes_awaited -= what == PvmRouteAdd;
         tell(&told, r, &tid, 1);
         free(r);
     }
@@ -157,6 +168,20 @@ static void on_exit_notice(const struct covey_notice *n)
         watched[at].gone = n->exit_kind == COVEY_EXIT_HOST ? PvmHostFail : PvmNoTask;
     output_on_end(n->tid);
     tell_once(PvmTaskExit, n->tid);
+    tell_once(PvmRouteDelete, n->tid);
+}
+
+/* Whether messages to the task go there without the daemons. */
+static bool route_is_there(int tid)
+{
+    int route = vm_is_task(tid) ? covey_route(vm_handle(), tid) : COVEY_ROUTE_AUTO;
+    return route == COVEY_ROUTE_SHM || route == COVEY_ROUTE_TCP || route == COVEY_ROUTE_ETHER;
+}
+
+void notify_on_message(int tid)
+{
+    if (routes_awaited > 0 && route_is_there(tid))
+        tell_once(PvmRouteAdd, tid);
 }
 
 void notify_on_notice(covey_msg_t *msg)
@@ -179,6 +204,7 @@ void notify_clear(void)
         requests = r->next;
         free(r);
     }
+    routes_awaited = 0;
     watched_count = 0;
     hosts_watched = false;
 }
@@ -192,6 +218,7 @@ static int request_add(int what, int tid, int tag, int left)
         return PvmNoMem;
     *r = (struct request){requests, what, tid, tag, pvmmyctx, left};
     requests = r;
+    routes_awaited += what == PvmRouteAdd;
     return PvmOk;
 }
 
@@ -204,6 +231,7 @@ static void request_cancel(int what, int tid, int tag)
             continue;
         }
         *at = r->next;
+        routes_awaited -= what == PvmRouteAdd;
         free(r);
     }
 }
@@ -254,6 +282,18 @@ static int notify_host(int tid, int tag)
     return error;
 }
 
+/* The end of a route that there is not is told at once. */
+static int notify_route_end(int tid, int tag)
+{
+    int error = request_add(PvmRouteDelete, tid, tag, 0);
+    if (error != PvmOk)
+        return error;
+    int gone = route_is_there(tid) ? notify_watch(tid) : PvmNoTask;
+    if (gone == PvmNoTask || gone == PvmHostFail)
+        tell_once(PvmRouteDelete, tid);
+    return gone == PvmNoTask || gone == PvmHostFail ? PvmOk : gone;
+}
+
 /* A later call takes the place of an earlier one. */
 static int notify_added(int tag, int left)
 {
@@ -264,7 +304,23 @@ static int notify_added(int tag, int left)
 
 static int tid_ok(int what, int tid)
 {
-    return what == PvmTaskExit ? vm_is_task(tid) : vm_is_daemon(tid & TID_HOST);
+    if (what == PvmHostDelete)
+        return vm_is_daemon(tid & TID_HOST);
+    return vm_is_task(tid) || (what == PvmRouteAdd && tid == -1);
+}
+
+static int notify_one(int what, int tid, int tag)
+{
+    switch (what) {
+    case PvmTaskExit:
+        return notify_task(tid, tag);
+    case PvmHostDelete:
+        return notify_host(tid & TID_HOST, tag);
+    case PvmRouteAdd:
+        return request_add(what, tid, tag, 0);
+    default:
+        return notify_route_end(tid, tag);
+    }
 }
 
 static int notify_each(int what, int flags, int tag, int count, const int *tids)
@@ -278,10 +334,9 @@ static int notify_each(int what, int flags, int tag, int count, const int *tids)
     int error = PvmOk;
     for (int i = 0; i < count && error == PvmOk; i++) {
         if (flags & PvmNotifyCancel)
-            request_cancel(what, what == PvmTaskExit ? tids[i] : tids[i] & TID_HOST, tag);
+            request_cancel(what, what == PvmHostDelete ? tids[i] & TID_HOST : tids[i], tag);
         else
-            error = what == PvmTaskExit ? notify_task(tids[i], tag)
-                                        : notify_host(tids[i] & TID_HOST, tag);
+            error = notify_one(what, tids[i], tag);
     }
     return error;
 }
@@ -294,12 +349,11 @@ static int notify(int what, int tag, int count, const int *tids)
     switch (what & ~PvmNotifyCancel) {
     case PvmTaskExit:
     case PvmHostDelete:
+    case PvmRouteAdd:
+    case PvmRouteDelete:
         return notify_each(what & ~PvmNotifyCancel, flags, tag, count, tids);
     case PvmHostAdd:
         return notify_added(tag, flags ? 0 : count);
-    case PvmRouteAdd:
-    case PvmRouteDelete:
-        return PvmNotImpl; /* routes come and go without the program */
     default:
         return PvmBadParam;
     }

@@ -15,6 +15,9 @@ int notify_watch(int tid);
 /* A notice came. */
 void notify_on_notice(covey_msg_t *msg);
 
+/* A message went to that task, or came from it. */
+void notify_on_message(int tid);
+
 void notify_clear(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include "lib/pvm3/abi.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
+#include "lib/pvm3/notify.h"
 #include "lib/pvm3/option.h"
 #include "lib/pvm3/pack.h"
 #include "lib/pvm3/vm.h"
@@ -41,6 +42,7 @@ static int send_message(const struct buffer *b, int tid)
         return PvmNoMem;
     int error = covey_send(vm_handle(), tid, WIRE_TAG, msg);
     covey_msg_free(msg);
+    notify_on_message(tid);
     return sent(error);
 }
 
@@ -91,6 +93,8 @@ static int send_many(const struct buffer *b, const int *tids, int count)
         return PvmNoMem;
     int error = covey_mcast(vm_handle(), tids, (size_t)count, WIRE_TAG, msg);
     covey_msg_free(msg);
+    for (int i = 0; i < count; i++)
+        notify_on_message(tids[i]);
     return sent(error);
 }
 
