@@ -1519,7 +1519,8 @@ int covey_tiles_plan(const struct covey_tiles_loop *loop, const struct covey_til
                      int tasks, struct covey_tiles_plan *plan);
 
 /* A skew by which no dependence has a negative component, where the loop needs one: sets
- * loop->skew. Errors: EINVAL (a dependence is not lexicographically positive). */
+ * loop->skew. Errors: EINVAL (a dependence is not lexicographically positive, or reaches back too
+ * far). */
 int covey_tiles_skew(struct covey_tiles_loop *loop);
 
 /* Tiles the loop for the team: allocates, asks for the values outside, measures costs (compute is

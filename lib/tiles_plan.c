@@ -202,7 +202,7 @@ int covey_tiles_skew(struct covey_tiles_loop *loop)
     if (tiling_find_skew(loop->dims, &d, &skew) != 0)
         return error_set(COVEY_EINVAL,
                          "tiles: a dependence is not lexicographically positive: its loop reads "
-                         "what it has not computed yet");
+                         "what it has not computed yet; or it reaches back too far");
     for (int i = 0; i < loop->dims; i++) {
         for (int k = 0; k < loop->dims; k++)
             loop->skew[i][k] = (int32_t)skew.at[i][k];

@@ -231,6 +231,8 @@ int tiling_find_skew(int dims, const struct tiling_dependences *d, struct tiling
     for (int i = 1; i < dims; i++) {
         for (int before = 0; before < i; before++)
             add_row(skew, dims, i, times_needed(dims, d, before, i), before);
+        if (!all_within(skew, dims, ENTRY_MAX))
+            return -1;
     }
     return 0;
 }

@@ -78,7 +78,7 @@ bool tiling_tile_depends(const struct tiling *t, const struct tiling_dependences
                          const int64_t *offset);
 
 /* A skew after which D has no negative component: unit lower triangular. Fails if a dependence is
- * not lexicographically positive. */
+ * not lexicographically positive, or reaches back so far that the skew is beyond 2^20. */
 int tiling_find_skew(int dims, const struct tiling_dependences *d, struct tiling_matrix *skew);
 /* skew * D */
 void tiling_skew_dependences(int dims, const struct tiling_matrix *skew,

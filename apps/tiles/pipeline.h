@@ -60,7 +60,7 @@ int pipeline_pack(covey_msg_t *msg, const void *job);
 /* The options of a trial for covey_tiles_create() and covey_tiles_plan(). */
 struct covey_tiles_options pipeline_options(const struct pipeline_job *job, int trial);
 
-/* Tells by error which dimension stays on a task: 0 .. 2. */
+/* The plan of the first trial, without any task. Errors: those of covey_tiles_plan(). */
 int pipeline_plan(const struct pipeline_job *job, int tasks, struct covey_tiles_plan *plan);
 
 /* Runs a task; returns the exit status of the process. Rank 0 sends the figures as one array of

@@ -227,6 +227,9 @@ static void test_skews_are_found(void)
     const struct tiling_dependences backwards = {.count = 1, .vector = {{0, -1}}};
     struct tiling_matrix skew;
     CU_ASSERT_EQUAL(tiling_find_skew(2, &backwards, &skew), -1);
+    const struct tiling_dependences far = {
+        .count = 3, .vector = {{1, INT32_MIN}, {0, 1, INT32_MIN}, {0, 0, 1, INT32_MIN}}};
+    CU_ASSERT_EQUAL(tiling_find_skew(4, &far, &skew), -1);
     CU_ASSERT_EQUAL(tiling_find_skew(2, &stencil, &skew), 0);
     CU_ASSERT_EQUAL(memcmp(skew.at[1], wavefront.at[1], 2 * sizeof(int64_t)), 0);
 }
