@@ -1,11 +1,11 @@
 /*
  * tiles.h - what the files of tiled loops share.
  *
- *   struct tiles_shape    the loop as it is tiled: space, dependences, grid; the same at all
- * members tiles_shape.c struct tiles_store    the values of a box of the space, by rows
- * tiles_store.c struct tiles_channel  faces to or from one neighbour, several under way
- * tiles_channel.c struct covey_tiles    all of it at one member tiles.c
- *
+ *   tiles_shape.c      struct tiles_shape: the loop as it is tiled, the same at all members
+ *   tiles_store.c      struct tiles_store: the values of a box of the space, by rows
+ *   tiles_channel.c    struct tiles_channel: faces to or from one neighbour
+ *   tiles_message.c    struct tiles_message: one send or receive of those
+ *   tiles.c            struct covey_tiles: all of it at one member
  *   tiles_plan.c       how long it should take, and the height of least time
  *   tiles_run.c        the pipeline
  *   tiles_measure.c    costs, measured

@@ -19,7 +19,8 @@ struct arch {
 };
 
 static const struct arch archs[] = {
-    {"x86_64", "LINUX64", 0},   {"i386", "LINUX", 1},       {"i686", "LINUX", 1},
+    {"x86_64", "LINUX64", 0},   {"i386", "LINUX", 1},       {"i486", "LINUX", 1},
+    {"i586", "LINUX", 1},       {"i686", "LINUX", 1},       {"armv6l", "LINUXARM", 1},
     {"armv7l", "LINUXARM", 1},  {"s390x", "LINUXS390X", 0}, {"ppc64", "LINUXPPC64", 0},
     {"alpha", "LINUXALPHA", 0}, {"sparc", "LINUXSPARC", 1}, {"ppc", "LINUXPPC", 1},
 };
