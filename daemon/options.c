@@ -68,47 +68,36 @@ static const char **options_text(struct options *o, int letter)
     return NULL;
 }
 
+/* Where an option without an argument goes; NULL: it is none of those. */
+static bool *options_flag(struct options *o, int letter)
+{
+    const struct {
+        int letter;
+        bool *flag;
+    } flags[] = {
+        {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground},
+        {'v', &o->verbose}, {'j', &o->join},    {'x', &o->examine},
+        {'L', &o->launch},  {'S', &o->sniff},   {'M', &o->measure},
+    };
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (flags[i].letter == letter)
+            return flags[i].flag;
+    return NULL;
+}
+
 static int options_set(struct options *o, int letter)
 {
     const char **text = options_text(o, letter);
+    bool *flag = options_flag(o, letter);
     if (text != NULL)
         return *text = optarg, OPTIONS_GO;
-    switch (letter) {
-    case 'l':
-        o->local = true;
-        break;
-    case 'e':
-        o->encrypt = true;
-        break;
-    case 'f':
-        o->foreground = true;
-        break;
-    case 'v':
-        o->verbose = true;
-        break;
-    case 'j':
-        o->join = true;
-        break;
-    case 'x':
-        o->examine = true;
-        break;
-    case 'L':
-        o->launch = true;
-        break;
-    case 'S':
-        o->sniff = true;
-        break;
-    case 'M':
-        o->measure = true;
-        break;
-    case 'h':
+    if (flag != NULL)
+        return *flag = true, OPTIONS_GO;
+    if (letter == 'h')
         return fputs(usage, stdout), OPTIONS_DONE;
-    case 'V':
+    if (letter == 'V')
         return printf("coveyd %s\n", version_short), OPTIONS_DONE;
-    default:
-        return OPTIONS_BAD;
-    }
-    return OPTIONS_GO;
+    return OPTIONS_BAD;
 }
 
 int options_parse(struct options *options, int argc, char **argv, struct failure *why)

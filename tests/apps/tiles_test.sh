@@ -4,34 +4,8 @@
 # timeout: 120
 set -u
 cd "$(dirname "$0")/../.."
-. tests/report.sh
-BUILD=${BUILD:-$PWD/build}
-BUILD=$(realpath "$BUILD")
-work=$(mktemp -d)
-export COVEY_VM=tiles.$$ PATH=$BUILD:$PATH
-unset COVEY_ROUTE COVEY_SOCKET
+. tests/apps/app.sh
 
-finish_vm() {
-    covey halt >/dev/null 2>&1
-    rm -rf "$work"
-}
-trap finish_vm EXIT
-
-run() {
-    timeout 60 "$@" >"$work/out" 2>"$work/err"
-    local status=$?
-    [ $status = 0 ] || cat "$work/out" "$work/err"
-    return $status
-}
-fails_with() { # STATUS TEXT COMMAND...
-    local expected=$1 text=$2
-    shift 2
-    timeout 60 "$@" >"$work/out" 2>"$work/err"
-    local status=$?
-    [ $status = "$expected" ] && [ "$(wc -l <"$work/err")" = 1 ] && grep -qe "$text" "$work/err" && return
-    echo "status $status: $(cat "$work/err")"
-    return 1
-}
 checked() { run tiles --baseline 0 --check "$@" && grep -q '^check: passed' "$work/out"; }
 says() { tr -d ' \n' <"$work/out" | grep -qE -- "$1" || { cat "$work/out" && false; }; }
 

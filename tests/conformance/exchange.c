@@ -1,4 +1,4 @@
-/* links: libcovey */
+/* links: tests/conformance/story.c libcovey */
 /*
  * exchange.c - unstructured exchange: what every member sends arrives where it should, whole, and
  * nothing else does.
@@ -16,12 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MEMBERS_MAX 32
-#define GROUP "exchange-test"
-#define PATIENCE_US (60 * (int64_t)1000000)
-#define NOTHING (-1)
+#include "tests/conformance/story.h"
 
-enum { TAG_RESULT = 1 };
+#define MEMBERS_MAX STORY_MEMBERS_MAX
+#define NOTHING (-1)
 
 static int failed, checked;
 
@@ -189,7 +187,7 @@ static int run_plan(covey_exchange_plan_t *plan, const void *const *out, void *c
         return covey_exchange_run(plan, out, in);
     int error = covey_exchange_start(plan, out, in, &req);
     if (error == 0)
-        error = covey_wait(req, PATIENCE_US);
+        error = covey_wait(req, STORY_PATIENCE_US);
     covey_req_free(&req);
     return error;
 }
@@ -365,7 +363,7 @@ static void a_member_dies(covey_team_t *team)
     }
     arrays_make(&arrays, plan);
     side_fill(&side, 0);
-    covey_team_set_timeout(team, PATIENCE_US);
+    covey_team_set_timeout(team, STORY_PATIENCE_US);
     int error = covey_barrier(team);
     if (last) {
         covey_req_t *req;
@@ -455,7 +453,7 @@ static void all_stories(covey_team_t *all)
 static int take_part(covey_group_t *group, int members)
 {
     covey_team_t *team;
-    if (covey_team_of_group(group, members, PATIENCE_US, &team) != 0) {
+    if (covey_team_of_group(group, members, STORY_PATIENCE_US, &team) != 0) {
         fprintf(stderr, "not ok a team: %s\n", covey_error_text());
         return -1;
     }
@@ -463,43 +461,6 @@ static int take_part(covey_group_t *group, int members)
     covey_team_free(&team);
     covey_group_leave(&group);
     return 0;
-}
-
-static int lead(covey_t *vm, const char *program, int members)
-{
-    char number[16];
-    covey_tid_t tids[MEMBERS_MAX];
-    int32_t result[2];
-    snprintf(number, sizeof number, "%d", members);
-    struct covey_spawn what = {.argv = (const char *[]){program, "member", number, NULL},
-                               .tether = 1};
-    covey_group_t *group;
-    /* before the others, to have rank 0: the last one will end */
-    if (covey_group_join(vm, GROUP, &group) != 0 ||
-        covey_spawn(vm, &what, members - 1, tids) != members - 1 || take_part(group, members) != 0)
-        return -1;
-    /* all but the one that killed itself */
-    for (int i = 0; i < members - 2; i++) {
-        if (covey_recv_array(vm, COVEY_ANY_TASK, TAG_RESULT, PATIENCE_US, COVEY_INT32, result, 2,
-                             NULL, NULL) != 0)
-            return -1;
-        checked += result[0];
-        failed += result[1];
-    }
-    printf("%s %d members: %d checks, %d failed\n", failed ? "not ok" : "ok", members, checked,
-           failed);
-    return failed;
-}
-
-static int serve(covey_t *vm, int members)
-{
-    int32_t result[2] = {0, 1};
-    covey_group_t *group;
-    if (covey_group_join(vm, GROUP, &group) >= 0 && take_part(group, members) == 0) {
-        result[0] = checked;
-        result[1] = failed;
-    }
-    return covey_send_array(vm, covey_parent(vm), TAG_RESULT, COVEY_INT32, result, 2);
 }
 
 int main(int argc, char **argv)
@@ -511,7 +472,9 @@ int main(int argc, char **argv)
         printf("not ok exchange: %s\n", covey_error_text());
         return 2;
     }
-    int status = member ? serve(vm, members) : lead(vm, argv[0], members);
+    const char *const others[] = {argv[0], "member", argv[argc - 1], NULL};
+    const struct story story = {"exchange-test", members, take_part, &checked, &failed};
+    int status = member ? story_serve(vm, &story) : story_lead(vm, &story, others);
     covey_leave(&vm);
     if (status != 0)
         printf("not ok ended: %s\n", covey_error_text());

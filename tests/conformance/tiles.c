@@ -1,4 +1,4 @@
-/* links: libcovey */
+/* links: tests/conformance/story.c libcovey */
 /*
  * tiles.c - tiled loops: whatever space, dependences, tiles and number of tasks, every bit is that
  * of the loop as it stands.
@@ -17,11 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMBERS_MAX 16
-#define GROUP "tiles-test"
-#define PATIENCE_US (60 * (int64_t)1000000)
+#include "tests/conformance/story.h"
 
-enum { TAG_RESULT = 1 };
+#define MEMBERS_MAX 16
 
 static int failed, checked, loops;
 
@@ -358,7 +356,7 @@ static void a_member_dies(covey_team_t *team)
     l.nest.size[1] = 6000;
     check("a skew", covey_tiles_skew(&l.nest) == 0);
     l.nest.compute = middle ? dies : compute;
-    covey_team_set_timeout(team, PATIENCE_US);
+    covey_team_set_timeout(team, STORY_PATIENCE_US);
     check("tiles before death", covey_tiles_create(team, &l.nest, &options, &tiles) == 0);
     int error = covey_tiles_run(tiles, NULL);
     if (error == 0) /* it was before the dead one, and had been done */
@@ -395,7 +393,7 @@ static void all_stories(covey_team_t *all)
 static int take_part(covey_group_t *group, int members)
 {
     covey_team_t *team;
-    if (covey_team_of_group(group, members, PATIENCE_US, &team) != 0) {
+    if (covey_team_of_group(group, members, STORY_PATIENCE_US, &team) != 0) {
         fprintf(stderr, "not ok a team: %s\n", covey_error_text());
         return -1;
     }
@@ -403,43 +401,6 @@ static int take_part(covey_group_t *group, int members)
     covey_team_free(&team);
     covey_group_leave(&group);
     return 0;
-}
-
-static int lead(covey_t *vm, const char *program, int members)
-{
-    char numbers[2][16];
-    covey_tid_t tids[MEMBERS_MAX];
-    int32_t result[2];
-    snprintf(numbers[0], sizeof numbers[0], "%d", members);
-    snprintf(numbers[1], sizeof numbers[1], "%d", loops);
-    struct covey_spawn what = {
-        .argv = (const char *[]){program, "member", numbers[0], numbers[1], NULL}, .tether = 1};
-    covey_group_t *group;
-    /* before the others, to have rank 0: one of them will end */
-    if (covey_group_join(vm, GROUP, &group) != 0 ||
-        covey_spawn(vm, &what, members - 1, tids) != members - 1 || take_part(group, members) != 0)
-        return -1;
-    for (int i = 0; i < members - 2; i++) {
-        if (covey_recv_array(vm, COVEY_ANY_TASK, TAG_RESULT, PATIENCE_US, COVEY_INT32, result, 2,
-                             NULL, NULL) != 0)
-            return -1;
-        checked += result[0];
-        failed += result[1];
-    }
-    printf("%s %d members: %d checks, %d failed\n", failed ? "not ok" : "ok", members, checked,
-           failed);
-    return failed;
-}
-
-static int serve(covey_t *vm, int members)
-{
-    int32_t result[2] = {0, 1};
-    covey_group_t *group;
-    if (covey_group_join(vm, GROUP, &group) >= 0 && take_part(group, members) == 0) {
-        result[0] = checked;
-        result[1] = failed;
-    }
-    return covey_send_array(vm, covey_parent(vm), TAG_RESULT, COVEY_INT32, result, 2);
 }
 
 int main(int argc, char **argv)
@@ -452,7 +413,9 @@ int main(int argc, char **argv)
         printf("not ok tiles: %s\n", covey_error_text());
         return 2;
     }
-    int status = member ? serve(vm, members) : lead(vm, argv[0], members);
+    const char *const others[] = {argv[0], "member", argv[argc - 2], argv[argc - 1], NULL};
+    const struct story story = {"tiles-test", members, take_part, &checked, &failed};
+    int status = member ? story_serve(vm, &story) : story_lead(vm, &story, others);
     covey_leave(&vm);
     if (status != 0)
         printf("not ok ended: %s\n", covey_error_text());

@@ -14,14 +14,7 @@
 #include "proto/bag_place.h"
 #include "proto/bag_user.h"
 #include "proto/state_engine.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 struct ends {
     struct bag_holder *holder;

@@ -8,14 +8,7 @@
 #include <string.h>
 
 #include "proto/calibration.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 static char *print(const struct calibration *calibration, size_t *length)
 {

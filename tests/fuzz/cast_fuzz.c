@@ -13,8 +13,7 @@
 #include <string.h>
 
 #include "proto/cast_state.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define STEP_US 1500
 #define FRAGMENT_HEAD 5

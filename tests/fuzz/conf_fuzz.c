@@ -10,13 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 /* The file's text: of size bytes, or what is printed. */
 static int memory_file(const void *bytes, size_t size)

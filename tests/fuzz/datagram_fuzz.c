@@ -7,14 +7,7 @@
 #include <string.h>
 
 #include "proto/datagram.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 static void check_again(const struct datagram *d, const uint8_t *data, uint32_t vm)
 {

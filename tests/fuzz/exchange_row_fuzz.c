@@ -8,16 +8,9 @@
 #include <string.h>
 
 #include "proto/exchange_row.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define RANKS_MAX 64
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static void same_again(const struct exchange_entry *entries, int count, uint32_t ranks)
 {

@@ -8,15 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 enum { MESSAGE_USED_BYTES = FRAME_MESSAGE_BYTES - 7 }; /* the rest is padding, not looked at */
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static void try_frame(const uint8_t *data)
 {

@@ -18,13 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 static const uint8_t key[AUTH_KEY_BYTES] = {1}, nonce[AUTH_NONCE_BYTES] = {2};
 static const uint8_t challenge[AUTH_NONCE_BYTES] = {3};

@@ -11,13 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 enum { GROWN_MAX = 65536, DEPTH_MAX = 4, WIDTH_MAX = 16, STRIDE_MAX = 3 };
 

@@ -14,8 +14,7 @@
 
 #include "proto/node_state.h"
 #include "proto/session_state.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define STEP_US 1000
 #define QUEUE_MAX 256

@@ -10,14 +10,7 @@
 
 #include "daemon/procfs.h"
 #include "proto/figure.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 static void look_at_text(const char *text)
 {

@@ -17,14 +17,7 @@
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/nested.h"
 #include "lib/pvm3/pack.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 enum { WIDTH_MAX = 16, STRIDE_MAX = 3, COUNT_MAX = 256, GROWN_MAX = 65536 };
 

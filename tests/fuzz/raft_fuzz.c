@@ -11,14 +11,7 @@
 #include <string.h>
 
 #include "proto/raft_wire.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 enum { HEARTBEAT_US = 1000 };
 

@@ -10,15 +10,8 @@
 
 #include "daemon/sniff_filter.h"
 #include "daemon/sniff_print.h"
+#include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/pcapfile.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static void check_line(const struct sighting *g, void (*print)(FILE *, const struct sighting *))
 {

@@ -13,14 +13,7 @@
 
 #include "proto/node.h"
 #include "proto/state.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
+#include "tests/fuzz/fuzz.h"
 
 #define SNAPSHOT_BYTES (1 << 20)
 #define ANSWER_BYTES 60000

@@ -8,16 +8,9 @@
 #include <string.h>
 
 #include "proto/schedule_proof.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define RANKS_MAX 12
-
-#define REQUIRE(condition)                                                                         \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            abort();                                                                               \
-    } while (0)
 
 static void look_at(const struct topology *t)
 {

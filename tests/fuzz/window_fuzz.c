@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "tests/fuzz/fuzz.h"
 
 #define BUFFER_BYTES (256u * 1024)
 #define PACKET_BYTES 1200

@@ -45,35 +45,33 @@ void pvmfbufinfo_(const int *bufid, int *bytes, int *tag, int *tid, int *info)
     *info = pvm_bufinfo(*bufid, bytes, tag, tid);
 }
 
-/* A string is its bytes: both ends know how many. */
+/* By what PVM calls a type: how the calls for it end. A string is its bytes: both ends know how
+ * many. */
+#define TYPES(X)                                                                                   \
+    X(PVM_STR, byte)                                                                               \
+    X(PVM_BYTE, byte)                                                                              \
+    X(PVM_SHORT, short)                                                                            \
+    X(PVM_INT, int)                                                                                \
+    X(PVM_FLOAT, float)                                                                            \
+    X(PVM_CPLX, cplx)                                                                              \
+    X(PVM_DOUBLE, double)                                                                          \
+    X(PVM_DCPLX, dcplx)                                                                            \
+    X(PVM_LONG, long)
+
+#define PACK(type, name)                                                                           \
+    case type:                                                                                     \
+        *info = pvm_pk##name(base, *count, *stride);                                               \
+        break;
+
+#define UNPACK(type, name)                                                                         \
+    case type:                                                                                     \
+        *info = pvm_upk##name(base, *count, *stride);                                              \
+        break;
+
 void pvmfpack_(const int *what, void *base, const int *count, const int *stride, int *info)
 {
     switch (*what) {
-    case PVM_STR:
-    case PVM_BYTE:
-        *info = pvm_pkbyte(base, *count, *stride);
-        break;
-    case PVM_SHORT:
-        *info = pvm_pkshort(base, *count, *stride);
-        break;
-    case PVM_INT:
-        *info = pvm_pkint(base, *count, *stride);
-        break;
-    case PVM_FLOAT:
-        *info = pvm_pkfloat(base, *count, *stride);
-        break;
-    case PVM_CPLX:
-        *info = pvm_pkcplx(base, *count, *stride);
-        break;
-    case PVM_DOUBLE:
-        *info = pvm_pkdouble(base, *count, *stride);
-        break;
-    case PVM_DCPLX:
-        *info = pvm_pkdcplx(base, *count, *stride);
-        break;
-    case PVM_LONG:
-        *info = pvm_pklong(base, *count, *stride);
-        break;
+        TYPES(PACK)
     default:
         *info = PvmBadParam;
     }
@@ -82,31 +80,7 @@ void pvmfpack_(const int *what, void *base, const int *count, const int *stride,
 void pvmfunpack_(const int *what, void *base, const int *count, const int *stride, int *info)
 {
     switch (*what) {
-    case PVM_STR:
-    case PVM_BYTE:
-        *info = pvm_upkbyte(base, *count, *stride);
-        break;
-    case PVM_SHORT:
-        *info = pvm_upkshort(base, *count, *stride);
-        break;
-    case PVM_INT:
-        *info = pvm_upkint(base, *count, *stride);
-        break;
-    case PVM_FLOAT:
-        *info = pvm_upkfloat(base, *count, *stride);
-        break;
-    case PVM_CPLX:
-        *info = pvm_upkcplx(base, *count, *stride);
-        break;
-    case PVM_DOUBLE:
-        *info = pvm_upkdouble(base, *count, *stride);
-        break;
-    case PVM_DCPLX:
-        *info = pvm_upkdcplx(base, *count, *stride);
-        break;
-    case PVM_LONG:
-        *info = pvm_upklong(base, *count, *stride);
-        break;
+        TYPES(UNPACK)
     default:
         *info = PvmBadParam;
     }

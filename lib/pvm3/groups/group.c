@@ -202,26 +202,27 @@ int pvm_gsize(char *name)
     return members.count;
 }
 
-int pvm_gettid(char *name, int instance)
+typedef int member_find(const struct members *members, int what);
+
+static int look_up(const char *name, member_find *find, int what)
 {
     struct members members;
     int error = members_get(name, &members);
     if (error != PvmOk)
         return error;
-    int tid = members_tid(&members, instance);
+    int found = find(&members, what);
     members_free(&members);
-    return tid;
+    return found;
+}
+
+int pvm_gettid(char *name, int instance)
+{
+    return look_up(name, members_tid, instance);
 }
 
 int pvm_getinst(char *name, int tid)
 {
-    struct members members;
-    int error = members_get(name, &members);
-    if (error != PvmOk)
-        return error;
-    int instance = members_instance(&members, tid);
-    members_free(&members);
-    return instance;
+    return look_up(name, members_instance, tid);
 }
 
 /* ---- together -------------------------------------------------------------------------------- */
