@@ -28,31 +28,39 @@ struct conf_launch {
     uint32_t port; /* of sshd; 0: the usual one */
 };
 
-enum conf_choice { CONF_AUTO, CONF_YES, CONF_NO };
+enum conf_auto { CONF_AUTO, CONF_YES, CONF_NO };
 
 /* Raw Ethernet between hosts. */
 struct conf_ether {
-    enum conf_choice enabled;               /* auto: where it can be */
+    enum conf_auto enabled;                 /* auto: where it can be */
     char interface[CONF_INTERFACE_MAX + 1]; /* "": the one that has the advertised address */
     uint16_t type;                          /* EtherType of the frames */
     bool direct;                            /* tasks are given sockets of their own */
 };
 
-enum conf_metrics { CONF_METRICS_OFF, CONF_METRICS_SOCKET, CONF_METRICS_PORT };
+/* The first that is free is taken. */
+struct conf_ports {
+    uint16_t first, last; /* 0: any */
+};
+
+/* Where they can be fetched. */
+struct conf_metrics {
+    enum { CONF_METRICS_OFF, CONF_METRICS_SOCKET, CONF_METRICS_PORT } where;
+    struct conf_ports ports; /* TCP */
+};
 
 /* What is sampled of this host, and who may fetch it. */
 struct conf_monitor {
     uint64_t period_us;               /* unless somebody asks */
     char procfs[CONF_PROCFS_MAX + 1]; /* where /proc is */
-    enum conf_metrics metrics;
-    uint16_t metrics_first, metrics_last; /* TCP ports to try */
+    struct conf_metrics metrics;
     char metrics_bind[CONF_ADDRESS_MAX + 1];
 };
 
 struct conf {
     uint64_t fail_timeout_us;               /* silence after which a host is declared gone */
     uint64_t join_timeout_us;               /* a new host must have joined by then */
-    uint16_t port_first, port_last;         /* UDP ports to try; 0: any */
+    struct conf_ports port;                 /* UDP */
     char bind[CONF_ADDRESS_MAX + 1];        /* the socket's own address; "": any */
     char address[CONF_ADDRESS_MAX + 1];     /* advertised instead of those found; "": none */
     char interface[CONF_INTERFACE_MAX + 1]; /* only this interface's addresses; "": all */

@@ -519,8 +519,8 @@ static int daemon_open(struct daemon *d, struct failure *why)
         return -1;
     struct udp_config udp = {.local = d->options->local,
                              .bind = d->conf.bind,
-                             .port_first = d->conf.port_first,
-                             .port_last = d->conf.port_last};
+                             .port_first = d->conf.port.first,
+                             .port_last = d->conf.port.last};
     d->udp = udp_create(&udp, why);
     if (d->udp == NULL || faults_open(d, why) != 0 || node_open(d, why) != 0)
         return -1;

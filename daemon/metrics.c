@@ -284,20 +284,21 @@ static int listen_ports(struct metrics *m, struct failure *why)
 {
     struct daemon *d = m->daemon;
     const struct conf_monitor *conf = &d->conf.monitor;
-    for (unsigned port = conf->metrics_first; port <= conf->metrics_last; port++) {
+    for (unsigned port = conf->metrics.ports.first; port <= conf->metrics.ports.last; port++) {
         if (listen_port(m, conf->metrics_bind, (uint16_t)port) == 0) {
             log_line(&d->log, LOG_INFO, "metrics: port %u of %s", port, conf->metrics_bind);
             return 0;
         }
     }
-    return failure_set(why, "metrics: cannot listen on port %u-%u of %s: %s", conf->metrics_first,
-                       conf->metrics_last, conf->metrics_bind, strerror(errno));
+    return failure_set(why, "metrics: cannot listen on port %u-%u of %s: %s",
+                       conf->metrics.ports.first, conf->metrics.ports.last, conf->metrics_bind,
+                       strerror(errno));
 }
 
 static int metrics_listen(struct metrics *m, struct failure *why)
 {
     struct daemon *d = m->daemon;
-    if (d->conf.monitor.metrics == CONF_METRICS_PORT)
+    if (d->conf.monitor.metrics.where == CONF_METRICS_PORT)
         return listen_ports(m, why);
     if (listen_local(m, &d->runtime) != 0)
         return failure_set(why, "metrics: cannot listen beside %s: %s", d->runtime.socket,
@@ -308,7 +309,7 @@ static int metrics_listen(struct metrics *m, struct failure *why)
 
 int metrics_open(struct daemon *d, struct failure *why)
 {
-    if (d->conf.monitor.metrics == CONF_METRICS_OFF)
+    if (d->conf.monitor.metrics.where == CONF_METRICS_OFF)
         return 0;
     struct metrics *m = calloc(1, sizeof *m);
     d->metrics = m;

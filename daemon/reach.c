@@ -227,7 +227,7 @@ static void print_results(const struct probe *p)
 static bool probe_open(struct probe *p, const struct conf *conf, struct failure *why)
 {
     struct udp_config config = {
-        .bind = conf->bind, .port_first = conf->port_first, .port_last = conf->port_last};
+        .bind = conf->bind, .port_first = conf->port.first, .port_last = conf->port.last};
     p->udp = udp_create(&config, why);
     p->outside = p->udp == NULL;
     config.port_first = config.port_last = 0;

@@ -94,13 +94,13 @@ static void open_udp(struct reach_server *s, const struct conf *conf, bool local
 {
     struct udp_config config = {.local = local,
                                 .bind = conf->bind,
-                                .port_first = conf->port_first,
-                                .port_last = conf->port_last};
+                                .port_first = conf->port.first,
+                                .port_last = conf->port.last};
     struct failure why;
     s->udp = udp_create(&config, &why);
     if (s->udp != NULL)
         print_addresses(s, conf, local, "udp", udp_port(s->udp));
-    else if (conf->port_first == 0)
+    else if (conf->port.first == 0)
         examine_finding("udp-socket", "correct bind in covey.conf or the host file", "%s",
                         why.text);
     /* otherwise the ports of the range may all be taken by daemons that run */

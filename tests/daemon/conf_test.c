@@ -1,4 +1,4 @@
-/* links: daemon/conf.c proto/topology.c proto/contention.c proto/fault.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
+/* links: daemon/conf.c daemon/conf_value.c proto/topology.c proto/contention.c proto/fault.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
 #include <CUnit/CUnit.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -92,8 +92,8 @@ static void every_setting_comes_back(void)
     CU_ASSERT_STRING_EQUAL(why.text, "");
     CU_ASSERT_EQUAL(conf.fail_timeout_us, 1500000);
     CU_ASSERT_EQUAL(conf.join_timeout_us, 7000000);
-    CU_ASSERT_EQUAL(conf.port_first, 40000);
-    CU_ASSERT_EQUAL(conf.port_last, 40019);
+    CU_ASSERT_EQUAL(conf.port.first, 40000);
+    CU_ASSERT_EQUAL(conf.port.last, 40019);
     CU_ASSERT_STRING_EQUAL(conf.address, "192.0.2.1");
     CU_ASSERT_STRING_EQUAL(conf.interface, "eth1");
     CU_ASSERT_EQUAL(conf.log_level, LOG_DEBUG);
@@ -114,7 +114,7 @@ static void every_setting_comes_back(void)
     CU_ASSERT_EQUAL(conf.monitor.period_us, 2500000);
     CU_ASSERT_STRING_EQUAL(conf.monitor.procfs, "/host/proc");
     CU_ASSERT_EQUAL(conf.monitor.metrics, CONF_METRICS_PORT);
-    CU_ASSERT_EQUAL(conf.monitor.metrics_last, 9467);
+    CU_ASSERT_EQUAL(conf.monitor.metrics.ports.last, 9467);
     CU_ASSERT_STRING_EQUAL(conf.monitor.metrics_bind, "::1");
     CU_ASSERT_EQUAL(conf.fault.loss_ppm, 50000);
     CU_ASSERT_EQUAL(conf.fault.seed, 7);

@@ -1,4 +1,4 @@
-/* links: daemon/conf.c proto/topology.c proto/contention.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/fault.c proto/cursor.c -linih */
+/* links: daemon/conf.c daemon/conf_value.c proto/topology.c proto/contention.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/fault.c proto/cursor.c -linih */
 /*
  * covey.conf as anybody may have written it. A file that is accepted is printed and read again as
  * the same; one that is not is refused in one line.
