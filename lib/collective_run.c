@@ -17,7 +17,6 @@
 #include "proto/cursor.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ALONE_BYTES 16384 /* what is larger is computed without the lock */
@@ -25,27 +24,8 @@
 
 static void advance(struct covey *vm, struct collective *c);
 
-/* ---- requests under way ------------------------------------------------------------------------
+/* ---- running -----------------------------------------------------------------------------------
  */
-
-static void link_req(struct step_req **list, struct step_req *r)
-{
-    r->prev = NULL;
-    r->next = *list;
-    if (r->next != NULL)
-        r->next->prev = r;
-    *list = r;
-}
-
-static void unlink_req(struct step_req **list, struct step_req *r)
-{
-    if (r->prev != NULL)
-        r->prev->next = r->next;
-    else
-        *list = r->next;
-    if (r->next != NULL)
-        r->next->prev = r->prev;
-}
 
 static void make_ready(struct covey *vm, struct collective *c)
 {
@@ -67,163 +47,6 @@ void collective_on_req(struct covey_req *req)
     *c->finished_end = r;
     c->finished_end = &r->finished_next;
     make_ready(req->vm, c);
-}
-
-static uint32_t context_tag(uint32_t number, int lane)
-{
-    return (number << LANE_BITS | (uint32_t)lane) & COVEY_TAG_MAX;
-}
-
-void step_req_free(struct step_req *r)
-{
-    struct step_block *block = r->block;
-    covey_msg_free(r->req.owned);
-    if (--block->left == 0)
-        free(block);
-}
-
-static struct step_block *block_create(int n)
-{
-    struct step_block *block = calloc(1, sizeof *block + (size_t)n * sizeof block->reqs[0]);
-    if (block == NULL)
-        return NULL;
-    block->left = n;
-    for (int i = 0; i < n; i++)
-        block->reqs[i].block = block;
-    return block;
-}
-
-struct step_req *step_req_create(void)
-{
-    struct step_block *block = block_create(1);
-    return block == NULL ? NULL : &block->reqs[0];
-}
-
-/* Requests of a step, which are under way from now on. */
-static struct step_block *reqs_create(struct collective *c, int step, int n, enum req_kind kind)
-{
-    struct step_block *block = block_create(n);
-    if (block == NULL) {
-        collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
-        return NULL;
-    }
-    for (int i = 0; i < n; i++) {
-        struct step_req *r = &block->reqs[i];
-        r->step = step;
-        r->req.vm = c->team->vm;
-        r->req.kind = kind;
-        r->req.context = c->team->context;
-        r->req.tag = (int)context_tag(c->number, c->steps[step].lane);
-        r->req.collective = c;
-        link_req(&c->under_way, r);
-    }
-    c->steps[step].pending += n;
-    return block;
-}
-
-/* Of a request that could not be started; the error is set. */
-static void req_refused(struct collective *c, struct step_req *r, int error)
-{
-    unlink_req(&c->under_way, r);
-    step_req_free(r);
-    collective_refuse(c, error, covey_error_text());
-}
-
-/* ---- starting steps ----------------------------------------------------------------------------
- */
-
-static void send_one(struct collective *c, struct step_req *r, int rank)
-{
-    int error = send_start(c->team->vm, &r->req, c->team->tids[rank]);
-    if (error != COVEY_OK)
-        req_refused(c, r, error);
-}
-
-/* The arrays as messages; false: they are none, and the collective ends. */
-static bool make_messages(struct collective *c, const struct step *s, struct step_block *block,
-                          int n)
-{
-    for (int i = 0; i < n; i++) {
-        int error = send_array_init(&block->reqs[i].req, s->type, s->left, s->count);
-        if (error != COVEY_OK) {
-            for (int k = 0; k < n; k++)
-                req_refused(c, &block->reqs[k], error);
-            return false;
-        }
-    }
-    return true;
-}
-
-static void start_send(struct collective *c, int step)
-{
-    const struct step s = c->steps[step];
-    struct step_block *block = reqs_create(c, step, 1, REQ_SEND);
-    if (block != NULL && make_messages(c, &s, block, 1))
-        send_one(c, &block->reqs[0], s.rank);
-}
-
-/* What cannot be cast is sent one by one. */
-static void start_cast(struct collective *c, int step)
-{
-    const struct step s = c->steps[step];
-    covey_tid_t *tids = collective_memory(c, (size_t)s.rank * sizeof *tids);
-    struct step_block *block = s.rank > 0 ? reqs_create(c, step, s.rank, REQ_SEND) : NULL;
-    if (tids == NULL || block == NULL || !make_messages(c, &s, block, s.rank))
-        return;
-    for (int i = 0; i < s.rank; i++)
-        tids[i] = c->team->tids[s.ranks[i]];
-    caster_by_known_way(c->team->vm, tids, &block->reqs[0].req, sizeof block->reqs[0],
-                        (size_t)s.rank);
-    for (int i = 0; i < s.rank; i++) {
-        if (!block->reqs[i].req.done && !block->reqs[i].req.queued)
-            send_one(c, &block->reqs[i], s.ranks[i]);
-    }
-}
-
-static void start_receive(struct collective *c, int step)
-{
-    const struct step *s = &c->steps[step];
-    struct step_block *block = reqs_create(c, step, 1, REQ_RECEIVE);
-    if (block == NULL)
-        return;
-    struct step_req *r = &block->reqs[0];
-    r->req.source = s->rank < 0 ? (uint32_t)COVEY_ANY_TASK : (uint32_t)c->team->tids[s->rank];
-    r->req.into_array = true;
-    r->req.type = s->type;
-    r->req.base = s->result;
-    r->req.capacity = s->count;
-    receive_start(c->team->vm, &r->req);
-}
-
-static void start_paced(struct collective *c, int step)
-{
-    struct step_block *block = reqs_create(c, step, 1, REQ_COLLECTIVE);
-    if (block == NULL)
-        return;
-    struct step_req *r = &block->reqs[0];
-    int error = paced_begin(c->team, c->steps[step].job, c->number, &r->req);
-    if (error != COVEY_OK)
-        req_refused(c, r, error);
-}
-
-static void start_requests(struct collective *c, int step)
-{
-    c->steps[step].pending = 1; /* stays while requests are started, which may be done at once */
-    switch (c->steps[step].kind) {
-    case STEP_SEND:
-        start_send(c, step);
-        break;
-    case STEP_RECEIVE:
-        start_receive(c, step);
-        break;
-    case STEP_PACED:
-        start_paced(c, step);
-        break;
-    default:
-        start_cast(c, step);
-    }
-    if (--c->steps[step].pending == 0)
-        collective_step_done(c, step);
 }
 
 /* Work that needs no lock; a function may add steps, so the step is given by value. */
@@ -278,7 +101,7 @@ static bool run_next(struct covey *vm, struct collective *c)
     c->steps[step].started = true;
     enum step_kind kind = c->steps[step].kind;
     if (kind == STEP_SEND || kind == STEP_RECEIVE || kind == STEP_CAST || kind == STEP_PACED)
-        start_requests(c, step);
+        step_start(c, step);
     else
         run_compute(vm, c, step);
     return true;
@@ -310,7 +133,7 @@ static void take_one(struct collective *c, struct step_req *r)
         collective_refuse(c, r->req.error, r->req.text);
     else if (s->kind == STEP_RECEIVE)
         check_received(c, s, &r->req);
-    unlink_req(&c->under_way, r);
+    step_req_unlink(&c->under_way, r);
     step_req_free(r);
     if (--s->pending == 0)
         collective_step_done(c, step);
@@ -348,7 +171,7 @@ bool collective_orphan(struct covey *vm, struct step_req *r)
     if (!detach(r))
         return false;
     r->req.collective = NULL;
-    link_req(&vm->orphans, r);
+    step_req_link(&vm->orphans, r);
     return true;
 }
 
@@ -366,9 +189,9 @@ static void drop_all(struct covey *vm, struct collective *c)
             req_finish(&r->req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
         if (r->req.kind != REQ_SEND || outgo_cancel(vm, &r->req))
             continue;
-        unlink_req(&c->under_way, r);
+        step_req_unlink(&c->under_way, r);
         if (!collective_orphan(vm, r))
-            link_req(&c->under_way, r);
+            step_req_link(&c->under_way, r);
     }
     while (take_finished(c))
         ;
@@ -437,7 +260,7 @@ static void bury_orphans(struct covey *vm, bool all)
         next = r->next;
         if (!r->req.done && !all)
             continue;
-        unlink_req(&vm->orphans, r);
+        step_req_unlink(&vm->orphans, r);
         step_req_free(r);
     }
 }
@@ -473,21 +296,21 @@ void collective_progress(struct covey *vm)
 
 static void tell(struct covey_team *team, int rank, const uint8_t *text, size_t bytes)
 {
-    struct step_block *block = block_create(1);
+    struct step_req *r = step_req_create();
     struct covey_msg *msg = covey_msg_new();
-    if (block == NULL || msg == NULL || covey_pack_bytes(msg, text, bytes) != COVEY_OK) {
+    if (r == NULL || msg == NULL || covey_pack_bytes(msg, text, bytes) != COVEY_OK) {
         covey_msg_free(msg);
-        free(block);
+        if (r != NULL)
+            step_req_free(r);
         return; /* it learns when it waits in vain for its own time to run out */
     }
-    struct step_req *r = &block->reqs[0];
     r->req = (struct covey_req){.vm = team->vm,
                                 .kind = REQ_SEND,
                                 .context = team->context,
                                 .tag = team->abort_tag,
                                 .msg = msg,
                                 .owned = msg};
-    link_req(&team->vm->orphans, r);
+    step_req_link(&team->vm->orphans, r);
     if (send_start(team->vm, &r->req, team->tids[rank]) != COVEY_OK)
         r->req.done = true;
 }
@@ -602,7 +425,7 @@ bool collective_withdraw(struct collective *c, int step)
         next = r->next;
         if (r->step != step || r->req.arrival != NULL || !match_cancel(vm, &r->req))
             continue;
-        unlink_req(&c->under_way, r);
+        step_req_unlink(&c->under_way, r);
         step_req_free(r);
         collective_step_done(c, step);
         withdrawn = true;

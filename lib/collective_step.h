@@ -112,6 +112,11 @@ void collective_tell_all(struct covey_team *team);
 /* A request that is no step's, and its end. */
 struct step_req *step_req_create(void);
 void step_req_free(struct step_req *r);
+/* Into and out of those under way, or the orphans. */
+void step_req_link(struct step_req **list, struct step_req *r);
+void step_req_unlink(struct step_req **list, struct step_req *r);
+/* Starts the requests of a step that can run. */
+void step_start(struct collective *c, int step);
 /* The send goes on with a copy of what the program has lent; false: no memory for one. It must be
  * in no list. */
 bool collective_orphan(struct covey *vm, struct step_req *r);
