@@ -57,6 +57,9 @@ struct node {
 /* A frame of membership or of the council to a living host. */
 void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
                       size_t size, uint64_t now_us);
+/* node_calls.c: who is called when one of the node's parts asks or tells. */
+struct member_owner node_member_owner(struct node *node);
+struct endpoint_owner node_endpoint_owner(struct lane *lane);
 /* node_council.c: what is agreed. 0 or -1. */
 int node_council_create(struct node *node);
 int64_t node_council_propose(void *context, const uint8_t *bytes, size_t size, uint64_t now_us);
@@ -68,6 +71,8 @@ void node_lane_send(struct lane *lane, const struct address *to, const uint8_t *
 
 /* Takes note of the time, and of standing still (see member_on_late()). */
 void node_notice(struct node *node, uint64_t now_us);
+/* Bytes that no host has acknowledged yet. */
+size_t node_queued_to_all(const struct node *node);
 /* The peer of that row, made if there is none; NULL: no memory. */
 struct peer *node_peer(struct lane *lane, const struct row *row);
 /* The same of a living host on the lane wanted, or the one there is; it is stepped at once. */
