@@ -3,6 +3,7 @@
  *
  *   sniff_packet.c  the layers below: which lane, from where to where
  *   sniffer.c       datagrams, on either lane, and the pieces of windows in them
+ *   sniff_window.c  which window's stream the pieces belong to
  *   sniff_flow.c    TCP streams between tasks
  *   sniff_stream.c  bytes in order, and the frames in them
  *   sniff_note.c    what a frame says beyond its header
@@ -27,27 +28,17 @@
 #include "daemon/sniff_hosts.h"
 #include "daemon/sniff_note.h"
 #include "daemon/sniff_stream.h"
+#include "daemon/sniff_window.h"
 #include "proto/control.h"
 #include "proto/datagram.h"
 #include "proto/ether.h"
 #include "proto/table.h"
 
 #define VMS_MAX 32
-#define STREAMS_MAX 256
 
 struct verdict {
     uint32_t vm;
     uint64_t clear, refused; /* payloads that were those of a window, and that were not */
-};
-
-/* One direction of a window. */
-struct window_stream {
-    struct window_stream *next; /* the last heard is first */
-    uint32_t vm, channel, from, to;
-    uint32_t session;
-    struct address to_address;
-    enum sniff_lane lane;
-    struct sniff_stream stream;
 };
 
 struct sniffer {
@@ -58,8 +49,7 @@ struct sniffer {
     struct sniff_flows *flows;
     struct verdict verdicts[VMS_MAX];
     size_t verdict_count;
-    struct window_stream *streams;
-    size_t stream_count;
+    struct sniff_windows *windows;
     struct sighting sighting; /* the one being made */
     struct sniff_frame *frames;
     size_t frame_capacity;
@@ -145,102 +135,6 @@ static void give(struct sniffer *s)
     s->report(s->context, g);
 }
 
-/* ---- the streams of windows ---- */
-
-/* The lane of its session, whichever way it went. */
-static enum sniff_lane lane_of(const struct sighting *g)
-{
-    return g->detour ? SNIFF_ETHER : g->lane;
-}
-
-/* A stream belongs to two hosts, whatever sessions they make. While the receiver is not known, and
- * in a channel, it is told by session and address. */
-static bool is_stream_of(const struct window_stream *w, const struct sighting *g, uint32_t session)
-{
-    if (w->vm != g->vm || w->lane != lane_of(g) || w->channel != g->channel ||
-        w->from != g->from_host)
-        return false;
-    if (w->to != 0)
-        return w->to == g->to_host;
-    return w->session == session && address_equal(&w->to_address, &g->to);
-}
-
-static void drop_stream(struct sniffer *s, struct window_stream **at)
-{
-    struct window_stream *w = *at;
-
-    *at = w->next;
-    sniff_stream_clear(&w->stream);
-    free(w);
-    s->stream_count--;
-}
-
-static void drop_last_stream(struct sniffer *s)
-{
-    struct window_stream **at = &s->streams;
-
-    while ((*at)->next != NULL)
-        at = &(*at)->next;
-    drop_stream(s, at);
-}
-
-static struct window_stream *add_stream(struct sniffer *s, uint32_t session)
-{
-    const struct sighting *g = &s->sighting;
-    struct sniff_stream_ends ends = {g->from_host, g->to_host, false};
-    struct window_stream *w;
-
-    if (g->channel != 0) /* it is the receiver's tid */
-        ends = (struct sniff_stream_ends){0, g->channel, true};
-    if (s->stream_count == STREAMS_MAX)
-        drop_last_stream(s);
-    w = calloc(1, sizeof *w);
-    if (w == NULL)
-        return NULL;
-    w->vm = g->vm;
-    w->channel = g->channel;
-    w->from = g->from_host;
-    w->to = g->to_host;
-    w->lane = lane_of(g);
-    w->session = session;
-    w->to_address = g->to;
-    sniff_stream_init(&w->stream, &ends, 0);
-    w->stream.synced = g->pieces.offset == 0;
-    w->next = s->streams;
-    s->streams = w;
-    s->stream_count++;
-    return w;
-}
-
-/* The stream of the sighting's DATA, moved to the front; NULL: no memory. */
-static struct window_stream *stream_of(struct sniffer *s, uint32_t session)
-{
-    for (struct window_stream **at = &s->streams; *at != NULL; at = &(*at)->next) {
-        struct window_stream *w = *at;
-
-        if (!is_stream_of(w, &s->sighting, session))
-            continue;
-        *at = w->next;
-        w->next = s->streams;
-        s->streams = w;
-        w->to = s->sighting.to_host;
-        return w;
-    }
-    return add_stream(s, session);
-}
-
-/* Another daemon has the index: its streams begin anew. */
-static void forget_host(struct sniffer *s, uint32_t vm, uint32_t index)
-{
-    struct window_stream **at = &s->streams;
-
-    while (*at != NULL)
-        if ((*at)->vm == vm && ((*at)->from == index || (*at)->to == index))
-            drop_stream(s, at);
-        else
-            at = &(*at)->next;
-}
-
 /* ---- what a datagram says ---- */
 
 static struct verdict *verdict_of(struct sniffer *s, uint32_t vm)
@@ -270,18 +164,18 @@ static void feed_window(struct sniffer *s, uint32_t session, const uint8_t *capt
 {
     const struct sniff_stream_owner owner = {s, on_frame, on_record};
     const struct wire_packet *pieces = &s->sighting.pieces;
-    struct window_stream *w = stream_of(s, session);
+    struct sniff_stream *stream = sniff_windows_stream(s->windows, &s->sighting, session);
     size_t there = pieces->bytes < captured_end ? (size_t)(captured_end - pieces->bytes) : 0;
 
-    if (w == NULL || there == 0)
+    if (stream == NULL || there == 0)
         return;
     if (there > pieces->length)
         there = pieces->length;
-    sniff_stream_feed(&w->stream, &owner, pieces->offset, pieces->bytes, there);
-    if (w->stream.ends.are_tids)
-        s->sighting.from_task = w->stream.ends.from;
-    s->sighting.lost = w->stream.broken;
-    w->stream.broken = false;
+    sniff_stream_feed(stream, &owner, pieces->offset, pieces->bytes, there);
+    if (stream->ends.are_tids)
+        s->sighting.from_task = stream->ends.from;
+    s->sighting.lost = stream->broken;
+    stream->broken = false;
 }
 
 static void read_data(struct sniffer *s, const struct datagram *d, const uint8_t *captured_end)
@@ -309,7 +203,7 @@ static void learn_ids(struct sniffer *s, const struct hello *hello)
     if (hello->from > HOST_INDEX_MAX)
         return;
     if (sniff_hosts_learn_id(s->hosts, g->vm, hello->from, hello->from_id))
-        forget_host(s, g->vm, hello->from);
+        sniff_windows_forget(s->windows, g->vm, hello->from);
 }
 
 static void read_target(struct sniffer *s, struct datagram *d)
@@ -578,7 +472,8 @@ struct sniffer *sniffer_create(uint16_t ether_type, sniffer_report *report, void
     s->context = context;
     s->hosts = sniff_hosts_create();
     s->flows = sniff_flows_create();
-    if (s->hosts != NULL && s->flows != NULL)
+    s->windows = sniff_windows_create();
+    if (s->hosts != NULL && s->flows != NULL && s->windows != NULL)
         return s;
     sniffer_destroy(s);
     return NULL;
@@ -588,8 +483,7 @@ void sniffer_destroy(struct sniffer *s)
 {
     if (s == NULL)
         return;
-    while (s->streams != NULL)
-        drop_stream(s, &s->streams);
+    sniff_windows_destroy(s->windows);
     sniff_hosts_destroy(s->hosts);
     sniff_flows_destroy(s->flows);
     free(s->frames);

@@ -1,4 +1,4 @@
-/* links: daemon/sniffer.c daemon/sniff_packet.c daemon/sniff_stream.c daemon/sniff_flow.c daemon/sniff_hosts.c daemon/sniff_note.c daemon/sniff_filter.c daemon/sniff_text.c daemon/sniff_json.c daemon/failure.c proto/address.c proto/auth.c proto/cipher*.c proto/command.c proto/control.c proto/contention.c proto/cursor.c proto/datagram.c proto/ether.c proto/frame.c proto/raft_wire.c proto/record.c proto/stream_auth.c proto/table.c proto/window_wire.c */
+/* links: daemon/sniffer.c daemon/sniff_packet.c daemon/sniff_stream.c daemon/sniff_flow.c daemon/sniff_hosts.c daemon/sniff_window.c daemon/sniff_note.c daemon/sniff_filter.c daemon/sniff_text.c daemon/sniff_json.c daemon/failure.c proto/address.c proto/auth.c proto/cipher*.c proto/command.c proto/control.c proto/contention.c proto/cursor.c proto/datagram.c proto/ether.c proto/frame.c proto/raft_wire.c proto/record.c proto/stream_auth.c proto/table.c proto/window_wire.c */
 /*
  * sniff_test.c - what covey sniff makes of packets: every link type, hosts and their names, streams
  * with holes and doubles, datagrams cut by the kernel, encryption, TCP streams, filters and lines.

@@ -1,4 +1,4 @@
-/* links: tests/fuzz/pcapfile.c daemon/sniffer.c daemon/sniff_packet.c daemon/sniff_stream.c daemon/sniff_flow.c daemon/sniff_hosts.c daemon/sniff_note.c daemon/sniff_filter.c daemon/sniff_text.c daemon/sniff_json.c daemon/failure.c proto/address.c proto/auth.c proto/cipher*.c proto/command.c proto/control.c proto/contention.c proto/cursor.c proto/datagram.c proto/ether.c proto/frame.c proto/raft_wire.c proto/record.c proto/stream_auth.c proto/table.c proto/window_wire.c */
+/* links: tests/fuzz/pcapfile.c daemon/sniffer.c daemon/sniff_packet.c daemon/sniff_stream.c daemon/sniff_flow.c daemon/sniff_hosts.c daemon/sniff_window.c daemon/sniff_note.c daemon/sniff_filter.c daemon/sniff_text.c daemon/sniff_json.c daemon/failure.c proto/address.c proto/auth.c proto/cipher*.c proto/command.c proto/control.c proto/contention.c proto/cursor.c proto/datagram.c proto/ether.c proto/frame.c proto/raft_wire.c proto/record.c proto/stream_auth.c proto/table.c proto/window_wire.c */
 /*
  * sniff_fuzz.c - a capture file from a stranger: the input is one, as tcpdump writes it.
  *
