@@ -215,12 +215,17 @@ int coordinator_main(const struct app_options *options, const struct coordinator
     return status;
 }
 
-int coordinator_report(const struct app_options *options, const struct report *report)
+int coordinator_report(const struct app_options *options, const struct coordinator_result *result,
+                       struct report *report)
 {
-    int result = options->json ? report_json(report) : report_table(report);
+    report->route = options->route;
+    report->sequential_s = result->sequential_s;
+    report->run = &result->run;
+    report->predicted = &result->predicted;
+    int printed = options->json ? report_json(report) : report_table(report);
     if (report->check == REPORT_FAILED) {
         warnx("the result differs from that of the sequential run");
         return EXIT_FAILURE;
     }
-    return result < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    return printed < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

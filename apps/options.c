@@ -13,12 +13,7 @@
 #define TASKS_MAX 100000
 #define BASELINE_MAX_S 1e9
 
-void app_options_init(struct app_options *options)
-{
-    *options = (struct app_options){.baseline_s = APP_BASELINE_MEASURE, .seed = 1};
-}
-
-void app_options_fini(struct app_options *options)
+static void free_hosts(struct app_options *options)
 {
     for (int i = 0; i < options->host_count; i++)
         free(options->hosts[i]);
@@ -100,7 +95,7 @@ static int add_host(struct app_options *options, const char *name, size_t length
 
 static int parse_hosts(struct app_options *options, const char *list)
 {
-    app_options_fini(options);
+    free_hosts(options);
     for (const char *name = list;; name++) {
         size_t length = strcspn(name, ",");
         if (length == 0) {
@@ -156,7 +151,8 @@ static int take_argument(struct app_options *options, int key, const char *argum
     }
 }
 
-int app_option(struct app_options *options, int key, const char *argument)
+/* 1 when it was a common one, 0 when it is the program's own, -1 when its argument is wrong. */
+static int take_common(struct app_options *options, int key, const char *argument)
 {
     switch (key) {
     case 'c':
@@ -181,15 +177,41 @@ int app_option(struct app_options *options, int key, const char *argument)
     case 's':
     case 'o':
         return take_argument(options, key, argument) < 0 ? -1 : 1;
+    case '?':
+        return -1; /* getopt_long() has said why */
     default:
         return 0;
     }
 }
 
-bool app_options_end(int argc, char **argv)
+int app_options_parse(struct app_options *options, int argc, char **argv,
+                      const struct app_syntax *syntax, void *program)
 {
+    *options = (struct app_options){.baseline_s = APP_BASELINE_MEASURE, .seed = 1};
+    int key;
+    while ((key = getopt_long(argc, argv, syntax->shorts, syntax->longs, NULL)) != -1) {
+        if (key == 'h') {
+            fputs(syntax->help, stdout);
+            exit(EXIT_SUCCESS);
+        }
+        int taken = take_common(options, key, optarg);
+        if (taken < 0 || (taken == 0 && syntax->take(program, key, optarg) < 0))
+            return -1;
+    }
     if (optind == argc)
-        return true;
+        return 0;
     warnx("'%s' is not an option; see %s --help", argv[optind], program_invocation_short_name);
-    return false;
+    return -1;
+}
+
+int app_run(int parsed, struct app_options *options, const struct app_roles *roles,
+            const void *program)
+{
+    int status = 2;
+    if (parsed == 0)
+        status = options->kernel   ? roles->kernel()
+                 : options->worker ? roles->worker()
+                                   : roles->coordinate(program);
+    free_hosts(options);
+    return status;
 }

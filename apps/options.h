@@ -1,8 +1,9 @@
 /*
  * options.h - the command-line options that all demo programs share.
  *
- * A program puts APP_SHORT_OPTIONS and APP_LONG_OPTIONS into its own getopt_long() tables, hands
- * each option to app_option() first and treats only those that are not common.
+ * A program puts APP_SHORT_OPTIONS and APP_LONG_OPTIONS into its own getopt_long() tables, says in
+ * a struct app_syntax how it takes those that are not common, and what it does in a struct
+ * app_roles.
  */
 #ifndef APPS_OPTIONS_H
 #define APPS_OPTIONS_H
@@ -59,19 +60,31 @@ enum app_option_key {
     "  -h, --help            this text\n"                                                          \
     "      --version         version of the library\n"
 
-/* Fills in the defaults. */
-void app_options_init(struct app_options *options);
+/* A program's command line. */
+struct app_syntax {
+    const char *help;
+    const char *shorts;
+    const struct option *longs;
+    /* One that is not common. 0, or -1 after saying what is wrong. */
+    int (*take)(void *program, int key, const char *argument);
+};
 
-/* Frees what the options hold. */
-void app_options_fini(struct app_options *options);
+/* Fills in the defaults and takes all arguments; `program` is take()'s. Ends the process for --help
+ * and --version. Returns 0, or -1 when something is wrong, which has been said. */
+int app_options_parse(struct app_options *options, int argc, char **argv,
+                      const struct app_syntax *syntax, void *program);
 
-/* Takes one option as getopt_long() gave it. Returns 1 when it was a common one, 0 when the
- * program itself must treat it, -1 when its argument is wrong (the reason has been printed).
- * Ends the process for --version. */
-int app_option(struct app_options *options, int key, const char *argument);
+/* What a process of the program may be; each returns its exit status. */
+struct app_roles {
+    int (*kernel)(void);
+    int (*worker)(void);
+    int (*coordinate)(const void *program);
+};
 
-/* Whether all arguments were options; complains about the first that was not. */
-bool app_options_end(int argc, char **argv);
+/* Does what the options ask for and frees what they hold. Returns the exit status; parsed: what
+ * app_options_parse() returned, or -1 when the program found something wrong. */
+int app_run(int parsed, struct app_options *options, const struct app_roles *roles,
+            const void *program);
 
 /* Parses an integer within [min, max], with an optional suffix K, M or G (powers of 1024). Returns
  * 0, or -1 after saying what is wrong; `what` names the option. */

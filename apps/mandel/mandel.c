@@ -91,8 +91,9 @@ static int take_size(const char *text, struct escape_view *view)
     return result < 0 ? -1 : app_parse_int("--size", by + 1, 1, ESCAPE_SIZE_MAX, &view->height);
 }
 
-static int take_own(struct mandel_options *options, int key, const char *argument)
+static int take_own(void *program, int key, const char *argument)
 {
+    struct mandel_options *options = program;
     struct escape_view *view = &options->view;
     switch (key) {
     case 'C':
@@ -108,11 +109,8 @@ static int take_own(struct mandel_options *options, int key, const char *argumen
     case OPTION_BAG:
         options->bag = true;
         return 0;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_SUCCESS);
     default:
-        return -1; /* getopt_long() has said why */
+        return -1; /* there is none */
     }
 }
 
@@ -128,14 +126,8 @@ static int parse(int argc, char **argv, struct mandel_options *options)
                                           {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
     *options = (struct mandel_options){.view = {-0.65, 0, 1, 1024, 768, 8000}};
-    app_options_init(&options->common);
-    int key;
-    while ((key = getopt_long(argc, argv, APP_SHORT_OPTIONS "C:z:S:m:", longs, NULL)) != -1) {
-        int taken = app_option(&options->common, key, optarg);
-        if (taken < 0 || (taken == 0 && take_own(options, key, optarg) < 0))
-            return -1;
-    }
-    return app_options_end(argc, argv) ? 0 : -1;
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "C:z:S:m:", longs, take_own};
+    return app_options_parse(&options->common, argc, argv, &syntax, options);
 }
 
 /* ---- The master -------------------------------------------------------------------------- */
@@ -342,17 +334,13 @@ static int report(void *context, const struct coordinator_result *result)
         json_pack("{s:i, s:i, s:i, s:f, s:f, s:f}", "width", view->width, "height", view->height,
                   "iterations", view->iterations, "centre_re", view->centre_re, "centre_im",
                   view->centre_im, "zoom", view->zoom);
-    const struct report report = {.program = "mandel",
-                                  .problem = problem,
-                                  .parameters = parameters,
-                                  .route = options->common.route,
-                                  .sequential_s = result->sequential_s,
-                                  .check = verdict(mandel),
-                                  .check_method = "equals the sequential picture",
-                                  .output = options->common.output,
-                                  .run = &result->run,
-                                  .predicted = &result->predicted};
-    int status = coordinator_report(&options->common, &report);
+    struct report report = {.program = "mandel",
+                            .problem = problem,
+                            .parameters = parameters,
+                            .check = verdict(mandel),
+                            .check_method = "equals the sequential picture",
+                            .output = options->common.output};
+    int status = coordinator_report(&options->common, result, &report);
     json_decref(parameters);
     return status;
 }
@@ -372,8 +360,9 @@ static void describe(void *context, struct covey_problem *problem)
     problem->form = mandel->options->bag ? COVEY_FORM_BAG : COVEY_FORM_USUAL;
 }
 
-static int coordinate(const struct mandel_options *options)
+static int coordinate(const void *program_options)
 {
+    const struct mandel_options *options = program_options;
     struct mandel mandel = {.options = options};
     size_t all = pixels(&mandel, options->view.height);
     mandel.counts = calloc(all, sizeof *mandel.counts);
@@ -403,12 +392,8 @@ static int coordinate(const struct mandel_options *options)
 
 int main(int argc, char **argv)
 {
+    static const struct app_roles roles = {escape_kernel, draw_worker, coordinate};
     struct mandel_options options;
-    int status = 2;
-    if (parse(argc, argv, &options) == 0)
-        status = options.common.kernel   ? escape_kernel()
-                 : options.common.worker ? draw_worker()
-                                         : coordinate(&options);
-    app_options_fini(&options.common);
-    return status;
+    int parsed = parse(argc, argv, &options);
+    return app_run(parsed, &options.common, &roles, &options);
 }

@@ -87,8 +87,9 @@ static const char help[] =
     "  -o, --output FILE     write the product: N x N doubles by rows, in this host's byte "
     "order\n" APP_OPTIONS_HELP;
 
-static int take_own(struct matmul_options *options, int key, const char *argument)
+static int take_own(void *program, int key, const char *argument)
 {
+    struct matmul_options *options = program;
     switch (key) {
     case 'N':
         return app_parse_integer("--size", argument, 1, MATRIX_N_MAX, &options->n);
@@ -109,11 +110,8 @@ static int take_own(struct matmul_options *options, int key, const char *argumen
     case OPTION_PHASES:
         options->phases = true;
         return 0;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_SUCCESS);
     default:
-        return -1; /* getopt_long() has said why */
+        return -1; /* there is none */
     }
 }
 
@@ -174,14 +172,9 @@ static int parse(int argc, char **argv, struct matmul_options *options)
                                           {"phases", no_argument, NULL, OPTION_PHASES},
                                           {NULL, 0, NULL, 0}};
     *options = (struct matmul_options){.n = N_DEFAULT};
-    app_options_init(&options->common);
-    int key;
-    while ((key = getopt_long(argc, argv, APP_SHORT_OPTIONS "N:q:", longs, NULL)) != -1) {
-        int taken = app_option(&options->common, key, optarg);
-        if (taken < 0 || (taken == 0 && take_own(options, key, optarg) < 0))
-            return -1;
-    }
-    bool good = app_options_end(argc, argv) && settle_grid(options) == 0;
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "N:q:", longs, take_own};
+    bool good = app_options_parse(&options->common, argc, argv, &syntax, options) == 0 &&
+                settle_grid(options) == 0;
     return good ? settle_strategy(options) : -1;
 }
 
@@ -314,19 +307,14 @@ static int report(void *context, const struct coordinator_result *result)
              (long long)matmul->job.n, matmul->job.q, matmul->job.q);
     json_t *parameters = json_pack("{s:I, s:i, s:I}", "n", (json_int_t)matmul->job.n, "q",
                                    matmul->job.q, "seed", (json_int_t)matmul->job.seed);
-    const struct report report = {.program = "matmul",
-                                  .problem = problem,
-                                  .parameters = parameters,
-                                  .route = options->common.route,
-                                  .sequential_s = result->sequential_s,
-                                  .check = verdict(matmul),
-                                  .check_method = options->freivalds
-                                                      ? "by Freivalds' method"
-                                                      : "equals the sequential product",
-                                  .output = options->common.output,
-                                  .run = &result->run,
-                                  .predicted = &result->predicted};
-    int status = coordinator_report(&options->common, &report);
+    struct report report = {.program = "matmul",
+                            .problem = problem,
+                            .parameters = parameters,
+                            .check = verdict(matmul),
+                            .check_method = options->freivalds ? "by Freivalds' method"
+                                                               : "equals the sequential product",
+                            .output = options->common.output};
+    int status = coordinator_report(&options->common, result, &report);
     json_decref(parameters);
     return status;
 }
@@ -380,8 +368,9 @@ static void describe(void *context, struct covey_problem *problem)
     problem->grid = options->bag ? matmul->job.q : 0;
 }
 
-static int coordinate(const struct matmul_options *options)
+static int coordinate(const void *program_options)
 {
+    const struct matmul_options *options = program_options;
     struct matmul matmul = {.options = options,
                             .job = {.n = options->n,
                                     .seed = options->common.seed,
@@ -413,12 +402,8 @@ static int coordinate(const struct matmul_options *options)
 
 int main(int argc, char **argv)
 {
+    static const struct app_roles roles = {product_kernel, multiply_worker, coordinate};
     struct matmul_options options;
-    int status = 2;
-    if (parse(argc, argv, &options) == 0)
-        status = options.common.kernel   ? product_kernel()
-                 : options.common.worker ? multiply_worker()
-                                         : coordinate(&options);
-    app_options_fini(&options.common);
-    return status;
+    int parsed = parse(argc, argv, &options);
+    return app_run(parsed, &options.common, &roles, &options);
 }

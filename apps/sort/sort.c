@@ -75,8 +75,9 @@ static int take_format(const char *text, enum keys_format *format)
     return 0;
 }
 
-static int take_own(struct sort_options *options, int key, const char *argument)
+static int take_own(void *program, int key, const char *argument)
 {
+    struct sort_options *options = program;
     switch (key) {
     case 'k':
         return app_parse_integer("--keys", argument, 0, SPLIT_KEYS_MAX, &options->keys);
@@ -88,11 +89,8 @@ static int take_own(struct sort_options *options, int key, const char *argument)
     case OPTION_BAG:
         options->bag = true;
         return 0;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_SUCCESS);
     default:
-        return -1; /* getopt_long() has said why */
+        return -1; /* there is none */
     }
 }
 
@@ -105,14 +103,8 @@ static int parse(int argc, char **argv, struct sort_options *options)
                                           {"bag", no_argument, NULL, OPTION_BAG},
                                           {NULL, 0, NULL, 0}};
     *options = (struct sort_options){.keys = KEYS_DEFAULT};
-    app_options_init(&options->common);
-    int key;
-    while ((key = getopt_long(argc, argv, APP_SHORT_OPTIONS "k:i:", longs, NULL)) != -1) {
-        int taken = app_option(&options->common, key, optarg);
-        if (taken < 0 || (taken == 0 && take_own(options, key, optarg) < 0))
-            return -1;
-    }
-    return app_options_end(argc, argv) ? 0 : -1;
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "k:i:", longs, take_own};
+    return app_options_parse(&options->common, argc, argv, &syntax, options);
 }
 
 /* ---- Keys to and from the root ----------------------------------------------------------- */
@@ -266,18 +258,13 @@ static int report(void *context, const struct coordinator_result *result)
              (long long)sort->job.keys, result->run.tasks);
     json_t *parameters = json_pack("{s:I, s:I}", "keys", (json_int_t)sort->job.keys, "seed",
                                    (json_int_t)sort->job.seed);
-    const struct report report = {.program = "sort",
-                                  .problem = problem,
-                                  .parameters = parameters,
-                                  .route = common->route,
-                                  .sequential_s = result->sequential_s,
-                                  .check = verdict(sort),
-                                  .check_method =
-                                      "sorted, the same keys, equals the sequential sort",
-                                  .output = common->output,
-                                  .run = &result->run,
-                                  .predicted = &result->predicted};
-    int status = coordinator_report(common, &report);
+    struct report report = {.program = "sort",
+                            .problem = problem,
+                            .parameters = parameters,
+                            .check = verdict(sort),
+                            .check_method = "sorted, the same keys, equals the sequential sort",
+                            .output = common->output};
+    int status = coordinator_report(common, result, &report);
     json_decref(parameters);
     return status;
 }
@@ -309,8 +296,9 @@ static int coordinate(struct sort *sort)
     return coordinator_main(common, &program);
 }
 
-static int sort_keys(const struct sort_options *options)
+static int sort_keys(const void *program_options)
 {
+    const struct sort_options *options = program_options;
     struct sort sort = {
         .options = options,
         .job = {options->keys, options->common.seed, options->input != NULL, options->bag},
@@ -332,12 +320,8 @@ static int sort_keys(const struct sort_options *options)
 
 int main(int argc, char **argv)
 {
+    static const struct app_roles roles = {keys_kernel, split_worker, sort_keys};
     struct sort_options options;
-    int status = 2;
-    if (parse(argc, argv, &options) == 0)
-        status = options.common.kernel   ? keys_kernel()
-                 : options.common.worker ? split_worker()
-                                         : sort_keys(&options);
-    app_options_fini(&options.common);
-    return status;
+    int parsed = parse(argc, argv, &options);
+    return app_run(parsed, &options.common, &roles, &options);
 }

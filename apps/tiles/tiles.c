@@ -127,8 +127,9 @@ static int parse_loop(struct tiles_options *options, const char *text)
     return -1;
 }
 
-static int take_own(struct tiles_options *options, int key, const char *argument)
+static int take_own(void *program, int key, const char *argument)
 {
+    struct tiles_options *options = program;
     switch (key) {
     case 'l':
         return parse_loop(options, argument);
@@ -148,11 +149,8 @@ static int take_own(struct tiles_options *options, int key, const char *argument
     case OPTION_UNSKEWED:
         options->unskewed = true;
         return 0;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_SUCCESS);
     default:
-        return -1; /* getopt_long() has said why */
+        return -1; /* there is none */
     }
 }
 
@@ -185,14 +183,9 @@ static int parse(int argc, char **argv, struct tiles_options *options)
                                           {"unskewed", no_argument, NULL, OPTION_UNSKEWED},
                                           {NULL, 0, NULL, 0}};
     *options = (struct tiles_options){.schedule = COVEY_TILES_OVERLAP};
-    app_options_init(&options->common);
-    int key;
-    while ((key = getopt_long(argc, argv, APP_SHORT_OPTIONS "l:S:k:z:g:", longs, NULL)) != -1) {
-        int taken = app_option(&options->common, key, optarg);
-        if (taken < 0 || (taken == 0 && take_own(options, key, optarg) < 0))
-            return -1;
-    }
-    return app_options_end(argc, argv) ? settle(options) : -1;
+    const struct app_syntax syntax = {help, APP_SHORT_OPTIONS "l:S:k:z:g:", longs, take_own};
+    return app_options_parse(&options->common, argc, argv, &syntax, options) == 0 ? settle(options)
+                                                                                  : -1;
 }
 
 /* ---- Trials ------------------------------------------------------------------------------ */
@@ -349,26 +342,23 @@ static json_t *parameters_of(const struct tiles *tiles, const double *trial)
 static int report_one(const struct tiles *tiles, const struct coordinator_result *result)
 {
     const double *trial = tiles->figures + PIPELINE_COMMON;
-    struct measurement run = result->run;
-    run.total_s = trial[PIPELINE_TOTAL_S];
+    struct coordinator_result of_trial = *result;
+    struct measurement *run = &of_trial.run;
+    run->total_s = trial[PIPELINE_TOTAL_S];
+    of_trial.predicted = (struct covey_prediction){
+        .hosts = tiles->figures[PIPELINE_POINT_S] > 0 ? report_distinct(run->hosts, run->tasks) : 0,
+        .tasks = run->tasks,
+        .total_s = sweep_predicted_s(trial),
+        .computation_s = tiles->figures[PIPELINE_POINT_S] * (double)points(tiles) / run->tasks};
     char problem[256];
     describe(tiles, trial, problem, sizeof problem);
-    const struct covey_prediction predicted = {
-        .hosts = tiles->figures[PIPELINE_POINT_S] > 0 ? report_distinct(run.hosts, run.tasks) : 0,
-        .tasks = run.tasks,
-        .total_s = sweep_predicted_s(trial),
-        .computation_s = tiles->figures[PIPELINE_POINT_S] * (double)points(tiles) / run.tasks};
     json_t *parameters = parameters_of(tiles, trial);
-    const struct report report = {.program = "tiles",
-                                  .problem = problem,
-                                  .parameters = parameters,
-                                  .route = tiles->options->common.route,
-                                  .sequential_s = result->sequential_s,
-                                  .check = verdict(tiles),
-                                  .check_method = "every bit equals the loop without tiles",
-                                  .run = &run,
-                                  .predicted = &predicted};
-    int status = coordinator_report(&tiles->options->common, &report);
+    struct report report = {.program = "tiles",
+                            .problem = problem,
+                            .parameters = parameters,
+                            .check = verdict(tiles),
+                            .check_method = "every bit equals the loop without tiles"};
+    int status = coordinator_report(&tiles->options->common, &of_trial, &report);
     json_decref(parameters);
     return status;
 }
@@ -403,8 +393,9 @@ static int check_plan(void *context, int hosts)
     return plan(tiles, tasks) < 0 ? -1 : tasks;
 }
 
-static int coordinate(const struct tiles_options *options)
+static int coordinate(const void *program_options)
 {
+    const struct tiles_options *options = program_options;
     struct tiles *tiles = calloc(1, sizeof *tiles);
     int status = EXIT_FAILURE;
     if (tiles == NULL) {
@@ -430,12 +421,8 @@ static int coordinate(const struct tiles_options *options)
 
 int main(int argc, char **argv)
 {
+    static const struct app_roles roles = {nest_kernel, pipeline_worker, coordinate};
     struct tiles_options options;
-    int status = 2;
-    if (parse(argc, argv, &options) == 0)
-        status = options.common.kernel   ? nest_kernel()
-                 : options.common.worker ? pipeline_worker()
-                                         : coordinate(&options);
-    app_options_fini(&options.common);
-    return status;
+    int parsed = parse(argc, argv, &options);
+    return app_run(parsed, &options.common, &roles, &options);
 }
