@@ -113,7 +113,7 @@ static void every_setting_comes_back(void)
     CU_ASSERT(conf.contention.turns);
     CU_ASSERT_EQUAL(conf.monitor.period_us, 2500000);
     CU_ASSERT_STRING_EQUAL(conf.monitor.procfs, "/host/proc");
-    CU_ASSERT_EQUAL(conf.monitor.metrics, CONF_METRICS_PORT);
+    CU_ASSERT_EQUAL(conf.monitor.metrics.where, CONF_METRICS_PORT);
     CU_ASSERT_EQUAL(conf.monitor.metrics.ports.last, 9467);
     CU_ASSERT_STRING_EQUAL(conf.monitor.metrics_bind, "::1");
     CU_ASSERT_EQUAL(conf.fault.loss_ppm, 50000);
