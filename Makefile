@@ -216,7 +216,7 @@ $$(BUILD)/$(1): $$(call objects,$(1).c) $$(libgpvm3_needs) $$(BUILD)/pvm3/libgpv
 	@mkdir -p $$(@D)
 	$$(call say,ld)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$(filter %.o,$$^) -L$$(BUILD)/pvm3 -lgpvm3 -lpvm3 \
-		-Wl,-rpath-link,$$(BUILD)/pvm3:$$(BUILD)
+		-Wl,--as-needed -L$$(BUILD) -lcovey -Wl,-rpath-link,$$(BUILD)/pvm3:$$(BUILD)
 endef
 $(foreach t,$(PVM3_TESTS),$(eval $(call pvm3_test_rule,$(t))))
 

@@ -11,11 +11,14 @@
  * own
  *
  * A decision has at most COVEY_DECISION_MAX bytes: a longer change is a blob. When there are many,
- * one of them is a summary of all before it, and what is before it is forgotten. Who begins to read
- * looks for the first that is not.
+ * one of them is a summary of all before it, and what is before it is forgotten: first the numbers,
+ * then the blobs of those. Who begins to read looks for the first that is not forgotten. A number
+ * that is there while its blob is not is no change, for nobody can have read it; nor is one that
+ * names another author than the task that proposed it.
  */
 #include "lib/pvm3/journal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +35,7 @@
 #define CHANGES_MAX 64         /* after which a summary is made */
 #define BYTES_MAX (256 * 1024) /* the same */
 #define PARTS_MAX 256          /* of a blob */
+#define BEGINNINGS_MAX 8       /* of a reader whom others' summaries overtake, in one call */
 
 enum kind { CONTENT = 1, BLOB = 2 };
 
@@ -42,6 +46,7 @@ struct blob {
 
 static uint64_t next, base; /* number to be read; the first that was not forgotten */
 static size_t bytes;        /* since base */
+static int beginnings;      /* in this call */
 static struct blob blobs[CHANGES_MAX + 1];
 static int blob_count;
 static int serial;
@@ -100,8 +105,10 @@ static int blob_read(const struct blob *blob, struct body *body)
     for (int i = 0; i < blob->parts; i++) {
         int error = covey_learn(vm_handle(), name, (uint64_t)i, COVEY_POLL, &part);
         uint8_t *room = error == COVEY_OK ? body_extend(body, (size_t)part.bytes) : NULL;
+        if (error == COVEY_ETIMEOUT || error == COVEY_ENOENT)
+            return PvmNotFound;
         if (room == NULL)
-            return error == COVEY_OK ? PvmNoMem : PvmNotFound;
+            return error == COVEY_OK ? PvmNoMem : error_of(error);
         memcpy(room, part.value, (size_t)part.bytes);
     }
     return PvmOk;
@@ -124,7 +131,7 @@ static int open_change(struct buffer *b, struct head *head)
         return PvmBadMsg;
     error = unpack_array(b, PVM_INT, fields + 1, 3, 1);
     *head = (struct head){fields[1], fields[2], fields[3]};
-    return error;
+    return error == PvmOk ? PvmOk : PvmBadMsg;
 }
 
 static int open_blob(struct buffer *b, struct head *head)
@@ -141,6 +148,13 @@ static int open_blob(struct buffer *b, struct head *head)
     return error == PvmOk ? open_change(b, head) : error;
 }
 
+/* Whether a number that was read is forgotten by now. */
+static bool was_forgotten(uint64_t number)
+{
+    struct covey_decision d;
+    return covey_learn(vm_handle(), SERIES, number, COVEY_POLL, &d) == COVEY_ENOENT;
+}
+
 /* What is not a change is passed over: all tasks do. Sets *result to what came of it. Returns
  * PvmNotFound when it was forgotten meanwhile. */
 static int apply(const struct journal_use *use, const struct covey_decision *decision,
@@ -155,10 +169,11 @@ static int apply(const struct journal_use *use, const struct covey_decision *dec
     }
     if (error == PvmOk && head->kind == BLOB)
         error = open_blob(b, head);
-    if (error == PvmOk)
-        *result = use->apply(b);
+    if (error == PvmOk && head->author == decision->proposer)
+        *result = use->apply(b, decision->proposer);
     buffer_destroy(b);
-    if (error == PvmNoMem || error == PvmNotFound)
+    bool no_change = error == PvmBadMsg || (error == PvmNotFound && !was_forgotten(next));
+    if (error != PvmOk && !no_change)
         return error;
     next++;
     bytes += (size_t)decision->bytes;
@@ -168,16 +183,15 @@ static int apply(const struct journal_use *use, const struct covey_decision *dec
 /* Numbers below the first that is there were forgotten: it is found by doubling and halving. */
 static int find_first(void)
 {
-    struct covey_decision d;
     uint64_t low = next, step = 1;
-    while (covey_learn(vm_handle(), SERIES, low + step, COVEY_POLL, &d) == COVEY_ENOENT) {
+    for (; step < INT_MAX && was_forgotten(low + step); step *= 2)
         low += step;
-        step *= 2;
-    }
+    if (step >= INT_MAX || low >= INT_MAX) /* numbers are ints: none of us forgets so many */
+        return PvmSysErr;
     uint64_t high = low + step; /* low was forgotten, high was not */
     while (high - low > 1) {
         uint64_t middle = low + (high - low) / 2;
-        if (covey_learn(vm_handle(), SERIES, middle, COVEY_POLL, &d) == COVEY_ENOENT)
+        if (was_forgotten(middle))
             low = middle;
         else
             high = middle;
@@ -191,7 +205,7 @@ static int find_first(void)
 static int start_over(const struct journal_use *use)
 {
     use->reset();
-    return find_first();
+    return ++beginnings > BEGINNINGS_MAX ? PvmSysErr : find_first();
 }
 
 /* Applies one change. Returns 1, 0 when there is none in time, or an error. */
@@ -203,13 +217,9 @@ static int read_one(const struct journal_use *use, int64_t timeout_us)
     int error = covey_learn(vm_handle(), SERIES, next, timeout_us, &d);
     if (error == COVEY_ETIMEOUT)
         return 0;
-    if (error == COVEY_ENOENT) {
-        start_over(use);
-        return 1;
-    }
-    if (error != COVEY_OK)
+    if (error != COVEY_OK && error != COVEY_ENOENT)
         return error_of(error);
-    error = apply(use, &d, &head, &result);
+    error = error == COVEY_OK ? apply(use, &d, &head, &result) : PvmNotFound;
     if (error == PvmNotFound)
         error = start_over(use);
     return error == PvmOk ? 1 : error;
@@ -218,6 +228,7 @@ static int read_one(const struct journal_use *use, int64_t timeout_us)
 int journal_read(const struct journal_use *use)
 {
     int result = 1;
+    beginnings = 0;
     while (result > 0)
         result = read_one(use, COVEY_POLL);
     return result;

@@ -10,9 +10,9 @@
 
 /* What the changes are applied to. */
 struct journal_use {
-    void (*reset)(void);                   /* everything is read anew */
-    int (*apply)(struct buffer *record);   /* a change; what came of it */
-    int (*summary)(struct buffer *record); /* packs a change that stands for all so far */
+    void (*reset)(void);                             /* everything is read anew */
+    int (*apply)(struct buffer *record, int author); /* a change; what came of it */
+    int (*summary)(struct buffer *record);           /* packs a change that stands for all so far */
 };
 
 /* Applies what was changed meanwhile. Returns 0 or an error. */

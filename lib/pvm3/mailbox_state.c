@@ -183,7 +183,7 @@ static int unpack_entry(struct buffer *b, int *fields, char *name, struct buffer
     return error == PvmOk ? nested_unpack(b, message) : error;
 }
 
-static int apply_put(struct buffer *b)
+static int apply_put(struct buffer *b, int author)
 {
     char name[NAME_MAX_BYTES];
     int fields[3];
@@ -194,12 +194,12 @@ static int apply_put(struct buffer *b)
     what.owner = fields[0];
     what.flags = fields[1];
     what.index = fields[2];
-    int index = what.index < 0 ? PvmBadMsg : put(name, &what);
+    int index = what.index < 0 || what.owner != author ? PvmBadMsg : put(name, &what);
     buffer_destroy(what.message);
     return index;
 }
 
-static int apply_delete(struct buffer *b)
+static int apply_delete(struct buffer *b, int author)
 {
     char name[NAME_MAX_BYTES];
     int fields[2];
@@ -209,7 +209,7 @@ static int apply_delete(struct buffer *b)
     struct entry *e = mailbox_entry(class, fields[1], 0);
     if (e == NULL)
         return PvmNotFound;
-    if (!may_change(e, fields[0]))
+    if (fields[0] != author || !may_change(e, author))
         return PvmDenied;
     int index = e->index;
     entry_remove(class, e);
@@ -279,16 +279,16 @@ static int apply_summary(struct buffer *b)
     return error;
 }
 
-static int apply(struct buffer *b)
+static int apply(struct buffer *b, int author)
 {
     int what;
     if (unpack_array(b, PVM_INT, &what, 1, 1) != PvmOk)
         return PvmBadMsg;
     switch (what) {
     case PUT:
-        return apply_put(b);
+        return apply_put(b, author);
     case DELETE:
-        return apply_delete(b);
+        return apply_delete(b, author);
     case GONE:
         return apply_gone(b);
     case SUMMARY:

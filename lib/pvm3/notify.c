@@ -187,8 +187,12 @@ void notify_on_message(int tid)
 void notify_on_notice(covey_msg_t *msg)
 {
     struct covey_notice n;
+    struct covey_info from;
+    covey_msg_info(msg, &from);
     if (covey_unpack_notice(msg, &n) != COVEY_OK)
         return;
+    if (from.source != (n.event == COVEY_NOTIFY_TASK_EXIT ? n.tid : 0))
+        return; /* a task's own words */
     if (n.event == COVEY_NOTIFY_TASK_EXIT)
         on_exit_notice(&n);
     else if (n.event == COVEY_NOTIFY_HOST_GONE)

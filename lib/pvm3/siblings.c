@@ -70,7 +70,8 @@ bool siblings_take(struct buffer *b)
 {
     if (b->info.ctx != SYSCTX_TC || b->info.tag != TC_SIBLINGS)
         return false;
-    siblings_read(b);
+    if (vm_is_spawner(b->info.src)) /* nobody else knows them */
+        siblings_read(b);
     buffer_destroy(b);
     return true;
 }

@@ -100,6 +100,11 @@ covey_t *vm_handle(void)
     return membership;
 }
 
+bool vm_is_spawner(int tid)
+{
+    return membership != NULL && tid == covey_parent(membership);
+}
+
 covey_t *pvm_covey(void)
 {
     return vm_enter();

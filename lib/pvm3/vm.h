@@ -5,6 +5,8 @@
 #ifndef COVEY_PVM3_VM_H
 #define COVEY_PVM3_VM_H
 
+#include <stdbool.h>
+
 #include "lib/covey.h"
 
 /* The membership, which begins now if it has not yet. NULL: there is none, and the error of the
@@ -16,6 +18,9 @@ covey_t *vm_find(void);
 
 /* The membership if there is one. */
 covey_t *vm_handle(void);
+
+/* Whether that task has spawned this one: it may tell it what concerns both. */
+bool vm_is_spawner(int tid);
 
 #define DAEMON_TID ((int)0x80000000) /* sends notices */
 #define TID_LOCAL 0x3ffff
