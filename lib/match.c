@@ -2,6 +2,11 @@
  * match.c - which receive takes which message. Two lists in order: receives that were posted and
  * have no message yet, and unexpected messages that have begun. A message takes the oldest receive
  * that it fits, a receive the oldest message.
+ *
+ * Messages of many senders share the receiver's link, and any of them may stand still while a
+ * segment of it that was lost is sent again. A receive from any task does not wait for that one: it
+ * prefers messages that are complete, and when it has one that is not (`partial`), it lets it go
+ * for the first that is.
  */
 #include "lib/collective.h"
 
@@ -152,6 +157,38 @@ void match_free(struct covey *vm, struct arrival *a)
     free(a);
 }
 
+/* ---- receives from any task whose message is not complete -------------------------------------
+ */
+
+static void partial_add(struct covey *vm, struct covey_req *req)
+{
+    struct covey_req **end = &vm->partial;
+    while (*end != NULL)
+        end = &(*end)->partial_next;
+    req->partial_next = NULL;
+    *end = req;
+}
+
+static void partial_remove(struct covey *vm, const struct covey_req *req)
+{
+    for (struct covey_req **at = &vm->partial; *at != NULL; at = &(*at)->partial_next) {
+        if (*at == req) {
+            *at = req->partial_next;
+            return;
+        }
+    }
+}
+
+/* Not before a later message of its sender, if that has its receive already. */
+static bool may_wait(const struct arrival *a)
+{
+    for (const struct arrival *later = a->later; later != NULL; later = later->later) {
+        if (later->bound != NULL)
+            return false;
+    }
+    return a->msg != NULL;
+}
+
 /* ---- matching -------------------------------------------------------------------------------- */
 
 static bool fits(uint32_t source, int tag, uint32_t context, const struct arrival *a)
@@ -228,6 +265,8 @@ static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
     unexpected_remove(vm, a);
     if (req->into_array)
         redirect(req, a);
+    else if (req->source == (uint32_t)COVEY_ANY_TASK && !a->complete)
+        partial_add(vm, req);
     a->bound = req;
     req->arrival = a;
     req->info = a->info;
@@ -268,6 +307,7 @@ void match_arrival(struct covey *vm, struct arrival *a)
 static void finish_bound(struct covey *vm, struct arrival *a)
 {
     struct covey_req *req = a->bound;
+    partial_remove(vm, req);
     req->arrival = NULL;
     vm->bulk_taken += a->info.bytes >= BULK_BYTES;
     if (req->into_array && a->representation != representation_native())
@@ -284,26 +324,68 @@ static void finish_bound(struct covey *vm, struct arrival *a)
     match_free(vm, a);
 }
 
+/* The message that was being received goes to another receive that fits, or waits for one. */
+static void put_back(struct covey *vm, struct covey_req *req)
+{
+    struct arrival *a = req->arrival;
+    partial_remove(vm, req);
+    req->arrival = NULL;
+    a->bound = NULL;
+    if (req->into_array && want_memory(a)) {
+        uint64_t data = req->count * covey_type_size(req->type);
+        uint64_t have = a->received - ITEM_HEADER_BYTES;
+        memcpy(message_bytes(a->msg), a->preface, ITEM_HEADER_BYTES);
+        memcpy(message_bytes(a->msg) + ITEM_HEADER_BYTES, req->base,
+               (size_t)(have < data ? have : data));
+    }
+    match_arrival(vm, a);
+}
+
+/* A complete message that nobody has taken goes to a receive that waits for the rest of another. */
+static void overtake(struct covey *vm, struct arrival *a)
+{
+    for (struct covey_req *req = vm->partial; req != NULL; req = req->partial_next) {
+        if (!fits(req->source, req->tag, req->context, a) || !may_wait(req->arrival))
+            continue;
+        put_back(vm, req);
+        bind(vm, req, a);
+        return;
+    }
+}
+
 void match_complete(struct covey *vm, struct arrival *a)
 {
     a->complete = true;
+    if (a->bound == NULL && a->context == 0)
+        overtake(vm, a);
     if (a->bound != NULL)
         finish_bound(vm, a);
     else if (a->context != 0)
         collective_on_arrival(vm, a);
 }
 
-/* Gives the receive the oldest unexpected message that it fits; false: there is none. */
-static bool take_unexpected(struct covey *vm, struct covey_req *req)
+/* The oldest unexpected message that the receive fits, one that is complete before others if any
+ * task will do; NULL: there is none. What one sender sent is complete in its order. */
+static struct arrival *choose(const struct covey *vm, const struct covey_req *req)
 {
+    struct arrival *oldest = NULL;
     for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
         if (!fits(req->source, req->tag, req->context, a))
             continue;
-        if (bind(vm, req, a) && a->complete)
-            finish_bound(vm, a);
-        return true;
+        if (a->complete || req->source != (uint32_t)COVEY_ANY_TASK)
+            return a;
+        oldest = oldest != NULL ? oldest : a;
     }
-    return false;
+    return oldest;
+}
+
+/* Gives the receive an unexpected message that it fits; false: there is none. */
+static bool take_unexpected(struct covey *vm, struct covey_req *req)
+{
+    struct arrival *a = choose(vm, req);
+    if (a != NULL && bind(vm, req, a) && a->complete)
+        finish_bound(vm, a);
+    return a != NULL;
 }
 
 /* Nothing will come of the peer any more: it ended, or a link of it broke and no news of its end
@@ -328,22 +410,6 @@ void match_post(struct covey *vm, struct covey_req *req)
     posted_add(vm, req, false);
 }
 
-/* The message that was being received goes to another receive that fits, or waits for one. */
-static void put_back(struct covey *vm, struct covey_req *req)
-{
-    struct arrival *a = req->arrival;
-    req->arrival = NULL;
-    a->bound = NULL;
-    if (req->into_array && want_memory(a)) {
-        uint64_t data = req->count * covey_type_size(req->type);
-        uint64_t have = a->received - ITEM_HEADER_BYTES;
-        memcpy(message_bytes(a->msg), a->preface, ITEM_HEADER_BYTES);
-        memcpy(message_bytes(a->msg) + ITEM_HEADER_BYTES, req->base,
-               (size_t)(have < data ? have : data));
-    }
-    match_arrival(vm, a);
-}
-
 bool match_cancel(struct covey *vm, struct covey_req *req)
 {
     if (req->done)
@@ -363,6 +429,7 @@ unsigned match_abandon(struct covey *vm, struct arrival *a)
     a->bound = NULL;
     if (req == NULL)
         return 0;
+    partial_remove(vm, req);
     req->arrival = NULL;
     posted_add(vm, req, true);
     return 1;

@@ -119,6 +119,7 @@ struct covey_req {
     size_t capacity, count;
     struct covey_info info;
     struct arrival *arrival;
+    struct covey_req *partial_next; /* of the receives that wait for the rest of a message */
     struct paced *paced; /* of a schedule that is carried out: see paced.c, for these four, too */
     uint64_t mark;       /* receive: it is as good as here with so many bytes */
     bool marked, due;
@@ -304,8 +305,9 @@ struct covey {
     uint64_t arrived_bytes; /* of messages */
     uint64_t arriving;      /* what is missing of the one that came last; of a schedule: 0 */
     struct covey_req *posted, *posted_last;
-    struct paced *paced;                          /* schedules that are carried out */
-    struct conn *resting;                         /* see rest.c */
+    struct covey_req *partial; /* receives from any task that wait for the rest of a message */
+    struct paced *paced;       /* schedules that are carried out */
+    struct conn *resting;      /* see rest.c */
     struct covey_req *paced_due, *paced_due_last; /* of theirs: something happened */
     struct sync *early_syncs;                     /* for those that have not begun here */
     unsigned early_sync_count;

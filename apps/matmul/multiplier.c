@@ -228,11 +228,12 @@ static int take_added(struct multiplier *m, int64_t timeout_us)
     return error < 0 ? error : 1;
 }
 
+/* Waits for one at most: after that another item may be there. */
 static int settle(struct multiplier *m)
 {
+    bool wait = m->taken == 0 || m->sent == SENT_MAX;
     int got = 1;
-    while (m->sent > 0 && got > 0) {
-        bool wait = m->taken == 0 || m->sent == SENT_MAX;
+    for (; m->sent > 0 && got > 0; wait = false) {
         m->worker->doing = "waiting for a product to be added";
         got = take_added(m, wait ? COVEY_FOREVER : COVEY_POLL);
     }

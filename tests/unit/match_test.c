@@ -307,6 +307,58 @@ static void a_message_takes_the_oldest_receive_that_it_fits(void)
     teardown(&f);
 }
 
+/* One of three senders stands still: the others' messages are not kept waiting. */
+static void a_receive_from_any_task_prefers_what_is_complete(void)
+{
+    struct fixture f;
+    setup(&f);
+    struct sending slow = sending_numbers(&f, 0, 1, 10, 50);
+    send_frame(&f, &slow, 40);
+    send_numbers(&f, 1, 1, 20, 1);
+    CU_ASSERT_EQUAL(receive_now(&f, -1, 1), 20);
+    struct covey_req waits = receive(&f, -1, 1), next = receive(&f, -1, COVEY_ANY_TAG);
+    match_post(&f.vm, &waits); /* has the beginning of what is slow */
+    match_post(&f.vm, &next);
+    send_numbers(&f, 2, 2, 30, 1);
+    CU_ASSERT(!waits.done);
+    CU_ASSERT_EQUAL(first_number(&next), 30);
+    send_numbers(&f, 2, 1, 40, 1);
+    CU_ASSERT_EQUAL(first_number(&waits), 40);
+    struct covey_req last = receive(&f, -1, 1);
+    match_post(&f.vm, &last);
+    CU_ASSERT_PTR_EQUAL(f.vm.partial, &last);
+    send_all(&f, &slow, 40);
+    CU_ASSERT_EQUAL(first_number(&last), 10);
+    CU_ASSERT_PTR_NULL(f.vm.partial);
+    teardown(&f);
+}
+
+/* Otherwise the second one would be received before the first. */
+static void a_message_is_not_overtaken_by_those_of_its_sender(void)
+{
+    struct fixture f;
+    setup(&f);
+    struct inlet other = {.current = NULL};
+    struct sending first = sending_numbers(&f, 0, 1, 10, 50);
+    struct sending second = sending_numbers(&f, 0, 1, 20, 50);
+    struct covey_req any = receive(&f, -1, 1), named = receive(&f, 0, 1);
+    match_post(&f.vm, &any);
+    match_post(&f.vm, &named);
+    second.inlet = &other; /* on another route */
+    send_frame(&f, &first, 40);
+    send_frame(&f, &second, 40);
+    send_numbers(&f, 1, 1, 30, 1);
+    CU_ASSERT(!any.done && !named.done);
+    send_all(&f, &second, 40);
+    CU_ASSERT(!any.done && !named.done);
+    send_all(&f, &first, 40);
+    CU_ASSERT_EQUAL(first_number(&any), 10);
+    CU_ASSERT_EQUAL(first_number(&named), 20);
+    CU_ASSERT_EQUAL(receive_now(&f, 1, 1), 30);
+    arrival_drop(&f.vm, &other);
+    teardown(&f);
+}
+
 static void contexts_do_not_meet(void)
 {
     struct fixture f;
@@ -604,10 +656,10 @@ static void a_message_put_back_keeps_its_place(void)
 static void a_receive_whose_sender_died_takes_another_message(void)
 {
     struct fixture f;
-    int32_t numbers[20] = {0};
+    int32_t numbers[20] = {0}, others[20] = {0};
     setup(&f);
     struct covey_req req = receive_array(&f, -1, 1, COVEY_INT32, numbers, 20);
-    struct covey_req later = receive(&f, -1, 1);
+    struct covey_req later = receive_array(&f, -1, 1, COVEY_INT32, others, 20);
     match_post(&f.vm, &req);
     struct sending s = sending_numbers(&f, 0, 1, 10, 20);
     send_frame(&f, &s, 50);
@@ -621,7 +673,7 @@ static void a_receive_whose_sender_died_takes_another_message(void)
     send_numbers(&f, 1, 1, 50, 20); /* unexpected, until the sender of the other dies */
     CU_ASSERT_FALSE(later.done);
     arrival_drop(&f.vm, &f.peers[2].inlet);
-    CU_ASSERT_EQUAL(first_number(&later), 50);
+    CU_ASSERT(later.done && numbers_are(others, 50, 20));
     teardown(&f);
 }
 
@@ -813,8 +865,8 @@ static void a_message_is_complete_after_those_before_it(void)
         match_post(&r.f.vm, &after);
         match_post(&r.f.vm, &before);
         CU_ASSERT(!before.done && !after.done);
-        send_numbers(&r.f, 1, 2, 70, 1); /* other senders go their own way */
-        CU_ASSERT_EQUAL(receive_now(&r.f, 1, 2), 70);
+        send_numbers(&r.f, 1, 4, 70, 1); /* other senders go their own way */
+        CU_ASSERT_EQUAL(receive_now(&r.f, 1, 4), 70);
         send_all(&r.f, &first, 16);
         CU_ASSERT_EQUAL(first_number(&before), 10);
         CU_ASSERT(after.done && after.error == COVEY_OK);
@@ -908,20 +960,19 @@ static void what_was_sent_before_a_lost_message_arrives(void)
     teardown_routes(&r);
 }
 
-/* Blocking receives of any task, one within the other (a handler's, say): they get other messages,
- * in the order in which they were posted. */
+/* Blocking receives of any task, one within the other (a handler's, say), that do not change for
+ * another message: they get other messages, in the order in which they were posted. */
 static void receives_of_lost_messages_take_others_in_order(void)
 {
     for (int waiting = 0; waiting < 4; waiting++) {
         struct routes r;
-        int32_t numbers[20];
+        int32_t numbers[3][20];
         setup_routes(&r);
-        struct covey_req outer = receive(&r.f, -1, 1), inner = receive(&r.f, -1, 1);
-        struct covey_req middle = receive_array(&r.f, -1, 1, COVEY_INT32, numbers, 20);
-        struct covey_req *const reqs[] = {&outer, &middle, &inner};
+        struct covey_req reqs[3];
         struct sending s[3];
         for (int i = 0; i < 3; i++) {
-            match_post(&r.f.vm, reqs[i]);
+            reqs[i] = receive_array(&r.f, -1, 1, COVEY_INT32, numbers[i], 20);
+            match_post(&r.f.vm, &reqs[i]);
             s[i] = sending_over(&r, i - 1, 1, 10 * i);
         }
         send_frame(&r.f, &s[0], 50);
@@ -929,15 +980,14 @@ static void receives_of_lost_messages_take_others_in_order(void)
         send_all(&r.f, &s[2], 50);
         for (int i = 0; i < waiting; i++)
             send_numbers(&r.f, 1, 1, 100 + i, 20);
-        CU_ASSERT(!outer.done && !middle.done && !inner.done);
+        CU_ASSERT(!reqs[0].done && !reqs[1].done && !reqs[2].done);
         arrival_drop(&r.f.vm, &r.f.peers[0].inlet);
         for (int i = 0; i < 3; i++)
-            CU_ASSERT_EQUAL(reqs[i]->done, i < waiting);
+            CU_ASSERT_EQUAL(reqs[i].done, i < waiting);
         for (int i = waiting; i < 3; i++)
             send_numbers(&r.f, 1, 1, 100 + i, 20);
-        CU_ASSERT_EQUAL(first_number(&outer), 100);
-        CU_ASSERT(middle.done && numbers_are(numbers, 101, 20));
-        CU_ASSERT_EQUAL(first_number(&inner), 102);
+        for (int i = 0; i < 3; i++)
+            CU_ASSERT(reqs[i].done && numbers_are(numbers[i], 100 + i, 20));
         teardown_routes(&r);
     }
 }
@@ -1179,6 +1229,10 @@ int main(void)
          a_receive_takes_the_oldest_message_that_fits},
         {"a message takes the oldest receive that it fits",
          a_message_takes_the_oldest_receive_that_it_fits},
+        {"a receive from any task prefers what is complete",
+         a_receive_from_any_task_prefers_what_is_complete},
+        {"a message is not overtaken by those of its sender",
+         a_message_is_not_overtaken_by_those_of_its_sender},
         {"contexts do not meet", contexts_do_not_meet},
         {"a message of a dead context is for nobody", a_message_of_a_dead_context_is_for_nobody},
         {"what is purged leaves the rest", what_is_purged_leaves_the_rest},
