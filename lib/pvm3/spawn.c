@@ -195,6 +195,18 @@ static void say_missing(const struct job *job, const struct exec_paths *paths)
     error_note("pvm_spawn(): %s: %s; looked for:%s", job->program, covey_error_text(), list);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+/* Host by host, as PVM has them in the array: who talks to the next one in it then mostly does so
+ * on its own host. */
+static void job_order(struct job *job)
+{
+    qsort(job->tids, (size_t)job->started, sizeof *job->tids, by_number);
+}
+
 /* When some have started, an error of the others is told in the array. */
 static int job_run(struct job *job)
 {
@@ -211,6 +223,7 @@ static int job_run(struct job *job)
     if (missing > 0)
         say_missing(job, paths);
     free(paths);
+    job_order(job);
     while (job->started + job->failed < job->count)
         job->tids[job->count - ++job->failed] = missing < 0 ? missing : PvmNoFile;
     return missing < 0 && job->started == 0 ? missing : PvmOk;

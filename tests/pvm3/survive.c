@@ -4,13 +4,18 @@
  *
  *   survive talk HOST OTHER...   children on the other hosts answer until HOST is gone, and then
  *                                some more; it says "talking" when the first answers have come
+ *   survive cut SECONDS HOST...  children on the hosts get numbers and send them back, and all meet
+ *                                in a barrier, for so long; it says "talking" when they have
+ *                                begun, and at the end how long it took at most to get through
  *   survive many N               N tasks on one host answer all that comes
+ *   survive order N              N tasks anywhere stand in the array host by host
  *   survive slow HOST MIB        a child on HOST sleeps before it receives MIB mebibytes
  */
 #include "tests/pvm3/say.h"
 
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #define TAG_ASK 1
 #define TAG_ANSWER 2
@@ -19,6 +24,8 @@
 #define CHILDREN_MAX 1000
 #define MORE 100
 #define MIB 1048576
+#define GROUP "cut"
+#define NUMBERS 65536
 
 /* Answers each number until it is negative. */
 static int answer(void)
@@ -98,6 +105,114 @@ static int many(int count)
     return ask_all(tids, count, -1) == count ? 0 : 1;
 }
 
+/* The tids of those that were started at once; each host's count up. */
+static int in_order(int count)
+{
+    char *arguments[] = {"answer", NULL};
+    static int tids[CHILDREN_MAX];
+    int result = 0;
+    if (count > CHILDREN_MAX ||
+        pvm_spawn(say_program(), arguments, PvmTaskDefault, "", count, tids) != count)
+        return 1;
+    for (int i = 1; i < count; i++)
+        result |= tids[i] <= tids[i - 1];
+    return ask_all(tids, count, -1) == count ? result : 1;
+}
+
+/* ---- hosts are cut off from each other --------------------------------------------------------
+ */
+
+static int numbers[NUMBERS];
+
+static int send_numbers(int *tids, int count, int tag)
+{
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(numbers, NUMBERS, 1);
+    return pvm_mcast(tids, count, tag);
+}
+
+/* 1 if the next ones are as they were filled in. */
+static int get_numbers(int from, int tag, int round)
+{
+    if (pvm_recv(from, tag) < 0 || pvm_upkint(numbers, NUMBERS, 1) < 0)
+        return 0;
+    for (int i = 0; i < NUMBERS; i++) {
+        if (numbers[i] != round + i)
+            return 0;
+    }
+    return 1;
+}
+
+/* A child: sends back what comes, and meets the others; the round is its parent's, or the last. */
+static int send_back(int all)
+{
+    int parent = pvm_parent(), more = 1;
+    pvm_joingroup(GROUP);
+    for (int round = 0; more; round++) {
+        if (pvm_recv(parent, TAG_ASK) < 0)
+            return 1;
+        pvm_upkint(&more, 1, 1);
+        if (!get_numbers(parent, TAG_DATA, round) || send_numbers(&parent, 1, TAG_ANSWER) < 0 ||
+            pvm_barrier(GROUP, all) < 0)
+            return 1;
+    }
+    pvm_exit();
+    return 0;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* 1 if all took part, and nobody is said to have ended. */
+static int one_round(int *tids, int count, int round, int more)
+{
+    pvm_initsend(PvmDataDefault);
+    pvm_pkint(&more, 1, 1);
+    for (int i = 0; i < NUMBERS; i++)
+        numbers[i] = round + i;
+    if (pvm_mcast(tids, count, TAG_ASK) < 0 || send_numbers(tids, count, TAG_DATA) < 0)
+        return 0;
+    for (int i = 0; i < count; i++) {
+        if (!get_numbers(tids[i], TAG_ANSWER, round))
+            return 0;
+    }
+    return pvm_barrier(GROUP, count + 1) >= 0 && (!more || pvm_nrecv(-1, TAG_GONE) == 0);
+}
+
+static int talk_through(double for_s, char **hosts, int count)
+{
+    char all[16], *arguments[] = {"back", all, NULL};
+    int tids[CHILDREN_MAX], more = 1;
+    double end = seconds() + for_s, worst = 0;
+    snprintf(all, sizeof all, "%d", count + 1);
+    pvm_joingroup(GROUP);
+    for (int i = 0; i < count; i++) {
+        if (pvm_spawn(say_program(), arguments, PvmTaskHost, hosts[i], 1, &tids[i]) != 1)
+            return 1;
+    }
+    if (pvm_notify(PvmTaskExit, TAG_GONE, count, tids) < 0)
+        return 1;
+    for (int round = 0; more; round++) {
+        double start = seconds();
+        more = start < end;
+        if (!one_round(tids, count, round, more))
+            return 1;
+        worst = seconds() - start > worst ? seconds() - start : worst;
+        if (round == 3)
+            printf("talking\n");
+        usleep(10000);
+    }
+    printf("all got through, the last of them after %.1f s\n", worst);
+    return 0;
+}
+
+/* ---- a receiver that is slow ------------------------------------------------------------------
+ */
+
 /* Sleeps first, and tells how much memory it has had until then. */
 static int receive_late(int mib)
 {
@@ -147,10 +262,16 @@ int main(int argc, char **argv)
         return answer();
     if (strcmp(what, "late") == 0)
         return receive_late(atoi(argv[2]));
+    if (strcmp(what, "back") == 0)
+        return send_back(atoi(argv[2]));
     if (strcmp(what, "talk") == 0)
         result = talk(argv[2], argv + 3, argc - 3);
+    else if (strcmp(what, "cut") == 0)
+        result = talk_through(atof(argv[2]), argv + 3, argc - 3);
     else if (strcmp(what, "many") == 0)
         result = many(atoi(argv[2]));
+    else if (strcmp(what, "order") == 0)
+        result = in_order(atoi(argv[2]));
     else if (strcmp(what, "slow") == 0)
         result = send_late(argv[2], argv[3]);
     pvm_exit();

@@ -36,6 +36,8 @@ only_h2() { covey hosts | awk '$1 == "h2" { found = $4 == "up" } END { exit !fou
 expect "$count tasks on a host answer" on h2 many $count
 expect "and its daemon is there" only_h2
 
+expect "tasks on three hosts stand host by host" on h1 order 7
+
 # ---- the first daemon dies ----
 
 survives_first() {
