@@ -20,18 +20,32 @@
  */
 #define KEPT_BYTES (4 * 1024 * 1024)
 
+/* Settings are spelled with _, options with -. */
+static int option_refused(struct failure *why, const char *text)
+{
+    failure_set(why, "--%s", text);
+    char *mark = strchr(why->text, '_');
+    if (mark != NULL)
+        *mark = '-';
+    return -1;
+}
+
 /* The command line wins over the file. */
 static int conf_take_options(struct conf *conf, const struct options *options, struct failure *why)
 {
     const struct {
         const char *name, *value;
-    } given[] = {{"port", options->port},       {"bind", options->bind},
-                 {"address", options->address}, {"interface", options->interface},
-                 {"speed", options->speed},     {"fault", options->fault}};
+    } given[] = {{"port", options->port},
+                 {"bind", options->bind},
+                 {"address", options->address},
+                 {"interface", options->interface},
+                 {"speed", options->speed},
+                 {"fault", options->fault},
+                 {"fail_timeout", options->fail_timeout}};
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
         struct failure cause;
         if (given[i].value != NULL && conf_set(conf, given[i].name, given[i].value, &cause) != 0)
-            return failure_set(why, "--%s", cause.text);
+            return option_refused(why, cause.text);
     }
     return 0;
 }

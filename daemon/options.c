@@ -9,7 +9,8 @@
 static const char usage[] =
     "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--bind A]\n"
     "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
-    "              [--cwd DIR] [--fault LIST] [--encrypt] [--foreground] [--verbose]\n"
+    "              [--cwd DIR] [--fault LIST] [--encrypt] [--fail-timeout S]\n"
+    "              [--foreground] [--verbose]\n"
     "       coveyd --join [...]\n"
     "       coveyd --examine [...] | --launch [...] | --sniff [...]\n"
     "       coveyd --measure\n"
@@ -25,6 +26,8 @@ static const char usage[] =
     "  --interface I   offer only the addresses of this interface\n"
     "  --port P[-P]    the UDP port, or the first and last of those to try\n"
     "  --speed N       relative speed of this host, 1000 is ordinary\n"
+    "  --fail-timeout S\n"
+    "                  seconds of silence after which a host of this VM is declared gone\n"
     "  --encrypt       encrypt everything that this VM sends from host to host\n"
     "  --config FILE   read FILE instead of the usual covey.conf\n"
     "  --cwd DIR       change to this directory first\n"
@@ -38,17 +41,29 @@ static const char usage[] =
     "  --help, --version\n";
 
 static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},     {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},        {"address", required_argument, NULL, 'a'},
-    {"bind", required_argument, NULL, 'b'},   {"interface", required_argument, NULL, 'i'},
-    {"speed", required_argument, NULL, 's'},  {"port", required_argument, NULL, 'p'},
-    {"config", required_argument, NULL, 'c'}, {"cwd", required_argument, NULL, 'd'},
-    {"fault", required_argument, NULL, 'F'},  {"foreground", no_argument, NULL, 'f'},
-    {"verbose", no_argument, NULL, 'v'},      {"examine", no_argument, NULL, 'x'},
-    {"launch", no_argument, NULL, 'L'},       {"join", no_argument, NULL, 'j'},
-    {"encrypt", no_argument, NULL, 'e'},      {"sniff", no_argument, NULL, 'S'},
-    {"measure", no_argument, NULL, 'M'},      {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},      {NULL, 0, NULL, 0},
+    {"vm", required_argument, NULL, 'm'},
+    {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},
+    {"address", required_argument, NULL, 'a'},
+    {"bind", required_argument, NULL, 'b'},
+    {"interface", required_argument, NULL, 'i'},
+    {"speed", required_argument, NULL, 's'},
+    {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'},
+    {"cwd", required_argument, NULL, 'd'},
+    {"fault", required_argument, NULL, 'F'},
+    {"foreground", no_argument, NULL, 'f'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"examine", no_argument, NULL, 'x'},
+    {"launch", no_argument, NULL, 'L'},
+    {"join", no_argument, NULL, 'j'},
+    {"encrypt", no_argument, NULL, 'e'},
+    {"sniff", no_argument, NULL, 'S'},
+    {"fail-timeout", required_argument, NULL, 'T'},
+    {"measure", no_argument, NULL, 'M'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 /* Where an option's value goes; NULL for one without. */
@@ -58,9 +73,9 @@ static const char **options_text(struct options *o, int letter)
         int letter;
         const char **text;
     } texts[] = {
-        {'m', &o->vm},   {'n', &o->host},      {'a', &o->address}, {'b', &o->bind},
-        {'p', &o->port}, {'i', &o->interface}, {'s', &o->speed},   {'c', &o->config},
-        {'d', &o->cwd},  {'F', &o->fault},
+        {'m', &o->vm},   {'n', &o->host},      {'a', &o->address},      {'b', &o->bind},
+        {'p', &o->port}, {'i', &o->interface}, {'s', &o->speed},        {'c', &o->config},
+        {'d', &o->cwd},  {'F', &o->fault},     {'T', &o->fail_timeout},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].letter == letter)
@@ -116,8 +131,9 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     options->operand_count = argc - optind;
     if (optind < argc && !options->examine && !options->launch && !options->sniff)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
-    if (options->join && options->encrypt)
-        return failure_set(why, "--encrypt is for the daemon that starts the VM");
+    if (options->join && (options->encrypt || options->fail_timeout != NULL))
+        return failure_set(why, "--%s is for the daemon that starts the VM",
+                           options->encrypt ? "encrypt" : "fail-timeout");
     if (options->join && (options->vm != NULL || options->host != NULL))
         return failure_set(why, "--vm and --name come with the line that --join reads");
     return OPTIONS_GO;

@@ -9,7 +9,7 @@
 #include "daemon/failure.h"
 
 struct options {
-    const char *vm, *host, *config, *cwd, *fault; /* NULL: not given */
+    const char *vm, *host, *config, *cwd, *fault, *fail_timeout; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, foreground, verbose, encrypt;
     bool examine, launch, sniff, measure; /* instead of being a daemon */

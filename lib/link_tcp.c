@@ -13,6 +13,7 @@
 #include "proto/cursor.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -27,6 +28,11 @@
 #define LEFT_BYTES 2048          /* less than that may wait of what has left */
 #define DIRECT_BYTES (16 * 1024) /* reads of at least this size bypass the buffer */
 #define SMALL_BYTES 4096         /* a read that gets less got everything */
+#define RETRY_MS 2000            /* at most, between two tries to get through */
+
+#ifndef TCP_RTO_MAX_MS /* Linux 6.15 */
+#define TCP_RTO_MAX_MS 44
+#endif
 
 _Static_assert(STREAM_HELLO_BYTES >= STREAM_CHALLENGE_BYTES, "one buffer holds any handshake step");
 
@@ -394,6 +400,16 @@ static void tcp_keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
 }
 
+/* By itself the kernel doubles the time to its next try: what a cut of 30 s held up would wait for
+ * another 24 s. Trying often it would give up soon, where it is not told how long it must not. */
+static void tcp_try_often(int fd)
+{
+    const int retry_ms = RETRY_MS, patience_ms = INT_MAX;
+    if (setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &retry_ms, sizeof retry_ms) != 0)
+        return;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
+}
+
 static struct link_tcp *tcp_create(int fd, enum tcp_state state)
 {
     const int on = 1;
@@ -402,6 +418,7 @@ static struct link_tcp *tcp_create(int fd, enum tcp_state state)
         return NULL;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     tcp_keep_alive(fd);
+    tcp_try_often(fd);
     tcp->base.ops = &tcp_ops;
     tcp->fd = fd;
     tcp->state = state;

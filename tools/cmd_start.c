@@ -22,7 +22,8 @@
 #include "tools/vm_topology.h"
 
 #define KEY_TOPOLOGY 2000 /* beyond those of HOSTSPEC_OPTIONS */
-#define LOCAL_MAX 4094    /* a tid has 12 bits for the host */
+#define KEY_FAIL_TIMEOUT 2001
+#define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 
 struct start {
     struct tool *tool;
@@ -33,6 +34,7 @@ struct start {
     bool local;
     const char *topology; /* path, or NULL */
     bool encrypt;
+    const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
     struct hostfile file;
     struct covey_host_spec *specs; /* the hosts to add */
     int count;
@@ -51,6 +53,7 @@ static const struct args_option options[] = {
     {"name", 'n', "VM", "name of the virtual machine"},
     {"encrypt", 'x', NULL, "encrypt everything between hosts"},
     {"topology", KEY_TOPOLOGY, "FILE", "the network of the hosts, for schedules"},
+    {"fail-timeout", KEY_FAIL_TIMEOUT, "S", "silence after which a host is declared gone"},
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
@@ -138,6 +141,8 @@ static int take_option(struct start *start, struct request *request, int key, co
         start->topology = value;
         return vm_topology_check("start", value);
     }
+    if (key == KEY_FAIL_TIMEOUT)
+        start->fail_timeout = value;
     if (key == 'x')
         start->encrypt = true;
     if (key == 'a' && !hostspec_name_ok(value))
@@ -238,7 +243,7 @@ static void set_joined(struct start *start)
     pthread_mutex_unlock(&start->lock);
 }
 
-#define DAEMON_WORDS 20
+#define DAEMON_WORDS 24
 #define SPEED_BYTES 16
 
 /* argv[0] is left for launch_daemon(). */
@@ -255,6 +260,7 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
                     {"--interface", start->own.interface},
                     {"--speed", start->own.speed ? speed : NULL},
                     {"--config", start->own.config},
+                    {"--fail-timeout", start->fail_timeout},
                     {"--cwd", start->own.cwd}};
     int count = 1;
     snprintf(speed, SPEED_BYTES, "%d", start->own.speed);
@@ -372,9 +378,8 @@ static int start_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_start = {
     .name = "start",
     .run = start_command,
-    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--encrypt] "
-             "[--topology FILE] [HOST...] "
-             "[OPTION of add]...",
+    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--encrypt] [--fail-timeout S] "
+             "[--topology FILE] [HOST...] [OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

@@ -90,6 +90,15 @@ no_daemons() { [ -z "$(daemons)" ]; }
 expect "halt ends the virtual machine" halts
 no_option() { "$BUILD/pvm3/pvmd" -q 2>"$dir/said"; [ $? = 2 ] && grep -q '^usage: pvmd' "$dir/said"; }
 expect "pvmd refuses an option that it does not know" no_option
+gives() { # seconds, environment...
+    mkdir -p "$dir/fake/bin"
+    cp "$BUILD/pvm3/pvmd" "$dir/fake/bin"
+    printf '#!/bin/sh\necho "$@"\n' >"$dir/fake/covey"
+    chmod +x "$dir/fake/covey"
+    env "${@:2}" "$dir/fake/bin/pvmd" | grep -q -- "--fail-timeout $1\>"
+}
+expect "pvmd gives a silent host a minute" gives 60
+expect "or what it is told to" gives 9.5 PVM_FAIL_TIMEOUT=9.5
 no_file() { "$BUILD/pvm3/pvmd" "$dir/none" 2>"$dir/said"; [ $? = 1 ] && grep -q 'no such host file' "$dir/said"; }
 expect "and a host file that is not there" no_file
 finish

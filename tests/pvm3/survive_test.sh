@@ -14,7 +14,7 @@ on() { # host, options of the program
 
 peak_kib() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$(daemon_pid "$1")/status"; } # host
 
-covey start --local 3 >/dev/null || bad "a virtual machine starts"
+covey start --local 3 --fail-timeout 2 >/dev/null || bad "a virtual machine starts"
 
 # ---- a slow receiver ----
 
