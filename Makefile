@@ -373,7 +373,7 @@ ALL_C := $(wildcard proto/*.c lib/*.c lib/pvm3/*.c lib/pvm3/*/*.c daemon/*.c too
 ALL_H := $(filter-out %/fpvm3.h,$(wildcard proto/*.h lib/*.h lib/pvm3/*.h lib/pvm3/*/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h))
 
 # what needs other headers than ours
-FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
+FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
 LINTED = $(filter-out $(FOREIGN_C),$(ALL_C))
 lint: ## run clang-tidy on what changed since it was last clean, two files at once
 	@scripts/deps.sh require lint

@@ -312,9 +312,8 @@ static void channel_host_gone(struct cast *cast, struct cast_channel *ch, uint32
         host_set_add(&ch->gone, host);
     if (ch->mine && member)
         cast_member_gone(cast, ch);
-    else if (ch->key.sender == host && ch->state == CAST_LIVE)
-        cast_flush_round(cast, ch);
-    else if (ch->state == CAST_FLUSHING && member)
+    else if ((ch->state == CAST_LIVE && ch->key.sender == host) ||
+             (ch->state == CAST_FLUSHING && member))
         cast_flush_round(cast, ch);
 }
 

@@ -92,7 +92,7 @@ static double bound_of_links(const struct exchange *x, const struct network *n, 
         const struct exchange_message *m = &x->messages[i];
         int length = network_path(n, m->from, m->to, path);
         for (int k = 0; k < length; k += inner || length == 1 ? 1 : length - 1)
-            sums[path[k]] += (double)m->bytes * slowest / (double)n->nodes[path[k] / 2].rate;
+            sums[path[k]] += (double)m->bytes * slowest / (double)network_rate(n, (size_t)path[k]);
     }
     if (sums && path)
         most = most_of(sums, edges);

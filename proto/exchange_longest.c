@@ -302,7 +302,7 @@ static void set_edges(struct simulation *s, const struct network *network)
     s->slowest = network ? network_slowest(network) : 1;
     for (uint32_t e = 0; e < s->edge_count; e++) {
         struct edge *edge = &s->edges[e];
-        edge->rate = network ? network->nodes[e / 2].rate : 1;
+        edge->rate = network ? network_rate(network, e) : 1;
         edge->weight = edge->rate > 0 ? (double)s->slowest / (double)edge->rate : 0;
     }
 }

@@ -178,7 +178,7 @@ static int prepare_links(struct drawing *d)
     if (!d->used || !d->used_phase || !d->capacity || !d->path || !d->waiting)
         return -1;
     for (size_t e = 0; e < edges; e++)
-        d->capacity[e] = (uint32_t)(d->network->nodes[e / 2].rate / slowest);
+        d->capacity[e] = (uint32_t)(network_rate(d->network, e) / slowest);
     for (uint32_t i = 0; i < d->x->count; i++)
         d->waiting[d->x->messages[i].from * ranks + d->x->messages[i].to] = i + 1;
     return 0;

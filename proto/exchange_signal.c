@@ -142,7 +142,7 @@ int exchange_signals(const struct exchange *exchange, const struct network *netw
     f.path = calloc((size_t)network->path_max + 1, sizeof *f.path);
     f.failed = !f.links || !f.path;
     for (size_t e = 0; !f.failed && e < edges; e++)
-        f.links[e].unused = (double)network->nodes[e / 2].rate;
+        f.links[e].unused = (double)network_rate(network, e);
     for (uint32_t i = 0; !f.failed && i < exchange->count; i++)
         take_way(&f, i);
     for (size_t e = 0; f.links && e < edges; e++)

@@ -122,7 +122,7 @@ static int divisor(int q)
 int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q,
                               struct model_time *time)
 {
-    size_t count = (size_t)(q * q);
+    size_t count = (size_t)q * (size_t)q;
     int *lists = calloc(3 * count, sizeof *lists), result = -1;
     double side = (double)n / q;
     if (!lists)

@@ -209,7 +209,7 @@ int model_matmul(const struct model_machine *machine, int64_t n, int q, struct m
 {
     double rows = (double)n / q;
     int panels = (int)ceil(rows / MODEL_PANEL);
-    int *host_of = calloc((size_t)(q * q), sizeof *host_of);
+    int *host_of = calloc((size_t)q * (size_t)q, sizeof *host_of);
     if (!host_of)
         return -1;
     model_grid_place(q, machine->host_count, host_of);

@@ -130,7 +130,7 @@ static int create(struct network *n, const struct topology *t, const int *hosts)
     struct adjacency a = {0};
     int failed = -1;
 
-    n->nodes = calloc((size_t)(t->node_count + n->rank_count), sizeof *n->nodes);
+    n->nodes = calloc((size_t)t->node_count + (size_t)n->rank_count, sizeof *n->nodes);
     n->leaf = calloc((size_t)n->rank_count + 1, sizeof *n->leaf);
     if (n->nodes && n->leaf && adjacency_create(&a, t) == 0)
         failed = root_tree(n, t, &a);

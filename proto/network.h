@@ -9,6 +9,7 @@
 #ifndef COVEY_PROTO_NETWORK_H
 #define COVEY_PROTO_NETWORK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "proto/topology.h"
@@ -44,6 +45,11 @@ void network_destroy(struct network *network);
 /* The directed edges from rank `from` to rank `to`, in this order; returns their number, at most
  * path_max. The first leaves the sender, the last reaches the receiver. */
 int network_path(const struct network *network, int from, int to, int *edges);
+/* The rate of an edge, either way. */
+static inline uint64_t network_rate(const struct network *network, size_t edge)
+{
+    return network->nodes[edge / 2].rate;
+}
 
 /* How many messages of an all-to-all use the node's link each way (Faraj & Yuan, section 3). */
 uint64_t network_load(const struct network *network, int node);

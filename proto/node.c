@@ -106,10 +106,10 @@ static int init_member(struct node *node)
     return node->member ? 0 : -1;
 }
 
-static void set_range(size_t *least, size_t *most)
+static void set_range(size_t least, size_t *most)
 {
-    if (*most < *least)
-        *most = *least;
+    if (*most < least)
+        *most = least;
     if (*most > DATAGRAM_BYTES_MAX)
         *most = DATAGRAM_BYTES_MAX;
 }
@@ -122,8 +122,8 @@ static void set_defaults(struct node_config *c)
         c->join_timeout_us = JOIN_TIMEOUT_US;
     if (c->datagram_bytes_min == 0)
         c->datagram_bytes_min = DATAGRAM_BYTES_SAFE;
-    set_range(&c->datagram_bytes_min, &c->datagram_bytes_max);
-    set_range(&c->ether_bytes_min, &c->ether_bytes_max);
+    set_range(c->datagram_bytes_min, &c->datagram_bytes_max);
+    set_range(c->ether_bytes_min, &c->ether_bytes_max);
 }
 
 struct node *node_create(const struct node_config *config, const struct node_owner *owner)

@@ -126,11 +126,11 @@ static void measure_edges(struct proof *p)
     for (uint32_t i = 0; i < p->schedule->message_count; i++)
         walk(p, i, add_load);
     for (size_t e = 0; e < p->edge_count; e++) {
-        if (p->load[e] > 0 && n->nodes[e / 2].rate < slowest)
-            slowest = n->nodes[e / 2].rate;
+        if (p->load[e] > 0 && network_rate(n, e) < slowest)
+            slowest = network_rate(n, e);
     }
     for (size_t e = 0; e < p->edge_count; e++) {
-        uint64_t carried = p->schedule->slots * n->nodes[e / 2].rate / slowest;
+        uint64_t carried = p->schedule->slots * network_rate(n, e) / slowest;
         p->carried[e] = carried < UINT32_MAX ? (uint32_t)carried : UINT32_MAX;
     }
 }

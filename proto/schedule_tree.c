@@ -326,12 +326,10 @@ static void assign(struct schedule *s, struct forest *f, bool *seen)
 /* Fewer than three ranks need no root: both directions at once. */
 static void fill_pair(struct schedule *s)
 {
-    for (uint16_t from = 0; from < s->ranks; from++) {
-        for (uint16_t to = 0; to < s->ranks; to++) {
-            if (from != to)
-                s->messages[s->message_count++] = (struct schedule_message){0, from, to};
-        }
-    }
+    if (s->ranks < 2)
+        return;
+    s->messages[s->message_count++] = (struct schedule_message){0, 0, 1};
+    s->messages[s->message_count++] = (struct schedule_message){0, 1, 0};
 }
 
 int schedule_tree_fill(struct schedule *schedule, const struct network *network)

@@ -174,6 +174,7 @@ static int declare(struct reader *r, const struct word *word, bool is_switch)
         return refuse_at(r, r->line, word->column, QUOTED " is declared already, in line %d",
                          QUOTE(word), t->nodes[*slot - 1].line);
     int *count = is_switch ? &t->switch_count : &t->host_count;
+    /* NOLINTNEXTLINE(bugprone-branch-clone): the same number by chance */
     int most = is_switch ? TOPOLOGY_SWITCHES_MAX : TOPOLOGY_HOSTS_MAX;
     if (*count == most)
         return refuse_at(r, r->line, word->column, "more than %d %s", most,

@@ -199,7 +199,7 @@ static int run_shout(char **argv)
     return 0;
 }
 
-static int run_hog(char **argv)
+static _Noreturn int run_hog(char **argv)
 {
     (void)argv;
     for (volatile unsigned turns = 0;; turns++)
