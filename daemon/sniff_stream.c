@@ -78,19 +78,40 @@ static bool belongs(const struct sniff_stream_ends *ends, const struct frame *fr
            (ends->to == 0 || frame->destination == 0 || tid_host(frame->destination) == ends->to);
 }
 
-bool sniff_stream_plausible(const struct sniff_stream_ends *ends, const uint8_t *bytes, size_t size)
+/* Bytes behind the header, of a frame or a brief one, that is there; false: it is none of these
+ * ends.
+ */
+static bool length_of(const struct sniff_stream_ends *ends, const uint8_t *bytes, size_t *length)
 {
     struct frame frame;
+    struct brief brief;
+
+    if (ends->are_tids && brief_is(bytes)) {
+        bool good = brief_decode(bytes, &brief) == NULL;
+        *length = good ? brief.size : 0;
+        return good;
+    }
+    if (frame_decode(bytes, &frame) != NULL || !belongs(ends, &frame))
+        return false;
+    *length = frame.length;
+    return true;
+}
+
+/* Brief headers say little: what begins with one must end with a message. */
+bool sniff_stream_plausible(const struct sniff_stream_ends *ends, const uint8_t *bytes, size_t size)
+{
+    bool sure = size > 0 && !brief_is(bytes);
+    size_t length;
 
     while (size >= FRAME_HEADER_BYTES) {
-        if (frame_decode(bytes, &frame) != NULL || !belongs(ends, &frame))
+        if (!length_of(ends, bytes, &length))
             return false;
-        if (size - FRAME_HEADER_BYTES <= frame.length)
-            return true;
-        bytes += FRAME_HEADER_BYTES + frame.length;
-        size -= FRAME_HEADER_BYTES + frame.length;
+        if (size - FRAME_HEADER_BYTES <= length)
+            return sure || size - FRAME_HEADER_BYTES == length;
+        bytes += FRAME_HEADER_BYTES + length;
+        size -= FRAME_HEADER_BYTES + length;
     }
-    return size > 0; /* the header of the next one is cut */
+    return sure && size > 0; /* the header of the next one is cut */
 }
 
 static void lose_step(struct sniff_stream *s)
@@ -174,8 +195,29 @@ static bool turns_out_records(struct sniff_stream *s)
     return s->records;
 }
 
+/* A brief header is shown as those that it stands for. */
+static bool give_brief(struct sniff_stream *s, const struct sniff_stream_owner *owner)
+{
+    struct brief brief;
+    struct message_header header;
+
+    if (brief_decode(s->head, &brief) != NULL ||
+        !reserve(s, FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES))
+        return false;
+    brief_expand(&brief, &s->frame, &header);
+    s->frame.source = s->ends.from;
+    s->frame.destination = s->ends.to;
+    message_header_encode(&header, s->head + FRAME_HEADER_BYTES);
+    owner->frame(owner->context, &s->frame, s->head + FRAME_HEADER_BYTES, FRAME_MESSAGE_BYTES);
+    s->skip = brief.size;
+    await_head(s);
+    return true;
+}
+
 static void on_header(struct sniff_stream *s, const struct sniff_stream_owner *owner)
 {
+    if (s->ends.are_tids && brief_is(s->head) && give_brief(s, owner))
+        return;
     if (frame_decode(s->head, &s->frame) != NULL) {
         s->broken = true;
         lose_step(s);

@@ -212,15 +212,14 @@ void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, s
     conn_flush(conn);
 }
 
-void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
+/* The header of a data frame, of its message too where it is the first. */
+static void conn_put_data_head(struct conn *conn, const struct covey_req *req, size_t size)
 {
     struct frame frame = {.length = (uint32_t)size,
                           .kind = FRAME_DATA,
                           .source = conn->vm->tid,
                           .destination = conn->peer->tid};
     bool first = req->offset == 0;
-    if (first && req->paced != NULL && conn->route == COVEY_ROUTE_TCP)
-        link_tcp_pace(conn->link, paced_rate(req));
     if (first) {
         frame.flags |= FRAME_FIRST;
         frame.length += FRAME_MESSAGE_BYTES;
@@ -228,15 +227,27 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
     if (req->offset + size == req->msg->size)
         frame.flags |= FRAME_LAST;
     conn_put_head(conn, &frame);
-    if (first) {
+    if (!first)
+        return;
+    struct message_header header = outgo_header(req);
+    message_header_encode(&header, conn->out_head + FRAME_HEADER_BYTES);
+    conn->out_head_size += FRAME_MESSAGE_BYTES;
+}
+
+void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
+{
+    bool first = req->offset == 0;
+    if (first && req->paced != NULL && conn->route == COVEY_ROUTE_TCP)
+        link_tcp_pace(conn->link, paced_rate(req));
+    if (first)
         loss_note(conn, req->sequence);
-        struct message_header header = {.sequence = req->sequence,
-                                        .size = req->msg->size,
-                                        .tag = req->tag,
-                                        .context = req->context,
-                                        .representation = req->msg->representation};
-        message_header_encode(&header, conn->out_head + FRAME_HEADER_BYTES);
-        conn->out_head_size += FRAME_MESSAGE_BYTES;
+    if (first && size == req->msg->size && brief_put(conn, req)) {
+        conn->out_head_size = FRAME_HEADER_BYTES;
+        conn->out_head_sent = 0;
+        req->offset = ITEM_HEADER_BYTES;
+        size -= ITEM_HEADER_BYTES;
+    } else {
+        conn_put_data_head(conn, req, size);
     }
     conn->out_body_left = size;
     conn->out_req = req;
@@ -284,24 +295,33 @@ static bool conn_fill(struct conn *conn, uint8_t *bytes, size_t size, size_t *us
     return true;
 }
 
-static bool read_head(struct conn *conn)
+/* A frame that belongs on a direct link; the refusal or NULL. */
+static const char *take_head(struct conn *conn)
 {
-    if (!conn_fill(conn, conn->in_head, sizeof conn->in_head, &conn->in_head_used))
-        return false;
-    const char *refused = frame_decode(conn->in_head, &conn->in_frame);
     struct frame *frame = &conn->in_frame;
+    if (conn->route == COVEY_ROUTE_TCP && conn->peer != NULL && brief_is(conn->in_head))
+        return brief_take(conn);
+    const char *refused = frame_decode(conn->in_head, frame);
     if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT &&
         frame->kind != FRAME_SYNC)
         refused = "a frame that does not belong on a direct link";
     if (refused == NULL && (conn->peer == NULL || frame->source != conn->peer->tid))
         refused = "a frame of another task";
+    bool first = refused == NULL && frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
+    conn->in_preface_size = first ? arrival_preface_bytes(frame) : 0;
+    conn->in_preface_used = 0;
+    return refused;
+}
+
+static bool read_head(struct conn *conn)
+{
+    if (!conn_fill(conn, conn->in_head, sizeof conn->in_head, &conn->in_head_used))
+        return false;
+    const char *refused = take_head(conn);
     if (refused != NULL) {
         conn_protocol_error(conn, refused);
         return false;
     }
-    bool first = frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
-    conn->in_preface_size = first ? arrival_preface_bytes(frame) : 0;
-    conn->in_preface_used = 0;
     conn->in_routed = false;
     return true;
 }

@@ -311,7 +311,7 @@ struct covey {
     struct covey_req *paced_due, *paced_due_last; /* of theirs: something happened */
     struct sync *early_syncs;                     /* for those that have not begun here */
     unsigned early_sync_count;
-    unsigned starved; /* peers whose credit is held back */
+    unsigned starved;                                 /* peers whose credit is held back */
     struct request *requests;
     uint32_t request_number;
     struct notify *notifies;
@@ -555,6 +555,13 @@ bool conn_arm_all(struct covey *vm);
 
 /* Reads the streams whose rest is over. */
 void conn_wake_rested(struct covey *vm);
+
+/* ---- brief.c: the short header of short messages ---- */
+
+/* Writes that of a message which begins, and is whole, into out_head; false: it has none. */
+bool brief_put(struct conn *conn, const struct covey_req *req);
+/* Takes the one in in_head; the reason of refusal or NULL. */
+const char *brief_take(struct conn *conn);
 
 /* ---- rest.c: streams that bring messages of a schedule are read now and then ---- */
 

@@ -7,10 +7,15 @@
 #include "proto/cursor.h"
 
 #define TID_MAX 0x3fffffffu
+#define BRIEF_MARK 0x80
+#define BRIEF_BIG 0x08
+#define BRIEF_PADDING 0x07
 #define MESSAGE_BYTES_MAX ((uint64_t)1 << 40)
 
 _Static_assert(4 + 1 + 1 + 2 + 4 + 4 == FRAME_HEADER_BYTES, "frame header");
 _Static_assert(8 + 8 + 4 + 4 + 1 + 7 == FRAME_MESSAGE_BYTES, "message header");
+_Static_assert(1 + 1 + 2 + 4 + 4 + 4 == FRAME_HEADER_BYTES, "brief header");
+_Static_assert(BRIEF_SIZE_MAX <= UINT16_MAX, "its size fits");
 
 struct kind {
     const char *name;
@@ -110,6 +115,54 @@ const char *message_header_decode(const uint8_t *bytes, size_t size, struct mess
         return "message header with a set reserved field";
     *header = h;
     return NULL;
+}
+
+void brief_encode(const struct brief *brief, uint8_t bytes[FRAME_HEADER_BYTES])
+{
+    bool big = brief->representation == REPRESENTATION_BIG;
+    struct cursor c = cursor_writer(bytes, FRAME_HEADER_BYTES);
+    cursor_put_u8(&c, (uint8_t)(BRIEF_MARK | (big ? BRIEF_BIG : 0) | brief->padding));
+    cursor_put_u8(&c, brief->type);
+    cursor_put_u16(&c, brief->size);
+    cursor_put_u32(&c, brief->sequence);
+    cursor_put_i32(&c, brief->tag);
+    cursor_put_u32(&c, brief->context);
+}
+
+const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *brief)
+{
+    struct cursor c = cursor_reader(bytes, FRAME_HEADER_BYTES);
+    uint8_t mark = cursor_get_u8(&c);
+    bool big = (mark & BRIEF_BIG) != 0;
+    struct brief b = {.representation = big ? REPRESENTATION_BIG : REPRESENTATION_LITTLE,
+                      .padding = mark & BRIEF_PADDING};
+    b.type = cursor_get_u8(&c);
+    b.size = cursor_get_u16(&c);
+    b.sequence = cursor_get_u32(&c);
+    b.tag = cursor_get_i32(&c);
+    b.context = cursor_get_u32(&c);
+
+    if ((mark & ~(BRIEF_BIG | BRIEF_PADDING)) != BRIEF_MARK)
+        return "brief header with unknown marks";
+    if (b.size > BRIEF_SIZE_MAX)
+        return "brief message longer than BRIEF_SIZE_MAX";
+    if (b.padding > b.size)
+        return "brief message of less than its padding";
+    *brief = b;
+    return NULL;
+}
+
+void brief_expand(const struct brief *brief, struct frame *frame, struct message_header *header)
+{
+    uint32_t size = FRAME_ITEM_BYTES + (uint32_t)brief->size;
+    *header = (struct message_header){.sequence = brief->sequence,
+                                      .size = size,
+                                      .tag = brief->tag,
+                                      .context = brief->context,
+                                      .representation = brief->representation};
+    *frame = (struct frame){.length = FRAME_MESSAGE_BYTES + size,
+                            .kind = FRAME_DATA,
+                            .flags = FRAME_FIRST | FRAME_LAST};
 }
 
 uint8_t representation_native(void)

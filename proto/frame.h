@@ -29,6 +29,15 @@
  * host, which makes a data frame of each for every receiver, see control.h. One for tasks of many
  * hosts goes once to the task's own daemon, in CAST frames, and from the other daemons in CAST_DATA
  * frames to each receiver.
+ *
+ * On a TCP stream between two tasks, which says who they are, a message of one array that fits one
+ * frame has a brief header, the 16 bytes of a frame's in the place of its 64:
+ *   brief = mark type size sequence tag context *u8  ; stands for a data frame, FIRST and LAST
+ *   mark     = u8   ; 128, and 8 where numbers are big-endian, and how many of the bytes are
+ * padding type     = u8   ; of the array size     = u16  ; bytes that follow, padding included, <=
+ * BRIEF_SIZE_MAX sequence = u32  ; the lower half A frame's length is so small that the two differ
+ * in the first bit.
+ *
  * CREDIT: limit=u64 [turn=u64]: so many bytes of data payload may be sent in all; where receivers
  * take bulk messages in turn (covey.conf), those with numbers less than turn may be sent whole. All
  * numbers are big-endian.
@@ -45,6 +54,8 @@
 #define FRAME_HEADER_BYTES 16
 #define FRAME_PAYLOAD_MAX 65536
 #define FRAME_MESSAGE_BYTES 32 /* the message header at the start of a first data frame */
+#define FRAME_ITEM_BYTES 16    /* the header of its first item behind that */
+#define BRIEF_SIZE_MAX (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES - FRAME_ITEM_BYTES)
 
 /* Bytes of data payload that a task may send to another before the first credit arrives. */
 #define CREDIT_INITIAL_BYTES (512 * 1024)
@@ -149,6 +160,17 @@ struct message_header {
     uint8_t representation;
 };
 
+/* A brief header; see the grammar above. */
+struct brief {
+    uint8_t type;
+    uint8_t representation;
+    uint8_t padding;
+    uint16_t size;
+    uint32_t sequence;
+    int32_t tag;
+    uint32_t context;
+};
+
 /* tid arithmetic: 12 bits host, 18 bits local; local 0 is the host's daemon. */
 #define TID_LOCAL_BITS 18
 #define TID_LOCAL_MAX 0x3ffffu
@@ -175,6 +197,17 @@ const char *frame_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct frame *
 
 void message_header_encode(const struct message_header *header, uint8_t bytes[FRAME_MESSAGE_BYTES]);
 const char *message_header_decode(const uint8_t *bytes, size_t size, struct message_header *header);
+
+/* Whether these are the first bytes of a brief header. */
+static inline bool brief_is(const uint8_t bytes[FRAME_HEADER_BYTES])
+{
+    return bytes[0] >> 7 != 0;
+}
+
+void brief_encode(const struct brief *brief, uint8_t bytes[FRAME_HEADER_BYTES]);
+const char *brief_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct brief *brief);
+/* The headers that it stands for, but for the tids and the upper half of the sequence. */
+void brief_expand(const struct brief *brief, struct frame *frame, struct message_header *header);
 
 /* The name of a kind ("DATA"), and who may send it; NULL and 0 for an unknown one. */
 const char *frame_kind_name(int kind);

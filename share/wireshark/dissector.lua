@@ -380,16 +380,26 @@ local function read_step(s, at, flow, list)
     return at + size
 end
 
-local function read_frame(s, at, list)
+-- A message with a brief header, as the frame that it stands for.
+local function brief_at(s, at, flow)
+    local mark, size, tag = number_at(s, at, 1), number_at(s, at + 2, 2), number_at(s, at + 8, 4)
+    if mark < 128 or mark >= 144 or size > BRIEF_MAX then return nil end
+    if tag >= 2 ^ 31 then tag = tag - 2 ^ 32 end
+    return { length = MESSAGE + ITEM + size, kind = 1, flags = 3, source = flow.from, destination = flow.to,
+        behind = size, message = { sequence = number_at(s, at + 4, 4), size = ITEM + size, tag = tag,
+            context = number_at(s, at + 12, 4) } }
+end
+
+local function read_frame(s, at, flow, list)
     if at + FRAME_HEADER > #s then return nil, at + FRAME_HEADER - #s end
-    local f = frame_at(s, at)
+    local f = brief_at(s, at, flow) or frame_at(s, at)
     if not f then
         add(list, "encrypted", at, #s - at, true)
         return #s
     end
-    local stop = at + FRAME_HEADER + f.length
+    local stop = at + FRAME_HEADER + (f.behind or f.length)
     if stop > #s then return nil, stop - #s end
-    if shown_bytes(f) > FRAME_HEADER then f.message = message_at(s, at + FRAME_HEADER) end
+    if not f.behind and shown_bytes(f) > FRAME_HEADER then f.message = message_at(s, at + FRAME_HEADER) end
     add_frames(list, { f }, at, stop - at)
     return stop
 end
@@ -401,8 +411,9 @@ function wire.is_tcp(s) return #s >= STREAM_HELLO and string.sub(s, 1, 4) == "CO
 function wire.tcp(s, way, back, memory)
     local list, at, missing = {}, 0, nil
     if wire.is_tcp(s) and not memory.flows[way] then
-        memory.flows[way] = { step = "hello" }
-        memory.flows[back] = { step = "challenge" }
+        local opener, accepter = number_at(s, 8, 4), number_at(s, 12, 4)
+        memory.flows[way] = { step = "hello", from = opener, to = accepter }
+        memory.flows[back] = { step = "challenge", from = accepter, to = opener }
     end
     local flow = memory.flows[way]
     if not flow then return list, #s, 0 end
@@ -411,7 +422,7 @@ function wire.tcp(s, way, back, memory)
         if step_bytes[flow.step] then
             after, missing = read_step(s, at, flow, list)
         else
-            after, missing = read_frame(s, at, list)
+            after, missing = read_frame(s, at, flow, list)
         end
         if not after then return list, at, missing end
         at = after

@@ -778,6 +778,48 @@ static void tcp_streams(void)
     end();
 }
 
+static size_t put_brief(uint8_t *at, int tag, uint16_t size)
+{
+    const struct brief brief = {
+        .type = 3, .representation = REPRESENTATION_LITTLE, .size = size, .tag = tag};
+
+    brief_encode(&brief, at);
+    memset(at + FRAME_HEADER_BYTES, 0xee, size);
+    return FRAME_HEADER_BYTES + size;
+}
+
+/* They are shown as the frames that they stand for; after a hole the stream is taken up where
+ * messages fill a piece. */
+static void tcp_streams_of_brief_messages(void)
+{
+    uint8_t bytes[600];
+    size_t size = put_brief(bytes, 7, 24), both = size + put_brief(bytes + size, -8, 240);
+    uint32_t at = FIRST + STREAM_HELLO_BYTES + STREAM_PROOF_BYTES;
+
+    begin();
+    shake_hands();
+    send_tcp(true, at, 117, bytes, both);
+    CU_ASSERT_EQUAL_FATAL(messages(), 2);
+    CU_ASSERT_EQUAL(seen[3].frames[0].message.tag, 7);
+    CU_ASSERT_EQUAL(seen[3].frames[0].message.size, FRAME_ITEM_BYTES + 24);
+    CU_ASSERT_EQUAL(seen[3].frames[1].message.tag, -8);
+    CU_ASSERT_EQUAL(seen[3].frames[1].frame.source, tid_make(1, 1));
+    CU_ASSERT_EQUAL(seen[3].frames[1].frame.destination, tid_make(2, 1));
+    at += (uint32_t)both;
+    for (uint32_t i = 0; i < both; i++) /* byte by byte */
+        send_tcp(true, at + i, 117, bytes + i, 1);
+    CU_ASSERT_EQUAL(messages(), 4);
+    seen_count = 0;
+    at += (uint32_t)both;
+    send_tcp(true, at, 117, (const uint8_t *)"\xff nonsense of sixteen", 20);
+    CU_ASSERT(seen[0].g.lost);
+    send_tcp(true, at + 20, 117, bytes, both - 1);
+    CU_ASSERT_EQUAL(messages(), 0);
+    send_tcp(true, at + 20 + (uint32_t)both, 117, bytes, both);
+    CU_ASSERT_EQUAL(messages(), 2);
+    end();
+}
+
 static void tcp_streams_begun_before(void)
 {
     uint8_t message[600];
@@ -877,6 +919,7 @@ static const struct test_case CASES[] = {
     {"what is encrypted", what_is_encrypted},
     {"what is malformed", what_is_malformed},
     {"tcp streams", tcp_streams},
+    {"tcp streams of brief messages", tcp_streams_of_brief_messages},
     {"tcp streams begun before", tcp_streams_begun_before},
     {"tcp streams encrypted", tcp_streams_encrypted},
     {"filters", filters},

@@ -1,7 +1,7 @@
 /* links: proto/frame.c proto/cursor.c */
 /*
- * Frame and message headers from a hostile peer: a refusal names its cause; what is accepted keeps
- * the limits that its header promises and is encoded as the very bytes it was decoded from.
+ * Frame, brief and message headers from a hostile peer: a refusal names its cause; what is accepted
+ * keeps the limits that its header promises and is encoded as the very bytes it was decoded from.
  */
 #include "proto/frame.h"
 
@@ -42,10 +42,27 @@ static void try_message(const uint8_t *data, size_t size)
     REQUIRE(memcmp(data, again, MESSAGE_USED_BYTES) == 0);
 }
 
+static void try_brief(const uint8_t *data)
+{
+    uint8_t again[FRAME_HEADER_BYTES];
+    struct brief brief;
+    const char *refusal = brief_decode(data, &brief);
+
+    if (refusal) {
+        REQUIRE(refusal[0] != '\0');
+        return;
+    }
+    REQUIRE(brief_is(data) && brief.size <= BRIEF_SIZE_MAX && brief.padding <= brief.size);
+    brief_encode(&brief, again);
+    REQUIRE(memcmp(data, again, sizeof again) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     try_message(data, size);
-    if (size >= FRAME_HEADER_BYTES)
+    if (size >= FRAME_HEADER_BYTES) {
         try_frame(data);
+        try_brief(data);
+    }
     return 0;
 }

@@ -109,6 +109,40 @@ static void message_header_comes_back_and_refuses(void)
     CU_ASSERT_PTR_NULL(message_header_decode(bytes, sizeof bytes, &back));
 }
 
+/* The first bit tells it from a frame; every rung of the ladder. */
+static void brief_header_comes_back_and_refuses(void)
+{
+    const struct brief brief = {.type = 7,
+                                .representation = REPRESENTATION_BIG,
+                                .padding = 5,
+                                .size = 0x1234,
+                                .sequence = 0xfedcba98,
+                                .tag = -2,
+                                .context = 0x89abcdef};
+    const uint8_t expected[FRAME_HEADER_BYTES] = {0x8d, 7,    0x12, 0x34, 0xfe, 0xdc, 0xba, 0x98,
+                                                  0xff, 0xff, 0xff, 0xfe, 0x89, 0xab, 0xcd, 0xef};
+    uint8_t bytes[FRAME_HEADER_BYTES];
+    struct brief back = {0};
+    brief_encode(&brief, bytes);
+    CU_ASSERT(memcmp(bytes, expected, sizeof bytes) == 0);
+    CU_ASSERT(brief_is(bytes));
+    CU_ASSERT_PTR_NULL(brief_decode(bytes, &back));
+    CU_ASSERT(back.type == 7 && back.representation == REPRESENTATION_BIG && back.padding == 5);
+    CU_ASSERT(back.size == 0x1234 && back.sequence == 0xfedcba98 && back.tag == -2);
+    CU_ASSERT_EQUAL(back.context, 0x89abcdef);
+    frame_encode(&sample, bytes);
+    CU_ASSERT(!brief_is(bytes));
+    CU_ASSERT_PTR_NOT_NULL(brief_decode(bytes, &back)); /* not marked */
+    brief_encode(&brief, bytes);
+    bytes[0] |= 0x10;
+    CU_ASSERT_PTR_NOT_NULL(brief_decode(bytes, &back));
+    brief_encode(&brief, bytes);
+    bytes[2] = bytes[3] = 0xff; /* more than BRIEF_SIZE_MAX */
+    CU_ASSERT_PTR_NOT_NULL(brief_decode(bytes, &back));
+    bytes[2] = 0, bytes[3] = 4; /* less than its padding */
+    CU_ASSERT_PTR_NOT_NULL(brief_decode(bytes, &back));
+}
+
 static void tids_have_twelve_bits_host_and_eighteen_local(void)
 {
     CU_ASSERT_EQUAL(tid_make(1, 1), 0x40001);
@@ -125,6 +159,7 @@ int main(void)
         {"bad headers are refused by name", bad_headers_are_refused_by_name},
         {"every kind has a name, a sender and passes", every_kind_has_a_name_a_sender_and_passes},
         {"message header comes back and refuses", message_header_comes_back_and_refuses},
+        {"brief header comes back and refuses", brief_header_comes_back_and_refuses},
         {"tids have 12 bits host and 18 local", tids_have_twelve_bits_host_and_eighteen_local},
     };
     return covey_test_main("frame", cases, sizeof cases / sizeof cases[0]);
