@@ -11,7 +11,7 @@
  * A send is done when the kernel has its bytes, which does not mean that they are on their way: a
  * stream is asked (link_tcp_left()), and it is kept to the rate of the host's link, for what goes
  * faster only piles up in a queue, and hand-overs of this host behind it. Hand-overs for an
- * exchange that has not begun here are kept.
+ * exchange that has not begun here are kept (early.c).
  *
  * An exchange fails with the first of its requests, or when a member ended that owes a hand-over.
  * It is a step of a collective: that the others hear of it is the collective's business. A send of
@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EARLY_SYNCS_MAX 65536 /* that are kept: how far others may be ahead of the caller */
 #define EARLY_BYTES 8192
 #define EARLY_US 100
 #define EARLY_LONG_BYTES 12288
@@ -329,67 +328,13 @@ static void take_sync(struct paced *p, const struct control_sync *what, uint32_t
     start_sends(p);
 }
 
-/* A hand-over cannot be kept, and would be waited for in vain: its team is broken. */
-static void refuse_early(struct covey *vm, uint32_t context, int error, const char *why)
-{
-    struct covey_team *team = vm->teams;
-    while (team != NULL && team->context != context)
-        team = team->next;
-    if (team != NULL)
-        team_break(team, error, why);
-    else /* it is being made here */
-        home_lost(vm, error, why);
-}
-
-static void keep_early(struct covey *vm, const struct control_sync *what, uint32_t source)
-{
-    if (team_is_dead(vm, what->context))
-        return;
-    if (vm->early_sync_count >= EARLY_SYNCS_MAX) {
-        refuse_early(vm, what->context, COVEY_ERESOURCE,
-                     "other members are too many exchanges ahead of this one");
-        return;
-    }
-    struct sync *sync = malloc(sizeof *sync);
-    if (sync == NULL) {
-        refuse_early(vm, what->context, COVEY_ENOMEM,
-                     "memory is exhausted: a hand-over could not be kept");
-        return;
-    }
-    *sync = (struct sync){.what = *what, .source = source, .next = vm->early_syncs};
-    vm->early_syncs = sync;
-    vm->early_sync_count++;
-}
-
-/* Takes what came early for the exchange, and drops what came for earlier ones. */
+/* What came for the exchange before it began. */
 static void take_early(struct paced *p)
 {
-    struct covey *vm = p->team->vm;
-    for (struct sync **at = &vm->early_syncs; *at != NULL;) {
-        struct sync *sync = *at;
-        int32_t ahead = (int32_t)(sync->what.number - p->number);
-        if (sync->what.context != p->whole->context || ahead > 0) {
-            at = &sync->next;
-            continue;
-        }
-        *at = sync->next;
-        vm->early_sync_count--;
-        if (ahead == 0)
-            take_sync(p, &sync->what, sync->source);
-        free(sync);
-    }
-}
-
-void paced_forget(struct covey *vm, uint32_t context)
-{
-    for (struct sync **at = &vm->early_syncs; *at != NULL;) {
-        struct sync *sync = *at;
-        if (context != 0 && sync->what.context != context) {
-            at = &sync->next;
-            continue;
-        }
-        *at = sync->next;
-        vm->early_sync_count--;
+    for (struct sync *sync = early_take(p->team->vm, p->whole->context, p->number), *next;
+         sync != NULL; sync = next) {
+        next = sync->next;
+        take_sync(p, &sync->what, sync->source);
         free(sync);
     }
 }
@@ -406,7 +351,7 @@ void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *p
         peer->syncs_heard++;
     struct paced *p = find(vm, &what);
     if (p == NULL) {
-        keep_early(vm, &what, frame->source);
+        early_keep(vm, &what, frame->source);
         return;
     }
     take_sync(p, &what, frame->source);
@@ -504,6 +449,9 @@ int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t n
                 struct covey_req *whole)
 {
     struct covey *vm = team->vm;
+    int error = early_error(vm, team->context);
+    if (error != COVEY_OK)
+        return error;
     struct paced *p = paced_create(team, job);
     if (p == NULL)
         return error_code(COVEY_ENOMEM);

@@ -32,7 +32,16 @@ int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t n
 /* Takes back what can be taken back; `whole` is finished, now or when what cannot be is over. */
 void paced_give_up(struct covey_req *whole);
 
-/* Hand-overs of that context are for nobody any more. */
+/* Hand-overs of that context, of all for 0, are for nobody any more. */
 void paced_forget(struct covey *vm, uint32_t context);
+
+/* ---- early.c: hand-overs for exchanges that have not begun here ---- */
+
+/* Keeps one; where that cannot be, its team ends, now or with its first exchange. */
+void early_keep(struct covey *vm, const struct control_sync *what, uint32_t source);
+/* Takes out those of one exchange, which are the caller's, and drops those of earlier ones. */
+struct sync *early_take(struct covey *vm, uint32_t context, uint32_t number);
+/* Whether one for a team of that context could not be kept: an error that is set, or 0. */
+int early_error(const struct covey *vm, uint32_t context);
 
 #endif

@@ -311,6 +311,8 @@ struct covey {
     struct covey_req *paced_due, *paced_due_last; /* of theirs: something happened */
     struct sync *early_syncs;                     /* for those that have not begun here */
     unsigned early_sync_count;
+    int early_refused; /* 0, or why some could not be kept, of teams that were not there: */
+    uint32_t early_refused_first, early_refused_last; /* contexts */
     unsigned starved;                                 /* peers whose credit is held back */
     struct request *requests;
     uint32_t request_number;
