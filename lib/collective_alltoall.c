@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define WINDOW 8          /* messages under way each way */
-#define PAIRED_BYTES 8192 /* under way from each */
+#define PAIRED_BYTES 6144 /* under way from each, or two blocks */
+#define PAIR_BYTES_MAX 8192
 
 /* ---- blocks with each --------------------------------------------------------------------------
  */
@@ -84,8 +85,12 @@ static int blocks_at_once(const struct covey_team *team, const struct alltoall *
     size_t bytes = a->send.each * covey_type_size(a->send.type);
     if (a->send.uneven || bytes == 0)
         return 1;
-    size_t blocks = team->hosts == 1 ? WINDOW : PAIRED_BYTES / bytes;
-    return blocks < 1 ? 1 : blocks > WINDOW ? WINDOW : (int)blocks;
+    if (team->hosts == 1)
+        return WINDOW;
+    if (bytes * 2 > PAIR_BYTES_MAX)
+        return 1;
+    size_t blocks = PAIRED_BYTES / bytes;
+    return blocks < 2 ? 2 : blocks > WINDOW ? WINDOW : (int)blocks;
 }
 
 /* Whom a member sends to next. */
@@ -94,12 +99,25 @@ struct turns {
     int next;
 };
 
+/* How many ranks on the i-th is that a member sends to: near ones and far ones in turn, so that
+ * links between switches are busy from the beginning to the end. From half of the way on it sends
+ * to those that it received from in the first half, in their order: what goes back takes along the
+ * acknowledgement, before the kernel sends it by itself. */
+static int distance(int i, int size)
+{
+    int half = size / 2;
+    bool back = i > half;
+    int most = back ? size - 1 - half : half, k = back ? i - half : i;
+    int on = k % 2 != 0 ? (k + 1) / 2 : most + 1 - k / 2;
+    return back ? size - on : on;
+}
+
 static int send_next(struct collective *c, void *arg)
 {
     struct turns *t = arg;
     const struct covey_team *team = collective_team(c);
     if (t->next < team->size)
-        send_block(c, &t->a, (team->rank + t->next++) % team->size);
+        send_block(c, &t->a, (team->rank + distance(t->next++, team->size)) % team->size);
     return COVEY_OK;
 }
 
@@ -113,7 +131,8 @@ static void exchange_in_turns(struct collective *c, const struct alltoall *a, in
         return;
     *t = (struct turns){.a = *a, .next = 1};
     for (int i = 1; i < team->size; i++) {
-        int received = receive_block(c, a, (team->rank - i + team->size) % team->size);
+        int on = distance(i, team->size);
+        int received = receive_block(c, a, (team->rank - on + team->size) % team->size);
         if (i + at_once < team->size)
             collective_after(c, collective_call(c, send_next, t), received);
     }
