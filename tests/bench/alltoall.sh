@@ -10,8 +10,9 @@
 # the peak that the bottleneck link allows net of headers, and how much of this machine's processors was
 # idle meanwhile: where that is not much, the machine was measured and not the network. Then rounds of
 # a few sizes while another program keeps one processor busy. PNGs and the single figures go below
-# OUT; --report draws and prints figures that are there already. All takes some 20 minutes, most of
-# them for 128 and 256 KiB; NETWORKS=a, then KEEP=1 NETWORKS=b and so on do it in parts.
+# OUT; --report draws and prints figures that are there already. All takes some 20 minutes, in pieces of
+# at most two, most of them for 128 and 256 KiB; NETWORKS=a, then KEEP=1 NETWORKS=b and so on, and likewise
+# ROUNDS=1 and some of SIZES, do it in parts that add up to one report.
 #
 # From the environment, by default:
 #   ROUNDS=3 SIZES="1 2 4 8 16 32 64 128 256" (KiB)
@@ -19,7 +20,7 @@
 #   BUSY_ROUNDS=3 (0: none) BUSY_SIZES="16 64" BUSY_NETWORKS=c BUSY_SYSTEMS: all but plain
 #   NETWORKS="a b c"  SYSTEMS="covey plain openmpi openmpi+ mpich mpich+" (plain: Covey without the schedule)
 #   RATE= (of a link; a: 10M, b: 40M, c: 50M)  OUT=$BUILD/alltoall
-#   ALONE= a command that runs each round, for machines that others use, too: flock FILE
+#   ALONE= a command that runs each piece, for machines that others use, too: flock FILE
 #   KEEP=1 adds to the figures that are there
 #
 # The ranks of both MPIs wait by patience.c in the place of polling: they would use this machine's
@@ -133,19 +134,23 @@ run_round() { # NETWORK LOAD KIB...
     done
 }
 
-short_of() { # KIB...
-    local kib
-    for kib; do
-        [ "$kib" -ge $LONG_KIB ] || echo "$kib"
-    done
+# What is measured in one go, a line each: short sizes together, a long one by itself.
+parts_of() { # KIB...
+    local kib short=()
+    for kib; do [ "$kib" -ge $LONG_KIB ] || short+=("$kib"); done
+    [ ${#short[@]} = 0 ] || echo "${short[@]}"
+    for kib; do [ "$kib" -lt $LONG_KIB ] || echo "$kib"; done
 }
 
 run_rounds() { # NETWORK LOAD ROUNDS KIB...
-    local round sizes=("${@:4}")
+    local round part
     for round in $(seq "$3"); do
-        [ "$round" -le "$LONG_ROUNDS" ] || mapfile -t sizes < <(short_of "${@:4}")
-        echo "network $1, $2, round $round of $3" >&2
-        ${ALONE:-} "$0" --round "$work" "$1" "$2" "${sizes[@]}"
+        while read -r part; do
+            [ "$round" -le "$LONG_ROUNDS" ] || [ "${part%% *}" -lt $LONG_KIB ] || continue
+            echo "network $1, $2, round $round of $3: $part KiB" >&2
+            # shellcheck disable=SC2086 # words
+            ${ALONE:-} "$0" --round "$work" "$1" "$2" $part </dev/null
+        done < <(parts_of "${@:4}")
     done
 }
 
