@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
 
@@ -105,7 +106,7 @@ static int enc_of(int encoding)
     }
 }
 
-int pvm_mkbuf(int encoding)
+int call_mkbuf(int encoding)
 {
     int enc = enc_of(encoding);
     struct buffer *b = enc < 0 ? NULL : buffer_create(enc);
@@ -114,9 +115,9 @@ int pvm_mkbuf(int encoding)
     return b->id;
 }
 
-int pvm_initsend(int encoding)
+int call_initsend(int encoding)
 {
-    int id = pvm_mkbuf(encoding);
+    int id = call_mkbuf(encoding);
     if (id < 0)
         return lpvmerr("pvm_initsend", id);
     buffer_destroy(sending);
@@ -124,7 +125,7 @@ int pvm_initsend(int encoding)
     return id;
 }
 
-int pvm_freebuf(int id)
+int call_freebuf(int id)
 {
     if (id < 0)
         return lpvmerr("pvm_freebuf", PvmBadParam);
@@ -137,12 +138,12 @@ int pvm_freebuf(int id)
     return PvmOk;
 }
 
-int pvm_getsbuf(void)
+int call_getsbuf(void)
 {
     return sending == NULL ? 0 : sending->id;
 }
 
-int pvm_getrbuf(void)
+int call_getrbuf(void)
 {
     return receiving == NULL ? 0 : receiving->id;
 }
@@ -160,12 +161,12 @@ static int switch_to(struct buffer **active, struct buffer **other, int id, cons
     return before;
 }
 
-int pvm_setsbuf(int id)
+int call_setsbuf(int id)
 {
     return switch_to(&sending, &receiving, id, "pvm_setsbuf");
 }
 
-int pvm_setrbuf(int id)
+int call_setrbuf(int id)
 {
     return switch_to(&receiving, &sending, id, "pvm_setrbuf");
 }
@@ -177,7 +178,7 @@ static int length_of(const struct buffer *b)
     return b->info.enc == ENC_INPLACE ? 0 : (int)b->body.size;
 }
 
-int pvm_bufinfo(int id, int *bytes, int *tag, int *tid)
+int call_bufinfo(int id, int *bytes, int *tag, int *tid)
 {
     struct buffer *b = buffer_find(id);
     if (b == NULL)
@@ -191,7 +192,7 @@ int pvm_bufinfo(int id, int *bytes, int *tag, int *tid)
     return PvmOk;
 }
 
-int pvm_getminfo(int id, struct pvmminfo *info)
+int call_getminfo(int id, struct pvmminfo *info)
 {
     struct buffer *b = buffer_find(id);
     if (b == NULL || info == NULL)
@@ -201,7 +202,7 @@ int pvm_getminfo(int id, struct pvmminfo *info)
     return PvmOk;
 }
 
-int pvm_setminfo(int id, struct pvmminfo *info)
+int call_setminfo(int id, struct pvmminfo *info)
 {
     struct buffer *b = buffer_find(id);
     if (b == NULL || info == NULL)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/vm.h"
 
@@ -43,26 +44,26 @@ static int context_make(covey_t *vm)
     return remember(host | (int)(number % NUMBERS + 1));
 }
 
-int pvm_newcontext(void)
+int call_newcontext(void)
 {
     covey_t *vm = vm_enter();
     int context = vm == NULL ? PvmSysErr : context_make(vm);
     return context < 0 ? lpvmerr("pvm_newcontext", context) : context;
 }
 
-int pvm_setcontext(int context)
+int call_setcontext(int context)
 {
     int before = pvmmyctx;
     pvmmyctx = context;
     return before;
 }
 
-int pvm_getcontext(void)
+int call_getcontext(void)
 {
     return pvmmyctx;
 }
 
-int pvm_freecontext(int context)
+int call_freecontext(int context)
 {
     for (int i = 0; i < own_count; i++) {
         if (own[i] == context) {

@@ -12,7 +12,9 @@
 #include <stdlib.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
+#include "lib/pvm3/trace.h"
 
 #define OWN 9
 
@@ -61,7 +63,7 @@ static int entry_find(void)
     return count++;
 }
 
-int pvm_addmhf(int tid, int tag, int context, int (*call)(int id))
+int call_addmhf(int tid, int tag, int context, int (*call)(int id))
 {
     struct handler wanted = {tid, tag, context, call};
     if (call == NULL || exists(&wanted))
@@ -73,7 +75,7 @@ int pvm_addmhf(int tid, int tag, int context, int (*call)(int id))
     return OWN + at;
 }
 
-int pvm_delmhf(int number)
+int call_delmhf(int number)
 {
     int at = number - OWN;
     if (number < 0)
@@ -90,14 +92,16 @@ int pvm_delmhf(int number)
 static void call_with(int (*call)(int id), struct buffer *b)
 {
     int id = b->id, context = pvmmyctx;
-    int sending = pvm_setsbuf(0), receiving = pvm_setrbuf(id);
+    int sending = call_setsbuf(0), receiving = call_setrbuf(id);
+    int depth = trace_enter_program();
     pvmmyctx = b->info.ctx;
     call(id);
     pvmmyctx = context;
-    if (pvm_getrbuf() == id)
+    trace_leave_program(depth);
+    if (call_getrbuf() == id)
         buffer_destroy(b);
-    pvm_setsbuf(sending);
-    pvm_setrbuf(receiving);
+    call_setsbuf(sending);
+    call_setrbuf(receiving);
 }
 
 bool handler_take(struct buffer *b)

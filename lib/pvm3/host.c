@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/pvm3/arch.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/vm.h"
 
@@ -51,7 +52,7 @@ static void describe(struct pvmhostinfo *to, struct covey_host *from)
     to->hi_dsig = arch_format(from);
 }
 
-int pvm_config(int *count, int *formats, struct pvmhostinfo **list)
+int call_config(int *count, int *formats, struct pvmhostinfo **list)
 {
     static struct pvmhostinfo *infos; /* the program's until the next call */
     static struct covey_host *hosts;
@@ -83,7 +84,7 @@ int pvm_tidtohost(int tid)
     return tid & TID_HOST;
 }
 
-int pvm_mstat(char *name)
+int call_mstat(char *name)
 {
     struct covey_host *hosts = NULL;
     if (name == NULL || name[0] == '\0')
@@ -100,7 +101,7 @@ int pvm_mstat(char *name)
     return result;
 }
 
-int pvm_archcode(char *arch)
+int call_archcode(char *arch)
 {
     struct covey_host *hosts = NULL;
     if (arch == NULL)
@@ -182,20 +183,20 @@ static int change(char **names, int count, int *infos, change_fn *all, outcome_f
     return done < 0 ? error_of(done) : done;
 }
 
-int pvm_addhosts(char **names, int count, int *infos)
+int call_addhosts(char **names, int count, int *infos)
 {
     int done = vm_enter() == NULL ? PvmSysErr : change(names, count, infos, add_all, host_added);
     return done < 0 ? lpvmerr("pvm_addhosts", done) : done;
 }
 
-int pvm_delhosts(char **names, int count, int *infos)
+int call_delhosts(char **names, int count, int *infos)
 {
     int done =
         vm_enter() == NULL ? PvmSysErr : change(names, count, infos, remove_all, host_removed);
     return done < 0 ? lpvmerr("pvm_delhosts", done) : done;
 }
 
-int pvm_halt(void)
+int call_halt(void)
 {
     int error = vm_enter() == NULL ? COVEY_EDAEMON : covey_halt(vm_handle());
     return error == COVEY_OK ? PvmOk : lpvmerr("pvm_halt", error_of(error));

@@ -11,6 +11,7 @@
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/output.h"
 #include "lib/pvm3/siblings.h"
+#include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
 #include "lib/pvm3/wire.h"
 
@@ -63,7 +64,8 @@ unsigned inbox_removals(void)
 
 void inbox_deliver(struct buffer *b)
 {
-    if (!siblings_take(b) && !handler_take(b))
+    tracer_on_message(b);
+    if (!siblings_take(b) && !tracer_take(b) && !output_take(b) && !handler_take(b))
         append(b);
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/mailbox_state.h"
 #include "lib/pvm3/pack.h"
@@ -121,7 +122,7 @@ static int name_ok(const char *name)
     return name != NULL && name[0] != '\0';
 }
 
-int pvm_putinfo(char *name, int id, int flags)
+int call_putinfo(char *name, int id, int flags)
 {
     struct buffer *b = buffer_find(id);
     if (!name_ok(name) || id <= 0)
@@ -174,7 +175,7 @@ static int find_and_take(const char *name, int index, int flags, struct buffer *
     return result;
 }
 
-int pvm_recvinfo(char *name, int index, int flags)
+int call_recvinfo(char *name, int index, int flags)
 {
     struct buffer *b = NULL;
     if (!name_ok(name) || index < 0)
@@ -186,7 +187,7 @@ int pvm_recvinfo(char *name, int index, int flags)
     return b->id;
 }
 
-int pvm_delinfo(char *name, int index, int flags)
+int call_delinfo(char *name, int index, int flags)
 {
     (void)flags;
     if (!name_ok(name) || index < 0)
@@ -275,7 +276,7 @@ static int collect(const char *pattern)
     return error;
 }
 
-int pvm_getmboxinfo(char *pattern, int *count, struct pvmmboxinfo **list)
+int call_getmboxinfo(char *pattern, int *count, struct pvmmboxinfo **list)
 {
     if (count == NULL || list == NULL)
         return lpvmerr("pvm_getmboxinfo", PvmBadParam);
@@ -309,7 +310,7 @@ static int number_put(const char *name, int index, int value)
     return result;
 }
 
-int pvm_insert(char *name, int index, int value)
+int call_insert(char *name, int index, int value)
 {
     if (!name_ok(name) || index < -1)
         return lpvmerr("pvm_insert", PvmBadParam);
@@ -325,7 +326,7 @@ static int number_get(const struct entry *e, int *value)
     return error;
 }
 
-int pvm_lookup(char *name, int index, int *value)
+int call_lookup(char *name, int index, int *value)
 {
     if (!name_ok(name) || index < -1)
         return lpvmerr("pvm_lookup", PvmBadParam);
@@ -340,7 +341,7 @@ int pvm_lookup(char *name, int index, int *value)
     return result == PvmOk ? e->index : lpvmerr("pvm_lookup", result);
 }
 
-int pvm_delete(char *name, int index)
+int call_delete(char *name, int index)
 {
     if (!name_ok(name) || index < 0)
         return lpvmerr("pvm_delete", PvmBadParam);

@@ -1,34 +1,38 @@
 /*
- * mask.c - the masks of trace events: which a program wants of itself and of those it spawns. They
- * are kept and given back; there are no trace events that they would choose among.
+ * mask.c - the masks of trace events: which are wanted of this task, and of those it spawns.
  */
 #include <pvm3.h>
-#include <pvmtev.h>
 #include <string.h>
 
 #include "lib/pvm3/error.h"
+#include "lib/pvm3/trace.h"
 
-#define NONE "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
-
-static Pvmtmask masks[] = {[PvmTaskSelf] = NONE, [PvmTaskChild] = NONE};
-
-static int known(int who)
+static char *mask_of(int who)
 {
-    return who == PvmTaskSelf || who == PvmTaskChild;
+    switch (who) {
+    case PvmTaskSelf:
+        return pvmtrc.tmask;
+    case PvmTaskChild:
+        return pvmctrc.tmask;
+    default:
+        return NULL;
+    }
 }
 
 int pvm_settmask(int who, Pvmtmask mask)
 {
-    if (!known(who) || mask == NULL)
+    char *own = mask_of(who);
+    if (own == NULL || mask == NULL)
         return lpvmerr("pvm_settmask", PvmBadParam);
-    memcpy(masks[who], mask, sizeof masks[who]);
+    memcpy(own, mask, TEV_MASK_LENGTH);
     return PvmOk;
 }
 
 int pvm_gettmask(int who, Pvmtmask mask)
 {
-    if (!known(who) || mask == NULL)
+    const char *own = mask_of(who);
+    if (own == NULL || mask == NULL)
         return lpvmerr("pvm_gettmask", PvmBadParam);
-    memcpy(mask, masks[who], sizeof masks[who]);
+    memcpy(mask, own, TEV_MASK_LENGTH);
     return PvmOk;
 }

@@ -17,10 +17,12 @@
 #include <string.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/output.h"
 #include "lib/pvm3/pack.h"
+#include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
 
 /* A task that Covey was asked to watch. */
@@ -167,6 +169,7 @@ static void on_exit_notice(const struct covey_notice *n)
     if (at < watched_count && watched[at].tid == n->tid)
         watched[at].gone = n->exit_kind == COVEY_EXIT_HOST ? PvmHostFail : PvmNoTask;
     output_on_end(n->tid);
+    tracer_on_end(n->tid, n->exit_kind == COVEY_EXIT_STATUS ? n->value << 8 : n->value);
     tell_once(PvmTaskExit, n->tid);
     tell_once(PvmRouteDelete, n->tid);
 }
@@ -363,7 +366,7 @@ static int notify(int what, int tag, int count, const int *tids)
     }
 }
 
-int pvm_notify(int what, int tag, int count, int *tids)
+int call_notify(int what, int tag, int count, int *tids)
 {
     if (vm_enter() == NULL)
         return lpvmerr("pvm_notify", PvmSysErr);

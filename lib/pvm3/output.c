@@ -3,6 +3,9 @@
  * where the program has set PvmOutputTid and PvmOutputCode itself. What counts for a child are the
  * options as they were when it was spawned.
  *
+ * Children of children inherit where their output goes. Covey brings it there, too; that there is
+ * such a task is told by who has spawned it (TC_OUTPUT, TO_NEW).
+ *
  *   [t40003] BEGIN
  *   [t40003] what it wrote
  *   [t40003] EOF
@@ -16,12 +19,15 @@
 #include <string.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/option.h"
 #include "lib/pvm3/output.h"
 #include "lib/pvm3/pack.h"
+#include "lib/pvm3/send.h"
+#include "lib/pvm3/trace.h"
 #include "lib/pvm3/vm.h"
 
 static FILE *file; /* that output is printed to, or NULL */
@@ -32,9 +38,12 @@ struct writer {
 static struct writer *writers;
 static int writer_count, writer_capacity;
 
+/* To nobody is PVM's log; a task that others did not spawn leaves it where its own goes. */
 int output_where(void)
 {
-    return pvm_getopt(PvmOutputTid) == pvmmytid ? COVEY_OUTPUT_SELF : COVEY_OUTPUT_INHERIT;
+    if (pvmctrc.outtid == pvmmytid)
+        return COVEY_OUTPUT_SELF;
+    return pvmctrc.outtid == 0 && pvmtrc.outtid > 0 ? COVEY_OUTPUT_DISCARD : COVEY_OUTPUT_INHERIT;
 }
 
 /* Whether pvm_catchout() prints it, or the program gets it as messages. */
@@ -47,8 +56,10 @@ static bool printed(const struct writer *writer)
 
 static void print_line(int tid, const char *text, size_t size)
 {
+    if (file != NULL && call_getopt(PvmShowTids) != 0)
+        fprintf(file, "[t%x] ", (unsigned)tid);
     if (file != NULL)
-        fprintf(file, "[t%x] %.*s\n", (unsigned)tid, (int)size, text);
+        fprintf(file, "%.*s\n", (int)size, text);
 }
 
 static void print_text(int tid, const char *text, size_t size)
@@ -63,6 +74,13 @@ static void print_text(int tid, const char *text, size_t size)
     }
     if (file != NULL)
         fflush(file);
+}
+
+/* "BEGIN" or "EOF", which the task did not write itself. */
+static void print_mark(int tid, const char *mark)
+{
+    if (call_getopt(PvmShowTids) != 0)
+        print_text(tid, mark, strlen(mark));
 }
 
 /* ---- messages: tid, length or one of TO_..., bytes or parent ----------------------------------
@@ -102,7 +120,7 @@ static const struct writer *writer_add(int tid)
         writer_capacity = size;
     }
     struct writer *writer = &writers[writer_count++];
-    *writer = (struct writer){tid, pvm_getopt(PvmOutputCode), pvm_getopt(PvmOutputContext)};
+    *writer = (struct writer){tid, pvmctrc.outtag, pvmctrc.outctx};
     return writer;
 }
 
@@ -115,18 +133,50 @@ static struct writer *writer_find(int tid)
     return NULL;
 }
 
+static void begin_one(int tid, int parent)
+{
+    const struct writer *added = writer_find(tid) == NULL ? writer_add(tid) : NULL;
+    if (added == NULL)
+        return;
+    const struct writer writer = *added;
+    if (printed(&writer))
+        print_mark(tid, "BEGIN");
+    else if (parent == pvmmytid)
+        send_piece(&writer, TO_NEW, NULL, 0); /* of others it was said already */
+    notify_watch(tid);
+}
+
+/* Tells who gets the output of a task that this one has spawned. */
+static void announce(int tid)
+{
+    const int head[3] = {tid, TO_NEW, pvmmytid};
+    struct buffer *b = buffer_create(ENC_DEFAULT);
+    if (b != NULL && pack_array(b, PVM_INT, head, 3, 1) == PvmOk)
+        send_in(b, pvmctrc.outtid, pvmctrc.outctx, pvmctrc.outtag);
+    buffer_destroy(b);
+}
+
 void output_begin(const int *tids, int count)
 {
-    for (int i = 0; i < count && output_where() == COVEY_OUTPUT_SELF; i++) {
-        const struct writer *writer = writer_add(tids[i]);
-        if (writer == NULL)
-            return;
-        if (printed(writer))
-            print_text(tids[i], "BEGIN", 5);
+    for (int i = 0; i < count && pvmctrc.outtid > 0; i++) {
+        if (pvmctrc.outtid == pvmmytid)
+            begin_one(tids[i], pvmmytid);
         else
-            send_piece(writer, TO_NEW, NULL, 0);
-        notify_watch(tids[i]);
+            announce(tids[i]);
     }
+}
+
+/* Only a task whose output comes here says that another's will. */
+bool output_take(struct buffer *b)
+{
+    int head[2];
+    if (b->info.ctx != SYSCTX_TC || b->info.tag != TC_OUTPUT)
+        return false;
+    if (writer_find(b->info.src) != NULL && unpack_array(b, PVM_INT, head, 2, 1) == PvmOk &&
+        head[1] == TO_NEW && vm_is_task(head[0]))
+        begin_one(head[0], b->info.src);
+    buffer_destroy(b);
+    return true;
 }
 
 void output_on_text(covey_msg_t *msg)
@@ -136,6 +186,8 @@ void output_on_text(covey_msg_t *msg)
     size_t size;
     int stream;
     covey_msg_info(msg, &info);
+    if (writer_find(info.source) == NULL && pvmctrc.outtid == pvmmytid)
+        begin_one(info.source, 0); /* it was faster than who has spawned it */
     const struct writer *writer = writer_find(info.source);
     if (writer == NULL || covey_unpack_output(msg, &stream, &text, &size) != COVEY_OK)
         return;
@@ -153,7 +205,7 @@ void output_on_end(int tid)
     const struct writer writer = *entry; /* whose message may go to a handler, which may spawn */
     *entry = writers[--writer_count];
     if (printed(&writer))
-        print_text(tid, "EOF", 3);
+        print_mark(tid, "EOF");
     else
         send_piece(&writer, TO_EOF, NULL, 0);
 }
@@ -185,8 +237,8 @@ int pvm_catchout(FILE *to)
     if (vm_enter() == NULL)
         return lpvmerr("pvm_catchout", PvmSysErr);
     file = to;
-    pvm_setopt(PvmOutputTid, to == NULL ? 0 : pvmmytid);
-    pvm_setopt(PvmOutputCode, to == NULL ? 0 : TC_OUTPUT);
-    pvm_setopt(PvmOutputContext, to == NULL ? 0 : SYSCTX_TC);
+    call_setopt(PvmOutputTid, to == NULL ? 0 : pvmmytid);
+    call_setopt(PvmOutputCode, to == NULL ? 0 : TC_OUTPUT);
+    call_setopt(PvmOutputContext, to == NULL ? 0 : SYSCTX_TC);
     return PvmOk;
 }

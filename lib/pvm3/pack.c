@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 
 #define PAD 4 /* bytes and strings of the default encoding are filled up to multiples of it */
@@ -232,11 +233,11 @@ static int reported(const char *call, int error)
 }
 
 #define CALLS(name, ctype, type)                                                                   \
-    int pvm_pk##name(ctype *base, int count, int stride)                                           \
+    int call_pk##name(ctype *base, int count, int stride)                                          \
     {                                                                                              \
         return reported("pvm_pk" #name, pack_array(buffer_sending(), type, base, count, stride));  \
     }                                                                                              \
-    int pvm_upk##name(ctype *base, int count, int stride)                                          \
+    int call_upk##name(ctype *base, int count, int stride)                                         \
     {                                                                                              \
         return reported("pvm_upk" #name,                                                           \
                         unpack_array(buffer_receiving(), type, base, count, stride));              \
@@ -254,12 +255,12 @@ CALLS(ushort, unsigned short, PVM_USHORT)
 CALLS(uint, unsigned int, PVM_UINT)
 CALLS(ulong, unsigned long, PVM_ULONG)
 
-int pvm_pkstr(char *text)
+int call_pkstr(char *text)
 {
     return reported("pvm_pkstr", pack_string(buffer_sending(), text));
 }
 
-int pvm_upkstr(char *text)
+int call_upkstr(char *text)
 {
     return reported("pvm_upkstr", unpack_string(buffer_receiving(), text));
 }

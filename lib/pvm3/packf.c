@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/pack.h"
 
@@ -159,14 +160,14 @@ static int begin(const char **format, struct arguments *values)
     if ((*format)[0] != '%' || (*format)[1] != '+')
         return PvmOk;
     *format += 2;
-    int id = pvm_initsend(va_arg(values->list, int));
+    int id = call_initsend(va_arg(values->list, int));
     return id < 0 ? id : PvmOk;
 }
 
-int pvm_packf(const char *format, ...)
+int call_packf(const char *format, va_list list)
 {
     struct arguments values;
-    va_start(values.list, format);
+    va_copy(values.list, list);
     int error = format == NULL ? PvmBadParam : begin(&format, &values);
     if (error == PvmOk)
         error = walk(format, &values, pack_item);
@@ -174,10 +175,10 @@ int pvm_packf(const char *format, ...)
     return error == PvmOk ? PvmOk : lpvmerr("pvm_packf", error);
 }
 
-int pvm_unpackf(const char *format, ...)
+int call_unpackf(const char *format, va_list list)
 {
     struct arguments values;
-    va_start(values.list, format);
+    va_copy(values.list, list);
     int error = format == NULL ? PvmBadParam : walk(format, &values, unpack_item);
     va_end(values.list);
     return error == PvmOk ? PvmOk : lpvmerr("pvm_unpackf", error);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/notify.h"
@@ -33,7 +34,7 @@ static int match_default(int id, int tid, int tag)
     return b != NULL && fits(b, tid, tag);
 }
 
-match_fn *pvm_recvf(match_fn *match)
+match_fn *call_recvf(match_fn *match)
 {
     match_fn *before = own_match == NULL ? match_default : own_match;
     own_match = match == match_default ? NULL : match;
@@ -141,17 +142,17 @@ static int receive(const char *call, int tid, int tag, int64_t timeout_us)
     return b->id;
 }
 
-int pvm_recv(int tid, int tag)
+int call_recv(int tid, int tag)
 {
     return receive("pvm_recv", tid, tag, COVEY_FOREVER);
 }
 
-int pvm_nrecv(int tid, int tag)
+int call_nrecv(int tid, int tag)
 {
     return receive("pvm_nrecv", tid, tag, COVEY_POLL);
 }
 
-int pvm_trecv(int tid, int tag, struct timeval *timeout)
+int call_trecv(int tid, int tag, struct timeval *timeout)
 {
     if (timeout == NULL || timeout->tv_sec > TIMEOUT_S_MAX)
         return receive("pvm_trecv", tid, tag, COVEY_FOREVER);
@@ -159,7 +160,7 @@ int pvm_trecv(int tid, int tag, struct timeval *timeout)
     return receive("pvm_trecv", tid, tag, us < 0 ? 0 : us);
 }
 
-int pvm_probe(int tid, int tag)
+int call_probe(int tid, int tag)
 {
     struct buffer *b = NULL;
     int error = await(tid, tag, COVEY_POLL, &b);
@@ -170,7 +171,7 @@ int pvm_probe(int tid, int tag)
 
 /* One descriptor, whatever routes there are. What a call has already taken out of Covey, looking
  * for another message, does not show there: pvm_nrecv() finds it. */
-int pvm_getfds(int **fds)
+int call_getfds(int **fds)
 {
     static int list[1]; /* the program's until the next call */
     int fd = vm_enter() == NULL ? COVEY_EDAEMON : covey_fd(vm_handle());
@@ -190,8 +191,8 @@ static void take_array(struct buffer *b, int type, void *base, size_t size)
         pack_swap(type, base, size);
 }
 
-int pvm_precv(int tid, int tag, void *base, int count, int type, int *from, int *got_tag,
-              int *bytes)
+int call_precv(int tid, int tag, void *base, int count, int type, int *from, int *got_tag,
+               int *bytes)
 {
     struct buffer *b = NULL;
     size_t size = pack_size(type);

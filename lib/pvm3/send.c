@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/notify.h"
@@ -69,7 +70,7 @@ static int send_to(struct buffer *b, int tid, int tag)
     return tid == pvmmytid ? send_self(b) : send_message(b, tid);
 }
 
-int pvm_send(int tid, int tag)
+int call_send(int tid, int tag)
 {
     if (vm_enter() == NULL)
         return lpvmerr("pvm_send", PvmSysErr);
@@ -115,7 +116,14 @@ int send_system(struct buffer *b, const int *tids, int count, int tag)
     return send_many(b, tids, count);
 }
 
-int pvm_mcast(int *tids, int count, int tag)
+int send_in(struct buffer *b, int tid, int context, int tag)
+{
+    address(b, tid, tag);
+    b->info.ctx = context;
+    return tid == pvmmytid ? send_self(b) : send_message(b, tid);
+}
+
+int call_mcast(int *tids, int count, int tag)
 {
     if (vm_enter() == NULL)
         return lpvmerr("pvm_mcast", PvmSysErr);
@@ -133,7 +141,7 @@ static int psend(int tid, int tag, const void *base, int count, int type)
     return error;
 }
 
-int pvm_psend(int tid, int tag, void *base, int count, int type)
+int call_psend(int tid, int tag, void *base, int count, int type)
 {
     if (vm_enter() == NULL)
         return lpvmerr("pvm_psend", PvmSysErr);

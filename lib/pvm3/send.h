@@ -9,4 +9,7 @@
 /* Sends to other tasks in the context SYSCTX_TC. Returns 0 or an error. */
 int send_system(struct buffer *b, const int *tids, int count, int tag);
 
+/* Sends to a task, which may be this one, in that context. Returns 0 or an error. */
+int send_in(struct buffer *b, int tid, int context, int tag);
+
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/notify.h"
@@ -150,7 +151,7 @@ static int siblings_find(void)
     return strcmp(together, "1") == 0 ? siblings_set(&pvmmytid, 1) : siblings_await();
 }
 
-int pvm_siblings(int **tids)
+int call_siblings(int **tids)
 {
     if (tids == NULL || vm_enter() == NULL)
         return lpvmerr("pvm_siblings", tids == NULL ? PvmBadParam : PvmSysErr);

@@ -12,12 +12,15 @@
 
 #include "lib/pvm3/abi.h"
 #include "lib/pvm3/arch.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/exec_path.h"
 #include "lib/pvm3/export.h"
 #include "lib/pvm3/host.h"
 #include "lib/pvm3/output.h"
+#include "lib/pvm3/plugin.h"
 #include "lib/pvm3/siblings.h"
+#include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
 
 /* What is asked for, and what came of it. */
@@ -35,6 +38,7 @@ struct job {
     struct covey_host *all; /* whose names hosts are */
     int *tids;              /* those that have started, then errors */
     int started, failed;
+    struct plugins plugins;
 };
 
 /* ---- where ---------------------------------------------------------------------------------- */
@@ -123,7 +127,7 @@ static int job_environment(struct job *job)
         error = export_add(&job->exports, "PVMSIBS", together);
     if (error == PvmOk && job->flags & PvmNoSpawnParent)
         error = export_add(&job->exports, "PVMNOPARENT", "1");
-    return error;
+    return error == PvmOk ? tracer_export(&job->exports, job->plugins.tid[PLUGIN_TRACER]) : error;
 }
 
 /* PVM's tasks run in the home directory unless told otherwise: by PVM_WD, or behind the colon of
@@ -257,7 +261,7 @@ static int job_spawn(struct job *job, const char *where)
     return error == PvmOk ? job_run(job) : error;
 }
 
-int pvm_spawn(char *program, char **arguments, int flags, char *where, int count, int *tids)
+int call_spawn(char *program, char **arguments, int flags, char *where, int count, int *tids)
 {
     if (program == NULL || count < 1)
         return lpvmerr("pvm_spawn", PvmBadParam);
@@ -266,8 +270,11 @@ int pvm_spawn(char *program, char **arguments, int flags, char *where, int count
     int *list = calloc((size_t)count, sizeof *list);
     struct job job = {
         .program = program, .arguments = arguments, .flags = flags, .count = count, .tids = list};
+    plugin_look(&job.plugins);
     int error = list == NULL ? PvmNoMem : job_spawn(&job, where);
     job_fini(&job);
+    if (error == PvmOk)
+        tracer_on_spawn(list, job.started, flags, program);
     if (error == PvmOk && job.started > 0)
         output_begin(list, job.started);
     if (error == PvmOk && job.started > 0 && count > 1)

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/vm.h"
 
@@ -75,7 +76,7 @@ static int start(int count, char **arguments)
 }
 
 /* The hosts of a host file are there when pvmd has ended, so there is nothing to wait for. */
-int pvm_start_pvmd(int count, char **arguments, int wait)
+int call_start_pvmd(int count, char **arguments, int wait)
 {
     (void)wait;
     if (count < 0 || (count > 0 && arguments == NULL))

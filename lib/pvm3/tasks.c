@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/host.h"
 #include "lib/pvm3/vm.h"
@@ -63,7 +64,7 @@ static int ask(int where, struct covey_task **tasks)
     return kept;
 }
 
-int pvm_tasks(int where, int *count, struct pvmtaskinfo **list)
+int call_tasks(int where, int *count, struct pvmtaskinfo **list)
 {
     static struct pvmtaskinfo *infos; /* the program's until the next call */
     static struct covey_task *tasks;
@@ -86,7 +87,7 @@ int pvm_tasks(int where, int *count, struct pvmtaskinfo **list)
     return PvmOk;
 }
 
-int pvm_pstat(int tid)
+int call_pstat(int tid)
 {
     struct covey_task *tasks = NULL;
     if (!vm_is_task(tid))
@@ -114,14 +115,14 @@ static int send_signal(int tid, int number)
     return nobody ? PvmOk : error_of(error);
 }
 
-int pvm_sendsig(int tid, int number)
+int call_sendsig(int tid, int number)
 {
     int error = send_signal(tid, number);
     return error == PvmOk ? PvmOk : lpvmerr("pvm_sendsig", error);
 }
 
-int pvm_kill(int tid)
+int call_kill(int tid)
 {
-    int error = pvm_sendsig(tid, SIGTERM);
+    int error = call_sendsig(tid, SIGTERM);
     return error == PvmOk ? PvmOk : lpvmerr("pvm_kill", error);
 }

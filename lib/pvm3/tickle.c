@@ -8,6 +8,7 @@
 #include <pvm3.h>
 #include <string.h>
 
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/host.h"
 #include "lib/pvm3/vm.h"
@@ -36,7 +37,7 @@ static int host_named(int tid, char *name, size_t size)
 static int fail_host(int tid)
 {
     char name[256] = "", *names[] = {name};
-    return host_named(tid, name, sizeof name) && pvm_delhosts(names, 1, NULL) == 1;
+    return host_named(tid, name, sizeof name) && call_delhosts(names, 1, NULL) == 1;
 }
 
 /* Returns how many results there are, at most one. */
@@ -59,7 +60,7 @@ static int tickle(int count, const int *numbers, int *result)
     }
 }
 
-int pvm_tickle(int count, int *numbers, int *result_count, int *results)
+int call_tickle(int count, int *numbers, int *result_count, int *results)
 {
     int result = 0;
     if (count < 1 || count > ARGUMENTS_MAX || numbers == NULL)

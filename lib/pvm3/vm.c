@@ -11,6 +11,9 @@
  *   spawn.c, tasks.c, host.c: tasks and hosts
  *   mailbox.c  messages that are known by name; mailbox_state.c: what is in them; journal.c: how
  *              all tasks agree on it
+ *   calls.c    what programs call, with events for a tracer; calls.h: the same without
+ *   trace.c, trace_names.c, mask.c, tracer.c: those events, and who gets them
+ *   plugin.c   tasks that take over work of the daemons
  *   context.c, option.c, export.c, error.c, mask.c, start.c, clock.c, tickle.c: small things
  *   groups/    libgpvm3, on pvm3.h and covey.h
  *   fortran/   libfpvm3, on pvm3.h
@@ -32,12 +35,16 @@
 #include <stdlib.h>
 
 #include "lib/pvm3/abi.h"
+#include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/mailbox.h"
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/output.h"
+#include "lib/pvm3/plugin.h"
 #include "lib/pvm3/siblings.h"
+#include "lib/pvm3/trace.h"
+#include "lib/pvm3/tracer.h"
 
 int pvmmytid = -1;
 static covey_t *membership;
@@ -61,13 +68,19 @@ static int parent_of(covey_t *vm)
     return spawned_with("PVMNOPARENT", &value) ? PvmParentNotSet : covey_parent(vm);
 }
 
+/* A task that pvm_spawn() did not start asks who it has to do with. */
 static void begin(covey_t *vm)
 {
+    struct plugins plugins = {0};
     membership = vm;
     pvmmytid = covey_mytid(vm);
     parent = parent_of(vm);
-    if (parent != PvmNoParent)
+    bool spawned = parent != PvmNoParent;
+    if (spawned)
         spawned_with("PVMCTX", &pvmmyctx);
+    else
+        plugin_look(&plugins);
+    tracer_start(spawned, plugins.tid[PLUGIN_TRACER]);
 }
 
 static int join(covey_t **vm)
@@ -110,26 +123,29 @@ covey_t *pvm_covey(void)
     return vm_enter();
 }
 
-int pvm_mytid(void)
+int call_mytid(void)
 {
     return vm_enter() == NULL ? lpvmerr("pvm_mytid", PvmSysErr) : pvmmytid;
 }
 
-int pvm_parent(void)
+int call_parent(void)
 {
     return vm_enter() == NULL ? lpvmerr("pvm_parent", PvmSysErr) : parent;
 }
 
-int pvm_exit(void)
+int call_exit(void)
 {
     if (membership == NULL)
         return PvmOk;
+    trace_stop();
     output_wait();
     mailbox_leave();
     covey_leave(&membership);
     inbox_clear();
     notify_clear();
     siblings_clear();
+    tracer_clear();
+    plugin_clear();
     pvmmytid = -1;
     parent = PvmNoParent;
     return PvmOk;

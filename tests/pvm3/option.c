@@ -22,6 +22,39 @@ static void options(void)
     SAY(pvm_setopt(PvmShowTids, 1));
 }
 
+/* Where output and events go: to this task or to nobody, here where nobody has said otherwise. */
+static void targets(void)
+{
+    int me = pvm_mytid();
+    SAY(pvm_setopt(PvmOutputTid, me + 1));
+    SAY(pvm_setopt(PvmTraceTid, me + 1));
+    SAY(pvm_setopt(PvmTraceTid, me));
+    SAY(pvm_setopt(PvmTraceCode, 12));
+    SAY(pvm_setopt(PvmTraceContext, 13));
+    SAY(pvm_setopt(PvmTraceBuffer, 14));
+    SAY(pvm_setopt(PvmTraceOptions, PvmTraceCount));
+    SAY(pvm_setopt(PvmTraceOptions, 0));
+    SAY(pvm_setopt(PvmTraceTid, 0) == me);
+    SAY(pvm_getopt(PvmTraceCode));
+    SAY(pvm_setopt(PvmOutputCode, 15));
+    SAY(pvm_setopt(PvmOutputContext, 16));
+    SAY(pvm_setopt(PvmSelfTraceContext, 18));
+    SAY(pvm_setopt(PvmSelfOutputContext, 18));
+    SAY(pvm_setopt(PvmSelfTraceTid, me));
+    SAY(pvm_getopt(PvmTraceTid) == me);
+    SAY(pvm_setopt(PvmSelfTraceCode, 19));
+    SAY(pvm_getopt(PvmTraceCode));
+    SAY(pvm_setopt(PvmSelfTraceTid, 0) == me);
+    SAY(pvm_setopt(PvmSelfTraceBuffer, 20));
+    SAY(pvm_getopt(PvmSelfTraceBuffer));
+    SAY(pvm_setopt(PvmSelfTraceOptions, 4));
+    SAY(pvm_setopt(PvmSelfTraceOptions, PvmTraceTime));
+    for (int i = PvmOutputTid; i <= PvmSelfTraceContext; i++) {
+        if (i != PvmFragSize)
+            printf("%d: %d\n", i, pvm_getopt(i));
+    }
+}
+
 static void errors(void)
 {
     SAY(pvm_send(0, 1));
@@ -74,6 +107,7 @@ int main(void)
 {
     say_begin();
     options();
+    targets();
     errors();
     exports();
     masks();

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 normal() { sed -E 's/\[t[0-9a-f]+\]/[t]/g'; }
 
 on_covey() { # program
-    LD_LIBRARY_PATH=$BUILD/pvm3 PVM_WD=$dir timeout 60 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
+    LD_LIBRARY_PATH=$BUILD/pvm3:$BUILD PVM_WD=$dir timeout 60 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
 }
 
 on_pvm() { # program

@@ -335,6 +335,13 @@ void PvmMin(int *type, void *result, void *more, int *count, int *info);
 void PvmSum(int *type, void *result, void *more, int *count, int *info);
 void PvmProduct(int *type, void *result, void *more, int *count, int *info);
 
+/* ---- Tasks that take over work of the daemons, and that see what others do ------------------ */
+int pvm_reg_rm(struct pvmhostinfo **host);
+int pvm_reg_hoster(void);
+int pvm_reg_tasker(void);
+int pvm_reg_tracer(int trace_context, int trace_tag, int output_context, int output_tag, char *mask,
+                   int buffer, int options);
+
 /* ---- Besides ------------------------------------------------------------------------------ */
 char *pvmgetrsh(void);
 char *pvmgettmp(void);

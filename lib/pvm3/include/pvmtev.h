@@ -289,11 +289,14 @@ struct Pvmtevdid {
 
 struct Pvmtevinfo {
     char *name;
-    int desc_status;
+    int desc_status; /* which of entry and exit were described to the tracer */
     struct timeval mark;
     struct timeval total;
     int count;
 };
+
+extern struct Pvmtevdid pvmtevdidlist[];
+extern struct Pvmtevinfo pvmtevinfo[];
 
 /* ---- Masks: four events a byte, readable as text ------------------------------------------ */
 #define TEV_MASK_LENGTH 36
@@ -309,6 +312,19 @@ typedef char Pvmtmask[TEV_MASK_LENGTH];
 #define TEV_MASK_SET(mask, event) ((mask)[(event) / 4] |= (1 << ((event)&3)))
 #define TEV_MASK_UNSET(mask, event) ((mask)[(event) / 4] &= ~(1 << ((event)&3)))
 #define TEV_MASK_CHECK(mask, event) ((mask)[(event) / 4] & (1 << ((event)&3)))
+
+/* Where events and output of a task go, and which events. */
+struct Pvmtracer {
+    int trctid;
+    int trcctx;
+    int trctag;
+    int outtid;
+    int outctx;
+    int outtag;
+    int trcbuf; /* bytes of events that are sent together */
+    int trcopt; /* PvmTraceFull and so on */
+    Pvmtmask tmask;
+};
 
 #ifdef __cplusplus
 extern "C" {
