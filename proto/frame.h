@@ -32,11 +32,12 @@
  *
  * On a TCP stream between two tasks, which says who they are, a message of one array that fits one
  * frame has a brief header, the 16 bytes of a frame's in the place of its 64:
- *   brief = mark type size sequence tag context *u8  ; stands for a data frame, FIRST and LAST
- *   mark     = u8   ; 128, and 8 where numbers are big-endian, and how many of the bytes are
- * padding type     = u8   ; of the array size     = u16  ; bytes that follow, padding included, <=
- * BRIEF_SIZE_MAX sequence = u32  ; the lower half A frame's length is so small that the two differ
- * in the first bit.
+ *   brief    = mark type size sequence tag context *u8 ; for a data frame, FIRST and LAST
+ *   mark     = u8    ; 128, + 8 where numbers are big-endian, + the bytes that are padding
+ *   type     = u8    ; of the array
+ *   size     = u16   ; bytes that follow, padding included, at most BRIEF_SIZE_MAX
+ *   sequence = u32   ; the lower half
+ * A frame's length is so small that the two differ in the first bit.
  *
  * CREDIT: limit=u64 [turn=u64]: so many bytes of data payload may be sent in all; where receivers
  * take bulk messages in turn (covey.conf), those with numbers less than turn may be sent whole. All
