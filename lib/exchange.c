@@ -336,7 +336,7 @@ static struct covey_parcel *make_block(const struct covey_exchange_plan *plan)
 static int run_once(struct covey_exchange_plan *plan, const struct covey_parcel *out,
                     struct covey_parcel *in)
 {
-    size_t places = (size_t)(plan->out_count + plan->in_count);
+    size_t places = (size_t)plan->out_count + (size_t)plan->in_count;
     const void **from = calloc(places + 1, sizeof *from);
     void **to = calloc(places + 1, sizeof *to);
     int error = from == NULL || to == NULL ? error_code(COVEY_ENOMEM) : COVEY_OK;

@@ -348,7 +348,7 @@ static void overtake(struct covey *vm, struct arrival *a)
         if (!fits(req->source, req->tag, req->context, a) || !may_wait(req->arrival))
             continue;
         put_back(vm, req);
-        bind(vm, req, a);
+        (void)bind(vm, req, a);
         return;
     }
 }

@@ -31,6 +31,7 @@ static int take_parties(const struct covey *vm, struct cursor *c, int count,
     return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
 }
 
+/* NOLINTNEXTLINE(readability-function-size): see covey.h */
 int covey_rendezvous(covey_t *vm, const char *name, int count, const void *value, size_t bytes,
                      int64_t timeout_us, struct covey_party *parties)
 {

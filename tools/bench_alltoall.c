@@ -117,10 +117,10 @@ static double bottleneck_of(const struct bench *bench, const covey_topology_t *t
 static double one_switch(const struct bench *bench)
 {
     int tasks = bench->plan.tasks, hosts = bench->host_count;
-    int most = (tasks + hosts - 1) / hosts;
+    int least = tasks / hosts, most = (tasks + hosts - 1) / hosts;
     double load = 0, rate = bench->simulation.rate_bps;
     if (tasks >= hosts)
-        load = fmax(most * (tasks - most), (tasks / hosts) * (tasks - tasks / hosts));
+        load = fmax(most * (tasks - most), least * (tasks - least));
     else
         load = tasks - 1;
     return rate > 0 ? load * 8 / rate : 0;

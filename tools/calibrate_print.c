@@ -18,7 +18,7 @@ static void put_ns(char *text, const char *format, double seconds)
     if (seconds > 0)
         snprintf(text, CELL_BYTES, format, seconds * 1e9);
     else
-        strcpy(text, "-");
+        snprintf(text, CELL_BYTES, "-");
 }
 
 static int print_routes(const struct covey_calibration *c)

@@ -287,6 +287,20 @@ static const char *sizes_of(const struct bench_plan *plan)
     return plan->what == BENCH_ALLTOALL ? ALLTOALL_SIZES : SIZES;
 }
 
+static int settle_exchange(struct bench *bench)
+{
+    if (bench->plan.size_count == 0)
+        set_sizes(bench, EXCHANGE_SIZES);
+    return bench_exchange_settle(bench);
+}
+
+static int settle_bag(struct bench_plan *plan)
+{
+    plan->tasks = plan->tasks > 0 ? plan->tasks : MANY_TASKS;
+    plan->rounds = plan->rounds > 0 ? plan->rounds : BAG_ROUNDS;
+    return TOOL_OK;
+}
+
 /* What was not said, as it suits the benchmark. */
 static int settle(struct bench *bench)
 {
@@ -294,15 +308,10 @@ static int settle(struct bench *bench)
     int status = check_stray(bench);
     if (status != TOOL_OK)
         return status;
-    if (plan->what == BENCH_EXCHANGE && plan->size_count == 0)
-        set_sizes(bench, EXCHANGE_SIZES);
     if (plan->what == BENCH_EXCHANGE)
-        return bench_exchange_settle(bench);
-    if (plan->what == BENCH_BAG) {
-        plan->tasks = plan->tasks > 0 ? plan->tasks : MANY_TASKS;
-        plan->rounds = plan->rounds > 0 ? plan->rounds : BAG_ROUNDS;
-        return TOOL_OK;
-    }
+        return settle_exchange(bench);
+    if (plan->what == BENCH_BAG)
+        return settle_bag(plan);
     bool spawn = plan->what == BENCH_SPAWN;
     bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST ||
                 plan->what == BENCH_BCAST || is_collective(plan);

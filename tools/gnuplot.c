@@ -9,8 +9,6 @@
 #include "tools/child.h"
 #include "tools/tool.h"
 
-extern char **environ;
-
 /* The one drawing, for errors. */
 struct drawing {
     const char *what, *option, *path;

@@ -238,7 +238,7 @@ static int gather(struct pipeline *p)
 static int send_result(void *state, struct worker *worker)
 {
     struct pipeline *p = state;
-    size_t count = (size_t)(PIPELINE_COMMON + p->job.trial_count * PIPELINE_FIGURES);
+    size_t count = pipeline_figures(&p->job);
     int error = 0;
     if (worker->sequential)
         return send_values(p);

@@ -55,6 +55,12 @@ enum pipeline_common {
     PIPELINE_COMMON
 };
 
+/* How many figures a run of it has. */
+static inline size_t pipeline_figures(const struct pipeline_job *job)
+{
+    return PIPELINE_COMMON + (size_t)job->trial_count * PIPELINE_FIGURES;
+}
+
 int pipeline_pack(covey_msg_t *msg, const void *job);
 
 /* The options of a trial for covey_tiles_create() and covey_tiles_plan(). */

@@ -288,7 +288,7 @@ static int compare(struct crew *crew, struct tiles *tiles)
 static int collect(struct crew *crew, void *context)
 {
     struct tiles *tiles = context;
-    size_t count = (size_t)(PIPELINE_COMMON + tiles->job.trial_count * PIPELINE_FIGURES);
+    size_t count = pipeline_figures(&tiles->job);
     if (crew_tell(crew, CREW_COLLECT) < 0)
         return -1;
     if (crew->sequential) {

@@ -17,8 +17,6 @@
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/vm.h"
 
-extern char **environ;
-
 /* PVM's own pvmd may be in PATH: the one that is meant lies where this library lies. */
 static const char *daemon_path(char *path, size_t size)
 {

@@ -39,10 +39,10 @@ static char *join(int argc, char **argv)
     size_t size = 1;
     for (int i = 0; i < argc; i++)
         size += strlen(argv[i]) + 1;
-    char *text = calloc(1, size);
+    char *text = calloc(1, size), *end = text;
     for (int i = 0; i < argc && text != NULL; i++) {
-        strcat(text, argv[i]);
-        strcat(text, i + 1 < argc ? " " : "");
+        end = stpcpy(end, argv[i]);
+        *end++ = i + 1 < argc ? ' ' : '\0';
     }
     return text;
 }
@@ -81,7 +81,7 @@ int alias_expand(const struct console *c, int argc, char **argv, char *text, siz
         a = a->next;
     if (a == NULL || strlen(a->text) >= size)
         return argc;
-    strcpy(text, a->text);
+    memcpy(text, a->text, strlen(a->text) + 1);
     int count = words_split(text, words, WORDS_MAX);
     if (count < 1 || count + argc > WORDS_MAX)
         return argc;

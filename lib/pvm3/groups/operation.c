@@ -67,6 +67,7 @@
         }                                                                                          \
     }
 
+/* NOLINTBEGIN(readability-function-size): the macros */
 static int choose(int type, void *result, const void *more, int count, int greater)
 {
     if (type == PVM_BYTE) {
@@ -122,6 +123,7 @@ static int multiply(int type, void *result, const void *more, int count)
     REAL_TYPES(type, MULTIPLY)
     COMPLEX_TYPES(type, MULTIPLY_COMPLEX)
 }
+/* NOLINTEND(readability-function-size) */
 
 void PvmSum(int *type, void *result, void *more, int *count, int *info)
 {
