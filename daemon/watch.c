@@ -49,11 +49,14 @@ static int watchers_add(struct task *task, uint32_t watcher)
     return 0;
 }
 
-/* A child whose stream has ended but not yet its process tells its end itself, with the status. */
+/* A child whose stream has ended but not yet its process tells its end itself, with the status. One
+ * that has left may go on for long, and has ended for all but who gets its output: that is not
+ * over. */
 static bool ends_soon(struct daemon *d, uint32_t tid, uint32_t watcher)
 {
     struct task *task = task_find(&d->tasks, tid);
-    return task != NULL && !task->left && watchers_add(task, watcher) == 0;
+    bool ended = task == NULL || (task->left && task->sink != watcher);
+    return !ended && watchers_add(task, watcher) == 0;
 }
 
 void watch_answer(struct daemon *d, uint32_t to, uint32_t tid)

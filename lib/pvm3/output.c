@@ -33,6 +33,8 @@
 static FILE *file; /* that output is printed to, or NULL */
 struct writer {
     int tid, tag, context; /* of the messages with what it writes */
+    bool unannounced;      /* it wrote before it was told of */
+    bool ended;            /* and ended before that, too */
 };
 
 static struct writer *writers;
@@ -120,7 +122,7 @@ static const struct writer *writer_add(int tid)
         writer_capacity = size;
     }
     struct writer *writer = &writers[writer_count++];
-    *writer = (struct writer){tid, pvmctrc.outtag, pvmctrc.outctx};
+    *writer = (struct writer){.tid = tid, .tag = pvmctrc.outtag, .context = pvmctrc.outctx};
     return writer;
 }
 
@@ -135,7 +137,7 @@ static struct writer *writer_find(int tid)
 
 static void begin_one(int tid, int parent)
 {
-    const struct writer *added = writer_find(tid) == NULL ? writer_add(tid) : NULL;
+    const struct writer *added = writer_add(tid);
     if (added == NULL)
         return;
     const struct writer writer = *added;
@@ -143,7 +145,30 @@ static void begin_one(int tid, int parent)
         print_mark(tid, "BEGIN");
     else if (parent == pvmmytid)
         send_piece(&writer, TO_NEW, NULL, 0); /* of others it was said already */
-    notify_watch(tid);
+    int gone = notify_watch(tid);
+    if (gone == PvmNoTask || gone == PvmHostFail)
+        output_on_end(tid);
+}
+
+/* A task that was told of by who has spawned it. */
+static void begin_told(int tid, int parent)
+{
+    struct writer *writer = writer_find(tid);
+    if (writer == NULL)
+        begin_one(tid, parent);
+    else if (writer->ended)
+        *writer = writers[--writer_count];
+    else
+        writer->unannounced = false;
+}
+
+/* One that was faster than that. */
+static void begin_untold(int tid)
+{
+    begin_one(tid, 0);
+    struct writer *writer = writer_find(tid);
+    if (writer != NULL)
+        writer->unannounced = true;
 }
 
 /* Tells who gets the output of a task that this one has spawned. */
@@ -174,7 +199,7 @@ bool output_take(struct buffer *b)
         return false;
     if (writer_find(b->info.src) != NULL && unpack_array(b, PVM_INT, head, 2, 1) == PvmOk &&
         head[1] == TO_NEW && vm_is_task(head[0]))
-        begin_one(head[0], b->info.src);
+        begin_told(head[0], b->info.src);
     buffer_destroy(b);
     return true;
 }
@@ -187,7 +212,7 @@ void output_on_text(covey_msg_t *msg)
     int stream;
     covey_msg_info(msg, &info);
     if (writer_find(info.source) == NULL && pvmctrc.outtid == pvmmytid)
-        begin_one(info.source, 0); /* it was faster than who has spawned it */
+        begin_untold(info.source);
     const struct writer *writer = writer_find(info.source);
     if (writer == NULL || covey_unpack_output(msg, &stream, &text, &size) != COVEY_OK)
         return;
@@ -200,10 +225,13 @@ void output_on_text(covey_msg_t *msg)
 void output_on_end(int tid)
 {
     struct writer *entry = writer_find(tid);
-    if (entry == NULL)
+    if (entry == NULL || entry->ended)
         return;
     const struct writer writer = *entry; /* whose message may go to a handler, which may spawn */
-    *entry = writers[--writer_count];
+    if (writer.unannounced)
+        entry->ended = true;
+    else
+        *entry = writers[--writer_count];
     if (printed(&writer))
         print_mark(tid, "EOF");
     else
@@ -214,7 +242,7 @@ static int printed_count(void)
 {
     int count = 0;
     for (int i = 0; i < writer_count; i++)
-        count += printed(&writers[i]);
+        count += printed(&writers[i]) && !writers[i].ended;
     return count;
 }
 

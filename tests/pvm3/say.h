@@ -5,6 +5,7 @@
 #ifndef COVEY_TESTS_PVM3_SAY_H
 #define COVEY_TESTS_PVM3_SAY_H
 
+#include <fcntl.h>
 #include <stdio.h>
 
 #include <pvm3.h> /* declares pvm_catchout() where EOF is known */
@@ -28,6 +29,18 @@ static inline void say_begin(void)
     setvbuf(stderr, NULL, _IONBF, 0);
     dup2(STDOUT_FILENO, STDERR_FILENO);
     pvm_mytid();
+}
+
+/* pvm_exit() without what it may say on standard error: that it waits for children. */
+static inline int say_exit(void)
+{
+    int before = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY);
+    dup2(null, STDERR_FILENO);
+    int result = pvm_exit();
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(null);
+    return result;
 }
 
 static inline char *say_program(void)

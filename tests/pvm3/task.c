@@ -119,7 +119,7 @@ static void output(void)
     int tid;
     SAY(pvm_catchout(stdout));
     SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault | PvmNoSpawnParent, "", 1, &tid));
-    SAY(pvm_exit());
+    SAY(say_exit());
 }
 
 int main(int argc, char **argv)
