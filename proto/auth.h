@@ -98,9 +98,11 @@ void auth_ether_key(uint8_t key[AUTH_KEY_BYTES]);
  *   HELLO     = "COVY" version=u8 3u8(0) opener=u32 accepter=u32 nonce=16u8 challenge=16u8
  *   CHALLENGE = "COVY" version=u8 3u8(0) challenge=16u8 mac(key; "accepter" HELLO challenge)
  *   PROOF     = mac(key; "opener" HELLO CHALLENGE)
- * nonce names the link (see auth_link_key). Each check returns NULL or the reason of refusal; a
- * different version is refused by name ("version 2, this is version 3").
+ * The version is of streams alone. nonce names the link (see auth_link_key). Each check returns
+ * NULL or the reason of refusal; a different version is refused by name ("version 3, this is
+ * version 4").
  */
+#define STREAM_VERSION 4 /* 4: brief headers, see frame.h */
 #define STREAM_HELLO_BYTES 48
 #define STREAM_CHALLENGE_BYTES 40
 #define STREAM_PROOF_BYTES 16

@@ -8,14 +8,13 @@
 #include <string.h>
 
 #include "proto/cursor.h"
-#include "proto/frame.h"
 
 static const uint8_t STREAM_MAGIC[4] = {'C', 'O', 'V', 'Y'};
 
 static void put_head(struct cursor *c)
 {
     cursor_put_bytes(c, STREAM_MAGIC, sizeof STREAM_MAGIC);
-    cursor_put_u8(c, WIRE_VERSION);
+    cursor_put_u8(c, STREAM_VERSION);
     cursor_put_u8(c, 0);
     cursor_put_u16(c, 0);
 }
@@ -24,15 +23,18 @@ static const char *version_refusal(uint8_t version)
 {
     /* one text for each version, so that it needs no storage that somebody must own */
     static const char *const TEXTS[] = {
-        "version 0, this is version 3", "version 1, this is version 3",
-        "version 2, this is version 3", NULL,
-        "version 4, this is version 3", "version 5, this is version 3",
+        "version 0, this is version 4",
+        "version 1, this is version 4",
+        "version 2, this is version 4",
+        "version 3, this is version 4",
+        NULL,
+        "version 5, this is version 4",
     };
-    _Static_assert(WIRE_VERSION == 3, "the texts name the version");
+    _Static_assert(STREAM_VERSION == 4, "the texts name the version");
 
     if (version < sizeof TEXTS / sizeof TEXTS[0])
         return TEXTS[version];
-    return "a later version, this is version 3";
+    return "a later version, this is version 4";
 }
 
 /* Reads what put_head() wrote; the reason of refusal or NULL. */
@@ -45,7 +47,7 @@ static const char *get_head(struct cursor *c)
     version = cursor_get_u8(c);
     if (memcmp(magic, STREAM_MAGIC, sizeof magic) != 0)
         return "not a Covey stream";
-    if (version != WIRE_VERSION)
+    if (version != STREAM_VERSION)
         return version_refusal(version);
     if (cursor_get_u8(c) != 0 || cursor_get_u16(c) != 0)
         return "a reserved field is set";

@@ -740,7 +740,7 @@ static void send_tcp(bool forth, uint32_t sequence, uint32_t acknowledged, const
 
 static void shake_hands(void)
 {
-    uint8_t hello[STREAM_HELLO_BYTES] = {'C', 'O', 'V', 'Y', WIRE_VERSION}, zero[64] = {0};
+    uint8_t hello[STREAM_HELLO_BYTES] = {'C', 'O', 'V', 'Y', STREAM_VERSION}, zero[64] = {0};
     struct cursor c = cursor_writer(hello + 8, 8);
 
     cursor_put_u32(&c, tid_make(1, 1));

@@ -994,7 +994,7 @@ static void a_wrong_hello_is_refused(void)
         const char *why;
     } wrong[] = {
         {0, 'c', "not a Covey stream"},
-        {4, 2, "version 2, this is version 3"},
+        {4, 3, "version 3, this is version 4"},
         {4, 0, "version 0"},
         {4, 200, "a later version"},
         {5, 1, "reserved"},
@@ -1065,7 +1065,7 @@ static void a_wrong_challenge_is_refused(void)
         const char *why;
     } wrong[] = {
         {0, 'c', "not a Covey stream"},
-        {4, 2, "version 2, this is version 3"},
+        {4, 3, "version 3, this is version 4"},
         {6, 1, "reserved"},
         {8, 0xff, "the accepter does not know the key"},
         {39, 0xff, "the accepter does not know the key"},

@@ -95,11 +95,11 @@ static void other_version_is_named(void)
     uint8_t nonce[AUTH_NONCE_BYTES];
 
     stream_auth_open(&s, KEY, 1, 2, NONCE, OPENER_CHALLENGE);
-    s.hello[4] = WIRE_VERSION - 1;
+    s.hello[4] = STREAM_VERSION - 1;
     CU_ASSERT_STRING_EQUAL(stream_auth_hello(s.hello, &from, &to, nonce),
-                           "version 2, this is version 3");
+                           "version 3, this is version 4");
     CU_ASSERT_EQUAL(from, 99);
-    s.hello[4] = WIRE_VERSION;
+    s.hello[4] = STREAM_VERSION;
     s.hello[5] = 1;
     CU_ASSERT_PTR_NOT_NULL(stream_auth_hello(s.hello, &from, &to, nonce));
     s.hello[0] = 'X';
