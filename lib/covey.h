@@ -1598,6 +1598,7 @@ struct covey_load {
     double all_drag_s; /* the same of all_hosts hosts; all_hosts 0: not measured */
     double all_busy_s;
     double all_hosts;
+    double spread, all_spread; /* of what messages take then: standard deviation over mean */
 };
 
 struct covey_calibration_route {

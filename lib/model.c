@@ -28,7 +28,8 @@ _Static_assert(sizeof(struct covey_line) == sizeof(struct model_line) &&
                    offsetof(struct covey_line, worst) == offsetof(struct model_line, worst),
                "lines are handed out as they are");
 _Static_assert(sizeof(struct covey_load) == sizeof(struct model_load) &&
-                   offsetof(struct covey_load, all_hosts) == offsetof(struct model_load, all_hosts),
+                   offsetof(struct covey_load, all_spread) ==
+                       offsetof(struct model_load, all_spread),
                "what is under load is handed out as it is");
 _Static_assert(
     sizeof(struct covey_calibration) == sizeof(struct calibration) &&
@@ -177,10 +178,10 @@ static bool is_bag(const struct covey_problem *p)
     return p->form == COVEY_FORM_BAG || p->form == COVEY_FORM_BAG_FETCH;
 }
 
-/* Items of sort and mandel go through the daemons. */
+/* Items of mandel go through the daemons. */
 static int route_of(const struct calibration *c, const struct covey_problem *p)
 {
-    bool daemons = is_bag(p) && p->model != COVEY_MODEL_MATMUL;
+    bool daemons = is_bag(p) && p->model == COVEY_MODEL_MANDEL;
     return daemons && c->routes[COVEY_ROUTE_UDP].known ? COVEY_ROUTE_UDP : p->route;
 }
 

@@ -296,35 +296,71 @@ static bool scene_make(struct covey *vm, const struct deal *deal, struct scene *
 #define ALPHA_HERE_S 5e-6 /* on one host */
 #define BETA_HERE_S 0.5e-9
 
-/* What a message costs, on one host and between two. */
+/* What a message costs, on one host and between two, and what `covey calibrate` says of which two.
+ */
 struct cost {
     struct covey_line here, there;
+    int route; /* between hosts, the one with the least beta */
+    struct covey_calibration *calibration;
 };
 
-/* What `covey calibrate` measured; between hosts the route with the least beta. */
-static void cost_calibrate(struct cost *cost, const struct covey_calibration *calibration)
+static void cost_calibrate(struct cost *cost)
 {
-    const struct covey_calibration_route *routes = calibration->routes;
-    const struct covey_calibration_route *best = NULL;
+    const struct covey_calibration_route *routes = cost->calibration->routes;
     for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++)
-        if (routes[i].known && (best == NULL || routes[i].line.beta_s < best->line.beta_s))
-            best = &routes[i];
-    if (best != NULL)
-        cost->there = best->line;
+        if (routes[i].known &&
+            (cost->route == 0 || routes[i].line.beta_s < routes[cost->route].line.beta_s))
+            cost->route = i;
+    if (cost->route != 0)
+        cost->there = routes[cost->route].line;
     if (routes[COVEY_ROUTE_SHM].known)
         cost->here = routes[COVEY_ROUTE_SHM].line;
 }
 
 static struct cost cost_of(const struct covey *vm)
 {
-    struct covey_calibration *calibration;
     struct cost cost = {.here = {.alpha_s = ALPHA_HERE_S, .beta_s = BETA_HERE_S},
                         .there = {.alpha_s = ALPHA_S, .beta_s = BETA_S}};
-    if (covey_calibration_load(vm->vm_name, &calibration) != COVEY_OK)
-        return cost;
-    cost_calibrate(&cost, calibration);
-    covey_free(calibration);
+    if (covey_calibration_load(vm->vm_name, &cost.calibration) == COVEY_OK)
+        cost_calibrate(&cost);
     return cost;
+}
+
+/* The host's place in the calibration, or -1. */
+static int cost_find(const struct cost *cost, const char *host)
+{
+    for (int i = 0; cost->calibration != NULL && i < cost->calibration->host_count; i++)
+        if (strcmp(cost->calibration->hosts[i].name, host) == 0)
+            return i;
+    return -1;
+}
+
+/* A message between two hosts. */
+static double cost_between(const struct cost *cost, const char *host, const char *peer,
+                           const struct covey_traffic *t)
+{
+    int a = cost_find(cost, host), b = cost_find(cost, peer);
+    double alpha_s = cost->there.alpha_s, beta_s = cost->there.beta_s;
+    for (int i = 0; a >= 0 && b >= 0 && i < cost->calibration->peer_count; i++) {
+        const struct covey_calibration_peers *p = &cost->calibration->peers[i];
+        if (p->route == cost->route && p->hosts[0] == (a < b ? a : b) &&
+            p->hosts[1] == (a < b ? b : a)) {
+            alpha_s = p->alpha_s;
+            beta_s = p->beta_s;
+        }
+    }
+    return (double)t->messages * alpha_s + (double)t->bytes * beta_s;
+}
+
+static double cost_here(const struct cost *cost, const struct covey_traffic *t)
+{
+    return (double)t->messages * cost->here.alpha_s + (double)t->bytes * cost->here.beta_s;
+}
+
+static const char *outlook_name(const struct outlook *o, uint32_t host)
+{
+    int at = outlook_find(o, host);
+    return at < 0 ? "" : o->hosts[at].name;
 }
 
 static void scene_set_traffic(const struct covey *vm, struct scene *s, const struct deal *deal,
@@ -334,14 +370,17 @@ static void scene_set_traffic(const struct covey *vm, struct scene *s, const str
         return;
     const struct cost cost = cost_of(vm);
     for (int i = 0; i < s->count; i++) {
+        const char *host = s->outlook->hosts[s->row[i]].name;
         for (size_t k = 0; k < needs->traffic_count; k++) {
             const struct covey_traffic *t = &needs->traffic[k];
-            bool here = tid_host((uint32_t)t->peer) == deal->hosts[i];
-            const struct covey_line *line = here ? &cost.here : &cost.there;
+            uint32_t peer = tid_host((uint32_t)t->peer);
             s->hosts[i].traffic_s +=
-                (double)t->messages * line->alpha_s + (double)t->bytes * line->beta_s;
+                peer == deal->hosts[i]
+                    ? cost_here(&cost, t)
+                    : cost_between(&cost, host, outlook_name(s->outlook, peer), t);
         }
     }
+    covey_free(cost.calibration);
 }
 
 /* ---- choosing -------------------------------------------------------------------------------- */

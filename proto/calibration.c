@@ -14,6 +14,7 @@
 #define WORD_BYTES 64
 #define CORES_MAX 65536
 #define TIME_MAX 1e6 /* seconds: nothing that is measured takes longer */
+#define SPREAD_MAX 100
 
 static const char *const route_names[CALIBRATION_ROUTES] = {"auto", "shm", "udp", "tcp", "ether"};
 
@@ -176,6 +177,17 @@ static int read_all(struct reader *r)
                : 0;
 }
 
+static int read_uneven(struct reader *r)
+{
+    struct calibration_route *to = route_of_line(r);
+    if (to && (to->load.spread > 0 || to->load.all_spread > 0))
+        return refuse(r, "uneven of route %s stands there already", r->words[1]);
+    return !to || read_number(r, 2, 0, SPREAD_MAX, &to->load.spread) ||
+                   read_number(r, 3, 0, SPREAD_MAX, &to->load.all_spread)
+               ? -1
+               : 0;
+}
+
 static int read_inside(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
@@ -303,7 +315,7 @@ static const struct kind {
     {"date", 2, read_date},     {"vm", 2, read_vm},         {"route", 8, read_route},
     {"all", 5, read_all},       {"inside", 7, read_inside}, {"together", 2, read_together},
     {"host", 5, read_host},     {"matmul", 4, read_matmul}, {"sort", 4, read_sort},
-    {"mandel", 3, read_mandel}, {"peers", 6, read_peers},
+    {"mandel", 3, read_mandel}, {"peers", 6, read_peers},   {"uneven", 4, read_uneven},
 };
 
 static int read_line(struct reader *r)
@@ -404,6 +416,8 @@ static void put_route(struct writer *w, const char *name, const struct calibrati
     if (load->all_hosts > 0)
         put(w, "all %s %.4g %.6g %.6g\n", name, load->all_hosts, load->all_drag_s,
             load->all_busy_s);
+    if (load->spread > 0 || load->all_spread > 0)
+        put(w, "uneven %s %.4g %.4g\n", name, load->spread, load->all_spread);
     if (route->inside_known)
         put(w, "inside %s %.6g %.6g %.6g %.4g %.6g\n", name, inside->alpha_s, inside->beta_s,
             inside->r2, inside->worst, route->inside_drag_s);
@@ -426,7 +440,8 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
         put(&w, "vm %s\n", calibration->vm);
     put(&w, "# route, alpha, beta a byte, r2, worst residual, processor time of a byte, "
             "that of one where two hosts compute\n"
-            "# all: the last two where so many do so at once; inside: of tasks of one host\n");
+            "# all: the last two where so many do so at once; inside: of tasks of one host\n"
+            "# uneven: deviation of what messages take then, of two hosts and of all\n");
     for (int i = 1; i < CALIBRATION_ROUTES; i++) {
         if (calibration->routes[i].known)
             put_route(&w, route_names[i], &calibration->routes[i]);

@@ -5,6 +5,7 @@
  *     line    = "date" word / "vm" word
  *             / "route" route alpha beta r2 worst drag busy
  *             / "all" route hosts drag busy
+ *             / "uneven" route spread spread-of-all
  *             / "inside" route alpha beta r2 worst drag
  *             / "together" tasks
  *             / "peers" route host host alpha beta

@@ -56,6 +56,7 @@ struct model_load {
     double all_drag_s; /* the same of all_hosts hosts; all_hosts 0: not known */
     double all_busy_s;
     double all_hosts;
+    double spread, all_spread; /* of what messages take then: standard deviation over mean */
 };
 
 /* The machine that a program runs on. */
@@ -133,7 +134,8 @@ int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, in
 int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool fetch, int workers,
                      struct model_time *time);
 
-/* Runs that are sorted and merged are items of a bag, their keys with them. */
+/* By way of a bag: parts of the keys are sorted, then ranges of them merged, by workers that ask
+ * the coordinator for the keys. */
 int model_sort_bag(const struct model_machine *machine, int64_t keys, int workers,
                    struct model_time *time);
 

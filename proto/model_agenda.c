@@ -11,9 +11,10 @@ struct step {
 };
 
 struct worker {
-    int taken;    /* items, those on their way included */
-    int sent;     /* results on their way */
-    int ready[2]; /* items that are here, in order */
+    int taken;             /* items, those on their way included */
+    int sent;              /* results on their way */
+    int last_in, last_out; /* messages: one goes after the other */
+    int ready[2];          /* items that are here, in order */
     int ready_count;
     bool works;
 };
@@ -55,6 +56,8 @@ struct agenda *agenda_create(const struct model_machine *machine, int workers,
     a->workers = calloc((size_t)workers, sizeof *a->workers);
     for (int i = 0; a->host_of && i < workers; i++)
         a->host_of[i] = i % machine->host_count;
+    for (int i = 0; a->workers && i < workers; i++)
+        a->workers[i].last_in = a->workers[i].last_out = PLAY_NONE;
     if (a->host_of && a->workers)
         a->play = play_create(machine, a->host_of, workers + 1);
     if (!a->play) {
@@ -110,13 +113,26 @@ static int next_item(struct agenda *a)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-static void note(struct agenda *a, int activity, enum kind kind, int item, int worker)
+static void note(struct agenda *a, int activity, const struct step *step)
 {
     if (activity == PLAY_NONE)
         return;
     a->steps = grow(a, a->steps, activity + 1, &a->step_room, sizeof *a->steps);
     if (!a->failed)
-        a->steps[activity] = (struct step){kind, item, worker};
+        a->steps[activity] = *step;
+}
+
+/* To or from the worker; messages of one task to another go in order. */
+static void send(struct agenda *a, const struct step *step, double bytes)
+{
+    struct worker *w = &a->workers[step->worker];
+    bool in = step->kind == FETCH;
+    int *last = in ? &w->last_in : &w->last_out;
+    int sent = play_send(a->play, in ? a->worker_count : step->worker,
+                         in ? step->worker : a->worker_count, bytes);
+    play_after(a->play, sent, *last);
+    *last = sent;
+    note(a, sent, step);
 }
 
 /* An item whose data is here already needs no message. */
@@ -126,7 +142,7 @@ static void take(struct agenda *a, int worker, int item)
     double bytes = a->program.fetched(a->program.context, item, worker);
     w->taken++;
     if (bytes > 0)
-        note(a, play_send(a->play, a->worker_count, worker, bytes), FETCH, item, worker);
+        send(a, &(struct step){FETCH, item, worker}, bytes);
     else
         w->ready[w->ready_count++] = item;
 }
@@ -143,7 +159,7 @@ static void work(struct agenda *a, int worker)
     w->ready_count--;
     w->works = true;
     double seconds = a->program.work_s(a->program.context, item, host);
-    note(a, play_compute(a->play, worker, seconds), WORK, item, worker);
+    note(a, play_compute(a->play, worker, seconds), &(struct step){WORK, item, worker});
 }
 
 /* Whoever has least takes the next one. */
@@ -167,8 +183,7 @@ static void on_worked(struct agenda *a, const struct step *step)
     w->works = false;
     w->taken--;
     w->sent++;
-    note(a, play_send(a->play, step->worker, a->worker_count, bytes), RESULT, step->item,
-         step->worker);
+    send(a, &(struct step){RESULT, step->item, step->worker}, bytes);
 }
 
 static void on_end(void *context, int activity)

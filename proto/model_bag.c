@@ -12,9 +12,10 @@
 
 enum {
     TAKEN = 2,         /* items that a worker has at a time */
-    PRODUCTS_SENT = 2, /* matmul: that may be on their way */
+    PRODUCTS_SENT = 6, /* matmul: that may be on their way */
     ROWS_KEPT = 3,     /* matmul: rows of blocks that a worker keeps of those it fetched */
-    RUNS_PER_TASK = 2  /* sort */
+    RUNS_PER_TASK = 2, /* sort */
+    RUNS_SENT = 2
 };
 
 /* ---- matmul ---------------------------------------------------------------------------------- */
@@ -114,24 +115,18 @@ int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool
 
 /* ---- sort ------------------------------------------------------------------------------------ */
 
-/* A part that is sorted, or the merge of two. */
-struct run {
-    double keys;
-    bool merge;
-};
-
+/* First the parts that are sorted, then as many ranges of keys, each merged of all of them. */
 struct runs {
-    struct run *runs;
-    int count, parts;
-    double *waiting; /* keys of those that are to be merged, the smallest last */
-    int waiting_count;
+    double keys; /* of an item */
+    int parts, done;
     bool known;
 };
 
 static double run_bytes(void *context, int item)
 {
     const struct runs *r = context;
-    return HEAD + ELEMENT * r->runs[item].keys;
+    (void)item;
+    return HEAD + ELEMENT * r->keys;
 }
 
 static double fetch_run(void *context, int item, int worker)
@@ -140,69 +135,44 @@ static double fetch_run(void *context, int item, int worker)
     return run_bytes(context, item);
 }
 
+/* Runs are merged two by two, so a key once for each time that their number halves. */
 static double run_s(void *context, int item, const struct model_host *host)
 {
     struct runs *r = context;
-    double keys = r->runs[item].keys;
     r->known = r->known && host->oper_s > 0 && host->merge_s > 0;
-    if (r->runs[item].merge)
-        return keys * host->merge_s;
-    return keys > 1 ? keys * log2(keys) * host->oper_s : 0;
+    if (item >= r->parts)
+        return r->keys * ceil(log2(r->parts)) * host->merge_s;
+    return r->keys > 1 ? r->keys * log2(r->keys) * host->oper_s : 0;
 }
 
-static void wait_for_another(struct runs *r, double keys)
-{
-    int at = r->waiting_count++;
-    for (; at > 0 && r->waiting[at - 1] < keys; at--)
-        r->waiting[at] = r->waiting[at - 1];
-    r->waiting[at] = keys;
-}
-
-/* The two smallest are merged. */
 static void on_run(void *context, struct agenda *agenda, int item)
 {
     struct runs *r = context;
-    wait_for_another(r, r->runs[item].keys);
-    if (r->waiting_count < 2)
+    (void)item;
+    if (++r->done != r->parts || r->parts < 2)
         return;
-    r->waiting_count -= 2;
-    double keys = r->waiting[r->waiting_count] + r->waiting[r->waiting_count + 1];
-    r->runs[r->count] = (struct run){keys, true};
-    agenda_put(agenda, r->count++, true);
-}
-
-static int sort_runs(struct runs *r, const struct model_machine *machine, int workers,
-                     struct model_time *time)
-{
-    const struct agenda_program program = {.context = r,
-                                           .taken_max = TAKEN,
-                                           .fetched = fetch_run,
-                                           .work_s = run_s,
-                                           .result = run_bytes,
-                                           .done = on_run};
-    struct agenda *agenda = agenda_create(machine, workers, &program);
-    int result = -1;
-    for (int i = 0; agenda && i < r->parts; i++)
-        agenda_put(agenda, i, false);
-    if (agenda)
-        result = agenda_play(agenda, time);
-    agenda_destroy(agenda);
-    return r->known ? result : -1;
+    for (int i = 0; i < r->parts; i++)
+        agenda_put(agenda, r->parts + i, false);
 }
 
 int model_sort_bag(const struct model_machine *machine, int64_t keys, int workers,
                    struct model_time *time)
 {
     int parts = RUNS_PER_TASK * workers < keys ? RUNS_PER_TASK * workers : (int)keys;
-    struct runs r = {.parts = parts, .count = parts, .known = true};
-    r.runs = calloc(2 * (size_t)parts + 1, sizeof *r.runs);
-    r.waiting = calloc((size_t)parts + 1, sizeof *r.waiting);
+    struct runs r = {.keys = parts > 0 ? (double)keys / parts : 0, .parts = parts, .known = true};
+    const struct agenda_program program = {.context = &r,
+                                           .taken_max = TAKEN,
+                                           .sent_max = RUNS_SENT,
+                                           .fetched = fetch_run,
+                                           .work_s = run_s,
+                                           .result = run_bytes,
+                                           .done = on_run};
+    struct agenda *agenda = agenda_create(machine, workers, &program);
     int result = -1;
-    for (int i = 0; r.runs && i < parts; i++)
-        r.runs[i].keys = (double)keys / parts;
-    if (r.runs && r.waiting)
-        result = sort_runs(&r, machine, workers, time);
-    free(r.runs);
-    free(r.waiting);
-    return result;
+    for (int i = 0; agenda && i < parts; i++)
+        agenda_put(agenda, i, false);
+    if (agenda)
+        result = agenda_play(agenda, time);
+    agenda_destroy(agenda);
+    return r.known ? result : -1;
 }

@@ -5,6 +5,11 @@
  * Activities are numbered as they were added, and those that may start do so in this order. What
  * waits for an activity is a list through `waits`. An activity's work is the seconds that it takes
  * alone, and its rate how much of it is done in a second.
+ *
+ * Messages that share a network do so unevenly, as a calibration saw: what one gets more, another
+ * lacks, and the network carries as much. So each has a weight, which is drawn from the spread of
+ * what messages took: the logarithm of that is taken to be distributed logistically. The draws are
+ * no chance, but the multiples of the golden ratio, which are spread evenly over 0 .. 1.
  */
 #include "proto/model_play.h"
 
@@ -12,6 +17,9 @@
 #include <stdlib.h>
 
 #define CAPACITY_MIN 0.1 /* of a processor: messages never stop computations altogether */
+#define GOLDEN 0.61803398874989485
+#define LOGISTIC_UNIT 0.55132889542179205 /* sqrt(3) / pi: then its standard deviation is 1 */
+#define DRAW_MIN 0.02                     /* and one minus that: what is rarer is left out */
 
 enum state { WAITING, READY, RUNNING, ENDED };
 
@@ -21,6 +29,7 @@ struct activity {
     int waits_for; /* so many have not ended yet */
     int first;     /* of its list in `waits`, or PLAY_NONE */
     double left_s, rate, start_s, end_s;
+    double draw, weight; /* of a message between hosts */
 };
 
 struct wait {
@@ -29,7 +38,8 @@ struct wait {
 
 /* What goes on at a host. */
 struct load {
-    int out, in, computing;
+    double out, in; /* weights of messages */
+    int computing;
     double drag; /* processors that messages take */
 };
 
@@ -40,6 +50,8 @@ struct traffic {
     int computing; /* tasks */
     double byte_s; /* time of a byte of a message between hosts, as far as all decide it */
     double drag_s;
+    double sigma;   /* of the logarithm of what a message takes */
+    double weights; /* of all messages between hosts */
 };
 
 struct play {
@@ -61,6 +73,7 @@ struct play {
     double *computation_s, *communication_s; /* by task */
     struct traffic traffic;
     double now_s;
+    int sent; /* messages that were added */
 };
 
 /* ---- Making -------------------------------------------------------------------------------- */
@@ -135,11 +148,16 @@ static bool is_between(const struct play *p, const struct activity *a)
 int play_send(struct play *p, int from, int to, double bytes)
 {
     bool inside = p->host_of[from] == p->host_of[to];
+    double draw = fmod(GOLDEN * ++p->sent, 1);
+    draw = draw < DRAW_MIN ? DRAW_MIN : draw > 1 - DRAW_MIN ? 1 - DRAW_MIN : draw;
     const struct model_line *line = inside ? &p->machine.inside : &p->machine.between;
     double time_s = model_line_time(line, bytes);
     if (!p->failed && (!inside || p->machine.host_count == 1))
         p->communication_s[from] += time_s; /* the sender's, as the paper measures it */
-    return add(p, from, to, time_s);
+    int sent = add(p, from, to, time_s);
+    if (sent != PLAY_NONE)
+        p->activities[sent].draw = LOGISTIC_UNIT * log(draw / (1 - draw));
+    return sent;
 }
 
 void play_on_end(struct play *p, play_ended_fn *ended, void *context)
@@ -172,9 +190,17 @@ static void count_activity(struct play *p, const struct activity *a)
         p->traffic.computing++;
     } else if (is_between(p, a)) {
         p->traffic.messages++;
-        from->out++;
-        p->loads[p->host_of[a->to]].in++;
     }
+}
+
+static void weigh(struct play *p, struct activity *a)
+{
+    if (!is_between(p, a))
+        return;
+    a->weight = exp(p->traffic.sigma * a->draw);
+    p->traffic.weights += a->weight;
+    p->loads[p->host_of[a->task]].out += a->weight;
+    p->loads[p->host_of[a->to]].in += a->weight;
 }
 
 /* What was measured of two, and what of `all`, at `n` of them. */
@@ -196,6 +222,9 @@ static void set_traffic(struct play *p)
     t->byte_s = n <= 1 ? alone_s : between_two_and_all(two_s, all_s, n, load->all_hosts);
     if (load->all_hosts > 2 && n > load->all_hosts)
         t->byte_s *= n / load->all_hosts;
+    double spread =
+        n <= 1 ? 0 : between_two_and_all(load->spread, load->all_spread, n, load->all_hosts);
+    t->sigma = sqrt(log(1 + spread * spread));
     t->drag_s =
         between_two_and_all(load->drag_s, load->all_drag_s, t->computing_hosts, load->all_hosts);
 }
@@ -221,15 +250,16 @@ static double drag_of(const struct play *p, const struct activity *a)
     return byte_s > 0 ? a->rate * drag_s / byte_s : 0;
 }
 
-/* Links are shared evenly; what is left of a shared link by one whose other end is busier stays
+/* Links are shared by weight; what is left of a shared link by one whose other end is busier stays
  * unused. All together get no more than the network has. */
 static void set_message_rate(struct play *p, struct activity *a)
 {
     struct load *from = &p->loads[p->host_of[a->task]], *to = &p->loads[p->host_of[a->to]];
     a->rate = 1;
     if (is_between(p, a)) {
-        double all = p->machine.between.beta_s / p->traffic.byte_s;
-        a->rate = 1.0 / (from->out > to->in ? from->out : to->in);
+        double part = a->weight * p->traffic.messages / p->traffic.weights;
+        double all = part * p->machine.between.beta_s / p->traffic.byte_s;
+        a->rate = a->weight / (from->out > to->in ? from->out : to->in);
         if (p->traffic.byte_s > 0 && all < a->rate)
             a->rate = all;
     }
@@ -282,6 +312,7 @@ static void set_rates_by(struct play *p, bool messages,
 static void set_rates(struct play *p)
 {
     count_loads(p);
+    set_rates_by(p, true, weigh);
     set_rates_by(p, true, set_message_rate);
     set_rates_by(p, true, limit_message_rate);
     set_rates_by(p, false, set_computation_rate);

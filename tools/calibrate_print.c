@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tools/calibrate.h"
+#include "tools/peers.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
@@ -79,50 +80,13 @@ static int print_hosts(const struct covey_calibration *c)
     return failed;
 }
 
-/* A line for each pair, with alpha and beta by each route. */
-static void add_peers(struct table *table, const struct covey_calibration *c, int first, int second)
-{
-    char text[2 * COVEY_ROUTE_ETHER][CELL_BYTES];
-    const char *cells[2 * COVEY_ROUTE_ETHER] = {c->hosts[first].name, c->hosts[second].name};
-    for (int i = 2; i < 2 * COVEY_ROUTE_ETHER; i++)
-        cells[i] = "-";
-    for (int i = 0; i < c->peer_count; i++) {
-        const struct covey_calibration_peers *p = &c->peers[i];
-        int at = 2 * (p->route - COVEY_ROUTE_UDP) + 2;
-        if (p->hosts[0] != first || p->hosts[1] != second || at < 2 || at >= 2 * COVEY_ROUTE_ETHER)
-            continue;
-        snprintf(text[at], CELL_BYTES, "%.2f", p->alpha_s * 1e6);
-        put_ns(text[at + 1], "%.4f", p->beta_s);
-        cells[at] = text[at];
-        cells[at + 1] = text[at + 1];
-    }
-    table_add(table, cells);
-}
-
-static int print_peers(const struct covey_calibration *c)
-{
-    const char *const headings[] = {"HOST", "PEER",       ">UDP: US", ">NS", ">TCP: US",
-                                    ">NS",  ">ETHER: US", ">NS",      NULL};
-    if (c->peer_count == 0)
-        return 0;
-    struct table *table = table_create(headings);
-    for (int i = 0; i < c->peer_count; i++) {
-        const struct covey_calibration_peers *p = &c->peers[i];
-        if (p->route == c->peers[0].route)
-            add_peers(table, c, p->hosts[0], p->hosts[1]);
-    }
-    puts("");
-    int failed = table_print(table, stdout);
-    table_destroy(table);
-    puts("Alpha and beta between each two hosts.");
-    return failed;
-}
-
 int calibrate_print(const struct covey_calibration *calibration, const char *path)
 {
     int failed = print_routes(calibration);
     failed |= print_hosts(calibration);
-    failed |= print_peers(calibration);
+    if (calibration->peer_count > 0)
+        puts("");
+    failed |= peers_print(calibration) != TOOL_OK;
     if (failed)
         return tool_error("calibrate", "memory is exhausted");
     printf("\nWritten: %s\n", path);
@@ -135,10 +99,11 @@ static json_t *route_object(const struct covey_calibration_route *route)
 {
     const struct covey_load *load = &route->load;
     json_t *object =
-        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s", route->line.alpha_s,
-                  "beta_s", route->line.beta_s, "r2", route->line.r2, "worst", route->line.worst,
-                  "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts", load->all_hosts,
-                  "all_drag_s", load->all_drag_s, "all_busy_s", load->all_busy_s);
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
+                  route->line.alpha_s, "beta_s", route->line.beta_s, "r2", route->line.r2, "worst",
+                  route->line.worst, "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts",
+                  load->all_hosts, "all_drag_s", load->all_drag_s, "all_busy_s", load->all_busy_s,
+                  "spread", load->spread, "all_spread", load->all_spread);
     if (object && route->inside_known)
         json_object_set_new(object, "inside",
                             json_pack("{s:f, s:f, s:f}", "alpha_s", route->inside.alpha_s, "beta_s",
@@ -171,24 +136,13 @@ static json_t *host_object(const struct covey_calibration_host *host)
                      "iteration_s", host->iteration_s);
 }
 
-static json_t *peers_object(const struct covey_calibration *c,
-                            const struct covey_calibration_peers *peers)
-{
-    return json_pack("{s:s, s:o, s:o, s:f, s:f}", "route", covey_route_name(peers->route), "host",
-                     report_text(c->hosts[peers->hosts[0]].name), "peer",
-                     report_text(c->hosts[peers->hosts[1]].name), "alpha_s", peers->alpha_s,
-                     "beta_s", peers->beta_s);
-}
-
 int calibrate_print_json(const struct covey_calibration *c, const char *path)
 {
-    json_t *hosts = json_array(), *peers = json_array();
-    for (int i = 0; i < c->peer_count; i++)
-        report_add(&peers, peers_object(c, &c->peers[i]));
+    json_t *hosts = json_array();
     for (int i = 0; i < c->host_count; i++)
         report_add(&hosts, host_object(&c->hosts[i]));
     return report_print("calibrate",
                         json_pack("{s:s, s:s, s:s, s:o, s:f, s:o, s:o}", "file", path, "date",
                                   c->date, "vm", c->vm, "routes", routes_object(c), "together",
-                                  c->together, "hosts", hosts, "peers", peers));
+                                  c->together, "hosts", hosts, "peers", peers_json(c)));
 }

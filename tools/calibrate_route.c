@@ -91,11 +91,10 @@ static int measure_line(const struct calibrate *c, int route, bool inside)
 /* ---- Beside computing ------------------------------------------------------------------------ */
 
 struct beside {
-    double drag_s, busy_s;
+    double drag_s, busy_s, spread;
 };
 
-/* What computing lacks is what messages took, of both ends of each. A program waits for the last of
- * several messages: that of four takes a standard deviation longer than the mean. */
+/* What computing lacks is what messages took, of both ends of each. */
 static struct beside read_ring(const struct calibrate *c, const struct bench *bench)
 {
     const struct bench_series *series = &bench->rows[0].series[0];
@@ -103,8 +102,8 @@ static struct beside read_ring(const struct calibrate *c, const struct bench *be
     for (int i = 0; i < bench->host_count; i++)
         share += c->result->hosts[i].share / bench->host_count;
     double byte_s = series->us[0] / 1e6 / (double)bench->rows[0].bytes;
-    return (struct beside){.busy_s = byte_s * (1 + series->spread),
-                           .drag_s = lacks * share * byte_s / 2};
+    return (struct beside){
+        .busy_s = byte_s, .drag_s = lacks * share * byte_s / 2, .spread = series->spread};
 }
 
 /* A ring of the first `count` hosts. */
@@ -141,12 +140,14 @@ static int measure_rings(const struct calibrate *c, int route)
     int status = measure_ring(c, route, 2, &two);
     load->drag_s = larger(load->drag_s, two.drag_s);
     load->busy_s = two.busy_s;
+    load->spread = two.spread;
     if (status == TOOL_OK && all > 2)
         status = measure_ring(c, route, all, &more);
     if (more.busy_s > 0) {
         load->all_hosts = all;
         load->all_drag_s = larger(load->drag_s, more.drag_s);
         load->all_busy_s = more.busy_s;
+        load->all_spread = more.spread;
     }
     return status;
 }

@@ -1,10 +1,12 @@
 /* covey hosts: the hosts of the VM. A host that does not answer is not waited for: it is shown as
- * suspect, and what runs on it is not known. */
+ * suspect, and what runs on it is not known. With --peers, what covey calibrate measured between
+ * each two of them. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "tools/command.h"
 #include "tools/listing.h"
+#include "tools/peers.h"
 #include "tools/report.h"
 #include "tools/table.h"
 
@@ -78,30 +80,74 @@ static int print_table(const struct covey_host *hosts, int n, const struct covey
     return report_table("hosts", table);
 }
 
-static int hosts_command(struct tool *tool, int argc, char **argv)
+/* ---- Between two of them ----------------------------------------------------------------------
+ */
+
+static int print_peers(const struct tool *tool, bool json)
+{
+    struct covey_calibration *calibration = NULL;
+    if (covey_calibration_load(tool->vm_name, &calibration) < 0)
+        return tool_error("hosts", "%s", covey_error_text());
+    int status = json ? report_print("hosts", peers_json(calibration)) : peers_print(calibration);
+    if (calibration->peer_count == 0)
+        status = tool_error("hosts", "the calibration has no two hosts; run: covey calibrate");
+    else if (!json && status == TOOL_OK)
+        printf("Measured %s; covey calibrate does it again.\n", calibration->date);
+    covey_free(calibration);
+    return status;
+}
+
+/* ---- The command ------------------------------------------------------------------------------
+ */
+
+static const struct args_option options[] = {
+    {"peers", 'p', NULL, "alpha and beta between each two, as covey calibrate measured them"},
+    {"json", 'j', NULL, "print JSON, for scripts"},
+    {NULL, 0, NULL, NULL}};
+
+static int read_arguments(int argc, char **argv, bool *peers, bool *json)
+{
+    struct args args;
+    args_init(&args, options, argc, argv);
+    for (int key; (key = args_next(&args)) != ARGS_END;) {
+        if (key == ARGS_BAD)
+            return tool_usage("hosts", "%s", args.error);
+        if (key == ARGS_OPERAND)
+            return tool_usage("hosts", "%s: takes no argument", args.value);
+        *peers |= key == 'p';
+        *json |= key == 'j';
+    }
+    return TOOL_OK;
+}
+
+static int print_hosts(struct tool *tool, bool json)
 {
     struct covey_host *hosts;
     struct covey_task *tasks;
-    bool json;
-    int m;
-    int status = listing_arguments(argc, argv, &json);
-    if (status == TOOL_OK)
-        status = tool_join(tool, "hosts");
-    if (status != TOOL_OK)
-        return status;
-    int n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);
+    int m, n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);
     if (n < 0)
         return tool_failed(tool, "hosts", n);
-    status = (json ? print_json : print_table)(hosts, n, tasks, m);
+    int status = (json ? print_json : print_table)(hosts, n, tasks, m);
     covey_free(tasks);
     covey_free(hosts);
     return status;
 }
 
+static int hosts_command(struct tool *tool, int argc, char **argv)
+{
+    bool peers = false, json = false;
+    int status = read_arguments(argc, argv, &peers, &json);
+    if (status == TOOL_OK && peers)
+        return print_peers(tool, json);
+    if (status == TOOL_OK)
+        status = tool_join(tool, "hosts");
+    return status == TOOL_OK ? print_hosts(tool, json) : status;
+}
+
 const struct command cmd_hosts = {
     .name = "hosts",
     .run = hosts_command,
-    .usage = "[--json]",
+    .usage = "[--peers] [--json]",
     .help = "list the hosts of the virtual machine",
-    .options = listing_options,
+    .options = options,
 };

@@ -248,30 +248,34 @@ static int take_measured(struct request *r, const char *path)
     return TOOL_OK;
 }
 
+/* Where the text of an option is kept as it is; NULL: it is none of those. */
+static const char **text_of(struct predict *p, struct request *r, int key)
+{
+    const struct {
+        int key;
+        const char **text;
+    } texts[] = {{'p', &r->procs},
+                 {KEY_SIZE, &r->size},
+                 {KEY_CENTRE, &r->centre},
+                 {KEY_LOOP, &r->loop},
+                 {KEY_POINT, &r->point},
+                 {KEY_PLOT, &p->plot},
+                 {KEY_TOPOLOGY, &p->topology}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].key == key)
+            return texts[i].text;
+    }
+    return NULL;
+}
+
 static int take_option(struct predict *p, struct request *r, int key, const char *value)
 {
+    const char **text = text_of(p, r, key);
+    if (text) {
+        *text = value;
+        return TOOL_OK;
+    }
     switch (key) {
-    case 'p':
-        r->procs = value;
-        return TOOL_OK;
-    case KEY_SIZE:
-        r->size = value;
-        return TOOL_OK;
-    case KEY_CENTRE:
-        r->centre = value;
-        return TOOL_OK;
-    case KEY_LOOP:
-        r->loop = value;
-        return TOOL_OK;
-    case KEY_POINT:
-        r->point = value;
-        return TOOL_OK;
-    case KEY_TOPOLOGY:
-        p->topology = value;
-        return TOOL_OK;
-    case KEY_PLOT:
-        p->plot = value;
-        return TOOL_OK;
     case KEY_MEASURED:
         return take_measured(r, value);
     case 'r':

@@ -404,9 +404,9 @@ static int run_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_run = {
     .name = "run",
     .run = run_command,
-    .usage =
-        "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
-        "[--cwd DIR] [--tag-output] [--no-descendants] [--memory BYTES] [--explain] PROG [ARG...]",
+    .usage = "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
+             "[--cwd DIR] [--tag-output] [--no-descendants] [--memory BYTES] "
+             "[--traffic TID:BYTES] [--explain] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = run_line_options,
     .operand = "PROG",

@@ -12,6 +12,7 @@
 
 #include "tools/command.h"
 #include "tools/hostspec.h"
+#include "tools/tid.h"
 
 #define TASKS_MAX 262143 /* a tid has 18 bits for the task of a host */
 
@@ -25,6 +26,7 @@ const struct args_option run_line_options[] = {
     {"tag-output", 't', NULL, "put [tid] before each line"},
     {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},
     {"memory", 'M', "BYTES", "only where each task finds so much free, such as 500M"},
+    {"traffic", 'T', "TID:BYTES", "each task will exchange so much with that one, such as 1G"},
     {"explain", 'x', NULL, "print why each host was chosen, or was not"},
     {NULL, 0, NULL, NULL}};
 
@@ -114,7 +116,7 @@ static int set_cwd(struct run_line *line, const char *path)
 }
 
 /* A number of bytes, or of K, M, G or T of them. */
-static int set_memory(struct run_line *line, const char *text)
+static bool read_bytes(const char *text, uint64_t *bytes)
 {
     static const char units[] = "KMGT";
     char *end;
@@ -124,8 +126,36 @@ static int set_memory(struct run_line *line, const char *text)
     for (long i = unit ? unit - units + 1 : 0; i > 0; i--)
         value *= 1024;
     if (end == text || (*end && (!unit || end[1])) || !(value >= 1 && value <= 1e18))
+        return false;
+    *bytes = (uint64_t)value;
+    return true;
+}
+
+static int set_memory(struct run_line *line, const char *text)
+{
+    if (!read_bytes(text, &line->needs.memory_bytes))
         return tool_usage("run", "--memory %s: must be a size such as 500M or 2G", text);
-    line->needs.memory_bytes = (uint64_t)value;
+    line->what.needs = &line->needs;
+    return TOOL_OK;
+}
+
+static int add_traffic(struct run_line *line, const char *text)
+{
+    char tid[16];
+    size_t length = strcspn(text, ":");
+    struct covey_traffic traffic = {.messages = 1};
+    bool good = length < sizeof tid && text[length] == ':';
+    if (good) {
+        memcpy(tid, text, length);
+        tid[length] = '\0';
+        traffic.peer = tid_parse(tid);
+        good = traffic.peer != 0 && read_bytes(text + length + 1, &traffic.bytes);
+    }
+    if (!good || line->needs.traffic_count == RUN_LINE_TRAFFIC_MAX)
+        return tool_usage("run", "--traffic %s: must be TID:BYTES, such as t40001:1G, %d at most",
+                          text, RUN_LINE_TRAFFIC_MAX);
+    line->traffic[line->needs.traffic_count++] = traffic;
+    line->needs.traffic = line->traffic;
     line->what.needs = &line->needs;
     return TOOL_OK;
 }
@@ -143,6 +173,8 @@ static int take_option(struct run_line *line, int key, const char *value)
         return add_env(line, value);
     case 'C':
         return set_cwd(line, value);
+    case 'T':
+        return add_traffic(line, value);
     case 'e':
         line->what.where = COVEY_WHERE_EACH;
         return TOOL_OK;

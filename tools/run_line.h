@@ -9,6 +9,8 @@
 #include "covey.h"
 #include "tools/args.h"
 
+enum { RUN_LINE_TRAFFIC_MAX = 16 };
+
 struct run_line {
     struct covey_spawn what;
     int n;
@@ -19,6 +21,7 @@ struct run_line {
     char **env;
     int env_count;
     struct covey_needs needs;
+    struct covey_traffic traffic[RUN_LINE_TRAFFIC_MAX];
     bool alone; /* what the tasks have started is not waited for */
     bool explain;
     bool tagged; /* each line of output is */

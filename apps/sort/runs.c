@@ -5,170 +5,277 @@
 
 #include <err.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* An item: how many keys are to be sorted, or how many the first and the second run to be merged
- * have; then the keys. A result: the keys. */
-#define HEAD 2
-enum { SORT_FIRST = 0, MERGE_FIRST = 1 }; /* priorities */
+#define LOOK_US 200000 /* so often it is seen whether an item was set aside */
 
-/* ---- a task ---- */
-
-struct sorter {
-    struct worker *worker;
-    int64_t *keys, *scratch;
-};
-
-static bool reserve(int64_t **keys, size_t count)
+static int out_of_memory(void)
 {
-    int64_t *more = realloc(*keys, (count + 1) * sizeof **keys);
-    if (more != NULL)
-        *keys = more;
-    return more != NULL;
-}
-
-static bool is_sane(const struct covey_bag_item *item, const int64_t *head)
-{
-    size_t count = item->size / sizeof *head - HEAD;
-    return item->size % sizeof *head == 0 && head[0] >= 0 && head[1] >= 0 &&
-           (size_t)head[0] <= count && (size_t)head[1] == count - (size_t)head[0];
-}
-
-static int on_item(void *context, const struct covey_bag_item *item, const void **result,
-                   size_t *size)
-{
-    struct sorter *s = context;
-    const int64_t *head = item->bytes;
-    if (item->size < HEAD * sizeof *head || !is_sane(item, head))
-        return COVEY_EPROTO;
-    size_t left = (size_t)head[0], count = left + (size_t)head[1];
-    if (!reserve(&s->keys, count) || !reserve(&s->scratch, left))
-        return COVEY_ENOMEM;
-    double begin = worker_compute_begin();
-    memcpy(s->keys, head + HEAD, count * sizeof *s->keys);
-    if (head[1] == 0)
-        keys_sort(s->keys, count);
-    else
-        keys_merge(s->keys, left, count, s->scratch);
-    worker_compute_end(s->worker, begin);
-    *result = s->keys;
-    *size = count * sizeof *s->keys;
-    return 0;
-}
-
-int runs_work(struct worker *worker)
-{
-    struct sorter s = {.worker = worker};
-    int error = agenda_run(worker, on_item, &s);
-    free(s.keys);
-    free(s.scratch);
-    return error;
-}
-
-/* ---- the coordinator ---- */
-
-int runs_prepare(struct runs *runs, struct crew *crew, int64_t *keys, size_t count)
-{
-    *runs = (struct runs){.keys = keys, .count = count};
-    runs->item = calloc(count + HEAD, sizeof *runs->item);
-    if (keys != NULL && runs->item != NULL)
-        return agenda_create(crew, &runs->bag);
     warnx("out of memory for the keys");
     return -1;
 }
 
+/* ---- items ---- */
+
+static size_t part_first(const struct runs *runs, int part)
+{
+    return (size_t)block_first((int64_t)runs->count, runs->parts, part);
+}
+
+/* Where a range begins in a part; behind the last one, where the part ends. */
+static size_t cut(const struct runs *runs, int range, int part)
+{
+    return runs->cuts[(size_t)range * (size_t)runs->parts + (size_t)part];
+}
+
+static size_t range_size(const struct runs *runs, int range)
+{
+    size_t size = 0;
+    for (int i = 0; i < runs->parts; i++)
+        size += cut(runs, range + 1, i) - cut(runs, range, i);
+    return size;
+}
+
+static int64_t *range_place(const struct runs *runs, int range)
+{
+    size_t before = 0;
+    for (int i = 0; i < runs->parts; i++)
+        before += cut(runs, range, i) - part_first(runs, i);
+    return runs->sorted + before;
+}
+
+/* How many keys the item has, and where they go. */
+static size_t item_keys(const struct runs *runs, int number, int64_t **place)
+{
+    if (number < runs->parts) {
+        *place = runs->keys + part_first(runs, number);
+        return part_first(runs, number + 1) - part_first(runs, number);
+    }
+    *place = range_place(runs, number - runs->parts);
+    return range_size(runs, number - runs->parts);
+}
+
+/* `parts` items, from the next number on. */
+static int put_items(struct runs *runs, struct crew *crew)
+{
+    for (int i = 0; i < runs->parts; i++) {
+        int32_t number = runs->put++;
+        if (agenda_put(crew, runs->bag, 0, &number, sizeof number) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- ranges ---- */
+
+/* The first of the sorted keys that is not less. */
+static size_t lower_bound(const int64_t *keys, size_t first, size_t end, int64_t key)
+{
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (keys[middle] < key)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Each part's keys at equal distances, all in order. */
+static void sample(const struct runs *runs, int64_t *samples)
+{
+    size_t parts = (size_t)runs->parts, n = 0;
+    for (int i = 0; i < runs->parts; i++) {
+        size_t first = part_first(runs, i), size = part_first(runs, i + 1) - first;
+        for (size_t k = 1; k < parts; k++)
+            samples[n++] = runs->keys[first + k * size / parts];
+    }
+    keys_sort(samples, n);
+}
+
+static void cut_parts(struct runs *runs, const int64_t *samples)
+{
+    size_t parts = (size_t)runs->parts;
+    for (int i = 0; i < runs->parts; i++) {
+        size_t first = part_first(runs, i), end = part_first(runs, i + 1);
+        runs->cuts[i] = first;
+        for (size_t k = 1; k < parts; k++)
+            runs->cuts[k * parts + (size_t)i] =
+                lower_bound(runs->keys, first, end, samples[(k - 1) * parts + parts / 2]);
+        runs->cuts[parts * parts + (size_t)i] = end;
+    }
+}
+
+/* All parts are sorted: what is in the ranges is to be merged, if there is more than one. */
+static int put_ranges(struct runs *runs, struct crew *crew)
+{
+    size_t parts = (size_t)runs->parts;
+    int64_t *samples = parts > 1 ? calloc(parts * parts, sizeof *samples) : NULL;
+    if (parts > 1 && samples == NULL)
+        return out_of_memory();
+    if (parts > 1) {
+        sample(runs, samples);
+        cut_parts(runs, samples);
+    }
+    free(samples);
+    if (parts > 1 && put_items(runs, crew) < 0)
+        return -1;
+    return agenda_close(crew, runs->bag);
+}
+
+/* ---- what the tasks ask for and send ---- */
+
+/* Sends the message, which may be NULL. */
+static int answer(struct runs *runs, struct crew *crew, covey_tid_t task, int tag, covey_msg_t *msg)
+{
+    int error = msg == NULL ? COVEY_ENOMEM : outbox_send(&runs->outbox, crew->vm, task, tag, msg);
+    return error < 0 ? crew_error("cannot answer a task", error) : 0;
+}
+
+static int pack_part(covey_msg_t *msg, const struct runs *runs, int part)
+{
+    size_t first = part_first(runs, part);
+    const int64_t head[2] = {1, (int64_t)(part_first(runs, part + 1) - first)};
+    int error = covey_pack_int64(msg, head, 2, 1);
+    return error < 0 ? error : covey_pack_int64(msg, runs->keys + first, (size_t)head[1], 1);
+}
+
+static int pack_range(covey_msg_t *msg, const struct runs *runs, int range)
+{
+    const int64_t parts = runs->parts;
+    int error = covey_pack_int64(msg, &parts, 1, 1);
+    for (int i = 0; i < runs->parts && error >= 0; i++) {
+        const int64_t size = (int64_t)(cut(runs, range + 1, i) - cut(runs, range, i));
+        error = covey_pack_int64(msg, &size, 1, 1);
+    }
+    for (int i = 0; i < runs->parts && error >= 0; i++) {
+        size_t first = cut(runs, range, i), size = cut(runs, range + 1, i) - first;
+        if (size > 0)
+            error = covey_pack_inplace(msg, COVEY_INT64, runs->keys + first, size);
+    }
+    return error;
+}
+
+/* A part is copied, for its keys will lie in another order soon. */
+static int pack_keys(covey_msg_t *msg, const struct runs *runs, int number)
+{
+    const int64_t done = RUNS_DONE;
+    if (runs->done[number])
+        return covey_pack_int64(msg, &done, 1, 1);
+    return number < runs->parts ? pack_part(msg, runs, number)
+                                : pack_range(msg, runs, number - runs->parts);
+}
+
+/* The number of the item that a message is about; -1 after saying what is wrong. */
+static int number_of(const struct runs *runs, covey_msg_t *msg)
+{
+    int32_t number = -1;
+    int error = covey_unpack_int32(msg, &number, 1, 1);
+    if (error >= 0 && number >= 0 && number < runs->put)
+        return number;
+    warnx("a task named a run that there is not");
+    return -1;
+}
+
+static int on_ask(struct runs *runs, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
+{
+    int number = number_of(runs, msg);
+    if (number < 0)
+        return -1;
+    covey_msg_t *keys = covey_msg_new();
+    int error = keys == NULL ? COVEY_ENOMEM : pack_keys(keys, runs, number);
+    if (error < 0) {
+        covey_msg_free(keys);
+        return crew_error("cannot make a message of keys", error);
+    }
+    return answer(runs, crew, task, RUNS_KEYS, keys);
+}
+
+static int take(struct runs *runs, struct crew *crew, int number, covey_msg_t *msg)
+{
+    int64_t *place;
+    size_t count = item_keys(runs, number, &place);
+    if (count > 0 && covey_unpack_int64(msg, place, count, 1) < 0) {
+        warnx("a task sent other keys than it got");
+        return -1;
+    }
+    runs->done[number] = true;
+    return ++runs->done_count == runs->parts ? put_ranges(runs, crew) : 0;
+}
+
+static int on_sorted(struct runs *runs, struct crew *crew, covey_msg_t *msg, covey_tid_t task)
+{
+    int number = number_of(runs, msg);
+    if (number < 0 || (!runs->done[number] && take(runs, crew, number, msg) < 0))
+        return -1;
+    return answer(runs, crew, task, RUNS_TAKEN, covey_msg_new());
+}
+
+static int serve(struct crew *crew, covey_msg_t *msg, const struct covey_info *info, bool *taken)
+{
+    struct runs *runs = crew->server;
+    *taken = info->tag == RUNS_ASK || info->tag == RUNS_SORTED;
+    if (!*taken)
+        return 0;
+    return info->tag == RUNS_ASK ? on_ask(runs, crew, msg, info->source)
+                                 : on_sorted(runs, crew, msg, info->source);
+}
+
+/* ---- the whole ---- */
+
+int runs_prepare(struct runs *runs, struct crew *crew, int64_t *keys, size_t count)
+{
+    int most = RUNS_PER_TASK * crew->count;
+    *runs = (struct runs){
+        .keys = keys, .count = count, .parts = (int64_t)count < most ? (int)count : most};
+    size_t parts = (size_t)runs->parts;
+    runs->done = calloc(2 * parts + 1, sizeof *runs->done);
+    runs->cuts = calloc((parts + 1) * parts + 1, sizeof *runs->cuts);
+    runs->sorted = parts > 1 ? malloc(count * sizeof *runs->sorted) : NULL;
+    bool enough = runs->done != NULL && runs->cuts != NULL && (parts < 2 || runs->sorted != NULL);
+    if (keys == NULL || !enough)
+        return out_of_memory();
+    crew->serve = serve;
+    crew->server = runs;
+    return agenda_create(crew, &runs->bag);
+}
+
+const int64_t *runs_result(const struct runs *runs)
+{
+    return runs->sorted != NULL ? runs->sorted : runs->keys;
+}
+
+void runs_end(struct runs *runs)
+{
+    covey_bag_free(&runs->bag);
+    outbox_free(&runs->outbox);
+}
+
 void runs_free(struct runs *runs)
 {
-    while (runs->waiting != NULL) {
-        struct run *run = runs->waiting;
-        runs->waiting = run->next;
-        free(run);
-    }
+    free(runs->done);
+    free(runs->cuts);
+    free(runs->sorted);
     free(runs->keys);
-    free(runs->item);
     *runs = (struct runs){.bag = NULL};
-}
-
-static int put(struct runs *runs, struct crew *crew, int priority, size_t left, size_t right)
-{
-    runs->item[0] = (int64_t)left;
-    runs->item[1] = (int64_t)right;
-    return agenda_put(crew, runs->bag, priority, runs->item,
-                      (HEAD + left + right) * sizeof *runs->item);
-}
-
-static int put_parts(struct runs *runs, struct crew *crew, int parts)
-{
-    for (int i = 0; i < parts; i++) {
-        size_t first = (size_t)block_first((int64_t)runs->count, parts, i);
-        size_t size = (size_t)block_size((int64_t)runs->count, parts, i);
-        memcpy(runs->item + HEAD, runs->keys + first, size * sizeof *runs->keys);
-        if (put(runs, crew, SORT_FIRST, size, 0) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* The two smallest are merged. */
-static int put_merge(struct runs *runs, struct crew *crew)
-{
-    struct run *a = runs->waiting, *b = a->next;
-    size_t left = a->count, right = b->count;
-    memcpy(runs->item + HEAD, a->keys, left * sizeof *a->keys);
-    memcpy(runs->item + HEAD + left, b->keys, right * sizeof *b->keys);
-    runs->waiting = b->next;
-    free(a);
-    free(b);
-    return put(runs, crew, MERGE_FIRST, left, right);
-}
-
-static int take(struct runs *runs, const struct covey_bag_result *result)
-{
-    size_t count = result->size / sizeof(int64_t);
-    struct run *run = count <= runs->count ? malloc(sizeof *run + result->size) : NULL;
-    if (run == NULL || count == 0) {
-        warnx("a task sent keys that nobody asked for, or memory is exhausted");
-        free(run);
-        return -1;
-    }
-    struct run **at = &runs->waiting;
-    while (*at != NULL && (*at)->count < count)
-        at = &(*at)->next;
-    run->count = count;
-    memcpy(run->keys, result->bytes, result->size);
-    run->next = *at;
-    *at = run;
-    return 0;
-}
-
-/* parts sorts and parts - 1 merges */
-static int sort_all(struct runs *runs, struct crew *crew, int parts)
-{
-    int merges = parts - 1;
-    if (merges == 0 && agenda_close(crew, runs->bag) < 0)
-        return -1;
-    for (int left = 2 * parts - 1; left > 0; left--) {
-        struct covey_bag_result result;
-        if (agenda_result(crew, runs->bag, &result) < 0 || take(runs, &result) < 0)
-            return -1;
-        if (runs->waiting->next == NULL)
-            continue;
-        if (put_merge(runs, crew) < 0 || (--merges == 0 && agenda_close(crew, runs->bag) < 0))
-            return -1;
-        progress_show(&crew->progress, 1.0 - (double)left / (2 * parts));
-    }
-    return 0;
 }
 
 int runs_sort(struct runs *runs, struct crew *crew)
 {
-    int parts = RUNS_PER_TASK * crew->count;
-    int64_t keys = (int64_t)runs->count;
-    if (parts > keys)
-        parts = (int)keys;
-    int result = parts == 0 ? agenda_close(crew, runs->bag) : put_parts(runs, crew, parts);
-    if (result == 0 && parts > 0)
-        result = sort_all(runs, crew, parts);
-    covey_bag_free(&runs->bag);
-    return result;
+    int all = runs->parts > 1 ? 2 * runs->parts : runs->parts;
+    if ((all > 0 ? put_items(runs, crew) : agenda_close(crew, runs->bag)) < 0)
+        return -1;
+    while (runs->done_count < all) {
+        covey_msg_t *msg = NULL;
+        struct covey_info info;
+        int got = crew_step(crew, LOOK_US, &msg, &info);
+        if (got > 0 && crew_keep(crew, msg, &info))
+            continue;
+        covey_msg_free(msg);
+        if (got > 0)
+            warnx("unexpected message with tag %d of task %d", info.tag, info.source);
+        if (got != 0 || agenda_look(crew, runs->bag) < 0)
+            return -1;
+        progress_show(&crew->progress, (double)runs->done_count / all);
+    }
+    return 0;
 }

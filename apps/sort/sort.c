@@ -5,7 +5,8 @@
  * who hands how many keys to whom. keys.c: the sort and the merge themselves. keyfile.c: key
  * files.
  *
- * With --bag it is done by agenda parallelism instead: runs.c, and the root is the coordinator.
+ * With --bag it is done by agenda parallelism instead: runs.c, sorter.c, and the root is the
+ * coordinator.
  *
  * All keys are at the root, task 0, when the clock starts, and there again, sorted, when it stops:
  * handing them out and taking them back is part of the work, as in the paper.
@@ -132,6 +133,12 @@ static int conduct(struct crew *crew, void *context)
     return runs_sort(&sort->runs, crew);
 }
 
+static void end(void *context)
+{
+    struct sort *sort = context;
+    runs_end(&sort->runs);
+}
+
 /* The keys of a file; generated ones the root makes itself. */
 static int feed(struct crew *crew, void *context)
 {
@@ -185,7 +192,7 @@ static int chunk_fetch(struct crew *crew, struct sort *sort, size_t done, size_t
 {
     if (!sort->job.bag)
         return crew_receive_array(crew, 0, COVEY_INT64, sort->chunk, count);
-    memcpy(sort->chunk, sort->runs.waiting->keys + done, count * sizeof *sort->chunk);
+    memcpy(sort->chunk, runs_result(&sort->runs) + done, count * sizeof *sort->chunk);
     return 0;
 }
 
@@ -288,6 +295,7 @@ static int coordinate(struct sort *sort)
                                                 .feed =
                                                     sort->job.fed || sort->job.bag ? feed : NULL,
                                                 .conduct = sort->job.bag ? conduct : NULL,
+                                                .end = end,
                                                 .tolerant = sort->job.bag,
                                                 .collect = wanted ? collect : NULL,
                                                 .compares = common->check,

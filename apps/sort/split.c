@@ -185,7 +185,7 @@ static int run(void *state, struct worker *worker)
 {
     struct split *split = state;
     if (split->job.bag)
-        return runs_work(worker);
+        return sorter_run(worker);
     int error = receive_share(split, worker);
     if (error >= 0)
         error = send_shares(split, worker);

@@ -38,6 +38,9 @@ expect "matmul out of a bag, uneven blocks" run "$BUILD/matmul" --size 301 -q 4 
 expect "matmul out of a bag, by Freivalds' method" run "$BUILD/matmul" --size 200 --bag --check --freivalds
 expect "sort out of a bag" run "$BUILD/sort" --keys 100003 -n 5 --bag --check
 expect "three keys out of a bag" run "$BUILD/sort" --keys 3 -n 4 --bag --check
+equal_keys=$work/equal_keys
+awk 'BEGIN { for (i = 0; i < 5000; i++) print int(i * i / 7) % 3 - 1 }' >"$equal_keys"
+expect "equal keys out of a bag" run "$BUILD/sort" --input "$equal_keys" -n 5 --bag --check
 expect "no keys out of a bag" run "$BUILD/sort" --keys 0 --bag --check
 expect "mandel out of a bag" run "$BUILD/mandel" "${small_mandel[@]}" -n 5 --bag --check
 expect "matmul on 3 x 3 tasks, uneven blocks" run "$BUILD/matmul" --size 1000 -q 3 --check

@@ -62,12 +62,52 @@ silent() { # one that does not answer at all
     is "$(cat "$work/two")" "a 1 c 1" && grep -qE '^d +0 +it does not answer' "$work/why"
 }
 
+# Two hosts between which messages are free, and others between which they are slow.
+calibrated() {
+    {
+        echo "date 2026-11-22T05:00:00Z"
+        echo "route tcp 1e-4 1e-8 1 0 0 0"
+        printf 'host %s 1 1 1\n' a b c d
+        echo "peers tcp a d 1e-4 1e-8"
+        echo "peers tcp c d 1e-4 1e-13"
+    } >"$work/calibration"
+    export COVEY_CALIBRATION=$work/calibration
+}
+goes_near() { # where another task is that it talks to
+    local tid status=0
+    calibrated
+    covey run --host d sleep 60 &
+    until tid=$(covey ps --json | grep -o '"tid": "t[0-9a-f]*"' | grep -o 't[0-9a-f]*"$'); do sleep 0.1; done
+    is "$(went 1 --traffic "${tid%\"}:4G" --explain)" "c 1" && grep -qE '^a .* 42\.9 s for its traffic' "$work/why" || status=1
+    covey kill "${tid%\"}" && wait $!
+    return $status
+}
+shows_pairs() {
+    calibrated
+    covey hosts --peers >"$work/peers" && cat "$work/peers" &&
+        grep -qE '^c +d +- +- +100\.00 +0\.0001 +- +-$' "$work/peers" && grep -q '^Measured 2026-11-22T05:00:00Z' "$work/peers" &&
+        [ "$(covey hosts --peers --json | grep -c '"route": "tcp"')" = 2 ]
+}
+shows_no_pairs() {
+    COVEY_CALIBRATION=$work/none covey hosts --peers 2>"$work/why" && return 1
+    grep -q 'covey: hosts: .*there is no calibration; run covey calibrate' "$work/why"
+}
+bad_traffic() {
+    covey run --traffic 5G true 2>"$work/why" && return 1
+    grep -q 'covey: run: --traffic 5G: must be TID:BYTES' "$work/why"
+}
+
 if expect "four hosts, one of them loaded" start a b c d; then
     expect "spawn avoids the loaded host" avoids
     expect "--explain says why" says_why
     expect "a host that was named is taken" is_not_asked
     expect "no task goes where it has no room" has_no_room
     expect "a size that is none is refused" bad_memory
+    expect "a task goes where it talks fastest to another" goes_near
+    expect "covey hosts shows alpha and beta between each two" shows_pairs
+    expect "without a calibration it says so" shows_no_pairs
+    expect "traffic with nobody is refused" bad_traffic
+    unset COVEY_CALIBRATION
     expect "a silent host is left out" silent
     covey halt
 fi

@@ -223,6 +223,43 @@ static void test_play_of_busy_hosts(void)
     play_destroy(play);
 }
 
+/* Messages that share a link unevenly take as long together. The draws are those of the first two
+ * multiples of the golden ratio, 0.618 and 0.236, and the logarithm's deviation is 1: weights of
+ * exp(sqrt(3) / pi ln(0.618 / 0.382)) = 1.304 and, for 0.236, 0.523. */
+static void test_play_of_uneven_messages(void)
+{
+    struct model_machine machine = machine_of(3, 0, 1e-3);
+    machine.load.spread = sqrt(exp(1) - 1);
+    const int host_of[] = {0, 1, 2};
+    struct play *play = play_create(&machine, host_of, 3);
+    struct model_time time;
+    int one = play_send(play, 0, 1, 1000), two = play_send(play, 0, 2, 1000);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    CU_ASSERT_DOUBLE_EQUAL(play_end(play, one), 1 / (1.3038 / (1.3038 + 0.5234)), 1e-3);
+    NEAR(play_end(play, two), 2);
+    play_destroy(play);
+}
+
+/* So they do on a medium, however many there are: what was sent is through when it was before. */
+static void test_play_of_an_uneven_medium(void)
+{
+    struct model_machine machine = machine_of(4, 0, 1e-3);
+    machine.load = (struct model_load){
+        .busy_s = 2e-3, .all_busy_s = 4e-3, .all_hosts = 4, .spread = 0.1, .all_spread = 0.4};
+    const int host_of[] = {0, 1, 2, 3};
+    struct play *play = play_create(&machine, host_of, 4);
+    struct model_time time;
+    int first = 0, sent[8];
+    for (int i = 0; i < 8; i++)
+        sent[i] = play_send(play, i % 4, (i + 1 + i / 4) % 4, 1000);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    for (int i = 0; i < 8; i++)
+        first += play_end(play, sent[i]) < 7.5;
+    CU_ASSERT(first >= 2 && first <= 7);
+    WITHIN(time.total_s, 8, 0.01);
+    play_destroy(play);
+}
+
 /* On a medium that all share each message has its part, whoever sends it. */
 static void test_play_of_a_shared_medium(void)
 {
@@ -430,6 +467,24 @@ static void test_bag_fetches(void)
     CU_ASSERT(fetched.total_s <= 12 * block_s);
 }
 
+/* Messages to one worker follow each other. The coordinator's own host has two of six parts at no
+ * cost; two parts for each other worker go out by 2 q and 4 q, the link being shared by two, and
+ * come back by 4 q and 6 q. Then the same with ranges. */
+static void test_sort_bag_waits_for_links(void)
+{
+    struct model_host idle[3];
+    struct model_machine machine = machine_of(3, 0, 1e-6);
+    struct model_time time;
+    for (int i = 0; i < 3; i++) {
+        idle[i] = hosts[0];
+        idle[i].oper_s = idle[i].merge_s = 1e-18;
+    }
+    machine.hosts = idle;
+    CU_ASSERT_EQUAL(model_sort_bag(&machine, 6 << 16, 3, &time), 0);
+    double part_s = (16 + 8 * 65536) * 1e-6;
+    WITHIN(time.total_s, 2 * 6 * part_s, 0.01);
+}
+
 /* A faster host takes more of it. */
 static void test_bag_balances(void)
 {
@@ -444,7 +499,9 @@ static void test_bag_balances(void)
     WITHIN(time.total_s, 1.728 * 3 / 4, 0.06); /* it holds its last two items to the end */
 }
 
-/* Four sorts of a quarter by two, two merges at once and one of all. */
+/* Four sorts of a quarter by two, then four ranges, each of four runs that are merged in two
+ * rounds.
+ */
 static void test_sort_bag(void)
 {
     struct model_machine machine = machine_of(2, 0, 0);
@@ -452,7 +509,7 @@ static void test_sort_bag(void)
     double keys = 1 << 20, quarter = keys / 4;
     machine.inside = (struct model_line){0};
     CU_ASSERT_EQUAL(model_sort_bag(&machine, 1 << 20, 2, &time), 0);
-    NEAR(time.total_s, 2 * quarter * 18 * 1e-8 + keys / 2 * 1e-9 + keys * 1e-9);
+    NEAR(time.total_s, 2 * quarter * 18 * 1e-8 + 2 * (quarter * 2 * 1e-9));
     CU_ASSERT_EQUAL(model_sort_bag(&machine, 0, 2, &time), 0);
     NEAR(time.total_s, 0);
 }
@@ -580,6 +637,8 @@ int main(void)
         {"play posts between computations", test_play_posts_between_computations},
         {"play of busy hosts", test_play_of_busy_hosts},
         {"play of messages that take processor time", test_play_drag},
+        {"play of uneven messages", test_play_of_uneven_messages},
+        {"play of an uneven medium", test_play_of_an_uneven_medium},
         {"play of a shared medium", test_play_of_a_shared_medium},
         {"play of messages that take more where all compute", test_play_drag_of_all},
         {"play of messages within a host", test_play_drag_inside},
@@ -595,6 +654,7 @@ int main(void)
         {"a bag's blocks are fetched", test_bag_fetches},
         {"a bag balances", test_bag_balances},
         {"sort out of a bag", test_sort_bag},
+        {"sort out of a bag waits for links", test_sort_bag_waits_for_links},
         {"sort alone", test_sort_alone},
         {"sort of two", test_sort_of_two},
         {"sort of eight shares the root's link", test_sort_of_eight_shares_the_root_link},
