@@ -6,10 +6,12 @@
  * waits for an activity is a list through `waits`. An activity's work is the seconds that it takes
  * alone, and its rate how much of it is done in a second.
  *
- * Messages that share a network do so unevenly, as a calibration saw: what one gets more, another
- * lacks, and the network carries as much. So each has a weight, which is drawn from the spread of
- * what messages took: the logarithm of that is taken to be distributed logistically. The draws are
- * no chance, but the multiples of the golden ratio, which are spread evenly over 0 .. 1.
+ * Messages take different times, as a calibration saw: segments of some are lost and sent again,
+ * some come late. So each has a pace, drawn from the spread of what they took, by which it makes
+ * use of its even part of a link. What it leaves is others' where a medium is all that limits
+ * them, and is lost on a link where there are no others. The logarithm of what messages take is
+ * taken to be distributed logistically. The draws are no chance, but the multiples of the golden
+ * ratio, which are spread evenly over 0 .. 1.
  */
 #include "proto/model_play.h"
 
@@ -29,7 +31,7 @@ struct activity {
     int waits_for; /* so many have not ended yet */
     int first;     /* of its list in `waits`, or PLAY_NONE */
     double left_s, rate, start_s, end_s;
-    double draw, weight; /* of a message between hosts */
+    double draw, pace; /* of a message between hosts */
 };
 
 struct wait {
@@ -38,9 +40,9 @@ struct wait {
 
 /* What goes on at a host. */
 struct load {
-    double out, in; /* weights of messages */
-    int computing;
-    double drag; /* processors that messages take */
+    int out, in, computing;
+    double out_pace, in_pace; /* of those messages together */
+    double drag;              /* processors that messages take */
 };
 
 /* What goes on at all. */
@@ -50,8 +52,8 @@ struct traffic {
     int computing; /* tasks */
     double byte_s; /* time of a byte of a message between hosts, as far as all decide it */
     double drag_s;
-    double sigma;   /* of the logarithm of what a message takes */
-    double weights; /* of all messages between hosts */
+    double sigma; /* of the logarithm of what a message takes */
+    double rates; /* of all messages, as far as links decide it */
 };
 
 struct play {
@@ -190,17 +192,9 @@ static void count_activity(struct play *p, const struct activity *a)
         p->traffic.computing++;
     } else if (is_between(p, a)) {
         p->traffic.messages++;
+        from->out++;
+        p->loads[p->host_of[a->to]].in++;
     }
-}
-
-static void weigh(struct play *p, struct activity *a)
-{
-    if (!is_between(p, a))
-        return;
-    a->weight = exp(p->traffic.sigma * a->draw);
-    p->traffic.weights += a->weight;
-    p->loads[p->host_of[a->task]].out += a->weight;
-    p->loads[p->host_of[a->to]].in += a->weight;
 }
 
 /* What was measured of two, and what of `all`, at `n` of them. */
@@ -250,22 +244,43 @@ static double drag_of(const struct play *p, const struct activity *a)
     return byte_s > 0 ? a->rate * drag_s / byte_s : 0;
 }
 
-/* Links are shared by weight; what is left of a shared link by one whose other end is busier stays
- * unused. All together get no more than the network has. */
+/* The mean of what messages take is that of an even part. */
+static void set_pace(struct play *p, struct activity *a)
+{
+    double sigma = p->traffic.sigma;
+    if (!is_between(p, a))
+        return;
+    a->pace = exp(sigma * a->draw + sigma * sigma / 2);
+    p->loads[p->host_of[a->task]].out_pace += a->pace;
+    p->loads[p->host_of[a->to]].in_pace += a->pace;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* What is left of a link by one that is slow, or whose other end is busier, stays unused. */
+static void set_link_rate(struct play *p, struct activity *a)
+{
+    const struct load *from = &p->loads[p->host_of[a->task]], *to = &p->loads[p->host_of[a->to]];
+    a->rate = 1;
+    if (!is_between(p, a))
+        return;
+    a->rate = a->pace / larger(larger(from->out, from->out_pace), larger(to->in, to->in_pace));
+    p->traffic.rates += a->rate;
+}
+
+/* All together get no more than the network has. */
 static void set_message_rate(struct play *p, struct activity *a)
 {
-    struct load *from = &p->loads[p->host_of[a->task]], *to = &p->loads[p->host_of[a->to]];
-    a->rate = 1;
-    if (is_between(p, a)) {
-        double part = a->weight * p->traffic.messages / p->traffic.weights;
-        double all = part * p->machine.between.beta_s / p->traffic.byte_s;
-        a->rate = a->weight / (from->out > to->in ? from->out : to->in);
-        if (p->traffic.byte_s > 0 && all < a->rate)
-            a->rate = all;
-    }
+    const struct traffic *t = &p->traffic;
+    double all = t->byte_s > 0 ? t->messages * p->machine.between.beta_s / t->byte_s : INFINITY;
+    if (is_between(p, a) && t->rates > all)
+        a->rate *= all / t->rates;
     double drag = drag_of(p, a);
-    from->drag += drag;
-    to->drag += drag;
+    p->loads[p->host_of[a->task]].drag += drag;
+    p->loads[p->host_of[a->to]].drag += drag;
 }
 
 /* A task's computation goes on at full speed where each has a processor, in units of what one task
@@ -312,7 +327,8 @@ static void set_rates_by(struct play *p, bool messages,
 static void set_rates(struct play *p)
 {
     count_loads(p);
-    set_rates_by(p, true, weigh);
+    set_rates_by(p, true, set_pace);
+    set_rates_by(p, true, set_link_rate);
     set_rates_by(p, true, set_message_rate);
     set_rates_by(p, true, limit_message_rate);
     set_rates_by(p, false, set_computation_rate);

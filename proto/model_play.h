@@ -4,9 +4,9 @@
  * An activity is a computation of one task or a message between two. It starts when those that it
  * waits for have ended. A task computes one thing at a time; one that takes no time is what it does
  * between two others, such as to post a message that has to go on. A message between hosts
- * uses the sender's link outwards and the receiver's inwards; those who use a link at once share it,
- * evenly or with the spread that was measured. The tasks that compute on a host get equal parts of its processors, once what
- * messages take is off.
+ * uses the sender's link outwards and the receiver's inwards; those who use a link at once share
+ * it, evenly or with the spread that was measured. The tasks that compute on a host get equal parts
+ * of its processors, once what messages take is off.
  */
 #ifndef COVEY_PROTO_MODEL_PLAY_H
 #define COVEY_PROTO_MODEL_PLAY_H

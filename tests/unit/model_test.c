@@ -224,8 +224,8 @@ static void test_play_of_busy_hosts(void)
 }
 
 /* Messages that share a link unevenly take as long together. The draws are those of the first two
- * multiples of the golden ratio, 0.618 and 0.236, and the logarithm's deviation is 1: weights of
- * exp(sqrt(3) / pi ln(0.618 / 0.382)) = 1.304 and, for 0.236, 0.523. */
+ * multiples of the golden ratio, 0.618 and 0.236, and the logarithm's deviation is 1: paces of
+ * exp(sqrt(3) / pi ln(0.618 / 0.382) + 1 / 2) = 2.150 and, for 0.236, 0.863. */
 static void test_play_of_uneven_messages(void)
 {
     struct model_machine machine = machine_of(3, 0, 1e-3);
@@ -235,12 +235,27 @@ static void test_play_of_uneven_messages(void)
     struct model_time time;
     int one = play_send(play, 0, 1, 1000), two = play_send(play, 0, 2, 1000);
     CU_ASSERT_EQUAL(play_run(play, &time), 0);
-    CU_ASSERT_DOUBLE_EQUAL(play_end(play, one), 1 / (1.3038 / (1.3038 + 0.5234)), 1e-3);
+    CU_ASSERT_DOUBLE_EQUAL(play_end(play, one), 1 / (2.1496 / (2.1496 + 0.8630)), 1e-3);
     NEAR(play_end(play, two), 2);
     play_destroy(play);
 }
 
-/* So they do on a medium, however many there are: what was sent is through when it was before. */
+/* On links of their own the slow one is slow, as long as there are two. */
+static void test_play_of_a_slow_message(void)
+{
+    struct model_machine machine = machine_of(4, 0, 1e-3);
+    machine.load.spread = sqrt(exp(1) - 1);
+    const int host_of[] = {0, 1, 2, 3};
+    struct play *play = play_create(&machine, host_of, 4);
+    struct model_time time;
+    int fast = play_send(play, 0, 1, 1000), slow = play_send(play, 2, 3, 1000);
+    CU_ASSERT_EQUAL(play_run(play, &time), 0);
+    NEAR(play_end(play, fast), 1);
+    CU_ASSERT_DOUBLE_EQUAL(play_end(play, slow), 1 + (1 - 0.8630), 1e-3);
+    play_destroy(play);
+}
+
+/* On a medium others have what a slow one leaves: all is through when it was before. */
 static void test_play_of_an_uneven_medium(void)
 {
     struct model_machine machine = machine_of(4, 0, 1e-3);
@@ -638,6 +653,7 @@ int main(void)
         {"play of busy hosts", test_play_of_busy_hosts},
         {"play of messages that take processor time", test_play_drag},
         {"play of uneven messages", test_play_of_uneven_messages},
+        {"play of a slow message", test_play_of_a_slow_message},
         {"play of an uneven medium", test_play_of_an_uneven_medium},
         {"play of a shared medium", test_play_of_a_shared_medium},
         {"play of messages that take more where all compute", test_play_drag_of_all},
