@@ -118,8 +118,17 @@ struct hand {
     int *stream;
 };
 
-/* Posted between two products, once it has arrived and its turn is near; it goes behind what was
- * posted before it. */
+/* The last one before it that came to the task; PLAY_NONE: all are in place. */
+static int arrival_before(const struct multiplication *m, const int *stream, int task, int t)
+{
+    int last = PLAY_NONE;
+    while (last == PLAY_NONE && t-- > 0)
+        last = stream[at(m, task, t)];
+    return last;
+}
+
+/* Posted between two products, once it and all before it have arrived and its turn is near; it goes
+ * behind what was posted before it. */
 static void add_hand(struct multiplication *m, const struct hand *h)
 {
     int posted = play_compute(m->play, h->from, 0);
@@ -127,6 +136,7 @@ static void add_hand(struct multiplication *m, const struct hand *h)
     int arrives = h->t + h->hop;
     h->stream[at(m, h->to, arrives)] = sent;
     play_after(m->play, posted, activity(h->stream, at(m, h->from, h->t)));
+    play_after(m->play, posted, arrival_before(m, h->stream, h->from, h->t));
     play_after(m->play, posted, activity(m->products, at(m, h->from, h->t - m->panels)));
     play_after(m->play, sent, posted);
     play_after(m->play, sent, activity(h->stream, at(m, h->to, arrives - 1)));
