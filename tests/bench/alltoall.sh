@@ -12,7 +12,7 @@
 # a few sizes while another program keeps one processor busy. PNGs and the single figures go below
 # OUT; --report draws and prints figures that are there already. All takes some 20 minutes, in pieces of
 # at most two, most of them for 128 and 256 KiB; NETWORKS=a, then KEEP=1 NETWORKS=b and so on, and likewise
-# ROUNDS=1 and some of SIZES, do it in parts that add up to one report.
+# ROUNDS=1 and some of SIZES, or ROUNDS=0 for a busy processor alone, do it in parts that add up to one report.
 #
 # From the environment, by default:
 #   ROUNDS=3 SIZES="1 2 4 8 16 32 64 128 256" (KiB)
