@@ -124,8 +124,17 @@ sizes_of() { # SYSTEM KIB...
     done
 }
 
+# A program that keeps one processor busy, as long as this script runs.
+keep_busy() {
+    taskset -c 0 sh -c 'while :; do :; done' &
+    trap "kill $!" EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+
 run_round() { # NETWORK LOAD KIB...
     local system sizes
+    [ "$2" = quiet ] || keep_busy
     for system in $SYSTEMS; do
         takes_part "$system" "$2" || continue
         sizes=$(sizes_of "$system" "${@:3}")
@@ -171,7 +180,7 @@ make_routines() { # TOPOLOGY
 }
 
 run_inside() { # NETWORK TOPOLOGY
-    trap 'rm -rf "$work"; [ -z "$burner" ] || kill "$burner"' EXIT
+    trap 'rm -rf "$work"' EXIT
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     awk -v rate="$(rate_of "$1")" '$1 == "host" || $1 == "link" { $4 = rate } 1' "$2" >"$work/topology"
@@ -180,8 +189,6 @@ run_inside() { # NETWORK TOPOLOGY
     run_rounds "$1" quiet "$ROUNDS" $SIZES
     [ "$BUSY_ROUNDS" -gt 0 ] || return 0
     case " $BUSY_NETWORKS " in *" $1 "*) ;; *) return 0 ;; esac
-    taskset -c 0 sh -c 'while :; do :; done' &
-    burner=$!
     # shellcheck disable=SC2086
     run_rounds "$1" busy "$BUSY_ROUNDS" $BUSY_SIZES
 }
@@ -202,6 +209,7 @@ report() { # FIGURES
     awk -v out="$OUT" -f "$here/alltoall.awk" "$OUT/networks" "$1" || return
     if command -v gnuplot >/dev/null; then
         (cd "$OUT" && for data in *.quiet.dat; do
+            [ -e "$data" ] || continue
             gnuplot -e "network='${data%%.*}'" "$here/alltoall.gp" 2> >(grep -v 'no valid points' >&2) && echo "drawn: $OUT/${data%%.*}.png"
         done)
     else
@@ -214,7 +222,6 @@ case ${1:-} in
 --report) [ $# = 2 ] || usage; mkdir -p "$OUT" && report "$2"; exit ;;
 --inside) # NETWORK TOPOLOGY, on the first host
     work=$(mktemp -d)
-    burner=
     run_inside "$2" "$3"
     exit ;;
 --round) work=$2; run_round "${@:3}"; exit ;; # of all systems
