@@ -4,6 +4,7 @@
 #include "lib/pvm3/host.h"
 
 #include <pvm3.h>
+#include <pvmproto.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "lib/pvm3/arch.h"
 #include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
+#include "lib/pvm3/rm.h"
 #include "lib/pvm3/vm.h"
 
 int host_list(struct covey_host **hosts)
@@ -57,6 +59,10 @@ int call_config(int *count, int *formats, struct pvmhostinfo **list)
     static struct pvmhostinfo *infos; /* the program's until the next call */
     static struct covey_host *hosts;
     struct covey_host *now = NULL;
+    if (vm_enter() != NULL && rm_tid() > 0) {
+        int error = rm_config(count, formats, list);
+        return error == PvmOk ? PvmOk : lpvmerr("pvm_config", error);
+    }
     int n = host_list(&now);
     struct pvmhostinfo *grown = n < 0 ? NULL : realloc(infos, ((size_t)n + 1) * sizeof *grown);
     if (grown == NULL) {
@@ -185,14 +191,17 @@ static int change(char **names, int count, int *infos, change_fn *all, outcome_f
 
 int call_addhosts(char **names, int count, int *infos)
 {
-    int done = vm_enter() == NULL ? PvmSysErr : change(names, count, infos, add_all, host_added);
+    int done = vm_enter() == NULL ? PvmSysErr
+               : rm_tid() > 0     ? rm_hosts(SM_ADDHOST, names, count, infos)
+                                  : change(names, count, infos, add_all, host_added);
     return done < 0 ? lpvmerr("pvm_addhosts", done) : done;
 }
 
 int call_delhosts(char **names, int count, int *infos)
 {
-    int done =
-        vm_enter() == NULL ? PvmSysErr : change(names, count, infos, remove_all, host_removed);
+    int done = vm_enter() == NULL ? PvmSysErr
+               : rm_tid() > 0     ? rm_hosts(SM_DELHOST, names, count, infos)
+                                  : change(names, count, infos, remove_all, host_removed);
     return done < 0 ? lpvmerr("pvm_delhosts", done) : done;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/pvm3/handler.h"
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/output.h"
+#include "lib/pvm3/rm.h"
 #include "lib/pvm3/siblings.h"
 #include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
@@ -65,6 +66,7 @@ unsigned inbox_removals(void)
 void inbox_deliver(struct buffer *b)
 {
     tracer_on_message(b);
+    rm_on_message(b);
     if (!siblings_take(b) && !tracer_take(b) && !output_take(b) && !handler_take(b))
         append(b);
 }

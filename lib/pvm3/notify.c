@@ -12,6 +12,7 @@
 #include "lib/pvm3/notify.h"
 
 #include <pvm3.h>
+#include <pvmproto.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,7 @@
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/output.h"
 #include "lib/pvm3/pack.h"
+#include "lib/pvm3/rm.h"
 #include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
 
@@ -169,6 +171,7 @@ static void on_exit_notice(const struct covey_notice *n)
     if (at < watched_count && watched[at].tid == n->tid)
         watched[at].gone = n->exit_kind == COVEY_EXIT_HOST ? PvmHostFail : PvmNoTask;
     output_on_end(n->tid);
+    rm_on_end(n->tid, n->exit_kind == COVEY_EXIT_STATUS ? n->value << 8 : n->value);
     tracer_on_end(n->tid, n->exit_kind == COVEY_EXIT_STATUS ? n->value << 8 : n->value);
     tell_once(PvmTaskExit, n->tid);
     tell_once(PvmRouteDelete, n->tid);
@@ -187,6 +190,12 @@ void notify_on_message(int tid)
         tell_once(PvmRouteAdd, tid);
 }
 
+static void on_host_gone(int tid)
+{
+    tell_once(PvmHostDelete, tid);
+    rm_on_host_gone(tid);
+}
+
 void notify_on_notice(covey_msg_t *msg)
 {
     struct covey_notice n;
@@ -199,7 +208,7 @@ void notify_on_notice(covey_msg_t *msg)
     if (n.event == COVEY_NOTIFY_TASK_EXIT)
         on_exit_notice(&n);
     else if (n.event == COVEY_NOTIFY_HOST_GONE)
-        tell_once(PvmHostDelete, vm_daemon_of(n.host));
+        on_host_gone(vm_daemon_of(n.host));
     else if (n.event == COVEY_NOTIFY_HOST_ADDED)
         tell_added(vm_daemon_of(n.host));
 }
@@ -243,7 +252,7 @@ static void request_cancel(int what, int tid, int tag)
     }
 }
 
-static int watch_hosts(void)
+int notify_watch_hosts(void)
 {
     if (hosts_watched)
         return PvmOk;
@@ -281,7 +290,7 @@ static int notify_task(int tid, int tag)
 
 static int notify_host(int tid, int tag)
 {
-    int error = watch_hosts();
+    int error = notify_watch_hosts();
     if (error == PvmOk)
         error = request_add(PvmHostDelete, tid, tag, 0);
     if (error == PvmOk && !host_is_there(tid))
@@ -305,7 +314,7 @@ static int notify_route_end(int tid, int tag)
 static int notify_added(int tag, int left)
 {
     request_cancel(PvmHostAdd, 0, tag);
-    int error = left == 0 ? PvmOk : watch_hosts();
+    int error = left == 0 ? PvmOk : notify_watch_hosts();
     return left == 0 || error != PvmOk ? error : request_add(PvmHostAdd, 0, tag, left);
 }
 
@@ -348,8 +357,32 @@ static int notify_each(int what, int flags, int tag, int count, const int *tids)
     return error;
 }
 
+/* Routes are this task's own affair; of tasks and hosts the resource manager tells. */
+static int notify_by_manager(int what, int tag, int count, const int *tids)
+{
+    const int head[4] = {what, pvmmyctx, tag, count};
+    bool added = (what & ~PvmNotifyCancel) == PvmHostAdd;
+    struct buffer *b = buffer_create(ENC_DEFAULT);
+    int error = b == NULL ? PvmNoMem : pack_array(b, PVM_INT, head, 4, 1);
+    if (error == PvmOk && !added)
+        error = pack_array(b, PVM_INT, tids, count, 1);
+    if (error == PvmOk)
+        return rm_tell(SM_NOTIFY, &b);
+    buffer_destroy(b);
+    return error;
+}
+
+static bool is_managed(int what, int tag, int count, const int *tids)
+{
+    what &= ~PvmNotifyCancel;
+    bool list = what == PvmTaskExit || what == PvmHostDelete;
+    return rm_tid() > 0 && tag >= 0 && (what == PvmHostAdd || (list && count > 0 && tids != NULL));
+}
+
 static int notify(int what, int tag, int count, const int *tids)
 {
+    if (is_managed(what, tag, count, tids))
+        return notify_by_manager(what, tag, count, tids);
     int flags = what & PvmNotifyCancel;
     if (tag < 0)
         return PvmBadParam;

@@ -12,6 +12,9 @@
  * PvmHostFail when it was heard that it does not, or another error. */
 int notify_watch(int tid);
 
+/* From now on hosts that come and go are known. Returns 0 or an error. */
+int notify_watch_hosts(void);
+
 /* A notice came. */
 void notify_on_notice(covey_msg_t *msg);
 

@@ -35,6 +35,8 @@ struct writer {
     int tid, tag, context; /* of the messages with what it writes */
     bool unannounced;      /* it wrote before it was told of */
     bool ended;            /* and ended before that, too */
+    int by;                /* the resource manager that passes it on; 0: it comes from Covey */
+    int to;                /* whom it is passed on to; 0: it is for this task */
 };
 
 static struct writer *writers;
@@ -108,10 +110,43 @@ static void send_piece(const struct writer *writer, int length, const char *text
     inbox_deliver(b);
 }
 
+/* For another task, in the same form. */
+static void pass_on(const struct writer *writer, int length, const char *text, int parent)
+{
+    const int head[3] = {writer->tid, length, parent};
+    struct buffer *b = buffer_create(ENC_DEFAULT);
+    int error = b == NULL ? PvmNoMem : pack_array(b, PVM_INT, head, length < 0 ? 3 : 2, 1);
+    if (error == PvmOk && length > 0)
+        error = pack_array(b, PVM_BYTE, text, length, 1);
+    if (error == PvmOk)
+        send_in(b, writer->to, writer->context, writer->tag);
+    buffer_destroy(b);
+}
+
+static void put_text(const struct writer *writer, const char *text, size_t size)
+{
+    if (writer->to > 0)
+        pass_on(writer, (int)size, text, 0);
+    else if (printed(writer))
+        print_text(writer->tid, text, size);
+    else
+        send_piece(writer, (int)size, text, size);
+}
+
+static void put_end(const struct writer *writer)
+{
+    if (writer->to > 0)
+        pass_on(writer, TO_EOF, NULL, 0);
+    else if (printed(writer))
+        print_mark(writer->tid, "EOF");
+    else
+        send_piece(writer, TO_EOF, NULL, 0);
+}
+
 /* ---- who writes ----------------------------------------------------------------------------- */
 
 /* NULL: no memory. */
-static const struct writer *writer_add(int tid)
+static struct writer *writer_add(int tid)
 {
     if (writer_count == writer_capacity) {
         int size = writer_capacity == 0 ? 16 : 2 * writer_capacity;
@@ -133,6 +168,31 @@ static struct writer *writer_find(int tid)
             return &writers[i];
     }
     return NULL;
+}
+
+static void end_of(int tid)
+{
+    struct writer *entry = writer_find(tid);
+    if (entry == NULL || entry->ended)
+        return;
+    const struct writer writer = *entry; /* whose message may go to a handler, which may spawn */
+    if (writer.unannounced)
+        entry->ended = true;
+    else
+        *entry = writers[--writer_count];
+    put_end(&writer);
+}
+
+/* When the manager ends, so does what it passed on. */
+void output_on_end(int tid)
+{
+    const struct writer *writer = writer_find(tid);
+    if (writer != NULL && writer->by == 0)
+        end_of(tid);
+    for (int i = writer_count - 1; i >= 0; i--) {
+        if (i < writer_count && writers[i].by == tid)
+            end_of(writers[i].tid);
+    }
 }
 
 static void begin_one(int tid, int parent)
@@ -181,14 +241,56 @@ static void announce(int tid)
     buffer_destroy(b);
 }
 
-void output_begin(const int *tids, int count)
+/* What the manager passes on ends when it says so; a program that has its own tag gets it from
+ * there. */
+static void begin_passed(int tid, int manager)
+{
+    struct writer *writer = pvmctrc.outtag == TC_OUTPUT ? writer_add(tid) : NULL;
+    if (writer == NULL)
+        return;
+    writer->by = manager;
+    print_mark(tid, "BEGIN");
+}
+
+void output_begin(const int *tids, int count, int manager)
 {
     for (int i = 0; i < count && pvmctrc.outtid > 0; i++) {
-        if (pvmctrc.outtid == pvmmytid)
+        if (pvmctrc.outtid == pvmmytid && manager > 0)
+            begin_passed(tids[i], manager);
+        else if (pvmctrc.outtid == pvmmytid)
             begin_one(tids[i], pvmmytid);
-        else
+        else if (manager == 0)
             announce(tids[i]);
     }
+}
+
+void output_forward(const int *tids, int count, int parent, const int target[3])
+{
+    for (int i = 0; i < count; i++) {
+        struct writer *writer = writer_add(tids[i]);
+        if (writer == NULL)
+            return;
+        writer->to = target[0];
+        writer->context = target[1];
+        writer->tag = target[2];
+        pass_on(writer, TO_NEW, NULL, parent);
+        notify_watch(tids[i]);
+    }
+}
+
+/* What the manager passes on of a task. */
+static void take_passed(struct buffer *b, int tid, int length)
+{
+    const struct writer *writer = writer_find(tid);
+    if (writer == NULL || writer->by != b->info.src || length < TO_EOF ||
+        (size_t)length > body_left(&b->body))
+        return;
+    char *text = malloc((size_t)length + 1);
+    if (length > 0 && text != NULL && unpack_array(b, PVM_BYTE, text, length, 1) == PvmOk)
+        put_text(writer, text, (size_t)length);
+    free(text);
+    if (length == TO_EOF)
+        end_of(tid);
 }
 
 /* Only a task whose output comes here says that another's will. */
@@ -197,9 +299,11 @@ bool output_take(struct buffer *b)
     int head[2];
     if (b->info.ctx != SYSCTX_TC || b->info.tag != TC_OUTPUT)
         return false;
-    if (writer_find(b->info.src) != NULL && unpack_array(b, PVM_INT, head, 2, 1) == PvmOk &&
-        head[1] == TO_NEW && vm_is_task(head[0]))
+    bool whole = unpack_array(b, PVM_INT, head, 2, 1) == PvmOk && vm_is_task(head[0]);
+    if (whole && writer_find(b->info.src) != NULL && head[1] == TO_NEW)
         begin_told(head[0], b->info.src);
+    else if (whole)
+        take_passed(b, head[0], head[1]);
     buffer_destroy(b);
     return true;
 }
@@ -216,33 +320,15 @@ void output_on_text(covey_msg_t *msg)
     const struct writer *writer = writer_find(info.source);
     if (writer == NULL || covey_unpack_output(msg, &stream, &text, &size) != COVEY_OK)
         return;
-    if (printed(writer))
-        print_text(info.source, text, size);
-    else
-        send_piece(writer, (int)size, text, size);
-}
-
-void output_on_end(int tid)
-{
-    struct writer *entry = writer_find(tid);
-    if (entry == NULL || entry->ended)
-        return;
-    const struct writer writer = *entry; /* whose message may go to a handler, which may spawn */
-    if (writer.unannounced)
-        entry->ended = true;
-    else
-        *entry = writers[--writer_count];
-    if (printed(&writer))
-        print_mark(tid, "EOF");
-    else
-        send_piece(&writer, TO_EOF, NULL, 0);
+    const struct writer copy = *writer; /* a handler that gets it may spawn */
+    put_text(&copy, text, size);
 }
 
 static int printed_count(void)
 {
     int count = 0;
     for (int i = 0; i < writer_count; i++)
-        count += printed(&writers[i]) && !writers[i].ended;
+        count += printed(&writers[i]) && !writers[i].ended && writers[i].to == 0;
     return count;
 }
 

@@ -10,8 +10,13 @@
 /* Where the output of tasks goes that are spawned now: enum covey_output. */
 int output_where(void);
 
-/* These tasks have been started, and what they write comes to this one. */
-void output_begin(const int *tids, int count);
+/* These tasks have been started, by the resource manager if it is not 0; what they write may come
+ * to this one. */
+void output_begin(const int *tids, int count, int manager);
+
+/* This task has started them for another: what they write is passed on to a tid, in a context and
+ * with a tag. */
+void output_forward(const int *tids, int count, int parent, const int target[3]);
 
 /* Whether the message says that the output of another task will come; it was taken then. */
 bool output_take(struct buffer *b);

@@ -17,6 +17,7 @@
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/option.h"
 #include "lib/pvm3/pack.h"
+#include "lib/pvm3/rm.h"
 #include "lib/pvm3/vm.h"
 #include "lib/pvm3/wire.h"
 
@@ -60,8 +61,18 @@ static int tag_ok(int tag)
     return tag >= 0 || option_reserved();
 }
 
+/* A daemon's tid, with or without the bit that says so. */
+static int names_daemon(int tid)
+{
+    return (tid & ~(DAEMON_TID | TID_HOST)) == 0;
+}
+
 static int send_to(struct buffer *b, int tid, int tag)
 {
+    if (b != NULL && option_reserved() && rm_serves(tag) && names_daemon(tid)) {
+        address(b, tid, tag);
+        return rm_serve(b, tid & TID_HOST, tag);
+    }
     if (!vm_is_task(tid) || !tag_ok(tag))
         return PvmBadParam;
     if (b == NULL)

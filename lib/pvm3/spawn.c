@@ -1,10 +1,8 @@
 /*
- * spawn.c - pvm_spawn().
- *
- * Covey starts the tasks. A program that is not found on a host under one of the names by which it
- * may go there is tried under the next.
+ * spawn.c - pvm_spawn(): by Covey, or by the resource manager, if there is one.
  */
 #include <pvm3.h>
+#include <pvmproto.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,29 +15,15 @@
 #include "lib/pvm3/exec_path.h"
 #include "lib/pvm3/export.h"
 #include "lib/pvm3/host.h"
+#include "lib/pvm3/job.h"
 #include "lib/pvm3/output.h"
+#include "lib/pvm3/pack.h"
 #include "lib/pvm3/plugin.h"
+#include "lib/pvm3/rm.h"
 #include "lib/pvm3/siblings.h"
+#include "lib/pvm3/trace.h"
 #include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
-
-/* What is asked for, and what came of it. */
-struct job {
-    const char *program;
-    char **arguments; /* without the program; NULL: none */
-    int flags;
-    int count;
-    char where[PATH_MAX]; /* a host or an architecture */
-    const char *folder;   /* behind it, or the one that tasks have unless told otherwise */
-    struct exports exports;
-    const char **argv; /* debugger, program, arguments */
-    int program_at;    /* in argv */
-    const char **hosts;
-    struct covey_host *all; /* whose names hosts are */
-    int *tids;              /* those that have started, then errors */
-    int started, failed;
-    struct plugins plugins;
-};
 
 /* ---- where ---------------------------------------------------------------------------------- */
 
@@ -105,28 +89,23 @@ static int job_arguments(struct job *job)
     return PvmOk;
 }
 
-static int inherit(struct exports *e, const char *name)
-{
-    const char *value = getenv(name);
-    return value == NULL ? PvmOk : export_add(e, name, value);
-}
-
 /* What a task of PVM needs to know besides what the program exports; see vm.c. */
 static int job_environment(struct job *job)
 {
-    static const char *const inherited[] = {"LD_LIBRARY_PATH", "PVM_ROOT", "PVM_ARCH", "PVM_PATH"};
     char context[16], together[16];
     snprintf(context, sizeof context, "0x%x", (unsigned)pvmmyctx);
     snprintf(together, sizeof together, "%d", job->count);
     int error = export_list(&job->exports);
-    for (size_t i = 0; i < sizeof inherited / sizeof *inherited && error == PvmOk; i++)
-        error = inherit(&job->exports, inherited[i]);
+    if (error == PvmOk)
+        error = job_inherit(&job->exports);
     if (error == PvmOk)
         error = export_add(&job->exports, "PVMCTX", context);
     if (error == PvmOk)
         error = export_add(&job->exports, "PVMSIBS", together);
     if (error == PvmOk && job->flags & PvmNoSpawnParent)
         error = export_add(&job->exports, "PVMNOPARENT", "1");
+    if (error == PvmOk)
+        error = rm_export(&job->exports);
     return error == PvmOk ? tracer_export(&job->exports, job->plugins.tid[PLUGIN_TRACER]) : error;
 }
 
@@ -147,110 +126,82 @@ static int job_place(struct job *job, const char *where)
     return PvmOk;
 }
 
-/* ---- starting ------------------------------------------------------------------------------- */
-
-static int task_error(int error)
-{
-    return error == COVEY_EDAEMON || error == COVEY_ESYS ? PvmDSysErr : error_of(error);
-}
-
-/* Sorts what came of `count` tasks; returns how many were not found under this name. */
-static int job_take(struct job *job, const covey_tid_t *results, int count)
-{
-    int missing = 0;
-    for (int i = 0; i < count; i++) {
-        if (results[i] > 0)
-            job->tids[job->started++] = results[i];
-        else if (results[i] == COVEY_ENOENT)
-            missing++;
-        else
-            job->tids[job->count - ++job->failed] = task_error(results[i]);
-    }
-    return missing;
-}
-
-/* Starts what is still to be started; returns how much then is, or an error. */
-static int job_try(struct job *job, const char *path, int count)
-{
-    covey_tid_t *results = calloc((size_t)count, sizeof *results);
-    if (results == NULL)
-        return PvmNoMem;
-    job->argv[job->program_at] = path;
-    struct covey_spawn what = {
-        .argv = job->argv,
-        .env = (const char *const *)job->exports.list,
-        .cwd = job->folder,
-        .hosts = job->hosts,
-        .where = job->hosts == NULL ? COVEY_WHERE_ANY : COVEY_WHERE_HOSTS,
-        .output = output_where(),
-    };
-    int started = covey_spawn(vm_handle(), &what, count, results);
-    int missing = started < 0 ? error_of(started) : job_take(job, results, count);
-    free(results);
-    return missing;
-}
-
-static void say_missing(const struct job *job, const struct exec_paths *paths)
-{
-    char list[1024] = "";
-    size_t used = 0;
-    for (int i = 0; i < paths->count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, " %s", paths->path[i]);
-    error_note("pvm_spawn(): %s: %s; looked for:%s", job->program, covey_error_text(), list);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-/* Host by host, as PVM has them in the array: who talks to the next one in it then mostly does so
- * on its own host. */
-static void job_order(struct job *job)
-{
-    qsort(job->tids, (size_t)job->started, sizeof *job->tids, by_number);
-}
-
-/* When some have started, an error of the others is told in the array. */
-static int job_run(struct job *job)
-{
-    struct exec_paths *paths = malloc(sizeof *paths);
-    int missing = job->count;
-    if (paths == NULL)
-        return PvmNoMem;
-    if (job->program[0] != '\0')
-        exec_paths_find(paths, job->program);
-    else
-        paths->count = 0;
-    for (int i = 0; i < paths->count && missing > 0; i++)
-        missing = job_try(job, paths->path[i], missing);
-    if (missing > 0)
-        say_missing(job, paths);
-    free(paths);
-    job_order(job);
-    while (job->started + job->failed < job->count)
-        job->tids[job->count - ++job->failed] = missing < 0 ? missing : PvmNoFile;
-    return missing < 0 && job->started == 0 ? missing : PvmOk;
-}
-
-static void job_fini(struct job *job)
-{
-    export_fini(&job->exports);
-    free(job->argv);
-    free(job->hosts);
-    covey_free(job->all);
-}
-
 static int job_prepare(struct job *job)
 {
     int error = job_arguments(job);
     return error == PvmOk ? job_environment(job) : error;
 }
 
+/* ---- by the resource manager ------------------------------------------------------------------
+ */
+
+static int pack_strings(struct buffer *b, char *const *list, int count)
+{
+    int error = pack_array(b, PVM_INT, &count, 1, 1);
+    for (int i = 0; i < count && error == PvmOk; i++)
+        error = pack_string(b, list[i]);
+    return error;
+}
+
+/* The order of rm.c's grammar. */
+static int job_pack(const struct job *job, const char *where, struct buffer *b)
+{
+    const int targets[6] = {pvmctrc.outtid, pvmctrc.outctx, pvmctrc.outtag,
+                            pvmctrc.trctid, pvmctrc.trcctx, pvmctrc.trctag};
+    int error = b == NULL ? PvmNoMem : pack_string(b, job->program);
+    if (error == PvmOk)
+        error = pack_array(b, PVM_INT, &job->flags, 1, 1);
+    if (error == PvmOk)
+        error = pack_string(b, where == NULL ? "" : where);
+    if (error == PvmOk)
+        error = pack_array(b, PVM_INT, &job->count, 1, 1);
+    if (error == PvmOk)
+        error = pack_strings(b, job->arguments, arguments_count(job->arguments));
+    if (error == PvmOk)
+        error = pack_array(b, PVM_INT, targets, 6, 1);
+    return error == PvmOk ? pack_strings(b, job->exports.list, job->exports.count) : error;
+}
+
+/* What started comes first. */
+static int job_unpack(struct job *job, struct buffer *answer)
+{
+    int count = 0, *all = calloc((size_t)job->count, sizeof *all);
+    int error = all == NULL ? PvmNoMem : unpack_array(answer, PVM_INT, &count, 1, 1);
+    if (error == PvmOk && count != job->count)
+        error = count < 0 ? count : PvmBadMsg;
+    if (error == PvmOk)
+        error = unpack_array(answer, PVM_INT, all, count, 1);
+    for (int i = 0; i < count && error == PvmOk; i++) {
+        if (all[i] > 0)
+            job->tids[job->started++] = all[i];
+        else
+            job->tids[job->count - ++job->failed] = all[i];
+    }
+    free(all);
+    return error;
+}
+
+static int job_hand_over(struct job *job, const char *where)
+{
+    struct buffer *request = buffer_create(ENC_DEFAULT), *answer = NULL;
+    int error = job_environment(job);
+    if (error == PvmOk)
+        error = job_pack(job, where, request);
+    if (error == PvmOk)
+        error = rm_ask(SM_SPAWN, &request, &answer);
+    if (error == PvmOk)
+        error = job_unpack(job, answer);
+    buffer_destroy(request);
+    buffer_destroy(answer);
+    return error;
+}
+
 /* No host that fits is told in the array alone. */
 static int job_spawn(struct job *job, const char *where)
 {
     int error = job_place(job, where);
+    if (error == PvmOk && rm_tid() > 0)
+        return job_hand_over(job, where);
     if (error == PvmOk)
         error = job_hosts(job);
     for (int i = 0; i < job->count && error == PvmNoHost; i++)
@@ -268,15 +219,19 @@ int call_spawn(char *program, char **arguments, int flags, char *where, int coun
     if (vm_enter() == NULL)
         return lpvmerr("pvm_spawn", PvmSysErr);
     int *list = calloc((size_t)count, sizeof *list);
-    struct job job = {
-        .program = program, .arguments = arguments, .flags = flags, .count = count, .tids = list};
+    struct job job = {.program = program,
+                      .arguments = arguments,
+                      .flags = flags,
+                      .count = count,
+                      .output = output_where(),
+                      .tids = list};
     plugin_look(&job.plugins);
     int error = list == NULL ? PvmNoMem : job_spawn(&job, where);
     job_fini(&job);
     if (error == PvmOk)
         tracer_on_spawn(list, job.started, flags, program);
     if (error == PvmOk && job.started > 0)
-        output_begin(list, job.started);
+        output_begin(list, job.started, rm_tid());
     if (error == PvmOk && job.started > 0 && count > 1)
         siblings_tell(list, job.started);
     if (error == PvmOk && tids != NULL)

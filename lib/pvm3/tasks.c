@@ -10,6 +10,7 @@
 #include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/host.h"
+#include "lib/pvm3/rm.h"
 #include "lib/pvm3/vm.h"
 
 #define FLAG_SPAWNED 2
@@ -69,6 +70,10 @@ int call_tasks(int where, int *count, struct pvmtaskinfo **list)
     static struct pvmtaskinfo *infos; /* the program's until the next call */
     static struct covey_task *tasks;
     struct covey_task *now = NULL;
+    if (vm_enter() != NULL && rm_tid() > 0) {
+        int error = rm_tasks(where, count, list);
+        return error == PvmOk ? PvmOk : lpvmerr("pvm_tasks", error);
+    }
     int n = vm_enter() == NULL ? PvmSysErr : ask(where, &now);
     struct pvmtaskinfo *grown = n < 0 ? NULL : realloc(infos, ((size_t)n + 1) * sizeof *grown);
     if (grown == NULL) {

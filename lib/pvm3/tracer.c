@@ -214,6 +214,12 @@ static int export_number(struct exports *e, const char *name, int value)
     return export_add(e, name, text);
 }
 
+int tracer_export_targets(struct exports *e, const int targets[6])
+{
+    int error = export_target(e, "PVMOUT", targets);
+    return error == PvmOk ? export_target(e, "PVMTRC", targets + 3) : error;
+}
+
 /* A task without a tracer is seen by the VM's. */
 int tracer_export(struct exports *e, int tracer)
 {
@@ -223,9 +229,8 @@ int tracer_export(struct exports *e, int tracer)
         t = all;
     }
     started_for = t;
-    int error = export_target(e, "PVMTRC", (int[]){t.trctid, t.trcctx, t.trctag});
-    if (error == PvmOk)
-        error = export_target(e, "PVMOUT", (int[]){t.outtid, t.outctx, t.outtag});
+    const int targets[6] = {t.outtid, t.outctx, t.outtag, t.trctid, t.trcctx, t.trctag};
+    int error = tracer_export_targets(e, targets);
     if (error == PvmOk)
         error = export_add(e, "PVMTMASK", t.tmask);
     if (error == PvmOk)

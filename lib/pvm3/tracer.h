@@ -15,6 +15,9 @@ void tracer_start(bool spawned, int tracer);
  */
 int tracer_export(struct exports *e, int tracer);
 
+/* The same of where output and events go: tid, context and tag each. */
+int tracer_export_targets(struct exports *e, const int targets[6]);
+
 /* These have been started. */
 void tracer_on_spawn(const int *tids, int count, int flags, const char *program);
 

@@ -8,12 +8,12 @@
  *   send.c     sending; recv.c: receiving
  *   inbox.c    messages that came and were not yet received; handler.c, notify.c, output.c and
  *              siblings.c take what is theirs before it gets there
- *   spawn.c, tasks.c, host.c: tasks and hosts
+ *   spawn.c, job.c, tasks.c, host.c: tasks and hosts
  *   mailbox.c  messages that are known by name; mailbox_state.c: what is in them; journal.c: how
  *              all tasks agree on it
  *   calls.c    what programs call, with events for a tracer; calls.h: the same without
  *   trace.c, trace_names.c, mask.c, tracer.c: those events, and who gets them
- *   plugin.c   tasks that take over work of the daemons
+ *   plugin.c   tasks that take over work of the daemons; rm.c, rm_exec.c: the resource manager
  *   context.c, option.c, export.c, error.c, mask.c, start.c, clock.c, tickle.c: small things
  *   groups/    libgpvm3, on pvm3.h and covey.h
  *   fortran/   libfpvm3, on pvm3.h
@@ -42,6 +42,7 @@
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/output.h"
 #include "lib/pvm3/plugin.h"
+#include "lib/pvm3/rm.h"
 #include "lib/pvm3/siblings.h"
 #include "lib/pvm3/trace.h"
 #include "lib/pvm3/tracer.h"
@@ -65,7 +66,9 @@ static int parent_of(covey_t *vm)
     int value;
     if (covey_parent(vm) == COVEY_NO_PARENT || !spawned_with("PVMCTX", &value))
         return PvmNoParent; /* a program that covey run started has the console for a parent */
-    return spawned_with("PVMNOPARENT", &value) ? PvmParentNotSet : covey_parent(vm);
+    if (spawned_with("PVMNOPARENT", &value))
+        return PvmParentNotSet;
+    return spawned_with("PVMPARENT", &value) && vm_is_task(value) ? value : covey_parent(vm);
 }
 
 /* A task that pvm_spawn() did not start asks who it has to do with. */
@@ -81,6 +84,7 @@ static void begin(covey_t *vm)
     else
         plugin_look(&plugins);
     tracer_start(spawned, plugins.tid[PLUGIN_TRACER]);
+    rm_start(spawned, plugins.tid[PLUGIN_RM]);
 }
 
 static int join(covey_t **vm)
@@ -115,7 +119,8 @@ covey_t *vm_handle(void)
 
 bool vm_is_spawner(int tid)
 {
-    return membership != NULL && tid == covey_parent(membership);
+    return membership != NULL && vm_is_task(tid) &&
+           (tid == covey_parent(membership) || tid == parent);
 }
 
 covey_t *pvm_covey(void)
@@ -145,6 +150,7 @@ int call_exit(void)
     notify_clear();
     siblings_clear();
     tracer_clear();
+    rm_clear();
     plugin_clear();
     pvmmytid = -1;
     parent = PvmNoParent;

@@ -1,4 +1,4 @@
-/* links: lib/pvm3/wire.c lib/pvm3/buffer.c lib/pvm3/body.c lib/pvm3/pack.c lib/pvm3/nested.c lib/pvm3/error.c lib/message.c lib/pack.c lib/unpack.c lib/error.c proto/frame.c proto/cursor.c */
+/* links: lib/pvm3/wire.c lib/pvm3/buffer.c lib/pvm3/body.c lib/pvm3/pack.c lib/pvm3/nested.c lib/pvm3/rm_order.c lib/pvm3/error.c lib/message.c lib/pack.c lib/unpack.c lib/error.c proto/frame.c proto/cursor.c */
 /*
  * pvm_fuzz.c - a message of PVM's programs out of foreign bytes, and a program that unpacks it as
  * whatever it likes.
@@ -17,6 +17,7 @@
 #include "lib/pvm3/inbox.h"
 #include "lib/pvm3/nested.h"
 #include "lib/pvm3/pack.h"
+#include "lib/pvm3/rm.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { WIDTH_MAX = 16, STRIDE_MAX = 3, COUNT_MAX = 256, GROWN_MAX = 65536 };
@@ -77,6 +78,15 @@ static struct buffer *try_copy(struct buffer *b)
     return copy;
 }
 
+/* What a resource manager says is to be started. */
+static void try_order(struct buffer *b)
+{
+    struct rm_order order = {0};
+    if (rm_order_read(b, &order) == PvmOk)
+        REQUIRE(order.count > 0 && order.program != NULL && order.variables != NULL);
+    rm_order_fini(&order);
+}
+
 static struct buffer *act(struct buffer *b, const struct step *s)
 {
     switch (s->call % 8) {
@@ -89,6 +99,9 @@ static struct buffer *act(struct buffer *b, const struct step *s)
         return try_copy(b);
     case 3:
         body_rewind(&b->body);
+        return b;
+    case 4:
+        try_order(b);
         return b;
     default:
         try_array(b, s);
