@@ -101,4 +101,6 @@ expect "pvmd gives a silent host a minute" gives 60
 expect "or what it is told to" gives 9.5 PVM_FAIL_TIMEOUT=9.5
 no_file() { "$BUILD/pvm3/pvmd" "$dir/none" 2>"$dir/said"; [ $? = 1 ] && grep -q 'no such host file' "$dir/said"; }
 expect "and a host file that is not there" no_file
+group_server() { "$BUILD/pvm3/pvmgs" | grep -qx 'pvmgs: groups need no server here'; }
+expect "pvmgs says that it is not needed" group_server
 finish
