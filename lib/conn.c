@@ -501,11 +501,18 @@ bool conn_unsent(const struct covey *vm, size_t least)
     return false;
 }
 
+/* What opens a link without a descriptor may have come since it was looked at, together with what
+ * came for others, and nothing would wake whoever sleeps now. */
+static bool is_settled(const struct conn *conn)
+{
+    return conn->watch.fd < 0 && conn->link->ops->ready(conn->link) != 0;
+}
+
 bool conn_arm_all(struct covey *vm)
 {
     bool ready = false;
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (!conn->closed && conn->ready && conn->link->ops->arm(conn->link))
+        if (!conn->closed && (conn->ready ? conn->link->ops->arm(conn->link) : is_settled(conn)))
             ready = true;
     }
     return ready;

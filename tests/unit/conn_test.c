@@ -1,8 +1,9 @@
 /* links: lib/[a-z]*.c proto/[a-z]*.c */
 /*
  * The last bytes of a task that ends: what it wrote to a link is read to its end, whatever happens
- * first - a write to it that fails, the news of its end, or its first look at the stream. The link
- * is a stub that gives a message in two halves; the rest is the library.
+ * first - a write to it that fails, the news of its end, or its first look at the stream. And the
+ * first of one that opens a link while this one goes to sleep. The link is a stub that gives a
+ * message in two halves; the rest is the library.
  */
 #include <CUnit/CUnit.h>
 #include <pthread.h>
@@ -24,6 +25,7 @@ struct stub {
     uint8_t bytes[FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES + BODY_BYTES];
     size_t at, here; /* bytes given, and those that came so far */
     bool proved;     /* the handshake was looked at */
+    bool silent;     /* nothing of the other end came yet */
 };
 
 static ssize_t stub_send(struct link *link, const struct iovec *iov, int count)
@@ -55,7 +57,7 @@ static int stub_ready(struct link *link)
 {
     struct stub *s = (struct stub *)link;
     s->proved = true;
-    return 1;
+    return !s->silent;
 }
 
 static bool stub_arm(struct link *link)
@@ -197,6 +199,23 @@ static void what_is_not_whole_is_lost(void)
     end(&t);
 }
 
+/* The answer of the other end is taken in with what comes for other links, between the last look at
+ * this one and sleep: whoever is about to sleep must look again. */
+static void nobody_sleeps_while_a_link_has_become_ready(void)
+{
+    struct task t;
+    begin(&t, false);
+    t.stub.silent = true;
+    CU_ASSERT(!conn_arm_all(t.vm));
+    t.stub.silent = false;
+    CU_ASSERT(conn_arm_all(t.vm));
+    CU_ASSERT(!t.conn->ready);
+    conn_poll_all(t.vm);
+    CU_ASSERT(t.conn->ready);
+    CU_ASSERT(!conn_arm_all(t.vm));
+    end(&t);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -207,6 +226,8 @@ int main(void)
         {"also what it sent before its proof was looked at",
          also_what_it_sent_before_its_proof_was_looked_at},
         {"what is not whole is lost", what_is_not_whole_is_lost},
+        {"nobody sleeps while a link has become ready",
+         nobody_sleeps_while_a_link_has_become_ready},
     };
     return covey_test_main("conn", cases, sizeof cases / sizeof cases[0]);
 }
