@@ -501,6 +501,17 @@ bool conn_unsent(const struct covey *vm, size_t least)
     return false;
 }
 
+bool conn_waiting(const struct covey *vm, size_t least)
+{
+    for (const struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
+         conn = conn->next) {
+        if (!conn->closed && conn->route == COVEY_ROUTE_ETHER &&
+            link_ether_waiting(conn->link) >= least)
+            return true;
+    }
+    return false;
+}
+
 /* What opens a link without a descriptor may have come since it was looked at, together with what
  * came for others, and nothing would wake whoever sleeps now. */
 static bool is_settled(const struct conn *conn)

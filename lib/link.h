@@ -150,6 +150,7 @@ struct ether_way {
 };
 struct link *link_ether_create(struct ether_port *port, const struct ether_way *way);
 size_t link_ether_frame_bytes(const struct link *link); /* of the stream, that one frame carries */
+size_t link_ether_waiting(const struct link *link);     /* bytes that have not left yet */
 bool link_ether_is_astray(const struct link *link);     /* its datagrams take the other way */
 /* The other end is asked now and then whether they must, though nothing is sent. */
 void link_ether_ask(struct link *link);

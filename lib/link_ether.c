@@ -533,6 +533,11 @@ size_t link_ether_frame_bytes(const struct link *link)
     return packet_mtu(l->port->packet) - AROUND_BYTES - WIRE_STREAM_BYTES;
 }
 
+size_t link_ether_waiting(const struct link *link)
+{
+    return window_waiting(((const struct link_ether *)link)->window);
+}
+
 void link_ether_ask(struct link *link)
 {
     struct link_ether *l = ether_of(link);

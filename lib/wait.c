@@ -38,7 +38,7 @@
 #define NAP_US 1000       /* of the progress thread, with something under way */
 #define LONG_NAP_US 16000 /* with nothing */
 #define BLIND_US 1000     /* asleep while the kernel has no memory to watch the port with */
-#define BULK_BYTES 32768  /* that only a link of ours holds, so that it must go on */
+#define BULK_BYTES 32768  /* that wait in a link of ours, so that it must go on */
 #define WORTH_BYTES 32768 /* waking up for, of a message of which as much is missing */
 #define REST_US 2000      /* until they have come, at most */
 
@@ -312,7 +312,7 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
 static bool anything_under_way(const struct covey *vm)
 {
     return vm->sending != NULL || vm->posted != NULL || stream_queued(vm->daemon) > 0 ||
-           conn_unsent(vm, BULK_BYTES);
+           conn_waiting(vm, BULK_BYTES);
 }
 
 /* The progress thread sleeps for as long as nothing was due when it went to sleep. */

@@ -48,9 +48,11 @@ void window_destroy(struct window *w);
 /* Accepts up to `size` bytes for sending and returns how many were taken (fewer when full). */
 size_t window_write(struct window *w, const void *bytes, size_t size);
 
-/* Bytes that window_write() would take now; bytes not yet acknowledged. */
+/* Bytes that window_write() would take now; bytes not yet acknowledged; of these, bytes that were
+ * never sent. */
 size_t window_writable(const struct window *w);
 size_t window_unacknowledged(const struct window *w);
+size_t window_waiting(const struct window *w);
 
 /* Grows whenever a packet is known to have arrived that was sent after all that had. */
 uint64_t window_acknowledged(const struct window *w);

@@ -36,6 +36,11 @@ size_t window_unacknowledged(const struct window *w)
     return (size_t)(w->send.end - w->send.base);
 }
 
+size_t window_waiting(const struct window *w)
+{
+    return (size_t)(w->send.end - w->send.next);
+}
+
 uint64_t window_acknowledged(const struct window *w)
 {
     return w->send.largest_acked;

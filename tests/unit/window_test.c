@@ -116,6 +116,10 @@ static void test_bytes_get_there(void)
     CU_ASSERT_EQUAL(window_write(p.a, "hello", 5), 5);
     CU_ASSERT_EQUAL(window_deadline(p.a), 0);
     CU_ASSERT_EQUAL(window_unacknowledged(p.a), 5);
+    CU_ASSERT_EQUAL(window_waiting(p.a), 5);
+    hand_over(&p, p.a, p.b, &p.a_number);
+    CU_ASSERT_EQUAL(window_unacknowledged(p.a), 5);
+    CU_ASSERT_EQUAL(window_waiting(p.a), 0);
     exchange(&p, 1);
     CU_ASSERT_EQUAL(window_readable(p.b, &bytes), 5);
     CU_ASSERT_EQUAL(memcmp(bytes, "hello", 5), 0);
