@@ -4,7 +4,8 @@
 #   scripts/bench.sh [--only PART[,PART...]] [--hosts 1|2] [--rounds N] [--covey WAYS] [--pvm WAYS]
 #                    [--drop-in] [--markdown] [--keep FILE]
 #
-# Parts: latency, bandwidth, stream, cpu, spawn, barrier, ring, mcast; all by default, on one host (1), between
+# Parts: latency, bandwidth, stream, cpu, spawn, barrier, ring, mcast, and with --drop-in netpipe, which
+# is Debian's NetPIPE for PVM (netpipe-pvm); all by default, on one host (1), between
 # two (2), or both. A lab of two hosts (tests/lab; needs root) runs a Covey VM and a PVM with a daemon
 # on each host. In every round each system gives one figure for each line, by each way that its
 # program could choose, one after the other, so that a drift of the machine's speed meets them all;
@@ -26,6 +27,7 @@ rounds=5
 covey_ways=.
 pvm_ways=.
 drop_in=no
+only=
 table=()
 figures=
 work=
@@ -48,6 +50,7 @@ loads_of() { # PART
     barrier) echo barrier 8 ;;
     ring) echo ring 8 ;;
     mcast) echo mcast 1 65536 1048576 ;;
+    netpipe) echo netpipe 1 1024 65536 1048576 ;;
     *) usage ;;
     esac
 }
@@ -59,6 +62,8 @@ all_ways() { # SYSTEM PART
     case $program/$2 in
     both/spawn | both/barrier) echo daemon/default ;;
     both/mcast) echo daemon/{default,raw} ;;
+    both/netpipe) [ ! -x "$(command -v NPpvm)" ] || echo direct/inplace ;; # as it is written
+    */netpipe) ;;
     both/*) echo {daemon,direct}/{default,raw} direct/psend ;;
     covey/spawn | covey/barrier) echo auto/pack ;;
     covey/*) echo {auto,udp,tcp}/{pack,array} ;;
@@ -115,7 +120,30 @@ helpers() { # SYSTEM
     echo $daemons $(pgrep ksoftirqd) | tr ' ' ,
 }
 
+# NetPIPE on a host of a system.
+netpipe_on() { # SYSTEM HOST ARG...
+    case $1 in
+    covey) LD_LIBRARY_PATH=$build/pvm3:$build "$root/tests/lab/lab" exec "$2" timeout 20 NPpvm "${@:3}" ;;
+    pvm) "$root/tests/bench/pvm.sh" on "$work" "$2" timeout 20 NPpvm "${@:3}" ;;
+    esac
+}
+
+# It wants a virtual machine without any other task, and finds its other end there.
+netpipe() { # SYSTEM NAME-OF-THE-HOST SIZES...
+    local size first=${LAB_HOSTS%% *} second=$2
+    [ "$1" = covey ] || second=$("$root/tests/lab/lab" at "$2")
+    for size in "${@:3}"; do
+        [ "$1" = covey ] || "$root/tests/bench/pvm.sh" reset "$work"
+        netpipe_on "$1" "$second" -p 0 -l "$size" -u "$size" >/dev/null 2>&1 &
+        sleep 0.5
+        (cd "$work" && netpipe_on "$1" "$first" -h "$2" -p 0 -l "$size" -u "$size" 2>&1) |
+            awk -v size="$size" '/times -->/ { print "netpipe", size, $(NF - 1) }'
+        wait $!
+    done
+}
+
 on_system() { # SYSTEM ARG...
+    [ "$2" != netpipe ] || { netpipe "$1" "${@:3}" && return; }
     case $1/$drop_in in
     covey/no) "$build/tests/bench/covey_load" "${@:2}" ;;
     covey/yes) LD_LIBRARY_PATH=$build/pvm3:$build "$build/tests/bench/pvm_load" "${@:2}" ;;
@@ -124,8 +152,10 @@ on_system() { # SYSTEM ARG...
 }
 
 run_one() { # SYSTEM PART HOSTS WAY LOAD SIZES...
-    # shellcheck disable=SC2046 # words
-    timeout 60 "$0" "${mode[@]}" --on "$work" "$1" --way "$4" ${place_of[$1/$2/$3]} --daemons "${helpers_of[$1]}" "${@:5}" </dev/null |
+    # shellcheck disable=SC2206 # words
+    local words=(--way "$4" ${place_of[$1/$2/$3]} --daemons "${helpers_of[$1]}" "${@:5}")
+    [ "$5" != netpipe ] || words=(netpipe "${place_of[$1/$2/$3]#--host }" "${@:6}")
+    timeout 60 "$0" "${mode[@]}" --on "$work" "$1" "${words[@]}" </dev/null |
         sed "s|^|$3 $1 $4 |" | tee -a "$work/figures" >&3
     [ "${PIPESTATUS[0]}" = 0 ] || echo "bench.sh: $1 $4 $5 on $3 hosts failed" >&2
 }
@@ -189,7 +219,7 @@ run_inside() {
 options=("$@")
 while [ $# -gt 0 ]; do
     case $1 in
-    --only) parts=${2:?} && parts=${parts//,/ } && shift ;;
+    --only) only=${2:?} && parts=${only//,/ } && shift ;;
     --hosts) hosts=${2:?} && shift ;;
     --rounds) rounds=${2:?} && shift ;;
     --covey) covey_ways=${2:?} && shift ;;
@@ -203,6 +233,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
+[ $drop_in = no ] || [ -n "$only" ] || parts="netpipe $parts" # before there is a group server
 for part in $parts; do
     loads_of "$part" >/dev/null
 done

@@ -5,6 +5,9 @@
 #   pvm.sh halt DIR       ends it
 #   pvm.sh exec DIR PROGRAM [ARG...]
 #                         runs PROGRAM on the first host, as its user would who knows this PVM
+#   pvm.sh on DIR HOST PROGRAM [ARG...]
+#                         the same on another host
+#   pvm.sh reset DIR      ends all its tasks, the group server among them
 #   pvm.sh rsh DIR HOST COMMAND...
 #                         what PVM calls to start a daemon on another host
 #   pvm.sh names DIR      the hosts' names in PVM
@@ -88,6 +91,8 @@ case $action in
 start) start ;;
 halt) halt ;;
 exec) on_host "$first" "$@" ;;
+on) on_host "$@" ;;
+reset) (on_host "$first" pvm <<<reset) >/dev/null 2>&1 ;;
 rsh)
     address=${1:?}
     shift

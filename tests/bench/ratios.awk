@@ -48,11 +48,12 @@ function size_text(size) {
     return size >= 1024 ? size / 1024 " KiB" : size " B"
 }
 
-function is_bandwidth(load, size) { return load == "stream" || (load == "ping" && size > 4096) }
+function is_bandwidth(load, size) { return load == "stream" || ((load == "ping" || load == "netpipe") && size > 4096) }
 
 function what(load, size) {
     if (load == "ping" && !is_bandwidth(load, size)) return "half round trip, " size_text(size) ", us"
     if (load == "ping") return "round trips, " size_text(size) ", MB/s"
+    if (load == "netpipe") return "NetPIPE, " size_text(size) (is_bandwidth(load, size) ? ", MB/s" : ", us")
     if (load == "stream") return "stream, " size_text(size) ", MB/s"
     if (load == "cpuping") return "CPU s/GB, round trips of " size_text(size)
     if (load == "cpustream") return "CPU s/GB, stream of " size_text(size)
@@ -101,9 +102,9 @@ function print_way(key, way,    part, pvm, covey, verdict, row) {
     covey = best(key, "covey", "^" way "$")
     verdict = pvm == "" ? "no PVM" : covey == "" ? "-" : covey < pvm ? "ahead" : "BEHIND"
     counts[verdict]++
-    row = markdown ? "| %s | %s | %s | %s | %s | %s |\n" : "%-36s %-15s %9s %9s %7s  %s\n"
+    row = markdown ? "| %s | %s | %s | %s | %s | %s | %s |\n" : "%-36s %-15s %9s %9s %7s %8s  %s\n"
     printf row, what(part[2], part[3]), way, shown(part[2], part[3], pvm), shown(part[2], part[3], covey),
-        ratio(pvm, covey), verdict
+        ratio(pvm, covey), ratio(at_best(key, "pvm", "^" way "$"), at_best(key, "covey", "^" way "$")), verdict
 }
 
 function print_ways(key,    names, n, i) {
@@ -119,9 +120,9 @@ function print_head(hosts,    where) {
             "Covey is")
         if (markdown) print "|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---|"
     } else if (markdown) {
-        printf "| %s | by | PVM | Covey | ratio | Covey is |\n|---|---|---:|---:|---:|---|\n", where
+        printf "| %s | by | PVM | Covey | ratio | at best | Covey is |\n|---|---|---:|---:|---:|---:|---|\n", where
     } else {
-        printf "%-36s %-15s %9s %9s %7s  %s\n", where, "by", "PVM", "Covey", "ratio", "Covey is"
+        printf "%-36s %-15s %9s %9s %7s %8s  %s\n", where, "by", "PVM", "Covey", "ratio", "at best", "Covey is"
     }
 }
 

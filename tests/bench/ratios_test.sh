@@ -44,12 +44,16 @@ expect "the same in Markdown" markdown_has "| half round trip, 1 B, us | 20.0 | 
 one_program='
 2 pvm daemon/default ring 8 30
 2 covey daemon/default ring 8 20
+2 pvm direct/default netpipe 65536 200
+2 covey direct/default netpipe 65536 100
+2 covey direct/default netpipe 65536 400
 2 pvm direct/psend ring 8 10
 2 covey direct/psend ring 8 40'
 drop_in_says() { table -v drop_in=1 <<<"$one_program" | tr -s ' ' | grep -qxF -- "$1"; }
 expect "one program on both, by each of its ways" \
-    drop_in_says "ring of 8, us a step of 1 KiB daemon/default 30.0 20.0 1.50 ahead"
-expect "and where it is slower" drop_in_says "ring of 8, us a step of 1 KiB direct/psend 10.0 40.0 0.25 BEHIND"
+    drop_in_says "ring of 8, us a step of 1 KiB daemon/default 30.0 20.0 1.50 1.50 ahead"
+expect "NetPIPE, too" drop_in_says "NetPIPE, 64 KiB, MB/s direct/default 328 262 0.80 2.00 BEHIND"
+expect "and where it is slower" drop_in_says "ring of 8, us a step of 1 KiB direct/psend 10.0 40.0 0.25 0.25 BEHIND"
 
 refuses() { # ARG...: status 2 and how to use it
     local said
