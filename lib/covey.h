@@ -521,6 +521,11 @@ int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struc
  * covey_leave(). A message that is found may still be coming. Errors: EINVAL, ERESOURCE. */
 int covey_fd(covey_t *vm);
 
+/* Says that the program puts so many more bytes of messages aside that it has received and has no
+ * use for yet; negative: so many less. They count as if they had not been received: senders wait
+ * when it is too much. Errors: EINVAL. */
+int covey_keep(covey_t *vm, int64_t bytes);
+
 /* Starts a send; takes the message over. The request is ended by covey_test(), covey_wait() or
  * covey_req_free(). It progresses while the task computes. */
 int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_req_t **req);

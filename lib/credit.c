@@ -2,21 +2,58 @@
  * credit.c - how much each peer may have outstanding: the one place that bounds memory.
  *
  * A peer may send up to the limit it was granted, counted in bytes of data payload since the first
- * message. The limit is moved on as data come in, as long as what waits unexpected (matched by no
- * receive) stays below a bound: buffer_bytes while the task computes, and half of the machine's
- * memory while it waits inside the library, so that two tasks that send each other any amount
- * before either receives both finish. Data for a posted receive do not count.
+ * message. The limit is moved on as data come in, as long as what the task keeps stays below a
+ * bound. It keeps what waits unexpected (matched by no receive), and what the program took and put
+ * aside (covey_keep()). Data for a posted receive do not count.
+ *
+ * The bound is buffer_bytes while the task computes. While it waits inside the library it takes
+ * more, so that two tasks that send each other any amount before either receives both finish: as
+ * long as it keeps less than the host has left. However many tasks of a host wait, they leave it
+ * some, and none takes more than half of it.
  */
 #include "lib/task.h"
 
-#define CREDIT_WINDOW_MAX ((uint64_t)4 * CREDIT_INITIAL_BYTES)
+#include "lib/clock.h"
 
-static bool open_for_more(const struct covey *vm)
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CREDIT_WINDOW_MAX ((uint64_t)4 * CREDIT_INITIAL_BYTES)
+#define LOOK_BYTES ((uint64_t)16 * 1024 * 1024) /* that more is kept until memory is looked at */
+#define LOOK_AGAIN_US 200000                    /* others may have given some back */
+
+/* What the host could give to its tasks. */
+static uint64_t memory_available(const struct covey *vm)
 {
-    uint64_t bound = vm->buffer_bytes;
-    if (vm->waiting > 0 && vm->memory_bytes / 2 > bound)
-        bound = vm->memory_bytes / 2;
-    return vm->unexpected_bytes < bound;
+    char text[512];
+    int fd = open(vm->memory_file, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[size < 0 ? 0 : size] = '\0';
+    const char *line = strstr(text, "MemAvailable:");
+    return line == NULL ? vm->memory_bytes : strtoull(strchr(line, ':') + 1, NULL, 10) * 1024;
+}
+
+static bool memory_left(struct covey *vm, uint64_t keeps)
+{
+    if (keeps >= vm->looked_bytes + LOOK_BYTES || keeps < vm->looked_bytes || !vm->memory_left) {
+        vm->looked_bytes = keeps;
+        vm->memory_left = keeps < memory_available(vm);
+    }
+    if (!vm->memory_left)
+        wait_check_at(vm, clock_us() + LOOK_AGAIN_US);
+    return vm->memory_left;
+}
+
+static bool open_for_more(struct covey *vm)
+{
+    uint64_t keeps = vm->unexpected_bytes + vm->kept_bytes;
+    if (keeps < vm->buffer_bytes)
+        return true;
+    return vm->waiting > 0 && keeps < vm->memory_bytes / 2 && memory_left(vm, keeps);
 }
 
 /* A peer whose data are taken as they come may have more under way: a way through two daemons holds
@@ -42,6 +79,13 @@ void credit_update(struct covey *vm, struct peer *peer)
     peer->grant_due = true;
     widen(vm, peer);
     outgo_pump(vm, peer);
+}
+
+void credit_keep(struct covey *vm, int64_t bytes)
+{
+    bool all = bytes < 0 && (uint64_t)-bytes > vm->kept_bytes;
+    vm->kept_bytes = all ? 0 : vm->kept_bytes + (uint64_t)bytes;
+    credit_reopen(vm);
 }
 
 void credit_reopen(struct covey *vm)

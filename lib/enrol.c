@@ -305,6 +305,7 @@ static struct covey *vm_create(int socket)
     vm->pid = getpid();
     vm->context_next = CONTEXT_FIRST;
     vm->joined_us = clock_us();
+    vm->memory_file = "/proc/meminfo";
     vm->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
     return vm;
 }

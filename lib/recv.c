@@ -120,6 +120,15 @@ int covey_fd(covey_t *vm)
     return call_end(vm, &call, match_ready_fd(vm));
 }
 
+int covey_keep(covey_t *vm, int64_t bytes)
+{
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "keep: NULL");
+    struct call call = call_begin(vm);
+    credit_keep(vm, bytes);
+    return call_end(vm, &call, COVEY_OK);
+}
+
 /* ---- requests -------------------------------------------------------------------------------- */
 
 static int irecv(struct covey_req *init, covey_req_t **req)

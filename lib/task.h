@@ -290,6 +290,10 @@ struct covey {
     bool direct; /* the daemon gives sockets for links straight over raw Ethernet */
     size_t buffer_bytes;
     uint64_t memory_bytes;
+    const char *memory_file; /* says what is left of it */
+    uint64_t kept_bytes;     /* of messages that the program put aside */
+    uint64_t looked_bytes;   /* were kept when memory was looked at */
+    bool memory_left;        /* then */
     struct contention_config contention;
     uint32_t claims; /* numbers them */
 
@@ -662,6 +666,7 @@ uint64_t paced_rate(const struct covey_req *req); /* of its messages; 0: as fast
 
 void credit_update(struct covey *vm, struct peer *peer);
 void credit_reopen(struct covey *vm); /* the task waits: peers that were held back may go on */
+void credit_keep(struct covey *vm, int64_t bytes); /* so much more is put aside by the program */
 
 /* ---- notify.c ---- */
 

@@ -91,6 +91,7 @@ static void check_deadlines(struct covey *vm)
     vm->check_at_us = 0;
     peer_check(vm, now_us);
     bag_settle(vm);
+    credit_reopen(vm);
 }
 
 /* Collectives of which something is done go on. The lock may be let go meanwhile. */

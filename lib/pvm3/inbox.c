@@ -2,7 +2,7 @@
  * inbox.c - messages that have come and were not received yet.
  *
  * It is filled only while the program is in a call that receives, message by message until one
- * fits: what nobody waits for stays with Covey, where it is bounded.
+ * fits. What waits here is told to Covey, which bounds it together with what nobody received.
  */
 #include "lib/pvm3/inbox.h"
 
@@ -18,6 +18,19 @@
 
 static struct buffer *first, *last;
 static unsigned removals;
+static int64_t waiting_bytes, told_bytes; /* of all messages here; as Covey knows it */
+
+#define TELL_BYTES (1 << 20) /* it need not know it better */
+
+static void tell(int64_t more)
+{
+    waiting_bytes += more;
+    int64_t untold = waiting_bytes - told_bytes;
+    if (vm_handle() == NULL || (untold < TELL_BYTES && untold > -TELL_BYTES))
+        return;
+    covey_keep(vm_handle(), untold);
+    told_bytes = waiting_bytes;
+}
 
 struct buffer *inbox_first(void)
 {
@@ -33,6 +46,7 @@ static void append(struct buffer *b)
 {
     b->next = NULL;
     b->waiting = true;
+    tell((int64_t)b->body.size);
     if (last == NULL)
         first = b;
     else
@@ -55,6 +69,7 @@ void inbox_remove(struct buffer *b)
         last = before;
     b->next = NULL;
     b->waiting = false;
+    tell(-(int64_t)b->body.size);
     removals++;
 }
 
@@ -109,4 +124,5 @@ void inbox_clear(void)
 {
     while (first != NULL)
         buffer_destroy(first);
+    told_bytes = 0; /* to the next virtual machine */
 }

@@ -9,6 +9,8 @@
  *                                begun, and at the end how long it took at most to get through
  *   survive many N               N tasks on one host answer all that comes
  *   survive order N              N tasks anywhere stand in the array host by host
+ *   survive busy HOST MIB        a child on HOST has work, which others give it fast enough, and
+ *                                then receives MIB mebibytes that came meanwhile
  *   survive slow HOST MIB        a child on HOST sleeps before it receives MIB mebibytes
  */
 #include "tests/pvm3/say.h"
@@ -23,6 +25,9 @@
 #define TAG_DATA 4
 #define CHILDREN_MAX 1000
 #define MORE 100
+#define WORKS 100
+#define WORK_US 20000
+#define KEPT_KIB_MAX (32 * 1024) /* the program itself, 16 MiB, and what is under way */
 #define MIB 1048576
 #define GROUP "cut"
 #define NUMBERS 65536
@@ -213,13 +218,39 @@ static int talk_through(double for_s, char **hosts, int count)
 /* ---- a receiver that is slow ------------------------------------------------------------------
  */
 
-/* Sleeps first, and tells how much memory it has had until then. */
-static int receive_late(int mib)
+/* Gives work, which takes longer than giving it: the other one never waits. */
+static int give_work(int tid)
+{
+    pvm_initsend(PvmDataDefault);
+    for (int i = 0; i < WORKS; i++) {
+        pvm_send(tid, TAG_ASK);
+        if (i > WORKS / 5)
+            usleep(WORK_US / 10);
+    }
+    pvm_exit();
+    return 0;
+}
+
+static int do_work(void)
+{
+    for (int i = 0; i < WORKS; i++) {
+        if (pvm_recv(-1, TAG_ASK) < 0)
+            return -1;
+        usleep(WORK_US);
+    }
+    return 0;
+}
+
+/* Sleeps first, or works, and tells how much memory it has had until then. */
+static int receive_late(int mib, int works)
 {
     static char bytes[MIB];
     struct rusage use;
     pvm_mytid();
-    sleep(2);
+    if (!works)
+        sleep(2);
+    else if (do_work() < 0)
+        return 1;
     getrusage(RUSAGE_SELF, &use);
     int kib = (int)use.ru_maxrss;
     for (int i = 0; i < mib; i++) {
@@ -234,12 +265,21 @@ static int receive_late(int mib)
     return 0;
 }
 
-static int send_late(char *host, char *mib)
+static int start_giver(char *host, int tid)
 {
-    char *arguments[] = {"late", mib, NULL};
+    char text[16], *arguments[] = {"give", text, NULL};
+    snprintf(text, sizeof text, "%d", tid);
+    return pvm_spawn(say_program(), arguments, PvmTaskHost, host, 1, NULL);
+}
+
+static int send_late(char *host, char *mib, char *how)
+{
+    char *arguments[] = {how, mib, NULL};
     static char bytes[MIB];
     int tid = 0, kib = 0;
     if (pvm_spawn(say_program(), arguments, PvmTaskHost, host, 1, &tid) != 1)
+        return 1;
+    if (strcmp(how, "works") == 0 && start_giver(host, tid) != 1)
         return 1;
     for (int i = 0; i < atoi(mib); i++) {
         memset(bytes, i, sizeof bytes);
@@ -250,7 +290,7 @@ static int send_late(char *host, char *mib)
     if (pvm_recv(tid, TAG_ANSWER) < 0 || pvm_upkint(&kib, 1, 1) < 0)
         return 1;
     printf("the receiver had %d KiB\n", kib);
-    return kib < 1024 * atoi(mib) / 2 ? 0 : 1;
+    return kib < KEPT_KIB_MAX ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -261,7 +301,11 @@ int main(int argc, char **argv)
     if (strcmp(what, "answer") == 0)
         return answer();
     if (strcmp(what, "late") == 0)
-        return receive_late(atoi(argv[2]));
+        return receive_late(atoi(argv[2]), 0);
+    if (strcmp(what, "works") == 0)
+        return receive_late(atoi(argv[2]), 1);
+    if (strcmp(what, "give") == 0)
+        return give_work(atoi(argv[2]));
     if (strcmp(what, "back") == 0)
         return send_back(atoi(argv[2]));
     if (strcmp(what, "talk") == 0)
@@ -273,7 +317,9 @@ int main(int argc, char **argv)
     else if (strcmp(what, "order") == 0)
         result = in_order(atoi(argv[2]));
     else if (strcmp(what, "slow") == 0)
-        result = send_late(argv[2], argv[3]);
+        result = send_late(argv[2], argv[3], "late");
+    else if (strcmp(what, "busy") == 0)
+        result = send_late(argv[2], argv[3], "works");
     pvm_exit();
     return result;
 }

@@ -26,6 +26,7 @@ kept_little() {
     done
 }
 expect "a receiver that is slow gets everything, and while it slept it had not half of it" on h0 slow h1 $mib
+expect "nor had one that was given other work all the time" on h0 busy h1 $mib
 expect "nor had the daemons" kept_little
 
 # ---- many tasks ----
