@@ -8,6 +8,10 @@
  * than the computation alone is what cannot be hidden. A task that gets its share of a processor
  * only now and then is without the processor time that messages take for as many times as long as
  * the share is small: there it is that time that is measured.
+ *
+ * The long message is as long as the way makes it: on a slow link tens of KiB would be under way
+ * for seconds, and what else has to go there, the heartbeats of daemons, too. beta is what its
+ * second half takes, for the first bytes after a pause may find a queue that takes them at once.
  */
 #include "lib/tiles.h"
 
@@ -17,9 +21,11 @@
 
 #define TRIAL_POINTS 4096
 #define TRIAL_US 30000
-#define STARVED_US 300000 /* where the task gets a share of a processor only now and then */
+#define STARVED_US 1000000 /* where the task gets a share of a processor only now and then */
 #define STARVED_SHARE 0.8
-#define LONG_BYTES 65536
+#define LONG_BYTES 65536 /* at most, */
+#define LONG_BYTES_MIN 8192
+#define LONG_US 400000 /* and no longer than takes this to and fro */
 #define SHORT_ROUNDS 60
 #define LONG_ROUNDS 6
 #define COVERED 3 /* computation takes so many times as long as the messages that it is to hide */
@@ -141,15 +147,21 @@ static int send_one(const struct pair *pair, size_t bytes)
     return error;
 }
 
-static int receive_one(const struct pair *pair, size_t bytes)
+/* At most so many; *came may be NULL. */
+static int receive_some(const struct pair *pair, size_t bytes, size_t *came)
 {
     const struct tiles_array in = array_of(pair, pair->in, bytes);
     struct tiles_message m = {NULL};
     int error = tiles_receive(&pair->t->talk, &in, &m);
     if (error == COVEY_OK)
-        error = tiles_await(&pair->t->talk, &m, NULL);
+        error = tiles_await(&pair->t->talk, &m, came);
     tiles_abandon(&pair->t->talk, &m);
     return error;
+}
+
+static int receive_one(const struct pair *pair, size_t bytes)
+{
+    return receive_some(pair, bytes, NULL);
 }
 
 typedef int round_fn(const struct pair *pair, size_t bytes, int tiles);
@@ -162,6 +174,40 @@ static int bounce(const struct pair *pair, size_t bytes, int tiles)
     if (error != COVEY_OK)
         return error;
     return pair->first ? receive_one(pair, bytes) : send_one(pair, bytes);
+}
+
+/* The first one begins with short messages that it gets back, doubles them until that takes long,
+ * and says so by a message of one byte. The last size is the long one's. */
+static int choose_first(const struct pair *pair, size_t *bytes)
+{
+    uint64_t took_us = 0;
+    int error = COVEY_OK;
+    for (*bytes = LONG_BYTES_MIN / 2;
+         error == COVEY_OK && *bytes < LONG_BYTES && took_us < LONG_US / 2;) {
+        uint64_t start_us = clock_us();
+        *bytes *= 2;
+        error = bounce(pair, *bytes, 0);
+        took_us = clock_us() - start_us;
+    }
+    return error != COVEY_OK ? error : send_one(pair, 1);
+}
+
+static int choose_second(const struct pair *pair, size_t *bytes)
+{
+    size_t came = LONG_BYTES_MIN;
+    int error = COVEY_OK;
+    while (error == COVEY_OK && came > 1) {
+        *bytes = came;
+        error = receive_some(pair, LONG_BYTES, &came);
+        if (error == COVEY_OK && came > 1)
+            error = send_one(pair, came);
+    }
+    return error;
+}
+
+static int choose_long(const struct pair *pair, size_t *bytes)
+{
+    return pair->first ? choose_first(pair, bytes) : choose_second(pair, bytes);
 }
 
 /* Both at once, with so many tiles computed meanwhile. */
@@ -239,21 +285,37 @@ static int time_left(const struct pair *pair, size_t bytes, double message_s, do
     return error;
 }
 
-static int measure_messages(const struct pair *pair, struct covey_tiles_costs *c)
+/* alpha and beta; *long_s is to and fro. */
+static int measure_way(const struct pair *pair, struct covey_tiles_costs *c, size_t *bytes,
+                       double *long_s)
 {
-    double short_s = 0, long_s = 0, short_left_s = 0, long_left_s = 0;
+    double short_s = 0, half_s = 0;
     int error = time_of(pair, bounce, 1, 0, &short_s);
     if (error == COVEY_OK)
-        error = time_of(pair, bounce, LONG_BYTES, 0, &long_s);
+        error = choose_long(pair, bytes);
+    size_t half = *bytes < LONG_BYTES ? *bytes / 2 : 0;
+    if (error == COVEY_OK && half > 0)
+        error = time_of(pair, bounce, half, 0, &half_s);
+    if (error == COVEY_OK)
+        error = time_of(pair, bounce, *bytes, 0, long_s);
+    double more_s = *long_s - (half > 0 ? half_s : short_s);
     c->alpha_s = short_s / 2;
-    c->beta_s = between(0, (long_s - short_s) / 2 / LONG_BYTES, 1);
+    c->beta_s = between(0, more_s / 2 / (double)(*bytes - half), 1);
+    return error;
+}
+
+static int measure_messages(const struct pair *pair, struct covey_tiles_costs *c)
+{
+    size_t bytes = LONG_BYTES;
+    double long_s = 0, short_left_s = 0, long_left_s = 0;
+    int error = measure_way(pair, c, &bytes, &long_s);
     if (error == COVEY_OK)
         error = time_left(pair, 1, c->alpha_s, &short_left_s);
     if (error == COVEY_OK)
-        error = time_left(pair, LONG_BYTES, long_s / 2, &long_left_s);
+        error = time_left(pair, bytes, long_s / 2, &long_left_s);
     bool starved = pair->trial->share > 0;
     c->start_s = between(0, short_left_s, starved ? 1 : c->alpha_s);
-    c->drag_s = between(0, (long_left_s - short_left_s) / LONG_BYTES, starved ? 1 : c->beta_s);
+    c->drag_s = between(0, (long_left_s - short_left_s) / (double)bytes, starved ? 1 : c->beta_s);
     return error;
 }
 

@@ -21,7 +21,8 @@
 # Shaping. A token bucket a direction, with a queue of 128 KiB behind it like a port of a small
 # switch. Each frame counts with the 24 bytes that Ethernet adds on the wire (preamble, checksum,
 # gap) and as at least 84, so that 100M carries what 100BASE-T carries. The bucket holds half a
-# millisecond: enough for a late timer, too little to hide a burst in. peakrate is far above any
+# millisecond, but two frames at least: enough for a late timer, too little to hide a burst in; one
+# frame of links so slow that no timer is late for them. peakrate is far above any
 # rate: with it the bucket takes nothing above mtu and cuts the 64 KiB packets of segmentation
 # offload into frames, as a network card without offload would have the kernel do. So a link
 # without a limit gets a bucket too, faster than any machine. Checksum offload stays: without it
@@ -42,10 +43,11 @@ function ipv4(i) { return sprintf("10.77.%d.%d", int((i - 1) / 250), (i - 1) % 2
 
 function ipv6(i) { return sprintf("fd77::%x", i) }
 
-function shaper(device, bits,    burst) {
+function shaper(device, bits,    burst, least) {
     bits = bits ? bits : 4e11
     burst = int(bits / 8 * 0.0005)
-    burst = burst < 2 * (mtu + 38) ? 2 * (mtu + 38) : burst > 1e6 ? 1e6 : burst
+    least = bits < 2e6 ? mtu + 62 : 2 * (mtu + 38)
+    burst = burst < least ? least : burst > 1e6 ? 1e6 : burst
     return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84 peakrate 1tbit mtu %d\n", device, bits, burst, mtu + 100)
 }
 

@@ -7,10 +7,13 @@
 #   tests/lab/tiles.sh --report DIR
 #
 # One lab (vm.sh) of hosts on one switch: links of --rate, hosts of --cpu of a core, half of them on each
-# of two cores of this machine, so that all are alike. tiles runs the space with each of the heights
-# and those that the runtime chose, by either schedule, after one short calibration.
+# of two cores of this machine, so that all are alike. A host more, with a fast link, has none of
+# the tiles: its daemon began the VM and sends heartbeats to all others, which would be a good part
+# of a slow link. tiles runs the space with each of the heights and those that the runtime chose, by
+# either schedule, after one short calibration.
 # --roots: square roots more at each point, so that a tile takes about as long as its messages. A host
-# gets its share of a core every 10 ms: what a tile takes must be more than that by far.
+# gets its share of a core every 10 ms (probe beat): what a tile takes must be more than that by far,
+# for a host that has waited has one share at once.
 # --keep: what it printed is added to DIR, and DIR/SIZE.png drawn; so a space may be measured in pieces.
 # --report draws and judges what is there. The table, in Markdown, goes to standard output; the status is
 # 0 when the overlapping schedule took less at each height and 25 % less at its least, the chosen height
@@ -37,13 +40,14 @@ usage() {
 
 # ---- inside the VM, on its first host ---------------------------------------------------------
 
-# What the daemons start inherits it.
+# What the daemons start inherits it; so does this script, which then sees one core alone.
 pin_hosts() {
-    local host pid at name _
+    local host pid at name cores _
     at=0
+    cores=$(nproc)
     for host in $LAB_HOSTS; do
         while read -r pid name _; do
-            [ "$name" = "$host" ] && taskset -a -p -c $((at % $(nproc))) "$pid" >/dev/null 2>&1
+            [ "$name" = "$host" ] && taskset -a -p -c $((at % cores)) "$pid" >/dev/null 2>&1
         done < <("$here/lab" ps)
         at=$((at + 1))
     done
@@ -51,8 +55,9 @@ pin_hosts() {
 
 run_inside() {
     pin_hosts
+    read -r _ workers <<<"$LAB_HOSTS"
     tiles --baseline 0 --size "$size" --route "$route" --roots "$roots" --height "$heights" --sweep --schedule both \
-        --json >>"$work/$size.json"
+        --hosts "$(tr ' ' ',' <<<"${workers% }")" --json >>"$work/$size.json"
 }
 
 # ---- the whole --------------------------------------------------------------------------------
@@ -139,11 +144,26 @@ if [ $inside = 1 ]; then
     exit
 fi
 
-work=${keep:-$(mktemp -d "${TMPDIR:-/tmp}/covey-tiles.XXXXXX")}
-mkdir -p "$work" || exit 1
-[ -n "$keep" ] || trap 'rm -rf "$work"' EXIT
+[ "$(id -u)" = 0 ] || { echo "tiles.sh: a lab needs root" >&2; exit 77; }
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-tiles.XXXXXX") || exit 1
+work=${keep:-$scratch}
+beat=
+finish() {
+    [ -z "$beat" ] || kill "$beat"
+    rm -rf "$scratch"
+}
+trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-"$here/vm.sh" --hosts "$hosts" --rate "$rate" --cpu "$cpu" -- "$here/tiles.sh" "${arguments[@]}" --inside "$work" || exit
+mkdir -p "$work" || exit 1
+{
+    echo "switch s"
+    echo "host h0 s 100M"
+    for i in $(seq "$hosts"); do echo "host h$i s $rate"; done
+} >"$scratch/topology"
+${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -o "$scratch/probe" "$here/probe.c" || exit
+"$scratch/probe" beat 500 &
+beat=$!
+"$here/vm.sh" --topology "$scratch/topology" --cpu "$cpu" -- "$here/tiles.sh" "${arguments[@]}" --inside "$work" || exit
 PATH=$build:$PATH
 report "$work"
