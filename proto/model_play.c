@@ -40,7 +40,7 @@ struct wait {
 
 /* What goes on at a host. */
 struct load {
-    int out, in, computing;
+    int computing;
     double out_pace, in_pace; /* of those messages together */
     double drag;              /* processors that messages take */
 };
@@ -192,8 +192,6 @@ static void count_activity(struct play *p, const struct activity *a)
         p->traffic.computing++;
     } else if (is_between(p, a)) {
         p->traffic.messages++;
-        from->out++;
-        p->loads[p->host_of[a->to]].in++;
     }
 }
 
@@ -267,7 +265,7 @@ static void set_link_rate(struct play *p, struct activity *a)
     a->rate = 1;
     if (!is_between(p, a))
         return;
-    a->rate = a->pace / larger(larger(from->out, from->out_pace), larger(to->in, to->in_pace));
+    a->rate = a->pace / larger(1, larger(from->out_pace, to->in_pace));
     p->traffic.rates += a->rate;
 }
 

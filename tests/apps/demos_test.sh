@@ -115,7 +115,7 @@ outlives_a_worker() { # DEMO ARGUMENT...
 }
 expect "mandel out of a bag goes on without a worker" outlives_a_worker mandel --size 600x600 -n 4
 expect "matmul out of a bag goes on without a task" outlives_a_worker matmul --size 1500 -n 4
-expect "sort out of a bag goes on without a task" outlives_a_worker sort --keys 1M -n 4
+expect "sort out of a bag goes on without a task" outlives_a_worker sort --keys 4M --format binary -n 4
 no_tasks() {
     local _
     for _ in {1..50}; do
