@@ -11,18 +11,19 @@
  * Where receivers take bulk messages in turn (turn.c), the first frame of a message goes, and the
  * rest when the receiver says so; but not of one that has a claim, which nobody else sends beside.
  *
- * A claim ends when the last bytes of what it was for are about to be handed to the stream or the
- * daemon, which itself holds some more: so the next sender has heard that it is its turn when they
- * have left, and the medium is not idle meanwhile. For as long two share it.
+ * A claim ends when the last sixteenth of what it was for is left, so that the next sender has
+ * heard that it is its turn before that has gone, and the medium is not idle meanwhile: the way by
+ * two or three daemons takes tens of milliseconds where the medium is full and hosts compute. For a
+ * moment two share it, which also uses what a host that computes leaves when it receives too
+ * slowly.
  */
 #include "lib/collective.h"
 
 #include "lib/clock.h"
 
 #define TURN_FIRST_BYTES (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES) /* go before it is the turn */
-#define KEEP_BYTES (64 * 1024)  /* in a stream, beyond what is on its way */
-#define LAST_BYTES (128 * 1024) /* of a message go without a claim, but never more than a part: */
-#define LAST_PART 8
+#define KEEP_BYTES (128 * 1024) /* in a stream, beyond what is on its way: 10 ms at 100 Mbit/s */
+#define LAST_PART 16            /* of a message goes without a claim */
 
 static void say(struct covey *vm, uint8_t kind, const uint8_t *bytes, const struct cursor *c)
 {
@@ -67,8 +68,8 @@ static bool is_bulk(const struct covey *vm, const struct peer *peer, const struc
 /* The next sender may begin: nothing but the end of a message is left for this peer. */
 static bool is_ending(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
 {
-    uint64_t part = req->msg->size / LAST_PART, left = req->msg->size - req->offset;
-    return left <= (part < LAST_BYTES ? part : LAST_BYTES) &&
+    uint64_t left = req->msg->size - req->offset;
+    return left <= req->msg->size / LAST_PART &&
            (req->next == NULL || !is_bulk(vm, peer, req->next));
 }
 

@@ -1,9 +1,14 @@
 /*
  * arbiter.c - who may use which contention domain; see contention.h.
  *
- * All claims stand in one list, in the order in which they were asked for, those that are granted
- * among them. One pass over it grants: a claim may go when none before it has, or wants, a domain
- * of its own. So none overtakes another that it shares a domain with, and each is granted when all
+ * All claims stand in one list, those that are granted among them. One pass over it grants: a claim
+ * may go when none before it has, or wants, a domain of its own. A new claim goes to the end of the
+ * list, but where its task has others there (it spreads something to several receivers) before
+ * those of tasks that have one: when it ends its receiver goes on and, with the last of them, its
+ * sender too, so that more tasks compute while the rest wait. tests/sim/segment_test.c shows what
+ * that is worth.
+ *
+ * A claim is overtaken so at most CONTENTION_OVERTAKEN_MAX times, and each is granted when all
  * before it have ended, which a lease bounds: no order of ends starves anybody, and no cycle can
  * form, for a claim gets all its domains at once.
  */
@@ -19,6 +24,8 @@ struct entry {
     struct entry *prev, *next;
     struct arbiter_claim claim;
     bool granted;
+    bool spreads; /* its task asked for another one meanwhile */
+    unsigned overtaken;
     uint64_t granted_us;
 };
 
@@ -72,30 +79,79 @@ static struct entry *find(const struct arbiter *a, uint32_t task, uint32_t numbe
     return e;
 }
 
+/* Behind `before`, which is NULL for the first. */
+static void link_in(struct arbiter *a, struct entry *e, struct entry *before)
+{
+    struct entry **next = before != NULL ? &before->next : &a->first;
+    e->prev = before;
+    e->next = *next;
+    *(e->next != NULL ? &e->next->prev : &a->last) = e;
+    *next = e;
+}
+
+static void link_out(struct arbiter *a, struct entry *e)
+{
+    *(e->prev != NULL ? &e->prev->next : &a->first) = e->next;
+    *(e->next != NULL ? &e->next->prev : &a->last) = e->prev;
+}
+
 static struct entry *add(struct arbiter *a, const struct arbiter_claim *claim)
 {
     struct entry *e = a->spare;
     if (e == NULL)
         return NULL;
     a->spare = e->next;
-    *e = (struct entry){.claim = *claim, .prev = a->last};
-    if (a->last != NULL)
-        a->last->next = e;
-    else
-        a->first = e;
-    a->last = e;
+    *e = (struct entry){.claim = *claim};
+    link_in(a, e, a->last);
     a->waiting++;
     return e;
 }
 
 static void drop(struct arbiter *a, struct entry *e)
 {
-    *(e->prev != NULL ? &e->prev->next : &a->first) = e->next;
-    *(e->next != NULL ? &e->next->prev : &a->last) = e->prev;
+    link_out(a, e);
     a->waiting -= !e->granted;
     a->held -= e->granted;
     e->next = a->spare;
     a->spare = e;
+}
+
+/* ---- who spreads goes first ---- */
+
+static bool share(const struct entry *a, const struct entry *b)
+{
+    return (a->claim.domains & b->claim.domains) != 0;
+}
+
+static bool may_overtake(const struct entry *e, const struct entry *other)
+{
+    return !share(e, other) ||
+           (!other->granted && !other->spreads && other->overtaken < CONTENTION_OVERTAKEN_MAX);
+}
+
+static void overtake(struct arbiter *a, struct entry *e)
+{
+    struct entry *before = e->prev;
+    for (; before != NULL && may_overtake(e, before); before = before->prev)
+        before->overtaken += share(e, before);
+    link_out(a, e);
+    link_in(a, e, before);
+}
+
+/* e has just been asked for; others of its task stand before it, in their order. */
+static void note_spread(struct arbiter *a, struct entry *e)
+{
+    for (struct entry *other = a->first, *next; other != e; other = next) {
+        next = other->next;
+        if (other->claim.ask.task != e->claim.ask.task)
+            continue;
+        e->spreads = true;
+        if (!other->granted && !other->spreads)
+            overtake(a, other);
+        other->spreads = true;
+    }
+    if (e->spreads)
+        overtake(a, e);
 }
 
 /* ---- answers ---- */
@@ -170,6 +226,7 @@ void arbiter_ask(struct arbiter *a, const struct arbiter_claim *claim, uint64_t 
         answer(a, &none, CONTENTION_FREE);
         return;
     }
+    note_spread(a, e);
     grant_all(a, now_us);
     if (!e->granted)
         answer(a, e, CONTENTION_WAIT);

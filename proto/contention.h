@@ -7,7 +7,8 @@
  * in one direction (domain.h says which a message crosses). Who sends a message of at least
  * `threshold_bytes` to another host has a claim (claim.c), one for each receiver; the arbiter
  * (arbiter.c), in the daemon that coordinates the VM, grants claims in the order in which they were
- * asked for, each as soon as no domain of it is granted to, or asked for earlier by, another one.
+ * asked for, those of a task that sends to several before others (arbiter.c), each as soon as no
+ * domain of it is granted to, or asked for earlier by, another one.
  * A granted claim lasts for `quantum_bytes` or CONTENTION_HOLD_US, over as many messages as fit,
  * and goes back with one frame: what it costs is a question, an answer and an end for a quantum.
  * What is gained is that messages end one after the other, where without tokens all would end last:
@@ -40,6 +41,7 @@
 #include "proto/cursor.h"
 
 #define CONTENTION_DOMAINS_MAX 64
+#define CONTENTION_OVERTAKEN_MAX 4 /* times, of a claim by those of tasks that have several */
 #define CONTENTION_LEASE_US UINT64_C(2000000)    /* from the question on */
 #define CONTENTION_HOLD_US UINT64_C(1000000)     /* of a claim that others may wait for */
 #define CONTENTION_STALL_US UINT64_C(200000)     /* it sent nothing for so long: others may */

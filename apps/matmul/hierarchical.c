@@ -18,6 +18,7 @@ struct place {
     int group_row, group_column, row, column;
     double *outer_a, *inner_a; /* as they came of others */
     double *b, *next_b;
+    covey_req_t *a_in, *b_in;       /* what is expected into outer_a and next_b */
     covey_req_t *sends[GRID_Q_MAX]; /* of this phase */
     int sending;
 };
@@ -63,6 +64,26 @@ static int drain(struct place *t, int error)
     return error < 0 ? error : 0;
 }
 
+/* Posted while the task still does something else, so that the block goes to its place as it comes;
+ * take() waits for it. */
+static int expect(const struct place *t, covey_tid_t from, int tag, double *block, size_t count,
+                  covey_req_t **req)
+{
+    if (*req != NULL)
+        return 0;
+    return covey_irecv_array(t->worker->vm, from, tag, COVEY_DOUBLE, block, count, req);
+}
+
+static int take(covey_req_t **req, size_t count)
+{
+    size_t got = 0;
+    int error = covey_wait(*req, COVEY_FOREVER);
+    if (error >= 0)
+        covey_req_result(*req, NULL, NULL, &got);
+    covey_req_free(req);
+    return error < 0 ? error : got == count ? 0 : COVEY_EPROTO;
+}
+
 static int receive(const struct place *t, covey_tid_t from, int tag, double *block, size_t count)
 {
     size_t got = 0;
@@ -71,15 +92,25 @@ static int receive(const struct place *t, covey_tid_t from, int tag, double *blo
     return error < 0 ? error : got == count ? 0 : COVEY_EPROTO;
 }
 
+static int expect_outer_a(struct place *t, int from)
+{
+    if (from == t->group_column)
+        return 0;
+    size_t count = side(t, t->group_row, t->row) * side(t, from, t->column);
+    return expect(t, tid_at(t, t->group_row, t->row, from, t->column), TAG_OUTER_A, t->outer_a,
+                  count, &t->a_in);
+}
+
 /* Pipe: the groups of column `from` pass their blocks of A along the rows of groups. */
 static int pipe_outer(struct place *t, int from, const double *own, const double **a)
 {
     size_t count = side(t, t->group_row, t->row) * side(t, from, t->column);
-    int error = 0;
+    int error = expect_outer_a(t, from);
     *a = from == t->group_column ? own : t->outer_a;
+    if (error < 0)
+        return error;
     if (from != t->group_column)
-        return receive(t, tid_at(t, t->group_row, t->row, from, t->column), TAG_OUTER_A, t->outer_a,
-                       count);
+        return take(&t->a_in, count);
     for (int to = 0; to < t->p && error == 0; to++)
         if (to != from)
             error =
@@ -113,21 +144,58 @@ static void multiply(const struct place *t, size_t inner, const double *a, doubl
     worker_compute_end(t->worker, begin);
 }
 
-/* Roll: blocks of B of so many rows go up to `to`, and others come up from `from`. */
-static int roll(struct place *t, int tag, covey_tid_t to, size_t rows, covey_tid_t from,
-                size_t next_rows)
+/* A roll: blocks of B of so many rows go up to `to`, and others come up from `from`. */
+struct roll {
+    int tag;
+    covey_tid_t to, from;
+    size_t rows, next_rows;
+};
+
+static int expect_roll(struct place *t, const struct roll *roll)
 {
     size_t columns = side(t, t->group_column, t->column);
-    if (to == covey_mytid(t->worker->vm))
+    if (roll->to == covey_mytid(t->worker->vm))
         return 0;
-    int error = send(t, to, tag, t->b, rows * columns);
+    return expect(t, roll->from, roll->tag, t->next_b, roll->next_rows * columns, &t->b_in);
+}
+
+static int roll(struct place *t, const struct roll *roll)
+{
+    size_t columns = side(t, t->group_column, t->column);
+    if (roll->to == covey_mytid(t->worker->vm))
+        return 0;
+    int error = expect_roll(t, roll);
     if (error == 0)
-        error = receive(t, from, tag, t->next_b, next_rows * columns);
+        error = send(t, roll->to, roll->tag, t->b, roll->rows * columns);
+    if (error == 0)
+        error = take(&t->b_in, roll->next_rows * columns);
     error = drain(t, error);
     double *b = t->b;
     t->b = t->next_b;
     t->next_b = b;
     return error;
+}
+
+static struct roll inner_roll(const struct place *t, int group, int from)
+{
+    return (struct roll){
+        .tag = TAG_INNER_B,
+        .to = tid_at(t, t->group_row, t->row - 1, t->group_column, t->column),
+        .from = tid_at(t, t->group_row, t->row + 1, t->group_column, t->column),
+        .rows = side(t, group, from),
+        .next_rows = side(t, group, (from + 1) % t->r),
+    };
+}
+
+static struct roll outer_roll(const struct place *t, int group)
+{
+    return (struct roll){
+        .tag = TAG_OUTER_B,
+        .to = tid_at(t, t->group_row - 1, t->row, t->group_column, t->column),
+        .from = tid_at(t, t->group_row + 1, t->row, t->group_column, t->column),
+        .rows = side(t, group, t->row),
+        .next_rows = side(t, (group + 1) % t->p, t->row),
+    };
 }
 
 /* The product of a block of a group of A, that of group column `group`, and one of B. */
@@ -136,38 +204,47 @@ static int multiply_groups(struct place *t, int group, const double *own, double
     int error = 0;
     for (int k = 0; k < t->r && error == 0; k++) {
         int from = (t->row + k) % t->r;
+        const struct roll inner = inner_roll(t, group, from);
         const double *a;
         error = pipe_inner(t, group, from, own, &a);
+        if (error == 0)
+            error = expect_roll(t, &inner);
         if (error < 0)
             return error;
         multiply(t, side(t, group, from), a, c);
-        error = roll(
-            t, TAG_INNER_B, tid_at(t, t->group_row, t->row - 1, t->group_column, t->column),
-            side(t, group, from), tid_at(t, t->group_row, t->row + 1, t->group_column, t->column),
-            side(t, group, (from + 1) % t->r));
+        error = roll(t, &inner);
     }
     return error;
+}
+
+/* One product of groups, and the roll after it. Only groups of one task have room for what comes of
+ * the outer roll before that. */
+static int step(struct place *t, int k, const double *own, double *c)
+{
+    int group = (t->group_row + k) % t->p;
+    const struct roll outer = outer_roll(t, group);
+    const double *a;
+    int error = pipe_outer(t, group, own, &a);
+    if (error == 0 && t->r == 1)
+        error = expect_roll(t, &outer);
+    if (error == 0)
+        error = multiply_groups(t, group, a, c);
+    if (error == 0 && k + 1 < t->p)
+        error = expect_outer_a(t, (group + 1) % t->p);
+    return error == 0 ? roll(t, &outer) : error;
 }
 
 static int run(struct place *t, const double *own, double *c)
 {
     int error = 0;
     for (int k = 0; k < t->p && error == 0; k++) {
-        int group = (t->group_row + k) % t->p;
-        const double *a;
         t->worker->doing = "exchanging blocks";
-        error = pipe_outer(t, group, own, &a);
-        if (error == 0)
-            error = multiply_groups(t, group, a, c);
-        if (error == 0)
-            error = roll(t, TAG_OUTER_B,
-                         tid_at(t, t->group_row - 1, t->row, t->group_column, t->column),
-                         side(t, group, t->row),
-                         tid_at(t, t->group_row + 1, t->row, t->group_column, t->column),
-                         side(t, (group + 1) % t->p, t->row));
+        error = step(t, k, own, c);
         if (t->worker->rank == 0)
             worker_progress(t->worker, (k + 1.0) / t->p);
     }
+    covey_req_free(&t->a_in);
+    covey_req_free(&t->b_in);
     return error;
 }
 

@@ -3,8 +3,9 @@
  * contention_test.c - claims and arbiters under seeded faults: frames are lost, doubled and late,
  * tasks end or are stopped in the middle, hosts die, the arbiter is replaced, and an old one goes
  * on for a while without knowing. Clocks of hosts differ. At every moment a domain has one claim
- * that may send, or one of each arbiter while there are two; who asked first goes first; and when
- * the faults end, all that is still wanted is sent within a bound.
+ * that may send, or one of each arbiter while there are two; who asked first goes first, but for a
+ * few claims of tasks that have several; and when the faults end, all that is still wanted is sent
+ * within a bound.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ struct asked {
     uint32_t task, number;
     uint64_t domains;
     bool granted, over;
+    unsigned overtaken;
 };
 
 struct sim_host {
@@ -56,7 +58,7 @@ struct sim_host {
 struct sim_claim {
     struct claim claim;
     int host;
-    uint32_t task, number;
+    uint32_t task;
     uint64_t domains, todo, frozen_until;
     bool dead;
 };
@@ -70,7 +72,8 @@ struct world {
     struct wire_frame frame[FRAMES_MAX];
     int frames;
     bool calm;
-    uint64_t sent, most_held, regenerated;
+    uint32_t numbers;
+    uint64_t sent, most_held, regenerated, overtaken;
     const char *failure;
 };
 
@@ -156,12 +159,17 @@ static struct asked *log_find(struct sim_host *h, uint32_t task, uint32_t number
     return NULL;
 }
 
-/* Whoever asked before for something of the same is granted, or over. */
+/* Whoever asked before for something of the same is granted, or over, or was not overtaken too
+ * often. */
 static void check_order(struct sim_host *h, const struct asked *granted)
 {
-    for (const struct asked *a = h->log; a < granted; a++)
-        if (!a->over && !a->granted && (a->domains & granted->domains) != 0)
+    for (struct asked *a = h->log; a < granted; a++) {
+        if (a->over || a->granted || (a->domains & granted->domains) == 0)
+            continue;
+        h->world->overtaken++;
+        if (++a->overtaken > CONTENTION_OVERTAKEN_MAX)
             h->world->failure = "a claim was granted before one that was asked for earlier";
+    }
 }
 
 static void on_answer(void *context, const struct contention_answer *answer)
@@ -169,13 +177,13 @@ static void on_answer(void *context, const struct contention_answer *answer)
     struct sim_host *h = context;
     struct world *w = h->world;
     struct asked *asked = log_find(h, answer->task, answer->number);
-    if (answer->verdict == CONTENTION_GRANTED && asked != NULL) {
+    if (answer->verdict == CONTENTION_GRANTED && asked != NULL && !asked->granted) {
         asked->granted = true;
         check_order(h, asked);
     }
-    for (int i = 0; i < CLAIMS; i++)
-        if (w->claim[i].task == answer->task)
-            put_maybe_twice(w, &(struct wire_frame){.to = TO_CLAIM, .claim = i, .answer = *answer});
+    put_maybe_twice(w, &(struct wire_frame){.to = TO_CLAIM,
+                                            .claim = (int)(answer->number % CLAIMS),
+                                            .answer = *answer});
 }
 
 static void take_ask(struct world *w, int host, const struct wire_frame *frame)
@@ -315,7 +323,8 @@ static void harm_task(struct world *w)
     }
     if (!c->dead && w->host[c->host].alive)
         send_end(w, c->host, c->task, 0); /* its daemon sees the end */
-    c->dead = true;
+    for (int i = 0; i < CLAIMS; i++)
+        w->claim[i].dead = w->claim[i].dead || w->claim[i].task == c->task;
 }
 
 static void harm(struct world *w)
@@ -338,8 +347,7 @@ static void step_claim(struct world *w, int i)
     if (chance(w, 300))
         c->todo += below(w, 2 * QUANTUM);
     if (c->todo > 0)
-        act(w, i, claim_want(&c->claim, c->number + 1, now));
-    c->number = c->claim.number;
+        act(w, i, claim_want(&c->claim, ++w->numbers * CLAIMS + (uint32_t)i, now));
     if (c->todo > 0 && claim_may_send(&c->claim, now)) {
         uint64_t part = c->todo < BYTES_TICK ? c->todo : BYTES_TICK;
         claim_sent(&c->claim, part, now);
@@ -396,8 +404,9 @@ static void begin(struct world *w, uint64_t seed)
     }
     for (int i = 0; i < CLAIMS; i++) {
         struct sim_claim *c = &w->claim[i];
-        c->host = (int)below(w, (uint64_t)w->hosts);
-        c->task = tid_make((uint32_t)c->host + 1, (uint32_t)i + 1);
+        bool second = i % 4 == 1; /* of the task before */
+        c->host = second ? c[-1].host : (int)below(w, (uint64_t)w->hosts);
+        c->task = second ? c[-1].task : tid_make((uint32_t)c->host + 1, (uint32_t)i + 1);
         c->domains = 1 + below(w, 7);
     }
     lead(w, 0, 0);
@@ -422,7 +431,8 @@ static const char *run(struct world *w, uint64_t seed)
 static void domains_have_one_holder_whatever_fails(void)
 {
     struct world *w = malloc(sizeof *w);
-    uint64_t seeds = getenv("SOAK") != NULL ? 10000 : 60, sent = 0, most = 0, regenerated = 0;
+    uint64_t seeds = getenv("SOAK") != NULL ? 10000 : 60, sent = 0, most = 0, regenerated = 0,
+             overtaken = 0;
     for (uint64_t seed = 1; w != NULL && seed <= seeds; seed++) {
         const char *failure = run(w, seed);
         if (failure != NULL)
@@ -430,10 +440,12 @@ static void domains_have_one_holder_whatever_fails(void)
         CU_ASSERT_PTR_NULL(failure);
         sent += w->sent;
         regenerated += w->regenerated;
+        overtaken += w->overtaken;
         most = w->most_held > most ? w->most_held : most;
     }
     CU_ASSERT(sent > seeds * 8 * 1024 * 1024); /* and the medium is used */
     CU_ASSERT(regenerated > 0);
+    CU_ASSERT(overtaken > seeds);
     CU_ASSERT_EQUAL(most, 2); /* two arbiters do happen */
     free(w);
 }
@@ -477,6 +489,42 @@ static void who_shares_nothing_overtakes(void)
     CU_ASSERT_EQUAL(said.last.task, 2);
     CU_ASSERT_EQUAL(said.last.verdict, CONTENTION_GRANTED);
     CU_ASSERT_EQUAL(arbiter_waiting(a), 1);
+    arbiter_destroy(a);
+}
+
+static struct arbiter_claim asks_numbered(uint32_t task, uint32_t number, uint64_t domains)
+{
+    struct arbiter_claim claim = asks(task, domains, 0);
+    claim.ask.number = number;
+    return claim;
+}
+
+static void who_spreads_goes_first_but_not_for_ever(void)
+{
+    struct said said = {0};
+    struct arbiter *a = arbiter_create(0, note, &said);
+    const struct arbiter_claim holder = asks(1, 1, 0), waits = asks(2, 1, 0);
+    arbiter_ask(a, &holder, 1);
+    arbiter_ask(a, &waits, 2);
+    for (uint32_t i = 1; i <= CONTENTION_OVERTAKEN_MAX + 2; i++) {
+        const struct arbiter_claim spread = asks_numbered(3, i, 1);
+        arbiter_ask(a, &spread, 3);
+    }
+    const struct arbiter_claim elsewhere = asks(4, 2, 0);
+    arbiter_ask(a, &elsewhere, 3);
+    CU_ASSERT_EQUAL(said.last.verdict, CONTENTION_GRANTED);
+    arbiter_end(a, 1, 1, 4);
+    for (uint32_t i = 1; i <= CONTENTION_OVERTAKEN_MAX; i++) {
+        CU_ASSERT_EQUAL(said.last.task, 3);
+        CU_ASSERT_EQUAL(said.last.number, i);
+        arbiter_end(a, 3, i, 5);
+    }
+    CU_ASSERT_EQUAL(said.last.task, 2);
+    CU_ASSERT_EQUAL(said.last.verdict, CONTENTION_GRANTED);
+    arbiter_end(a, 2, 1, 6);
+    CU_ASSERT_EQUAL(said.last.number, CONTENTION_OVERTAKEN_MAX + 1);
+    arbiter_end(a, 3, 0, 7);
+    CU_ASSERT_EQUAL(arbiter_waiting(a), 0);
     arbiter_destroy(a);
 }
 
@@ -575,6 +623,7 @@ static void bytes_come_back(void)
 static const struct test_case cases[] = {
     {"a domain has one holder, whatever fails", domains_have_one_holder_whatever_fails},
     {"who shares nothing overtakes, others do not", who_shares_nothing_overtakes},
+    {"who spreads goes first, but not for ever", who_spreads_goes_first_but_not_for_ever},
     {"a holder that is gone is replaced", a_holder_that_is_gone_is_replaced},
     {"without an answer a claim goes on", without_an_answer_a_claim_goes_on},
     {"a claim ends by quantum, time and silence",
