@@ -62,9 +62,13 @@ told() { # host that is cut off for good
     return $status
 }
 
+runs_nothing() { ! tests/lab/lab ps | awk -v host="$1" '$2 == host' | grep .; } # host
+
 cuts() { # seconds
     short_cuts "$1"
     expect "when h3 was cut off for longer, a program is told, and goes on" told h3
+    tests/lab/lab heal h3
+    expect "h3 runs nothing on" within 20 runs_nothing h3
 }
 
 if [ "${1:-}" = --inside ]; then
@@ -87,6 +91,7 @@ in_lab() { # fail timeout, function and arguments
     tests/lab/vm.sh --hosts 3 --conf "$scratch/conf" -- bash tests/lab/pvm_test.sh --inside "$scratch/dir" "${@:2}" >"$scratch/out" 2>&1
     sed '/^h[0-9]* joined/d; $d' "$scratch/out"
     add_sum "$scratch/out"
+    expect "the machine ends and leaves nothing" eval '! grep "^vm.sh:" "$scratch/out"'
 }
 
 in_lab 5 debians
