@@ -47,6 +47,7 @@ outlive() { # DIR ROUTE HOST...
     local echo=$BUILD/tests/attack/echo dir=$1 route=$2 tid serving asking begun middle end
     shift 2
     begun=$(detoured)
+    rm -f "$dir/tid" # the last conversation's
     covey run -n 1 --route "$route" --host h2 "$echo" serve >"$dir/tid" &
     serving=$!
     within 20 grep -q 't[0-9a-f]*$' "$dir/tid" || return 1
