@@ -3,7 +3,9 @@
 #include <err.h>
 #include <stdio.h>
 
-#define LOOK_US 200000 /* so often it is seen whether the tasks still live */
+#define LOOK_US                                                                                    \
+    200000 /* so often it is seen whether the tasks still live and what was set aside              \
+            */
 #define NAME_BYTES 32
 #define RESULTS_AT_ONCE 64
 
@@ -39,21 +41,28 @@ static int set_aside(void)
     return -1;
 }
 
-/* What the tasks say meanwhile: that some ended, how far they are. */
+/* What a task says: a part of the result, that it ended, how far it is. 1, or 0 when nobody said
+ * anything in that time, or -1. */
+static int hear_one(struct crew *crew, int64_t timeout_us)
+{
+    covey_msg_t *msg = NULL;
+    struct covey_info info;
+    int got = crew_step(crew, timeout_us, &msg, &info);
+    if (got > 0 && crew_keep(crew, msg, &info))
+        return 1;
+    covey_msg_free(msg);
+    if (got > 0)
+        warnx("unexpected message with tag %d of task %d", info.tag, info.source);
+    return got == 0 ? 0 : -1;
+}
+
+/* What has been said meanwhile. */
 static int hear(struct crew *crew)
 {
     struct covey_info info;
-    while (covey_probe(crew->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_POLL, &info) == COVEY_OK) {
-        covey_msg_t *msg = NULL;
-        int got = crew_step(crew, COVEY_POLL, &msg, &info);
-        if (got > 0 && crew_keep(crew, msg, &info))
-            continue;
-        covey_msg_free(msg);
-        if (got > 0)
-            warnx("unexpected message with tag %d of task %d", info.tag, info.source);
-        if (got != 0)
+    while (covey_probe(crew->vm, COVEY_ANY_TASK, COVEY_ANY_TAG, COVEY_POLL, &info) == COVEY_OK)
+        if (hear_one(crew, COVEY_POLL) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -73,7 +82,8 @@ int agenda_result(struct crew *crew, covey_bag_t *bag, struct covey_bag_result *
     return -1;
 }
 
-int agenda_look(struct crew *crew, covey_bag_t *bag)
+/* Takes the results that are there, where only the items that were set aside are news. */
+static int look(struct crew *crew, covey_bag_t *bag)
 {
     struct covey_bag_result results[RESULTS_AT_ONCE];
     int got;
@@ -82,6 +92,18 @@ int agenda_look(struct crew *crew, covey_bag_t *bag)
             if (results[i].set_aside)
                 return set_aside();
     return got == 0 || got == COVEY_ETIMEOUT ? 0 : crew_fail(crew, "cannot look into the bag", got);
+}
+
+int agenda_conduct(struct crew *crew, covey_bag_t *bag, const int64_t *done, int64_t all)
+{
+    while (*done < all) {
+        int got = hear_one(crew, LOOK_US);
+        if (got < 0 || (got == 0 && look(crew, bag) < 0))
+            return -1;
+        if (got == 0)
+            progress_show(&crew->progress, (double)*done / (double)all);
+    }
+    return 0;
 }
 
 static int do_item(covey_bag_t *bag, const struct covey_bag_item *item, agenda_work work,

@@ -25,8 +25,9 @@ int agenda_close(struct crew *crew, covey_bag_t *bag);
 /* Waits for the next result. Tasks that end are not missed, as long as one is left. */
 int agenda_result(struct crew *crew, covey_bag_t *bag, struct covey_bag_result *result);
 
-/* Takes the results that are there, where only the items that were set aside are news. */
-int agenda_look(struct crew *crew, covey_bag_t *bag);
+/* Where results come as messages, which crew->serve takes: waits until that has counted all of them
+ * in *done. Of the bag only the items that were set aside are news. */
+int agenda_conduct(struct crew *crew, covey_bag_t *bag, const int64_t *done, int64_t all);
 
 /* ---- a task's side ---- */
 

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_US 200000 /* so often it is seen whether an item was set aside */
-
 struct matrix_part subblock_part(const struct multiply_job *job, int row, int column)
 {
     return (struct matrix_part){.row = block_first(job->n, job->q, row),
@@ -210,18 +208,5 @@ int subblocks_multiply(struct subblocks *s, struct crew *crew)
     int64_t all = subblock_items(&s->job);
     if (put_all(s, crew) < 0)
         return -1;
-    while (s->done < all) {
-        covey_msg_t *msg = NULL;
-        struct covey_info info;
-        int got = crew_step(crew, LOOK_US, &msg, &info);
-        if (got > 0 && crew_keep(crew, msg, &info))
-            continue;
-        covey_msg_free(msg);
-        if (got > 0)
-            warnx("unexpected message with tag %d of task %d", info.tag, info.source);
-        if (got != 0 || agenda_look(crew, s->bag) < 0)
-            return -1;
-        progress_show(&crew->progress, (double)s->done / (double)all);
-    }
-    return 0;
+    return agenda_conduct(crew, s->bag, &s->done, all);
 }

@@ -6,8 +6,6 @@
 #include <err.h>
 #include <stdlib.h>
 
-#define LOOK_US 200000 /* so often it is seen whether an item was set aside */
-
 static int out_of_memory(void)
 {
     warnx("out of memory for the keys");
@@ -264,18 +262,5 @@ int runs_sort(struct runs *runs, struct crew *crew)
     int all = runs->parts > 1 ? 2 * runs->parts : runs->parts;
     if ((all > 0 ? put_items(runs, crew) : agenda_close(crew, runs->bag)) < 0)
         return -1;
-    while (runs->done_count < all) {
-        covey_msg_t *msg = NULL;
-        struct covey_info info;
-        int got = crew_step(crew, LOOK_US, &msg, &info);
-        if (got > 0 && crew_keep(crew, msg, &info))
-            continue;
-        covey_msg_free(msg);
-        if (got > 0)
-            warnx("unexpected message with tag %d of task %d", info.tag, info.source);
-        if (got != 0 || agenda_look(crew, runs->bag) < 0)
-            return -1;
-        progress_show(&crew->progress, (double)runs->done_count / all);
-    }
-    return 0;
+    return agenda_conduct(crew, runs->bag, &runs->done_count, all);
 }

@@ -44,7 +44,8 @@ struct runs {
     int parts;    /* and as many ranges, if there are more than one */
     size_t *cuts; /* by range and part: where it begins; behind the last range, where that ends */
     bool *done;   /* by number: parts, then ranges */
-    int put, done_count;
+    int put;
+    int64_t done_count;
     struct outbox outbox;
 };
 
