@@ -1,16 +1,14 @@
-/* links: lib/[a-z]*.c proto/[a-z]*.c */
+/* links: tests/unit/one_peer.c lib/[a-z]*.c proto/[a-z]*.c */
 /*
  * Brief headers: messages of one array go with one and come as they were; what has none goes with
  * the long ones; hostile ones end the link. The link is a stub that gives back what it was sent.
  */
 #include <CUnit/CUnit.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "lib/task.h"
+#include "tests/unit/one_peer.h"
 #include "tests/unit/runner.h"
 
 #define OTHER_TID 0x80003u
@@ -42,42 +40,22 @@ static ssize_t stub_recv(struct link *link, void *bytes, size_t size)
     return (ssize_t)size;
 }
 
-static int stub_fd(const struct link *link, bool *write_wanted)
-{
-    (void)link;
-    *write_wanted = false;
-    return -1;
-}
-
 static int stub_ready(struct link *link)
 {
     (void)link;
     return 1;
 }
 
-static bool stub_arm(struct link *link)
-{
-    (void)link;
-    return false;
-}
-
-static void stub_free(struct link *link)
-{
-    (void)link;
-}
-
 static const struct link_ops stub_ops = {.name = "stub",
                                          .send = stub_send,
                                          .recv = stub_recv,
-                                         .arm = stub_arm,
-                                         .fd = stub_fd,
+                                         .arm = one_peer_no_arm,
+                                         .fd = one_peer_no_fd,
                                          .ready = stub_ready,
-                                         .free = stub_free};
+                                         .free = one_peer_no_free};
 
 struct task {
-    struct covey *vm;
-    struct peer *peer;
-    struct conn *conn;
+    struct one_peer one;
     struct stub stub;
 };
 
@@ -86,56 +64,38 @@ static struct task *begin(int route)
     struct task *t = calloc(1, sizeof *t);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t);
     t->stub.base.ops = &stub_ops;
-    t->vm = calloc(1, sizeof *t->vm);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->vm);
-    t->vm->tid = OTHER_TID; /* it is its own peer */
-    t->vm->epoll = epoll_create1(0);
-    t->vm->daemon = stream_create(-1);
-    pthread_mutex_init(&t->vm->lock, NULL);
-    pthread_cond_init(&t->vm->changed, NULL);
-    t->peer = peer_get(t->vm, OTHER_TID);
-    t->conn = conn_create(t->vm, &t->stub.base, t->peer, route);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->conn);
-    conn_ready_now(t->conn);
+    one_peer_begin(&t->one, OTHER_TID, OTHER_TID, &t->stub.base, route); /* it is its own peer */
+    conn_ready_now(t->one.conn);
     return t;
 }
 
 static void end(struct task *t)
 {
-    conn_close(t->vm, t->conn, false);
-    conn_bury(t->vm);
-    while (t->vm->unexpected != NULL)
-        match_free(t->vm, t->vm->unexpected);
-    peer_free_all(t->vm);
-    stream_destroy(t->vm->daemon);
-    close(t->vm->epoll);
-    pthread_mutex_destroy(&t->vm->lock);
-    pthread_cond_destroy(&t->vm->changed);
-    free(t->vm);
+    one_peer_end(&t->one);
     free(t);
 }
 
 /* Sends a message and reads it again; returns the bytes that it took on the link. */
 static size_t pass(struct task *t, const struct covey_msg *msg, uint64_t sequence)
 {
-    struct covey_req req = {.vm = t->vm, .peer = t->peer, .tag = -7, .msg = msg};
+    struct covey_req req = {.vm = t->one.vm, .peer = t->one.peer, .tag = -7, .msg = msg};
     uint8_t whole[BYTES_MAX];
     size_t before = t->stub.end = t->stub.at = 0;
 
-    req.sequence = t->peer->receive_sequence = sequence;
-    conn_put_data(t->conn, &req, (size_t)msg->size);
+    req.sequence = t->one.peer->receive_sequence = sequence;
+    conn_put_data(t->one.conn, &req, (size_t)msg->size);
     CU_ASSERT(req.done && req.error == COVEY_OK);
     size_t bytes = t->stub.end - before;
-    conn_read(t->vm, t->conn);
-    CU_ASSERT(!t->conn->closed);
-    CU_ASSERT_EQUAL(t->peer->receive_sequence, sequence + 1);
-    struct arrival *a = t->vm->unexpected;
+    conn_read(t->one.vm, t->one.conn);
+    CU_ASSERT(!t->one.conn->closed);
+    CU_ASSERT_EQUAL(t->one.peer->receive_sequence, sequence + 1);
+    struct arrival *a = t->one.vm->unexpected;
     CU_ASSERT_PTR_NOT_NULL_FATAL(a);
     CU_ASSERT(a->complete && a->info.tag == -7 && a->info.bytes == msg->size);
     CU_ASSERT_EQUAL(a->representation, msg->representation);
     message_copy(msg, 0, whole, (size_t)msg->size);
     CU_ASSERT(memcmp(whole, message_bytes(a->msg), (size_t)msg->size) == 0);
-    match_free(t->vm, a);
+    match_free(t->one.vm, a);
     return bytes;
 }
 
@@ -163,7 +123,7 @@ static void the_longest_fills_a_frame(void)
     send_array_init(&req, COVEY_BYTES, data, BRIEF_SIZE_MAX);
     CU_ASSERT_EQUAL(pass(t, req.msg, 0), BRIEF_SIZE_MAX + FRAME_HEADER_BYTES);
     send_array_init(&req, COVEY_BYTES, data, BRIEF_SIZE_MAX + 1);
-    CU_ASSERT(!brief_put(t->conn, &req));
+    CU_ASSERT(!brief_put(t->one.conn, &req));
     end(t);
 }
 
@@ -217,8 +177,8 @@ static void hostile_ones_end_the_link(void)
         t->stub.bytes[rungs[i].at] = rungs[i].value;
         t->stub.bytes[3] = rungs[i].at == 2 ? 0xff : t->stub.bytes[3];
         t->stub.end = FRAME_HEADER_BYTES + 4;
-        conn_read(t->vm, t->conn);
-        CU_ASSERT(t->conn->closed);
+        conn_read(t->one.vm, t->one.conn);
+        CU_ASSERT(t->one.conn->closed);
         CU_ASSERT_PTR_NOT_NULL_FATAL(t->stub.base.error);
         CU_ASSERT_PTR_NOT_NULL(strstr(t->stub.base.error, rungs[i].why));
         end(t);

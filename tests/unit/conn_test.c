@@ -1,4 +1,4 @@
-/* links: lib/[a-z]*.c proto/[a-z]*.c */
+/* links: tests/unit/one_peer.c lib/[a-z]*.c proto/[a-z]*.c */
 /*
  * The last bytes of a task that ends: what it wrote to a link is read to its end, whatever happens
  * first - a write to it that fails, the news of its end, or its first look at the stream. And the
@@ -6,13 +6,10 @@
  * message in two halves; the rest is the library.
  */
 #include <CUnit/CUnit.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "lib/task.h"
+#include "tests/unit/one_peer.h"
 #include "tests/unit/runner.h"
 
 #define BODY_BYTES 1000
@@ -46,13 +43,6 @@ static ssize_t stub_recv(struct link *link, void *bytes, size_t size)
     return (ssize_t)size;
 }
 
-static int stub_fd(const struct link *link, bool *write_wanted)
-{
-    (void)link;
-    *write_wanted = false;
-    return -1;
-}
-
 static int stub_ready(struct link *link)
 {
     struct stub *s = (struct stub *)link;
@@ -60,24 +50,13 @@ static int stub_ready(struct link *link)
     return !s->silent;
 }
 
-static bool stub_arm(struct link *link)
-{
-    (void)link;
-    return false;
-}
-
-static void stub_free(struct link *link)
-{
-    (void)link;
-}
-
 static const struct link_ops stub_ops = {.name = "stub",
                                          .send = stub_send,
                                          .recv = stub_recv,
-                                         .arm = stub_arm,
-                                         .fd = stub_fd,
+                                         .arm = one_peer_no_arm,
+                                         .fd = one_peer_no_fd,
                                          .ready = stub_ready,
-                                         .free = stub_free};
+                                         .free = one_peer_no_free};
 
 /* One message of one array of BODY_BYTES bytes. */
 static void stub_fill(struct stub *s)
@@ -99,53 +78,34 @@ static void stub_fill(struct stub *s)
 /* ---- a task with one peer -------------------------------------------------------------------- */
 
 struct task {
-    struct covey *vm;
-    struct peer *peer;
-    struct conn *conn;
+    struct one_peer one;
     struct stub stub;
 };
 
 static void begin(struct task *t, bool ready)
 {
-    *t = (struct task){.vm = calloc(1, sizeof *t->vm), .stub = {.base = {.ops = &stub_ops}}};
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->vm);
-    t->vm->tid = 0x40001;
-    t->vm->epoll = epoll_create1(0);
-    t->vm->daemon = stream_create(-1);
-    pthread_mutex_init(&t->vm->lock, NULL);
-    pthread_cond_init(&t->vm->changed, NULL);
+    *t = (struct task){.stub = {.base = {.ops = &stub_ops}}};
     stub_fill(&t->stub);
-    t->peer = peer_get(t->vm, OTHER_TID);
-    t->conn = conn_create(t->vm, &t->stub.base, t->peer, COVEY_ROUTE_TCP);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->conn);
+    one_peer_begin(&t->one, 0x40001, OTHER_TID, &t->stub.base, COVEY_ROUTE_TCP);
     if (ready)
-        conn_ready_now(t->conn);
+        conn_ready_now(t->one.conn);
 }
 
 static void end(struct task *t)
 {
-    conn_close(t->vm, t->conn, false);
-    conn_bury(t->vm);
-    while (t->vm->unexpected != NULL)
-        match_free(t->vm, t->vm->unexpected);
-    peer_free_all(t->vm);
-    stream_destroy(t->vm->daemon);
-    close(t->vm->epoll);
-    pthread_mutex_destroy(&t->vm->lock);
-    pthread_cond_destroy(&t->vm->changed);
-    free(t->vm);
+    one_peer_end(&t->one);
 }
 
 static bool has_message(const struct task *t)
 {
-    const struct arrival *a = t->vm->unexpected;
-    return a != NULL && a->complete && a->info.tag == 5 && !t->peer->cut;
+    const struct arrival *a = t->one.vm->unexpected;
+    return a != NULL && a->complete && a->info.tag == 5 && !t->one.peer->cut;
 }
 
 static void ends(struct task *t)
 {
     const struct control_gone gone = {.tid = OTHER_TID, .kind = COVEY_EXIT_STATUS};
-    peer_on_gone(t->vm, &gone);
+    peer_on_gone(t->one.vm, &gone);
 }
 
 static void a_write_that_fails_loses_nothing_that_was_sent(void)
@@ -154,12 +114,12 @@ static void a_write_that_fails_loses_nothing_that_was_sent(void)
     const uint8_t credit[8] = {0};
     begin(&t, true);
     t.stub.here = sizeof t.stub.bytes / 2;
-    conn_read(t.vm, t.conn);
-    conn_put_control(t.conn, FRAME_CREDIT, credit, sizeof credit);
-    CU_ASSERT(!conn_flush(t.conn));
+    conn_read(t.one.vm, t.one.conn);
+    conn_put_control(t.one.conn, FRAME_CREDIT, credit, sizeof credit);
+    CU_ASSERT(!conn_flush(t.one.conn));
     t.stub.here = sizeof t.stub.bytes;
-    conn_read(t.vm, t.conn);
-    CU_ASSERT(t.conn->closed);
+    conn_read(t.one.vm, t.one.conn);
+    CU_ASSERT(t.one.conn->closed);
     CU_ASSERT(has_message(&t));
     end(&t);
 }
@@ -170,7 +130,7 @@ static void what_it_sent_is_read_before_its_end_is_believed(void)
     begin(&t, true);
     t.stub.here = sizeof t.stub.bytes;
     ends(&t);
-    CU_ASSERT(t.peer->gone);
+    CU_ASSERT(t.one.peer->gone);
     CU_ASSERT(has_message(&t));
     end(&t);
 }
@@ -183,7 +143,7 @@ static void also_what_it_sent_before_its_proof_was_looked_at(void)
     t.stub.here = sizeof t.stub.bytes;
     ends(&t);
     CU_ASSERT(t.stub.proved);
-    CU_ASSERT(t.peer->gone);
+    CU_ASSERT(t.one.peer->gone);
     CU_ASSERT(has_message(&t));
     end(&t);
 }
@@ -194,8 +154,8 @@ static void what_is_not_whole_is_lost(void)
     begin(&t, true);
     t.stub.here = sizeof t.stub.bytes - 1;
     ends(&t);
-    CU_ASSERT(t.peer->gone);
-    CU_ASSERT_PTR_NULL(t.vm->unexpected);
+    CU_ASSERT(t.one.peer->gone);
+    CU_ASSERT_PTR_NULL(t.one.vm->unexpected);
     end(&t);
 }
 
@@ -206,13 +166,13 @@ static void nobody_sleeps_while_a_link_has_become_ready(void)
     struct task t;
     begin(&t, false);
     t.stub.silent = true;
-    CU_ASSERT(!conn_arm_all(t.vm));
+    CU_ASSERT(!conn_arm_all(t.one.vm));
     t.stub.silent = false;
-    CU_ASSERT(conn_arm_all(t.vm));
-    CU_ASSERT(!t.conn->ready);
-    conn_poll_all(t.vm);
-    CU_ASSERT(t.conn->ready);
-    CU_ASSERT(!conn_arm_all(t.vm));
+    CU_ASSERT(conn_arm_all(t.one.vm));
+    CU_ASSERT(!t.one.conn->ready);
+    conn_poll_all(t.one.vm);
+    CU_ASSERT(t.one.conn->ready);
+    CU_ASSERT(!conn_arm_all(t.one.vm));
     end(&t);
 }
 
