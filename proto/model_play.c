@@ -253,11 +253,6 @@ static void set_pace(struct play *p, struct activity *a)
     p->loads[p->host_of[a->to]].in_pace += a->pace;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* What is left of a link by one that is slow, or whose other end is busier, stays unused. */
 static void set_link_rate(struct play *p, struct activity *a)
 {
@@ -265,7 +260,7 @@ static void set_link_rate(struct play *p, struct activity *a)
     a->rate = 1;
     if (!is_between(p, a))
         return;
-    a->rate = a->pace / larger(1, larger(from->out_pace, to->in_pace));
+    a->rate = a->pace / fmax(1, fmax(from->out_pace, to->in_pace));
     p->traffic.rates += a->rate;
 }
 

@@ -95,6 +95,21 @@ int notify_watch(int tid)
     return error_of(error);
 }
 
+bool notify_has_ended(int tid)
+{
+    int gone = notify_watch(tid);
+    return gone == PvmNoTask || gone == PvmHostFail;
+}
+
+int notify_await(int tid)
+{
+    int result = inbox_pull(COVEY_POLL);
+    if (result != 0)
+        return result;
+    int gone = notify_watch(tid);
+    return gone != PvmOk ? gone : inbox_pull(COVEY_FOREVER);
+}
+
 /* ---- messages ------------------------------------------------------------------------------- */
 
 /* Those that one event makes: they are delivered when the requests were gone through, since a

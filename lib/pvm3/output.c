@@ -205,8 +205,7 @@ static void begin_one(int tid, int parent)
         print_mark(tid, "BEGIN");
     else if (parent == pvmmytid)
         send_piece(&writer, TO_NEW, NULL, 0); /* of others it was said already */
-    int gone = notify_watch(tid);
-    if (gone == PvmNoTask || gone == PvmHostFail)
+    if (notify_has_ended(tid))
         output_on_end(tid);
 }
 

@@ -93,16 +93,12 @@ static int wait_next(int tid, int64_t timeout_us, int64_t end_us)
     return inbox_pull(left_us > 0 ? left_us : 0);
 }
 
-/* The same without a limit: the sender's end counts only when no message is there any more. */
+/* The same without a limit. */
 static int wait_forever(int tid)
 {
     if (!vm_is_task(tid) || tid == pvmmytid)
         return inbox_pull(COVEY_FOREVER);
-    int result = inbox_pull(COVEY_POLL);
-    if (result != 0)
-        return result;
-    int gone = notify_watch(tid);
-    return gone != PvmOk ? gone : inbox_pull(COVEY_FOREVER);
+    return notify_await(tid);
 }
 
 /* Sets *found; it stays in the inbox. Returns 0, also when none came in time, or an error. What a

@@ -11,9 +11,14 @@
  *     SM_SCHED -> old-tid, tid name arch speed format of the first host
  *     SM_NOTIFY what context tag count *tid, not answered
  *   manager to daemon:
- *     SM_EXEC parent program flags count argc *argument *6target envc *variable, 2 ints ->
- * SM_EXECACK SM_ADD count *name -> SM_ADDACK, as SM_ADDHOST SM_HANDOFF tid to the manager: SM_TASKX
- * tid status 4times · SM_HOSTX tid · SM_EXECACK 1 tid: one that nobody spawned
+ *     SM_EXEC parent program flags count argc *argument *6target envc *variable, 2 ints
+ *       -> SM_EXECACK count *tid
+ *     SM_ADD count *name -> SM_ADDACK, as SM_ADDHOST
+ *     SM_HANDOFF tid
+ *   to the manager:
+ *     SM_TASKX tid status 4times
+ *     SM_HOSTX tid
+ *     SM_EXECACK 1 tid, one that nobody spawned
  *
  * Messages to a daemon do not leave the manager's process: its library does what PVM's daemon does,
  * by Covey's means, and answers in the daemon's name. It also tells the manager what it hears from
@@ -65,8 +70,7 @@ int rm_tid(void)
 {
     if (!vm_is_task(pvmschedtid) || pvmschedtid == pvmmytid)
         return 0;
-    int gone = notify_watch(pvmschedtid);
-    if (gone == PvmNoTask || gone == PvmHostFail)
+    if (notify_has_ended(pvmschedtid))
         pvmschedtid = 0;
     return pvmschedtid;
 }
@@ -96,15 +100,10 @@ static struct buffer *find_answer(int manager, int tag, int wait)
 static int await_answer(int manager, int tag, int wait, struct buffer **answer)
 {
     int error = PvmOk;
-    while (error >= 0 && (*answer = find_answer(manager, tag, wait)) == NULL) {
-        error = inbox_pull(COVEY_POLL);
-        if (error == 0 && notify_watch(manager) != PvmOk)
-            return PvmNoTask;
-        if (error == 0)
-            error = inbox_pull(COVEY_FOREVER);
-    }
+    while (error >= 0 && (*answer = find_answer(manager, tag, wait)) == NULL)
+        error = notify_await(manager);
     if (error < 0)
-        return error;
+        return error == PvmHostFail ? PvmNoTask : error;
     inbox_remove(*answer);
     return PvmOk;
 }

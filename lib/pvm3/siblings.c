@@ -12,7 +12,6 @@
 #include "lib/pvm3/abi.h"
 #include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
-#include "lib/pvm3/inbox.h"
 #include "lib/pvm3/notify.h"
 #include "lib/pvm3/pack.h"
 #include "lib/pvm3/send.h"
@@ -133,13 +132,10 @@ static int siblings_await(void)
 {
     int parent = covey_parent(vm_handle());
     int error = PvmOk;
-    while (sibling_count == 0 && error >= 0) {
-        error = inbox_pull(COVEY_POLL);
-        if (error == 0 && notify_watch(parent) != PvmOk)
-            return siblings_guess();
-        if (error == 0)
-            error = inbox_pull(COVEY_FOREVER);
-    }
+    while (sibling_count == 0 && error >= 0)
+        error = notify_await(parent);
+    if (error == PvmNoTask || error == PvmHostFail)
+        return siblings_guess();
     return error < 0 ? error : PvmOk;
 }
 

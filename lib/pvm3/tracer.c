@@ -376,8 +376,7 @@ void tracer_on_message(struct buffer *b)
     int tid;
     if (!is_for_tracer(b, &to) || !is_beginning(b, &tid) || seen_add(tid) != PvmOk)
         return;
-    int gone = notify_watch(tid);
-    if (gone == PvmNoTask || gone == PvmHostFail)
+    if (notify_has_ended(tid))
         tracer_on_end(tid, 0);
 }
 
