@@ -490,17 +490,6 @@ void conn_wake_rested(struct covey *vm)
     }
 }
 
-bool conn_unsent(const struct covey *vm, size_t least)
-{
-    for (const struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
-         conn = conn->next) {
-        if (!conn->closed && conn->link->ops->unsent != NULL &&
-            conn->link->ops->unsent(conn->link) >= least)
-            return true;
-    }
-    return false;
-}
-
 bool conn_waiting(const struct covey *vm, size_t least)
 {
     for (const struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;

@@ -428,17 +428,23 @@ int covey_join(covey_t **vm, const struct covey_options *options)
 
 /* ---- leaving --------------------------------------------------------------------------------- */
 
+/* Whether closing it could lose bytes which the other end has not got. */
+static bool has_unsent(const struct conn *conn)
+{
+    int unacknowledged;
+    if (conn->link->ops->unsent != NULL && conn->link->ops->unsent(conn->link) > 0)
+        return true;
+    return conn->watch.fd >= 0 && ioctl(conn->watch.fd, SIOCOUTQ, &unacknowledged) == 0 &&
+           unacknowledged > 0;
+}
+
 static bool all_sent(void *context)
 {
-    struct covey *vm = context;
-    int unacknowledged;
-    if (vm->sending != NULL || stream_queued(vm->daemon) > 0 || conn_unsent(vm, 1))
+    const struct covey *vm = context;
+    if (vm->sending != NULL || stream_queued(vm->daemon) > 0)
         return false;
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (conn->closed || conn->watch.fd < 0)
-            continue;
-        /* Closing a stream whose bytes the other end has not got could lose them. */
-        if (ioctl(conn->watch.fd, SIOCOUTQ, &unacknowledged) == 0 && unacknowledged > 0)
+    for (const struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (!conn->closed && has_unsent(conn))
             return false;
     }
     return true;
