@@ -42,7 +42,7 @@ static int list_interfaces(const struct ifaddrs *first, char list[LIST_BYTES])
         size_t end = strlen(seen);
         if (strstr(seen, name) != NULL || end + strlen(name) >= sizeof seen)
             continue;
-        memcpy(seen + end, name + 1, strlen(name));
+        snprintf(seen + end, sizeof seen - end, "%s ", i->ifa_name);
         int n = snprintf(list + used, LIST_BYTES - used, "%s%s %s", count++ > 0 ? ", " : "",
                          i->ifa_name, text);
         used = (size_t)n < LIST_BYTES - used ? used + (size_t)n : used;

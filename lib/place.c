@@ -185,6 +185,7 @@ static bool outlook_ask(struct covey *vm)
 /* The hosts of a deal as the model wants them; row[i] is the place in the outlook. */
 struct scene {
     const struct outlook *outlook;
+    const struct covey_needs *needs; /* of each task to be placed */
     struct placement_host *hosts;
     int *row;
     int count;
@@ -261,7 +262,6 @@ static void scene_free(struct scene *s)
     free(s->row);
 }
 
-/* False: the hosts' load is not known. */
 static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *s)
 {
     if (!outlook_serves(vm->outlook, deal) && !outlook_ask(vm))
@@ -276,17 +276,6 @@ static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *
     for (int i = 0; i < s->count; i++)
         scene_set(s, i);
     return true;
-}
-
-static bool scene_make(struct covey *vm, const struct deal *deal, struct scene *s)
-{
-    *s = (struct scene){.count = deal->count,
-                        .hosts = calloc((size_t)deal->count, sizeof *s->hosts),
-                        .row = calloc((size_t)deal->count, sizeof *s->row)};
-    if (s->hosts != NULL && s->row != NULL && scene_look(vm, deal, s))
-        return true;
-    scene_free(s);
-    return false;
 }
 
 /* ---- what the tasks will exchange ------------------------------------------------------------ */
@@ -363,9 +352,9 @@ static const char *outlook_name(const struct outlook *o, uint32_t host)
     return at < 0 ? "" : o->hosts[at].name;
 }
 
-static void scene_set_traffic(const struct covey *vm, struct scene *s, const struct deal *deal,
-                              const struct covey_needs *needs)
+static void scene_set_traffic(const struct covey *vm, struct scene *s, const struct deal *deal)
 {
+    const struct covey_needs *needs = s->needs;
     if (needs->traffic_count == 0)
         return;
     const struct cost cost = cost_of(vm);
@@ -383,6 +372,23 @@ static void scene_set_traffic(const struct covey *vm, struct scene *s, const str
     covey_free(cost.calibration);
 }
 
+/* False: the hosts' load is not known. */
+static bool scene_make(struct covey *vm, const struct deal *deal, const struct covey_needs *needs,
+                       struct scene *s)
+{
+    static const struct covey_needs unknown = {.work_s = 0};
+    *s = (struct scene){.count = deal->count,
+                        .needs = needs == NULL ? &unknown : needs,
+                        .hosts = calloc((size_t)deal->count, sizeof *s->hosts),
+                        .row = calloc((size_t)deal->count, sizeof *s->row)};
+    if (s->hosts != NULL && s->row != NULL && scene_look(vm, deal, s)) {
+        scene_set_traffic(vm, s, deal);
+        return true;
+    }
+    scene_free(s);
+    return false;
+}
+
 /* ---- choosing -------------------------------------------------------------------------------- */
 
 static unsigned deal_in_turn(const struct deal *deal, unsigned start, int n, uint32_t *host_of)
@@ -393,23 +399,19 @@ static unsigned deal_in_turn(const struct deal *deal, unsigned start, int n, uin
 }
 
 /* Sets host_of[i] to a position in the scene. */
-static unsigned scene_choose(const struct covey *vm, struct scene *s, const struct deal *deal,
-                             const struct covey_needs *needs, unsigned start, int n,
-                             uint32_t *host_of)
+static unsigned scene_choose(struct scene *s, unsigned start, int n, uint32_t *host_of)
 {
-    static const struct covey_needs unknown = {.work_s = 0};
-    needs = needs == NULL ? &unknown : needs;
+    const struct covey_needs *needs = s->needs;
     const struct placement_wish wish = {.work_s = needs->work_s > 0 ? needs->work_s : 1,
                                         .memory_bytes = (double)needs->memory_bytes};
-    scene_set_traffic(vm, s, deal, needs);
     return (unsigned)placement_choose(s->hosts, (size_t)s->count, &wish, start % (unsigned)s->count,
                                       host_of, (size_t)n);
 }
 
-static void deal_by_load(struct covey *vm, const struct deal *deal, struct scene *s,
-                         const struct covey_needs *needs, int n, uint32_t *host_of)
+static void deal_by_load(struct covey *vm, const struct deal *deal, struct scene *s, int n,
+                         uint32_t *host_of)
 {
-    vm->spawn_next = scene_choose(vm, s, deal, needs, vm->spawn_next, n, host_of);
+    vm->spawn_next = scene_choose(s, vm->spawn_next, n, host_of);
     for (int i = 0; i < n; i++) {
         vm->outlook->placed[s->row[host_of[i]]]++;
         host_of[i] = deal->hosts[host_of[i]];
@@ -422,8 +424,8 @@ int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct de
     struct scene scene;
     if (!deal->free_choice) {
         deal_in_turn(deal, 0, n, host_of);
-    } else if (deal->count > 1 && scene_make(vm, deal, &scene)) {
-        deal_by_load(vm, deal, &scene, what->needs, n, host_of);
+    } else if (deal->count > 1 && scene_make(vm, deal, what->needs, &scene)) {
+        deal_by_load(vm, deal, &scene, n, host_of);
         scene_free(&scene);
     } else {
         vm->spawn_next = deal_in_turn(deal, vm->spawn_next, n, host_of);
@@ -528,8 +530,8 @@ static int explain(struct covey *vm, const struct covey_spawn *what, const struc
     int result = deal->count;
     if (chosen == NULL) {
         result = error_code(COVEY_ENOMEM);
-    } else if (deal->free_choice && deal->count > 1 && scene_make(vm, deal, &scene)) {
-        scene_choose(vm, &scene, deal, what->needs, start, n, chosen);
+    } else if (deal->free_choice && deal->count > 1 && scene_make(vm, deal, what->needs, &scene)) {
+        scene_choose(&scene, start, n, chosen);
         explain_load(&scene, places);
         scene_free(&scene);
     } else {

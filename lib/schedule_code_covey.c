@@ -45,10 +45,9 @@ const char *const schedule_code_covey[] = {
     "            continue;",
     "        x->waits[messages[syncs[i].after].to]++;",
     "        x->sync_of[x->syncs] = syncs[i].after;",
-    "        error = covey_irecv_array(x->vm, x->tids[messages[syncs[i].before].to], sync_tag(x, "
-    "i),",
-    "                                  COVEY_BYTES, &x->heard[x->syncs], 1, &x->reqs[RANKS + "
-    "x->syncs]);",
+    "        error = covey_irecv_array(x->vm, x->tids[messages[syncs[i].before].to],",
+    "                                  sync_tag(x, i), COVEY_BYTES, &x->heard[x->syncs], 1,",
+    "                                  &x->reqs[RANKS + x->syncs]);",
     "        x->syncs++;",
     "    }",
     "    return error;",

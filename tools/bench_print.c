@@ -207,8 +207,8 @@ static const char *time_of(int what)
         [BENCH_SPAWN] = "a task: until all are started, have run and ended, have joined the VM",
         [BENCH_BARRIER] = "a barrier; of the raw programs, half a round trip",
         [BENCH_MCAST] = "until all have confirmed it; of the raw programs, half a round trip",
-        [BENCH_BCAST] = "until all have confirmed it; one: to one task alone; tcp-each: a tcp "
-                        "unicast to each"};
+        [BENCH_BCAST] = "until all have confirmed it; one: to one alone; tcp-each: by tcp to each",
+    };
     return texts[what];
 }
 

@@ -53,6 +53,8 @@ struct request {
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
+#define CUT_BYTES 64 /* of a word of parts, with its end */
+
 /* "4", "64K": K, M and G are powers of 1024. */
 static bool read_size(const char *text, int64_t *size)
 {
@@ -73,16 +75,25 @@ static bool read_number(const char *text, double *number)
     return end > text && *end == '\0' && *number == *number;
 }
 
+/* Copies text; *behind is what follows the first such mark, at which the copy ends, or NULL. */
+static bool cut_at(char mark, const char *text, char copy[CUT_BYTES], char **behind)
+{
+    size_t size = strlen(text) + 1;
+    if (size > CUT_BYTES)
+        return false;
+    memcpy(copy, text, size);
+    *behind = strchr(copy, mark);
+    if (*behind)
+        *(*behind)++ = '\0';
+    return true;
+}
+
 static bool add_range(bool *wanted, const char *word)
 {
-    char text[32];
+    char text[CUT_BYTES], *to;
     long first, last;
-    if (strlen(word) >= sizeof text)
+    if (!cut_at('-', word, text, &to))
         return false;
-    strcpy(text, word);
-    char *to = strchr(text, '-');
-    if (to)
-        *to++ = '\0';
     if (!args_number(text, 1, COVEY_MODEL_HOSTS_MAX, &first) ||
         !args_number(to ? to : text, first, COVEY_MODEL_HOSTS_MAX, &last))
         return false;
@@ -115,14 +126,10 @@ static int set_counts(struct predict *p, const char *list)
 
 static bool read_picture(const char *text, struct covey_problem *problem)
 {
-    char copy[32];
+    char copy[CUT_BYTES], *by;
     long width, height;
-    if (strlen(text) >= sizeof copy)
+    if (!cut_at('x', text, copy, &by))
         return false;
-    strcpy(copy, text);
-    char *by = strchr(copy, 'x');
-    if (by)
-        *by++ = '\0';
     bool good = by && args_number(copy, 1, 32768, &width) && args_number(by, 1, 32768, &height);
     if (good) {
         problem->width = (int32_t)width;
@@ -133,14 +140,8 @@ static bool read_picture(const char *text, struct covey_problem *problem)
 
 static bool read_centre(const char *text, struct covey_problem *problem)
 {
-    char copy[64];
-    if (strlen(text) >= sizeof copy)
-        return false;
-    strcpy(copy, text);
-    char *comma = strchr(copy, ',');
-    if (comma)
-        *comma++ = '\0';
-    return comma && read_number(copy, &problem->centre_re) &&
+    char copy[CUT_BYTES], *comma;
+    return cut_at(',', text, copy, &comma) && comma && read_number(copy, &problem->centre_re) &&
            read_number(comma, &problem->centre_im);
 }
 

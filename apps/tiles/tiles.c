@@ -67,8 +67,9 @@ static int parse_three(const char *what, const char *text, int64_t max, int64_t 
     char copy[64];
     char *rest = copy;
     int count = 0, status = 0;
-    if (strlen(text) < sizeof copy) {
-        strcpy(copy, text);
+    size_t size = strlen(text) + 1;
+    if (size <= sizeof copy) {
+        memcpy(copy, text, size);
         for (char *word; status == 0 && count < NEST_DIMS && (word = strsep(&rest, "x")) != NULL;)
             status = app_parse_integer(what, word, 1, max, &three[count++]);
         if (status < 0 || (count == NEST_DIMS && rest == NULL))

@@ -287,6 +287,55 @@ static size_t pair_count(uint64_t number, int from, int to)
     return (h >> 20) % 4 == 0 ? 0 : (size_t)((h >> 24) % 500);
 }
 
+/* An operation that the type has, or one of our own. */
+static void fit_operation(struct call *c)
+{
+    int complex = c->type == COVEY_COMPLEX_FLOAT || c->type == COVEY_COMPLEX_DOUBLE;
+    int real = c->type == COVEY_FLOAT || c->type == COVEY_DOUBLE;
+    int bits = c->op >= COVEY_OP_BAND && c->op <= COVEY_OP_BXOR;
+    if (c->op > COVEY_OP_MAXLOC) {
+        c->op = me.affine;
+        c->type = COVEY_UINT64;
+        return;
+    }
+    if ((complex && c->op > COVEY_OP_PROD) || (real && bits))
+        c->op = COVEY_OP_SUM;
+    if (c->type == COVEY_BYTES && !bits)
+        c->op = COVEY_OP_BXOR;
+}
+
+/* What is brought and got, and where it stands. */
+static void draw_blocks(struct call *c)
+{
+    size_t grain = is_reduction(c->kind) && c->op > COVEY_OP_BXOR ? 2 : 1;
+    int gaps = c->placed && c->kind != REDUCE_SCATTER;
+    if (!is_uneven(c->kind) && c->kind > BCAST && c->kind < REDUCE)
+        c->count /= (size_t)c->n; /* of each block */
+    c->count = c->count / grain * grain;
+    for (int i = 0; i < c->n; i++) {
+        c->counts[i] = is_uneven(c->kind) ? draw_count() / (size_t)c->n / grain * grain : c->count;
+        c->send_counts[i] = c->counts[i];
+        if (c->kind == ALLTOALLV) {
+            c->send_counts[i] = pair_count(c->number, c->rank, i);
+            c->counts[i] = pair_count(c->number, i, c->rank);
+        }
+    }
+    place(c->counts, c->starts, c->n, gaps, &c->total);
+    place(c->send_counts, c->send_starts, c->n, gaps, &c->send_total);
+}
+
+static void draw_algorithm(const struct call *c, covey_team_t *team)
+{
+    const char *algorithms[8];
+    int known = 0;
+    while ((algorithms[known] = covey_algorithm(kind_names[c->kind], known)) != NULL)
+        known++;
+    uint64_t chosen = draw((uint64_t)known + 1);
+    if (covey_team_force(team, kind_names[c->kind],
+                         chosen < (uint64_t)known ? algorithms[chosen] : NULL) < 0)
+        FAIL("force: %s", covey_error_text());
+}
+
 static void draw_call(struct call *c, covey_team_t *team, uint64_t number)
 {
     memset(c, 0, sizeof *c);
@@ -301,41 +350,10 @@ static void draw_call(struct call *c, covey_team_t *team, uint64_t number)
     c->placed = (int)draw(2);
     c->count = draw_count();
     c->op = (int)draw(COVEY_OP_MAXLOC + 3) + 1;
-    if (is_reduction(c->kind) && c->op > COVEY_OP_MAXLOC) {
-        c->op = me.affine;
-        c->type = COVEY_UINT64;
-    } else if (is_reduction(c->kind)) {
-        int complex = c->type == COVEY_COMPLEX_FLOAT || c->type == COVEY_COMPLEX_DOUBLE;
-        int real = c->type == COVEY_FLOAT || c->type == COVEY_DOUBLE;
-        int bits = c->op >= COVEY_OP_BAND && c->op <= COVEY_OP_BXOR;
-        if ((complex && c->op > COVEY_OP_PROD) || (real && bits))
-            c->op = COVEY_OP_SUM;
-        if (c->type == COVEY_BYTES && !bits)
-            c->op = COVEY_OP_BXOR;
-    }
-    size_t grain = is_reduction(c->kind) && c->op > COVEY_OP_BXOR ? 2 : 1;
-    if (!is_uneven(c->kind) && c->kind > BCAST && c->kind < REDUCE)
-        c->count /= (size_t)c->n; /* of each block */
-    c->count = c->count / grain * grain;
-    for (int i = 0; i < c->n; i++) {
-        c->counts[i] = is_uneven(c->kind) ? draw_count() / (size_t)c->n / grain * grain : c->count;
-        c->send_counts[i] = c->counts[i];
-        if (c->kind == ALLTOALLV) {
-            c->send_counts[i] = pair_count(number, c->rank, i);
-            c->counts[i] = pair_count(number, i, c->rank);
-        }
-    }
-    int gaps = c->placed && c->kind != REDUCE_SCATTER;
-    place(c->counts, c->starts, c->n, gaps, &c->total);
-    place(c->send_counts, c->send_starts, c->n, gaps, &c->send_total);
-    const char *algorithms[8];
-    int known = 0;
-    while ((algorithms[known] = covey_algorithm(kind_names[c->kind], known)) != NULL)
-        known++;
-    uint64_t chosen = draw((uint64_t)known + 1);
-    if (covey_team_force(team, kind_names[c->kind],
-                         chosen < (uint64_t)known ? algorithms[chosen] : NULL) < 0)
-        FAIL("force: %s", covey_error_text());
+    if (is_reduction(c->kind))
+        fit_operation(c);
+    draw_blocks(c);
+    draw_algorithm(c, team);
 }
 
 static size_t send_count(const struct call *c)
@@ -418,64 +436,92 @@ static void prepare(struct call *c)
         put(c->type, c->got, i, brought(c->number, c->root, i));
 }
 
-static int start(covey_team_t *t, struct call *c)
+static int start_nonblocking(covey_team_t *t, struct call *c)
 {
     const size_t *starts = c->placed ? c->starts : NULL,
                  *sstarts = c->placed ? c->send_starts : NULL;
     covey_req_t **req = &c->req;
-    int nb = c->nonblocking;
     switch (c->kind) {
     case BARRIER:
-        return nb ? covey_ibarrier(t, req) : covey_barrier(t);
+        return covey_ibarrier(t, req);
     case BCAST:
-        return nb ? covey_ibcast(t, c->root, c->type, c->got, c->count, req)
-                  : covey_bcast(t, c->root, c->type, c->got, c->count);
+        return covey_ibcast(t, c->root, c->type, c->got, c->count, req);
     case SCATTER:
-        return nb ? covey_iscatter(t, c->root, c->type, c->sent, c->got, c->count, req)
-                  : covey_scatter(t, c->root, c->type, c->sent, c->got, c->count);
+        return covey_iscatter(t, c->root, c->type, c->sent, c->got, c->count, req);
     case SCATTERV:
-        return nb ? covey_iscatterv(t, c->root, c->type, c->sent, c->counts, sstarts, c->got,
-                                    c->counts[c->rank], req)
-                  : covey_scatterv(t, c->root, c->type, c->sent, c->counts, sstarts, c->got,
-                                   c->counts[c->rank]);
+        return covey_iscatterv(t, c->root, c->type, c->sent, c->counts, sstarts, c->got,
+                               c->counts[c->rank], req);
     case GATHER:
-        return nb ? covey_igather(t, c->root, c->type, c->sent, c->got, c->count, req)
-                  : covey_gather(t, c->root, c->type, c->sent, c->got, c->count);
+        return covey_igather(t, c->root, c->type, c->sent, c->got, c->count, req);
     case GATHERV:
-        return nb ? covey_igatherv(t, c->root, c->type, c->sent, c->counts[c->rank], c->got,
-                                   c->counts, starts, req)
-                  : covey_gatherv(t, c->root, c->type, c->sent, c->counts[c->rank], c->got,
-                                  c->counts, starts);
+        return covey_igatherv(t, c->root, c->type, c->sent, c->counts[c->rank], c->got, c->counts,
+                              starts, req);
     case ALLGATHER:
-        return nb ? covey_iallgather(t, c->type, c->sent, c->got, c->count, req)
-                  : covey_allgather(t, c->type, c->sent, c->got, c->count);
+        return covey_iallgather(t, c->type, c->sent, c->got, c->count, req);
     case ALLGATHERV:
-        return nb ? covey_iallgatherv(t, c->type, c->sent, c->got, c->counts, starts, req)
-                  : covey_allgatherv(t, c->type, c->sent, c->got, c->counts, starts);
+        return covey_iallgatherv(t, c->type, c->sent, c->got, c->counts, starts, req);
     case ALLTOALL:
-        return nb ? covey_ialltoall(t, c->type, c->sent, c->got, c->count, req)
-                  : covey_alltoall(t, c->type, c->sent, c->got, c->count);
+        return covey_ialltoall(t, c->type, c->sent, c->got, c->count, req);
     case ALLTOALLV:
-        return nb ? covey_ialltoallv(t, c->type, c->sent, c->send_counts, sstarts, c->got,
-                                     c->counts, starts, req)
-                  : covey_alltoallv(t, c->type, c->sent, c->send_counts, sstarts, c->got, c->counts,
-                                    starts);
+        return covey_ialltoallv(t, c->type, c->sent, c->send_counts, sstarts, c->got, c->counts,
+                                starts, req);
     case REDUCE:
-        return nb ? covey_ireduce(t, c->root, c->op, c->type, c->sent, c->got, c->count, req)
-                  : covey_reduce(t, c->root, c->op, c->type, c->sent, c->got, c->count);
+        return covey_ireduce(t, c->root, c->op, c->type, c->sent, c->got, c->count, req);
     case ALLREDUCE:
-        return nb ? covey_iallreduce(t, c->op, c->type, c->sent, c->got, c->count, req)
-                  : covey_allreduce(t, c->op, c->type, c->sent, c->got, c->count);
+        return covey_iallreduce(t, c->op, c->type, c->sent, c->got, c->count, req);
     case REDUCE_SCATTER:
-        return nb ? covey_ireduce_scatter(t, c->op, c->type, c->sent, c->got, c->counts, req)
-                  : covey_reduce_scatter(t, c->op, c->type, c->sent, c->got, c->counts);
+        return covey_ireduce_scatter(t, c->op, c->type, c->sent, c->got, c->counts, req);
     case SCAN:
-        return nb ? covey_iscan(t, c->op, c->type, c->sent, c->got, c->count, req)
-                  : covey_scan(t, c->op, c->type, c->sent, c->got, c->count);
+        return covey_iscan(t, c->op, c->type, c->sent, c->got, c->count, req);
     default:
-        return nb ? covey_iexscan(t, c->op, c->type, c->sent, c->got, c->count, req)
-                  : covey_exscan(t, c->op, c->type, c->sent, c->got, c->count);
+        return covey_iexscan(t, c->op, c->type, c->sent, c->got, c->count, req);
     }
+}
+
+static int run_blocking(covey_team_t *t, const struct call *c)
+{
+    const size_t *starts = c->placed ? c->starts : NULL,
+                 *sstarts = c->placed ? c->send_starts : NULL;
+    switch (c->kind) {
+    case BARRIER:
+        return covey_barrier(t);
+    case BCAST:
+        return covey_bcast(t, c->root, c->type, c->got, c->count);
+    case SCATTER:
+        return covey_scatter(t, c->root, c->type, c->sent, c->got, c->count);
+    case SCATTERV:
+        return covey_scatterv(t, c->root, c->type, c->sent, c->counts, sstarts, c->got,
+                              c->counts[c->rank]);
+    case GATHER:
+        return covey_gather(t, c->root, c->type, c->sent, c->got, c->count);
+    case GATHERV:
+        return covey_gatherv(t, c->root, c->type, c->sent, c->counts[c->rank], c->got, c->counts,
+                             starts);
+    case ALLGATHER:
+        return covey_allgather(t, c->type, c->sent, c->got, c->count);
+    case ALLGATHERV:
+        return covey_allgatherv(t, c->type, c->sent, c->got, c->counts, starts);
+    case ALLTOALL:
+        return covey_alltoall(t, c->type, c->sent, c->got, c->count);
+    case ALLTOALLV:
+        return covey_alltoallv(t, c->type, c->sent, c->send_counts, sstarts, c->got, c->counts,
+                               starts);
+    case REDUCE:
+        return covey_reduce(t, c->root, c->op, c->type, c->sent, c->got, c->count);
+    case ALLREDUCE:
+        return covey_allreduce(t, c->op, c->type, c->sent, c->got, c->count);
+    case REDUCE_SCATTER:
+        return covey_reduce_scatter(t, c->op, c->type, c->sent, c->got, c->counts);
+    case SCAN:
+        return covey_scan(t, c->op, c->type, c->sent, c->got, c->count);
+    default:
+        return covey_exscan(t, c->op, c->type, c->sent, c->got, c->count);
+    }
+}
+
+static int start(covey_team_t *t, struct call *c)
+{
+    return c->nonblocking ? start_nonblocking(t, c) : run_blocking(t, c);
 }
 
 /* Whether `count` elements from `at` on are what member `rank` brought from place `from` on. */

@@ -245,7 +245,7 @@ static void one_loop(covey_team_t *team, uint64_t seed)
 static void random_loops(covey_team_t *team)
 {
     for (int i = 0; i < loops; i++)
-        one_loop(team, (uint64_t)(covey_team_size(team) * 100000 + i));
+        one_loop(team, (uint64_t)covey_team_size(team) * 100000 + (uint64_t)i);
 }
 
 static struct covey_tiles_loop stencil(struct loop *l)

@@ -222,7 +222,9 @@ static int run_flood(char **argv)
     if (fd < 0)
         die("connect");
     for (int64_t next_us = now_us();; next_us += FLOOD_TICK_US) {
-        for (due += per_tick; due >= 1; due -= 1)
+        long now = (long)(due += per_tick);
+        due -= (double)now;
+        while (now-- > 0)
             (void)!send(fd, datagram, sizeof datagram, MSG_DONTWAIT);
         int64_t wait_us = next_us + FLOOD_TICK_US - now_us();
         if (wait_us > 0)

@@ -7,6 +7,7 @@
 #include <cblas.h>
 #include <stdlib.h>
 
+/* NOLINTNEXTLINE(readability-function-size): the interface of CBLAS */
 void cblas_dgemm(CBLAS_LAYOUT layout, CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m,
                  blasint n, blasint k, double alpha, const double *a, blasint lda, const double *b,
                  blasint ldb, double beta, double *c, blasint ldc)

@@ -105,7 +105,8 @@ static int way_of(const struct run *r, const struct exchange_message *m, int *wa
 
 static double rate_of(const struct run *r, int edge)
 {
-    return r->n ? (double)r->n->nodes[edge / 2].rate : 1;
+    int node = edge / 2;
+    return r->n ? (double)r->n->nodes[node].rate : 1;
 }
 
 static double slowest_of(const struct run *r)

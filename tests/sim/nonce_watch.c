@@ -6,6 +6,7 @@
 #include "tests/sim/nonce_watch.h"
 
 #define cipher_library_get unwatched_library_get
+/* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
 #include "proto/cipher.c"
 #undef cipher_library_get
 

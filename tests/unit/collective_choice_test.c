@@ -93,16 +93,17 @@ static void mistakes_are_refused_by_line(void)
 static void a_table_has_so_many_rows(void)
 {
     struct choice_table table = {0};
-    static char text[CHOICE_ROWS_MAX * 16 + 32];
+    static const char row[] = "scan 1 1 chain\n";
+    static char text[(CHOICE_ROWS_MAX + 1) * sizeof row];
     int line;
-    for (int i = 0; i < CHOICE_ROWS_MAX; i++)
-        strcat(text, "scan 1 1 chain\n");
+    for (size_t i = 0; i < CHOICE_ROWS_MAX; i++)
+        memcpy(text + i * (sizeof row - 1), row, sizeof row);
     CU_ASSERT_PTR_NULL(choice_parse(&table, text, &line));
     CU_ASSERT_EQUAL(table.count, CHOICE_ROWS_MAX);
     CU_ASSERT_PTR_NULL(choice_parse(&table, "scan 2 2 chain", &line)); /* the last one goes */
     CU_ASSERT_EQUAL(table.count, CHOICE_ROWS_MAX);
     CU_ASSERT_EQUAL(table.rows[0].bytes, 2);
-    strcat(text, "scan 1 1 chain\n");
+    memcpy(text + CHOICE_ROWS_MAX * (sizeof row - 1), row, sizeof row);
     CU_ASSERT_PTR_NOT_NULL(choice_parse(&table, text, &line));
     CU_ASSERT_EQUAL(line, CHOICE_ROWS_MAX + 1);
 }
