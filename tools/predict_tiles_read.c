@@ -59,7 +59,15 @@ static bool is_same(const struct predict_tiles *t, const char *loop, const int64
     return same;
 }
 
-/* The same loop and grid as in the files before. The costs are those of the last file. */
+/* Runs of given heights alone are not calibrated, and print no costs: those read before hold. */
+static bool take_costs_or_keep(struct predict_tiles *t, const json_t *costs)
+{
+    struct covey_tiles_costs c;
+    bool none = take_cost(costs, "point_s", &c.point_s) && c.point_s == 0;
+    return (none && t->measured_count > 0) || take_costs(costs, &t->options.costs);
+}
+
+/* The same loop and grid as in the files before. The costs are the last that a file has. */
 static bool take_loop(struct predict_tiles *t, const json_t *all)
 {
     const char *program = json_string_value(json_object_get(all, "program"));
@@ -69,7 +77,7 @@ static bool take_loop(struct predict_tiles *t, const json_t *all)
     bool good = program && strcmp(program, "tiles") == 0 && loop && tasks >= 1 &&
                 tasks <= TASKS_MAX && take_three(json_object_get(all, "size"), 1, SIDE_MAX, size) &&
                 take_three(json_object_get(all, "grid"), 1, TASKS_MAX, grid) &&
-                take_costs(json_object_get(all, "costs"), &t->options.costs);
+                take_costs_or_keep(t, json_object_get(all, "costs"));
     bool first = t->measured_count == 0;
     if (!good || !(first || (t->tasks == tasks && is_same(t, loop, size, grid))) ||
         !tiles_set_loop(t, loop))

@@ -1,6 +1,6 @@
 # batch.awk - turns a plain topology (topology.awk) into batches for ip(8) and tc(8).
 #
-#   awk -v lab=NAME -v dir=DIR -v family=4|6|46 -f batch.awk PLAIN
+#   awk -v lab=NAME -v dir=DIR -v family=4|6|46 -v mtu=BYTES [-v wires=1] -f batch.awk PLAIN
 #
 # Writes below DIR:
 #   netns       ip batch, in the root namespace: a namespace for the switches and one per host
@@ -12,6 +12,7 @@
 #               since a segment cannot learn it; what it does not know it gives to all ports
 #   ip.HOST     ip batch, in a host's namespace: addresses and permanent neighbours
 #   tc.HOST     tc batch, in a host's namespace: the shaper of eth0
+#   wires       the table of wire.c: the links that it carries, with wires=1 those of a rate
 #   hosts       one line a host: NAME SWITCH BITS PORT IPV4 IPV6 ('-' where it has none)
 #   trunks      one line a trunk: SWITCH SWITCH PORT PORT
 #
@@ -27,6 +28,8 @@
 # offload into frames, as a network card without offload would have the kernel do. So a link
 # without a limit gets a bucket too, faster than any machine. Checksum offload stays: without it
 # older kernels refuse UDP_SEGMENT; lab up --no-offload takes it away.
+#
+# With wires=1 a link of a rate is two TAP devices instead, and wire.c between them; nothing shapes it.
 #
 # A segment is one medium for all its hosts, each way. It is a bridge with a loop of wire: whatever
 # comes in by a port is taken off it before the bridge sees it and sent into the one end of a veth
@@ -50,6 +53,11 @@ function shaper(device, bits,    burst, least) {
     burst = burst < least ? least : burst > 1e6 ? 1e6 : burst
     return sprintf("qdisc add dev %s root tbf rate %.0fbit burst %d limit 131072 overhead 24 mpu 84 peakrate 1tbit mtu %d\n", device, bits, burst, mtu + 100)
 }
+
+# Whether wire.c carries a link; a segment is none.
+function is_wire(bits) { return wires && bits > 0 }
+
+function tap(device) { return sprintf("tuntap add dev %s mode tap\nlink set %s mtu %d\n", device, device, mtu) }
 
 function port_up(port, bridge, alias) {
     return sprintf("link set %s addrgenmode none alias %s\nlink set %s master %s up\n", port, alias, port, bridge)
@@ -120,12 +128,18 @@ function write_switches(    i) {
         if (segment_bits[i])
             write_wire(i)
     for (i = 1; i <= trunks; i++) {
-        printf "link add t%da mtu %d type veth peer name t%db mtu %d\n", i, mtu, i, mtu > file
+        if (is_wire(trunk_bits[i]))
+            printf "%s%s", tap("t" i "a"), tap("t" i "b") > file
+        else
+            printf "link add t%da mtu %d type veth peer name t%db mtu %d\n", i, mtu, i, mtu > file
         printf "%s", port_up("t" i "a", bridge[trunk_a[i]], trunk_b[i]) > file
         printf "%s", port_up("t" i "b", bridge[trunk_b[i]], trunk_a[i]) > file
     }
     for (i = 1; i <= hosts; i++) {
-        printf "link add p%d mtu %d type veth peer name eth0 mtu %d netns %s address %s\n", i, mtu, mtu, netns(host[i]), mac(i) > file
+        if (is_wire(host_bits[i]))
+            printf "%s", tap("p" i) > file
+        else
+            printf "link add p%d mtu %d type veth peer name eth0 mtu %d netns %s address %s\n", i, mtu, mtu, netns(host[i]), mac(i) > file
         printf "%s", port_up("p" i, bridge[host_switch[i]], host[i]) > file
     }
     close(file)
@@ -133,19 +147,36 @@ function write_switches(    i) {
 
 function write_ports(    i) {
     file = dir "/ports"
+    printf "" > file
     for (i = 1; i <= trunks; i++)
-        printf "%s%s", shaper("t" i "a", trunk_bits[i]), shaper("t" i "b", trunk_bits[i]) > file
+        if (!is_wire(trunk_bits[i]))
+            printf "%s%s", shaper("t" i "a", trunk_bits[i]), shaper("t" i "b", trunk_bits[i]) > file
     for (i = 1; i <= hosts; i++)
-        printf "%s", shaper("p" i, is_segment(host_switch[i]) ? 0 : host_bits[i]) > file
+        if (!is_wire(host_bits[i]))
+            printf "%s", shaper("p" i, is_segment(host_switch[i]) ? 0 : host_bits[i]) > file
     for (i = 1; i <= switches; i++)
         if (segment_bits[i])
             printf "%s", shaper("w" i "a", segment_bits[i]) > file
     close(file)
 }
 
+function write_wires(    i) {
+    file = dir "/wires"
+    printf "" > file
+    for (i = 1; i <= trunks; i++)
+        if (is_wire(trunk_bits[i]))
+            printf "t%da - t%db %.0f\n", i, i, trunk_bits[i] > file
+    for (i = 1; i <= hosts; i++)
+        if (is_wire(host_bits[i]))
+            printf "p%d /run/netns/%s eth0 %.0f\n", i, netns(host[i]), host_bits[i] > file
+    close(file)
+}
+
 # Neighbours are written down instead of asked for: no host spends frames on ARP or ND.
 function write_host(h,    i) {
     file = dir "/ip." host[h]
+    if (is_wire(host_bits[h]))
+        printf "%slink set eth0 address %s\n", tap("eth0"), mac(h) > file
     print "link set lo up\nlink set eth0 addrgenmode none\nlink set eth0 up" > file
     if (family ~ /4/)
         print "addr add " ipv4(h) "/16 dev eth0" > file
@@ -161,7 +192,7 @@ function write_host(h,    i) {
     }
     close(file)
     file = dir "/tc." host[h]
-    printf "%s", shaper("eth0", bits_of(h)) > file
+    printf "%s", is_wire(host_bits[h]) ? "" : shaper("eth0", bits_of(h)) > file
     close(file)
 }
 
@@ -187,6 +218,7 @@ END {
     write_switches()
     write_ports()
     write_segments()
+    write_wires()
     for (h = 1; h <= hosts; h++)
         write_host(h)
     write_tables()

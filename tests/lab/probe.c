@@ -3,6 +3,7 @@
  *
  *   probe echo PORT                 answers datagrams for ever
  *   probe ping PORT ADDRESS...      asks each address; names those that do not answer, status 1
+ *   probe time PORT ADDRESS BYTES   prints the milliseconds after which a datagram is answered
  *   probe sink PORT                 takes one stream and prints its rate in Mbit/s
  *   probe send ADDRESS PORT BYTES   sends such a stream
  *   probe burn MILLISECONDS         computes for that long; prints the share of a core it got
@@ -124,6 +125,23 @@ static int run_ping(char **argv)
             status = 1;
         }
     return status;
+}
+
+/* The first answer says that there is somebody; the second one is timed. */
+static int run_time(char **argv)
+{
+    static char bytes[CHUNK_BYTES];
+    long size = strtol(argv[2], NULL, 10);
+    if (size < 1 || size > CHUNK_BYTES || !answers(argv[1], argv[0])) {
+        fprintf(stderr, "probe: no answer from %s\n", argv[1]);
+        return 1;
+    }
+    int fd = connect_socket(SOCK_DGRAM, argv[1], argv[0]);
+    int64_t start_us = now_us();
+    if (fd < 0 || send(fd, bytes, (size_t)size, 0) != size || recv(fd, bytes, 1, 0) != 1)
+        die("time");
+    printf("%.1f\n", (double)(now_us() - start_us) / 1e3);
+    return 0;
 }
 
 static int run_sink(char **argv)
@@ -269,16 +287,16 @@ static const struct mode {
     const char *name;
     int least_arguments;
     int (*run)(char **argv);
-} modes[] = {{"echo", 1, run_echo},   {"ping", 2, run_ping}, {"sink", 1, run_sink},
-             {"send", 3, run_send},   {"burn", 1, run_burn}, {"hear", 1, run_hear},
-             {"shout", 1, run_shout}, {"hog", 0, run_hog},   {"flood", 3, run_flood},
-             {"beat", 1, run_beat}};
+} modes[] = {{"echo", 1, run_echo},   {"ping", 2, run_ping},   {"sink", 1, run_sink},
+             {"time", 3, run_time},   {"send", 3, run_send},   {"burn", 1, run_burn},
+             {"hear", 1, run_hear},   {"shout", 1, run_shout}, {"hog", 0, run_hog},
+             {"flood", 3, run_flood}, {"beat", 1, run_beat}};
 
 int main(int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < sizeof modes / sizeof *modes; i++)
         if (strcmp(argv[1], modes[i].name) == 0 && argc - 2 >= modes[i].least_arguments)
             return modes[i].run(argv + 2);
-    fprintf(stderr, "usage: probe echo|ping|sink|send|burn|hog|flood|beat ...\n");
+    fprintf(stderr, "usage: probe echo|ping|time|sink|send|burn|hog|flood|beat ...\n");
     return 2;
 }

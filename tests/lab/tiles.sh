@@ -3,18 +3,19 @@
 # the height of the tiles, as Figures 5 to 7 of the paper, and as Figure 15 what was predicted.
 #
 #   tests/lab/tiles.sh [--size IxJxK] [--heights Z,...] [--roots N] [--rate 1M] [--cpu 0.1] [--hosts 16]
-#                      [--route tcp] [--keep DIR]
+#                      [--route tcp] [--unchosen] [--keep DIR]
 #   tests/lab/tiles.sh --report DIR
 #
-# One lab (vm.sh) of hosts on one switch: links of --rate, hosts of --cpu of a core, half of them on each
-# of two cores of this machine, so that all are alike. A host more, with a fast link, has none of
-# the tiles: its daemon began the VM and sends heartbeats to all others, which would be a good part
-# of a slow link. tiles runs the space with each of the heights and those that the runtime chose, by
-# either schedule, after one short calibration.
+# One lab (vm.sh) of hosts on one switch: links of --rate that take for each frame what a wire does,
+# hosts of --cpu of a core, half of them on each of two cores of this machine, so that all are alike.
+# A host more, with a fast link, has none of the tiles: its daemon began the VM and sends heartbeats
+# to all others, which would be a good part of a slow link. tiles runs the space with each of the
+# heights and those that the runtime chose, by either schedule, after one short calibration.
 # --roots: square roots more at each point, so that a tile takes about as long as its messages. A host
 # gets its share of a core every 10 ms (probe beat): what a tile takes must be more than that by far,
 # for a host that has waited has one share at once.
-# --keep: what it printed is added to DIR, and DIR/SIZE.png drawn; so a space may be measured in pieces.
+# --keep: what it printed is added to DIR, and DIR/SIZE.png drawn; so a space may be measured in pieces,
+# of which all but the first one may be --unchosen: those heights alone, and no calibration.
 # --report draws and judges what is there. The table, in Markdown, goes to standard output; the status is
 # 0 when the overlapping schedule took less at each height and 25 % less at its least, the chosen height
 # is within 10 % of the least time, and what was predicted too. Without root: status 77.
@@ -31,6 +32,7 @@ rate=1M
 cpu=0.1
 hosts=16
 route=tcp
+sweep=--sweep
 keep=
 
 usage() {
@@ -56,7 +58,8 @@ pin_hosts() {
 run_inside() {
     pin_hosts
     read -r _ workers <<<"$LAB_HOSTS"
-    tiles --baseline 0 --size "$size" --route "$route" --roots "$roots" --height "$heights" --sweep --schedule both \
+    # shellcheck disable=SC2086 # one word, or none
+    tiles --baseline 0 --size "$size" --route "$route" --roots "$roots" --height "$heights" $sweep --schedule both \
         --hosts "$(tr ' ' ',' <<<"${workers% }")" --json >>"$work/$size.json"
 }
 
@@ -131,6 +134,7 @@ while [ $# -gt 0 ]; do
     --cpu) cpu=${2:?} && shift ;;
     --hosts) hosts=${2:?} && shift ;;
     --route) route=${2:?} && shift ;;
+    --unchosen) sweep= ;;
     --keep) keep=${2:?} && shift ;;
     --report) PATH=$build:$PATH && report "${2:?}"; exit ;;
     --inside) inside=1 && work=${2:?} && shift ;; # a VM, see below
@@ -164,6 +168,6 @@ mkdir -p "$work" || exit 1
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -o "$scratch/probe" "$here/probe.c" || exit
 "$scratch/probe" beat 500 &
 beat=$!
-"$here/vm.sh" --topology "$scratch/topology" --cpu "$cpu" -- "$here/tiles.sh" "${arguments[@]}" --inside "$work" || exit
+"$here/vm.sh" --topology "$scratch/topology" --cpu "$cpu" --wires -- "$here/tiles.sh" "${arguments[@]}" --inside "$work" || exit
 PATH=$build:$PATH
 report "$work"

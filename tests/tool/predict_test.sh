@@ -97,6 +97,9 @@ cat >"$dir/sweep" <<'TEXT'
 TEXT
 expect "what was measured says the rest" says 0 '^ +100 .* 0\.250 +[0-9.]+ +[0-9.]+ +-$' covey predict tiles --measured "$dir/sweep"
 expect "the least time measured" says 0 '^block: .* measured 0\.5 s at 300' covey predict tiles --measured "$dir/sweep"
+sed 's/"costs": .*,$/"costs": {"point_s": 0.0, "alpha_s": 0.0, "beta_s": 0.0, "start_s": 0.0, "drag_s": 0.0},/' "$dir/sweep" >"$dir/more"
+expect "runs without costs beside others" says 0 '^ +100 .* 0\.250 +[0-9.]+ ' covey predict tiles --measured "$dir/sweep" --measured "$dir/more"
+expect "runs without costs alone" refuses 1 'more: holds something else' covey predict tiles --measured "$dir/more"
 command -v gnuplot >/dev/null && expect "a picture of tiles" says 0 HEIGHT covey predict tiles --measured "$dir/sweep" --plot "$dir/tiles.png"
 sed 's/16, 16, 4096/16, 16, 4097/' "$dir/sweep" >"$dir/other"
 expect "runs of two spaces" refuses 1 'other: holds something else' covey predict tiles --measured "$dir/sweep" --measured "$dir/other"
