@@ -11,6 +11,7 @@
 #include "daemon/exit.h"
 #include "daemon/route.h"
 #include "daemon/services.h"
+#include "daemon/tasker.h"
 
 #define DRAIN_ROUNDS_MAX 64 /* a grandchild may hold the stream and go on writing */
 
@@ -158,6 +159,8 @@ static void connection_end(struct task *task, int result)
     connection_close(task);
     if (task->cookie == 0)
         exit_left(task);
+    else
+        tasker_on_close(task);
 }
 
 void connection_read(struct task *task)

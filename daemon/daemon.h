@@ -49,6 +49,7 @@ struct daemon {
 
     struct local *local; /* the socket on which tasks call */
     struct tasks tasks;
+    uint32_t tasker;             /* the task that starts the others; 0: the daemon */
     struct launch *launches;     /* hosts being added */
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */
     struct services *services;

@@ -3,6 +3,9 @@
  * stream) and written (its pipes) is read to the end; then GONE is sent and the task forgotten. A
  * grandchild may hold the pipes open: it is waited for LINGER_US, then its output is its own
  * affair. So whoever gets GONE has got everything before it.
+ *
+ * Of a task that another one started, the daemon may see that the process has ended; how, that
+ * task says (tasker.c), if it does so within LINGER_US.
  */
 #include "daemon/exit.h"
 
@@ -18,11 +21,18 @@
 
 #define LINGER_US 1000000u
 #define KILL_AFTER_US 3000000u
+#define STATUS_UNSTARTED 127 /* as a shell's */
+
+/* A child leads a process group. */
+static bool has_group(const struct task *task)
+{
+    return task->cookie != 0 && task->handed == NULL;
+}
 
 static void exit_finish(struct task *task)
 {
     struct daemon *d = task->daemon;
-    if (task->killed && task->pid > 0 && task->cookie != 0)
+    if (task->killed && task->pid > 0 && has_group(task))
         kill(-task->pid, SIGKILL); /* what is left of its process group */
     log_line(&d->log, LOG_DEBUG, "t%x ended: kind %d value %d: %s", task->tid, task->exit_kind,
              task->exit_value, task->command);
@@ -45,21 +55,26 @@ static void on_linger(void *context)
     exit_finish(task);
 }
 
+static bool exit_soon(struct task *task, uint64_t delay_us)
+{
+    if (task->linger == NULL)
+        task->linger = loop_timer_add(task->daemon->loop, on_linger, task);
+    if (task->linger != NULL)
+        loop_timer_start(task->linger, delay_us);
+    return task->linger != NULL;
+}
+
 static void on_reaped(void *context, int status)
 {
     struct task *task = context;
-    struct daemon *d = task->daemon;
     task->child = NULL;
     task->reaped = true;
     task->exit_kind = WIFSIGNALED(status) ? COVEY_EXIT_SIGNAL : COVEY_EXIT_STATUS;
     task->exit_value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     connection_drain(task);
     output_drain(task);
-    task->linger = loop_timer_add(d->loop, on_linger, task);
-    if (task->linger == NULL)
+    if (!exit_soon(task, LINGER_US))
         output_close(task);
-    else
-        loop_timer_start(task->linger, LINGER_US);
     exit_check(task);
 }
 
@@ -74,14 +89,36 @@ void exit_left(struct task *task)
     exit_finish(task);
 }
 
+void exit_handed(struct task *task)
+{
+    task->reaped = true;
+    connection_drain(task);
+    exit_soon(task, LINGER_US);
+}
+
+void exit_told(struct task *task, uint8_t kind, int32_t value)
+{
+    task->exit_kind = kind;
+    task->exit_value = value;
+    connection_drain(task);
+    exit_finish(task);
+}
+
+void exit_unstarted(struct task *task)
+{
+    task->exit_kind = COVEY_EXIT_STATUS;
+    task->exit_value = STATUS_UNSTARTED;
+    exit_soon(task, 0);
+}
+
 /* ---- signals ---- */
 
 int exit_signal(struct task *task, int number)
 {
     if (task->pid <= 0)
         return -EPERM; /* enrolled from where this daemon cannot see its process */
-    if (task->cookie == 0)
-        return kill(task->pid, number) == 0 ? 0 : -errno;
+    if (!has_group(task))
+        return kill(task->pid, number) == 0 || task->reaped ? 0 : -errno;
     if (kill(-task->pid, number) == 0)
         return 0;
     return task->reaped ? 0 : -errno;
@@ -90,7 +127,11 @@ int exit_signal(struct task *task, int number)
 void exit_kill(struct task *task)
 {
     task->killed = true;
-    exit_signal(task, SIGKILL);
+    if (exit_signal(task, SIGKILL) == -EPERM && task->handed != NULL) {
+        task->exit_kind = COVEY_EXIT_SIGNAL; /* nobody has said that it was started */
+        task->exit_value = SIGKILL;
+        exit_soon(task, 0);
+    }
 }
 
 static void on_kill(void *context)

@@ -25,4 +25,11 @@ void exit_check(struct task *task);
 /* The stream of a task that is not our child closed: it has left. Destroys it. */
 void exit_left(struct task *task);
 
+/* Of tasks that another one starts. The process has ended: how, is told within a second or not at
+ * all. It was told: destroys the task. It could not be started after all: it ends in the next round
+ * of the loop. */
+void exit_handed(struct task *task);
+void exit_told(struct task *task, uint8_t kind, int32_t value);
+void exit_unstarted(struct task *task);
+
 #endif

@@ -15,6 +15,7 @@
 #include "daemon/ending.h"
 #include "daemon/reply.h"
 #include "daemon/segment.h"
+#include "daemon/tasker.h"
 #include "lib/covey.h"
 #include "lib/stream.h"
 
@@ -114,6 +115,7 @@ static struct task *caller_task(struct caller *caller)
             return NULL;
         task->pid = caller->pid;
     }
+    tasker_on_enrol(task, caller->pid);
     task->role = enrol->role;
     if (enrol->command[0] != '\0')
         memcpy(task->command, enrol->command, sizeof task->command);

@@ -214,6 +214,16 @@ static pid_t start_blocked(const struct process *process, const char *path, stru
     return pid;
 }
 
+int process_find(const char *program, char *path, struct failure *why)
+{
+    const struct process process = {.program = program};
+    struct trouble trouble = {.step = STEP_EXEC};
+    trouble.error = path_find(program, path, PATH_MAX);
+    if (trouble.error == 0 && access(path, X_OK) != 0)
+        trouble.error = errno;
+    return trouble.error == 0 ? 0 : trouble_error(&process, &trouble, why);
+}
+
 pid_t process_start(const struct process *process, struct failure *why)
 {
     char path[PATH_MAX];

@@ -30,6 +30,10 @@ struct process {
     int in, out, err;           /* become descriptors 0, 1 and 2; in < 0: /dev/null */
 };
 
+/* Where a program lies, in path[PATH_MAX]. 0 or an enum covey_error, with *why, as process_start()
+ * would give it. */
+int process_find(const char *program, char *path, struct failure *why);
+
 /* Starts it as the leader of a new session; signals are as at login.
  * Returns its pid, or a negative enum covey_error: ENOENT (no such program or directory), EEXEC
  * (it is there but cannot be executed), ERESOURCE; *why names it. */

@@ -30,6 +30,7 @@
 #include "daemon/services.h"
 #include "daemon/spawn.h"
 #include "daemon/stats.h"
+#include "daemon/tasker.h"
 #include "daemon/watch.h"
 #include "lib/covey.h"
 
@@ -53,6 +54,8 @@ static route_handler *const handlers[] = {
     [FRAME_REMOVE_HOSTS] = hosts_on_remove,
     [FRAME_HALT] = hosts_on_halt,
     [FRAME_STATS] = stats_on_stats,
+    [FRAME_TASKER] = tasker_on_tasker,
+    [FRAME_ORDER_TOLD] = tasker_on_told,
     [FRAME_SERVICE] = services_on_service,
     [FRAME_APPLIED] = services_on_applied,
     [FRAME_EVENT] = services_on_event,
@@ -80,6 +83,7 @@ static bool is_request(uint8_t kind)
     case FRAME_REMOVE_HOSTS:
     case FRAME_HALT:
     case FRAME_STATS:
+    case FRAME_TASKER:
     case FRAME_SERVICE:
     case FRAME_CAST_WAY:
     case FRAME_HOST_STAT:

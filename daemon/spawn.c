@@ -15,6 +15,7 @@
 #include "daemon/output.h"
 #include "daemon/process.h"
 #include "daemon/reply.h"
+#include "daemon/tasker.h"
 #include "daemon/watch.h"
 #include "lib/covey.h"
 
@@ -23,12 +24,16 @@
 /* A request, decoded: what each of its tasks gets. */
 struct order {
     struct control_spawn head;
-    struct strings argv, env;
+    struct strings argv;
+    struct strings given, env; /* what was asked for and who it is; with the daemon's own */
+    const uint8_t *request;    /* as it came */
+    size_t size;
 };
 
 static void order_free(struct order *order)
 {
     strings_free(&order->argv);
+    strings_free(&order->given);
     strings_free(&order->env);
 }
 
@@ -77,17 +82,33 @@ static int env_inherit(struct strings *env)
 
 static int order_read(const struct daemon *d, struct cursor *payload, struct order *order)
 {
+    order->request = payload->at;
+    order->size = cursor_left(payload);
     control_get_spawn(payload, &order->head);
-    int error = env_inherit(&order->env);
+    int error = take_strings(payload, &order->argv, strings_add);
     if (error == 0)
-        error = take_strings(payload, &order->argv, strings_add);
+        error = take_strings(payload, &order->given, strings_set);
     if (error == 0)
-        error = take_strings(payload, &order->env, strings_set);
+        error = env_set(&order->given, "COVEY_SOCKET", d->runtime.socket);
     if (error == 0)
-        error = env_set(&order->env, "COVEY_SOCKET", d->runtime.socket);
-    if (error == 0)
-        error = env_set(&order->env, "COVEY_VM", d->node_config.vm);
+        error = env_set(&order->given, "COVEY_VM", d->node_config.vm);
     return error != 0 || cursor_done(payload) ? error : -EPROTO;
+}
+
+static int order_identity(struct order *order, uint64_t cookie)
+{
+    char text[20];
+    snprintf(text, sizeof text, "%016llx", (unsigned long long)cookie);
+    return env_set(&order->given, "COVEY_TASK", text);
+}
+
+/* The environment of a child, which the order has until the next. */
+static int order_environment(struct order *order)
+{
+    int error = order->env.count == 0 ? env_inherit(&order->env) : 0;
+    for (size_t i = 0; i < order->given.count && error == 0; i++)
+        error = strings_set(&order->env, order->given.items[i], strlen(order->given.items[i]));
+    return error;
 }
 
 /* ---- starting one ---- */
@@ -156,10 +177,7 @@ static void task_fill(struct task *task, const struct order *order)
 static int start_process(struct task *task, struct order *order, struct pipes *pipes,
                          struct failure *why)
 {
-    char cookie[20];
-    snprintf(cookie, sizeof cookie, "%016llx", (unsigned long long)task->cookie);
-    if (env_set(&order->env, "COVEY_TASK", cookie) != 0 ||
-        pipes_open(pipes, &task->daemon->files) != 0) {
+    if (order_environment(order) != 0 || pipes_open(pipes, &task->daemon->files) != 0) {
         failure_set(why, "cannot start '%s': %s", order->argv.items[0], strerror(errno));
         return COVEY_ERESOURCE;
     }
@@ -183,10 +201,46 @@ static int start_process(struct task *task, struct order *order, struct pipes *p
     return pid;
 }
 
+/* Starts the task as a child of ours. Returns 0 or an enum covey_error. */
+static int start_child(struct task *task, struct order *order, struct failure *why)
+{
+    struct pipes pipes;
+    int pid = start_process(task, order, &pipes, why);
+    if (pid < 0)
+        return pid;
+    task->pid = pid;
+    if (exit_watch(task) != 0) { /* the loop reaps it unseen */
+        kill(-pid, SIGKILL);
+        pipe_close(pipes.out);
+        pipe_close(pipes.err);
+        failure_set(why, "host %s has no memory left", task->daemon->name);
+        return COVEY_ERESOURCE;
+    }
+    output_start(task, pipes.out[0], pipes.err[0]);
+    return 0;
+}
+
+/* Starts the task, or has it started. Returns 0 or an enum covey_error. */
+static int start_task(struct task *task, struct order *order, struct failure *why)
+{
+    struct tasker_order handed = {.head = &order->head,
+                                  .argv = &order->argv,
+                                  .env = &order->given,
+                                  .request = order->request,
+                                  .size = order->size};
+    if (order_identity(order, task->cookie) != 0) {
+        failure_set(why, "host %s has no memory left", task->daemon->name);
+        return COVEY_ERESOURCE;
+    }
+    int result = tasker_hand(task, &handed, why);
+    if (result == 0)
+        result = start_child(task, order, why);
+    return result < 0 ? result : 0;
+}
+
 /* Starts one task. Returns its tid > 0 or an enum covey_error. */
 static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *why)
 {
-    struct pipes pipes;
     struct task *task = task_create(d);
     if (task == NULL) {
         failure_set(why, "host %s runs %u tasks already, or has no memory left", d->name,
@@ -194,21 +248,28 @@ static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *
         return COVEY_ERESOURCE;
     }
     task_fill(task, order);
-    int pid = start_process(task, order, &pipes, why);
-    task->pid = pid;
-    if (pid > 0 && exit_watch(task) != 0) { /* the loop reaps it unseen */
-        kill(-pid, SIGKILL);
-        pipe_close(pipes.out);
-        pipe_close(pipes.err);
-        failure_set(why, "host %s has no memory left", d->name);
-        pid = COVEY_ERESOURCE;
-    }
-    if (pid < 0) {
+    int error = start_task(task, order, why);
+    if (error != 0) {
         task_destroy(task);
-        return pid;
+        return error;
     }
-    output_start(task, pipes.out[0], pipes.err[0]);
     return (int32_t)task->tid;
+}
+
+int spawn_again(struct task *task, const uint8_t *request, size_t size, struct failure *why)
+{
+    struct order order = {0};
+    struct cursor payload = cursor_reader(request, size);
+    int error = order_read(task->daemon, &payload, &order);
+    task->cookie = cookie_new();
+    if (error == 0)
+        error = order_identity(&order, task->cookie);
+    if (error != 0)
+        failure_set(why, "host %s has no memory left", task->daemon->name);
+    else
+        error = start_child(task, &order, why);
+    order_free(&order);
+    return error;
 }
 
 /* ---- the request ---- */

@@ -1,5 +1,5 @@
 /*
- * spawn.h - the request SPAWN: starting tasks as children of this daemon.
+ * spawn.h - the request SPAWN: starting tasks as children of this daemon, or by the host's tasker.
  */
 #ifndef COVEY_DAEMON_SPAWN_H
 #define COVEY_DAEMON_SPAWN_H
@@ -7,5 +7,9 @@
 #include "daemon/route.h"
 
 route_handler spawn_on_spawn;
+
+/* Starts a task as a child of this daemon that was handed to another, from the request as it came,
+ * under a new cookie. Returns 0 or an error, with *why. */
+int spawn_again(struct task *task, const uint8_t *request, size_t size, struct failure *why);
 
 #endif

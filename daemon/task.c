@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "daemon/tasker.h"
 #include "lib/covey.h"
 #include "lib/stream.h"
 
@@ -115,6 +116,7 @@ void task_destroy(struct task *task)
             close(task->output[i].fd);
         free(task->output[i].bytes);
     }
+    tasker_forget(task);
     free(task->watchers);
     free(task->backlogs.items);
     loop_child_remove(&task->child);

@@ -1,9 +1,9 @@
 /*
  * task.h - the tasks of this host: the table, and what is known of each.
  *
- * A task is either spawned by this daemon (its child) or a process that enrolled by itself. It
- * ends, and is destroyed, when the child was reaped and its output is read, or when the stream of
- * a process that is not our child closes.
+ * A task is either spawned by this daemon (its child, or that of a tasker) or a process that
+ * enrolled by itself. It ends, and is destroyed, when the child was reaped and its output is read,
+ * or when the stream of a process that was not spawned closes.
  */
 #ifndef COVEY_DAEMON_TASK_H
 #define COVEY_DAEMON_TASK_H
@@ -64,7 +64,7 @@ struct task {
     struct task *next, *previous; /* in tasks.first */
     uint32_t tid;
     uint32_t parent, sink;
-    uint64_t cookie; /* 0: not our child */
+    uint64_t cookie; /* 0: not spawned */
     uint64_t started_us;
     pid_t pid;
     uint8_t role, route, tether;
@@ -94,6 +94,7 @@ struct task {
     uint32_t *watchers; /* tids; see watch.c */
     size_t watchers_count, watchers_capacity;
 
+    struct handed *handed; /* another task starts this one; see tasker.c */
     struct loop_child *child;
     struct loop_timer *linger, *kill;
     uint8_t exit_kind; /* enum covey_exit_kind */

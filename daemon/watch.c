@@ -17,6 +17,7 @@
 #include "daemon/launch.h"
 #include "daemon/output.h"
 #include "daemon/services.h"
+#include "daemon/tasker.h"
 #include "lib/covey.h"
 
 #define GONE_BYTES 12
@@ -109,6 +110,7 @@ static void task_gone(struct daemon *d, uint32_t tid)
             output_discard(task);
     }
     launch_task_gone(d, tid);
+    tasker_gone(d, tid);
 }
 
 static void watcher_forget(struct task *task, uint32_t watcher)

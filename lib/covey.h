@@ -359,6 +359,35 @@ int covey_kill(covey_t *vm, covey_tid_t tid);
 /* Sends a signal to a task. Errors: ENOTASK, EHOSTFAIL, EINVAL (signal number). */
 int covey_signal(covey_t *vm, covey_tid_t tid, int signal_number);
 
+/* ---- Starting tasks in the daemon's place ------------------------------------------------ */
+
+/* The caller starts the tasks of its host from now on, whoever spawns them: each comes as a message
+ * with `tag`, whose source is the daemon, to be read by covey_unpack_order(). A negative tag: no
+ * longer. What was ordered and neither said to have started nor enrolled is started by the daemon
+ * when the caller gives back, leaves or dies. Errors: EEXIST (another task does), EINVAL, EDAEMON.
+ */
+int covey_tasker(covey_t *vm, int tag);
+
+/* A task to be started: a process with these arguments, and these variables besides the caller's
+ * own, by which it becomes that task when it joins. Where its output goes is the caller's affair.
+ */
+struct covey_start_order {
+    covey_tid_t tid, parent;
+    const char *program; /* where it lies */
+    const char *cwd;
+    const char *const *argv, *const *env; /* end with NULL */
+};
+
+/* Reads an order; free it with covey_free(). Errors: ETYPE, EEND, EPROTO, ENOMEM. */
+int covey_unpack_order(covey_msg_t *msg, struct covey_start_order **order);
+
+/* Says that the ordered task was started, as this process; and that it has ended, or could not be
+ * started: STATUS, SIGNAL or UNKNOWN of enum covey_exit_kind. Without the latter the task ends,
+ * nobody knows how, a second after its process. Of a task that has ended, or is not the caller's,
+ * nothing is told. Errors: EINVAL, EDAEMON. */
+int covey_order_started(covey_t *vm, covey_tid_t tid, int32_t pid);
+int covey_order_ended(covey_t *vm, covey_tid_t tid, int exit_kind, int32_t value);
+
 /* ---- Messages: packing ------------------------------------------------------------------- */
 
 enum covey_type {

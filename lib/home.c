@@ -151,6 +151,7 @@ static const frame_handler handlers[] = {
     [FRAME_OUTPUT] = notify_output,
     [FRAME_HOST_EVENT] = on_host_event,
     [FRAME_NOTICE] = service_on_notice,
+    [FRAME_ORDER] = tasker_on_order,
     [FRAME_CAST_DATA] = caster_on_data,
     [FRAME_BAG_ANSWER] = bag_on_answer,
 };

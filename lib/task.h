@@ -321,6 +321,7 @@ struct covey {
     struct request *requests;
     uint32_t request_number;
     struct notify *notifies;
+    int tasker_tag; /* of orders; see tasker.c */
     struct covey_group *groups;
     struct covey_session *sessions;
     struct covey_bag *bags;
@@ -748,6 +749,10 @@ int service_name_check(const covey_t *vm, const char *what, const char *name);
 /* Sends a command whose answer nobody waits for. */
 void service_post(struct service *s);
 void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+
+/* ---- tasker.c ---- */
+
+void tasker_on_order(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 
 /* ---- session.c ---- */
 

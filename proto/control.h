@@ -114,6 +114,14 @@ void control_get_spawn(struct cursor *c, struct control_spawn *s);
 /* The number of strings and the strings, freed as one block; NULL (and c bad) when refused. */
 struct control_string *control_get_strings(struct cursor *c, size_t *count);
 
+/* ---- tasker ----
+ * TASKER: number on=u8 ; to the task's own daemon: it starts the tasks of its host from now on, or
+ *   no longer
+ * ORDER: tid=u32 program=text, then as SPAWN: the task to be started, where its program lies; env
+ *   has what makes it that task, and not what its daemon would add of its own environment
+ * ORDER_TOLD: as GONE, of a task that was ordered: kind 0: it was started, its process is `value`
+ */
+
 /* ---- result, of one spawned task or one host: error=i32 number=u32 text ---- */
 struct control_result {
     int32_t error;

@@ -107,6 +107,9 @@ enum frame_party {
     X(30, HALT, TASK_TO_DAEMON)                                                                    \
     X(31, STATS, TASK_TO_DAEMON)                                                                   \
     X(32, HOST_EVENT, DAEMON_TO_TASK)                                                              \
+    X(33, TASKER, TASK_TO_DAEMON)                                                                  \
+    X(34, ORDER, DAEMON_TO_TASK)                                                                   \
+    X(35, ORDER_TOLD, TASK_TO_DAEMON)                                                              \
     X(45, SERVICE, TASK_TO_DAEMON)                                                                 \
     X(46, NOTICE, DAEMON_TO_TASK)                                                                  \
     X(47, PROPOSE, DAEMON_TO_DAEMON)                                                               \

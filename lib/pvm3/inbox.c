@@ -12,6 +12,7 @@
 #include "lib/pvm3/output.h"
 #include "lib/pvm3/rm.h"
 #include "lib/pvm3/siblings.h"
+#include "lib/pvm3/tasker.h"
 #include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
 #include "lib/pvm3/wire.h"
@@ -104,6 +105,8 @@ static void dispatch(covey_msg_t **msg)
         deliver_message(msg);
     else if (info.tag == NOTIFY_TAG)
         notify_on_notice(*msg);
+    else if (info.tag == TASKER_TAG)
+        tasker_on_order(*msg);
     else if (info.tag == COVEY_TAG_OUTPUT)
         output_on_text(*msg);
     covey_msg_free(*msg);

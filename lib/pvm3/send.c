@@ -18,6 +18,7 @@
 #include "lib/pvm3/option.h"
 #include "lib/pvm3/pack.h"
 #include "lib/pvm3/rm.h"
+#include "lib/pvm3/tasker.h"
 #include "lib/pvm3/vm.h"
 #include "lib/pvm3/wire.h"
 
@@ -73,6 +74,8 @@ static int send_to(struct buffer *b, int tid, int tag)
         address(b, tid, tag);
         return rm_serve(b, tid & TID_HOST, tag);
     }
+    if (b != NULL && option_reserved() && tasker_serves(tag) && names_daemon(tid))
+        return tasker_serve(b);
     if (!vm_is_task(tid) || !tag_ok(tag))
         return PvmBadParam;
     if (b == NULL)

@@ -21,6 +21,7 @@
 #include "lib/pvm3/plugin.h"
 #include "lib/pvm3/rm.h"
 #include "lib/pvm3/siblings.h"
+#include "lib/pvm3/tasker.h"
 #include "lib/pvm3/trace.h"
 #include "lib/pvm3/tracer.h"
 #include "lib/pvm3/vm.h"
@@ -92,7 +93,7 @@ static int job_arguments(struct job *job)
 /* What a task of PVM needs to know besides what the program exports; see vm.c. */
 static int job_environment(struct job *job)
 {
-    char context[16], together[16];
+    char context[16], together[16], flags[16];
     snprintf(context, sizeof context, "0x%x", (unsigned)pvmmyctx);
     snprintf(together, sizeof together, "%d", job->count);
     int error = export_list(&job->exports);
@@ -102,6 +103,9 @@ static int job_environment(struct job *job)
         error = export_add(&job->exports, "PVMCTX", context);
     if (error == PvmOk)
         error = export_add(&job->exports, "PVMSIBS", together);
+    snprintf(flags, sizeof flags, "%d", job->flags);
+    if (error == PvmOk)
+        error = export_add(&job->exports, TASKER_FLAGS, flags);
     if (error == PvmOk && job->flags & PvmNoSpawnParent)
         error = export_add(&job->exports, "PVMNOPARENT", "1");
     if (error == PvmOk)

@@ -1,5 +1,5 @@
 /*
- * starter.c - pvm_reg_hoster() and pvm_reg_tasker(): programs that start daemons and tasks in place
+ * starter.c - pvm_reg_hoster(): a program that starts daemons in place of the first one
  * of PVM's daemons. Covey's daemons do that themselves: they hand a new host the key of the VM, and
  * know a task by its process; covey.hosts(5) has a command of one's own for hosts (exec).
  */
@@ -18,9 +18,4 @@ static int refuse(const char *call, const char *instead)
 int call_reg_hoster(void)
 {
     return refuse("pvm_reg_hoster", "hosts are started by ssh, or by the command of a host file");
-}
-
-int call_reg_tasker(void)
-{
-    return refuse("pvm_reg_tasker", "tasks are started by the daemons");
 }
