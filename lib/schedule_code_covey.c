@@ -84,9 +84,8 @@ const char *const schedule_code_covey[] = {
     "        i++;",
     "    for (int k = 0; k < SYNCS && error >= 0; k++)",
     "        if (syncs[k].before == i)",
-    "            error = covey_send_array(x->vm, x->tids[messages[syncs[k].after].from], "
-    "sync_tag(x, k),",
-    "                                     COVEY_BYTES, \"\", 1);",
+    "            error = covey_send_array(x->vm, x->tids[messages[syncs[k].after].from],",
+    "                                     sync_tag(x, k), COVEY_BYTES, \"\", 1);",
     "    return error;",
     "}",
     "",

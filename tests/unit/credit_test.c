@@ -3,6 +3,7 @@
  * How much a peer may send is bounded by what the task keeps, and by what the host has left.
  */
 #include <CUnit/CUnit.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,8 +37,8 @@ struct fixture {
 static void left_is(struct fixture *f, uint64_t mib)
 {
     FILE *file = fopen(f->file, "w");
-    fprintf(file, "MemTotal:  99999999 kB\nMemFree:  1 kB\nMemAvailable: %llu kB\n",
-            (unsigned long long)(mib * 1024));
+    fprintf(file, "MemTotal:  99999999 kB\nMemFree:  1 kB\nMemAvailable: %" PRIu64 " kB\n",
+            mib * 1024);
     fclose(file);
 }
 

@@ -84,7 +84,8 @@ static double longest(const struct plan *p, size_t first, size_t end)
         const struct schedule_message *m = &p->schedule.messages[i];
         int length = network_path(n, m->from, m->to, path);
         for (int k = 0; k < length; k++) {
-            double time = ++count[path[k]] / (double)n->nodes[path[k] / 2].rate;
+            const struct network_node *node = &n->nodes[path[k] / 2];
+            double time = ++count[path[k]] / (double)node->rate;
             most = time > most ? time : most;
         }
     }
