@@ -406,7 +406,9 @@ static int node_open(struct daemon *d, struct failure *why)
 
 static const char *vm_wanted(const struct options *options)
 {
-    const char *vm = options->vm != NULL ? options->vm : getenv("COVEY_VM");
+    const char *vm = getenv("COVEY_VM");
+    if (options->vm != NULL)
+        return options->vm;
     return vm != NULL && vm[0] != '\0' ? vm : "default";
 }
 

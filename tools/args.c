@@ -99,3 +99,27 @@ bool args_number(const char *text, long min, long max, long *number)
     *number = value;
     return true;
 }
+
+bool args_real(const char *text, double min, double max, double *number)
+{
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= min && value <= max))
+        return false;
+    *number = value;
+    return true;
+}
+
+bool args_size(const char *text, int64_t max, int64_t *size)
+{
+    static const char units[] = "KMG";
+    char *end;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || end == text || (*end && (!unit || end[1])) || value < 1 || value > max >> shift)
+        return false;
+    *size = (int64_t)value << shift;
+    return true;
+}

@@ -7,6 +7,7 @@
 #define COVEY_TOOLS_ARGS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct args_option {
     const char *name;     /* long name without dashes; NULL ends the table */
@@ -35,5 +36,12 @@ int args_next(struct args *args);
 
 /* The whole of text as a decimal number in min .. max; false if it is none. */
 bool args_number(const char *text, long min, long max, long *number);
+
+/* The same for a number with a fraction; one that is none (nan) fits nowhere. */
+bool args_real(const char *text, double min, double max, double *number);
+
+/* The whole of text as a number such as "4" or "64K" in 1 .. max; K, M and G are powers of 1024.
+ */
+bool args_size(const char *text, int64_t max, int64_t *size);
 
 #endif

@@ -87,25 +87,6 @@ static int find_name(const char *const *names, const char *name)
     return -1;
 }
 
-/* "64K": a number, K, M and G being powers of 1024. */
-static bool read_size(const char *text, int64_t *size)
-{
-    char digits[24];
-    size_t length = strlen(text);
-    const char *unit = length ? strchr("KMG", text[length - 1]) : NULL;
-    int shift = !unit ? 0 : *unit == 'K' ? 10 : *unit == 'M' ? 20 : 30;
-    length -= unit != NULL;
-    if (length == 0 || length >= sizeof digits)
-        return false;
-    memcpy(digits, text, length);
-    digits[length] = '\0';
-    long number;
-    if (!args_number(digits, 1, BYTES_MAX >> shift, &number))
-        return false;
-    *size = (int64_t)number << shift;
-    return true;
-}
-
 static int set_sizes(struct bench *bench, const char *list)
 {
     struct bench_plan *plan = &bench->plan;
@@ -114,8 +95,8 @@ static int set_sizes(struct bench *bench, const char *list)
     bool good = copy != NULL;
     plan->size_count = 0;
     for (char *word; good && (word = strsep(&rest, ","));) {
-        good =
-            plan->size_count < BENCH_SIZES_MAX && read_size(word, &plan->sizes[plan->size_count]);
+        good = plan->size_count < BENCH_SIZES_MAX &&
+               args_size(word, BYTES_MAX, &plan->sizes[plan->size_count]);
         plan->size_count++;
     }
     free(copy);

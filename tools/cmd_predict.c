@@ -54,26 +54,8 @@ struct request {
 /* ---- Words ----------------------------------------------------------------------------------- */
 
 #define CUT_BYTES 64 /* of a word of parts, with its end */
-
-/* "4", "64K": K, M and G are powers of 1024. */
-static bool read_size(const char *text, int64_t *size)
-{
-    char *end;
-    double number = strtod(text, &end);
-    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    bool digits = end > text && text[strspn(text, "0123456789")] == *end;
-    if (!digits || end[shift > 0] != '\0' || number > 1e15)
-        return false;
-    *size = (int64_t)number << shift;
-    return *size >= 1;
-}
-
-static bool read_number(const char *text, double *number)
-{
-    char *end;
-    *number = strtod(text, &end);
-    return end > text && *end == '\0' && *number == *number;
-}
+#define SIZE_ASKED_MAX ((int64_t)1 << 40)
+#define CENTRE_MAX 4.0
 
 /* Copies text; *behind is what follows the first such mark, at which the copy ends, or NULL. */
 static bool cut_at(char mark, const char *text, char copy[CUT_BYTES], char **behind)
@@ -141,8 +123,9 @@ static bool read_picture(const char *text, struct covey_problem *problem)
 static bool read_centre(const char *text, struct covey_problem *problem)
 {
     char copy[CUT_BYTES], *comma;
-    return cut_at(',', text, copy, &comma) && comma && read_number(copy, &problem->centre_re) &&
-           read_number(comma, &problem->centre_im);
+    return cut_at(',', text, copy, &comma) && comma &&
+           args_real(copy, -CENTRE_MAX, CENTRE_MAX, &problem->centre_re) &&
+           args_real(comma, -CENTRE_MAX, CENTRE_MAX, &problem->centre_im);
 }
 
 static int set_size(struct predict *p, const struct request *r)
@@ -150,12 +133,13 @@ static int set_size(struct predict *p, const struct request *r)
     static const char *const usual[] = {"", "2048", "8M", "1024x768"};
     bool mandel = p->what == COVEY_MODEL_MANDEL;
     const char *size = r->size ? r->size : p->what < PREDICT_ALLTOALL ? usual[p->what] : "64K";
-    bool good = mandel ? read_picture(size, &p->problem) : read_size(size, &p->problem.size);
+    bool good = mandel ? read_picture(size, &p->problem)
+                       : args_size(size, SIZE_ASKED_MAX, &p->problem.size);
     if (!good)
         return tool_usage("predict", "--size %s: of %s must be %s", size, p->name,
                           mandel ? "WIDTHxHEIGHT" : "a number such as 4000 or 64K");
     if (r->centre && !read_centre(r->centre, &p->problem))
-        return tool_usage("predict", "--centre %s: must be RE,IM", r->centre);
+        return tool_usage("predict", "--centre %s: must be RE,IM, each from -4 to 4", r->centre);
     return TOOL_OK;
 }
 
@@ -226,19 +210,19 @@ static int take_form(struct predict *p, const char *name)
 static int take_number(struct predict *p, int key, const char *value)
 {
     long number;
-    double zoom;
     if (key == KEY_ITERATIONS) {
         if (!args_number(value, 1, 65535, &number))
             return tool_usage("predict", "--iterations %s: must be 1 to 65535", value);
         p->problem.iterations = (int32_t)number;
         return TOOL_OK;
     }
-    if (!read_number(value, &zoom) || zoom < 0 || zoom > (key == KEY_ZOOM ? 1e13 : 1))
-        return tool_usage("predict", "%s %s: must be a number from 0 to %s",
-                          key == KEY_ZOOM ? "--zoom" : "--tolerance", value,
-                          key == KEY_ZOOM ? "1e13" : "1");
-    *(key == KEY_ZOOM ? &p->problem.zoom : &p->tolerance) = zoom;
-    return TOOL_OK;
+    if (key == KEY_ZOOM)
+        return args_real(value, 1e-3, 1e13, &p->problem.zoom)
+                   ? TOOL_OK
+                   : tool_usage("predict", "--zoom %s: must be a number from 0.001 to 1e13", value);
+    return args_real(value, 0, 1, &p->tolerance)
+               ? TOOL_OK
+               : tool_usage("predict", "--tolerance %s: must be a number from 0 to 1", value);
 }
 
 static int take_measured(struct request *r, const char *path)

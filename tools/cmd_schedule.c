@@ -65,7 +65,7 @@ static int read_arguments(struct request *request, int argc, char **argv)
     while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END)
         status = take_argument(request, key, &args);
     if (status == TOOL_OK && !request->path)
-        return tool_usage("schedule", "of which topology?");
+        return tool_usage("schedule", "no topology is named");
     return status;
 }
 

@@ -135,6 +135,8 @@ static int take_option(struct start *start, struct request *request, int key, co
         return tool_usage("start", "--local %s: must be a number in 1 .. %d", value, LOCAL_MAX);
     if (key == 'f')
         request->file = value;
+    if (key == 'n' && *value == '\0')
+        return tool_usage("start", "--name '': must be a name");
     if (key == 'n')
         start->vm_name = value;
     if (key == KEY_TOPOLOGY) {

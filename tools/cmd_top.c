@@ -223,9 +223,8 @@ static int show(struct top *top)
 
 static int set_delay(struct top *top, const char *text)
 {
-    char *end;
-    double seconds = strtod(text, &end);
-    if (end == text || *end || !(seconds >= DELAY_S_MIN && seconds <= DELAY_S_MAX))
+    double seconds;
+    if (!args_real(text, DELAY_S_MIN, DELAY_S_MAX, &seconds))
         return tool_usage("top", "--delay %s: must be seconds, 0.5 to 3600", text);
     top->delay_ms = (int)(seconds * 1000);
     return TOOL_OK;

@@ -63,7 +63,8 @@ static int read_arguments(int argc, char **argv, struct wish *wish)
     }
     int wishes = (wish->path != NULL) + (wish->use != NULL) + wish->vm;
     if (status == TOOL_OK && wishes != 1)
-        return tool_usage("topology", "%s", wishes ? "one of FILE, --use and --vm" : "which file?");
+        return tool_usage("topology", "%s",
+                          wishes ? "one of FILE, --use and --vm" : "no file is named");
     return status;
 }
 

@@ -56,6 +56,10 @@ static int run(struct tool *tool, int argc, char **argv)
         }
         if (key != 'V')
             return run_alone(tool, key == 'h' ? "help" : "version");
+        if (*args.value == '\0') {
+            tool_error("options", "--vm '': must be a name; see: covey help");
+            return TOOL_USAGE;
+        }
         tool_set_vm(tool, args.value);
     }
     return run_alone(tool, "console");

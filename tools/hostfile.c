@@ -109,6 +109,12 @@ static int read_line(struct reader *reader, const char *text)
     return add_host(reader, words);
 }
 
+static int cannot_read(struct hostfile *file, const char *path)
+{
+    snprintf(file->error, sizeof file->error, "%.255s: %s", path, strerror(errno));
+    return -1;
+}
+
 int hostfile_read(struct hostfile *file, FILE *in, const char *name)
 {
     *file = (struct hostfile){0};
@@ -121,7 +127,7 @@ int hostfile_read(struct hostfile *file, FILE *in, const char *name)
         result = read_line(&reader, text);
     }
     if (result == 0 && ferror(in))
-        result = refuse(&reader, "%s", strerror(errno));
+        result = cannot_read(file, name);
     free(text);
     return result;
 }
@@ -132,10 +138,8 @@ int hostfile_load(struct hostfile *file, const char *path)
         return hostfile_read(file, stdin, "standard input");
     *file = (struct hostfile){0};
     FILE *in = fopen(path, "re");
-    if (!in) {
-        snprintf(file->error, sizeof file->error, "%.255s: %s", path, strerror(errno));
-        return -1;
-    }
+    if (!in)
+        return cannot_read(file, path);
     int result = hostfile_read(file, in, path);
     fclose(in);
     return result;

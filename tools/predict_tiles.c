@@ -93,9 +93,8 @@ static double ask_kernel(const struct predict_tiles *t)
 
 static int set_point(struct predict_tiles *t, const char *text)
 {
-    char *end = NULL;
-    double ns = text ? strtod(text, &end) : 0;
-    if (text && (end == text || *end != '\0' || !(ns > 0) || ns > POINT_NS_MAX))
+    double ns = 0;
+    if (text && (!args_real(text, 0, POINT_NS_MAX, &ns) || ns == 0))
         return tool_usage("predict", "--point %s: must be nanoseconds above 0", text);
     t->options.costs.point_s = text ? ns / 1e9 : ask_kernel(t);
     return t->options.costs.point_s > 0

@@ -102,6 +102,7 @@ bad_starts() {
     refuses 'bad option --nonsense' "$coveyd" --nonsense || return 1
     refuses "unexpected argument 'x'" "$coveyd" x || return 1
     refuses "cannot be a VM's name" "$coveyd" --vm ../x --local || return 1
+    refuses "cannot be a VM's name" "$coveyd" --vm '' --local || return 1
     refuses "cannot be a host's name" "$coveyd" --name a/b --local || return 1
     refuses 'must be an IP address' "$coveyd" --address nowhere || return 1
     refuses 'must be a port' "$coveyd" --port 70000 || return 1

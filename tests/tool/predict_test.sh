@@ -120,11 +120,12 @@ expect "an unknown one" refuses 2 'must be matmul, sort' covey predict primes
 for procs in 0 257 2-1 x 1,,2 ""; do
     expect "procs '$procs'" refuses 2 "--procs $procs: must be" covey predict sort --procs "$procs"
 done
-for size in 0 -1 x 1T 1.5 ""; do
+for size in 0 -1 x 1T 1.5 99999999999999G ""; do
     expect "size '$size'" refuses 2 "--size $size: of sort" covey predict sort --size "$size"
 done
 expect "a picture's size" refuses 2 'must be WIDTHxHEIGHT' covey predict mandel --size 100
 expect "a matrix that is too large" refuses 1 'N must be' covey predict matmul --size 2G
+expect "a picture that is all one point" refuses 2 '--zoom 0: must be' covey predict mandel --zoom 0
 expect "a tolerance" refuses 2 '--tolerance 2: must be' covey predict sort --tolerance 2
 expect "shm between hosts" refuses 2 '--route shm: must be' covey predict sort --route shm
 expect "a route that was not measured" refuses 1 'no route udp' covey predict sort --route udp

@@ -162,6 +162,8 @@ test_bad_arguments() {
         covey_is 2 run --host h0,,h1 true && error_is 'h0,,h1' &&
         covey_is 2 kill 4000z && error_is '4000z' &&
         covey_is 2 kill && error_is 'no task' &&
+        covey_is 2 --vm '' halt && error_is "--vm '': must be a name" &&
+        covey_is 2 start --name '' && error_is "--name '': must be a name" &&
         covey_is 2 help frobnicate && error_is 'frobnicate'
 }
 

@@ -91,6 +91,32 @@ static void test_number_takes_the_whole_text(void)
     CU_ASSERT_EQUAL(n, 12);
 }
 
+static void test_size_takes_units(void)
+{
+    int64_t size = 7;
+    CU_ASSERT_TRUE(args_size("64K", 65536, &size));
+    CU_ASSERT_EQUAL(size, 65536);
+    CU_ASSERT_TRUE(args_size("8589934591G", INT64_MAX, &size));
+    CU_ASSERT_EQUAL(size, (int64_t)8589934591 << 30);
+    const char *const bad[] = {"",    "K",   "0",    "-1K", "1k",
+                               "1KB", "65K", "1.5K", "1T",  "99999999999999G"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CU_ASSERT_FALSE(args_size(bad[i], 65536, &size));
+    CU_ASSERT_FALSE(args_size("99999999999999G", INT64_MAX, &size));
+    CU_ASSERT_EQUAL(size, (int64_t)8589934591 << 30);
+}
+
+static void test_real_takes_no_nan(void)
+{
+    double number = 7;
+    CU_ASSERT_TRUE(args_real("-2.5e1", -25, 25, &number));
+    CU_ASSERT_EQUAL(number, -25);
+    const char *const bad[] = {"", "x", "1x", "26", "nan", "inf", "1 2"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CU_ASSERT_FALSE(args_real(bad[i], -25, 25, &number));
+    CU_ASSERT_EQUAL(number, -25);
+}
+
 static void expect_words(const char *line, const char *joined)
 {
     struct words words;
@@ -154,6 +180,8 @@ int main(void)
          test_single_dash_and_empty_words_are_operands},
         {"a refusal names the word", test_refusals_name_the_word},
         {"a number is the whole text and within its bounds", test_number_takes_the_whole_text},
+        {"a size has a unit, and does not overflow", test_size_takes_units},
+        {"a number with a fraction is within its bounds", test_real_takes_no_nan},
         {"a line is split into words", test_words},
         {"a quote that is not closed is refused", test_open_quote_is_refused},
         {"a tid is read as it is printed", test_tid_is_read_as_it_is_printed},
