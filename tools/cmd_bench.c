@@ -1,7 +1,10 @@
 /* covey bench: how fast the routes are, beside raw programs measured in the same run. */
+#include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/bench.h"
 #include "tools/bench_exchange.h"
@@ -224,6 +227,17 @@ static int take_name(struct bench *bench, const char *name)
     return TOOL_OK;
 }
 
+/* Measuring takes minutes: what keeps their result from being written is said before them. */
+static int check_written(const char *option, const char *path)
+{
+    if (!path || access(path, W_OK) == 0)
+        return TOOL_OK;
+    char *folder = errno == ENOENT ? strdup(path) : NULL;
+    bool fits = folder && access(dirname(folder), W_OK) == 0;
+    free(folder);
+    return fits ? TOOL_OK : tool_error("bench", "%s %s: %s", option, path, strerror(errno));
+}
+
 static bool is_collective(const struct bench_plan *plan)
 {
     return plan->what == BENCH_COLLECTIVES || plan->what == BENCH_ALLTOALL;
@@ -298,6 +312,8 @@ static int settle(struct bench *bench)
                 plan->what == BENCH_BCAST || is_collective(plan);
     if (plan->tasks > 0 && !spawn && !many)
         return tool_usage("bench", "--tasks: %s has two", bench->name);
+    if (bench->host_count > 2 && !spawn && !many)
+        return tool_usage("bench", "--host: %s is between two", bench->name);
     if (many && plan->tasks == 1)
         return tool_usage("bench", "--tasks 1: must be at least 2");
     bool per_host = plan->what == BENCH_BCAST || plan->what == BENCH_ALLTOALL;
@@ -360,6 +376,10 @@ static int bench_command(struct tool *tool, int argc, char **argv)
     bench->plan.batch_us = 2000;
     bench->plan.spin_us = 20;
     int status = read_arguments(bench, argc, argv);
+    if (status == TOOL_OK)
+        status = check_written("--write", bench->write);
+    if (status == TOOL_OK)
+        status = check_written("--map", bench->map);
     bool exchange = bench->plan.what == BENCH_EXCHANGE;
     if (status == TOOL_OK && bench->plan.what == BENCH_BAG)
         status = bench_bag(bench);

@@ -32,6 +32,7 @@ expect "rounds 0" refuses 2 '--rounds 0: must be a number' pingpong --rounds 0
 expect "rounds 10001" refuses 2 '--rounds 10001: must be a number' pingpong --rounds 10001
 expect "spin 101" refuses 2 '--spin 101: must be a number' pingpong --spin 101
 expect "tasks of a ping-pong" refuses 2 '--tasks: pingpong has two' pingpong --tasks 3
+expect "hosts of a ping-pong" refuses 2 '--host: pingpong is between two' pingpong --host h0,h1,h9
 expect "a barrier of one" refuses 2 '--tasks 1: must be at least 2' barrier --tasks 1
 expect "an unknown host" refuses 1 "'h9'" pingpong --host h0,h9
 expect "an empty host" refuses 2 '--host h0,: must be' pingpong --host h0,
