@@ -183,6 +183,8 @@ static int read_file(struct conf *conf, const char *path, FILE *file, struct fai
     int line = ini_parse_file(file, on_setting, &reading);
     if (line > 0)
         return failure_set(why, "%.200s:%d: %.250s", path, line, cause.text);
+    if (line == 0 && ferror(file))
+        return failure_set(why, "cannot read %s: %s", path, strerror(errno));
     if (line == 0 && conf->ether.direct && !may_give_sockets(file))
         return failure_set(why,
                            "%.200s: direct = yes counts only in " SYSTEM_FILE ", where root owns "

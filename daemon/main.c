@@ -140,8 +140,10 @@ int main(int argc, char **argv)
     close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
     ready = -1;
     int status = options_parse(&options, argc, argv, &why);
-    if (status == OPTIONS_DONE)
+    if (status == OPTIONS_DONE && fflush(stdout) == 0)
         return 0;
+    if (status == OPTIONS_DONE)
+        status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
     if (status == OPTIONS_GO && options.measure)
         return print_measure();
     if (status == OPTIONS_GO && (options.examine || options.launch || options.sniff))

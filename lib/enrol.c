@@ -364,9 +364,15 @@ static int progress_start(struct covey *vm)
 static int options_route(const struct covey_options *o)
 {
     const char *name = getenv("COVEY_ROUTE");
+    if (o->route < 0 || o->route >= ROUTES)
+        return error_set(COVEY_EINVAL, "join: unknown route %d", o->route);
     if (o->route != COVEY_ROUTE_AUTO)
-        return o->route >= 0 && o->route < ROUTES ? o->route : COVEY_EINVAL;
-    return name == NULL || name[0] == '\0' ? COVEY_ROUTE_AUTO : covey_route_parse(name);
+        return o->route;
+    int route = name == NULL || name[0] == '\0' ? COVEY_ROUTE_AUTO : covey_route_parse(name);
+    return route >= 0
+               ? route
+               : error_set(COVEY_EINVAL,
+                           "COVEY_ROUTE is '%.40s', and not auto, shm, udp, tcp or ether", name);
 }
 
 static int vm_start(struct covey *vm, int socket, const struct covey_options *o)
@@ -399,14 +405,27 @@ static int join_by(covey_t **vm, int socket, const struct covey_options *o, int 
 }
 
 /* A daemon that ends just as it was found does not mean that none is left here. */
+/* A standard descriptor that is closed would be the next socket, and what the program prints go to
+ * a daemon. There nothing can be written, so that who tries is told. */
+static void standard_hold(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
+        continue;
+    if (fd > STDERR_FILENO)
+        close(fd);
+}
+
 int covey_join(covey_t **vm, const struct covey_options *options)
 {
     static const struct covey_options defaults;
     const struct covey_options *o = options != NULL ? options : &defaults;
     int route = options_route(o);
-    if (vm == NULL || route < 0)
-        return vm == NULL ? error_set(COVEY_EINVAL, "join: NULL")
-                          : error_set(COVEY_EINVAL, "join: unknown route");
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "join: NULL");
+    if (route < 0)
+        return route;
+    standard_hold();
     if (auth_init() != 0)
         return error_set(COVEY_ESYS, "libsodium could not be initialised");
     int error = COVEY_EDAEMON;

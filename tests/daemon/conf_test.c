@@ -290,6 +290,8 @@ static void a_file_that_is_not_there(void)
     conf_init(&conf);
     CU_ASSERT_EQUAL(conf_read(&conf, "/no/such/covey.conf", &why), -1);
     CU_ASSERT_STRING_EQUAL(why.text, "cannot read /no/such/covey.conf: No such file or directory");
+    CU_ASSERT_EQUAL(conf_read(&conf, "/", &why), -1);
+    CU_ASSERT_STRING_EQUAL(why.text, "cannot read /: Is a directory");
 }
 
 /* Puts an empty /etc before this process alone. */

@@ -162,6 +162,7 @@ test_bad_arguments() {
         covey_is 2 run --host h0,,h1 true && error_is 'h0,,h1' &&
         covey_is 2 kill 4000z && error_is '4000z' &&
         covey_is 2 kill && error_is 'no task' &&
+        COVEY_ROUTE=pigeon covey_is 1 hosts && error_is "COVEY_ROUTE is 'pigeon', and not auto" &&
         covey_is 2 --vm '' halt && error_is "--vm '': must be a name" &&
         covey_is 2 start --name '' && error_is "--name '': must be a name" &&
         covey_is 2 help frobnicate && error_is 'frobnicate'
@@ -419,6 +420,19 @@ test_output_lost() {
     [ $? -eq 1 ] && error_is 'run: output could not be written'
 }
 
+# What is printed there must not go to the daemon, whose connection would have been descriptor 1.
+test_output_closed() {
+    local status
+    covey run echo x >&- 2>"$dir/err"
+    status=$?
+    why="exit status $status, expected 1"
+    [ $status -eq 1 ] && error_is 'run: output could not be written: Bad file descriptor' &&
+        covey ps >&- 2>"$dir/err"
+    [ $? -eq 1 ] && error_is 'ps: standard output could not be written' &&
+        "$BUILD/coveyd" --version >/dev/full 2>"$dir/err"
+    [ $? -eq 1 ] && error_is 'coveyd: standard output could not be written'
+}
+
 test_ps_and_kill() {
     local tid
     start_job run --host h1 sleep 1000
@@ -601,6 +615,7 @@ check "run: a second SIGINT kills" test_run_interrupted_twice
 check "run: its death ends the tasks" test_run_killed
 check "run: the reader goes away" test_run_reader_gone
 check "output that cannot be written is an error" test_output_lost
+check "output that is closed is an error, and goes nowhere else" test_output_closed
 check "ps and kill" test_ps_and_kill
 check "add and remove" test_add_and_remove
 check "add: one fails, the other joins" test_add_one_fails
