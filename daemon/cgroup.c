@@ -154,15 +154,16 @@ static bool read_quota(const char *directory, bool second, uint64_t *quota, uint
 static void cpu_consider(struct cgroup_cpu *group, const char *directory, size_t root, bool second)
 {
     uint64_t quota, period;
+    size_t length = strlen(directory) + 1;
     if (!read_quota(directory, second, &quota, &period) || quota == 0 ||
-        strlen(directory) >= sizeof group->directory)
+        length > sizeof group->directory)
         return;
     double cores = (double)quota / (double)period;
     if (group->cores > 0 && cores >= group->cores)
         return;
     group->cores = cores;
     group->period_us = period;
-    snprintf(group->directory, sizeof group->directory, "%s", directory);
+    memcpy(group->directory, directory, length);
     int size = snprintf(group->usage, sizeof group->usage, ROOT "/cpuacct%s/cpuacct.usage",
                         directory + root);
     if (second || size < 0 || (size_t)size >= sizeof group->usage || access(group->usage, R_OK))
