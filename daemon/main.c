@@ -12,8 +12,10 @@
 #include "daemon/daemon.h"
 #include "daemon/detach.h"
 #include "daemon/examine.h"
+#include "daemon/guest.h"
 #include "daemon/launchrun.h"
 #include "daemon/measure.h"
+#include "daemon/offer.h"
 #include "daemon/sniff.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
@@ -83,7 +85,24 @@ static int load(struct options *options, struct conf *conf, struct control_boots
         options->config = realpath(options->config, config_path);
     if (cwd_change(options, why) != 0)
         return -1;
-    return options->join ? bootstrap_read(invitation, stdin, why) : 0;
+    bool invited = options->join && options->guest == NULL;
+    return invited ? bootstrap_read(invitation, stdin, why) : 0;
+}
+
+/* Prints the line that the ticket asks for, and goes on in the background. Returns 0 in the process
+ * that is the daemon, 1 in the one that was called, -1 with *why. */
+static int visit(const struct options *options, struct control_bootstrap *invitation, int *ready,
+                 struct failure *why)
+{
+    struct guest guest;
+    int status = guest_begin(&guest, options->guest, why);
+    if (status == 0 && !options->foreground)
+        status = detach(ready, why);
+    if (status != 0)
+        return status;
+    if (*ready >= 0)
+        close(*ready);
+    return guest_fetch(&guest, invitation, ready, why);
 }
 
 static int serve(const struct options *options, const struct conf *conf,
@@ -118,6 +137,8 @@ static int assist(const struct options *options)
         why = bad_conf;
     else if (options->sniff)
         status = sniff(options, &conf, &why);
+    else if (options->offer)
+        status = offer(options, &why);
     else
         status = launchrun(options, &conf, &why);
     if (status != 0)
@@ -146,16 +167,21 @@ int main(int argc, char **argv)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
     if (status == OPTIONS_GO && options.measure)
         return print_measure();
-    if (status == OPTIONS_GO && (options.examine || options.launch || options.sniff))
+    if (status == OPTIONS_GO &&
+        (options.examine || options.launch || options.offer || options.sniff))
         return assist(&options);
     if (status == OPTIONS_GO)
         status = load(&options, &conf, &invitation, config_path, &why);
-    if (status == 0 && !options.foreground)
+    if (status == 0 && options.guest != NULL)
+        status = side = visit(&options, &invitation, &ready, &why);
+    else if (status == 0 && !options.foreground)
         status = side = detach(&ready, &why);
     else if (status == 0 && options.join)
         ready = dup(STDOUT_FILENO);
     if (status == 0)
         status = serve(&options, &conf, &invitation, ready, &why);
+    else if (side == 1 && options.guest != NULL)
+        status = 0;
     else if (side == 1)
         status = detach_wait(ready, options.join, &why);
     if (status < 0)

@@ -11,8 +11,8 @@ static const char usage[] =
     "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
     "              [--cwd DIR] [--fault LIST] [--encrypt] [--fail-timeout S]\n"
     "              [--foreground] [--verbose]\n"
-    "       coveyd --join [...]\n"
-    "       coveyd --examine [...] | --launch [...] | --sniff [...]\n"
+    "       coveyd --join [...] | --guest TICKET [...]\n"
+    "       coveyd --examine [...] | --launch [...] | --offer [...] | --sniff [...]\n"
     "       coveyd --measure\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
@@ -35,6 +35,8 @@ static const char usage[] =
     "  --foreground    do not go to the background; log to standard error\n"
     "  --verbose       log more\n"
     "  --examine       print what is wrong with this machine; covey doctor calls it\n"
+    "  --guest TICKET  join the virtual machine that gave it away; for programs that start hosts\n"
+    "  --offer         have a program start another host; likewise\n"
     "  --launch        run a command on another host, through its launcher; likewise\n"
     "  --sniff         show what Covey says on the wire; covey sniff calls it\n"
     "  --measure       print how fast one core is; the daemon calls it\n"
@@ -56,6 +58,8 @@ static const struct option long_options[] = {
     {"verbose", no_argument, NULL, 'v'},
     {"examine", no_argument, NULL, 'x'},
     {"launch", no_argument, NULL, 'L'},
+    {"offer", no_argument, NULL, 'o'},
+    {"guest", required_argument, NULL, 'g'},
     {"join", no_argument, NULL, 'j'},
     {"encrypt", no_argument, NULL, 'e'},
     {"sniff", no_argument, NULL, 'S'},
@@ -75,7 +79,7 @@ static const char **options_text(struct options *o, int letter)
     } texts[] = {
         {'m', &o->vm},   {'n', &o->host},      {'a', &o->address},      {'b', &o->bind},
         {'p', &o->port}, {'i', &o->interface}, {'s', &o->speed},        {'c', &o->config},
-        {'d', &o->cwd},  {'F', &o->fault},     {'T', &o->fail_timeout},
+        {'d', &o->cwd},  {'F', &o->fault},     {'T', &o->fail_timeout}, {'g', &o->guest},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].letter == letter)
@@ -90,9 +94,9 @@ static bool *options_flag(struct options *o, int letter)
         int letter;
         bool *flag;
     } flags[] = {
-        {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground},
-        {'v', &o->verbose}, {'j', &o->join},    {'x', &o->examine},
-        {'L', &o->launch},  {'S', &o->sniff},   {'M', &o->measure},
+        {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground}, {'v', &o->verbose},
+        {'j', &o->join},    {'x', &o->examine}, {'L', &o->launch},     {'S', &o->sniff},
+        {'M', &o->measure}, {'o', &o->offer},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].letter == letter)
@@ -129,7 +133,9 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     }
     options->operands = argv + optind;
     options->operand_count = argc - optind;
-    if (optind < argc && !options->examine && !options->launch && !options->sniff)
+    options->join |= options->guest != NULL;
+    if (optind < argc && !options->examine && !options->launch && !options->offer &&
+        !options->sniff)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
     if (options->join && (options->encrypt || options->fail_timeout != NULL))
         return failure_set(why, "--%s is for the daemon that starts the VM",

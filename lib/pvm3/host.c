@@ -12,6 +12,7 @@
 #include "lib/pvm3/arch.h"
 #include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
+#include "lib/pvm3/hoster.h"
 #include "lib/pvm3/rm.h"
 #include "lib/pvm3/vm.h"
 
@@ -144,8 +145,9 @@ static int host_added(const char *name, const struct covey_host_result *r)
 {
     if (r->error == COVEY_OK)
         return vm_daemon_of(r->index);
+    int error = hoster_error(r->text);
     error_note("pvm_addhosts(): %s: %s", name, r->text);
-    return add_error(r->error);
+    return error != PvmOk ? error : add_error(r->error);
 }
 
 static int host_removed(const char *name, const struct covey_host_result *r)
@@ -156,6 +158,9 @@ static int host_removed(const char *name, const struct covey_host_result *r)
 
 static int add_all(char **names, int count, struct covey_host_result *results)
 {
+    int hoster = hoster_tid();
+    if (hoster > 0)
+        return hoster_add(hoster, names, count, results);
     struct covey_host_spec *specs = calloc((size_t)count, sizeof *specs);
     if (specs == NULL)
         return COVEY_ENOMEM;

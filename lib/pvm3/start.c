@@ -1,6 +1,8 @@
 /*
  * start.c - pvm_start_pvmd(): beginning a virtual machine, by the program pvmd beside this library.
  */
+#include "lib/pvm3/start.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,16 +19,15 @@
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/vm.h"
 
-/* PVM's own pvmd may be in PATH: the one that is meant lies where this library lies. */
-static const char *daemon_path(char *path, size_t size)
+const char *start_program(const char *name, char *path, size_t size)
 {
     Dl_info self;
     const char *slash = NULL;
-    if (dladdr((void *)daemon_path, &self) != 0 && self.dli_fname != NULL)
+    if (dladdr((void *)start_program, &self) != 0 && self.dli_fname != NULL)
         slash = strrchr(self.dli_fname, '/');
     int folder = slash == NULL ? 0 : (int)(slash - self.dli_fname);
-    int length = slash == NULL ? 0 : snprintf(path, size, "%.*s/pvmd", folder, self.dli_fname);
-    return length > 0 && (size_t)length < size && access(path, X_OK) == 0 ? path : "pvmd";
+    int length = slash == NULL ? 0 : snprintf(path, size, "%.*s/%s", folder, self.dli_fname, name);
+    return length > 0 && (size_t)length < size && access(path, X_OK) == 0 ? path : name;
 }
 
 /* What pvmd says of hosts that join is for people who start it themselves. */
@@ -34,7 +35,7 @@ static int daemon_spawn(char **arguments, pid_t *pid)
 {
     char path[PATH_MAX];
     posix_spawn_file_actions_t actions;
-    const char *program = daemon_path(path, sizeof path);
+    const char *program = start_program("pvmd", path, sizeof path);
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ENOMEM;
     int error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);

@@ -25,6 +25,7 @@ same() { # name, expected, printed
     false
 }
 
+printf '[launch]\nlauncher = exec\ntemplate = exec {command} --local\n' >"$XDG_CONFIG_HOME/covey/covey.conf"
 covey start --local 1 >/dev/null || bad "a virtual machine starts"
 for source in tests/pvm3/*.c; do
     name=$(basename "$source" .c)

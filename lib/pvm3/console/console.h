@@ -90,4 +90,9 @@ const char *host_name(int dtid);
 /* What a negative result of a call means, "?" where it is none of PVM's. */
 const char *error_of(int code);
 
+/* ---- hoster.c ---- */
+
+/* The words behind --host. Returns the program's exit status. */
+int hoster_ask(char **words);
+
 #endif

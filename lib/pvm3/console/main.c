@@ -216,6 +216,8 @@ static bool enrol(int argc, char **argv)
 int main(int argc, char **argv)
 {
     struct console c = {.over = false};
+    if (argc == 6 && strcmp(argv[1], "--host") == 0)
+        return hoster_ask(argv + 2);
     if (!enrol(argc, argv))
         return 1;
     pvm_setopt(PvmResvTids, 1);
