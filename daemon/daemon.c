@@ -6,6 +6,7 @@
  *   daemon.c      struct daemon owns everything; what the node (proto/node.h) asks for is done here
  *   loop.c        the event loop; udp.c, sockaddr.c, candidate.c: datagrams and addresses; where
  *                 faults are wanted, proto/fault_line.c stands before udp.c and ether.c
+ *   identity.c    which VM and host this is, and what the others are told of it
  *   segment.c     raw Ethernet: ether.c sends and receives frames, nic.c finds the interface,
  *                 privilege.c has and drops the capability
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
@@ -37,26 +38,23 @@
 #include "daemon/daemon.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
 #include "daemon/agreement.h"
 #include "daemon/bags.h"
-#include "daemon/bootstrap.h"
-#include "daemon/candidate.h"
 #include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/contention.h"
 #include "daemon/ending.h"
 #include "daemon/gauge.h"
 #include "daemon/hosts.h"
+#include "daemon/identity.h"
 #include "daemon/launch.h"
 #include "daemon/local.h"
 #include "daemon/metrics.h"
@@ -65,7 +63,6 @@
 #include "daemon/route.h"
 #include "daemon/segment.h"
 #include "daemon/services.h"
-#include "daemon/sockaddr.h"
 #include "daemon/topology.h"
 #include "daemon/udp.h"
 #include "daemon/watch.h"
@@ -317,49 +314,6 @@ static void on_end_signal(void *context)
 
 /* ---- create ---- */
 
-static uint32_t count_cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
-        return (uint32_t)CPU_COUNT(&set);
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (uint32_t)n : 1;
-}
-
-static void self_describe(struct daemon *d, struct host *self)
-{
-    struct utsname system;
-    const struct control_bootstrap *invitation = &d->invitation;
-    self->index = invitation->index;
-    self->incarnation = invitation->incarnation;
-    self->speed = invitation->speed != 0 ? invitation->speed : d->conf.speed;
-    self->representation = representation_native();
-    self->cores = count_cores();
-    self->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-    randombytes_buf(self->id, sizeof self->id);
-    memcpy(self->name, d->name, sizeof self->name);
-    if (uname(&system) == 0)
-        snprintf(self->arch, sizeof self->arch, "%.31s", system.machine);
-}
-
-static int self_addresses(struct daemon *d, struct host *self, struct failure *why)
-{
-    struct candidate_wish wish = {.local = d->options->local,
-                                  .ipv6 = udp_ipv6(d->udp),
-                                  .bind = d->conf.bind,
-                                  .address = d->conf.address,
-                                  .interface = d->conf.interface,
-                                  .port = udp_port(d->udp)};
-    int count = candidate_list(&wish, self->addresses, why);
-    for (int i = 0; i < count; i++) {
-        char text[SOCKADDR_TEXT_MAX];
-        sockaddr_print(&self->addresses[i], text);
-        log_line(&d->log, LOG_INFO, "address: %s", text);
-    }
-    self->address_count = (uint8_t)(count > 0 ? count : 0);
-    return count > 0 ? 0 : -1;
-}
-
 static int faults_open(struct daemon *d, struct failure *why)
 {
     char text[FAULT_TEXT_MAX];
@@ -393,78 +347,13 @@ static int node_open(struct daemon *d, struct failure *why)
         d->options->local ? DATAGRAM_BYTES_LOOPBACK : d->conf.datagram_bytes_max;
     config->random = random_bytes;
     randombytes_buf(&config->seed, sizeof config->seed);
-    self_describe(d, &config->self);
-    if (self_addresses(d, &config->self, why) != 0 || segment_open(d, why) != 0)
+    if (identity_describe(d, &config->self, why) != 0 || segment_open(d, why) != 0)
         return -1;
     d->node = node_create(config, &owner);
     d->node_alarm = loop_alarm_add(d->loop, on_alarm, d);
     d->udp_watch = loop_fd_add(d->loop, udp_fd(d->udp), LOOP_READ, on_udp, d);
     if (d->node == NULL || d->node_alarm == NULL || d->udp_watch == NULL)
         return failure_set(why, "memory is exhausted");
-    return 0;
-}
-
-static const char *vm_wanted(const struct options *options)
-{
-    const char *vm = getenv("COVEY_VM");
-    if (options->vm != NULL)
-        return options->vm;
-    return vm != NULL && vm[0] != '\0' ? vm : "default";
-}
-
-static void identify(struct daemon *d)
-{
-    struct node_config *config = &d->node_config;
-    if (d->options->join) {
-        memcpy(config->vm, d->invitation.vm, sizeof config->vm);
-        memcpy(config->key, d->invitation.key, sizeof config->key);
-        memcpy(d->name, d->invitation.name, sizeof d->name);
-        d->conf.fail_timeout_us = d->invitation.fail_timeout_us;
-        config->encrypt = d->invitation.encrypt;
-        d->conf.contention = d->invitation.contention;
-        return;
-    }
-    snprintf(config->vm, sizeof config->vm, "%s", vm_wanted(d->options));
-    randombytes_buf(config->key, sizeof config->key);
-    config->encrypt = d->conf.encrypt || d->options->encrypt;
-    if (d->options->host != NULL)
-        snprintf(d->name, sizeof d->name, "%s", d->options->host);
-    else if (d->options->local)
-        snprintf(d->name, sizeof d->name, "h0");
-    else if (gethostname(d->name, sizeof d->name - 1) == 0)
-        d->name[strcspn(d->name, ".")] = '\0';
-}
-
-/* What the asker said about this host wins over its covey.conf. */
-static int invitation_apply(struct daemon *d, struct failure *why)
-{
-    const struct control_bootstrap *b = &d->invitation;
-    const struct {
-        const char *name, *value;
-    } given[] = {{"address", b->address}, {"bind", b->bind}, {"interface", b->interface}};
-    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
-        if (given[i].value[0] != '\0' &&
-            conf_set(&d->conf, given[i].name, given[i].value, why) != 0)
-            return -1;
-    for (const char *v = NULL; (v = control_env_next(&b->env, v)) != NULL;) {
-        char name[CONTROL_ENV_MAX];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(v, "="), v);
-        if (setenv(name, strchr(v, '=') + 1, 1) != 0)
-            return failure_set(why, "cannot set %s: %s", name, strerror(errno));
-    }
-    return 0;
-}
-
-static int names_check(const struct daemon *d, struct failure *why)
-{
-    const struct options *o = d->options;
-    const char *vm = o->join ? d->node_config.vm : vm_wanted(o);
-    const char *name = o->host != NULL ? o->host : d->name;
-    const char *rule = "1 to 63 letters, digits or ._-@, not - or . first";
-    if (!bootstrap_name_ok(vm))
-        return failure_set(why, "'%s' cannot be a VM's name: %s", vm, rule);
-    if (!bootstrap_name_ok(name))
-        return failure_set(why, "'%s' cannot be a host's name: %s; use --name", name, rule);
     return 0;
 }
 
@@ -507,10 +396,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
         return failure_set(why, "libsodium cannot be used");
     if (auth_cipher_library() == NULL)
         return failure_set(why, "nothing encrypts here: libcrypto.so.3 (OpenSSL) is not installed");
-    identify(d);
-    if (d->options->join && invitation_apply(d, why) != 0)
-        return -1;
-    if (names_check(d, why) != 0 || (!d->options->join && topology_read(d, why) != 0))
+    if (identity_take(d, why) != 0 || (!d->options->join && topology_read(d, why) != 0))
         return -1;
     ssize_t size = readlink("/proc/self/exe", d->program, sizeof d->program - 1);
     if (size <= 0)
