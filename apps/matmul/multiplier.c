@@ -1,20 +1,16 @@
 /*
  * multiplier.c - a task of matmul that takes products of blocks out of a bag; see subblock.h.
  *
- * While it multiplies, the blocks of the next item come, if it has to fetch them, and the product
- * before leaves. Blocks that were fetched are kept until others need the room.
- *
- *   items:  taken, blocks asked for -> multiplied, product sent -> added: done
+ * While it multiplies, the blocks of the next item come, if it has to fetch them, and the products
+ * before leave (ahead.h). Blocks that were fetched are kept until others need the room.
  */
+#include "apps/ahead.h"
 #include "apps/block.h"
 #include "apps/matmul/subblock.h"
 
 #include <cblas.h>
 #include <stdlib.h>
 
-#define TAKEN_MAX 2 /* the item at hand and the next */
-#define SENT_MAX 6  /* the coordinator may be busy with those of others */
-#define ITEMS_MAX (TAKEN_MAX + SENT_MAX)
 #define ROWS_KEPT 3 /* so many times q blocks */
 
 /* A block that is here, or on its way. */
@@ -26,10 +22,8 @@ struct block {
 };
 
 struct product {
-    struct covey_bag_item item;
     struct subblock_item what;
     double *data;
-    covey_req_t *sending;
 };
 
 struct multiplier {
@@ -39,15 +33,9 @@ struct multiplier {
     double *factors[2]; /* A and B, if they are in place */
     struct block *blocks;
     int block_count;
-    struct product products[ITEMS_MAX]; /* a ring: sent ones first, then those that were taken */
-    int first, sent, taken;
+    struct product products[AHEAD_ITEMS_MAX]; /* by place */
     uint64_t items;
 };
-
-static struct product *product_at(struct multiplier *m, int place)
-{
-    return &m->products[(m->first + place) % ITEMS_MAX];
-}
 
 /* ---- blocks ---- */
 
@@ -124,49 +112,30 @@ static int32_t number_b(const struct multiplier *m, const struct subblock_item *
     return m->job.q * (m->job.q + item->inner) + item->column;
 }
 
-static int item_begin(struct multiplier *m, const struct covey_bag_item *item)
+static int item_begin(void *state, int place, const struct covey_bag_item *item)
 {
-    struct product *p = product_at(m, m->sent + m->taken);
-    if (item->size != sizeof p->what)
+    struct multiplier *m = state;
+    struct subblock_item *what = &m->products[place].what;
+    if (item->size != sizeof *what)
         return COVEY_EPROTO;
-    p->item = *item;
-    p->what = *(const struct subblock_item *)item->bytes;
-    if (subblock_number(&m->job, &p->what) < 0)
+    *what = *(const struct subblock_item *)item->bytes;
+    if (subblock_number(&m->job, what) < 0)
         return COVEY_EPROTO;
-    m->taken++;
     m->items++;
-    int error = m->job.fetch ? block_want(m, number_a(m, &p->what)) : 0;
-    return error < 0 || !m->job.fetch ? error : block_want(m, number_b(m, &p->what));
+    int error = m->job.fetch ? block_want(m, number_a(m, what)) : 0;
+    return error < 0 || !m->job.fetch ? error : block_want(m, number_b(m, what));
 }
 
-/* The next items, for which it waits only when there is nothing else to do. */
-static int take_ahead(struct multiplier *m)
-{
-    while (m->taken < TAKEN_MAX && m->sent + m->taken < ITEMS_MAX) {
-        struct covey_bag_item item;
-        bool idle = m->taken + m->sent == 0;
-        m->worker->doing = "taking items out of the bag";
-        int got = covey_bag_take(m->worker->bag, idle ? COVEY_FOREVER : COVEY_POLL, &item, 1);
-        if (got == 0 || got == COVEY_ETIMEOUT)
-            return 0;
-        int error = got < 0 ? got : item_begin(m, &item);
-        if (error < 0)
-            return error;
-    }
-    return 0;
-}
-
-static int send_product(struct multiplier *m, struct product *p, size_t elements)
+static int send_product(struct multiplier *m, struct product *p, size_t elements,
+                        covey_req_t **sending)
 {
     covey_msg_t *msg = covey_msg_new();
     int error = msg == NULL ? COVEY_ENOMEM : covey_pack_int32(msg, &p->what.row, 3, 1);
     if (error >= 0)
         error = covey_pack_inplace(msg, COVEY_DOUBLE, p->data, elements);
     if (error >= 0)
-        error = covey_isend(m->worker->vm, m->worker->parent, SUBBLOCK_PRODUCT, &msg, &p->sending);
+        error = covey_isend(m->worker->vm, m->worker->parent, SUBBLOCK_PRODUCT, &msg, sending);
     covey_msg_free(msg);
-    m->taken--;
-    m->sent++;
     return error;
 }
 
@@ -194,8 +163,10 @@ static struct operands in_place(const struct multiplier *m, const struct matrix_
     return (struct operands){m->factors[0] + c->row * n, m->factors[1] + c->column, n, n, n};
 }
 
-static int multiply(struct multiplier *m, struct product *p)
+static int multiply(void *state, int place, covey_req_t **sending)
 {
+    struct multiplier *m = state;
+    struct product *p = &m->products[place];
     const struct matrix_part c = subblock_part(&m->job, p->what.row, p->what.column);
     struct operands o = {0};
     int error = m->job.fetch ? fetched(m, p, &o) : 0;
@@ -209,35 +180,7 @@ static int multiply(struct multiplier *m, struct product *p)
                 (blasint)c.columns);
     worker_compute_end(m->worker, begin);
     m->worker->doing = "sending a product";
-    return send_product(m, p, (size_t)(c.rows * c.columns));
-}
-
-/* The first that was sent is added: it is done. Returns 1, 0: not yet, or an error. */
-static int take_added(struct multiplier *m, int64_t timeout_us)
-{
-    covey_msg_t *msg = NULL;
-    int error = covey_recv(m->worker->vm, m->worker->parent, SUBBLOCK_ADDED, timeout_us, &msg);
-    covey_msg_free(msg);
-    if (error < 0)
-        return error == COVEY_ETIMEOUT ? 0 : error;
-    struct product *p = product_at(m, 0);
-    covey_req_free(&p->sending);
-    m->first = (m->first + 1) % ITEMS_MAX;
-    m->sent--;
-    error = covey_bag_done(m->worker->bag, &p->item, NULL, 0);
-    return error < 0 ? error : 1;
-}
-
-/* Waits for one at most: after that another item may be there. */
-static int settle(struct multiplier *m)
-{
-    bool wait = m->taken == 0 || m->sent == SENT_MAX;
-    int got = 1;
-    for (; m->sent > 0 && got > 0; wait = false) {
-        m->worker->doing = "waiting for a product to be added";
-        got = take_added(m, wait ? COVEY_FOREVER : COVEY_POLL);
-    }
-    return got < 0 ? got : 0;
+    return send_product(m, p, (size_t)(c.rows * c.columns), sending);
 }
 
 /* ---- the whole ---- */
@@ -257,7 +200,7 @@ static int factors_make(struct multiplier *m)
 
 static int blocks_make(struct multiplier *m)
 {
-    m->block_count = ROWS_KEPT * m->job.q + 2 * TAKEN_MAX;
+    m->block_count = ROWS_KEPT * m->job.q + 2 * AHEAD_TAKEN_MAX;
     m->blocks = calloc((size_t)m->block_count, sizeof *m->blocks);
     for (int i = 0; m->blocks != NULL && i < m->block_count; i++)
         m->blocks[i].number = -1;
@@ -267,7 +210,7 @@ static int blocks_make(struct multiplier *m)
 static int prepare(struct multiplier *m)
 {
     m->side = (size_t)block_size_max(m->job.n, m->job.q);
-    for (int i = 0; i < ITEMS_MAX; i++) {
+    for (int i = 0; i < AHEAD_ITEMS_MAX; i++) {
         m->products[i].data = calloc(m->side * m->side, sizeof(double));
         if (m->products[i].data == NULL)
             return COVEY_ENOMEM;
@@ -292,7 +235,7 @@ void multiplier_destroy(struct multiplier *m)
 {
     for (int i = 0; m != NULL && m->blocks != NULL && i < m->block_count; i++)
         free(m->blocks[i].data);
-    for (int i = 0; m != NULL && i < ITEMS_MAX; i++)
+    for (int i = 0; m != NULL && i < AHEAD_ITEMS_MAX; i++)
         free(m->products[i].data);
     if (m != NULL) {
         free(m->blocks);
@@ -302,30 +245,17 @@ void multiplier_destroy(struct multiplier *m)
     free(m);
 }
 
-/* What is still under way is for nobody. */
-static void leave(struct multiplier *m)
+int multiplier_run(struct multiplier *m)
 {
-    for (int i = 0; m->blocks != NULL && i < m->block_count; i++) {
+    static const struct ahead_program program = {.sent_max = AHEAD_SENT_MAX,
+                                                 .taken_over = SUBBLOCK_ADDED,
+                                                 .waiting = "waiting for a product to be added",
+                                                 .begin = item_begin,
+                                                 .work = multiply};
+    int error = ahead_run(&program, m->worker, m);
+    for (int i = 0; m->blocks != NULL && i < m->block_count; i++) { /* these are for nobody */
         covey_req_free(&m->blocks[i].coming);
         covey_req_free(&m->blocks[i].asking);
     }
-    for (int i = 0; i < ITEMS_MAX; i++)
-        covey_req_free(&m->products[i].sending);
-    covey_bag_free(&m->worker->bag);
-}
-
-int multiplier_run(struct multiplier *m)
-{
-    int error = 0;
-    while (error >= 0) {
-        error = take_ahead(m);
-        if (error >= 0 && m->taken + m->sent == 0)
-            break; /* nothing is left */
-        if (error >= 0 && m->taken > 0)
-            error = multiply(m, product_at(m, m->sent));
-        if (error >= 0)
-            error = settle(m);
-    }
-    leave(m);
     return error;
 }

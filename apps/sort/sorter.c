@@ -1,36 +1,26 @@
 /*
  * sorter.c - a task of sort that takes runs out of a bag; see runs.h. While it sorts or merges, the
- * keys of the next item come, and those of the item before leave.
- *
- *   items:  taken, keys asked for -> sorted or merged, sent -> taken over: done
+ * keys of the next item come, and those of the item before leave (ahead.h).
  */
+#include "apps/ahead.h"
 #include "apps/sort/keys.h"
 #include "apps/sort/runs.h"
 
 #include <stdlib.h>
 
-#define TAKEN_MAX 2 /* the item at hand and the next */
 #define SENT_MAX 2
-#define ITEMS_MAX (TAKEN_MAX + SENT_MAX)
 
 struct task_item {
-    struct covey_bag_item item;
     int32_t number;
-    covey_req_t *coming, *sending;
+    covey_req_t *coming;
 };
 
 struct sorter {
     struct worker *worker;
-    struct task_item items[ITEMS_MAX]; /* a ring: sent ones first, then those that were taken */
-    int first, sent, taken;
+    struct task_item items[AHEAD_ITEMS_MAX]; /* by place */
     int64_t *keys, *scratch;
     int64_t *ends; /* of the runs at hand */
 };
-
-static struct task_item *item_at(struct sorter *s, int place)
-{
-    return &s->items[(s->first + place) % ITEMS_MAX];
-}
 
 static bool reserve(int64_t **keys, size_t count)
 {
@@ -42,36 +32,18 @@ static bool reserve(int64_t **keys, size_t count)
 
 /* ---- taking ---- */
 
-static int item_begin(struct sorter *s, const struct covey_bag_item *item)
+static int item_begin(void *state, int place, const struct covey_bag_item *item)
 {
-    struct task_item *t = item_at(s, s->sent + s->taken);
+    struct sorter *s = state;
+    struct task_item *t = &s->items[place];
     covey_t *vm = s->worker->vm;
     if (item->size != sizeof t->number)
         return COVEY_EPROTO;
-    t->item = *item;
     t->number = *(const int32_t *)item->bytes;
-    s->taken++;
     int error = covey_irecv(vm, s->worker->parent, RUNS_KEYS, &t->coming);
     return error < 0
                ? error
                : covey_send_array(vm, s->worker->parent, RUNS_ASK, COVEY_INT32, &t->number, 1);
-}
-
-/* The next items, for which it waits only when there is nothing else to do. */
-static int take_ahead(struct sorter *s)
-{
-    while (s->taken < TAKEN_MAX && s->sent + s->taken < ITEMS_MAX) {
-        struct covey_bag_item item;
-        bool idle = s->taken + s->sent == 0;
-        s->worker->doing = "taking items out of the bag";
-        int got = covey_bag_take(s->worker->bag, idle ? COVEY_FOREVER : COVEY_POLL, &item, 1);
-        if (got == 0 || got == COVEY_ETIMEOUT)
-            return 0;
-        int error = got < 0 ? got : item_begin(s, &item);
-        if (error < 0)
-            return error;
-    }
-    return 0;
 }
 
 /* ---- sorting ---- */
@@ -154,7 +126,8 @@ static size_t sort_or_merge(struct sorter *s, int64_t runs)
     return count;
 }
 
-static int send_keys(struct sorter *s, struct task_item *t, size_t count)
+static int send_keys(struct sorter *s, const struct task_item *t, size_t count,
+                     covey_req_t **sending)
 {
     covey_msg_t *msg = covey_msg_new();
     s->worker->doing = "sending keys";
@@ -162,81 +135,38 @@ static int send_keys(struct sorter *s, struct task_item *t, size_t count)
     if (error >= 0 && count > 0)
         error = covey_pack_int64(msg, s->keys, count, 1);
     if (error >= 0)
-        error = covey_isend(s->worker->vm, s->worker->parent, RUNS_SORTED, &msg, &t->sending);
+        error = covey_isend(s->worker->vm, s->worker->parent, RUNS_SORTED, &msg, sending);
     covey_msg_free(msg);
-    s->taken--;
-    s->sent++;
     return error;
 }
 
 /* Somebody who died since may have done it: then no keys go back. */
-static int work(struct sorter *s, struct task_item *t)
+static int work(void *state, int place, covey_req_t **sending)
 {
+    struct sorter *s = state;
+    struct task_item *t = &s->items[place];
     int64_t runs;
     int error = await_keys(s, t, &runs);
     if (error < 0)
         return error;
-    return send_keys(s, t, runs == RUNS_DONE ? 0 : sort_or_merge(s, runs));
-}
-
-/* ---- settling ---- */
-
-/* The first that was sent is taken over: it is done. Returns 1, 0: not yet, or an error. */
-static int take_over(struct sorter *s, int64_t timeout_us)
-{
-    covey_msg_t *msg = NULL;
-    int error = covey_recv(s->worker->vm, s->worker->parent, RUNS_TAKEN, timeout_us, &msg);
-    covey_msg_free(msg);
-    if (error < 0)
-        return error == COVEY_ETIMEOUT ? 0 : error;
-    struct task_item *t = item_at(s, 0);
-    covey_req_free(&t->sending);
-    s->first = (s->first + 1) % ITEMS_MAX;
-    s->sent--;
-    error = covey_bag_done(s->worker->bag, &t->item, NULL, 0);
-    return error < 0 ? error : 1;
-}
-
-/* Waits for one at most: after that another item may be there. */
-static int settle(struct sorter *s)
-{
-    bool wait = s->taken == 0 || s->sent == SENT_MAX;
-    int got = 1;
-    for (; s->sent > 0 && got > 0; wait = false) {
-        s->worker->doing = "waiting for keys to be taken over";
-        got = take_over(s, wait ? COVEY_FOREVER : COVEY_POLL);
-    }
-    return got < 0 ? got : 0;
+    return send_keys(s, t, runs == RUNS_DONE ? 0 : sort_or_merge(s, runs), sending);
 }
 
 /* ---- the whole ---- */
 
-/* What is still under way is for nobody. */
-static void leave(struct sorter *s)
-{
-    for (int i = 0; i < ITEMS_MAX; i++) {
-        covey_req_free(&s->items[i].coming);
-        covey_req_free(&s->items[i].sending);
-    }
-    covey_bag_free(&s->worker->bag);
-    free(s->keys);
-    free(s->scratch);
-    free(s->ends);
-}
-
 int sorter_run(struct worker *worker)
 {
+    static const struct ahead_program program = {.sent_max = SENT_MAX,
+                                                 .taken_over = RUNS_TAKEN,
+                                                 .waiting = "waiting for keys to be taken over",
+                                                 .begin = item_begin,
+                                                 .work = work};
     struct sorter s = {.worker = worker};
-    int error = 0;
-    while (error >= 0) {
-        error = take_ahead(&s);
-        if (error >= 0 && s.taken + s.sent == 0)
-            break; /* nothing is left */
-        if (error >= 0 && s.taken > 0)
-            error = work(&s, item_at(&s, s.sent));
-        if (error >= 0)
-            error = settle(&s);
-    }
-    leave(&s);
+    int error = ahead_run(&program, worker, &s);
+    for (int i = 0; i < AHEAD_ITEMS_MAX; i++) /* these are for nobody */
+        covey_req_free(&s.items[i].coming);
+    free(s.keys);
+    free(s.scratch);
+    free(s.ends);
     return error;
 }
