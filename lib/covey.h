@@ -1507,6 +1507,8 @@ struct covey_tiles_costs {
     double beta_s;
     double start_s; /* of alpha, what a message costs a task that computes meanwhile */
     double drag_s;  /* of beta, likewise */
+    double store_s; /* each byte of a message's first frame takes that much more than beta, where
+                     * switches send a frame on when they have it whole */
 };
 
 /* Zeroed fields mean the defaults. The same at all members. */

@@ -47,7 +47,7 @@ static void mix_loop(uint64_t *hash, const struct covey_tiles_loop *loop)
 static void mix_options(uint64_t *hash, const struct covey_tiles_options *options, int dims)
 {
     const struct covey_tiles_costs *c = &options->costs;
-    const double costs[] = {c->point_s, c->alpha_s, c->beta_s, c->start_s, c->drag_s};
+    const double costs[] = {c->point_s, c->alpha_s, c->beta_s, c->start_s, c->drag_s, c->store_s};
     mix(hash, options->schedule);
     mix(hash, options->along);
     mix(hash, options->ahead);

@@ -24,7 +24,8 @@
 #include "lib/collective.h"
 #include "proto/tiling.h"
 
-#define TILES_AHEAD 2 /* faces under way at once, where the program does not say */
+#define TILES_FRAME_BYTES 1460 /* of a message, at most, in the first frame of Ethernet */
+#define TILES_AHEAD 2          /* faces under way at once, where the program does not say */
 
 /* ---- tiles_shape.c ---------------------------------------------------------------------------
  */

@@ -11,7 +11,8 @@
  *
  * The long message is as long as the way makes it: on a slow link tens of KiB would be under way
  * for seconds, and what else has to go there, the heartbeats of daemons, too. beta is what its
- * second half takes, for the first bytes after a pause may find a queue that takes them at once.
+ * second half takes, for the first bytes after a pause may find a queue that takes them at once. A
+ * message of one frame shows whether switches store it before they send it on.
  */
 #include "lib/tiles.h"
 
@@ -23,6 +24,8 @@
 #define TRIAL_US 30000
 #define STARVED_US 1000000 /* where the task gets a share of a processor only now and then */
 #define STARVED_SHARE 0.8
+#define FRAME_BYTES 1024 /* fits one frame on every way */
+#define STORES_MAX 8     /* switches on the way, at most */
 #define LONG_BYTES 65536 /* at most, */
 #define LONG_BYTES_MIN 8192
 #define LONG_US 400000 /* and no longer than takes this to and fro */
@@ -285,12 +288,14 @@ static int time_left(const struct pair *pair, size_t bytes, double message_s, do
     return error;
 }
 
-/* alpha and beta; *long_s is to and fro. */
+/* alpha, beta and what is stored; *long_s is to and fro. */
 static int measure_way(const struct pair *pair, struct covey_tiles_costs *c, size_t *bytes,
                        double *long_s)
 {
-    double short_s = 0, half_s = 0;
+    double short_s = 0, half_s = 0, frame_s = 0;
     int error = time_of(pair, bounce, 1, 0, &short_s);
+    if (error == COVEY_OK)
+        error = time_of(pair, bounce, FRAME_BYTES, 0, &frame_s);
     if (error == COVEY_OK)
         error = choose_long(pair, bytes);
     size_t half = *bytes < LONG_BYTES ? *bytes / 2 : 0;
@@ -301,6 +306,8 @@ static int measure_way(const struct pair *pair, struct covey_tiles_costs *c, siz
     double more_s = *long_s - (half > 0 ? half_s : short_s);
     c->alpha_s = short_s / 2;
     c->beta_s = between(0, more_s / 2 / (double)(*bytes - half), 1);
+    c->store_s =
+        between(0, (frame_s - short_s) / 2 / FRAME_BYTES - c->beta_s, STORES_MAX * c->beta_s);
     return error;
 }
 
@@ -341,17 +348,19 @@ static int measure(struct covey_tiles *t, struct covey_tiles_costs *c)
 static int agree(struct covey_team *team, const struct covey_tiles_costs *mine,
                  struct covey_tiles_costs *all)
 {
-    double counted = mine->alpha_s > 0, mean[5];
-    const double sums[] = {mine->alpha_s, mine->beta_s, mine->start_s, mine->drag_s, counted};
+    double counted = mine->alpha_s > 0, mean[6];
+    const double sums[] = {mine->alpha_s, mine->beta_s,  mine->start_s,
+                           mine->drag_s,  mine->store_s, counted};
     int error = covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, &mine->point_s, &all->point_s, 1);
     if (error == COVEY_OK)
-        error = covey_allreduce(team, COVEY_OP_SUM, COVEY_DOUBLE, sums, mean, 5);
-    if (error != COVEY_OK || mean[4] == 0)
+        error = covey_allreduce(team, COVEY_OP_SUM, COVEY_DOUBLE, sums, mean, 6);
+    if (error != COVEY_OK || mean[5] == 0)
         return error;
-    all->alpha_s = mean[0] / mean[4];
-    all->beta_s = mean[1] / mean[4];
-    all->start_s = mean[2] / mean[4];
-    all->drag_s = mean[3] / mean[4];
+    all->alpha_s = mean[0] / mean[5];
+    all->beta_s = mean[1] / mean[5];
+    all->start_s = mean[2] / mean[5];
+    all->drag_s = mean[3] / mean[5];
+    all->store_s = mean[4] / mean[5];
     return COVEY_OK;
 }
 
@@ -361,6 +370,7 @@ static void fill_in(struct covey_tiles_costs *c, const struct covey_tiles_costs 
     c->point_s = c->point_s > 0 ? c->point_s : measured->point_s;
     c->start_s = c->alpha_s > 0 ? c->start_s : measured->start_s;
     c->drag_s = c->alpha_s > 0 ? c->drag_s : measured->drag_s;
+    c->store_s = c->alpha_s > 0 ? c->store_s : measured->store_s;
     c->beta_s = c->alpha_s > 0 ? c->beta_s : measured->beta_s;
     c->alpha_s = c->alpha_s > 0 ? c->alpha_s : measured->alpha_s;
 }

@@ -108,6 +108,12 @@ static void fill_volumes(const struct tiles_shape *s, struct covey_tiles_plan *p
     plan->volume_all = tiling_volume_all(&t, &s->d);
 }
 
+/* How long switches have the first frame of a face. */
+static double stored(const struct covey_tiles_costs *c, double bytes)
+{
+    return c->store_s * (bytes < TILES_FRAME_BYTES ? bytes : TILES_FRAME_BYTES);
+}
+
 /* All tasks against each other. */
 static int play(const struct tiles_shape *s, const struct tiling_pipe *pipe,
                 struct covey_tiles_plan *plan)
@@ -126,6 +132,7 @@ static int play(const struct tiles_shape *s, const struct tiling_pipe *pipe,
         play.face[i] = (struct tiling_play_face){.used = sends_along(s, i),
                                                  .start_s = c->start_s + c->drag_s * bytes,
                                                  .wire_s = c->beta_s * bytes,
+                                                 .store_s = stored(c, bytes),
                                                  .alpha_s = c->alpha_s};
     }
     play.players = calloc((size_t)plan->tasks, sizeof *play.players);

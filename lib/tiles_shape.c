@@ -29,7 +29,7 @@ static int check_options(const struct covey_tiles_loop *loop,
         return error_set(COVEY_EINVAL, "tiles: %d faces ahead are not 1 .. %d", (int)options->ahead,
                          COVEY_TILES_AHEAD_MAX);
     if (!(c->point_s >= 0 && c->alpha_s >= 0 && c->beta_s >= 0 && c->start_s >= 0 &&
-          c->drag_s >= 0))
+          c->drag_s >= 0 && c->store_s >= 0))
         return error_set(COVEY_EINVAL, "tiles: a cost is negative");
     for (int i = 0; i < loop->dims; i++) {
         if (options->grid[i] < 0 || options->tile[i] < 0)

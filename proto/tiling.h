@@ -203,6 +203,7 @@ enum { TILING_AHEAD_MAX = 64 };
 struct tiling_play_face {
     bool used;
     double start_s, wire_s, alpha_s;
+    double store_s; /* switches have it so long, while others may be sent */
 };
 
 /* How far a task is. */

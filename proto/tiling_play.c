@@ -4,7 +4,8 @@
  * (3) and (5) count a step of the slowest task for each time hyperplane, as if all tasks began each
  * step together. They do not: a task goes on as soon as what it needs is there. Here each tile
  * begins when the one before it at the same task is done and the faces that it needs have come; a
- * face waits for the one before it on the sender's link, and takes alpha + beta N.
+ * face waits for the one before it on the sender's link, and takes alpha + beta N, and as long as
+ * switches store it on its way.
  *
  * In each layer tasks are visited in an order in which the first dimension runs fastest. So
  * whoever is visited finds all that it receives sent; and in the blocking schedule, where a task
@@ -47,7 +48,7 @@ static void send_all(const struct tiling_play *p, struct tiling_player *me, cons
         me->now_s = later(me->now_s, *slot) + p->face[i].start_s;
         me->link_s = later(me->link_s, me->now_s) + p->face[i].wire_s;
         *slot = me->link_s;
-        me->given_s[i] = me->link_s + p->face[i].alpha_s;
+        me->given_s[i] = me->link_s + p->face[i].store_s + p->face[i].alpha_s;
     }
 }
 
@@ -70,7 +71,8 @@ static void block(const struct tiling_play *p, struct tiling_player *me, const i
             continue;
         struct tiling_player *sender = (struct tiling_player *)behind(p, place, i);
         const struct tiling_play_face *f = &p->face[i];
-        me->now_s = later(me->now_s, sender->now_s + f->start_s + f->alpha_s + f->wire_s);
+        me->now_s =
+            later(me->now_s, sender->now_s + f->start_s + f->alpha_s + f->wire_s + f->store_s);
         sender->now_s = me->now_s + f->alpha_s;
     }
     me->now_s += p->comp_s;

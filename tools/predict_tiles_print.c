@@ -158,12 +158,13 @@ int tiles_print_json(const struct predict_tiles *t)
         report_add(&rows, row_object(t, &t->rows[i]));
     return report_print(
         "predict",
-        json_pack("{s:s, s:s, s:[I,I,I], s:i, s:{s:f,s:f,s:f,s:f,s:f}, s:{s:I,s:I}, s:o}",
+        json_pack("{s:s, s:s, s:[I,I,I], s:i, s:{s:f,s:f,s:f,s:f,s:f,s:f}, s:{s:I,s:I}, s:o}",
                   "program", "tiles", "loop", t->name, "size", (json_int_t)t->loop.size[0],
                   (json_int_t)t->loop.size[1], (json_int_t)t->loop.size[2], "tasks", t->tasks,
                   "costs", "point_s", c->point_s, "alpha_s", c->alpha_s, "beta_s", c->beta_s,
-                  "start_s", c->start_s, "drag_s", c->drag_s, "chosen", names[0],
-                  (json_int_t)t->chosen[0], names[1], (json_int_t)t->chosen[1], "heights", rows));
+                  "start_s", c->start_s, "drag_s", c->drag_s, "store_s", c->store_s, "chosen",
+                  names[0], (json_int_t)t->chosen[0], names[1], (json_int_t)t->chosen[1], "heights",
+                  rows));
 }
 
 /* ---- the picture ----------------------------------------------------------------------------- */

@@ -31,7 +31,8 @@ static bool take_costs(const json_t *costs, struct covey_tiles_costs *c)
 {
     return take_cost(costs, "point_s", &c->point_s) && take_cost(costs, "alpha_s", &c->alpha_s) &&
            take_cost(costs, "beta_s", &c->beta_s) && take_cost(costs, "start_s", &c->start_s) &&
-           take_cost(costs, "drag_s", &c->drag_s) && c->point_s > 0 && c->alpha_s > 0;
+           take_cost(costs, "drag_s", &c->drag_s) && take_cost(costs, "store_s", &c->store_s) &&
+           c->point_s > 0 && c->alpha_s > 0;
 }
 
 static bool take_trial(struct predict_tiles *t, const json_t *trial)

@@ -121,6 +121,7 @@ static void note_common(struct pipeline *p, const struct covey_tiles_plan *plan)
     f[PIPELINE_BETA_S] = p->costs.beta_s;
     f[PIPELINE_START_S] = p->costs.start_s;
     f[PIPELINE_DRAG_S] = p->costs.drag_s;
+    f[PIPELINE_STORE_S] = p->costs.store_s;
 }
 
 /* Of all tasks: the slowest one's time, and the sums of the others. */

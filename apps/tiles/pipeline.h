@@ -52,6 +52,7 @@ enum pipeline_common {
     PIPELINE_BETA_S,
     PIPELINE_START_S,
     PIPELINE_DRAG_S,
+    PIPELINE_STORE_S,
     PIPELINE_COMMON
 };
 

@@ -97,9 +97,10 @@ static json_t *trial_json(const double *f)
 
 static json_t *costs_json(const double *f)
 {
-    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "point_s", f[PIPELINE_POINT_S], "alpha_s",
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "point_s", f[PIPELINE_POINT_S], "alpha_s",
                      f[PIPELINE_ALPHA_S], "beta_s", f[PIPELINE_BETA_S], "start_s",
-                     f[PIPELINE_START_S], "drag_s", f[PIPELINE_DRAG_S]);
+                     f[PIPELINE_START_S], "drag_s", f[PIPELINE_DRAG_S], "store_s",
+                     f[PIPELINE_STORE_S]);
 }
 
 int sweep_json(const struct sweep *sweep)

@@ -506,6 +506,8 @@ static void test_play_of_what_is_slow(void)
     struct tiling_play p = {.comp_s = 1};
     p.face[0] = (struct tiling_play_face){.used = true, .wire_s = 3, .alpha_s = 0.5};
     NEAR(play(2, 1, &p, 50, true), 1 + 50 * 3 + 0.5 + 1);
+    p.face[0].store_s = 0.25; /* of the last face alone */
+    NEAR(play(2, 1, &p, 50, true), 1 + 50 * 3 + 0.75 + 1);
     p.face[0] = (struct tiling_play_face){.used = true, .start_s = 0.25};
     NEAR(play(2, 1, &p, 50, true), 1.25 + 50 * 1.25);
     NEAR(play(3, 1, &p, 50, true), 1.25 + 1.5 + 50 * 1.5 - 0.25);
@@ -519,6 +521,8 @@ static void test_play_of_blocking(void)
     /* a face takes 2.5 and its receipt 0.5: the first of two sends each 4 after the one before */
     NEAR(play(2, 1, &p, 50, false), 50 * 4 - 0.5 + 1);
     NEAR(play(3, 1, &p, 50, false), 50 * 4 - 0.5 + 1 + 2.5 + 1);
+    p.face[0].store_s = 0.25; /* of each face, and of no receipt */
+    NEAR(play(2, 1, &p, 50, false), 50 * 4.25 - 0.5 + 1);
 }
 
 static void test_play_concludes(void)
