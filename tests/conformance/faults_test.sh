@@ -14,7 +14,9 @@ start() { # faults
 }
 
 conforms() { # MiB at most, 0: no limit
-    covey run -n 1 --host h0 "$program" --route udp --host h1 --gib 1 --mib "$1" >"$dir/out" 2>&1
+    local gib=1
+    sanitized "$program" && gib=0 # sanitizers want many times the memory
+    covey run -n 1 --host h0 "$program" --route udp --host h1 --gib $gib --mib "$1" >"$dir/out" 2>&1
     local status=$?
     cat "$dir/out"
     add_sum "$dir/out"
