@@ -21,16 +21,6 @@
 #define MEMBERS_MAX STORY_MEMBERS_MAX
 #define NOTHING (-1)
 
-static int failed, checked;
-
-static void check(const char *name, int good)
-{
-    checked++;
-    failed += !good;
-    if (!good)
-        fprintf(stderr, "not ok %s: %s\n", name, covey_error_text());
-}
-
 /* ---- patterns ---- */
 
 enum shape { SPARSE, DENSE, TO_ONE, FROM_ONE, OWN, EMPTY, EQUAL, SHAPES };
@@ -448,35 +438,8 @@ static void all_stories(covey_team_t *all)
     a_member_dies(all);
 }
 
-/* ---- all members ---- */
-
-static int take_part(covey_group_t *group, int members)
-{
-    covey_team_t *team;
-    if (covey_team_of_group(group, members, STORY_PATIENCE_US, &team) != 0) {
-        fprintf(stderr, "not ok a team: %s\n", covey_error_text());
-        return -1;
-    }
-    all_stories(team);
-    covey_team_free(&team);
-    covey_group_leave(&group);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    covey_t *vm;
-    int member = argc == 3 && strcmp(argv[1], "member") == 0;
-    int members = argc > 1 ? atoi(argv[argc - 1]) : 0;
-    if (members < 3 || members > MEMBERS_MAX || covey_join(&vm, NULL) < 0) {
-        printf("not ok exchange: %s\n", covey_error_text());
-        return 2;
-    }
-    const char *const others[] = {argv[0], "member", argv[argc - 1], NULL};
-    const struct story story = {"exchange-test", members, take_part, &checked, &failed};
-    int status = member ? story_serve(vm, &story) : story_lead(vm, &story, others);
-    covey_leave(&vm);
-    if (status != 0)
-        printf("not ok ended: %s\n", covey_error_text());
-    return status != 0;
+    const struct story story = {"exchange-test", MEMBERS_MAX, all_stories};
+    return story_main(argc, argv, &story);
 }

@@ -13,15 +13,16 @@
 
 struct story {
     const char *group;
-    int members;
-    int (*take_part)(covey_group_t *group, int members); /* 0, or -1 */
-    int *checked, *failed;                               /* the program's counts */
+    int members_max;                 /* up to STORY_MEMBERS_MAX */
+    void (*tell)(covey_team_t *all); /* what every member does */
 };
 
-/* `argv` is what the others are spawned with. Returns how many checks failed, -1: it broke off. */
-int story_lead(covey_t *vm, const struct story *story, const char *const *argv);
+/* What main() returns of a program that is called by its user as PROGRAM MEMBERS [ARG], and spawned
+ * as PROGRAM member MEMBERS [ARG]. */
+int story_main(int argc, char **argv, const struct story *story);
 
-/* Another member; tells the first one its counts. Returns 0, or a covey error. */
-int story_serve(covey_t *vm, const struct story *story);
+/* Counts a check of this member, and names one that failed. */
+void check(const char *name, int good);
+int story_failed(void); /* how many did */
 
 #endif

@@ -21,15 +21,7 @@
 
 #define MEMBERS_MAX 16
 
-static int failed, checked, loops;
-
-static void check(const char *name, int good)
-{
-    checked++;
-    failed += !good;
-    if (!good)
-        fprintf(stderr, "not ok %s: %s\n", name, covey_error_text());
-}
+static int loops;
 
 static uint64_t below(uint64_t *seed, uint64_t limit)
 {
@@ -226,13 +218,13 @@ static void one_loop(covey_team_t *team, uint64_t seed)
     for (int schedule = COVEY_TILES_OVERLAP; schedule <= COVEY_TILES_BLOCK; schedule++) {
         covey_tiles_t *tiles = NULL;
         options.schedule = schedule;
-        int failures = failed;
+        int failures = story_failed();
         int error = covey_tiles_create(team, &l.nest, &options, &tiles);
         check("covey_tiles_create()", error == 0);
         if (error == 0)
             run_loop(&l, team, tiles, root);
         covey_tiles_free(&tiles);
-        if (failed > failures)
+        if (story_failed() > failures)
             fprintf(stderr, "    rank %d of %d, schedule %d, seed %llu\n", covey_team_rank(team),
                     covey_team_size(team), schedule, (unsigned long long)seed);
     }
@@ -387,37 +379,9 @@ static void all_stories(covey_team_t *all)
     a_member_dies(all);
 }
 
-/* ---- all members ------------------------------------------------------------------------------
- */
-
-static int take_part(covey_group_t *group, int members)
-{
-    covey_team_t *team;
-    if (covey_team_of_group(group, members, STORY_PATIENCE_US, &team) != 0) {
-        fprintf(stderr, "not ok a team: %s\n", covey_error_text());
-        return -1;
-    }
-    all_stories(team);
-    covey_team_free(&team);
-    covey_group_leave(&group);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
-    covey_t *vm;
-    int member = argc == 4 && strcmp(argv[1], "member") == 0;
-    int members = argc > 2 ? atoi(argv[argc - 2]) : 0;
+    const struct story story = {"tiles-test", MEMBERS_MAX, all_stories};
     loops = argc > 2 ? atoi(argv[argc - 1]) : 0;
-    if (members < 3 || members > MEMBERS_MAX || covey_join(&vm, NULL) < 0) {
-        printf("not ok tiles: %s\n", covey_error_text());
-        return 2;
-    }
-    const char *const others[] = {argv[0], "member", argv[argc - 2], argv[argc - 1], NULL};
-    const struct story story = {"tiles-test", members, take_part, &checked, &failed};
-    int status = member ? story_serve(vm, &story) : story_lead(vm, &story, others);
-    covey_leave(&vm);
-    if (status != 0)
-        printf("not ok ended: %s\n", covey_error_text());
-    return status != 0;
+    return story_main(argc, argv, &story);
 }
