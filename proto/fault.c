@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/splitmix.h"
+
 #define HOLD_US 2000 /* where reordering is wanted and nothing is said of how much */
 #define SECONDS_MAX 60
 
@@ -115,14 +117,10 @@ bool fault_any(const struct fault_config *config)
 
 /* ---- lots ---- */
 
-/* splitmix64 */
 static uint64_t draw_below(struct fault *fault, uint64_t bound)
 {
-    uint64_t z = fault->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return bound == 0 ? 0 : (z ^ z >> 31) % bound;
+    uint64_t lot = splitmix_next(&fault->random);
+    return bound == 0 ? 0 : lot % bound;
 }
 
 static bool draw_chance(struct fault *fault, uint32_t ppm, uint64_t *count)

@@ -62,6 +62,7 @@
 
 #include "proto/control.h"
 #include "proto/member_state.h"
+#include "proto/splitmix.h"
 
 struct member *member_create(const struct member_config *config, const struct member_owner *owner)
 {
@@ -138,14 +139,9 @@ void member_log(struct member *m, const char *format, ...)
     m->owner.log(m->owner.context, line);
 }
 
-/* splitmix64 */
 uint64_t member_random(struct member *m)
 {
-    uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return splitmix_next(&m->random);
 }
 
 void member_send(struct member *m, uint32_t host, uint8_t kind, const void *payload, size_t size,

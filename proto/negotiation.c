@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "proto/session_state.h"
+#include "proto/splitmix.h"
 
 #define BACKOFF_FIRST_US 50000
 #define BACKOFF_LAST_US 1000000
@@ -29,14 +30,10 @@ void session_log(struct session *s, const char *format, ...)
     s->endpoint->owner.log(s->endpoint->owner.context, line);
 }
 
-/* splitmix64: retries of many hosts must not stay in step. */
+/* Retries of many hosts must not stay in step. */
 static uint64_t next_random(struct endpoint *e)
 {
-    uint64_t z = e->seed += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return splitmix_next(&e->seed);
 }
 
 static void schedule_retry(struct session *s, uint64_t now_us)

@@ -43,6 +43,7 @@
 #include <string.h>
 
 #include "proto/raft_state.h"
+#include "proto/splitmix.h"
 
 struct raft *raft_create(const struct raft_config *config, const struct raft_owner *owner)
 {
@@ -82,14 +83,9 @@ void raft_say(struct raft *r, const char *format, ...)
     r->owner.log(r->owner.context, line);
 }
 
-/* splitmix64 */
 uint64_t raft_random(struct raft *r)
 {
-    uint64_t z = r->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return splitmix_next(&r->random);
 }
 
 /* ---- members ---- */

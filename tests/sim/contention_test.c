@@ -13,6 +13,7 @@
 
 #include "proto/contention.h"
 #include "proto/frame.h"
+#include "proto/splitmix.h"
 #include "tests/unit/runner.h"
 
 #define HOSTS_MAX 6
@@ -77,13 +78,9 @@ struct world {
     const char *failure;
 };
 
-/* splitmix64 */
 static uint64_t draw(struct world *w)
 {
-    uint64_t z = w->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix_next(&w->random);
 }
 
 static uint64_t below(struct world *w, uint64_t limit)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "proto/fault.h"
+#include "proto/splitmix.h"
 
 struct line {
     uint64_t free_ns; /* when it will be idle */
@@ -37,10 +38,7 @@ struct network {
 
 uint64_t random_next(uint64_t *state)
 {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
+    return splitmix_next(state);
 }
 
 uint64_t random_below(uint64_t *state, uint64_t bound)

@@ -4,6 +4,7 @@
  * bits in a hash table that grows.
  */
 #include "tests/sim/nonce_watch.h"
+#include "proto/splitmix.h"
 
 #define cipher_library_get unwatched_library_get
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
@@ -22,13 +23,6 @@ static struct {
     uint64_t seen, repeats;
 } watch;
 
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static uint64_t fingerprint(const unsigned char *key, const unsigned char *nonce)
 {
     uint64_t parts[4], number, all = 0;
@@ -36,8 +30,8 @@ static uint64_t fingerprint(const unsigned char *key, const unsigned char *nonce
     memcpy(parts, key, sizeof parts);
     memcpy(&number, nonce + CIPHER_NONCE_BYTES - sizeof number, sizeof number);
     for (size_t i = 0; i < 4; i++)
-        all = mix(all ^ parts[i]);
-    all = mix(all ^ number);
+        all = splitmix_mix(all ^ parts[i]);
+    all = splitmix_mix(all ^ number);
     return all ? all : 1;
 }
 

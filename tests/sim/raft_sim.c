@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proto/cursor.h"
+#include "proto/splitmix.h"
 
 enum {
     ELECTION_US = 500000,
@@ -74,11 +75,7 @@ uint64_t raft_sim_now(const struct raft_sim *sim)
 
 uint64_t raft_sim_random(struct raft_sim *sim, uint64_t below)
 {
-    uint64_t z = sim->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ z >> 31) % below;
+    return splitmix_next(&sim->random) % below;
 }
 
 static bool chance(struct raft_sim *sim, double probability)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "proto/contention.h"
+#include "proto/splitmix.h"
 #include "tests/unit/runner.h"
 
 #define Q 3
@@ -69,13 +70,10 @@ struct segment {
     uint32_t claims;
 };
 
-/* splitmix64, as a number from 0 to 1 */
+/* A number from 0 to 1. */
 static double draw(struct segment *s)
 {
-    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return ((double)((z ^ z >> 31) >> 11) + 0.5) / (double)(1ull << 53);
+    return ((double)(splitmix_next(&s->random) >> 11) + 0.5) / (double)(1ull << 53);
 }
 
 /* ---- the tasks --------------------------------------------------------------------------- */

@@ -4,13 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64 */
+#include "proto/splitmix.h"
+
 uint64_t tree_random(uint64_t *seed)
 {
-    uint64_t z = *seed += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    return splitmix_next(seed);
 }
 
 uint32_t tree_below(uint64_t *seed, uint32_t limit)
