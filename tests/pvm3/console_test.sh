@@ -71,6 +71,17 @@ no_tasks() { ! console 'ps -a' | grep sleep; }
 expect "reset ends all tasks" resets
 boxes() { says '^<box>:$' 'put box 1' names && grep -qE '^	index=0 owner=0x[0-9a-f]+/[0-9]+ flags=0x1$' "$dir/said"; }
 expect "mailboxes have names" boxes
+traced() { # EVENTS..., as the console lists those that are traced
+    [ "$(grep -oE '\* [a-z_]+' "$dir/said" | tr -d '*\n')" = "$(printf ' %s' "$@")" ]
+}
+masks() {
+    says '^   addhosts           gettid             pkfloat            setopt         $' 'trace - *' 'trace + pvm_send recv nothing' trace &&
+        grep -qx 'no such event "nothing"' "$dir/said" && traced recv send
+}
+expect "the mask of what is traced" masks
+expect "and what it begins with" says '^ \* addmhf             gettmask           pkint              setrbuf        $' trace
+expect "how it is traced" says '^Trace Options set to "count"$' 'trace opt count' 'trace opt'
+expect "and with how large a buffer" says '^Trace Buffering set to 1000 bytes$' 'trace buf 1000' 'trace buf'
 expect "an option" says '^PvmRoute Changed from [0-9] to 3$' 'setopt PvmRoute 3'
 expect "all options" says '^PvmNoReset Currently Set to 1$' getopt
 expect "one that there is not" says '^PVM Option "PvmSpeed" Unknown\.$' 'getopt PvmSpeed'

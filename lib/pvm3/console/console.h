@@ -35,6 +35,7 @@ extern const struct command spawn_commands[];  /* spawn.c */
 extern const struct command job_commands[];    /* jobs.c */
 extern const struct command option_commands[]; /* options.c */
 extern const struct command box_commands[];    /* boxes.c */
+extern const struct command trace_commands[];  /* trace.c */
 
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
@@ -89,6 +90,11 @@ void task_print(const struct pvmtaskinfo *task, bool is_long);
 const char *host_name(int dtid);
 /* What a negative result of a call means, "?" where it is none of PVM's. */
 const char *error_of(int code);
+
+/* ---- trace.c ---- */
+
+/* The console has begun: the events that PVM's console has chosen. */
+void trace_begin(void);
 
 /* ---- hoster.c ---- */
 

@@ -64,7 +64,7 @@ static const struct command own_commands[] = {
 
 static const struct command *const tables[] = {own_commands,   host_commands, task_commands,
                                                spawn_commands, job_commands,  option_commands,
-                                               box_commands};
+                                               box_commands,   trace_commands};
 
 #define TABLES (sizeof tables / sizeof tables[0])
 
@@ -222,6 +222,8 @@ int main(int argc, char **argv)
         return 1;
     pvm_setopt(PvmResvTids, 1);
     pvm_setopt(PvmNoReset, 1);
+    pvm_setopt(PvmTraceOptions, PvmTraceFull);
+    trace_begin();
     run_startup(&c);
     run_input(&c);
     if (!c.quiet) {

@@ -309,8 +309,10 @@ typedef char Pvmtmask[TEV_MASK_LENGTH];
             (mask)[tev_mask_at] = '@';                                                             \
         (mask)[TEV_MASK_LENGTH - 1] = 0;                                                           \
     }
-#define TEV_MASK_SET(mask, event) ((mask)[(event) / 4] |= (1 << ((event)&3)))
-#define TEV_MASK_UNSET(mask, event) ((mask)[(event) / 4] &= ~(1 << ((event)&3)))
+#define TEV_MASK_SET(mask, event)                                                                  \
+    ((mask)[(event) / 4] = (char)((mask)[(event) / 4] | 1 << ((event)&3)))
+#define TEV_MASK_UNSET(mask, event)                                                                \
+    ((mask)[(event) / 4] = (char)((mask)[(event) / 4] & ~(1 << ((event)&3))))
 #define TEV_MASK_CHECK(mask, event) ((mask)[(event) / 4] & (1 << ((event)&3)))
 
 /* Where events and output of a task go, and which events. */
