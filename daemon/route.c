@@ -123,8 +123,8 @@ static void route_here(struct daemon *d, const struct frame *frame, const uint8_
 static bool wants_gone(uint8_t kind)
 {
     return kind == FRAME_DATA || kind == FRAME_CAST_DATA || kind == FRAME_CREDIT ||
-           kind == FRAME_SYNC || kind == FRAME_LINK_OPEN || kind == FRAME_LINK_ACCEPT ||
-           kind == FRAME_OUTPUT || kind == FRAME_WATCH;
+           kind == FRAME_SYNC || kind == FRAME_FAMILY || kind == FRAME_LINK_OPEN ||
+           kind == FRAME_LINK_ACCEPT || kind == FRAME_OUTPUT || kind == FRAME_WATCH;
 }
 
 static void no_task(struct daemon *d, const struct frame *frame)

@@ -353,6 +353,12 @@ int covey_place(covey_t *vm, const struct covey_spawn *what, int n, struct covey
  * lines of *bytes bytes that belong to the message, not ended by a NUL. Errors: ETYPE, EEND. */
 int covey_unpack_output(covey_msg_t *msg, int *stream, const char **text, size_t *bytes);
 
+/* The tasks that one covey_spawn() started with the caller, itself among them, in the order of that
+ * call's `tids`, which may be told only when that has ended; the caller alone when nobody spawned
+ * it. Sets *tids (free with covey_free()) and returns their number. Errors: ENOTASK (the spawner
+ * has ended), ENOENT (it has spawned thousands since), EDAEMON, ENOMEM. */
+int covey_siblings(covey_t *vm, covey_tid_t **tids);
+
 /* Ends a task: SIGTERM, and SIGKILL to what is left of it after 3 s. Errors: ENOTASK, EHOSTFAIL. */
 int covey_kill(covey_t *vm, covey_tid_t tid);
 

@@ -327,6 +327,7 @@ static void lists_free(struct covey *vm)
     group_free_all(vm);
     session_free_all(vm);
     bag_free_all(vm);
+    siblings_free(vm);
 }
 
 static void vm_destroy(struct covey *vm)

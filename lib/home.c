@@ -152,6 +152,7 @@ static const frame_handler handlers[] = {
     [FRAME_HOST_EVENT] = on_host_event,
     [FRAME_NOTICE] = service_on_notice,
     [FRAME_ORDER] = tasker_on_order,
+    [FRAME_FAMILY] = siblings_on_family,
     [FRAME_CAST_DATA] = caster_on_data,
     [FRAME_BAG_ANSWER] = bag_on_answer,
 };

@@ -220,14 +220,17 @@ int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t 
     if (result != COVEY_OK || tids == NULL)
         return result != COVEY_OK ? result : error_set(COVEY_EINVAL, "spawn: no array of tids");
     struct call call = call_begin(vm);
+    int total = 0;
+    siblings_spawning(vm);
     result = deal_make(vm, what, &deal);
     if (result == COVEY_OK) {
-        int total = spawn_total(what, &deal, n);
+        total = spawn_total(what, &deal, n);
         result = spawn_dealt(vm, what, &deal, total, tids);
         while (deal.free_choice && result >= 0 && deal_drop(&deal))
             result += spawn_elsewhere(vm, what, &deal, total, tids);
         deal_free(&deal);
     }
+    siblings_spawned(vm, tids, result < 0 ? 0 : total);
     return call_end(vm, &call, result);
 }
 

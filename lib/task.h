@@ -253,6 +253,16 @@ enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS };
 
 #define PEER_BUCKETS 256
 
+/* Who was spawned together; see siblings.c. */
+struct family {
+    struct family_batch *batches; /* of this task's own calls, the last one first */
+    struct family_ask *asks;      /* who waits for the end of a call */
+    int spawning;                 /* calls that go on */
+    covey_tid_t *tids;            /* this task's siblings, as far as they came */
+    uint32_t total, got;
+    bool told; /* all of them have come */
+};
+
 struct covey {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* something completed: waiters that do not poll look again */
@@ -322,6 +332,7 @@ struct covey {
     uint32_t request_number;
     struct notify *notifies;
     int tasker_tag; /* of orders; see tasker.c */
+    struct family family;
     struct covey_group *groups;
     struct covey_session *sessions;
     struct covey_bag *bags;
@@ -749,6 +760,14 @@ int service_name_check(const covey_t *vm, const char *what, const char *name);
 /* Sends a command whose answer nobody waits for. */
 void service_post(struct service *s);
 void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+
+/* ---- siblings.c ---- */
+
+/* A covey_spawn() begins, and ends with these results. */
+void siblings_spawning(struct covey *vm);
+void siblings_spawned(struct covey *vm, const covey_tid_t *tids, int n);
+void siblings_on_family(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void siblings_free(struct covey *vm);
 
 /* ---- tasker.c ---- */
 

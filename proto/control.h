@@ -114,6 +114,10 @@ void control_get_spawn(struct cursor *c, struct control_spawn *s);
 /* The number of strings and the strings, freed as one block; NULL (and c bad) when refused. */
 struct control_string *control_get_strings(struct cursor *c, size_t *count);
 
+/* ---- FAMILY: kind=u8 ; 1, to the task that spawned the sender: who was spawned with it?
+ * 2: kind count=u32 from=u32 *tid=u32 ; those from the one with that number on, in several frames
+ * if they are many; of none: that is not known any more ---- */
+
 /* ---- tasker ----
  * TASKER: number on=u8 ; to the task's own daemon: it starts the tasks of its host from now on, or
  *   no longer

@@ -1,6 +1,6 @@
 /*
- * siblings.c - pvm_siblings(). Who spawns several tasks sends them the list. Programs that covey
- * run started have no such parent: theirs are the tasks with the same parent and the same command.
+ * siblings.c - pvm_siblings(). Who spawns several tasks by pvm_spawn() sends them the list; of
+ * tasks that were started by other means, as by covey run, Covey knows.
  */
 #include "lib/pvm3/siblings.h"
 
@@ -78,50 +78,16 @@ bool siblings_take(struct buffer *b)
 
 /* ---- without news from the parent ------------------------------------------------------------ */
 
-static int is_sibling(const struct covey_task *task, const struct covey_task *own)
+/* Of who started them by other means; when that one has ended nobody knows of others. */
+static int siblings_ask(void)
 {
-    return task->parent == own->parent && strcmp(task->command, own->command) == 0;
-}
-
-static const struct covey_task *own_entry(const struct covey_task *tasks, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (tasks[i].tid == pvmmytid)
-            return &tasks[i];
-    }
-    return NULL;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    return *(const int *)a - *(const int *)b;
-}
-
-static int siblings_choose(const struct covey_task *tasks, int count)
-{
-    const struct covey_task *own = own_entry(tasks, count);
-    int *tids = calloc((size_t)count + 1, sizeof *tids);
-    int n = 0;
-    if (tids == NULL)
-        return PvmNoMem;
-    for (int i = 0; i < count && own != NULL && own->parent != COVEY_NO_PARENT; i++) {
-        if (is_sibling(&tasks[i], own))
-            tids[n++] = tasks[i].tid;
-    }
-    if (n == 0)
-        tids[n++] = pvmmytid;
-    qsort(tids, (size_t)n, sizeof *tids, by_number);
-    int error = siblings_set(tids, n);
-    free(tids);
-    return error;
-}
-
-static int siblings_guess(void)
-{
-    struct covey_task *tasks = NULL;
-    int count = covey_tasks(vm_handle(), 0, &tasks);
-    int error = count < 0 ? error_of(count) : siblings_choose(tasks, count);
-    covey_free(tasks);
+    covey_tid_t *tids = NULL;
+    int count = covey_siblings(vm_handle(), &tids);
+    bool lost = count == COVEY_ENOTASK || count == COVEY_ENOENT || count == COVEY_EHOSTFAIL;
+    int error = lost        ? siblings_set(&pvmmytid, 1)
+                : count < 0 ? error_of(count)
+                            : siblings_set(tids, count);
+    covey_free(tids);
     return error;
 }
 
@@ -135,7 +101,7 @@ static int siblings_await(void)
     while (sibling_count == 0 && error >= 0)
         error = notify_await(parent);
     if (error == PvmNoTask || error == PvmHostFail)
-        return siblings_guess();
+        return siblings_ask();
     return error < 0 ? error : PvmOk;
 }
 
@@ -143,7 +109,7 @@ static int siblings_find(void)
 {
     const char *together = getenv("PVMSIBS");
     if (covey_parent(vm_handle()) == COVEY_NO_PARENT || together == NULL)
-        return siblings_guess();
+        return siblings_ask();
     return strcmp(together, "1") == 0 ? siblings_set(&pvmmytid, 1) : siblings_await();
 }
 

@@ -34,6 +34,13 @@ for source in tests/pvm3/*.c; do
     expect "$name prints the same on Covey as on PVM" same "$name" "tests/pvm3/$name.expected" "$dir/$name"
 done
 
+# Tasks that covey run started, of which the first has ended before the others ask.
+family() {
+    covey run -n 4 env LD_LIBRARY_PATH="$BUILD/pvm3:$BUILD" "$BUILD/tests/pvm3/covey_family" member >"$dir/family" 2>&1
+    [ "$(sort "$dir/family" | uniq -c | tr -s ' ')" = ' 4 4 siblings, found itself 1 times, apart 6' ] || { cat "$dir/family" && false; }
+}
+expect "siblings of one covey run" family
+
 if real_installed && ! sanitized "$BUILD/tests/pvm3/buffer"; then
     expect "a PVM starts" real_start
     for source in tests/pvm3/*.c; do
