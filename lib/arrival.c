@@ -240,7 +240,7 @@ bool arrival_is_exchanged(const struct inlet *inlet)
 uint64_t arrival_rest_us(const struct inlet *inlet)
 {
     const struct arrival *a = inlet->current;
-    return is_paced(a) ? paced_rest_us(a->bound, a->received) : 0;
+    return is_paced(a) ? paced_rest_us(a->bound, a->received, a->info.bytes) : 0;
 }
 
 uint8_t *arrival_target(struct inlet *inlet, size_t *size)

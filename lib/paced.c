@@ -28,7 +28,8 @@
 #define EARLY_BYTES 8192
 #define EARLY_US 100
 #define EARLY_LONG_BYTES 12288
-#define REST_BYTES 6144 /* come while a stream is not read: see rest.c */
+#define REST_BYTES_MIN 1448 /* come while a stream is not read: see rest.c */
+#define REST_BYTES_MAX 8192
 #define REST_US_MIN 200 /* less is not worth a timer */
 
 struct paced {
@@ -169,12 +170,23 @@ uint64_t paced_rate(const struct covey_req *req)
     return req->paced->job.rate;
 }
 
-uint64_t paced_rest_us(const struct covey_req *req, uint64_t received)
+/* So many bytes may come before the next look at a stream: few of a message's first ones, since its
+ * sender begins with a window of some ten segments and stands still until it hears of them, and no
+ * more than are missing until it hands over, or is whole. */
+static uint64_t rest_bytes(uint64_t mark, uint64_t received, uint64_t size)
+{
+    uint64_t most = received / 2 < REST_BYTES_MIN ? REST_BYTES_MIN : received / 2;
+    uint64_t left = (received < mark ? mark : size) - received;
+    most = most < REST_BYTES_MAX ? most : REST_BYTES_MAX;
+    return left < most ? left : most;
+}
+
+uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t size)
 {
     uint64_t rate = paced_rate(req);
-    if (rate == 0 || received + REST_BYTES > req->mark)
+    if (rate == 0)
         return 0;
-    uint64_t for_us = REST_BYTES * UINT64_C(1000000) / rate;
+    uint64_t for_us = rest_bytes(req->mark, received, size) * UINT64_C(1000000) / rate;
     return for_us < REST_US_MIN ? 0 : for_us;
 }
 

@@ -4,8 +4,8 @@
  * The kernel acknowledges what was read, and where that is two segments at a time acknowledgements
  * take three percent of a link that carries as much data the other way. So a stream rests when it
  * was read empty, for as long as the link needs for some segments more (paced_rest_us()), and is
- * not watched meanwhile. It does not when the message is about to hand over: the next one waits for
- * that.
+ * not watched meanwhile. It does not rest beyond where the message hands over, for which the next
+ * one waits, and little while its sender, who was silent for long, may have few segments under way.
  *
  * Invariant: conn->rest_until_us is not 0 exactly while conn is in vm->resting.
  */

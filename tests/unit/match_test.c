@@ -51,10 +51,11 @@ void paced_note(struct covey_req *req)
     (void)req;
 }
 
-uint64_t paced_rest_us(const struct covey_req *req, uint64_t received)
+uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t size)
 {
     (void)req;
     (void)received;
+    (void)size;
     return 0;
 }
 
