@@ -37,7 +37,7 @@ double load_exchange(const struct load *load, size_t bytes)
     span[0] = -load_now();
     must(covey_alltoall(team, COVEY_BYTES, load->send, load->recv, bytes), "covey_alltoall");
     span[1] = load_now();
-    must(covey_reduce(team, 0, COVEY_OP_MAX, COVEY_DOUBLE, span, all, 2), "covey_reduce");
+    must(covey_allreduce(team, COVEY_OP_MAX, COVEY_DOUBLE, span, all, 2), "covey_allreduce");
     return all[0] + all[1];
 }
 

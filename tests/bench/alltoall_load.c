@@ -8,6 +8,7 @@
 
 #define BYTES_MAX ((size_t)1 << 24)
 #define PERIOD 251 /* of the bytes of a block */
+#define FIRST_BYTES 16384
 
 double load_now(void)
 {
@@ -39,6 +40,20 @@ static unsigned char byte_of(int from, int to, int round, size_t k)
     return (unsigned char)((size_t)from * 7 + (size_t)to * 13 + (size_t)round * 31 + k % PERIOD);
 }
 
+static void set_size(struct load *load, size_t bytes)
+{
+    load->send = malloc(bytes * (size_t)load->ranks);
+    load->recv = malloc(bytes * (size_t)load->ranks);
+    if (!load->send || !load->recv)
+        load_die("memory is exhausted");
+}
+
+static void forget_size(struct load *load)
+{
+    free(load->send);
+    free(load->recv);
+}
+
 static void fill(const struct load *load, size_t bytes, int round)
 {
     for (int to = 0; to < load->ranks; to++)
@@ -53,6 +68,16 @@ static void check(const struct load *load, size_t bytes, int round)
         for (size_t k = 0; k < bytes; k++)
             if (load->recv[(size_t)from * bytes + k] != byte_of(from, load->me, round, k))
                 load_die("a byte is wrong");
+}
+
+/* The first call opens connections and makes schedules, whatever its size. */
+static void run_first(struct load *load)
+{
+    set_size(load, FIRST_BYTES);
+    fill(load, FIRST_BYTES, 0);
+    load_exchange(load, FIRST_BYTES);
+    check(load, FIRST_BYTES, 0);
+    forget_size(load);
 }
 
 static void run_round(const struct load *load, size_t bytes, int round)
@@ -73,18 +98,15 @@ static void run_round(const struct load *load, size_t bytes, int round)
 
 static void run_size(struct load *load, int rounds, size_t bytes)
 {
-    load->send = malloc(bytes * (size_t)load->ranks);
-    load->recv = malloc(bytes * (size_t)load->ranks);
-    if (!load->send || !load->recv)
-        load_die("memory is exhausted");
+    set_size(load, bytes);
     for (int round = 0; round < rounds; round++)
         run_round(load, bytes, round);
-    free(load->send);
-    free(load->recv);
+    forget_size(load);
 }
 
 void load_run(struct load *load, int argc, char **argv)
 {
+    run_first(load);
     for (int i = 1; i < argc; i++) {
         int rounds;
         size_t bytes;
