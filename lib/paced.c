@@ -29,7 +29,7 @@
 #define EARLY_US 100
 #define EARLY_LONG_BYTES 12288
 #define REST_BYTES_MIN 1448 /* come while a stream is not read: see rest.c */
-#define REST_BYTES_MAX 8192
+#define REST_BYTES_MAX 10240
 #define REST_US_MIN 200 /* less is not worth a timer */
 
 struct paced {
