@@ -1,4 +1,4 @@
-/* links: daemon/agreement.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
+/* links: daemon/agreement.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view*.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
 /*
  * agreement_test.c - the agreed state in a daemon that leads and has no memory left for it. The
  * node, the tasks and the other daemons are this file's.

@@ -1,4 +1,4 @@
-/* links: tests/sim/replica_sim.c tests/sim/network.c proto/fault.c proto/client.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
+/* links: tests/sim/replica_sim.c tests/sim/network.c proto/fault.c proto/client.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view*.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
 /*
  * agree_test.c - sessions, election and consensus under everything that can happen to the commands
  * that carry them (replica_sim.h), with tasks and hosts that die, are cut off and come back. Some

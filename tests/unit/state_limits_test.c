@@ -1,4 +1,4 @@
-/* links: proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
+/* links: proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view*.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
 /*
  * state_limits_test.c - the agreed state at its limits: when it is full, when too many wait for one
  * thing, and when memory is exhausted at any of its allocations.
