@@ -255,6 +255,13 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
     conn_flush(conn);
 }
 
+void conn_abandon(struct conn *conn)
+{
+    conn->out_req = NULL;
+    if (conn->link->ops->keep != NULL)
+        conn->link->ops->keep(conn->link);
+}
+
 void conn_push(struct conn *conn)
 {
     bool full = conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0;
@@ -553,7 +560,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
         peer->carrier = NULL;
         broken = broken || conn->out_req != NULL;
     }
-    conn->out_req = NULL;
+    conn_abandon(conn);
     if (peer != NULL && conn->ready && broken && !peer->leaving && !peer->gone)
         peer_link_broke(vm, peer, link_error(conn->link));
     loss_on_close(vm, conn, broken);

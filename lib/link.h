@@ -30,7 +30,8 @@ struct link;
 struct link_ops {
     const char *name;
     /* Takes bytes of the vector; how many, 0: full, LINK_CLOSED, LINK_BROKEN. After 0 the same
-     * bytes are offered again, or none any more. */
+     * bytes are offered again, or none any more. Bytes taken while `more` is set stay as they are
+     * until a send() without it, keep() or free(). */
     ssize_t (*send)(struct link *link, const struct iovec *iov, int count);
     /* Gives up to `size` bytes; how many, 0: none now, LINK_CLOSED (all were given), LINK_BROKEN.
      */
@@ -49,6 +50,8 @@ struct link_ops {
     /* Bytes that send() took and the other end lacks: free() would lose them. NULL: it loses none.
      */
     size_t (*unsent)(const struct link *link);
+    /* Bytes that send() took will change: copies what it needs of them. NULL: it needs none. */
+    void (*keep)(struct link *link);
 };
 
 struct link {

@@ -40,6 +40,7 @@
 #define MTU_SAFE 1500 /* what every Ethernet carries; more is tried */
 #define BUFFER_BYTES ((size_t)512 * 1024)
 #define APART_BYTES 1024 /* fewer are copied sooner than sent from two places */
+#define LEND_BYTES 4096  /* fewer are copied sooner than lent */
 #define PING_US 20000
 #define PING_US_MAX 1000000
 #define BLOCKED_US 100 /* the interface took no more: again after so long */
@@ -128,19 +129,24 @@ static void put_apart(struct link_ether *l, const struct window_apart *apart, ui
                       size_t size)
 {
     uint8_t *payload = apart->payload - HEAD_BYTES, *tag = apart->payload + size;
-    size_t head = HEAD_BYTES + size - apart->size[0] - apart->size[1];
+    size_t head = HEAD_BYTES + size - apart->size;
+    unsigned count = 0;
     put_head(l, payload, DATAGRAM_DATA, number, size);
-    const struct auth_piece pieces[] = {{payload + ETHER_HEADER_BYTES, head - ETHER_HEADER_BYTES},
-                                        {apart->bytes[0], apart->size[0]},
-                                        {apart->bytes[1], apart->size[1]}};
-    union {
-        const uint8_t *in;
-        void *message;
-    } first = {.in = apart->bytes[0]}, second = {.in = apart->bytes[1]};
-    const struct iovec rest[PACKET_PIECES_MAX] = {
-        {first.message, apart->size[0]}, {second.message, apart->size[1]}, {tag, AUTH_TAG_BYTES}};
-    auth_seal_pieces(tag, l->sealer, number, pieces, 3);
-    packet_put_pieces(l->port->packet, &l->to, head, rest);
+    struct auth_piece sealed[1 + WINDOW_PIECES_MAX] = {
+        {payload + ETHER_HEADER_BYTES, head - ETHER_HEADER_BYTES}};
+    struct iovec rest[PACKET_PIECES_MAX];
+    for (; count < apart->count; count++) {
+        const struct window_piece *piece = &apart->pieces[count];
+        union {
+            const uint8_t *in;
+            void *message;
+        } bytes = {.in = piece->bytes};
+        sealed[1 + count] = (struct auth_piece){piece->bytes, piece->size};
+        rest[count] = (struct iovec){bytes.message, piece->size};
+    }
+    rest[count] = (struct iovec){tag, AUTH_TAG_BYTES};
+    auth_seal_pieces(tag, l->sealer, number, sealed, 1 + count);
+    packet_put_pieces(l->port->packet, &l->to, head, rest, 1 + count);
 }
 
 static bool put_control(struct link_ether *l, uint8_t kind)
@@ -154,11 +160,9 @@ static bool put_control(struct link_ether *l, uint8_t kind)
 /* Puts the last bytes of a packet in their place. */
 static void join(const struct window_apart *apart, size_t size)
 {
-    uint8_t *at = apart->payload + size - apart->size[0] - apart->size[1];
-    if (apart->size[0] > 0)
-        memcpy(at, apart->bytes[0], apart->size[0]);
-    if (apart->size[1] > 0)
-        memcpy(at + apart->size[0], apart->bytes[1], apart->size[1]);
+    uint8_t *at = apart->payload + size - apart->size;
+    for (unsigned i = 0; i < apart->count; at += apart->pieces[i++].size)
+        memcpy(at, apart->pieces[i].bytes, apart->pieces[i].size);
 }
 
 /* Queues the next packet of the window, if one may be sent. */
@@ -169,7 +173,7 @@ static bool put_next(struct link_ether *l, uint8_t *payload, uint64_t now_us)
     size_t size = window_next_apart(l->window, l->number, &apart, now_us);
     if (size == 0)
         return false;
-    if (!l->encrypt && apart.size[0] + apart.size[1] >= APART_BYTES) {
+    if (!l->encrypt && apart.size >= APART_BYTES) {
         put_apart(l, &apart, l->number++, size);
         return true;
     }
@@ -375,6 +379,18 @@ static bool port_receive(struct ether_port *port)
 
 /* ---- the link -------------------------------------------------------------------------------- */
 
+/* The other end may have some of it already. */
+static void ether_keep(struct link *link)
+{
+    struct link_ether *l = ether_of(link);
+    if (!window_lends(l->window))
+        return;
+    port_receive(l->port);
+    window_keep(l->window);
+}
+
+/* Long pieces are sent from where they are, and what the other end lacks of them is copied only
+ * when the last of them is on its way. */
 static ssize_t ether_send(struct link *link, const struct iovec *iov, int count)
 {
     struct link_ether *l = ether_of(link);
@@ -382,11 +398,14 @@ static ssize_t ether_send(struct link *link, const struct iovec *iov, int count)
     if (window_writable(l->window) == 0)
         port_receive(l->port); /* acknowledgements make room */
     for (int i = 0; i < count && taken == offered; i++) {
+        bool lend = iov[i].iov_len >= LEND_BYTES;
         offered += iov[i].iov_len;
-        taken += window_write(l->window, iov[i].iov_base, iov[i].iov_len);
+        taken += (lend ? window_lend : window_write)(l->window, iov[i].iov_base, iov[i].iov_len);
     }
     window_hold(l->window, link->more);
     transmit(l, clock_us());
+    if (!link->more)
+        ether_keep(link);
     return (ssize_t)taken;
 }
 
@@ -467,7 +486,8 @@ static const struct link_ops ether_ops = {.name = "ether",
                                           .ready = ether_ready,
                                           .free = ether_free,
                                           .step = ether_step,
-                                          .unsent = ether_unsent};
+                                          .unsent = ether_unsent,
+                                          .keep = ether_keep};
 
 static struct window *window_for(const struct ether_port *port)
 {

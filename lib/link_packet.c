@@ -276,12 +276,12 @@ void packet_put(struct packet *p, const struct address *to, size_t size)
 }
 
 void packet_put_pieces(struct packet *p, const struct address *to, size_t size,
-                       const struct iovec pieces[PACKET_PIECES_MAX])
+                       const struct iovec *pieces, size_t count)
 {
     struct batch *b = &p->batch;
-    memcpy(b->iov[b->end] + 1, pieces, PACKET_PIECES_MAX * sizeof *pieces);
+    memcpy(b->iov[b->end] + 1, pieces, count * sizeof *pieces);
     packet_put(p, to, size);
-    b->messages[b->end - 1].msg_hdr.msg_iovlen = 1 + PACKET_PIECES_MAX;
+    b->messages[b->end - 1].msg_hdr.msg_iovlen = 1 + count;
 }
 
 /* What stays queued is put together in our memory: the pieces are the caller's again. */

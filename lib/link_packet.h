@@ -41,9 +41,9 @@ void packet_put(struct packet *p, const struct address *to, size_t size);
 
 /* The same, of a payload that goes on in pieces that lie elsewhere: the first `size` bytes of the
  * room, then the pieces. They must stay as they are until packet_flush() has returned. */
-#define PACKET_PIECES_MAX 3
+#define PACKET_PIECES_MAX 5
 void packet_put_pieces(struct packet *p, const struct address *to, size_t size,
-                       const struct iovec pieces[PACKET_PIECES_MAX]);
+                       const struct iovec *pieces, size_t count);
 
 /* Sends what is queued; false: the device takes no more now, try again in a moment, the pieces are
  * not needed for that. An error of the interface is a loss. */

@@ -321,7 +321,7 @@ void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
 {
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
         if (conn->peer == peer)
-            conn->out_req = NULL;
+            conn_abandon(conn);
     }
     peer->carrier = NULL;
     peer->grant_due = false;

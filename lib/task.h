@@ -563,6 +563,8 @@ void conn_put_data(struct conn *conn, struct covey_req *req, size_t size);
 /* Unless the link is full, no more follows what was put for now: it need not wait to fill a packet.
  */
 void conn_push(struct conn *conn);
+/* What it was sending fails: the bytes are their owner's again. */
+void conn_abandon(struct conn *conn);
 void conn_close(struct covey *vm, struct conn *conn, bool broken);
 void conn_bury(struct covey *vm);     /* frees those closed */
 bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at each */

@@ -8,15 +8,15 @@
  *   window_cc.c       CUBIC and the pacer          window_rtt.c   round trip times
  *   window_mtu.c      path MTU discovery           window_wire.c  the layout of a payload
  *   window_sent.c     records of packets sent      window_ring.c  bytes of a stream
- *   window_ranges.c   sets of numbers
+ *   window_ranges.c   sets of numbers              window_loans.c bytes that are lent
  *
- * The last seven know nothing of the window. `struct window` owns everything; nothing is shared
+ * The last eight know nothing of the window. `struct window` owns everything; nothing is shared
  * between windows.
  *
  * Invariants
- *  - A byte written is in the send ring until the peer acknowledged it: it is acknowledged (in
- *    `acked`), waits to be sent again (in `lost`), waits to be sent (from `next` on), or at least
- *    one record in flight carries it.
+ *  - A byte written is in the send ring, or lent, until the peer acknowledged it: it is
+ * acknowledged (in `acked`), waits to be sent again (in `lost`), waits to be sent (from `next` on),
+ * or at least one record in flight carries it.
  *  - A byte received lies in the receive ring below the limit granted; `next` never goes back, so
  *    it comes out once.
  *  - While a record is in flight a timer runs; a window without one, without unsent bytes and

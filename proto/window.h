@@ -48,6 +48,12 @@ void window_destroy(struct window *w);
 /* Accepts up to `size` bytes for sending and returns how many were taken (fewer when full). */
 size_t window_write(struct window *w, const void *bytes, size_t size);
 
+/* The same, but the bytes are read where they are: they must stay as they are until window_keep(),
+ * which copies what the peer does not have yet. */
+size_t window_lend(struct window *w, const void *bytes, size_t size);
+void window_keep(struct window *w);
+bool window_lends(const struct window *w); /* there may be such bytes */
+
 /* Bytes that window_write() would take now; bytes not yet acknowledged; of these, bytes that were
  * never sent. */
 size_t window_writable(const struct window *w);
@@ -84,12 +90,18 @@ size_t window_next(struct window *w, uint64_t number, uint8_t *payload, size_t c
 
 /* The same without a copy of the stream's bytes, which are the last ones of the payload: of the
  * size returned only what is before them is put into `payload`. The bytes stay where the window has
- * them, in one piece or two, until the next call but window_next_apart() and window_deadline(). */
+ * them, in `count` pieces, until the next call but window_next_apart() and window_deadline(). */
+#define WINDOW_PIECES_MAX 4
+struct window_piece {
+    const uint8_t *bytes;
+    size_t size;
+};
 struct window_apart {
     uint8_t *payload;
     size_t capacity;
-    const uint8_t *bytes[2];
-    size_t size[2]; /* 0: there is no such piece */
+    unsigned count;
+    size_t size; /* of all pieces */
+    struct window_piece pieces[WINDOW_PIECES_MAX];
 };
 size_t window_next_apart(struct window *w, uint64_t number, struct window_apart *apart,
                          uint64_t now_us);

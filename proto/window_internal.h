@@ -6,6 +6,7 @@
 
 #include "proto/window.h"
 #include "proto/window_cc.h"
+#include "proto/window_loans.h"
 #include "proto/window_mtu.h"
 #include "proto/window_ring.h"
 #include "proto/window_rtt.h"
@@ -21,6 +22,7 @@ _Static_assert(WINDOW_VIEW_BYTES == RING_VIEW_BYTES, "window.h promises what the
 /* The stream that goes out, and the packets that carry it. */
 struct sender {
     struct window_ring ring;
+    struct loans loans;       /* what is not in the ring */
     uint64_t base, next, end; /* acknowledged below, never sent from, written up to */
     uint64_t limit;           /* granted by the peer */
     struct ranges acked;      /* stream bytes from base on */

@@ -1,10 +1,10 @@
 /*
  * window_send.c - the stream that goes out, and the choice of the next packet.
  *
- * Written bytes stay in the ring until the peer has them: base (all below acknowledged) <= next
- * (all from here on never sent) <= end. Between base and next, `acked` and `lost` tell what is
- * settled and what must go again; the rest is in flight. What cannot be remembered for want of
- * memory is sent once more than needed.
+ * Written bytes stay in the ring, or where they are lent, until the peer has them: base (all below
+ * acknowledged) <= next (all from here on never sent) <= end. Between base and next, `acked` and
+ * `lost` tell what is settled and what must go again; the rest is in flight. What cannot be
+ * remembered for want of memory is sent once more than needed.
  */
 #include "proto/window_internal.h"
 
@@ -46,17 +46,57 @@ uint64_t window_acknowledged(const struct window *w)
     return w->send.largest_acked;
 }
 
-size_t window_write(struct window *w, const void *bytes, size_t size)
+/* How many of `size` bytes there is room for, in the ring, too: should they be lent now, they are
+ * kept there later. */
+static size_t room_make(struct window *w, size_t size)
 {
     struct sender *s = &w->send;
     size_t room = window_writable(w);
     if (size > room)
         size = room;
-    if (size == 0 || !window_ring_reserve(&s->ring, s->base, s->end, s->end + size))
+    return window_ring_reserve(&s->ring, s->base, s->end, s->end + size) ? size : 0;
+}
+
+size_t window_write(struct window *w, const void *bytes, size_t size)
+{
+    struct sender *s = &w->send;
+    size = room_make(w, size);
+    if (size == 0)
         return 0;
     window_ring_put(&s->ring, s->end, bytes, size);
     s->end += size;
     return size;
+}
+
+size_t window_lend(struct window *w, const void *bytes, size_t size)
+{
+    struct sender *s = &w->send;
+    size = room_make(w, size);
+    if (size == 0)
+        return 0;
+    loans_remove_below(&s->loans, s->base);
+    if (!loans_add(&s->loans, bytes, s->end, size))
+        return window_write(w, bytes, size);
+    s->end += size;
+    return size;
+}
+
+void window_keep(struct window *w)
+{
+    struct sender *s = &w->send;
+    loans_remove_below(&s->loans, s->base);
+    for (unsigned i = 0; i < s->loans.count; i++) {
+        const struct loan *loan = &s->loans.at[i];
+        uint64_t begin = loan->begin > s->base ? loan->begin : s->base;
+        window_ring_put(&s->ring, begin, loan->bytes + (begin - loan->begin),
+                        (size_t)(loan->end - begin));
+    }
+    s->loans.count = 0;
+}
+
+bool window_lends(const struct window *w)
+{
+    return w->send.loans.count > 0;
 }
 
 void window_hold(struct window *w, bool hold)
@@ -211,20 +251,42 @@ struct packet {
     struct window_apart *apart; /* what says where its bytes are; NULL: they are copied */
 };
 
+/* Where the bytes at `begin` are, and how many follow there up to `end`. */
+static struct window_piece piece_at(const struct sender *s, uint64_t begin, uint64_t end)
+{
+    struct window_piece piece;
+    if (loans_find(&s->loans, begin, &end, &piece.bytes))
+        piece.size = (size_t)(end - begin);
+    else
+        piece.size = window_ring_run(&s->ring, begin, (size_t)(end - begin), &piece.bytes);
+    return piece;
+}
+
+/* False: they are in too many pieces. */
+static bool leave_apart(const struct sender *s, struct window_apart *apart, uint64_t begin,
+                        uint64_t end)
+{
+    unsigned count = 0;
+    for (uint64_t at = begin; at < end; at += apart->pieces[count++].size) {
+        if (count == WINDOW_PIECES_MAX)
+            return false;
+        apart->pieces[count] = piece_at(s, at, end);
+    }
+    apart->count = count;
+    apart->size = (size_t)(end - begin);
+    return true;
+}
+
 /* The bytes begin .. end-1 behind the head of their piece, which is the last one. */
 static void put_bytes(const struct sender *s, struct packet *p, uint64_t begin, uint64_t end)
 {
-    const uint8_t *bytes;
     wire_put_stream(&p->c, begin, (size_t)(end - begin));
-    for (unsigned i = 0; begin < end; i++) {
-        size_t run = window_ring_run(&s->ring, begin, (size_t)(end - begin), &bytes);
-        if (p->apart == NULL) {
-            cursor_put_bytes(&p->c, bytes, run);
-        } else {
-            p->apart->bytes[i] = bytes;
-            p->apart->size[i] = run;
-        }
-        begin += run;
+    if (p->apart != NULL && leave_apart(s, p->apart, begin, end))
+        return;
+    while (begin < end) {
+        struct window_piece piece = piece_at(s, begin, end);
+        cursor_put_bytes(&p->c, piece.bytes, piece.size);
+        begin += piece.size;
     }
 }
 
@@ -347,7 +409,7 @@ static size_t build_next(struct window *w, struct packet *p, uint8_t *payload, s
     build(w, choice, p);
     p->record.size = (uint32_t)(p->c.at - payload);
     if (p->apart != NULL)
-        p->record.size += (uint32_t)(p->apart->size[0] + p->apart->size[1]);
+        p->record.size += (uint32_t)p->apart->size;
     w->send.number_end = p->record.number + 1;
     w->stats.packets_sent++;
     if (choice != SEND_ACK)
@@ -366,6 +428,6 @@ size_t window_next_apart(struct window *w, uint64_t number, struct window_apart 
                          uint64_t now_us)
 {
     struct packet p = {.record = {.number = number, .sent_us = now_us}, .apart = apart};
-    apart->size[0] = apart->size[1] = 0;
+    apart->size = apart->count = 0;
     return build_next(w, &p, apart->payload, apart->capacity);
 }

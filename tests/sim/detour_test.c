@@ -1,4 +1,4 @@
-/* links: tests/sim/network.c proto/fault.c proto/detour.c proto/cursor.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: tests/sim/network.c proto/fault.c proto/detour.c proto/cursor.c proto/window*.c */
 /*
  * detour_test.c - two windows whose packets leave a segment that carries nothing, and come back
  * (proto/detour.h), in virtual time: whatever is cut, for how long and in which direction, every

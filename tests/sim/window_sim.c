@@ -12,6 +12,7 @@
 
 #define PATTERN_BYTES 65521u /* a prime: no packet or buffer size divides it */
 #define PATTERN_SPARE 32768u
+#define SIM_LEND_BYTES 40000u   /* written, then as many lent */
 #define HEADER_BYTES 12         /* receiver's index u32, number u64 */
 #define STILL_STEPS_MAX 1000000 /* events at one moment */
 
@@ -123,6 +124,8 @@ static uint64_t host_runs_us(const struct sim *s, uint32_t port)
 static void end_write(struct sim *s, uint32_t i)
 {
     struct sim_end *e = &s->ends[i];
+    if ((e->written / SIM_LEND_BYTES) % 4 == 0)
+        window_keep(e->window);
     uint64_t now = network_now(s->network);
     while (e->written < e->to_write && now >= e->write_us) {
         size_t run, taken;
@@ -134,7 +137,8 @@ static void end_write(struct sim *s, uint32_t i)
                        : 1 + random_below(&s->random, s->config.write_chunk);
         if (left < run)
             run = (size_t)left;
-        taken = window_write(e->window, bytes, run);
+        bool lend = (e->written / SIM_LEND_BYTES) % 2 == 1;
+        taken = (lend ? window_lend : window_write)(e->window, bytes, run);
         e->written += taken;
         if (s->config.write_pause_us != 0)
             e->write_us = now + random_below(&s->random, s->config.write_pause_us);

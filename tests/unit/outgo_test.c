@@ -102,6 +102,11 @@ bool conn_lags(const struct conn *conn)
     return link_busy;
 }
 
+void conn_abandon(struct conn *conn)
+{
+    conn->out_req = NULL;
+}
+
 void conn_push(struct conn *conn)
 {
     (void)conn;

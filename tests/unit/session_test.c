@@ -1,4 +1,4 @@
-/* links: proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher*.c proto/address.c proto/cursor.c proto/frame.c proto/window.c proto/window_ack.c proto/window_cc.c proto/window_loss.c proto/window_mtu.c proto/window_ranges.c proto/window_receive.c proto/window_ring.c proto/window_rtt.c proto/window_send.c proto/window_sent.c proto/window_wire.c */
+/* links: proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher*.c proto/address.c proto/cursor.c proto/frame.c proto/window*.c */
 /*
  * session_test.c - two sessions and the datagrams between them, in the order of the test's choice.
  */

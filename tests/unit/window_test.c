@@ -403,11 +403,12 @@ static void compare_next(struct window *whole, struct window *parted, uint64_t n
     struct window_apart apart = {.payload = head, .capacity = sizeof head};
     size_t size = window_next(whole, number, packet, sizeof packet, now_us);
     CU_ASSERT_EQUAL_FATAL(window_next_apart(parted, number, &apart, now_us), size);
-    CU_ASSERT_FATAL(apart.size[0] + apart.size[1] <= size);
-    size_t at = size - apart.size[0] - apart.size[1];
+    CU_ASSERT_FATAL(apart.size <= size);
+    size_t at = size - apart.size;
     CU_ASSERT_EQUAL(memcmp(packet, head, at), 0);
-    for (unsigned i = 0; i < 2; at += apart.size[i++])
-        CU_ASSERT(apart.size[i] == 0 || memcmp(packet + at, apart.bytes[i], apart.size[i]) == 0);
+    for (unsigned i = 0; i < apart.count; at += apart.pieces[i++].size)
+        CU_ASSERT_EQUAL(memcmp(packet + at, apart.pieces[i].bytes, apart.pieces[i].size), 0);
+    CU_ASSERT_EQUAL(at, size);
 }
 
 static void test_apart_is_the_same(void)
@@ -431,6 +432,61 @@ static void test_apart_is_the_same(void)
     }
     pair_destroy(&whole);
     pair_destroy(&parted);
+}
+
+#define LOANS 7
+
+/* Of what is lent, nothing is read from its place any more once it is kept. */
+static void test_lent_is_the_same(void)
+{
+    static uint8_t bytes[LOANS][5000];
+    struct pair whole, lent;
+    pair_create(&whole);
+    pair_create(&lent);
+    whole.loss_ppm = lent.loss_ppm = NETWORK_MILLION / 10;
+    for (unsigned i = 0; i < 50 * LOANS; i++) {
+        uint8_t *at = bytes[i % LOANS];
+        size_t size = i % 3 == 0 ? 20 : sizeof bytes[0] - i;
+        for (size_t j = 0; j < size; j++)
+            at[j] = (uint8_t)((i + j) * 2654435761u >> 24);
+        size_t taken = (i % 3 == 0 ? window_write : window_lend)(lent.a, at, size);
+        CU_ASSERT_EQUAL(window_write(whole.a, at, size), taken);
+        for (unsigned packets = i % 4; packets > 0; packets--)
+            compare_next(whole.a, lent.a, whole.a_number++, whole.now_us);
+        lent.a_number = whole.a_number;
+        if (i % LOANS == LOANS - 1) {
+            window_keep(lent.a);
+            memset(bytes, 0, sizeof bytes);
+        }
+        exchange(&whole, i % 5);
+        exchange(&lent, i % 5);
+        const uint8_t *view, *same;
+        size_t n = window_readable(whole.b, &view);
+        CU_ASSERT_EQUAL_FATAL(window_readable(lent.b, &same), n);
+        CU_ASSERT_EQUAL(memcmp(view, same, n), 0);
+        window_consume(whole.b, n);
+        window_consume(lent.b, n);
+    }
+    pair_destroy(&whole);
+    pair_destroy(&lent);
+}
+
+/* More loans than are kept track of, each apart from the one before. */
+static void test_many_loans(void)
+{
+    static uint8_t bytes[100][1000];
+    struct pair p;
+    const uint8_t *view;
+    pair_create(&p);
+    for (unsigned i = 0; i < 100; i++) {
+        memset(bytes[99 - i], (int)i, 1000);
+        CU_ASSERT_EQUAL(window_lend(p.a, bytes[99 - i], 1000), 1000);
+    }
+    exchange(&p, 2000);
+    CU_ASSERT_EQUAL_FATAL(window_readable(p.b, &view), sizeof bytes);
+    for (unsigned i = 0; i < 100; i++)
+        CU_ASSERT_EQUAL(memcmp(view + 1000 * i, bytes[99 - i], 1000), 0);
+    pair_destroy(&p);
 }
 
 static void test_held_bytes_fill_a_packet(void)
@@ -492,6 +548,8 @@ static const struct test_case cases[] = {
     {"allocations that fail", test_allocations_that_fail},
     {"create without memory", test_create_without_memory},
     {"apart it is the same", test_apart_is_the_same},
+    {"lent it is the same", test_lent_is_the_same},
+    {"many loans", test_many_loans},
     {"held bytes fill a packet", test_held_bytes_fill_a_packet},
     {"held bytes are repaired", test_held_bytes_are_repaired},
 };
