@@ -67,8 +67,8 @@ int bench_print_json(struct bench *bench);
 int bench_print_collective(struct bench *bench); /* either, and --write */
 int bench_print_alltoall(struct bench *bench);   /* the same */
 
-/* The line through the medians of the series of that name, by covey_line_fit() or the other one;
- * -1: there are not three sizes. */
+/* The line through the medians of the series of that name, by covey_line_fit_ends() or the other
+ * one; -1: there are not three sizes. */
 typedef int bench_fit_fn(const double *bytes, const double *seconds, size_t n,
                          struct covey_line *line);
 int bench_fit(const struct bench *bench, const char *name, bench_fit_fn *fn,

@@ -1,4 +1,4 @@
-/* Order statistics of samples. The line alpha + beta * bytes is covey_line_fit(). */
+/* Order statistics of samples. The line alpha + beta * bytes is covey_line_fit_ends(). */
 #ifndef COVEY_TOOLS_BENCH_STAT_H
 #define COVEY_TOOLS_BENCH_STAT_H
 
