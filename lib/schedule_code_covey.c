@@ -103,10 +103,9 @@ const char *const schedule_code_covey[] = {
     "    return error < 0 ? error : start_sends(x);",
     "}",
     "",
-    "/* Sends block i of send to rank i and receives block i of recv from it, blocks of `bytes`; "
-    "tids[i]",
-    " * is rank i, me the caller's rank. Uses the tags tag .. tag + RANKS. Returns 0 or an error. "
-    "*/",
+    "/* Sends block i of send to rank i and receives block i of recv from it, blocks of `bytes`;",
+    " * tids[i] is rank i, me the caller's rank. Uses the tags tag .. tag + RANKS. Returns 0 or",
+    " * an error. */",
     "int covey_scheduled_alltoall(covey_t *vm, const covey_tid_t *tids, int me, int tag,",
     "                             const void *send, void *recv, size_t bytes)",
     "{",

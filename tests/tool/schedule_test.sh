@@ -80,7 +80,7 @@ says() { # words, command...
 expect "a form that is none is refused" says "text, covey or mpi" covey schedule --emit c $figure
 expect "a file that is not there is named" says "no-such: No such file" covey schedule no-such
 expect "too many tasks are refused" says "at most 2048 ranks" covey schedule --tasks 400 $figure
-expect "no file is refused" says "which topology" covey schedule
+expect "no file is refused" says "no topology is named" covey schedule
 
 # ---- the C that is made ----
 
