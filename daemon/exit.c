@@ -93,7 +93,8 @@ void exit_handed(struct task *task)
 {
     task->reaped = true;
     connection_drain(task);
-    exit_soon(task, LINGER_US);
+    if (!exit_soon(task, LINGER_US))
+        exit_finish(task);
 }
 
 void exit_told(struct task *task, uint8_t kind, int32_t value)
@@ -117,8 +118,10 @@ int exit_signal(struct task *task, int number)
 {
     if (task->pid <= 0)
         return -EPERM; /* enrolled from where this daemon cannot see its process */
+    if (task->reaped && task->handed != NULL)
+        return 0; /* its number may be another's by now */
     if (!has_group(task))
-        return kill(task->pid, number) == 0 || task->reaped ? 0 : -errno;
+        return kill(task->pid, number) == 0 ? 0 : -errno;
     if (kill(-task->pid, number) == 0)
         return 0;
     return task->reaped ? 0 : -errno;

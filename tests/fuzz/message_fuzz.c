@@ -2,22 +2,17 @@
 /*
  * message_fuzz.c - a message out of foreign bytes, and a program that does anything with it.
  *
- * The input: a byte for the representation, a byte for the length of the script, the script (three
- * bytes a call: which, type, count), the packed message. What a call gives must lie in memory that
- * is there, and a call that fails must leave the place of reading where it was.
+ * What a call gives must lie in memory that is there, and a call that fails must leave the place of
+ * reading where it was.
  */
 #include "lib/message.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/script.h"
 
 enum { GROWN_MAX = 65536, DEPTH_MAX = 4, WIDTH_MAX = 16, STRIDE_MAX = 3 };
-
-struct step {
-    uint8_t call, type, count;
-};
 
 struct script {
     const struct step *steps;
@@ -166,21 +161,10 @@ static void run(covey_msg_t *msg, const struct script *script)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 2)
+    covey_msg_t *msg = NULL;
+    struct script script = {.depth = 0};
+    if (!script_read(data, size, &script.steps, &script.count, &msg))
         return 0;
-    uint8_t representation = data[0] % 2 ? REPRESENTATION_BIG : REPRESENTATION_LITTLE;
-    size_t steps = data[1] % 24;
-    data += 2;
-    size -= 2;
-    if (steps > size / sizeof(struct step))
-        steps = size / sizeof(struct step);
-    const struct script script = {(const struct step *)data, steps, 0};
-    data += steps * sizeof(struct step);
-    size -= steps * sizeof(struct step);
-    covey_msg_t *msg = message_receive(size, representation);
-    REQUIRE(msg != NULL);
-    if (size > 0)
-        memcpy(message_bytes(msg), data, size);
     run(msg, &script);
     covey_msg_free(msg);
     return 0;

@@ -3,9 +3,7 @@
  * pvm_fuzz.c - a message of PVM's programs out of foreign bytes, and a program that unpacks it as
  * whatever it likes.
  *
- * The input: a byte for the representation, a byte for the length of the script, the script (three
- * bytes a call: which, type, count), the packed message. What was unpacked into a nested message is
- * unpacked on.
+ * What was unpacked into a nested message is unpacked on.
  */
 #include "lib/pvm3/wire.h"
 
@@ -18,13 +16,9 @@
 #include "lib/pvm3/nested.h"
 #include "lib/pvm3/pack.h"
 #include "lib/pvm3/rm.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/script.h"
 
 enum { WIDTH_MAX = 16, STRIDE_MAX = 3, COUNT_MAX = 256, GROWN_MAX = 65536 };
-
-struct step {
-    uint8_t call, type, count;
-};
 
 int pvmmytid = 0x40001;
 
@@ -111,21 +105,11 @@ static struct buffer *act(struct buffer *b, const struct step *s)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size < 2)
+    size_t steps = 0;
+    const struct step *script = NULL;
+    covey_msg_t *msg = NULL;
+    if (!script_read(data, size, &script, &steps, &msg))
         return 0;
-    uint8_t representation = data[0] % 2 ? REPRESENTATION_BIG : REPRESENTATION_LITTLE;
-    size_t steps = data[1] % 24;
-    data += 2;
-    size -= 2;
-    if (steps > size / sizeof(struct step))
-        steps = size / sizeof(struct step);
-    const struct step *script = (const struct step *)data;
-    data += steps * sizeof(struct step);
-    size -= steps * sizeof(struct step);
-    covey_msg_t *msg = message_receive(size, representation);
-    REQUIRE(msg != NULL);
-    if (size > 0)
-        memcpy(message_bytes(msg), data, size);
     struct buffer *b = wire_buffer(&msg);
     REQUIRE((b == NULL) == (msg != NULL) && (b == NULL || b->info.enc != ENC_INPLACE));
     for (size_t i = 0; i < steps && b != NULL; i++)

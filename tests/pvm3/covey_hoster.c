@@ -39,13 +39,6 @@ static int add(char *name)
 
 static char command[TEXT], line[TEXT];
 
-static int upk(void)
-{
-    int value = -1;
-    pvm_upkint(&value, 1, 1);
-    return value;
-}
-
 static void ask_for(char *name)
 {
     char *arguments[] = {name, NULL};

@@ -60,13 +60,6 @@ static int grandchild(void)
 /* ---- the manager --------------------------------------------------------------------------------
  */
 
-static int upk(void)
-{
-    int value = 0;
-    pvm_upkint(&value, 1, 1);
-    return value;
-}
-
 static void pk(int value)
 {
     pvm_pkint(&value, 1, 1);

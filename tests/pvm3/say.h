@@ -51,6 +51,14 @@ static inline char *say_program(void)
     return path;
 }
 
+/* The next number of the message. */
+static inline int upk(void)
+{
+    int value = 0;
+    pvm_upkint(&value, 1, 1);
+    return value;
+}
+
 /* Sends what was packed to the task itself, and receives it. */
 static inline int say_turn(int tag)
 {

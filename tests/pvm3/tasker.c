@@ -39,13 +39,6 @@ struct order {
     char *arguments[STRINGS_MAX], *variables[STRINGS_MAX];
 };
 
-static int upk(void)
-{
-    int value = -1;
-    pvm_upkint(&value, 1, 1);
-    return value;
-}
-
 static int tag_received(void)
 {
     int tag = 0;

@@ -23,13 +23,6 @@ static struct kind kinds[0x10000];
 static int named;         /* the names of data came */
 static char tasks[65536]; /* events of tasks as such */
 
-static int upk(void)
-{
-    int value = 0;
-    pvm_upkint(&value, 1, 1);
-    return value;
-}
-
 /* ---- decoding ---------------------------------------------------------------------------------
  */
 
