@@ -18,6 +18,8 @@
 
 enum { STOP = 1, FDS_SENT_MAX = 20 };
 
+#define PIECES_MAX 64 /* the socket holds some more, however small they are */
+
 struct reader {
     struct stream *stream;
     int stop_after; /* frames; 0: never */
@@ -84,7 +86,7 @@ static int read_all(struct reader *r)
 
 static int play(struct reader *r, int raw, const uint8_t *data, size_t size)
 {
-    int result = 0;
+    int result = 0, unread = 0;
     while (result == 0 && size > 2) {
         uint8_t choice = data[0];
         size_t part = data[1] < size - 2 ? data[1] : size - 2;
@@ -92,8 +94,10 @@ static int play(struct reader *r, int raw, const uint8_t *data, size_t size)
         r->stop_after = (choice & 1) != 0 ? r->frames + 1 : 0;
         if (part > 0)
             write_some(raw, data + 2, part, nfds);
-        if ((choice & 2) != 0)
+        if ((choice & 2) != 0 || ++unread == PIECES_MAX) {
             result = read_all(r);
+            unread = 0;
+        }
         data += 2 + part;
         size -= 2 + part;
     }
