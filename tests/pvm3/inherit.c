@@ -10,7 +10,7 @@
 #define TAG_REPORT 1
 #define TAG_EVENTS 55
 
-static char *generations[] = {"first", "second", "third"};
+static char *generations[] = {"first", "second", "third", NULL};
 
 /* What a task was left by who has spawned it, in a message to the first of all. */
 static void report(int generation, int first)
