@@ -111,6 +111,7 @@ struct model_time model_paper_mandel(double computation_s, int tasks,
 /* ---- The programs of apps/ ---------------------------------------------------------------- */
 
 #define MODEL_PANEL 256 /* of matmul: columns of a panel that travels and is multiplied at once */
+#define MODEL_ROLL_AHEAD 2 /* panels of B that go before their turn */
 
 /* The grid that matmul makes of so many hosts when it is not told: q x q tasks. */
 int model_grid(int hosts);

@@ -3,8 +3,9 @@
  * panels of B up the columns while what has arrived is multiplied.
  *
  * Task (i, j) multiplies in the order t = 0 .. q panels - 1. In step t / panels it needs block
- * c = (i + step) mod q of its row of A and of its column of B. A panel is handed on at most a step
- * before its turn, and a place for it is free once the panel that had it was multiplied.
+ * c = (i + step) mod q of its row of A and of its column of B. A panel of A is handed on at most a
+ * step before its turn, one of B two panels, and a place for it is free once the panel that had it
+ * was multiplied.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -111,10 +112,10 @@ static bool add_products(struct multiplication *m, const struct model_machine *m
     return true;
 }
 
-/* A panel goes from where it is parcel t to where it becomes parcel t + hop, on a stream whose
- * receiver has room for `depth`. */
+/* A panel goes, at most `window` panels before its turn, from where it is parcel t to where it
+ * becomes parcel t + hop, on a stream whose receiver has room for `depth`. */
 struct hand {
-    int from, to, t, hop, depth;
+    int from, to, t, window, hop, depth;
     int *stream;
 };
 
@@ -137,7 +138,7 @@ static void add_hand(struct multiplication *m, const struct hand *h)
     h->stream[at(m, h->to, arrives)] = sent;
     play_after(m->play, posted, activity(h->stream, at(m, h->from, h->t)));
     play_after(m->play, posted, arrival_before(m, h->stream, h->from, h->t));
-    play_after(m->play, posted, activity(m->products, at(m, h->from, h->t - m->panels)));
+    play_after(m->play, posted, activity(m->products, at(m, h->from, h->t - h->window)));
     play_after(m->play, sent, posted);
     play_after(m->play, sent, activity(h->stream, at(m, h->to, arrives - 1)));
     play_after(m->play, sent, activity(m->products, at(m, h->to, arrives - h->depth)));
@@ -155,7 +156,7 @@ static void add_pipe(struct multiplication *m, int row, int t)
             bool passed = j == 0 || m->a[at(m, task, t)] != PLAY_NONE;
             if (passed || m->host_of[task] != m->host_of[leader])
                 continue;
-            add_hand(m, &(struct hand){row * m->q + from, task, t, 0, m->panels, m->a});
+            add_hand(m, &(struct hand){row * m->q + from, task, t, m->panels, 0, m->panels, m->a});
             from = task - row * m->q;
         }
     }
@@ -164,9 +165,10 @@ static void add_pipe(struct multiplication *m, int row, int t)
 /* The roll: what a task had a step before goes to the one above it. */
 static void add_rolls(struct multiplication *m, int t)
 {
+    int window = m->panels < MODEL_ROLL_AHEAD ? m->panels : MODEL_ROLL_AHEAD;
     for (int task = 0; task < m->q * m->q; task++) {
         int above = (task + m->q * (m->q - 1)) % (m->q * m->q);
-        add_hand(m, &(struct hand){task, above, t, m->panels, 2 * m->panels, m->b});
+        add_hand(m, &(struct hand){task, above, t, window, m->panels, 2 * m->panels, m->b});
     }
 }
 

@@ -8,10 +8,11 @@
  *
  * Messages take different times, as a calibration saw: segments of some are lost and sent again,
  * some come late. So each has a pace, drawn from the spread of what they took, by which it makes
- * use of its even part of a link. What it leaves is others' where a medium is all that limits
- * them, and is lost on a link where there are no others. The logarithm of what messages take is
- * taken to be distributed logistically. The draws are no chance, but the multiples of the golden
- * ratio, which are spread evenly over 0 .. 1.
+ * use of its even part of a link. Those of one task to another have the same one: the streams that
+ * meet on a link differ in what they got of it when they began, and keep that for seconds. What it
+ * leaves is others' where a medium is all that limits them, and is lost on a link where there are
+ * no others. The logarithm of what messages take is taken to be distributed logistically. The draws
+ * are no chance, but the multiples of the golden ratio, which are spread evenly over 0 .. 1.
  */
 #include "proto/model_play.h"
 
@@ -36,6 +37,12 @@ struct activity {
 
 struct wait {
     int activity, next;
+};
+
+/* All messages of a task to another one. */
+struct stream {
+    int to, next; /* next: of the same sender, or PLAY_NONE */
+    double draw;
 };
 
 /* What goes on at a host. */
@@ -65,7 +72,10 @@ struct play {
     int count, room;
     struct wait *waits;
     int wait_count, wait_room;
-    int *open; /* activities that are ready or run, by number */
+    struct stream *streams;
+    int stream_count, stream_room;
+    int *first_stream; /* by task, or PLAY_NONE */
+    int *open;         /* activities that are ready or run, by number */
     int open_count, open_room;
     int looked_at; /* the activities from here on were not looked at: they may be ready */
     play_ended_fn *ended;
@@ -75,7 +85,6 @@ struct play {
     double *computation_s, *communication_s; /* by task */
     struct traffic traffic;
     double now_s;
-    int sent; /* messages that were added */
 };
 
 /* ---- Making -------------------------------------------------------------------------------- */
@@ -92,7 +101,11 @@ struct play *play_create(const struct model_machine *machine, const int *host_of
     p->computing = calloc((size_t)tasks, sizeof *p->computing);
     p->computation_s = calloc((size_t)tasks, sizeof *p->computation_s);
     p->communication_s = calloc((size_t)tasks, sizeof *p->communication_s);
-    p->failed = !p->loads || !p->computing || !p->computation_s || !p->communication_s;
+    p->first_stream = calloc((size_t)tasks, sizeof *p->first_stream);
+    p->failed =
+        !p->loads || !p->computing || !p->computation_s || !p->communication_s || !p->first_stream;
+    for (int i = 0; i < tasks && !p->failed; i++)
+        p->first_stream[i] = PLAY_NONE;
     return p;
 }
 
@@ -102,6 +115,8 @@ void play_destroy(struct play *p)
         return;
     free(p->activities);
     free(p->waits);
+    free(p->streams);
+    free(p->first_stream);
     free(p->open);
     free(p->loads);
     free(p->computing);
@@ -147,18 +162,41 @@ static bool is_between(const struct play *p, const struct activity *a)
     return a->to != PLAY_NONE && p->host_of[a->task] != p->host_of[a->to];
 }
 
+static double draw(int number)
+{
+    double even = fmod(GOLDEN * number, 1);
+    even = even < DRAW_MIN ? DRAW_MIN : even > 1 - DRAW_MIN ? 1 - DRAW_MIN : even;
+    return LOGISTIC_UNIT * log(even / (1 - even));
+}
+
+static double draw_of_stream(struct play *p, int from, int to)
+{
+    int at = p->failed ? PLAY_NONE : p->first_stream[from];
+    while (at != PLAY_NONE && p->streams[at].to != to)
+        at = p->streams[at].next;
+    if (at != PLAY_NONE)
+        return p->streams[at].draw;
+    void *array = p->streams;
+    bool good = make_room(p, &array, p->stream_count, &p->stream_room, sizeof *p->streams);
+    p->streams = array;
+    if (!good)
+        return 0;
+    at = p->stream_count++;
+    p->streams[at] = (struct stream){to, p->first_stream[from], draw(at + 1)};
+    p->first_stream[from] = at;
+    return p->streams[at].draw;
+}
+
 int play_send(struct play *p, int from, int to, double bytes)
 {
     bool inside = p->host_of[from] == p->host_of[to];
-    double draw = fmod(GOLDEN * ++p->sent, 1);
-    draw = draw < DRAW_MIN ? DRAW_MIN : draw > 1 - DRAW_MIN ? 1 - DRAW_MIN : draw;
     const struct model_line *line = inside ? &p->machine.inside : &p->machine.between;
     double time_s = model_line_time(line, bytes);
     if (!p->failed && (!inside || p->machine.host_count == 1))
         p->communication_s[from] += time_s; /* the sender's, as the paper measures it */
     int sent = add(p, from, to, time_s);
-    if (sent != PLAY_NONE)
-        p->activities[sent].draw = LOGISTIC_UNIT * log(draw / (1 - draw));
+    if (sent != PLAY_NONE && !inside)
+        p->activities[sent].draw = draw_of_stream(p, from, to);
     return sent;
 }
 

@@ -7,6 +7,8 @@
 
 #define TAG_A 0x100000
 #define TAG_B 0x200000
+#define ROLL_AHEAD                                                                                 \
+    2 /* panels of B that may go before their turn: theirs comes a step later at the neighbour */
 
 int stream_panels(int64_t n, int q, int width)
 {
@@ -78,6 +80,7 @@ int stream_plan_b(const struct stream_place *place, struct stream *stream)
         return COVEY_ENOMEM;
     int q = place->q;
     stream->depth = place->panels + place->window;
+    stream->window = place->window < ROLL_AHEAD ? place->window : ROLL_AHEAD;
     stream->tag = TAG_B;
     stream->hop = place->panels;
     for (int t = 0; t < stream->length; t++) {

@@ -7,7 +7,9 @@
  * those of B(c,j) roll up the column, each task handing on to the one above it what it had itself a
  * step before. So each of the two matrices is a stream of parcels: every one is in place at the
  * start or comes from one neighbour, is used once in a multiplication, and goes on to one neighbour
- * at most. Sent in panels, the transfers go on while the task multiplies.
+ * at most. Sent in panels, the transfers go on while the task multiplies. Panels of A are waited
+ * for as soon as they are sent, those of B only a step later: so B goes little by little, lest it
+ * takes the links from A when all begin.
  *
  * Buffers. Parcels that come from a neighbour live in a ring of `depth` panels: parcel t is put
  * where parcel t - depth was, once that was multiplied and handed on. The ring of B has room for

@@ -2,7 +2,7 @@
 # contention.sh - what keeping bulk messages out of contention is worth, on a segment of a lab: matmul by
 # pipe-multiply-roll, as in sections 3.1 and 5 of Schmidt & Sunderam, and many senders to one.
 #
-#   tests/lab/contention.sh [--hosts 9] [--segment 100M | --rate 100M] [--cpu 0.12] [--size N] [--runs N]
+#   tests/lab/contention.sh [--hosts 9] [--segment 100M | --rate 100M] [--cpu 0.2] [--size N] [--runs N]
 #                           [--route tcp] [--strategy phases|ahead|hierarchical|bag]
 #                           [--modes "off token"] [--quantum 8M] [--burst BYTES] [--rounds N]
 #                           [--blas LIBRARY]
@@ -23,8 +23,10 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lab/textbook.sh
+. "$here/textbook.sh"
 programs=$(realpath "${BUILD:-$here/../../build}")/tests/conformance
-hosts=9 medium="--segment 100M" cpu=0.12 size=1944 runs=1 route=tcp strategy=phases modes="off token" quantum=8M
+hosts=9 medium="--segment 100M" cpu=0.2 size=1944 runs=1 route=tcp strategy=phases modes="off token" quantum=8M
 burst=262144 rounds=10 blas=textbook
 
 usage() {
@@ -124,14 +126,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-make_textbook() {
-    local cflags
-    cflags=$(pkg-config --cflags openblas 2>/dev/null || pkg-config --cflags blas-openblas 2>/dev/null)
-    # shellcheck disable=SC2086 # one word a flag
-    ${CC:-cc} -std=c17 -O2 -shared -fPIC $cflags -o "$work/textbook.so" "$here/textbook.c" || exit 1
-    blas=$work/textbook.so
-}
-[ "$blas" != textbook ] || make_textbook
+[ "$blas" != textbook ] || blas=$(textbook_make "$work") || exit 1
 
 status=0
 for mode in $modes; do

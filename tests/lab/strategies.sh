@@ -3,20 +3,24 @@
 # & Sunderam: pipe-multiply-roll, the same with tokens, in two levels, and out of a bag.
 #
 #   tests/lab/strategies.sh [--hosts 9] [--segment 100M] [--cpu 0.2] [--size N] [--route tcp]
-#                           [--grid Q] [--quantum 1M] [--runs N] [--blas CORETYPE]
+#                           [--grid Q] [--quantum 8M] [--runs N] [--blas LIBRARY]
 #                           [--strategies "usual token hierarchical bag"] [--calibration FILE]
 #                           [--keep DIR]
 #
 # Two labs (vm.sh), one without and one with `mode = token`: covey calibrate measures the first one, unless FILE, of an
 # earlier run, is there. matmul then multiplies N x N matrices on all hosts in each way, --runs times, in two
-# levels on --grid x --grid tasks; each result is checked by Freivalds' method. --blas is that of speedup.sh.
+# levels on --grid x --grid tasks; each result is checked by Freivalds' method. They compute with textbook.c unless
+# --blas names another library, or none (--blas ''): a product of two blocks then takes several times as long as
+# sending one, as in the paper, and not a fraction.
 # --keep: what the demo printed stays in DIR, with strategies.png; runs that are there already count, too.
 # The table, in Markdown, goes to standard output: the way that is the smallest part off stands last.
 # The status is 0 when every run ended well with the right result. Without root: status 77.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-hosts=9 segment=100M cpu=0.2 size=1536 route=tcp grid=6 quantum=1M runs=1 calibration='' keep=''
+# shellcheck source=tests/lab/textbook.sh
+. "$here/textbook.sh"
+hosts=9 segment=100M cpu=0.2 size=1536 route=tcp grid=6 quantum=8M runs=1 calibration='' keep='' blas=textbook
 strategies="usual token hierarchical bag"
 declare -A title=([usual]="pipe-multiply-roll" [token]="the same with tokens" [hierarchical]="in two levels" [bag]="out of a bag")
 
@@ -122,7 +126,7 @@ while [ $# -gt 0 ]; do
     --grid) grid=${2:?} && shift ;;
     --quantum) quantum=${2:?} && shift ;;
     --runs) runs=${2:?} && shift ;;
-    --blas) export OPENBLAS_CORETYPE=${2:?} && shift ;;
+    --blas) blas=${2?} && shift ;;
     --strategies) strategies=${2?} && shift ;;
     --calibration) calibration=${2:?} && shift ;;
     --keep) keep=${2:?} && shift ;;
@@ -145,6 +149,7 @@ mkdir -p "$work" || exit 1
 [ -n "$keep" ] || trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+[ "$blas" != textbook ] || blas=$(textbook_make "$work") || exit 1
 status=0
 
 run_lab() { # MODE STRATEGY...: none, no lab
@@ -152,8 +157,8 @@ run_lab() { # MODE STRATEGY...: none, no lab
     shift
     [ $# -gt 0 ] || return
     printf '[contention]\nmode = %s\nquantum = %s\n' "$mode" "$quantum" >"$work/conf"
-    "$here/vm.sh" --hosts "$hosts" --segment "$segment" --cpu "$cpu" --conf "$work/conf" -- \
-        "$here/strategies.sh" "${arguments[@]}" --inside "$*" "$work"
+    LD_PRELOAD=$blas "$here/vm.sh" --hosts "$hosts" --segment "$segment" --cpu "$cpu" --conf "$work/conf" -- \
+        bash "$here/strategies.sh" "${arguments[@]}" --inside "$*" "$work"
     ended=$?
     [ $ended != 77 ] || exit 77
     [ $ended = 0 ] || status=1
