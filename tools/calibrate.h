@@ -15,6 +15,7 @@
 struct calibrate {
     struct tool *tool;
     bool json;
+    int route;          /* between hosts; COVEY_ROUTE_AUTO: all that work */
     char *host_text;    /* of --host, cut at the commas; NULL: all hosts */
     const char **names; /* hosts that are measured */
     int name_count;

@@ -208,6 +208,8 @@ int calibrate_routes(struct calibrate *c)
 {
     int status = measure_line(c, COVEY_ROUTE_SHM, true);
     for (int route = COVEY_ROUTE_UDP; route <= COVEY_ROUTE_ETHER && status == TOOL_OK; route++) {
+        if (c->route != COVEY_ROUTE_AUTO && c->route != route)
+            continue;
         if (c->name_count > 1)
             status = measure_between(c, route);
         bool both = route != COVEY_ROUTE_ETHER && c->result->routes[route].known;

@@ -13,6 +13,7 @@
 
 static const struct args_option options[] = {
     {"host", 'H', "HOST,...", "measure these hosts (all that are up)"},
+    {"route", 'r', "ROUTE", "measure this route besides shm: udp, tcp or ether (all)"},
     {"json", 'j', NULL, "print JSON, for scripts"},
     {NULL, 0, NULL, NULL}};
 
@@ -113,6 +114,14 @@ static int choose_hosts(struct calibrate *c)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
+static int take_route(struct calibrate *c, const char *name)
+{
+    c->route = covey_route_parse(name);
+    if (c->route < COVEY_ROUTE_UDP || c->route > COVEY_ROUTE_ETHER)
+        return tool_usage("calibrate", "--route %s: must be udp, tcp or ether", name);
+    return TOOL_OK;
+}
+
 static int read_arguments(struct calibrate *c, int argc, char **argv)
 {
     struct args args;
@@ -126,6 +135,8 @@ static int read_arguments(struct calibrate *c, int argc, char **argv)
         c->json |= key == 'j';
         if (key == 'H')
             status = take_names(c, args.value);
+        if (key == 'r')
+            status = take_route(c, args.value);
     }
     return status;
 }
@@ -182,7 +193,7 @@ static int calibrate_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_calibrate = {
     .name = "calibrate",
     .run = calibrate_command,
-    .usage = "[--host HOST,...] [--json]",
+    .usage = "[--host HOST,...] [--route ROUTE] [--json]",
     .help = "measure what covey predict and the demos need to know",
     .options = options,
 };

@@ -101,8 +101,9 @@ draw() { # DEMO ROUTE
 }
 
 run_all() {
-    local demo route n turn status=0
-    [ -f "$COVEY_CALIBRATION" ] || covey calibrate >&2 || return 1
+    local demo route n turn status=0 one=()
+    [[ $routes == *" "* ]] || one=(--route "$routes")
+    [ -f "$COVEY_CALIBRATION" ] || covey calibrate "${one[@]}" >&2 || return 1
     for demo in $demos; do
         for route in $routes; do
             for n in $hosts; do

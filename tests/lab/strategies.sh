@@ -51,7 +51,7 @@ run_strategy() { # STRATEGY
 
 run_all() { # STRATEGY...
     local strategy
-    [ -f "$COVEY_CALIBRATION" ] || covey calibrate >&2 || return 1
+    [ -f "$COVEY_CALIBRATION" ] || covey calibrate --route "$route" >&2 || return 1
     for strategy in "$@"; do
         run_strategy "$strategy" || return 1
     done

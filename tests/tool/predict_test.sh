@@ -161,8 +161,11 @@ expect "a calibration that is none" says 0 "nothing is predicted: $file:1: 'nons
     matmul --size 100 --baseline 0
 expect "an unknown host" refuses 1 'host h9 is not in the virtual machine' covey calibrate --host h9
 expect "an operand" refuses 2 'x: there are no operands' covey calibrate x
+expect "no route between hosts" refuses 2 '--route shm: must be udp, tcp or ether' covey calibrate --route shm
 expect "calibrate two hosts" says 0 "^h0 +h1 +[0-9.]+ " covey calibrate
 expect "the file has each pair" grep -q '^peers tcp h0 h1 ' "$file"
+expect "one route" says 0 "^Written: $file" covey calibrate --host h0,h1 --route tcp
+expect "and no other" test "$(awk '$1 == "route" { print $2 }' "$file" | tr '\n' ' ')" = "shm tcp "
 expect "calibrate" says 0 "^Written: $file" covey calibrate --host h0
 expect "it finds shared memory" grep -q '^shm ' "$dir/out"
 expect "the file names the VM" grep -qx "vm $COVEY_VM" "$file"
