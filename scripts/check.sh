@@ -147,7 +147,8 @@ run_suite() {
     # shellcheck disable=SC2046
     env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u COVEY_VM -u COVEY_SOCKET -u COVEY_ROUTE \
         COVEY_TEST_SUITE="$mark" XDG_RUNTIME_DIR="$runtime" \
-        ASAN_OPTIONS="${ASAN_OPTIONS:-}:allocator_may_return_null=1:$sanitizer" TSAN_OPTIONS="${TSAN_OPTIONS:-}:$sanitizer" \
+        ASAN_OPTIONS="${ASAN_OPTIONS:-}:allocator_may_return_null=1:$sanitizer" \
+        TSAN_OPTIONS="${TSAN_OPTIONS:-}:allocator_may_return_null=1:$sanitizer" \
         LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0" \
         UBSAN_OPTIONS="${UBSAN_OPTIONS:-}:$sanitizer:print_stacktrace=1" \
         timeout -k 5 "$(suite_timeout "$suite")" $(suite_command "$suite") >"$log" 2>&1 </dev/null
