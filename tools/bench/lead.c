@@ -1,7 +1,8 @@
 /*
  * The task that measures. For each size it first finds how many messages a sample needs, which
  * warms everything up, and then takes one sample of Covey and one of each raw program in turn,
- * round after round: the machine's speed drifts, and so it drifts for all of them.
+ * round after round: the machine's speed drifts, and so it drifts for all of them. The order
+ * differs from round to round.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -365,11 +366,19 @@ static int make_racers(struct party *party, struct bench_row *row, struct racer 
     return 0;
 }
 
+/* Whose sample is the k-th of a round. What ran before tells in a sample: each round another
+ * program begins, and every other round goes backwards. */
+static int turn_of(int round, int k, int count)
+{
+    return (round + (round % 2 == 0 ? k : count - k)) % count;
+}
+
 static int run_rounds(struct party *party, struct bench_row *row, struct racer *racers)
 {
     for (int i = 0; i < party->plan.rounds; i++) {
         for (int k = 0; k < row->series_count; k++) {
-            if (sample(party, &racers[k], (size_t)row->bytes, &racers[k].series->us[i]) != 0)
+            struct racer *racer = &racers[turn_of(i, k, row->series_count)];
+            if (sample(party, racer, (size_t)row->bytes, &racer->series->us[i]) != 0)
                 return -1;
         }
     }
