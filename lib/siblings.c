@@ -138,8 +138,9 @@ static void on_answer(struct covey *vm, struct cursor *c)
     struct family *f = &vm->family;
     uint32_t total = cursor_get_u32(c), from = cursor_get_u32(c);
     uint32_t count = (uint32_t)(cursor_left(c) / 4);
-    bool fits = from == f->got && count <= total - from && (f->got == 0 || total == f->total);
-    if (!cursor_ok(c) || total > TID_LOCAL_MAX || from > total || !fits || f->told)
+    bool fits = from == f->got && from <= total && count <= total - from;
+    bool goes_on = f->tids == NULL || total == f->total; /* there is room for what came first */
+    if (!cursor_ok(c) || total > TID_LOCAL_MAX || !fits || !goes_on || f->told)
         return;
     if (f->tids == NULL)
         f->tids = malloc(((size_t)total + 1) * sizeof *f->tids);
