@@ -5,7 +5,8 @@
  *   main.c        conf -> create -> run -> destroy; options.c, conf.c, bootstrap.c, detach.c
  *   daemon.c      struct daemon owns everything; what the node (proto/node.h) asks for is done here
  *   loop.c        the event loop; udp.c, sockaddr.c, candidate.c: datagrams and addresses; where
- *                 faults are wanted, proto/fault_line.c stands before udp.c and ether.c
+ *                 faults are wanted, proto/fault_line.c stands before udp.c and ether.c;
+ *                 listener.c: TCP sockets of what is no daemon, reach_server.c and offer.c
  *   identity.c    which VM and host this is, and what the others are told of it
  *   segment.c     raw Ethernet: ether.c sends and receives frames, nic.c finds the interface,
  *                 privilege.c has and drops the capability
@@ -18,10 +19,12 @@
  *                 services.c, agreement.c: what tasks agree on through the daemons;
  *                 bags.c: the bags of work that this daemon holds or has copies of;
  *                 launcher.c: the command lines that launch.c runs; dialogue.c, complaint.c: what
- *                 they say, and which of it tells; version.c
+ *                 they say, and which of it tells; version.c; ticket.c, offer.c, guest.c: how a
+ *                 host gets its invitation from a program that must not see it
  *   monitor.c     how busy the host is: sample.c looks, procfs.c and cgroup.c read;
  *                 metrics.c, http.c: the same for Prometheus
- *   task.c        the task table; process.c starts processes, exit.c ends tasks
+ *   task.c        the task table; process.c starts processes, tasker.c has a task do so, exit.c
+ *                 ends tasks
  *   ending.c      how the daemon itself ends
  *
  * One round of the loop: callbacks read streams and datagrams and queue frames; then settle()

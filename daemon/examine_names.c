@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/clock.h"
 #include "daemon/examine.h"
 
 #define LOOKUP_MS 3000
@@ -57,13 +57,6 @@ static void lookup_begin(struct lookup *l, const char *name)
     l->answer = ends[0];
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void report(const struct lookup *l, const char *address, bool own)
 {
     if (address[0] == '\0')
@@ -84,7 +77,7 @@ static void lookup_end(struct lookup *l, int64_t deadline_ms, bool own)
 {
     char address[ANSWER_BYTES + 1] = "";
     struct pollfd fd = {.fd = l->answer, .events = POLLIN};
-    int64_t left = deadline_ms - now_ms();
+    int64_t left = deadline_ms - clock_ms();
     if (l->answer < 0)
         return;
     if (l->pid > 0 && poll(&fd, 1, left > 0 ? (int)left : 0) <= 0) {
@@ -105,7 +98,7 @@ void examine_names(char *const *names, int count)
     struct lookup *lookups = calloc((size_t)count + 1, sizeof *lookups);
     if (lookups == NULL)
         return;
-    int64_t deadline = now_ms() + LOOKUP_MS;
+    int64_t deadline = clock_ms() + LOOKUP_MS;
     gethostname(own, sizeof own - 1);
     lookup_begin(&lookups[count], strcmp(own, "localhost") == 0 ? "" : own);
     for (int i = 0; i < count; i++)

@@ -9,18 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/clock.h"
 #include "daemon/sockaddr.h"
 
 #define FETCH_MS 29000
 #define TRY_MS 3000  /* for one round of all addresses */
 #define PAUSE_MS 200 /* between two */
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 int guest_begin(struct guest *guest, const char *ticket, struct failure *why)
 {
@@ -79,15 +73,15 @@ static int connect_any(const struct ticket *ticket, int64_t end_ms)
 {
     struct pollfd fds[TICKET_ADDRESSES_MAX];
     int chosen = -1, left = 0;
-    int64_t round_ms = now_ms() + TRY_MS;
+    int64_t round_ms = clock_ms() + TRY_MS;
     for (int i = 0; i < ticket->count; i++) {
         fds[i] = (struct pollfd){.fd = call(&ticket->at[i]), .events = POLLOUT};
         left += fds[i].fd >= 0;
     }
     if (end_ms < round_ms)
         round_ms = end_ms;
-    while (chosen < 0 && left > 0 && now_ms() < round_ms) {
-        poll(fds, (nfds_t)ticket->count, (int)(round_ms - now_ms()) + 1);
+    while (chosen < 0 && left > 0 && clock_ms() < round_ms) {
+        poll(fds, (nfds_t)ticket->count, (int)(round_ms - clock_ms()) + 1);
         chosen = first_connected(fds, ticket->count);
         left = 0;
         for (int i = 0; i < ticket->count; i++)
@@ -107,8 +101,8 @@ static size_t read_sealed(int fd, uint8_t sealed[TICKET_SEALED_MAX], int64_t end
 {
     size_t used = 0;
     struct pollfd readable = {.fd = fd, .events = POLLIN};
-    while (used < TICKET_SEALED_MAX && now_ms() < end_ms) {
-        if (poll(&readable, 1, (int)(end_ms - now_ms()) + 1) <= 0)
+    while (used < TICKET_SEALED_MAX && clock_ms() < end_ms) {
+        if (poll(&readable, 1, (int)(end_ms - clock_ms()) + 1) <= 0)
             continue;
         ssize_t n = read(fd, sealed + used, TICKET_SEALED_MAX - used);
         if (n == 0)
@@ -156,10 +150,10 @@ static int fetch_once(struct guest *guest, struct control_bootstrap *invitation,
 int guest_fetch(struct guest *guest, struct control_bootstrap *invitation, int *connection,
                 struct failure *why)
 {
-    int64_t end_ms = now_ms() + FETCH_MS;
+    int64_t end_ms = clock_ms() + FETCH_MS;
     const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000};
     int fd;
-    while ((fd = fetch_once(guest, invitation, end_ms, why)) < 0 && now_ms() < end_ms)
+    while ((fd = fetch_once(guest, invitation, end_ms, why)) < 0 && clock_ms() < end_ms)
         nanosleep(&pause, NULL);
     sodium_memzero(guest->keys.secret, sizeof guest->keys.secret);
     if (fd < 0)

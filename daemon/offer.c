@@ -17,10 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/clock.h"
 #include "daemon/launcher.h"
+#include "daemon/listener.h"
 #include "daemon/sockaddr.h"
 #include "daemon/ticket.h"
 #include "proto/frame.h"
@@ -53,48 +54,15 @@ struct offer {
     struct client clients[CLIENTS_MAX];
 };
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ---- where it is offered ----------------------------------------------------------------------
  */
-
-/* For both families, or IPv4 alone where there is no IPv6. */
-static int listen_any(void)
-{
-    const int families[] = {AF_INET6, AF_INET};
-    for (size_t i = 0; i < 2; i++) {
-        int off = 0, fd = socket(families[i], SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-            continue;
-        if (families[i] == AF_INET6)
-            setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-        if (listen(fd, CLIENTS_MAX) == 0) /* any address, any port */
-            return fd;
-        close(fd);
-    }
-    return -1;
-}
-
-static uint16_t port_of(int fd)
-{
-    union sockaddr_any a;
-    socklen_t size = sizeof a;
-    struct address address;
-    bool known = getsockname(fd, &a.any, &size) == 0 && sockaddr_to_address(&a, &address);
-    return known ? sockaddr_port(&address) : 0;
-}
 
 /* The daemon that invites runs here: its addresses are those by which others reach this host. */
 static int ticket_make(struct offer *o, struct ticket *ticket, struct failure *why)
 {
     const struct host *here = &o->invitation.coordinator;
-    o->listener = listen_any();
-    uint16_t port = o->listener < 0 ? 0 : port_of(o->listener);
+    o->listener = listener_open("", CLIENTS_MAX);
+    uint16_t port = o->listener < 0 ? 0 : listener_port(o->listener);
     if (port == 0)
         return failure_set(why, "cannot listen: %s", strerror(errno));
     memcpy(ticket->key, o->keys.own, sizeof ticket->key);
@@ -279,9 +247,9 @@ static int offer_step(struct offer *o, int timeout_ms, struct failure *why)
 
 static int offer_run(struct offer *o, struct failure *why)
 {
-    int64_t end_ms = now_ms() + OFFER_MS, left_ms;
+    int64_t end_ms = clock_ms() + OFFER_MS, left_ms;
     int status = 0;
-    while (status == 0 && (left_ms = end_ms - now_ms()) > 0)
+    while (status == 0 && (left_ms = end_ms - clock_ms()) > 0)
         status = offer_step(o, (int)left_ms, why);
     if (status == 0)
         failure_set(why, "%s",

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "daemon/clock.h"
 #include "daemon/sockaddr.h"
 #include "daemon/udp.h"
 
@@ -23,13 +23,6 @@ struct probe {
     bool outside; /* its port is not one of covey.conf: a packet filter may stop answers to it */
     struct pollfd *fds; /* [0]: udp; then HOST_ADDRESSES_MAX connections a target, -1: none */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- targets ---- */
 
@@ -175,8 +168,8 @@ static bool settled(const struct probe *p)
 static void run(struct probe *p)
 {
     nfds_t n = 1 + (nfds_t)p->count * HOST_ADDRESSES_MAX;
-    int64_t end = now_ms() + PROBE_MS, next = 0;
-    for (int64_t now; !settled(p) && (now = now_ms()) < end;) {
+    int64_t end = clock_ms() + PROBE_MS, next = 0;
+    for (int64_t now; !settled(p) && (now = clock_ms()) < end;) {
         if (now >= next) {
             send_probes(p);
             next = now + REPEAT_MS;

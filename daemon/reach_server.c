@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <sodium.h>
 
 #include "daemon/candidate.h"
+#include "daemon/clock.h"
 #include "daemon/examine.h"
+#include "daemon/listener.h"
 #include "daemon/reach.h"
 #include "daemon/sockaddr.h"
 #include "daemon/udp.h"
@@ -29,44 +30,6 @@ struct reach_server {
 };
 
 /* ---- opening ---- */
-
-static int tcp_bind(int fd, int family, const struct conf *conf)
-{
-    union sockaddr_any a;
-    struct address address;
-    const char *any = family == AF_INET6 ? "::" : "0.0.0.0";
-    if (!sockaddr_parse(conf->bind[0] != '\0' ? conf->bind : any, 0, &address))
-        return -1;
-    socklen_t size = sockaddr_from_address(&a, &address, family);
-    return size == 0 ? -1 : bind(fd, &a.any, size);
-}
-
-/* A listener for both families, or IPv4 alone where there is no IPv6. */
-static int tcp_listen(const struct conf *conf)
-{
-    const int families[] = {AF_INET6, AF_INET};
-    for (size_t i = 0; i < 2; i++) {
-        int off = 0, fd = socket(families[i], SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-            continue;
-        if (families[i] == AF_INET6)
-            setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-        if (tcp_bind(fd, families[i], conf) == 0 && listen(fd, BACKLOG) == 0)
-            return fd;
-        close(fd);
-    }
-    return -1;
-}
-
-static uint16_t tcp_port(int fd)
-{
-    union sockaddr_any a;
-    socklen_t size = sizeof a;
-    struct address address;
-    if (getsockname(fd, &a.any, &size) != 0 || !sockaddr_to_address(&a, &address))
-        return 0;
-    return sockaddr_port(&address);
-}
 
 /* The addresses by which others are told to reach this host, with the port. */
 static void print_addresses(const struct reach_server *s, const struct conf *conf, bool local,
@@ -108,9 +71,9 @@ static void open_udp(struct reach_server *s, const struct conf *conf, bool local
 
 static void open_tcp(struct reach_server *s, const struct conf *conf, bool local)
 {
-    s->tcp = tcp_listen(conf);
+    s->tcp = listener_open(conf->bind, BACKLOG);
     if (s->tcp >= 0)
-        print_addresses(s, conf, local, "tcp", tcp_port(s->tcp));
+        print_addresses(s, conf, local, "tcp", listener_port(s->tcp));
 }
 
 struct reach_server *reach_server_create(const struct conf *conf, bool local)
@@ -179,20 +142,13 @@ static bool input_ended(void)
     return read(STDIN_FILENO, bytes, sizeof bytes) <= 0;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void reach_server_run(struct reach_server *s, int seconds)
 {
-    int64_t end = now_ms() + (int64_t)seconds * 1000, left;
+    int64_t end = clock_ms() + (int64_t)seconds * 1000, left;
     struct pollfd fds[] = {{.fd = s->udp == NULL ? -1 : udp_fd(s->udp), .events = POLLIN},
                            {.fd = s->tcp, .events = POLLIN},
                            {.fd = s->input_ends ? STDIN_FILENO : -1, .events = POLLIN}};
-    while ((left = end - now_ms()) > 0 && poll(fds, 3, (int)left) >= 0) {
+    while ((left = end - clock_ms()) > 0 && poll(fds, 3, (int)left) >= 0) {
         if (fds[0].revents != 0) {
             udp_receive(s->udp, on_datagram, s);
             udp_flush(s->udp);

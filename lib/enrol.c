@@ -405,7 +405,6 @@ static int join_by(covey_t **vm, int socket, const struct covey_options *o, int 
     return COVEY_OK;
 }
 
-/* A daemon that ends just as it was found does not mean that none is left here. */
 /* A standard descriptor that is closed would be the next socket, and what the program prints go to
  * a daemon. There nothing can be written, so that who tries is told. */
 static void standard_hold(void)
@@ -417,6 +416,7 @@ static void standard_hold(void)
         close(fd);
 }
 
+/* A daemon that ends just as it was found does not mean that none is left here. */
 int covey_join(covey_t **vm, const struct covey_options *options)
 {
     static const struct covey_options defaults;

@@ -570,8 +570,8 @@ void conn_bury(struct covey *vm);     /* frees those closed */
 bool conn_poll_all(struct covey *vm); /* some links have no descriptor: look at each */
 /* Does what is due on links that have timers; returns when it must be called again. */
 uint64_t conn_step_all(struct covey *vm);
-bool conn_waiting(const struct covey *vm,
-                  size_t least); /* at a link of ours so much has to leave */
+/* Whether so much has not left yet of what a link of ours holds. */
+bool conn_waiting(const struct covey *vm, size_t least);
 bool conn_arm_all(struct covey *vm);
 
 /* Reads the streams whose rest is over. */

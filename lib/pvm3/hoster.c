@@ -22,7 +22,6 @@
 #include "lib/pvm3/calls.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/notify.h"
-#include "lib/pvm3/pack.h"
 #include "lib/pvm3/plugin.h"
 #include "lib/pvm3/start.h"
 #include "lib/pvm3/vm.h"
@@ -101,18 +100,8 @@ int hoster_error(const char *text)
 /* ---- pvm_reg_hoster() -------------------------------------------------------------------------
  */
 
-static int take_office(void)
-{
-    struct buffer *about = buffer_create(ENC_DEFAULT);
-    int error = about == NULL ? PvmNoMem : pack_array(about, PVM_INT, &pvmmytid, 1, 1);
-    if (error == PvmOk)
-        error = plugin_register(PLUGIN_HOSTER, about);
-    buffer_destroy(about);
-    return error;
-}
-
 int call_reg_hoster(void)
 {
-    int error = vm_enter() == NULL ? PvmSysErr : take_office();
+    int error = vm_enter() == NULL ? PvmSysErr : plugin_take(PLUGIN_HOSTER);
     return error == PvmOk ? PvmOk : lpvmerr("pvm_reg_hoster", error);
 }

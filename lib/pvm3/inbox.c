@@ -6,6 +6,7 @@
  */
 #include "lib/pvm3/inbox.h"
 
+#include "lib/pvm3/abi.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/handler.h"
 #include "lib/pvm3/notify.h"
@@ -85,6 +86,15 @@ void inbox_deliver(struct buffer *b)
     rm_on_message(b);
     if (!siblings_take(b) && !tracer_take(b) && !output_take(b) && !handler_take(b))
         append(b);
+}
+
+void inbox_deliver_by_daemon(struct buffer *b, int tag, int context)
+{
+    b->info.src = DAEMON_TID;
+    b->info.dst = pvmmytid;
+    b->info.tag = tag;
+    b->info.ctx = context;
+    inbox_deliver(b);
 }
 
 static void deliver_message(covey_msg_t **msg)

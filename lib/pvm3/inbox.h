@@ -15,6 +15,9 @@ int inbox_pull(int64_t timeout_us);
 /* A message for the program, unless a handler takes it. */
 void inbox_deliver(struct buffer *b);
 
+/* The same of one that this task's daemon would have sent it. */
+void inbox_deliver_by_daemon(struct buffer *b, int tag, int context);
+
 struct buffer *inbox_first(void);
 struct buffer *inbox_last(void);
 

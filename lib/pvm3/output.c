@@ -103,11 +103,7 @@ static void send_piece(const struct writer *writer, int length, const char *text
         buffer_destroy(b);
         return;
     }
-    b->info.src = DAEMON_TID;
-    b->info.dst = pvmmytid;
-    b->info.tag = writer->tag;
-    b->info.ctx = writer->context;
-    inbox_deliver(b);
+    inbox_deliver_by_daemon(b, writer->tag, writer->context);
 }
 
 /* For another task, in the same form. */

@@ -107,6 +107,16 @@ int plugin_register(enum plugin plugin, struct buffer *about)
     return PvmOk;
 }
 
+int plugin_take(enum plugin plugin)
+{
+    struct buffer *about = buffer_create(ENC_DEFAULT);
+    int error = about == NULL ? PvmNoMem : pack_array(about, PVM_INT, &pvmmytid, 1, 1);
+    if (error == PvmOk)
+        error = plugin_register(plugin, about);
+    buffer_destroy(about);
+    return error;
+}
+
 int plugin_withdraw(enum plugin plugin)
 {
     struct own *o = &own[plugin];

@@ -25,10 +25,12 @@ void plugin_look(struct plugins *plugins);
 /* The tasker of this host's tasks; 0: there is none. */
 int plugin_tasker(int host);
 
-/* This task becomes it, and is it no longer. The mailbox holds what is packed in the buffer, behind
- * this task's tid. Returns 0 or an error: PvmAlready when another task is. */
+/* This task becomes it, and is it no longer. The mailbox holds what is packed in the buffer, which
+ * begins with this task's tid; plugin_take(): nothing but that. Returns 0 or an error: PvmAlready
+ * when another task is. */
 struct buffer;
 int plugin_register(enum plugin plugin, struct buffer *about);
+int plugin_take(enum plugin plugin);
 int plugin_withdraw(enum plugin plugin);
 bool plugin_is_own(enum plugin plugin);
 

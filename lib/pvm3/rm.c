@@ -266,11 +266,7 @@ static void tell(int tag, const int *numbers, int count)
         buffer_destroy(b);
         return;
     }
-    b->info.src = DAEMON_TID;
-    b->info.dst = pvmmytid;
-    b->info.tag = tag;
-    b->info.ctx = PvmBaseContext;
-    inbox_deliver(b);
+    inbox_deliver_by_daemon(b, tag, PvmBaseContext);
 }
 
 /* A task that says so of itself: in PVM its daemon does. */
@@ -333,11 +329,7 @@ static int take_office(struct pvmhostinfo **host)
         error = call_config(&count, &formats, &list);
     if (error != PvmOk || count < 1)
         return error != PvmOk ? error : PvmNoHost;
-    struct buffer *about = buffer_create(ENC_DEFAULT);
-    error = about == NULL ? PvmNoMem : pack_array(about, PVM_INT, &pvmmytid, 1, 1);
-    if (error == PvmOk)
-        error = plugin_register(PLUGIN_RM, about);
-    buffer_destroy(about);
+    error = plugin_take(PLUGIN_RM);
     first = list[0]; /* names stay until the next pvm_config() */
     if (error == PvmOk && host != NULL)
         *host = &first;

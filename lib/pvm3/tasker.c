@@ -89,11 +89,7 @@ static void deliver(const struct covey_start_order *o)
         covey_order_ended(vm_handle(), o->tid, COVEY_EXIT_UNKNOWN, 0);
         return;
     }
-    b->info.src = DAEMON_TID;
-    b->info.dst = pvmmytid;
-    b->info.tag = SM_STTASK;
-    b->info.ctx = PvmBaseContext;
-    inbox_deliver(b);
+    inbox_deliver_by_daemon(b, SM_STTASK, PvmBaseContext);
 }
 
 /* Only a daemon's words count. */
@@ -133,18 +129,10 @@ int tasker_serve(struct buffer *b)
 /* ---- pvm_reg_tasker() -------------------------------------------------------------------------
  */
 
-static int take_office(void)
-{
-    struct buffer *about = buffer_create(ENC_DEFAULT);
-    int error = about == NULL ? PvmNoMem : pack_array(about, PVM_INT, &pvmmytid, 1, 1);
-    if (error == PvmOk)
-        error = plugin_register(PLUGIN_TASKER, about);
-    buffer_destroy(about);
-    return error == PvmOk ? error_of(covey_tasker(vm_handle(), TASKER_TAG)) : error;
-}
-
 int call_reg_tasker(void)
 {
-    int error = vm_enter() == NULL ? PvmSysErr : take_office();
+    int error = vm_enter() == NULL ? PvmSysErr : plugin_take(PLUGIN_TASKER);
+    if (error == PvmOk)
+        error = error_of(covey_tasker(vm_handle(), TASKER_TAG));
     return error == PvmOk ? PvmOk : lpvmerr("pvm_reg_tasker", error);
 }

@@ -59,7 +59,7 @@ static bool option(struct spawn *s, char *word)
     } else if (strcmp(word, "-?") == 0) {
         s->flags |= PvmTaskDebug;
     } else if (word[1] == '@') {
-        printf("spawn: %s: tasks are not traced\n", word);
+        printf("spawn: %s: no file of events is written; see trace\n", word);
         return false;
     } else if (word[1] == '\0' || !place(s, word + 1)) {
         printf("spawn: %s: unknown option\n", word);

@@ -1,0 +1,15 @@
+/*
+ * listener.h - a TCP socket on any free port.
+ */
+#ifndef COVEY_DAEMON_LISTENER_H
+#define COVEY_DAEMON_LISTENER_H
+
+#include <stdint.h>
+
+/* At that address, "": at all of both families, or of IPv4 alone where there is no IPv6. It does
+ * not block. Returns the descriptor, or -1 with errno. */
+int listener_open(const char *bind_to, int backlog);
+
+uint16_t listener_port(int fd); /* 0: it cannot be told */
+
+#endif
