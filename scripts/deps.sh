@@ -18,7 +18,7 @@ libjansson-dev      jansson.h
 libedit-dev         histedit.h
 libncurses-dev      curses.h
 libpng-dev          png.h
-libopenblas-dev     cblas.h
+libopenblas-dev     cblas-openblas.h
 binutils            objcopy
 '
 # faster than libssl, where there is such a processor

@@ -2,9 +2,9 @@
 
 #include "apps/block.h"
 #include "apps/crew.h"
+#include "apps/matmul/blas.h"
 #include "apps/matmul/grid.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 #include "apps/matmul/kernel.h"
 
 #include "apps/kernel.h"
+#include "apps/matmul/blas.h"
 #include "apps/matmul/matrix.h"
 
-#include <cblas.h>
 #include <err.h>
 #include <stdlib.h>
 

@@ -6,9 +6,9 @@
  */
 #include "apps/ahead.h"
 #include "apps/block.h"
+#include "apps/matmul/blas.h"
 #include "apps/matmul/subblock.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 
 #define ROWS_KEPT 3 /* so many times q blocks */

@@ -2,6 +2,7 @@
 
 #include "apps/block.h"
 #include "apps/crew.h"
+#include "apps/matmul/blas.h"
 #include "apps/matmul/grid.h"
 #include "apps/matmul/matrix.h"
 #include "apps/matmul/stream.h"
@@ -10,7 +11,6 @@
 #include "apps/matmul/hierarchical.h"
 #include "apps/matmul/subblock.h"
 
-#include <cblas.h>
 #include <stdlib.h>
 
 #define PANEL_WIDTH                                                                                \

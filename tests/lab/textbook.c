@@ -10,7 +10,8 @@
  * waits for the one before, which nothing else on the machine changes: on x86, as on the 387, of
  * long doubles, some 1.5 ns each. (Of doubles, where long ones are emulated.)
  */
-#include <cblas.h>
+#include "apps/matmul/blas.h"
+
 #include <stdlib.h>
 
 enum { ROWS = 32, COLUMNS = 8 /* a line of the cache */ };
