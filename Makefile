@@ -299,6 +299,12 @@ $(BUILD)/tests/bench/pvm_load: $(call objects,tests/bench/pvm_load.c tests/bench
 bench-bag: all ## measure bags of work beside GNU parallel and an MPI master with workers
 	@BUILD=$(BUILD) tests/bench/bag.sh
 
+.PHONY: bench-ether
+bench-ether: ## measure raw Ethernet beside tcp and udp in labs, as root
+	@scripts/deps.sh install build test
+	@$(MAKE) --no-print-directory $(JOBS) all
+	@BUILD=$(BUILD) tests/bench/ether.sh
+
 .PHONY: bench-alltoall bench-alltoall-programs
 MPIS := $(foreach m,openmpi mpich,$(if $(wildcard /usr/bin/mpicc.$(m)),$(m)))
 bench-alltoall-programs: all $(BUILD)/tests/bench/alltoall_covey $(MPIS:%=$(BUILD)/tests/bench/alltoall.%) $(BUILD)/tests/bench/patience.so

@@ -26,35 +26,19 @@ besides() { # prints an argument a line
     local mpi
     for mpi in ${SYSTEMS:-openmpi mpich}; do
         [ -x "$build/tests/bench/overlap.$mpi" ] || continue
-        printf -- '--beside\n%s=exec %s %s %s --on-core %s\n' "$mpi" "$here/mpi.sh" "$mpi" "$here/overlap.sh" \
-            "$build/tests/bench/overlap.$mpi"
+        printf -- '--beside\n%s=exec %s %s %s\n' "$mpi" "$here/mpi.sh" "$mpi" "$build/tests/bench/overlap.$mpi"
     done
 }
 
-core_of() { # HOST
-    [ "$1" = h1 ] && echo 0 || echo 1
-}
-
-# What the daemons start inherits it.
-pin_daemons() {
-    local pid host _
-    while read -r pid host _; do
-        taskset -a -p -c "$(core_of "$host")" "$pid" >/dev/null
-    done < <("$here/../lab/lab" ps)
-}
-
-if [ "${1:-}" = --on-core ]; then # PROGRAM...: as a rank of MPI
-    [ "${PIN:-1}" = 0 ] || taskset -p -c "$(core_of "$COVEY_LAB_HOST")" $$ >/dev/null
-    exec "${@:2}"
-fi
 if [ "${1:-}" = --inside ]; then
-    [ "${PIN:-1}" = 0 ] || pin_daemons
     mapfile -t beside < <(besides)
     exec covey bench overlap --route "${ROUTES:-tcp,udp,ether}" --host "$(tr ' ' ',' <<<"${LAB_HOSTS% }")" \
         --sizes "${SIZES:-64K,256K,1M}" --rounds "${ROUNDS:-15}" "${beside[@]}" "${@:2}"
 fi
+pin=(--pin)
+[ "${PIN:-1}" = 1 ] || pin=()
 conf=$(mktemp) || exit 1
 trap 'rm -f "$conf"' EXIT
 printf '[ether]\nenabled = yes\ndirect = yes\n' >"$conf"
-${ALONE:-} "$here/../lab/vm.sh" --hosts 2 --rate "${RATE:-50M}" --mtu "${MTU:-1500}" ${CPU:+--cpu "$CPU"} --conf "$conf" -- \
+${ALONE:-} "$here/../lab/vm.sh" --hosts 2 "${pin[@]}" --rate "${RATE:-50M}" --mtu "${MTU:-1500}" ${CPU:+--cpu "$CPU"} --conf "$conf" -- \
     "$here/overlap.sh" --inside "$@"

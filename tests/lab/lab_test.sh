@@ -236,6 +236,19 @@ checksums_are_computed() {
     $lab down --name "$other"
 }
 
+# In turn, and so what they start.
+hosts_keep_to_a_processor() {
+    local i allowed processors
+    mapfile -t processors < <(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status | tr ',' '\n' |
+        while IFS=- read -r from to; do seq "$from" "${to:-$from}"; done)
+    $lab up --name "$other" --hosts 3 --pin || return 1
+    for i in 1 2 3; do
+        allowed=$($lab exec --name "$other" "h$i" sh -c "sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status")
+        [ "$allowed" = "${processors[(i - 1) % ${#processors[@]}]}" ] || { echo "h$i: $allowed" && return 1; }
+    done
+    $lab down --name "$other"
+}
+
 second_up_is_refused() {
     $lab up --hosts 2 2>&1 | grep -q "is up" && $lab exec h8 true
 }
@@ -372,6 +385,7 @@ check "cut and heal a host" cut_and_heal
 check "two labs at once" two_labs
 if command -v ethtool >/dev/null; then
     check "hosts that compute their checksums" checksums_are_computed
+    check "hosts that keep to a processor each" hosts_keep_to_a_processor
 else
     skip "hosts that compute their checksums" "ethtool is not installed"
 fi

@@ -2,7 +2,7 @@
 # vm.sh - runs a command on the first host of a lab whose hosts form one Covey VM.
 #
 #   tests/lab/vm.sh [--hosts N | --topology FILE] [--rate R | --segment R] [--cpu SHARE]
-#                   [--mtu BYTES] [--no-offload] [--wires] [--hog HOST]... [--traffic FROM:TO:RATE]... [--conf FILE]
+#                   [--mtu BYTES] [--no-offload] [--wires] [--pin] [--hog HOST]... [--traffic FROM:TO:RATE]... [--conf FILE]
 #                   [--name NAME] [--ipv4-only | --ipv6-only] [--encrypt] [--plain HOST]... [--keep]
 #                   [--] COMMAND [ARG...]
 #
@@ -52,7 +52,7 @@ while [ $# -gt 0 ]; do
     --conf) conf=${2:?} && shift ;;
     --rate | --segment | --cpu | --mtu) limits+=("$1" "${2:?}") && shift ;;
     --name) LAB=${2:?} && shift ;;
-    --ipv4-only | --ipv6-only | --no-offload | --wires) limits+=("$1") ;;
+    --ipv4-only | --ipv6-only | --no-offload | --wires | --pin) limits+=("$1") ;;
     --encrypt) encrypt=--encrypt ;;
     --plain) LAB_PLAIN="$LAB_PLAIN ${2:?}" && shift ;;
     --keep) keep=1 ;;

@@ -1,0 +1,77 @@
+#!/bin/bash
+# ether.sh - raw Ethernet beside tcp and udp between two hosts of a lab: half round trips and, from them,
+# alpha and beta as Schmidt & Sunderam read their Table 1 (section 2.3).
+#
+#   tests/bench/ether.sh
+#
+# Needs root (tests/lab). From the environment, by default:
+#   HOSTS="2 8" (over one pair of links, and on a switch with as many)  MTUS="1500 9000"
+#   RUNS=5  ROUNDS=15  RATE= (of the hosts' links; as fast as the machine)  SIZES=1,1K,64K,1M
+#
+# Every run is a lab and a VM of its own (vm.sh), in which each host keeps to a processor and computes
+# its checksums itself; printed are the medians of the runs. What is named first after another route
+# is measured a little slower, so each run begins with another route. Then receivers sleep: 1 ms before
+# each message. And at last frames pass through the daemons, as they do without `direct = yes`.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/covey-ether-bench.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+printf '[ether]\nenabled = yes\ndirect = yes\n' >"$work/direct"
+printf '[ether]\nenabled = yes\n' >"$work/daemons"
+runs=${RUNS:-5}
+orders=(ether,tcp,udp tcp,udp,ether udp,ether,tcp)
+
+pingpong() { # CONF HOSTS MTU ROUTES OPTION...
+    "$here/../lab/vm.sh" --hosts "$2" --mtu "$3" ${RATE:+--rate "$RATE"} --no-offload --pin --conf "$work/$1" -- \
+        covey bench pingpong --route "$4" --host h1,h2 --rounds "${ROUNDS:-15}" "${@:5}" 2>"$work/errors" ||
+        { cat "$work/errors" >&2 && return 1; }
+}
+
+# Medians of what runs of `covey bench pingpong` printed, a row a route or raw program.
+rows() { # SIZES
+    awk -v sizes="$1" '
+        function figure(us) { return sprintf(us < 100 ? "%.3g" : "%.0f", us) }
+        function median(list,    a, n, i, j, t) {
+            n = split(list, a, " ")
+            for (i = 2; i <= n; i++) for (j = i; j > 1 && a[j - 1] + 0 > a[j] + 0; j--) { t = a[j]; a[j] = a[j - 1]; a[j - 1] = t }
+            return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
+        }
+        /^pingpong on/ { first = $5; sub(/,$/, "", first) }
+        $1 == "BYTES" { split("", column); for (i = 9; i < NF; i += 2) column[i] = $i; column[2] = "covey-" first }
+        $1 ~ /^[0-9]+$/ { for (i in column) if ($i != "-") us[column[i], $1] = us[column[i], $1] " " $i }
+        $2 == "alpha" { sub(/:$/, "", $1); alpha[$1] = alpha[$1] " " $3; beta[$1] = beta[$1] " " $6 }
+        END {
+            n = split(sizes, size, " ")
+            m = split("covey-ether covey-tcp covey-udp ether-spin ether tcp-spin tcp udp-spin udp", name, " ")
+            for (r = 1; r <= m; r++) {
+                if (!(name[r] in alpha)) continue
+                line = "| " name[r]
+                for (i = 1; i <= n; i++) line = line " | " ((name[r], size[i]) in us ? figure(median(us[name[r], size[i]])) : "")
+                printf "%s | %.2f | %.3f |\n", line, median(alpha[name[r]]), median(beta[name[r]])
+            }
+        }'
+}
+
+table() { # TITLE CONF HOSTS MTU OPTION...
+    local i sizes
+    for ((i = 0; i < runs; i++)); do
+        pingpong "$2" "$3" "$4" "${orders[i % 3]}" "${@:5}" || return 1
+    done >"$work/printed" || return 1
+    sizes=$(awk '$1 ~ /^[0-9]+$/ { print $1 }' "$work/printed" | sort -nu | paste -sd' ')
+    printf '\n%s, %s hosts, MTU %s%s\n\n' "$1" "$3" "$4" "${RATE:+, links of ${RATE}bit/s}"
+    echo "| microseconds for bytes: | ${sizes// / | } | alpha, us | beta, ns/byte |"
+    echo "|---|$(for _ in $sizes; do printf -- '---:|'; done)---:|---:|"
+    rows "$sizes" <"$work/printed"
+}
+
+sizes=(--sizes "${SIZES:-1,1K,64K,1M}")
+for mtu in ${MTUS:-1500 9000}; do
+    for hosts in ${HOSTS:-2 8}; do
+        table "Straight between two tasks" direct "$hosts" "$mtu" "${sizes[@]}" || exit
+    done
+    table "Receivers sleep" direct 2 "$mtu" --sizes 1,256,1K,4K --pause 1000 || exit
+    table "Through the daemons" daemons 2 "$mtu" "${sizes[@]}" || exit
+done
