@@ -2,7 +2,7 @@
 # contention.sh - what keeping bulk messages out of contention is worth, on a segment of a lab: matmul by
 # pipe-multiply-roll, as in sections 3.1 and 5 of Schmidt & Sunderam, and many senders to one.
 #
-#   tests/lab/contention.sh [--hosts 9] [--segment 100M | --rate 100M] [--cpu 0.2] [--size N] [--runs N]
+#   tests/lab/contention.sh [--hosts 9] [--segment 100M | --rate 100M] [--mtu 9000] [--cpu 0.2] [--size N] [--runs N]
 #                           [--route tcp] [--strategy phases|ahead|hierarchical|bag]
 #                           [--modes "off token"] [--quantum 8M] [--burst BYTES] [--rounds N]
 #                           [--blas LIBRARY]
@@ -26,7 +26,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lab/textbook.sh
 . "$here/textbook.sh"
 programs=$(realpath "${BUILD:-$here/../../build}")/tests/conformance
-hosts=9 medium="--segment 100M" cpu=0.2 size=1944 runs=1 route=tcp strategy=phases modes="off token" quantum=8M
+hosts=9 medium="--segment 100M" mtu=9000 cpu=0.2 size=1944 runs=1 route=tcp strategy=phases modes="off token" quantum=8M
 burst=262144 rounds=10 blas=textbook
 
 usage() {
@@ -82,8 +82,8 @@ print_bursts() {
 }
 
 print_table() {
-    printf 'matmul N = %s (%s) on %s hosts of %s core (%s), %s, quantum %s, %s runs\n\n' \
-        "$size" "$strategy" "$hosts" "$cpu" "${medium#--}" "$route" "$quantum" "$runs"
+    printf 'matmul N = %s (%s) on %s hosts of %s core (%s), MTU %s, %s, quantum %s, %s runs\n\n' \
+        "$size" "$strategy" "$hosts" "$cpu" "${medium#--}" "$mtu" "$route" "$quantum" "$runs"
     echo "| contention | total s | least to most | computation s | communication s | idle s | total, of the first | grants |"
     echo "|---|---:|---:|---:|---:|---:|---:|---:|"
     awk '
@@ -104,6 +104,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --hosts) hosts=${2:?} && shift ;;
     --segment | --rate) medium="$1 ${2:?}" && shift ;;
+    --mtu) mtu=${2:?} && shift ;;
     --cpu) cpu=${2:?} && shift ;;
     --size) size=${2:?} && shift ;;
     --runs) runs=${2:?} && shift ;;
@@ -132,7 +133,7 @@ status=0
 for mode in $modes; do
     conf_of "$mode" >"$work/conf"
     # shellcheck disable=SC2086 # medium is an option and its value
-    LD_PRELOAD=$blas "$here/vm.sh" --hosts "$hosts" $medium --cpu "$cpu" --conf "$work/conf" -- \
+    LD_PRELOAD=$blas "$here/vm.sh" --hosts "$hosts" $medium --mtu "$mtu" --cpu "$cpu" --conf "$work/conf" -- \
         bash "$here/contention.sh" --hosts "$hosts" --size "$size" --runs "$runs" --strategy "$strategy" --route "$route" \
         --burst "$burst" --rounds "$rounds" --run "$work" "$mode"
     ended=$?

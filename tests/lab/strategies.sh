@@ -2,7 +2,7 @@
 # strategies.sh - four ways to multiply matrices on a segment of a lab, predicted and measured, as Figure 15 of Schmidt
 # & Sunderam: pipe-multiply-roll, the same with tokens, in two levels, and out of a bag.
 #
-#   tests/lab/strategies.sh [--hosts 9] [--segment 100M] [--cpu 0.2] [--size N] [--route tcp]
+#   tests/lab/strategies.sh [--hosts 9] [--segment 100M] [--mtu 9000] [--cpu 0.2] [--size N] [--route tcp]
 #                           [--grid Q] [--quantum 8M] [--runs N] [--blas LIBRARY]
 #                           [--strategies "usual token hierarchical bag"] [--calibration FILE]
 #                           [--keep DIR]
@@ -20,7 +20,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lab/textbook.sh
 . "$here/textbook.sh"
-hosts=9 segment=100M cpu=0.2 size=1536 route=tcp grid=6 quantum=8M runs=1 calibration='' keep='' blas=textbook
+hosts=9 segment=100M mtu=9000 cpu=0.2 size=1536 route=tcp grid=6 quantum=8M runs=1 calibration='' keep='' blas=textbook
 strategies="usual token hierarchical bag"
 declare -A title=([usual]="pipe-multiply-roll" [token]="the same with tokens" [hierarchical]="in two levels" [bag]="out of a bag")
 
@@ -83,7 +83,7 @@ figures() { # "off" without its sign, strategy, measured, computation, communica
 }
 
 print_table() {
-    printf 'matmul N = %s on %s hosts of %s core, one segment of %sbit/s, %s\n\n' "$size" "$hosts" "$cpu" "$segment" "$route"
+    printf 'matmul N = %s on %s hosts of %s core, one segment of %sbit/s, MTU %s, %s\n\n' "$size" "$hosts" "$cpu" "$segment" "$mtu" "$route"
     echo "| | measured s | predicted s | off by | computation | communication | idle |"
     echo "|---|---:|---:|---:|---:|---:|---:|"
     figures | sort -k1,1gr | while read -r _ strategy total computation communication idle predicted; do
@@ -120,6 +120,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --hosts) hosts=${2:?} && shift ;;
     --segment) segment=${2:?} && shift ;;
+    --mtu) mtu=${2:?} && shift ;;
     --cpu) cpu=${2:?} && shift ;;
     --size) size=${2:?} && shift ;;
     --route) route=${2:?} && shift ;;
@@ -157,7 +158,7 @@ run_lab() { # MODE STRATEGY...: none, no lab
     shift
     [ $# -gt 0 ] || return
     printf '[contention]\nmode = %s\nquantum = %s\n' "$mode" "$quantum" >"$work/conf"
-    LD_PRELOAD=$blas "$here/vm.sh" --hosts "$hosts" --segment "$segment" --cpu "$cpu" --conf "$work/conf" -- \
+    LD_PRELOAD=$blas "$here/vm.sh" --hosts "$hosts" --segment "$segment" --mtu "$mtu" --cpu "$cpu" --conf "$work/conf" -- \
         bash "$here/strategies.sh" "${arguments[@]}" --inside "$*" "$work"
     ended=$?
     [ $ended != 77 ] || exit 77

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-enum { ROWS = 32, COLUMNS = 8 /* a line of the cache */ };
+enum { ROWS = 32, COLUMNS = 8 /* a line of the cache */, INNER = 128 };
 
 #if defined(__x86_64__) || defined(__i386__)
 typedef long double sum_t;
@@ -22,14 +22,14 @@ typedef long double sum_t;
 typedef double sum_t;
 #endif
 
-/* Some rows of A and columns of B, these copied one after the other. */
+/* Parts of some rows of A, and of columns of B, these copied one after the other. */
 struct factors {
     const double *a;
-    double *columns;
     size_t lda, inner;
+    double columns[COLUMNS * INNER];
 };
 
-static void copy_columns(const struct factors *f, const double *b, size_t ldb, size_t count)
+static void copy_columns(struct factors *f, const double *b, size_t ldb, size_t count)
 {
     for (size_t l = 0; l < f->inner; l++)
         for (size_t j = 0; j < count; j++)
@@ -50,24 +50,33 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static void scale(double *c, size_t rows, size_t columns, size_t ldc, double beta)
+{
+    for (size_t i = 0; i < rows; i++)
+        for (size_t j = 0; j < columns; j++)
+            c[i * ldc + j] = beta == 0 ? 0 : beta * c[i * ldc + j];
+}
+
 /* NOLINTNEXTLINE(readability-function-size): the interface of CBLAS */
 void cblas_dgemm(CBLAS_LAYOUT layout, CBLAS_TRANSPOSE trans_a, CBLAS_TRANSPOSE trans_b, blasint m,
                  blasint n, blasint k, double alpha, const double *a, blasint lda, const double *b,
                  blasint ldb, double beta, double *c, blasint ldc)
 {
     size_t rows = (size_t)m, columns = (size_t)n, inner = (size_t)k;
-    struct factors f = {a, malloc((inner + 1) * COLUMNS * sizeof(double)), (size_t)lda, inner};
-    if (layout != CblasRowMajor || trans_a != CblasNoTrans || trans_b != CblasNoTrans || !f.columns)
+    struct factors f = {.lda = (size_t)lda};
+    if (layout != CblasRowMajor || trans_a != CblasNoTrans || trans_b != CblasNoTrans)
         abort();
+    scale(c, rows, columns, (size_t)ldc, beta);
     for (size_t i = 0; i < rows; i += ROWS)
-        for (size_t j = 0; j < columns; j += COLUMNS) {
-            size_t height = least(ROWS, rows - i), width = least(COLUMNS, columns - j);
-            copy_columns(&f, b + j, (size_t)ldb, width);
-            for (size_t at = 0; at < height * width; at++) {
-                size_t row = i + at / width, column = at % width;
-                double *sum = c + row * (size_t)ldc + j + column;
-                *sum = alpha * sum_of(&f, row, column) + (beta == 0 ? 0 : beta * *sum);
+        for (size_t l = 0; l < inner; l += INNER)
+            for (size_t j = 0; j < columns; j += COLUMNS) {
+                size_t height = least(ROWS, rows - i), width = least(COLUMNS, columns - j);
+                f.a = a + i * f.lda + l;
+                f.inner = least(INNER, inner - l);
+                copy_columns(&f, b + l * (size_t)ldb + j, (size_t)ldb, width);
+                for (size_t at = 0; at < height * width; at++) {
+                    size_t row = at / width, column = at % width;
+                    c[(i + row) * (size_t)ldc + j + column] += alpha * sum_of(&f, row, column);
+                }
             }
-        }
-    free(f.columns);
 }
