@@ -1704,6 +1704,7 @@ enum covey_form {
     COVEY_FORM_BAG = 1,          /* items of a bag */
     COVEY_FORM_BAG_FETCH = 2,    /* matmul: the same, and tasks fetch the blocks that they need */
     COVEY_FORM_HIERARCHICAL = 3, /* matmul: pipe-multiply-roll in two levels */
+    COVEY_FORM_PHASES = 4,       /* matmul: the same in one, and nothing is sent ahead */
 };
 
 enum covey_model {

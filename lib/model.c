@@ -204,16 +204,14 @@ static int check_mandel(const struct covey_problem *p)
 
 static int check_matmul(const struct covey_problem *p)
 {
-    int q = whole_root(p->tasks), divisor = 2;
+    int q = whole_root(p->tasks);
     if (p->size < 1 || p->size > SIZE_MAX_N)
         return error_set(COVEY_EINVAL, "matmul: N must be 1 to 1M");
     if (is_bag(p) || p->tasks == 0)
         return COVEY_OK;
     if (q == 0)
         return error_set(COVEY_EINVAL, "matmul: %d tasks are no square", p->tasks);
-    while (divisor < q && q % divisor != 0)
-        divisor++;
-    if (p->form == COVEY_FORM_HIERARCHICAL && divisor >= q)
+    if (p->form == COVEY_FORM_HIERARCHICAL && model_groups(q) >= q)
         return error_set(COVEY_EINVAL, "matmul: a grid of %d x %d tasks has no groups", q, q);
     return COVEY_OK;
 }
@@ -221,7 +219,7 @@ static int check_matmul(const struct covey_problem *p)
 static int check_form(const struct covey_problem *p)
 {
     bool bag = p->form == COVEY_FORM_USUAL || p->form == COVEY_FORM_BAG;
-    bool known = p->form >= COVEY_FORM_USUAL && p->form <= COVEY_FORM_HIERARCHICAL;
+    bool known = p->form >= COVEY_FORM_USUAL && p->form <= COVEY_FORM_PHASES;
     bool good = p->model == COVEY_MODEL_MATMUL ? known : bag;
     good = good && p->grid >= 0 && p->grid <= GRID_MAX;
     return good ? COVEY_OK : error_set(COVEY_EINVAL, "predict: the program has no such form");
@@ -261,8 +259,14 @@ static int play_matmul(const struct model_machine *m, const struct covey_problem
     }
     q = p->tasks > 0 ? whole_root(p->tasks) : model_grid(m->host_count);
     if (p->form == COVEY_FORM_HIERARCHICAL)
-        return model_matmul_hierarchical(m, p->size, p->tasks > 0 ? q : HIERARCHY_GRID, time);
-    return model_matmul(m, p->size, q < p->size ? q : (int)p->size, time);
+        q = p->tasks > 0 ? q : HIERARCHY_GRID;
+    else
+        q = q < p->size ? q : (int)p->size;
+    if (p->form == COVEY_FORM_HIERARCHICAL)
+        return model_matmul_hierarchical(m, p->size, q, model_groups(q), time);
+    if (p->form == COVEY_FORM_PHASES)
+        return model_matmul_hierarchical(m, p->size, q, q, time);
+    return model_matmul(m, p->size, q, time);
 }
 
 static int play(const struct model_machine *m, const struct covey_problem *p,

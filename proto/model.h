@@ -126,9 +126,13 @@ int model_matmul(const struct model_machine *machine, int64_t n, int q, struct m
 int model_sort(const struct model_machine *machine, int64_t keys, int tasks,
                struct model_time *time);
 
-/* The same in two levels; q is no prime. */
-int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q,
+/* The same in two levels, of p x p groups; p divides q. With p = q there is one level: phase by phase
+ * (Figure 3(b)), and nothing is sent ahead. */
+int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q, int p,
                               struct model_time *time);
+
+/* The side of the grid of groups that matmul makes when q is no prime: the smallest divisor. */
+int model_groups(int q);
 
 /* By way of a bag: products of q x q blocks, by workers on the hosts in turn. `fetch`: they ask the
  * coordinator for the blocks that they do not have. */

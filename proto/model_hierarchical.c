@@ -1,7 +1,8 @@
 /*
  * model_hierarchical.c - pipe-multiply-roll in two levels, as matmul --hierarchical of apps/ does
  * it (section 4.3 of Schmidt & Sunderam): p x p groups of r x r tasks, p r = q. A task sends one
- * block after the other and multiplies when it has them: nothing goes on meanwhile.
+ * block after the other and multiplies when it has them: nothing goes on meanwhile. With groups of
+ * one task it is what matmul --phases does.
  */
 #include <stdlib.h>
 
@@ -110,8 +111,7 @@ static bool add_all(struct levels *l, const struct model_machine *machine, const
     return known;
 }
 
-/* The side of the grid of groups is the smallest divisor. */
-static int divisor(int q)
+int model_groups(int q)
 {
     int p = 2;
     while (p < q && q % p != 0)
@@ -119,7 +119,7 @@ static int divisor(int q)
     return p;
 }
 
-int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q,
+int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q, int p,
                               struct model_time *time)
 {
     size_t count = (size_t)q * (size_t)q;
@@ -127,7 +127,7 @@ int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, in
     double side = (double)n / q;
     if (!lists)
         return -1;
-    struct levels l = {.q = q, .p = divisor(q), .bytes = ELEMENT * side * side};
+    struct levels l = {.q = q, .p = p, .bytes = ELEMENT * side * side};
     int *host_of = lists;
     l.r = q / l.p;
     l.chain = lists + count;

@@ -34,7 +34,8 @@ static const struct args_option options[] = {
     {"centre", KEY_CENTRE, "RE,IM", "mandel: the point in the middle (-0.65,0)"},
     {"zoom", KEY_ZOOM, "ZOOM", "mandel: magnification (1)"},
     {"form", KEY_FORM, "FORM",
-     "bag: items of a bag; fetch: matmul, blocks too; hierarchical: matmul, in two levels"},
+     "bag: items of a bag; fetch: matmul, blocks too; hierarchical: matmul, in two levels; phases: "
+     "matmul, nothing sent ahead"},
     {"route", 'r', "ROUTE", "between hosts: udp, tcp or ether (the fastest that was calibrated)"},
     {"topology", KEY_TOPOLOGY, "FILE", "alltoall: the network (the VM's, or one switch)"},
     {"tolerance", KEY_TOLERANCE, "SLOPE", "of the most efficient number: 0 to 1 (0.5)"},
@@ -171,7 +172,7 @@ static int check_stray(const struct predict *p, const struct request *r)
         return tool_usage("predict", "%s is not for alltoall",
                           p->problem.paper ? "--paper" : "--measured");
     if (p->problem.form > COVEY_FORM_BAG && p->what != COVEY_MODEL_MATMUL)
-        return tool_usage("predict", "--form fetch and hierarchical are for matmul alone");
+        return tool_usage("predict", "--form fetch, hierarchical and phases are for matmul alone");
     if (p->problem.form && (all || p->what == PREDICT_TILES || p->problem.paper))
         return tool_usage("predict", "--form is not for %s",
                           p->what >= PREDICT_ALLTOALL ? p->name : "--paper");
@@ -197,14 +198,14 @@ static int take_route(struct predict *p, const char *name)
 
 static int take_form(struct predict *p, const char *name)
 {
-    static const char *const names[] = {"usual", "bag", "fetch", "hierarchical"};
-    for (int i = COVEY_FORM_USUAL; i <= COVEY_FORM_HIERARCHICAL; i++) {
+    static const char *const names[] = {"usual", "bag", "fetch", "hierarchical", "phases"};
+    for (int i = COVEY_FORM_USUAL; i <= COVEY_FORM_PHASES; i++) {
         if (strcmp(names[i], name) != 0)
             continue;
         p->problem.form = i;
         return TOOL_OK;
     }
-    return tool_usage("predict", "--form %s: must be usual, bag, fetch or hierarchical", name);
+    return tool_usage("predict", "--form %s: must be usual, bag, fetch, hierarchical or phases", name);
 }
 
 static int take_number(struct predict *p, int key, const char *value)

@@ -364,6 +364,7 @@ static void describe(void *context, struct covey_problem *problem)
     problem->form = options->fetch          ? COVEY_FORM_BAG_FETCH
                     : options->bag          ? COVEY_FORM_BAG
                     : options->hierarchical ? COVEY_FORM_HIERARCHICAL
+                    : options->phases       ? COVEY_FORM_PHASES
                                             : COVEY_FORM_USUAL;
     problem->grid = options->bag ? matmul->job.q : 0;
 }

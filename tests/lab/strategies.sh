@@ -1,6 +1,6 @@
 #!/bin/bash
 # strategies.sh - four ways to multiply matrices on a segment of a lab, predicted and measured, as Figure 15 of Schmidt
-# & Sunderam: pipe-multiply-roll, the same with tokens, in two levels, and out of a bag.
+# & Sunderam: pipe-multiply-roll (Figure 3(b), phase by phase), the same with tokens, in two levels, and out of a bag.
 #
 #   tests/lab/strategies.sh [--hosts 9] [--segment 100M] [--mtu 9000] [--cpu 0.2] [--size N] [--route tcp]
 #                           [--grid Q] [--quantum 8M] [--runs N] [--blas LIBRARY]
@@ -20,7 +20,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/lab/textbook.sh
 . "$here/textbook.sh"
-hosts=9 segment=100M mtu=9000 cpu=0.2 size=1536 route=tcp grid=6 quantum=8M runs=1 calibration='' keep='' blas=textbook
+hosts=9 segment=100M mtu=9000 cpu=0.2 size=1944 route=tcp grid=6 quantum=8M runs=1 calibration='' keep='' blas=textbook
 strategies="usual token hierarchical bag"
 declare -A title=([usual]="pipe-multiply-roll" [token]="the same with tokens" [hierarchical]="in two levels" [bag]="out of a bag")
 
@@ -33,7 +33,7 @@ usage() {
 
 arguments_of() {
     case $1 in
-    usual | token) echo "--tasks $hosts" ;;
+    usual | token) echo "--phases --tasks $hosts" ;;
     hierarchical) echo "--hierarchical --grid $grid" ;;
     bag) echo "--bag" ;;
     esac

@@ -54,6 +54,7 @@ expect "they add communication up" says 0 '^ +4 +4 +1\.211 +0\.250 +0\.961 +0\.0
 expect "matmul out of a bag" says 0 '^ +4 +4 ' covey predict matmul --form bag --procs 4
 expect "and with blocks that are fetched" says 0 '^ +4 +4 ' covey predict matmul --form fetch --procs 4
 expect "matmul in two levels" says 0 '^ +4 +16 ' covey predict matmul --form hierarchical --procs 4
+expect "matmul in phases" says 0 '^ +4 +4 ' covey predict matmul --form phases --procs 4
 expect "sort out of a bag" says 0 '^ +2 +2 ' covey predict sort --form bag --procs 2
 expect "mandel out of a bag" says 0 '^ +2 +2 ' covey predict mandel --form bag --size 64x48 --procs 2
 expect "a form that there is not" refuses 2 '--form x: must be' covey predict matmul --form x
@@ -154,6 +155,7 @@ by_hand >"$file"
 expect "a demo with one" says 0 '^ +predicted +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +[-+][0-9]+ %$' sort --keys 1K --baseline 0
 expect "one out of a bag, too" says 0 '^ +predicted +[0-9.]+ ' matmul --size 64 --bag --baseline 0
 expect "and in two levels" says 0 '^ +predicted +[0-9.]+ ' matmul --size 64 --hierarchical --baseline 0
+expect "and in phases" says 0 '^ +predicted +[0-9.]+ ' matmul --size 64 --phases --baseline 0
 expect "and a sort" says 0 '^ +predicted +[0-9.]+ ' sort --keys 1K --bag --baseline 0
 expect "and as JSON" says 0 '"predicted": \{' mandel --size 64x48 --baseline 0 --json
 echo nonsense >"$file"

@@ -432,7 +432,7 @@ static void test_hierarchical_without_messages(void)
     struct model_machine machine = machine_of(4, 0, 0);
     struct model_time time;
     machine.inside = (struct model_line){0};
-    CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 1024, 4, &time), 0);
+    CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 1024, 4, 2, &time), 0);
     CU_ASSERT_EQUAL(time.tasks, 16);
     NEAR(time.total_s, 1024.0 * 1024 * 1024 * 1e-9 / 4);
 }
@@ -451,10 +451,27 @@ static void test_hierarchical_waits(void)
     struct model_machine machine = machine_of(16, 0, 1e-6);
     struct model_time time;
     machine.hosts = many;
-    CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 400, 4, &time), 0);
+    CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 400, 4, 2, &time), 0);
     double block_s = 100 * 100 * 8e-6;
     /* outer steps: a pipe, two inner pipes and rolls, a roll */
     WITHIN(time.total_s, 2 * (1 + 2 * 2 + 1) * block_s, 0.01);
+}
+
+/* With groups of one task: q times a pipe and a roll. */
+static void test_phases_wait(void)
+{
+    struct model_host many[4];
+    for (int i = 0; i < 4; i++) {
+        many[i] = hosts[0];
+        for (int k = 0; k < MODEL_BLOCKS; k++)
+            many[i].madd_s[k] = 1e-18;
+    }
+    struct model_machine machine = machine_of(4, 0, 1e-6);
+    struct model_time time;
+    machine.hosts = many;
+    CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 200, 2, 2, &time), 0);
+    CU_ASSERT_EQUAL(time.tasks, 4);
+    WITHIN(time.total_s, 2 * (1 + 1) * 100 * 100 * 8e-6, 0.01);
 }
 
 static void test_bag_divides(void)
@@ -666,6 +683,7 @@ int main(void)
         {"T_mult + T_add between blocks", test_madd_between_blocks},
         {"two levels without messages", test_hierarchical_without_messages},
         {"two levels wait for messages", test_hierarchical_waits},
+        {"phases wait for messages", test_phases_wait},
         {"a bag divides", test_bag_divides},
         {"a bag's blocks are fetched", test_bag_fetches},
         {"a bag balances", test_bag_balances},
