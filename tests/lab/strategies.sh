@@ -101,13 +101,13 @@ draw() {
         done
         cat <<PLOT
 EOD
-set terminal pngcairo size 900,560 font 'sans,12' background '#FFFFFF'
+set terminal pngcairo size 1000,560 font 'sans,12' background '#FFFFFF'
 set output '$work/strategies.png'
 set encoding utf8; set border 3; set tics out nomirror; set grid ytics lc rgb '#DDDDDD'
 set title 'matmul, N = $size, $hosts hosts on a segment of ${segment}bit/s' noenhanced
-set ylabel 'seconds'; set yrange [0:*]; set key top left Left reverse
+set ylabel 'seconds'; set yrange [0:*]; set offsets 0, 0, graph 0.1, 0; set key top left Left reverse
 set style data histograms; set style histogram clustered gap 1.2; set boxwidth 0.9
-plot \$times using 2:xtic(1) fs empty border lc rgb '#000000' title 'predicted', \\
+plot \$times using 2:xtic(1) lc rgb '#000000' fs empty border rgb '#000000' title 'predicted', \\
      '' using 3 fs solid 0.8 lc rgb '#0072B2' title 'measured', \\
      '' using 0:(\$2 > \$3 ? \$2 : \$3):4 with labels offset 0,0.8 notitle
 PLOT
