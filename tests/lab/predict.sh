@@ -3,12 +3,13 @@
 # of Schmidt & Sunderam.
 #
 #   tests/lab/predict.sh [--hosts "1 2 4 8"] [--routes "tcp"] [--demos "mandel matmul sort"]
-#                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--size DEMO=N] [--blas CORETYPE]
+#                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--size DEMO=N] [--blas LIBRARY]
 #                        [--runs N] [--calibration FILE] [--keep DIR]
 #
 # One lab (vm.sh) with as many hosts as the largest number says, links of --rate and hosts of --cpu of
 # a core: covey calibrate measures it, or FILE from an earlier run is taken (and, where it is not
-# there, written). Each demo then runs on its first hosts, --runs times. --blas is that of speedup.sh.
+# there, written). Each demo then runs on its first hosts, --runs times. matmul computes with textbook.c
+# unless --blas names another library, or none (--blas '').
 # --keep: what the demos printed, and a picture of each demo and route, are left in DIR.
 # The table, in Markdown, goes to standard output, what happens meanwhile to standard error. The
 # status is 0 when every run ended well and every prediction is within 15 % of the mean time (matmul,
@@ -16,6 +17,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lab/textbook.sh
+. "$here/textbook.sh"
 hosts="1 2 4 8"
 routes="tcp"
 demos="mandel matmul sort"
@@ -25,7 +28,8 @@ mtu=1500
 runs=1
 calibration=
 keep=
-declare -A size=([mandel]=1600x1200 [matmul]=4000 [sort]=1M)
+blas=textbook
+declare -A size=([mandel]=1600x1200 [matmul]=1728 [sort]=1M)
 
 usage() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
@@ -132,7 +136,7 @@ while [ $# -gt 0 ]; do
     --mtu) mtu=${2:?} && shift ;;
     --runs) runs=${2:?} && shift ;;
     --size) size[${2%%=*}]=${2#*=} && shift ;;
-    --blas) export OPENBLAS_CORETYPE=${2:?} && shift ;;
+    --blas) blas=${2?} && shift ;;
     --calibration) calibration=${2:?} && shift ;;
     --keep) keep=${2:?} && shift ;;
     --inside) inside=1 && work=${2:?} && shift ;; # a VM, see below
@@ -154,5 +158,6 @@ mkdir -p "$work" || exit 1
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 most=$(tr ' ' '\n' <<<"$hosts" | sort -n | tail -n 1)
-"$here/vm.sh" --hosts "$most" --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
+[ "$blas" != textbook ] || blas=$(textbook_make "$work") || exit 1
+LD_PRELOAD=$blas "$here/vm.sh" --hosts "$most" --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
     "$here/predict.sh" "${arguments[@]}" --inside "$work"
