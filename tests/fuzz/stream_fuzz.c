@@ -8,7 +8,9 @@
  */
 #include "lib/stream.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,8 +19,6 @@
 #include "tests/fuzz/fuzz.h"
 
 enum { STOP = 1, FDS_SENT_MAX = 20 };
-
-#define PIECES_MAX 64 /* the socket holds some more, however small they are */
 
 struct reader {
     struct stream *stream;
@@ -48,7 +48,8 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
     return ++r->frames == r->stop_after ? STOP : 0;
 }
 
-static void write_some(int fd, const uint8_t *bytes, size_t size, int nfds)
+/* Returns false, and writes nothing, when the socket takes no more bytes, pieces or descriptors. */
+static bool write_some(int fd, const uint8_t *bytes, size_t size, int nfds)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * FDS_SENT_MAX)];
@@ -70,11 +71,14 @@ static void write_some(int fd, const uint8_t *bytes, size_t size, int nfds)
         for (int i = 0; i < nfds; i++)
             memcpy(CMSG_DATA(c) + sizeof sent * (size_t)i, &sent, sizeof sent);
     }
-    REQUIRE(sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size);
+    ssize_t n = sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+    REQUIRE(n == (ssize_t)size || (n < 0 && (errno == EAGAIN || errno == ETOOMANYREFS)));
     close(sent);
+    return n >= 0;
 }
 
-/* Reads until there is nothing or the stream ended; returns how it ended, 0: it did not. */
+/* Reads until there is nothing, a piece with descriptors was read, or the stream ended; returns how
+ * it ended, 0: it did not. */
 static int read_all(struct reader *r)
 {
     int result = STOP;
@@ -86,18 +90,16 @@ static int read_all(struct reader *r)
 
 static int play(struct reader *r, int raw, const uint8_t *data, size_t size)
 {
-    int result = 0, unread = 0;
+    int result = 0;
     while (result == 0 && size > 2) {
         uint8_t choice = data[0];
         size_t part = data[1] < size - 2 ? data[1] : size - 2;
         int nfds = (choice & 12) == 12 ? FDS_SENT_MAX : (choice & 12) >> 2;
         r->stop_after = (choice & 1) != 0 ? r->frames + 1 : 0;
-        if (part > 0)
-            write_some(raw, data + 2, part, nfds);
-        if ((choice & 2) != 0 || ++unread == PIECES_MAX) {
+        while (result == 0 && part > 0 && !write_some(raw, data + 2, part, nfds))
             result = read_all(r);
-            unread = 0;
-        }
+        if (result == 0 && (choice & 2) != 0)
+            result = read_all(r);
         data += 2 + part;
         size -= 2 + part;
     }
@@ -107,7 +109,7 @@ static int play(struct reader *r, int raw, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fds[2], before = descriptor_mark();
-    if (size > 16384) /* what the socket holds */
+    if (size > 16384) /* enough, and it bounds the reads below */
         return 0;
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
     struct reader reader = {.stream = stream_create(fds[1])};
