@@ -68,7 +68,7 @@ cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "qemu-user  qemu-$3"
 }
 groups="build, test, lint, bench, mpi, s390x, arm64 or armhf"
-CC=${CC:-cc}
+read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
 needs_of() { # groups -> their lines
@@ -92,7 +92,7 @@ needs_of() { # groups -> their lines
 }
 
 headers_found() { # headers: does the compiler find all of them?
-    printf '#include <%s>\n' "$@" | "$CC" -E -x c - >/dev/null 2>&1
+    printf '#include <%s>\n' "$@" | "${compiler[@]}" -E -x c - >/dev/null 2>&1
 }
 
 found() { # one header, path or program
@@ -124,7 +124,8 @@ fail() {
 }
 
 require_compiler() {
-    command -v "$CC" >/dev/null || fail "Covey needs a C compiler; '$CC' is not found (set CC=...)."
+    command -v "${compiler[0]}" >/dev/null ||
+        fail "Covey needs a C compiler; '${compiler[0]}' is not found (set CC=...)."
 }
 
 install_packages() {

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=${BUILD:-$PWD/build}
-CC=${CC:-cc}
+read -ra compiler <<<"${CC:-cc}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/usr
@@ -54,14 +54,15 @@ pc() { PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config "$@" covey; }
 strict="-Wall -Wextra -Wconversion -pedantic -Werror"
 # shellcheck disable=SC2046,SC2086
 {
-    expect "covey.h is C99" "$CC" -std=c99 $strict $(pc --cflags) -c "$work/use.c" -o "$work/use.o"
+    expect "covey.h is C99" "${compiler[@]}" -std=c99 $strict $(pc --cflags) -c "$work/use.c" -o "$work/use.o"
     if command -v g++ >/dev/null; then
         expect "covey.h is C++11" g++ -std=c++11 $strict $(pc --cflags) "$work/use.cc" \
             -o "$work/use++" $(pc --libs)
     else
         skip "covey.h is C++" "g++ is not installed"
     fi
-    expect "a program links libcovey.a by pkg-config --static" "$CC" "$work/use.c" -o "$work/static-use" \
+    expect "a program links libcovey.a by pkg-config --static" "${compiler[@]}" "$work/use.c" \
+        -o "$work/static-use" \
         $(pc --cflags) -Wl,-Bstatic -L"$prefix/lib" -lcovey -Wl,-Bdynamic \
         $(pc --libs --static | tr ' ' '\n' | grep -v -e -lcovey)
     expect "it runs" "$work/static-use"
@@ -72,7 +73,7 @@ strict="-Wall -Wextra -Wconversion -pedantic -Werror"
 export PATH=$prefix/bin:$PATH COVEY_VM=tutorial.$$
 sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/pi.c"
 # shellcheck disable=SC2046,SC2086
-expect "the README's program compiles" "$CC" $strict "$work/pi.c" -o "$work/pi" $(pc --cflags --libs)
+expect "the README's program compiles" "${compiler[@]}" $strict "$work/pi.c" -o "$work/pi" $(pc --cflags --libs)
 
 runs_on_four_hosts() {
     covey start --local 4 || return

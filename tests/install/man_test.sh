@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=${BUILD:-$PWD/build}
-CC=${CC:-cc}
+read -ra compiler <<<"${CC:-cc}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 pages=$(find lib daemon tools apps conf -name '*.[1-8]' 2>/dev/null | sort)
@@ -17,7 +17,7 @@ scripts/public-names.sh lib/covey.h >"$work/names"
 sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' lib/*.3 |
     sed -E '/^\.(PP|nf|fi|SH .*|B #include.*)$/d; /^[^.]/d; s/^\.[A-Z]+ //; s/"//g' | tr -d ' \n' | tr ';' '\n' >"$work/synopses"
 
-"$CC" -E -P lib/covey.h | tr '\n' ' ' >"$work/covey.h" # without comments
+"${compiler[@]}" -E -P lib/covey.h | tr '\n' ' ' >"$work/covey.h" # without comments
 prototype_of() { # name -> the prototype in covey.h without blanks
     <"$work/covey.h" grep -oE "[a-z][a-z0-9_ *]*[ *]$1\([^;]*\);" | head -n 1 | tr -d ' ;'
 }
@@ -81,7 +81,7 @@ covey start --local 2 || bad "a virtual machine for the examples starts"
 for page in lib/*.[37]; do
     name=$(basename "${page%.[37]}")
     example_of "$page" >"$work/$name.c"
-    if "$CC" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \
+    if "${compiler[@]}" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \
         "$BUILD/libcovey.a" -lsodium -lpthread -lm; then
         ok "the example of $name compiles"
         expect "the example of $name runs" timeout 20 "$work/$name"

@@ -8,7 +8,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=$(realpath "${BUILD:-build}")
-CC=${CC:-cc}
+read -ra compiler <<<"${CC:-cc}"
 rounds=${ROUNDS:-$((${SOAK:-0} ? 100 : 5))}
 seed=${SEED:-$RANDOM}
 work=$(mktemp -d)
@@ -113,7 +113,7 @@ try_mpi() { # MPI
     try_lab "$mpi"
 }
 
-"$CC" -D_GNU_SOURCE -O2 -shared -fPIC -o "$work/patience.so" tests/bench/patience.c -ldl
+"${compiler[@]}" -D_GNU_SOURCE -O2 -shared -fPIC -o "$work/patience.so" tests/bench/patience.c -ldl
 [ "$(id -u)" != 0 ] || tests/lab/lab up conf/topologies/switch-4 || bad "the lab comes up"
 try_mpi openmpi
 try_mpi mpich

@@ -5,7 +5,7 @@ set -u
 cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=${BUILD:-$PWD/build}
-CC=${CC:-cc}
+read -ra compiler <<<"${CC:-cc}"
 covey() { "$BUILD/covey" "$@"; } # and not PATH: build/sort is another program
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -86,7 +86,7 @@ expect "no file is refused" says "no topology is named" covey schedule
 
 covey schedule --emit covey $figure >"$work/alltoall.c"
 # shellcheck disable=SC2086 # libcovey.a may need the flags of its build
-if "$CC" ${SANITIZE:-} -std=c99 -Wall -Wextra -Werror -Ilib "$work/alltoall.c" tests/tool/schedule/alltoall_tasks.c \
+if "${compiler[@]}" ${SANITIZE:-} -std=c99 -Wall -Wextra -Werror -Ilib "$work/alltoall.c" tests/tool/schedule/alltoall_tasks.c \
     -o "$work/tasks" "$BUILD/libcovey.a" -lsodium -lpthread -lm; then
     ok "the function for covey.h compiles"
     export COVEY_VM=schedule.$$
