@@ -205,7 +205,8 @@ static int take_form(struct predict *p, const char *name)
         p->problem.form = i;
         return TOOL_OK;
     }
-    return tool_usage("predict", "--form %s: must be usual, bag, fetch, hierarchical or phases", name);
+    return tool_usage("predict", "--form %s: must be usual, bag, fetch, hierarchical or phases",
+                      name);
 }
 
 static int take_number(struct predict *p, int key, const char *value)

@@ -22,7 +22,7 @@ trap 'exit 143' TERM HUP
 printf '[ether]\nenabled = yes\ndirect = yes\n' >"$work/direct"
 printf '[ether]\nenabled = yes\n' >"$work/daemons"
 runs=${RUNS:-5}
-orders=(ether,tcp,udp tcp,udp,ether udp,ether,tcp)
+orders=("ether,tcp,udp" "tcp,udp,ether" "udp,ether,tcp")
 
 pingpong() { # CONF HOSTS MTU ROUTES OPTION...
     "$here/../lab/vm.sh" --hosts "$2" --mtu "$3" ${RATE:+--rate "$RATE"} --no-offload --pin --conf "$work/$1" -- \

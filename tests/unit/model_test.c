@@ -437,20 +437,27 @@ static void test_hierarchical_without_messages(void)
     NEAR(time.total_s, 1024.0 * 1024 * 1024 * 1e-9 / 4);
 }
 
+/* So many hosts that take no time for arithmetic, and 1 us for a byte. */
+static struct model_machine machine_of_quick(struct model_host *many, int count)
+{
+    for (int i = 0; i < count; i++) {
+        many[i] = hosts[0];
+        for (int k = 0; k < MODEL_BLOCKS; k++)
+            many[i].madd_s[k] = 1e-18;
+    }
+    struct model_machine machine = machine_of(count, 0, 1e-6);
+    machine.hosts = many;
+    return machine;
+}
+
 /* Nothing goes on while blocks are under way: on 16 hosts with no time for arithmetic a task sends
  * 2 blocks of A and one of B, between the groups and twice within its own, on links of their own.
  */
 static void test_hierarchical_waits(void)
 {
     struct model_host many[16];
-    for (int i = 0; i < 16; i++) {
-        many[i] = hosts[0];
-        for (int k = 0; k < MODEL_BLOCKS; k++)
-            many[i].madd_s[k] = 1e-18;
-    }
-    struct model_machine machine = machine_of(16, 0, 1e-6);
+    struct model_machine machine = machine_of_quick(many, 16);
     struct model_time time;
-    machine.hosts = many;
     CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 400, 4, 2, &time), 0);
     double block_s = 100 * 100 * 8e-6;
     /* outer steps: a pipe, two inner pipes and rolls, a roll */
@@ -461,14 +468,8 @@ static void test_hierarchical_waits(void)
 static void test_phases_wait(void)
 {
     struct model_host many[4];
-    for (int i = 0; i < 4; i++) {
-        many[i] = hosts[0];
-        for (int k = 0; k < MODEL_BLOCKS; k++)
-            many[i].madd_s[k] = 1e-18;
-    }
-    struct model_machine machine = machine_of(4, 0, 1e-6);
+    struct model_machine machine = machine_of_quick(many, 4);
     struct model_time time;
-    machine.hosts = many;
     CU_ASSERT_EQUAL(model_matmul_hierarchical(&machine, 200, 2, 2, &time), 0);
     CU_ASSERT_EQUAL(time.tasks, 4);
     WITHIN(time.total_s, 2 * (1 + 1) * 100 * 100 * 8e-6, 0.01);
