@@ -13,8 +13,8 @@
 # The status is 0 when mandel and matmul out of a bag are within 15 % of the ideal. Without root: 77.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/lab/textbook.sh
-. "$here/textbook.sh"
+# shellcheck source=tests/lab/demos.sh
+. "$here/demos.sh"
 rate=1G cpu=0.2 mtu=1500 hogs="h3 h4" runs=1 blas=textbook
 declare -A size=([mandel]=1200x900 [matmul]=1536)
 export OPENBLAS_NUM_THREADS=1
@@ -25,8 +25,6 @@ usage() {
 }
 
 # ---- inside the VM, on its first host ---------------------------------------------------------
-
-figure() { sed -n 's/^  "'"$1"'": \([0-9.e-]*\),\{0,1\}$/\1/p' "$2"; }
 
 run() { # WHEN FORM ALONE COMMAND...: a line of figures
     local when=$1 form=$2 alone=$3
@@ -98,7 +96,7 @@ while [ $# -gt 0 ]; do
     --cpu) cpu=${2:?} && shift ;;
     --mtu) mtu=${2:?} && shift ;;
     --hogs) hogs=${2:?} && shift ;;
-    --size) size[${2%%=*}]=${2#*=} && shift ;;
+    --size) size_take size "${2:?}" || usage; shift ;;
     --runs) runs=${2:?} && shift ;;
     --blas) blas=${2?} && shift ;;
     --inside) inside=1 && dir=${2:?} && shift ;; # a VM
@@ -112,8 +110,8 @@ dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-bag.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-[ "$blas" != textbook ] || blas=$(textbook_make "$dir") || exit 1
-LD_PRELOAD=$blas "$here/vm.sh" --hosts 8 --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
+preload=$(blas_preload "$blas" "$dir") || exit 1
+LD_PRELOAD=$preload "$here/vm.sh" --hosts 8 --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
     "$here/bag.sh" "${arguments[@]}" --inside "$dir" >"$dir/figures"
 status=$?
 [ $status = 77 ] && exit 77

@@ -23,8 +23,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/lab/textbook.sh
-. "$here/textbook.sh"
+# shellcheck source=tests/lab/demos.sh
+. "$here/demos.sh"
 programs=$(realpath "${BUILD:-$here/../../build}")/tests/conformance
 hosts=9 medium="--segment 100M" mtu=9000 cpu=0.2 size=1944 runs=1 route=tcp strategy=phases modes="off token" quantum=8M
 burst=262144 rounds=10 blas=textbook
@@ -32,11 +32,6 @@ burst=262144 rounds=10 blas=textbook
 usage() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
-}
-
-# A top-level number of the JSON that the demo prints: two blanks deep.
-figure() { # KEY FILE
-    sed -n 's/^  "'"$1"'": \(-\{0,1\}[0-9][0-9.eE+-]*\),\{0,1\}$/\1/p' "$2"
 }
 
 granted() { covey stats | awk '$2 == "contention.granted" { sum += $3 } END { print sum + 0 }'; }
@@ -127,13 +122,13 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-[ "$blas" != textbook ] || blas=$(textbook_make "$work") || exit 1
+preload=$(blas_preload "$blas" "$work") || exit 1
 
 status=0
 for mode in $modes; do
     conf_of "$mode" >"$work/conf"
     # shellcheck disable=SC2086 # medium is an option and its value
-    LD_PRELOAD=$blas "$here/vm.sh" --hosts "$hosts" $medium --mtu "$mtu" --cpu "$cpu" --conf "$work/conf" -- \
+    LD_PRELOAD=$preload "$here/vm.sh" --hosts "$hosts" $medium --mtu "$mtu" --cpu "$cpu" --conf "$work/conf" -- \
         bash "$here/contention.sh" --hosts "$hosts" --size "$size" --runs "$runs" --strategy "$strategy" --route "$route" \
         --burst "$burst" --rounds "$rounds" --run "$work" "$mode"
     ended=$?

@@ -17,8 +17,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/lab/textbook.sh
-. "$here/textbook.sh"
+# shellcheck source=tests/lab/demos.sh
+. "$here/demos.sh"
 hosts="1 2 4 8"
 routes="tcp"
 demos="mandel matmul sort"
@@ -59,29 +59,6 @@ run_demo() { # DEMO ROUTE HOSTS
         echo "predict.sh: $1 over $2 on $3 hosts failed" >&2
         return 1
     fi
-}
-
-# hosts, then total, computation, communication and idle as measured (means) and as predicted
-figures_of() { # FILE
-    awk '
-        function number() { sub(/.*: /, ""); sub(/,$/, ""); return $0 + 0 }
-        /^  "hosts":/ { hosts = number(); if (!(hosts in runs)) order[++n] = hosts; runs[hosts]++; inside = 0 }
-        /^  "predicted":/ { inside = 1; next }
-        /^  [}]/ { inside = 0 }
-        /^ +"(total|computation|communication|idle)_s":/ {
-            key = $1; gsub(/[":]/, "", key)
-            if ($0 ~ /^    "/ && inside) predicted[hosts, key] = number()
-            else if ($0 ~ /^  "/) measured[hosts, key] += number()
-        }
-        END {
-            split("total_s computation_s communication_s idle_s", keys, " ")
-            for (i = 1; i <= n; i++) {
-                printf "%d", order[i]
-                for (k = 1; k <= 4; k++) printf " %.4f", measured[order[i], keys[k]] / runs[order[i]]
-                for (k = 1; k <= 4; k++) printf " %.4f", predicted[order[i], keys[k]]
-                printf "\n"
-            }
-        }' "$1"
 }
 
 print_table() { # DEMO ROUTE; fails when a prediction is too far off
@@ -135,7 +112,7 @@ while [ $# -gt 0 ]; do
     --cpu) cpu=${2:?} && shift ;;
     --mtu) mtu=${2:?} && shift ;;
     --runs) runs=${2:?} && shift ;;
-    --size) size[${2%%=*}]=${2#*=} && shift ;;
+    --size) size_take size "${2:?}" || usage; shift ;;
     --blas) blas=${2?} && shift ;;
     --calibration) calibration=${2:?} && shift ;;
     --keep) keep=${2:?} && shift ;;
@@ -158,6 +135,6 @@ mkdir -p "$work" || exit 1
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 most=$(tr ' ' '\n' <<<"$hosts" | sort -n | tail -n 1)
-[ "$blas" != textbook ] || blas=$(textbook_make "$work") || exit 1
-LD_PRELOAD=$blas "$here/vm.sh" --hosts "$most" --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
+preload=$(blas_preload "$blas" "$work") || exit 1
+LD_PRELOAD=$preload "$here/vm.sh" --hosts "$most" --rate "$rate" --cpu "$cpu" --mtu "$mtu" -- \
     "$here/predict.sh" "${arguments[@]}" --inside "$work"

@@ -4,19 +4,22 @@
 #
 #   tests/lab/speedup.sh [--hosts "1 2 4 8"] [--routes "udp tcp"] [--demos "mandel matmul sort"]
 #                        [--rate 100M] [--cpu 0.2] [--mtu 1500] [--ipv6-only] [--size DEMO=N]
-#                        [--blas CORETYPE]
+#                        [--blas LIBRARY]
 #
 # Every number of hosts is a lab and a VM of its own (vm.sh): one switch, links of --rate, hosts of
 # --cpu of a core. A demo's first run also takes its sequential time, on such a host, which all
 # later runs of the demo are held against. Every result is checked: matmul's by Freivalds'
 # method, sort's by its own check, mandel's picture against that of its first run.
-# --blas sets OPENBLAS_CORETYPE: with its widest vectors a fifth of a core still multiplies as fast
-# as a whole workstation does everything else, and the network is all that matmul shows.
+# matmul computes with OpenBLAS unless --blas names another library, or textbook: that of textbook.c. With
+# its widest vectors a fifth of a core still multiplies as fast as a whole workstation does everything
+# else, and the network is all that matmul shows: OPENBLAS_CORETYPE=PRESCOTT has its oldest ones.
 # The tables, in Markdown, go to standard output, what happens meanwhile to standard error. The
 # status is 0 when every run ended well with a right result. Without root: status 77.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/lab/demos.sh
+. "$here/demos.sh"
 hosts="1 2 4 8"
 routes="udp tcp"
 demos="mandel matmul sort"
@@ -24,6 +27,7 @@ rate=100M
 cpu=0.2
 mtu=1500
 family=()
+blas=
 declare -A size=([mandel]=1600x1200 [matmul]=3072 [sort]=4M)
 
 usage() {
@@ -40,11 +44,6 @@ arguments_of() {
     matmul) echo "--size ${size[matmul]} --check --freivalds" ;;
     sort) echo "--keys ${size[sort]} --check" ;;
     esac
-}
-
-# A top-level number of the JSON that a demo prints, as its figures stand: two blanks deep.
-figure() { # KEY FILE
-    sed -n 's/^  "'"$1"'": \(-\{0,1\}[0-9][0-9.eE+-]*\),\{0,1\}$/\1/p' "$2"
 }
 
 result_is_right() { # DEMO PICTURE
@@ -122,8 +121,8 @@ while [ $# -gt 0 ]; do
     --rate) rate=${2:?} && shift ;;
     --cpu) cpu=${2:?} && shift ;;
     --mtu) mtu=${2:?} && shift ;;
-    --size) size[${2%%=*}]=${2#*=} && shift ;;
-    --blas) export OPENBLAS_CORETYPE=${2:?} && shift ;;
+    --size) size_take size "${2:?}" || usage; shift ;;
+    --blas) blas=${2?} && shift ;;
     --ipv4-only | --ipv6-only) family=("$1") ;;
     --run) work=${2:?} && run_all "${3:?}" && exit 0 || exit 1 ;; # inside a VM, see below
     *) usage ;;
@@ -137,13 +136,14 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
+preload=$(blas_preload "$blas" "$work") || exit 1
 sizes=()
 for demo in "${!size[@]}"; do
     sizes+=(--size "$demo=${size[$demo]}")
 done
 status=0
 for n in $hosts; do
-    "$here/vm.sh" --hosts "$n" --rate "$rate" --cpu "$cpu" --mtu "$mtu" "${family[@]}" -- \
+    LD_PRELOAD=$preload "$here/vm.sh" --hosts "$n" --rate "$rate" --cpu "$cpu" --mtu "$mtu" "${family[@]}" -- \
         "$here/speedup.sh" --routes "$routes" --demos "$demos" "${sizes[@]}" --run "$work" "$n"
     ended=$?
     [ $ended != 77 ] || exit 77

@@ -18,8 +18,8 @@
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/lab/textbook.sh
-. "$here/textbook.sh"
+# shellcheck source=tests/lab/demos.sh
+. "$here/demos.sh"
 hosts=9 segment=100M mtu=9000 cpu=0.2 size=1944 route=tcp grid=6 quantum=8M runs=1 calibration='' keep='' blas=textbook
 strategies="usual token hierarchical bag"
 declare -A title=([usual]="pipe-multiply-roll" [token]="the same with tokens" [hierarchical]="in two levels" [bag]="out of a bag")
@@ -59,34 +59,18 @@ run_all() { # STRATEGY...
 
 # ---- the whole --------------------------------------------------------------------------------
 
-# The mean of total, computation, communication and idle as measured, and the total as predicted
-figures_of() { # FILE
-    awk '
-        function number() { sub(/.*: /, ""); sub(/,$/, ""); return $0 + 0 }
-        /^  "hosts":/ { n++; inside = 0 }
-        /^  "predicted":/ { inside = 1; next }
-        /^  [}]/ { inside = 0 }
-        /^ +"(total|computation|communication|idle)_s":/ {
-            key = $1; gsub(/[":]/, "", key)
-            if ($0 ~ /^    "/ && inside) predicted[key] = number()
-            else if ($0 ~ /^  "/) measured[key] += number()
-        }
-        END { printf "%.4f %.4f %.4f %.4f %.4f\n", measured["total_s"] / n, measured["computation_s"] / n,
-            measured["communication_s"] / n, measured["idle_s"] / n, predicted["total_s"] }' "$1"
-}
-
-figures() { # "off" without its sign, strategy, measured, computation, communication, idle, predicted
+figures() { # "off" without its sign, strategy, and what figures_of prints
     local strategy
     for strategy in usual token hierarchical bag; do
         [ ! -s "$work/$strategy.json" ] || echo "$strategy $(figures_of "$work/$strategy.json")"
-    done | awk '{ off = $2 > 0 ? $6 / $2 - 1 : 0; print (off < 0 ? -off : off), $0 }'
+    done | awk '{ off = $3 > 0 ? $7 / $3 - 1 : 0; print (off < 0 ? -off : off), $0 }'
 }
 
 print_table() {
     printf 'matmul N = %s on %s hosts of %s core, one segment of %sbit/s, MTU %s, %s\n\n' "$size" "$hosts" "$cpu" "$segment" "$mtu" "$route"
     echo "| | measured s | predicted s | off by | computation | communication | idle |"
     echo "|---|---:|---:|---:|---:|---:|---:|"
-    figures | sort -k1,1gr | while read -r _ strategy total computation communication idle predicted; do
+    figures | sort -k1,1gr | while read -r _ strategy _ total computation communication idle predicted _; do
         awk -v title="${title[$strategy]}" -v m="$total" -v p="$predicted" -v a="$computation" -v b="$communication" -v c="$idle" 'BEGIN {
             printf "| %s | %.2f | %.2f | %+.0f %% | %.2f | %.2f | %.2f |\n", title, m, p, 100 * (p / m - 1), a, b, c }'
     done
@@ -96,7 +80,7 @@ draw() {
     command -v gnuplot >/dev/null || { echo "strategies.sh: no picture without gnuplot" >&2 && return; }
     {
         echo '$times << EOD'
-        figures | while read -r _ strategy total _ _ _ predicted; do
+        figures | while read -r _ strategy _ total _ _ _ predicted _; do
             echo "\"${title[$strategy]}\" $predicted $total $(awk -v m="$total" -v p="$predicted" 'BEGIN { printf "\"%+.0f %%\"", 100 * (p / m - 1) }')"
         done
         cat <<PLOT
@@ -150,7 +134,7 @@ mkdir -p "$work" || exit 1
 [ -n "$keep" ] || trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-[ "$blas" != textbook ] || blas=$(textbook_make "$work") || exit 1
+preload=$(blas_preload "$blas" "$work") || exit 1
 status=0
 
 run_lab() { # MODE STRATEGY...: none, no lab
@@ -158,7 +142,7 @@ run_lab() { # MODE STRATEGY...: none, no lab
     shift
     [ $# -gt 0 ] || return
     printf '[contention]\nmode = %s\nquantum = %s\n' "$mode" "$quantum" >"$work/conf"
-    LD_PRELOAD=$blas "$here/vm.sh" --hosts "$hosts" --segment "$segment" --mtu "$mtu" --cpu "$cpu" --conf "$work/conf" -- \
+    LD_PRELOAD=$preload "$here/vm.sh" --hosts "$hosts" --segment "$segment" --mtu "$mtu" --cpu "$cpu" --conf "$work/conf" -- \
         bash "$here/strategies.sh" "${arguments[@]}" --inside "$*" "$work"
     ended=$?
     [ $ended != 77 ] || exit 77
