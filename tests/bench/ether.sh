@@ -7,6 +7,7 @@
 # Needs root (tests/lab). From the environment, by default:
 #   HOSTS="2 8" (over one pair of links, and on a switch with as many)  MTUS="1500 9000"
 #   RUNS=5  ROUNDS=15  RATE= (of the hosts' links; as fast as the machine)  SIZES=1,1K,64K,1M
+#   (three sizes at least, for alpha and beta)
 #
 # Every run is a lab and a VM of its own (vm.sh), in which each host keeps to a processor and computes
 # its checksums itself; printed are the medians of the runs. What is named first after another route
@@ -39,18 +40,19 @@ rows() { # SIZES
             for (i = 2; i <= n; i++) for (j = i; j > 1 && a[j - 1] + 0 > a[j] + 0; j--) { t = a[j]; a[j] = a[j - 1]; a[j - 1] = t }
             return n % 2 ? a[(n + 1) / 2] : (a[n / 2] + a[n / 2 + 1]) / 2
         }
-        /^pingpong on/ { first = $5; sub(/,$/, "", first) }
+        /^pingpong on/ { first = $0; sub(/.*, route /, "", first); sub(/[ ,].*/, "", first) }
         $1 == "BYTES" { split("", column); for (i = 9; i < NF; i += 2) column[i] = $i; column[2] = "covey-" first }
-        $1 ~ /^[0-9]+$/ { for (i in column) if ($i != "-") us[column[i], $1] = us[column[i], $1] " " $i }
+        $1 ~ /^[0-9]+$/ { for (i in column) if ($i != "-") { there[column[i]]; us[column[i], $1] = us[column[i], $1] " " $i } }
         $2 == "alpha" { sub(/:$/, "", $1); alpha[$1] = alpha[$1] " " $3; beta[$1] = beta[$1] " " $6 }
         END {
             n = split(sizes, size, " ")
             m = split("covey-ether covey-tcp covey-udp ether-spin ether tcp-spin tcp udp-spin udp", name, " ")
             for (r = 1; r <= m; r++) {
-                if (!(name[r] in alpha)) continue
+                if (!(name[r] in there)) continue
                 line = "| " name[r]
                 for (i = 1; i <= n; i++) line = line " | " ((name[r], size[i]) in us ? figure(median(us[name[r], size[i]])) : "")
-                printf "%s | %.2f | %.3f |\n", line, median(alpha[name[r]]), median(beta[name[r]])
+                fit = name[r] in alpha ? sprintf("%.2f | %.3f", median(alpha[name[r]]), median(beta[name[r]])) : " | "
+                print line " | " fit " |"
             }
         }'
 }
