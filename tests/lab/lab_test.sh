@@ -383,9 +383,9 @@ check "exec is on another host" exec_is_another_host
 check "exec names what is missing" exec_names_what_is_missing
 check "cut and heal a host" cut_and_heal
 check "two labs at once" two_labs
+check "hosts that keep to a processor each" hosts_keep_to_a_processor
 if command -v ethtool >/dev/null; then
     check "hosts that compute their checksums" checksums_are_computed
-    check "hosts that keep to a processor each" hosts_keep_to_a_processor
 else
     skip "hosts that compute their checksums" "ethtool is not installed"
 fi

@@ -7,7 +7,7 @@
 #   tests/lab/tiles.sh --report DIR
 #
 # One lab (vm.sh) of hosts on one switch: links of --rate that take for each frame what a wire does,
-# hosts of --cpu of a core, half of them on each of two cores of this machine, so that all are alike.
+# hosts of --cpu of a core, each on one of the cores of this machine (--pin), so that all are alike.
 # A host more, with a fast link, has none of the tiles: its daemon began the VM and sends heartbeats
 # to all others, which would be a good part of a slow link. tiles runs the space with each of the
 # heights and those that the runtime chose, by either schedule, after one short calibration.
@@ -42,21 +42,7 @@ usage() {
 
 # ---- inside the VM, on its first host ---------------------------------------------------------
 
-# What the daemons start inherits it; so does this script, which then sees one core alone.
-pin_hosts() {
-    local host pid at name cores _
-    at=0
-    cores=$(nproc)
-    for host in $LAB_HOSTS; do
-        while read -r pid name _; do
-            [ "$name" = "$host" ] && taskset -a -p -c $((at % cores)) "$pid" >/dev/null 2>&1
-        done < <("$here/lab" ps)
-        at=$((at + 1))
-    done
-}
-
 run_inside() {
-    pin_hosts
     read -r _ workers <<<"$LAB_HOSTS"
     # shellcheck disable=SC2086 # one word, or none
     tiles --baseline 0 --size "$size" --route "$route" --roots "$roots" --height "$heights" $sweep --schedule both \
@@ -168,6 +154,6 @@ mkdir -p "$work" || exit 1
 ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -o "$scratch/probe" "$here/probe.c" || exit
 "$scratch/probe" beat 500 &
 beat=$!
-"$here/vm.sh" --topology "$scratch/topology" --cpu "$cpu" --wires -- "$here/tiles.sh" "${arguments[@]}" --inside "$work" || exit
+"$here/vm.sh" --topology "$scratch/topology" --cpu "$cpu" --wires --pin -- "$here/tiles.sh" "${arguments[@]}" --inside "$work" || exit
 PATH=$build:$PATH
 report "$work"
