@@ -126,8 +126,8 @@ int model_matmul(const struct model_machine *machine, int64_t n, int q, struct m
 int model_sort(const struct model_machine *machine, int64_t keys, int tasks,
                struct model_time *time);
 
-/* The same in two levels, of p x p groups; p divides q. With p = q there is one level: phase by phase
- * (Figure 3(b)), and nothing is sent ahead. */
+/* Pipe-multiply-roll in two levels, of p x p groups; p divides q. With p = q there is one level:
+ * phase by phase (Figure 3(b)), and nothing is sent ahead. */
 int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q, int p,
                               struct model_time *time);
 
