@@ -81,7 +81,7 @@ find_leaks() { # mark, runtime directory
         # shellcheck disable=SC2086
         kill -KILL $left 2>/dev/null
     fi
-    left=$(find "$2" -mindepth 1 | head -n 5)
+    left=$(find "$2" -mindepth 1 ! -path "$2/ccache-tmp*" | head -n 5) # CC="ccache gcc" keeps these
     [ -n "$left" ] && echo "left files behind: ${left//$'\n'/ }"
 }
 
