@@ -93,7 +93,7 @@ static const struct view_session_change *change_of(const struct view_session *s,
 static void put_head(struct cursor *c, uint64_t first, enum view_form form, size_t count)
 {
     cursor_put_u64(c, first);
-    cursor_put_u8(c, form);
+    cursor_put_u8(c, (uint8_t)form);
     cursor_put_u32(c, (uint32_t)count);
 }
 

@@ -68,9 +68,10 @@ uint64_t window_acknowledged(const struct window *w);
 void window_hold(struct window *w, bool hold);
 
 /* The received bytes that are next in order, contiguous in memory: sets *bytes and returns how
- * many (0: none). These are all there are, or at least WINDOW_VIEW_BYTES of them, so that a whole
- * frame can be waited for. window_consume() frees the first `size` of them. They stay where they
- * are until the next call of window_on_packet(), window_readable() or window_consume(). */
+ * many (0: none, *bytes stays as it was). These are all there are, or at least WINDOW_VIEW_BYTES of
+ * them, so that a whole frame can be waited for. window_consume() frees the first `size` of them.
+ * They stay where they are until the next call of window_on_packet(), window_readable() or
+ * window_consume(). */
 #define WINDOW_VIEW_BYTES (72u * 1024)
 size_t window_readable(struct window *w, const uint8_t **bytes);
 void window_consume(struct window *w, size_t size);

@@ -327,7 +327,8 @@ static size_t transfer(struct pair *p, const uint8_t *sent, uint8_t *got, size_t
         exchange(p, 1);
         memory.armed = false;
         size_t run = window_readable(p->b, &bytes);
-        memcpy(got + read, bytes, run);
+        if (run > 0)
+            memcpy(got + read, bytes, run);
         window_consume(p->b, run);
         read += run;
     }
@@ -463,7 +464,7 @@ static void test_lent_is_the_same(void)
         const uint8_t *view, *same;
         size_t n = window_readable(whole.b, &view);
         CU_ASSERT_EQUAL_FATAL(window_readable(lent.b, &same), n);
-        CU_ASSERT_EQUAL(memcmp(view, same, n), 0);
+        CU_ASSERT(n == 0 || memcmp(view, same, n) == 0);
         window_consume(whole.b, n);
         window_consume(lent.b, n);
     }
