@@ -4,7 +4,7 @@
 #
 #   tests/bench/ether.sh
 #
-# Needs root (tests/lab). From the environment, by default:
+# Needs root (tests/lab); status 77 without. From the environment, by default:
 #   HOSTS="2 8" (over one pair of links, and on a switch with as many)  MTUS="1500 9000"
 #   RUNS=5  ROUNDS=15  RATE= (of the hosts' links; as fast as the machine)  SIZES=1,1K,64K,1M
 #   (three sizes at least, for alpha and beta)
@@ -14,6 +14,7 @@
 # is measured a little slower, so each run begins with another route. Then receivers sleep: 1 ms before
 # each message. And at last frames pass through the daemons, as they do without `direct = yes`.
 set -u
+[ $# = 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2 && exit 2; }
 
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-ether-bench.XXXXXX") || exit 1
@@ -27,8 +28,10 @@ orders=("ether,tcp,udp" "tcp,udp,ether" "udp,ether,tcp")
 
 pingpong() { # CONF HOSTS MTU ROUTES OPTION...
     "$here/../lab/vm.sh" --hosts "$2" --mtu "$3" ${RATE:+--rate "$RATE"} --no-offload --pin --conf "$work/$1" -- \
-        covey bench pingpong --route "$4" --host h1,h2 --rounds "${ROUNDS:-15}" "${@:5}" 2>"$work/errors" ||
-        { cat "$work/errors" >&2 && return 1; }
+        covey bench pingpong --route "$4" --host h1,h2 --rounds "${ROUNDS:-15}" "${@:5}" 2>"$work/errors" && return
+    local status=$?
+    cat "$work/errors" >&2
+    return $status
 }
 
 # Medians of what runs of `covey bench pingpong` printed, a row a route or raw program.
@@ -60,7 +63,7 @@ rows() { # SIZES
 table() { # TITLE CONF HOSTS MTU OPTION...
     local i sizes
     for ((i = 0; i < runs; i++)); do
-        pingpong "$2" "$3" "$4" "${orders[i % 3]}" "${@:5}" || return 1
+        pingpong "$2" "$3" "$4" "${orders[i % 3]}" "${@:5}" || return
     done >"$work/printed" || return 1
     sizes=$(awk '$1 ~ /^[0-9]+$/ { print $1 }' "$work/printed" | sort -nu | paste -sd' ')
     printf '\n%s, %s hosts, MTU %s%s\n\n' "$1" "$3" "$4" "${RATE:+, links of ${RATE}bit/s}"
