@@ -220,8 +220,8 @@ bool choice_decode(struct choice_table *table, const uint64_t *words, size_t cou
         row->members = words[2 * i] & UINT32_MAX;
         row->members = row->members == UINT32_MAX ? CHOICE_ANY : row->members;
         row->bytes = words[2 * i + 1];
-        if (words[2 * i] >> 48 != 0 || row->algorithm >= ALGORITHMS ||
-            algorithms[row->algorithm].operation != row->operation)
+        if (words[2 * i] >> 48 != 0 || row->algorithm == ALGORITHM_NONE ||
+            row->algorithm >= ALGORITHMS || algorithms[row->algorithm].operation != row->operation)
             return false;
     }
     return true;

@@ -129,12 +129,14 @@ static void hostile_words_are_refused(void)
 {
     struct choice_table read;
     const uint64_t odd[] = {0}, none[] = {0, 0}, other[] = {(uint64_t)BCAST_CHAIN << 32, 1},
-                   far[] = {(uint64_t)255 << 32, 1}, high[] = {(uint64_t)1 << 63, 1};
+                   far[] = {(uint64_t)255 << 32, 1}, high[] = {(uint64_t)1 << 63, 1},
+                   past[] = {(uint64_t)OPERATIONS << 40, 1};
     CU_ASSERT(!choice_decode(&read, odd, 1));
     CU_ASSERT(!choice_decode(&read, none, 2));
     CU_ASSERT(!choice_decode(&read, other, 2)); /* of another operation */
     CU_ASSERT(!choice_decode(&read, far, 2));
     CU_ASSERT(!choice_decode(&read, high, 2));
+    CU_ASSERT(!choice_decode(&read, past, 2)); /* of none: no algorithm either */
     CU_ASSERT(!choice_decode(&read, none, 2 * CHOICE_ROWS_MAX + 2));
 }
 
