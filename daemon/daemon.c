@@ -66,6 +66,7 @@
 #include "daemon/route.h"
 #include "daemon/segment.h"
 #include "daemon/services.h"
+#include "daemon/spawn.h"
 #include "daemon/topology.h"
 #include "daemon/udp.h"
 #include "daemon/watch.h"
@@ -284,6 +285,7 @@ static void settle(void *context)
     struct daemon *d = context;
     hosts_settle(d);
     launch_settle(d);
+    spawn_settle(d);
     agreement_settle(d);
     uint64_t bags_us = bags_settle(d, loop_now_us());
     services_settle(d);
@@ -461,6 +463,7 @@ void daemon_destroy(struct daemon *d)
     if (d->log.fd >= 0)
         log_line(&d->log, LOG_INFO, "ended");
     launch_fini(d);
+    spawn_fini(d);
     hosts_fini(d);
     local_close(d->local);
     ready_close(d);

@@ -49,6 +49,7 @@ struct daemon {
 
     struct local *local; /* the socket on which tasks call */
     struct tasks tasks;
+    struct spawn *spawns;        /* requests whose tasks are being started, the oldest first */
     uint32_t tasker;             /* the task that starts the others; 0: the daemon */
     struct launch *launches;     /* hosts being added */
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */

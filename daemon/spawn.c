@@ -1,3 +1,9 @@
+/*
+ * Starting tasks. Each start takes as long as the system needs to execute a program, and a request
+ * may ask for thousands: no round of the loop starts them for longer than ROUND_US, so that the
+ * daemon goes on to be heard of and to carry messages. Requests are carried out in the order in
+ * which they came.
+ */
 #include "daemon/spawn.h"
 
 #include <errno.h>
@@ -20,6 +26,7 @@
 #include "lib/covey.h"
 
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
+#define ROUND_US 5000u
 
 /* A request, decoded: what each of its tasks gets. */
 struct order {
@@ -274,28 +281,139 @@ int spawn_again(struct task *task, const uint8_t *request, size_t size, struct f
 
 /* ---- the request ---- */
 
-static void spawn_all(struct daemon *d, uint32_t source, struct order *order)
-{
+/* A request that is being carried out. */
+struct spawn {
+    struct spawn *next; /* a later one */
+    struct order order;
+    uint8_t *request; /* what the order refers to */
     struct reply reply;
-    reply_begin(&reply, d, source, order->head.request);
-    for (uint32_t i = 0; i < order->head.count; i++) {
-        struct failure why = {""};
-        struct control_result result = {0};
-        int32_t tid = spawn_one(d, order, &why);
-        if (tid > 0)
-            result.number = (uint32_t)tid;
-        else
-            result.error = tid;
-        snprintf(result.text, sizeof result.text, "%.*s", CONTROL_REASON_MAX, why.text);
-        *(tid > 0 ? &d->counters.tasks_spawned : &d->counters.spawns_failed) += 1;
-        struct cursor c = reply_room(&reply, RESULT_BYTES);
-        control_put_result(&c, &result);
-        reply_add(&reply, &c);
+    uint32_t done; /* so many of its tasks have a result */
+    bool orphaned; /* who they were to end with is gone */
+};
+
+static void spawn_free(struct spawn *spawn)
+{
+    if (spawn == NULL)
+        return;
+    order_free(&spawn->order);
+    free(spawn->request);
+    free(spawn);
+}
+
+/* Takes the strings of the order. NULL: no memory, and the order is as it was. */
+static struct spawn *spawn_create(struct daemon *d, uint32_t source, struct order *order)
+{
+    struct spawn *spawn = calloc(1, sizeof *spawn);
+    uint8_t *request = malloc(order->size);
+    if (spawn == NULL || request == NULL) {
+        free(request);
+        spawn_free(spawn);
+        return NULL;
     }
-    watch_start(d, order->head.sink);
-    if (order->head.tether)
-        watch_start(d, order->head.parent);
-    reply_send(&reply, 0);
+    memcpy(request, order->request, order->size);
+    spawn->request = request;
+    spawn->order = *order;
+    spawn->order.request = request;
+    order->argv = order->given = order->env = (struct strings){0};
+    reply_begin(&spawn->reply, d, source, order->head.request);
+    return spawn;
+}
+
+/* Starts the next task, if it is still wanted. Returns its tid > 0 or an enum covey_error. */
+static int32_t spawn_one_more(struct daemon *d, struct spawn *spawn, struct failure *why)
+{
+    if (ending_under_way(d)) {
+        failure_set(why, "host %s is leaving the VM", d->name);
+        return COVEY_EHALT;
+    }
+    if (spawn->orphaned) {
+        failure_set(why, "the parent is gone");
+        return COVEY_ENOTASK;
+    }
+    return spawn_one(d, &spawn->order, why);
+}
+
+static void spawn_next(struct daemon *d, struct spawn *spawn)
+{
+    struct failure why = {""};
+    struct control_result result = {0};
+    int32_t tid = spawn_one_more(d, spawn, &why);
+    if (tid > 0)
+        result.number = (uint32_t)tid;
+    else
+        result.error = tid;
+    snprintf(result.text, sizeof result.text, "%.*s", CONTROL_REASON_MAX, why.text);
+    *(tid > 0 ? &d->counters.tasks_spawned : &d->counters.spawns_failed) += 1;
+    struct cursor c = reply_room(&spawn->reply, RESULT_BYTES);
+    control_put_result(&c, &result);
+    reply_add(&spawn->reply, &c);
+    spawn->done++;
+}
+
+void spawn_settle(struct daemon *d)
+{
+    uint64_t end_us = loop_now_us() + ROUND_US;
+    while (d->spawns != NULL && loop_now_us() < end_us) {
+        struct spawn *spawn = d->spawns;
+        if (spawn->done < spawn->order.head.count) {
+            spawn_next(d, spawn);
+            continue;
+        }
+        d->spawns = spawn->next;
+        reply_send(&spawn->reply, 0);
+        spawn_free(spawn);
+    }
+    if (d->spawns != NULL)
+        loop_wake(d->loop);
+}
+
+void spawn_fini(struct daemon *d)
+{
+    while (d->spawns != NULL) {
+        struct spawn *spawn = d->spawns;
+        d->spawns = spawn->next;
+        free(spawn->reply.bytes);
+        spawn_free(spawn);
+    }
+}
+
+/* Takes the strings of the order. What is short is done at once. */
+static void spawn_begin(struct daemon *d, uint32_t source, struct order *order)
+{
+    struct spawn *spawn = spawn_create(d, source, order), **at = &d->spawns;
+    if (spawn == NULL) {
+        reply_error(d, source, order->head.request, COVEY_ENOMEM, "host %s has no memory left",
+                    d->name);
+        return;
+    }
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = spawn;
+    watch_start(d, spawn->order.head.sink);
+    if (spawn->order.head.tether)
+        watch_start(d, spawn->order.head.parent);
+    if (d->spawns == spawn)
+        spawn_settle(d);
+}
+
+void spawn_task_gone(struct daemon *d, uint32_t tid)
+{
+    for (struct spawn *spawn = d->spawns; spawn != NULL; spawn = spawn->next) {
+        struct control_spawn *head = &spawn->order.head;
+        spawn->orphaned |= head->tether && head->parent == tid;
+        if (head->sink == tid)
+            head->sink = 0;
+    }
+}
+
+void spawn_host_gone(struct daemon *d, uint32_t host)
+{
+    for (struct spawn *spawn = d->spawns; spawn != NULL; spawn = spawn->next) {
+        struct control_spawn *head = &spawn->order.head;
+        spawn->orphaned |= head->tether && tid_host(head->parent) == host;
+        if (tid_host(head->sink) == host)
+            head->sink = 0;
+    }
 }
 
 const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -314,7 +432,7 @@ const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct cursor *pay
     else if (refused == NULL && ending_under_way(d))
         reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->name);
     else if (refused == NULL)
-        spawn_all(d, source, &order);
+        spawn_begin(d, source, &order);
     order_free(&order);
     return refused;
 }

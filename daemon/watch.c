@@ -17,6 +17,7 @@
 #include "daemon/launch.h"
 #include "daemon/output.h"
 #include "daemon/services.h"
+#include "daemon/spawn.h"
 #include "daemon/tasker.h"
 #include "lib/covey.h"
 
@@ -109,6 +110,7 @@ static void task_gone(struct daemon *d, uint32_t tid)
         if (task->sink == tid)
             output_discard(task);
     }
+    spawn_task_gone(d, tid);
     launch_task_gone(d, tid);
     tasker_gone(d, tid);
 }
@@ -161,6 +163,7 @@ static void host_gone(struct daemon *d, uint32_t host)
             if (tid_host(task->watchers[i]) == host)
                 task->watchers[i--] = task->watchers[--task->watchers_count];
     }
+    spawn_host_gone(d, host);
     launch_host_gone(d, host);
     bags_host_gone(d, host);
 }

@@ -332,6 +332,47 @@ idle() {
     [ "$before" -eq "$after" ]
 }
 
+# Where each start takes long, as in a PATH of thousands of folders, many take longer than a host may
+# be silent: the daemon hears and says in between what it has to.
+long_path() { printf '/none/%d:' {1..8000}; }
+many_slow_starts() {
+    options=(--fail-timeout 1)
+    PATH=$(long_path)$PATH start 1 || return 1
+    options=()
+    covey run -n 200 --host h1 true || return 1
+    up_hosts 2 && ! grep suspect "$dir/run/covey/$COVEY_VM/h0.log"
+}
+
+some_tasks() { ! tasks 0; }
+spawned() { covey stats "$1" | awk '$1 == "tasks.spawned" { print $2 }'; } # HOST
+# What nobody waits for any more is not started: neither for a console of this host, nor of another.
+orphaned_starts() {
+    local host console before
+    PATH=$(long_path)$PATH start 1 || return 1
+    for host in h1 h0; do
+        before=$(spawned h1)
+        COVEY_SOCKET=$(socket_of $host) covey run -n 1000 --host h1 sleep 1000 &
+        console=$!
+        until_so some_tasks || return 1
+        kill -KILL $console
+        until_so tasks 0 || return 1
+        [ $(($(spawned h1) - before)) -lt 900 ] || return 1
+    done
+    covey run --host h1 true
+}
+
+# The daemon ends while it starts tasks: who waits for them hears so.
+ended_starts() {
+    PATH=$(long_path)$PATH start 1 || return 1
+    covey run -n 1000 --host h1 sleep 1000 2>"$dir/refused" &
+    local console=$!
+    until_so some_tasks || return 1
+    kill -TERM "$(daemon_pid h1)"
+    wait $console && return 1
+    cat "$dir/refused"
+    grep -q "host h1 is leaving the VM" "$dir/refused" && until_so up_hosts 1
+}
+
 # The first daemon's covey.conf gives the VM its topology, of more bytes than one decision holds.
 named_topology() {
     { echo "switch s" && printf 'host node-%d s 100M\n' {1..400}; } >"$dir/network"
@@ -372,5 +413,8 @@ story "launchers that fail say why" failing_launchers
 story "a launcher that stays in the foreground" foreground_launcher
 story "a daemon that has not joined" unjoined_daemon
 story "an idle daemon sleeps" idle
+story "starting many tasks keeps no host waiting" many_slow_starts
+story "tasks whose parent died are not started" orphaned_starts
+story "a daemon that starts tasks ends" ended_starts
 story "the first daemon's covey.conf names the topology" named_topology
 finish
