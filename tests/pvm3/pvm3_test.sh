@@ -51,7 +51,7 @@ if real_installed && ! sanitized "$BUILD/tests/pvm3/buffer"; then
     done
     expect "the PVM ends" real_halt
 else
-    skip "the comparison with PVM" "it is not installed"
+    skip "the comparison with PVM" "it is not installed, or cannot load a library with a sanitizer"
 fi
 
 # ---- Fortran ----
@@ -71,7 +71,7 @@ if command -v gfortran >/dev/null && ! sanitized "$BUILD/tests/pvm3/buffer"; the
         real_halt
     fi
 else
-    skip "Fortran" "gfortran is not installed"
+    skip "Fortran" "gfortran is not installed, or its program cannot load a library with a sanitizer"
 fi
 
 # ---- headers ----
