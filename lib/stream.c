@@ -233,7 +233,7 @@ int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context)
         if (result != 0)
             return result;
         if ((size_t)n < room)
-            return 0; /* the socket is empty for now */
+            return 0; /* nothing more for now, or descriptors came with what was read */
         total += (size_t)n;
     }
     return 0;

@@ -397,8 +397,8 @@ static bool far_deliver(struct pair *p)
 /* From now on frames come to neither end, or do again. */
 static void deafen(struct pair *p, bool deaf)
 {
-    struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
-    const struct sock_fprog filter = {1, code};
+    static struct sock_filter code[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+    static const struct sock_fprog filter = {1, code};
     p->far->deaf = deaf;
     for (int i = 0; i < 2; i++) {
         int fd = ether_port_fd(p->port[i]);
