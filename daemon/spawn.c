@@ -27,6 +27,8 @@
 
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
 #define ROUND_US 5000u
+#define WAITING_BYTES_MAX ((size_t)32 * 1024 * 1024) /* of requests, when another one comes */
+#define STRING_BYTES 48                              /* what a short one takes */
 
 /* A request, decoded: what each of its tasks gets. */
 struct order {
@@ -377,6 +379,20 @@ void spawn_fini(struct daemon *d)
     }
 }
 
+static size_t spawn_bytes(const struct spawn *spawn)
+{
+    const struct order *order = &spawn->order;
+    return sizeof *spawn + order->size + (order->argv.count + order->given.count) * STRING_BYTES;
+}
+
+static bool too_many_wait(const struct daemon *d)
+{
+    size_t bytes = 0;
+    for (const struct spawn *spawn = d->spawns; spawn != NULL; spawn = spawn->next)
+        bytes += spawn_bytes(spawn);
+    return bytes > WAITING_BYTES_MAX;
+}
+
 /* Takes the strings of the order. What is short is done at once. */
 static void spawn_begin(struct daemon *d, uint32_t source, struct order *order)
 {
@@ -431,6 +447,9 @@ const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct cursor *pay
                     d->conf.tasks_max);
     else if (refused == NULL && ending_under_way(d))
         reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->name);
+    else if (refused == NULL && too_many_wait(d))
+        reply_error(d, source, request, COVEY_ERESOURCE, "host %s has too many tasks to start",
+                    d->name);
     else if (refused == NULL)
         spawn_begin(d, source, &order);
     order_free(&order);

@@ -472,6 +472,27 @@ static void failures_to_spawn_are_exact(void)
     vm_stop(&vm);
 }
 
+/* Requests of a task that does not wait for their answers, behind one that takes long. */
+static void spawns_that_wait_are_bounded(void)
+{
+    struct vm vm;
+    struct client c;
+    static char text[60000];
+    const char *const argv[] = {"/bin/true", text, NULL};
+    memset(text, 'x', sizeof text - 1);
+    vm_start(&vm);
+    client_enrol(&c, &vm);
+    struct control_spawn spawn = {
+        .request = 3, .count = 10000, .parent = c.tid, .tether = 1, .cwd = "/"};
+    put_spawn(&c, &spawn, argv, NULL);
+    spawn.request = 4;
+    for (unsigned i = 0; i < 1000; i++)
+        put_spawn(&c, &spawn, argv, NULL);
+    expect_reply(&c, 4, COVEY_ERESOURCE);
+    client_end(&c); /* what has not been started is not wanted any more */
+    vm_stop(&vm);
+}
+
 /* What the task wrote, until its end is told. Returns its size. */
 static size_t gather_output(struct client *c, char *text, size_t capacity,
                             struct control_gone *gone)
@@ -624,6 +645,7 @@ int main(void)
         {"descriptors pass through", descriptors_pass_through},
         {"a flood is held back", a_flood_is_held_back},
         {"failures to spawn are exact", failures_to_spawn_are_exact},
+        {"spawns that wait are bounded", spawns_that_wait_are_bounded},
         {"output, then the end", output_then_the_end},
         {"output waits for the sink", output_waits_for_the_sink},
     };
