@@ -67,6 +67,7 @@
 #include "daemon/segment.h"
 #include "daemon/services.h"
 #include "daemon/spawn.h"
+#include "daemon/tasker.h"
 #include "daemon/topology.h"
 #include "daemon/udp.h"
 #include "daemon/watch.h"
@@ -286,6 +287,7 @@ static void settle(void *context)
     hosts_settle(d);
     launch_settle(d);
     spawn_settle(d);
+    tasker_settle(d);
     agreement_settle(d);
     uint64_t bags_us = bags_settle(d, loop_now_us());
     services_settle(d);

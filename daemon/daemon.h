@@ -51,6 +51,7 @@ struct daemon {
     struct tasks tasks;
     struct spawn *spawns;        /* requests whose tasks are being started, the oldest first */
     uint32_t tasker;             /* the task that starts the others; 0: the daemon */
+    bool given_back;             /* a tasker did, and not all of it is started */
     struct launch *launches;     /* hosts being added */
     struct agreement *agreement; /* the agreed state; and what tasks here want of it */
     struct services *services;

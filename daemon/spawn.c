@@ -1,7 +1,7 @@
 /*
  * Starting tasks. Each start takes as long as the system needs to execute a program, and a request
- * may ask for thousands: no round of the loop starts them for longer than ROUND_US, so that the
- * daemon goes on to be heard of and to carry messages. Requests are carried out in the order in
+ * may ask for thousands: no round of the loop starts them for longer than SPAWN_ROUND_US, so that
+ * the daemon goes on to be heard of and to carry messages. Requests are carried out in the order in
  * which they came.
  */
 #include "daemon/spawn.h"
@@ -26,7 +26,6 @@
 #include "lib/covey.h"
 
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
-#define ROUND_US 5000u
 #define WAITING_BYTES_MAX ((size_t)32 * 1024 * 1024) /* of requests, when another one comes */
 #define STRING_BYTES 48                              /* what a short one takes */
 
@@ -354,7 +353,7 @@ static void spawn_next(struct daemon *d, struct spawn *spawn)
 
 void spawn_settle(struct daemon *d)
 {
-    uint64_t end_us = loop_now_us() + ROUND_US;
+    uint64_t end_us = loop_now_us() + SPAWN_ROUND_US;
     while (d->spawns != NULL && loop_now_us() < end_us) {
         struct spawn *spawn = d->spawns;
         if (spawn->done < spawn->order.head.count) {

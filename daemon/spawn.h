@@ -8,6 +8,8 @@
 
 route_handler spawn_on_spawn;
 
+#define SPAWN_ROUND_US 5000u /* no round of the loop starts tasks for longer */
+
 /* In every round: starts more of the tasks that were asked for. */
 void spawn_settle(struct daemon *d);
 void spawn_fini(struct daemon *d);

@@ -27,7 +27,7 @@
 #define ORDER_STARTED 0 /* in the place of an exit kind */
 
 struct handed {
-    uint32_t tasker;
+    uint32_t tasker;  /* 0: given back, to be started again */
     uint8_t *request; /* what asked for it; NULL: it was started */
     size_t size;
     int process; /* of the started task, as a descriptor; -1: not known */
@@ -154,14 +154,39 @@ static void start_again(struct task *task)
     free(request);
 }
 
+static bool is_unstarted(const struct task *task)
+{
+    return task->handed != NULL && task->handed->request != NULL && !task->killed;
+}
+
 void tasker_gone(struct daemon *d, uint32_t tid)
 {
     if (d->tasker != tid || tid == 0)
         return;
     d->tasker = 0;
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
-        if (task->handed != NULL && task->handed->request != NULL && !task->killed)
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
+        if (is_unstarted(task)) {
+            task->handed->tasker = 0;
+            d->given_back = true;
+        }
+    }
+    if (d->given_back)
+        loop_wake(d->loop);
+}
+
+void tasker_settle(struct daemon *d)
+{
+    uint64_t end_us = loop_now_us() + SPAWN_ROUND_US;
+    if (!d->given_back)
+        return;
+    d->given_back = false;
+    for (struct task *task = d->tasks.first; task != NULL && !d->given_back; task = task->next) {
+        if (is_unstarted(task) && task->handed->tasker == 0)
             start_again(task);
+        d->given_back = loop_now_us() >= end_us;
+    }
+    if (d->given_back)
+        loop_wake(d->loop);
 }
 
 static void take_over(struct daemon *d, uint32_t source, uint32_t request)

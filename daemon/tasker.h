@@ -30,6 +30,9 @@ void tasker_on_close(struct task *task);
 /* The task is no tasker any more: what it has not started is the daemon's again. */
 void tasker_gone(struct daemon *d, uint32_t tid);
 
+/* In every round: starts more of what was given back. */
+void tasker_settle(struct daemon *d);
+
 /* What a handed task holds of all this. */
 void tasker_forget(struct task *task);
 
