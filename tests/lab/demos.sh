@@ -25,6 +25,13 @@ figure() { # KEY FILE
     sed -n 's/^  "'"$1"'": \(-\{0,1\}[0-9][0-9.eE+-]*\),\{0,1\}$/\1/p' "$2"
 }
 
+# Whether one run was predicted; says so if not.
+is_predicted() { # FILE
+    grep -q '^  "predicted": {' "$1" && return
+    echo "$(basename "$0"): no prediction: $COVEY_CALIBRATION lacks a host or what it computes" >&2
+    return 1
+}
+
 # Of one run after the other, a line for each number of hosts: hosts, then total, computation,
 # communication and idle seconds as measured (means) and as predicted.
 figures_of() { # FILE

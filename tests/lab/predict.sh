@@ -53,12 +53,10 @@ first_hosts() { # N
 
 run_demo() { # DEMO ROUTE HOSTS
     # shellcheck disable=SC2046 # one word an argument
-    if "$1" --route "$2" --hosts "$(first_hosts "$3")" --baseline 0 --json $(arguments_of "$1") >"$work/run"; then
-        cat "$work/run" >>"$work/$1.$2.json"
-    else
-        echo "predict.sh: $1 over $2 on $3 hosts failed" >&2
-        return 1
-    fi
+    "$1" --route "$2" --hosts "$(first_hosts "$3")" --baseline 0 --json $(arguments_of "$1") >"$work/run" ||
+        { echo "predict.sh: $1 over $2 on $3 hosts failed" >&2 && return 1; }
+    is_predicted "$work/run" || return
+    cat "$work/run" >>"$work/$1.$2.json"
 }
 
 print_table() { # DEMO ROUTE; fails when a prediction is too far off

@@ -45,6 +45,7 @@ run_strategy() { # STRATEGY
         # shellcheck disable=SC2046 # one word an argument
         matmul --size "$size" --route "$route" --baseline 0 --json --check --freivalds $(arguments_of "$1") >"$work/run" ||
             { echo "strategies.sh: ${title[$1]} failed" >&2 && return 1; }
+        is_predicted "$work/run" || return
         cat "$work/run" >>"$work/$1.json"
     done
 }
@@ -153,6 +154,5 @@ run_lab() { # MODE STRATEGY...: none, no lab
 run_lab off $(tr ' ' '\n' <<<"$strategies" | grep -vx token)
 # shellcheck disable=SC2046
 run_lab token $(tr ' ' '\n' <<<"$strategies" | grep -x token)
-print_table
-draw
+[ -z "$(figures)" ] || { print_table && draw; }
 exit $status
