@@ -39,6 +39,6 @@ if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then
     count_lines "many sets" < <(timeout 60 tests/lab/vm.sh --hosts 6 -- \
         covey run --host h1 "$programs/cast" sets h2 h3 h4 h5 h6 2>&1)
 else
-    skip "raw Ethernet: this needs root"
+    skip "raw Ethernet" "this needs root"
 fi
 finish

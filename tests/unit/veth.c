@@ -96,3 +96,16 @@ int veth_open(int mtu, uint16_t type, uint32_t loss_ppm, int fds[2], struct addr
     }
     return o.result;
 }
+
+bool veth_allowed(void)
+{
+    static int answer; /* 0: not tried yet */
+    int fds[2];
+    struct address at[2];
+    if (answer == 0) {
+        answer = veth_open(1500, ETHER_TYPE_DEFAULT, 0, fds, at) == 0 ? 1 : -1;
+        for (int i = 0; i < 2 && answer > 0; i++)
+            close(fds[i]);
+    }
+    return answer > 0;
+}

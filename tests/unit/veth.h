@@ -7,8 +7,13 @@
 
 #include "proto/ether.h"
 
+#include <stdbool.h>
+
 /* Sockets take frames of `type`; of those that come, loss_ppm of a million get lost. Both last as
  * long as one of the sockets does. 0, or -1: not allowed here. */
 int veth_open(int mtu, uint16_t type, uint32_t loss_ppm, int fds[2], struct address at[2]);
+
+/* Whether veth_open() works here; tried once. */
+bool veth_allowed(void);
 
 #endif
