@@ -23,8 +23,8 @@ top=$(mktemp -d "${TMPDIR:-/tmp}/covey-attack-test.XXXXXX")
 run=$top/run/covey/attack
 unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_VM
 
-as() { # USER COMMAND...
-    setpriv --reuid="$1" --regid="$1" --clear-groups env HOME="$top/run" XDG_RUNTIME_DIR="$top/run" \
+as() { # USER COMMAND..., from a folder that the user may enter
+    setpriv --reuid="$1" --regid="$1" --clear-groups env -C / HOME="$top/run" XDG_RUNTIME_DIR="$top/run" \
         XDG_CONFIG_HOME="$top/config" "${@:2}"
 }
 covey() { as $owner COVEY_VM=attack "$top/bin/covey" "$@"; }
@@ -205,7 +205,7 @@ nothing_lies_about() {
 directory_of_another() { # what makes it
     local said
     "$@" "/tmp/covey-$owner"
-    said=$(setpriv --reuid=$owner --regid=$owner --clear-groups env -u XDG_RUNTIME_DIR HOME="$top/run" \
+    said=$(setpriv --reuid=$owner --regid=$owner --clear-groups env -C / -u XDG_RUNTIME_DIR HOME="$top/run" \
         "$top/bin/coveyd" --local --vm other 2>&1)
     local status=$?
     rm -rf "/tmp/covey-${owner:?}"

@@ -146,9 +146,9 @@ mixed() {
 owner=$((1000000 + 2 * $$)) # a user that nobody is
 top=$scratch/user
 
-as_on() { # HOST COMMAND...
+as_on() { # HOST COMMAND..., from a folder that the user may enter
     tests/lab/lab exec "$1" setpriv --reuid=$owner --regid=$owner --clear-groups \
-        env HOME="$top/run" XDG_RUNTIME_DIR="$top/run" XDG_CONFIG_HOME="$top" COVEY_VM=ether "${@:2}"
+        env -C / HOME="$top/run" XDG_RUNTIME_DIR="$top/run" XDG_CONFIG_HOME="$top" COVEY_VM=ether "${@:2}"
 }
 user_covey() { as_on h1 "$top/bin/covey" "$@"; }
 

@@ -200,7 +200,7 @@ chmod 755 "$work"
 without_privilege() {
     cp "$BUILD/covey" "$BUILD/coveyd" "$work" && rm -rf "$work/run" && mkdir -m 777 "$work/run"
     unset COVEYD
-    setpriv --reuid 65534 --regid 65534 --clear-groups "$work/covey" sniff lo >"$work/out" 2>&1 && return 1
+    setpriv --reuid 65534 --regid 65534 --clear-groups env -C / "$work/covey" sniff lo >"$work/out" 2>&1 && return 1
     cat "$work/out"
     [ "$(wc -l <"$work/out")" = 1 ] && grep -q "needs root, or CAP_NET_RAW.*sudo covey sniff lo" "$work/out"
 }
@@ -210,7 +210,7 @@ with_capability() { # of the file alone: that is for the route ether
     setcap cap_net_raw+ep "$work/coveyd" && without_privilege_again
 }
 without_privilege_again() {
-    ! setpriv --reuid 65534 --regid 65534 --clear-groups "$work/covey" sniff lo >"$work/out" 2>&1 &&
+    ! setpriv --reuid 65534 --regid 65534 --clear-groups env -C / "$work/covey" sniff lo >"$work/out" 2>&1 &&
         grep -q "needs root" "$work/out"
 }
 expect "the daemon's own capability does not let everybody watch" with_capability
@@ -219,7 +219,7 @@ handed_on() { # CAP_NET_RAW that was given to whoever asks
         unshare --net --map-root-user true 2>/dev/null # does it work here at all?
     setcap -r "$work/coveyd" 2>/dev/null
     timeout 20 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +net_raw --ambient-caps +net_raw \
-        bash -c '"$0" sniff lo & eye=$!; sleep 1; kill $eye; wait $eye' "$work/covey" >"$work/out" 2>&1
+        env -C / bash -c '"$0" sniff lo & eye=$!; sleep 1; kill $eye; wait $eye' "$work/covey" >"$work/out" 2>&1
     local status=$?
     [ $status = 0 ] || { cat "$work/out" && false; }
 }
