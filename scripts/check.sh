@@ -6,11 +6,11 @@
 # $BUILD/tests/fuzz/NAME_fuzz). A suite's last line `N passed, N failed, N skipped` counts; without
 # such a line its exit status counts as one test, 77 as one that cannot run here. What it prints goes to
 # $BUILD/test-logs/DIR.NAME.log and is shown when it fails. A suite fails when it runs longer
-# than 120 s (or than the line `timeout: SECONDS` in its first lines says) and when it leaves
-# processes, sockets or files of its runtime directory behind.
+# than a machine takes that is four times as slow as 120 s (or the line `timeout: SECONDS` in its
+# first lines) allow, and when it leaves processes, sockets or files of its runtime directory behind.
 #
-# Compiled suites of tests/unit, tests/sim and tests/fuzz run CHECK_JOBS at once (default: 2), the
-# others one by one: they start virtual machines and would disturb each other's timing.
+# CHECK_JOBS suites run at once (default: one more than there are processors, for many wait most of
+# the time), those that may take longest first.
 # CHECK_RUNNER is a command that runs compiled suites: an emulator.
 set -u
 cd "$(dirname "$0")/.."
@@ -19,7 +19,7 @@ BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 export BUILD
 logs=$BUILD/test-logs
-jobs=${CHECK_JOBS:-2}
+jobs=${CHECK_JOBS:-$(($(nproc) + 1))}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-check.XXXXXX")
 set -m # suites in process groups of their own, with the default action for SIGINT
 
@@ -58,7 +58,7 @@ suite_command() {
 suite_timeout() {
     local seconds
     seconds=$(sed -n '1,20s/.*timeout: *\([0-9][0-9]*\).*/\1/p' "$1" | head -n 1)
-    echo $((${seconds:-120} * ${CHECK_TIMEOUT_FACTOR:-1}))
+    echo $((${seconds:-120} * 4 * ${CHECK_TIMEOUT_FACTOR:-1}))
 }
 
 describe() { # pids -> "pid command, pid command"
@@ -158,21 +158,18 @@ run_suite() {
     rm -rf "$runtime"
 }
 
-run_side_by_side() {
+longest_first() { # suites
+    local suite
+    for suite; do echo "$(suite_timeout "$suite") $suite"; done | sort -s -k1,1nr | cut -d' ' -f2-
+}
+
+run_side_by_side() { # suites
     local suite
     for suite; do
         while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
         run_suite "$suite" &
     done
     wait
-}
-
-run_in_turn() {
-    local suite
-    for suite; do
-        run_suite "$suite" &
-        wait $!
-    done
 }
 
 total() {
@@ -190,15 +187,8 @@ total() {
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
-together=() alone=()
-for suite; do
-    case $suite in
-    tests/unit/*.c | tests/sim/*.c | tests/fuzz/*.c) together+=("$suite") ;;
-    *) alone+=("$suite") ;;
-    esac
-done
 mkdir -p "$logs"
 rm -f "$logs"/*.log "$logs"/*.sanitizer.*
-run_side_by_side "${together[@]}"
-run_in_turn "${alone[@]}"
+# shellcheck disable=SC2046
+run_side_by_side $(longest_first "$@")
 total

@@ -87,7 +87,7 @@ worker_pid() { # the pid of a spawned task of that demo, and not of the one befo
     done
 }
 kill_a_worker() { # COMMAND...
-    timeout 60 "$@" >"$work/out" 2>"$work/err" &
+    timeout 300 "$@" >"$work/out" 2>"$work/err" &
     local demo=$! pid
     pid=$(worker_pid "$(basename "$1")")
     [ -n "$pid" ] && kill -KILL "$pid"
@@ -104,7 +104,7 @@ outlives_a_worker() { # DEMO ARGUMENT...
     local demo=$1 pid
     shift
     run "$BUILD/$demo" "$@" --baseline 0 --output "$work/undisturbed" || return
-    timeout 60 "$BUILD/$demo" "$@" --bag --baseline 0 --output "$work/bereaved" >"$work/out" 2>"$work/err" &
+    timeout 300 "$BUILD/$demo" "$@" --bag --baseline 0 --output "$work/bereaved" >"$work/out" 2>"$work/err" &
     local pid_of_demo=$!
     pid=$(worker_pid "$demo")
     [ -n "$pid" ] && kill -KILL "$pid"

@@ -9,7 +9,7 @@ seed=""
 if [ -n "${SOAK:-}" ]; then items=100000 pause=2000; else items=5000 pause=5000; fi
 workers=12 leader=h4
 
-bag() { COVEY_SOCKET=$(socket_of "$1") timeout 170 "$BUILD/tests/chaos/bag" "${@:2}"; }
+bag() { COVEY_SOCKET=$(socket_of "$1") timeout 300 "$BUILD/tests/chaos/bag" "${@:2}"; }
 declare -A daemon tasks # by host: to find them takes longer than some of the work
 note_processes() {
     local host pid

@@ -19,7 +19,7 @@ mounts=${LIMITS_MOUNTS:-}
 one_line() { # regular expression, command...: fails with one line on standard error that has it
     local want=$1 said status
     shift
-    said=$(timeout 60 "$@" 2>&1 >/dev/null </dev/null)
+    said=$(timeout 300 "$@" 2>&1 >/dev/null </dev/null)
     status=$?
     [ $status -ne 0 ] && [ $status -ne 124 ] && [ "$(echo "$said" | wc -l)" -eq 1 ] && [[ $said =~ $want ]] &&
         return 0
@@ -208,7 +208,7 @@ endless_sender() {
     within 15 eval 'covey ps | grep -q hold' || return 1
     kill -STOP $task
     before=$(awk '/VmRSS/ { print $2 }' "/proc/$pid/status")
-    COVEY_SOCKET=$(socket_of h0) timeout 60 "$BUILD/tests/chaos/flood" \
+    COVEY_SOCKET=$(socket_of h0) timeout 300 "$BUILD/tests/chaos/flood" \
         "$(covey ps | awk '/hold/ { print substr($1, 2) }')" 2000 || status=1
     after=$(awk '/VmHWM/ { print $2 }' "/proc/$pid/status")
     echo "the daemon that received: $before KiB before, at most $after KiB"

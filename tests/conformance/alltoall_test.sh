@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/local_vm.sh
 
 run() { # route, arguments
-    count_lines "$*" < <(timeout 100 covey run -n 1 --host h0 --route "$1" \
+    count_lines "$*" < <(timeout 300 covey run -n 1 --host h0 --route "$1" \
         "$BUILD/tests/conformance/alltoall" "${@:2}" 2>&1 || echo "not ok ended with $?")
 }
 
@@ -17,7 +17,7 @@ says() { # what it says, command...
     "$@" 2>&1 | grep -qF -- "$words"
 }
 members() { # number, environment
-    timeout 60 covey run -n 1 --host h0 env "${2:-_=}" "$BUILD/tests/conformance/alltoall" vm "$1" 1
+    timeout 300 covey run -n 1 --host h0 env "${2:-_=}" "$BUILD/tests/conformance/alltoall" vm "$1" 1
 }
 
 printf 'switch s t\nlink s t 1G\nhost h0 s 1G\nhost h1 s 1G\nhost h2 t 1G\nhost h3 t 1G\n' >"$dir/four"

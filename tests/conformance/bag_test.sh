@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/local_vm.sh
 
-bag() { COVEY_SOCKET=$(socket_of "$1") timeout 60 "$BUILD/tests/chaos/bag" "${@:2}" >"$dir/out" 2>&1; grep -q '^ok' "$dir/out" || { cat "$dir/out" && false; }; }
+bag() { COVEY_SOCKET=$(socket_of "$1") timeout 300 "$BUILD/tests/chaos/bag" "${@:2}" >"$dir/out" 2>&1; grep -q '^ok' "$dir/out" || { cat "$dir/out" && false; }; }
 
 covey start --local 3 >/dev/null || bad "a virtual machine of three hosts starts"
 expect "each call, used rightly and wrongly" bag h0 calls

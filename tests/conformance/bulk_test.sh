@@ -21,7 +21,7 @@ run() { # name, options of covey run, --, arguments
     shift
     while [ "$1" != -- ]; do options+=("$1") && shift; done
     shift
-    count_lines "$name" < <(timeout 60 covey run "${options[@]}" "$program" "$@" 2>&1)
+    count_lines "$name" < <(timeout 300 covey run "${options[@]}" "$program" "$@" 2>&1)
 }
 
 stat() { covey stats | awk -v name="contention.$1" '$2 == name { sum += $3 } END { print sum + 0 }'; }
@@ -38,7 +38,7 @@ asked=$(stat asked)
 
 # the daemon that gives tokens dies, with the tasks of its host: ranks 0 and 1 of 8
 pid=$(daemon_pid h0)
-COVEY_SOCKET=$(socket_of h3) timeout 60 covey run --host h3 "$program" 30 -2 >"$dir/out" 2>&1 &
+COVEY_SOCKET=$(socket_of h3) timeout 300 covey run --host h3 "$program" 30 -2 >"$dir/out" 2>&1 &
 sleep 0.7
 kill -KILL "$pid"
 wait $!

@@ -23,7 +23,7 @@ covey halt >/dev/null 2>&1
 rm "$dir/config/covey/covey.conf"
 
 if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then
-    count_lines "raw Ethernet" < <(timeout 90 tests/lab/vm.sh --hosts 5 -- bash -c '
+    count_lines "raw Ethernet" < <(timeout 300 tests/lab/vm.sh --hosts 5 -- bash -c '
         covey run --host h1 "$0/cast" h2 h3 h4 2>&1
         covey run --host h1 "$0/mcast" --route ether h2 h3 h4 2>&1
         covey run --host h1 "$0/cast" storm h5 h2 h3 h4 2>&1
@@ -33,10 +33,10 @@ if [ "$(id -u)" = 0 ] && "$BUILD/covey" version >/dev/null; then
             END { print (received > 2.5 * sent && sent > 500 ? \"ok\" : \"not ok\"),
                   \"one frame serves all: \" sent \" sent, \" received \" received\" }"' \
         "$programs" 2>&1)
-    count_lines "some by UDP" < <(timeout 60 tests/lab/vm.sh --hosts 5 --plain h3 -- bash -c '
+    count_lines "some by UDP" < <(timeout 300 tests/lab/vm.sh --hosts 5 --plain h3 -- bash -c '
         covey run --host h1 "$0/cast" kill 3 h2 h1 h3 h4 2>&1
         covey run --host h1 "$0/cast" storm h5 h2 h3 h4 h1 2>&1' "$programs" 2>&1)
-    count_lines "many sets" < <(timeout 60 tests/lab/vm.sh --hosts 6 -- \
+    count_lines "many sets" < <(timeout 300 tests/lab/vm.sh --hosts 6 -- \
         covey run --host h1 "$programs/cast" sets h2 h3 h4 h5 h6 2>&1)
 else
     skip "raw Ethernet" "this needs root"

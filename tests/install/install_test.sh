@@ -77,7 +77,7 @@ expect "the README's program compiles" "${compiler[@]}" $strict "$work/pi.c" -o 
 
 runs_on_four_hosts() {
     covey start --local 4 || return
-    (cd "$work" && timeout 60 ./pi) >"$work/out" 2>&1
+    (cd "$work" && timeout 300 ./pi) >"$work/out" 2>&1
     local status=$?
     cat "$work/out"
     covey halt && [ $status -eq 0 ] && grep -q '^pi is about 3.141592654, from 4 hosts$' "$work/out"

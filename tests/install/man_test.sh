@@ -84,7 +84,7 @@ for page in lib/*.[37]; do
     if "${compiler[@]}" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \
         "$BUILD/libcovey.a" -lsodium -lpthread -lm; then
         ok "the example of $name compiles"
-        expect "the example of $name runs" timeout 20 "$work/$name"
+        expect "the example of $name runs" timeout 300 "$work/$name"
     else
         bad "the example of $name compiles"
     fi

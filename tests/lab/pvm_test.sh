@@ -30,7 +30,7 @@ debians() {
 
 ran_through() { # host that is cut off, seconds
     local said=$dir/$1 status program
-    LD_LIBRARY_PATH=$BUILD/pvm3 timeout 120 "$survive" cut "$(($2 + 1))" h1 h2 h3 >"$said" 2>&1 &
+    LD_LIBRARY_PATH=$BUILD/pvm3 timeout 300 "$survive" cut "$(($2 + 1))" h1 h2 h3 >"$said" 2>&1 &
     program=$!
     within 10 grep -q talking "$said"
     tests/lab/lab cut "$1"
@@ -52,7 +52,7 @@ short_cuts() {
 
 told() { # host that is cut off for good
     local said=$dir/told status program
-    LD_LIBRARY_PATH=$BUILD/pvm3 timeout 60 "$survive" talk "$1" h1 h2 >"$said" 2>&1 &
+    LD_LIBRARY_PATH=$BUILD/pvm3 timeout 300 "$survive" talk "$1" h1 h2 >"$said" 2>&1 &
     program=$!
     within 10 grep -q talking "$said"
     tests/lab/lab cut "$1"

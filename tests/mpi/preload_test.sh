@@ -45,7 +45,7 @@ preload=
 run() { # MPI HOSTS COMMAND...
     local mpi=$1 hosts=$2
     shift 2
-    HOSTS=$hosts LD_PRELOAD=$preload timeout 60 "mpirun.$mpi" -n "$(wc -w <<<"$hosts")" "$work/as_host" "$@" \
+    HOSTS=$hosts LD_PRELOAD=$preload timeout 300 "mpirun.$mpi" -n "$(wc -w <<<"$hosts")" "$work/as_host" "$@" \
         >"$work/out" 2>&1 </dev/null
     grep -q '^same: ' "$work/out" # MPICH over UCX may not come back from MPI_Finalize
 }
@@ -91,7 +91,7 @@ try_lab() { # MPI
         skip "$1 in a lab" "needs root, for hosts in network namespaces"
         return
     fi
-    COVEY_ALLTOALL_MIN=0 timeout 60 tests/bench/mpi.sh "$1" --preload "$work/patience.so" \
+    COVEY_ALLTOALL_MIN=0 timeout 300 tests/bench/mpi.sh "$1" --preload "$work/patience.so" \
         --preload "$work/switch.$1.so" --hosts "n3 n1 n2 n0" "$work/same.$1" "$seed" 2 4 >"$work/out" 2>&1 </dev/null
     expect "$1: in a lab a rank's place is found by the name of its host" grep -E '^same: [1-9]' "$work/out"
 }

@@ -11,7 +11,7 @@ console() { # [-s SECONDS between the lines] LINE...
     local line pause=0
     [ "$1" != -s ] || { pause=$2 && shift 2; }
     for line; do echo "$line" && sleep "$pause"; done |
-        timeout 30 "$BUILD/pvm3/pvm" "${arguments[@]}" 2>&1 | grep -v '^pvm> $'
+        timeout 300 "$BUILD/pvm3/pvm" "${arguments[@]}" 2>&1 | grep -v '^pvm> $'
 }
 arguments=()
 # The console says this line when it is given these ones.

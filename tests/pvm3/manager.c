@@ -13,6 +13,7 @@
 
 #define TAG_REPORT 11
 #define TAG_GONE 12
+#define TAG_GO 13
 #define TEXT 4096
 
 /* ---- the client ---------------------------------------------------------------------------------
@@ -36,6 +37,8 @@ static int client(void)
     SAY(infos[0]);
     SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault, "anywhere", 1, &tid));
     SAY(pvm_notify(PvmTaskExit, TAG_GONE, 1, &tid));
+    pvm_initsend(PvmDataDefault);
+    pvm_send(tid, TAG_GO);
     SAY_SIGN(pvm_recv(tid, TAG_REPORT));
     SAY(pvm_upkint(&x, 1, 1));
     SAY(x == pvm_mytid());
@@ -47,9 +50,11 @@ static int client(void)
     return 0;
 }
 
+/* It ends only after the manager was asked to watch it, or the manager would have nobody to tell. */
 static int grandchild(void)
 {
     int parent = pvm_parent();
+    pvm_recv(parent, TAG_GO);
     pvm_initsend(PvmDataDefault);
     pvm_pkint(&parent, 1, 1);
     pvm_send(parent, TAG_REPORT);

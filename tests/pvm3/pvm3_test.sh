@@ -12,11 +12,11 @@ cd "$(dirname "$0")/../.." || exit 1
 normal() { sed -E 's/\[t[0-9a-f]+\]/[t]/g'; }
 
 on_covey() { # program
-    LD_LIBRARY_PATH=$BUILD/pvm3:$BUILD PVM_WD=$dir timeout 60 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
+    LD_LIBRARY_PATH=$BUILD/pvm3:$BUILD PVM_WD=$dir timeout 300 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
 }
 
 on_pvm() { # program
-    real timeout 60 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
+    real timeout 300 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
 }
 
 same() { # name, expected, printed
@@ -62,11 +62,11 @@ if command -v gfortran >/dev/null && ! sanitized "$BUILD/tests/pvm3/buffer"; the
     }
     expect "fpvm3.h compiles" fortran lib/pvm3/include "$dir/fortran.covey" -L"$BUILD/pvm3" \
         -Wl,-rpath-link,"$BUILD"
-    LD_LIBRARY_PATH=$BUILD/pvm3 timeout 60 "$dir/fortran.covey" >"$dir/fortran" 2>&1 </dev/null
+    LD_LIBRARY_PATH=$BUILD/pvm3 timeout 300 "$dir/fortran.covey" >"$dir/fortran" 2>&1 </dev/null
     expect "Fortran prints the same on Covey as on PVM" same fortran tests/pvm3/fortran.expected "$dir/fortran"
     if real_installed && [ -e /usr/include/fpvm3.h ] && fortran /usr/include "$dir/fortran.pvm"; then
         real_start
-        real timeout 60 "$dir/fortran.pvm" >"$dir/fortran.real" 2>/dev/null </dev/null # sometimes it says that there is no handler
+        real timeout 300 "$dir/fortran.pvm" >"$dir/fortran.real" 2>/dev/null </dev/null # sometimes it says that there is no handler
         expect "Fortran prints on PVM what is expected" same fortran tests/pvm3/fortran.expected "$dir/fortran.real"
         real_halt
     fi

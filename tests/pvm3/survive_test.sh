@@ -9,7 +9,7 @@ program=$BUILD/tests/pvm3/survive
 export LD_LIBRARY_PATH=$BUILD/pvm3 PVM_WD=$dir
 
 on() { # host, options of the program
-    COVEY_SOCKET=$(socket_of "$1") timeout 60 "$program" "${@:2}"
+    COVEY_SOCKET=$(socket_of "$1") timeout 300 "$program" "${@:2}"
 }
 
 peak_kib() { awk '$1 == "VmHWM:" { print $2 }' "/proc/$(daemon_pid "$1")/status"; } # host

@@ -18,7 +18,7 @@ file=$dir/state/covey/calibration.$COVEY_VM
 
 says() { # status, pattern, command...
     local status
-    timeout 60 "${@:3}" >"$dir/out" 2>"$dir/err" </dev/null
+    timeout 300 "${@:3}" >"$dir/out" 2>"$dir/err" </dev/null
     status=$?
     [ $status -eq "$1" ] && cat "$dir/out" "$dir/err" | grep -qE -- "$2" && return
     echo "${*:3}: status $status, said:" && cat "$dir/out" "$dir/err" && false

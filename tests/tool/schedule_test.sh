@@ -91,7 +91,7 @@ if "${compiler[@]}" ${SANITIZE:-} -std=c99 -Wall -Wextra -Werror -Ilib "$work/al
     ok "the function for covey.h compiles"
     export COVEY_VM=schedule.$$
     covey start --local 3 >/dev/null || bad "a virtual machine starts"
-    expect "six tasks exchange by it" test "$(timeout 60 "$BUILD/covey" run -n 6 "$work/tasks" 6 | sort | uniq -c | tr -s ' ')" = " 6 same"
+    expect "six tasks exchange by it" test "$(timeout 300 "$BUILD/covey" run -n 6 "$work/tasks" 6 | sort | uniq -c | tr -s ' ')" = " 6 same"
     expect "the virtual machine ends" covey halt
 else
     bad "the function for covey.h compiles"

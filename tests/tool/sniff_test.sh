@@ -186,7 +186,7 @@ expect "live: the VM is halted" live_has "SHUTDOWN t40000>t80000"
 known_at_once() { grep -q "h[01]([12])>h[01]([12]) ping" "$work/ping" || { cat "$work/ping" && false; }; }
 expect "live: hosts of the VM that runs are known by name at once" known_at_once
 warned() { # before anything is captured
-    timeout 20 env COVEY_VM=nobody-$$ "$BUILD/covey" sniff --host h9 lo >"$work/out" 2>"$work/err" </dev/null &
+    timeout 300 env COVEY_VM=nobody-$$ "$BUILD/covey" sniff --host h9 lo >"$work/out" 2>"$work/err" </dev/null &
     local pid=$!
     within 10 grep -q 'no host h9 is known' "$work/err"
     local status=$?
@@ -215,10 +215,10 @@ without_privilege_again() {
 }
 expect "the daemon's own capability does not let everybody watch" with_capability
 handed_on() { # CAP_NET_RAW that was given to whoever asks
-    timeout 20 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +net_raw --ambient-caps +net_raw \
+    timeout 300 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +net_raw --ambient-caps +net_raw \
         unshare --net --map-root-user true 2>/dev/null # does it work here at all?
     setcap -r "$work/coveyd" 2>/dev/null
-    timeout 20 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +net_raw --ambient-caps +net_raw \
+    timeout 300 setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +net_raw --ambient-caps +net_raw \
         env -C / bash -c '"$0" sniff lo & eye=$!; sleep 1; kill $eye; wait $eye' "$work/covey" >"$work/out" 2>&1
     local status=$?
     [ $status = 0 ] || { cat "$work/out" && false; }
