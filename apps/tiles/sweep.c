@@ -30,23 +30,38 @@ double sweep_predicted_s(const double *trial)
     return played_s > 0 ? played_s : trial[PIPELINE_PREDICTED_S];
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
-static void print_trial(const double *f)
+/* Costs are measured where a height is to be chosen; without them nothing is predicted. */
+static bool has_costs(const struct sweep *sweep)
 {
-    printf("%-8s %8.0f %10.4f %12.4f %14.4f %9.4f %10.4f %+6.0f %%\n", schedule_name(f),
-           f[PIPELINE_HEIGHT], f[PIPELINE_TOTAL_S], f[PIPELINE_COMPUTATION_S],
-           f[PIPELINE_PACKING_S] + f[PIPELINE_COMMUNICATION_S], f[PIPELINE_IDLE_S],
-           sweep_predicted_s(f), 100 * (sweep_predicted_s(f) / f[PIPELINE_TOTAL_S] - 1));
+    return sweep->figures[PIPELINE_POINT_S] > 0;
 }
 
-/* The least of a schedule by one of the figures; NULL: no trial had it. */
-static const double *least(const struct sweep *sweep, int schedule, int figure)
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void print_trial(const struct sweep *sweep, const double *f)
+{
+    printf("%-8s %8.0f %10.4f %12.4f %14.4f %9.4f", schedule_name(f), f[PIPELINE_HEIGHT],
+           f[PIPELINE_TOTAL_S], f[PIPELINE_COMPUTATION_S],
+           f[PIPELINE_PACKING_S] + f[PIPELINE_COMMUNICATION_S], f[PIPELINE_IDLE_S]);
+    if (has_costs(sweep))
+        printf(" %10.4f %+6.0f %%\n", sweep_predicted_s(f),
+               100 * (sweep_predicted_s(f) / f[PIPELINE_TOTAL_S] - 1));
+    else
+        printf(" %10s %8s\n", "-", "-");
+}
+
+static double measured_s(const double *trial)
+{
+    return trial[PIPELINE_TOTAL_S];
+}
+
+/* The trial of a schedule whose time is the least; NULL: no trial had it. */
+static const double *least(const struct sweep *sweep, int schedule, double time_s(const double *))
 {
     const double *best = NULL;
     for (int i = 0; i < sweep->job->trial_count; i++) {
         const double *f = sweep_trial(sweep, i);
-        if ((int)f[PIPELINE_SCHEDULE] == schedule && (best == NULL || f[figure] < best[figure]))
+        if ((int)f[PIPELINE_SCHEDULE] == schedule && (best == NULL || time_s(f) < time_s(best)))
             best = f;
     }
     return best;
@@ -54,29 +69,39 @@ static const double *least(const struct sweep *sweep, int schedule, int figure)
 
 static void print_least(const struct sweep *sweep, int schedule)
 {
-    const double *measured = least(sweep, schedule, PIPELINE_TOTAL_S);
-    const double *predicted = least(sweep, schedule, PIPELINE_PREDICTED_S);
+    const double *measured = least(sweep, schedule, measured_s);
+    const double *predicted = least(sweep, schedule, sweep_predicted_s);
     if (measured == NULL)
         return;
-    printf("%s: least %.4f s at height %.0f; predicted %.4f s at %.0f\n", schedule_names[schedule],
-           measured[PIPELINE_TOTAL_S], measured[PIPELINE_HEIGHT], sweep_predicted_s(predicted),
-           predicted[PIPELINE_HEIGHT]);
+    printf("%s: least %.4f s at height %.0f", schedule_names[schedule], measured_s(measured),
+           measured[PIPELINE_HEIGHT]);
+    if (has_costs(sweep))
+        printf("; predicted %.4f s at %.0f", sweep_predicted_s(predicted),
+               predicted[PIPELINE_HEIGHT]);
+    putchar('\n');
+}
+
+static void print_costs(const double *f)
+{
+    printf("a point takes %.3g us, a message of N bytes %.4g + %.3g N us\n",
+           1e6 * f[PIPELINE_POINT_S], 1e6 * f[PIPELINE_ALPHA_S], 1e6 * f[PIPELINE_BETA_S]);
 }
 
 int sweep_table(const struct sweep *sweep)
 {
     const double *f = sweep->figures;
-    printf("tiles: %s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks; a point takes %.3g us, a "
-           "message "
-           "of N bytes %.4g + %.3g N us\n",
+    printf("tiles: %s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks; ",
            nest_name(sweep->job->problem.kind), (long long)sweep->job->problem.size[0],
            (long long)sweep->job->problem.size[1], (long long)sweep->job->problem.size[2],
-           f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2], 1e6 * f[PIPELINE_POINT_S],
-           1e6 * f[PIPELINE_ALPHA_S], 1e6 * f[PIPELINE_BETA_S]);
+           f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2]);
+    if (has_costs(sweep))
+        print_costs(f);
+    else
+        puts("no prediction: costs are measured if a height is to be chosen, as with --sweep");
     printf("%-8s %8s %10s %12s %14s %9s %10s %8s\n", "schedule", "height", "total s", "computation",
            "communication", "idle", "predicted", "off");
     for (int i = 0; i < sweep->job->trial_count; i++)
-        print_trial(sweep_trial(sweep, i));
+        print_trial(sweep, sweep_trial(sweep, i));
     print_least(sweep, COVEY_TILES_OVERLAP);
     print_least(sweep, COVEY_TILES_BLOCK);
     return flushed();
@@ -84,15 +109,21 @@ int sweep_table(const struct sweep *sweep)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static json_t *known(double seconds)
+{
+    return seconds > 0 ? json_real(seconds) : json_null();
+}
+
 static json_t *trial_json(const double *f)
 {
-    return json_pack(
-        "{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "schedule", schedule_name(f),
-        "height", (json_int_t)f[PIPELINE_HEIGHT], "total_s", f[PIPELINE_TOTAL_S], "computation_s",
-        f[PIPELINE_COMPUTATION_S], "packing_s", f[PIPELINE_PACKING_S], "communication_s",
-        f[PIPELINE_COMMUNICATION_S], "idle_s", f[PIPELINE_IDLE_S], "predicted_s",
-        f[PIPELINE_PREDICTED_S], "played_s", f[PIPELINE_PLAYED_S], "step_computation_s",
-        f[PIPELINE_STEP_COMPUTATION_S], "step_communication_s", f[PIPELINE_STEP_COMMUNICATION_S]);
+    return json_pack("{s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:f, s:f}", "schedule",
+                     schedule_name(f), "height", (json_int_t)f[PIPELINE_HEIGHT], "total_s",
+                     f[PIPELINE_TOTAL_S], "computation_s", f[PIPELINE_COMPUTATION_S], "packing_s",
+                     f[PIPELINE_PACKING_S], "communication_s", f[PIPELINE_COMMUNICATION_S],
+                     "idle_s", f[PIPELINE_IDLE_S], "predicted_s", known(f[PIPELINE_PREDICTED_S]),
+                     "played_s", known(f[PIPELINE_PLAYED_S]), "step_computation_s",
+                     f[PIPELINE_STEP_COMPUTATION_S], "step_communication_s",
+                     f[PIPELINE_STEP_COMMUNICATION_S]);
 }
 
 static json_t *costs_json(const double *f)

@@ -32,6 +32,17 @@ expect "which was made of what was measured" says '"point_s":[0-9.e-]*[1-9]'
 expect "both schedules by height" run tiles -n 4 -S 8x8x64 -k both --sweep --json
 expect "with its figures" says '"trials":\[\{"schedule":"overlap","height":[0-9]+,"total_s":[0-9.e-]+,'
 expect "two runs each of the chosen and four heights" test "$(grep -c '"height"' "$work/out")" = 10
+# costs are measured where a height is chosen alone
+has_line() { grep -qE -- "$1" "$work/out" || { cat "$work/out" && false; }; }
+two_heights=(tiles --baseline 0 -n 4 -S 8x8x512 -z 32,64)
+expect "runs of given heights" run "${two_heights[@]}"
+expect "have no prediction" has_line '^overlap +32( +[0-9.]+){4} +- +-$'
+expect "which is said" has_line '^tiles: .* tasks; no prediction: '
+expect "so that none has a least time" has_line '^overlap: least [0-9.]+ s at height [0-9]+$'
+expect "the same as JSON" run "${two_heights[@]}" --json
+expect "has none, either" says '"predicted_s":null,"played_s":null'
+expect "with the chosen height" run "${two_heights[@]}" --sweep
+expect "they have" has_line '^overlap +32( +[0-9.]+){5} +[-+][0-9]+ %$'
 expect "the virtual machine ends" covey halt
 trap 'rm -rf "$work"' EXIT
 finish
