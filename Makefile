@@ -59,7 +59,7 @@ lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
 pvm3: $(foreach l,libpvm3 libgpvm3 libfpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) ## build what programs of PVM 3 need alone
 daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
 tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
-apps: $(APP_NAMES:%=$(BUILD)/%) ## build the demo programs alone
+apps: $(APP_NAMES:%=$(BUILD)/apps/%) ## build the demo programs alone
 wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
 
 $(BUILD)/obj/%.o: %.c | $(BUILD)/deps.ok
@@ -178,9 +178,12 @@ $(BUILD)/covey.lua: share/wireshark/kinds.h share/wireshark/dissector.lua $(wild
 		$(CC) -E -P $(COMMON_CFLAGS) -x c share/wireshark/kinds.h | sed '1,/^LUA/d' && \
 		cat share/wireshark/dissector.lua; } >$@
 
-# one folder below apps/ a program; apps/NAME/libs names what it links besides libcovey
+# one folder below apps/ a program; apps/NAME/libs names what it links besides libcovey. They are not
+# beside covey: who has that folder in PATH would get another sort than the system's.
 define app_rule
-$$(BUILD)/$(1): $$(call objects,$$(wildcard apps/$(1)/*.c) $$(wildcard apps/*.c)) $$(BUILD)/libcovey.a
+$$(BUILD)/apps/$(1): $$(call objects,$$(wildcard apps/$(1)/*.c) $$(wildcard apps/*.c)) $$(BUILD)/libcovey.a
+	@mkdir -p $$(@D)
+	@rm -f $$(BUILD)/$(1) # where it was once
 	$$(call say,ld)
 	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ $$(LIB_LIBS) $$(shell cat apps/$(1)/libs 2>/dev/null)
 endef
@@ -419,7 +422,7 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR) $(MANDIR))
 	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
 	@$(SETCAP) cap_net_raw+ep $(DESTDIR)$(BINDIR)/coveyd 2>/dev/null || $(NO_CAPABILITY)
-	install -m 755 $(BUILD)/covey-bench $(APP_NAMES:%=$(BUILD)/%) $(DESTDIR)$(LIBEXECDIR)/covey
+	install -m 755 $(BUILD)/covey-bench $(APP_NAMES:%=$(BUILD)/apps/%) $(DESTDIR)$(LIBEXECDIR)/covey
 	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(BUILD)/libcovey.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)

@@ -7,7 +7,7 @@
 # environment.
 set -u
 build=$(realpath "${BUILD:-build}")
-export PATH=$build:$PATH COVEY_VM=demo COVEY_DEMO=$$
+export PATH=$build/apps:$build:$PATH COVEY_VM=demo COVEY_DEMO=$$
 export XDG_RUNTIME_DIR
 XDG_RUNTIME_DIR=$(mktemp -d "${TMPDIR:-/tmp}/covey-demo.XXXXXX") || exit 1
 unset COVEY_SOCKET COVEY_ROUTE COVEY_TASK

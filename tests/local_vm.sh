@@ -1,7 +1,7 @@
 # local_vm.sh - to be sourced by a suite in shell that has virtual machines on this machine: what
 # tests/report.sh gives, $BUILD as an absolute path, a scratch folder $dir, and a runtime and a
 # configuration directory and a name of the VM that are the suite's own. covey, coveyd and
-# covey-bench are in PATH, but not the demos beside them, of which one is another sort. What runs
+# covey-bench are in PATH, and not the demos of $BUILD/apps, of which one is another sort. What runs
 # when the suite ends is halted, and $dir removed.
 #
 #   socket_of HOST     what COVEY_SOCKET must be for a task that is to be that host's
@@ -11,11 +11,10 @@
 BUILD=$(realpath "${BUILD:-build}")
 suite=$(basename "$0" _test.sh)
 dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-$suite.XXXXXX")
-export BUILD COVEY_VM=$suite-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config PATH=$dir/bin:$PATH
+export BUILD COVEY_VM=$suite-$$ XDG_RUNTIME_DIR=$dir/run XDG_CONFIG_HOME=$dir/config PATH=$BUILD:$PATH
 unset COVEY_SOCKET COVEY_TASK COVEY_ROUTE COVEY_COLLECTIVES COVEY_TOPOLOGY COVEYD
 mkdir -m 700 "$dir/run"
-mkdir -p "$dir/bin" "$dir/config/covey"
-ln -s "$BUILD/covey" "$BUILD/coveyd" "$BUILD/covey-bench" "$dir/bin"
+mkdir -p "$dir/config/covey"
 
 # a child that is killed before it executes anything would tidy up, too
 trap '[ "$BASHPID" = $$ ] && { covey halt >/dev/null 2>&1; rm -rf "$dir"; }' EXIT

@@ -8,7 +8,7 @@
 
 int program_find(const char *what, const char *name, char *path, size_t size)
 {
-    static const char *const places[] = {"", "../libexec/covey/"};
+    static const char *const places[] = {"", "apps/", "../libexec/covey/"};
     char own[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = '\0';
@@ -20,5 +20,5 @@ int program_find(const char *what, const char *name, char *path, size_t size)
         if (access(path, X_OK) == 0)
             return TOOL_OK;
     }
-    return tool_error(what, "%s is neither beside covey nor in ../libexec/covey; install it", name);
+    return tool_error(what, "%s is neither beside covey nor in apps/ or ../libexec/covey there; install it", name);
 }

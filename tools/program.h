@@ -1,4 +1,5 @@
-/* Programs that come with the console: beside it in a build, or where they are installed. */
+/* Programs that come with the console: beside it or in apps/ in a build, or where they are
+ * installed. */
 #ifndef COVEY_TOOLS_PROGRAM_H
 #define COVEY_TOOLS_PROGRAM_H
 

@@ -1,5 +1,5 @@
 # app.sh - to be sourced by a suite of the programs in apps/: what tests/report.sh gives, $BUILD as an
-# absolute path and in PATH, a scratch folder $work, and a name of the VM that is the suite's own. What
+# absolute path, which is in PATH with the demos of $BUILD/apps (sort is the demo then), a scratch folder $work, and a name of the VM that is the suite's own. What
 # runs when the suite ends is halted, and $work removed.
 #
 #   run COMMAND...                      what it prints and says stays in $work/out and $work/err
@@ -8,7 +8,7 @@
 BUILD=${BUILD:-$PWD/build}
 BUILD=$(realpath "$BUILD")
 work=$(mktemp -d)
-export COVEY_VM=apps.$$ PATH=$BUILD:$PATH
+export COVEY_VM=apps.$$ PATH=$BUILD/apps:$BUILD:$PATH
 unset COVEY_ROUTE COVEY_SOCKET
 
 finish_vm() {

@@ -10,14 +10,14 @@ says() { grep -qe "$1" "$work/out" || { cat "$work/out" && false; }; }
 
 # ---- without a virtual machine ----
 
-expect "without a VM: what to do" fails_with 1 "covey start --local 4" "$BUILD/matmul" --size 10
-expect "a wrong number is refused" fails_with 2 "is not an integer" "$BUILD/sort" --keys many
-expect "a wrong route is refused" fails_with 2 "none of auto" "$BUILD/mandel" --route pigeon
-expect "a stray word is refused" fails_with 2 "is not an option" "$BUILD/mandel" again
-expect "a number of tasks that is no square is refused" fails_with 2 "no square" "$BUILD/matmul" --tasks 3
-expect "a grid wider than the matrix is refused" fails_with 2 "rows to share" "$BUILD/matmul" -N 2 -q 3
+expect "without a VM: what to do" fails_with 1 "covey start --local 4" "$BUILD/apps/matmul" --size 10
+expect "a wrong number is refused" fails_with 2 "is not an integer" "$BUILD/apps/sort" --keys many
+expect "a wrong route is refused" fails_with 2 "none of auto" "$BUILD/apps/mandel" --route pigeon
+expect "a stray word is refused" fails_with 2 "is not an option" "$BUILD/apps/mandel" again
+expect "a number of tasks that is no square is refused" fails_with 2 "no square" "$BUILD/apps/matmul" --tasks 3
+expect "a grid wider than the matrix is refused" fails_with 2 "rows to share" "$BUILD/apps/matmul" -N 2 -q 3
 for demo in matmul sort mandel; do
-    expect "$demo --help" run "$BUILD/$demo" --help
+    expect "$demo --help" run "$BUILD/apps/$demo" --help
 done
 
 # ---- on one ----
@@ -25,53 +25,53 @@ done
 covey start --local 3 >/dev/null || bad "a virtual machine starts"
 small_mandel=(--size 150x100 --iterations 300)
 for route in shm udp tcp auto; do
-    expect "matmul over $route" run "$BUILD/matmul" --size 301 -q 2 --route $route --check
-    expect "sort over $route" run "$BUILD/sort" --keys 100003 -n 4 --route $route --check
-    expect "mandel over $route" run "$BUILD/mandel" "${small_mandel[@]}" -n 4 --route $route --check
+    expect "matmul over $route" run "$BUILD/apps/matmul" --size 301 -q 2 --route $route --check
+    expect "sort over $route" run "$BUILD/apps/sort" --keys 100003 -n 4 --route $route --check
+    expect "mandel over $route" run "$BUILD/apps/mandel" "${small_mandel[@]}" -n 4 --route $route --check
 done
-expect "matmul in two levels, uneven blocks" run "$BUILD/matmul" --size 301 -q 6 --hierarchical --check
-expect "matmul in two levels, four groups of four" run "$BUILD/matmul" --size 128 --hierarchical --check
-expect "a grid that has no groups is refused" fails_with 2 "prime" "$BUILD/matmul" -q 3 --hierarchical
-expect "matmul in phases, uneven blocks" run "$BUILD/matmul" --size 301 -q 3 --phases --check
-expect "two strategies at once are refused" fails_with 2 "only one" "$BUILD/matmul" --phases --bag
-expect "matmul out of a bag, uneven blocks" run "$BUILD/matmul" --size 301 -q 4 -n 5 --bag --check
-expect "matmul out of a bag, by Freivalds' method" run "$BUILD/matmul" --size 200 --bag --check --freivalds
-expect "sort out of a bag" run "$BUILD/sort" --keys 100003 -n 5 --bag --check
-expect "three keys out of a bag" run "$BUILD/sort" --keys 3 -n 4 --bag --check
+expect "matmul in two levels, uneven blocks" run "$BUILD/apps/matmul" --size 301 -q 6 --hierarchical --check
+expect "matmul in two levels, four groups of four" run "$BUILD/apps/matmul" --size 128 --hierarchical --check
+expect "a grid that has no groups is refused" fails_with 2 "prime" "$BUILD/apps/matmul" -q 3 --hierarchical
+expect "matmul in phases, uneven blocks" run "$BUILD/apps/matmul" --size 301 -q 3 --phases --check
+expect "two strategies at once are refused" fails_with 2 "only one" "$BUILD/apps/matmul" --phases --bag
+expect "matmul out of a bag, uneven blocks" run "$BUILD/apps/matmul" --size 301 -q 4 -n 5 --bag --check
+expect "matmul out of a bag, by Freivalds' method" run "$BUILD/apps/matmul" --size 200 --bag --check --freivalds
+expect "sort out of a bag" run "$BUILD/apps/sort" --keys 100003 -n 5 --bag --check
+expect "three keys out of a bag" run "$BUILD/apps/sort" --keys 3 -n 4 --bag --check
 equal_keys=$work/equal_keys
 awk 'BEGIN { for (i = 0; i < 5000; i++) print int(i * i / 7) % 3 - 1 }' >"$equal_keys"
-expect "equal keys out of a bag" run "$BUILD/sort" --input "$equal_keys" -n 5 --bag --check
-expect "no keys out of a bag" run "$BUILD/sort" --keys 0 --bag --check
-expect "mandel out of a bag" run "$BUILD/mandel" "${small_mandel[@]}" -n 5 --bag --check
-expect "matmul on 3 x 3 tasks, uneven blocks" run "$BUILD/matmul" --size 1000 -q 3 --check
-expect "matmul, more tasks than columns in a panel" run "$BUILD/matmul" --size 5 -q 5 --check
-expect "matmul by Freivalds' method" run "$BUILD/matmul" --size 300 --check --freivalds
+expect "equal keys out of a bag" run "$BUILD/apps/sort" --input "$equal_keys" -n 5 --bag --check
+expect "no keys out of a bag" run "$BUILD/apps/sort" --keys 0 --bag --check
+expect "mandel out of a bag" run "$BUILD/apps/mandel" "${small_mandel[@]}" -n 5 --bag --check
+expect "matmul on 3 x 3 tasks, uneven blocks" run "$BUILD/apps/matmul" --size 1000 -q 3 --check
+expect "matmul, more tasks than columns in a panel" run "$BUILD/apps/matmul" --size 5 -q 5 --check
+expect "matmul by Freivalds' method" run "$BUILD/apps/matmul" --size 300 --check --freivalds
 expect "its method is named" says "Freivalds"
 for tasks in 1 3 7; do
-    expect "sort on $tasks tasks" run "$BUILD/sort" --keys 10007 -n $tasks --check
+    expect "sort on $tasks tasks" run "$BUILD/apps/sort" --keys 10007 -n $tasks --check
 done
-expect "sort of nothing" run "$BUILD/sort" --keys 0 --check
-expect "sort of fewer keys than tasks" run "$BUILD/sort" --keys 2 -n 5 --check
-expect "mandel with more workers than rows" run "$BUILD/mandel" --size 30x3 -n 5 --check
-expect "mandel with strips of 7 rows" run "$BUILD/mandel" "${small_mandel[@]}" --strip 7 --check
-expect "mandel on named hosts" run "$BUILD/mandel" "${small_mandel[@]}" --hosts h1,h2
-expect "an unknown host is refused" fails_with 1 "'h9' is not in the" "$BUILD/mandel" --hosts h0,h9
+expect "sort of nothing" run "$BUILD/apps/sort" --keys 0 --check
+expect "sort of fewer keys than tasks" run "$BUILD/apps/sort" --keys 2 -n 5 --check
+expect "mandel with more workers than rows" run "$BUILD/apps/mandel" --size 30x3 -n 5 --check
+expect "mandel with strips of 7 rows" run "$BUILD/apps/mandel" "${small_mandel[@]}" --strip 7 --check
+expect "mandel on named hosts" run "$BUILD/apps/mandel" "${small_mandel[@]}" --hosts h1,h2
+expect "an unknown host is refused" fails_with 1 "'h9' is not in the" "$BUILD/apps/mandel" --hosts h0,h9
 
 # ---- files and figures ----
 
 seq 5000 | shuf --random-source=<(yes) | sed 's/^/-/; 3s/-//' >"$work/keys"
 /usr/bin/sort -n "$work/keys" >"$work/expected"
-expect "sort of a text file" run "$BUILD/sort" --input "$work/keys" --output "$work/sorted" --check
+expect "sort of a text file" run "$BUILD/apps/sort" --input "$work/keys" --output "$work/sorted" --check
 expect "its order is that of sort(1)" cmp "$work/sorted" "$work/expected"
 echo "1 two 3" >"$work/broken"
-expect "a broken file is refused" fails_with 1 "key 2, 'two'" "$BUILD/sort" --input "$work/broken"
-expect "a picture is written" run "$BUILD/mandel" "${small_mandel[@]}" --output "$work/picture.png"
+expect "a broken file is refused" fails_with 1 "key 2, 'two'" "$BUILD/apps/sort" --input "$work/broken"
+expect "a picture is written" run "$BUILD/apps/mandel" "${small_mandel[@]}" --output "$work/picture.png"
 expect "it is a PNG" test "$(head -c 8 "$work/picture.png" | od -An -tx1)" = " 89 50 4e 47 0d 0a 1a 0a"
-expect "a product is written" run "$BUILD/matmul" --size 100 -q 3 --output "$work/product"
+expect "a product is written" run "$BUILD/apps/matmul" --size 100 -q 3 --output "$work/product"
 expect "it is 100 x 100 doubles" test "$(stat -c %s "$work/product")" = 80000
 expect "a folder that is not there is refused" fails_with 1 "cannot write" \
-    "$BUILD/mandel" "${small_mandel[@]}" --baseline 0 --output "$work/none/picture.png"
-expect "figures as JSON" run "$BUILD/mandel" "${small_mandel[@]}" --json --baseline 3
+    "$BUILD/apps/mandel" "${small_mandel[@]}" --baseline 0 --output "$work/none/picture.png"
+expect "figures as JSON" run "$BUILD/apps/mandel" "${small_mandel[@]}" --json --baseline 3
 for key in total_s computation_s communication_s idle_s speedup; do
     expect "JSON has $key" says "^  \"$key\": [0-9]"
 done
@@ -97,14 +97,14 @@ kill_a_worker() { # COMMAND...
     echo "status $status: $(cat "$work/err")"
     return 1
 }
-expect "a worker of mandel is killed" kill_a_worker "$BUILD/mandel" --size 4000x4000 -m 60000 -n 3 --baseline 0
-expect "a task of matmul is killed" kill_a_worker "$BUILD/matmul" --size 9000 -q 2 --baseline 0
+expect "a worker of mandel is killed" kill_a_worker "$BUILD/apps/mandel" --size 4000x4000 -m 60000 -n 3 --baseline 0
+expect "a task of matmul is killed" kill_a_worker "$BUILD/apps/matmul" --size 9000 -q 2 --baseline 0
 # Its work lies in a bag: the others do it. What the demo leaves is that of an undisturbed run.
 outlives_a_worker() { # DEMO ARGUMENT...
     local demo=$1 pid
     shift
-    run "$BUILD/$demo" "$@" --baseline 0 --output "$work/undisturbed" || return
-    timeout 300 "$BUILD/$demo" "$@" --bag --baseline 0 --output "$work/bereaved" >"$work/out" 2>"$work/err" &
+    run "$BUILD/apps/$demo" "$@" --baseline 0 --output "$work/undisturbed" || return
+    timeout 300 "$BUILD/apps/$demo" "$@" --bag --baseline 0 --output "$work/bereaved" >"$work/out" 2>"$work/err" &
     local pid_of_demo=$!
     pid=$(worker_pid "$demo")
     [ -n "$pid" ] && kill -KILL "$pid"

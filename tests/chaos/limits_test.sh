@@ -69,9 +69,9 @@ full_log() {
 full_output() {
     small_disk "$dir/small" || return 1
     fill "$dir/small"
-    one_line 'No space left on device' "$BUILD/mandel" --size 300x200 --baseline 0 --output "$dir/small/picture.png" &&
-        one_line 'No space left on device' "$BUILD/matmul" --size 200 --baseline 0 --output "$dir/small/product" &&
-        one_line 'No space left on device' "$BUILD/sort" --keys 100K --baseline 0 --output "$dir/small/keys" &&
+    one_line 'No space left on device' "$BUILD/apps/mandel" --size 300x200 --baseline 0 --output "$dir/small/picture.png" &&
+        one_line 'No space left on device' "$BUILD/apps/matmul" --size 200 --baseline 0 --output "$dir/small/product" &&
+        one_line 'No space left on device' "$BUILD/apps/sort" --keys 100K --baseline 0 --output "$dir/small/keys" &&
         one_line 'No space left on device' bash -c "'$BUILD/covey' run -n 1 seq 100000 >$dir/small/lines"
     local status=$?
     within 15 umount "$dir/small"

@@ -28,9 +28,9 @@ kill_first() {
     local meeting sorting drawing status=0
     start_meeting meeting h1,h2,h3,h4 250
     meeting=$!
-    on_h4 run --host h4 "$BUILD/sort" -H h1,h2,h3,h4 --keys 2M --check >"$dir/sort" 2>&1 &
+    on_h4 run --host h4 "$BUILD/apps/sort" -H h1,h2,h3,h4 --keys 2M --check >"$dir/sort" 2>&1 &
     sorting=$!
-    on_h4 run --host h4 "$BUILD/mandel" -H h1,h2,h3,h4 --size 640x480 --check >"$dir/mandel" 2>&1 &
+    on_h4 run --host h4 "$BUILD/apps/mandel" -H h1,h2,h3,h4 --size 640x480 --check >"$dir/mandel" 2>&1 &
     drawing=$!
     within 30 came_to meeting 20 || { cat "$dir/meeting"; return 1; }
     kill -KILL "$(daemon_of h0)"

@@ -33,6 +33,17 @@ expect "a link for the linker" is_link_to "$prefix/lib/libcovey.so" "$soname"
 has_soname() { objdump -p "$prefix/lib/libcovey.so" | grep -q "SONAME *$soname\$"; }
 expect "libcovey.so has its soname" has_soname
 
+# ---- who has build/ or bin/ in PATH gets no other program for one of the system's ----
+
+shadowing() { # folder...: programs there that the system has, too
+    local program
+    for program in $(find "$@" -maxdepth 1 -type f -perm /111 -printf '%f\n'); do
+        PATH=/usr/local/bin:/usr/bin:/bin command -v "$program"
+    done
+}
+shadows_nothing() { [ -z "$(shadowing "$@" | grep -v /covey)" ] || { shadowing "$@" && false; }; }
+expect "build/ and bin/ hide no program" shadows_nothing "$BUILD" "$prefix/bin"
+
 # ---- which names leave the library: those that covey.h declares, and no other ----
 
 scripts/public-names.sh lib/covey.h >"$work/declared"

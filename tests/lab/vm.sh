@@ -8,7 +8,7 @@
 #
 # Brings the lab up, starts a daemon on its first host and the others through the exec launcher,
 # runs COMMAND there, halts the VM and takes the lab down; the exit status is COMMAND's. COMMAND
-# finds covey and the demos of $BUILD (build/) first in PATH (sort is the demo then), COVEY_VM set,
+# finds covey of $BUILD (build/) and the demos of $BUILD/apps first in PATH (sort is the demo then), COVEY_VM set,
 # the names of the lab and its hosts in LAB and LAB_HOSTS, and in LAB_TEMPLATE what the exec
 # launcher needs. A VM that cannot be started or halted, and a process or a socket that outlives
 # halt, is a failure: status 1. Without root: status 77.
@@ -71,7 +71,7 @@ finish() {
     trap - EXIT
     trap '' INT TERM HUP # what is begun here is ended
     if [ "$keep" = 1 ]; then
-        echo "vm.sh: left up: LAB=$LAB COVEY_VM=$COVEY_VM PATH=$build:\$PATH $lab exec $first ..." >&2
+        echo "vm.sh: left up: LAB=$LAB COVEY_VM=$COVEY_VM PATH=$build:$build/apps:\$PATH $lab exec $first ..." >&2
     else
         "$lab" down || status=1
     fi
@@ -124,7 +124,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 LAB_HOSTS=$("$lab" hosts | cut -d' ' -f1 | tr '\n' ' ')
-export LAB_HOSTS COVEY_VM=$LAB PATH="$build:$PATH" LD_LIBRARY_PATH="$build"
+export LAB_HOSTS COVEY_VM=$LAB PATH="$build/apps:$build:$PATH" LD_LIBRARY_PATH="$build"
 export LAB_TEMPLATE="$lab exec --name $LAB {host} {command}"
 [ -z "$LAB_PLAIN" ] || LAB_TEMPLATE="$here/plain.sh {host} {command}"
 read -r first others <<<"$LAB_HOSTS"

@@ -45,7 +45,7 @@ conforms() { # ROUTE
 
 demo() { # ROUTE, program and arguments
     local said
-    said=$("$BUILD/$2" --route "$1" --check --baseline 1 "${@:3}" 2>&1) || { echo "$said" && return 1; }
+    said=$("$BUILD/apps/$2" --route "$1" --check --baseline 1 "${@:3}" 2>&1) || { echo "$said" && return 1; }
 }
 
 inside() { # family, address prefix

@@ -13,10 +13,9 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=$(realpath "${BUILD:-build}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-hosts-test.XXXXXX")
 export COVEY_VM=hosts-$$ XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config HOME=$work/home
-export LAB=hosts-$$ PATH=$work/bin:$PATH COVEYD=$BUILD/coveyd
+export LAB=hosts-$$ PATH=$work/bin:$BUILD:$PATH COVEYD=$BUILD/coveyd
 unset COVEY_SOCKET COVEY_ROUTE XDG_STATE_HOME
 mkdir -m 700 "$work/run" "$work/config" "$work/config/covey" "$work/home" "$work/bin"
-ln -s "$BUILD/covey" "$BUILD/coveyd" "$work/bin" # and not the demo sort beside them
 lab=$PWD/tests/lab/lab
 up=
 

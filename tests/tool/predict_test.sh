@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 1
 BUILD=${BUILD:-$PWD/build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-predict-test.XXXXXX")
-export COVEY_VM=predict-$$ XDG_RUNTIME_DIR=$dir/run XDG_STATE_HOME=$dir/state PATH=$BUILD:$PATH
+export COVEY_VM=predict-$$ XDG_RUNTIME_DIR=$dir/run XDG_STATE_HOME=$dir/state PATH=$BUILD/apps:$BUILD:$PATH
 unset COVEY_SOCKET COVEY_ROUTE COVEYD COVEY_CALIBRATION
 mkdir -m 700 "$dir/run"
 trap 'covey halt >/dev/null 2>&1; rm -rf "$dir"' EXIT

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=${BUILD:-$PWD/build}
 read -ra compiler <<<"${CC:-cc}"
-covey() { "$BUILD/covey" "$@"; } # and not PATH: build/sort is another program
+PATH=$BUILD:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -8,9 +8,8 @@ BUILD=$(realpath "${BUILD:-build}")
 work=$(mktemp -d "${TMPDIR:-/tmp}/covey-sniff-test.XXXXXX")
 export COVEY_VM=sniff-$$ XDG_RUNTIME_DIR=$work/run XDG_CONFIG_HOME=$work/config COVEYD=$BUILD/coveyd
 unset COVEY_SOCKET COVEY_ROUTE
-mkdir -m 700 "$work/run" "$work/config" "$work/bin"
-ln -s "$BUILD/covey" "$work/bin" # and not the demo sort beside it
-PATH=$work/bin:$PATH
+mkdir -m 700 "$work/run" "$work/config"
+PATH=$BUILD:$PATH
 recordings=tests/fuzz/corpus/sniff
 
 # Inside a network of its own that the suite made: a VM on its loopback, watched.

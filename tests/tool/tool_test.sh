@@ -12,10 +12,9 @@ BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 dir=$(mktemp -d "${TMPDIR:-/tmp}/covey-tool-test.XXXXXX")
 export COVEY_TOOL_TEST=$$ COVEY_VM=tool-$$
-export XDG_RUNTIME_DIR=$dir/run HOME=$dir/home PATH=$dir/bin:$PATH
+export XDG_RUNTIME_DIR=$dir/run HOME=$dir/home PATH=$BUILD:$PATH
 unset COVEY_SOCKET COVEY_ROUTE COVEYD XDG_STATE_HOME
-mkdir -m 700 "$dir/run" "$dir/home" "$dir/bin"
-ln -s "$BUILD/covey" "$dir/bin" # and not the demo sort beside it
+mkdir -m 700 "$dir/run" "$dir/home"
 passed=0 failed=0 skipped=0
 
 finish() {
