@@ -9,7 +9,7 @@
 
 #define ROW_BYTES 1024
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
-#define REMOVE_US 10000000u /* a host that has not gone by then is reported as it is */
+#define REMOVE_US 10000000u /* a host that has not gone by then is reported as one that stays */
 
 /* A REMOVE_HOSTS under way: answered when all its hosts are gone. */
 struct removal {
@@ -43,6 +43,24 @@ const struct host *hosts_find(const struct daemon *d, const char *name)
     return NULL;
 }
 
+/* Whether it is shown: not one that never came. */
+static bool is_shown(const struct host *host)
+{
+    return host->state != HOST_DOWN || (host->address_count > 0 && !host->forgotten);
+}
+
+/* The latest host of that name that is gone, but still shown; NULL: none. */
+static const struct host *gone_find(const struct daemon *d, const char *name)
+{
+    const struct host *host, *latest = NULL;
+    for (size_t i = 0; (host = node_host_at(d->node, i)) != NULL; i++) {
+        bool found = host->state == HOST_DOWN && is_shown(host) && strcmp(host->name, name) == 0;
+        if (found && (latest == NULL || host->incarnation > latest->incarnation))
+            latest = host;
+    }
+    return latest;
+}
+
 /* ---- HOSTS ---- */
 
 static void row_add(struct reply *reply, const struct daemon *d, const struct host *host)
@@ -72,7 +90,7 @@ const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct cursor *pay
         return "bad payload";
     size_t count = 0;
     for (size_t i = 0; count < HOST_INDEX_MAX && (host = node_host_at(d->node, i)) != NULL; i++)
-        if (host->state != HOST_DOWN || host->address_count > 0) /* not one that never came */
+        if (is_shown(host))
             rows[count++] = host;
     qsort(rows, count, sizeof rows[0], by_index);
     reply_begin(&reply, d, source, request);
@@ -104,6 +122,8 @@ static void removal_name(struct daemon *d, struct cursor *payload, struct contro
     char name[CONTROL_NAME_MAX + 1] = "";
     cursor_get_text(payload, name, sizeof name);
     const struct host *host = hosts_find(d, name);
+    if (host == NULL && (host = gone_find(d, name)) != NULL)
+        snprintf(result->text, sizeof result->text, "it was down, and is forgotten");
     if (host != NULL) {
         result->number = host->index;
         return;
@@ -160,14 +180,32 @@ static void removal_begin(struct daemon *d, struct removal *r, uint64_t now_us)
     }
 }
 
+static bool result_pending(const struct daemon *d, const struct control_result *result)
+{
+    const struct host *host = node_host(d->node, result->number);
+    bool is_gone =
+        host == NULL || (result->text[0] == '\0' ? host->state == HOST_DOWN : host->forgotten != 0);
+    return result->error == 0 && !is_gone;
+}
+
 static bool removal_pending(const struct daemon *d, const struct removal *r)
 {
-    for (size_t i = 0; i < r->count; i++) {
-        const struct host *host = node_host(d->node, r->results[i].number);
-        if (r->results[i].error == 0 && host != NULL && host->state != HOST_DOWN)
+    for (size_t i = 0; i < r->count; i++)
+        if (result_pending(d, &r->results[i]))
             return true;
-    }
     return false;
+}
+
+static void removal_give_up(const struct daemon *d, struct removal *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct control_result *result = &r->results[i];
+        if (!result_pending(d, result))
+            continue;
+        result->error = COVEY_ETIMEOUT;
+        snprintf(result->text, sizeof result->text, "it has not ended within %u s",
+                 REMOVE_US / 1000000);
+    }
 }
 
 static void removal_answer(struct daemon *d, struct removal *r)
@@ -193,6 +231,7 @@ static void removals_settle(struct daemon *d)
             continue;
         }
         *at = r->next;
+        removal_give_up(d, r);
         removal_answer(d, r);
         free(r);
     }

@@ -33,6 +33,7 @@ struct host {
     uint8_t representation; /* REPRESENTATION_... */
     uint8_t coordinator;    /* 1: coordinates the VM */
     uint8_t address_count;
+    uint8_t forgotten;         /* 1: gone, and not to be shown any more; not part of a host row */
     uint8_t id[HOST_ID_BYTES]; /* random, made anew by every daemon start */
     uint64_t incarnation;      /* larger for each daemon that joins under the name: it counts
                                 * the invitations of the VM */
@@ -129,9 +130,9 @@ void node_uninvite(struct node *node, uint32_t index);
 
 /* Coordinator: ends a host in order (its daemon gets NODE_END_REMOVED; others hear that it is gone
  * when it said goodbye) or the whole VM: this node ends last, when all others said goodbye or after
- * the fail timeout. node_remove(): 0, -EPERM: does not coordinate, -ENOENT: no such living host.
- * Its own index: it leaves, and ends as removed. node_shutdown() does nothing unless it
- * coordinates. */
+ * the fail timeout. One that is gone becomes `forgotten`, at all hosts. node_remove(): 0, -EPERM:
+ * does not coordinate, -ENOENT: no such host. Its own index: it leaves, and ends as removed.
+ * node_shutdown() does nothing unless it coordinates. */
 int node_remove(struct node *node, uint32_t index, uint64_t now_us);
 void node_shutdown(struct node *node, uint64_t now_us);
 

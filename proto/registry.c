@@ -114,6 +114,18 @@ void member_uninvite(struct member *m, uint32_t index, uint64_t now_us)
     registry_want(m, row, HOST_DOWN, "its invitation was withdrawn", now_us);
 }
 
+/* Who was merely invited is in the table of this host alone. */
+static void forget(struct member *m, struct row *row)
+{
+    if (!row_is_agreed(row)) {
+        row->host.forgotten = 1;
+        return;
+    }
+    row->wanted = HOST_DOWN;
+    row->wanted_flags |= ROW_FORGOTTEN;
+    begin_wish(m, row);
+}
+
 int member_remove(struct member *m, uint32_t index, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, index);
@@ -121,9 +133,11 @@ int member_remove(struct member *m, uint32_t index, uint64_t now_us)
 
     if (!is_coordinator(m) || m->phase != MEMBER_UP)
         return -EPERM;
-    if (!row || !row_is_living(row))
+    if (!row)
         return -ENOENT;
-    if (index == m->self)
+    if (!row_is_living(row))
+        forget(m, row);
+    else if (index == m->self)
         member_start_leave(m, why, now_us);
     else if (row->host.state == HOST_JOINING)
         member_uninvite(m, index, now_us);

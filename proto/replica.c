@@ -102,8 +102,11 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
     row->marked = true;
     row->fresh = false;
     /* who was declared gone stays gone: its session has ended here */
-    if (row->host.index != m->self && !row_is_living(row))
+    if (row->host.index != m->self && !row_is_living(row)) {
+        row->flags |= flags & ROW_FORGOTTEN;
+        row->host.forgotten = (row->flags & ROW_FORGOTTEN) != 0;
         return;
+    }
     row->flags = flags | (row->flags & ROW_LEFT);
     if (row->host.index == m->self) {
         apply_self(m, row, host, now_us);

@@ -30,9 +30,10 @@ enum table_flags { TABLE_FULL = 1, TABLE_FIRST = 2, TABLE_LAST = 4 };
 enum row_flags {
     ROW_LEFT = 1,      /* said goodbye */
     ROW_CONDEMNED = 2, /* will be declared gone as soon as enough hosts know that */
-    ROW_VOTER = 4      /* keeps what is agreed */
+    ROW_VOTER = 4,     /* keeps what is agreed */
+    ROW_FORGOTTEN = 8  /* is gone, and not to be shown any more */
 };
-#define ROW_FLAGS (ROW_LEFT | ROW_CONDEMNED | ROW_VOTER)
+#define ROW_FLAGS (ROW_LEFT | ROW_CONDEMNED | ROW_VOTER | ROW_FORGOTTEN)
 
 #define GENERATION_MAX ((UINT64_C(1) << 23) - 1)
 static inline uint64_t epoch_make(uint64_t generation, uint64_t term)

@@ -128,7 +128,7 @@ static void report_removed(const char *name, const struct covey_host_result *res
 {
     const char *text = result->text[0] ? result->text : covey_strerror(result->error);
     if (result->error == 0)
-        printf("%s removed\n", name);
+        printf("%s removed%s%s\n", name, result->text[0] ? ": " : "", result->text);
     else
         *status = tool_error("remove", "%s: %s; see: covey hosts", name, text);
 }
@@ -194,6 +194,6 @@ const struct command cmd_remove = {
     .name = "remove",
     .run = remove_command,
     .usage = "HOST...",
-    .help = "end the daemons of hosts and the tasks there",
+    .help = "end the daemons of hosts and the tasks there; forget hosts that are down",
     .operand = "HOST",
 };

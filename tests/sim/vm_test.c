@@ -108,6 +108,36 @@ static void death_is_noticed(void)
     finish(sim);
 }
 
+static bool is_forgotten(struct vm_sim *sim, uint32_t at, uint32_t index)
+{
+    const struct host *host = node_host(vm_sim_life(sim, at)->node, index);
+
+    return host != NULL && host->state == HOST_DOWN && host->forgotten;
+}
+
+/* A host that is gone is forgotten by all, and by one that joins afterwards. */
+static void gone_is_forgotten(void)
+{
+    struct vm_sim *sim = create_up(2, 5);
+
+    vm_sim_crash(sim, 2); /* whose index is 3 */
+    vm_sim_crash(sim, 4);
+    vm_sim_run(sim, 8 * SECOND);
+    CU_ASSERT(!is_forgotten(sim, 1, 3) && !is_forgotten(sim, 4, 3));
+    CU_ASSERT_EQUAL(node_remove(vm_sim_life(sim, 1)->node, 3, vm_sim_now(sim)), 0);
+    vm_sim_touch(vm_sim_life(sim, 1));
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT(is_forgotten(sim, 1, 3) && is_forgotten(sim, 2, 3) && is_forgotten(sim, 4, 3));
+    CU_ASSERT(!is_forgotten(sim, 1, 5));
+    CU_ASSERT(vm_sim_launch(sim, 4));
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT_FATAL(vm_sim_on(sim, 4) != NULL);
+    CU_ASSERT(is_forgotten(sim, node_self(vm_sim_on(sim, 4)->node)->index, 3));
+    CU_ASSERT_EQUAL(node_remove(vm_sim_life(sim, 1)->node, 77, vm_sim_now(sim)), -ENOENT);
+    vm_sim_check_converged(sim);
+    finish(sim);
+}
+
 static void coordinator_dies(void)
 {
     struct vm_sim *sim = create_up(3, 5);
@@ -929,6 +959,7 @@ static void tales(void)
 static const struct test_case CASES[] = {
     {"good day", good_day},
     {"death is noticed", death_is_noticed},
+    {"gone is forgotten", gone_is_forgotten},
     {"coordinator dies", coordinator_dies},
     {"coordinator leaves", coordinator_leaves},
     {"short cuts lose nothing", short_cuts_lose_nothing},

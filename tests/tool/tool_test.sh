@@ -451,7 +451,18 @@ test_add_and_remove() {
     covey_is 0 add more1 more2 --launcher local && out_lines 2 && out_has '^more2 joined' &&
         up_hosts_are 5 && covey_is 0 run --host more1,more2 echo x && out_lines 2 &&
         covey_is 0 remove more1 more2 && out_has '^more1 removed$' &&
-        covey_is 1 run --host more1 true && covey_is 1 remove more1 && error_is 'more1'
+        covey_is 1 run --host more1 true
+}
+
+# A host that is down stays in the list until it is removed, whichever daemon is asked.
+test_remove_down() {
+    covey_is 0 add dead --launcher local && kill -KILL "$(daemon_of dead)" || return 1
+    is_down() { covey hosts | grep -qE '^dead .* down '; }
+    wait_until is_down && covey_is 0 remove dead && out_is 'dead removed: it was down, and is forgotten' &&
+        no_error && covey_is 0 hosts && why="dead is still there" && ! grep -q '^dead ' "$dir/out" &&
+        COVEY_SOCKET=$dir/run/covey/$COVEY_VM/h2.sock covey hosts >"$dir/out" && ! grep -q '^dead ' "$dir/out" && why= &&
+        covey_is 1 remove dead && error_is "dead: the VM has no host 'dead'; see: covey hosts" &&
+        covey_is 0 add dead --launcher local && covey_is 0 remove dead && out_is 'dead removed'
 }
 
 test_add_one_fails() {
@@ -618,6 +629,7 @@ check "output that is closed is an error, and goes nowhere else" test_output_clo
 check "ps and kill" test_ps_and_kill
 check "add and remove" test_add_and_remove
 check "add: one fails, the other joins" test_add_one_fails
+check "a host that is down is removed" test_remove_down
 check "remove ends a host's tasks" test_remove_ends_tasks
 check "console: a script" test_script
 check "console: on a terminal" test_console
