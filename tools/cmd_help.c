@@ -43,10 +43,8 @@ static int help_command(struct tool *tool, int argc, char **argv)
     if (argc == 1)
         return print_all();
     const struct command *command = command_find(argv[1]);
-    if (!command) {
-        tool_error("help", "%s: no such command; see: covey help", argv[1]);
-        return TOOL_USAGE;
-    }
+    if (!command)
+        return command_unknown(argv[1]);
     return print_one(command);
 }
 

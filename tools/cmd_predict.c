@@ -1,8 +1,11 @@
 /*
  * covey predict - how long a demo program takes on how many hosts, from the VM's calibration.
  */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tools/command.h"
 #include "tools/predict.h"
@@ -305,6 +308,46 @@ static int read_arguments(struct predict *p, struct request *r, int argc, char *
     return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : "1-64") : status;
 }
 
+/* ---- The calibration --------------------------------------------------------------------------
+ */
+
+/* Whether whoever sits at the terminal wants the VM calibrated, which must run for that. */
+static bool is_calibration_wanted(struct predict *p)
+{
+    char answer[16];
+    if (p->json || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || tool_try_join(p->tool) < 0)
+        return false;
+    fflush(stdout);
+    fprintf(stderr,
+            "covey: predict: the VM %s is not calibrated; measure its hosts now? They should be at "
+            "rest. [y/N] ",
+            p->tool->vm_name);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int tell_uncalibrated(const struct predict *p, int error)
+{
+    char path[PATH_MAX];
+    bool other = error == COVEY_ENOENT && p->tool->named &&
+                 covey_calibration_path(p->tool->vm_name, path, sizeof path) == 0;
+    if (!other)
+        return tool_error("predict", "%s", covey_error_text());
+    return tool_error("predict", "%s: there is no calibration; run covey --vm %s calibrate", path,
+                      p->tool->vm_name);
+}
+
+static int load_calibration(struct predict *p)
+{
+    char *calibrate[] = {(char *)"calibrate", NULL};
+    int error = covey_calibration_load(p->tool->vm_name, &p->calibration);
+    if (error == COVEY_ENOENT) { /* again, for its words if for no more */
+        if (is_calibration_wanted(p) && cmd_calibrate.run(p->tool, 1, calibrate) != TOOL_OK)
+            return TOOL_FAILED;
+        error = covey_calibration_load(p->tool->vm_name, &p->calibration);
+    }
+    return error < 0 ? tell_uncalibrated(p, error) : TOOL_OK;
+}
+
 /* Runs that were measured say what a calibration would. */
 static int predict_loop(struct predict *p, const struct request *r)
 {
@@ -314,8 +357,8 @@ static int predict_loop(struct predict *p, const struct request *r)
                                           .loop = r->loop,
                                           .measured = r->measured,
                                           .measured_count = r->measured_count};
-    if (r->measured_count == 0 && covey_calibration_load(p->tool->vm_name, &p->calibration) < 0)
-        return tool_error("predict", "%s", covey_error_text());
+    if (r->measured_count == 0 && load_calibration(p) != TOOL_OK)
+        return TOOL_FAILED;
     return predict_tiles(p, &request);
 }
 
@@ -323,9 +366,7 @@ static int predict(struct predict *p, const struct request *r)
 {
     if (p->what == PREDICT_TILES)
         return predict_loop(p, r);
-    if (covey_calibration_load(p->tool->vm_name, &p->calibration) < 0)
-        return tool_error("predict", "%s", covey_error_text());
-    int status = TOOL_OK;
+    int status = load_calibration(p);
     for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
         status = predict_read_measured(p, r->measured[i]);
     if (status == TOOL_OK)

@@ -19,8 +19,10 @@
 
 #include "tools/command.h"
 #include "tools/descendants.h"
+#include "tools/guess.h"
 #include "tools/interrupt.h"
 #include "tools/outlet.h"
+#include "tools/program.h"
 #include "tools/run_line.h"
 #include "tools/table.h"
 #include "tools/tid.h"
@@ -64,10 +66,15 @@ static int count_error(const struct run *run, int from, int error)
     return count;
 }
 
-static const char *advice(int error)
+static void advise(const struct run *run, int error, char *advice, size_t size)
 {
+    char meant[PROGRAM_PATH_BYTES];
     bool missing = error == COVEY_ENOENT || error == COVEY_EEXEC;
-    return missing ? "; it must be there and executable on each host" : "; see: covey hosts";
+    if (error == COVEY_ENOENT && guess_program(run->line.what.argv[0], meant, sizeof meant))
+        snprintf(advice, size, "did you mean %s?", meant);
+    else
+        snprintf(advice, size,
+                 missing ? "it must be there and executable on each host" : "see: covey hosts");
 }
 
 /* Whether an earlier task met the same error. */
@@ -100,8 +107,10 @@ static void report_unstarted(struct run *run, const char *last_cause)
         int error = run->tids[i];
         if (error > 0 || seen_before(run, i))
             continue;
-        tool_error("run", "%d of %d tasks could not start: %s%s", count_error(run, i, error),
-                   run->count, cause_of(run, error, last_cause), advice(error));
+        char advice[PROGRAM_PATH_BYTES + 32];
+        advise(run, error, advice, sizeof advice);
+        tool_error("run", "%d of %d tasks could not start: %s; %s", count_error(run, i, error),
+                   run->count, cause_of(run, error, last_cause), advice);
         worsen(run, status_of_error(error));
     }
 }

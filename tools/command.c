@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/guess.h"
+
 const struct command *const *command_all(void)
 {
 #define COMMAND_ROW(name) &cmd_##name,
@@ -30,13 +32,21 @@ static int flush_output(const char *what, int status)
     return status == TOOL_OK ? TOOL_FAILED : status;
 }
 
+int command_unknown(const char *name)
+{
+    const char *meant = guess_command(name);
+    if (meant)
+        tool_error(name, "no such command; did you mean 'covey %s'? see: covey help", meant);
+    else
+        tool_error(name, "no such command; see: covey help");
+    return TOOL_USAGE;
+}
+
 int command_run(struct tool *tool, int argc, char **argv)
 {
     const struct command *command = command_find(argv[0]);
-    if (!command) {
-        tool_error(argv[0], "no such command; see: covey help");
-        return TOOL_USAGE;
-    }
+    if (!command)
+        return command_unknown(argv[0]);
     char *help[] = {(char *)"help", argv[0], NULL};
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
         return flush_output(argv[0], cmd_help.run(tool, 2, help));

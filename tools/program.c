@@ -6,7 +6,7 @@
 
 #include "tools/tool.h"
 
-int program_find(const char *what, const char *name, char *path, size_t size)
+bool program_look(const char *name, char *path, size_t size)
 {
     static const char *const places[] = {"", "apps/", "../libexec/covey/"};
     char own[PATH_MAX];
@@ -18,7 +18,16 @@ int program_find(const char *what, const char *name, char *path, size_t size)
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
         snprintf(path, size, "%s/%s%s", own, places[i], name);
         if (access(path, X_OK) == 0)
-            return TOOL_OK;
+            return true;
     }
-    return tool_error(what, "%s is neither beside covey nor in apps/ or ../libexec/covey there; install it", name);
+    return false;
+}
+
+int program_find(const char *what, const char *name, char *path, size_t size)
+{
+    if (program_look(name, path, size))
+        return TOOL_OK;
+    return tool_error(
+        what, "%s is neither beside covey nor in apps/ or ../libexec/covey there; install it",
+        name);
 }

@@ -4,9 +4,13 @@
 #define COVEY_TOOLS_PROGRAM_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PROGRAM_PATH_BYTES = PATH_MAX + 128 };
+
+/* Whether there is a program of that name, and where. */
+bool program_look(const char *name, char *path, size_t size);
 
 /* Finds the program of that name; returns an exit status, after an error line in the name of `what`
  * where it is not there. */

@@ -42,6 +42,7 @@ by_hand() {
 
 expect "without a calibration it says so" refuses 1 "$file: there is no calibration; run covey calibrate" covey predict matmul
 mkdir -p "$dir/state/covey" && by_hand >"$file"
+expect "and names another VM" refuses 1 "there is no calibration; run covey --vm other calibrate" covey --vm other predict matmul
 expect "matmul alone takes N^3 operations" says 0 '^ +1 +1 +1\.000 +1\.000 ' covey predict matmul --size 1000 --procs 1
 expect "matmul on 4 hosts is 2 x 2" says 0 '^ +4 +4 ' covey predict matmul --procs 1,4
 expect "sort alone takes N log2 N" says 0 '^ +1 +1 +0\.020972 ' covey predict sort --size 1M --procs 1
@@ -161,6 +162,16 @@ expect "and as JSON" says 0 '"predicted": \{' mandel --size 64x48 --baseline 0 -
 echo nonsense >"$file"
 expect "a calibration that is none" says 0 "nothing is predicted: $file:1: 'nonsense' begins no line" \
     matmul --size 100 --baseline 0
+rm -f "$file"
+at_terminal() { # answer: what covey predict says to it at a terminal
+    echo "$1" | timeout 100 script -qec "covey predict matmul --procs 1" /dev/null >"$dir/out"
+}
+expect "at a terminal it asks" eval '! at_terminal n'
+expect "and takes a no" grep -q 'measure its hosts now?.*\[y/N\].*' "$dir/out"
+expect "which makes no calibration" test ! -e "$file"
+expect "a yes" at_terminal y
+expect "makes one and goes on" grep -qE '^ +1 +1 ' "$dir/out"
+expect "for all hosts" grep -q '^host h1 ' "$file"
 expect "an unknown host" refuses 1 'host h9 is not in the virtual machine' covey calibrate --host h9
 expect "an operand" refuses 2 'x: there are no operands' covey calibrate x
 expect "no route between hosts" refuses 2 '--route shm: must be udp, tcp or ether' covey calibrate --route shm

@@ -148,6 +148,10 @@ test_help() {
 
 test_bad_arguments() {
     covey_is 2 frobnicate && error_is 'frobnicate: no such command; see: covey help' &&
+        covey_is 2 strat && error_is "strat: no such command; did you mean 'covey start'\\?" &&
+        covey_is 2 help prdict && error_is "prdict: no such command; did you mean 'covey predict'\\?" &&
+        covey_is 2 sp && error_is "sp: no such command; did you mean 'covey ps'\\?" &&
+        covey_is 2 x && error_is 'x: no such command; see: covey help' &&
         covey_is 2 --frob && error_is 'frob: unknown option' &&
         covey_is 2 hosts --jsn && error_is 'hosts: --jsn: unknown option; see: covey help hosts' &&
         covey_is 2 ps extra && error_is 'see: covey help ps' &&
@@ -286,6 +290,15 @@ test_run_status() {
         covey_is 127 run no-such-program && error_is 'no-such-program' &&
         covey_is 127 run -n 4 "$dir/none" && error_is '4 of 4 tasks could not start' &&
         covey_is 126 run "$dir/out" && error_is 'could not start'
+}
+
+# A program that is not in PATH, though one of that name is near.
+test_run_meant() {
+    mkdir "$dir/here" && printf '#!/bin/sh\necho 3.14\n' >"$dir/here/pi" && chmod +x "$dir/here/pi" || return 1
+    (cd "$dir/here" && covey_is 127 run pi) && error_is "program 'pi': No such file or directory; did you mean \\./pi\\?" &&
+        (cd "$dir/here" && covey_is 0 run ./pi) && out_is 3.14 &&
+        covey_is 127 run pi && error_is 'it must be there and executable' &&
+        covey_is 127 run mandel && error_is "did you mean $BUILD/apps/mandel\\?"
 }
 
 # The worst of several: each task takes another number from a folder.
@@ -608,6 +621,7 @@ check "ps, locks: nothing runs" test_ps_empty
 check "run: eight tasks" test_run
 check "run: on named hosts and on each" test_run_places
 check "run: exit statuses" test_run_status
+check "run: what was meant" test_run_meant
 check "run: the worst exit status" test_run_worst_status
 check "run: both streams, as they are" test_run_streams
 check "run: no line is torn" test_run_whole_lines
