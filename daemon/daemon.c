@@ -170,13 +170,16 @@ static void on_node_ended(void *context, int why, const char *text)
 {
     struct daemon *d = context;
     struct failure told;
-    bool in_order = why == NODE_END_REMOVED || why == NODE_END_SHUTDOWN;
     bool parted = why == NODE_END_CUT_OFF && is_one_of_two(d);
     failure_set(&told, "%s%s", text,
                 parted ? "; of two hosts the second cannot tell the death of the first from being "
                          "cut off: a VM of three goes on, see FAILURES in coveyd(8)"
                        : "");
-    ending_begin(d, in_order ? ENDING_TOLD : ENDING_FAILED, told.text);
+    ending_begin(d,
+                 why == NODE_END_SHUTDOWN  ? ENDING_HALTED
+                 : why == NODE_END_REMOVED ? ENDING_TOLD
+                                           : ENDING_FAILED,
+                 told.text);
 }
 
 static void on_node_log(void *context, const char *line)
@@ -314,9 +317,19 @@ static void settle(void *context)
         loop_wake(d->loop);
 }
 
-static void on_end_signal(void *context)
+static void on_term(void *context)
 {
-    ending_begin(context, ENDING_LEAVE, "asked to by a signal");
+    ending_begin(context, ENDING_LEAVE, "asked to by SIGTERM");
+}
+
+static void on_int(void *context)
+{
+    ending_begin(context, ENDING_LEAVE, "asked to by SIGINT");
+}
+
+static void on_hup(void *context)
+{
+    ending_begin(context, ENDING_LEAVE, "asked to by SIGHUP");
 }
 
 /* ---- create ---- */
@@ -378,10 +391,10 @@ static int log_begin(struct daemon *d, struct failure *why)
 static int signals_begin(struct daemon *d)
 {
     signal(SIGPIPE, SIG_IGN);
-    d->on_term = loop_signal_add(d->loop, SIGTERM, on_end_signal, d);
-    d->on_int = loop_signal_add(d->loop, SIGINT, on_end_signal, d);
+    d->on_term = loop_signal_add(d->loop, SIGTERM, on_term, d);
+    d->on_int = loop_signal_add(d->loop, SIGINT, on_int, d);
     if (d->options->foreground)
-        d->on_hup = loop_signal_add(d->loop, SIGHUP, on_end_signal, d);
+        d->on_hup = loop_signal_add(d->loop, SIGHUP, on_hup, d);
     else
         signal(SIGHUP, SIG_IGN);
     return d->on_term == NULL || d->on_int == NULL ? -ENOMEM : 0;
@@ -470,8 +483,7 @@ void daemon_destroy(struct daemon *d)
     local_close(d->local);
     ready_close(d);
     metrics_close(d->metrics);
-    runtime_close(&d->runtime,
-                  d->exit_status != 0 && d->joined); /* before a console sees the end */
+    runtime_close(&d->runtime, ending_logs(d)); /* before a console sees the end */
     if (d->tasks.by_local != NULL)
         tasks_fini(&d->tasks);
     loop_fd_remove(&d->udp_watch);

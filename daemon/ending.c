@@ -93,7 +93,8 @@ void ending_begin(struct daemon *d, enum ending_way way, const char *text)
 {
     if (ending_under_way(d))
         return;
-    log_line(&d->log, way == ENDING_FAILED ? LOG_ERROR : LOG_INFO, "ending: %s", text);
+    bool in_order = way == ENDING_TOLD || way == ENDING_HALTED;
+    log_line(&d->log, in_order ? LOG_INFO : LOG_ERROR, "ending: %s", text);
     if (way == ENDING_FAILED)
         d->exit_status = 1;
     d->ending->way = way;
@@ -104,6 +105,20 @@ void ending_begin(struct daemon *d, enum ending_way way, const char *text)
             exit_end(task);
     loop_timer_start(d->ending->timer, TERM_US);
     ending_task_gone(d);
+}
+
+enum runtime_logs ending_logs(const struct daemon *d)
+{
+    if (!d->joined)
+        return RUNTIME_LOGS_LESS_OWN; /* who started it was told */
+    switch (d->ending->way) {
+    case ENDING_HALTED:
+        return RUNTIME_LOGS_NONE;
+    case ENDING_TOLD:
+        return RUNTIME_LOGS_LESS_OWN;
+    default:
+        return RUNTIME_LOGS_ALL;
+    }
 }
 
 bool ending_under_way(const struct daemon *d)

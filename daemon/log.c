@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,9 +17,8 @@ static const char *const level_names[] = {"error", "info", "debug"};
 int log_open(struct log *log, const char *path, int level)
 {
     *log = (struct log){.level = level};
-    log->fd = path == NULL
-                  ? STDERR_FILENO
-                  : open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    log->fd = path == NULL ? STDERR_FILENO
+                           : open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     return log->fd < 0 ? -errno : 0;
 }
 
@@ -27,6 +27,19 @@ void log_close(struct log *log)
     if (log->fd > STDERR_FILENO)
         close(log->fd);
     log->fd = -1;
+}
+
+ssize_t log_read(const struct log *log, int64_t from, void *bytes, size_t size, uint64_t *at)
+{
+    struct stat st;
+    if (log->fd <= STDERR_FILENO)
+        return -ENOTSUP;
+    if (fstat(log->fd, &st) != 0)
+        return -errno;
+    int64_t end = st.st_size, place = from >= 0 ? from : from < -end ? 0 : end + from;
+    *at = (uint64_t)(place < end ? place : end);
+    ssize_t n = pread(log->fd, bytes, size, (off_t)*at);
+    return n < 0 ? -errno : n;
 }
 
 static size_t log_stamp(char *text, size_t size)

@@ -5,6 +5,7 @@
 #define COVEY_DAEMON_LOG_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #define LOG_BURST_LINES 10
 #define LOG_BURST_US 10000000u
@@ -25,6 +26,10 @@ struct log {
 /* Appends to the file at `path`, made with mode 0600; NULL: standard error. Returns 0 or -errno. */
 int log_open(struct log *log, const char *path, int level);
 void log_close(struct log *log);
+
+/* Reads what the file has from a place on, at most `size` bytes: *at is the place, which a negative
+ * `from` counts from the end. Returns their number, 0 at the end, -ENOTSUP: there is no file. */
+ssize_t log_read(const struct log *log, int64_t from, void *bytes, size_t size, uint64_t *at);
 
 /* One line; the newline is added, and control characters in it are shown as '?'. */
 __attribute__((format(printf, 3, 4))) void log_line(struct log *log, int level, const char *format,

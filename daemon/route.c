@@ -22,6 +22,7 @@
 #include "daemon/hosts.h"
 #include "daemon/launch.h"
 #include "daemon/link.h"
+#include "daemon/logs.h"
 #include "daemon/mcast.h"
 #include "daemon/monitor.h"
 #include "daemon/output.h"
@@ -64,6 +65,7 @@ static route_handler *const handlers[] = {
     [FRAME_ASK] = agreement_on_ask,
     [FRAME_HOST_STAT] = monitor_on_host_stat,
     [FRAME_MEASURE] = gauge_on_measure,
+    [FRAME_LOG] = logs_on_log,
     [FRAME_BAG] = bags_on_request,
     [FRAME_BAG_LOG] = bags_on_log,
     [FRAME_BAG_LOG_ACK] = bags_on_log_ack,
@@ -88,6 +90,7 @@ static bool is_request(uint8_t kind)
     case FRAME_CAST_WAY:
     case FRAME_HOST_STAT:
     case FRAME_MEASURE:
+    case FRAME_LOG:
     case FRAME_BAG_LOOK:
         return true;
     default:

@@ -223,6 +223,38 @@ static void await_predecessor(const struct runtime *runtime)
         usleep(PREDECESSOR_US);
 }
 
+static void remove_dead(const char *path, const char *host, pid_t owner, void *context)
+{
+    (void)host, (void)context;
+    char metrics[RUNTIME_PATH_MAX * 2 + 16];
+    if (owner != 0)
+        return;
+    unlink(path);
+    snprintf(metrics, sizeof metrics, "%.*s" RUNTIME_METRICS, (int)(strlen(path) - strlen(".sock")),
+             path);
+    unlink(metrics);
+}
+
+/* Those of daemons that have no socket any more. */
+static void remove_logs(const char *directory)
+{
+    DIR *d = opendir(directory);
+    if (d == NULL)
+        return;
+    for (struct dirent *e; (e = readdir(d)) != NULL;) {
+        char path[RUNTIME_PATH_MAX * 2 + 16];
+        if (!ends_with(e->d_name, ".log"))
+            continue;
+        snprintf(path, sizeof path, "%s/%.*s.sock", directory, (int)(strlen(e->d_name) - 4),
+                 e->d_name);
+        if (access(path, F_OK) == 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+        unlink(path);
+    }
+    closedir(d);
+}
+
 static int runtime_claim(struct runtime *runtime, const char *vm, const char *host, bool first,
                          struct failure *why)
 {
@@ -234,6 +266,10 @@ static int runtime_claim(struct runtime *runtime, const char *vm, const char *ho
     if (lock < 0)
         return -1;
     int result = refuse_living(runtime, vm, host, first, why);
+    if (result == 0 && first) {
+        each_socket(runtime->directory, remove_dead, NULL);
+        remove_logs(runtime->directory);
+    }
     if (result == 0) {
         unlink(runtime->log);
         result = runtime_listen(runtime, why);
@@ -252,29 +288,18 @@ int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool
     return result;
 }
 
-static void remove_dead(const char *path, const char *host, pid_t owner, void *context)
-{
-    (void)host, (void)context;
-    char log[RUNTIME_PATH_MAX * 2 + 8];
-    if (owner != 0)
-        return;
-    unlink(path);
-    snprintf(log, sizeof log, "%.*s.log", (int)(strlen(path) - strlen(".sock")), path);
-    unlink(log);
-    snprintf(log, sizeof log, "%.*s" RUNTIME_METRICS, (int)(strlen(path) - strlen(".sock")), path);
-    unlink(log);
-}
-
-void runtime_close(struct runtime *runtime, bool keep_log)
+void runtime_close(struct runtime *runtime, enum runtime_logs kept)
 {
     struct failure unused;
     if (runtime->listener < 0)
         return;
     int lock = runtime_lock(runtime, &unused);
-    if (!keep_log)
+    if (kept != RUNTIME_LOGS_ALL)
         unlink(runtime->log);
     unlink(runtime->socket);
     each_socket(runtime->directory, remove_dead, NULL);
+    if (kept == RUNTIME_LOGS_NONE)
+        remove_logs(runtime->directory);
     remove_if_empty(runtime);
     if (lock >= 0)
         close(lock);

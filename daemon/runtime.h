@@ -25,22 +25,26 @@ struct runtime {
     int listener; /* the listening socket, -1 */
 };
 
-/* Makes the directory and listens on the socket. A socket that a dead daemon left is replaced; a
+/* Makes the directory and listens on the socket. What a dead daemon of that host left is replaced,
+ * with `first` what all dead daemons of the VM left is removed; a
  * living daemon of that host is an error that names its process; with `first` any living daemon of
  * the VM is. Returns 0 or -1. */
 int runtime_open(struct runtime *runtime, const char *vm, const char *host, bool first,
                  struct failure *why);
 
-/* Removes the socket and the log, what dead daemons left, and the directory when it is empty.
- * keep_log: it may tell why the daemon ended. Does nothing for one that was not opened. */
-void runtime_close(struct runtime *runtime, bool keep_log);
+/* Logs that stay behind: they tell why daemons ended, until the VM is started here again. */
+enum runtime_logs { RUNTIME_LOGS_NONE, RUNTIME_LOGS_LESS_OWN, RUNTIME_LOGS_ALL };
+
+/* Removes the socket, those that dead daemons left, logs but for those of `kept`, and the directory
+ * when it is empty. Does nothing for one that was not opened. */
+void runtime_close(struct runtime *runtime, enum runtime_logs kept);
 
 /* ---- for who looks after what is left there ---- */
 
 enum runtime_flaw {
     RUNTIME_BAD_DIRECTORY, /* a daemon would refuse it; `why` says so in words */
     RUNTIME_DEAD_SOCKET,   /* nobody listens there */
-    RUNTIME_OLD_LOG        /* without a socket: its daemon failed */
+    RUNTIME_OLD_LOG        /* without a socket: its daemon ended, and was not told to */
 };
 typedef void runtime_flaw_fn(void *context, enum runtime_flaw flaw, const char *path,
                              const char *why);

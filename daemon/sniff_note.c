@@ -245,7 +245,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_CAST_CONTROL] = note_cast, [FRAME_SYNC] = note_sync,
         [FRAME_DETOUR] = note_detour,     [FRAME_CLAIM] = note_claim,
         [FRAME_CLAIM_REPLY] = note_claim, [FRAME_HOST_STAT] = note_request,
-        [FRAME_MEASURE] = note_request,
+        [FRAME_MEASURE] = note_request,   [FRAME_LOG] = note_request,
     };
 
     return writers[kind];

@@ -1217,6 +1217,12 @@ struct covey_stat {
  * with covey_free()) and returns their number. Errors: EDAEMON, ENOHOST. */
 int covey_stats(covey_t *vm, int host, struct covey_stat **list);
 
+/* Reads the log of the daemon with that host index from *offset on, which counts from the end when
+ * it is negative: at most `size` bytes, of which a call may bring fewer. *offset becomes the place
+ * behind them. Returns their number, 0: there is no more yet. Errors: EDAEMON, ENOHOST, EINVAL: its
+ * log is no file, for it runs in the foreground. */
+int covey_log(covey_t *vm, int host, int64_t *offset, char *text, size_t size);
+
 /* ---- Topologies and schedules ------------------------------------------------------------- */
 
 /* A topology file describes a network as a tree: `switch NAME...`, `host NAME SWITCH [RATE]`,

@@ -457,3 +457,42 @@ int covey_stats(covey_t *vm, int host, struct covey_stat **list)
         *list = stats;
     return call_end(vm, &call, count);
 }
+
+/* ---- logs ------------------------------------------------------------------------------------ */
+
+static int piece_read(const uint8_t *content, size_t content_size, int64_t *offset, char *text,
+                      size_t size)
+{
+    struct cursor c = cursor_reader(content, content_size);
+    uint64_t at = cursor_get_u64(&c);
+    size_t n = cursor_left(&c) < size ? cursor_left(&c) : size;
+    if (!cursor_ok(&c) || at > INT64_MAX - CONTROL_LOG_BYTES || n > CONTROL_LOG_BYTES)
+        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+    memcpy(text, c.at, n);
+    *offset = (int64_t)(at + n);
+    return (int)n;
+}
+
+static int log_ask(struct covey *vm, uint32_t host, int64_t *offset, char *text, size_t size)
+{
+    uint8_t body[8];
+    struct cursor c = cursor_writer(body, sizeof body);
+    uint8_t *content = NULL;
+    size_t content_size = 0;
+    cursor_put_u64(&c, (uint64_t)*offset);
+    int result = request_call(vm, FRAME_LOG, host, body, sizeof body, clock_us() + ASK_US, &content,
+                              &content_size);
+    if (result == COVEY_OK)
+        result = piece_read(content, content_size, offset, text, size);
+    free(content);
+    return result;
+}
+
+int covey_log(covey_t *vm, int host, int64_t *offset, char *text, size_t size)
+{
+    bool good = vm != NULL && offset != NULL && text != NULL;
+    if (!good || host <= 0 || host > (int)HOST_INDEX_MAX)
+        return error_set(COVEY_EINVAL, "log: NULL or bad host");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, log_ask(vm, (uint32_t)host, offset, text, size));
+}

@@ -12,7 +12,7 @@
  *     status < 0: text (u16 length, bytes): the cause in one line
  *     ENROL: enrol-reply · HOSTS: *(host path) · TASKS: *task-row · SPAWN: *result · SIGNAL: empty
  *     ADD_HOSTS, REMOVE_HOSTS: *result · HALT: empty · STATS: *(text u64)
- *     HOST_STAT, MEASURE: figures, see figure.h
+ *     HOST_STAT, MEASURE: figures, see figure.h · LOG: at=u64 *u8
  *     SERVICE: as command.h says
  */
 #ifndef COVEY_PROTO_CONTROL_H
@@ -214,7 +214,10 @@ void control_put_host_spec(struct cursor *c, const struct control_host_spec *s);
 void control_get_host_spec(struct cursor *c, struct control_host_spec *s);
 
 /* ---- REMOVE_HOSTS: number count=u16 *name=text
- * HOSTS, TASKS, STATS, HALT, HOST_STAT, MEASURE: number ---- */
+ * HOSTS, TASKS, STATS, HALT, HOST_STAT, MEASURE: number
+ * LOG: number from=u64 ; a place in the daemon's log; as a negative number: before its end. The
+ *   reply says where the piece begins that it has, an empty one at the end ---- */
+#define CONTROL_LOG_BYTES 32768 /* of a piece, at most */
 
 /* ---- services, see command.h for kind and body ----
  * SERVICE: number kind=u8 body, to the task's own daemon: a command or a question; the reply's

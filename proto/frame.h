@@ -138,6 +138,7 @@ enum frame_party {
     X(77, BAG_LOOK, TASK_TO_DAEMON)                                                                \
     X(80, HOST_STAT, TASK_TO_DAEMON)                                                               \
     X(81, MEASURE, TASK_TO_DAEMON)                                                                 \
+    X(82, LOG, TASK_TO_DAEMON)                                                                     \
     X(84, BULK_ASK, ANY_TO_DAEMON)                                                                 \
     X(85, BULK_END, ANY_TO_DAEMON)                                                                 \
     X(86, BULK_ANSWER, DAEMON_TO_TASK)

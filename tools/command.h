@@ -31,6 +31,7 @@ struct command {
     ROW(run)                                                                                       \
     ROW(kill)                                                                                      \
     ROW(stats)                                                                                     \
+    ROW(logs)                                                                                      \
     ROW(top)                                                                                       \
     ROW(measure)                                                                                   \
     ROW(doctor)                                                                                    \

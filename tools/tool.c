@@ -1,5 +1,7 @@
 #include "tools/tool.h"
 
+#include "tools/logfile.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +27,17 @@ bool tool_by_socket(const struct tool *tool)
 
 int tool_join(struct tool *tool, const char *what)
 {
+    char words[LOGFILE_WORDS_BYTES];
     int error = tool_try_join(tool);
-    if (error == COVEY_EDAEMON && !tool_by_socket(tool))
+    if (error == COVEY_EDAEMON && !tool_by_socket(tool)) {
+        if (logfile_last_words(tool->vm_name, words))
+            return tool_error(what,
+                              "no VM named %s runs here: %s; its log: covey --vm %s logs; start "
+                              "another with: covey --vm %s start",
+                              tool->vm_name, words, tool->vm_name, tool->vm_name);
         return tool_error(what, "no VM named %s runs here; start one with: covey --vm %s start",
                           tool->vm_name, tool->vm_name);
+    }
     if (error == COVEY_EDAEMON)
         return tool_error(what, "%s; unset COVEY_SOCKET, or start a VM with: covey start",
                           covey_error_text());

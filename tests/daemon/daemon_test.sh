@@ -73,12 +73,17 @@ story() { # name, function
 
 # ---- stories ----
 
+# What SIGTERM leaves is the log, which says so, until the next start.
 starts_and_ends() {
+    local log=$dir/run/covey/$COVEY_VM/h0.log
     start 0 || return 1
     [ -S "$dir/run/covey/$COVEY_VM/h0.sock" ] || return 1
     [ "$(stat -c %a "$dir/run/covey/$COVEY_VM")" = 700 ] || return 1
     up_hosts 1 || return 1
     kill -TERM "$(daemon_pid h0)"
+    until_so no_daemon || return 1
+    [ "$(find "$dir/run" ! -type d)" = "$log" ] && grep -q 'ending: asked to by SIGTERM' "$log" || return 1
+    start 0 && covey halt || return 1
     until_so nothing_left
 }
 
@@ -313,7 +318,8 @@ unjoined_daemon() {
     COVEY_SOCKET=$socket refuses 'has not joined' covey hosts || return 1
     kill -KILL "$(daemon_pid z0)"
     wait $adding
-    within 5 no_daemon
+    within 5 no_daemon && rm "$dir/run/covey/$COVEY_VM/z0.log" # that of a daemon that was killed is kept
+    rmdir "$dir/run/covey/$COVEY_VM" "$dir/run/covey"
 }
 
 # A daemon alone with its tasks has nothing to do until somebody calls: it never wakes up.
@@ -393,7 +399,7 @@ named_topology() {
     refuses "named.conf:2: topology must be the path of a file, from / on" "$coveyd" --config "$dir/named.conf"
 }
 
-story "starts, and SIGTERM leaves nothing" starts_and_ends
+story "starts, and SIGTERM leaves its log alone" starts_and_ends
 story "a second start says so" second_start
 story "bad starts are one clear line" bad_starts
 story "a dead daemon's socket is replaced" stale_socket

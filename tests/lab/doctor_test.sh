@@ -265,7 +265,7 @@ stale_socket() {
     return $status
 }
 stale_log() {
-    finds stale-log h2 "$(run_dir h2)/covey/dead/h2.log is of a daemon that failed" || return 1
+    finds stale-log h2 "$(run_dir h2)/covey/dead/h2.log is of a daemon that ended, and was not told to" || return 1
     rm -r "$(run_dir h2)/covey" && nothing
 }
 open_to_all() {
