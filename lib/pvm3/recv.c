@@ -5,6 +5,7 @@
  * nothing that fits is left of it; PVM waits for ever.
  */
 #include <pvm3.h>
+#include <stdbool.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,6 +18,11 @@
 #include "lib/pvm3/vm.h"
 
 #define TIMEOUT_S_MAX 1000000000 /* longer is without end */
+
+/* What is read without waiting: pvm_nrecv() and pvm_probe() read one message, as in PVM, and
+ * pvm_trecv() what there is when its time is over, but not for ever. */
+#define MORE_POLLED 1
+#define MORE_TIMED 1000
 
 typedef int match_fn(int id, int tid, int tag);
 
@@ -84,9 +90,8 @@ static int64_t now_us(void)
 /* The next message, at the latest at end_us. Returns 1, 0 when the time ran out, or an error. */
 static int wait_next(int tid, int64_t timeout_us, int64_t end_us)
 {
-    if (timeout_us <= 0 || !vm_is_task(tid) || tid == pvmmytid)
-        return inbox_pull(timeout_us);
-    int gone = notify_watch(tid);
+    bool watches = timeout_us > 0 && vm_is_task(tid) && tid != pvmmytid;
+    int gone = watches ? notify_watch(tid) : PvmOk;
     if (gone != PvmOk)
         return gone;
     int64_t left_us = end_us - now_us();
@@ -101,34 +106,34 @@ static int wait_forever(int tid)
     return notify_await(tid);
 }
 
-/* Sets *found; it stays in the inbox. Returns 0, also when none came in time, or an error. What a
- * handler took out of the inbox meanwhile may be what was seen last. */
-static int await(int tid, int tag, int64_t timeout_us, struct buffer **found)
+/* Sets *found; it stays in the inbox. Returns 0, also when none came in time, or an error. When no
+ * time is left, `more` messages are read at most: who sends without end holds nobody up here. What
+ * a handler took out of the inbox meanwhile may be what was seen last. */
+static int await(int tid, int tag, int64_t timeout_us, int more, struct buffer **found)
 {
     struct buffer *seen = NULL;
-    unsigned removals = 0;
     int64_t end_us = timeout_us > 0 ? now_us() + timeout_us : 0;
     int result = 1;
     if (vm_enter() == NULL)
         return PvmSysErr;
-    while (result > 0) {
+    for (;;) {
         int error = find(tid, tag, &seen, found);
         if (error < 0 || *found != NULL)
             return error;
-        removals = inbox_removals();
+        if (result <= 0 || more == 0)
+            return result < 0 ? result : PvmOk;
+        unsigned removals = inbox_removals();
+        more -= timeout_us >= 0 && now_us() >= end_us;
         result = timeout_us < 0 ? wait_forever(tid) : wait_next(tid, timeout_us, end_us);
         if (inbox_removals() != removals)
             seen = NULL;
-        if (timeout_us > 0 && result == 1 && now_us() >= end_us)
-            timeout_us = 0;
     }
-    return result;
 }
 
-static int receive(const char *call, int tid, int tag, int64_t timeout_us)
+static int receive(const char *call, int tid, int tag, int64_t timeout_us, int more)
 {
     struct buffer *b = NULL;
-    int error = await(tid, tag, timeout_us, &b);
+    int error = await(tid, tag, timeout_us, more, &b);
     if (error < 0)
         return lpvmerr(call, error);
     if (b == NULL)
@@ -140,26 +145,26 @@ static int receive(const char *call, int tid, int tag, int64_t timeout_us)
 
 int call_recv(int tid, int tag)
 {
-    return receive("pvm_recv", tid, tag, COVEY_FOREVER);
+    return receive("pvm_recv", tid, tag, COVEY_FOREVER, MORE_TIMED);
 }
 
 int call_nrecv(int tid, int tag)
 {
-    return receive("pvm_nrecv", tid, tag, COVEY_POLL);
+    return receive("pvm_nrecv", tid, tag, COVEY_POLL, MORE_POLLED);
 }
 
 int call_trecv(int tid, int tag, struct timeval *timeout)
 {
     if (timeout == NULL || timeout->tv_sec > TIMEOUT_S_MAX)
-        return receive("pvm_trecv", tid, tag, COVEY_FOREVER);
+        return receive("pvm_trecv", tid, tag, COVEY_FOREVER, MORE_TIMED);
     int64_t us = timeout->tv_sec < 0 ? 0 : (int64_t)timeout->tv_sec * 1000000 + timeout->tv_usec;
-    return receive("pvm_trecv", tid, tag, us < 0 ? 0 : us);
+    return receive("pvm_trecv", tid, tag, us < 0 ? 0 : us, MORE_TIMED);
 }
 
 int call_probe(int tid, int tag)
 {
     struct buffer *b = NULL;
-    int error = await(tid, tag, COVEY_POLL, &b);
+    int error = await(tid, tag, COVEY_POLL, MORE_POLLED, &b);
     if (error < 0)
         return lpvmerr("pvm_probe", error);
     return b == NULL ? 0 : b->id;
@@ -194,7 +199,7 @@ int call_precv(int tid, int tag, void *base, int count, int type, int *from, int
     size_t size = pack_size(type);
     if (size == 0 || count < 0 || (base == NULL && count > 0))
         return lpvmerr("pvm_precv", type == PVM_STR ? PvmNotImpl : PvmBadParam);
-    int error = await(tid, tag, COVEY_FOREVER, &b);
+    int error = await(tid, tag, COVEY_FOREVER, MORE_TIMED, &b);
     if (error < 0)
         return lpvmerr("pvm_precv", error);
     inbox_remove(b);

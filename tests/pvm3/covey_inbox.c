@@ -38,6 +38,48 @@ static int drain(int bufid)
     return 0;
 }
 
+#define MANY 1500
+
+static int seen; /* the highest tag in the inbox */
+
+static int count(int bufid, int tid, int tag)
+{
+    int number = 0;
+    (void)tid, (void)tag;
+    pvm_bufinfo(bufid, NULL, &number, NULL);
+    seen = number > seen ? number : seen;
+    return 0;
+}
+
+/* A receive whose time is over reads what there is, but not all that somebody sends without end. */
+static void flooded(void)
+{
+    char sign[] = "/tmp/say-flood-XXXXXX", *arguments[] = {"child", sign, NULL};
+    struct timeval none = {0, 0};
+    int tid = 0;
+    close(mkstemp(sign));
+    SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault, "", 1, &tid));
+    SAY_SIGN(pvm_recv(tid, 1));     /* the way is open */
+    while (access(sign, F_OK) == 0) /* a call of the library might read */
+        usleep(1000);
+    pvm_recvf(count);
+    SAY(pvm_trecv(-1, -1, &none));
+    SAY(seen < MANY);
+    pvm_recvf(NULL);
+    for (int i = 2; i <= MANY; i++)
+        pvm_recv(tid, i);
+}
+
+static int flood(const char *sign)
+{
+    pvm_initsend(PvmDataDefault);
+    for (int i = 1; i <= MANY; i++)
+        pvm_send(pvm_parent(), i);
+    unlink(sign);
+    pvm_exit();
+    return 0;
+}
+
 static int child(void)
 {
     pvm_initsend(PvmDataDefault);
@@ -90,13 +132,15 @@ static void refused(void)
 
 int main(int argc, char **argv)
 {
-    (void)argv;
+    if (argc > 2)
+        return flood(argv[2]);
     if (argc > 1)
         return child();
     say_begin();
     probed();
     drained();
     cancelled();
+    flooded();
     refused();
     pvm_exit();
     return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define BIG 300000
+#define FLOOD 60
 
 static int partner;
 
@@ -159,6 +160,51 @@ static void many(void)
     SAY(pvm_mcast(tids, 1, 20));
 }
 
+static int highest; /* of the tags in the inbox */
+
+static int see(int bufid, int tid, int tag)
+{
+    int got = 0;
+    (void)tid;
+    (void)tag;
+    pvm_bufinfo(bufid, NULL, &got, NULL);
+    highest = got > highest ? got : highest;
+    return 0;
+}
+
+/* pvm_nrecv() and pvm_probe() read one message of all that have come. */
+static void one_a_call(void)
+{
+    char sign[] = "/tmp/say-flood-XXXXXX", *arguments[] = {"flood", sign, NULL};
+    int tid, most = 0, results = 0;
+    close(mkstemp(sign));
+    SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault, "", 1, &tid));
+    while (access(sign, F_OK) == 0) /* a call of the library might read */
+        usleep(1000);
+    pvm_recvf(see);
+    for (int i = 0; highest < FLOOD; i++) {
+        int before = highest;
+        results |= i % 2 == 0 ? pvm_nrecv(-1, -1) : pvm_probe(-1, -1);
+        most = highest - before > most ? highest - before : most;
+    }
+    pvm_recvf(NULL);
+    SAY(most);
+    SAY(results);
+    for (int i = 1; i <= FLOOD; i++)
+        pvm_recv(tid, i);
+}
+
+/* Removes the file when all are sent. */
+static int flood(const char *sign)
+{
+    pvm_initsend(PvmDataDefault);
+    for (int i = 1; i <= FLOOD; i++)
+        pvm_send(pvm_parent(), i);
+    unlink(sign);
+    pvm_exit();
+    return 0;
+}
+
 static void refused(void)
 {
     pvm_initsend(PvmDataDefault);
@@ -172,9 +218,8 @@ static void refused(void)
 int main(int argc, char **argv)
 {
     char *arguments[] = {"echo", NULL};
-    (void)argv;
     if (argc > 1)
-        return echo();
+        return strcmp(argv[1], "flood") == 0 ? flood(argv[2]) : echo();
     say_begin();
     SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault, "", 1, &partner));
     by_tag();
@@ -186,6 +231,7 @@ int main(int argc, char **argv)
     big(PvmDataInPlace);
     own_match();
     many();
+    one_a_call();
     refused();
     send_number(0, 0);
     pvm_exit();

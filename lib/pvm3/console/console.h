@@ -73,8 +73,8 @@ void alias_free_all(struct console *c);
 int job_start(struct console *c, FILE *file, int *tag);
 /* So many of its tasks were started. */
 void job_spawned(struct console *c, int number, int count, const int *tids);
-/* Shows what tasks of jobs have written since. */
-void job_poll(struct console *c);
+/* Shows what tasks of jobs have written since. Returns whether there may be more. */
+bool job_poll(struct console *c);
 void job_free_all(struct console *c);
 
 /* ---- tasks.c ---- */

@@ -13,6 +13,7 @@
 
 #define TAG_FIRST 5
 #define LINE_BYTES 4096
+#define LOOK_MESSAGES 1000 /* between two looks at the console's input */
 
 struct task {
     int tid;
@@ -51,6 +52,14 @@ static struct job *job_numbered(const struct console *c, int number)
 {
     struct job *job = c->jobs;
     while (job != NULL && job->number != number)
+        job = job->next;
+    return job;
+}
+
+static struct job *job_tagged(const struct console *c, int tag)
+{
+    struct job *job = c->jobs;
+    while (job != NULL && job->tag != tag)
         job = job->next;
     return job;
 }
@@ -156,12 +165,10 @@ static void job_free(struct job *job)
     free(job);
 }
 
-void job_poll(struct console *c)
+static void take_finished(struct console *c)
 {
     for (struct job **at = &c->jobs; *at != NULL;) {
         struct job *job = *at;
-        while (pvm_nrecv(-1, job->tag) > 0)
-            take_message(job);
         if (!is_over(job)) {
             at = &job->next;
             continue;
@@ -170,7 +177,21 @@ void job_poll(struct console *c)
         *at = job->next;
         job_free(job);
     }
+}
+
+bool job_poll(struct console *c)
+{
+    int id, tag = 0, taken = 0;
+    while (c->jobs != NULL && taken < LOOK_MESSAGES && (id = pvm_nrecv(-1, -1)) > 0) {
+        pvm_bufinfo(id, NULL, &tag, NULL);
+        struct job *job = job_tagged(c, tag);
+        if (job != NULL)
+            take_message(job);
+        taken++;
+    }
+    take_finished(c);
     fflush(stdout);
+    return taken == LOOK_MESSAGES;
 }
 
 void job_free_all(struct console *c)

@@ -163,8 +163,8 @@ static bool await_input(struct console *c)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     for (;;) {
-        job_poll(c);
-        int ready = poll(&input, 1, c->jobs != NULL ? LOOK_MS : -1);
+        bool more = job_poll(c);
+        int ready = poll(&input, 1, more ? 0 : c->jobs != NULL ? LOOK_MS : -1);
         if (ready > 0)
             return true;
         if (ready < 0 && errno != EINTR)
