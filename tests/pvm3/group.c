@@ -20,6 +20,10 @@ static void alone(void)
     SAY(pvm_getinst("say.one", pvm_mytid()));
     SAY(pvm_getinst("say.one", 5));
     SAY(pvm_getinst("say.none", 5));
+    SAY(pvm_getinst("say.one", -1)); /* no tid: the number of who joins next */
+    SAY(pvm_getinst("say.none", -1));
+    SAY(pvm_getinst("say.one", 0));
+    SAY(pvm_getinst("say.one", -2));
     SAY(pvm_gettid("say.one", 0) == pvm_mytid());
     SAY(pvm_gettid("say.one", 1));
     SAY(pvm_gettid("say.none", 1));
@@ -38,6 +42,7 @@ static void alone(void)
     SAY(pvm_gather(r, d, -2, PVM_INT, 5, "say.one", 0));
     SAY(pvm_freezegroup("say.one", 1));
     SAY(pvm_gsize("say.one"));
+    SAY(pvm_getinst("say.one", -1));
     SAY(pvm_lvgroup("say.one"));
     SAY(pvm_lvgroup("say.one"));
     SAY(pvm_gsize("say.one"));
@@ -96,6 +101,7 @@ static void four(void)
     int inst = pvm_getinst(GROUP, tids[1]);
     SAY(inst > 0 && inst < MEMBERS);
     SAY(pvm_gettid(GROUP, inst) == tids[1]);
+    SAY(pvm_getinst(GROUP, -1));
     together(0, 1);
     pvm_initsend(PvmDataDefault);
     pvm_pkint(&word, 1, 1);
