@@ -44,6 +44,19 @@ runs_job() {
         [ "$(grep -cE '^(pvm> )?\[1:t(4|8)0[0-9a-f]{3}\] EOF$' "$dir/said")" = 2 ] && grep -q '\[1\] finished' "$dir/said"
 }
 expect "a job writes to the console" runs_job
+masters() { # what a program asks that is master and slave in one
+    mkfifo "$dir/commands"
+    LD_LIBRARY_PATH=$BUILD/pvm3:$BUILD timeout 60 "$BUILD/pvm3/pvm" <"$dir/commands" >"$dir/said" 2>&1 &
+    local console=$! result
+    exec 7>"$dir/commands"
+    echo "spawn -> $BUILD/tests/pvm3/task end" >&7
+    within 30 grep -qE '^(pvm> )?\[1:t[48]0[0-9a-f]{3}\] its parent < 0: -35$' "$dir/said"
+    result=$?
+    exec 7>&-
+    wait $console
+    return $result
+}
+expect "who asks for its parent has none" masters
 on_host() { says '\[1:t80[0-9a-f]{3}\] /$' -s 0.7 'spawn -b:/ -> /bin/pwd'; }
 expect "on a host, in a folder" on_host
 to_file() {

@@ -90,6 +90,7 @@ static void say(int count, int started, const int *tids)
     }
 }
 
+/* The console is nobody's parent: a program that asks whether it is the master is one. */
 static void run(struct console *c, const struct spawn *s, char **argv)
 {
     int tag = 0, *tids = calloc((size_t)s->count, sizeof *tids);
@@ -101,7 +102,8 @@ static void run(struct console *c, const struct spawn *s, char **argv)
     }
     int before = pvm_setopt(PvmOutputTid, s->is_job ? pvm_mytid() : 0);
     int before_code = pvm_setopt(PvmOutputCode, tag);
-    int started = pvm_spawn(argv[0], argv + 1, s->flags, s->where, s->count, tids);
+    int started =
+        pvm_spawn(argv[0], argv + 1, s->flags | PvmNoSpawnParent, s->where, s->count, tids);
     pvm_setopt(PvmOutputTid, before);
     pvm_setopt(PvmOutputCode, before_code);
     say(s->count, started, tids);
