@@ -53,10 +53,12 @@ MAKEFLAGS += --no-builtin-rules
 ##@ Building
 PVM3_SCRIPTS := $(notdir $(wildcard lib/pvm3/bin/*))
 PVM3_PROGRAMS := $(BUILD)/pvm3/pvm $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%)
+PVM3_ARCH := $(shell lib/pvm3/bin/pvmgetarch)
+PVM3_CONF := $(patsubst lib/pvm3/conf/arch.%,$(BUILD)/pvm3/conf/$(PVM3_ARCH).%,$(wildcard lib/pvm3/conf/arch.*))
 .PHONY: all lib pvm3 daemon tools apps wireshark
 all: lib pvm3 daemon tools apps wireshark ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
-pvm3: $(foreach l,libpvm3 libgpvm3 libfpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) ## build what programs of PVM 3 need alone
+pvm3: $(foreach l,libpvm3 libgpvm3 libfpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) $(PVM3_CONF) $(BUILD)/pvm3/include ## build what programs of PVM 3 need alone
 daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
 tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
 apps: $(APP_NAMES:%=$(BUILD)/apps/%) ## build the demo programs alone
@@ -150,6 +152,16 @@ $(BUILD)/pvm3/pvm: $(call objects,$(wildcard lib/pvm3/console/*.c)) $(BUILD)/pvm
 $(PVM3_SCRIPTS:%=$(BUILD)/pvm3/%): $(BUILD)/pvm3/%: lib/pvm3/bin/%
 	@mkdir -p $(@D)
 	@install -m 755 $< $@
+
+$(BUILD)/pvm3/conf/$(PVM3_ARCH).%: lib/pvm3/conf/arch.%
+	@mkdir -p $(@D)
+	@sed 's/@ARCH@/$(PVM3_ARCH)/' $< >$@
+
+# with these links the folder is a $PVM_ROOT as it was built
+$(BUILD)/pvm3/include:
+	@mkdir -p $(@D)
+	@for link in bin lib $(PVM3_ARCH); do ln -sfn . $(@D)/$$link || exit; done
+	@ln -sfnr lib/pvm3/include $@
 
 ifdef COVEYD
 .PHONY: $(BUILD)/coveyd
@@ -436,15 +448,16 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	for file in $(CONF_FILES:conf/%=%); do \
 		install -D -m 644 conf/$$file $(DESTDIR)$(DATADIR)/covey/$$file || exit; done
 	install -D -m 644 $(BUILD)/covey.lua $(DESTDIR)$(DATADIR)/covey/covey.lua
-	install -d $(addprefix $(DESTDIR)$(PVM3DIR)/,bin include lib)
+	install -d $(addprefix $(DESTDIR)$(PVM3DIR)/,bin conf include lib)
 	install -m 644 lib/pvm3/include/*.h $(DESTDIR)$(PVM3DIR)/include
+	install -m 644 $(PVM3_CONF) $(DESTDIR)$(PVM3DIR)/conf
 	install -m 755 $(PVM3_PROGRAMS) $(DESTDIR)$(PVM3DIR)/lib
 	for l in libpvm3 libgpvm3 libfpvm3; do install -m 644 $(BUILD)/pvm3/$$l.a $(DESTDIR)$(PVM3DIR)/lib && \
 		install -m 755 $(BUILD)/pvm3/$$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib && \
 		ln -sf $$l.so.$(PVM3_VERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so.$(PVM3_SOVERSION) && \
 		ln -sf $$l.so.$(PVM3_SOVERSION) $(DESTDIR)$(PVM3DIR)/lib/$$l.so || exit; done
 	for p in $(notdir $(PVM3_PROGRAMS)); do ln -sf ../lib/$$p $(DESTDIR)$(PVM3DIR)/bin/$$p || exit; done
-	ln -sfn . $(DESTDIR)$(PVM3DIR)/lib/$$($(BUILD)/pvm3/pvmgetarch)
+	for d in bin lib; do ln -sfn . $(DESTDIR)$(PVM3DIR)/$$d/$(PVM3_ARCH) || exit; done
 	@[ -n "$(DESTDIR)" ] || $(LDCONFIG) 2>/dev/null || true # as root: the loader's list of libraries
 
 # what an installation into an empty folder makes is what is removed
