@@ -78,8 +78,10 @@ static int candidates_found(const struct candidate_wish *wish, struct address *l
         return count;
     if (wish->interface != NULL && wish->interface[0] != '\0')
         return failure_set(why, "interface '%s' is not up or has no address", wish->interface);
+    if (wish->loopback && sockaddr_parse("127.0.0.1", wish->port, &list[0]))
+        return 1;
     return failure_set(why, "no network interface has an address that others can reach; "
-                            "use --address or --local");
+                            "--loopback does without");
 }
 
 int candidate_list(const struct candidate_wish *wish, struct address *list, struct failure *why)

@@ -81,7 +81,7 @@ static int names_check(const struct daemon *d, struct failure *why)
     if (!bootstrap_name_ok(vm))
         return failure_set(why, "'%s' cannot be a VM's name: %s", vm, rule);
     if (!bootstrap_name_ok(name))
-        return failure_set(why, "'%s' cannot be a host's name: %s; use --name", name, rule);
+        return failure_set(why, "'%s' cannot be a host's name: %s", name, rule);
     return 0;
 }
 
@@ -123,6 +123,7 @@ static void self_describe(struct daemon *d, struct host *self)
 static int self_addresses(struct daemon *d, struct host *self, struct failure *why)
 {
     struct candidate_wish wish = {.local = d->options->local,
+                                  .loopback = d->options->loopback,
                                   .ipv6 = udp_ipv6(d->udp),
                                   .bind = d->conf.bind,
                                   .address = d->conf.address,

@@ -7,10 +7,10 @@
 #include "daemon/version.h"
 
 static const char usage[] =
-    "usage: coveyd [--vm NAME] [--name HOST] [--local] [--address A] [--bind A]\n"
-    "              [--interface NAME] [--port P[-P]] [--speed N] [--config FILE]\n"
-    "              [--cwd DIR] [--fault LIST] [--encrypt] [--fail-timeout S]\n"
-    "              [--foreground] [--verbose]\n"
+    "usage: coveyd [--vm NAME] [--name HOST] [--local | --loopback] [--address A]\n"
+    "              [--bind A] [--interface NAME] [--port P[-P]] [--speed N]\n"
+    "              [--config FILE] [--cwd DIR] [--fault LIST] [--encrypt]\n"
+    "              [--fail-timeout S] [--foreground] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
     "       coveyd --examine [...] | --launch [...] | --offer [...] | --sniff [...]\n"
     "       coveyd --measure\n"
@@ -21,6 +21,7 @@ static const char usage[] =
     "  --vm NAME       the virtual machine's name (default $COVEY_VM, otherwise \"default\")\n"
     "  --name HOST     this host's name in it (default: the machine's own)\n"
     "  --local         use 127.0.0.1 only\n"
+    "  --loopback      use 127.0.0.1 where no network interface has an address\n"
     "  --address A     the address by which others reach this host\n"
     "  --bind A        the address that the UDP socket is bound to\n"
     "  --interface I   offer only the addresses of this interface\n"
@@ -46,6 +47,7 @@ static const struct option long_options[] = {
     {"vm", required_argument, NULL, 'm'},
     {"name", required_argument, NULL, 'n'},
     {"local", no_argument, NULL, 'l'},
+    {"loopback", no_argument, NULL, 'O'},
     {"address", required_argument, NULL, 'a'},
     {"bind", required_argument, NULL, 'b'},
     {"interface", required_argument, NULL, 'i'},
@@ -96,7 +98,7 @@ static bool *options_flag(struct options *o, int letter)
     } flags[] = {
         {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground}, {'v', &o->verbose},
         {'j', &o->join},    {'x', &o->examine}, {'L', &o->launch},     {'S', &o->sniff},
-        {'M', &o->measure}, {'o', &o->offer},
+        {'M', &o->measure}, {'o', &o->offer},   {'O', &o->loopback},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].letter == letter)
@@ -137,9 +139,11 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     if (optind < argc && !options->examine && !options->launch && !options->offer &&
         !options->sniff)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
-    if (options->join && (options->encrypt || options->fail_timeout != NULL))
+    if (options->join && (options->encrypt || options->loopback || options->fail_timeout != NULL))
         return failure_set(why, "--%s is for the daemon that starts the VM",
-                           options->encrypt ? "encrypt" : "fail-timeout");
+                           options->encrypt    ? "encrypt"
+                           : options->loopback ? "loopback"
+                                               : "fail-timeout");
     if (options->join && (options->vm != NULL || options->host != NULL))
         return failure_set(why, "--vm and --name come with the line that --join reads");
     return OPTIONS_GO;

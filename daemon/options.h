@@ -11,7 +11,7 @@
 struct options {
     const char *vm, *host, *config, *cwd, *fault, *fail_timeout; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
-    bool join, local, foreground, verbose, encrypt;
+    bool join, local, loopback, foreground, verbose, encrypt;
     const char *guest;                           /* the ticket by which it joins */
     bool examine, launch, offer, sniff, measure; /* instead of being a daemon */
     char **operands;                             /* of these four */

@@ -196,7 +196,7 @@ static int refuse_living(const struct runtime *runtime, const char *vm, const ch
     if (pid != 0)
         return failure_set(why,
                            "a daemon of VM '%s' for host '%s' already runs here (pid %d); halt it "
-                           "first, or choose another --vm",
+                           "first, or give the VM another name",
                            vm, host, (int)pid);
     struct living living = {.count = 0};
     if (first)
@@ -204,7 +204,7 @@ static int refuse_living(const struct runtime *runtime, const char *vm, const ch
     if (living.count > 0)
         return failure_set(why,
                            "VM '%s' already runs here: a daemon for host '%s' (pid %d); halt it "
-                           "first, or choose another --vm",
+                           "first, or give the VM another name",
                            vm, living.host, (int)living.pid);
     return 0;
 }

@@ -23,6 +23,7 @@
 
 #define KEY_TOPOLOGY 2000 /* beyond those of HOSTSPEC_OPTIONS */
 #define KEY_FAIL_TIMEOUT 2001
+#define KEY_LOOPBACK 2002
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
 
 struct start {
@@ -33,7 +34,7 @@ struct start {
     struct hostspec common;     /* what the command line says of the hosts it names */
     bool local;
     const char *topology; /* path, or NULL */
-    bool encrypt;
+    bool encrypt, loopback;
     const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
     struct hostfile file;
     struct covey_host_spec *specs; /* the hosts to add */
@@ -55,6 +56,7 @@ static const struct args_option options[] = {
     {"topology", KEY_TOPOLOGY, "FILE", "the network of the hosts, for schedules"},
     {"fail-timeout", KEY_FAIL_TIMEOUT, "S", "silence after which a host is declared gone"},
     {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
+    {"loopback", KEY_LOOPBACK, NULL, "be 127.0.0.1 where no network interface has an address"},
     HOSTSPEC_OPTIONS,
     {NULL, 0, NULL, NULL}};
 
@@ -147,6 +149,8 @@ static int take_option(struct start *start, struct request *request, int key, co
         start->fail_timeout = value;
     if (key == 'x')
         start->encrypt = true;
+    if (key == KEY_LOOPBACK)
+        start->loopback = true;
     if (key == 'a' && !hostspec_name_ok(value))
         return tool_usage("start", "--as %s: not a host name", value);
     if (key == 'a')
@@ -276,6 +280,8 @@ static void daemon_words(const struct start *start, const char *argv[DAEMON_WORD
         argv[count++] = "--local";
     if (start->encrypt)
         argv[count++] = "--encrypt";
+    if (start->loopback)
+        argv[count++] = "--loopback";
     argv[count] = NULL;
 }
 
@@ -380,8 +386,8 @@ static int start_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_start = {
     .name = "start",
     .run = start_command,
-    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--encrypt] [--fail-timeout S] "
-             "[--topology FILE] [HOST...] [OPTION of add]...",
+    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
+             "[--fail-timeout S] [--topology FILE] [HOST...] [OPTION of add]...",
     .help = "start a virtual machine on this host and others",
     .options = options,
 };

@@ -104,6 +104,7 @@ bad_starts() {
     refuses 'cannot read .*: No such file' "$coveyd" --config "$dir/none" || return 1
     refuses 'fail-timeout must be seconds' "$coveyd" --local --fail-timeout never || return 1
     refuses 'for the daemon that starts the VM' "$coveyd" --join --fail-timeout 9 || return 1
+    refuses 'loopback is for the daemon that starts the VM' "$coveyd" --join --loopback || return 1
     refuses 'bad option --nonsense' "$coveyd" --nonsense || return 1
     refuses "unexpected argument 'x'" "$coveyd" x || return 1
     refuses "cannot be a VM's name" "$coveyd" --vm ../x --local || return 1

@@ -125,6 +125,43 @@ expect "pvmd gives a silent host a minute" gives 60
 expect "or what it is told to" gives 9.5 PVM_FAIL_TIMEOUT=9.5
 no_file() { "$BUILD/pvm3/pvmd" "$dir/none" 2>"$dir/said"; [ $? = 1 ] && grep -q 'no such host file' "$dir/said"; }
 expect "and a host file that is not there" no_file
+refuses() { # line, word or NAME=VALUE...
+    env "${@:2}" "$BUILD/pvm3/pvmd" "${word[@]}" >"$dir/said" 2>&1
+    [ $? = 2 ] && grep -qxE -- "$1" "$dir/said" || { cat "$dir/said" && return 1; }
+}
+long=$(printf '%064d' 0)
+for name in 'bad name' -x "$long"; do
+    word=(-n"$name")
+    expect "pvmd names its own option: ${name:0:9}" refuses "pvmd: -n$name: not a host name"
+done
+word=()
+for time in never 0 86401 1.2.3; do
+    expect "and its own variable: $time" refuses "pvmd: PVM_FAIL_TIMEOUT=$time: must be seconds, .*" PVM_FAIL_TIMEOUT=$time
+done
+
+# A host that does not join is no reason to be without the others.
+lacks_one() {
+    printf 'c launcher=local address=127.0.0.1 dx=%s/none\n' "$dir" >"$dir/one.lacks"
+    arguments=("$dir/one.lacks")
+    says '^1 host, 1 data format$' conf
+    local result=$?
+    arguments=()
+    grep -q '^covey: c: did not join' "$dir/said" && [ $result = 0 ] && console halt >/dev/null && within 5 no_daemons
+}
+expect "it begins without a host that does not join" lacks_one
+
+# PVM begins on a host that is not on any network.
+alone() { # program
+    unshare --net sh -c 'ip link set lo up && echo conf | "$0" && covey hosts' "$1" >"$dir/said" 2>&1
+    grep -q ' 127\.0\.0\.1:' "$dir/said" || { cat "$dir/said" && return 1; }
+    covey halt && within 5 no_daemons
+}
+if unshare --net true 2>/dev/null; then
+    expect "pvm begins where only the loopback has an address" alone "$BUILD/pvm3/pvm"
+    expect "pvmd likewise" alone "$BUILD/pvm3/pvmd"
+else
+    skip "pvm where only the loopback has an address" "it needs a network namespace"
+fi
 group_server() { "$BUILD/pvm3/pvmgs" | grep -qx 'pvmgs: groups need no server here'; }
 expect "pvmgs says that it is not needed" group_server
 finish
