@@ -28,7 +28,7 @@ void home_lost(struct covey *vm, int error, const char *why)
         req_finish(req, error, why);
     }
     match_ready_lost(vm);
-    pthread_cond_broadcast(&vm->changed);
+    wait_changed(vm);
 }
 
 void home_flush(struct covey *vm)
@@ -182,6 +182,7 @@ void home_ready(struct covey *vm, struct watch *watch, uint32_t events)
     if ((events & EPOLLOUT) != 0) {
         vm->home_full = false;
         home_flush(vm);
+        wait_changed(vm);
     }
     int result = vm->lost != 0 ? 0 : stream_read(vm->daemon, on_frame, vm);
     if (result == STREAM_CLOSED)

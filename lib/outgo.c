@@ -361,4 +361,5 @@ void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload
     if (turn > peer->turn_before)
         peer->turn_before = turn;
     outgo_pump(vm, peer);
+    wait_changed(vm); /* a cast in total order waits for credit alone */
 }

@@ -136,7 +136,7 @@ static void peer_end(struct covey *vm, struct peer *peer)
     match_fail_source(vm, peer);
     paced_peer_gone(vm, peer);
     notify_task_exit(vm, peer);
-    pthread_cond_broadcast(&vm->changed);
+    wait_changed(vm);
 }
 
 void peer_settle(struct covey *vm, struct peer *peer)

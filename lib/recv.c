@@ -174,7 +174,7 @@ int covey_test(covey_req_t *req)
         return error_set(COVEY_EINVAL, "test: NULL");
     struct call call = call_begin(req->vm);
     req->vm->waits++;
-    if (!req->done && req->vm->poller != POLLER_TASK)
+    if (!req->done)
         wait_poll(req->vm);
     int result = req->done ? req_outcome(req) : 0;
     return call_end(req->vm, &call, result);

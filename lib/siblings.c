@@ -150,6 +150,8 @@ static void on_answer(struct covey *vm, struct cursor *c)
     for (uint32_t i = 0; i < count; i++)
         f->tids[f->got++] = (covey_tid_t)cursor_get_u32(c);
     f->told = f->got == f->total;
+    if (f->told)
+        wait_changed(vm);
 }
 
 /* Answers count from the parent alone. */

@@ -249,7 +249,7 @@ struct notify {
     uint32_t tid;
 };
 
-enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS };
+enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS, POLLERS };
 
 #define PEER_BUCKETS 256
 
@@ -274,10 +274,10 @@ struct covey {
     pthread_t progress_thread;
     pthread_cond_t progress_wake;
     bool progress_parked, closing;
-    uint64_t
-        asleep_until_us; /* the progress thread polls, and nothing is due before; 0: it does not */
-    bool long_nap;       /* the progress thread sleeps, taking it that nothing is under way */
-    int lost;            /* 0, or why the daemon is gone: COVEY_EDAEMON, COVEY_EPROTO */
+    uint64_t asleep_until_us[POLLERS]; /* who polls in that role sleeps, and took it that nothing is
+                                          due before; 0: it is awake */
+    bool long_nap; /* the progress thread sleeps, taking it that nothing is under way */
+    int lost;      /* 0, or why the daemon is gone: COVEY_EDAEMON, COVEY_EPROTO */
     char lost_text[160];
     uint64_t check_at_us; /* when deadlines of links and peers must be looked at, 0: never */
 
@@ -357,19 +357,21 @@ struct covey {
 
 /* Waits until done(context) is true. 0, COVEY_ETIMEOUT, or the reason why the daemon is gone. */
 int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us);
-/* Looks once at everything that is ready, without waiting. */
+/* Looks once at everything that is ready, without waiting, unless another thread of the program
+ * polls. */
 void wait_poll(struct covey *vm);
-/* Wakes the threads that wait for a completion. */
+/* Something that a thread may wait for came about: whoever waits looks again, also who polls. */
 void wait_changed(struct covey *vm);
 /* Registers, changes (by watch->events) or ends interest in a descriptor. */
 int watch_add(struct covey *vm, struct watch *watch);
 void watch_change(struct covey *vm, struct watch *watch, uint32_t events);
 void watch_remove(struct covey *vm, struct watch *watch);
 void watch_pause(struct covey *vm, struct watch *watch); /* until watch_add() */
-/* Asks for wait_check() at the latest then. */
+/* Asks for deadlines to be looked at then, at the latest. */
 void wait_check_at(struct covey *vm, uint64_t at_us);
 void *wait_progress_main(void *vm);
 void wait_left(struct covey *vm); /* at the end of a call: what is under way needs progress */
+void wait_ring(struct covey *vm); /* ends the sleep of whoever polls */
 
 /* ---- home.c: the stream to the daemon ---- */
 

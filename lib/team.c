@@ -67,6 +67,7 @@ static void break_here(struct covey_team *team, int error, const char *why)
             collective_fail(c, error, why);
     }
     purge(team);
+    wait_changed(team->vm);
 }
 
 void team_break(struct covey_team *team, int error, const char *why)
@@ -385,7 +386,7 @@ static void assembly_end(struct covey *vm)
 {
     struct call call = call_begin(vm);
     vm->assembling = false;
-    pthread_cond_broadcast(&vm->changed);
+    wait_changed(vm);
     call_end(vm, &call, COVEY_OK);
 }
 

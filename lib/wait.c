@@ -71,10 +71,20 @@ void watch_remove(struct covey *vm, struct watch *watch)
     watch->fd = -1;
 }
 
+void wait_ring(struct covey *vm)
+{
+    const uint64_t one = 1;
+    ssize_t n = write(vm->doorbell, &one, sizeof one);
+    (void)n; /* EAGAIN: it rings already */
+}
+
+/* The thread that polls may wait for what another one did. */
 void wait_changed(struct covey *vm)
 {
     if (vm->waiting > 1)
         pthread_cond_broadcast(&vm->changed);
+    if (vm->asleep_until_us[POLLER_TASK] > 0)
+        wait_ring(vm);
 }
 
 void wait_check_at(struct covey *vm, uint64_t at_us)
@@ -92,6 +102,7 @@ static void check_deadlines(struct covey *vm)
     peer_check(vm, now_us);
     bag_settle(vm);
     credit_reopen(vm);
+    wait_changed(vm);
 }
 
 /* Collectives of which something is done go on. The lock may be let go meanwhile. */
@@ -126,11 +137,24 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
     return moved;
 }
 
-void wait_poll(struct covey *vm)
+/* In the role of the poller: handling frees links, of which whoever polls may have news. */
+static void look(struct covey *vm)
 {
     struct epoll_event events[EVENTS_MAX];
     int count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
     handle(vm, events, count > 0 ? count : 0);
+}
+
+/* The progress thread loses its role, and what it was told while it slept with it. */
+void wait_poll(struct covey *vm)
+{
+    if (vm->poller == POLLER_TASK)
+        return;
+    vm->poller = POLLER_TASK;
+    look(vm);
+    vm->poller = POLLER_NONE;
+    if (vm->waiting > 0)
+        pthread_cond_broadcast(&vm->changed); /* it began to wait while the lock was let go */
 }
 
 /* How long the poller may sleep; UINT64_MAX: for ever. */
@@ -170,16 +194,14 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
     if (conn_arm_all(vm) || for_us == 0) {
         count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
     } else {
-        if (role == POLLER_PROGRESS)
-            vm->asleep_until_us = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
+        vm->asleep_until_us[role] = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
         if (!direct_sleep(vm) && for_us > BLIND_US)
             for_us = BLIND_US;
         pthread_mutex_unlock(&vm->lock);
         count = sleep_events(vm, events, for_us);
         pthread_mutex_lock(&vm->lock);
         direct_wake(vm);
-        if (role == POLLER_PROGRESS)
-            vm->asleep_until_us = 0;
+        vm->asleep_until_us[role] = 0;
     }
     return vm->poller == role && handle(vm, events, count > 0 ? count : 0);
 }
@@ -220,7 +242,7 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
         came = spin_on_rings(vm, done, context, &moved);
         if (!came) {
             vm->crowded = taken = give_way();
-            wait_poll(vm);
+            look(vm);
             came = done(context);
         }
         now_us = clock_us();
@@ -235,7 +257,7 @@ static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
 {
     if (vm->looked_count > 0 && vm->waits % RING_TURNS != 0 && look_at_rings(vm) && done(context))
         return true;
-    wait_poll(vm);
+    look(vm);
     return done(context);
 }
 
@@ -270,8 +292,27 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
     vm->poller = POLLER_NONE;
 }
 
+/* Whoever polls sleeps until what was due when it went to sleep, and is woken for what is due
+ * before. The progress thread sleeps on when a thread of the program took its role and has left
+ * again: what the rings had been asked to wake it for may have been taken meanwhile, so they are
+ * asked anew. */
+static void wake_poller(struct covey *vm)
+{
+    uint64_t until_us =
+        vm->asleep_until_us[vm->poller == POLLER_TASK ? POLLER_TASK : POLLER_PROGRESS];
+    if (until_us == 0)
+        return;
+    bool due = vm->check_at_us != 0 && vm->check_at_us < until_us;
+    bool steps = vm->stepped_count > 0 && conn_step_all(vm) < until_us;
+    bool rested = conn_rest_due_us(vm) < until_us;
+    bool came = vm->poller == POLLER_NONE && vm->looked_count > 0 && conn_arm_all(vm);
+    if (due || steps || rested || came)
+        wait_ring(vm);
+}
+
 static void sleep_until_changed(struct covey *vm, uint64_t deadline_us)
 {
+    wake_poller(vm);
     if (deadline_us == UINT64_MAX) {
         pthread_cond_wait(&vm->changed, &vm->lock);
         return;
@@ -316,24 +357,10 @@ static bool anything_under_way(const struct covey *vm)
            conn_waiting(vm, BULK_BYTES);
 }
 
-/* The progress thread sleeps for as long as nothing was due when it went to sleep. */
-static void wake_sleeper(struct covey *vm)
-{
-    const uint64_t one = 1;
-    bool due = vm->check_at_us != 0 && vm->check_at_us < vm->asleep_until_us;
-    bool steps = vm->stepped_count > 0 && conn_step_all(vm) < vm->asleep_until_us;
-    if (!due && !steps)
-        return;
-    vm->asleep_until_us = 0;
-    ssize_t n = write(vm->doorbell, &one, sizeof one);
-    (void)n; /* EAGAIN: it rings already */
-}
-
 void wait_left(struct covey *vm)
 {
     step_collectives(vm);
-    if (vm->asleep_until_us > 0 && vm->waiting == 0)
-        wake_sleeper(vm);
+    wake_poller(vm);
     if (!vm->long_nap || vm->waiting > 0 || !anything_under_way(vm))
         return;
     vm->long_nap = false;

@@ -43,6 +43,14 @@ int call_idle(struct covey *vm, bool (*done)(void *), void *context, uint64_t de
     return done(context) ? COVEY_OK : COVEY_ETIMEOUT;
 }
 
+static int changes; /* that threads which wait were told of */
+
+void wait_changed(struct covey *vm)
+{
+    (void)vm;
+    changes++;
+}
+
 int error_set(int code, const char *format, ...)
 {
     (void)format;
@@ -72,9 +80,11 @@ static void a_list_comes_in_parts(void)
 {
     struct covey vm = {.parent = PARENT};
     covey_tid_t *tids = NULL;
+    changes = 0;
     answer(&vm, PARENT, 5, 0, 3);
     CU_ASSERT_FALSE(vm.family.told);
     answer(&vm, PARENT, 5, 3, 2);
+    CU_ASSERT_EQUAL(changes, 1); /* a thread that waits is not the one that polls */
     CU_ASSERT_EQUAL_FATAL(covey_siblings(&vm, &tids), 5);
     for (int i = 0; i < 5; i++)
         CU_ASSERT_EQUAL(tids[i], i + 1);
