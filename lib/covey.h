@@ -129,11 +129,14 @@ struct covey_options {
 
 /* Enrols the process and sets *vm. options may be NULL. A process may enrol several times, each
  * time as a further task. A spawned process gets the tid under which it was spawned.
- * Errors: EDAEMON (no daemon), EVERSION, EDENIED, ENOMEM, ERESOURCE. */
+ * Ends within 15 s. Errors: EDAEMON (no daemon), ETIMEOUT (it takes nobody in, or does not answer),
+ * EVERSION, EDENIED, ENOMEM, ERESOURCE. */
 int covey_join(covey_t **vm, const struct covey_options *options);
 
 /* Ends the membership and sets *vm to NULL: sends what is still queued (at most 10 s), then tells
- * the daemon. Requests and groups of the handle must not be used afterwards. NULL is fine. */
+ * the daemon. Requests and groups of the handle must not be used afterwards. NULL is fine. When the
+ * process exits it leaves by itself, and the handle then stays, for handlers and threads that come
+ * later: their calls end with EDAEMON. */
 void covey_leave(covey_t **vm);
 
 /* The task's own tid. */

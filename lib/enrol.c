@@ -23,54 +23,94 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define CONNECT_US 5000000u /* for daemons that take nobody in */
 #define ENROL_US 10000000u
 #define LEAVE_US 10000000u
 #define JOIN_TRIES 16
 #define END_POLL_MS 1000
 
-/* ---- memberships that exit() must end -------------------------------------------------------- */
+/* ---- memberships that exit() must end --------------------------------------------------------
+ *
+ * Handlers of the program run before and after that of the library, and other threads go on: they
+ * still have the handle, and what hangs on it. So a membership that exit() ends is left like any
+ * other, but its memory stays, and every call says that the task has left. It stays in the list.
+ */
 
 static pthread_mutex_t members_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct covey *members;
+static bool members_registered;     /* leave_at_exit() will be called */
+static _Atomic int32_t members_pid; /* of the process that joined last */
 
-static void leave_at_exit(void)
-{
-    while (members != NULL) {
-        struct covey *vm = members;
-        if (vm->pid != getpid()) {
-            return; /* a forked child: the membership is its parent's */
-        }
-        covey_leave(&vm);
-    }
-}
+static void leave_at_exit(void);
 
 static void members_add(struct covey *vm)
 {
-    static bool registered;
     pthread_mutex_lock(&members_lock);
     vm->next = members;
     members = vm;
-    if (!registered)
-        atexit(leave_at_exit);
-    registered = true;
+    members_pid = vm->pid;
+    if (!members_registered)
+        members_registered = atexit(leave_at_exit) == 0;
     pthread_mutex_unlock(&members_lock);
 }
 
-static void members_remove(struct covey *vm)
+/* False: exit() ends it, or it is that of the process which this one was forked from. */
+static bool members_remove(struct covey *vm)
+{
+    if (vm->pid != getpid())
+        return false;
+    pthread_mutex_lock(&members_lock);
+    struct covey **at = &members;
+    while (*at != NULL && *at != vm)
+        at = &(*at)->next;
+    bool taken = *at != NULL && !vm->exiting;
+    if (taken)
+        *at = vm->next;
+    pthread_mutex_unlock(&members_lock);
+    return taken;
+}
+
+/* One that exit() has to end, and does from now on; NULL: there is none. */
+static struct covey *members_next(void)
 {
     pthread_mutex_lock(&members_lock);
-    for (struct covey **at = &members; *at != NULL; at = &(*at)->next) {
-        if (*at == vm) {
-            *at = vm->next;
-            break;
-        }
-    }
+    struct covey *vm = members;
+    while (vm != NULL && (vm->exiting || vm->pid != getpid()))
+        vm = vm->next;
+    if (vm != NULL)
+        vm->exiting = true;
+    else
+        members_registered = false; /* a handler that comes later may join again */
     pthread_mutex_unlock(&members_lock);
+    return vm;
 }
 
 /* ---- finding the daemon ---------------------------------------------------------------------- */
 
-static int connect_path(const char *path)
+/* Looks for a daemon. */
+struct search {
+    uint64_t until_us;
+    int skip;  /* so many daemons that answer, but take no tasks any more, or none yet */
+    bool deaf; /* one is there that takes nobody in: it stands still */
+};
+
+/* With time to wait in connect(), which else has none, for a daemon that takes nobody in. */
+static int connect_socket(int fd, const struct sockaddr_un *address, uint64_t until_us)
+{
+    int result;
+    do {
+        uint64_t now_us = clock_us(), left_us = until_us > now_us ? until_us - now_us : 1;
+        const struct timeval left = {.tv_sec = (time_t)(left_us / 1000000),
+                                     .tv_usec = (suseconds_t)(left_us % 1000000)};
+        result = setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof left);
+        if (result == 0)
+            result = connect(fd, (const struct sockaddr *)address, sizeof *address);
+    } while (result != 0 && errno == EINTR);
+    return result;
+}
+
+/* EAGAIN: the daemon takes nobody in. */
+static int connect_path(const char *path, struct search *search)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
@@ -81,10 +121,10 @@ static int connect_path(const char *path)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+    if (connect_socket(fd, &address, search->until_us) == 0 && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
         return fd;
     int error = errno;
+    search->deaf = search->deaf || error == EAGAIN;
     close(fd);
     errno = error;
     return -1;
@@ -120,11 +160,11 @@ static int is_socket_name(const struct dirent *entry)
 
 /* The daemon of the VM whose socket has that name, or -1; it counts down *skip instead while that
  * is not 0. */
-static int connect_named(const char *directory, const char *name, int *skip)
+static int connect_named(const char *directory, const char *name, int *skip, struct search *search)
 {
     char path[512];
     int n = snprintf(path, sizeof path, "%s/%s", directory, name);
-    int fd = n > 0 && (size_t)n < sizeof path ? connect_path(path) : -1;
+    int fd = n > 0 && (size_t)n < sizeof path ? connect_path(path, search) : -1;
     if (fd < 0 || *skip == 0)
         return fd;
     (*skip)--;
@@ -134,21 +174,21 @@ static int connect_named(const char *directory, const char *name, int *skip)
 
 /* Any living daemon of the VM on this host but for the first `skip` that answer, in the order of
  * their names: of virtual hosts the first, which lives longest, comes first. */
-static int connect_any(const char *directory, int skip)
+static int connect_any(const char *directory, struct search *search)
 {
     struct dirent **names = NULL;
-    int fd = -1;
+    int fd = -1, skip = search->skip;
     int count = scandir(directory, &names, is_socket_name, versionsort);
     for (int i = 0; i < count; i++) {
         if (fd < 0)
-            fd = connect_named(directory, names[i]->d_name, &skip);
+            fd = connect_named(directory, names[i]->d_name, &skip, search);
         free(names[i]);
     }
     free(names);
     return fd;
 }
 
-static int connect_vm(const char *vm, int skip)
+static int connect_vm(const char *vm, struct search *search)
 {
     char directory[400];
     if (strchr(vm, '/') != NULL || vm[0] == '\0' || strlen(vm) > CONTROL_NAME_MAX)
@@ -161,7 +201,10 @@ static int connect_vm(const char *vm, int skip)
         if (why != NULL)
             return error_set(COVEY_EDENIED, "%s: %s", directory, why);
     }
-    int fd = connect_any(directory, skip);
+    int fd = connect_any(directory, search);
+    if (fd < 0 && search->deaf)
+        return error_set(COVEY_ETIMEOUT, "the daemon of VM '%s' takes nobody in: it stands still",
+                         vm);
     if (fd < 0)
         return error_set(COVEY_EDAEMON, "no VM named '%s' runs here; start one with: covey start",
                          vm);
@@ -170,26 +213,29 @@ static int connect_vm(const char *vm, int skip)
 
 void enrol_await_end(const char *vm, uint64_t deadline_us)
 {
+    struct search search = {.until_us = deadline_us};
     char directory[400];
     int fd;
     if (directory_of(vm, directory, sizeof directory) != 0)
         return;
-    while (clock_us() < deadline_us && (fd = connect_any(directory, 0)) >= 0) {
+    while (clock_us() < deadline_us && (fd = connect_any(directory, &search)) >= 0) {
         struct pollfd end = {.fd = fd, .events = POLLIN};
         poll(&end, 1, END_POLL_MS); /* it says nothing: this is its end */
         close(fd);
     }
 }
 
-static int connect_daemon(const struct covey_options *o, int skip)
+static int connect_daemon(const struct covey_options *o, struct search *search)
 {
     const char *vm = o->vm != NULL ? o->vm : getenv("COVEY_VM");
     const char *path = o->socket;
     if (path == NULL && o->vm == NULL)
         path = getenv("COVEY_SOCKET");
     if (path == NULL || path[0] == '\0')
-        return connect_vm(vm == NULL || vm[0] == '\0' ? "default" : vm, skip);
-    int fd = connect_path(path);
+        return connect_vm(vm == NULL || vm[0] == '\0' ? "default" : vm, search);
+    int fd = connect_path(path, search);
+    if (fd < 0 && search->deaf)
+        return error_set(COVEY_ETIMEOUT, "the daemon at %s takes nobody in: it stands still", path);
     if (fd < 0)
         return error_set(COVEY_EDAEMON, "no daemon at %s: %s", path, strerror(errno));
     return fd;
@@ -216,7 +262,7 @@ static uint64_t own_cookie(void)
     return text == NULL ? 0 : strtoull(text, NULL, 16);
 }
 
-static int enrol(struct covey *vm, const struct covey_options *o)
+static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadline_us)
 {
     uint8_t body[512];
     uint8_t *content;
@@ -229,8 +275,8 @@ static int enrol(struct covey *vm, const struct covey_options *o)
         own_command(e.command, sizeof e.command);
     struct cursor c = cursor_writer(body, sizeof body);
     control_put_enrol(&c, &e); /* begins with a request number, which request_call() puts */
-    int error = request_call(vm, FRAME_ENROL, 0, body + 4, (size_t)(c.at - body) - 4,
-                             clock_us() + ENROL_US, &content, &size);
+    int error = request_call(vm, FRAME_ENROL, 0, body + 4, (size_t)(c.at - body) - 4, deadline_us,
+                             &content, &size);
     if (error != COVEY_OK)
         return error;
     struct control_enrolled r;
@@ -376,26 +422,28 @@ static int options_route(const struct covey_options *o)
                            "COVEY_ROUTE is '%.40s', and not auto, shm, udp, tcp or ether", name);
 }
 
-static int vm_start(struct covey *vm, int socket, const struct covey_options *o)
+static int vm_start(struct covey *vm, int socket, const struct covey_options *o,
+                    uint64_t deadline_us)
 {
     int error = open_descriptors(vm, socket);
     if (error == COVEY_OK) {
         pthread_mutex_lock(&vm->lock);
-        error = enrol(vm, o);
+        error = enrol(vm, o, deadline_us);
         pthread_mutex_unlock(&vm->lock);
     }
     return error != COVEY_OK ? error : progress_start(vm);
 }
 
 /* Enrols over that socket and takes it over. */
-static int join_by(covey_t **vm, int socket, const struct covey_options *o, int route)
+static int join_by(covey_t **vm, int socket, const struct covey_options *o, int route,
+                   uint64_t deadline_us)
 {
     struct covey *created = vm_create(socket);
     if (created == NULL)
         return COVEY_ENOMEM;
     created->route = route;
     created->buffer_bytes = o->buffer_bytes != 0 ? o->buffer_bytes : BUFFER_BYTES_DEFAULT;
-    int error = vm_start(created, socket, o);
+    int error = vm_start(created, socket, o, deadline_us);
     if (error != COVEY_OK) {
         vm_destroy(created);
         return error;
@@ -430,18 +478,19 @@ int covey_join(covey_t **vm, const struct covey_options *options)
     if (auth_init() != 0)
         return error_set(COVEY_ESYS, "libsodium could not be initialised");
     int error = COVEY_EDAEMON;
-    int skip = 0; /* daemons that answer, but take no tasks any more, or none yet */
+    struct search search = {.until_us = clock_us() + CONNECT_US};
+    uint64_t deadline_us = search.until_us + ENROL_US;
     for (int i = 0; i < JOIN_TRIES && (error == COVEY_EDAEMON || error == COVEY_EHALT); i++) {
-        int socket = connect_daemon(o, skip);
-        if (socket < 0 && skip == 0)
+        int socket = connect_daemon(o, &search);
+        if (socket < 0 && search.skip == 0)
             return socket;
         if (socket < 0) { /* some of them have gone: who is left was skipped for them */
             error = socket;
-            skip = 0;
+            search.skip = 0;
             continue;
         }
-        error = join_by(vm, socket, o, route);
-        skip += error == COVEY_EHALT;
+        error = join_by(vm, socket, o, route, deadline_us);
+        search.skip += error == COVEY_EHALT;
     }
     return error;
 }
@@ -480,14 +529,27 @@ static void flush_all(struct covey *vm)
 
 static void progress_stop(struct covey *vm)
 {
-    const uint64_t one = 1;
     vm->closing = true;
-    vm->poller = POLLER_NONE;
+    if (vm->poller == POLLER_PROGRESS)
+        vm->poller = POLLER_NONE;
     pthread_cond_signal(&vm->progress_wake);
     pthread_mutex_unlock(&vm->lock);
-    ssize_t n = write(vm->doorbell, &one, sizeof one);
-    (void)n;
+    wait_ring(vm);
     pthread_join(vm->progress_thread, NULL);
+}
+
+/* The memory stays, and nobody works for it any more. */
+static void membership_end(struct covey *vm)
+{
+    pthread_mutex_lock(&vm->lock);
+    team_leave_all(vm);
+    bag_leave_all(vm);
+    flush_all(vm);
+    if (vm->lost == 0) {
+        home_send(vm, FRAME_LEAVE, 0, NULL, 0);
+        flush_all(vm);
+    }
+    progress_stop(vm);
 }
 
 void covey_leave(covey_t **vm)
@@ -496,17 +558,25 @@ void covey_leave(covey_t **vm)
         return;
     struct covey *leaving = *vm;
     *vm = NULL;
-    members_remove(leaving);
-    pthread_mutex_lock(&leaving->lock);
-    team_leave_all(leaving);
-    bag_leave_all(leaving);
-    flush_all(leaving);
-    if (leaving->lost == 0) {
-        home_send(leaving, FRAME_LEAVE, 0, NULL, 0);
-        flush_all(leaving);
-    }
-    progress_stop(leaving);
+    if (!members_remove(leaving))
+        return;
+    membership_end(leaving);
     vm_destroy(leaving);
+}
+
+/* Another thread may poll still: it learns that all is over, and closed links stay until it has. */
+static void leave_at_exit(void)
+{
+    if (members_pid != getpid())
+        return; /* a forked child: in its copy the lock may be held for ever */
+    for (struct covey *vm; (vm = members_next()) != NULL;) {
+        membership_end(vm);
+        pthread_mutex_lock(&vm->lock);
+        home_lost(vm, COVEY_EDAEMON, "the task has left the virtual machine: its program exits");
+        for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
+            conn_close(vm, conn, false);
+        pthread_mutex_unlock(&vm->lock);
+    }
 }
 
 /* ---- who and where --------------------------------------------------------------------------- */

@@ -351,6 +351,7 @@ struct covey {
     int32_t pid;
     uint64_t joined_us, idle_us, communication_us;
     struct covey *next; /* in the list of memberships that exit() ends */
+    bool exiting;       /* exit() ends it, or has: see enrol.c */
 };
 
 /* ---- wait.c: waiting, polling and the progress thread ---- */
