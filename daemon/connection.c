@@ -9,11 +9,13 @@
 
 #include "daemon/casting.h"
 #include "daemon/exit.h"
+#include "daemon/link.h"
 #include "daemon/route.h"
 #include "daemon/services.h"
 #include "daemon/tasker.h"
 
-#define DRAIN_ROUNDS_MAX 64 /* a grandchild may hold the stream and go on writing */
+#define FDS_WAITING_MAX 1024 /* descriptors that wait for one task */
+#define DRAIN_ROUNDS_MAX 64  /* a grandchild may hold the stream and go on writing */
 
 /* Why reading stopped, beside what stream_read() itself returns. */
 enum { READ_BLOCKED = 1, READ_LEFT = 2, READ_REFUSED = 3 };
@@ -32,10 +34,20 @@ static void connection_watch(struct task *task, bool writable)
     loop_fd_set(task->stream_watch, events);
 }
 
+/* What waits for the task has changed. */
+static void connection_count(struct task *task)
+{
+    unsigned fds = connection_queued_fds(task);
+    task->daemon->tasks.fds += fds - task->counted_fds;
+    task->counted_fds = fds;
+}
+
 static void connection_flush(struct task *task)
 {
-    if (task->stream != NULL)
-        connection_watch(task, stream_flush(task->stream) == 1);
+    if (task->stream == NULL)
+        return;
+    connection_watch(task, stream_flush(task->stream) == 1);
+    connection_count(task);
 }
 
 void connection_flush_all(struct daemon *d)
@@ -85,6 +97,8 @@ static bool pending_put(struct task *task, const struct frame *frame, const uint
     *task->pending_end = pending;
     task->pending_end = &pending->next;
     task->pending_bytes += frame->length + FRAME_HEADER_BYTES;
+    task->pending_fds += (unsigned)nfds;
+    connection_count(task);
     task->queued_ever += frame->length + FRAME_HEADER_BYTES;
     return true;
 }
@@ -95,39 +109,64 @@ static void pending_move(struct task *task)
     while (task->pending != NULL) {
         struct pending *pending = task->pending;
         task->pending = pending->next;
-        connection_put(task, &pending->frame, pending->payload, pending->fds, pending->nfds);
+        if (!connection_put(task, &pending->frame, pending->payload, pending->fds, pending->nfds) &&
+            pending->frame.kind == FRAME_LINK_OPEN && !task->broken)
+            link_refuse(task->daemon, &pending->frame, pending->payload, NO_DESCRIPTORS);
         fds_close(pending->fds, pending->nfds);
         free(pending);
     }
     task->pending_end = &task->pending;
     task->pending_bytes = 0;
+    task->pending_fds = 0;
+    connection_count(task);
+}
+
+void connection_break(struct task *task, const char *why)
+{
+    struct daemon *d = task->daemon;
+    log_line(&d->log, LOG_ERROR, "t%x: connection lost: %s", task->tid, why);
+    task->broken = d->tasks.held = true;
+    loop_wake(d->loop);
 }
 
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
                     const int *fds, int nfds)
 {
     struct daemon *d = task->daemon;
+    if (task->reaped && task->stream != NULL)
+        return true; /* what it sent is still read, see connection_drain(); it reads nothing */
     if (task->stream == NULL)
         return !task->enrolled && pending_put(task, frame, payload, fds, nfds);
     int error = stream_put(task->stream, frame, payload, fds, nfds);
-    if (error == -EMFILE && frame->kind == FRAME_LINK_OPEN)
-        return false; /* it is refused by name: link.c */
+    if (error == -EMFILE)
+        return false; /* a link that is refused by name: link.c */
     if (error != 0) {
-        log_line(&d->log, LOG_ERROR, "t%x: connection lost: %s", task->tid, strerror(-error));
-        task->broken = d->tasks.held = true;
-        loop_wake(d->loop);
+        connection_break(task, strerror(-error));
         return false;
     }
     task->queued_ever += frame->length + FRAME_HEADER_BYTES;
     d->counters.frames_to_tasks++;
     d->counters.bytes_to_tasks += frame->length;
     connection_mark(task);
+    connection_count(task);
     return true;
 }
 
 size_t connection_queued(const struct task *task)
 {
     return task->stream != NULL ? stream_queued(task->stream) : task->pending_bytes;
+}
+
+unsigned connection_queued_fds(const struct task *task)
+{
+    return task->stream != NULL ? stream_queued_fds(task->stream) : task->pending_fds;
+}
+
+bool connection_fds_full(const struct task *task)
+{
+    const struct daemon *d = task->daemon;
+    return connection_queued_fds(task) > FDS_WAITING_MAX ||
+           d->tasks.fds > (unsigned)d->files.limit / 4;
 }
 
 /* ---- in ---- */
@@ -217,6 +256,7 @@ void connection_close(struct task *task)
     stream_destroy(task->stream);
     task->stream = NULL;
     task->blocked.any = false;
+    connection_count(task);
 }
 
 /* ---- tasks held back ---- */
@@ -225,6 +265,12 @@ void connection_hold(struct task *task, bool by_host, uint32_t whom)
 {
     task->blocked = (struct blocked){.any = true, .by_host = by_host, .whom = whom};
     task->daemon->tasks.held = true;
+}
+
+void connection_hold_fds(struct task *task, uint32_t whom)
+{
+    connection_hold(task, false, whom);
+    task->blocked.by_fds = true;
 }
 
 static bool still_blocked(const struct task *task)
@@ -237,6 +283,8 @@ static bool still_blocked(const struct task *task)
     if (task->blocked.by_host)
         return node_queued(d->node, task->blocked.whom) > CONNECTION_QUEUE_MAX / 2;
     const struct task *to = task_find(&d->tasks, task->blocked.whom);
+    if (task->blocked.by_fds)
+        return to != NULL && connection_queued_fds(to) > 0 && connection_fds_full(to);
     return to != NULL && connection_queued(to) > CONNECTION_QUEUE_MAX / 2;
 }
 

@@ -17,12 +17,17 @@ void connection_welcome(struct task *task);
 
 /* Queues a frame for the task; before it has enrolled the frame waits. False: the task has left,
  * or memory is exhausted (it then loses its connection, never a single frame), or there are no
- * descriptors for a LINK_OPEN. */
+ * descriptors for a link's frame. */
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
                     const int *fds, int nfds);
 
-/* Bytes queued for the task. */
+/* Bytes queued for the task, and descriptors. */
 size_t connection_queued(const struct task *task);
+unsigned connection_queued_fds(const struct task *task);
+
+/* Whether so many descriptors wait for the task, or for all tasks, that no link is to be opened
+ * that brings more. */
+bool connection_fds_full(const struct task *task);
 
 /* Reads and routes frames. The task may be destroyed by it. */
 void connection_read(struct task *task);
@@ -32,11 +37,17 @@ void connection_drain(struct task *task);
 
 void connection_close(struct task *task);
 
+/* The task is disconnected next: a frame was lost by which it would be misled. */
+void connection_break(struct task *task, const char *why);
+
 /* Writes to every task that frames were queued for. */
 void connection_flush_all(struct daemon *d);
 
-/* Does not read the task again until the queue of that host, or of that task here, is short. */
+/* Does not read the task again until the queue of that host, or of that task here, is short. It may
+ * be the task itself: one that asks and does not read the answers is not read, either. */
 void connection_hold(struct task *task, bool by_host, uint32_t whom);
+/* Until few descriptors wait for that task here. */
+void connection_hold_fds(struct task *task, uint32_t whom);
 
 /* Reads again the tasks that need no longer be held back, and disconnects those that lost a frame.
  * Whether there were any. */

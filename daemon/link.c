@@ -17,7 +17,7 @@
 #include "lib/covey.h"
 
 #define LINK_BYTES_MAX 512
-#define NO_DESCRIPTORS "the daemon of this host has no descriptors left to pass on"
+#define TOO_MANY_WAIT "too many descriptors wait for tasks of this host that read nothing"
 
 static void key_derive(const struct daemon *d, struct control_link *link, uint32_t opener,
                        uint32_t accepter)
@@ -166,16 +166,18 @@ static uint32_t rewrite(struct task *task, const struct frame *frame, const uint
     return cursor_ok(&out) ? (uint32_t)(out.at - bytes) : 0;
 }
 
-/* The opener learns that the task was not asked: it may be there all the same. */
-static bool refuse_unless_gone(struct daemon *d, const struct task *task, const struct frame *frame,
+/* The opener learns that the task was not asked: it may be there all the same. Who accepts takes
+ * the link for ready, so it cannot go on when its answer is lost. */
+static bool refuse_unless_gone(struct daemon *d, struct task *task, const struct frame *frame,
                                const uint8_t *payload)
 {
-    struct control_link link;
-    struct cursor c = cursor_reader(payload, frame->length);
-    if (frame->kind != FRAME_LINK_OPEN || (task->enrolled && task->stream == NULL))
+    if (task->broken || (task->enrolled && task->stream == NULL))
         return false;
-    control_get_link_open(&c, &link);
-    refuse(d, frame, &link, NO_DESCRIPTORS);
+    struct task *accepter = task_find(&d->tasks, frame->source);
+    if (frame->kind == FRAME_LINK_OPEN)
+        link_refuse(d, frame, payload, NO_DESCRIPTORS);
+    else
+        connection_break(accepter != NULL ? accepter : task, NO_DESCRIPTORS);
     return true;
 }
 
@@ -194,6 +196,10 @@ bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame
     uint8_t bytes[LINK_BYTES_MAX];
     struct frame rewritten = *frame;
     int fd = -1;
+    if (frame->kind == FRAME_LINK_OPEN && nfds > 0 && connection_fds_full(task)) {
+        link_refuse(d, frame, payload, TOO_MANY_WAIT);
+        return true;
+    }
     rewritten.length = rewrite(task, frame, payload, bytes, &fd);
     if (rewritten.length > 0) {
         bool taken = fd >= 0 ? put(task, &rewritten, bytes, fd)

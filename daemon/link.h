@@ -6,6 +6,8 @@
 
 #include "daemon/route.h"
 
+#define NO_DESCRIPTORS "the daemon of this host has no descriptors left to pass on"
+
 /* A LINK_OPEN leaves its opener here, nfds descriptors with it. Gives the opener the key of a
  * stream link; refuses what cannot work. False: it goes no further (the opener was told),
  * or not yet (segment.h). */

@@ -257,9 +257,19 @@ static const char *message_refused(const struct frame *frame, const uint8_t *pay
     return begins ? message_header_decode(payload, frame->length, &unused) : NULL;
 }
 
-static const char *task_frame_refused(const struct task *task, const struct frame *frame,
-                                      const uint8_t *payload)
+/* Descriptors that may come with a frame: a ring's memory and a doorbell, or a doorbell. */
+static int fds_most(uint8_t kind)
 {
+    return kind == FRAME_LINK_OPEN ? 2 : kind == FRAME_LINK_ACCEPT ? 1 : 0;
+}
+
+static const char *task_frame_refused(const struct task *task, const struct frame *frame,
+                                      const uint8_t *payload, int nfds)
+{
+    if (nfds > fds_most(frame->kind))
+        return "it brings descriptors that are of no use";
+    if (nfds == STREAM_FDS_LOST && frame->kind != FRAME_LINK_OPEN)
+        return "there was no room for its descriptors";
     if (frame->source != task->tid)
         return "its source is not the task that sent it";
     if (frame->kind == FRAME_ENROL)
@@ -268,19 +278,25 @@ static const char *task_frame_refused(const struct task *task, const struct fram
     return refused != NULL ? refused : message_refused(frame, payload);
 }
 
-/* A misbehaving task must not make the daemon grow: it waits while the queue it feeds is long. */
-static void hold_back(struct task *task, uint32_t to)
+/* A misbehaving task must not make the daemon grow: it waits while the queue it feeds is long, or
+ * its own, which its requests feed. */
+static void hold_back(struct task *task, const struct frame *frame, int nfds)
 {
     struct daemon *d = task->daemon;
-    uint32_t host = tid_host(to);
+    uint32_t to = frame->destination, host = tid_host(to);
     const struct task *receiver = task_find(&d->tasks, to);
-    if (tid_local(to) == 0 && (casting_full(d) || services_full(d)))
+    if (connection_queued(task) > CONNECTION_QUEUE_MAX)
+        connection_hold(task, false, task->tid);
+    else if (tid_local(to) == 0 && (casting_full(d) || services_full(d)))
         connection_hold(task, true, daemon_host(d));
     else if (host != daemon_host(d) && to != 0) {
         if (node_queued(d->node, host) > CONNECTION_QUEUE_MAX)
             connection_hold(task, true, host);
     } else if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX) {
         connection_hold(task, false, to);
+    } else if (receiver != NULL && nfds > 0 && frame->kind == FRAME_LINK_ACCEPT &&
+               connection_fds_full(receiver)) {
+        connection_hold_fds(task, to);
     }
 }
 
@@ -288,19 +304,16 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
                      const int *fds, int nfds)
 {
     struct daemon *d = task->daemon;
-    const char *refused = task_frame_refused(task, frame, payload);
-    if (nfds == STREAM_FDS_LOST && frame->kind != FRAME_LINK_OPEN)
-        refused = "there was no room for its descriptors";
+    const char *refused = task_frame_refused(task, frame, payload, nfds);
     if (refused != NULL) {
         d->counters.frames_refused++;
         log_refused(&d->log, loop_now_us(), "%s of t%x to t%x refused: %s",
                     frame_kind_name(frame->kind), frame->source, frame->destination, refused);
         return false;
     }
-    if (frame->kind == FRAME_LINK_OPEN && !link_depart(task, frame, payload, nfds))
-        return true;
-    route_any(d, frame, payload, fds, nfds);
-    hold_back(task, frame->destination);
+    if (frame->kind != FRAME_LINK_OPEN || link_depart(task, frame, payload, nfds))
+        route_any(d, frame, payload, fds, nfds);
+    hold_back(task, frame, nfds);
     return true;
 }
 

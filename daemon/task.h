@@ -52,10 +52,11 @@ struct backlogs {
     size_t count, capacity;
 };
 
-/* Whose queue is too long, so that a task that sends there is not read. */
+/* Whose queue is too long, so that a task that sends there is not read; its own, too. */
 struct blocked {
     bool any;
     bool by_host;
+    bool by_fds;   /* descriptors wait there, not bytes */
     uint32_t whom; /* host index (this one: what waits to be cast or agreed on) or tid */
 };
 
@@ -85,6 +86,8 @@ struct task {
     struct blocked blocked;
     struct pending *pending, **pending_end;
     size_t pending_bytes;
+    unsigned pending_fds; /* in pending */
+    unsigned counted_fds; /* of what waits for it, in tasks.fds */
     uint64_t queued_ever; /* bytes */
     struct backlogs backlogs;
 
@@ -122,6 +125,7 @@ struct tasks {
     uint32_t count;
     uint32_t peak; /* the most since memory was given back */
     bool held;     /* some task is held back or broken */
+    unsigned fds;  /* that wait for tasks */
     struct tasks_past past[TASKS_REMEMBERED];
 };
 

@@ -18,7 +18,8 @@
 #define IN_BYTES (256 * 1024)
 #define READ_MAX_BYTES (1024 * 1024)
 #define CHUNK_BYTES (64 * 1024)
-#define FDS_QUEUE_MAX 64
+#define FDS_QUEUE_MAX (2 * STREAM_FDS_MAX) /* those of a frame that has not come whole, and more   \
+                                            */
 #define IOV_COUNT 16
 #define FD_LOST (-1) /* in the queue of descriptors: what followed did not fit below our limit */
 
@@ -41,6 +42,7 @@ struct stream {
     int nfds;
     struct chunk *first, *last;
     size_t queued;
+    unsigned queued_fds;
 };
 
 struct stream *stream_create(int fd)
@@ -101,6 +103,11 @@ const char *stream_error(const struct stream *s)
 size_t stream_queued(const struct stream *s)
 {
     return s->queued;
+}
+
+unsigned stream_queued_fds(const struct stream *s)
+{
+    return s->queued_fds;
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -292,6 +299,7 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
     if (nfds > 0) {
         memcpy(chunk->fds, copies, (size_t)nfds * sizeof(int));
         chunk->nfds = nfds;
+        s->queued_fds += (unsigned)nfds;
     }
     s->queued += size;
     return 0;
@@ -325,6 +333,7 @@ static void written(struct stream *s, size_t size)
 {
     s->queued -= size;
     fds_close(s->first->fds, s->first->nfds); /* they went with the first byte */
+    s->queued_fds -= (unsigned)s->first->nfds;
     s->first->nfds = 0;
     while (size > 0) {
         struct chunk *chunk = s->first;

@@ -43,7 +43,8 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
  * writability), STREAM_CLOSED. */
 int stream_flush(struct stream *s);
 
-/* Bytes queued and not yet written. */
+/* Bytes queued and not yet written, and descriptors. */
 size_t stream_queued(const struct stream *s);
+unsigned stream_queued_fds(const struct stream *s);
 
 #endif

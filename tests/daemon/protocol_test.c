@@ -4,6 +4,7 @@
  * starts a coveyd of its own ($BUILD/coveyd) and speaks frames to it.
  */
 #include <CUnit/CUnit.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -632,6 +633,130 @@ static void a_flood_is_held_back(void)
     vm_stop(&vm);
 }
 
+/* Queues a frame and writes it. False: the daemon does not read, for half a second. */
+static bool push(struct client *c, const struct frame *frame, const void *payload, const int *fds,
+                 int nfds)
+{
+    struct pollfd p = {.fd = stream_fd(c->stream), .events = POLLOUT};
+    int left;
+    CU_ASSERT_EQUAL(stream_put(c->stream, frame, payload, fds, nfds), 0);
+    while ((left = stream_flush(c->stream)) == 1 && poll(&p, 1, 500) > 0)
+        ;
+    return left == 0;
+}
+
+/* Asks for more than may wait, and reads none of the answers. */
+static void who_asks_and_does_not_read_is_held_back(void)
+{
+    struct vm vm;
+    struct client a;
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_put(&a, FRAME_STATS, 0, "\0\0\0\1", 4);
+    expect_reply(&a, 1, 0);
+    unsigned most = (unsigned)(4 * QUEUE_MAX_BYTES / a.frame.length), sent = 0;
+    const struct frame frame = {.length = 4, .kind = FRAME_STATS, .source = a.tid};
+    bool taken = true;
+    for (; taken && sent < most; sent++) {
+        const uint8_t number[4] = {(uint8_t)(sent >> 24), (uint8_t)(sent >> 16),
+                                   (uint8_t)(sent >> 8), (uint8_t)sent};
+        taken = push(&a, &frame, number, NULL, 0);
+    }
+    CU_ASSERT_FALSE(taken);
+    bool went_on = true;
+    for (unsigned i = 0; went_on && i < sent; i++) { /* it reads: it is heard again */
+        went_on = client_gets(&a, FRAME_REPLY) && a.payload[3] == (uint8_t)i;
+        stream_flush(a.stream);
+    }
+    CU_ASSERT_TRUE(went_on);
+    client_end(&a);
+    vm_stop(&vm);
+}
+
+static unsigned descriptors_of(pid_t pid)
+{
+    char path[32];
+    unsigned count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)pid);
+    DIR *directory = opendir(path);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(directory);
+    while (readdir(directory) != NULL)
+        count++;
+    closedir(directory);
+    return count;
+}
+
+static void descriptors_come_with_links_alone(void)
+{
+    struct vm vm;
+    struct client a, b;
+    int fds[3] = {0, 1, 2};
+    vm_start(&vm);
+    client_enrol(&b, &vm);
+    static const struct {
+        uint8_t kind;
+        int nfds;
+    } wrong[] = {
+        {FRAME_CREDIT, 1}, {FRAME_DETOUR, 3}, {FRAME_LINK_OPEN, 3}, {FRAME_LINK_ACCEPT, 2}};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        client_enrol(&a, &vm);
+        struct frame frame = {
+            .length = 8, .kind = wrong[i].kind, .source = a.tid, .destination = b.tid};
+        push(&a, &frame, "\0\0\0\0\0\0\0", fds, wrong[i].nfds);
+        CU_ASSERT_FALSE(client_get(&a));
+        client_end(&a);
+    }
+    client_put(&b, FRAME_HOSTS, 0, "\0\0\0\5", 4); /* and nothing came of it */
+    expect_reply(&b, 5, 0);
+    client_end(&b);
+    vm_stop(&vm);
+}
+
+/* One task opens links to another that does not read, and accepts links that nobody opened. */
+static void descriptors_that_wait_are_bounded(void)
+{
+    enum { TRIES = 4000, LEAST = 100 };
+    struct vm vm;
+    struct client a, b, c;
+    uint8_t bytes[256];
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    client_enrol(&c, &vm);
+    unsigned before = descriptors_of(vm.pid), sent = 0;
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    control_put_link_open(&w, &(struct control_link){.route = COVEY_ROUTE_SHM});
+    struct frame frame = {.length = (uint32_t)(w.at - bytes),
+                          .kind = FRAME_LINK_OPEN,
+                          .source = a.tid,
+                          .destination = b.tid};
+    for (int i = 0; i < TRIES; i++)
+        CU_ASSERT_TRUE(push(&a, &frame, bytes, (int[]){0, 1}, 2));
+    CU_ASSERT_TRUE(client_gets(&a, FRAME_LINK_REFUSE));
+    w = cursor_writer(bytes, sizeof bytes);
+    control_put_link_accept(&w, &(struct control_link){.route = COVEY_ROUTE_SHM});
+    frame = (struct frame){.length = (uint32_t)(w.at - bytes),
+                           .kind = FRAME_LINK_ACCEPT,
+                           .source = c.tid,
+                           .destination = b.tid};
+    while (sent < TRIES && push(&c, &frame, bytes, (int[]){0}, 1))
+        sent++;
+    CU_ASSERT_TRUE(sent < TRIES);
+    CU_ASSERT_TRUE(descriptors_of(vm.pid) < before + TRIES / 2);
+    unsigned opens = 0;
+    while (client_get(&b) && b.frame.kind == FRAME_LINK_OPEN) {
+        for (int i = 0; i < b.nfds; i++)
+            close(b.fds[i]);
+        opens++;
+    }
+    CU_ASSERT_TRUE(opens > LEAST); /* then its links are accepted: it was never cut off */
+    CU_ASSERT_EQUAL(b.frame.kind, FRAME_LINK_ACCEPT);
+    client_end(&a);
+    client_end(&b);
+    client_end(&c);
+    vm_stop(&vm);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -644,6 +769,9 @@ int main(void)
         {"both ends of a link get one key", both_ends_of_a_link_get_one_key},
         {"descriptors pass through", descriptors_pass_through},
         {"a flood is held back", a_flood_is_held_back},
+        {"who asks and does not read is held back", who_asks_and_does_not_read_is_held_back},
+        {"descriptors come with links alone", descriptors_come_with_links_alone},
+        {"descriptors that wait are bounded", descriptors_that_wait_are_bounded},
         {"failures to spawn are exact", failures_to_spawn_are_exact},
         {"spawns that wait are bounded", spawns_that_wait_are_bounded},
         {"output, then the end", output_then_the_end},
