@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/connection.h"
 #include "daemon/reply.h"
 #include "daemon/services.h"
 #include "daemon/watch.h"
@@ -303,6 +304,15 @@ static void refuse(struct daemon *d, uint32_t task, const struct bag_request *r)
     whole_send(d, FRAME_BAG_ANSWER, task, bytes, sizeof bytes);
 }
 
+/* Answers to that task wait, more than it reads: it is to ask again later. */
+static bool way_is_full(const struct daemon *d, uint32_t tid)
+{
+    const struct task *task = task_find(&d->tasks, tid);
+    if (tid_host(tid) != daemon_host(d))
+        return node_queued(d->node, tid_host(tid)) > CONNECTION_QUEUE_MAX;
+    return task != NULL && connection_queued(task) > CONNECTION_QUEUE_MAX;
+}
+
 const char *bags_on_request(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct bag_request r;
@@ -316,7 +326,7 @@ const char *bags_on_request(struct daemon *d, uint32_t source, struct cursor *pa
     if (!cursor_ok(&c))
         return "bad payload";
     struct kept *k = kept_find(d, r.bag);
-    if (k == NULL || k->holder == NULL) {
+    if (k == NULL || k->holder == NULL || way_is_full(d, source)) {
         refuse(d, source, &r);
         return NULL;
     }

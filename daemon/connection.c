@@ -261,31 +261,31 @@ void connection_close(struct task *task)
 
 /* ---- tasks held back ---- */
 
-void connection_hold(struct task *task, bool by_host, uint32_t whom)
+void connection_hold(struct task *task, enum blocked_by by, uint32_t whom)
 {
-    task->blocked = (struct blocked){.any = true, .by_host = by_host, .whom = whom};
+    task->blocked = (struct blocked){.any = true, .by = by, .whom = whom};
     task->daemon->tasks.held = true;
-}
-
-void connection_hold_fds(struct task *task, uint32_t whom)
-{
-    connection_hold(task, false, whom);
-    task->blocked.by_fds = true;
 }
 
 static bool still_blocked(const struct task *task)
 {
     const struct daemon *d = task->daemon;
+    uint32_t whom = task->blocked.whom;
+    const struct task *to = task_find(&d->tasks, whom);
     if (!task->blocked.any)
         return false;
-    if (task->blocked.by_host && task->blocked.whom == daemon_host(d))
-        return casting_full(d) || services_full(d);
-    if (task->blocked.by_host)
-        return node_queued(d->node, task->blocked.whom) > CONNECTION_QUEUE_MAX / 2;
-    const struct task *to = task_find(&d->tasks, task->blocked.whom);
-    if (task->blocked.by_fds)
+    switch (task->blocked.by) {
+    case BLOCKED_BY_HOST:
+        if (whom == daemon_host(d))
+            return casting_full(d) || services_full(d);
+        return node_queued(d->node, whom) > CONNECTION_QUEUE_MAX / 2;
+    case BLOCKED_BY_FDS:
         return to != NULL && connection_queued_fds(to) > 0 && connection_fds_full(to);
-    return to != NULL && connection_queued(to) > CONNECTION_QUEUE_MAX / 2;
+    case BLOCKED_BY_ANSWERS:
+        return task->asked[whom] >= CONNECTION_ASKED_MAX;
+    default:
+        return to != NULL && connection_queued(to) > CONNECTION_QUEUE_MAX / 2;
+    }
 }
 
 static void connection_resume(struct task *task)

@@ -43,15 +43,16 @@ void connection_break(struct task *task, const char *why);
 /* Writes to every task that frames were queued for. */
 void connection_flush_all(struct daemon *d);
 
-/* Does not read the task again until the queue of that host, or of that task here, is short. It may
- * be the task itself: one that asks and does not read the answers is not read, either. */
-void connection_hold(struct task *task, bool by_host, uint32_t whom);
-/* Until few descriptors wait for that task here. */
-void connection_hold_fds(struct task *task, uint32_t whom);
+/* Does not read the task again until what waits for that host, or for that task here, is little. It
+ * may be the task itself: one that asks and does not read the answers is not read, either. */
+void connection_hold(struct task *task, enum blocked_by by, uint32_t whom);
 
 /* Reads again the tasks that need no longer be held back, and disconnects those that lost a frame.
  * Whether there were any. */
 bool connection_resume_all(struct daemon *d);
+
+/* A task may have so many requests to the daemon of another host without an answer. */
+#define CONNECTION_ASKED_MAX 32
 
 /* A task is held back while the queue that it sends to is longer than this. */
 #define CONNECTION_QUEUE_MAX ((size_t)64 * 1024 * 1024)

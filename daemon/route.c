@@ -12,6 +12,8 @@
  */
 #include "daemon/route.h"
 
+#include <stdlib.h>
+
 #include "daemon/agreement.h"
 #include "daemon/backlog.h"
 #include "daemon/bags.h"
@@ -154,6 +156,31 @@ static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *
         answer_error(d, frame, payload, COVEY_EHOSTFAIL, "that host is not in the VM, or is gone");
 }
 
+/* ---- requests to daemons of other hosts ---- */
+
+static void asked_add(struct daemon *d, uint32_t tid, uint32_t host)
+{
+    struct task *task = task_find(&d->tasks, tid);
+    if (task != NULL && task->asked == NULL)
+        task->asked = calloc(HOST_INDEX_MAX + 1, sizeof *task->asked);
+    if (task != NULL && task->asked != NULL && task->asked[host] < UINT8_MAX)
+        task->asked[host]++;
+}
+
+static void asked_end(struct task *task, uint32_t host, const struct frame *frame)
+{
+    bool last = frame->kind == FRAME_REPLY && (frame->flags & FRAME_LAST) != 0;
+    if (last && task->asked != NULL && task->asked[host] > 0)
+        task->asked[host]--;
+}
+
+void route_host_gone(struct daemon *d, uint32_t host)
+{
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->asked != NULL)
+            task->asked[host] = 0; /* none of them is answered */
+}
+
 /* ---- the three ways ---- */
 
 static void route_to_task(struct daemon *d, const struct frame *frame, const uint8_t *payload,
@@ -181,10 +208,13 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
                     ? node_send_behind(d->node, host, &f, payload, loop_now_us())
                     : node_send(d->node, host, &f, payload, loop_now_us());
     d->counters.frames_detoured += frame->kind == FRAME_DETOUR && error == 0;
-    if (error == 0)
-        d->counters.frames_to_hosts++;
-    else
+    if (error != 0) {
         no_host(d, frame, payload);
+        return;
+    }
+    d->counters.frames_to_hosts++;
+    if (is_request(frame->kind))
+        asked_add(d, frame->source, host);
 }
 
 static void route_any(struct daemon *d, const struct frame *frame, const uint8_t *payload,
@@ -286,17 +316,19 @@ static void hold_back(struct task *task, const struct frame *frame, int nfds)
     uint32_t to = frame->destination, host = tid_host(to);
     const struct task *receiver = task_find(&d->tasks, to);
     if (connection_queued(task) > CONNECTION_QUEUE_MAX)
-        connection_hold(task, false, task->tid);
+        connection_hold(task, BLOCKED_BY_TASK, task->tid);
     else if (tid_local(to) == 0 && (casting_full(d) || services_full(d)))
-        connection_hold(task, true, daemon_host(d));
+        connection_hold(task, BLOCKED_BY_HOST, daemon_host(d));
     else if (host != daemon_host(d) && to != 0) {
         if (node_queued(d->node, host) > CONNECTION_QUEUE_MAX)
-            connection_hold(task, true, host);
+            connection_hold(task, BLOCKED_BY_HOST, host);
+        else if (task->asked != NULL && task->asked[host] >= CONNECTION_ASKED_MAX)
+            connection_hold(task, BLOCKED_BY_ANSWERS, host);
     } else if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX) {
-        connection_hold(task, false, to);
+        connection_hold(task, BLOCKED_BY_TASK, to);
     } else if (receiver != NULL && nfds > 0 && frame->kind == FRAME_LINK_ACCEPT &&
                connection_fds_full(receiver)) {
-        connection_hold_fds(task, to);
+        connection_hold(task, BLOCKED_BY_FDS, to);
     }
 }
 
@@ -326,6 +358,14 @@ static bool may_be_lost(const struct task *to, const struct frame *frame)
     return frame->kind == FRAME_DETOUR && connection_queued(to) > DETOUR_QUEUE_MAX;
 }
 
+/* The way back is full of answers: what is asked beyond them is not done. Who sent an ASK asks
+ * again. */
+static bool asks_too_much(const struct daemon *d, uint32_t host, const struct frame *frame)
+{
+    return (is_request(frame->kind) || frame->kind == FRAME_ASK) &&
+           node_queued(d->node, host) > CONNECTION_QUEUE_MAX;
+}
+
 void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
                      const uint8_t *payload)
 {
@@ -339,7 +379,11 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
         struct task *to = task_find(&d->tasks, frame->destination);
         if (to != NULL && may_be_lost(to, frame))
             return;
-        if (to == NULL || tid_local(frame->source) == 0 || backlog_admit(to, frame))
+        if (to != NULL)
+            asked_end(to, host, frame);
+        if (asks_too_much(d, host, frame))
+            answer_error(d, frame, payload, COVEY_ERESOURCE, "too many answers wait for that host");
+        else if (to == NULL || tid_local(frame->source) == 0 || backlog_admit(to, frame))
             route_any(d, frame, payload, NULL, 0);
         else
             d->counters.frames_undeliverable++;

@@ -15,6 +15,9 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
 void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
                      const uint8_t *payload);
 
+/* None of the requests to that host is answered any more. */
+void route_host_gone(struct daemon *d, uint32_t host);
+
 /* A frame of this daemon's own, to a task or a daemon anywhere. */
 void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payload);
 

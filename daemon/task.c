@@ -120,6 +120,7 @@ void task_destroy(struct task *task)
     tasker_forget(task);
     free(task->watchers);
     free(task->backlogs.items);
+    free(task->asked);
     loop_child_remove(&task->child);
     loop_timer_remove(&task->linger);
     loop_timer_remove(&task->kill);

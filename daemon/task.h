@@ -53,10 +53,16 @@ struct backlogs {
 };
 
 /* Whose queue is too long, so that a task that sends there is not read; its own, too. */
+enum blocked_by {
+    BLOCKED_BY_HOST = 1,
+    BLOCKED_BY_TASK,
+    BLOCKED_BY_FDS,    /* descriptors wait for the task */
+    BLOCKED_BY_ANSWERS /* that it waits for itself, of the host */
+};
+
 struct blocked {
     bool any;
-    bool by_host;
-    bool by_fds;   /* descriptors wait there, not bytes */
+    enum blocked_by by;
     uint32_t whom; /* host index (this one: what waits to be cast or agreed on) or tid */
 };
 
@@ -90,6 +96,7 @@ struct task {
     unsigned counted_fds; /* of what waits for it, in tasks.fds */
     uint64_t queued_ever; /* bytes */
     struct backlogs backlogs;
+    uint8_t *asked; /* by host: its requests without an answer yet; NULL: there were none */
 
     struct output output[2];
     uint32_t output_unacked;

@@ -163,6 +163,7 @@ static void host_gone(struct daemon *d, uint32_t host)
             if (tid_host(task->watchers[i]) == host)
                 task->watchers[i--] = task->watchers[--task->watchers_count];
     }
+    route_host_gone(d, host);
     spawn_host_gone(d, host);
     launch_host_gone(d, host);
     bags_host_gone(d, host);

@@ -1,9 +1,12 @@
 /* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/contention.c proto/address.c */
 /*
- * flood.c - a task that ignores credit.
+ * flood.c - a task that ignores credit, or does not read what it asked for.
  *
  *   flood TID MIB    enrols over $COVEY_SOCKET and sends one endless message to the task, until it
  *                    is told that the task is gone (it says so: status 0) or has sent that much
+ *   flood HOST COUNT --ask
+ *                    sends so many STATS to the daemon of the host (its number) and reads nothing;
+ *                    ends, with status 0, when the daemon here does not take them any more
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -97,17 +100,36 @@ static uint64_t send_all(struct flood *f, uint64_t bytes)
     return sent;
 }
 
+static int ask_all(struct flood *f, unsigned long count)
+{
+    const struct frame frame = {
+        .length = 4, .kind = FRAME_STATS, .source = f->self, .destination = tid_make(f->to, 0)};
+    unsigned long sent = 0;
+    struct pollfd p = {.fd = stream_fd(f->stream), .events = POLLOUT};
+    for (int left = 0; left == 0 && sent < count; sent++) {
+        stream_put(f->stream, &frame, (const uint8_t *)"\0\0\0\2", NULL, 0);
+        while ((left = stream_flush(f->stream)) == 1 && poll(&p, 1, 2000) > 0)
+            ;
+    }
+    printf("sent %lu requests of %lu\n", sent, count);
+    return sent < count ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     struct flood f = {0};
-    int fd = argc == 3 ? connect_daemon() : -1;
+    bool asks = argc == 4 && strcmp(argv[3], "--ask") == 0;
+    int fd = argc == 3 || asks ? connect_daemon() : -1;
     f.stream = fd >= 0 ? stream_create(fd) : NULL;
     if (f.stream == NULL) {
-        fprintf(stderr, "usage: COVEY_SOCKET=... flood TID MIB: %s\n", strerror(errno));
+        fprintf(stderr, "usage: COVEY_SOCKET=... flood TID MIB | HOST COUNT --ask: %s\n",
+                strerror(errno));
         return 2;
     }
     f.to = (uint32_t)strtoul(argv[1], NULL, 16);
     enrol(&f);
+    if (asks)
+        return ask_all(&f, strtoul(argv[2], NULL, 10));
     uint64_t sent = send_all(&f, strtoull(argv[2], NULL, 10) * 1024 * 1024);
     printf("sent %llu MiB; %s\n", (unsigned long long)sent / 1024 / 1024,
            f.gone ? "told that the task is gone" : "not told anything");

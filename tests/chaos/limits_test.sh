@@ -219,6 +219,21 @@ endless_sender() {
     [ "$after" -lt $((before + 60000)) ] && [ $status -eq 0 ]
 }
 
+# A task asks the daemon of another host, and then its own, again and again and reads no answer: it is
+# not read any more, and both daemons hold a bounded part of the answers.
+endless_asker() {
+    local host name after status=0
+    for host in 2 1; do
+        COVEY_SOCKET=$(socket_of h0) timeout 60 "$BUILD/tests/chaos/flood" $host 200000 --ask || status=1
+    done
+    for name in h0 h1; do
+        after=$(awk '/VmHWM/ { print $2 }' "/proc/$(daemon_pid $name)/status")
+        echo "the daemon of $name: at most $after KiB"
+        [ "$after" -lt 200000 ] || status=1
+    done
+    works && [ $status -eq 0 ]
+}
+
 # ---- the stories ----
 
 alone() { # name, command...: without a VM
@@ -239,6 +254,7 @@ else
 fi
 story "a port that is taken" 0 port_taken
 story "a task that ignores credit" 1 endless_sender
+story "a task that asks and does not read" 1 endless_asker
 if [ -n "$mounts" ]; then
     alone "a full disk for sockets" full_runtime
     alone "a full disk for the log" full_log
