@@ -49,7 +49,9 @@ struct daemon {
 
     struct local *local; /* the socket on which tasks call */
     struct tasks tasks;
-    struct spawn *spawns;        /* requests whose tasks are being started, the oldest first */
+    struct spawn *spawns; /* requests whose tasks are being started, the oldest first */
+    struct spawn *spawns_last;
+    size_t spawns_bytes;         /* that they take */
     uint32_t tasker;             /* the task that starts the others; 0: the daemon */
     bool given_back;             /* a tasker did, and not all of it is started */
     struct launch *launches;     /* hosts being added */

@@ -66,6 +66,49 @@ int strings_set(struct strings *list, const char *bytes, size_t size)
     return error;
 }
 
+/* Negative, 0 or positive, as the names stand in alphabetical order. */
+static int name_compare(const char *a, const char *b)
+{
+    while (*a == *b && *a != '\0' && *a != '=') {
+        a++;
+        b++;
+    }
+    return (unsigned char)*a - (unsigned char)*b;
+}
+
+/* Of one name the later one first. */
+static int place_compare(const void *a, const void *b)
+{
+    char *const *left = *(char *const *const *)a, *const *right = *(char *const *const *)b;
+    int order = name_compare(*left, *right);
+    return order != 0 ? order : (left < right) - (left > right);
+}
+
+int strings_unique(struct strings *list)
+{
+    size_t kept = 0;
+    char ***places = calloc(list->count + 1, sizeof *places);
+    if (places == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < list->count; i++)
+        places[i] = &list->items[i];
+    qsort(places, list->count, sizeof *places, place_compare);
+    for (size_t i = list->count; i-- > 1;) {
+        if (name_compare(*places[i], *places[i - 1]) != 0)
+            continue;
+        free(*places[i]);
+        *places[i] = NULL;
+    }
+    free(places);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] != NULL)
+            list->items[kept++] = list->items[i];
+    if (list->items != NULL)
+        list->items[kept] = NULL;
+    list->count = kept;
+    return 0;
+}
+
 void strings_free(struct strings *list)
 {
     for (size_t i = 0; i < list->count; i++)

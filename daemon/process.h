@@ -16,9 +16,10 @@ struct strings {
     size_t count, capacity;
 };
 /* Appends a copy of size bytes. For environments, strings_set() replaces the "NAME=value" of the
- * same name. 0 or -ENOMEM. */
+ * same name, and strings_unique() keeps the last one of each name. 0 or -ENOMEM. */
 int strings_add(struct strings *list, const char *bytes, size_t size);
 int strings_set(struct strings *list, const char *bytes, size_t size);
+int strings_unique(struct strings *list);
 void strings_free(struct strings *list);
 
 struct process {

@@ -47,8 +47,7 @@ static void order_free(struct order *order)
 
 /* ---- decoding ---- */
 
-static int take_strings(struct cursor *payload, struct strings *list,
-                        int (*add)(struct strings *, const char *, size_t))
+static int take_strings(struct cursor *payload, struct strings *list)
 {
     size_t count;
     struct control_string *strings = control_get_strings(payload, &count);
@@ -56,7 +55,7 @@ static int take_strings(struct cursor *payload, struct strings *list,
         return -EPROTO;
     int error = 0;
     for (size_t i = 0; i < count && error == 0; i++)
-        error = add(list, strings[i].bytes, strings[i].size);
+        error = strings_add(list, strings[i].bytes, strings[i].size);
     free(strings);
     return error;
 }
@@ -93,9 +92,11 @@ static int order_read(const struct daemon *d, struct cursor *payload, struct ord
     order->request = payload->at;
     order->size = cursor_left(payload);
     control_get_spawn(payload, &order->head);
-    int error = take_strings(payload, &order->argv, strings_add);
+    int error = take_strings(payload, &order->argv);
     if (error == 0)
-        error = take_strings(payload, &order->given, strings_set);
+        error = take_strings(payload, &order->given);
+    if (error == 0)
+        error = strings_unique(&order->given);
     if (error == 0)
         error = env_set(&order->given, "COVEY_SOCKET", d->runtime.socket);
     if (error == 0)
@@ -107,15 +108,24 @@ static int order_identity(struct order *order, uint64_t cookie)
 {
     char text[20];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)cookie);
-    return env_set(&order->given, "COVEY_TASK", text);
+    int error = env_set(&order->given, "COVEY_TASK", text);
+    if (error == 0 && order->env.count > 0)
+        error = env_set(&order->env, "COVEY_TASK", text);
+    return error;
 }
 
-/* The environment of a child, which the order has until the next. */
+/* The environment of a child; from one to the next only its identity changes. */
 static int order_environment(struct order *order)
 {
-    int error = order->env.count == 0 ? env_inherit(&order->env) : 0;
+    if (order->env.count > 0)
+        return 0;
+    int error = env_inherit(&order->env);
     for (size_t i = 0; i < order->given.count && error == 0; i++)
-        error = strings_set(&order->env, order->given.items[i], strlen(order->given.items[i]));
+        error = strings_add(&order->env, order->given.items[i], strlen(order->given.items[i]));
+    if (error == 0)
+        error = strings_unique(&order->env);
+    if (error != 0)
+        strings_free(&order->env);
     return error;
 }
 
@@ -290,7 +300,27 @@ struct spawn {
     struct reply reply;
     uint32_t done; /* so many of its tasks have a result */
     bool orphaned; /* who they were to end with is gone */
+    size_t bytes;  /* that it takes */
 };
+
+static void spawns_add(struct daemon *d, struct spawn *spawn)
+{
+    const struct order *order = &spawn->order;
+    spawn->bytes =
+        sizeof *spawn + order->size + (order->argv.count + order->given.count) * STRING_BYTES;
+    *(d->spawns != NULL ? &d->spawns_last->next : &d->spawns) = spawn;
+    d->spawns_last = spawn;
+    d->spawns_bytes += spawn->bytes;
+}
+
+/* The oldest, of which there is one. */
+static struct spawn *spawns_take(struct daemon *d)
+{
+    struct spawn *spawn = d->spawns;
+    d->spawns = spawn->next;
+    d->spawns_bytes -= spawn->bytes;
+    return spawn;
+}
 
 static void spawn_free(struct spawn *spawn)
 {
@@ -360,9 +390,8 @@ void spawn_settle(struct daemon *d)
             spawn_next(d, spawn);
             continue;
         }
-        d->spawns = spawn->next;
         reply_send(&spawn->reply, 0);
-        spawn_free(spawn);
+        spawn_free(spawns_take(d));
     }
     if (d->spawns != NULL)
         loop_wake(d->loop);
@@ -371,39 +400,22 @@ void spawn_settle(struct daemon *d)
 void spawn_fini(struct daemon *d)
 {
     while (d->spawns != NULL) {
-        struct spawn *spawn = d->spawns;
-        d->spawns = spawn->next;
+        struct spawn *spawn = spawns_take(d);
         free(spawn->reply.bytes);
         spawn_free(spawn);
     }
 }
 
-static size_t spawn_bytes(const struct spawn *spawn)
-{
-    const struct order *order = &spawn->order;
-    return sizeof *spawn + order->size + (order->argv.count + order->given.count) * STRING_BYTES;
-}
-
-static bool too_many_wait(const struct daemon *d)
-{
-    size_t bytes = 0;
-    for (const struct spawn *spawn = d->spawns; spawn != NULL; spawn = spawn->next)
-        bytes += spawn_bytes(spawn);
-    return bytes > WAITING_BYTES_MAX;
-}
-
 /* Takes the strings of the order. What is short is done at once. */
 static void spawn_begin(struct daemon *d, uint32_t source, struct order *order)
 {
-    struct spawn *spawn = spawn_create(d, source, order), **at = &d->spawns;
+    struct spawn *spawn = spawn_create(d, source, order);
     if (spawn == NULL) {
         reply_error(d, source, order->head.request, COVEY_ENOMEM, "host %s has no memory left",
                     d->name);
         return;
     }
-    while (*at != NULL)
-        at = &(*at)->next;
-    *at = spawn;
+    spawns_add(d, spawn);
     watch_start(d, spawn->order.head.sink);
     if (spawn->order.head.tether)
         watch_start(d, spawn->order.head.parent);
@@ -446,7 +458,7 @@ const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct cursor *pay
                     d->conf.tasks_max);
     else if (refused == NULL && ending_under_way(d))
         reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->name);
-    else if (refused == NULL && too_many_wait(d))
+    else if (refused == NULL && d->spawns_bytes > WAITING_BYTES_MAX)
         reply_error(d, source, request, COVEY_ERESOURCE, "host %s has too many tasks to start",
                     d->name);
     else if (refused == NULL)

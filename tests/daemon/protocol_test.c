@@ -494,6 +494,53 @@ static void spawns_that_wait_are_bounded(void)
     vm_stop(&vm);
 }
 
+/* Processor time of the daemon, in us. */
+static uint64_t cpu_us(struct client *c)
+{
+    static const char name[] = "process.cpu_us";
+    client_put(c, FRAME_STATS, 0, "\0\0\0\1", 4);
+    if (!client_gets(c, FRAME_REPLY))
+        return 0;
+    const uint8_t *at = memmem(c->payload, c->frame.length, name, strlen(name));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+    struct cursor r = cursor_reader(at + strlen(name), 8);
+    return cursor_get_u64(&r);
+}
+
+/* What it costs the daemon to start one task with so many variables, a number of times. */
+static uint64_t cost_us(struct client *c, unsigned variables)
+{
+    static char texts[6000][8];
+    const char *const argv[] = {"/bin/true", NULL};
+    const char *env[6001] = {NULL};
+    for (unsigned i = 0; i < variables; i++) {
+        snprintf(texts[i], sizeof texts[i], "%u=", i);
+        env[i] = texts[i];
+    }
+    struct control_spawn spawn = spawn_for(c);
+    uint64_t before_us = cpu_us(c);
+    for (unsigned i = 0; i < 10; i++) {
+        put_spawn(c, &spawn, argv, env);
+        CU_ASSERT_EQUAL(spawn_result(c).error, 0);
+    }
+    return cpu_us(c) - before_us;
+}
+
+/* Four times as many cost about four times as much processor time, not sixteen times. */
+static void many_variables_cost_what_they_are(void)
+{
+    struct vm vm;
+    struct client c;
+    vm_start(&vm);
+    client_enrol(&c, &vm);
+    uint64_t few_us = cost_us(&c, 1500), many_us = cost_us(&c, 6000);
+    CU_ASSERT_TRUE(many_us < 9 * few_us);
+    if (many_us >= 9 * few_us)
+        printf("%llu us, then %llu us\n", (unsigned long long)few_us, (unsigned long long)many_us);
+    client_end(&c);
+    vm_stop(&vm);
+}
+
 /* What the task wrote, until its end is told. Returns its size. */
 static size_t gather_output(struct client *c, char *text, size_t capacity,
                             struct control_gone *gone)
@@ -774,6 +821,7 @@ int main(void)
         {"descriptors that wait are bounded", descriptors_that_wait_are_bounded},
         {"failures to spawn are exact", failures_to_spawn_are_exact},
         {"spawns that wait are bounded", spawns_that_wait_are_bounded},
+        {"many variables cost what they are", many_variables_cost_what_they_are},
         {"output, then the end", output_then_the_end},
         {"output waits for the sink", output_waits_for_the_sink},
     };
