@@ -57,7 +57,8 @@ struct late_frame {
     uint8_t payload[];
 };
 
-/* A cast that waits for a channel: casts to too many sets of hosts are under way. */
+/* A cast that waits for a channel: casts to too many sets of hosts are under way, or memory is
+ * exhausted. */
 struct late_cast {
     struct late_cast *next;
     struct host_set hosts;
@@ -309,6 +310,12 @@ static int keep_cast(struct casting *c, const struct host_set *hosts, const uint
     return 0;
 }
 
+/* What was taken of a task is not dropped because there is no channel or memory for it now. */
+static bool must_wait(int error)
+{
+    return error == -EBUSY || error == -ENOMEM;
+}
+
 /* In the order in which they came: frames of one message must not overtake each other. */
 static int cast_or_keep(struct casting *c, const struct host_set *hosts, const uint8_t *message,
                         size_t size)
@@ -317,14 +324,14 @@ static int cast_or_keep(struct casting *c, const struct host_set *hosts, const u
         return 0;
     int error =
         c->casts != NULL ? -EBUSY : cast_send(c->engine, hosts, message, size, loop_now_us());
-    return error == -EBUSY ? keep_cast(c, hosts, message, size) : error;
+    return must_wait(error) ? keep_cast(c, hosts, message, size) : error;
 }
 
 static void casts_settle(struct casting *c, uint64_t now_us)
 {
     struct late_cast *late;
     while ((late = c->casts) != NULL &&
-           cast_send(c->engine, &late->hosts, late->message, late->size, now_us) != -EBUSY) {
+           !must_wait(cast_send(c->engine, &late->hosts, late->message, late->size, now_us))) {
         c->casts = late->next;
         if (c->casts == NULL)
             c->casts_end = &c->casts;

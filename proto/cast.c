@@ -440,6 +440,17 @@ bool cast_is_datagram(const uint8_t *bytes, size_t size)
     return size >= CAST_OVERHEAD_BYTES && bytes[3] == DATAGRAM_CAST;
 }
 
+/* Another's channel that a fragment names: of those of one name the last alone is not closed. */
+static struct cast_channel *find_live(struct cast *cast, const struct cast_fragment *f)
+{
+    struct cast_channel *ch = cast->channels[f->sender % CAST_BUCKETS];
+    while (ch != NULL && (ch->mine || ch->key.sender != f->sender || ch->state != CAST_LIVE ||
+                          cast_name(ch->key.id) != f->name ||
+                          ch->key.incarnation != cast->hosts[f->sender].incarnation))
+        ch = ch->chain;
+    return ch;
+}
+
 void cast_on_datagram(struct cast *cast, const uint8_t *bytes, size_t size, uint64_t now_us)
 {
     struct cast_fragment fragment;
@@ -449,11 +460,9 @@ void cast_on_datagram(struct cast *cast, const uint8_t *bytes, size_t size, uint
         cast->counters.refused++;
         return;
     }
-    struct cast_key key = {fragment.sender, fragment.id, cast->hosts[fragment.sender].incarnation};
-    struct cast_channel *ch = cast_find(cast, &key);
-    if (ch == NULL || ch->mine || ch->state != CAST_LIVE)
-        return; /* ended, or not yet known: the sender repairs it */
-    cast_on_fragment(cast, ch, &fragment, bytes);
+    struct cast_channel *ch = find_live(cast, &fragment);
+    if (ch != NULL) /* else ended, or not yet known: the sender repairs it */
+        cast_on_fragment(cast, ch, &fragment, bytes);
 }
 
 /* What a member says of an own channel, and what its sender says of another's. */

@@ -182,10 +182,13 @@ static const char *flush_refused(const struct cast *cast, uint32_t host,
     return NULL;
 }
 
-/* A sender that this host was never told of got no OPENED from here, so it sent nothing. */
-static bool is_stranger(const struct cast *cast, const struct cast_key *key)
+/* A sender that this host was never told of got no OPENED from here, so it sent nothing. One whose
+ * fragments another has got one from here: so the channel has ended here, with what all have, and
+ * there have been so many since that its tomb is no more. */
+static bool has_ended(const struct cast *cast, const struct cast_control *flush)
 {
-    return key->incarnation != cast->hosts[key->sender].incarnation;
+    bool stranger = flush->key.incarnation != cast->hosts[flush->key.sender].incarnation;
+    return stranger || flush->have > 0;
 }
 
 const char *cast_on_flush(struct cast *cast, uint32_t host, const struct cast_control *flush)
@@ -199,9 +202,9 @@ const char *cast_on_flush(struct cast *cast, uint32_t host, const struct cast_co
     const char *refused = ch == NULL ? flush_refused(cast, host, flush) : NULL;
     if (refused != NULL)
         return refused;
-    if (ch == NULL && is_stranger(cast, &flush->key)) {
-        cast_tomb_add(cast, &flush->key, 0);
-        answer_ended(cast, host, flush, 0);
+    if (ch == NULL && has_ended(cast, flush)) {
+        cast_tomb_add(cast, &flush->key, flush->have);
+        answer_ended(cast, host, flush, flush->have);
         return NULL;
     }
     if (ch == NULL)

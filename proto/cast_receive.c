@@ -184,7 +184,7 @@ void cast_on_data(struct cast *cast, struct cast_channel *ch, uint32_t host,
     bool by_sender = host == ch->key.sender;
     if (ch->state != (by_sender ? CAST_LIVE : CAST_FLUSHING) ||
         !cast_peek(data->bytes, data->size, cast->vm, &f) || f.sender != ch->key.sender ||
-        f.id != ch->key.id)
+        f.name != cast_name(ch->key.id))
         return;
     if (by_sender)
         cast_on_fragment(cast, ch, &f, data->bytes);

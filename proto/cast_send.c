@@ -74,12 +74,22 @@ static uint32_t ring_window(const struct cast *cast, size_t slot)
     return (uint32_t)(slots > SLOTS_MAX ? SLOTS_MAX : slots);
 }
 
+/* Ids never end, but their names come again: one that is still in use is passed over. */
+static uint64_t next_id(struct cast *cast)
+{
+    const struct cast_channel *ch = cast->channels[cast->self % CAST_BUCKETS];
+    while (ch != NULL) {
+        bool taken = ch->mine && cast_name(ch->key.id) == cast_name(cast->next_id);
+        cast->next_id += taken;
+        ch = taken ? cast->channels[cast->self % CAST_BUCKETS] : ch->chain;
+    }
+    return cast->next_id;
+}
+
 struct cast_channel *cast_open(struct cast *cast, const struct host_set *wanted, bool total)
 {
     struct host_set members = *wanted;
-    struct cast_key key = {cast->self, cast->next_id, cast->hosts[cast->self].incarnation};
-    if (cast->next_id > CAST_ID_MAX)
-        return NULL;
+    struct cast_key key = {cast->self, next_id(cast), cast->hosts[cast->self].incarnation};
     host_set_intersect(&members, &cast->live);
     struct cast_channel *ch = cast_channel_create(cast, &key, &members);
     if (ch == NULL)
@@ -274,7 +284,7 @@ static void transmit(struct cast *cast, struct cast_channel *ch, bool ask)
     struct cast_slot *slot = cast_ring_get(&ch->ring, number);
     uint8_t *bytes = cast_ring_bytes(&ch->ring, number);
     struct cast_fragment fragment = {.sender = ch->key.sender,
-                                     .id = ch->key.id,
+                                     .name = cast_name(ch->key.id),
                                      .number = number,
                                      .flags = (uint8_t)(slot->flags | (ask ? CAST_ASK : 0)),
                                      .back = (uint16_t)(number - ch->stable),

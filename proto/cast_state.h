@@ -119,7 +119,7 @@ struct cast {
     struct cast_host hosts[HOST_INDEX_MAX + 1];
     struct cast_channel *channels[CAST_BUCKETS];
     size_t own_count;
-    uint32_t next_id;
+    uint64_t next_id; /* of own channels */
     struct cast_tomb tombs[CAST_TOMBS];
     size_t tomb_next;
     size_t queued; /* bytes of parcels that were not cut yet */

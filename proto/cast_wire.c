@@ -138,7 +138,7 @@ void cast_put_control(struct cursor *c, const struct cast_control *m)
     const struct body *body = body_of(m->type);
     cursor_put_u32(c, (uint32_t)m->type << 24);
     cursor_put_u32(c, m->key.sender);
-    cursor_put_u32(c, m->key.id);
+    cursor_put_u64(c, m->key.id);
     cursor_put_u64(c, m->key.incarnation);
     if (body != NULL)
         body->put(c, m);
@@ -151,10 +151,10 @@ void cast_get_control(struct cursor *c, struct cast_control *m)
     memset(m, 0, sizeof *m);
     m->type = (uint8_t)(type >> 24);
     m->key.sender = cursor_get_u32(c);
-    m->key.id = cursor_get_u32(c);
+    m->key.id = cursor_get_u64(c);
     m->key.incarnation = cursor_get_u64(c);
     if ((type & 0xffffff) != 0 || m->key.sender == 0 || m->key.sender > HOST_INDEX_MAX ||
-        m->key.id > CAST_ID_MAX || body == NULL)
+        body == NULL)
         c->bad = true;
     if (body != NULL)
         body->get(c, m);
@@ -165,11 +165,11 @@ void cast_get_control(struct cursor *c, struct cast_control *m)
 bool cast_seal_derive(struct cast_seal *seal, const uint8_t vm_key[AUTH_KEY_BYTES],
                       const uint8_t id[HOST_ID_BYTES], const struct cast_key *key)
 {
-    uint8_t parts[HOST_ID_BYTES + 16];
+    uint8_t parts[HOST_ID_BYTES + 20];
     struct cursor c = cursor_writer(parts, sizeof parts);
     cursor_put_bytes(&c, id, HOST_ID_BYTES);
     cursor_put_u32(&c, key->sender);
-    cursor_put_u32(&c, key->id);
+    cursor_put_u64(&c, key->id);
     cursor_put_u64(&c, key->incarnation);
     uint8_t derived[AUTH_KEY_BYTES];
     auth_derive(derived, vm_key, "covey cast", parts, sizeof parts);
@@ -188,7 +188,8 @@ void cast_seal_put(const struct cast_seal *seal, const struct cast_fragment *f, 
 {
     struct cursor c = cursor_writer(bytes, CAST_PREFIX_BYTES);
     size_t sealed = f->size - AUTH_TAG_BYTES;
-    datagram_put_sealed(&c, DATAGRAM_CAST, seal->vm, session_id_make(f->sender, f->id), f->number);
+    datagram_put_sealed(&c, DATAGRAM_CAST, seal->vm, session_id_make(f->sender, f->name),
+                        f->number);
     cursor_put_u8(&c, f->flags);
     cursor_put_u8(&c, 0);
     cursor_put_u16(&c, f->back);
@@ -206,7 +207,7 @@ bool cast_peek(const uint8_t *bytes, size_t size, uint32_t vm, struct cast_fragm
     if (datagram_decode(bytes, size, vm, &d) != DATAGRAM_GOOD || d.kind != DATAGRAM_CAST)
         return false;
     *f = (struct cast_fragment){.sender = session_id_peer(d.session),
-                                .id = d.session >> 12,
+                                .name = d.session >> 12,
                                 .number = d.number,
                                 .size = size};
     return true;

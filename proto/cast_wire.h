@@ -2,13 +2,16 @@
  * cast_wire.h - what casts look like on the wire.
  *
  *   CAST = sealed-head flags=u8 u8(0) back=u16 *u8 tag       ; a fragment, see datagram.h
- *     its session names the channel: id=20 bits, sender's host index=12 bits
+ *     its session names the channel: name=20 bits, sender's host index=12 bits
+ *     name: the lowest bits of the channel's id, which no two open channels of a sender have alike;
+ *     fragments of an earlier channel of that name are sealed by another key
  *     its number counts the channel's fragments from 0 and is, as a fragment is never sealed
  *     twice, never used twice under the channel's key
  *   flags    = CAST_FIRST and CAST_LAST: of a message; CAST_ASK: acknowledge at once
  *   back     = every host of the set has all fragments below number - back
  *
- *   control  = type=u8 3u8(0) sender=u32 id=u32 incarnation=u64 body  ; payload of CAST_CONTROL
+ *   control  = type=u8 3u8(0) sender=u32 id=u64 incarnation=u64 body  ; payload of CAST_CONTROL
+ *     id: counts the channels of a sender, never twice in its incarnation
  *   OPEN     = total=u8 u8(0) slot-bytes=u16 window=u16 members=set   ; sender to members
  *   OPENED   =                                                       ; member to sender
  *   ACK      = have=u64 limit=u64 missing=u16 *(first=u64 count=u16) ; member to sender
@@ -34,9 +37,9 @@
 #define CAST_HEAD_BYTES 4
 #define CAST_PREFIX_BYTES (DATAGRAM_SEALED_BYTES + CAST_HEAD_BYTES)
 #define CAST_OVERHEAD_BYTES (CAST_PREFIX_BYTES + AUTH_TAG_BYTES)
-#define CAST_ID_MAX 0xfffffu
+#define CAST_NAME_MAX 0xfffffu
 #define CAST_MISSING_MAX 32
-#define CAST_CONTROL_BYTES 20 /* before the body */
+#define CAST_CONTROL_BYTES 24 /* before the body */
 
 enum cast_flags { CAST_FIRST = 1, CAST_LAST = 2, CAST_ASK = 4 };
 
@@ -54,9 +57,15 @@ enum cast_type {
 
 /* Whose fragments they are: a channel of one incarnation of one host. */
 struct cast_key {
-    uint32_t sender, id;
-    uint64_t incarnation;
+    uint32_t sender;
+    uint64_t id, incarnation;
 };
+
+/* What fragments of the channel call it. */
+static inline uint32_t cast_name(uint64_t id)
+{
+    return (uint32_t)(id & CAST_NAME_MAX);
+}
 
 struct cast_missing {
     uint64_t first;
@@ -87,7 +96,7 @@ void cast_get_control(struct cursor *c, struct cast_control *control);
 
 /* A fragment before it is sealed and after it was opened; the payload lies behind the prefix. */
 struct cast_fragment {
-    uint32_t sender, id;
+    uint32_t sender, name;
     uint64_t number;
     uint8_t flags;
     uint16_t back;

@@ -22,7 +22,7 @@ enum { HOST = 1, OTHER = 2, SENT_MAX = 16, CUT_OFF = 9 };
 
 static struct {
     struct daemon daemon;
-    bool busy;
+    int error; /* of cast_send(): it takes nothing */
     uint64_t now_us, sent[SENT_MAX]; /* sequence numbers of the casts that the engine took */
     unsigned sent_count, frames;
     bool passed, settled, told;
@@ -49,8 +49,8 @@ int cast_send(struct cast *cast, const struct host_set *to, const uint8_t *bytes
     struct cursor c = cursor_reader(bytes, size);
     struct control_mcast m;
     (void)cast, (void)now_us;
-    if (world.busy)
-        return -EBUSY;
+    if (world.error != 0)
+        return world.error;
     cursor_get_u32(&c);
     control_get_mcast(&c, &m);
     CU_ASSERT_TRUE_FATAL(cursor_ok(&c) && host_set_has(to, OTHER) && world.sent_count < SENT_MAX);
@@ -301,11 +301,11 @@ static void what_finds_no_channel_waits(void)
 {
     begin();
     cast(1);
-    world.busy = true;
+    world.error = -EBUSY;
     cast(2);
     CU_ASSERT_TRUE(casting_full(&world.daemon));
     CU_ASSERT(casting_settle(&world.daemon, 0) <= 1000);
-    world.busy = false;
+    world.error = 0;
     cast(3); /* not before the second */
     CU_ASSERT_EQUAL(world.sent_count, 1);
     CU_ASSERT_EQUAL(casting_settle(&world.daemon, 1000), UINT64_MAX);
@@ -316,17 +316,32 @@ static void what_finds_no_channel_waits(void)
     casting_end(&world.daemon);
 }
 
+static void what_there_is_no_memory_for_waits(void)
+{
+    begin();
+    world.error = -ENOMEM;
+    cast(1);
+    CU_ASSERT_TRUE(casting_full(&world.daemon));
+    CU_ASSERT(casting_settle(&world.daemon, 0) <= 1000);
+    world.error = 0;
+    cast(2);
+    casting_settle(&world.daemon, 1000);
+    CU_ASSERT_EQUAL_FATAL(world.sent_count, 2);
+    CU_ASSERT_EQUAL(world.sent[0], 1);
+    casting_end(&world.daemon);
+}
+
 static void news_of_an_end_wait_behind_it(void)
 {
     const struct frame gone = {.kind = FRAME_GONE, .length = 1, .destination = tid_make(OTHER, 0)};
     begin();
     CU_ASSERT_FALSE(casting_keeps(&world.daemon, &gone, (const uint8_t *)"x"));
-    world.busy = true;
+    world.error = -EBUSY;
     cast(1);
     CU_ASSERT_TRUE(casting_keeps(&world.daemon, &gone, (const uint8_t *)"x"));
     casting_settle(&world.daemon, 0);
     CU_ASSERT_EQUAL(world.frames, 0);
-    world.busy = false;
+    world.error = 0;
     casting_settle(&world.daemon, 1000);
     CU_ASSERT_EQUAL(world.frames, 1);
     casting_end(&world.daemon);
@@ -373,7 +388,7 @@ static void the_end_of_a_host_is_told_behind_its_casts(void)
 static void what_waits_is_freed_with_it(void)
 {
     begin();
-    world.busy = true;
+    world.error = -EBUSY;
     cast(1);
     casting_end(&world.daemon);
     CU_ASSERT_PTR_NULL(world.daemon.casting);
@@ -383,6 +398,7 @@ int main(void)
 {
     static const struct test_case cases[] = {
         {"what finds no channel waits", what_finds_no_channel_waits},
+        {"what there is no memory for waits", what_there_is_no_memory_for_waits},
         {"news of an end wait behind it", news_of_an_end_wait_behind_it},
         {"tasks of this host get theirs here", tasks_of_this_host_get_theirs_here},
         {"the end of a host is told behind its casts", the_end_of_a_host_is_told_behind_its_casts},

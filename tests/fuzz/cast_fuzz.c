@@ -85,7 +85,7 @@ static void fragment(struct cast *cast, const uint8_t *bytes, size_t size, uint6
 {
     uint8_t datagram[CAST_DATAGRAM_BYTES_MAX] = {0};
     struct cast_seal seal = {.vm = cast->vm, .encrypt = cast->config.encrypt};
-    struct cast_key key = {2, 0, 12};
+    const struct cast_key key = {.sender = 2, .incarnation = 12};
     struct cursor c = cursor_reader(bytes, size);
     struct cast_fragment f = {.sender = 2};
     f.number = cursor_get_u16(&c);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/cast.h"
+#include "proto/cast_state.h"
 #include "tests/sim/network.h"
 
 #define HOSTS CAST_SIM_HOSTS
@@ -363,6 +363,7 @@ static void node_start(struct sim *s, struct node *n)
                                .log = on_log};
     memset(config.key, 7, sizeof config.key);
     n->cast = cast_create(&config, &owner);
+    n->cast->next_id = s->config.first_id;
     n->started = true;
     trace(s, "host %u starts", n->host.index);
     for (unsigned i = 1; i <= s->host_count; i++) {

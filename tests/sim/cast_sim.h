@@ -37,6 +37,7 @@ struct cast_sim_config {
     bool large;         /* messages of up to 64 KiB */
     bool together;      /* deaths and messages close to each other, control frames slow */
     uint64_t crisis_us; /* how close; 0: 40 ms */
+    uint64_t first_id;  /* of the channels of each host */
     bool trace;
 };
 

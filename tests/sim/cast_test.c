@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/cast_wire.h"
 #include "tests/sim/network.h"
 #include "tests/unit/runner.h"
 
@@ -69,6 +70,8 @@ static struct cast_sim_config seeded(uint64_t seed, enum cast_sim_form form)
     }
     if (below(&random, 5) == 0)
         c.narrow_percent = 10 + below(&random, 60);
+    if (below(&random, 2) == 0) /* their names come again */
+        c.first_id = CAST_NAME_MAX - below(&random, 8);
     return c;
 }
 
