@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#define TARGET_BYTES (DATAGRAM_OVERHEAD_BYTES + 4)
-
 void datagram_put_head(struct cursor *c, uint8_t kind, uint32_t vm)
 {
     cursor_put_u16(c, DATAGRAM_MAGIC);
@@ -76,7 +74,10 @@ static int kind_bytes(uint8_t kind)
     case DATAGRAM_PROBED:
     case DATAGRAM_CALL:
     case DATAGRAM_CALL_BACK:
-        return TARGET_BYTES;
+        return DATAGRAM_OVERHEAD_BYTES + DATAGRAM_TARGET_BYTES;
+    case DATAGRAM_CHALLENGE:
+    case DATAGRAM_RESPONSE:
+        return DATAGRAM_OVERHEAD_BYTES + DATAGRAM_TOKEN_BYTES;
     default:
         return -1;
     }
@@ -153,5 +154,7 @@ void datagram_set_body(struct datagram *d, const uint8_t *body)
 
     if (datagram_has_target(d->kind))
         d->target = cursor_get_u32(&c);
+    else if (datagram_has_token(d->kind))
+        d->token = cursor_get_u64(&c);
     d->payload = body;
 }

@@ -13,6 +13,8 @@
  *   DATA     = sealed-head *u8 tag             ; payload: see window.h
  *   PING, PONG = sealed-head tag
  *   PROBE, PROBED, CALL, CALL-BACK = sealed-head target=u32 tag
+ *   CHALLENGE, RESPONSE = sealed-head token=u64 tag
+ *              ; to an address that the peer was heard from; back from there (session_path.c)
  *   CAST     = sealed-head *u8 tag             ; to many hosts at once, no session's: cast_wire.h
  *
  *   sealed-head = head session number=u64
@@ -31,7 +33,8 @@
  * talks to whom, when, how many datagrams of which kind and size; nothing of what.
  *
  * All numbers are big-endian. An answer to a datagram that anyone may have replayed is never longer
- * than that datagram.
+ * than that datagram; to an address from which an authentic one came that may have been sent on go
+ * at most three times as many bytes.
  */
 #ifndef COVEY_PROTO_DATAGRAM_H
 #define COVEY_PROTO_DATAGRAM_H
@@ -69,13 +72,19 @@
     X(9, PROBED, "probed") /* "I hear host target" */                                              \
     X(10, CALL, "call")    /* to the coordinator: "I cannot reach target: have it call me" */      \
     X(11, CALL_BACK, "call-back") /* from the coordinator: "shake hands with target" */            \
-    X(12, CAST, "cast")           /* a fragment of a multicast */
+    X(12, CAST, "cast")           /* a fragment of a multicast */                                  \
+    X(13, CHALLENGE, "challenge") /* "are you at this address?" */                                 \
+    X(14, RESPONSE, "response")   /* "I am" */
 
 enum datagram_kind {
 #define DATAGRAM_ENUM(number, name, text) DATAGRAM_##name = number,
     DATAGRAM_KINDS(DATAGRAM_ENUM)
 #undef DATAGRAM_ENUM
 };
+
+/* What stands between sealed-head and tag. */
+#define DATAGRAM_TARGET_BYTES 4
+#define DATAGRAM_TOKEN_BYTES 8
 
 enum datagram_reason {
     REASON_GONE = 1,    /* the host was declared gone, or never invited */
@@ -99,6 +108,7 @@ struct datagram {
     uint8_t nonce[AUTH_NONCE_BYTES]; /* WELCOME, CONFIRM: the responder's */
     uint8_t reason;                  /* REFUSE */
     uint32_t target;                 /* PROBE ... CALL_BACK, once datagram_set_body() was called */
+    uint64_t token;                  /* CHALLENGE, RESPONSE, likewise */
     const uint8_t *payload;          /* DATA */
     size_t payload_bytes;            /* as long as all sealed kinds but CONFIRM are sealed: body */
     const uint8_t *tag;              /* the last 16 bytes: mac or tag */
@@ -142,10 +152,16 @@ static inline bool datagram_has_target(uint8_t kind)
     return kind >= DATAGRAM_PROBE && kind <= DATAGRAM_CALL_BACK;
 }
 
-/* Session ids say whose session it is, so that a receiver finds it without a search. */
-static inline uint32_t session_id_make(uint32_t peer, uint32_t count)
+static inline bool datagram_has_token(uint8_t kind)
 {
-    return count << 12 | peer;
+    return kind == DATAGRAM_CHALLENGE || kind == DATAGRAM_RESPONSE;
+}
+
+/* Session ids say whose session it is, so that a receiver finds it without a search. Of the count
+ * they have the lowest bits: the keys of an earlier session of that id are others. */
+static inline uint32_t session_id_make(uint32_t peer, uint64_t count)
+{
+    return (uint32_t)count << 12 | peer;
 }
 static inline uint32_t session_id_peer(uint32_t id)
 {

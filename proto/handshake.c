@@ -39,14 +39,14 @@ bool handshake_hello_ok(const struct identity *me, const struct datagram *d)
     return auth_mac_ok(d->tag, me->handshake_key, d->bytes, d->size);
 }
 
-void handshake_nonce(const struct identity *me, const struct hello *hello, uint32_t count,
+void handshake_nonce(const struct identity *me, const struct hello *hello, uint64_t count,
                      uint8_t nonce[AUTH_NONCE_BYTES])
 {
-    uint8_t text[HELLO_BODY_BYTES + 4];
+    uint8_t text[HELLO_BODY_BYTES + 8];
     struct cursor c = cursor_writer(text, sizeof text);
 
     datagram_put_hello(&c, hello);
-    cursor_put_u32(&c, count);
+    cursor_put_u64(&c, count);
     auth_mac(nonce, me->boot_secret, text, sizeof text);
 }
 
@@ -71,7 +71,7 @@ static void seal_answer(const struct identity *me, const struct hello *hello, ui
     auth_mac(answer + size - AUTH_TAG_BYTES, me->handshake_key, text, text_bytes);
 }
 
-void handshake_welcome(const struct identity *me, const struct hello *hello, uint32_t count,
+void handshake_welcome(const struct identity *me, const struct hello *hello, uint64_t count,
                        uint8_t bytes[WELCOME_BYTES])
 {
     struct cursor c = cursor_writer(bytes, WELCOME_BYTES);

@@ -41,11 +41,11 @@ void handshake_hello(const struct identity *me, const struct hello *hello,
 bool handshake_hello_ok(const struct identity *me, const struct datagram *d);
 
 /* Responder: the nonce that belongs to a HELLO while `count` sessions with that host were made. */
-void handshake_nonce(const struct identity *me, const struct hello *hello, uint32_t count,
+void handshake_nonce(const struct identity *me, const struct hello *hello, uint64_t count,
                      uint8_t nonce[AUTH_NONCE_BYTES]);
 
 /* Responder: the WELCOME or REFUSE that answers a HELLO; initiator: whether one answers its own. */
-void handshake_welcome(const struct identity *me, const struct hello *hello, uint32_t count,
+void handshake_welcome(const struct identity *me, const struct hello *hello, uint64_t count,
                        uint8_t bytes[WELCOME_BYTES]);
 void handshake_refuse(const struct identity *me, const struct hello *hello, uint8_t reason,
                       uint8_t bytes[REFUSE_BYTES]);

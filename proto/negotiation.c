@@ -188,9 +188,7 @@ static void begin_keys(struct session *s, const struct hello *hello, const struc
     memcpy(s->initiator_nonce, hello->nonce, AUTH_NONCE_BYTES);
     memset(&s->data_seen, 0, sizeof s->data_seen);
     memset(&s->control_seen, 0, sizeof s->control_seen);
-    if (s->open && !address_equal(&s->path, path))
-        window_path_changed(s->window);
-    s->path = *path;
+    session_path_open(s, path);
     s->open = true;
     s->endpoint->made[s->peer]++;
     s->heard_us = now_us;
@@ -229,7 +227,7 @@ bool negotiation_finish(struct session *s, const struct address *from, uint64_t 
 bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *d,
                         struct session_keys *keys)
 {
-    uint32_t count = endpoint->made[d->hello.from];
+    uint64_t count = endpoint->made[d->hello.from];
     uint8_t nonce[AUTH_NONCE_BYTES];
 
     handshake_nonce(&endpoint->me, &d->hello, count, nonce);
@@ -270,6 +268,7 @@ void session_on_confirm(struct session *s, struct datagram *d, const struct addr
     s->local_id = d->session;
     s->remote_id = d->hello.session;
     begin_keys(s, &d->hello, from, now_us);
+    session_path_heard(s, from, true, d->size + AUTH_TAG_BYTES, now_us);
     auth_replay_mark(session_replay(s, d->number), d->number);
     session_ping(s, DATAGRAM_PONG, 0, now_us);
 }

@@ -216,10 +216,12 @@ static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32
 static void session_opened(void *context, uint32_t host, uint64_t now_us)
 {
     struct lane *lane = context;
-    char text[ADDRESS_TEXT_BYTES];
+    const struct address *path = session_path(lane->peers[host]->session);
+    char text[ADDRESS_TEXT_BYTES] = "to be proved";
 
     (void)now_us;
-    address_text(session_path(lane->peers[host]->session), text);
+    if (path)
+        address_text(path, text);
     node_log(lane->node, "session with host %u open, path %s%s", host, text,
              session_is_astray(lane->peers[host]->session)
                  ? ": what is on its way over raw Ethernet goes there meanwhile"

@@ -1,6 +1,7 @@
 /*
- * session.c - the life of a session after and around its handshake: keys in use, path, sealing and
- * opening, frames into and out of the window, timers. negotiation.c holds the handshake itself.
+ * session.c - the life of a session after and around its handshake: keys in use, sealing and
+ * opening, frames into and out of the window, timers. negotiation.c holds the handshake itself,
+ * session_path.c where to send.
  *
  * Invariants: no number is used twice under one key, for data and control numbers count up for the
  * life of the session, also over a change of keys, and no two sessions, one after the other or of
@@ -92,7 +93,7 @@ void session_close(struct session *s)
 
 const struct address *session_path(const struct session *s)
 {
-    return s->path.family != ADDRESS_NONE ? &s->path : NULL;
+    return s->path_proved ? &s->path : NULL;
 }
 
 const struct window *session_window(const struct session *s)
@@ -124,7 +125,8 @@ bool session_unseal(const struct endpoint *e, struct datagram *d, struct auth_ci
 }
 
 /* Completes and sends a sealed datagram in scratch, whose payload is there already. */
-static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t payload_bytes)
+static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t payload_bytes,
+                        const struct address *to)
 {
     uint8_t *bytes = s->endpoint->scratch;
     struct cursor c = cursor_writer(bytes, DATAGRAM_SEALED_BYTES);
@@ -135,20 +137,36 @@ static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t
         auth_encrypt(bytes, DATAGRAM_SEALED_BYTES, size, s->sealer, number);
     else
         auth_seal(bytes + size, s->sealer, number, bytes, size);
-    session_send(s, &s->path, bytes, size + AUTH_TAG_BYTES);
+    session_send(s, to, bytes, size + AUTH_TAG_BYTES);
 }
 
 void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now_us)
 {
-    struct cursor c = cursor_writer(s->endpoint->scratch + DATAGRAM_SEALED_BYTES, 4);
+    struct cursor c =
+        cursor_writer(s->endpoint->scratch + DATAGRAM_SEALED_BYTES, DATAGRAM_TARGET_BYTES);
+    size_t bytes = datagram_has_target(kind) ? DATAGRAM_TARGET_BYTES : 0;
 
     if (!s->open) {
         session_open(s, now_us);
         return;
     }
+    if (!session_path_pays(s, &s->path, DATAGRAM_OVERHEAD_BYTES + bytes))
+        return;
     cursor_put_u32(&c, target);
-    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++,
-                datagram_has_target(kind) ? 4 : 0);
+    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++, bytes, &s->path);
+}
+
+void session_token(struct session *s, uint8_t kind, uint64_t token, const struct address *to)
+{
+    struct cursor c =
+        cursor_writer(s->endpoint->scratch + DATAGRAM_SEALED_BYTES, DATAGRAM_TOKEN_BYTES);
+
+    /* an answer is as long as the question that came from there */
+    if (kind == DATAGRAM_CHALLENGE &&
+        !session_path_pays(s, to, DATAGRAM_OVERHEAD_BYTES + DATAGRAM_TOKEN_BYTES))
+        return;
+    cursor_put_u64(&c, token);
+    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++, DATAGRAM_TOKEN_BYTES, to);
 }
 
 /* The numbers of data and of control datagrams are seen apart: the window must find no gaps where
@@ -156,16 +174,6 @@ void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now
 struct auth_replay *session_replay(struct session *s, uint64_t number)
 {
     return number & DATAGRAM_CONTROL_NUMBER ? &s->control_seen : &s->data_seen;
-}
-
-/* The path follows the peer: the newest authentic datagram of a kind says where it is. */
-static void follow_path(struct session *s, const struct auth_replay *seen, uint64_t number,
-                        const struct address *from)
-{
-    if ((seen->any && number < seen->highest) || address_equal(&s->path, from))
-        return;
-    s->path = *from;
-    s->endpoint->counters.paths_changed++;
 }
 
 /* ---- frames ---- */
@@ -217,7 +225,8 @@ static void on_data(struct session *s, const struct datagram *d, uint64_t now_us
 }
 
 /* What an authentic and fresh datagram says. */
-static void dispatch_sealed(struct session *s, const struct datagram *d, uint64_t now_us)
+static void dispatch_sealed(struct session *s, const struct datagram *d, const struct address *from,
+                            uint64_t now_us)
 {
     struct endpoint_owner *owner = &s->endpoint->owner;
 
@@ -227,6 +236,10 @@ static void dispatch_sealed(struct session *s, const struct datagram *d, uint64_
         on_data(s, d, now_us);
     else if (d->kind == DATAGRAM_PING || d->kind == DATAGRAM_CONFIRM)
         session_ping(s, DATAGRAM_PONG, 0, now_us);
+    else if (d->kind == DATAGRAM_CHALLENGE)
+        session_token(s, DATAGRAM_RESPONSE, d->token, from);
+    else if (d->kind == DATAGRAM_RESPONSE)
+        session_path_answered(s, from, d->token);
     else if (datagram_has_target(d->kind))
         owner->asked(owner->context, s->peer, d->kind, d->target, now_us);
 }
@@ -254,9 +267,10 @@ void session_on_sealed(struct session *s, struct datagram *d, const struct addre
         counters->refused_kind++;
         return;
     }
-    follow_path(s, seen, d->number, from);
+    session_path_heard(s, from, !seen->any || d->number > seen->highest, d->size + AUTH_TAG_BYTES,
+                       now_us);
     auth_replay_mark(seen, d->number);
-    dispatch_sealed(s, d, now_us);
+    dispatch_sealed(s, d, from, now_us);
 }
 
 int session_write(struct session *s, const struct frame *frame, const uint8_t *payload)
@@ -297,7 +311,7 @@ static void send_data(struct session *s, uint64_t now_us)
         size = window_next(s->window, s->data_number, payload, capacity, now_us);
         if (size == 0)
             return;
-        send_sealed(s, DATAGRAM_DATA, s->data_number++, size);
+        send_sealed(s, DATAGRAM_DATA, s->data_number++, size, &s->path);
     }
 }
 
@@ -330,29 +344,35 @@ static void try_to_return(struct session *s, uint64_t now_us)
     session_open(s, now_us);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static uint64_t step_open(struct session *s, uint64_t now_us)
 {
-    uint64_t stall, deadline;
+    uint64_t due_us;
 
     if (s->held)
         deliver_frames(s, now_us);
-    if (window_deadline(s->window) <= now_us)
-        window_on_timer(s->window, now_us);
-    send_data(s, now_us);
-    try_to_return(s, now_us);
-    stall = watch_stall(s, now_us);
-    deadline = window_deadline(s->window);
-    return stall < deadline ? stall : deadline;
+    due_us = session_path_step(s, now_us);
+    if (s->path_proved) {
+        if (window_deadline(s->window) <= now_us)
+            window_on_timer(s->window, now_us);
+        send_data(s, now_us);
+        try_to_return(s, now_us);
+        due_us = earlier(due_us, window_deadline(s->window));
+    }
+    return earlier(due_us, watch_stall(s, now_us));
 }
 
 uint64_t session_step(struct session *s, uint64_t now_us)
 {
-    uint64_t deadline = UINT64_MAX, retry;
+    uint64_t deadline = UINT64_MAX;
 
     if (s->open)
         deadline = step_open(s, now_us);
     else if (session_queued(s) > 0)
         session_open(s, now_us);
-    retry = negotiation_step(s, now_us);
-    return retry < deadline ? retry : deadline;
+    return earlier(deadline, negotiation_step(s, now_us));
 }

@@ -57,7 +57,7 @@ struct endpoint {
     uint8_t *opened;  /* DATAGRAM_BYTES_MAX: what came encrypted; NULL where nothing does */
     /* Sessions that this daemon ever made with each host. It outlives them: a recorded CONFIRM must
      * not bring back the keys, and with them the numbers, of a session that ended. */
-    uint32_t made[HOST_INDEX_MAX + 1];
+    uint64_t made[HOST_INDEX_MAX + 1];
 };
 
 /* A session with a host whose id and candidate addresses are known; it opens at the first need. */
@@ -102,7 +102,8 @@ void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now
 /* Sends all that may be sent now; returns when it must be called again. */
 uint64_t session_step(struct session *s, uint64_t now_us);
 
-const struct address *session_path(const struct session *s); /* NULL: none yet */
+/* NULL: none yet that has proved to be the peer's. */
+const struct address *session_path(const struct session *s);
 const struct window *session_window(const struct session *s);
 
 #endif

@@ -27,6 +27,15 @@ struct pending {
     struct address address; /* where the WELCOME came from */
 };
 
+/* An address, not the path, from which the peer was heard. */
+struct trial {
+    struct address address; /* ADDRESS_NONE: there is none */
+    uint64_t token;
+    uint64_t heard_bytes, sent_bytes;
+    unsigned attempts;
+    uint64_t retry_us; /* of the next, or when another address may be tried */
+};
+
 struct session {
     struct endpoint *endpoint;
     uint32_t peer;
@@ -41,6 +50,8 @@ struct session {
     bool open, closed;
     bool held; /* the next frame could not be taken yet */
     struct address path;
+    bool path_proved; /* to be the peer's: until then it is the one on trial */
+    struct trial trial;
     uint32_t local_id, remote_id;              /* in datagrams to us, to the peer */
     struct auth_cipher *sealer, *opener;       /* NULL until it is open */
     uint8_t initiator_nonce[AUTH_NONCE_BYTES]; /* of the HELLO that led to these keys */
@@ -57,6 +68,8 @@ struct session {
 };
 
 void session_send(struct session *s, const struct address *to, const uint8_t *bytes, size_t size);
+/* CHALLENGE or RESPONSE. */
+void session_token(struct session *s, uint8_t kind, uint64_t token, const struct address *to);
 /* Whether a sealed datagram is authentic under that key; then its body can be read. */
 bool session_unseal(const struct endpoint *e, struct datagram *d, struct auth_cipher *opener);
 struct auth_replay *session_replay(struct session *s, uint64_t number);
@@ -68,5 +81,18 @@ bool negotiation_completes(const struct session *s, struct datagram *d);
 bool negotiation_finish(struct session *s, const struct address *from, uint64_t now_us);
 /* Sends HELLO or CONFIRM again when it is due; returns when to call again. */
 uint64_t negotiation_step(struct session *s, uint64_t now_us);
+
+/* ---- session_path.c ---- */
+
+/* A handshake succeeded with a datagram from that address. */
+void session_path_open(struct session *s, const struct address *from);
+/* An authentic datagram of so many bytes came from that address, the newest of its kind or not. */
+void session_path_heard(struct session *s, const struct address *from, bool newest, size_t bytes,
+                        uint64_t now_us);
+void session_path_answered(struct session *s, const struct address *from, uint64_t token);
+/* Whether so many bytes may be sent there, which then counts as done. */
+bool session_path_pays(struct session *s, const struct address *to, size_t bytes);
+/* Sends CHALLENGE again when it is due; returns when to call again. */
+uint64_t session_path_step(struct session *s, uint64_t now_us);
 
 #endif

@@ -1,4 +1,4 @@
-/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/node_calls.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher_*.c proto/address.c proto/control.c proto/contention.c proto/cursor.c proto/frame.c proto/window*.c */
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/node_calls.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/session_path.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher_*.c proto/address.c proto/control.c proto/contention.c proto/cursor.c proto/frame.c proto/window*.c */
 /*
  * attack_test.c - what someone on the network who does not know the VM's key can do: nothing but
  * cost a MAC a datagram. And what an honest host may do: change its address, be unable to be
@@ -322,6 +322,51 @@ static void nonces(bool encrypt)
     finish(sim, r);
 }
 
+/* What went to one port. */
+struct hits {
+    uint32_t port;
+    uint64_t bytes;
+};
+
+static void count_hits(void *context, uint32_t from, uint32_t to, const uint8_t *bytes, size_t size)
+{
+    struct hits *hits = context;
+
+    (void)from, (void)bytes;
+    hits->bytes += to == hits->port ? size : 0;
+}
+
+/* Datagrams taken off the wire are sent on in the name of somebody who has nothing to do with it:
+ * he gets little more than was sent so, and the VM goes on. */
+static void sent_on_from_elsewhere(bool encrypt)
+{
+    struct recording *r = calloc(1, sizeof *r), *taken = calloc(1, sizeof *taken);
+    struct vm_sim *sim = create_up(3, encrypt, r);
+    struct hits hits = {.port = 3};
+    uint64_t moved = sum(sim, "session.paths_changed"), sent = 0;
+
+    vm_sim_set_tap(sim, record, taken);
+    network_cut_one_way(vm_sim_network(sim), 1, 0, true);
+    vm_sim_send(sim, vm_sim_life(sim, 2), 1, 500);
+    vm_sim_run(sim, SECOND / 100);
+    vm_sim_set_tap(sim, count_hits, &hits);
+    network_cut_one_way(vm_sim_network(sim), 1, 0, false);
+    for (size_t i = 0; i < taken->count; i++) {
+        if (taken->datagrams[i].from != 1 || taken->datagrams[i].to != 0)
+            continue;
+        vm_sim_inject(sim, 3, 0, taken->datagrams[i].bytes, taken->datagrams[i].size);
+        sent += taken->datagrams[i].size;
+    }
+    for (int i = 0; i < 15; i++)
+        vm_sim_send(sim, vm_sim_life(sim, 1), 2, 60000);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 10 * SECOND));
+    vm_sim_run(sim, SECOND);
+    CU_ASSERT(hits.bytes > 0 && hits.bytes <= 3 * sent);
+    CU_ASSERT_EQUAL(sum(sim, "session.paths_changed"), moved);
+    recording_clear(taken);
+    finish(sim, r);
+}
+
 /* ---- honest hosts ---- */
 
 /* The source address of a host changes: the path follows, nothing is lost. */
@@ -371,6 +416,7 @@ static void dials_out_only(bool encrypt)
     X(hello_flood)                                                                                 \
     X(other_version)                                                                               \
     X(other_vm)                                                                                    \
+    X(sent_on_from_elsewhere)                                                                      \
     X(path_follows)                                                                                \
     X(dials_out_only)
 

@@ -1,4 +1,4 @@
-/* links: proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher*.c proto/address.c proto/cursor.c proto/frame.c proto/window*.c */
+/* links: proto/session.c proto/session_path.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher*.c proto/address.c proto/cursor.c proto/frame.c proto/window*.c */
 /*
  * session_test.c - two sessions and the datagrams between them, in the order of the test's choice.
  */
@@ -26,14 +26,17 @@ struct end {
 
 struct copy {
     unsigned to;
+    struct address from;
     size_t size;
     uint8_t bytes[DATAGRAM_MAX];
 };
 
 struct pair {
     struct end ends[2];
+    struct address at[2]; /* where the ends are; their rows may say otherwise */
     struct copy queue[QUEUE_MAX];
     size_t count;
+    size_t astray_bytes; /* sent to where neither is */
     uint64_t now_us;
     uint64_t random;
 };
@@ -54,10 +57,14 @@ static void on_send(void *context, const struct address *to, const uint8_t *byte
     struct end *end = context;
     struct copy *copy = &end->pair->queue[end->pair->count];
 
-    (void)to;
+    if (!address_equal(to, &end->pair->at[1 - end->id])) {
+        end->pair->astray_bytes += size;
+        return;
+    }
     if (end->pair->count == QUEUE_MAX || size > sizeof copy->bytes)
         abort();
     copy->to = 1 - end->id;
+    copy->from = end->pair->at[end->id];
     copy->size = size;
     memcpy(copy->bytes, bytes, size);
     end->pair->count++;
@@ -163,6 +170,8 @@ static struct pair *create_pair(uint64_t seed, uint8_t other_key)
     if (!pair || auth_init() < 0)
         abort();
     pair->random = seed;
+    pair->at[0] = address_of(0);
+    pair->at[1] = address_of(1);
     create_end(pair, 0, 1);
     create_end(pair, 1, other_key);
     return pair;
@@ -182,7 +191,7 @@ static void give(struct pair *pair, const struct copy *copy)
 {
     struct end *end = &pair->ends[copy->to];
     struct session *s = end->session;
-    struct address from = address_of(1 - copy->to);
+    struct address from = copy->from;
     uint8_t answer[WELCOME_BYTES];
     struct datagram d = {0};
 
@@ -384,16 +393,16 @@ static void refusal_is_told(void)
 {
     struct pair *pair = create_pair(5, 1);
     uint8_t answer[REFUSE_BYTES];
-    struct address nowhere = {0};
+    struct address there = address_of(0);
 
     write_frame(&pair->ends[0], 10);
     step_both(pair);
     handshake_refuse(&pair->ends[1].endpoint.me, &pair->ends[0].session->pending.hello, REASON_GONE,
                      answer);
     pair->count = 0;
-    on_send(&pair->ends[1], &nowhere, answer, sizeof answer);
+    on_send(&pair->ends[1], &there, answer, sizeof answer);
     answer[DATAGRAM_HEAD_BYTES + 4] = REASON_IDENTITY; /* not what was signed */
-    on_send(&pair->ends[1], &nowhere, answer, sizeof answer);
+    on_send(&pair->ends[1], &there, answer, sizeof answer);
     for (int i = 0; i < 2; i++) {
         struct copy copy = take(pair, 0);
 
@@ -467,6 +476,174 @@ static void recorded_confirm_after_the_session_ended(void)
     destroy_pair(pair);
 }
 
+/* Sessions are more than a nonce or an id ever counted: what was recorded when there were none yet
+ * opens nothing. */
+static void sessions_without_end(void)
+{
+    struct pair *pair = create_pair(9, 1);
+    struct end *responder = &pair->ends[1];
+    struct copy confirm = {0};
+
+    write_frame(&pair->ends[0], 100);
+    while (confirm.size != CONFIRM_BYTES) {
+        step_both(pair);
+        confirm = take(pair, 0);
+        give(pair, &confirm);
+    }
+    run(pair, 100000);
+    CU_ASSERT_EQUAL(responder->opened, 1);
+    responder->endpoint.made[1] = pair->ends[0].endpoint.made[2] = UINT32_MAX;
+    session_open(pair->ends[0].session, pair->now_us);
+    run(pair, 100000);
+    CU_ASSERT_EQUAL(responder->opened, 2);
+    give(pair, &confirm);
+    CU_ASSERT_EQUAL(responder->opened, 2);
+    write_frame(&pair->ends[0], 100);
+    run(pair, 100000);
+    CU_ASSERT_EQUAL(responder->frames, 2);
+    destroy_pair(pair);
+}
+
+/* ---- where it sends to ---- */
+
+static const struct address STRANGER = {ADDRESS_IPV4, 6, {10, 0, 0, 99, 0, 1}};
+static const struct address ELSEWHERE = {ADDRESS_IPV4, 6, {10, 0, 1, 7, 0, 1}};
+
+static struct pair *create_open_pair(uint64_t seed)
+{
+    struct pair *pair = create_pair(seed, 1);
+
+    write_frame(&pair->ends[0], 100);
+    run(pair, 100000);
+    CU_ASSERT(session_is_open(pair->ends[0].session) && session_is_open(pair->ends[1].session));
+    return pair;
+}
+
+static bool sends_to(const struct end *end, const struct address *address)
+{
+    const struct address *path = session_path(end->session);
+
+    return path && address_equal(path, address);
+}
+
+/* Somebody takes a datagram off the wire and sends it on from an address that is not its sender's:
+ * little more goes there than came from there, and the path is what it was. */
+static void a_path_is_not_followed_unasked(void)
+{
+    struct pair *pair = create_open_pair(10);
+    struct address there = address_of(0);
+    struct copy copy;
+
+    write_frame(&pair->ends[0], 10);
+    step_both(pair);
+    copy = take(pair, 0);
+    copy.from = STRANGER;
+    give(pair, &copy);
+    for (int i = 0; i < 15; i++)
+        write_frame(&pair->ends[1], 60000);
+    run(pair, 3000000);
+    CU_ASSERT(pair->astray_bytes > 0 && pair->astray_bytes <= 3 * copy.size);
+    CU_ASSERT(sends_to(&pair->ends[1], &there));
+    CU_ASSERT_EQUAL(pair->ends[1].endpoint.counters.paths_changed, 0);
+    CU_ASSERT_EQUAL(pair->ends[0].frames, 15);
+    destroy_pair(pair);
+}
+
+/* A host moves, and says so from where it is when it is asked; no hands are shaken. */
+static void a_path_is_followed_that_answers(void)
+{
+    struct pair *pair = create_open_pair(11);
+
+    pair->at[0] = ELSEWHERE;
+    write_frame(&pair->ends[0], 100);
+    write_frame(&pair->ends[1], 60000);
+    run(pair, 900000);
+    CU_ASSERT_EQUAL(pair->ends[1].frames, 2);
+    CU_ASSERT_EQUAL(pair->ends[0].frames, 1);
+    CU_ASSERT(sends_to(&pair->ends[1], &ELSEWHERE));
+    CU_ASSERT_EQUAL(pair->ends[1].endpoint.counters.paths_changed, 1);
+    CU_ASSERT_EQUAL(pair->ends[1].opened, 1);
+    destroy_pair(pair);
+}
+
+/* The question is lost, and the first answer. */
+static void a_path_is_asked_again(void)
+{
+    struct pair *pair = create_open_pair(12);
+    unsigned lost = 0;
+
+    pair->at[0] = ELSEWHERE;
+    write_frame(&pair->ends[0], 100);
+    for (uint64_t end = pair->now_us + 900000; pair->now_us < end; pair->now_us += 1000) {
+        step_both(pair);
+        while (pair->count > 0) {
+            struct copy copy = take(pair, 0);
+
+            if (lost == (copy.bytes[3] == DATAGRAM_RESPONSE) && lost < 2 &&
+                (copy.bytes[3] == DATAGRAM_CHALLENGE || copy.bytes[3] == DATAGRAM_RESPONSE))
+                lost++;
+            else
+                give(pair, &copy);
+            step_both(pair);
+        }
+    }
+    CU_ASSERT_EQUAL(lost, 2);
+    CU_ASSERT(sends_to(&pair->ends[1], &ELSEWHERE));
+    destroy_pair(pair);
+}
+
+/* The answer is sent on from where nobody was asked. */
+static void an_answer_from_elsewhere_is_none(void)
+{
+    struct pair *pair = create_open_pair(13);
+    struct copy copy = {0};
+
+    pair->at[0] = ELSEWHERE;
+    write_frame(&pair->ends[0], 100);
+    while (copy.bytes[3] != DATAGRAM_RESPONSE) {
+        step_both(pair);
+        CU_ASSERT_FATAL(pair->count > 0);
+        copy = take(pair, 0);
+        if (copy.bytes[3] != DATAGRAM_RESPONSE)
+            give(pair, &copy);
+    }
+    copy.from = STRANGER;
+    give(pair, &copy);
+    CU_ASSERT_FALSE(sends_to(&pair->ends[1], &STRANGER));
+    CU_ASSERT_FALSE(sends_to(&pair->ends[1], &ELSEWHERE));
+    destroy_pair(pair);
+}
+
+/* So it is with a handshake: of a host that is not where its row says, since only it can dial. */
+static void a_first_path_is_proved(void)
+{
+    struct pair *pair = create_pair(14, 1);
+    struct copy copy = {0};
+
+    pair->at[0] = ELSEWHERE;
+    write_frame(&pair->ends[0], 100);
+    while (copy.size != CONFIRM_BYTES) {
+        step_both(pair);
+        CU_ASSERT_FATAL(pair->count > 0);
+        copy = take(pair, 0);
+        if (copy.size != CONFIRM_BYTES)
+            give(pair, &copy);
+    }
+    copy.from = STRANGER;
+    give(pair, &copy);
+    CU_ASSERT(session_is_open(pair->ends[1].session));
+    CU_ASSERT_PTR_NULL(session_path(pair->ends[1].session));
+    for (int i = 0; i < 15; i++)
+        write_frame(&pair->ends[1], 60000);
+    step_both(pair);
+    CU_ASSERT(pair->astray_bytes > 0 && pair->astray_bytes <= 3 * copy.size);
+    run(pair, 3000000);
+    CU_ASSERT(sends_to(&pair->ends[1], &ELSEWHERE));
+    CU_ASSERT_EQUAL(pair->ends[0].frames, 15);
+    CU_ASSERT_EQUAL(pair->ends[1].frames, 1);
+    destroy_pair(pair);
+}
+
 static const struct test_case CASES[] = {
     {"opens at the first write", opens_at_the_first_write},
     {"other key opens nothing", other_key_opens_nothing},
@@ -477,6 +654,12 @@ static const struct test_case CASES[] = {
     {"refusal is told", refusal_is_told},
     {"frames wait", frames_wait},
     {"nonsense in the stream", nonsense_in_the_stream},
+    {"sessions without end", sessions_without_end},
+    {"a path is not followed unasked", a_path_is_not_followed_unasked},
+    {"a path is followed that answers", a_path_is_followed_that_answers},
+    {"a path is asked again", a_path_is_asked_again},
+    {"an answer from elsewhere is none", an_answer_from_elsewhere_is_none},
+    {"a first path is proved", a_first_path_is_proved},
 };
 
 int main(void)
