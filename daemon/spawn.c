@@ -32,6 +32,7 @@
 /* A request, decoded: what each of its tasks gets. */
 struct order {
     struct control_spawn head;
+    uint32_t asker; /* is told of the end of each; 0: it has ended itself */
     struct strings argv;
     struct strings given, env; /* what was asked for and who it is; with the daemon's own */
     const uint8_t *request;    /* as it came */
@@ -266,7 +267,11 @@ static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *
         return COVEY_ERESOURCE;
     }
     task_fill(task, order);
-    int error = start_task(task, order, why);
+    int error = COVEY_ERESOURCE;
+    if (order->asker != 0 && watch_add(task, order->asker) != 0)
+        failure_set(why, "host %s has no memory left", d->name);
+    else
+        error = start_task(task, order, why);
     if (error != 0) {
         task_destroy(task);
         return error;
@@ -345,6 +350,7 @@ static struct spawn *spawn_create(struct daemon *d, uint32_t source, struct orde
     spawn->request = request;
     spawn->order = *order;
     spawn->order.request = request;
+    spawn->order.asker = source;
     order->argv = order->given = order->env = (struct strings){0};
     reply_begin(&spawn->reply, d, source, order->head.request);
     return spawn;
@@ -430,6 +436,8 @@ void spawn_task_gone(struct daemon *d, uint32_t tid)
         spawn->orphaned |= head->tether && head->parent == tid;
         if (head->sink == tid)
             head->sink = 0;
+        if (spawn->order.asker == tid)
+            spawn->order.asker = 0;
     }
 }
 
@@ -440,6 +448,8 @@ void spawn_host_gone(struct daemon *d, uint32_t host)
         spawn->orphaned |= head->tether && tid_host(head->parent) == host;
         if (tid_host(head->sink) == host)
             head->sink = 0;
+        if (tid_host(spawn->order.asker) == host)
+            spawn->order.asker = 0;
     }
 }
 

@@ -1,8 +1,9 @@
 /*
  * Watching. Each task of this host has a list of tids, of tasks and daemons, that get GONE when it
- * ends. A daemon watches the tasks that matter to its own: the parent of a tethered task, the sink
- * of a task's output, and while it coordinates who adds hosts. For tasks of its own host it needs
- * no watch: watch_announce() draws the consequences directly.
+ * ends: who spawned it from its begin, so that no end is missed, others when they ask. A daemon
+ * watches the tasks that matter to its own: the parent of a tethered task, the sink of a task's
+ * output, and while it coordinates who adds hosts. For tasks of its own host it needs no watch:
+ * watch_announce() draws the consequences directly.
  */
 #include "daemon/watch.h"
 
@@ -33,7 +34,7 @@ void watch_send_gone(struct daemon *d, uint32_t to, const struct control_gone *g
     route_send_payload(d, FRAME_GONE, to, bytes, &c);
 }
 
-static int watchers_add(struct task *task, uint32_t watcher)
+int watch_add(struct task *task, uint32_t watcher)
 {
     for (size_t i = 0; i < task->watchers_count; i++)
         if (task->watchers[i] == watcher)
@@ -58,7 +59,7 @@ static bool ends_soon(struct daemon *d, uint32_t tid, uint32_t watcher)
 {
     struct task *task = task_find(&d->tasks, tid);
     bool ended = task == NULL || (task->left && task->sink != watcher);
-    return !ended && watchers_add(task, watcher) == 0;
+    return !ended && watch_add(task, watcher) == 0;
 }
 
 void watch_answer(struct daemon *d, uint32_t to, uint32_t tid)
@@ -84,7 +85,7 @@ const char *watch_on_watch(struct daemon *d, uint32_t source, struct cursor *pay
     struct task *task = task_find(&d->tasks, tid);
     if (task == NULL)
         watch_answer(d, source, tid);
-    else if (watchers_add(task, source) != 0)
+    else if (watch_add(task, source) != 0)
         return "memory is exhausted";
     return NULL;
 }

@@ -331,7 +331,7 @@ int covey_spawn_count(covey_t *vm, const struct covey_spawn *what, int n);
 /* Starts tasks and returns how many started. `tids` has covey_spawn_count() entries: the tid of
  * each task, or a negative error code (ENOENT, EEXEC, ERESOURCE, EHOSTFAIL ...) for each that
  * could not be started. A program that was started and then failed counts as started: its end is
- * reported by covey_notify(). Output (COVEY_OUTPUT_SELF) arrives as messages from the task with
+ * reported by covey_notify(), however long ago it was. Output (COVEY_OUTPUT_SELF) arrives as messages from the task with
  * tag COVEY_TAG_OUTPUT, to be read with covey_unpack_output().
  * Errors of the whole call: EINVAL, ENOHOST, EDAEMON, ENOMEM. */
 int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t *tids);

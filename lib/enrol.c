@@ -346,6 +346,7 @@ static struct covey *vm_create(int socket)
         return NULL;
     }
     locks_create(vm);
+    ended_init(vm);
     vm->epoll = vm->doorbell = -1;
     vm->listener_watch.fd = -1;
     vm->pid = getpid();
@@ -366,6 +367,7 @@ static void lists_free(struct covey *vm)
     while (vm->unexpected != NULL)
         match_free(vm, vm->unexpected);
     notify_free_all(vm);
+    ended_free_all(vm);
     place_free(vm);
     team_free_all(vm);
     collective_bury_all(vm);

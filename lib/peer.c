@@ -148,9 +148,12 @@ void peer_settle(struct covey *vm, struct peer *peer)
 void peer_on_gone(struct covey *vm, const struct control_gone *gone)
 {
     struct peer *peer = peer_find(vm, gone->tid);
+    if (peer == NULL)
+        ended_keep(vm, gone);
     if (peer == NULL || peer->gone || peer->leaving)
         return;
     peer->exit = *gone;
+    ended_recall(vm, &peer->exit);
     peer->leaving = true;
     peer->broken_at_us = clock_us();
     wait_check_at(vm, peer->broken_at_us + DRAIN_US);

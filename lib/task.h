@@ -25,6 +25,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/queue.h>
 
 #define ROUTES 5 /* enum covey_route */
 #define BUFFER_BYTES_DEFAULT ((size_t)16 * 1024 * 1024)
@@ -249,6 +250,15 @@ struct notify {
     uint32_t tid;
 };
 
+#define ENDED_BUCKETS 1024
+
+/* How tasks ended that nobody has asked for; see ended.c. */
+struct ended_list {
+    TAILQ_HEAD(, ended) all;
+    LIST_HEAD(ended_bucket, ended) buckets[ENDED_BUCKETS];
+    uint32_t count;
+};
+
 enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS, POLLERS };
 
 #define PEER_BUCKETS 256
@@ -331,6 +341,7 @@ struct covey {
     struct request *requests;
     uint32_t request_number;
     struct notify *notifies;
+    struct ended_list ended;
     int tasker_tag; /* of orders; see tasker.c */
     struct family family;
     struct covey_group *groups;
@@ -416,6 +427,15 @@ void peer_free_all(struct covey *vm);
 /* A link failed in the middle of a frame; the peer's end should follow. */
 void peer_link_broke(struct covey *vm, struct peer *peer, const char *why);
 int peer_error(const struct peer *peer); /* why: ENOTASK or EHOSTFAIL of a gone one, EROUTE */
+
+/* ---- ended.c: the ends of tasks that this one spawned ---- */
+
+void ended_init(struct covey *vm);
+/* The end of a task that is no peer. */
+void ended_keep(struct covey *vm, const struct control_gone *gone);
+/* Puts what was kept in the place of an end that is not known; it is kept no longer. */
+void ended_recall(struct covey *vm, struct control_gone *gone);
+void ended_free_all(struct covey *vm);
 
 /* ---- outgo.c: sends under way ---- */
 

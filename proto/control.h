@@ -94,7 +94,8 @@ void control_get_task(struct cursor *c, struct control_task *task);
 
 /* ---- SPAWN: number count parent sink=u32 route tether=u8 u16(0) cwd=text
  *             argc=u16 *(length=u32 bytes) envc=u16 *(length=u32 bytes) ----
- * argv and env are lists whose strings are views into the payload, not NUL-terminated. */
+ * argv and env are lists whose strings are views into the payload, not NUL-terminated.
+ * The sender gets GONE of each task that is started, perhaps before the reply, without a WATCH. */
 struct control_string {
     const char *bytes; /* view */
     size_t size;
