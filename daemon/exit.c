@@ -37,6 +37,7 @@ static void exit_finish(struct task *task)
     log_line(&d->log, LOG_DEBUG, "t%x ended: kind %d value %d: %s", task->tid, task->exit_kind,
              task->exit_value, task->command);
     d->counters.tasks_ended++;
+    output_tell_end(task);
     watch_announce(task);
     task_destroy(task);
     ending_task_gone(d);
@@ -153,4 +154,10 @@ void exit_end(struct task *task)
         exit_kill(task);
     else
         loop_timer_start(task->kill, KILL_AFTER_US);
+}
+
+void exit_dismiss(struct task *task)
+{
+    task->dismissed = true;
+    exit_end(task);
 }

@@ -12,6 +12,9 @@ int exit_watch(struct task *task);
 /* Ends the task: SIGTERM to its process group, after 3 s SIGKILL. */
 void exit_end(struct task *task);
 
+/* The same, and that it ends by these signals is no fault: its parent wants it, or has ended. */
+void exit_dismiss(struct task *task);
+
 /* Sends a signal to the task's process group, or to the process when it is not our child.
  * Returns 0 or -errno. */
 int exit_signal(struct task *task, int number);

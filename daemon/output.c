@@ -2,16 +2,20 @@
  * Output. Each pipe has a buffer, there only while something is in it; whole lines leave it as
  * OUTPUT frames. A line longer than the buffer leaves in pieces; a last line without a newline
  * leaves as it is when the pipe ends. At most OUTPUT_UNACKED_MAX bytes a task are under way, then
- * its pipes are not read until the sink has taken some, and the task itself waits in write().
+ * its pipes are not read until the sink has taken some, and the task itself waits in write(). Behind
+ * the last of it goes ENDED, which says how the task ended.
  */
 #include "daemon/output.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/exit.h"
+#include "lib/covey.h"
 
 #define OUTPUT_HEAD_BYTES 8
 #define OUTPUT_BYTES_MAX (FRAME_PAYLOAD_MAX - OUTPUT_HEAD_BYTES)
@@ -120,6 +124,30 @@ void output_close(struct task *task)
 {
     for (int i = 0; i < 2; i++)
         output_end(&task->output[i]);
+}
+
+/* Whether it ended by what it was sent to end it. */
+static bool ended_as_asked(const struct task *task)
+{
+    return task->dismissed && (task->exit_kind != COVEY_EXIT_SIGNAL ||
+                               task->exit_value == SIGTERM || task->exit_value == SIGKILL);
+}
+
+void output_tell_end(const struct task *task)
+{
+    uint8_t payload[sizeof(struct control_ended) + 4];
+    struct control_ended ended = {.tid = task->tid,
+                                  .parent = task->parent,
+                                  .kind = task->exit_kind,
+                                  .asked = ended_as_asked(task),
+                                  .value = task->exit_value};
+    if (task->sink == 0)
+        return;
+    snprintf(ended.host, sizeof ended.host, "%s", task->daemon->name);
+    memcpy(ended.command, task->command, sizeof ended.command);
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    control_put_ended(&c, &ended);
+    route_send_payload(task->daemon, FRAME_ENDED, task->sink, payload, &c);
 }
 
 void output_discard(struct task *task)

@@ -17,6 +17,9 @@ void output_drain(struct task *task);
 /* Passes on an unfinished last line and closes both pipes. */
 void output_close(struct task *task);
 
+/* The task has ended, and all of its output was sent: tells its sink so. */
+void output_tell_end(const struct task *task);
+
 /* Nobody receives it any more: read on and throw it away. */
 void output_discard(struct task *task);
 

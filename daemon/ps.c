@@ -49,7 +49,9 @@ static void signal_send(struct daemon *d, uint32_t source, const struct control_
                         struct task *task)
 {
     int error = 0;
-    if (s->signal == 0)
+    if (s->signal == 0 && source == task->parent)
+        exit_dismiss(task);
+    else if (s->signal == 0)
         exit_end(task);
     else
         error = exit_signal(task, s->signal);

@@ -268,7 +268,7 @@ static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *
     }
     task_fill(task, order);
     int error = COVEY_ERESOURCE;
-    if (order->asker != 0 && watch_add(task, order->asker) != 0)
+    if (order->asker != 0 && watch_for(task, order->asker) != 0)
         failure_set(why, "host %s has no memory left", d->name);
     else
         error = start_task(task, order, why);

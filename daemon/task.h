@@ -77,6 +77,7 @@ struct task {
     uint8_t role, route, tether;
     bool enrolled; /* a stream was attached once */
     bool killed;   /* its end was asked for */
+    bool dismissed; /* by its parent, or because that has ended */
     bool reaped;
     bool bulk;              /* it had claims to contention domains; see contention.c */
     bool served;            /* it asked for what all daemons agree on; see services.c */

@@ -34,7 +34,7 @@ void watch_send_gone(struct daemon *d, uint32_t to, const struct control_gone *g
     route_send_payload(d, FRAME_GONE, to, bytes, &c);
 }
 
-int watch_add(struct task *task, uint32_t watcher)
+int watch_for(struct task *task, uint32_t watcher)
 {
     for (size_t i = 0; i < task->watchers_count; i++)
         if (task->watchers[i] == watcher)
@@ -59,7 +59,7 @@ static bool ends_soon(struct daemon *d, uint32_t tid, uint32_t watcher)
 {
     struct task *task = task_find(&d->tasks, tid);
     bool ended = task == NULL || (task->left && task->sink != watcher);
-    return !ended && watch_add(task, watcher) == 0;
+    return !ended && watch_for(task, watcher) == 0;
 }
 
 void watch_answer(struct daemon *d, uint32_t to, uint32_t tid)
@@ -85,7 +85,7 @@ const char *watch_on_watch(struct daemon *d, uint32_t source, struct cursor *pay
     struct task *task = task_find(&d->tasks, tid);
     if (task == NULL)
         watch_answer(d, source, tid);
-    else if (watch_add(task, source) != 0)
+    else if (watch_for(task, source) != 0)
         return "memory is exhausted";
     return NULL;
 }
@@ -107,7 +107,7 @@ static void task_gone(struct daemon *d, uint32_t tid)
 {
     for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
         if (task->tether && task->parent == tid)
-            exit_end(task);
+            exit_dismiss(task);
         if (task->sink == tid)
             output_discard(task);
     }
@@ -157,7 +157,7 @@ static void host_gone(struct daemon *d, uint32_t host)
 {
     for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
         if (task->tether && tid_host(task->parent) == host)
-            exit_end(task);
+            exit_dismiss(task);
         if (tid_host(task->sink) == host)
             output_discard(task);
         for (size_t i = 0; i < task->watchers_count; i++)

@@ -10,7 +10,7 @@ route_handler watch_on_watch; /* WATCH */
 route_handler watch_on_gone;  /* GONE, of a task that this daemon watches */
 
 /* Adds one who is told of the end of a task of this host. 0, or -1: memory is exhausted. */
-int watch_add(struct task *task, uint32_t watcher);
+int watch_for(struct task *task, uint32_t watcher);
 
 /* Makes this daemon learn of the end of a task of any host. */
 void watch_start(struct daemon *d, uint32_t tid);

@@ -1132,7 +1132,8 @@ int covey_held(covey_t *vm, struct covey_held **list);
 enum covey_event {
     COVEY_NOTIFY_TASK_EXIT = 1, /* one of the given tasks ended */
     COVEY_NOTIFY_HOST_GONE = 2, /* a host left, died or was cut off */
-    COVEY_NOTIFY_HOST_ADDED = 3 /* a host joined */
+    COVEY_NOTIFY_HOST_ADDED = 3, /* a host joined */
+    COVEY_NOTIFY_OUTPUT_END = 4  /* a task ended whose output came to the caller */
 };
 
 /* How a task ended. */
@@ -1155,11 +1156,25 @@ struct covey_notice {
  * source is the task that ended, or 0 for a host event.
  * TASK_EXIT: once for each of the n tasks, at once for one that has already ended; what the task
  * had sent before can be received before the notice. HOST events: n and tids are unused, each
- * such event from now on. Errors: EINVAL, EDAEMON. */
+ * such event from now on. OUTPUT_END: likewise for each task whose output comes to the caller
+ * (COVEY_OUTPUT_SELF), descendants included, behind all of its output; such a message can also be
+ * read by covey_unpack_end(). Errors: EINVAL, EDAEMON. */
 int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_t n);
 
 /* Reads a notice out of a message. Errors: ETYPE, EEND. */
 int covey_unpack_notice(covey_msg_t *msg, struct covey_notice *notice);
+
+/* What a message of COVEY_NOTIFY_OUTPUT_END says. */
+struct covey_end {
+    struct covey_notice notice;
+    covey_tid_t parent;
+    int32_t asked; /* 1: its parent ended it by covey_kill(), or ended and it was tethered */
+    char host_name[64];
+    char command[128]; /* as in struct covey_task */
+};
+
+/* Reads it. Errors: ETYPE, EEND. */
+int covey_unpack_end(covey_msg_t *msg, struct covey_end *end);
 
 /* ---- The virtual machine itself ---------------------------------------------------------- */
 

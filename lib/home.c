@@ -149,6 +149,7 @@ static const frame_handler handlers[] = {
     [FRAME_BULK_ANSWER] = bulk_on_answer,
     [FRAME_GONE] = on_gone,
     [FRAME_OUTPUT] = notify_output,
+    [FRAME_ENDED] = notify_ended,
     [FRAME_HOST_EVENT] = on_host_event,
     [FRAME_NOTICE] = service_on_notice,
     [FRAME_ORDER] = tasker_on_order,

@@ -81,6 +81,31 @@ void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *p
     notify_deliver(vm, msg, o.tid, COVEY_TAG_OUTPUT);
 }
 
+static void deliver_end(struct covey *vm, int tag, const struct control_ended *e)
+{
+    const int32_t fields[7] = {COVEY_NOTIFY_OUTPUT_END, (int32_t)e->tid, (int32_t)tid_host(e->tid),
+                               e->kind, e->value, (int32_t)e->parent, e->asked};
+    struct covey_msg *msg = covey_msg_new();
+    if (msg != NULL && covey_pack_int32(msg, fields, 5, 1) == COVEY_OK &&
+        covey_pack_int32(msg, fields + 5, 2, 1) == COVEY_OK &&
+        covey_pack_string(msg, e->host) == COVEY_OK &&
+        covey_pack_string(msg, e->command) == COVEY_OK)
+        notify_deliver(vm, msg, e->tid, tag);
+    else
+        covey_msg_free(msg);
+}
+
+/* A task has ended whose output comes here. */
+void notify_ended(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_ended e;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_ended(&c, &e);
+    for (struct notify *n = vm->notifies; n != NULL && cursor_ok(&c); n = n->next)
+        if (n->event == COVEY_NOTIFY_OUTPUT_END)
+            deliver_end(vm, n->tag, &e);
+}
+
 void notify_output_taken(struct covey *vm, struct covey_msg *msg)
 {
     uint8_t payload[16];
@@ -113,6 +138,14 @@ static int notify_add(struct covey *vm, int event, int tag, uint32_t tid)
     return COVEY_OK;
 }
 
+static bool notify_has(const struct covey *vm, int event, int tag)
+{
+    const struct notify *n = vm->notifies;
+    while (n != NULL && (n->event != event || n->tag != tag))
+        n = n->next;
+    return n != NULL;
+}
+
 static int notify_one_task(struct covey *vm, int tag, covey_tid_t tid)
 {
     if (tid <= 0 || tid_local((uint32_t)tid) == 0)
@@ -128,14 +161,15 @@ static int notify_one_task(struct covey *vm, int tag, covey_tid_t tid)
 
 int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_t n)
 {
-    if (vm == NULL || event < COVEY_NOTIFY_TASK_EXIT || event > COVEY_NOTIFY_HOST_ADDED ||
+    if (vm == NULL || event < COVEY_NOTIFY_TASK_EXIT || event > COVEY_NOTIFY_OUTPUT_END ||
         tag < 0 || tag > COVEY_TAG_MAX)
         return error_set(COVEY_EINVAL, "notify: unknown event %d or bad tag %d", event, tag);
     if (event == COVEY_NOTIFY_TASK_EXIT && n > 0 && tids == NULL)
         return error_set(COVEY_EINVAL, "notify: no tids");
     struct call call = call_begin(vm);
     int error = vm->lost == 0 ? COVEY_OK : error_set(vm->lost, "%s", vm->lost_text);
-    if (event != COVEY_NOTIFY_TASK_EXIT && error == COVEY_OK)
+    bool again = event == COVEY_NOTIFY_OUTPUT_END && notify_has(vm, event, tag);
+    if (event != COVEY_NOTIFY_TASK_EXIT && error == COVEY_OK && !again)
         error = notify_add(vm, event, tag, 0);
     for (size_t i = 0; event == COVEY_NOTIFY_TASK_EXIT && i < n && error == COVEY_OK; i++)
         error = notify_one_task(vm, tag, tids[i]);

@@ -187,3 +187,24 @@ int covey_unpack_notice(covey_msg_t *msg, struct covey_notice *notice)
     *notice = (struct covey_notice){fields[0], fields[1], fields[2], fields[3], fields[4]};
     return COVEY_OK;
 }
+
+int covey_unpack_end(covey_msg_t *msg, struct covey_end *end)
+{
+    struct covey_notice notice;
+    struct covey_end e;
+    int32_t fields[2];
+    int error = covey_unpack_notice(msg, &notice);
+    if (error == COVEY_OK)
+        error = covey_unpack_int32(msg, fields, 2, 1);
+    if (error == COVEY_OK)
+        error = covey_unpack_string(msg, e.host_name, sizeof e.host_name);
+    if (error == COVEY_OK)
+        error = covey_unpack_string(msg, e.command, sizeof e.command);
+    if (error != COVEY_OK)
+        return error;
+    e.notice = notice;
+    e.parent = fields[0];
+    e.asked = fields[1];
+    *end = e;
+    return COVEY_OK;
+}

@@ -321,6 +321,30 @@ void control_get_output_ack(struct cursor *c, struct control_output *o)
     o->bytes = cursor_get_u32(c);
 }
 
+void control_put_ended(struct cursor *c, const struct control_ended *e)
+{
+    cursor_put_u32(c, e->tid);
+    cursor_put_u32(c, e->parent);
+    cursor_put_u8(c, e->kind);
+    cursor_put_u8(c, e->asked);
+    cursor_put_u16(c, 0);
+    cursor_put_i32(c, e->value);
+    cursor_put_text(c, e->host);
+    cursor_put_text(c, e->command);
+}
+
+void control_get_ended(struct cursor *c, struct control_ended *e)
+{
+    e->tid = cursor_get_u32(c);
+    e->parent = cursor_get_u32(c);
+    e->kind = cursor_get_u8(c);
+    e->asked = cursor_get_u8(c) != 0;
+    get_padding(c, 2);
+    e->value = cursor_get_i32(c);
+    cursor_get_text(c, e->host, sizeof e->host);
+    cursor_get_text(c, e->command, sizeof e->command);
+}
+
 bool control_env_add(struct control_env *env, const char *variable)
 {
     size_t size = strlen(variable) + 1;

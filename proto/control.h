@@ -180,6 +180,19 @@ void control_get_output(struct cursor *c, struct control_output *o);
 void control_put_output_ack(struct cursor *c, const struct control_output *o);
 void control_get_output_ack(struct cursor *c, struct control_output *o);
 
+/* ---- ENDED: tid parent kind=u8 asked=u8 u16(0) value=i32 host-name command=text, from the daemon
+ * of a task to the sink behind all of its output. ---- */
+struct control_ended {
+    uint32_t tid, parent;
+    uint8_t kind; /* enum covey_exit_kind */
+    bool asked;   /* its parent has ended it, or has ended itself and it was tethered */
+    int32_t value;
+    char host[CONTROL_NAME_MAX + 1];
+    char command[CONTROL_COMMAND_MAX + 1];
+};
+void control_put_ended(struct cursor *c, const struct control_ended *e);
+void control_get_ended(struct cursor *c, struct control_ended *e);
+
 /* ---- env = size=u16 *(name "=" value %x00): variables of an environment. A get refuses one
  * without a name or a NUL. ---- */
 #define CONTROL_ENV_MAX 2048

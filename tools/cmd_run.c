@@ -3,11 +3,12 @@
  *
  * The tasks' output comes as messages to this console, and a notice for each task after all of
  * its output. What they start writes here, too: when every task has its notice, those of their
- * descendants that are there are waited for in the same way, until none is found any more; of
- * these only the output counts, their status is their parents' affair. One thread waits for
- * messages, another (interrupt.h) for signals; they share `signals` and `spawned`, and the tids,
- * which do not change once `spawned` is set. The tasks are tethered: should this process die, the
- * daemon ends them.
+ * descendants that are there are waited for in the same way, until none is found any more. How each
+ * of all these ended is told behind its output, and those that did not end well are named, unless
+ * their own parents have ended them; but the status of descendants is their parents' affair:
+ * programs that survive the death of their workers succeed. One thread waits for messages, another
+ * (interrupt.h) for signals; they share `signals` and `spawned`, and the tids, which do not change
+ * once `spawned` is set. The tasks are tethered: should this process die, the daemon ends them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,6 +30,7 @@
 
 #define TAG_EXIT COVEY_TAG_MAX /* of the notices */
 #define TAG_ADOPTED (COVEY_TAG_MAX - 1)
+#define TAG_OUTPUT_END (COVEY_TAG_MAX - 2)
 
 enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127, BY_SIGNAL = 128 };
 
@@ -136,17 +138,33 @@ static void report_loss(struct run *run, const struct covey_notice *notice, cons
                host);
 }
 
-static void report_end(struct run *run, const struct covey_notice *notice)
+/* Of an end that its daemon cannot tell, or does not know. */
+static void report_exit(struct run *run, const struct covey_notice *notice)
 {
     char tid[TID_TEXT_BYTES];
     tid_format(notice->tid, tid);
-    if (notice->exit_kind == COVEY_EXIT_SIGNAL && run->signals == 0 && !run->output_lost)
-        tool_error("run", "task %s was killed by signal %d (%s)", tid, notice->value,
-                   strsignal(notice->value));
     if (notice->exit_kind == COVEY_EXIT_HOST)
         report_loss(run, notice, tid);
     if (notice->exit_kind == COVEY_EXIT_UNKNOWN)
         tool_error("run", "task %s left and its exit status is not known", tid);
+}
+
+/* Of an end that was not a good one, and that nobody asked for. The exit status of a task that is
+ * alone is ours, as with a command of the shell, and says enough. */
+static void report_end(const struct run *run, const struct covey_end *end)
+{
+    bool alone = run->count == 1 && end->notice.tid == run->tids[0];
+    char tid[TID_TEXT_BYTES], program[sizeof end->command];
+    int value = end->notice.value;
+    tid_format(end->notice.tid, tid);
+    snprintf(program, sizeof program, "%.*s", (int)strcspn(end->command, " "), end->command);
+    const char *slash = strrchr(program, '/'), *name = slash ? slash + 1 : program;
+    if (end->notice.exit_kind == COVEY_EXIT_SIGNAL)
+        tool_error("run", "task %s (%s) on %s was killed by signal %d (%s)", tid, name,
+                   end->host_name, value, strsignal(value));
+    else if (end->notice.exit_kind == COVEY_EXIT_STATUS && value != 0 && !alone)
+        tool_error("run", "task %s (%s) on %s ended with status %d", tid, name, end->host_name,
+                   value);
 }
 
 static int status_of_end(const struct covey_notice *notice)
@@ -246,6 +264,9 @@ static int spawn_tasks(struct run *run)
     if (!run->tids)
         return COVEY_ENOMEM;
     run->count = count;
+    error = covey_notify(run->tool->vm, COVEY_NOTIFY_OUTPUT_END, TAG_OUTPUT_END, NULL, 0);
+    if (error < 0)
+        return error;
     int started = covey_spawn(run->tool->vm, &run->line.what, run->line.n, run->tids);
     if (started < 0)
         return started;
@@ -276,19 +297,40 @@ static void on_output(struct run *run, covey_msg_t *msg, const struct covey_info
         lose_output(run, error);
 }
 
+static void end_output(struct run *run, covey_tid_t tid)
+{
+    int error = run->output_lost ? 0 : outlet_end(&run->outlet, tid);
+    if (error)
+        lose_output(run, error);
+}
+
 static void on_notice(struct run *run, covey_msg_t *msg, int tag)
 {
     struct covey_notice notice;
     if (covey_unpack_notice(msg, &notice) < 0 || notice.event != COVEY_NOTIFY_TASK_EXIT)
         return;
-    int error = run->output_lost ? 0 : outlet_end(&run->outlet, notice.tid);
-    if (error)
-        lose_output(run, error);
+    end_output(run, notice.tid);
     run->alive--;
     if (tag == TAG_ADOPTED)
         return;
     worsen(run, status_of_end(&notice));
-    report_end(run, &notice);
+    report_exit(run, &notice);
+}
+
+/* Of every task whose output comes here, descendants included. */
+static void on_output_end(struct run *run, covey_msg_t *msg)
+{
+    struct covey_end end;
+    if (covey_unpack_end(msg, &end) < 0)
+        return;
+    end_output(run, end.notice.tid);
+    bool ours = end.parent == covey_mytid(run->tool->vm) || !run->line.alone;
+    bool known = end.notice.exit_kind != COVEY_EXIT_UNKNOWN;
+    if (end.asked || run->signals || run->output_lost || !ours || !known)
+        return;
+    if (run->line.strict)
+        worsen(run, status_of_end(&end.notice));
+    report_end(run, &end);
 }
 
 /* Messages that a task sent to the console by itself are taken and dropped. */
@@ -304,6 +346,8 @@ static int take_message(struct run *run, int64_t timeout_us)
         on_output(run, msg, &info);
     else if (info.tag == TAG_EXIT || info.tag == TAG_ADOPTED)
         on_notice(run, msg, info.tag);
+    else if (info.tag == TAG_OUTPUT_END)
+        on_output_end(run, msg);
     covey_msg_free(msg);
     return 0;
 }
@@ -414,7 +458,7 @@ const struct command cmd_run = {
     .name = "run",
     .run = run_command,
     .usage = "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
-             "[--cwd DIR] [--tag-output] [--no-descendants] [--memory BYTES] "
+             "[--cwd DIR] [--tag-output] [--no-descendants] [--strict] [--memory BYTES] "
              "[--traffic TID:BYTES] [--explain] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = run_line_options,

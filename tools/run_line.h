@@ -22,7 +22,8 @@ struct run_line {
     int env_count;
     struct covey_needs needs;
     struct covey_traffic traffic[RUN_LINE_TRAFFIC_MAX];
-    bool alone; /* what the tasks have started is not waited for */
+    bool alone;  /* what the tasks have started is not waited for */
+    bool strict; /* its exit status counts, too */
     bool explain;
     bool tagged; /* each line of output is */
 };

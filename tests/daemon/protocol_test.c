@@ -174,15 +174,17 @@ static void expect_reply(struct client *c, uint32_t request, int32_t status)
         check_reply(c, request, status);
 }
 
-static void expect_gone(struct client *c, uint32_t tid, uint8_t kind)
+/* Returns the exit status. */
+static int32_t expect_gone(struct client *c, uint32_t tid, uint8_t kind)
 {
     struct control_gone gone = {0};
     if (!client_gets(c, FRAME_GONE))
-        return;
+        return -1;
     struct cursor r = cursor_reader(c->payload, c->frame.length);
     control_get_gone(&r, &gone);
     CU_ASSERT_EQUAL(gone.tid, tid);
     CU_ASSERT_EQUAL(gone.kind, kind);
+    return gone.value;
 }
 
 static void put_tid(uint8_t bytes[4], uint32_t tid)
@@ -550,31 +552,42 @@ static void many_variables_cost_what_they_are(void)
     vm_stop(&vm);
 }
 
-/* What the task wrote, until its end is told. Returns its size. */
-static size_t gather_output(struct client *c, char *text, size_t capacity,
-                            struct control_gone *gone)
+/* The end of a task that `sh -c` started, as its sink is told behind the output. */
+static void expect_ended(struct client *c, uint32_t tid, uint8_t kind, int32_t value)
+{
+    struct control_ended ended = {0};
+    if (!client_gets(c, FRAME_ENDED))
+        return;
+    struct cursor r = cursor_reader(c->payload, c->frame.length);
+    control_get_ended(&r, &ended);
+    CU_ASSERT_TRUE(cursor_done(&r));
+    CU_ASSERT_EQUAL(ended.tid, tid);
+    CU_ASSERT_EQUAL(ended.parent, c->tid);
+    CU_ASSERT_EQUAL(ended.kind, kind);
+    CU_ASSERT_EQUAL(ended.value, value);
+    CU_ASSERT_FALSE(ended.asked);
+    CU_ASSERT_STRING_EQUAL(ended.host, "h0");
+    CU_ASSERT_TRUE(strncmp(ended.command, "sh -c ", 6) == 0);
+}
+
+/* The next `size` bytes that the task writes. */
+static void gather_output(struct client *c, char *text, size_t size)
 {
     size_t used = 0;
-    *gone = (struct control_gone){0};
-    while (client_get(c) && c->frame.kind == FRAME_OUTPUT) {
-        size_t size = c->frame.length - 8;
-        if (used + size < capacity)
-            memcpy(text + used, c->payload + 8, size);
-        used += size;
+    while (used < size && client_gets(c, FRAME_OUTPUT)) {
+        CU_ASSERT_TRUE_FATAL(c->frame.length - 8 <= size - used);
+        memcpy(text + used, c->payload + 8, c->frame.length - 8);
+        used += c->frame.length - 8;
     }
-    struct cursor r = cursor_reader(c->payload, c->frame.length);
-    control_get_gone(&r, gone);
-    CU_ASSERT_EQUAL(c->frame.kind, FRAME_GONE);
-    text[used < capacity ? used : 0] = '\0';
-    return used;
+    text[used] = '\0';
 }
 
 static void output_then_the_end(void)
 {
     struct vm vm;
     struct client c;
-    char text[4096], tid[4];
-    struct control_gone gone;
+    static const char expected[] = "second raw\n/tmp\nunfinished";
+    char text[sizeof expected], tid[4];
     const char *const argv[] = {"sh", "-c", "echo $A $COVEY_VM; pwd; printf unfinished; exit 5",
                                 NULL};
     const char *const env[] = {"A=first", "COVEY_VM=wrong", "A=second", NULL};
@@ -586,14 +599,13 @@ static void output_then_the_end(void)
     struct control_result result = spawn_result(&c);
     CU_ASSERT_EQUAL(result.error, 0);
     put_tid((uint8_t *)tid, result.number);
-    gather_output(&c, text, sizeof text, &gone); /* who spawns a task need not watch it */
-    CU_ASSERT_STRING_EQUAL(text, "second raw\n/tmp\nunfinished");
-    CU_ASSERT_EQUAL(gone.tid, result.number);
-    CU_ASSERT_EQUAL(gone.kind, COVEY_EXIT_STATUS);
-    CU_ASSERT_EQUAL(gone.value, 5);
+    gather_output(&c, text, sizeof expected - 1);
+    CU_ASSERT_STRING_EQUAL(text, expected);
+    expect_ended(&c, result.number, COVEY_EXIT_STATUS, 5);
+    /* who spawns a task need not watch it */
+    CU_ASSERT_EQUAL(expect_gone(&c, result.number, COVEY_EXIT_STATUS), 5);
     client_put(&c, FRAME_WATCH, 0, tid, sizeof tid); /* it is remembered */
-    gather_output(&c, text, sizeof text, &gone);
-    CU_ASSERT_EQUAL(gone.value, 5);
+    CU_ASSERT_EQUAL(expect_gone(&c, result.number, COVEY_EXIT_STATUS), 5);
     client_end(&c);
     vm_stop(&vm);
 }
@@ -637,7 +649,8 @@ static void output_waits_for_the_sink(void)
     put_ack(&c, result.number, first);
     CU_ASSERT_EQUAL(first + take_output(&c, result.number, true, all - first), all);
     CU_ASSERT_EQUAL(c.frame.kind, FRAME_OUTPUT);
-    CU_ASSERT_TRUE(client_gets(&c, FRAME_GONE));
+    expect_ended(&c, result.number, COVEY_EXIT_STATUS, 0);
+    CU_ASSERT_EQUAL(expect_gone(&c, result.number, COVEY_EXIT_STATUS), 0);
     client_end(&c);
     vm_stop(&vm);
 }

@@ -393,6 +393,20 @@ tail" && no_error && tasks_are 0 &&
         wait_until tasks_are 0
 }
 
+# What crashes is named, and fails the run where that is asked for; what its parent ends is not.
+test_run_names() {
+    local spawner=$BUILD/tests/tool/spawner
+    # shellcheck disable=SC2016
+    covey_is 3 run -n 2 sh -c 'exit 3' && why="errors are: $(cat "$dir/err")" &&
+        [ "$(grep -cxE 'covey: run: task t[0-9a-f]+ \(sh\) on h[0-2] ended with status 3' "$dir/err")" -eq 2 ] &&
+        covey_is 0 run "$spawner" sh -c 'kill -SEGV $$' && out_is 'spawner done' &&
+        error_is '^covey: run: task t[0-9a-f]+ \(sh\) on h[0-2] was killed by signal 11 \(Segmentation fault\)$' &&
+        covey_is 0 run "$spawner" "$spawner" sh -c 'exit 4' && error_is '\(sh\) on h[0-2] ended with status 4$' &&
+        covey_is 139 run --strict "$spawner" sh -c 'kill -SEGV $$' && covey_is 0 run --strict "$spawner" true &&
+        covey_is 0 run --strict "$spawner" -k sleep 1000 && no_error &&
+        covey_is 0 run --strict "$spawner" -t sleep 1000 && no_error
+}
+
 test_run_descendants_interrupted() {
     start_job run "$BUILD/tests/tool/family" -o sleep 1000
     wait_until grep -q started "$dir/out" && wait_until tasks_are 1 && kill -INT $job &&
@@ -634,6 +648,7 @@ check "run: arguments are the program's own" test_run_arguments
 check "run: SIGINT ends the tasks" test_run_interrupted
 check "run: SIGTERM ends the tasks" test_run_terminated
 check "run: what its tasks start is waited for" test_run_descendants
+check "run: what ends badly is named" test_run_names
 check "run: SIGINT ends what its tasks started" test_run_descendants_interrupted
 check "run: a second SIGINT kills" test_run_interrupted_twice
 check "run: its death ends the tasks" test_run_killed

@@ -71,6 +71,13 @@ static const struct control_result sample_result = {
     .error = -14, .number = 0x40009, .text = "the-text"};
 static const struct control_signal sample_signal = {.request = 5, .tid = 0x40002, .signal = 15};
 static const struct control_gone sample_gone = {.tid = 0x40003, .kind = 2, .value = -9};
+static const struct control_ended sample_ended = {.tid = 0x40003,
+                                                  .parent = 0x40001,
+                                                  .kind = 2,
+                                                  .asked = true,
+                                                  .value = -9,
+                                                  .host = "the-name",
+                                                  .command = "the-command"};
 static const struct control_output sample_output = {.tid = 0x40004, .stream = 2};
 static const struct control_output sample_output_ack = {.tid = 0x40004, .bytes = 65536};
 static const struct control_host_spec sample_host_spec = {.launcher = 1,
@@ -146,6 +153,7 @@ static const struct control_mcast sample_mcast = {
     X(gone, control_gone, 0)                                                                       \
     X(output, control_output, 0)                                                                   \
     X(output_ack, control_output, 0)                                                               \
+    X(ended, control_ended, 0)                                                                     \
     X(host_spec, control_host_spec, 0)                                                             \
     X(link_open, control_link, 20)                                                                 \
     X(link_key, control_link, 0)                                                                   \
@@ -297,6 +305,8 @@ static const struct {
     {"host_spec", "the-user", CONTROL_NAME_MAX + 1},
     {"host_spec", "the-bind", CONTROL_ADDRESS_MAX + 1},
     {"host_spec", "the-interface", CONTROL_INTERFACE_MAX + 1},
+    {"ended", "the-name", CONTROL_NAME_MAX + 1},
+    {"ended", "the-command", CONTROL_COMMAND_MAX + 1},
     {"link_refuse", "the-text", CONTROL_REASON_MAX + 1},
     {"bootstrap", "the-vm", VM_NAME_MAX + 1},
     {"bootstrap", "the-name", HOST_NAME_MAX_BYTES + 1},
