@@ -1,11 +1,13 @@
 /*
  * Callers. A process that connects is a caller until its first frame, which must be ENROL: then
  * its stream becomes that of a task. Only processes of our own user are listened to; a caller that
- * does not enrol within CALLER_US is disconnected.
+ * does not enrol within CALLER_US is disconnected, and the one that has waited longest when there
+ * is no room for another: so those that say nothing keep nobody out.
  */
 #include "daemon/local.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -41,9 +43,9 @@ struct caller {
 struct local {
     struct daemon *daemon;
     struct loop_fd *watch;
-    struct loop_timer *again; /* descriptors are exhausted: try later */
-    bool short_of_files;      /* and that was logged */
-    struct caller *first;
+    struct loop_timer *again;    /* descriptors are exhausted: try later */
+    bool short_of_files;         /* and that was logged */
+    struct caller *first, *last; /* the latest, the oldest */
     unsigned count;
 };
 
@@ -51,10 +53,8 @@ static void caller_destroy(struct caller *caller)
 {
     struct local *local = caller->daemon->local;
     *(caller->previous == NULL ? &local->first : &caller->previous->next) = caller->next;
-    if (caller->next != NULL)
-        caller->next->previous = caller->previous;
-    if (local->count-- == CALLERS_MAX)
-        loop_fd_set(local->watch, LOOP_READ);
+    *(caller->next == NULL ? &local->last : &caller->next->previous) = caller->previous;
+    local->count--;
     loop_fd_remove(&caller->watch);
     loop_timer_remove(&caller->timer);
     stream_destroy(caller->stream);
@@ -237,6 +237,35 @@ static void on_caller_late(void *context)
     caller_destroy(caller);
 }
 
+/* What the oldest has said by now counts. */
+static void oldest_end(struct local *local)
+{
+    struct caller *oldest = local->last;
+    on_caller(oldest, LOOP_READ);
+    if (local->last != oldest)
+        return;
+    struct daemon *d = local->daemon;
+    d->counters.callers_refused++;
+    log_refused(&d->log, loop_now_us(), "process %d did not enrol before there were too many",
+                (int)oldest->pid);
+    caller_destroy(oldest);
+}
+
+/* Ends the oldest if there is no room for the one that came; returns its descriptor, which is a
+ * lower one if that was the reason. */
+static int room_make(struct local *local, int fd)
+{
+    bool files = files_short(&local->daemon->files, fd);
+    if (local->last == NULL || (local->count < CALLERS_MAX && !files))
+        return fd;
+    oldest_end(local);
+    int lower = files ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+    if (lower < 0)
+        return fd;
+    close(fd);
+    return lower;
+}
+
 static void caller_create(struct local *local, int fd, pid_t pid)
 {
     struct daemon *d = local->daemon;
@@ -252,11 +281,9 @@ static void caller_create(struct local *local, int fd, pid_t pid)
                               .stream = stream,
                               .pid = pid,
                               .in_reserve = files_short(&d->files, fd)};
-    if (caller->next != NULL)
-        caller->next->previous = caller;
+    *(caller->next == NULL ? &local->last : &caller->next->previous) = caller;
     local->first = caller;
-    if (++local->count == CALLERS_MAX)
-        loop_fd_set(local->watch, 0); /* the others wait in the socket's queue */
+    local->count++;
     caller->watch = loop_fd_add(d->loop, fd, LOOP_READ, on_caller, caller);
     caller->timer = loop_timer_add(d->loop, on_caller_late, caller);
     if (caller->watch == NULL || caller->timer == NULL)
@@ -272,7 +299,7 @@ static void local_admit(struct local *local, int fd)
     socklen_t size = sizeof peer;
     int error = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
     if (error == 0 && peer.uid == geteuid()) {
-        caller_create(local, fd, peer.pid);
+        caller_create(local, room_make(local, fd), peer.pid);
         return;
     }
     d->counters.callers_refused++;
@@ -284,16 +311,20 @@ static void local_admit(struct local *local, int fd)
 static void on_again(void *context)
 {
     struct local *local = context;
-    if (local->count < CALLERS_MAX)
-        loop_fd_set(local->watch, LOOP_READ);
+    loop_fd_set(local->watch, LOOP_READ);
 }
 
-/* Without descriptors accept() would fail again and again: pause. */
-static void local_pause(struct local *local)
+/* Without descriptors accept() would fail again and again: one is freed, or there is a pause. */
+static void no_descriptors(struct local *local)
 {
+    int error = errno;
+    if (local->last != NULL) {
+        oldest_end(local);
+        return;
+    }
     if (!local->short_of_files)
         log_line(&local->daemon->log, LOG_ERROR, "cannot accept tasks for now: %s",
-                 strerror(errno));
+                 strerror(error));
     local->short_of_files = true;
     loop_fd_set(local->watch, 0);
     loop_timer_start(local->again, ACCEPT_AGAIN_US);
@@ -304,17 +335,20 @@ static void on_listener(void *context, int events)
     (void)events;
     struct local *local = context;
     int listener = local->daemon->runtime.listener;
-    for (int i = 0; i < ACCEPTS_MAX && local->count < CALLERS_MAX; i++) {
+    bool any = false;
+    for (int i = 0; i < ACCEPTS_MAX; i++) {
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd >= 0) {
             local->short_of_files = false;
+            any = true;
             local_admit(local, fd);
             continue;
         }
-        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            local_pause(local);
-        if (errno != EINTR && errno != ECONNABORTED)
-            return;
+        if (errno == EINTR || errno == ECONNABORTED)
+            continue;
+        if (errno != EAGAIN && !any) /* without descriptors also where nobody is left */
+            no_descriptors(local);
+        return;
     }
 }
 

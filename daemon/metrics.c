@@ -1,12 +1,14 @@
 /*
  * The metrics server: a scraper connects, says GET /metrics, gets one text, and is disconnected.
  *
- * Whoever can connect is a stranger: there are CLIENTS_MAX at once and no more are accepted
- * meanwhile; each may send HTTP_REQUEST_MAX bytes, has CLIENT_US for everything, and costs one
- * text of some KiB once its request is whole. Nothing that it says changes anything, and what the
- * text says is no secret of the VM's. The default address is the loopback.
+ * Whoever can connect is a stranger: there are CLIENTS_MAX at once, of which the oldest that has
+ * not asked goes when another comes, or else the oldest; each may send HTTP_REQUEST_MAX bytes, has
+ * CLIENT_US for everything, and costs one text of some KiB once its request is whole. Nothing that
+ * it says changes anything, and what the text says is no secret of the VM's. The default address is
+ * the loopback.
  *
- * A client is freed by the event that ends it: its own descriptor's or its timer's.
+ * A client is freed by the event that ends it: its own descriptor's or its timer's, or the
+ * listener's.
  */
 #include "daemon/metrics.h"
 
@@ -127,7 +129,6 @@ static void client_end(struct client *client)
     free(client->answer);
     free(client);
     m->count--;
-    loop_fd_set(m->watch, LOOP_READ);
 }
 
 static void on_client_late(void *context)
@@ -198,8 +199,21 @@ static void on_client(void *context, int events)
 
 /* ---- accepting ---- */
 
+/* Of those that have not asked the oldest, or else of all; the first in the list is the latest. */
+static struct client *client_oldest(const struct metrics *m)
+{
+    struct client *oldest = m->clients;
+    for (struct client *c = oldest; c != NULL; c = c->next) {
+        if (c->answer == NULL || oldest->answer != NULL)
+            oldest = c;
+    }
+    return oldest;
+}
+
 static void client_begin(struct metrics *m, int fd)
 {
+    if (m->count == CLIENTS_MAX)
+        client_end(client_oldest(m));
     struct client *client = calloc(1, sizeof *client);
     if (client == NULL) {
         close(fd);
@@ -219,7 +233,7 @@ static void client_begin(struct metrics *m, int fd)
 static void on_pause_over(void *context)
 {
     struct metrics *m = context;
-    loop_fd_set(m->watch, m->count < CLIENTS_MAX ? LOOP_READ : 0);
+    loop_fd_set(m->watch, LOOP_READ);
 }
 
 static void on_caller(void *context, int events)
@@ -227,14 +241,18 @@ static void on_caller(void *context, int events)
     struct metrics *m = context;
     (void)events;
     int fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0)
+    if (fd >= 0) {
         client_begin(m, fd);
-    else if (errno != EAGAIN && errno != ECONNABORTED && errno != EINTR) {
-        loop_fd_set(m->watch, 0);
-        loop_timer_start(m->pause, PAUSE_US);
         return;
     }
-    loop_fd_set(m->watch, m->count < CLIENTS_MAX ? LOOP_READ : 0);
+    if (errno == EAGAIN || errno == ECONNABORTED || errno == EINTR)
+        return;
+    if (m->clients != NULL) {
+        client_end(client_oldest(m));
+        return;
+    }
+    loop_fd_set(m->watch, 0);
+    loop_timer_start(m->pause, PAUSE_US);
 }
 
 /* ---- listening ---- */

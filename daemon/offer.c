@@ -1,8 +1,8 @@
 /*
  * One offer: a listener, a program that is to return a line, and those who connect. Anyone may
  * connect: who does not present the key of the line is disconnected, and who does without being its
- * owner gets what he cannot read; so there may be several. It ends with the first that says "ok",
- * or with time.
+ * owner gets what he cannot read; so there may be several. When there are too many the oldest goes
+ * that was not served: the guest comes again. It ends with the first that says "ok", or with time.
  *
  *   program: line -> the guest's key is known
  *   client:  key -> (once that is known) the sealed invitation -> a line, which is passed on
@@ -27,12 +27,14 @@
 #include "proto/frame.h"
 
 #define OFFER_MS 29000
-#define CLIENTS_MAX 8
+#define CLIENTS_MAX 64
+#define ACCEPT_AGAIN_MS 100
 #define SAID_MAX 256
 #define TID_TEXT_MAX 16
 
 struct client {
-    int fd; /* -1: none */
+    int fd;          /* -1: none */
+    uint64_t number; /* counts those that came */
     uint8_t key[TICKET_KEY_BYTES];
     size_t key_size;
     bool served;
@@ -52,6 +54,8 @@ struct offer {
     bool known; /* the guest's key */
     uint8_t guest[TICKET_KEY_BYTES];
     struct client clients[CLIENTS_MAX];
+    uint64_t came;
+    int64_t accept_ms; /* not before then: descriptors are exhausted */
 };
 
 /* ---- where it is offered ----------------------------------------------------------------------
@@ -160,17 +164,35 @@ static void client_close(struct client *c)
     *c = (struct client){.fd = -1};
 }
 
+/* Whether the one goes before the other when there is no room. */
+static bool goes_before(const struct client *a, const struct client *b)
+{
+    return a->served != b->served ? b->served : a->number < b->number;
+}
+
+/* A place that is free, or else is freed. */
+static struct client *client_place(struct offer *o)
+{
+    struct client *place = &o->clients[0];
+    for (int i = 0; i < CLIENTS_MAX; i++) {
+        struct client *c = &o->clients[i];
+        if (c->fd < 0)
+            return c;
+        if (goes_before(c, place))
+            place = c;
+    }
+    client_close(place);
+    return place;
+}
+
+/* Without descriptors accept() would fail again and again: there is a pause. */
 static void client_accept(struct offer *o)
 {
     int fd = accept4(o->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    for (int i = 0; i < CLIENTS_MAX && fd >= 0; i++) {
-        if (o->clients[i].fd < 0) {
-            o->clients[i] = (struct client){.fd = fd};
-            return;
-        }
-    }
     if (fd >= 0)
-        close(fd);
+        *client_place(o) = (struct client){.fd = fd, .number = o->came++};
+    else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        o->accept_ms = clock_ms() + ACCEPT_AGAIN_MS;
 }
 
 /* It fits the socket's buffer at once. */
@@ -222,9 +244,12 @@ static int client_ready(struct client *c)
 /* One round. Returns 1 when the guest has spoken, 0, or -1 with *why. */
 static int offer_step(struct offer *o, int timeout_ms, struct failure *why)
 {
-    struct pollfd fds[CLIENTS_MAX + 2] = {{.fd = o->listener, .events = POLLIN},
+    bool pause = clock_ms() < o->accept_ms;
+    struct pollfd fds[CLIENTS_MAX + 2] = {{.fd = pause ? -1 : o->listener, .events = POLLIN},
                                           {.fd = o->program, .events = POLLIN}};
     int status = 0;
+    if (pause && timeout_ms > ACCEPT_AGAIN_MS)
+        timeout_ms = ACCEPT_AGAIN_MS;
     for (int i = 0; i < CLIENTS_MAX; i++) { /* a key that came early waits */
         struct client *c = &o->clients[i];
         bool waits = c->key_size == TICKET_KEY_BYTES && !c->served;

@@ -93,7 +93,7 @@ void conn_ready_now(struct conn *conn)
     if (state->pending == conn || state->pending == NULL) {
         state->pending = NULL; /* both ends may open at once: an own opening goes on */
         state->opening = OPENING_NONE;
-        state->broken = 0;
+        state->broken = state->failed = 0;
     }
     conn_read(conn->vm, conn);
     if (!conn->closed)

@@ -215,6 +215,7 @@ static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
 void peer_check(struct covey *vm, uint64_t now_us)
 {
     turn_check(vm, now_us);
+    route_accept_again(vm, now_us);
     for (int i = 0; i < PEER_BUCKETS; i++) {
         for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next)
             check_one(vm, peer, now_us);

@@ -8,8 +8,9 @@
  * the two hosts reach each other so; once accepted, frames go through the daemons, flagged
  * FRAME_ETHER, or straight where both daemons allow it (direct.c). While a link is being opened
  * messages go through the daemon, unless the program forced the route: then they wait. A task that
- * may choose has up to two links to another: ether for short messages, tcp for the others. What the
- * accepter does is in route_accept.c.
+ * may choose has up to two links to another: ether for short messages, tcp for the others. An
+ * opening that failed is not tried again for a while, each time a longer one: what was in its way,
+ * a host out of descriptors or in a flood, goes. What the accepter does is in route_accept.c.
  */
 #include "lib/task.h"
 
@@ -28,6 +29,8 @@
 
 #define OPENING_US 10000000u
 #define OPENING_TRIES 3
+#define REOPEN_US 10000000u /* after an opening that failed; then twice as long, and so on */
+#define REOPEN_DOUBLED_MAX 5
 #define SHORT_BYTES 4096 /* where raw Ethernet is measured to be ahead, if one frame has them */
 #define FILES_SPARE 4
 #define TCP_AFTER_BYTES                                                                            \
@@ -84,6 +87,8 @@ void route_failed(struct covey *vm, struct peer *peer, int route, const char *wh
     if (state == NULL)
         return;
     state->opening = OPENING_FAILED;
+    state->deadline_us = clock_us() + ((uint64_t)REOPEN_US << state->failed);
+    state->failed += state->failed < REOPEN_DOUBLED_MAX;
     snprintf(state->why, sizeof state->why, "route %s to t%x: %s", names[route], peer->tid, why);
     struct conn *pending = state->pending;
     state->pending = NULL;
@@ -160,6 +165,16 @@ void route_broke(struct covey *vm, struct peer *peer, int route, const char *why
         open_start(vm, peer, route);
 }
 
+/* Whether none is being opened, and none was in vain not long ago. */
+static bool may_open(struct route_state *state)
+{
+    if (state->opening == OPENING_FAILED && clock_us() >= state->deadline_us) {
+        state->opening = OPENING_NONE;
+        state->broken = 0;
+    }
+    return state->opening == OPENING_NONE;
+}
+
 /* A link of that route; `must`: nothing else will do. */
 static int choose_direct(struct covey *vm, struct peer *peer, int route, bool must,
                          struct covey_req *req, struct conn **conn)
@@ -169,7 +184,7 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
     if (state == NULL)
         return must ? COVEY_ENOMEM : 1;
     bool there = state->conn != NULL || state->relayed;
-    if (!there && state->opening == OPENING_NONE)
+    if (!there && may_open(state))
         open_start(vm, peer, route);
     *conn = state->conn;
     if (there || state->conn != NULL || !must)
@@ -185,7 +200,8 @@ static int route_direct(const struct covey *vm, const struct peer *peer)
 {
     if (tid_host(peer->tid) != vm->host)
         return COVEY_ROUTE_TCP;
-    bool refused = peer->routes != NULL && peer->routes[COVEY_ROUTE_SHM].opening == OPENING_FAILED;
+    struct route_state *shm = peer->routes == NULL ? NULL : &peer->routes[COVEY_ROUTE_SHM];
+    bool refused = shm != NULL && shm->opening == OPENING_FAILED && clock_us() < shm->deadline_us;
     return refused ? COVEY_ROUTE_TCP : COVEY_ROUTE_SHM;
 }
 
@@ -212,7 +228,7 @@ static struct conn *route_short(struct covey *vm, struct peer *peer, const struc
     struct route_state *state = vm->direct ? route_state_get(peer, COVEY_ROUTE_ETHER) : NULL;
     if (state == NULL || req->paced != NULL)
         return NULL;
-    if (state->conn == NULL && !state->relayed && state->opening == OPENING_NONE)
+    if (state->conn == NULL && !state->relayed && may_open(state))
         open_start(vm, peer, COVEY_ROUTE_ETHER);
     struct conn *conn = ether_conn(peer);
     if (conn == NULL && state->conn != NULL)
@@ -471,7 +487,7 @@ static void forgive(struct peer *peer, int route)
     if (peer->routes == NULL || peer->routes[route].opening != OPENING_FAILED)
         return;
     peer->routes[route].opening = OPENING_NONE;
-    peer->routes[route].broken = 0;
+    peer->routes[route].broken = peer->routes[route].failed = 0;
 }
 
 static void route_set_all(struct covey *vm, int route)

@@ -1,12 +1,14 @@
 /*
  * route_accept.c - the accepter's half of a direct link: other tasks' LINK_OPENs are answered, and
  * the streams that they then open are taken in. Which task a stream is of shows only when it proves
- * its key, so until then it has no peer, and there may be but few of those.
+ * its key, so until then it has no peer, and there may be but few of those: the oldest makes room
+ * for a new one, or anyone who connects and says nothing could keep all others out.
  */
 #include "lib/task.h"
 
 #include "lib/clock.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +18,8 @@
 
 #define HANDSHAKE_US 5000000u
 #define UNPROVED_MAX 64 /* accepted connections that have not proved their key */
+#define ACCEPTS_MAX 64  /* a time, so that links go on, too */
+#define ACCEPT_AGAIN_US 100000u
 
 static int listener_socket(int family, uint16_t *port)
 {
@@ -72,12 +76,20 @@ static bool find_key(void *context, struct link *link, uint32_t opener, uint32_t
     return true;
 }
 
-static unsigned unproved(const struct covey *vm)
+/* The oldest that has not even said which link it is, or else the oldest that has not proved it;
+ * the first one in the list is the latest. */
+static struct conn *unproved_oldest(const struct covey *vm, unsigned *count)
 {
-    unsigned count = 0;
-    for (const struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
-        count += conn->deadline_us != 0 && !conn->ready && !conn->closed;
-    return count;
+    struct conn *oldest = NULL;
+    *count = 0;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->deadline_us == 0 || conn->ready || conn->closed)
+            continue;
+        (*count)++;
+        if (oldest == NULL || oldest->peer != NULL || conn->peer == NULL)
+            oldest = conn;
+    }
+    return oldest;
 }
 
 static void accept_one(struct covey *vm, int fd)
@@ -96,15 +108,51 @@ static void accept_one(struct covey *vm, int fd)
     wait_check_at(vm, conn->deadline_us);
 }
 
+/* Without descriptors accept() would fail again and again: one is freed, or there is a pause. */
+static void no_descriptors(struct covey *vm, struct watch *watch)
+{
+    unsigned count;
+    struct conn *oldest = unproved_oldest(vm, &count);
+    if (oldest != NULL) {
+        conn_close(vm, oldest, false);
+        return;
+    }
+    vm->accept_again_us = clock_us() + ACCEPT_AGAIN_US;
+    wait_check_at(vm, vm->accept_again_us);
+    watch_change(vm, watch, 0);
+}
+
+void route_accept_again(struct covey *vm, uint64_t now_us)
+{
+    if (vm->accept_again_us == 0)
+        return;
+    if (now_us < vm->accept_again_us) {
+        wait_check_at(vm, vm->accept_again_us);
+        return;
+    }
+    vm->accept_again_us = 0;
+    watch_change(vm, &vm->listener_watch, EPOLLIN);
+}
+
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events)
 {
-    int fd;
+    bool any = false;
     (void)events;
-    while ((fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
-        if (unproved(vm) < UNPROVED_MAX)
-            accept_one(vm, fd);
-        else
-            close(fd);
+    for (int i = 0; i < ACCEPTS_MAX; i++) {
+        unsigned count;
+        int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+            continue;
+        if (fd < 0) { /* without descriptors also where nobody is left */
+            if (errno != EAGAIN && !any)
+                no_descriptors(vm, watch);
+            return;
+        }
+        any = true;
+        struct conn *oldest = unproved_oldest(vm, &count);
+        if (count >= UNPROVED_MAX)
+            conn_close(vm, oldest, false);
+        accept_one(vm, fd);
     }
 }
 

@@ -134,10 +134,11 @@ struct route_state {
     enum opening opening;
     struct conn *conn; /* ready for use; others of the same route are only read */
     struct conn *pending;
-    uint64_t deadline_us;
+    uint64_t deadline_us; /* OPENING_FAILED: not before then is it tried again */
     uint8_t nonce[AUTH_NONCE_BYTES];
     struct link_secret secret;
     unsigned broken; /* this often, while being opened */
+    unsigned failed; /* this often, since it was ready last */
     char why[160];   /* OPENING_FAILED */
     bool relayed;    /* ether: accepted, and frames pass the daemons */
     bool accepting;  /* the peer opens: a stream with this nonce will come */
@@ -297,9 +298,10 @@ struct covey {
     bool home_full; /* a send waits for room in the queue to the daemon */
     bool home_due;  /* links queued something to the daemon that is not flushed yet */
     uint16_t listener_port;
-    struct conn *conns;     /* closed ones too, until conn_bury() */
-    unsigned looked_count;  /* conns without a descriptor, which must be looked at */
-    unsigned stepped_count; /* conns whose links have something due at times */
+    uint64_t accept_again_us; /* descriptors are exhausted: the listener rests; 0: it does not */
+    struct conn *conns;       /* closed ones too, until conn_bury() */
+    unsigned looked_count;    /* conns without a descriptor, which must be looked at */
+    unsigned stepped_count;   /* conns whose links have something due at times */
     struct ether_port *ether_port;
     bool ether_watched; /* its descriptor, see direct.c */
     unsigned sleepers;  /* threads that wait for descriptors */
@@ -548,6 +550,8 @@ struct route_state *route_state_get(struct peer *peer, int route);
 /* ---- route_accept.c: links that other tasks open ---- */
 
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events);
+/* The listener listens again when its pause is over. */
+void route_accept_again(struct covey *vm, uint64_t now_us);
 /* A LINK_OPEN came; descriptors that are taken become -1. */
 void route_on_open(struct covey *vm, struct peer *peer, struct control_link *l, int *fds, int nfds);
 
