@@ -62,6 +62,12 @@ static void lead(struct raft *r)
         raft_become_follower(r, r->term); /* no memory */
 }
 
+/* Only a broken member brings the last term about, behind which there is none to stand for. */
+bool raft_may_stand(const struct raft *r)
+{
+    return raft_self_is_voter(r) && r->term < RAFT_NUMBER_MAX;
+}
+
 /* Figure 2, candidates: a new term, the own vote, requests to all. */
 void raft_campaign(struct raft *r, uint8_t flags)
 {
@@ -178,7 +184,7 @@ void raft_step_election(struct raft *r)
         }
     } else if (r->now_us >= r->election_us) {
         r->has_leader = false;
-        if (raft_self_is_voter(r))
+        if (raft_may_stand(r))
             pre_campaign(r);
         else
             r->election_us = UINT64_MAX; /* whoever makes it a voter is heard, which arms it */

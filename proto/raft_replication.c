@@ -17,7 +17,7 @@ bool raft_append(struct raft *r, uint8_t kind, const uint8_t *bytes, size_t size
     struct raft_entry entry = {
         .term = r->term, .kind = kind, .size = (uint32_t)size, .bytes = bytes};
 
-    if (!raft_log_append(&r->log, &entry))
+    if (raft_log_last(&r->log) >= RAFT_NUMBER_MAX || !raft_log_append(&r->log, &entry))
         return false;
     if (kind == RAFT_CONFIGURATION)
         raft_adopt_entry(r, raft_log_last(&r->log));

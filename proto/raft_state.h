@@ -104,6 +104,7 @@ uint64_t raft_quorum_value(uint64_t *values, size_t count);
 
 /* ---- raft_election.c ---- */
 void raft_arm_election(struct raft *r);
+bool raft_may_stand(const struct raft *r);
 void raft_campaign(struct raft *r, uint8_t flags);
 bool raft_is_sticky(const struct raft *r);
 void raft_on_vote(struct raft *r, const struct raft_message *m);

@@ -50,6 +50,6 @@ void raft_step_transfer(struct raft *r)
 void raft_on_timeout_now(struct raft *r, const struct raft_message *m)
 {
     if (r->role == RAFT_FOLLOWER && r->has_leader && raft_id_equal(&r->leader, &m->from) &&
-        raft_self_is_voter(r))
+        raft_may_stand(r))
         raft_campaign(r, RAFT_TRANSFER);
 }

@@ -280,6 +280,23 @@ static void a_conflict_skips_its_term(void)
     raft_destroy(r);
 }
 
+/* Terms end at RAFT_NUMBER_MAX: a follower of the last one follows, and never asks for the next. */
+static void nobody_stands_behind_the_last_term(void)
+{
+    struct witness w;
+    struct raft *r = create_follower(&w, (struct entries){{2}, 0, 1}, 1);
+    struct raft_message now = {.kind = RAFT_TIMEOUT_NOW, .term = RAFT_NUMBER_MAX};
+
+    append(r, RAFT_NUMBER_MAX, 2, 2, 2, (struct entries){{0}, 0, 0});
+    CU_ASSERT(last_is_yes(&w));
+    size_t sent = w.sent_count;
+    give(r, &now, 1, 1);
+    raft_step(r, 3 * ELECTION_US);
+    CU_ASSERT_EQUAL(w.sent_count, sent);
+    CU_ASSERT_EQUAL(raft_term(r), RAFT_NUMBER_MAX);
+    raft_destroy(r);
+}
+
 static bool asks(struct raft *r, struct witness *w, uint32_t from, struct raft_vote vote,
                  uint8_t flags)
 {
@@ -400,6 +417,7 @@ static const struct test_case CASES[] = {
     {"configurations come and go with their entries",
      configurations_come_and_go_with_their_entries},
     {"a conflict skips its term", a_conflict_skips_its_term},
+    {"nobody stands behind the last term", nobody_stands_behind_the_last_term},
     {"votes", votes},
     {"who hears a leader does not vote", who_hears_a_leader_does_not_vote},
     {"who has no vote sleeps", who_has_no_vote_sleeps},
