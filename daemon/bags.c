@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "daemon/budget.h"
 #include "daemon/connection.h"
 #include "daemon/reply.h"
 #include "daemon/services.h"
@@ -29,7 +30,8 @@
 #include "proto/bag_parts.h"
 #include "proto/bag_place.h"
 
-#define ADOPT_LATER_US 2000000u /* those that have copies wait for the holder */
+#define PARTS_KEPT ((size_t)2 * BAG_PART_BYTES) /* bytes of what came of a sender */
+#define ADOPT_LATER_US 2000000u                 /* those that have copies wait for the holder */
 
 struct kept {
     struct kept *next;
@@ -38,7 +40,8 @@ struct kept {
     struct bag_place place;    /* as it was told last; epoch 0: never */
     struct bag_holder *holder; /* NULL: this is no more than a copy */
     struct bag_copy copy;
-    bool dirty, ending;
+    bool dirty, ending, told; /* that it is full */
+    size_t counted;           /* in budget.bags */
     uint64_t due_us, adopt_us;
     uint32_t *watched; /* tasks whose end is to be told, not yet asked for */
     size_t watched_count, watched_capacity;
@@ -47,6 +50,7 @@ struct kept {
 struct bags {
     struct kept *first;
     struct bag_incoming *incoming;
+    bool full; /* those who have the bags that are copied here were told so */
 };
 
 int bags_create(struct daemon *d)
@@ -99,8 +103,18 @@ static struct kept *kept_add(struct daemon *d, uint64_t id)
     return k;
 }
 
+/* What it takes has changed. */
+static void kept_count(struct kept *k)
+{
+    size_t bytes = sizeof *k + (k->holder != NULL ? bag_holder_memory(k->holder) : 0) +
+                   (k->copy.bag != NULL ? bag_memory(k->copy.bag) : 0);
+    k->daemon->budget.bags += bytes - k->counted;
+    k->counted = bytes;
+}
+
 static void kept_drop(struct daemon *d, struct kept *k)
 {
+    d->budget.bags -= k->counted;
     struct kept **at = &d->bags->first;
     while (*at != k)
         at = &(*at)->next;
@@ -254,12 +268,15 @@ static void place_take(struct daemon *d, const struct bag_place *p)
     touch(k);
     if (p->holder == 0 && k->holder != NULL)
         bag_holder_dismiss(k->holder);
-    if (!part)
+    if (!part) {
         kept_drop(d, k);
-    else if (p->holder == daemon_host(d))
+        return;
+    }
+    if (p->holder == daemon_host(d))
         hold(d, k);
     else
         back_up(d, k);
+    kept_count(k);
 }
 
 void bags_on_notice(struct daemon *d, const struct event *event)
@@ -293,14 +310,35 @@ void bags_state_lost(struct daemon *d)
     }
 }
 
+/* ---- room ---- */
+
+/* More must not be put into bags of which there is a copy here. */
+static bool is_full(const struct daemon *d)
+{
+    return budget_for_puts(d) == 0;
+}
+
+static void holder_allow(struct daemon *d, struct kept *k)
+{
+    bag_holder_allow(k->holder, budget_for_puts(d), budget_for_results(d));
+    bool waits = bag_holder_waits(k->holder);
+    if (waits && !k->told)
+        log_line(&d->log, LOG_ERROR,
+                 "bag %s: results wait until others are taken: `memory' in covey.conf of %s allows "
+                 "no more",
+                 k->place.params.name, d->name);
+    k->told = waits;
+}
+
 /* ---- frames ---- */
 
-static void refuse(struct daemon *d, uint32_t task, const struct bag_request *r)
+static void refuse(struct daemon *d, uint32_t task, const struct bag_request *r, int32_t error)
 {
     uint8_t bytes[BAG_ANSWER_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     bag_answer_put(&c,
-                   &(struct bag_answer){.bag = r->bag, .handle = r->handle, .flags = BAG_REFUSED});
+                   &(struct bag_answer){
+                       .bag = r->bag, .handle = r->handle, .error = error, .flags = BAG_REFUSED});
     whole_send(d, FRAME_BAG_ANSWER, task, bytes, sizeof bytes);
 }
 
@@ -313,25 +351,86 @@ static bool way_is_full(const struct daemon *d, uint32_t tid)
     return task != NULL && connection_queued(task) > CONNECTION_QUEUE_MAX;
 }
 
-const char *bags_on_request(struct daemon *d, uint32_t source, struct cursor *payload)
+static bool is_of_task(uint32_t source, uint32_t tid)
+{
+    return source == tid;
+}
+
+static void incoming_drop(struct daemon *d, bool (*is)(uint32_t source, uint32_t value),
+                          uint32_t value)
+{
+    bag_incoming_drop(&d->bags->incoming, is, value);
+    d->budget.incoming = bag_incoming_all(d->bags->incoming);
+}
+
+/* The next part of what a sender sends, as bag_incoming_take(). */
+static const struct bag_parcel *parts_take(struct daemon *d, uint32_t source,
+                                           struct cursor *payload, const char **refused)
+{
+    size_t before = bag_incoming_bytes(d->bags->incoming, source);
+    const struct bag_parcel *whole =
+        bag_incoming_take(&d->bags->incoming, source, payload, refused);
+    d->budget.incoming += bag_incoming_bytes(d->bags->incoming, source) - before;
+    return whole;
+}
+
+/* The whole of that sender was read; memory is kept for a small one alone. */
+static void parts_forget(struct daemon *d, uint32_t source)
+{
+    if (bag_incoming_bytes(d->bags->incoming, source) > PARTS_KEPT)
+        incoming_drop(d, is_of_task, source);
+}
+
+/* A large request is not taken when such ones fill their share: it is to come again, or to be
+ * smaller. Whether there is room for the part. */
+static bool request_fits(struct daemon *d, uint32_t source, const struct cursor *payload)
 {
     struct bag_request r;
-    const char *refused;
-    const struct bag_parcel *whole =
-        bag_incoming_take(&d->bags->incoming, source, payload, &refused);
-    if (whole == NULL)
-        return refused;
+    struct cursor c = bag_incoming_head(d->bags->incoming, source);
+    bool first = cursor_left(payload) > 0 && (payload->at[0] & BAG_PART_FIRST) != 0;
+    size_t size = (first ? 0 : cursor_left(&c)) + cursor_left(payload);
+    size_t most = budget_for_requests(d);
+    size_t others = d->budget.incoming - bag_incoming_bytes(d->bags->incoming, source);
+    if (size <= PARTS_KEPT || size + others <= most)
+        return true;
+    bag_request_get(&c, &r);
+    if (cursor_ok(&c))
+        refuse(d, source, &r, size > most ? COVEY_ERESOURCE : 0);
+    incoming_drop(d, is_of_task, source);
+    return false;
+}
+
+static const char *request_take(struct daemon *d, uint32_t source, const struct bag_parcel *whole)
+{
+    struct bag_request r;
     struct cursor c = cursor_reader(whole->bytes, whole->used);
     bag_request_get(&c, &r);
     if (!cursor_ok(&c))
         return "bad payload";
     struct kept *k = kept_find(d, r.bag);
     if (k == NULL || k->holder == NULL || way_is_full(d, source)) {
-        refuse(d, source, &r);
+        refuse(d, source, &r, 0);
         return NULL;
     }
     touch(k);
-    return bag_holder_request(k->holder, source, whole->bytes, whole->used, loop_now_us());
+    holder_allow(d, k);
+    const char *refused =
+        bag_holder_request(k->holder, source, whole->bytes, whole->used, loop_now_us());
+    kept_count(k);
+    return refused;
+}
+
+const char *bags_on_request(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    const char *refused = NULL;
+    const struct bag_parcel *whole = NULL;
+    if (request_fits(d, source, payload))
+        whole = parts_take(d, source, payload, &refused);
+    if (whole == NULL)
+        return refused;
+    refused = request_take(d, source, whole);
+    parts_forget(d, source);
+    return refused;
 }
 
 /* A copy that begins needs a session, by which its host's end would be known. */
@@ -342,14 +441,9 @@ static struct kept *kept_for_log(struct daemon *d, uint64_t id)
     return k != NULL ? k : kept_add(d, id);
 }
 
-const char *bags_on_log(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *log_take(struct daemon *d, uint32_t source, const struct bag_parcel *whole)
 {
-    const char *refused;
     struct bag_log log, ack;
-    const struct bag_parcel *whole =
-        bag_incoming_take(&d->bags->incoming, source, payload, &refused);
-    if (whole == NULL)
-        return refused;
     struct cursor c = cursor_reader(whole->bytes, whole->used);
     bag_log_get(&c, &log);
     if (!cursor_ok(&c))
@@ -359,9 +453,39 @@ const char *bags_on_log(struct daemon *d, uint32_t source, struct cursor *payloa
         return k == NULL ? "memory is exhausted" : NULL; /* of one that holds it no more */
     if (k->place.epoch > 0 && k->place.holder != tid_host(source))
         return NULL;
-    if (bag_copy_take(&k->copy, tid_host(source), whole->bytes, whole->used, &ack))
+    bool taken = bag_copy_take(&k->copy, tid_host(source), whole->bytes, whole->used, &ack);
+    kept_count(k);
+    if (taken) {
+        ack.flags |= is_full(d) ? BAG_LOG_FULL : 0;
         log_ack_send(d, tid_host(source), &ack);
+    }
     return NULL;
+}
+
+const char *bags_on_log(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    const char *refused;
+    const struct bag_parcel *whole = parts_take(d, source, payload, &refused);
+    if (whole == NULL)
+        return refused;
+    refused = log_take(d, source, whole);
+    parts_forget(d, source);
+    return refused;
+}
+
+/* Who has a bag that is copied here hears whether there is room for more. */
+static void copies_tell(struct daemon *d)
+{
+    if (d->bags->full == is_full(d))
+        return;
+    d->bags->full = !d->bags->full;
+    for (struct kept *k = d->bags->first; k != NULL; k = k->next)
+        if (k->copy.bag != NULL)
+            log_ack_send(d, k->copy.holder,
+                         &(struct bag_log){.bag = k->id,
+                                           .epoch = k->copy.term,
+                                           .flags = d->bags->full ? BAG_LOG_FULL : 0,
+                                           .position = k->copy.position});
 }
 
 const char *bags_on_log_ack(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -415,11 +539,6 @@ const char *bags_on_look(struct daemon *d, uint32_t source, struct cursor *paylo
 
 /* ---- ends ---- */
 
-static bool is_of_task(uint32_t source, uint32_t tid)
-{
-    return source == tid;
-}
-
 static bool is_of_host(uint32_t source, uint32_t host)
 {
     return tid_host(source) == host;
@@ -434,7 +553,7 @@ static bool has_died(const struct control_gone *gone)
 
 void bags_task_gone(struct daemon *d, const struct control_gone *gone)
 {
-    bag_incoming_drop(&d->bags->incoming, is_of_task, gone->tid);
+    incoming_drop(d, is_of_task, gone->tid);
     for (struct kept *k = d->bags->first; k != NULL; k = k->next) {
         if (k->holder == NULL)
             continue;
@@ -450,7 +569,7 @@ static bool is_orphan(const struct kept *k, uint32_t host)
 
 void bags_host_gone(struct daemon *d, uint32_t host)
 {
-    bag_incoming_drop(&d->bags->incoming, is_of_host, host);
+    incoming_drop(d, is_of_host, host);
     for (struct kept *k = d->bags->first, *next; k != NULL; k = next) {
         next = k->next;
         if (k->holder != NULL)
@@ -509,6 +628,7 @@ static void holder_settle(struct daemon *d, struct kept *k, uint64_t now_us)
 {
     watches_ask(d, k);
     backups_seek(d, k);
+    holder_allow(d, k);
     k->due_us = bag_holder_step(k->holder, now_us);
     if (bag_holder_is_over(k->holder) && !k->ending) {
         k->ending = true;
@@ -518,14 +638,17 @@ static void holder_settle(struct daemon *d, struct kept *k, uint64_t now_us)
 
 static uint64_t kept_settle(struct daemon *d, struct kept *k, uint64_t now_us)
 {
-    bool due = k->dirty || now_us >= k->due_us;
+    bool due =
+        k->dirty || now_us >= k->due_us || (k->holder != NULL && bag_holder_waits(k->holder));
     k->dirty = false;
     if (now_us >= k->adopt_us)
         adopt_propose(k);
     if (k->holder == NULL)
         return k->adopt_us;
-    if (due)
+    if (due) {
         holder_settle(d, k, now_us);
+        kept_count(k);
+    }
     return k->due_us < k->adopt_us ? k->due_us : k->adopt_us;
 }
 
@@ -536,5 +659,6 @@ uint64_t bags_settle(struct daemon *d, uint64_t now_us)
         uint64_t at_us = kept_settle(d, k, now_us);
         due_us = at_us < due_us ? at_us : due_us;
     }
+    copies_tell(d);
     return due_us;
 }

@@ -23,6 +23,9 @@
 #define JOIN_TIMEOUT_US 20000000u
 #define DAY_US 86400000000u
 #define TASKS_MAX 10000u
+#define MEMORY_BYTES ((uint64_t)1 << 30)
+#define MEMORY_LEAST ((uint64_t)1 << 20)
+#define MEMORY_MOST ((uint64_t)1 << 40)
 #define DATAGRAM_BYTES 8900u
 #define SPEED 1000u
 #define BULK_LIMIT (1u << 30)
@@ -35,6 +38,7 @@ void conf_init(struct conf *conf)
         .join_timeout_us = JOIN_TIMEOUT_US,
         .log_level = LOG_INFO,
         .tasks_max = TASKS_MAX,
+        .memory_bytes = MEMORY_BYTES,
         .datagram_bytes_max = DATAGRAM_BYTES,
         .speed = SPEED,
         .launch = {.launcher = COVEY_LAUNCH_SSH},
@@ -81,6 +85,8 @@ static const struct setting settings[] = {
     {DAEMON, "interface", "an interface's name", &conf_text, TEXT(interface, 0)},
     {DAEMON, "log_level", "error, info or debug", &conf_log_level, MEMBER(log_level), ANY},
     {DAEMON, "tasks_max", "1 to 200000", &conf_number, MEMBER(tasks_max), FROM_TO(1, 200000)},
+    {DAEMON, "memory", "1M to 1024G bytes", &conf_size, MEMBER(memory_bytes),
+     FROM_TO(MEMORY_LEAST, MEMORY_MOST)},
     {DAEMON, "datagram_max", "1200 to 65000", &conf_number, MEMBER(datagram_bytes_max),
      FROM_TO(1200, 65000)},
     {DAEMON, "encrypt", "yes or no", &conf_yes_no, MEMBER(encrypt), ANY},

@@ -66,6 +66,7 @@ struct conf {
     char interface[CONF_INTERFACE_MAX + 1]; /* only this interface's addresses; "": all */
     int log_level;                          /* enum log_level */
     uint32_t tasks_max;                     /* tasks at once on this host */
+    uint64_t memory_bytes;                  /* for what waits in the daemon; see budget.h */
     uint32_t datagram_bytes_max;            /* largest datagram that may be probed for */
     bool encrypt;                           /* what goes to other hosts; a new VM's */
     char topology[CONF_TEXT_MAX + 1];       /* a file: that of a new VM's network; "": none */

@@ -73,6 +73,41 @@ static void print_bytes(const void *member, FILE *out)
 
 const struct conf_type conf_bytes = {parse_bytes, print_bytes};
 
+/* With K, M or G after it. */
+static int parse_size(void *member, const char *text, const struct conf_range *range)
+{
+    static const char units[] = "KMG";
+    uint64_t *value = member;
+    unsigned shift = 0;
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end != '\0' ? strchr(units, *end) : NULL;
+    if (errno != 0 || end == text || *text == '-' || (*end != '\0' && unit == NULL))
+        return -1;
+    if (unit != NULL)
+        shift = 10 * (unsigned)(unit - units + 1);
+    if ((unit != NULL && end[1] != '\0') || number > range->most >> shift ||
+        number << shift < range->least)
+        return -1;
+    *value = (uint64_t)number << shift;
+    return 0;
+}
+
+static void print_size(const void *member, FILE *out)
+{
+    static const char *const units[] = {"", "K", "M", "G"};
+    uint64_t value = *(const uint64_t *)member;
+    unsigned unit = 0;
+    while (unit < 3 && value > 0 && value % 1024 == 0) {
+        value /= 1024;
+        unit++;
+    }
+    fprintf(out, "%" PRIu64 "%s", value, units[unit]);
+}
+
+const struct conf_type conf_size = {parse_size, print_size};
+
 static int parse_seconds(void *member, const char *text, const struct conf_range *range)
 {
     uint64_t *us = member;

@@ -19,6 +19,7 @@ struct conf_type {
 
 extern const struct conf_type conf_number;    /* uint32_t */
 extern const struct conf_type conf_bytes;     /* uint32_t, printed and read with K or M */
+extern const struct conf_type conf_size;      /* uint64_t: the same, and with G */
 extern const struct conf_type conf_seconds;   /* uint64_t, in us; so is the range */
 extern const struct conf_type conf_yes_no;    /* bool */
 extern const struct conf_type conf_ports;     /* struct conf_ports: "N" or "FIRST-LAST" */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/budget.h"
 #include "daemon/casting.h"
 #include "daemon/exit.h"
 #include "daemon/link.h"
@@ -38,8 +39,11 @@ static void connection_watch(struct task *task, bool writable)
 static void connection_count(struct task *task)
 {
     unsigned fds = connection_queued_fds(task);
+    size_t bytes = connection_queued(task);
     task->daemon->tasks.fds += fds - task->counted_fds;
+    task->daemon->budget.tasks += bytes - task->counted_bytes;
     task->counted_fds = fds;
+    task->counted_bytes = bytes;
 }
 
 static void connection_flush(struct task *task)
@@ -278,13 +282,13 @@ static bool still_blocked(const struct task *task)
     case BLOCKED_BY_HOST:
         if (whom == daemon_host(d))
             return casting_full(d) || services_full(d);
-        return node_queued(d->node, whom) > CONNECTION_QUEUE_MAX / 2;
+        return node_queued(d->node, whom) > budget_queue_max(d) / 2;
     case BLOCKED_BY_FDS:
         return to != NULL && connection_queued_fds(to) > 0 && connection_fds_full(to);
     case BLOCKED_BY_ANSWERS:
         return task->asked[whom] >= CONNECTION_ASKED_MAX;
     default:
-        return to != NULL && connection_queued(to) > CONNECTION_QUEUE_MAX / 2;
+        return to != NULL && connection_queued(to) > budget_queue_max(d) / 2;
     }
 }
 

@@ -54,7 +54,7 @@ bool connection_resume_all(struct daemon *d);
 /* A task may have so many requests to the daemon of another host without an answer. */
 #define CONNECTION_ASKED_MAX 32
 
-/* A task is held back while the queue that it sends to is longer than this. */
+/* A task is held back while the queue that it sends to is longer than this; see budget.h. */
 #define CONNECTION_QUEUE_MAX ((size_t)64 * 1024 * 1024)
 
 #endif

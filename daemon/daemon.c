@@ -13,7 +13,8 @@
  *   runtime.c     directory, socket and log file; log.c, failure.c: lines of text
  *   local.c       processes that call on the socket and enrol; connection.c: a task's stream
  *   casting.c     messages for tasks of many hosts; fanout.c
- *   backlog.c     how much other hosts' tasks may have waiting here
+ *   backlog.c     how much other hosts' tasks may have waiting here; budget.c: how much may wait in
+ *                 all
  *   route.c       where a frame goes; a request's handler stands in the file of its subject:
  *                 spawn.c, ps.c, output.c, watch.c, hosts.c, launch.c, stats.c; link.c;
  *                 services.c, agreement.c: what tasks agree on through the daemons;
@@ -302,6 +303,7 @@ static void settle(void *context)
     uint64_t fault_us = d->faults == NULL ? UINT64_MAX : fault_line_step(d->faults, loop_now_us());
     bool full = udp_flush(d->udp);
     segment_flush(d);
+    d->budget.hosts = node_unsent(d->node);
     monitor_settle(d, loop_now_us());
     ending_check(d);
     loop_fd_set(d->udp_watch, (d->read_at_us == 0 ? LOOP_READ : 0) | (full ? LOOP_WRITE : 0));

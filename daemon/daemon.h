@@ -25,6 +25,12 @@ struct daemon_counters {
     uint64_t tasks_spawned, tasks_enrolled, tasks_ended, spawns_failed;
 };
 
+/* Bytes of what waits here; see budget.h. */
+struct budget {
+    size_t tasks, hosts;   /* queues for them */
+    size_t bags, incoming; /* and requests to bags, and logs, that are not whole yet */
+};
+
 struct daemon {
     const struct options *options;
     struct conf conf;
@@ -68,6 +74,7 @@ struct daemon {
     bool halt_wanted;
     struct loop_signal *on_term, *on_int, *on_hup;
 
+    struct budget budget;
     struct daemon_counters counters;
     char *topology; /* the text of the file that the configuration names; see topology.h */
     bool joined;

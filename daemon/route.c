@@ -17,6 +17,7 @@
 #include "daemon/agreement.h"
 #include "daemon/backlog.h"
 #include "daemon/bags.h"
+#include "daemon/budget.h"
 #include "daemon/casting.h"
 #include "daemon/connection.h"
 #include "daemon/contention.h"
@@ -314,17 +315,18 @@ static void hold_back(struct task *task, const struct frame *frame, int nfds)
 {
     struct daemon *d = task->daemon;
     uint32_t to = frame->destination, host = tid_host(to);
+    size_t most = budget_queue_max(d);
     const struct task *receiver = task_find(&d->tasks, to);
-    if (connection_queued(task) > CONNECTION_QUEUE_MAX)
+    if (connection_queued(task) > most)
         connection_hold(task, BLOCKED_BY_TASK, task->tid);
     else if (tid_local(to) == 0 && (casting_full(d) || services_full(d)))
         connection_hold(task, BLOCKED_BY_HOST, daemon_host(d));
     else if (host != daemon_host(d) && to != 0) {
-        if (node_queued(d->node, host) > CONNECTION_QUEUE_MAX)
+        if (node_queued(d->node, host) > most)
             connection_hold(task, BLOCKED_BY_HOST, host);
         else if (task->asked != NULL && task->asked[host] >= CONNECTION_ASKED_MAX)
             connection_hold(task, BLOCKED_BY_ANSWERS, host);
-    } else if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX) {
+    } else if (receiver != NULL && connection_queued(receiver) > most) {
         connection_hold(task, BLOCKED_BY_TASK, to);
     } else if (receiver != NULL && nfds > 0 && frame->kind == FRAME_LINK_ACCEPT &&
                connection_fds_full(receiver)) {

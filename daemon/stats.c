@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "daemon/budget.h"
 #include "daemon/casting.h"
-#include "daemon/connection.h"
 #include "daemon/contention.h"
 #include "daemon/ether.h"
 #include "daemon/reply.h"
@@ -37,9 +37,6 @@ static uint64_t cpu_us(void)
 static void walk_daemon(const struct daemon *d, stats_fn *fn, void *context)
 {
     const struct daemon_counters *n = &d->counters;
-    uint64_t queued = 0;
-    for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
-        queued += connection_queued(task);
     fn(context, "process.cpu_us", cpu_us());
     fn(context, "tasks.now", d->tasks.count);
     fn(context, "tasks.spawned", n->tasks_spawned);
@@ -50,7 +47,10 @@ static void walk_daemon(const struct daemon *d, stats_fn *fn, void *context)
     fn(context, "stream.frames_out", n->frames_to_tasks);
     fn(context, "stream.bytes_in", n->bytes_from_tasks);
     fn(context, "stream.bytes_out", n->bytes_to_tasks);
-    fn(context, "stream.bytes_queued", queued);
+    fn(context, "stream.bytes_queued", d->budget.tasks);
+    fn(context, "memory.limit", d->conf.memory_bytes);
+    fn(context, "memory.used", budget_used(d));
+    fn(context, "memory.bags", d->budget.bags + d->budget.incoming);
     fn(context, "stream.refused", n->streams_refused);
     fn(context, "stream.callers_refused", n->callers_refused);
     fn(context, "route.frames_to_hosts", n->frames_to_hosts);

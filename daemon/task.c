@@ -74,6 +74,7 @@ static void unlink_task(struct tasks *tasks, struct task *task)
     tasks->by_local[tid_local(task->tid)] = NULL;
     tasks->count--;
     tasks->fds -= task->counted_fds;
+    task->daemon->budget.tasks -= task->counted_bytes;
     for (struct task **at = &tasks->first_dirty; task->dirty && *at != NULL;
          at = &(*at)->next_dirty) {
         if (*at == task) {

@@ -94,7 +94,8 @@ struct task {
     struct pending *pending, **pending_end;
     size_t pending_bytes;
     unsigned pending_fds; /* in pending */
-    unsigned counted_fds; /* of what waits for it, in tasks.fds */
+    unsigned counted_fds; /* of what waits for it, in tasks.fds; */
+    size_t counted_bytes; /* in budget.tasks */
     uint64_t queued_ever; /* bytes */
     struct backlogs backlogs;
     uint8_t *asked; /* by host: its requests without an answer yet; NULL: there were none */

@@ -40,6 +40,11 @@ static int failed(const struct covey_bag *bag)
     case COVEY_ENOMEM:
         return error_set(COVEY_ENOMEM, "bag %s: the daemon that holds it has no memory for more",
                          bag->name);
+    case COVEY_ERESOURCE:
+        return error_set(COVEY_ERESOURCE,
+                         "bag %s: the daemon that holds it, or one that has a copy, takes no more: "
+                         "memory in its covey.conf says how much",
+                         bag->name);
     default:
         return error_set(bag->user.error, "bag %s: %s", bag->name, covey_strerror(bag->user.error));
     }

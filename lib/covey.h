@@ -919,7 +919,8 @@ int covey_bag_attach(covey_t *vm, const char *name, covey_bag_t **bag);
 /* Puts an item: a copy of the bytes. Those of higher priority are given first; of one priority
  * the larger ones, and these to tasks that are fast, or (in_order) those that were put first, as
  * among items of about one size. It waits only while much is under way. Errors: EDENIED (the bag is
- * closed; perhaps of an earlier call), EHOSTFAIL, ENOENT (the bag is no more), ENOMEM, EDAEMON. */
+ * closed; perhaps of an earlier call), EHOSTFAIL, ENOENT (the bag is no more), ENOMEM, ERESOURCE (a
+ * daemon that has it takes no more, see covey_bag(3); also told late), EDAEMON. */
 int covey_bag_put(covey_bag_t *bag, int priority, const void *bytes, size_t size);
 
 struct covey_bag_item {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define RING_FIRST 64
+#define ALLOCATION_BYTES 32 /* that a small one takes beside what it is for */
 
 struct bag *bag_create(const struct bag_params *params)
 {
@@ -28,8 +29,22 @@ struct bag *bag_create(const struct bag_params *params)
 static void item_free(struct bag *bag, struct bag_item *item)
 {
     bag->bytes -= item->size;
+    bag->item_count--;
     free(item->bytes);
     free(item);
+}
+
+size_t bag_item_memory(size_t size)
+{
+    return size + sizeof(struct bag_item) + ALLOCATION_BYTES;
+}
+
+size_t bag_memory(const struct bag *bag)
+{
+    return sizeof *bag + bag->bytes + bag->item_count * bag_item_memory(0) +
+           bag->capacity * sizeof *bag->ring +
+           bag->leased_count * BAG_COPIES_MAX * sizeof(struct bag_lease) +
+           bag->member_count * (sizeof(struct bag_member) + ALLOCATION_BYTES);
 }
 
 static void leases_free(struct bag *bag)
@@ -175,6 +190,7 @@ static struct bag_member *member_get(struct bag *bag, uint32_t task, uint32_t ha
     member->handle = handle;
     member->next = bag->members;
     bag->members = member;
+    bag->member_count++;
     return member;
 }
 
@@ -200,6 +216,7 @@ static enum bag_verdict member_remove(struct bag *bag, const struct bag_record *
     if (member == NULL || member->leases != NULL)
         return BAG_NONSENSE;
     *at = member->next;
+    bag->member_count--;
     results_give_back(bag, member);
     if (member->draining)
         bag->draining--;
@@ -250,10 +267,11 @@ static enum bag_verdict item_make(struct bag *bag, const struct bag_record *r)
 {
     struct bag_item *item = calloc(1, sizeof *item);
     const struct bag_rank rank = {r->priority, r->number};
-    if (item == NULL || !bytes_set(bag, item, r) ||
-        (bag->holds && !bag_share_add(bag, &rank, r->size))) {
-        if (item != NULL)
-            item_free(bag, item);
+    if (item == NULL)
+        return BAG_NOMEM;
+    bag->item_count++;
+    if (!bytes_set(bag, item, r) || (bag->holds && !bag_share_add(bag, &rank, r->size))) {
+        item_free(bag, item);
         return BAG_NOMEM;
     }
     item->number = r->number;

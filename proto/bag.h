@@ -40,7 +40,8 @@ enum bag_state { BAG_IS_READY = 1, BAG_IS_LEASED, BAG_IS_DONE, BAG_IS_ASIDE };
 enum bag_verdict {
     BAG_OK = 0,
     BAG_NONSENSE, /* such a record cannot come now: nothing changed */
-    BAG_NOMEM     /* nothing changed */
+    BAG_NOMEM,    /* nothing changed */
+    BAG_FULL      /* nor here: there is no room for it now, see bag_holder_allow() */
 };
 
 struct bag_lease;
@@ -119,6 +120,7 @@ struct bag_member {
     uint8_t told;                  /* the flags of the last answer */
     int32_t error;
     bool complains;          /* the error was not told yet */
+    size_t lacks;            /* bytes: its records from there on wait for that much room */
     struct bag_parcel items; /* ITEM and DROP records for it */
 };
 
@@ -140,6 +142,7 @@ struct bag {
     unsigned classes;                 /* were in use so far */
     size_t ready_count, leased_count; /* items in that state */
     size_t bytes;
+    size_t item_count, member_count;
     uint64_t open_cost;                   /* of what is ready or leased */
     double speed, speed_most, speed_mean; /* of members: together, of the fastest; 0: not known */
     struct bag_results results; /* done or set aside, and not given; in the order of completion */
@@ -159,6 +162,9 @@ enum bag_verdict bag_apply(struct bag *bag, const struct bag_record *record);
 
 struct bag_item *bag_find(const struct bag *bag, uint64_t number); /* NULL: there is none */
 struct bag_member *bag_member_find(const struct bag *bag, uint32_t task, uint32_t handle);
+/* Bytes that it takes in memory, about; and an item of that size. */
+size_t bag_memory(const struct bag *bag);
+size_t bag_item_memory(size_t size);
 bool bag_complete(const struct bag *bag); /* closed, and each item is done or set aside */
 bool bag_drained(const struct bag *bag);  /* and all results are taken */
 /* The next result that may be given; NULL: none now. */

@@ -142,6 +142,8 @@ static void answer_send(struct bag_holder *h, struct bag_member *m, uint8_t flag
     struct cursor c = cursor_writer(m->items.bytes, BAG_ANSWER_BYTES);
     bag_answer_put(&c, &a);
     h->owner.answer(h->owner.context, m->task, m->items.bytes, m->items.used);
+    if (m->items.capacity > BAG_PARCEL_KEPT)
+        bag_parcel_fini(&m->items);
     m->items.used = 0;
     m->welcome = m->complains = false;
     m->error = 0;

@@ -53,6 +53,7 @@ static void backup_begin(struct bag_holder *h, struct bag_backup *b)
         return;
     head_write(h, &h->out, BAG_LOG_BEGIN, h->position);
     h->owner.log(h->owner.context, b->host, h->out.bytes, h->out.used);
+    bag_parcel_fini(&h->out);
     b->begun = true;
     b->begin = h->position;
 }
@@ -72,8 +73,18 @@ void bag_backup_send(struct bag_holder *h)
             h->owner.log(h->owner.context, b->host, h->log.bytes, h->log.used);
     }
     h->sent = h->position;
+    if (h->log.capacity > BAG_PARCEL_KEPT)
+        bag_parcel_fini(&h->log);
     h->log.used = 0;
     h->log.failed = false;
+}
+
+bool bag_backup_full(const struct bag_holder *h)
+{
+    for (size_t i = 0; i < h->backup_count; i++)
+        if (h->backups[i].full)
+            return true;
+    return false;
 }
 
 uint64_t bag_backup_safe(const struct bag_holder *h)
@@ -115,6 +126,7 @@ void bag_holder_log_ack(struct bag_holder *h, uint32_t host, const struct bag_lo
     struct bag_backup *b = backup_find(h, host);
     if (b == NULL || !b->begun)
         return;
+    b->full = (ack->flags & BAG_LOG_FULL) != 0;
     if (ack->flags & BAG_LOG_REFUSED) {
         b->begun = false;
         b->acked = 0;

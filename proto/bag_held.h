@@ -13,10 +13,14 @@
 #define BAG_ANSWER_ENOMEM (-2) /* the numbers are those of enum covey_error */
 #define BAG_ANSWER_EDENIED (-13)
 #define BAG_ANSWER_ENOENT (-14)
+#define BAG_ANSWER_ERESOURCE (-16)
+#define BAG_MEMBERS_SURE 1024                /* so many may attach however full it is */
+#define BAG_PARCEL_KEPT ((size_t)256 * 1024) /* a larger one is not kept for the next time */
 
 struct bag_backup {
     uint32_t host;
     bool agreed, proposed;
+    bool full;             /* it said so last */
     bool begun;            /* a copy was sent, */
     uint64_t begin, acked; /* at that position; and it has all up to this one */
 };
@@ -34,6 +38,8 @@ struct bag_holder {
     bool complete, drained; /* and from where on in the log */
     uint64_t complete_at, drained_at;
     uint64_t propose_at_us;
+    size_t room_for_puts, room_for_results;
+    bool waits;  /* some member lacks room */
     bool joined; /* somebody was attached once */
     bool over;   /* somebody said so */
 };
@@ -43,6 +49,7 @@ struct bag_holder {
 /* Applies a record and writes it down. */
 enum bag_verdict bag_backup_change(struct bag_holder *h, const struct bag_record *r);
 void bag_backup_add(struct bag_holder *h, uint32_t host, bool agreed);
+bool bag_backup_full(const struct bag_holder *h); /* some backup is */
 void bag_backup_gone(struct bag_holder *h, uint32_t host);
 /* What was written since goes to the backups. */
 void bag_backup_send(struct bag_holder *h);

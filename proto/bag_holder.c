@@ -40,6 +40,7 @@ struct bag_holder *bag_holder_create(uint64_t id, uint32_t term, struct bag *bag
     h->bag = bag;
     h->owner = *owner;
     h->position = h->sent = BAG_FIRST_POSITION;
+    h->room_for_puts = h->room_for_results = SIZE_MAX;
     for (size_t i = 0; i < count; i++)
         bag_backup_add(h, backups[i], true);
     for (struct bag_member *m = bag->members; m != NULL; m = m->next)
@@ -70,6 +71,50 @@ uint32_t bag_holder_term(const struct bag_holder *h)
 bool bag_holder_is_over(const struct bag_holder *h)
 {
     return h->over || (h->joined && h->bag->members == NULL && !h->bag->params.keep);
+}
+
+/* ---- room ---- */
+
+void bag_holder_allow(struct bag_holder *h, size_t puts, size_t results)
+{
+    h->room_for_puts = bag_backup_full(h) ? 0 : puts;
+    h->room_for_results = results;
+}
+
+size_t bag_holder_memory(const struct bag_holder *h)
+{
+    return sizeof *h + bag_memory(h->bag) + h->log.capacity + h->out.capacity;
+}
+
+bool bag_holder_waits(const struct bag_holder *h)
+{
+    return h->waits;
+}
+
+/* Whether the bag may grow by so much; it then counts as done. */
+static bool room_take(size_t *room, size_t bytes)
+{
+    if (bytes > *room)
+        return false;
+    if (*room != SIZE_MAX)
+        *room -= bytes;
+    return true;
+}
+
+/* Who waited for room that is there now begins anew, and sends again what was not taken. */
+static void room_tell(struct bag_holder *h)
+{
+    if (!h->waits)
+        return;
+    h->waits = false;
+    for (struct bag_member *m = h->bag->members; m != NULL; m = m->next) {
+        h->waits |= m->lacks > h->room_for_results;
+        if (m->lacks == 0 || m->lacks > h->room_for_results)
+            continue;
+        m->lacks = 0;
+        m->here = false;
+        bag_answer_refuse(h, m->task, m->handle, 0);
+    }
 }
 
 /* ---- what ends ---- */
@@ -130,7 +175,8 @@ static enum bag_verdict on_put(struct bag_holder *h, struct bag_member *m, struc
     r.number = h->bag->next;
     r.term = h->term;
     if (!h->bag->closed)
-        return bag_backup_change(h, &r);
+        return room_take(&h->room_for_puts, bag_item_memory(r.size)) ? bag_backup_change(h, &r)
+                                                                     : BAG_FULL;
     m->error = BAG_ANSWER_EDENIED;
     m->complains = true;
     return BAG_OK;
@@ -142,6 +188,12 @@ static enum bag_verdict on_done(struct bag_holder *h, struct bag_member *m, stru
     struct bag_item *item = item_meant(h, &r);
     if (item == NULL)
         return BAG_OK; /* another's result came first */
+    size_t more = r.size > item->size ? r.size - item->size : 0;
+    if (!room_take(&h->room_for_results, more)) {
+        m->lacks = more;
+        h->waits = true;
+        return BAG_FULL;
+    }
     r.task = m->task;
     r.handle = 0;
     bag_release(h->bag, item, m, bag_answer_drop, h, now_us);
@@ -214,6 +266,10 @@ static struct bag_member *greet(struct bag_holder *h, uint32_t task, const struc
                                 struct cursor *c, uint64_t now_us)
 {
     struct bag_member *m = bag_member_find(h->bag, task, r->handle);
+    if (m == NULL && h->room_for_results == 0 && h->bag->member_count >= BAG_MEMBERS_SURE) {
+        bag_answer_refuse(h, task, r->handle, BAG_ANSWER_ERESOURCE);
+        return NULL;
+    }
     if (m == NULL) {
         bag_backup_change(
             h, &(struct bag_record){.kind = BAG_JOIN, .task = task, .handle = r->handle});
@@ -224,6 +280,7 @@ static struct bag_member *greet(struct bag_holder *h, uint32_t task, const struc
     if (m == NULL || !resume(m, r->received))
         return NULL;
     m->items.used = 0;
+    m->lacks = 0;
     bag_abandon(h->bag, m, on_return, h);
     m->here = m->welcome = true;
     m->marks[0] = m->marks[1] = (struct bag_mark){.position = h->position, .number = m->applied};
@@ -262,8 +319,10 @@ static const char *records_take(struct bag_holder *h, struct bag_member *m, uint
         enum bag_verdict verdict = on_record(h, m, &r, now_us);
         if (verdict == BAG_NONSENSE)
             return "no record of an attachment";
-        if (verdict == BAG_NOMEM) {
-            m->error = BAG_ANSWER_ENOMEM;
+        if (verdict == BAG_FULL && r.kind == BAG_DONE)
+            break; /* it waits: room_tell() */
+        if (verdict != BAG_OK) {
+            m->error = verdict == BAG_FULL ? BAG_ANSWER_ERESOURCE : BAG_ANSWER_ENOMEM;
             m->complains = true;
             break;
         }
@@ -327,6 +386,7 @@ static uint64_t straggler_due(const struct bag *bag, uint64_t now_us)
 uint64_t bag_holder_step(struct bag_holder *h, uint64_t now_us)
 {
     uint64_t expiry_us = bag_expire(h->bag, now_us);
+    room_tell(h);
     bag_answer_give(h, now_us);
     for (struct bag_member *m = h->bag->members; m != NULL; m = m->next)
         bag_answer_results(h, m);

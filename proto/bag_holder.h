@@ -32,6 +32,13 @@ struct bag_holder *bag_holder_create(uint64_t id, uint32_t term, struct bag *bag
                                      const struct bag_holder_owner *owner);
 void bag_holder_destroy(struct bag_holder *h); /* NULL is fine */
 
+/* How much the bag may grow, in bytes, by what is put and by results, as of now; without limit if
+ * it is never said. What is put beyond that is refused (ERESOURCE). A result waits where it was
+ * made until there is room, which bag_holder_step() sees. */
+void bag_holder_allow(struct bag_holder *h, size_t puts, size_t results);
+bool bag_holder_waits(const struct bag_holder *h);    /* some result does */
+size_t bag_holder_memory(const struct bag_holder *h); /* bytes that all of it takes, about */
+
 /* A request came. Text if it is refused, for the log. */
 const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_t *bytes,
                                size_t size, uint64_t now_us);

@@ -80,6 +80,35 @@ const struct bag_parcel *bag_incoming_take(struct bag_incoming **all, uint32_t s
     return *refused == NULL && place & BAG_PART_LAST ? &in->parcel : NULL;
 }
 
+static const struct bag_incoming *incoming_find(const struct bag_incoming *in, uint32_t source)
+{
+    while (in != NULL && in->source != source)
+        in = in->next;
+    return in;
+}
+
+size_t bag_incoming_bytes(const struct bag_incoming *all, uint32_t source)
+{
+    const struct bag_incoming *in = incoming_find(all, source);
+    return in == NULL ? 0 : in->parcel.capacity;
+}
+
+size_t bag_incoming_all(const struct bag_incoming *all)
+{
+    size_t bytes = 0;
+    for (; all != NULL; all = all->next)
+        bytes += all->parcel.capacity;
+    return bytes;
+}
+
+struct cursor bag_incoming_head(const struct bag_incoming *all, uint32_t source)
+{
+    static const uint8_t none[1];
+    const struct bag_incoming *in = incoming_find(all, source);
+    return in == NULL || in->parcel.used == 0 ? cursor_reader(none, 0)
+                                              : cursor_reader(in->parcel.bytes, in->parcel.used);
+}
+
 void bag_incoming_drop(struct bag_incoming **all, bool (*is)(uint32_t source, uint32_t value),
                        uint32_t value)
 {

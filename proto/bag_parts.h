@@ -25,6 +25,10 @@ struct bag_incoming;
  * part. NULL: not yet, or *refused says why. */
 const struct bag_parcel *bag_incoming_take(struct bag_incoming **all, uint32_t source,
                                            struct cursor *part, const char **refused);
+/* Bytes that are kept of a sender, and of all; the beginning of what comes from it. */
+size_t bag_incoming_bytes(const struct bag_incoming *all, uint32_t source);
+size_t bag_incoming_all(const struct bag_incoming *all);
+struct cursor bag_incoming_head(const struct bag_incoming *all, uint32_t source);
 /* What came of the senders for which `is` holds is forgotten. */
 void bag_incoming_drop(struct bag_incoming **all, bool (*is)(uint32_t source, uint32_t value),
                        uint32_t value);

@@ -134,7 +134,7 @@ void bag_log_get(struct cursor *c, struct bag_log *log)
 {
     struct bag_log l = {.bag = cursor_get_u64(c)};
     l.epoch = cursor_get_u32(c);
-    l.flags = flags_get(c, BAG_LOG_BEGIN | BAG_LOG_REFUSED);
+    l.flags = flags_get(c, BAG_LOG_BEGIN | BAG_LOG_REFUSED | BAG_LOG_FULL);
     l.position = cursor_get_u64(c);
     if (cursor_ok(c))
         *log = l;

@@ -28,6 +28,7 @@
  * answer: `acked` records are applied and cannot be lost; `first` is the number, among those given
  *   to this attachment, of the first RESULT.
  * log: position counts records; with BAG_LOG_BEGIN a copy begins, and what follows makes it whole.
+ * log-ack: with BAG_LOG_FULL the backup took that, and has no room for more that is put.
  */
 #ifndef COVEY_PROTO_BAG_WIRE_H
 #define COVEY_PROTO_BAG_WIRE_H
@@ -65,7 +66,7 @@ enum bag_record_kind {
 
 enum bag_request_flag { BAG_HELLO = 1 };
 enum bag_answer_flag { BAG_WELCOME = 1, BAG_REFUSED = 2, BAG_COMPLETE = 4, BAG_DRAINED = 8 };
-enum bag_log_flag { BAG_LOG_BEGIN = 1, BAG_LOG_REFUSED = 2 };
+enum bag_log_flag { BAG_LOG_BEGIN = 1, BAG_LOG_REFUSED = 2, BAG_LOG_FULL = 4 };
 #define BAG_SET_ASIDE 1
 
 struct bag_record {

@@ -7,6 +7,9 @@
  *                            the route
  *   hold --offer BYTES       the other is limited to 256 MiB of memory: it cannot take the message,
  *                            says so, and takes the next
+ *   hold --bag BYTES         puts items of 1 MiB into a bag until it takes no more, says why, and
+ * how many it took; then does them all, of which the results are as large, and collects them. Fails
+ * when it takes so many bytes
  *
  * An error is one line on standard error, and status 1.
  */
@@ -21,6 +24,7 @@
 #define TAG 1
 #define MEMORY_BYTES ((rlim_t)256 * 1024 * 1024)
 #define SMALL_BYTES 100
+#define ITEM_BYTES ((size_t)1024 * 1024)
 
 static int complain(const char *what)
 {
@@ -105,6 +109,48 @@ static int offer(covey_t *vm, const char *program, size_t size)
     return first == COVEY_ENOMEM && second > SMALL_BYTES ? 0 : 1;
 }
 
+/* Does `count` items and collects their results, one after the other. 0, or an error. */
+static int empty(covey_bag_t *bag, const void *result, size_t count)
+{
+    struct covey_bag_item item;
+    struct covey_bag_result got;
+    int error = covey_bag_close(bag);
+    for (size_t i = 0; i < count && error >= 0; i++) {
+        error = covey_bag_take(bag, COVEY_FOREVER, &item, 1);
+        if (error >= 0)
+            error = covey_bag_done(bag, &item, result, ITEM_BYTES);
+        if (error >= 0)
+            error = covey_bag_result(bag, COVEY_FOREVER, &got, 1);
+    }
+    return error < 0 ? error : 0;
+}
+
+static int fill_bag(covey_t *vm, size_t bytes)
+{
+    covey_bag_t *bag, *again;
+    void *content = calloc(ITEM_BYTES, 1);
+    size_t count = 0;
+    int64_t taken = 0;
+    struct covey_bag_info info;
+    int error = covey_bag_create(vm, "fill", NULL, &bag);
+    while (error == 0 && content != NULL && count < bytes / ITEM_BYTES) {
+        error = covey_bag_put(bag, 0, content, ITEM_BYTES);
+        count += error == 0;
+        if (error == 0)
+            error = covey_bag_flush(bag, COVEY_FOREVER);
+    }
+    complain("put");
+    if (error != COVEY_ERESOURCE || covey_bag_attach(vm, "fill", &again) != 0 ||
+        covey_bag_info(again, &info) != 0)
+        return 1;
+    taken = (int64_t)info.put;
+    if (empty(again, content, (size_t)taken) != 0)
+        return complain("empty");
+    printf("%lld items were taken and done\n", (long long)taken);
+    free(content);
+    return taken > 0 ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     covey_t *vm;
@@ -123,6 +169,8 @@ int main(int argc, char **argv)
         status = ask(vm, program, argv[2], strtoul(argv[3], NULL, 10));
     else if (argc == 3 && strcmp(mode, "--offer") == 0)
         status = offer(vm, program, strtoul(argv[2], NULL, 10));
+    else if (argc == 3 && strcmp(mode, "--bag") == 0)
+        status = fill_bag(vm, strtoul(argv[2], NULL, 10));
     else if (argc == 1)
         status = hold(vm);
     covey_leave(&vm);

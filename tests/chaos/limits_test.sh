@@ -234,6 +234,19 @@ endless_asker() {
     works && [ $status -eq 0 ]
 }
 
+# A task puts more into a bag than a daemon may hold: it is told which option says so, what was taken
+# is done all the same, and neither the daemon that holds the bag nor those with copies grow beyond.
+endless_putter() {
+    local name after status=0
+    COVEY_SOCKET=$(socket_of h0) timeout 60 "$BUILD/tests/chaos/hold" --bag 400000000 || status=1
+    for name in h0 h1 h2; do
+        after=$(awk '/VmHWM/ { print $2 }' "/proc/$(daemon_pid $name)/status")
+        echo "the daemon of $name: at most $after KiB"
+        [ "$after" -lt 100000 ] || status=1
+    done
+    [ $status -eq 0 ] && [ "$(covey stats | awk '$1 == "h1" && $2 == "memory.limit" { print $3 }')" = 33554432 ]
+}
+
 # ---- the stories ----
 
 alone() { # name, command...: without a VM
@@ -255,6 +268,9 @@ fi
 story "a port that is taken" 0 port_taken
 story "a task that ignores credit" 1 endless_sender
 story "a task that asks and does not read" 1 endless_asker
+echo "memory = 32M" >>"$dir/fast.conf"
+story "a bag that takes no more" 2 endless_putter
+sed -i /^memory/d "$dir/fast.conf"
 if [ -n "$mounts" ]; then
     alone "a full disk for sockets" full_runtime
     alone "a full disk for the log" full_log

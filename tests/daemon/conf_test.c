@@ -76,18 +76,19 @@ static void every_setting_comes_back(void)
     struct conf conf;
     struct failure why = {""};
     conf_init(&conf);
-    const char *text = "; a comment\n[daemon]\nfail_timeout = 1.5\njoin_timeout=7\n"
-                       "port = 40000-40019\naddress = 192.0.2.1\ninterface = eth1\n"
-                       "log_level = debug\ntasks_max = 17\ndatagram_max = 1400\nspeed = 250\n"
-                       "fault = loss=0.05,seed=7\ntopology = /etc/network\n"
-                       "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
-                       "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
-                       "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
-                       "ethertype = 0x88b6\ndirect = yes\n"
-                       "[contention]\nmode = topology\nthreshold = 100000\nquantum = 2M\n"
-                       "rate = 10M\nturns = yes\n"
-                       "[monitor]\nperiod = 2.5\nprocfs = /host/proc\n"
-                       "metrics = 9464-9467\nmetrics_bind = ::1\n";
+    const char *text =
+        "; a comment\n[daemon]\nfail_timeout = 1.5\njoin_timeout=7\n"
+        "port = 40000-40019\naddress = 192.0.2.1\ninterface = eth1\n"
+        "log_level = debug\ntasks_max = 17\nmemory = 1536M\ndatagram_max = 1400\nspeed = 250\n"
+        "fault = loss=0.05,seed=7\ntopology = /etc/network\n"
+        "bind = 192.0.2.2\n[launch]\nlauncher = exec\n"
+        "template = run {host} -- {command}\ncoveyd = /opt/coveyd\nuser = anna\n"
+        "port = 2222\n[ether]\nenabled = yes\ninterface = eth2\n"
+        "ethertype = 0x88b6\ndirect = yes\n"
+        "[contention]\nmode = topology\nthreshold = 100000\nquantum = 2M\n"
+        "rate = 10M\nturns = yes\n"
+        "[monitor]\nperiod = 2.5\nprocfs = /host/proc\n"
+        "metrics = 9464-9467\nmetrics_bind = ::1\n";
     CU_ASSERT_EQUAL(read_text(&conf, text, &why), 0);
     CU_ASSERT_STRING_EQUAL(why.text, "");
     CU_ASSERT_EQUAL(conf.fail_timeout_us, 1500000);
@@ -98,6 +99,7 @@ static void every_setting_comes_back(void)
     CU_ASSERT_STRING_EQUAL(conf.interface, "eth1");
     CU_ASSERT_EQUAL(conf.log_level, LOG_DEBUG);
     CU_ASSERT_EQUAL(conf.tasks_max, 17);
+    CU_ASSERT_EQUAL(conf.memory_bytes, (uint64_t)1536 << 20);
     CU_ASSERT_EQUAL(conf.datagram_bytes_max, 1400);
     CU_ASSERT_EQUAL(conf.speed, 250);
     CU_ASSERT_STRING_EQUAL(conf.bind, "192.0.2.2");
@@ -259,6 +261,10 @@ static void bad_ones_are_named(void)
         {"[daemon]\nport = -\n", "port must be"},
         {"[daemon]\nlog_level = loud\n", "log_level must be error, info or debug"},
         {"[daemon]\ntasks_max = 99999999999999999999\n", "tasks_max must be"},
+        {"[daemon]\nmemory = 1K\n", "memory must be 1M to 1024G bytes"},
+        {"[daemon]\nmemory = 1025G\n", "memory must be"},
+        {"[daemon]\nmemory = 1T\n", "memory must be"},
+        {"[daemon]\nmemory = 1GB\n", "memory must be"},
         {"[daemon]\nfault = loss=2\n", ":2: fault must be loss=, dup="},
         {"[daemon]\ncolour = red\n", "unknown setting 'colour'"},
         {"[daemon]\nbind = 10.0.0.1:50\n", "bind must be an IP address"},

@@ -27,11 +27,12 @@
 /* ---- a daemon ---- */
 
 struct vm {
-    char directory[64], socket[128];
+    char directory[64], socket[128], conf[128];
     pid_t pid;
 };
 
-static void vm_start(struct vm *vm)
+/* With that text as its configuration. */
+static void vm_start_with(struct vm *vm, const char *text)
 {
     const char *build = getenv("BUILD");
     char program[512];
@@ -41,12 +42,16 @@ static void vm_start(struct vm *vm)
     snprintf(vm->directory, sizeof vm->directory, "/tmp/covey-protocol-test.XXXXXX");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(vm->directory));
     snprintf(vm->socket, sizeof vm->socket, "%s/covey/raw/h0.sock", vm->directory);
+    snprintf(vm->conf, sizeof vm->conf, "%s/covey.conf", vm->directory);
+    FILE *conf = fopen(vm->conf, "we");
+    CU_ASSERT_TRUE_FATAL(conf != NULL && fputs(text, conf) >= 0 && fclose(conf) == 0);
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
     vm->pid = fork();
     if (vm->pid == 0) {
         setenv("XDG_RUNTIME_DIR", vm->directory, 1);
         dup2(ends[1], 2);
-        execl(program, program, "--local", "--vm", "raw", "--foreground", (char *)NULL);
+        execl(program, program, "--local", "--vm", "raw", "--foreground", "--config", vm->conf,
+              (char *)NULL);
         _exit(127);
     }
     close(ends[1]);
@@ -58,12 +63,18 @@ static void vm_start(struct vm *vm)
           O_NONBLOCK); /* later lines are nobody's; the pipe is closed at the end */
 }
 
+static void vm_start(struct vm *vm)
+{
+    vm_start_with(vm, "");
+}
+
 static void vm_stop(struct vm *vm)
 {
     int status = -1;
     kill(vm->pid, SIGTERM);
     waitpid(vm->pid, &status, 0);
     CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    unlink(vm->conf);
     CU_ASSERT_EQUAL(rmdir(vm->directory), 0); /* nothing is left in it */
 }
 
@@ -505,10 +516,9 @@ static void spawns_that_wait_are_bounded(void)
     vm_stop(&vm);
 }
 
-/* Processor time of the daemon, in us. */
-static uint64_t cpu_us(struct client *c)
+/* A counter of the daemon. */
+static uint64_t stat_of(struct client *c, const char *name)
 {
-    static const char name[] = "process.cpu_us";
     client_put(c, FRAME_STATS, 0, "\0\0\0\1", 4);
     if (!client_gets(c, FRAME_REPLY))
         return 0;
@@ -529,12 +539,12 @@ static uint64_t cost_us(struct client *c, unsigned variables)
         env[i] = texts[i];
     }
     struct control_spawn spawn = spawn_for(c);
-    uint64_t before_us = cpu_us(c);
+    uint64_t before_us = stat_of(c, "process.cpu_us");
     for (unsigned i = 0; i < 10; i++) {
         put_spawn(c, &spawn, argv, env);
         CU_ASSERT_EQUAL(spawn_result(c).error, 0);
     }
-    return cpu_us(c) - before_us;
+    return stat_of(c, "process.cpu_us") - before_us;
 }
 
 /* Four times as many cost about four times as much processor time, not sixteen times. */
@@ -698,6 +708,45 @@ static void a_flood_is_held_back(void)
     vm_stop(&vm);
 }
 
+/* Receivers that do not read share what the daemon may hold; others are not harmed by it. */
+static void receivers_that_do_not_read_share_the_memory(void)
+{
+    enum { RECEIVERS = 4, MEMORY = 16 << 20 };
+    struct vm vm;
+    struct client senders[RECEIVERS], receivers[RECEIVERS], a, b;
+    unsigned frames[RECEIVERS], number = 0;
+    size_t total = 0;
+    vm_start_with(&vm, "[daemon]\nmemory = 16M\n");
+    for (int i = 0; i < RECEIVERS; i++) {
+        client_enrol(&senders[i], &vm);
+        client_enrol(&receivers[i], &vm);
+        frames[i] = flood(&senders[i], receivers[i].tid);
+        total += frames[i] * (size_t)FRAME_PAYLOAD_MAX;
+    }
+    CU_ASSERT_TRUE(total < MEMORY);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    CU_ASSERT_TRUE(stat_of(&a, "memory.used") > MEMORY / 2);
+    for (int i = 0; i < 100; i++) {
+        client_put(&a, FRAME_CREDIT, b.tid, "\0\0\0\0\0\0\0", 8);
+        client_gets(&b, FRAME_CREDIT);
+    }
+    for (int i = 0; i < RECEIVERS; i++)
+        for (unsigned n = 0; n < frames[i] && client_gets(&receivers[i], FRAME_DATA); n++) {
+            memcpy(&number, receivers[i].payload, sizeof number);
+            CU_ASSERT_EQUAL(number, n);
+            stream_flush(senders[i].stream);
+        }
+    CU_ASSERT_TRUE(stat_of(&a, "memory.used") < MEMORY / 8);
+    for (int i = 0; i < RECEIVERS; i++) {
+        client_end(&senders[i]);
+        client_end(&receivers[i]);
+    }
+    client_end(&a);
+    client_end(&b);
+    vm_stop(&vm);
+}
+
 /* Queues a frame and writes it. False: the daemon does not read, for half a second. */
 static bool push(struct client *c, const struct frame *frame, const void *payload, const int *fds,
                  int nfds)
@@ -834,6 +883,8 @@ int main(void)
         {"both ends of a link get one key", both_ends_of_a_link_get_one_key},
         {"descriptors pass through", descriptors_pass_through},
         {"a flood is held back", a_flood_is_held_back},
+        {"receivers that do not read share the memory",
+         receivers_that_do_not_read_share_the_memory},
         {"who asks and does not read is held back", who_asks_and_does_not_read_is_held_back},
         {"descriptors come with links alone", descriptors_come_with_links_alone},
         {"descriptors that wait are bounded", descriptors_that_wait_are_bounded},

@@ -259,6 +259,45 @@ static void a_record_once(void)
     bag_holder_destroy(h);
 }
 
+static int32_t heard_error(void)
+{
+    struct cursor c = cursor_reader(heard.answer, heard.size);
+    struct bag_answer a = {.flags = 0};
+    bag_answer_get(&c, &a);
+    return a.error;
+}
+
+/* What is put beyond the room is refused; a result waits, and comes in when there is room. */
+static void room_is_not_exceeded(void)
+{
+    const struct bag_holder_owner owner = {.answer = on_answer, .watch = on_watch};
+    static const uint8_t bytes[1000];
+    struct bag_holder *h = bag_holder_create(5, 1, bag_create(&plain), NULL, 0, &owner);
+    const struct bag_record item = {.kind = BAG_PUT};
+    const struct bag_record large = {.kind = BAG_PUT, .bytes = bytes, .size = sizeof bytes};
+    const struct bag_record result = {
+        .kind = BAG_DONE, .number = 0, .term = 1, .bytes = bytes, .size = sizeof bytes};
+    bag_holder_allow(h, bag_item_memory(0), 10);
+    ask(h, 1, BAG_HELLO, 1, 0, &item);
+    CU_ASSERT_EQUAL(heard_error(), 0);
+    bag_holder_allow(h, bag_item_memory(sizeof bytes) - 1, 10);
+    ask(h, 1, 0, 2, 0, &large);
+    CU_ASSERT_EQUAL(heard_error(), -16); /* COVEY_ERESOURCE */
+    CU_ASSERT_EQUAL(bag_holder_bag(h)->counters.put, 1);
+    ask(h, 2, BAG_HELLO, 1, 1, NULL);
+    ask(h, 2, 0, 1, 1, &result);
+    CU_ASSERT_EQUAL(heard_error(), 0);
+    CU_ASSERT(bag_holder_waits(h));
+    CU_ASSERT_EQUAL(bag_holder_bag(h)->counters.done, 0);
+    bag_holder_allow(h, 0, sizeof bytes);
+    bag_holder_step(h, 0); /* it is told to begin anew */
+    CU_ASSERT_FALSE(bag_holder_waits(h));
+    ask(h, 2, BAG_HELLO, 1, 1, &result);
+    CU_ASSERT_EQUAL(bag_holder_bag(h)->counters.done, 1);
+    CU_ASSERT(bag_holder_memory(h) > sizeof bytes);
+    bag_holder_destroy(h);
+}
+
 /* ---- the task's side ---- */
 
 static void on_request(void *context, uint32_t host, const uint8_t *bytes, size_t size)
@@ -359,6 +398,7 @@ int main(void)
         {"an item is set aside after exactly k deaths", aside_after_k_deaths},
         {"who ends in order is not counted as a death", nobody_died},
         {"a record that comes again changes nothing", a_record_once},
+        {"what is put beyond the room is refused, and a result waits", room_is_not_exceeded},
         {"an item that is here is not taken again, in whatever order they come",
          an_item_that_is_here},
         {"a whole travels in parts", a_whole_in_parts},
