@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "daemon/backlog.h"
 #include "daemon/route.h"
 
 /* Whether a receiver is not one of this host's tasks, or named twice. */
@@ -36,7 +37,11 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
         if ((m->flags & FRAME_FIRST) != 0)
             cursor_put_u64(&sequence, m->receivers[i].sequence);
         frame.destination = m->receivers[i].tid;
-        route_send(d, &frame, payload);
+        struct task *to = task_find(&d->tasks, frame.destination);
+        if (to == NULL || backlog_admit(to, &frame))
+            route_send(d, &frame, payload);
+        else
+            d->counters.frames_undeliverable++;
     }
 }
 

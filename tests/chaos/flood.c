@@ -4,6 +4,8 @@
  *
  *   flood TID MIB    enrols over $COVEY_SOCKET and sends one endless message to the task, until it
  *                    is told that the task is gone (it says so: status 0) or has sent that much
+ *   flood TID MIB --mcast
+ *                    the same, as one message to several tasks of that host, of which it is the one
  *   flood HOST COUNT --ask
  *                    sends so many STATS to the daemon of the host (its number) and reads nothing;
  *                    ends, with status 0, when the daemon here does not take them any more
@@ -27,7 +29,7 @@
 struct flood {
     struct stream *stream;
     uint32_t self, to;
-    bool gone;
+    bool gone, mcast;
 };
 
 static int connect_daemon(void)
@@ -78,6 +80,20 @@ static void enrol(struct flood *f)
         ;
 }
 
+/* As a frame for the daemon of the host: each begins a message, which harms nobody but its reader.
+ */
+static void frame_mcast(const struct flood *f, struct frame *frame, uint8_t *payload)
+{
+    uint8_t header[FRAME_MESSAGE_BYTES];
+    struct cursor c = cursor_writer(payload, FRAME_PAYLOAD_MAX);
+    const struct control_mcast m = {.count = 1, .flags = FRAME_FIRST, .receivers = {{f->to, 0}}};
+    memcpy(header, payload, sizeof header);
+    control_put_mcast(&c, &m);
+    cursor_put_bytes(&c, header, sizeof header);
+    frame->kind = FRAME_MCAST;
+    frame->destination = tid_make(tid_host(f->to), 0);
+}
+
 static uint64_t send_all(struct flood *f, uint64_t bytes)
 {
     static uint8_t payload[FRAME_PAYLOAD_MAX];
@@ -90,6 +106,8 @@ static uint64_t send_all(struct flood *f, uint64_t bytes)
                           .destination = f->to};
     uint64_t sent = 0;
     message_header_encode(&header, payload);
+    if (f->mcast)
+        frame_mcast(f, &frame, payload);
     while (sent < bytes && !f->gone && turn(f)) {
         if (stream_queued(f->stream) > QUEUE_BYTES)
             continue;
@@ -119,10 +137,11 @@ int main(int argc, char **argv)
 {
     struct flood f = {0};
     bool asks = argc == 4 && strcmp(argv[3], "--ask") == 0;
-    int fd = argc == 3 || asks ? connect_daemon() : -1;
+    f.mcast = argc == 4 && strcmp(argv[3], "--mcast") == 0;
+    int fd = argc == 3 || asks || f.mcast ? connect_daemon() : -1;
     f.stream = fd >= 0 ? stream_create(fd) : NULL;
     if (f.stream == NULL) {
-        fprintf(stderr, "usage: COVEY_SOCKET=... flood TID MIB | HOST COUNT --ask: %s\n",
+        fprintf(stderr, "usage: COVEY_SOCKET=... flood TID MIB [--mcast] | HOST COUNT --ask: %s\n",
                 strerror(errno));
         return 2;
     }
