@@ -36,7 +36,7 @@ static covey_team_t *team;
 static pthread_t sleeper;
 static int sleeper_error;
 static _Thread_local int is_sleeper;
-static atomic_int asleep; /* the sleeper, in the library */
+static atomic_int asleep, library_asleep; /* the sleeper in the library, and the library's thread */
 
 static void check(const char *name, int good)
 {
@@ -50,9 +50,15 @@ int epoll_pwait2(int epoll, struct epoll_event *events, int most, const struct t
                  const sigset_t *signals)
 {
     (void)signals;
-    if (is_sleeper)
-        atomic_store(&asleep, 1);
+    atomic_store(is_sleeper ? &asleep : &library_asleep, 1);
     return (int)syscall(SYS_epoll_pwait2, epoll, events, most, time, NULL, (size_t)8);
+}
+
+static void await_sleep(const atomic_int *sleeps)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    while (atomic_load(sleeps) == 0)
+        nanosleep(&pause, NULL);
 }
 
 static void join(void)
@@ -129,22 +135,22 @@ static void await_sleeper(void)
 
 static void with_thread(void)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
     if (atexit(await_sleeper) != 0)
         exit(1);
     join();
     check("a thread begins to wait", pthread_create(&sleeper, NULL, sleep_for_ever, NULL) == 0);
-    while (atomic_load(&asleep) == 0)
-        nanosleep(&pause, NULL);
+    await_sleep(&asleep);
 }
 
 /* ---- a forked child ---- */
 
+/* The library's thread sleeps, or a sanitizer's child would have a lock of it that nobody opens. */
 static void with_child(void)
 {
     int status = -1;
     struct covey_host *hosts = NULL;
     join();
+    await_sleep(&library_asleep);
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
