@@ -9,6 +9,7 @@
 
 #define ROW_BYTES 1024
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
+#define REMOVALS_MAX (2 * (HOST_INDEX_MAX + 1)) /* requests, and hosts that they name */
 #define REMOVE_US 10000000u /* a host that has not gone by then is reported as one that stays */
 
 /* A REMOVE_HOSTS under way: answered when all its hosts are gone. */
@@ -140,6 +141,13 @@ const char *hosts_on_remove(struct daemon *d, uint32_t source, struct cursor *pa
         return "bad payload";
     if (hosts_not_coordinator(d, source, request))
         return NULL;
+    size_t waiting = 0;
+    for (const struct removal *other = d->removals; other != NULL; other = other->next)
+        waiting += 1 + other->count;
+    if (waiting + count > REMOVALS_MAX) {
+        reply_error(d, source, request, COVEY_ERESOURCE, "too many hosts are being removed");
+        return NULL;
+    }
     struct removal *r = calloc(1, sizeof *r + count * sizeof r->results[0]);
     if (r == NULL)
         return "memory is exhausted";

@@ -541,6 +541,13 @@ const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor
         reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->name);
         return NULL;
     }
+    size_t under_way = 0;
+    for (const struct launch *l = d->launches; l != NULL; l = l->next)
+        under_way++;
+    if (under_way + count > LAUNCHES_MAX) {
+        reply_error(d, source, request, COVEY_ERESOURCE, "too many hosts are being added");
+        return NULL;
+    }
     struct batch *batch = calloc(1, sizeof *batch + count * sizeof batch->results[0]);
     if (batch == NULL)
         return "memory is exhausted";

@@ -562,6 +562,24 @@ static void many_variables_cost_what_they_are(void)
     vm_stop(&vm);
 }
 
+/* More names than there can be hosts. */
+static void removals_are_bounded(void)
+{
+    enum { NAMES = 9000 };
+    static uint8_t bytes[6 + 2 * NAMES]; /* each of no length */
+    struct vm vm;
+    struct client c;
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u32(&w, 5);
+    cursor_put_u16(&w, NAMES);
+    vm_start(&vm);
+    client_enrol(&c, &vm);
+    client_put(&c, FRAME_REMOVE_HOSTS, 0, bytes, sizeof bytes);
+    expect_reply(&c, 5, COVEY_ERESOURCE);
+    client_end(&c);
+    vm_stop(&vm);
+}
+
 /* The end of a task that `sh -c` started, as its sink is told behind the output. */
 static void expect_ended(struct client *c, uint32_t tid, uint8_t kind, int32_t value)
 {
@@ -890,6 +908,7 @@ int main(void)
         {"descriptors that wait are bounded", descriptors_that_wait_are_bounded},
         {"failures to spawn are exact", failures_to_spawn_are_exact},
         {"spawns that wait are bounded", spawns_that_wait_are_bounded},
+        {"removals are bounded", removals_are_bounded},
         {"many variables cost what they are", many_variables_cost_what_they_are},
         {"output, then the end", output_then_the_end},
         {"output waits for the sink", output_waits_for_the_sink},
