@@ -26,6 +26,23 @@ static void request_free(struct covey *vm, struct request *r)
     free(r);
 }
 
+static struct request *request_find(struct covey *vm, uint32_t number)
+{
+    struct request *r = vm->requests;
+    while (r != NULL && r->number != number)
+        r = r->next;
+    return r;
+}
+
+/* Numbers count up and wrap: one that still waits for its reply is passed over, and 0 is none. */
+static uint32_t number_next(struct covey *vm)
+{
+    do
+        vm->request_number++;
+    while (vm->request_number == 0 || request_find(vm, vm->request_number) != NULL);
+    return vm->request_number;
+}
+
 struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
                               size_t size)
 {
@@ -36,7 +53,7 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
         error_code(COVEY_ENOMEM);
         return NULL;
     }
-    r->number = ++vm->request_number;
+    r->number = number_next(vm);
     r->host = host;
     cursor_put_u32(&c, r->number);
     cursor_put_bytes(&c, body, size);
@@ -105,14 +122,6 @@ int request_call(struct covey *vm, uint8_t kind, uint32_t host, const void *body
     if (r == NULL)
         return vm->lost != 0 ? vm->lost : COVEY_EINVAL;
     return request_end(vm, &r, deadline_us, content, content_size);
-}
-
-static struct request *request_find(struct covey *vm, uint32_t number)
-{
-    struct request *r = vm->requests;
-    while (r != NULL && r->number != number)
-        r = r->next;
-    return r;
 }
 
 static bool content_add(struct request *r, const uint8_t *bytes, size_t size)
