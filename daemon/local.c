@@ -88,6 +88,7 @@ static void enrolled_reply(const struct task *task, uint32_t request)
     struct control_enrolled e = {.tid = task->tid,
                                  .parent = task->parent,
                                  .sink = task->sink,
+                                 .print = task->print,
                                  .host = daemon_host(d),
                                  .coordinator = node_coordinator(d->node),
                                  .route = task->route,

@@ -2,8 +2,8 @@
  * Output. Each pipe has a buffer, there only while something is in it; whole lines leave it as
  * OUTPUT frames. A line longer than the buffer leaves in pieces; a last line without a newline
  * leaves as it is when the pipe ends. At most OUTPUT_UNACKED_MAX bytes a task are under way, then
- * its pipes are not read until the sink has taken some, and the task itself waits in write(). Behind
- * the last of it goes ENDED, which says how the task ended.
+ * its pipes are not read until the sink has taken some, and the task itself waits in write().
+ * Behind the last of it goes ENDED, which says how the task ended.
  */
 #include "daemon/output.h"
 
@@ -19,6 +19,8 @@
 
 #define OUTPUT_HEAD_BYTES 8
 #define OUTPUT_BYTES_MAX (FRAME_PAYLOAD_MAX - OUTPUT_HEAD_BYTES)
+#define PIPE_BYTES 65536
+#define UNACKED_LIMIT (OUTPUT_UNACKED_MAX + 2 * PIPE_BYTES)
 #define DRAIN_BYTES_MAX (2 * 1024 * 1024) /* more than a pipe holds */
 
 static void output_send(struct output *o, size_t size)
@@ -28,7 +30,8 @@ static void output_send(struct output *o, size_t size)
     if (size == 0 || task->sink == 0)
         return;
     struct cursor c = cursor_writer(payload, sizeof payload);
-    control_put_output(&c, &(struct control_output){.tid = task->tid, .stream = o->number});
+    control_put_output(
+        &c, &(struct control_output){.tid = task->tid, .stream = o->number, .print = task->print});
     cursor_put_bytes(&c, o->bytes, size);
     task->output_unacked += (uint32_t)size;
     route_send_payload(task->daemon, FRAME_OUTPUT, task->sink, payload, &c);
@@ -120,6 +123,17 @@ void output_drain(struct task *task)
     }
 }
 
+void output_catch_up(struct task *task)
+{
+    for (int i = 0; i < 2; i++) {
+        struct output *o = &task->output[i];
+        size_t total = 0, n = 1;
+        for (; o->fd >= 0 && n > 0 && total < PIPE_BYTES; total += n)
+            n = task->output_unacked < UNACKED_LIMIT ? output_read(o) : 0;
+    }
+    output_watch(task);
+}
+
 void output_close(struct task *task)
 {
     for (int i = 0; i < 2; i++)
@@ -140,6 +154,7 @@ void output_tell_end(const struct task *task)
                                   .parent = task->parent,
                                   .kind = task->exit_kind,
                                   .asked = ended_as_asked(task),
+                                  .print = task->print,
                                   .value = task->exit_value};
     if (task->sink == 0)
         return;

@@ -14,6 +14,10 @@ void output_start(struct task *task, int out, int err);
 /* The process has ended: reads what lies in the pipes, whatever was acknowledged so far. */
 void output_drain(struct task *task);
 
+/* Reads what lies in the pipes, and no more, for a sink that asks whether all is there: not far
+ * beyond what may be under way. */
+void output_catch_up(struct task *task);
+
 /* Passes on an unfinished last line and closes both pipes. */
 void output_close(struct task *task);
 

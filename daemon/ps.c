@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "daemon/exit.h"
+#include "daemon/output.h"
 #include "daemon/reply.h"
 #include "lib/covey.h"
 
@@ -33,6 +34,9 @@ const char *ps_on_tasks(struct daemon *d, uint32_t source, struct cursor *payloa
     uint32_t request = cursor_get_u32(payload);
     if (!cursor_done(payload))
         return "bad payload";
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->sink == source && !task->reaped)
+            output_catch_up(task); /* what it has written comes before the answer */
     struct reply reply;
     reply_begin(&reply, d, source, request);
     const struct task *last = d->tasks.first;

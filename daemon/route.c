@@ -23,6 +23,7 @@
 #include "daemon/contention.h"
 #include "daemon/gauge.h"
 #include "daemon/hosts.h"
+#include "daemon/input.h"
 #include "daemon/launch.h"
 #include "daemon/link.h"
 #include "daemon/logs.h"
@@ -54,6 +55,7 @@ static route_handler *const handlers[] = {
     [FRAME_WATCH] = watch_on_watch,
     [FRAME_GONE] = watch_on_gone,
     [FRAME_OUTPUT_ACK] = output_on_ack,
+    [FRAME_INPUT] = input_on_input,
     [FRAME_ADD_HOSTS] = launch_on_add_hosts,
     [FRAME_REMOVE_HOSTS] = hosts_on_remove,
     [FRAME_HALT] = hosts_on_halt,
@@ -84,6 +86,7 @@ static bool is_request(uint8_t kind)
     case FRAME_TASKS:
     case FRAME_SPAWN:
     case FRAME_SIGNAL:
+    case FRAME_INPUT:
     case FRAME_ADD_HOSTS:
     case FRAME_REMOVE_HOSTS:
     case FRAME_HALT:

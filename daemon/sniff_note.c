@@ -237,7 +237,6 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_SPAWN] = note_spawn,       [FRAME_SIGNAL] = note_signal,
         [FRAME_WATCH] = note_watch,       [FRAME_GONE] = note_watch,
         [FRAME_OUTPUT] = note_watch,      [FRAME_OUTPUT_ACK] = note_watch,
-        [FRAME_ENDED] = note_watch,
         [FRAME_ADD_HOSTS] = note_request, [FRAME_REMOVE_HOSTS] = note_request,
         [FRAME_HALT] = note_request,      [FRAME_STATS] = note_request,
         [FRAME_SERVICE] = note_service,   [FRAME_PROPOSE] = note_command,
@@ -247,6 +246,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_DETOUR] = note_detour,     [FRAME_CLAIM] = note_claim,
         [FRAME_CLAIM_REPLY] = note_claim, [FRAME_HOST_STAT] = note_request,
         [FRAME_MEASURE] = note_request,   [FRAME_LOG] = note_request,
+        [FRAME_ENDED] = note_watch,       [FRAME_INPUT] = note_request,
     };
 
     return writers[kind];

@@ -17,6 +17,7 @@
 
 #include "daemon/ending.h"
 #include "daemon/exit.h"
+#include "daemon/input.h"
 #include "daemon/loop.h"
 #include "daemon/output.h"
 #include "daemon/process.h"
@@ -35,6 +36,7 @@ struct order {
     uint32_t asker; /* is told of the end of each; 0: it has ended itself */
     struct strings argv;
     struct strings given, env; /* what was asked for and who it is; with the daemon's own */
+    bool input;                /* the next one reads what its parent sends */
     const uint8_t *request;    /* as it came */
     size_t size;
 };
@@ -133,7 +135,7 @@ static int order_environment(struct order *order)
 /* ---- starting one ---- */
 
 struct pipes {
-    int out[2], err[2];
+    int in[2], out[2], err[2]; /* in: -1 where there is none */
 };
 
 static void pipe_close(int ends[2])
@@ -143,22 +145,30 @@ static void pipe_close(int ends[2])
             close(ends[i]);
 }
 
-static bool pipes_make(struct pipes *p)
+static void pipes_close(struct pipes *p)
 {
+    pipe_close(p->in);
+    pipe_close(p->out);
+    pipe_close(p->err);
+}
+
+static bool pipes_make(struct pipes *p, bool input)
+{
+    if (input && (pipe2(p->in, O_CLOEXEC) != 0 || fcntl(p->in[1], F_SETFL, O_NONBLOCK) != 0))
+        return false;
     return pipe2(p->out, O_CLOEXEC) == 0 && pipe2(p->err, O_CLOEXEC) == 0 &&
            fcntl(p->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(p->err[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-static int pipes_open(struct pipes *p, const struct files *files)
+static int pipes_open(struct pipes *p, bool input, const struct files *files)
 {
-    *p = (struct pipes){{-1, -1}, {-1, -1}};
-    int error = pipes_make(p) ? 0 : -errno;
+    *p = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
+    int error = pipes_make(p, input) ? 0 : -errno;
     if (error == 0 && files_short(files, p->err[1]))
         error = -EMFILE;
     if (error == 0)
         return 0;
-    pipe_close(p->out);
-    pipe_close(p->err);
+    pipes_close(p);
     errno = -error;
     return error;
 }
@@ -190,13 +200,15 @@ static void task_fill(struct task *task, const struct order *order)
     task->sink = head->sink;
     task->route = head->route;
     task->tether = head->tether;
+    task->print = head->print;
     command_text(&order->argv, task->command, sizeof task->command);
 }
 
 static int start_process(struct task *task, struct order *order, struct pipes *pipes,
                          struct failure *why)
 {
-    if (order_environment(order) != 0 || pipes_open(pipes, &task->daemon->files) != 0) {
+    if (order_environment(order) != 0 ||
+        pipes_open(pipes, order->input, &task->daemon->files) != 0) {
         failure_set(why, "cannot start '%s': %s", order->argv.items[0], strerror(errno));
         return COVEY_ERESOURCE;
     }
@@ -206,17 +218,19 @@ static int start_process(struct task *task, struct order *order, struct pipes *p
                               .cwd = order->head.cwd,
                               .files = &task->daemon->files.tasks,
                               .tethered = true,
-                              .in = -1,
+                              .in = pipes->in[0],
                               .out = pipes->out[1],
                               .err = pipes->err[1]};
     pid_t pid = process_start(&process, why);
+    if (pid < 0) {
+        pipes_close(pipes);
+        return pid;
+    }
+    if (order->input)
+        close(pipes->in[0]);
     close(pipes->out[1]);
     close(pipes->err[1]);
-    pipes->out[1] = pipes->err[1] = -1;
-    if (pid > 0)
-        return pid;
-    pipe_close(pipes->out);
-    pipe_close(pipes->err);
+    pipes->in[0] = pipes->out[1] = pipes->err[1] = -1;
     return pid;
 }
 
@@ -228,10 +242,11 @@ static int start_child(struct task *task, struct order *order, struct failure *w
     if (pid < 0)
         return pid;
     task->pid = pid;
-    if (exit_watch(task) != 0) { /* the loop reaps it unseen */
+    if (order->input && input_start(task, pipes.in[1]) == 0)
+        pipes.in[1] = -1;
+    if (pipes.in[1] >= 0 || exit_watch(task) != 0) { /* the loop reaps it unseen */
         kill(-pid, SIGKILL);
-        pipe_close(pipes.out);
-        pipe_close(pipes.err);
+        pipes_close(&pipes);
         failure_set(why, "host %s has no memory left", task->daemon->name);
         return COVEY_ERESOURCE;
     }
@@ -367,6 +382,7 @@ static int32_t spawn_one_more(struct daemon *d, struct spawn *spawn, struct fail
         failure_set(why, "the parent is gone");
         return COVEY_ENOTASK;
     }
+    spawn->order.input = spawn->order.head.input && spawn->done == 0;
     return spawn_one(d, &spawn->order, why);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "daemon/input.h"
 #include "daemon/tasker.h"
 #include "lib/covey.h"
 #include "lib/stream.h"
@@ -118,6 +119,7 @@ void task_destroy(struct task *task)
             close(task->output[i].fd);
         free(task->output[i].bytes);
     }
+    input_destroy(task);
     tasker_forget(task);
     free(task->watchers);
     free(task->backlogs.items);

@@ -75,8 +75,9 @@ struct task {
     uint64_t started_us;
     pid_t pid;
     uint8_t role, route, tether;
-    bool enrolled; /* a stream was attached once */
-    bool killed;   /* its end was asked for */
+    bool print;     /* the sink's library prints its output; see control.h */
+    bool enrolled;  /* a stream was attached once */
+    bool killed;    /* its end was asked for */
     bool dismissed; /* by its parent, or because that has ended */
     bool reaped;
     bool bulk;              /* it had claims to contention domains; see contention.c */
@@ -100,6 +101,7 @@ struct task {
     struct backlogs backlogs;
     uint8_t *asked; /* by host: its requests without an answer yet; NULL: there were none */
 
+    struct input *input; /* NULL: standard input is empty; see input.c */
     struct output output[2];
     uint32_t output_unacked;
 

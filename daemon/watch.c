@@ -15,6 +15,7 @@
 #include "daemon/connection.h"
 #include "daemon/contention.h"
 #include "daemon/exit.h"
+#include "daemon/input.h"
 #include "daemon/launch.h"
 #include "daemon/output.h"
 #include "daemon/services.h"
@@ -106,6 +107,8 @@ void watch_start(struct daemon *d, uint32_t tid)
 static void task_gone(struct daemon *d, uint32_t tid)
 {
     for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
+        if (task->parent == tid)
+            input_end(task);
         if (task->tether && task->parent == tid)
             exit_dismiss(task);
         if (task->sink == tid)
@@ -156,6 +159,8 @@ void watch_announce(struct task *task)
 static void host_gone(struct daemon *d, uint32_t host)
 {
     for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
+        if (tid_host(task->parent) == host)
+            input_end(task);
         if (task->tether && tid_host(task->parent) == host)
             exit_dismiss(task);
         if (tid_host(task->sink) == host)

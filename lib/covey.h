@@ -125,12 +125,18 @@ struct covey_options {
     int role;            /* enum covey_role */
     int route;           /* enum covey_route; AUTO: $COVEY_ROUTE, otherwise AUTO */
     size_t buffer_bytes; /* unexpected messages kept while the task computes; 0: 16 MiB */
+    int output; /* enum covey_output: of a program that was not spawned, where the output of
+                   its tasks goes that are to inherit; INHERIT: its own output */
 };
 
 /* Enrols the process and sets *vm. options may be NULL. A process may enrol several times, each
  * time as a further task. A spawned process gets the tid under which it was spawned.
- * Ends within 15 s. Errors: EDAEMON (no daemon), ETIMEOUT (it takes nobody in, or does not answer),
- * EVERSION, EDENIED, ENOMEM, ERESOURCE. */
+ * What the tasks print that a program spawns which was started by hand, and those that they spawn,
+ * the library prints there, on descriptors 1 and 2; and on 2, in one line, that a signal ended one
+ * of them. $COVEY_OUTPUT may be "print", "tag" (each line begins with the tid of its task) or
+ * "none". The field `output` sets another way, DISCARD or SELF.
+ * Ends within 15 s. Errors: EINVAL, EDAEMON (no daemon), ETIMEOUT (it takes nobody in, or does not
+ * answer), EVERSION, EDENIED, ENOMEM, ERESOURCE. */
 int covey_join(covey_t **vm, const struct covey_options *options);
 
 /* Ends the membership and sets *vm to NULL: sends what is still queued (at most 10 s), then tells
@@ -289,7 +295,8 @@ enum covey_where {
 };
 
 enum covey_output {
-    COVEY_OUTPUT_INHERIT = 0, /* to whoever receives the caller's output (default) */
+    COVEY_OUTPUT_INHERIT = 0, /* to whoever receives the caller's output (default); of a caller
+                                 that was not spawned, as covey_join() was told */
     COVEY_OUTPUT_SELF = 1,    /* to the caller, as messages with tag COVEY_TAG_OUTPUT */
     COVEY_OUTPUT_DISCARD = 2
 };
@@ -322,6 +329,8 @@ struct covey_spawn {
                                  that is forced for the caller, if any */
     int tether;               /* 1: end the tasks when the caller ends */
     const struct covey_needs *needs; /* for WHERE_ANY and WHERE_OTHERS; NULL: nothing is known */
+    int input; /* 1: the first task reads what covey_input() gives it; otherwise, and the others,
+                  nothing: /dev/null */
 };
 
 /* The number of tasks that covey_spawn() will start: n, or n a host for WHERE_EACH.
@@ -331,10 +340,16 @@ int covey_spawn_count(covey_t *vm, const struct covey_spawn *what, int n);
 /* Starts tasks and returns how many started. `tids` has covey_spawn_count() entries: the tid of
  * each task, or a negative error code (ENOENT, EEXEC, ERESOURCE, EHOSTFAIL ...) for each that
  * could not be started. A program that was started and then failed counts as started: its end is
- * reported by covey_notify(), however long ago it was. Output (COVEY_OUTPUT_SELF) arrives as messages from the task with
- * tag COVEY_TAG_OUTPUT, to be read with covey_unpack_output().
- * Errors of the whole call: EINVAL, ENOHOST, EDAEMON, ENOMEM. */
+ * reported by covey_notify(), however long ago it was. Output (COVEY_OUTPUT_SELF) arrives as
+ * messages from the task with tag COVEY_TAG_OUTPUT, to be read with covey_unpack_output(). Errors
+ * of the whole call: EINVAL, ENOHOST, EDAEMON, ENOMEM. */
 int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t *tids);
+
+/* Gives the task `tid`, which the caller spawned with input = 1, n bytes to read from its standard
+ * input, or the end when n is 0. Waits until the task has taken them, but for what a pipe holds; of
+ * several threads only one calls this for a task. Errors: EINVAL, ENOTASK (it has ended, or reads
+ * no more), EHOSTFAIL, EDAEMON, ENOMEM. */
+int covey_input(covey_t *vm, covey_tid_t tid, const void *bytes, size_t n);
 
 /* A host as covey_spawn() sees it; `share` and `end_s` are of the first task that it gets, or would
  * have got, and negative where the caller chose the hosts. */
@@ -1131,8 +1146,8 @@ int covey_held(covey_t *vm, struct covey_held **list);
 /* ---- Events ------------------------------------------------------------------------------ */
 
 enum covey_event {
-    COVEY_NOTIFY_TASK_EXIT = 1, /* one of the given tasks ended */
-    COVEY_NOTIFY_HOST_GONE = 2, /* a host left, died or was cut off */
+    COVEY_NOTIFY_TASK_EXIT = 1,  /* one of the given tasks ended */
+    COVEY_NOTIFY_HOST_GONE = 2,  /* a host left, died or was cut off */
     COVEY_NOTIFY_HOST_ADDED = 3, /* a host joined */
     COVEY_NOTIFY_OUTPUT_END = 4  /* a task ended whose output came to the caller */
 };

@@ -262,6 +262,20 @@ static uint64_t own_cookie(void)
     return text == NULL ? 0 : strtoull(text, NULL, 16);
 }
 
+/* A program that nobody spawned decides itself where the output of its tasks goes. */
+static void set_output(struct covey *vm, const struct control_enrolled *r,
+                       const struct covey_options *o)
+{
+    bool prints = o->output == COVEY_OUTPUT_INHERIT && o->role == COVEY_ROLE_TASK;
+    vm->sink = r->sink;
+    if (r->parent != 0) {
+        vm->printing = r->print ? PRINTING_ABOVE : PRINTING_NOT;
+        return;
+    }
+    vm->printing = prints ? (enum printing)printer_printing() : PRINTING_NOT;
+    vm->sink = o->output == COVEY_OUTPUT_SELF || vm->printing != PRINTING_NOT ? vm->tid : 0;
+}
+
 static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadline_us)
 {
     uint8_t body[512];
@@ -287,7 +301,7 @@ static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadl
         return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
     vm->tid = r.tid;
     vm->parent = r.parent;
-    vm->sink = r.sink;
+    set_output(vm, &r, o);
     vm->host = r.host;
     vm->coordinator = r.coordinator;
     vm->direct = r.direct;
@@ -474,11 +488,11 @@ int covey_join(covey_t **vm, const struct covey_options *options)
 {
     static const struct covey_options defaults;
     const struct covey_options *o = options != NULL ? options : &defaults;
-    int route = options_route(o);
-    if (vm == NULL)
-        return error_set(COVEY_EINVAL, "join: NULL");
-    if (route < 0)
-        return route;
+    int route = options_route(o), printing = printer_printing();
+    if (vm == NULL || o->output < COVEY_OUTPUT_INHERIT || o->output > COVEY_OUTPUT_DISCARD)
+        return error_set(COVEY_EINVAL, "join: NULL or no such output");
+    if (route < 0 || printing < 0)
+        return route < 0 ? route : printing;
     standard_hold();
     if (auth_init() != 0)
         return error_set(COVEY_ESYS, "libsodium could not be initialised");
@@ -550,10 +564,12 @@ static void membership_end(struct covey *vm)
     team_leave_all(vm);
     bag_leave_all(vm);
     flush_all(vm);
+    printer_gather(vm);
     if (vm->lost == 0) {
         home_send(vm, FRAME_LEAVE, 0, NULL, 0);
         flush_all(vm);
     }
+    printer_destroy(vm);
     progress_stop(vm);
 }
 

@@ -253,12 +253,9 @@ static int survey(struct poll *p, struct covey_host **hosts)
     return error;
 }
 
-int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+int tasks_survey(struct covey *vm, int64_t timeout_us, struct covey_host **hosts,
                  struct covey_task **tasks, int *task_count)
 {
-    if (vm == NULL || timeout_us < 0 || hosts == NULL || tasks == NULL || task_count == NULL)
-        return error_set(COVEY_EINVAL, "survey: NULL or bad timeout");
-    struct call call = call_begin(vm);
     struct poll p = {.vm = vm,
                      .kind = FRAME_TASKS,
                      .add = add_task,
@@ -267,7 +264,16 @@ int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
     int n = survey(&p, hosts);
     *tasks = p.list;
     *task_count = p.count;
-    return call_end(vm, &call, n);
+    return n;
+}
+
+int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+                 struct covey_task **tasks, int *task_count)
+{
+    if (vm == NULL || timeout_us < 0 || hosts == NULL || tasks == NULL || task_count == NULL)
+        return error_set(COVEY_EINVAL, "survey: NULL or bad timeout");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, tasks_survey(vm, timeout_us, hosts, tasks, task_count));
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */

@@ -70,6 +70,10 @@ void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *p
     struct control_output o;
     struct cursor c = cursor_reader(payload, frame->length);
     control_get_output(&c, &o);
+    if (cursor_ok(&c) && o.print) {
+        printer_put(vm, &o, c.at);
+        return;
+    }
     struct covey_msg *msg = cursor_ok(&c) ? covey_msg_new() : NULL;
     int32_t stream = o.stream;
     if (msg == NULL || covey_pack_int32(msg, &stream, 1, 1) != COVEY_OK ||
@@ -101,6 +105,8 @@ void notify_ended(struct covey *vm, const struct frame *frame, const uint8_t *pa
     struct control_ended e;
     struct cursor c = cursor_reader(payload, frame->length);
     control_get_ended(&c, &e);
+    if (cursor_ok(&c) && e.print)
+        printer_on_ended(vm, &e);
     for (struct notify *n = vm->notifies; n != NULL && cursor_ok(&c); n = n->next)
         if (n->event == COVEY_NOTIFY_OUTPUT_END)
             deliver_end(vm, n->tag, &e);

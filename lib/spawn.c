@@ -17,18 +17,27 @@
 
 /* ---- asking the daemons ---------------------------------------------------------------------- */
 
-/* Everything after the request number. */
+/* What one daemon was asked for. */
+struct share {
+    uint32_t host;
+    uint32_t count;
+    struct request *asked;
+};
+
+/* Everything after the request number. The first host has the first task. */
 static int spawn_body(const struct covey *vm, const struct covey_spawn *what, uint32_t count,
-                      uint8_t *body, size_t *size)
+                      bool first, uint8_t *body, size_t *size)
 {
     struct control_spawn s = {
         .count = count,
+        .input = first && what->input != 0,
         .parent = vm->tid,
         .route = (uint8_t)(what->route != COVEY_ROUTE_AUTO ? what->route : vm->route),
         .tether = what->tether != 0};
     s.sink = what->output == COVEY_OUTPUT_SELF      ? vm->tid
              : what->output == COVEY_OUTPUT_INHERIT ? vm->sink
                                                     : 0;
+    s.print = what->output == COVEY_OUTPUT_INHERIT && vm->printing != PRINTING_NOT;
     if (what->cwd != NULL)
         snprintf(s.cwd, sizeof s.cwd, "%s", what->cwd);
     else if (getcwd(s.cwd, sizeof s.cwd) == NULL)
@@ -42,14 +51,14 @@ static int spawn_body(const struct covey *vm, const struct covey_spawn *what, ui
     return COVEY_OK;
 }
 
-static struct request *ask_host(struct covey *vm, const struct covey_spawn *what, uint32_t host,
-                                uint32_t count)
+static struct request *ask_host(struct covey *vm, const struct covey_spawn *what,
+                                const struct share *share, bool first)
 {
     uint8_t body[FRAME_PAYLOAD_MAX];
     size_t size = 0;
-    if (spawn_body(vm, what, count, body, &size) != COVEY_OK)
+    if (spawn_body(vm, what, share->count, first, body, &size) != COVEY_OK)
         return NULL;
-    return request_begin(vm, FRAME_SPAWN, host, body + 4, size - 4);
+    return request_begin(vm, FRAME_SPAWN, share->host, body + 4, size - 4);
 }
 
 /* A task that could not be started: its error instead of a tid; the text stays as the cause. */
@@ -83,14 +92,8 @@ struct batch {
     const struct covey_spawn *what;
     const uint32_t *host_of;
     int n;
+    bool first; /* the first one is that of covey_spawn() */
     covey_tid_t *tids;
-};
-
-/* What one daemon was asked for. */
-struct share {
-    uint32_t host;
-    uint32_t count;
-    struct request *asked;
 };
 
 /* Returns how many have started, or the error that all tasks of the host share. */
@@ -145,7 +148,7 @@ static int shares_spawn(struct covey *vm, const struct batch *b, struct deal *de
 {
     int started = 0;
     for (int i = 0; i < count; i++) {
-        shares[i].asked = ask_host(vm, b->what, shares[i].host, shares[i].count);
+        shares[i].asked = ask_host(vm, b->what, &shares[i], b->first && i == 0);
         if (shares[i].asked == NULL && i == 0)
             return vm->lost != 0 ? vm->lost : COVEY_EINVAL; /* the request itself is bad */
     }
@@ -160,14 +163,14 @@ static int shares_spawn(struct covey *vm, const struct batch *b, struct deal *de
 
 /* A host that is on its way out gets host number 0 in the deal. */
 static int spawn_dealt(struct covey *vm, const struct covey_spawn *what, struct deal *deal, int n,
-                       covey_tid_t *tids)
+                       bool first, covey_tid_t *tids)
 {
     uint32_t *host_of = calloc((size_t)n, sizeof *host_of);
     struct share *shares = calloc((size_t)deal->count, sizeof *shares);
     int started = host_of == NULL || shares == NULL ? error_code(COVEY_ENOMEM)
                                                     : deal_tasks(vm, what, deal, n, host_of);
     if (started == COVEY_OK) {
-        struct batch b = {.what = what, .host_of = host_of, .n = n, .tids = tids};
+        struct batch b = {.what = what, .host_of = host_of, .n = n, .first = first, .tids = tids};
         started = shares_spawn(vm, &b, deal, shares, shares_make(&b, shares));
     }
     free(shares);
@@ -184,7 +187,7 @@ static int spawn_elsewhere(struct covey *vm, const struct covey_spawn *what, str
     for (int i = 0; i < n && again != NULL; i++)
         count += host_left(tids[i]);
     if (count > 0)
-        started = spawn_dealt(vm, what, deal, count, again);
+        started = spawn_dealt(vm, what, deal, count, host_left(tids[0]), again);
     if (started < 0)
         count = 0;
     for (int i = 0, at = 0; i < n && at < count; i++) {
@@ -222,10 +225,13 @@ int covey_spawn(covey_t *vm, const struct covey_spawn *what, int n, covey_tid_t 
     struct call call = call_begin(vm);
     int total = 0;
     siblings_spawning(vm);
-    result = deal_make(vm, what, &deal);
+    if (what->output == COVEY_OUTPUT_INHERIT)
+        result = printer_start(vm, what->tether != 0);
+    if (result == COVEY_OK)
+        result = deal_make(vm, what, &deal);
     if (result == COVEY_OK) {
         total = spawn_total(what, &deal, n);
-        result = spawn_dealt(vm, what, &deal, total, tids);
+        result = spawn_dealt(vm, what, &deal, total, true, tids);
         while (deal.free_choice && result >= 0 && deal_drop(&deal))
             result += spawn_elsewhere(vm, what, &deal, total, tids);
         deal_free(&deal);
@@ -256,6 +262,34 @@ int covey_place(covey_t *vm, const struct covey_spawn *what, int n, struct covey
         return result != COVEY_OK ? result : error_set(COVEY_EINVAL, "place: nowhere to put it");
     struct call call = call_begin(vm);
     return call_end(vm, &call, place_explain(vm, what, n, places));
+}
+
+/* ---- standard input -------------------------------------------------------------------------- */
+
+#define INPUT_BYTES 32768 /* a request */
+
+static int input_part(struct covey *vm, uint32_t tid, const uint8_t *bytes, size_t n)
+{
+    uint8_t body[4 + INPUT_BYTES];
+    struct cursor c = cursor_writer(body, sizeof body);
+    cursor_put_u32(&c, tid);
+    cursor_put_bytes(&c, bytes, n);
+    return request_call(vm, FRAME_INPUT, tid_host(tid), body, 4 + n, UINT64_MAX, NULL, NULL);
+}
+
+int covey_input(covey_t *vm, covey_tid_t tid, const void *bytes, size_t n)
+{
+    if (vm == NULL || tid <= 0 || tid_local((uint32_t)tid) == 0 || (n > 0 && bytes == NULL))
+        return error_set(COVEY_EINVAL, "input: NULL or bad tid %d", (int)tid);
+    struct call call = call_begin(vm);
+    int error;
+    size_t done = 0;
+    do {
+        size_t part = n - done < INPUT_BYTES ? n - done : INPUT_BYTES;
+        error = input_part(vm, (uint32_t)tid, (const uint8_t *)bytes + done, part);
+        done += part;
+    } while (error == COVEY_OK && done < n);
+    return call_end(vm, &call, error);
 }
 
 /* ---- signals --------------------------------------------------------------------------------- */

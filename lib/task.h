@@ -251,6 +251,14 @@ struct notify {
     uint32_t tid;
 };
 
+/* The output of the tasks that inherit the caller's: see printer.c. */
+enum printing {
+    PRINTING_NOT,   /* vm->sink gets it as messages */
+    PRINTING_ABOVE, /* the library of vm->sink, another task, prints it */
+    PRINTING_PLAIN,
+    PRINTING_TAGGED
+};
+
 #define ENDED_BUCKETS 1024
 
 /* How tasks ended that nobody has asked for; see ended.c. */
@@ -345,6 +353,8 @@ struct covey {
     struct notify *notifies;
     struct ended_list ended;
     int tasker_tag; /* of orders; see tasker.c */
+    enum printing printing;
+    struct printer *printer; /* NULL: nothing was spawned whose output is printed */
     struct family family;
     struct covey_group *groups;
     struct covey_session *sessions;
@@ -429,6 +439,20 @@ void peer_free_all(struct covey *vm);
 /* A link failed in the middle of a frame; the peer's end should follow. */
 void peer_link_broke(struct covey *vm, struct peer *peer, const char *why);
 int peer_error(const struct peer *peer); /* why: ENOTASK or EHOSTFAIL of a gone one, EROUTE */
+
+/* ---- printer.c: output that the library prints ---- */
+
+/* The value of $COVEY_OUTPUT, or COVEY_EINVAL. */
+int printer_printing(void);
+/* Tasks are being spawned whose output is printed here, tethered ones or others. */
+int printer_start(struct covey *vm, bool tethered);
+/* A piece of a task's output, which is acknowledged when it is printed. */
+void printer_put(struct covey *vm, const struct control_output *o, const uint8_t *text);
+void printer_on_ended(struct covey *vm, const struct control_ended *e);
+/* The task leaves: gets what the others have written so far, or write soon. */
+void printer_gather(struct covey *vm);
+/* Prints what is there and ends; the lock is let go meanwhile. */
+void printer_destroy(struct covey *vm);
 
 /* ---- ended.c: the ends of tasks that this one spawned ---- */
 
@@ -736,6 +760,9 @@ int call_idle(struct covey *vm, bool (*done)(void *context), void *context, uint
 
 /* The host table, asked from the own daemon: *hosts is freed by the caller; the number or < 0. */
 int hosts_ask(struct covey *vm, struct covey_host **hosts);
+/* covey_survey() inside a call. */
+int tasks_survey(struct covey *vm, int64_t timeout_us, struct covey_host **hosts,
+                 struct covey_task **tasks, int *task_count);
 /* covey_host_stats() inside a call. */
 int host_stats_ask(struct covey *vm, int64_t timeout_us, struct covey_host **hosts,
                    struct covey_host_stat **stats);

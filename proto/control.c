@@ -67,7 +67,8 @@ void control_put_enrolled(struct cursor *c, const struct control_enrolled *e)
     cursor_put_u32(c, e->coordinator);
     cursor_put_u8(c, e->route);
     cursor_put_u8(c, e->direct);
-    put_zeros(c, 2);
+    cursor_put_u8(c, e->print);
+    put_zeros(c, 1);
     cursor_put_text(c, e->host_name);
     cursor_put_text(c, e->vm);
     contention_config_put(c, &e->contention);
@@ -82,7 +83,8 @@ void control_get_enrolled(struct cursor *c, struct control_enrolled *e)
     e->coordinator = cursor_get_u32(c);
     e->route = cursor_get_u8(c);
     e->direct = cursor_get_u8(c) != 0;
-    get_padding(c, 2);
+    e->print = cursor_get_u8(c) != 0;
+    get_padding(c, 1);
     cursor_get_text(c, e->host_name, sizeof e->host_name);
     cursor_get_text(c, e->vm, sizeof e->vm);
     contention_config_get(c, &e->contention);
@@ -215,7 +217,8 @@ void control_put_spawn(struct cursor *c, const struct control_spawn *s, const ch
     cursor_put_u32(c, s->sink);
     cursor_put_u8(c, s->route);
     cursor_put_u8(c, s->tether);
-    cursor_put_u16(c, 0);
+    cursor_put_u8(c, s->print);
+    cursor_put_u8(c, s->input);
     cursor_put_text(c, s->cwd);
     put_strings(c, argv);
     put_strings(c, env);
@@ -229,7 +232,8 @@ void control_get_spawn(struct cursor *c, struct control_spawn *s)
     s->sink = cursor_get_u32(c);
     s->route = cursor_get_u8(c);
     s->tether = cursor_get_u8(c);
-    get_padding(c, 2);
+    s->print = cursor_get_u8(c) != 0;
+    s->input = cursor_get_u8(c) != 0;
     cursor_get_text(c, s->cwd, sizeof s->cwd);
 }
 
@@ -297,14 +301,16 @@ void control_put_output(struct cursor *c, const struct control_output *o)
 {
     cursor_put_u32(c, o->tid);
     cursor_put_u8(c, o->stream);
-    put_zeros(c, 3);
+    cursor_put_u8(c, o->print);
+    put_zeros(c, 2);
 }
 
 void control_get_output(struct cursor *c, struct control_output *o)
 {
     o->tid = cursor_get_u32(c);
     o->stream = cursor_get_u8(c);
-    get_padding(c, 3);
+    o->print = cursor_get_u8(c) != 0;
+    get_padding(c, 2);
     o->bytes = (uint32_t)cursor_left(c);
 }
 
@@ -318,6 +324,7 @@ void control_get_output_ack(struct cursor *c, struct control_output *o)
 {
     o->tid = cursor_get_u32(c);
     o->stream = 0;
+    o->print = false;
     o->bytes = cursor_get_u32(c);
 }
 
@@ -327,7 +334,8 @@ void control_put_ended(struct cursor *c, const struct control_ended *e)
     cursor_put_u32(c, e->parent);
     cursor_put_u8(c, e->kind);
     cursor_put_u8(c, e->asked);
-    cursor_put_u16(c, 0);
+    cursor_put_u8(c, e->print);
+    put_zeros(c, 1);
     cursor_put_i32(c, e->value);
     cursor_put_text(c, e->host);
     cursor_put_text(c, e->command);
@@ -339,7 +347,8 @@ void control_get_ended(struct cursor *c, struct control_ended *e)
     e->parent = cursor_get_u32(c);
     e->kind = cursor_get_u8(c);
     e->asked = cursor_get_u8(c) != 0;
-    get_padding(c, 2);
+    e->print = cursor_get_u8(c) != 0;
+    get_padding(c, 1);
     e->value = cursor_get_i32(c);
     cursor_get_text(c, e->host, sizeof e->host);
     cursor_get_text(c, e->command, sizeof e->command);

@@ -50,7 +50,7 @@ struct control_enrol {
 void control_put_enrol(struct cursor *c, const struct control_enrol *enrol);
 void control_get_enrol(struct cursor *c, struct control_enrol *enrol);
 
-/* enrol-reply: tid parent sink host coordinator=u32 route=u8 direct=u8 2u8(0) host-name vm=text
+/* enrol-reply: tid parent sink host coordinator=u32 route=u8 direct=u8 print=u8 u8(0) host-name vm=text
  *              contention
  * contention: as contention_config_put() writes it */
 struct control_enrolled {
@@ -59,6 +59,7 @@ struct control_enrolled {
     uint32_t coordinator;       /* host index */
     uint8_t route;              /* enum covey_route that the spawner asked for */
     bool direct;                /* tasks here may have links straight over raw Ethernet */
+    bool print;                 /* as in control_spawn, likewise inherited */
     char host_name[CONTROL_NAME_MAX + 1];
     char vm[CONTROL_NAME_MAX + 1];
     struct contention_config contention;
@@ -92,7 +93,7 @@ struct control_task {
 void control_put_task(struct cursor *c, const struct control_task *task);
 void control_get_task(struct cursor *c, struct control_task *task);
 
-/* ---- SPAWN: number count parent sink=u32 route tether=u8 u16(0) cwd=text
+/* ---- SPAWN: number count parent sink=u32 route tether print input=u8 cwd=text
  *             argc=u16 *(length=u32 bytes) envc=u16 *(length=u32 bytes) ----
  * argv and env are lists whose strings are views into the payload, not NUL-terminated.
  * The sender gets GONE of each task that is started, perhaps before the reply, without a WATCH. */
@@ -106,6 +107,8 @@ struct control_spawn {
     uint32_t sink;   /* who gets the output, 0: nobody */
     uint8_t route;   /* enum covey_route */
     uint8_t tether;  /* 1: end the tasks when the parent ends */
+    bool print;      /* the library of the sink prints the output; otherwise its program gets it */
+    bool input;      /* the first one reads what the asker sends, INPUT, and not /dev/null */
     char cwd[CONTROL_TEXT_MAX];
 };
 void control_put_spawn(struct cursor *c, const struct control_spawn *s, const char *const *argv,
@@ -166,13 +169,14 @@ struct control_sync {
 void control_put_sync(struct cursor *c, const struct control_sync *s);
 void control_get_sync(struct cursor *c, struct control_sync *s);
 
-/* ---- OUTPUT: tid=u32 stream=u8 3u8(0) *u8 (whole lines), from the daemon of the task to the
+/* ---- OUTPUT: tid=u32 stream print=u8 2u8(0) *u8 (whole lines), from the daemon of the task to the
  * sink. OUTPUT_ACK: tid bytes=u32, from the sink back when they were taken: at most
  * OUTPUT_UNACKED_MAX bytes a task are under way, then the daemon stops reading its pipe. ---- */
 #define OUTPUT_UNACKED_MAX (256 * 1024)
 struct control_output {
     uint32_t tid;
     uint8_t stream;
+    bool print;     /* as in control_spawn */
     uint32_t bytes; /* OUTPUT_ACK */
 };
 void control_put_output(struct cursor *c, const struct control_output *o);
@@ -180,12 +184,16 @@ void control_get_output(struct cursor *c, struct control_output *o);
 void control_put_output_ack(struct cursor *c, const struct control_output *o);
 void control_get_output_ack(struct cursor *c, struct control_output *o);
 
-/* ---- ENDED: tid parent kind=u8 asked=u8 u16(0) value=i32 host-name command=text, from the daemon
+/* ---- INPUT: number tid *u8, to the daemon of the task: its standard input, without bytes its end.
+ * The reply comes when the task has taken them, and the next INPUT after that. ---- */
+
+/* ---- ENDED: tid parent kind asked print=u8 u8(0) value=i32 host-name command=text, from the daemon
  * of a task to the sink behind all of its output. ---- */
 struct control_ended {
     uint32_t tid, parent;
     uint8_t kind; /* enum covey_exit_kind */
     bool asked;   /* its parent has ended it, or has ended itself and it was tethered */
+    bool print;   /* as in control_spawn */
     int32_t value;
     char host[CONTROL_NAME_MAX + 1];
     char command[CONTROL_COMMAND_MAX + 1];

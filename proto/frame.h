@@ -112,6 +112,7 @@ enum frame_party {
     X(34, ORDER, DAEMON_TO_TASK)                                                                   \
     X(35, ORDER_TOLD, TASK_TO_DAEMON)                                                              \
     X(36, ENDED, DAEMON_TO_TASK)                                                                   \
+    X(37, INPUT, TASK_TO_DAEMON)                                                                   \
     X(45, SERVICE, TASK_TO_DAEMON)                                                                 \
     X(46, NOTICE, DAEMON_TO_TASK)                                                                  \
     X(47, PROPOSE, DAEMON_TO_DAEMON)                                                               \

@@ -74,6 +74,7 @@ static int run_script(struct console *console)
 static int console_command(struct tool *tool, int argc, char **argv)
 {
     struct console console = {.tool = tool};
+    tool->reads_lines = true;
     if (argc > 1)
         return tool_usage("console", "%s: takes no argument", argv[1]);
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))

@@ -21,6 +21,7 @@
 #include "tools/command.h"
 #include "tools/descendants.h"
 #include "tools/guess.h"
+#include "tools/inlet.h"
 #include "tools/interrupt.h"
 #include "tools/outlet.h"
 #include "tools/program.h"
@@ -42,6 +43,7 @@ struct run {
     int alive; /* of those whose ends were asked for */
     int worst; /* the worst exit status so far */
     struct outlet outlet;
+    struct inlet *inlet; /* standard input on its way to the first task, or NULL */
     int output_lost;     /* 0, or the exit status for it: nothing more can be written */
     atomic_bool spawned; /* tids are set */
     atomic_int signals;  /* how many came */
@@ -274,6 +276,8 @@ static int spawn_tasks(struct run *run)
     set_spawned(run);
     report_unstarted(run, cause ? cause : "memory is exhausted");
     free(cause);
+    if (run->line.what.input && run->tids[0] > 0)
+        run->inlet = inlet_start(run->tool->vm, run->tids[0]);
     return watch_tasks(run);
 }
 
@@ -403,6 +407,7 @@ static int run_tasks(struct run *run)
     int error = spawn_tasks(run);
     if (error == 0)
         error = follow_tasks(run);
+    inlet_stop(&run->inlet);
     int unwritten = run->output_lost ? 0 : outlet_end_all(&run->outlet);
     if (unwritten)
         lose_output(run, unwritten);
@@ -445,7 +450,10 @@ static void run_fini(struct run *run)
 
 static int run_command(struct tool *tool, int argc, char **argv)
 {
-    struct run run = {.tool = tool, .line = {.what = {.output = COVEY_OUTPUT_SELF, .tether = 1}}};
+    struct run run = {.tool = tool,
+                      .line = {.what = {.output = COVEY_OUTPUT_SELF,
+                                        .tether = 1,
+                                        .input = !tool->reads_lines}}};
     int status = run_line_read(&run.line, argc, argv);
     run.outlet.tagged = run.line.tagged;
     if (status == TOOL_OK)
@@ -458,7 +466,7 @@ const struct command cmd_run = {
     .name = "run",
     .run = run_command,
     .usage = "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
-             "[--cwd DIR] [--tag-output] [--no-descendants] [--strict] [--memory BYTES] "
+             "[--cwd DIR] [--tag-output] [--no-input] [--no-descendants] [--strict] [--memory BYTES] "
              "[--traffic TID:BYTES] [--explain] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = run_line_options,

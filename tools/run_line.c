@@ -25,6 +25,7 @@ const struct args_option run_line_options[] = {
     {"cwd", 'C', "DIR", "working directory (the current one)"},
     {"tag-output", 't', NULL, "put [tid] before each line"},
     {"no-descendants", 'D', NULL, "do not wait for what the tasks have started"},
+    {"no-input", 'I', NULL, "do not pass standard input on to the first task"},
     {"strict", 's', NULL, "let what they have started count for the exit status, too"},
     {"memory", 'M', "BYTES", "only where each task finds so much free, such as 500M"},
     {"traffic", 'T', "TID:BYTES", "each task will exchange so much with that one, such as 1G"},
@@ -181,6 +182,9 @@ static int take_option(struct run_line *line, int key, const char *value)
         return TOOL_OK;
     case 'D':
         line->alone = true;
+        return TOOL_OK;
+    case 'I':
+        line->what.input = 0;
         return TOOL_OK;
     case 's':
         line->strict = true;

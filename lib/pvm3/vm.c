@@ -89,7 +89,7 @@ static void begin(covey_t *vm)
 
 static int join(covey_t **vm)
 {
-    struct covey_options options = {0};
+    struct covey_options options = {.output = COVEY_OUTPUT_DISCARD}; /* see output.c */
     const char *id = getenv("PVM_VMID");
     if (getenv("COVEY_VM") == NULL && getenv("COVEY_SOCKET") == NULL && id != NULL && id[0] != '\0')
         options.vm = id;

@@ -393,6 +393,64 @@ tail" && no_error && tasks_are 0 &&
         wait_until tasks_are 0
 }
 
+# The first task reads standard input: all of it, to its end; the others nothing, and so does what a
+# console starts, whose next commands these are.
+test_run_input() {
+    local seen
+    head -c 3000000 /dev/urandom >"$dir/random"
+    why="the bytes are others"
+    covey run --host h1 cat <"$dir/random" | cmp -s - "$dir/random" || return 1
+    why="the tasks read other lines"
+    seen=$(printf '1\n2\n' | covey run -n 3 wc -l | sort | tr '\n' ' ')
+    [ "$seen" = '0 0 2 ' ] && seen=$(printf '1\n' | covey run --no-input wc -l) && [ "$seen" = 0 ] &&
+        seen=$(printf 'run wc -l\nrun echo next\n' | covey | tr '\n' ' ') && [ "$seen" = '0 next ' ] &&
+        why="a task that reads little" && [ "$(yes | covey run head -n 1)" = y ] &&
+        [ "$(yes | covey run sh -c 'exec <&-; echo closed')" = closed ] &&
+        why="what is not read is taken" && mkfifo "$dir/never" && {
+        covey run sleep 1000 <"$dir/never" >"$dir/out" 2>"$dir/err" &
+        job=$!
+    } && exec 3>"$dir/never" && { yes >&3 & } 2>/dev/null && wait_until tasks_are 1 || return 1
+    local writer=$!
+    wait_until stands_still "$writer"
+    local result=$?
+    seen=$(sed -n 's/^wchar: //p' "/proc/$writer/io")
+    exec 3>&-
+    covey kill "$(first_tid)"
+    wait $job $writer 2>/dev/null
+    [ $result -eq 0 ] && why="taken: $seen" && [ "$seen" -lt 1000000 ] && why=
+}
+
+stands_still() { # pid: it has written something, and no more for a second
+    local before
+    before=$(sed -n 's/^wchar: //p' "/proc/$1/io") && sleep 1 && [ "$before" -gt 0 ] &&
+        [ "$(sed -n 's/^wchar: //p' "/proc/$1/io")" = "$before" ]
+}
+
+# A job in the background of a shell with a terminal is not stopped, whatever is typed; in front it
+# reads what is.
+test_run_input_terminal() {
+    rm -f "$dir/keys"
+    mkfifo "$dir/keys"
+    : >"$dir/err"
+    # the shell waits without reading the terminal, so that what is typed stays there
+    cat >"$dir/jobs" <<'END'
+set -m
+covey run sh -c 'echo started; sleep 3; echo slept' &
+wait
+jobs -l
+covey run sh -c 'read line; echo "read $line"'
+END
+    script -qfec "bash $dir/jobs" "$dir/typescript" <"$dir/keys" >"$dir/out" 2>&1 &
+    job=$!
+    exec 3>"$dir/keys"
+    wait_until grep -q started "$dir/out" && printf 'typed\n' >&3 && wait_until grep -q '^slept' "$dir/out" &&
+        wait_until grep -q '^read typed' "$dir/out" && ! grep -qi stopped "$dir/out"
+    local result=$?
+    exec 3>&-
+    wait $job
+    return $result
+}
+
 # What crashes is named, and fails the run where that is asked for; what its parent ends is not.
 test_run_names() {
     local spawner=$BUILD/tests/tool/spawner
@@ -649,6 +707,8 @@ check "run: SIGINT ends the tasks" test_run_interrupted
 check "run: SIGTERM ends the tasks" test_run_terminated
 check "run: what its tasks start is waited for" test_run_descendants
 check "run: what ends badly is named" test_run_names
+check "run: standard input" test_run_input
+check "run: standard input is a terminal" test_run_input_terminal
 check "run: SIGINT ends what its tasks started" test_run_descendants_interrupted
 check "run: a second SIGINT kills" test_run_interrupted_twice
 check "run: its death ends the tasks" test_run_killed

@@ -49,6 +49,7 @@ static const struct control_enrol sample_enrol = {.request = 7,
         .quantum_bytes = 1 << 20, .rate = 100000000                                                \
     }
 static const struct control_enrolled sample_enrolled = {.direct = true,
+                                                        .print = true,
                                                         .tid = 0x40001,
                                                         .parent = 0x40002,
                                                         .sink = 0x80003,
@@ -75,10 +76,11 @@ static const struct control_ended sample_ended = {.tid = 0x40003,
                                                   .parent = 0x40001,
                                                   .kind = 2,
                                                   .asked = true,
+                                                  .print = true,
                                                   .value = -9,
                                                   .host = "the-name",
                                                   .command = "the-command"};
-static const struct control_output sample_output = {.tid = 0x40004, .stream = 2};
+static const struct control_output sample_output = {.tid = 0x40004, .stream = 2, .print = true};
 static const struct control_output sample_output_ack = {.tid = 0x40004, .bytes = 65536};
 static const struct control_host_spec sample_host_spec = {.launcher = 1,
                                                           .speed = 500,
@@ -135,6 +137,8 @@ static const struct control_spawn sample_spawn = {.request = 1,
                                                   .sink = 0x40002,
                                                   .route = 2,
                                                   .tether = 1,
+                                                  .print = true,
+                                                  .input = true,
                                                   .cwd = "the-cwd"};
 
 static const struct control_mcast sample_mcast = {
