@@ -1,9 +1,9 @@
 /*
  * Output. Each pipe has a buffer, there only while something is in it; whole lines leave it as
  * OUTPUT frames. A line longer than the buffer leaves in pieces; a last line without a newline
- * leaves as it is when the pipe ends. At most OUTPUT_UNACKED_MAX bytes a task are under way, then
- * its pipes are not read until the sink has taken some, and the task itself waits in write().
- * Behind the last of it goes ENDED, which says how the task ended.
+ * leaves as it is when the pipe ends. At most OUTPUT_UNACKED_MAX bytes a task are under way, less
+ * where there are many tasks, then its pipes are not read until the sink has taken some, and the
+ * task itself waits in write(). Behind the last of it goes ENDED, which says how the task ended.
  */
 #include "daemon/output.h"
 
@@ -19,9 +19,21 @@
 
 #define OUTPUT_HEAD_BYTES 8
 #define OUTPUT_BYTES_MAX (FRAME_PAYLOAD_MAX - OUTPUT_HEAD_BYTES)
+#define OUTPUT_HOST_BYTES ((size_t)16 * 1024 * 1024)
+#define WINDOW_BYTES_MIN 4096
 #define PIPE_BYTES 65536
 #define UNACKED_LIMIT (OUTPUT_UNACKED_MAX + 2 * PIPE_BYTES)
 #define DRAIN_BYTES_MAX (2 * 1024 * 1024) /* more than a pipe holds */
+
+/* How much of a task's output may be under way: all tasks of the host share OUTPUT_HOST_BYTES,
+ * which the sink may have to keep while it cannot write. */
+static size_t output_window(const struct task *task)
+{
+    size_t share = OUTPUT_HOST_BYTES / task->daemon->tasks.count;
+    if (share > OUTPUT_UNACKED_MAX)
+        return OUTPUT_UNACKED_MAX;
+    return share > WINDOW_BYTES_MIN ? share : WINDOW_BYTES_MIN;
+}
 
 static void output_send(struct output *o, size_t size)
 {
@@ -70,7 +82,9 @@ static size_t output_read(struct output *o)
         o->bytes = malloc(OUTPUT_BYTES_MAX);
     if (o->bytes == NULL)
         return 0; /* later */
-    ssize_t n = read(o->fd, o->bytes + o->used, OUTPUT_BYTES_MAX - o->used);
+    size_t room = OUTPUT_BYTES_MAX - o->used, window = output_window(o->task);
+    size_t way = o->task->output_unacked, left = way < window ? window - way : WINDOW_BYTES_MIN;
+    ssize_t n = read(o->fd, o->bytes + o->used, room < left ? room : left);
     bool empty = n < 0 && (errno == EAGAIN || errno == EINTR);
     if (n <= 0 && !empty)
         output_end(o);
@@ -85,7 +99,7 @@ static size_t output_read(struct output *o)
 
 static void output_watch(struct task *task)
 {
-    bool full = task->sink != 0 && task->output_unacked >= OUTPUT_UNACKED_MAX;
+    bool full = task->sink != 0 && task->output_unacked >= output_window(task);
     for (int i = 0; i < 2; i++)
         if (task->output[i].watch != NULL)
             loop_fd_set(task->output[i].watch, full ? 0 : LOOP_READ);

@@ -16,7 +16,7 @@ start() { # faults
 conforms() { # MiB at most, 0: no limit
     local gib=1
     sanitized "$program" && gib=0 # sanitizers want many times the memory
-    covey run -n 1 --host h0 "$program" --route udp --host h1 --gib $gib --mib "$1" >"$dir/out" 2>&1
+    covey run -n 1 --host h0 "$program" --route udp --host h1 --gib $gib --mib "$1" </dev/null >"$dir/out" 2>&1
     local status=$?
     cat "$dir/out"
     add_sum "$dir/out"

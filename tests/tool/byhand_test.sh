@@ -102,6 +102,27 @@ held_back() {
     [ $result -eq 0 ] && [ "$bytes" -lt 2000000 ] || { echo "written: $bytes"; return 1; }
 }
 
+# Of many tasks together no more is kept than of a few: by covey run, too.
+quiet() { # pid: its memory grows no more
+    local before
+    before=$(resident "$1") && sleep 1 && [ "$(resident "$1")" = "$before" ] && [ "$(covey ps | grep -c ' yes$')" -eq 300 ]
+}
+resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$1/status"; } # pid
+many_held_back() {
+    local kb pid result
+    mkfifo "$dir/many"
+    covey run --host h0 -n 300 yes </dev/null >"$dir/many" 2>"$dir/err" &
+    pid=$!
+    exec 4<"$dir/many"
+    within 90 quiet $pid
+    result=$?
+    kb=$(resident $pid)
+    kill $pid
+    exec 4<&-
+    wait $pid
+    [ $result -eq 0 ] && [ "$kb" -lt 60000 ] || { echo "resident: $kb kB"; return 1; }
+}
+
 expect "what a task prints comes out of the program that was started by hand" both_streams
 expect "and what the tasks of its tasks print" descendants
 expect "a task that crashes is reported" crashes
@@ -112,4 +133,9 @@ expect "COVEY_OUTPUT switches it off, or tags the lines" set_by_environment
 expect "no line is torn" whole_lines
 expect "40 MB of output" much
 expect "a task whose output nobody reads is held back" held_back
+if sanitized "$BUILD/covey"; then
+    skip "and 300 tasks" "a sanitizer takes memory itself"
+else
+    expect "and 300 tasks" many_held_back
+fi
 finish
