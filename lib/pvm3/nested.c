@@ -54,10 +54,10 @@ static int pack_filled(struct buffer *to, const struct buffer *from)
 static int nested_check(int id, struct buffer **from)
 {
     *from = buffer_find(id);
-    if (id <= 0 || buffer_sending() == NULL)
-        return id <= 0 ? PvmBadParam : PvmNoBuf;
-    if (*from == NULL)
-        return PvmNoSuchBuf;
+    if (id <= 0 || *from == NULL)
+        return id <= 0 ? PvmBadParam : PvmNoSuchBuf;
+    if (buffer_sending() == NULL)
+        return PvmNoBuf;
     return *from == buffer_sending() ? PvmBadParam : PvmOk;
 }
 

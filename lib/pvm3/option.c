@@ -7,6 +7,7 @@
 #include "lib/pvm3/option.h"
 
 #include <pvm3.h>
+#include <stdbool.h>
 
 #include "lib/pvm3/abi.h"
 #include "lib/pvm3/calls.h"
@@ -32,9 +33,6 @@ static const struct range ranges[OPTIONS] = {
     [PvmFragSize] = {FRAGMENT_MIN, FRAGMENT_MAX},
     [PvmTraceOptions] = {PvmTraceFull, PvmTraceCount},
     [PvmSelfTraceOptions] = {PvmTraceFull, PvmTraceCount},
-    [PvmResvTids] = {0, 1},
-    [PvmShowTids] = {0, 1},
-    [PvmNoReset] = {0, 1},
 };
 
 int option_reserved(void)
@@ -42,9 +40,15 @@ int option_reserved(void)
     return values[PvmResvTids];
 }
 
-static int known(int what)
+/* How to wait for shared memory: PVM has it where there is no other way. */
+static bool is_polling(int what)
 {
-    return what >= PvmRoute && what < OPTIONS && what != PvmPollType && what != PvmPollTime;
+    return what == PvmPollType || what == PvmPollTime;
+}
+
+static bool known(int what)
+{
+    return what >= PvmRoute && what < OPTIONS;
 }
 
 /* Where an option is kept. */
@@ -146,15 +150,15 @@ static void after_change(int what)
 /* PVM's way with those that it cannot change. */
 static int refused(int what)
 {
-    bool context = what == PvmSelfOutputContext || what == PvmSelfTraceContext;
+    bool never = what == PvmSelfOutputContext || what == PvmSelfTraceContext || is_polling(what);
     bool idle = (what == PvmSelfOutputCode && pvmtrc.outtid <= 0) ||
                 (what == PvmSelfTraceCode && pvmtrc.trctid <= 0);
-    return context ? PvmNotImpl : idle;
+    return never ? PvmNotImpl : idle;
 }
 
 int call_getopt(int what)
 {
-    if (!known(what))
+    if (!known(what) || is_polling(what))
         return lpvmerr("pvm_getopt", PvmBadParam);
     return what == PvmAutoErr ? error_auto() : *place_of(what);
 }
@@ -169,7 +173,7 @@ int call_setopt(int what, int value)
     before_change(what);
     if (what == PvmAutoErr)
         error_set_auto(value);
-    int error = what == PvmNoReset && value != before ? mailbox_noreset(value) : PvmOk;
+    int error = what == PvmNoReset && !value != !before ? mailbox_noreset(value) : PvmOk;
     if (error != PvmOk)
         return lpvmerr("pvm_setopt", error);
     if (what == PvmDebugMask)

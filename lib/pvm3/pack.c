@@ -119,11 +119,11 @@ static size_t padding(const struct buffer *b, size_t size)
 
 static int array_check(const struct buffer *b, int type, const void *base, int count)
 {
+    if (pack_size(type) == 0 || count < 0)
+        return PvmBadParam;
     if (b == NULL)
         return PvmNoBuf;
-    if (pack_size(type) == 0 || count < 0 || (base == NULL && count > 0))
-        return PvmBadParam;
-    return PvmOk;
+    return base == NULL && count > 0 ? PvmBadParam : PvmOk;
 }
 
 int pack_array(struct buffer *b, int type, const void *base, int count, int stride)

@@ -19,7 +19,12 @@ static void options(void)
     SAY(pvm_setopt(PvmResvTids, 1));
     SAY(pvm_setopt(PvmResvTids, 0));
     SAY(pvm_setopt(PvmShowTids, 0));
+    SAY(pvm_setopt(PvmShowTids, 7));
     SAY(pvm_setopt(PvmShowTids, 1));
+    SAY(pvm_setopt(PvmNoReset, 5));
+    SAY(pvm_setopt(PvmNoReset, 0));
+    SAY(pvm_setopt(PvmPollType, PvmPollSleep));
+    SAY(pvm_setopt(PvmPollTime, 10));
 }
 
 /* Where output and events go: to this task or to nobody, here where nobody has said otherwise. */

@@ -171,6 +171,16 @@ static void nested(void)
     SAY(pvm_upkint(&x, 1, 1));
     SAY(x);
     SAY(pvm_upkint(&x, 1, 1));
+    pvm_setopt(PvmAutoErr, 0);
+    pvm_setsbuf(0);
+    SAY(pvm_pkmesg(99999));
+    SAY(pvm_pkmesg(unpacked));
+    SAY(pvm_pkmesgbody(99999));
+    pvm_setopt(PvmAutoErr, 1);
+    SAY(pvm_pkint(&x, -1, 1));
+    SAY(pvm_pkint(&x, 1, 1));
+    pvm_setrbuf(0);
+    SAY(pvm_upkint(&x, -1, 1));
 }
 
 int main(void)
