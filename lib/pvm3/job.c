@@ -5,11 +5,16 @@
 #include "lib/pvm3/job.h"
 
 #include <pvm3.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/pvm3/arch.h"
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/exec_path.h"
+#include "lib/pvm3/host.h"
+#include "lib/pvm3/start.h"
 #include "lib/pvm3/vm.h"
 
 static int task_error(int error)
@@ -87,7 +92,7 @@ int job_run(struct job *job)
         paths->count = 0;
     for (int i = 0; i < paths->count && missing > 0; i++)
         missing = job_try(job, paths->path[i], missing);
-    if (missing > 0)
+    if (missing > 0 && paths->count > 0)
         say_missing(job, paths);
     free(paths);
     job_order(job);
@@ -113,11 +118,39 @@ static int inherit(struct exports *e, const char *name)
     return value == NULL ? PvmOk : export_add(e, name, value);
 }
 
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value != NULL && value[0] != '\0';
+}
+
+/* Whether this host's architecture is that of all. */
+static bool is_alike(void)
+{
+    struct covey_host *hosts = NULL;
+    int count = host_list(&hosts);
+    bool alike = count > 0;
+    for (int i = 0; i < count; i++)
+        alike = alike && strcmp(arch_name(&hosts[i]), arch_own()) == 0;
+    covey_free(hosts);
+    return alike;
+}
+
+/* PVM's daemon sets PVM_ROOT and PVM_ARCH for tasks; scripts that start programs count on it. */
+static int job_root(struct exports *e)
+{
+    char path[PATH_MAX];
+    const char *root = is_set("PVM_ROOT") ? NULL : start_root(path, sizeof path);
+    int error = root == NULL ? inherit(e, "PVM_ROOT") : export_add(e, "PVM_ROOT", root);
+    if (error != PvmOk || is_set("PVM_ARCH") || !is_alike())
+        return error != PvmOk ? error : inherit(e, "PVM_ARCH");
+    return export_add(e, "PVM_ARCH", arch_own());
+}
+
 int job_inherit(struct exports *e)
 {
-    static const char *const inherited[] = {"LD_LIBRARY_PATH", "PVM_ROOT", "PVM_ARCH", "PVM_PATH"};
-    int error = PvmOk;
-    for (size_t i = 0; i < sizeof inherited / sizeof *inherited && error == PvmOk; i++)
-        error = inherit(e, inherited[i]);
-    return error;
+    int error = job_root(e);
+    if (error == PvmOk)
+        error = inherit(e, "LD_LIBRARY_PATH");
+    return error == PvmOk ? inherit(e, "PVM_PATH") : error;
 }

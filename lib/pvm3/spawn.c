@@ -30,7 +30,7 @@
 
 static bool chosen(const struct covey_host *host, int flags, const char *where)
 {
-    if (flags & PvmTaskArch)
+    if (!(flags & PvmTaskHost)) /* which counts more */
         return strcmp(arch_name(host), where) == 0;
     if (strcmp(where, ".") == 0)
         where = covey_myhost(vm_handle());
@@ -40,15 +40,15 @@ static bool chosen(const struct covey_host *host, int flags, const char *where)
 /* The names of the hosts that may be used; none is left NULL. */
 static int job_hosts(struct job *job)
 {
-    if (job->where[0] == '\0' || !(job->flags & (PvmTaskHost | PvmTaskArch)))
-        return job->flags & (PvmTaskHost | PvmTaskArch) ? PvmNoHost : PvmOk;
+    bool complement = job->flags & PvmHostCompl, named = job->flags & (PvmTaskHost | PvmTaskArch);
+    if (!named || job->where[0] == '\0')
+        return named == complement ? PvmOk : PvmNoHost; /* all, or others than all, or none */
     int count = host_list(&job->all), found = 0;
     if (count < 0)
         return count;
     job->hosts = calloc((size_t)count + 1, sizeof *job->hosts);
     if (job->hosts == NULL)
         return PvmNoMem;
-    bool complement = job->flags & PvmHostCompl;
     for (int i = 0; i < count; i++) {
         if (chosen(&job->all[i], job->flags, job->where) != complement)
             job->hosts[found++] = job->all[i].name;

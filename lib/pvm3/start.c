@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pvm3.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,8 @@
 #include "lib/pvm3/error.h"
 #include "lib/pvm3/vm.h"
 
-const char *start_program(const char *name, char *path, size_t size)
+/* The path of something beside this library; false: it is not there. */
+static bool beside(const char *name, char *path, size_t size)
 {
     Dl_info self;
     const char *slash = NULL;
@@ -27,7 +29,22 @@ const char *start_program(const char *name, char *path, size_t size)
         slash = strrchr(self.dli_fname, '/');
     int folder = slash == NULL ? 0 : (int)(slash - self.dli_fname);
     int length = slash == NULL ? 0 : snprintf(path, size, "%.*s/%s", folder, self.dli_fname, name);
-    return length > 0 && (size_t)length < size && access(path, X_OK) == 0 ? path : name;
+    return length > 0 && (size_t)length < size && access(path, X_OK) == 0;
+}
+
+const char *start_program(const char *name, char *path, size_t size)
+{
+    return beside(name, path, size) ? path : name;
+}
+
+/* As it was installed, or as it was built. */
+const char *start_root(char *path, size_t size)
+{
+    char found[PATH_MAX];
+    if (!beside("../conf", found, sizeof found) && !beside("conf", found, sizeof found))
+        return NULL;
+    found[strlen(found) - strlen("conf")] = '\0';
+    return size >= PATH_MAX ? realpath(found, path) : NULL;
 }
 
 /* What pvmd says of hosts that join is for people who start it themselves. */
@@ -74,8 +91,8 @@ static int start(int count, char **arguments)
     return error;
 }
 
-/* The hosts of a host file are there when pvmd has ended, so there is nothing to wait for. That some
- * are not there, which it has said, does not matter when the virtual machine is. */
+/* The hosts of a host file are there when pvmd has ended, so there is nothing to wait for. That
+ * some are not there, which it has said, does not matter when the virtual machine is. */
 int call_start_pvmd(int count, char **arguments, int wait)
 {
     (void)wait;

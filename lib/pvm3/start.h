@@ -10,4 +10,7 @@
  * name when it does not. */
 const char *start_program(const char *name, char *path, size_t size);
 
+/* The folder that is PVM_ROOT of this library; NULL: it lies elsewhere. */
+const char *start_root(char *path, size_t size);
+
 #endif

@@ -17,13 +17,15 @@ static int child(const char *how)
     int count = pvm_siblings(&siblings), known = 0;
     for (int i = 0; i < count; i++)
         known += siblings[i] == pvm_mytid();
-    const char *variable = getenv("SAY_VARIABLE");
+    const char *variable = getenv("SAY_VARIABLE"), *arch = getenv("PVM_ARCH");
     pvm_packf("%+ %d %d %d %s", PvmDataDefault, count, known, pvm_getcontext(),
               variable == NULL ? "" : variable);
     if (parent > 0)
         pvm_send(parent, TAG_REPORT);
     printf("child %s\n", how);
     printf("its parent %s 0: %d\n", parent < 0 ? "<" : ">", parent < 0 ? parent : 0);
+    printf("PVM_ARCH is %s, PVM_ROOT is %s\n", arch == NULL ? "not set" : "set",
+           getenv("PVM_ROOT") == NULL ? "not set" : "set");
     fflush(stdout);
     if (strcmp(how, "wait") == 0)
         pvm_recv(-1, 99);
@@ -84,6 +86,16 @@ static void refused(void)
     SAY(pvm_spawn("hostname", NULL, PvmTaskArch, "SUN4", 1, tids));
     SAY(tids[0]);
     SAY(pvm_spawn("hostname", NULL, PvmTaskHost | PvmHostCompl, ".", 1, tids));
+    SAY(tids[0]);
+    SAY(pvm_spawn("hostname", NULL, PvmHostCompl, "", 1, tids));
+    SAY(tids[0]);
+    SAY(pvm_spawn("hostname", NULL, PvmHostCompl, "no-such-host", 1, tids));
+    SAY(pvm_spawn("hostname", NULL, PvmTaskHost | PvmHostCompl, "", 1, tids));
+    SAY(pvm_spawn("hostname", NULL, PvmTaskArch | PvmHostCompl, "", 1, tids));
+    SAY(pvm_spawn("hostname", NULL, PvmTaskHost, "", 1, tids));
+    SAY(pvm_spawn("hostname", NULL, PvmTaskHost | PvmTaskArch, "SUN4", 1, tids));
+    SAY(pvm_spawn("hostname", NULL, PvmTaskHost | PvmTaskArch, ".", 1, tids));
+    SAY(pvm_spawn("", NULL, PvmTaskDefault, "", 1, tids));
     SAY(tids[0]);
     SAY(pvm_spawn("hostname", NULL, PvmTaskDefault, "", 0, tids));
     SAY(pvm_notify(9, 5, 1, tids));
