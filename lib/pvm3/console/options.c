@@ -91,7 +91,7 @@ static void set_environment(struct console *c, int argc, char **argv)
     } else if (argc == 2) {
         const char *value = getenv(argv[1]);
         if (value != NULL)
-            printf("%s=%s\n", argv[1], value);
+            puts(value);
     } else if (setenv(argv[1], argv[2], 1) != 0) {
         perror("setenv");
     }
