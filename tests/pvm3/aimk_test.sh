@@ -1,4 +1,5 @@
 #!/bin/bash
+# timeout: 240
 # aimk_test.sh - programs of PVM are built out of $PVM_ROOT as its users do it: by aimk, a Makefile.aimk
 # and the definitions of the architecture; with the folder as it was built and as it was installed.
 set -u
@@ -120,12 +121,7 @@ covey start --local 1 >/dev/null || bad "a virtual machine starts"
 tree built "$BUILD/pvm3"
 prefix=$dir/usr
 expect "make install" make --no-print-directory install BUILD="$BUILD" PREFIX="$prefix" >"$dir/log" 2>&1 || cat "$dir/log"
-tree installed "$prefix/lib/covey/pvm3"
-uninstalled() {
-    make --no-print-directory uninstall BUILD="$BUILD" PREFIX="$prefix" >"$dir/log" 2>&1 || return
-    ! find "$prefix" ! -type d | grep .
-}
-expect "make uninstall removes all of it" uninstalled
+tree installed "$prefix/lib/covey/pvm3" # tests/install removes it again
 
 # ---- the lines of covey-pvm(7) ----
 
