@@ -146,6 +146,7 @@ void raft_become_follower(struct raft *r, uint64_t term)
     r->role = RAFT_FOLLOWER;
     r->has_leader = false;
     r->wanted_count = 0;
+    r->roll = 0;
     r->transfer.active = false;
     raft_arm_election(r);
 }

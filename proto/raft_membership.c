@@ -6,6 +6,12 @@
  * The owner of the leader names the voters it wants; here they become so step by step: who is not
  * wanted and silent goes first, new ones come as learners and are made voters when they have caught
  * up, who is not wanted but lives goes last. A leader that is not wanted hands over.
+ *
+ * A change must not be what takes the group its majority: who is dead and was not found out yet
+ * counts before it and after it. That somebody was heard a heartbeat ago does not mean that it
+ * lives. So before the voters change, or a leader hands over, all members are asked in a round of
+ * questions (raft_read.c), the roll; and what is done is only what leaves a majority of those that
+ * answered it. Else the change waits, until the owner does not want the dead any more.
  */
 #include <errno.h>
 #include <string.h>
@@ -111,7 +117,37 @@ static void commit_to(struct raft *r, const struct raft_configuration *conf)
     struct cursor c = cursor_writer(bytes, sizeof bytes);
 
     raft_wire_put_configuration(&c, conf);
+    r->roll = 0;
     raft_append(r, RAFT_CONFIGURATION, bytes, (size_t)(c.at - bytes));
+}
+
+/* ---- the roll ---- */
+
+static bool has_answered(struct raft *r, const struct raft_id *id)
+{
+    const struct raft_peer *peer = raft_peer(r, id);
+
+    return raft_is_self(r, id) || (peer && r->roll != 0 && peer->read_round >= r->roll);
+}
+
+/* An answer that is older than two heartbeats says nothing any more. */
+static void call_roll(struct raft *r)
+{
+    if (r->roll != 0 && r->now_us < r->roll_us + 2 * r->config.heartbeat_us)
+        return;
+    r->roll = raft_read(r, r->now_us);
+    r->roll_us = r->now_us;
+}
+
+static bool would_answer(struct raft *r, const struct raft_configuration *conf)
+{
+    size_t voters = 0, answering = 0;
+
+    for (uint8_t i = 0; i < conf->count; i++) {
+        voters += conf->members[i].voter;
+        answering += conf->members[i].voter && has_answered(r, &conf->members[i].id);
+    }
+    return 2 * answering > voters;
 }
 
 static void add_learner(struct raft *r, const struct raft_id *id)
@@ -128,24 +164,10 @@ static void promote(struct raft *r, uint8_t i)
     struct raft_configuration conf = r->configuration;
 
     conf.members[i].voter = true;
+    if (!would_answer(r, &conf))
+        return;
     raft_say(r, "raft: host %u votes", conf.members[i].id.host);
     commit_to(r, &conf);
-}
-
-/* Whether a majority of those voters answers at the moment: a change must not be what takes the
- * group its majority (who is dead and not yet removed counts in both configurations). */
-static bool would_answer(struct raft *r, const struct raft_configuration *conf)
-{
-    size_t voters = 0, answering = 0;
-
-    for (uint8_t i = 0; i < conf->count; i++) {
-        const struct raft_peer *peer = raft_peer(r, &conf->members[i].id);
-
-        voters += conf->members[i].voter;
-        answering += conf->members[i].voter &&
-                     (!peer || r->now_us <= peer->heard_us + 3 * r->config.heartbeat_us);
-    }
-    return 2 * answering > voters;
 }
 
 static void remove_member(struct raft *r, uint8_t i)
@@ -196,23 +218,28 @@ static bool is_surplus(struct raft *r, const struct raft_member *member)
     return !is_wanted(r, &member->id);
 }
 
-/* The surplus member that has been silent for the longest: if it has died, nothing is committed any
- * more once those are gone that are merely not wanted. count: none. */
+/* The surplus member that did not answer the roll, or that has been silent for the longest: if it
+ * has died, nothing is committed any more once those are gone that are merely not wanted. count:
+ * none. */
 static uint8_t find_surplus(struct raft *r)
 {
     const uint8_t none = r->configuration.count;
     uint8_t best = none;
     uint64_t best_us = UINT64_MAX;
+    bool best_answered = true;
 
     for (uint8_t i = 0; i < none; i++) {
         const struct raft_member *member = &r->configuration.members[i];
         const struct raft_peer *peer = raft_peer(r, &member->id);
+        uint64_t heard_us = peer ? peer->heard_us : 0;
+        bool answered = has_answered(r, &member->id);
 
         if (raft_is_self(r, &member->id) || !is_surplus(r, member) ||
-            (peer && peer->heard_us >= best_us))
+            (best != none && (answered != best_answered ? answered : heard_us >= best_us)))
             continue;
         best = i;
-        best_us = peer ? peer->heard_us : 0;
+        best_us = heard_us;
+        best_answered = answered;
     }
     return best;
 }
@@ -271,18 +298,29 @@ static void make_one_change(struct raft *r)
         remove_member(r, surplus);
 }
 
+/* Where no more can vote than do, the leader itself must make room. */
+static bool is_replaced(const struct raft *r)
+{
+    return all_wanted_vote(r) || voter_count(r) >= RAFT_VOTERS_MAX;
+}
+
+/* Whether it matters now who lives. */
+static bool needs_roll(struct raft *r)
+{
+    const uint8_t none = r->configuration.count;
+    bool ready = find_member(r, is_ready) != none;
+
+    return ready || find_member(r, is_dead_or_learner) != none ||
+           (find_surplus(r) != none && all_wanted_vote(r)) ||
+           (!is_wanted(r, &r->config.self) && is_replaced(r));
+}
+
 /* 4.1, and the fault found in it in 2015: a leader changes members only after an entry of its own
  * term is committed; one change is committed before the next begins. */
 static bool may_change(const struct raft *r)
 {
     return r->role == RAFT_LEADER && r->wanted_count > 0 && raft_leads(r) && raft_is_settled(r) &&
            !r->transfer.active;
-}
-
-/* Where no more can vote than do, the leader itself must make room. */
-static bool is_replaced(const struct raft *r)
-{
-    return all_wanted_vote(r) || voter_count(r) >= RAFT_VOTERS_MAX;
 }
 
 /* 3.10, 4.2.2: a leader that is to go hands over first; the next one removes it. */
@@ -293,7 +331,7 @@ static void hand_over(struct raft *r)
     for (size_t i = 0; i < r->peer_count; i++) {
         const struct raft_peer *peer = &r->peers[i];
 
-        if (peer->voter && is_wanted(r, &peer->id) && !is_silent(r, &peer->id) &&
+        if (peer->voter && is_wanted(r, &peer->id) && has_answered(r, &peer->id) &&
             (!best || peer->match > best->match))
             best = peer;
     }
@@ -305,6 +343,10 @@ void raft_step_membership(struct raft *r)
 {
     if (!may_change(r))
         return;
+    if (needs_roll(r))
+        call_roll(r);
+    else
+        r->roll = 0;
     make_one_change(r);
     if (raft_is_settled(r) && !is_wanted(r, &r->config.self) && is_replaced(r))
         hand_over(r);

@@ -37,16 +37,30 @@ bool raft_read_ok(const struct raft *r, uint64_t number)
     return raft_leads(r) && number <= confirmed(r);
 }
 
-/* Asks all voters, again and again while they do not answer. */
+/* A change of the members wants to know of all of them whether they live. */
+static bool roll_is_open(const struct raft *r)
+{
+    for (size_t i = 0; i < r->peer_count; i++)
+        if (r->peers[i].member && r->peers[i].read_round < r->roll)
+            return true;
+    return false;
+}
+
+static bool is_asking(const struct raft *r)
+{
+    return r->role == RAFT_LEADER && (confirmed(r) < r->read_round || roll_is_open(r));
+}
+
+/* Asks all members, again and again while too few answer. */
 void raft_step_read(struct raft *r)
 {
-    if (r->role != RAFT_LEADER || confirmed(r) == r->read_round || r->now_us < r->read_due_us)
+    if (!is_asking(r) || r->now_us < r->read_due_us)
         return;
     for (size_t i = 0; i < r->peer_count; i++) {
         struct raft_message m = raft_message_to(r, RAFT_READ, &r->peers[i].id);
 
         m.round = r->read_round;
-        if (r->peers[i].voter && r->peers[i].read_round < r->read_round)
+        if (r->peers[i].member && r->peers[i].read_round < r->read_round)
             raft_send(r, &m);
     }
     r->read_due_us = r->now_us + r->config.heartbeat_us;
@@ -54,9 +68,7 @@ void raft_step_read(struct raft *r)
 
 uint64_t raft_read_deadline(const struct raft *r)
 {
-    bool waits = r->role == RAFT_LEADER && confirmed(r) < r->read_round;
-
-    return waits ? r->read_due_us : UINT64_MAX;
+    return is_asking(r) ? r->read_due_us : UINT64_MAX;
 }
 
 void raft_on_read(struct raft *r, const struct raft_message *m)

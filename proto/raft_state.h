@@ -75,6 +75,8 @@ struct raft {
     uint64_t lead_index; /* its first entry, a no-op */
     struct raft_id wanted[RAFT_VOTERS_MAX];
     size_t wanted_count;
+    uint64_t roll, roll_us; /* the round in which the members say that they live, see
+                             * raft_membership.c; 0: none; when it began */
     struct raft_transfer transfer;
     uint64_t read_round, read_due_us; /* the last question; when it is sent, or sent again */
     /* what the owner was told */
