@@ -2,7 +2,8 @@
  * The end of the daemon, in this order: no new tasks; SIGTERM to every task, after TERM_US SIGKILL;
  * what they had cast to where it goes, at most CASTS_US; goodbye to the other hosts, and what they
  * have not acknowledged sent until they have, at most GOODBYE_US with the former; then the loop
- * stops, and daemon_destroy() removes socket and files.
+ * stops, and daemon_destroy() removes socket and files. Who leaves a VM that goes on waits until it
+ * can: node_leave() says how long that takes.
  *
  *   NONE -begin-> TERM -(2 s)-> KILL -(2 s)-> GOODBYE -(acknowledged, or 2 s)-> DONE
  *                   \____________\__ no task left __/
@@ -56,6 +57,12 @@ static void goodbye(struct daemon *d, const char *event)
     loop_wake(d->loop);
 }
 
+static bool is_leaving(const struct daemon *d)
+{
+    return d->ending->way == ENDING_LEAVE && d->ending->said && d->joined &&
+           !node_has_left(d->node);
+}
+
 static void on_timer(void *context)
 {
     struct daemon *d = context;
@@ -68,6 +75,8 @@ static void on_timer(void *context)
         loop_timer_start(ending->timer, KILL_US);
     } else if (ending->phase == PHASE_KILL) {
         goodbye(d, "timer");
+    } else if (ending->phase == PHASE_GOODBYE && is_leaving(d)) {
+        loop_timer_start(ending->timer, GOODBYE_US);
     } else if (ending->phase == PHASE_GOODBYE) {
         ending_to(d, PHASE_DONE, "timer");
         loop_stop(d->loop);
@@ -150,7 +159,8 @@ void ending_check(struct daemon *d)
     const struct ending *ending = d->ending;
     if (ending->phase != PHASE_GOODBYE || !ending->said)
         return;
-    if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED) {
+    if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED ||
+        (ending->way == ENDING_LEAVE && node_has_left(d->node))) {
         ending_to(d, PHASE_DONE, "acknowledged");
         loop_stop(d->loop);
     }

@@ -10,7 +10,11 @@
 #define ROW_BYTES 1024
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
 #define REMOVALS_MAX (2 * (HOST_INDEX_MAX + 1)) /* requests, and hosts that they name */
-#define REMOVE_US 10000000u /* a host that has not gone by then is reported as one that stays */
+/* A host that has not gone by then is reported as still there. It leaves within four fail timeouts
+ * even if the others cannot spare it (node_leave()); the console does not wait for ever. */
+#define REMOVE_US 10000000u
+#define REMOVE_TIMEOUTS 4
+#define REMOVE_US_MAX 50000000u
 
 /* A REMOVE_HOSTS under way: answered when all its hosts are gone. */
 struct removal {
@@ -171,9 +175,15 @@ static void result_fail(struct control_result *result, const char *text)
     snprintf(result->text, sizeof result->text, "%s", text);
 }
 
+static uint64_t removal_us(const struct daemon *d)
+{
+    uint64_t time_us = REMOVE_US + REMOVE_TIMEOUTS * d->conf.fail_timeout_us;
+    return time_us < REMOVE_US_MAX ? time_us : REMOVE_US_MAX;
+}
+
 static void removal_begin(struct daemon *d, struct removal *r, uint64_t now_us)
 {
-    r->deadline_us = now_us + REMOVE_US;
+    r->deadline_us = now_us + removal_us(d);
     for (size_t i = 0; i < r->count; i++) {
         struct control_result *result = &r->results[i];
         if (result->error != 0)
@@ -211,8 +221,8 @@ static void removal_give_up(const struct daemon *d, struct removal *r)
         if (!result_pending(d, result))
             continue;
         result->error = COVEY_ETIMEOUT;
-        snprintf(result->text, sizeof result->text, "it has not ended within %u s",
-                 REMOVE_US / 1000000);
+        snprintf(result->text, sizeof result->text, "it was told to leave and is still there after %llu s",
+                 (unsigned long long)(removal_us(d) / 1000000));
     }
 }
 

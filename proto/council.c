@@ -52,9 +52,8 @@ struct council {
     uint32_t told_leaving; /* the leader that was told so */
     uint64_t epoch;        /* in which this host leads, as the owner was told; 0: it does not */
     /* coordinator */
-    bool stale;                       /* who is to vote is to be looked at anew */
-    uint64_t conf_index;              /* of the configuration that the table was told */
-    bool leavers[HOST_INDEX_MAX + 1]; /* they said so */
+    bool stale;          /* who is to vote is to be looked at anew */
+    uint64_t conf_index; /* of the configuration that the table was told */
     uint8_t payload[FRAME_PAYLOAD_MAX];
 };
 
@@ -274,7 +273,7 @@ static void on_message(struct council *c, uint64_t generation, const uint8_t *by
 
 static void on_leaving(struct council *c, uint32_t host)
 {
-    c->leavers[host] = true;
+    c->owner.leaves(c->owner.context, host, c->now_us);
     c->stale = true;
 }
 
@@ -312,7 +311,7 @@ void council_on_late(struct council *c, uint64_t late_us)
 static bool may_vote(const struct council *c, const struct row *row)
 {
     return row_is_up(row) && !row_is_condemned(row) && !(row->flags & ROW_LEFT) &&
-           !c->leavers[row->host.index] && !(c->leaving && row->host.index == c->self.host);
+           row->leaves_us == 0 && !(c->leaving && row->host.index == c->self.host);
 }
 
 static bool is_before(uint32_t first, const struct row *a, const struct row *b)
@@ -361,6 +360,18 @@ static size_t voters_wanted(const struct council *c, size_t count)
     return ill > 0 && well > wanted ? well : wanted;
 }
 
+/* Where all leave, those that vote do so to the end. */
+static size_t voters_now(const struct council *c, struct raft_id voters[RAFT_VOTERS_MAX])
+{
+    const struct raft_configuration *conf = raft_configuration(c->raft);
+    size_t count = 0;
+
+    for (uint8_t i = 0; i < conf->count && count < RAFT_VOTERS_MAX; i++)
+        if (conf->members[i].voter)
+            voters[count++] = conf->members[i].id;
+    return count;
+}
+
 static void want_voters(struct council *c)
 {
     const struct row *best[RAFT_VOTERS_MAX + 1];
@@ -371,8 +382,9 @@ static void want_voters(struct council *c)
         voters[i].host = best[i]->host.index;
         memcpy(voters[i].id, best[i]->host.id, HOST_ID_BYTES);
     }
-    if (count > 0)
-        raft_want_voters(c->raft, voters, count);
+    if (count == 0)
+        count = voters_now(c, voters);
+    raft_want_voters(c->raft, voters, count);
 }
 
 static void tell_voters(struct council *c)
@@ -385,16 +397,6 @@ static void tell_voters(struct council *c)
         if (conf->members[i].voter)
             hosts[count++] = conf->members[i].id.host;
     c->owner.voters(c->owner.context, hosts, count);
-}
-
-static void forget_leavers(struct council *c)
-{
-    for (size_t i = 0; i < c->config.table->count; i++) {
-        const struct row *row = table_at(c->config.table, i);
-
-        if (!row_is_living(row))
-            c->leavers[row->host.index] = false;
-    }
 }
 
 static bool table_changed(struct council *c)
@@ -421,7 +423,6 @@ static void lead(struct council *c, bool changed)
     if (!changed && !c->stale && !conf_changed(c))
         return;
     c->stale = false;
-    forget_leavers(c);
     want_voters(c);
     if (!raft_is_settled(c->raft))
         return;
@@ -517,9 +518,25 @@ static bool others_are_up(const struct council *c)
     return false;
 }
 
-bool council_is_busy(const struct council *c)
+/* Who does not coordinate learns that nobody needs it from who does. */
+bool council_is_needed(const struct council *c)
 {
-    return c->raft && raft_is_voter(c->raft, &c->self) && others_are_up(c);
+    bool votes = c->raft && raft_is_voter(c->raft, &c->self);
+
+    return (votes || !coordinates(c)) && others_are_up(c);
+}
+
+bool council_spares(const struct council *c, uint32_t host)
+{
+    const struct raft_configuration *conf;
+
+    if (!council_leads(c) || !raft_is_settled(c->raft))
+        return false;
+    conf = raft_configuration(c->raft);
+    for (uint8_t i = 0; i < conf->count; i++)
+        if (conf->members[i].id.host == host && conf->members[i].voter)
+            return false;
+    return true;
 }
 
 const struct raft *council_raft(const struct council *c)

@@ -50,6 +50,8 @@ struct council_owner {
     void (*leads)(void *context, uint64_t epoch);
     /* Of the coordinator: these hosts vote. */
     void (*voters)(void *context, const uint32_t *hosts, size_t count);
+    /* That host is on its way out: the table says so from now on (row->leaves_us). */
+    void (*leaves)(void *context, uint32_t host, uint64_t now_us);
     void (*log)(void *context, const char *line);
 };
 
@@ -93,8 +95,11 @@ uint64_t council_step(struct council *council, bool leaving, uint64_t now_us);
 
 bool council_leads(const struct council *council);
 uint64_t council_generation(const struct council *council);
-/* A voter that others are to take the place of, if it leaves. */
-bool council_is_busy(const struct council *council);
+/* This host is on its way out, and others must first be ready for that: another is to vote in its
+ * place, or the coordinator is to release it (departure.c). */
+bool council_is_needed(const struct council *council);
+/* Coordinator: nothing that is agreed needs that host's vote. */
+bool council_spares(const struct council *council, uint32_t host);
 /* The engine, for those who look inside; NULL: this host is no member. */
 const struct raft *council_raft(const struct council *council);
 

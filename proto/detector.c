@@ -154,7 +154,7 @@ static uint64_t watch_host(struct member *m, struct row *row, uint64_t now_us)
     bool overdue = is_overdue(m, row, now_us);
     uint64_t next_us = row->pinged_us + detector_beat_us(m);
 
-    if (overdue || now_us >= next_us) {
+    if (overdue || now_us >= next_us || row->pinged_us < m->departure.round_us) {
         ping(m, row, now_us);
         next_us = now_us + detector_beat_us(m);
     }
@@ -301,6 +301,7 @@ void member_on_late(struct member *m, uint64_t late_us)
         shift(&row->direct_us, late_us);
     }
     shift(&m->phase_end_us, late_us);
+    shift(&m->departure.drain_by_us, late_us);
     shift(&m->election.claim_end_us, late_us);
     shift(&m->election.orphan_us, late_us);
 }

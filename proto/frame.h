@@ -133,6 +133,7 @@ enum frame_party {
     X(70, CAST_DATA, DAEMON_TO_TASK)                                                               \
     X(71, CAST_WAY, TASK_TO_DAEMON)                                                                \
     X(72, RESIGN, DAEMON_TO_DAEMON)                                                                \
+    X(78, RELEASE, DAEMON_TO_DAEMON)                                                               \
     X(73, BAG, TASK_TO_DAEMON)                                                                     \
     X(74, BAG_ANSWER, DAEMON_TO_TASK)                                                              \
     X(75, BAG_LOG, DAEMON_TO_DAEMON)                                                               \

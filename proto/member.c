@@ -8,6 +8,7 @@
  * The parts:
  *   table.c     rows, encoding of TABLE
  *   registry.c  the coordinator: office, invitations, joins, proposals, publication
+ *   departure.c who may leave, and when
  *   replica.c   everyone: applies what is agreed, acknowledges it
  *   detector.c  heartbeats, suspicion, indirect probes, declaring a host gone
  *   election.c  what if the voters cannot elect
@@ -18,6 +19,11 @@
  * then goes to all hosts, which follow the coordinator that the table names. When it falls silent
  * the voters elect another, which has all that is agreed from the log; who leads no more says so
  * (RESIGN). Membership elects nobody itself, but for the case in which the voters cannot: below.
+ *
+ * Who leaves waits until the others can do without it (departure.c): a host that is dead and was
+ * not found out yet still counts as a voter, and as one of all hosts, and the VM must not lose its
+ * majority because somebody who lives goes before the dead. Who is halted with the VM waits for
+ * nobody.
  *
  * Two steps. A change of the set of hosts is in the table twice. A host that joins is JOINING
  * first, one that is silent for too long is condemned; they become UP and DOWN when at least half
@@ -50,7 +56,9 @@
  * without a datagram of its own. The voters elect after 0.5 to 0.75 of silence. Who leads and hears
  * no majority of them resigns after 1.25. Without a coordinator for 1.2 hosts ask who would help
  * them found the next generation, or 0.25 after a resignation; if most of the voters are among
- * those that would, they have until 1.6. After 2 without a coordinator a host ends.
+ * those that would, they have until 1.6. After 2 without a coordinator a host ends. Who leaves is
+ * released at once where nobody is silent, else when those that are have been declared gone; after
+ * 3 it goes as it is.
  */
 #include "proto/member.h"
 
@@ -63,6 +71,8 @@
 #include "proto/control.h"
 #include "proto/member_state.h"
 #include "proto/splitmix.h"
+
+#define DRAIN_TIMEOUTS 3 /* who wants to leave and is not released goes after so many */
 
 struct member *member_create(const struct member_config *config, const struct member_owner *owner)
 {
@@ -117,15 +127,15 @@ bool member_holds_office(const struct member *m)
     return member_in_office(m) && m->office.holds;
 }
 
-bool member_is_draining(const struct member *m)
+bool member_has_ended(const struct member *m)
 {
-    return m->phase == MEMBER_DRAINING;
+    return m->phase == MEMBER_ENDED;
 }
 
 bool member_is_leaving(const struct member *m)
 {
     return (m->phase == MEMBER_DRAINING || m->phase == MEMBER_GOODBYE) &&
-           m->why != NODE_END_SHUTDOWN;
+           m->why != NODE_END_SHUTDOWN && !departure_is_under_way(m);
 }
 
 void member_log(struct member *m, const char *format, ...)
@@ -318,13 +328,19 @@ void member_say_goodbye(struct member *m, uint64_t now_us)
 
 void member_start_leave(struct member *m, int why, uint64_t now_us)
 {
+    if (m->phase == MEMBER_DRAINING && why == NODE_END_SHUTDOWN) {
+        member_say_goodbye(m, now_us); /* nobody stays who would need it */
+        return;
+    }
     if (m->phase != MEMBER_UP && m->phase != MEMBER_JOINING)
         return;
     m->why = why;
-    if (why == NODE_END_SHUTDOWN || m->phase == MEMBER_JOINING)
+    if (why == NODE_END_SHUTDOWN || m->phase == MEMBER_JOINING) {
         member_say_goodbye(m, now_us);
-    else
-        set_phase(m, MEMBER_DRAINING, now_us + m->config.fail_timeout_us / 2);
+        return;
+    }
+    set_phase(m, MEMBER_DRAINING, now_us + m->config.fail_timeout_us * DRAIN_TIMEOUTS);
+    departure_start(m, now_us);
 }
 
 void member_leave(struct member *m, uint64_t now_us)
@@ -348,7 +364,7 @@ void member_shutdown(struct member *m, uint64_t now_us)
 {
     uint8_t why = NODE_END_SHUTDOWN;
 
-    if (!is_coordinator(m) || m->phase != MEMBER_UP)
+    if (!is_coordinator(m) || (m->phase != MEMBER_UP && m->phase != MEMBER_DRAINING))
         return;
     m->why = why;
     set_phase(m, MEMBER_HALTING, now_us + m->config.fail_timeout_us);
@@ -361,14 +377,15 @@ void member_shutdown(struct member *m, uint64_t now_us)
 }
 
 /* Whether the phase has reached what it waits for. */
-static bool phase_is_done(const struct member *m)
+static bool phase_is_done(const struct member *m, uint64_t now_us)
 {
     switch (m->phase) {
     case MEMBER_DRAINING:
-        return m->owner.queued(m->owner.context, 0) == 0;
+        return departure_is_free(m, now_us);
     case MEMBER_GOODBYE:
         /* of coordinator 0, none, it means all hosts */
-        return m->owner.queued(m->owner.context, is_coordinator(m) ? 0 : m->table.coordinator) == 0;
+        return !any_other_lives(m) ||
+               m->owner.queued(m->owner.context, is_coordinator(m) ? 0 : m->table.coordinator) == 0;
     case MEMBER_HALTING:
         return !any_other_lives(m);
     default:
@@ -378,7 +395,7 @@ static bool phase_is_done(const struct member *m)
 
 static void step_phase(struct member *m, uint64_t now_us)
 {
-    if (!phase_is_done(m) && now_us < m->phase_end_us)
+    if (!phase_is_done(m, now_us) && now_us < m->phase_end_us)
         return;
     if (m->phase == MEMBER_JOINING)
         member_end(m, NODE_END_JOIN_FAILED, "the coordinator did not answer in time");
@@ -436,6 +453,7 @@ static frame_handler *handler_of(uint8_t kind)
         [FRAME_TABLE_ACK] = registry_on_ack,     [FRAME_GOODBYE] = on_goodbye,
         [FRAME_SHUTDOWN] = on_shutdown,          [FRAME_CLAIM] = election_on_claim,
         [FRAME_CLAIM_REPLY] = election_on_reply, [FRAME_RESIGN] = registry_on_resign,
+        [FRAME_RELEASE] = departure_on_release,
     };
 
     return kind < sizeof HANDLERS / sizeof HANDLERS[0] ? HANDLERS[kind] : NULL;
@@ -465,10 +483,12 @@ uint64_t member_step(struct member *m, uint64_t now_us)
     if (m->phase == MEMBER_IDLE || m->phase == MEMBER_ENDED)
         return UINT64_MAX;
     election_step(m, now_us);
+    departure_step(m, now_us);
     detector_step(m, now_us);
     registry_step(m, now_us);
     step_phase(m, now_us); /* what is still to be published holds it back */
     if (m->phase == MEMBER_ENDED)
         return UINT64_MAX;
-    return earlier(m->phase_end_us, earlier(detector_deadline(m), election_deadline(m, now_us)));
+    return earlier(earlier(m->phase_end_us, departure_deadline(m, now_us)),
+                   earlier(detector_deadline(m), election_deadline(m, now_us)));
 }

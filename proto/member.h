@@ -34,6 +34,10 @@ struct member_owner {
     void (*close)(void *context, uint32_t host, uint64_t now_us);
     /* Bytes that the host has not acknowledged; host 0: all hosts together. */
     size_t (*queued)(void *context, uint32_t host);
+    /* This host wants to leave: whether it must wait until another votes in its place, or until it
+     * is released; the coordinator asks whether nobody needs the vote of a host. */
+    bool (*needed)(void *context);
+    bool (*spares)(void *context, uint32_t host);
     /* See node.h. */
     void (*host)(void *context, const struct host *host, int event);
     void (*joined)(void *context);
@@ -71,7 +75,10 @@ bool member_on_snapshot(struct member *m, const uint8_t *bytes, size_t size, uin
 /* Coordinator: these hosts vote. */
 void member_set_voters(struct member *m, const uint32_t *hosts, size_t count);
 
-/* Whether a frame kind is membership's (JOIN ... TABLE_ACK, RESIGN). */
+/* Coordinator: that host wants to leave. */
+void member_on_leaving(struct member *m, uint32_t host, uint64_t now_us);
+
+/* Whether a frame kind is membership's (JOIN ... TABLE_ACK, RESIGN, RELEASE). */
 bool member_owns(uint8_t kind);
 /* Such a frame arrived; a malformed one is logged and has no effect. */
 void member_on_frame(struct member *m, uint32_t host, uint8_t kind, const uint8_t *payload,
@@ -96,8 +103,8 @@ uint32_t member_self(const struct member *m);
 bool member_is_up(const struct member *m);        /* joined and not ended */
 bool member_in_office(const struct member *m);    /* coordinates in the epoch that it leads */
 bool member_holds_office(const struct member *m); /* and hears enough hosts to take commands */
-bool member_is_busy(const struct member *m);     /* a goodbye is still to be said or acknowledged */
-bool member_is_draining(const struct member *m); /* leaves, has not said goodbye */
-bool member_is_leaving(const struct member *m);  /* alone: the VM goes on without it */
+bool member_is_busy(const struct member *m); /* a goodbye is still to be said or acknowledged */
+bool member_has_ended(const struct member *m);
+bool member_is_leaving(const struct member *m); /* alone: the VM goes on without it */
 
 #endif

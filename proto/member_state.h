@@ -1,6 +1,6 @@
 /*
- * member_state.h - what the parts of membership (member.c, registry.c, replica.c, detector.c,
- * election.c) share and nobody else sees.
+ * member_state.h - what the parts of membership (member.c, registry.c, departure.c, replica.c,
+ * detector.c, election.c) share and nobody else sees.
  */
 #ifndef COVEY_PROTO_MEMBER_STATE_H
 #define COVEY_PROTO_MEMBER_STATE_H
@@ -40,6 +40,15 @@ struct office {
     bool holds;             /* at least half of the hosts were heard of lately */
 };
 
+/* Hosts that want to leave. */
+struct departure {
+    bool pending;         /* coordinator: some were not released yet */
+    uint64_t round_us;    /* all are asked whether they live: who is heard from then on does */
+    uint64_t due_us;      /* they are looked at again */
+    bool released;        /* this host may leave */
+    uint64_t drain_by_us; /* it waits no longer for what others did not acknowledge */
+};
+
 struct election {
     uint64_t known;         /* the highest generation that anyone is known to have promised */
     uint64_t claimed;       /* the generation of the own claim that is open; 0: none */
@@ -58,6 +67,7 @@ struct member {
     int why;               /* enum node_end to report at the end of the phase, 0: none */
     struct table table;
     struct office office;
+    struct departure departure;
     /* everyone else */
     struct reading reading;
     uint32_t watched;  /* the coordinator whose silence is measured; 0: none */
@@ -116,6 +126,20 @@ void registry_send_full(struct member *m, uint32_t host, uint64_t now_us);
 void registry_discard_fresh(struct member *m, uint64_t now_us);
 /* Whether at least half of the hosts, this one included, gave a sign of life since then. */
 bool registry_holds_half(const struct member *m, uint64_t since_us);
+
+/* departure.c: who may leave, and when. */
+void departure_start(struct member *m, uint64_t now_us);
+/* Whether this host, which leaves, may say goodbye. */
+bool departure_is_free(const struct member *m, uint64_t now_us);
+/* This host entered office: all that it was told of who wants to leave is looked at again. */
+void departure_resume(struct member *m, uint64_t now_us);
+void departure_on_release(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                          uint64_t now_us);
+/* Coordinator: some that were released are still in the table. Who leads after it might take them
+ * for dead ones, more than half of all. */
+bool departure_is_under_way(const struct member *m);
+void departure_step(struct member *m, uint64_t now_us);
+uint64_t departure_deadline(const struct member *m, uint64_t now_us);
 
 /* replica.c: everyone else's. */
 void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, size_t size,

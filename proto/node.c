@@ -212,6 +212,11 @@ void node_leave(struct node *node, uint64_t now_us)
     member_leave(node->member, now_us);
 }
 
+bool node_has_left(const struct node *node)
+{
+    return node_unsent(node) == 0 || member_has_ended(node->member);
+}
+
 /* ---- frames ---- */
 
 static int may_send(const struct node *node, uint32_t host)

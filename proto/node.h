@@ -129,16 +129,20 @@ int node_invite(struct node *node, const char *name, uint64_t *incarnation, uint
 void node_uninvite(struct node *node, uint32_t index);
 
 /* Coordinator: ends a host in order (its daemon gets NODE_END_REMOVED; others hear that it is gone
- * when it said goodbye) or the whole VM: this node ends last, when all others said goodbye or after
- * the fail timeout. One that is gone becomes `forgotten`, at all hosts. node_remove(): 0, -EPERM:
- * does not coordinate, -ENOENT: no such host. Its own index: it leaves, and ends as removed.
+ * when it said goodbye, which it does as after node_leave()) or the whole VM: this node ends last,
+ * when all others said goodbye or after the fail timeout. One that is gone becomes `forgotten`, at
+ * all hosts. node_remove(): 0, -EPERM: does not coordinate, -ENOENT: no such host. Its own index: it
+ * leaves, and ends as removed.
  * node_shutdown() does nothing unless it coordinates. */
 int node_remove(struct node *node, uint32_t index, uint64_t now_us);
 void node_shutdown(struct node *node, uint64_t now_us);
 
-/* Leaves the VM in order (SIGTERM): first all frames are delivered, then goodbye is said. Done when
- * node_unsent() is 0; that takes no longer than the fail timeout. ended() is not called. */
+/* Leaves the VM in order (SIGTERM): first all frames are delivered and the others made ready to go
+ * on without this host (departure.c), then goodbye is said. That takes some round trips; while
+ * hosts are dead and not declared gone yet, until they are; three and a half fail timeouts at most.
+ * ended() is not called. node_has_left(): it is done. */
 void node_leave(struct node *node, uint64_t now_us);
+bool node_has_left(const struct node *node);
 
 /* Bytes of frames that no host has acknowledged yet; not 0 while a goodbye is to be said. */
 size_t node_unsent(const struct node *node);

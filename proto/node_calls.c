@@ -64,10 +64,21 @@ static size_t member_asks_queued(void *context, uint32_t host)
 {
     struct node *node = context;
 
-    if (host != 0)
-        return node_queued(node, host);
-    return node_queued_to_all(node) +
-           (node->council && member_is_draining(node->member) && council_is_busy(node->council));
+    return host != 0 ? node_queued(node, host) : node_queued_to_all(node);
+}
+
+static bool member_asks_needed(void *context)
+{
+    struct node *node = context;
+
+    return node->council && council_is_needed(node->council);
+}
+
+static bool member_asks_spares(void *context, uint32_t host)
+{
+    struct node *node = context;
+
+    return !node->council || council_spares(node->council, host);
 }
 
 static void member_tells_host(void *context, const struct host *host, int event)
@@ -113,6 +124,8 @@ struct member_owner node_member_owner(struct node *node)
                                  .propose = node_council_propose,
                                  .found = node_council_found,
                                  .queued = member_asks_queued,
+                                 .needed = member_asks_needed,
+                                 .spares = member_asks_spares,
                                  .host = member_tells_host,
                                  .joined = member_tells_joined,
                                  .ended = member_tells_ended,

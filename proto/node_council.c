@@ -105,6 +105,14 @@ static void council_tells_voters(void *context, const uint32_t *hosts, size_t co
     member_set_voters(node->member, hosts, count);
 }
 
+static void council_tells_leaving(void *context, uint32_t host, uint64_t now_us)
+{
+    struct node *node = context;
+
+    node->changed = true;
+    member_on_leaving(node->member, host, now_us);
+}
+
 static void council_logs(void *context, const char *line)
 {
     struct node *node = context;
@@ -125,6 +133,7 @@ int node_council_create(struct node *node)
                                   .reset = council_resets,
                                   .leads = council_leads_now,
                                   .voters = council_tells_voters,
+                                  .leaves = council_tells_leaving,
                                   .log = council_logs};
 
     if (!node->owner.agreed)

@@ -456,6 +456,7 @@ static void begin_office(struct member *m, uint64_t now_us)
     member_log(m, "host %u coordinates from epoch %llu on", m->self,
                (unsigned long long)m->table.epoch);
     open_batch(m);
+    departure_resume(m, now_us);
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 

@@ -65,6 +65,8 @@ struct row {
     uint8_t wanted;       /* its state then */
     uint8_t wanted_flags; /* its flags then */
     const char *cause;    /* of that, for the log */
+    uint64_t leaves_us;   /* it said that it wants to leave; 0: it did not */
+    bool released;        /* it may */
     uint64_t acked;       /* version that it acknowledged */
 };
 

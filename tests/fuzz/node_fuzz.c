@@ -1,4 +1,4 @@
-/* links: proto/node.c proto/node_calls.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/node_stat.c proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/session_path.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher*.c proto/address.c proto/control.c proto/contention.c proto/cursor.c proto/frame.c proto/window*.c */
+/* links: proto/node.c proto/node_calls.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/node_stat.c proto/member.c proto/registry.c proto/departure.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/session_path.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher*.c proto/address.c proto/control.c proto/contention.c proto/cursor.c proto/frame.c proto/window*.c */
 /*
  * Everything that can reach a node, while it has a session: the input is a list of records
  *

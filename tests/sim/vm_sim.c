@@ -530,7 +530,7 @@ void vm_sim_leave(struct vm_sim *sim, struct life *life)
         return;
     trace(life, "LEAVE");
     life->leaving = true;
-    life->leave_end_us = sim->now_us + 2 * sim->config.fail_timeout_us;
+    life->leave_end_us = sim->now_us + 4 * sim->config.fail_timeout_us;
     node_leave(life->node, sim->now_us);
     vm_sim_touch(life);
 }
@@ -701,7 +701,7 @@ static void step_life(struct vm_sim *sim, struct life *life)
     check_life(sim, life);
     /* a daemon whose membership ended exits */
     if (life->ended != 0 ||
-        (life->leaving && (node_unsent(life->node) == 0 || sim->now_us >= life->leave_end_us)))
+        (life->leaving && (node_has_left(life->node) || sim->now_us >= life->leave_end_us)))
         exit_life(life);
 }
 

@@ -72,6 +72,13 @@ static void on_leads(void *context, uint64_t epoch)
         w->table.epoch = epoch;
 }
 
+static void on_leaves(void *context, uint32_t host, uint64_t now_us)
+{
+    struct witness *w = context;
+
+    table_row(&w->table, host)->leaves_us = now_us;
+}
+
 static void on_voters(void *context, const uint32_t *hosts, size_t count)
 {
     struct witness *w = context;
@@ -92,7 +99,7 @@ static void set_up(struct witness *w, uint32_t self, uint32_t hosts)
 {
     struct council_config config = {.table = &w->table, .fail_timeout_us = FAIL_TIMEOUT_US};
     struct council_owner owner = {w,        on_send,  on_apply,  on_save, on_load,
-                                  on_reset, on_leads, on_voters, on_log};
+                                  on_reset, on_leads, on_voters, on_leaves, on_log};
 
     memset(w, 0, sizeof *w);
     w->table.epoch = epoch_make(1, 0);

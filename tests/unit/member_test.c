@@ -1,4 +1,4 @@
-/* links: proto/member.c proto/registry.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
+/* links: proto/member.c proto/registry.c proto/departure.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
 /*
  * member_test.c - one member engine alone: what it asks for, what it refuses. (Whole VMs: see
  * tests/sim/vm_test.c.)
@@ -28,7 +28,8 @@ struct witness {
     } sent[SENT_MAX];
     size_t sent_count;
     struct member *member;
-    bool slow; /* the log agrees to nothing by itself: change[] is what was proposed last */
+    bool needed; /* the host that wants to leave */
+    bool slow;   /* the log agrees to nothing by itself: change[] is what was proposed last */
     uint8_t change[4096];
     size_t change_size;
     unsigned pings, probes, reopened, closed, joined, proposed;
@@ -107,6 +108,17 @@ static size_t on_queued(void *context, uint32_t host)
     return 0;
 }
 
+static bool on_needed(void *context)
+{
+    return ((struct witness *)context)->needed;
+}
+
+static bool on_spares(void *context, uint32_t host)
+{
+    (void)host;
+    return !((struct witness *)context)->needed;
+}
+
 static void on_host(void *context, const struct host *host, int event)
 {
     struct witness *w = context;
@@ -158,6 +170,8 @@ static struct member *create(struct witness *w, uint32_t index)
                                  .found = on_found,
                                  .close = on_close,
                                  .queued = on_queued,
+                                 .needed = on_needed,
+                                 .spares = on_spares,
                                  .host = on_host,
                                  .joined = on_joined,
                                  .ended = on_ended,
