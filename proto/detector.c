@@ -66,10 +66,22 @@ static void ping(struct member *m, struct row *row, uint64_t now_us)
     m->owner.ping(m->owner.context, row->host.index, DATAGRAM_PING, 0, now_us);
 }
 
+/* Where in the table the helpers are. The coordinator has a session with every host. Everyone else
+ * keeps to the same few for a while: when the coordinator dies, all hosts ask, again and again, and
+ * each new helper costs two of them a handshake. */
+static size_t helpers_start(struct member *m, uint64_t now_us)
+{
+    if (is_coordinator(m) || now_us >= m->helpers_until_us) {
+        m->helpers = member_random(m);
+        m->helpers_until_us = now_us + m->config.fail_timeout_us / 2;
+    }
+    return (size_t)(m->helpers % m->table.count);
+}
+
 /* Asks some hosts that are well, beginning anywhere, whether they hear the target. */
 static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
 {
-    size_t start = (size_t)(member_random(m) % m->table.count);
+    size_t start = helpers_start(m, now_us);
     unsigned asked = 0;
 
     for (size_t i = 0; i < m->table.count && asked < HELPERS; i++) {

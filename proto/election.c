@@ -89,15 +89,34 @@ static uint64_t part_us(const struct member *m)
     return m->config.fail_timeout_us / 40;
 }
 
+/* The parts in which those stand up that do not do so in order: of all hosts one or two in the
+ * first, two in the next, then four, and so on. A claim goes to every host, and most have no
+ * session with the claimer yet: if hundreds of hosts claimed at once, each of them would wait for
+ * the handshakes of all, and none would hear from enough others in time. */
+static uint64_t turn(const struct member *m, uint32_t random)
+{
+    uint64_t parts = 0, turn = 0;
+
+    for (size_t hosts = m->table.count; hosts > 1; hosts /= 2)
+        parts++;
+    while (turn < parts && (random >> turn & 1) == 0)
+        turn++;
+    return parts - turn;
+}
+
 /* How long this host gives way to those before it. Where many died at once, the first QUEUE stand
- * up one by one, all others at random times after them, before anyone gives up. */
+ * up one by one, all others at random times after them, few of them at first, before anyone gives
+ * up. */
 static uint64_t courtesy_us(const struct member *m)
 {
     const uint64_t part = part_us(m);
-    const uint64_t spread = m->self * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    const uint64_t random = m->self * UINT64_C(0x9e3779b97f4a7c15);
     unsigned before = rank(m);
 
-    return before < QUEUE ? before * part : QUEUE * part + spread % (QUEUE * part);
+    if (before < QUEUE)
+        return before * part;
+    return (QUEUE + turn(m, (uint32_t)(random >> 32))) * part +
+           (random >> 16 & 0xffff) * part / 0x10000;
 }
 
 static uint64_t tenths(const struct member *m, uint64_t tenths)

@@ -76,6 +76,7 @@ struct member {
     /* failure detection and succession */
     uint64_t tick_us; /* of the next look at who is silent; UINT64_MAX: none */
     uint64_t random;
+    uint64_t helpers, helpers_until_us; /* who is asked about the coordinator, and until when */
     struct election election;
     uint8_t scratch[FRAME_PAYLOAD_MAX];
 };

@@ -23,7 +23,7 @@
 #include "proto/node.h"
 #include "tests/sim/network.h"
 
-#define VM_SIM_INDEX_MAX 1023
+#define VM_SIM_INDEX_MAX 2047
 #define VM_SIM_SECOND 1000000u
 
 struct vm_sim;

@@ -1,0 +1,97 @@
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/node_calls.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/departure.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher_*.c proto/address.c proto/control.c proto/contention.c proto/cursor.c proto/frame.c proto/window*.c */
+/*
+ * large_test.c - VMs of many hosts: all join (SOAK=1: 1500 of them), and many die at once. What a
+ * death costs one host must not grow with their number: sessions are counted.
+ */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/sim/vm_sim.h"
+#include "tests/unit/runner.h"
+
+#define SECOND VM_SIM_SECOND
+#define FAIL_TIMEOUT (5 * SECOND)
+#define AT_ONCE 64 /* so many are launched together, as daemon/launch.c does */
+
+static struct vm_sim *create(uint32_t hosts)
+{
+    struct vm_sim_config config = {
+        .network = {.seed = 1, .ports = hosts, .delay_us = 200, .jitter_us = 50},
+        .fail_timeout_us = FAIL_TIMEOUT,
+        .join_timeout_us = 20 * SECOND,
+        .trace = getenv("TRACE") != NULL};
+    struct vm_sim *sim = vm_sim_create(&config);
+
+    vm_sim_bootstrap(sim, 0);
+    for (uint32_t host = 1; host < hosts; host++) {
+        vm_sim_launch(sim, host);
+        if (host % AT_ONCE == 0)
+            vm_sim_run(sim, SECOND / 50);
+    }
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 2 * SECOND));
+    return sim;
+}
+
+static uint64_t sum(struct vm_sim *sim, uint32_t hosts, const char *name)
+{
+    uint64_t all = 0;
+
+    for (uint32_t host = 0; host < hosts; host++)
+        if (vm_sim_on(sim, host))
+            all += vm_sim_stat(vm_sim_on(sim, host), name);
+    return all;
+}
+
+static void finish(struct vm_sim *sim)
+{
+    if (vm_sim_failure(sim))
+        printf("%s\n", vm_sim_failure(sim));
+    CU_ASSERT_PTR_NULL(vm_sim_failure(sim));
+    vm_sim_destroy(sim);
+}
+
+/* Each host that is launched joins, however many there are already. */
+static void hosts_join_in_parts(void)
+{
+    const uint32_t hosts = getenv("SOAK") ? 1500 : 400;
+    struct vm_sim *sim = create(hosts);
+
+    CU_ASSERT_EQUAL(vm_sim_running(sim), hosts);
+    CU_ASSERT_EQUAL(sum(sim, hosts, "member.hosts_gone"), 0);
+    finish(sim);
+}
+
+/* The coordinator, all voters and many more: the rest founds a new generation and finds out who is
+ * dead. Who looks for the coordinator asks a few others, and few claim at a time: each stranger
+ * that is spoken to costs two hosts a handshake. */
+static void first_of_many_die(void)
+{
+    const uint32_t hosts = 400, dead = 80;
+    struct vm_sim *sim = create(hosts);
+    uint64_t opened;
+
+    vm_sim_run(sim, 2 * SECOND);
+    opened = sum(sim, hosts, "session.opened");
+    for (uint32_t host = 0; host < dead; host++)
+        vm_sim_crash(sim, host);
+    CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 3 * FAIL_TIMEOUT));
+    opened = sum(sim, hosts, "session.opened") - opened;
+    printf("%.1f s, %.1f sessions a host ", (double)vm_sim_now(sim) / SECOND,
+           (double)opened / (hosts - dead));
+    CU_ASSERT(opened < 25 * (uint64_t)(hosts - dead));
+    vm_sim_check_converged(sim);
+    vm_sim_check_council(sim);
+    finish(sim);
+}
+
+static const struct test_case CASES[] = {
+    {"hundreds of hosts join", hosts_join_in_parts},
+    {"the first of many die", first_of_many_die},
+};
+
+int main(void)
+{
+    return covey_test_main("large", CASES, sizeof CASES / sizeof CASES[0]);
+}
