@@ -1,10 +1,13 @@
 /*
- * Launching. One ADD_HOSTS request is a batch of launches, which run all at once. Each is a child:
+ * Launching. One ADD_HOSTS request is a batch of launches. They begin in their order, and so many
+ * run at once: thousands of daemons that start together would take each other's time until none of
+ * them joins, and this daemon's own. Each is a child:
  * /bin/sh with the command line of the launcher (launcher.c), with which we have a dialogue. It
  * gets the bootstrap line (the invitation) and says "ok INDEX" or why not. A launch has succeeded
  * when it said so and the node has the host in its table; it fails when the child ends without, or
- * LAUNCH_US have passed. The request is answered when every launch has ended; when the asker is
- * gone, what has not ended is given up.
+ * LAUNCH_US have passed since it began. The result of each is told in the order of the request, as
+ * soon as it and all before it are known, which shows the asker that it goes on; the request is
+ * answered when every launch has ended; when the asker is gone, what has not ended is given up.
  *
  *   NEW -settle-> RUNNING -ok-> JOINING -host up-> DONE           any but DONE -...-> DONE, failed
  *      \-ssh-> CALLING -ready-> LOOKING -found, right version-> RUNNING
@@ -43,20 +46,28 @@
 #include "daemon/watch.h"
 #include "lib/covey.h"
 
-#define LAUNCH_US 29000000u    /* an answer has been given within 30 s */
+#define LAUNCH_US 29000000u    /* the result of a launch is known within 30 s */
 #define TRY_AGAIN_US 18000000u /* a busy server is tried anew until then */
 #define PAUSE_US 400000u   /* at least; at most four times as much, so that not all come at once */
 #define LINGER_US 2000000u /* an ssh has ended so long after "ok" */
 #define EMPTY_LINES "\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"
 #define LAUNCHES_MAX 4096
+#define AT_ONCE 256      /* so many launches run at once */
+#define AT_ONCE_LOCAL 64 /* of daemons that share the processors of this machine */
 #define RESULT_BYTES (4 + 4 + 2 + CONTROL_REASON_MAX)
+
+struct outcome {
+    struct control_result result;
+    bool known;
+};
 
 struct batch {
     struct daemon *daemon;
     uint32_t to, request;
     bool orphaned; /* the asker is gone */
     size_t count, running;
-    struct control_result results[];
+    size_t told; /* so many outcomes were sent */
+    struct outcome outcomes[];
 };
 
 enum state {
@@ -73,7 +84,7 @@ struct launch {
     struct launch *next;
     struct daemon *daemon;
     struct batch *batch; /* NULL once its result is known */
-    struct control_result *result;
+    struct outcome *outcome;
     struct control_host_spec spec;
     enum state state;
     uint32_t index;
@@ -88,20 +99,26 @@ struct launch {
 
 /* ---- results ---- */
 
-static void batch_answer(struct batch *batch)
+/* Tells what is known in order. The last one of a batch answers the request. */
+static void batch_tell(struct batch *batch)
 {
     struct reply reply;
+    size_t told = batch->told;
     reply_begin(&reply, batch->daemon, batch->to, batch->request);
-    for (size_t i = 0; i < batch->count; i++) {
+    while (batch->told < batch->count && batch->outcomes[batch->told].known) {
         struct cursor c = reply_room(&reply, RESULT_BYTES);
-        control_put_result(&c, &batch->results[i]);
+        control_put_result(&c, &batch->outcomes[batch->told++].result);
         reply_add(&reply, &c);
     }
-    reply_send(&reply, 0);
-    free(batch);
+    if (batch->running == 0) {
+        reply_send(&reply, 0);
+        free(batch);
+    } else if (batch->told > told) {
+        reply_send_part(&reply);
+    }
 }
 
-/* The result of a launch is known; the last one of a batch answers the request. */
+/* The result of a launch is known. */
 static void launch_result(struct launch *l, int32_t error, const char *text)
 {
     struct batch *batch = l->batch;
@@ -112,13 +129,15 @@ static void launch_result(struct launch *l, int32_t error, const char *text)
         loop_timer_start(l->timer, LINGER_US);
     else
         loop_timer_remove(&l->timer);
-    l->result->error = error;
-    l->result->number = error == 0 ? l->index : 0;
-    snprintf(l->result->text, sizeof l->result->text, "%s", text);
+    struct control_result *result = &l->outcome->result;
+    result->error = error;
+    result->number = error == 0 ? l->index : 0;
+    snprintf(result->text, sizeof result->text, "%s", text);
+    l->outcome->known = true;
     if (error != 0)
         log_line(&d->log, LOG_ERROR, "host %s not added: %s", l->spec.name, text);
-    if (--batch->running == 0)
-        batch_answer(batch);
+    batch->running--;
+    batch_tell(batch);
 }
 
 __attribute__((format(printf, 3, 4))) static void launch_fail(struct launch *l, int32_t error,
@@ -414,9 +433,10 @@ static void launch_begin(struct launch *l)
 
 /* ---- in every round ---- */
 
+/* The asker of one that is new may be gone. */
 static void launch_check(struct launch *l)
 {
-    if (l->state == LAUNCH_NEW)
+    if (l->state == LAUNCH_NEW && !(l->batch != NULL && l->batch->orphaned))
         launch_begin(l);
     if (l->state == LAUNCH_JOINING) {
         const struct host *host = node_host(l->daemon->node, l->index);
@@ -435,10 +455,20 @@ static void launch_free(struct launch *l)
     free(l);
 }
 
+static bool must_wait(const struct launch *l, size_t running)
+{
+    bool wanted = l->batch != NULL && !l->batch->orphaned;
+    size_t most = l->spec.launcher == COVEY_LAUNCH_LOCAL ? AT_ONCE_LOCAL : AT_ONCE;
+    return l->state == LAUNCH_NEW && wanted && running >= most;
+}
+
+/* Behind one that must wait none has begun. */
 void launch_settle(struct daemon *d)
 {
-    for (struct launch **at = &d->launches, *l; (l = *at) != NULL;) {
+    size_t running = 0;
+    for (struct launch **at = &d->launches, *l; (l = *at) != NULL && !must_wait(l, running);) {
         launch_check(l);
+        running += l->state != LAUNCH_DONE;
         if (l->state != LAUNCH_DONE || l->child != NULL) {
             at = &l->next;
             continue;
@@ -484,7 +514,7 @@ void launch_host_gone(struct daemon *d, uint32_t host)
 
 /* ---- the request ---- */
 
-static bool launch_add(struct batch *batch, size_t i, struct cursor *payload)
+static bool launch_add(struct batch *batch, size_t i, struct cursor *payload, struct launch ***end)
 {
     struct launch *l = calloc(1, sizeof *l);
     if (l == NULL)
@@ -492,14 +522,12 @@ static bool launch_add(struct batch *batch, size_t i, struct cursor *payload)
     struct daemon *d = batch->daemon;
     l->daemon = d;
     l->batch = batch;
-    l->result = &batch->results[i];
+    l->outcome = &batch->outcomes[i];
     batch->running++;
     control_get_host_spec(payload, &l->spec);
     launchspec_complete(&l->spec, &d->conf.launch);
-    struct launch **end = &d->launches;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = l;
+    **end = l;
+    *end = &l->next;
     return cursor_ok(payload);
 }
 
@@ -525,8 +553,8 @@ static void batch_refuse(struct batch *batch)
         if (refused != NULL)
             launch_fail(l, COVEY_EINVAL, "%s", refused);
     }
-    if (--batch->running == 0)
-        batch_answer(batch);
+    batch->running--;
+    batch_tell(batch);
 }
 
 const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -548,13 +576,16 @@ const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor
         reply_error(d, source, request, COVEY_ERESOURCE, "too many hosts are being added");
         return NULL;
     }
-    struct batch *batch = calloc(1, sizeof *batch + count * sizeof batch->results[0]);
+    struct batch *batch = calloc(1, sizeof *batch + count * sizeof batch->outcomes[0]);
     if (batch == NULL)
         return "memory is exhausted";
     *batch = (struct batch){.daemon = d, .to = source, .request = request, .count = count};
     bool good = true;
+    struct launch **end = &d->launches;
+    while (*end != NULL)
+        end = &(*end)->next;
     for (size_t i = 0; i < count && good; i++)
-        good = launch_add(batch, i, payload);
+        good = launch_add(batch, i, payload, &end);
     if (!good || !cursor_done(payload)) {
         batch_drop(batch);
         return "bad payload";

@@ -41,7 +41,7 @@ void reply_add(struct reply *r, const struct cursor *c)
         r->failed = true;
 }
 
-static void part_send(const struct reply *r, int32_t status, size_t at, size_t size)
+static void part_send(const struct reply *r, int32_t status, size_t at, size_t size, bool last)
 {
     uint8_t payload[REPLY_HEAD_BYTES + REPLY_PART_BYTES];
     struct cursor c = cursor_writer(payload, sizeof payload);
@@ -51,14 +51,14 @@ static void part_send(const struct reply *r, int32_t status, size_t at, size_t s
     struct frame frame = {
         .length = (uint32_t)(REPLY_HEAD_BYTES + size),
         .kind = FRAME_REPLY,
-        .flags = at + size == r->used ? FRAME_LAST : 0,
+        .flags = last ? FRAME_LAST : 0,
         .source = daemon_tid(r->daemon),
         .destination = r->to,
     };
     route_send(r->daemon, &frame, payload);
 }
 
-void reply_send(struct reply *r, int32_t status)
+static void parts_send(struct reply *r, int32_t status, bool last)
 {
     size_t at = 0;
     if (r->failed) {
@@ -68,10 +68,20 @@ void reply_send(struct reply *r, int32_t status)
     }
     do {
         size_t left = r->used - at, size = left < REPLY_PART_BYTES ? left : REPLY_PART_BYTES;
-        part_send(r, status, at, size);
+        part_send(r, status, at, size, last && at + size == r->used);
         at += size;
     } while (at < r->used);
     free(r->bytes);
+}
+
+void reply_send(struct reply *r, int32_t status)
+{
+    parts_send(r, status, true);
+}
+
+void reply_send_part(struct reply *r)
+{
+    parts_send(r, 0, false);
 }
 
 void reply_done(struct daemon *d, uint32_t to, uint32_t request)
@@ -96,5 +106,5 @@ void reply_error(struct daemon *d, uint32_t to, uint32_t request, int32_t status
     cursor_put_text(&c, text);
     r.bytes = bytes;
     r.used = strlen(text) + 2;
-    part_send(&r, status, 0, r.used);
+    part_send(&r, status, 0, r.used, true);
 }

@@ -23,6 +23,8 @@ void reply_add(struct reply *r, const struct cursor *c);
 
 /* Sends the contents with a status >= 0 and frees them. */
 void reply_send(struct reply *r, int32_t status);
+/* The same of contents that are not the last: another reply to the request follows. */
+void reply_send_part(struct reply *r);
 
 /* An answer without contents, and one that only says why not (status < 0). */
 void reply_done(struct daemon *d, uint32_t to, uint32_t request);

@@ -114,6 +114,29 @@ int request_end(struct covey *vm, struct request **r, uint64_t deadline_us, uint
     return error;
 }
 
+struct growth {
+    const struct request *request;
+    size_t seen;
+};
+
+static bool has_grown(void *context)
+{
+    const struct growth *g = context;
+    return g->request->done || g->request->size > g->seen;
+}
+
+int request_end_idle(struct covey *vm, struct request **r, uint64_t idle_us, uint8_t **content,
+                     size_t *content_size)
+{
+    struct growth g = {.request = *r};
+    int error = COVEY_OK;
+    while (error == COVEY_OK && !(*r)->done) {
+        g.seen = (*r)->size;
+        error = wait_until(vm, has_grown, &g, clock_us() + idle_us);
+    }
+    return request_end(vm, r, clock_us(), content, content_size);
+}
+
 /* NOLINTNEXTLINE(readability-function-size): request_begin() and request_end() in one */
 int request_call(struct covey *vm, uint8_t kind, uint32_t host, const void *body, size_t size,
                  uint64_t deadline_us, uint8_t **content, size_t *content_size)

@@ -421,6 +421,9 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
                               size_t size);
 int request_end(struct covey *vm, struct request **r, uint64_t deadline_us, uint8_t **content,
                 size_t *content_size);
+/* The same, for as long as no such time passes in which nothing more of the answer comes. */
+int request_end_idle(struct covey *vm, struct request **r, uint64_t idle_us, uint8_t **content,
+                     size_t *content_size);
 int request_status(const struct request *r); /* of one that is done: as request_end() returns */
 /* One whose answer nobody waits for any more; NULL is fine. */
 void request_forget(struct covey *vm, struct request **r);

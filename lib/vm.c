@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ADD_US 60000000u
+#define ADD_US 60000000u    /* in which no result comes */
+#define REMOVE_US 60000000u /* until the answer */
 #define HALT_US 20000000u
 #define ANSWER_US 5000000u
 #define AGAIN_US 200000u
@@ -68,7 +69,7 @@ static int put_spec(struct cursor *c, const struct covey_host_spec *spec)
     if (wrong != NULL)
         return error_set(COVEY_EINVAL, "add: host '%s': %s", spec->name == NULL ? "" : spec->name,
                          wrong);
-    return cursor_ok(c) ? COVEY_OK : error_set(COVEY_EINVAL, "add: too many hosts in one call");
+    return COVEY_OK;
 }
 
 /* How many results say success. */
@@ -89,42 +90,116 @@ static int take_results(const uint8_t *content, size_t size, int n,
     return good;
 }
 
-/* Asks the coordinator; it may have changed since the last look. */
-static int ask_coordinator(struct covey *vm, uint8_t kind, const uint8_t *body, size_t size, int n,
-                           struct covey_host_result *results)
+/* Who coordinates may have changed since the last look. */
+static int find_coordinator(struct covey *vm)
 {
     struct covey_host *hosts = NULL;
-    uint8_t *content = NULL;
-    size_t content_size = 0;
     int error = hosts_ask(vm, &hosts);
-    if (error < 0)
-        return error;
     free(hosts);
-    error = request_call(vm, kind, vm->coordinator, body, size, clock_us() + ADD_US, &content,
-                         &content_size);
+    return error < 0 ? error : COVEY_OK;
+}
+
+/* ---- add: in several requests if the hosts do not fit one ---- */
+
+struct addition {
+    const struct covey_host_spec *specs;
+    struct covey_host_result *results;
+    int n, asked; /* of the hosts those are on their way that come first */
+    struct part {
+        struct request *request;
+        int n;
+    } * parts;
+    int part_count;
+};
+
+/* Asks for those that are next and fit one request. */
+static int ask_part(struct covey *vm, struct addition *a)
+{
+    uint8_t body[FRAME_PAYLOAD_MAX - 4];
+    struct cursor c = cursor_writer(body, sizeof body), fits;
+    struct part *part = &a->parts[a->part_count];
+    int count = 0, error = COVEY_OK;
+    cursor_put_u16(&c, 0);
+    fits = c;
+    while (error == COVEY_OK && a->asked + count < a->n && cursor_ok(&c)) {
+        error = put_spec(&c, &a->specs[a->asked + count]);
+        if (error != COVEY_OK || !cursor_ok(&c))
+            break;
+        fits = c;
+        count++;
+    }
     if (error != COVEY_OK)
         return error;
-    int good = take_results(content, content_size, n, results);
+    if (count == 0)
+        return error_set(COVEY_EINVAL, "add: what is said of host '%s' is too long",
+                         a->specs[a->asked].name);
+    struct cursor head = cursor_writer(body, 2);
+    cursor_put_u16(&head, (uint16_t)count);
+    part->request =
+        request_begin(vm, FRAME_ADD_HOSTS, vm->coordinator, body, (size_t)(fits.at - body));
+    part->n = count;
+    a->asked += count;
+    a->part_count++;
+    return part->request != NULL ? COVEY_OK : vm->lost != 0 ? vm->lost : COVEY_EINVAL;
+}
+
+/* Waits for a part, and takes its results, which begin behind those before it. */
+static int await_part(struct covey *vm, struct addition *a, int i, int first)
+{
+    uint8_t *content = NULL;
+    size_t size = 0;
+    int error = request_end_idle(vm, &a->parts[i].request, ADD_US, &content, &size);
+    if (error != COVEY_OK)
+        return error;
+    int good = take_results(content, size, a->parts[i].n, &a->results[first]);
     free(content);
     return good;
+}
+
+static int add(struct covey *vm, struct addition *a)
+{
+    int good = 0, first = 0, error = find_coordinator(vm);
+    while (error == COVEY_OK && a->asked < a->n)
+        error = ask_part(vm, a);
+    for (int i = 0; error >= 0 && i < a->part_count; i++) {
+        error = await_part(vm, a, i, first);
+        good += error;
+        first += a->parts[i].n;
+    }
+    for (int i = 0; i < a->part_count; i++)
+        request_forget(vm, &a->parts[i].request);
+    return error < 0 ? error : good;
 }
 
 int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
                     struct covey_host_result *results)
 {
-    uint8_t body[FRAME_PAYLOAD_MAX - 4];
-    struct cursor c = cursor_writer(body, sizeof body);
+    struct addition a = {.specs = specs, .results = results, .n = n};
     if (vm == NULL || specs == NULL || results == NULL || n < 1 || n > (int)HOST_INDEX_MAX)
         return error_set(COVEY_EINVAL, "add: NULL or a bad number of hosts");
-    cursor_put_u16(&c, (uint16_t)n);
-    for (int i = 0; i < n; i++) {
-        int error = put_spec(&c, &specs[i]);
-        if (error != COVEY_OK)
-            return error;
-    }
+    a.parts = calloc((size_t)n, sizeof *a.parts);
+    if (a.parts == NULL)
+        return error_code(COVEY_ENOMEM);
     struct call call = call_begin(vm);
-    int good = ask_coordinator(vm, FRAME_ADD_HOSTS, body, (size_t)(c.at - body), n, results);
-    return call_end(vm, &call, good);
+    int good = call_end(vm, &call, add(vm, &a));
+    free(a.parts);
+    return good;
+}
+
+static int remove_hosts(struct covey *vm, const uint8_t *body, size_t size, int n,
+                        struct covey_host_result *results)
+{
+    uint8_t *content = NULL;
+    size_t content_size = 0;
+    int error = find_coordinator(vm);
+    if (error == COVEY_OK)
+        error = request_call(vm, FRAME_REMOVE_HOSTS, vm->coordinator, body, size,
+                             clock_us() + REMOVE_US, &content, &content_size);
+    if (error != COVEY_OK)
+        return error;
+    int good = take_results(content, content_size, n, results);
+    free(content);
+    return good;
 }
 
 int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
@@ -140,8 +215,7 @@ int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
     if (!cursor_ok(&c))
         return error_set(COVEY_EINVAL, "remove: the names are too long");
     struct call call = call_begin(vm);
-    int good = ask_coordinator(vm, FRAME_REMOVE_HOSTS, body, (size_t)(c.at - body), n, results);
-    return call_end(vm, &call, good);
+    return call_end(vm, &call, remove_hosts(vm, body, (size_t)(c.at - body), n, results));
 }
 
 static bool daemon_gone(void *context)

@@ -1,5 +1,6 @@
 /*
- * covey start: the first daemon, then all other hosts in one call.
+ * covey start: the first daemon, then all other hosts, hundreds in one call. When that fails the VM
+ * is halted again; a host that merely does not join is reported.
  *
  * Ctrl-C rolls back. While coveyd is starting it is left to finish (a second Ctrl-C ends it);
  * once there is a connection the VM is halted from the signal thread, which makes the call that
@@ -25,6 +26,7 @@
 #define KEY_FAIL_TIMEOUT 2001
 #define KEY_LOOPBACK 2002
 #define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
+#define PART 500       /* so many hosts are added at once */
 
 struct start {
     struct tool *tool;
@@ -303,14 +305,19 @@ static int start_daemon(struct start *start)
     return status == 0 ? TOOL_OK : TOOL_FAILED;
 }
 
+/* Many hosts are added part by part, so that something is said meanwhile. */
 static int add_hosts(struct start *start)
 {
-    if (start->count == 0 || interrupted(start))
-        return TOOL_OK;
-    int joined = covey_add_hosts(start->tool->vm, start->specs, start->count, start->results);
-    if (joined >= 0 || interrupted(start))
-        return TOOL_OK;
-    return tool_failed(start->tool, "start", joined);
+    for (int i = 0; i < start->count && !interrupted(start); i += PART) {
+        int n = start->count - i < PART ? start->count - i : PART;
+        int joined = covey_add_hosts(start->tool->vm, &start->specs[i], n, &start->results[i]);
+        if (joined < 0 && !interrupted(start))
+            return tool_failed(start->tool, "start", joined);
+        if (i + n < start->count && !interrupted(start))
+            fprintf(stderr, "covey: start: %d of %d hosts were started\n", i + n + 1,
+                    start->count + 1);
+    }
+    return TOOL_OK;
 }
 
 static int bring_up(struct start *start)
@@ -354,6 +361,15 @@ static int report_hosts(struct start *start)
     return admit_report(start->tool, "start", start->specs, start->count, start->results);
 }
 
+/* What was started ends again: through the first daemon, or another one if that died. */
+static int undo(struct start *start)
+{
+    bool there = start->tool->vm || tool_join(start->tool, "start") == TOOL_OK;
+    if (there && tool_halt(start->tool) == 0)
+        return tool_error("start", "nothing was left running");
+    return tool_error("start", "the VM may not have ended; try: covey halt");
+}
+
 static int run_start(struct start *start)
 {
     struct interrupt *interrupt = interrupt_start(on_signal, start);
@@ -363,7 +379,9 @@ static int run_start(struct start *start)
     int signal_number = interrupt_stop(&interrupt);
     if (signal_number)
         return roll_back(start, signal_number);
-    return status == TOOL_OK ? report_hosts(start) : status;
+    if (status == TOOL_OK)
+        return report_hosts(start);
+    return start->joined ? undo(start) : status;
 }
 
 static int start_command(struct tool *tool, int argc, char **argv)
