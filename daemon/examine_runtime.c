@@ -17,7 +17,8 @@ static void on_found(void *context, enum runtime_flaw flaw, const char *path, co
         break;
     case RUNTIME_OLD_LOG:
         snprintf(remedy, sizeof remedy, "read it, then: rm %s", path);
-        examine_finding("stale-log", remedy, "%s is of a daemon that ended, and was not told to", path);
+        examine_finding("stale-log", remedy, "%s is of a daemon that ended, and was not told to",
+                        path);
         break;
     }
 }
