@@ -33,7 +33,7 @@ BENCH_SRC := $(wildcard tools/bench/*.c) tools/bench_plan.c tools/exchange_patte
 APP_NAMES := $(notdir $(patsubst %/,%,$(dir $(wildcard apps/*/*.c))))
 APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
-DAEMON_LIB_SRC := $(wildcard lib/stream.c lib/link*.c lib/ring.c)
+DAEMON_LIB_SRC := $(wildcard lib/stream.c lib/ledger.c lib/link*.c lib/ring.c)
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 

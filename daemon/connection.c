@@ -14,6 +14,8 @@
 #include "daemon/route.h"
 #include "daemon/services.h"
 #include "daemon/tasker.h"
+#include "lib/ledger.h"
+#include "proto/stamp.h"
 
 #define FDS_WAITING_MAX 1024 /* descriptors that wait for one task */
 #define DRAIN_ROUNDS_MAX 64  /* a grandchild may hold the stream and go on writing */
@@ -133,6 +135,22 @@ void connection_break(struct task *task, const char *why)
     loop_wake(d->loop);
 }
 
+/* This daemon is one of those that send on this host: what passes it on the way to a task gets a
+ * stamp of its own, which is later than that of its sender. So those of one stream follow each
+ * other. */
+static void message_stamp(struct task *task, const struct frame *frame)
+{
+    struct daemon *d = task->daemon;
+    if (frame->kind != FRAME_DATA || (frame->flags & FRAME_FIRST) == 0 ||
+        frame->length < FRAME_MESSAGE_BYTES)
+        return;
+    uint8_t *header = stream_last_payload(task->stream, frame);
+    if (tid_host(frame->source) == daemon_host(d))
+        d->stamp = stamp_later(d->stamp, message_stamp_get(header));
+    d->stamp = stamp_next(d->stamp, loop_now_us());
+    message_stamp_put(header, d->stamp);
+}
+
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
                     const int *fds, int nfds)
 {
@@ -148,6 +166,8 @@ bool connection_put(struct task *task, const struct frame *frame, const uint8_t 
         connection_break(task, strerror(-error));
         return false;
     }
+    message_stamp(task, frame);
+    ledger_set_queued(task->ledger, stream_put_bytes(task->stream));
     task->queued_ever += frame->length + FRAME_HEADER_BYTES;
     d->counters.frames_to_tasks++;
     d->counters.bytes_to_tasks += frame->length;
@@ -189,6 +209,13 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
     return result == 0 && task->blocked.any && !task->reaped ? READ_BLOCKED : result;
 }
 
+/* All that was read has been passed on: the task may take other ways for what follows. */
+static void connection_settle(struct task *task)
+{
+    if (task->stream != NULL)
+        ledger_set_taken(task->ledger, stream_done_bytes(task->stream), task->daemon->stamp);
+}
+
 static void connection_end(struct task *task, int result)
 {
     struct daemon *d = task->daemon;
@@ -209,6 +236,7 @@ static void connection_end(struct task *task, int result)
 void connection_read(struct task *task)
 {
     int result = stream_read(task->stream, on_frame, task);
+    connection_settle(task);
     if (result == READ_BLOCKED)
         connection_mark(task); /* it is no longer watched for reading */
     else if (result != 0)
@@ -237,12 +265,19 @@ void connection_drain(struct task *task)
 
 /* ---- begin and end ---- */
 
-int connection_attach(struct task *task, struct stream *stream)
+int connection_attach(struct task *task, struct stream *stream, int *ledger_fd)
 {
     struct daemon *d = task->daemon;
-    task->stream_watch = loop_fd_add(d->loop, stream_fd(stream), LOOP_READ, on_stream, task);
-    if (task->stream_watch == NULL)
+    task->ledger = ledger_create(ledger_fd);
+    if (task->ledger == NULL)
         return -ENOMEM;
+    task->stream_watch = loop_fd_add(d->loop, stream_fd(stream), LOOP_READ, on_stream, task);
+    if (task->stream_watch == NULL) {
+        ledger_close(task->ledger);
+        task->ledger = NULL;
+        close(*ledger_fd);
+        return -ENOMEM;
+    }
     task->stream = stream;
     task->enrolled = true;
     d->counters.tasks_enrolled++;
@@ -259,6 +294,8 @@ void connection_close(struct task *task)
     loop_fd_remove(&task->stream_watch);
     stream_destroy(task->stream);
     task->stream = NULL;
+    ledger_close(task->ledger);
+    task->ledger = NULL;
     task->blocked.any = false;
     connection_count(task);
 }

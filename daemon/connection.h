@@ -8,8 +8,10 @@
 #include "daemon/daemon.h"
 #include "lib/stream.h"
 
-/* Gives the task its stream, which it then owns. 0 or -ENOMEM (it is then still the caller's). */
-int connection_attach(struct task *task, struct stream *stream);
+/* Gives the task its stream, which it then owns, and makes the ledger that goes with it, whose
+ * descriptor is the caller's. 0 or -ENOMEM (then there is no descriptor, and the stream is still
+ * the caller's). */
+int connection_attach(struct task *task, struct stream *stream, int *ledger_fd);
 
 /* Queues what waited for the task, behind the answer to its enrolment. Call connection_read() next:
  * frames may lie in the stream already. */

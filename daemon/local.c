@@ -15,7 +15,6 @@
 
 #include "daemon/connection.h"
 #include "daemon/ending.h"
-#include "daemon/reply.h"
 #include "daemon/segment.h"
 #include "daemon/tasker.h"
 #include "lib/covey.h"
@@ -82,7 +81,8 @@ static void caller_refuse(struct caller *caller, int32_t error, const char *text
         stream_flush(caller->stream);
 }
 
-static void enrolled_reply(const struct task *task, uint32_t request)
+/* The ledger travels with it. */
+static void enrolled_reply(struct task *task, uint32_t request, int ledger_fd)
 {
     struct daemon *d = task->daemon;
     struct control_enrolled e = {.tid = task->tid,
@@ -96,12 +96,16 @@ static void enrolled_reply(const struct task *task, uint32_t request)
                                  .direct = d->conf.ether.direct && segment_link(d) != NULL};
     memcpy(e.host_name, d->name, sizeof e.host_name);
     memcpy(e.vm, d->node_config.vm, sizeof e.vm);
-    struct reply reply;
-    reply_begin(&reply, d, task->tid, request);
-    struct cursor c = reply_room(&reply, ENROLLED_BYTES);
+    uint8_t bytes[8 + ENROLLED_BYTES];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    control_put_reply(&c, &(struct control_reply){.request = request});
     control_put_enrolled(&c, &e);
-    reply_add(&reply, &c);
-    reply_send(&reply, 0);
+    struct frame frame = {.length = (uint32_t)(c.at - bytes),
+                          .kind = FRAME_REPLY,
+                          .flags = FRAME_LAST,
+                          .source = daemon_tid(d),
+                          .destination = task->tid};
+    connection_put(task, &frame, bytes, &ledger_fd, 1);
 }
 
 /* The task that the caller becomes: the one that was spawned under its cookie, or a new one. */
@@ -153,8 +157,9 @@ static void caller_becomes_task(struct caller *caller)
         return;
     }
     uint32_t request = caller->enrol.request;
+    int ledger_fd;
     loop_fd_remove(&caller->watch);
-    if (connection_attach(task, caller->stream) != 0) {
+    if (connection_attach(task, caller->stream, &ledger_fd) != 0) {
         caller_refuse(caller, COVEY_ENOMEM, "the daemon's memory is exhausted");
         if (task->cookie == 0)
             task_destroy(task);
@@ -165,7 +170,8 @@ static void caller_becomes_task(struct caller *caller)
     caller_destroy(caller);
     log_line(&d->log, LOG_DEBUG, "t%x enrolled: pid %d: %s", task->tid, (int)task->pid,
              task->command);
-    enrolled_reply(task, request);
+    enrolled_reply(task, request, ledger_fd);
+    close(ledger_fd);
     connection_welcome(task);
     connection_read(task);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/backlog.h"
+#include "daemon/connection.h"
 #include "daemon/route.h"
 
 /* Whether a receiver is not one of this host's tasks, or named twice. */
@@ -45,19 +46,30 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
     }
 }
 
-/* A task of this host would escape being held back, and has a shorter way. */
+/* A task of this host waits while a queue that it feeds is long. */
+static void hold_back(const struct daemon *d, uint32_t source, const struct control_mcast *m)
+{
+    struct task *sender = task_find(&d->tasks, source);
+    for (uint16_t i = 0; sender != NULL && i < m->count; i++) {
+        const struct task *receiver = task_find(&d->tasks, m->receivers[i].tid);
+        if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX)
+            connection_hold(sender, false, receiver->tid);
+    }
+}
+
 const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct control_mcast m;
     control_get_mcast(payload, &m);
     if (!cursor_ok(payload))
         return "bad payload";
-    if (tid_host(source) == daemon_host(d))
-        return "its sender is of this host";
-    if ((m.flags & FRAME_FIRST) != 0 && cursor_left(payload) < FRAME_MESSAGE_BYTES)
-        return "no message header";
+    struct message_header unused;
     const char *refused = receivers_refused(d, &m);
+    if (refused == NULL && (m.flags & FRAME_FIRST) != 0)
+        refused = message_header_decode(payload->at, cursor_left(payload), &unused);
     if (refused == NULL)
         fan_out(d, source, &m, payload);
+    if (refused == NULL && tid_host(source) == daemon_host(d))
+        hold_back(d, source, &m);
     return refused;
 }

@@ -4,7 +4,7 @@
 
 #include "daemon/daemon.h"
 
-/* MCAST, from a task of another host: a data frame to each receiver. One that is not there is
+/* MCAST, from a task: a data frame to each receiver. One that is not there is
  * reported as for any data frame. */
 const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *payload);
 

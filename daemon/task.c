@@ -10,6 +10,7 @@
 #include "daemon/input.h"
 #include "daemon/tasker.h"
 #include "lib/covey.h"
+#include "lib/ledger.h"
 #include "lib/stream.h"
 
 #define TASKS_CROWD 64
@@ -112,6 +113,7 @@ void task_destroy(struct task *task)
     unlink_task(tasks, task);
     loop_fd_remove(&task->stream_watch);
     stream_destroy(task->stream);
+    ledger_close(task->ledger);
     pending_free(task->pending);
     for (int i = 0; i < 2; i++) {
         loop_fd_remove(&task->output[i].watch);

@@ -18,6 +18,7 @@ struct daemon;
 struct loop_fd;
 struct loop_child;
 struct loop_timer;
+struct ledger;
 struct stream;
 
 /* One output pipe of a child; see output.c. */
@@ -88,6 +89,7 @@ struct task {
     char command[CONTROL_COMMAND_MAX + 1];
 
     struct stream *stream; /* NULL: not enrolled or closed; see connection.c */
+    struct ledger *ledger; /* how far this daemon is with the stream; as long as that */
     struct loop_fd *stream_watch;
     struct task *next_dirty;
     bool dirty;

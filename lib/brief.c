@@ -16,7 +16,7 @@ bool brief_put(struct conn *conn, const struct covey_req *req)
     uint8_t item[ITEM_HEADER_BYTES];
     uint64_t size = req->msg->size - ITEM_HEADER_BYTES, count;
     int type;
-    if (conn->route != COVEY_ROUTE_TCP || req->msg->size < ITEM_HEADER_BYTES ||
+    if (conn->route != COVEY_ROUTE_TCP || req->stamp != 0 || req->msg->size < ITEM_HEADER_BYTES ||
         size > BRIEF_SIZE_MAX)
         return false;
     message_copy(req->msg, 0, item, sizeof item);

@@ -8,7 +8,8 @@
 struct call call_begin(struct covey *vm)
 {
     pthread_mutex_lock(&vm->lock);
-    return (struct call){.start_us = clock_us(), .idle_us = vm->idle_us};
+    vm->now_us = clock_us();
+    return (struct call){.start_us = vm->now_us, .idle_us = vm->idle_us};
 }
 
 int call_end(struct covey *vm, const struct call *call, int result)

@@ -84,6 +84,7 @@ void conn_ready_now(struct conn *conn)
 {
     struct peer *peer = conn->peer;
     conn->ready = true;
+    conn->ordered = peer != NULL && tid_host(peer->tid) == conn->vm->host;
     conn_watch(conn);
     if (peer == NULL || peer->routes == NULL)
         return;
@@ -431,7 +432,7 @@ void conn_read(struct covey *vm, struct conn *conn)
         if (!conn->in_routed) {
             if (!conn_fill(conn, conn->in_preface, conn->in_preface_size, &conn->in_preface_used))
                 break;
-            if (!route_frame(conn))
+            if (!order_admits(vm, conn) || !route_frame(conn))
                 break;
         }
         if (!read_body(conn))
@@ -517,9 +518,10 @@ static bool is_settled(const struct conn *conn)
 
 bool conn_arm_all(struct covey *vm)
 {
-    bool ready = false;
+    bool ready = vm->order_due;
     for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (!conn->closed && (conn->ready ? conn->link->ops->arm(conn->link) : is_settled(conn)))
+        if (!conn->closed && !conn->parked &&
+            (conn->ready ? conn->link->ops->arm(conn->link) : is_settled(conn)))
             ready = true;
     }
     return ready;
@@ -547,6 +549,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     struct peer *peer = conn->peer;
     conn->closed = true;
     conn_rest_end(conn);
+    order_forget(conn);
     vm->looked_count -= conn->watch.fd < 0;
     vm->stepped_count -= conn->link->ops->step != NULL;
     watch_remove(vm, &conn->watch);

@@ -5,6 +5,7 @@
 #include "lib/collective.h"
 
 #include "lib/clock.h"
+#include "lib/ledger.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -299,6 +300,8 @@ static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadl
     free(content);
     if (!cursor_ok(&reply))
         return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+    if (vm->ledger == NULL)
+        return error_set(COVEY_ERESOURCE, "out of memory or descriptors for the daemon's ledger");
     vm->tid = r.tid;
     vm->parent = r.parent;
     set_output(vm, &r, o);
@@ -399,6 +402,7 @@ static void vm_destroy(struct covey *vm)
 {
     lists_free(vm);
     stream_destroy(vm->daemon);
+    ledger_close(vm->ledger);
     if (vm->listener_watch.fd >= 0)
         close(vm->listener_watch.fd);
     ether_port_destroy(vm->ether_port);

@@ -5,6 +5,7 @@
 #include "lib/task.h"
 
 #include "lib/clock.h"
+#include "lib/ledger.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -165,16 +166,34 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
                     int nfds)
 {
     struct covey *vm = context;
+    if (frame->kind == FRAME_DATA && !order_admits_home(vm, frame, payload))
+        return STREAM_KEEP;
     size_t count = sizeof handlers / sizeof handlers[0];
     if (frame->kind >= FRAME_LINK_OPEN && frame->kind <= FRAME_LINK_REFUSE) {
         route_on_link_frame(vm, frame, payload, fds, nfds);
         return 0;
     }
+    if (vm->ledger == NULL && frame->kind == FRAME_REPLY && nfds == 1)
+        vm->ledger = ledger_open(fds[0]);
     if (frame->kind < count && handlers[frame->kind] != NULL)
         handlers[frame->kind](vm, frame, payload);
     for (int i = 0; i < nfds; i++)
         close(fds[i]);
     return frame->kind == FRAME_REPLY && vm->tid == 0 ? STOP_UNTIL_ENROLLED : 0;
+}
+
+void home_read(struct covey *vm)
+{
+    if (vm->lost != 0 || vm->home_reading)
+        return;
+    vm->home_reading = true;
+    int result = stream_read(vm->daemon, on_frame, vm);
+    vm->home_reading = false;
+    vm->home_kept = result == STREAM_KEEP;
+    if (result == STREAM_CLOSED)
+        home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");
+    else if (result == STREAM_BROKEN)
+        home_lost(vm, COVEY_EPROTO, stream_error(vm->daemon));
 }
 
 void home_ready(struct covey *vm, struct watch *watch, uint32_t events)
@@ -185,11 +204,7 @@ void home_ready(struct covey *vm, struct watch *watch, uint32_t events)
         home_flush(vm);
         wait_changed(vm);
     }
-    int result = vm->lost != 0 ? 0 : stream_read(vm->daemon, on_frame, vm);
-    if (result == STREAM_CLOSED)
-        home_lost(vm, COVEY_EDAEMON, "the daemon of this host ended");
-    else if (result == STREAM_BROKEN)
-        home_lost(vm, COVEY_EPROTO, stream_error(vm->daemon));
+    home_read(vm);
     if (vm->lost == 0 && vm->sending != NULL)
         outgo_pump_all(vm);
 }

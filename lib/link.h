@@ -80,6 +80,15 @@ bool link_shm_connect(struct link *link, int peer_doorbell);
  * no eventfd. */
 struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why);
 
+/* Tells the other end that a message with this stamp will come, so that it may wait for that before
+ * it takes later ones of others; 0: none will, or it has been sent. */
+void link_shm_announce(struct link *link, uint64_t stamp);
+/* What the other end announced; 0: nothing, *empty: and no bytes have come either. */
+uint64_t link_shm_announced(const struct link *link, bool *empty);
+/* Bytes that ever came, and those that were read of them. */
+uint64_t link_shm_there_bytes(const struct link *link);
+uint64_t link_shm_read_bytes(const struct link *link);
+
 /* ---- tcp: a connected or connecting non-blocking socket, with the challenge-response of auth.h.
  */
 

@@ -59,6 +59,33 @@ static ssize_t shm_send(struct link *link, const struct iovec *iov, int count)
     return taken;
 }
 
+void link_shm_announce(struct link *link, uint64_t stamp)
+{
+    struct link_shm *shm = shm_of(link);
+    bool wake;
+    ring_announce(&shm->out, stamp, &wake);
+    if (wake)
+        doorbell_ring(shm->peer_doorbell);
+}
+
+uint64_t link_shm_announced(const struct link *link, bool *empty)
+{
+    const struct ring *in = &((const struct link_shm *)link)->in;
+    uint64_t announced = ring_announced(in);
+    *empty = announced == 0 && ring_written(in) == in->position;
+    return announced;
+}
+
+uint64_t link_shm_there_bytes(const struct link *link)
+{
+    return ring_written(&((const struct link_shm *)link)->in);
+}
+
+uint64_t link_shm_read_bytes(const struct link *link)
+{
+    return ((const struct link_shm *)link)->in.position;
+}
+
 static ssize_t shm_recv(struct link *link, void *bytes, size_t size)
 {
     struct link_shm *shm = shm_of(link);

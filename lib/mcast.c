@@ -55,6 +55,7 @@ static void collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
             tid_host((uint32_t)tids[i]) != tid_host((uint32_t)tids[0]))
             continue;
         bool good =
+            (uint32_t)tids[i] != vm->tid &&
             send_check(tids[i], reqs[i].tag, reqs[i].msg->size, vm->memory_bytes) == COVEY_OK;
         struct peer *peer = good ? peer_get(vm, (uint32_t)tids[i]) : NULL;
         if (peer == NULL || !takes(vm, peer, &reqs[i]) || contains(fan, peer))
@@ -106,6 +107,7 @@ static bool put_frame(struct covey *vm, struct fan *fan)
         fan->reqs[i]->offset += size;
         fan->peers[i]->sent_bytes += head + size;
     }
+    order_note_home(vm, fan->peers[0]);
     return true;
 }
 
@@ -130,7 +132,8 @@ static void settle(struct covey *vm, struct fan *fan)
 
 static void send_fan(struct covey *vm, struct fan *fan)
 {
-    const struct covey_req *first = fan->reqs[0];
+    struct covey_req *first = fan->reqs[0];
+    first->stamp = order_stamp(vm, fan->peers[0]);
     if (!put_frame(vm, fan))
         return; /* nothing has left: they are sent one by one */
     while (first->offset < first->msg->size && put_frame(vm, fan))
@@ -146,11 +149,12 @@ static void send_by_streams(struct covey *vm, struct fan *fan)
         send_start(vm, fan->reqs[i], (covey_tid_t)fan->peers[i]->tid);
 }
 
-void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
+void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n,
+                   bool here)
 {
     struct fan fan;
     for (size_t i = 0; i + 1 < n; i++) {
-        bool away = tid_host((uint32_t)tids[i]) != vm->host;
+        bool away = here || tid_host((uint32_t)tids[i]) != vm->host;
         if (reqs[i].done || reqs[i].queued || !away || vm->lost != 0 ||
             stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
             continue;

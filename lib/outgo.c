@@ -52,6 +52,8 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
     else
         peer->sends_last = req->prev;
     req->queued = false;
+    if (req->announced)
+        order_announced(req);
     bulk_settle(vm, peer);
     if (peer->sends == NULL && !peer->grant_due && peer->syncs == NULL)
         sending_remove(vm, peer);
@@ -184,6 +186,7 @@ static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
         return false;
     req->started = true;
     req->sequence = peer->send_sequence++;
+    req->stamp = order_stamp(vm, peer);
     peer->carrier = conn;
     peer->carrier_flags = route_flags(vm, peer);
     return true;
@@ -210,6 +213,7 @@ struct message_header outgo_header(const struct covey_req *req)
                                    .size = req->msg->size,
                                    .tag = req->tag,
                                    .context = req->context,
+                                   .stamp = req->stamp,
                                    .representation = req->msg->representation};
 }
 
@@ -238,6 +242,7 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
         frame.flags |= FRAME_LAST;
     if (stream_put(vm->daemon, &frame, payload, NULL, 0) != 0)
         return false;
+    order_note_home(vm, peer);
     peer->sent_bytes += frame.length;
     req->offset += size;
     return true;

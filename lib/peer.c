@@ -101,7 +101,9 @@ static bool drained(struct covey *vm, struct peer *peer)
         if (conn->ready)
             conn_read(vm, conn);
         bool at_end = conn->watch.fd < 0 || !conn->ready || peer->exit.kind == COVEY_EXIT_HOST;
-        if (!conn->closed && at_end)
+        if (conn->parked)
+            wait_check_at(vm, 1); /* it is looked at again when that had its turn */
+        if (!conn->closed && at_end && !conn->parked)
             conn_close(vm, conn, false);
         all = all && conn->closed;
     }
@@ -127,8 +129,7 @@ static void peer_end(struct covey *vm, struct peer *peer)
     peer->leaving = false;
     peer->gone = true;
     peer->broken_at_us = 0;
-    free(peer->routes);
-    peer->routes = NULL;
+    route_free_all(peer);
     if (peer->starved) {
         peer->starved = false;
         vm->starved--;
@@ -240,7 +241,7 @@ void peer_free_all(struct covey *vm)
             arrival_drop(vm, &peer->ether_inlet);
             caster_drop(vm, peer);
             outgo_drop_syncs(peer);
-            free(peer->routes);
+            route_free_all(peer);
             free(peer);
         }
     }

@@ -7,8 +7,8 @@
 
 _Static_assert((RING_BYTES & (RING_BYTES - 1)) == 0, "positions wrap by a mask");
 
-#define FORMAT 0x52696e01u /* struct ring_shared, version 1 */
-#define FORMAT_SWAPPED 0x016e6952u
+#define FORMAT 0x52696e02u /* struct ring_shared, version 2 */
+#define FORMAT_SWAPPED 0x026e6952u
 
 void ring_begin(struct ring_shared *shared)
 {
@@ -82,6 +82,22 @@ ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake)
     atomic_store_explicit(&shared->read, ring->position, memory_order_release);
     *wake = ask_wake(&shared->writer_waiting);
     return (ptrdiff_t)size;
+}
+
+void ring_announce(struct ring *ring, uint64_t stamp, bool *wake)
+{
+    atomic_store_explicit(&ring->shared->announced, stamp, memory_order_release);
+    *wake = stamp == 0 && ask_wake(&ring->shared->reader_waiting);
+}
+
+uint64_t ring_announced(const struct ring *ring)
+{
+    return atomic_load_explicit(&ring->shared->announced, memory_order_acquire);
+}
+
+uint64_t ring_written(const struct ring *ring)
+{
+    return atomic_load_explicit(&ring->shared->written, memory_order_acquire);
 }
 
 bool ring_reader_sleeps(struct ring *ring)

@@ -24,6 +24,7 @@ struct ring_shared {
     _Alignas(64) _Atomic uint64_t written; /* by the writer */
     _Atomic uint32_t writer_waiting;
     _Atomic uint32_t format;            /* by who made the memory, see ring_begin() */
+    _Atomic uint64_t announced;         /* by the writer: see ring_announce() */
     _Alignas(64) _Atomic uint64_t read; /* by the reader */
     _Atomic uint32_t reader_waiting;
     _Alignas(64) uint8_t bytes[RING_BYTES];
@@ -47,6 +48,15 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
 
 /* Copies up to `size` bytes out; likewise. *wake: the writer sleeps and must be woken. */
 ptrdiff_t ring_read(struct ring *ring, void *bytes, size_t size, bool *wake);
+
+/* The writer says that something with this stamp, or later ones, will come, 0: nothing is announced
+ * any more; *wake as above. */
+void ring_announce(struct ring *ring, uint64_t stamp, bool *wake);
+/* What is announced. When it is 0 whatever had been announced before can be read. */
+uint64_t ring_announced(const struct ring *ring);
+
+/* Bytes that the writer ever wrote, as the reader sees it. */
+uint64_t ring_written(const struct ring *ring);
 
 /* Says that this end sleeps; true when there is something to do after all. */
 bool ring_reader_sleeps(struct ring *ring);

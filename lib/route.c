@@ -81,6 +81,21 @@ struct route_state *route_state_get(struct peer *peer, int route)
     return peer->routes == NULL ? NULL : &peer->routes[route];
 }
 
+static void stream_drop(struct route_state *state)
+{
+    if (state->has_stream)
+        close(state->stream_fd);
+    state->has_stream = false;
+}
+
+void route_free_all(struct peer *peer)
+{
+    if (peer->routes != NULL)
+        stream_drop(&peer->routes[COVEY_ROUTE_TCP]);
+    free(peer->routes);
+    peer->routes = NULL;
+}
+
 void route_failed(struct covey *vm, struct peer *peer, int route, const char *why)
 {
     struct route_state *state = route_state_get(peer, route);
@@ -89,6 +104,7 @@ void route_failed(struct covey *vm, struct peer *peer, int route, const char *wh
     state->opening = OPENING_FAILED;
     state->deadline_us = clock_us() + ((uint64_t)REOPEN_US << state->failed);
     state->failed += state->failed < REOPEN_DOUBLED_MAX;
+    stream_drop(state);
     snprintf(state->why, sizeof state->why, "route %s to t%x: %s", names[route], peer->tid, why);
     struct conn *pending = state->pending;
     state->pending = NULL;
@@ -139,6 +155,21 @@ static int open_shm(struct covey *vm, struct peer *peer, struct route_state *sta
     return error;
 }
 
+/* The stream within the host is a pair of Unix sockets: what is written to one end lies at the
+ * other at once, as in a ring, which messages of one host need to keep their order (order.c). */
+static int open_stream(struct covey *vm, struct peer *peer, struct route_state *state)
+{
+    int ends[2];
+    stream_drop(state);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+        return error_set(COVEY_ERESOURCE, "out of descriptors");
+    state->has_stream = true;
+    state->stream_fd = ends[0];
+    int error = send_open(vm, peer, COVEY_ROUTE_TCP, &ends[1], 1);
+    close(ends[1]);
+    return error;
+}
+
 static void open_start(struct covey *vm, struct peer *peer, int route)
 {
     struct route_state *state = &peer->routes[route];
@@ -146,8 +177,14 @@ static void open_start(struct covey *vm, struct peer *peer, int route)
     state->deadline_us = clock_us() + OPENING_US;
     wait_check_at(vm, state->deadline_us);
     randombytes_buf(state->nonce, sizeof state->nonce);
-    int error =
-        route == COVEY_ROUTE_SHM ? open_shm(vm, peer, state) : send_open(vm, peer, route, NULL, 0);
+    bool inside = tid_host(peer->tid) == vm->host;
+    int error;
+    if (route == COVEY_ROUTE_SHM)
+        error = open_shm(vm, peer, state);
+    else if (route == COVEY_ROUTE_TCP && inside)
+        error = open_stream(vm, peer, state);
+    else
+        error = send_open(vm, peer, route, NULL, 0);
     if (error != COVEY_OK)
         route_failed(vm, peer, route, covey_error_text());
 }
@@ -187,6 +224,11 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
     if (!there && may_open(state))
         open_start(vm, peer, route);
     *conn = state->conn;
+    bool home = tid_host(peer->tid) == vm->host && *conn != NULL && !order_may_leave_home(vm);
+    if (home && must)
+        return order_await_home(vm);
+    if (home)
+        *conn = NULL;
     if (there || state->conn != NULL || !must)
         return 1;
     if (state->opening != OPENING_FAILED)
@@ -345,19 +387,30 @@ static socklen_t socket_address(const struct control_link *l, struct sockaddr_st
     return sizeof *v4;
 }
 
+/* A socket that is connected or will be; < 0: errno. */
+static int connect_socket(struct route_state *state, const struct control_link *l)
+{
+    struct sockaddr_storage address;
+    socklen_t size = socket_address(l, &address);
+    bool inside = state->has_stream;
+    state->has_stream = false;
+    if (inside)
+        return state->stream_fd;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) == 0 || errno == EINPROGRESS)
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
 static const char *connect_tcp(struct covey *vm, struct peer *peer, const struct control_link *l)
 {
     struct route_state *state = &peer->routes[COVEY_ROUTE_TCP];
-    struct sockaddr_storage address;
-    socklen_t size = socket_address(l, &address);
-    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = connect_socket(state, l);
     if (fd < 0)
         return strerror(errno);
-    if (connect(fd, (struct sockaddr *)&address, size) != 0 && errno != EINPROGRESS) {
-        int error = errno;
-        close(fd);
-        return strerror(error);
-    }
     struct stream_auth auth;
     uint8_t challenge[AUTH_NONCE_BYTES];
     randombytes_buf(challenge, sizeof challenge);

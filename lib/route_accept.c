@@ -92,8 +92,12 @@ static struct conn *unproved_oldest(const struct covey *vm, unsigned *count)
     return oldest;
 }
 
-static void accept_one(struct covey *vm, int fd)
+void route_accept_stream(struct covey *vm, int fd)
 {
+    unsigned count;
+    struct conn *oldest = unproved_oldest(vm, &count);
+    if (count >= UNPROVED_MAX)
+        conn_close(vm, oldest, false);
     struct link *link = link_tcp_accept(fd, find_key, vm);
     if (link == NULL) {
         close(fd);
@@ -139,7 +143,6 @@ void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events
     bool any = false;
     (void)events;
     for (int i = 0; i < ACCEPTS_MAX; i++) {
-        unsigned count;
         int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
             continue;
@@ -149,10 +152,7 @@ void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events
             return;
         }
         any = true;
-        struct conn *oldest = unproved_oldest(vm, &count);
-        if (count >= UNPROVED_MAX)
-            conn_close(vm, oldest, false);
-        accept_one(vm, fd);
+        route_accept_stream(vm, fd);
     }
 }
 
@@ -169,6 +169,9 @@ static void answer(struct covey *vm, uint32_t tid, const struct control_link *l,
     uint8_t kind = refuse ? FRAME_LINK_REFUSE : FRAME_LINK_ACCEPT;
     struct frame frame = home_frame(vm, kind, tid, (size_t)(c.at - payload));
     home_send_frame(vm, &frame, payload, fds, nfds);
+    const struct peer *peer = peer_find(vm, tid);
+    if (peer != NULL)
+        order_note_home(vm, peer); /* nothing goes by the link before the other task knows of it */
 }
 
 static void refuse(struct covey *vm, uint32_t tid, struct control_link *l, const char *why)
@@ -198,10 +201,13 @@ static void accept_shm(struct covey *vm, struct peer *peer, struct control_link 
     conn_ready_now(conn);
 }
 
-static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link *l)
+/* Within the host the stream itself comes with what asks for it. */
+static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
+                       int nfds)
 {
     struct route_state *state = route_state_get(peer, COVEY_ROUTE_TCP);
-    if (!l->has_key || state == NULL || !listener_start(vm)) {
+    bool inside = tid_host(peer->tid) == vm->host;
+    if (!l->has_key || state == NULL || !(inside ? nfds == 1 : listener_start(vm))) {
         refuse(vm, peer->tid, l, "it cannot listen for streams");
         return;
     }
@@ -211,6 +217,10 @@ static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link 
     state->accept_secret.encrypt = l->encrypt;
     l->port = vm->listener_port;
     answer(vm, peer->tid, l, NULL, 0);
+    if (!inside)
+        return;
+    route_accept_stream(vm, fds[0]);
+    fds[0] = -1;
 }
 
 /* Unless the link goes straight what follows comes by the stream of the daemon. */
@@ -227,8 +237,8 @@ void route_on_open(struct covey *vm, struct peer *peer, struct control_link *l, 
 {
     if (l->route == COVEY_ROUTE_SHM && nfds == 2 && tid_host(peer->tid) == vm->host)
         accept_shm(vm, peer, l, fds);
-    else if (l->route == COVEY_ROUTE_TCP)
-        accept_tcp(vm, peer, l);
+    else if (l->route == COVEY_ROUTE_TCP && nfds != STREAM_FDS_LOST)
+        accept_tcp(vm, peer, l, fds, nfds);
     else if (l->route == COVEY_ROUTE_ETHER)
         accept_ether(vm, peer, l, fds, nfds);
     else

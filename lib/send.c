@@ -162,7 +162,7 @@ static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_
 {
     struct outcome outcome = {0};
     caster_by_way(vm, tids, reqs, n);
-    mcast_by_host(vm, tids, reqs, n);
+    mcast_by_host(vm, tids, reqs, n, !order_announce(vm, tids, reqs, n));
     for (size_t i = 0; i < n; i++) {
         if (reqs[i].done || reqs[i].queued)
             continue;

@@ -43,6 +43,7 @@ struct stream {
     struct chunk *first, *last;
     size_t queued;
     unsigned queued_fds;
+    uint64_t put, done; /* bytes of frames ever */
 };
 
 struct stream *stream_create(int fd)
@@ -108,6 +109,21 @@ size_t stream_queued(const struct stream *s)
 unsigned stream_queued_fds(const struct stream *s)
 {
     return s->queued_fds;
+}
+
+uint64_t stream_put_bytes(const struct stream *s)
+{
+    return s->put;
+}
+
+uint64_t stream_done_bytes(const struct stream *s)
+{
+    return s->done;
+}
+
+uint8_t *stream_last_payload(struct stream *s, const struct frame *frame)
+{
+    return s->last->bytes + s->last->used - frame->length;
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -217,7 +233,10 @@ static int parse(struct stream *s, stream_frame_fn *on_frame, void *context)
         if (s->in_used - at < size)
             break;
         result = deliver(s, &frame, s->in + at + FRAME_HEADER_BYTES, on_frame, context);
+        if (result == STREAM_KEEP)
+            break;
         at += size;
+        s->done += size;
     }
     s->in_used -= at;
     memmove(s->in, s->in + at, s->in_used);
@@ -302,6 +321,7 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
         s->queued_fds += (unsigned)nfds;
     }
     s->queued += size;
+    s->put += size;
     return 0;
 }
 

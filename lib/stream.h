@@ -28,8 +28,9 @@ int stream_fd(const struct stream *s);
 /* Reads what is there (at most about 1 MiB at a time) and calls on_frame for each whole frame.
  * Returns 0 (would block, or enough for now), STREAM_CLOSED when the peer closed, STREAM_BROKEN
  * when it broke the protocol (stream_error() says how; it stays so), or what on_frame returned:
- * the frames behind that one are kept for the next call, whether or not more comes. */
-enum { STREAM_CLOSED = -1, STREAM_BROKEN = -2 };
+ * the frames behind that one are kept for the next call, whether or not more comes. STREAM_KEEP,
+ * of a frame without descriptors: so is that one. */
+enum { STREAM_CLOSED = -1, STREAM_BROKEN = -2, STREAM_KEEP = -3 };
 int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context);
 const char *stream_error(const struct stream *s);
 
@@ -46,5 +47,13 @@ int stream_flush(struct stream *s);
 /* Bytes queued and not yet written, and descriptors. */
 size_t stream_queued(const struct stream *s);
 unsigned stream_queued_fds(const struct stream *s);
+
+/* Bytes of all frames ever queued, and of all that on_frame() has dealt with: what one end has
+ * queued the other deals with. */
+uint64_t stream_put_bytes(const struct stream *s);
+uint64_t stream_done_bytes(const struct stream *s);
+
+/* The payload of the frame that was queued last, until the stream is written. */
+uint8_t *stream_last_payload(struct stream *s, const struct frame *frame);
 
 #endif

@@ -104,8 +104,9 @@ struct covey_req {
     uint32_t context;
     uint64_t sequence, offset; /* send: of the message; bytes framed so far */
     uint64_t not_before_us;    /* send that is staggered; 0: nothing is known yet */
-    bool started;
-    struct caster *caster;         /* send: it is one of a cast; see cast.c */
+    bool started, announced;
+    uint64_t stamp;        /* send to a task of this host: its place in the order, see order.c */
+    struct caster *caster; /* send: it is one of a cast; see cast.c */
     struct collective *collective; /* whose step it is part of; see collective.h */
     struct peer *peer;
     const struct covey_msg *msg; /* send: what goes out */
@@ -140,6 +141,8 @@ struct route_state {
     unsigned broken; /* this often, while being opened */
     unsigned failed; /* this often, since it was ready last */
     char why[160];   /* OPENING_FAILED */
+    bool has_stream; /* tcp within the host: the opener's end is there, */
+    int stream_fd;   /* which this is */
     bool relayed;    /* ether: accepted, and frames pass the daemons */
     bool accepting;  /* the peer opens: a stream with this nonce will come */
     uint8_t accept_nonce[AUTH_NONCE_BYTES];
@@ -204,6 +207,15 @@ struct conn {
     struct peer *peer; /* NULL: accepted, not yet known */
     int route;
     bool ready, closed;
+    bool ordered;         /* with a task of this host: its messages begin in order, see order.c */
+    bool parked;          /* the message in in_preface has not had its turn: */
+    uint64_t stamp;       /* of it */
+    uint64_t home_needed; /* of the daemon's stream, before it may begin */
+    uint64_t there_bytes; /* of the ring, when it was parked */
+    uint64_t clear_bytes; /* messages up to there in the ring need no other look, */
+    uint64_t clear_stamp; /* if their stamps are earlier than this one; 0: whatever these are */
+    uint64_t patience_us; /* it waits until then for what may not come; 0: it does not */
+    unsigned announced;   /* sends that the other end knows of and that are not out */
     bool mute; /* what is written to it goes nowhere any more, but there may be more to read */
     uint64_t deadline_us; /* of the handshake */
     struct inlet inlet;
@@ -305,6 +317,18 @@ struct covey {
     struct stream *daemon;
     bool home_full; /* a send waits for room in the queue to the daemon */
     bool home_due;  /* links queued something to the daemon that is not flushed yet */
+    struct ledger *ledger;
+    bool home_reading;              /* a frame of the daemon's is being looked at */
+    bool home_kept;                 /* one of them waits for its turn */
+    uint64_t home_patience_us;      /* until then */
+    uint64_t home_limit;            /* what follows there has no earlier stamp; 0: not known */
+    uint64_t forgone, home_forgone; /* stamps and bytes up to there are not waited for any more */
+    uint64_t home_mark;             /* of what was queued to it: a message to a task of this host */
+    bool home_mark_awaited;         /* sends wait until the daemon has passed it on */
+    uint64_t stamp, now_us;         /* the last one seen or given; when the last call began */
+    unsigned parked;                /* conns */
+    bool looking;                   /* heads are looked for, and none may begin */
+    bool order_due;                 /* parked messages may begin as soon as somebody looks */
     uint16_t listener_port;
     uint64_t accept_again_us; /* descriptors are exhausted: the listener rests; 0: it does not */
     struct conn *conns;       /* closed ones too, until conn_bury() */
@@ -408,6 +432,7 @@ int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *
                     const int *fds, int nfds);
 void home_flush(struct covey *vm);
 void home_ready(struct covey *vm, struct watch *watch, uint32_t events);
+void home_read(struct covey *vm);
 void home_lost(struct covey *vm, int error, const char *why);
 
 /* ---- request.c ---- */
@@ -482,6 +507,30 @@ void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload
 int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what);
 void outgo_drop_syncs(struct peer *peer);
 
+/* ---- order.c: messages of one host are received in the order in which they were sent ---- */
+
+/* The stamp of a message that starts now; 0: to a task of another host. */
+uint64_t order_stamp(struct covey *vm, const struct peer *peer);
+/* A frame of a message to a task of this host was queued to the daemon. */
+void order_note_home(struct covey *vm, const struct peer *peer);
+/* Whether what goes by a link now comes behind all that was queued to the daemon before. */
+bool order_may_leave_home(struct covey *vm);
+/* The same for one that has to go by a link: its sender is pumped again when it may. */
+bool order_await_home(struct covey *vm);
+/* Sends that wait for that are looked at. */
+void order_check(struct covey *vm);
+/* Whether the message whose head is in the conn's in_preface may begin. If not it is parked. */
+bool order_admits(struct covey *vm, struct conn *conn);
+/* The same for one in the daemon's stream; if not the stream is not read on. */
+bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+/* Begins what is parked and has its turn; true when something did. */
+bool order_settle(struct covey *vm);
+void order_forget(struct conn *conn); /* it is closed */
+/* Those that get a message know of it before any of them has it: it goes to all of them by rings,
+ * or by the daemon, which the result says. */
+bool order_announce(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+void order_announced(struct covey_req *req); /* it is out, or will not go */
+
 /* ---- bulk.c: messages that wait for contention domains ---- */
 
 /* Whether the next frame of the peer's first send may go as far as others are concerned. If not, it
@@ -514,9 +563,10 @@ int send_check(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes);
 int send_array_init(struct covey_req *req, int type, const void *base, size_t count);
 /* Starts req->msg on its way; an error is the call's and leaves the request unused. */
 int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid);
-/* Sends to those of the n tasks that are together on another host; their requests are then under
- * way or done. */
-void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+/* Sends to those of the n tasks that are together on another host, or, `here`, on this one; their
+ * requests are then under way or done. */
+void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n,
+                   bool here);
 
 /* ---- cast.c: to tasks of several hosts ---- */
 
@@ -571,11 +621,14 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us);
 void route_failed(struct covey *vm, struct peer *peer, int route, const char *why);
 /* The link broke while it was being opened: asks for another, the third time gives up. */
 void route_broke(struct covey *vm, struct peer *peer, int route, const char *why);
+void route_free_all(struct peer *peer);
 /* The state of that route; NULL: no memory. */
 struct route_state *route_state_get(struct peer *peer, int route);
 
 /* ---- route_accept.c: links that other tasks open ---- */
 
+/* Takes a stream in that somebody opened; the descriptor, too. */
+void route_accept_stream(struct covey *vm, int fd);
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events);
 /* The listener listens again when its pause is over. */
 void route_accept_again(struct covey *vm, uint64_t now_us);

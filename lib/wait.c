@@ -99,6 +99,7 @@ static void check_deadlines(struct covey *vm)
     if (vm->check_at_us == 0 || now_us < vm->check_at_us)
         return;
     vm->check_at_us = 0;
+    order_check(vm);
     peer_check(vm, now_us);
     bag_settle(vm);
     credit_reopen(vm);
@@ -116,6 +117,7 @@ static void step_collectives(struct covey *vm)
 static bool look_at_rings(struct covey *vm)
 {
     bool moved = conn_poll_all(vm);
+    moved = order_settle(vm) || moved;
     step_collectives(vm);
     return moved;
 }
@@ -129,6 +131,7 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
             watch->ready(vm, watch, events[i].events);
     }
     bool moved = conn_poll_all(vm);
+    moved = order_settle(vm) || moved;
     conn_wake_rested(vm);
     conn_step_all(vm);
     check_deadlines(vm);

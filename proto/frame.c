@@ -5,6 +5,7 @@
 #include "proto/frame.h"
 
 #include "proto/cursor.h"
+#include "proto/stamp.h"
 
 #define TID_MAX 0x3fffffffu
 #define BRIEF_MARK 0x80
@@ -81,16 +82,31 @@ const char *frame_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct frame *
     return NULL;
 }
 
+void message_stamp_put(uint8_t bytes[FRAME_MESSAGE_BYTES], uint64_t stamp)
+{
+    struct cursor c = cursor_writer(bytes + MESSAGE_STAMP_AT, STAMP_BITS / 8);
+    cursor_put_u8(&c, (uint8_t)(stamp >> 48));
+    cursor_put_u16(&c, (uint16_t)(stamp >> 32));
+    cursor_put_u32(&c, (uint32_t)stamp);
+}
+
+uint64_t message_stamp_get(const uint8_t bytes[FRAME_MESSAGE_BYTES])
+{
+    struct cursor c = cursor_reader(bytes + MESSAGE_STAMP_AT, STAMP_BITS / 8);
+    uint64_t stamp = (uint64_t)cursor_get_u8(&c) << 48;
+    stamp |= (uint64_t)cursor_get_u16(&c) << 32;
+    return stamp | cursor_get_u32(&c);
+}
+
 void message_header_encode(const struct message_header *header, uint8_t bytes[FRAME_MESSAGE_BYTES])
 {
-    static const uint8_t zero[7];
     struct cursor c = cursor_writer(bytes, FRAME_MESSAGE_BYTES);
     cursor_put_u64(&c, header->sequence);
     cursor_put_u64(&c, header->size);
     cursor_put_i32(&c, header->tag);
     cursor_put_u32(&c, header->context);
     cursor_put_u8(&c, header->representation);
-    cursor_put_bytes(&c, zero, sizeof zero);
+    message_stamp_put(bytes, header->stamp);
 }
 
 const char *message_header_decode(const uint8_t *bytes, size_t size, struct message_header *header)
@@ -101,18 +117,14 @@ const char *message_header_decode(const uint8_t *bytes, size_t size, struct mess
     h.tag = cursor_get_i32(&c);
     h.context = cursor_get_u32(&c);
     h.representation = cursor_get_u8(&c);
-    uint64_t reserved = cursor_get_u8(&c);
-    reserved |= cursor_get_u16(&c);
-    reserved |= cursor_get_u32(&c);
 
-    if (!cursor_ok(&c))
+    if (!cursor_ok(&c) || size < FRAME_MESSAGE_BYTES)
         return "message header cut short";
+    h.stamp = message_stamp_get(bytes);
     if (h.size > MESSAGE_BYTES_MAX)
         return "message larger than 2^40 bytes";
     if (h.representation != REPRESENTATION_LITTLE && h.representation != REPRESENTATION_BIG)
         return "message of unknown representation";
-    if (reserved != 0)
-        return "message header with a set reserved field";
     *header = h;
     return NULL;
 }

@@ -19,12 +19,14 @@
  * same pair and route:
  *   data payload = [message] *u8            ; message in the frame flagged FRAME_FIRST, and then
  *                                           ; 16 bytes (the first item's header) or all there are
- *   message = sequence size tag context representation 7u8(0)
+ *   message = sequence size tag context representation stamp
  *   sequence = u64  ; counts the messages of the pair from 0, over all routes
  *   size     = u64  ; bytes of the packed message, <= 2^40
  *   tag      = i32
  *   context  = u32  ; 0: programs; others are the library's own
  *   representation = u8 ; REPRESENTATION_LITTLE or REPRESENTATION_BIG: byte order of the arrays
+ *   stamp = 7u8     ; when it was sent, among those of one host: see stamp.h; 0: to another host.
+ *                   ; The daemon of its receiver writes its own stamp over it
  * A message for several tasks of one host travels there once, in MCAST frames to the daemon of that
  * host, which makes a data frame of each for every receiver, see control.h. One for tasks of many
  * hosts goes once to the task's own daemon, in CAST frames, and from the other daemons in CAST_DATA
@@ -50,11 +52,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WIRE_VERSION 3
+#define WIRE_VERSION 4
 
 #define FRAME_HEADER_BYTES 16
 #define FRAME_PAYLOAD_MAX 65536
 #define FRAME_MESSAGE_BYTES 32 /* the message header at the start of a first data frame */
+#define MESSAGE_STAMP_AT 25    /* in that header */
 #define FRAME_ITEM_BYTES 16    /* the header of its first item behind that */
 #define BRIEF_SIZE_MAX (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES - FRAME_ITEM_BYTES)
 
@@ -167,6 +170,7 @@ struct message_header {
     int32_t tag;
     uint32_t context;
     uint8_t representation;
+    uint64_t stamp;
 };
 
 /* A brief header; see the grammar above. */
@@ -206,6 +210,9 @@ const char *frame_decode(const uint8_t bytes[FRAME_HEADER_BYTES], struct frame *
 
 void message_header_encode(const struct message_header *header, uint8_t bytes[FRAME_MESSAGE_BYTES]);
 const char *message_header_decode(const uint8_t *bytes, size_t size, struct message_header *header);
+/* The stamp alone, in the encoded header. */
+void message_stamp_put(uint8_t bytes[FRAME_MESSAGE_BYTES], uint64_t stamp);
+uint64_t message_stamp_get(const uint8_t bytes[FRAME_MESSAGE_BYTES]);
 
 /* Whether these are the first bytes of a brief header. */
 static inline bool brief_is(const uint8_t bytes[FRAME_HEADER_BYTES])

@@ -37,7 +37,7 @@ awk '
         if (file ~ /^proto\//) return target ~ /^proto\//
         if (file ~ /^lib\/pvm3\//) return target ~ /^lib\/pvm3\//
         if (file ~ /^lib\//) return target ~ /^(lib|proto)\//
-        if (file ~ /^daemon\//) return target ~ /^((daemon|proto)\/|lib\/(stream|ring|link[a-z_]*)\.h$)/
+        if (file ~ /^daemon\//) return target ~ /^((daemon|proto)\/|lib\/(stream|ledger|ring|link[a-z_]*)\.h$)/
         if (file ~ /^tools\//) return target ~ /^tools\//
         return target ~ /^apps\/[^\/]*$/ || (target ~ /^apps\// && own_app(file) == own_app(target))
     }

@@ -236,7 +236,7 @@ static void another_version_is_refused_by_name(void)
     client_put(&c, FRAME_ENROL, 0, bytes, (size_t)(w.at - bytes));
     expect_reply(&c, 7, COVEY_EVERSION);
     c.payload[c.frame.length] = '\0';
-    CU_ASSERT_PTR_NOT_NULL(strstr((char *)c.payload + 10, "version 4, this daemon version 3"));
+    CU_ASSERT_PTR_NOT_NULL(strstr((char *)c.payload + 10, "version 5, this daemon version 4"));
     CU_ASSERT_FALSE(client_get(&c));
     client_end(&c);
     vm_stop(&vm);
@@ -313,8 +313,40 @@ static void refuses_mcast(struct client *c, struct control_mcast m, size_t data)
     client_put(c, FRAME_MCAST, 0, bytes, (size_t)(w.at - bytes) + data);
 }
 
-/* A sender on the receivers' host is not one that a daemon spreads a message for. */
-static void a_multicast_on_one_host_reaches_nobody(void)
+/* All of them have it in their queues before any of them gets it. */
+static void a_multicast_on_one_host_reaches_all(void)
+{
+    struct vm vm;
+    struct client a, b;
+    uint8_t bytes[256];
+    const struct message_header header = {
+        .sequence = 9, .tag = 3, .representation = REPRESENTATION_LITTLE};
+    vm_start(&vm);
+    client_enrol(&a, &vm);
+    client_enrol(&b, &vm);
+    struct control_mcast m = {
+        .count = 2, .flags = FRAME_FIRST | FRAME_LAST, .receivers = {{b.tid, 4}, {a.tid, 5}}};
+    struct cursor w = cursor_writer(bytes, sizeof bytes);
+    control_put_mcast(&w, &m);
+    message_header_encode(&header, w.at);
+    client_put(&a, FRAME_MCAST, 0, bytes, (size_t)(w.at - bytes) + FRAME_MESSAGE_BYTES);
+    struct client *receivers[] = {&b, &a};
+    uint64_t stamp = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        struct message_header got;
+        CU_ASSERT_TRUE_FATAL(client_gets(receivers[i], FRAME_DATA));
+        CU_ASSERT_PTR_NULL_FATAL(
+            message_header_decode(receivers[i]->payload, receivers[i]->frame.length, &got));
+        CU_ASSERT(got.tag == 3 && got.sequence == 4 + i);
+        CU_ASSERT_TRUE(got.stamp > stamp);
+        stamp = got.stamp;
+    }
+    client_end(&a);
+    client_end(&b);
+    vm_stop(&vm);
+}
+
+static void a_multicast_that_makes_no_sense_reaches_nobody(void)
 {
     struct vm vm;
     struct client a, b;
@@ -896,7 +928,9 @@ int main(void)
         {"another version is refused by name", another_version_is_refused_by_name},
         {"who breaks the protocol is disconnected", who_breaks_the_protocol_is_disconnected},
         {"nonsense is answered", nonsense_is_answered},
-        {"a multicast on one host reaches nobody", a_multicast_on_one_host_reaches_nobody},
+        {"a multicast on one host reaches all of them", a_multicast_on_one_host_reaches_all},
+        {"a multicast that makes no sense reaches nobody",
+         a_multicast_that_makes_no_sense_reaches_nobody},
         {"the end of a task comes after what it sent", the_end_of_a_task_comes_after_what_it_sent},
         {"both ends of a link get one key", both_ends_of_a_link_get_one_key},
         {"descriptors pass through", descriptors_pass_through},
