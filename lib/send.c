@@ -169,6 +169,8 @@ static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_
         int error = (uint32_t)tids[i] == vm->tid ? COVEY_OK : send_start(vm, &reqs[i], tids[i]);
         if ((uint32_t)tids[i] == vm->tid || error != COVEY_OK)
             reqs[i].done = true;
+        if (reqs[i].done && reqs[i].announced)
+            order_announced(&reqs[i]);
         outcome_add(&outcome, error);
     }
     return finish_all(reqs, n, &outcome);
