@@ -82,16 +82,6 @@ static struct conn *ring_to(struct covey *vm, covey_tid_t tid)
                : NULL;
 }
 
-/* A multicast keeps its order in rings, or in one frame to the daemon: so one that is too long for
- * that, or may not go there, waits for rings. */
-static bool needs_ring(struct covey *vm, const struct peer *peer, const struct covey_req *req)
-{
-    int route = route_wanted(vm, peer);
-    return route == COVEY_ROUTE_SHM ||
-           (route == COVEY_ROUTE_AUTO &&
-            req->msg->size + FRAME_MESSAGE_BYTES > CREDIT_INITIAL_BYTES);
-}
-
 static bool is_local(const struct covey *vm, covey_tid_t tid, const struct covey_req *req)
 {
     return tid_host((uint32_t)tid) == vm->host && (uint32_t)tid != vm->tid && !req->done &&
@@ -105,29 +95,43 @@ struct rings {
     size_t n;
 };
 
-/* Whether the ring to that task, which is opened, is there if it is needed, or will not be. */
-static bool ring_decided(struct covey *vm, covey_tid_t tid, struct covey_req *req)
+/* Whether the daemon can take it for the peer together with others, now and ever. */
+static bool fits_home(const struct peer *peer, const struct covey_req *req)
 {
-    struct conn *unused;
-    struct peer *peer = is_local(vm, tid, req) && tid_local((uint32_t)tid) != 0
-                            ? peer_get(vm, (uint32_t)tid)
-                            : NULL;
-    if (peer == NULL || peer->gone || peer->leaving || route_choose(vm, peer, req, &unused) < 0 ||
-        !needs_ring(vm, peer, req))
-        return true;
-    const struct route_state *state = peer->routes == NULL ? NULL : &peer->routes[COVEY_ROUTE_SHM];
-    if (state == NULL || state->opening == OPENING_FAILED)
-        return true;
-    return state->conn != NULL && (order_may_leave_home(vm) || order_await_home(vm));
+    return peer->sends == NULL &&
+           peer->credit_bytes >= peer->sent_bytes + FRAME_MESSAGE_BYTES + req->msg->size;
 }
 
+static bool is_awaited(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    struct conn *unused;
+    if (peer == NULL || peer->gone || peer->leaving || route_choose(vm, peer, req, &unused) < 0)
+        return false;
+    int route = route_wanted(vm, peer);
+    bool short_enough = req->msg->size + FRAME_MESSAGE_BYTES <= CREDIT_INITIAL_BYTES;
+    bool failed = peer->routes != NULL && peer->routes[COVEY_ROUTE_SHM].opening == OPENING_FAILED;
+    return route == COVEY_ROUTE_SHM || (route == COVEY_ROUTE_AUTO && !failed) ||
+           (route != COVEY_ROUTE_TCP && short_enough);
+}
+
+/* A multicast keeps its order in rings, which are opened, or in frames that the daemon gives to all
+ * at once: whether one of these can take it to all now that may ever get it so. */
 static bool rings_decided(void *context)
 {
     struct rings *rings = context;
-    bool all = true;
-    for (size_t i = 0; i < rings->n; i++)
-        all = ring_decided(rings->vm, rings->tids[i], &rings->reqs[i]) && all;
-    return all;
+    struct covey *vm = rings->vm;
+    bool by_rings = true, by_home = true;
+    for (size_t i = 0; i < rings->n; i++) {
+        struct covey_req *req = &rings->reqs[i];
+        uint32_t tid = (uint32_t)rings->tids[i];
+        bool local = is_local(vm, rings->tids[i], req) && tid_local(tid) != 0;
+        struct peer *peer = local ? peer_get(vm, tid) : NULL;
+        if (!is_awaited(vm, peer, req))
+            continue;
+        by_rings = by_rings && ring_to(vm, rings->tids[i]) != NULL;
+        by_home = by_home && route_wanted(vm, peer) != COVEY_ROUTE_SHM && fits_home(peer, req);
+    }
+    return by_home || (by_rings && (order_may_leave_home(vm) || order_await_home(vm)));
 }
 
 static bool home_has_room(void *context)
