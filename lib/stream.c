@@ -18,8 +18,7 @@
 #define IN_BYTES (256 * 1024)
 #define READ_MAX_BYTES (1024 * 1024)
 #define CHUNK_BYTES (64 * 1024)
-#define FDS_QUEUE_MAX (2 * STREAM_FDS_MAX) /* those of a frame that has not come whole, and more   \
-                                            */
+#define FDS_QUEUE_MAX (2 * STREAM_FDS_MAX) /* a frame has not come whole, and the next begins */
 #define IOV_COUNT 16
 #define FD_LOST (-1) /* in the queue of descriptors: what followed did not fit below our limit */
 
