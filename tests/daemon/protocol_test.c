@@ -474,11 +474,22 @@ static void put_spawn(struct client *c, const struct control_spawn *spawn, const
 }
 
 /* The result of a SPAWN of one task. */
+/* The next reply; ends of tasks that were spawned may come before it. */
+static bool client_replies(struct client *c)
+{
+    bool got;
+    while ((got = client_get(c)) && (c->frame.kind == FRAME_GONE || c->frame.kind == FRAME_ENDED))
+        ;
+    CU_ASSERT_TRUE(got);
+    CU_ASSERT_EQUAL(got ? c->frame.kind : 0, FRAME_REPLY);
+    return got && c->frame.kind == FRAME_REPLY;
+}
+
 static struct control_result spawn_result(struct client *c)
 {
     struct control_reply reply = {0};
     struct control_result result = {0};
-    if (!client_gets(c, FRAME_REPLY))
+    if (!client_replies(c))
         return result;
     struct cursor r = cursor_reader(c->payload, c->frame.length);
     control_get_reply(&r, &reply);
@@ -552,7 +563,7 @@ static void spawns_that_wait_are_bounded(void)
 static uint64_t stat_of(struct client *c, const char *name)
 {
     client_put(c, FRAME_STATS, 0, "\0\0\0\1", 4);
-    if (!client_gets(c, FRAME_REPLY))
+    if (!client_replies(c))
         return 0;
     const uint8_t *at = memmem(c->payload, c->frame.length, name, strlen(name));
     CU_ASSERT_PTR_NOT_NULL_FATAL(at);
@@ -579,14 +590,20 @@ static uint64_t cost_us(struct client *c, unsigned variables)
     return stat_of(c, "process.cpu_us") - before_us;
 }
 
-/* Four times as many cost about four times as much processor time, not sixteen times. */
+/* Four times as many cost about four times as much processor time, not sixteen times. Whatever else
+ * the machine does only adds to a cost: the least of some is compared. */
 static void many_variables_cost_what_they_are(void)
 {
     struct vm vm;
     struct client c;
     vm_start(&vm);
     client_enrol(&c, &vm);
-    uint64_t few_us = cost_us(&c, 1500), many_us = cost_us(&c, 6000);
+    uint64_t few_us = UINT64_MAX, many_us = UINT64_MAX;
+    for (int i = 0; i < 7; i++) {
+        uint64_t few = cost_us(&c, 1500), many = cost_us(&c, 6000);
+        few_us = few < few_us ? few : few_us;
+        many_us = many < many_us ? many : many_us;
+    }
     CU_ASSERT_TRUE(many_us < 9 * few_us);
     if (many_us >= 9 * few_us)
         printf("%llu us, then %llu us\n", (unsigned long long)few_us, (unsigned long long)many_us);
