@@ -79,7 +79,7 @@ done
 
 kinds_of() { covey sniff "$recordings/$1.pcap" | awk '{ print $7 }' | sort -u | tr '\n' ' '; }
 has() { covey sniff "$recordings/$1.pcap" | grep -qE "$2"; }
-expect "join: a handshake and heartbeats" test "$(kinds_of join)" = "confirm data hello ping pong welcome "
+expect "join: a handshake and heartbeats" test "$(kinds_of join)" = "challenge confirm data hello ping pong response welcome "
 expect "join: who joins, and what it is told" has join "JOIN t80000>t40000 'h2'.*"
 expect "join: names are learnt" has join "h1\(1\)>h2\(2\) data"
 expect "halt: the end of the VM" has halt "SHUTDOWN t40000>t80000.*"
