@@ -73,7 +73,7 @@ static size_t helpers_start(struct member *m, uint64_t now_us)
 {
     if (is_coordinator(m) || now_us >= m->helpers_until_us) {
         m->helpers = member_random(m);
-        m->helpers_until_us = now_us + m->config.fail_timeout_us / 2;
+        m->helpers_until_us = now_us + 2 * m->config.fail_timeout_us;
     }
     return (size_t)(m->helpers % m->table.count);
 }

@@ -29,6 +29,10 @@
 #define PATIENCE_TENTHS 12
 #define LATE_TENTHS 16
 #define GIVE_UP_TENTHS 20
+#define LATE_TURNS 6
+
+/* Of a handshake with each of many hosts: of 1000 that share two processors it takes half of that. */
+#define HANDSHAKE_US 1000
 
 static const struct row *coordinator_row(const struct member *m)
 {
@@ -89,9 +93,16 @@ static uint64_t part_us(const struct member *m)
     return m->config.fail_timeout_us / 40;
 }
 
-/* The parts in which those stand up that do not do so in order: of all hosts one or two in the
- * first, two in the next, then four, and so on. A claim goes to every host, and most have no
- * session with the claimer yet: if hundreds of hosts claimed at once, each of them would wait for
+/* How long a claim takes to reach every host. Most have no session with the claimer yet, and two
+ * hundred or two thousand of them may share the processors of one machine. */
+static uint64_t reach_us(const struct member *m)
+{
+    return later(part_us(m), m->table.count * HANDSHAKE_US);
+}
+
+/* The turns in which those stand up that do not do so in order: of all hosts one or two in the
+ * first, two in the next, then four, and so on. A turn is as long as a claim takes to reach those of
+ * the next one, who then give way: if hundreds of hosts claimed at once, each of them would wait for
  * the handshakes of all, and none would hear from enough others in time. */
 static uint64_t turn(const struct member *m, uint32_t random)
 {
@@ -115,8 +126,8 @@ static uint64_t courtesy_us(const struct member *m)
 
     if (before < QUEUE)
         return before * part;
-    return (QUEUE + turn(m, (uint32_t)(random >> 32))) * part +
-           (random >> 16 & 0xffff) * part / 0x10000;
+    return QUEUE * part + turn(m, (uint32_t)(random >> 32)) * reach_us(m) +
+           (random >> 16 & 0xffff) * reach_us(m) / 0x10000;
 }
 
 static uint64_t tenths(const struct member *m, uint64_t tenths)
@@ -131,6 +142,12 @@ static uint64_t patience_end(const struct member *m)
     if (!coordinator_row(m))
         return silent_since(m) + m->config.fail_timeout_us / 4;
     return tenths(m, PATIENCE_TENTHS);
+}
+
+/* Then it ends: in a large VM some turns later than otherwise. */
+static uint64_t give_up_time(const struct member *m)
+{
+    return tenths(m, GIVE_UP_TENTHS) + LATE_TURNS * (reach_us(m) - part_us(m));
 }
 
 /* When this host claims, if nothing is heard until then. */
@@ -186,13 +203,19 @@ static bool voters_are_here(const struct member *m)
     return 2 * here > voters && m->election.known <= epoch_generation(m->table.epoch);
 }
 
+/* How long others may take to answer one that only asks; twice that to promise. */
+static uint64_t claim_us(const struct member *m)
+{
+    return later(m->config.fail_timeout_us / 8, reach_us(m));
+}
+
 static void ask_all(struct member *m, uint64_t now_us)
 {
     uint8_t payload[28];
     struct cursor c = cursor_writer(payload, sizeof payload);
     struct election *e = &m->election;
 
-    e->claim_end_us = now_us + m->config.fail_timeout_us / (e->binding ? 4 : 8);
+    e->claim_end_us = now_us + (e->binding ? 2 : 1) * claim_us(m);
     cursor_put_u64(&c, e->claimed);
     cursor_put_u64(&c, m->table.epoch);
     cursor_put_u64(&c, m->table.version);
@@ -211,7 +234,7 @@ static void ask_all(struct member *m, uint64_t now_us)
  */
 static void drop_claim(struct member *m, uint64_t now_us)
 {
-    uint64_t part = part_us(m);
+    uint64_t part = reach_us(m);
 
     m->election.claimed = 0;
     m->election.not_before_us =
@@ -283,6 +306,8 @@ static void take_reply(struct member *m, uint32_t host, bool granted, uint64_t n
         drop_claim(m, now_us);
         return;
     }
+    if (table_row(&m->table, host)->granted != m->election.claimed) /* others are still coming */
+        m->election.claim_end_us = later(m->election.claim_end_us, now_us + claim_us(m) / 2);
     table_row(&m->table, host)->granted = m->election.claimed;
     if (m->election.binding && has_won(m))
         found(m, now_us);
@@ -360,7 +385,7 @@ static void give_way(struct member *m, uint64_t now_us)
 {
     m->election.claimed = 0;
     m->election.not_before_us =
-        now_us + m->config.fail_timeout_us / 4 + member_random(m) % (QUEUE * part_us(m));
+        now_us + 2 * claim_us(m) + member_random(m) % (QUEUE * reach_us(m));
 }
 
 static void reply(struct member *m, uint32_t host, const struct claim *claim, bool granted,
@@ -409,7 +434,7 @@ void election_step(struct member *m, uint64_t now_us)
 {
     if (!may_stand(m) || now_us < patience_end(m))
         return;
-    if (now_us >= tenths(m, GIVE_UP_TENTHS)) {
+    if (now_us >= give_up_time(m)) {
         member_end(m, NODE_END_CUT_OFF, "neither the coordinator nor a majority can be reached");
         return;
     }
@@ -421,7 +446,7 @@ void election_step(struct member *m, uint64_t now_us)
 
 uint64_t election_deadline(const struct member *m, uint64_t now_us)
 {
-    uint64_t next, give_up_us = tenths(m, GIVE_UP_TENTHS);
+    uint64_t next, give_up_us = give_up_time(m);
 
     if (!may_stand(m))
         return UINT64_MAX;
