@@ -55,7 +55,7 @@ struct daemon {
 
     struct local *local; /* the socket on which tasks call */
     struct tasks tasks;
-    uint64_t stamp; /* of the last message for a task here, see proto/stamp.h */
+    uint64_t stamp;       /* of the last message for a task here, see proto/stamp.h */
     struct spawn *spawns; /* requests whose tasks are being started, the oldest first */
     struct spawn *spawns_last;
     size_t spawns_bytes;         /* that they take */

@@ -221,7 +221,8 @@ static void removal_give_up(const struct daemon *d, struct removal *r)
         if (!result_pending(d, result))
             continue;
         result->error = COVEY_ETIMEOUT;
-        snprintf(result->text, sizeof result->text, "it was told to leave and is still there after %llu s",
+        snprintf(result->text, sizeof result->text,
+                 "it was told to leave and is still there after %llu s",
                  (unsigned long long)(removal_us(d) / 1000000));
     }
 }

@@ -87,8 +87,9 @@ void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *p
 
 static void deliver_end(struct covey *vm, int tag, const struct control_ended *e)
 {
-    const int32_t fields[7] = {COVEY_NOTIFY_OUTPUT_END, (int32_t)e->tid, (int32_t)tid_host(e->tid),
-                               e->kind, e->value, (int32_t)e->parent, e->asked};
+    const int32_t fields[7] = {
+        COVEY_NOTIFY_OUTPUT_END, (int32_t)e->tid, (int32_t)tid_host(e->tid), e->kind, e->value,
+        (int32_t)e->parent,      e->asked};
     struct covey_msg *msg = covey_msg_new();
     if (msg != NULL && covey_pack_int32(msg, fields, 5, 1) == COVEY_OK &&
         covey_pack_int32(msg, fields + 5, 2, 1) == COVEY_OK &&

@@ -50,9 +50,9 @@ struct control_enrol {
 void control_put_enrol(struct cursor *c, const struct control_enrol *enrol);
 void control_get_enrol(struct cursor *c, struct control_enrol *enrol);
 
-/* enrol-reply: tid parent sink host coordinator=u32 route=u8 direct=u8 print=u8 u8(0) host-name vm=text
- *              contention
- * contention: as contention_config_put() writes it */
+/* enrol-reply: tid parent sink host coordinator=u32 route=u8 direct=u8 print=u8 u8(0)
+ *              host-name vm=text contention
+ *  contention: as contention_config_put() writes it */
 struct control_enrolled {
     uint32_t tid, parent, sink; /* sink: tid that gets the task's output, inherited by its spawns */
     uint32_t host;              /* index of the daemon's host */
@@ -187,8 +187,8 @@ void control_get_output_ack(struct cursor *c, struct control_output *o);
 /* ---- INPUT: number tid *u8, to the daemon of the task: its standard input, without bytes its end.
  * The reply comes when the task has taken them, and the next INPUT after that. ---- */
 
-/* ---- ENDED: tid parent kind asked print=u8 u8(0) value=i32 host-name command=text, from the daemon
- * of a task to the sink behind all of its output. ---- */
+/* ---- ENDED: tid parent kind asked print=u8 u8(0) value=i32 host-name command=text, from the
+ * daemon of a task to the sink behind all of its output. ---- */
 struct control_ended {
     uint32_t tid, parent;
     uint8_t kind; /* enum covey_exit_kind */

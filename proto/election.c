@@ -31,7 +31,7 @@
 #define GIVE_UP_TENTHS 20
 #define LATE_TURNS 6
 
-/* Of a handshake with each of many hosts: of 1000 that share two processors it takes half of that. */
+/* Of a handshake with each of many hosts that share two processors it takes about half of that. */
 #define HANDSHAKE_US 1000
 
 static const struct row *coordinator_row(const struct member *m)
@@ -101,9 +101,9 @@ static uint64_t reach_us(const struct member *m)
 }
 
 /* The turns in which those stand up that do not do so in order: of all hosts one or two in the
- * first, two in the next, then four, and so on. A turn is as long as a claim takes to reach those of
- * the next one, who then give way: if hundreds of hosts claimed at once, each of them would wait for
- * the handshakes of all, and none would hear from enough others in time. */
+ * first, two in the next, then four, and so on. A turn is as long as a claim takes to reach those
+ * of the next one, who then give way: if hundreds of hosts claimed at once, each of them would wait
+ * for the handshakes of all, and none would hear from enough others in time. */
 static uint64_t turn(const struct member *m, uint32_t random)
 {
     uint64_t parts = 0, turn = 0;
@@ -384,8 +384,7 @@ static bool would_grant(const struct member *m, uint32_t host, const struct clai
 static void give_way(struct member *m, uint64_t now_us)
 {
     m->election.claimed = 0;
-    m->election.not_before_us =
-        now_us + 2 * claim_us(m) + member_random(m) % (QUEUE * reach_us(m));
+    m->election.not_before_us = now_us + 2 * claim_us(m) + member_random(m) % (QUEUE * reach_us(m));
 }
 
 static void reply(struct member *m, uint32_t host, const struct claim *claim, bool granted,

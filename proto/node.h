@@ -131,9 +131,8 @@ void node_uninvite(struct node *node, uint32_t index);
 /* Coordinator: ends a host in order (its daemon gets NODE_END_REMOVED; others hear that it is gone
  * when it said goodbye, which it does as after node_leave()) or the whole VM: this node ends last,
  * when all others said goodbye or after the fail timeout. One that is gone becomes `forgotten`, at
- * all hosts. node_remove(): 0, -EPERM: does not coordinate, -ENOENT: no such host. Its own index: it
- * leaves, and ends as removed.
- * node_shutdown() does nothing unless it coordinates. */
+ * all hosts. node_remove(): 0, -EPERM: does not coordinate, -ENOENT: no such host. Its own index:
+ * it leaves, and ends as removed. node_shutdown() does nothing unless it coordinates. */
 int node_remove(struct node *node, uint32_t index, uint64_t now_us);
 void node_shutdown(struct node *node, uint64_t now_us);
 

@@ -450,10 +450,9 @@ static void run_fini(struct run *run)
 
 static int run_command(struct tool *tool, int argc, char **argv)
 {
-    struct run run = {.tool = tool,
-                      .line = {.what = {.output = COVEY_OUTPUT_SELF,
-                                        .tether = 1,
-                                        .input = !tool->reads_lines}}};
+    struct run run = {
+        .tool = tool,
+        .line = {.what = {.output = COVEY_OUTPUT_SELF, .tether = 1, .input = !tool->reads_lines}}};
     int status = run_line_read(&run.line, argc, argv);
     run.outlet.tagged = run.line.tagged;
     if (status == TOOL_OK)
@@ -465,9 +464,10 @@ static int run_command(struct tool *tool, int argc, char **argv)
 const struct command cmd_run = {
     .name = "run",
     .run = run_command,
-    .usage = "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
-             "[--cwd DIR] [--tag-output] [--no-input] [--no-descendants] [--strict] [--memory BYTES] "
-             "[--traffic TID:BYTES] [--explain] PROG [ARG...]",
+    .usage =
+        "[-n N] [--host HOST,...] [--each] [--route ROUTE] [--env NAME[=VALUE]]... "
+        "[--cwd DIR] [--tag-output] [--no-input] [--no-descendants] [--strict] [--memory BYTES] "
+        "[--traffic TID:BYTES] [--explain] PROG [ARG...]",
     .help = "run a program as tasks; its exit status is the worst of theirs",
     .options = run_line_options,
     .operand = "PROG",

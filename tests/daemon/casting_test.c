@@ -22,7 +22,7 @@ enum { HOST = 1, OTHER = 2, SENT_MAX = 16, CUT_OFF = 9 };
 
 static struct {
     struct daemon daemon;
-    int error; /* of cast_send(): it takes nothing */
+    int error;                       /* of cast_send(): it takes nothing */
     uint64_t now_us, sent[SENT_MAX]; /* sequence numbers of the casts that the engine took */
     unsigned sent_count, frames;
     bool passed, settled, told;

@@ -50,7 +50,7 @@ static int client(void)
     return 0;
 }
 
-/* It ends only after the manager was asked to watch it, or the manager would have nobody to tell. */
+/* It ends only after the manager was asked to watch it, who would have nobody to tell otherwise. */
 static int grandchild(void)
 {
     int parent = pvm_parent();

@@ -98,7 +98,7 @@ static void on_log(void *context, const char *line)
 static void set_up(struct witness *w, uint32_t self, uint32_t hosts)
 {
     struct council_config config = {.table = &w->table, .fail_timeout_us = FAIL_TIMEOUT_US};
-    struct council_owner owner = {w,        on_send,  on_apply,  on_save, on_load,
+    struct council_owner owner = {w,        on_send,  on_apply,  on_save,   on_load,
                                   on_reset, on_leads, on_voters, on_leaves, on_log};
 
     memset(w, 0, sizeof *w);
