@@ -28,6 +28,7 @@
 #define HELPERS 3
 #define BEAT_US_MAX 500000
 #define LOOK_US_MAX 125000
+#define LOOK_EACH_US 1000 /* at the coordinator, of all hosts together */
 
 static uint64_t at_most(uint64_t time_us, uint64_t most_us)
 {
@@ -205,6 +206,14 @@ static void look_for_hosts(struct member *m, uint64_t now_us)
 
 /* ---- everyone else ---- */
 
+/* When the coordinator is silent all hosts look for it: the more they are, the less often each. */
+static uint64_t look_again_us(const struct member *m)
+{
+    uint64_t one_us = detector_look_us(m), all_us = m->table.count * LOOK_EACH_US;
+
+    return one_us > all_us ? one_us : all_us;
+}
+
 static void watch_coordinator(struct member *m, struct row *row, uint64_t now_us)
 {
     uint64_t limit = m->config.fail_timeout_us;
@@ -214,7 +223,7 @@ static void watch_coordinator(struct member *m, struct row *row, uint64_t now_us
         m->tick_us = row->direct_us + detector_beat_us(m) + detector_look_us(m) + 1;
         return;
     }
-    m->tick_us = now_us + detector_look_us(m);
+    m->tick_us = now_us + look_again_us(m);
     if (direct >= 3 * limit) {
         member_end(m, NODE_END_CUT_OFF, "the coordinator cannot be reached from here");
         return;

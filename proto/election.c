@@ -62,12 +62,12 @@ static bool has_say(const struct row *row)
     return row_is_living(row) && row_is_agreed(row) && !(row->flags & ROW_LEFT);
 }
 
-/* How many hosts stand up before this one. */
+/* How many hosts stand up before this one; QUEUE: so many or more. */
 static unsigned rank(const struct member *m)
 {
     unsigned before = 0;
 
-    for (size_t i = 0; i < m->table.count; i++) {
+    for (size_t i = 0; i < m->table.count && before < QUEUE; i++) {
         const struct row *row = table_at(&m->table, i);
 
         before += row_is_up(row) && row->host.index < m->self &&
