@@ -64,23 +64,26 @@ static void hosts_join_in_parts(void)
 }
 
 /* The coordinator, all voters and many more: the rest founds a new generation and finds out who is
- * dead. Who looks for the coordinator asks a few others, and few claim at a time: each stranger
- * that is spoken to costs two hosts a handshake. */
+ * dead. Who looks for the coordinator asks a few others, not too often, and few claim at a time:
+ * each stranger that is spoken to costs two hosts a handshake. */
 static void first_of_many_die(void)
 {
     const uint32_t hosts = 400, dead = 80;
     struct vm_sim *sim = create(hosts);
-    uint64_t opened;
+    uint64_t opened, probes;
 
     vm_sim_run(sim, 2 * SECOND);
     opened = sum(sim, hosts, "session.opened");
+    probes = sum(sim, hosts, "member.probes_sent");
     for (uint32_t host = 0; host < dead; host++)
         vm_sim_crash(sim, host);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 3 * FAIL_TIMEOUT));
     opened = sum(sim, hosts, "session.opened") - opened;
-    printf("%.1f s, %.1f sessions a host ", (double)vm_sim_now(sim) / SECOND,
-           (double)opened / (hosts - dead));
+    probes = sum(sim, hosts, "member.probes_sent") - probes;
+    printf("%.1f s, %.1f sessions and %.1f probes a host ", (double)vm_sim_now(sim) / SECOND,
+           (double)opened / (hosts - dead), (double)probes / (hosts - dead));
     CU_ASSERT(opened < 25 * (uint64_t)(hosts - dead));
+    CU_ASSERT(probes < 100 * (uint64_t)(hosts - dead));
     vm_sim_check_converged(sim);
     vm_sim_check_council(sim);
     finish(sim);
