@@ -338,7 +338,8 @@ static void survey_logs(const struct survey *s, const char *directory)
     if (d == NULL)
         return;
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        char log[RUNTIME_PATH_MAX * 2 + 8], socket_path[RUNTIME_PATH_MAX * 2 + 8];
+        enum { PATH_BYTES = RUNTIME_PATH_MAX * 2 + sizeof e->d_name + 8 };
+        char log[PATH_BYTES], socket_path[PATH_BYTES];
         if (!ends_with(e->d_name, ".log"))
             continue;
         snprintf(log, sizeof log, "%s/%s", directory, e->d_name);

@@ -574,7 +574,7 @@ static uint64_t stat_of(struct client *c, const char *name)
 /* What it costs the daemon to start one task with so many variables, a number of times. */
 static uint64_t cost_us(struct client *c, unsigned variables)
 {
-    static char texts[6000][8];
+    static char texts[6000][12];
     const char *const argv[] = {"/bin/true", NULL};
     const char *env[6001] = {NULL};
     for (unsigned i = 0; i < variables; i++) {
