@@ -6,7 +6,7 @@ deaf() { # yes or no, HOST...
     shift
     for host; do
         if [ "$how" = yes ]; then
-            ip netns exec "covey-lab.$LAB.$host" nft -f - <<'END' || return
+            nsenter --net="/run/netns/covey-lab.$LAB.$host" nft -f - <<'END' || return
 table netdev deaf {
     chain in {
         type filter hook ingress device eth0 priority 0
@@ -15,7 +15,7 @@ table netdev deaf {
 }
 END
         else
-            ip netns exec "covey-lab.$LAB.$host" nft delete table netdev deaf || return
+            nsenter --net="/run/netns/covey-lab.$LAB.$host" nft delete table netdev deaf || return
         fi
     done
 }

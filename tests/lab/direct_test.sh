@@ -26,7 +26,7 @@ talk() { # ROUTE CASES
 }
 # Loses every twentieth frame or so that comes.
 lossy() { # HOST
-    ip netns exec "covey-lab.$LAB.$1" nft -f - <<'END'
+    nsenter --net="/run/netns/covey-lab.$LAB.$1" nft -f - <<'END'
 table netdev lossy {
     chain in {
         type filter hook ingress device eth0 priority 0
@@ -36,10 +36,10 @@ table netdev lossy {
 END
 }
 lost() { # HOST
-    ip netns exec "covey-lab.$LAB.$1" nft list table netdev lossy | sed -n 's/.*packets \([0-9]*\).*/lost \1/p'
+    nsenter --net="/run/netns/covey-lab.$LAB.$1" nft list table netdev lossy | sed -n 's/.*packets \([0-9]*\).*/lost \1/p'
 }
 frames() { # that went over the wire
-    ip netns exec "covey-lab.$LAB.$1" awk '/eth0:/ { print $11 }' /proc/net/dev
+    nsenter --net="/run/netns/covey-lab.$LAB.$1" awk '/eth0:/ { print $11 }' /proc/net/dev
 }
 detoured() { covey stats | awk '$2 == "route.frames_detoured" { sum += $3 } END { print sum + 0 }'; }
 # A conversation during which these hosts hear nothing any more, and later do again.
