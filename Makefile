@@ -1,7 +1,7 @@
 # Covey: `make help` lists the targets. Everything that is built goes below $(BUILD).
 #
-# Sources are found by wildcards: a new file in proto/, lib/, daemon/, tools/ or apps/NAME/, a new
-# man page or a new test needs no change here.
+# Sources are found by wildcards: a new file in a room (proto/ROOM/, lib/ROOM/, daemon/ROOM/,
+# tools/ROOM/) or in apps/NAME/, a new room, a new man page or a new test needs no change here.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -25,15 +25,15 @@ COMMON_CFLAGS := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -I. -
 ALL_CFLAGS := $(COMMON_CFLAGS) $(CFLAGS) $(SANITIZE) -fPIC -fno-semantic-interposition -MMD -MP
 ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 
-PROTO_SRC := $(wildcard proto/*.c)
-LIB_SRC := $(wildcard lib/*.c)
-DAEMON_SRC := $(wildcard daemon/*.c)
-TOOLS_SRC := $(wildcard tools/*.c)
-BENCH_SRC := $(wildcard tools/bench/*.c) tools/bench_plan.c tools/exchange_pattern.c
+PROTO_SRC := $(wildcard proto/*/*.c)
+LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
+DAEMON_SRC := $(wildcard daemon/*/*.c tools/wire/*.c tools/probe/*.c)
+TOOLS_SRC := $(filter-out $(DAEMON_SRC),$(wildcard tools/*/*.c))
+BENCH_SRC := $(wildcard tools/bench/tasks/*.c) tools/bench/bench_plan.c tools/bench/exchange_pattern.c
 APP_NAMES := $(notdir $(patsubst %/,%,$(dir $(wildcard apps/*/*.c))))
 APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
-DAEMON_LIB_SRC := $(wildcard lib/stream.c lib/ledger.c lib/link*.c lib/ring.c)
+DAEMON_LIB_SRC := $(wildcard lib/link/*.c)
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
@@ -108,9 +108,10 @@ PVM3_VERSION := 3.4.6
 PVM3_SOVERSION := 3
 # libcovey is above it, as built and as installed
 PVM3_RPATH = '$$ORIGIN:$$ORIGIN/..:$$ORIGIN/../../..'
-libpvm3_src := $(wildcard lib/pvm3/*.c)
 libgpvm3_src := $(wildcard lib/pvm3/groups/*.c)
 libfpvm3_src := $(wildcard lib/pvm3/fortran/*.c)
+pvm_src := $(wildcard lib/pvm3/console/*.c)
+libpvm3_src := $(filter-out $(libgpvm3_src) $(libfpvm3_src) $(pvm_src),$(wildcard lib/pvm3/*/*.c))
 libpvm3_names := pvm* lpvmerr
 libgpvm3_names := pvm_* Pvm*
 libfpvm3_names := pvm*_
@@ -144,7 +145,7 @@ endef
 $(foreach l,libpvm3 libgpvm3 libfpvm3,$(eval $(call pvm3_rule,$(l))))
 
 # PVM's programs beside them: the console, and what PVM's scripts call.
-$(BUILD)/pvm3/pvm: $(call objects,$(wildcard lib/pvm3/console/*.c)) $(BUILD)/pvm3/libpvm3.so
+$(BUILD)/pvm3/pvm: $(call objects,$(pvm_src)) $(BUILD)/pvm3/libpvm3.so
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $(filter %.o,$^) -Wl,-rpath,$(PVM3_RPATH) $(BUILD)/pvm3/libpvm3.so \
 		-Wl,-rpath-link,$(BUILD)
@@ -183,7 +184,7 @@ $(BUILD)/covey-bench: $(call objects,$(BENCH_SRC)) $(BUILD)/libcovey.a
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIB_LIBS)
 
 # the tables of the wire become Lua by the C preprocessor: no kind is written down twice
-$(BUILD)/covey.lua: share/wireshark/kinds.h share/wireshark/dissector.lua $(wildcard proto/*.h)
+$(BUILD)/covey.lua: share/wireshark/kinds.h share/wireshark/dissector.lua $(wildcard proto/*/*.h)
 	@mkdir -p $(@D)
 	$(call say,lua)
 	$(Q){ echo "-- Made by make wireshark of the tables in proto/ and of share/wireshark/dissector.lua." && \
@@ -204,13 +205,14 @@ $(foreach a,$(APP_NAMES),$(eval $(call app_rule,$(a))))
 # ---- Tests ---------------------------------------------------------------------------------
 
 # A source below tests/ whose first line is
-#   /* links: proto/window*.c proto/cursor.c -lfoo */
+#   /* links: proto/window/*.c proto/wire/cursor.c -lfoo */
 # is a program of its own that links these files and libraries, CUnit and tests/unit/runner.c, and
-# nothing else. The word libcovey stands for the whole static library.
-LINKED := $(shell grep -lsE '^/\* links:.*\*/$$' /dev/null $(wildcard tests/*/*.c))
+# nothing else. The word libcovey stands for the whole static library, libcovey-sources for its files.
+TEST_SRC := $(wildcard tests/*/*.c tests/unit/*/*.c tests/unit/*/*/*.c)
+LINKED := $(shell grep -lsE '^/\* links:.*\*/$$' /dev/null $(TEST_SRC))
 TEST_PROGRAMS := $(patsubst %.c,%,$(filter-out tests/fuzz/%,$(LINKED)))
 FUZZERS := $(patsubst %.c,%,$(filter tests/fuzz/%_fuzz.c,$(LINKED)))
-links = $(foreach w,$(shell sed -n '1s|^/\* links:\(.*\)\*/$$|\1|p' $(1)),$(or $(wildcard $(w)),$(w)))
+links = $(foreach w,$(shell sed -n '1s|^/\* links:\(.*\)\*/$$|\1|p' $(1)),$(if $(filter libcovey-sources,$(w)),$(LIB_SRC) $(PROTO_SRC),$(or $(wildcard $(w)),$(w))))
 link_libs = $(if $(filter libcovey,$(1)),$(BUILD)/libcovey.a $(LIB_LIBS)) $(filter -l%,$(1))
 
 define test_rule
@@ -359,7 +361,7 @@ fuzz: $(FUZZERS:tests/fuzz/%=$(BUILD)/libfuzzer/%) ## search with each fuzzer fo
 
 # the sources of a fuzzer are few: they are compiled anew, all in one command
 define fuzz_rule
-$$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard proto/*.h lib/*.h)
+$$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard proto/*/*.h lib/*/*.h lib/covey.h)
 	@scripts/deps.sh require lint
 	@mkdir -p $$(@D)
 	$$(call say,clang)
@@ -390,8 +392,9 @@ export CHECK_TIMEOUT_FACTOR
 
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
-ALL_C := $(wildcard proto/*.c lib/*.c lib/pvm3/*.c lib/pvm3/*/*.c daemon/*.c tools/*.c tools/*/*.c apps/*.c apps/*/*.c tests/*/*.c)
-ALL_H := $(filter-out %/fpvm3.h,$(wildcard proto/*.h lib/*.h lib/pvm3/*.h lib/pvm3/*/*.h daemon/*.h tools/*.h tools/*/*.h apps/*.h apps/*/*.h tests/*/*.h))
+ALL_C := $(wildcard proto/*/*.c lib/*/*.c lib/pvm3/*/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
+ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/)
+ALL_H = $(filter-out %/fpvm3.h,$(wildcard lib/covey.h $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
 FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
@@ -419,7 +422,7 @@ metrics: ## print how long the functions are
 	@scripts/metrics.sh
 
 ##@ Installing
-MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib lib/pvm3 daemon tools apps apps/* conf)))
+MAN_PAGES := $(wildcard $(foreach n,1 3 5 7 8,$(addsuffix /*.$(n),lib/* daemon/* tools/* apps apps/* conf)))
 CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies

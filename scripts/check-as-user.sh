@@ -44,7 +44,7 @@ mount --bind "$scratch/passwd" /etc/passwd && mount --bind "$scratch/group" /etc
 chown -R $uid:$uid "$home"
 
 suites=$*
-[ -n "$suites" ] || suites=$(cd "$home/covey" && ls tests/*/*_test.sh tests/*/*_test.c | grep -vE '^tests/(sim|fuzz|portable)/')
+[ -n "$suites" ] || suites=$(cd "$home/covey" && find tests -name '*_test.sh' -o -name '*_test.c' | grep -vE '^tests/(sim|fuzz|portable)/')
 setpriv --reuid $uid --regid $uid --clear-groups env -i PATH="$PATH" LANG="${LANG:-C.UTF-8}" HOME="$home" \
     USER=$name LOGNAME=$name ${CHECK_JOBS:+CHECK_JOBS="$CHECK_JOBS"} \
     make --no-print-directory -C "$home/covey" BUILD="$BUILD" SUITES="$(echo $suites)" check </dev/null

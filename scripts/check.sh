@@ -39,7 +39,7 @@ trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-suite_name() { # tests/unit/window_test.c -> unit.window
+suite_name() { # tests/unit/proto/window/window_test.c -> unit.window
     local name=${1#tests/}
     name=${name%.*}
     name=${name%_test}

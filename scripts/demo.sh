@@ -54,4 +54,4 @@ if [ ${#failed[@]} -gt 0 ]; then
     echo "Failed: ${failed[*]}" >&2
     exit 1
 fi
-echo "All three results are right. The picture is mandel.png; \`man tools/covey.1\` is the console's manual."
+echo "All three results are right. The picture is mandel.png; \`man tools/base/covey.1\` is the console's manual."

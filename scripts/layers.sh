@@ -3,13 +3,13 @@
 #
 #   proto    includes proto alone: no sockets, clocks, threads or event loop
 #   lib      includes lib and proto; lib/pvm3 includes lib/pvm3 and covey.h
-#   daemon   includes daemon, proto and of lib what both ends of a task's socket need
-#   tools    includes tools and covey.h
+#   daemon   includes daemon, proto and lib/link, which both ends of a task's socket need
+#   tools    includes tools and covey.h; tools/wire and tools/probe what the daemon includes
 #   apps     an app includes its own folder, headers directly in apps/, and covey.h
-#   ev.h     stands in daemon/loop.c alone: all others see daemon/loop.h
-#   socket() is called by files that are links or make them: never by proto, tools or apps, but for
-#            the raw sockets that covey bench compares with (tools/bench/raw*.c)
-#   ntohl()  and its kin stand in proto/cursor alone, and where socket addresses are made
+#   ev.h     stands in daemon/base/loop.c alone: all others see daemon/base/loop.h
+#   socket() is called by files that are links or make them: never by proto, tools or apps, but
+#            for tools/probe and the raw sockets of covey bench (tools/bench/tasks/raw*.c)
+#   ntohl()  and its kin stand in proto/wire/cursor alone, and where socket addresses are made
 #
 # Prints each breach as FILE:LINE: words; the exit status is 0 when there is none.
 set -u
@@ -37,8 +37,9 @@ awk '
         if (file ~ /^proto\//) return target ~ /^proto\//
         if (file ~ /^lib\/pvm3\//) return target ~ /^lib\/pvm3\//
         if (file ~ /^lib\//) return target ~ /^(lib|proto)\//
-        if (file ~ /^daemon\//) return target ~ /^((daemon|proto)\/|lib\/(stream|ledger|ring|link[a-z_]*)\.h$)/
-        if (file ~ /^tools\//) return target ~ /^tools\//
+        if (file ~ /^daemon\//) return target ~ /^(daemon|proto|lib\/link|tools\/(wire|probe))\//
+        if (file ~ /^tools\/(wire|probe)\//) return target ~ /^(daemon|proto|tools\/(wire|probe))\//
+        if (file ~ /^tools\//) return target ~ /^tools\// && target !~ /^tools\/(wire|probe)\//
         return target ~ /^apps\/[^\/]*$/ || (target ~ /^apps\// && own_app(file) == own_app(target))
     }
     function breach(words) {
@@ -72,17 +73,17 @@ awk '
         target = target_of(FILENAME, name)
         if (target != "" && !may_include(FILENAME, target))
             breach(substr(FILENAME, 1, index(FILENAME, "/") - 1) " must not include " target)
-        if (name == "ev.h" && FILENAME != "daemon/loop.c")
-            breach("only daemon/loop.c may include ev.h")
-        if (FILENAME ~ /^proto\// && FILENAME != "proto/address.c" &&
+        if (name == "ev.h" && FILENAME != "daemon/base/loop.c")
+            breach("only daemon/base/loop.c may include ev.h")
+        if (FILENAME ~ /^proto\// && FILENAME != "proto/wire/address.c" &&
             name ~ /^(sys\/socket|netinet\/in|arpa\/inet|pthread|threads|time|sys\/time|poll|sys\/epoll)\.h$/)
             breach("an engine has no sockets, clocks or threads")
     }
     code ~ /(^|[^a-z_0-9])(ntoh[sl]|hton[sl]|(be|le)(16|32|64)toh|hto(be|le)(16|32|64)) *\(/ &&
-        FILENAME !~ /^proto\/cursor\.[ch]$|^tools\/bench\/raw_ether\.c$|^(lib|daemon)\/(sockaddr|candidate|udp|link_tcp)\.[ch]$/ {
-        breach("only proto/cursor and socket addresses may turn byte order")
+        FILENAME !~ /^proto\/wire\/cursor\.[ch]$|^tools\/bench\/tasks\/raw_ether\.c$|^(lib|daemon)\/[a-z]+\/(sockaddr|candidate|udp|link_tcp)\.[ch]$/ {
+        breach("only proto/wire/cursor and socket addresses may turn byte order")
     }
-    code ~ /(^|[^a-z_0-9])(socket|socketpair|accept4?) *\(/ && FILENAME !~ /^(lib|daemon)\/|^tools\/bench\/raw(_ether)?\.c$/ {
+    code ~ /(^|[^a-z_0-9])(socket|socketpair|accept4?) *\(/ && FILENAME !~ /^(lib|daemon|tools\/probe)\/|^tools\/bench\/tasks\/raw(_ether)?\.c$/ {
         breach("only links and what starts them may make sockets")
     }
     FILENAME ~ /^proto\// &&

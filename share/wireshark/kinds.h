@@ -4,10 +4,10 @@
  *
  * What stands behind the line LUA is Lua for the preprocessor, not C.
  */
-#include "proto/datagram.h"
-#include "proto/ether.h"
-#include "proto/frame.h"
-#include "proto/window_wire.h"
+#include "proto/wire/datagram.h"
+#include "proto/wire/ether.h"
+#include "proto/wire/frame.h"
+#include "proto/window/window_wire.h"
 
 #define ROW_DATAGRAM(number, name, text) [number] = text,
 #define ROW_FRAME(number, name, party) [number] = #name,

@@ -1,4 +1,4 @@
-/* links: tests/attack/recording.c tests/sim/network.c proto/fault.c proto/ether.c proto/cursor.c */
+/* links: tests/attack/recording.c tests/sim/network.c proto/session/fault.c proto/wire/ether.c proto/wire/cursor.c */
 /*
  * ether.c - what an attacker on an Ethernet segment does, through the interface that $IFACE names.
  *
@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proto/ether.h"
+#include "proto/wire/ether.h"
 #include "tests/attack/recording.h"
 #include "tests/sim/network.h" /* random_next() and its kin */
 

@@ -1,4 +1,4 @@
-/* links: lib/stream.c lib/ring.c proto/frame.c proto/cursor.c proto/control.c proto/contention.c proto/address.c tests/sim/network.c proto/fault.c */
+/* links: lib/link/stream.c lib/link/ring.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c tests/sim/network.c proto/session/fault.c */
 /*
  * frames.c - a task gone wrong, on the Unix socket of its daemon ($SOCKET).
  *
@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "lib/covey.h"
-#include "lib/ring.h"
-#include "lib/stream.h"
-#include "proto/control.h"
+#include "lib/link/ring.h"
+#include "lib/link/stream.h"
+#include "proto/wire/control.h"
 #include "tests/sim/network.h"
 
 enum { WAIT_MS = 10000, REQUEST = 7, RINGS = 2, SCRIBBLES = 200000 };

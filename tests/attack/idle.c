@@ -1,4 +1,4 @@
-/* links: */
+/* links:  */
 /*
  * idle.c - somebody who connects, says nothing and stays.
  *

@@ -1,4 +1,4 @@
-/* links: */
+/* links:  */
 /*
  * pry.c - what another user of the host tries on a daemon or task: to trace it, read its memory,
  * environment and descriptors, stop it.

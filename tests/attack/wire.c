@@ -1,4 +1,4 @@
-/* links: tests/attack/recording.c tests/sim/network.c proto/fault.c */
+/* links: tests/attack/recording.c tests/sim/network.c proto/session/fault.c */
 /*
  * wire.c - what an attacker on the network does, on the loopback interface of a network namespace.
  *

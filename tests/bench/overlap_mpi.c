@@ -1,6 +1,6 @@
 /*
  * overlap_mpi.c - what covey bench overlap measures, on MPI: two ranks give each other a face by
- * MPI_Isend and MPI_Irecv, compute, and wait for both (tools/bench/overlap.c).
+ * MPI_Isend and MPI_Irecv, compute, and wait for both (tools/bench/tasks/overlap.c).
  *
  *   overlap_mpi ROUNDS BATCH_US BYTES...
  *
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tools/bench/work.h"
+#include "tools/bench/tasks/work.h"
 
 #define TRIALS 3
 #define COUNT_MAX 1000

@@ -1,10 +1,10 @@
-/* links: proto/window*.c proto/cursor.c */
+/* links: proto/window/window*.c proto/wire/cursor.c */
 /*
  * window_bench.c - what the window itself costs: two windows hand each other their packets in
  * memory, without a network. Prints megabytes a second of one processor that does both sides, for
  * several packet sizes, without and with loss. The time that the windows see is made up.
  */
-#include "proto/window.h"
+#include "proto/window/window.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/contention.c proto/address.c */
+/* links: lib/link/stream.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c */
 /*
  * flood.c - a task that ignores credit, or does not read what it asked for.
  *
@@ -20,8 +20,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "lib/stream.h"
-#include "proto/control.h"
+#include "lib/link/stream.h"
+#include "proto/wire/control.h"
 
 #define QUEUE_BYTES ((size_t)1024 * 1024)
 #define MESSAGE_BYTES ((uint64_t)1 << 38)

@@ -1,4 +1,4 @@
-/* links: daemon/agreement.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view*.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
+/* links: daemon/agree/agreement.c proto/state/state.c proto/state/origin.c proto/wire/command.c proto/wire/names.c proto/state/waiters.c proto/state/listeners.c proto/state/lock.c proto/state/token.c proto/state/rendezvous.c proto/state/group.c proto/state/group_engine.c proto/state/view*.c proto/state/leader.c proto/state/consensus.c proto/state/bag_place.c proto/bag/bag_wire.c proto/wire/cursor.c */
 /*
  * agreement_test.c - the agreed state in a daemon that leads and has no memory left for it. The
  * node, the tasks and the other daemons are this file's.
@@ -6,9 +6,9 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "daemon/agreement.h"
-#include "daemon/ending.h"
-#include "daemon/services.h"
+#include "daemon/agree/agreement.h"
+#include "daemon/agree/services.h"
+#include "daemon/table/ending.h"
 #include "tests/daemon/replies.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/runner.h"

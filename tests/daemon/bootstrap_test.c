@@ -1,9 +1,9 @@
-/* links: daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
+/* links: daemon/base/bootstrap.c daemon/base/failure.c daemon/base/version.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/bootstrap.h"
+#include "daemon/base/bootstrap.h"
 #include "tests/unit/runner.h"
 
 static struct control_bootstrap example(void)

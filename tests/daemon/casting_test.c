@@ -1,4 +1,4 @@
-/* links: daemon/casting.c daemon/fanout.c proto/control.c proto/contention.c proto/cursor.c proto/address.c proto/host_set.c */
+/* links: daemon/post/casting.c daemon/link/fanout.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/address.c proto/wire/host_set.c */
 /*
  * casting_test.c - what a daemon does while the engine that casts takes no more. The engine and the
  * loop are this file's.
@@ -7,14 +7,14 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/backlog.h"
-#include "daemon/casting.h"
-#include "daemon/connection.h"
-#include "daemon/ether.h"
-#include "daemon/route.h"
-#include "daemon/segment.h"
-#include "daemon/watch.h"
-#include "proto/cast.h"
+#include "daemon/link/ether.h"
+#include "daemon/link/segment.h"
+#include "daemon/post/casting.h"
+#include "daemon/post/route.h"
+#include "daemon/post/watch.h"
+#include "daemon/table/backlog.h"
+#include "daemon/table/connection.h"
+#include "proto/cast/cast.h"
 #include "tests/daemon/replies.h"
 #include "tests/unit/runner.h"
 

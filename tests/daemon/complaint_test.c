@@ -1,4 +1,4 @@
-/* links: daemon/complaint.c daemon/version.c */
+/* links: daemon/launch/complaint.c daemon/base/version.c */
 /*
  * What OpenSSH, shells and coveyd print when a host cannot be added, as it was seen: which line
  * tells, which code it stands for, and which other versions are let in.
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/complaint.h"
-#include "daemon/version.h"
+#include "daemon/base/version.h"
+#include "daemon/launch/complaint.h"
 #include "lib/covey.h"
 #include "tests/unit/runner.h"
 

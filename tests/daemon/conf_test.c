@@ -1,4 +1,4 @@
-/* links: daemon/conf.c daemon/conf_value.c proto/topology.c proto/contention.c proto/fault.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/cursor.c -linih */
+/* links: daemon/base/conf.c daemon/base/conf_value.c proto/network/topology.c proto/contention/contention.c proto/session/fault.c daemon/base/failure.c daemon/base/log.c daemon/base/sockaddr.c proto/wire/cursor.c -linih */
 #include <CUnit/CUnit.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/conf.h"
-#include "daemon/log.h"
+#include "daemon/base/conf.h"
+#include "daemon/base/log.h"
 #include "lib/covey.h"
 #include "tests/unit/runner.h"
 

@@ -1,9 +1,9 @@
-/* links: daemon/launchspec.c daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
+/* links: daemon/launch/launchspec.c daemon/base/bootstrap.c daemon/base/failure.c daemon/base/version.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/launchspec.h"
+#include "daemon/launch/launchspec.h"
 #include "lib/covey.h"
 #include "tests/unit/runner.h"
 

@@ -1,4 +1,4 @@
-/* links: lib/stream.c proto/frame.c proto/cursor.c proto/control.c proto/contention.c proto/address.c */
+/* links: lib/link/stream.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c */
 /*
  * The daemon as raw clients see it: what it answers, what it refuses, in which order. Each case
  * starts a coveyd of its own ($BUILD/coveyd) and speaks frames to it.
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #include "lib/covey.h"
-#include "lib/stream.h"
-#include "proto/control.h"
+#include "lib/link/stream.h"
+#include "proto/wire/control.h"
 #include "tests/unit/runner.h"
 
 #define WAIT_MS 20000
-#define QUEUE_MAX_BYTES ((size_t)64 * 1024 * 1024) /* as in daemon/connection.h */
+#define QUEUE_MAX_BYTES ((size_t)64 * 1024 * 1024) /* as in daemon/table/connection.h */
 
 /* ---- a daemon ---- */
 

@@ -1,11 +1,11 @@
-/* links: daemon/reach.c daemon/udp.c daemon/sockaddr.c daemon/failure.c proto/cursor.c proto/address.c */
+/* links: tools/probe/reach.c daemon/link/udp.c daemon/base/sockaddr.c daemon/base/failure.c proto/wire/cursor.c proto/wire/address.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/reach.h"
-#include "daemon/sockaddr.h"
+#include "daemon/base/sockaddr.h"
 #include "tests/unit/runner.h"
+#include "tools/probe/reach.h"
 
 #define TOKEN "00112233445566778899aabbccddeeff"
 

@@ -1,11 +1,11 @@
 /* replies.h - a daemon's answers to requests that go nowhere and are counted; a suite includes this
- * once in the place of daemon/reply.c. */
+ * once in the place of daemon/post/reply.c. */
 #ifndef COVEY_TESTS_REPLIES_H
 #define COVEY_TESTS_REPLIES_H
 
 #include <CUnit/CUnit.h>
 
-#include "daemon/reply.h"
+#include "daemon/post/reply.h"
 
 static unsigned replies_begun;
 

@@ -1,4 +1,4 @@
-/* links: daemon/services.c daemon/log.c proto/client.c proto/command.c proto/cursor.c */
+/* links: daemon/agree/services.c daemon/base/log.c proto/state/client.c proto/wire/command.c proto/wire/cursor.c */
 /*
  * services_test.c - a daemon as a client of whoever leads: which commands it sends when. The loop,
  * the leader and the tasks are this file's.
@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/agreement.h"
-#include "daemon/bags.h"
-#include "daemon/services.h"
+#include "daemon/agree/agreement.h"
+#include "daemon/agree/bags.h"
+#include "daemon/agree/services.h"
 #include "tests/daemon/replies.h"
 #include "tests/unit/runner.h"
 

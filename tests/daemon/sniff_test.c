@@ -1,4 +1,4 @@
-/* links: daemon/sniffer.c daemon/sniff_packet.c daemon/sniff_stream.c daemon/sniff_flow.c daemon/sniff_hosts.c daemon/sniff_window.c daemon/sniff_note.c daemon/sniff_filter.c daemon/sniff_text.c daemon/sniff_json.c daemon/failure.c proto/address.c proto/auth.c proto/cipher*.c proto/command.c proto/control.c proto/contention.c proto/cursor.c proto/datagram.c proto/ether.c proto/frame.c proto/raft_wire.c proto/record.c proto/stream_auth.c proto/table.c proto/window_wire.c */
+/* links: tools/wire/sniffer.c tools/wire/sniff_packet.c tools/wire/sniff_stream.c tools/wire/sniff_flow.c tools/wire/sniff_hosts.c tools/wire/sniff_window.c tools/wire/sniff_note.c tools/wire/sniff_filter.c tools/wire/sniff_text.c tools/wire/sniff_json.c daemon/base/failure.c proto/wire/address.c proto/auth/auth.c proto/auth/cipher*.c proto/wire/command.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/datagram.c proto/wire/ether.c proto/wire/frame.c proto/raft/raft_wire.c proto/auth/record.c proto/auth/stream_auth.c proto/member/table.c proto/window/window_wire.c */
 /*
  * sniff_test.c - what covey sniff makes of packets: every link type, hosts and their names, streams
  * with holes and doubles, datagrams cut by the kernel, encryption, TCP streams, filters and lines.
@@ -6,13 +6,13 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "daemon/sniff_filter.h"
-#include "daemon/sniff_print.h"
-#include "proto/control.h"
-#include "proto/datagram.h"
-#include "proto/ether.h"
-#include "proto/record.h"
+#include "proto/auth/record.h"
+#include "proto/wire/control.h"
+#include "proto/wire/datagram.h"
+#include "proto/wire/ether.h"
 #include "tests/unit/runner.h"
+#include "tools/wire/sniff_filter.h"
+#include "tools/wire/sniff_print.h"
 
 #define VM 0x12345678
 #define SEEN_MAX 64

@@ -1,10 +1,10 @@
-/* links: daemon/ticket.c daemon/sockaddr.c daemon/failure.c proto/address.c proto/cursor.c */
-#include "daemon/ticket.h"
+/* links: daemon/launch/ticket.c daemon/base/sockaddr.c daemon/base/failure.c proto/wire/address.c proto/wire/cursor.c */
+#include "daemon/launch/ticket.h"
 
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "daemon/sockaddr.h"
+#include "daemon/base/sockaddr.h"
 #include "tests/unit/runner.h"
 
 static struct ticket ticket_of(const uint8_t key[TICKET_KEY_BYTES], int count)

@@ -1,12 +1,12 @@
-/* links: daemon/udp.c daemon/sockaddr.c daemon/failure.c proto/address.c proto/cursor.c */
+/* links: daemon/link/udp.c daemon/base/sockaddr.c daemon/base/failure.c proto/wire/address.c proto/wire/cursor.c */
 #include <CUnit/CUnit.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/sockaddr.h"
-#include "daemon/udp.h"
+#include "daemon/base/sockaddr.h"
+#include "daemon/link/udp.h"
 #include "tests/unit/runner.h"
 
 /* ---- addresses ---- */

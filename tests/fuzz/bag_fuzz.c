@@ -1,4 +1,4 @@
-/* links: proto/bag*.c proto/names.c proto/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
 /*
  * What tasks and daemons may send about bags: requests to a holder, logs to a backup, answers to a
  * task, notices of the VM. Whatever comes, the counts of the holder stay right, and a copy of it
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bag_parts.h"
-#include "proto/bag_place.h"
-#include "proto/bag_user.h"
-#include "proto/state_engine.h"
+#include "proto/bag/bag_parts.h"
+#include "proto/bag/bag_user.h"
+#include "proto/state/bag_place.h"
+#include "proto/state/state_engine.h"
 #include "tests/fuzz/fuzz.h"
 
 struct ends {

@@ -1,9 +1,9 @@
-/* links: daemon/bootstrap.c daemon/failure.c daemon/version.c proto/control.c proto/contention.c proto/address.c proto/cursor.c */
+/* links: daemon/base/bootstrap.c daemon/base/failure.c daemon/base/version.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * The line that a launcher writes to a new daemon: the input as it stands, and its bytes as the hex
  * digits of a line. A line that is accepted is printed and read again as the same.
  */
-#include "daemon/bootstrap.h"
+#include "daemon/base/bootstrap.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* links: proto/calibration.c */
+/* links: proto/model/calibration.c */
 /*
  * A calibration as anybody may have written it: what is accepted prints to a text that is accepted
  * again, and to the same one; what is not is refused in one line.
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/calibration.h"
+#include "proto/model/calibration.h"
 #include "tests/fuzz/fuzz.h"
 
 static char *print(const struct calibration *calibration, size_t *length)

@@ -1,4 +1,4 @@
-/* links: proto/cast.c proto/cast_flush.c proto/cast_order.c proto/cast_receive.c proto/cast_ring.c proto/cast_send.c proto/cast_wire.c proto/host_set.c proto/handshake.c proto/datagram.c proto/auth.c proto/cipher*.c proto/frame.c proto/cursor.c */
+/* links: proto/cast/cast.c proto/cast/cast_flush.c proto/cast/cast_order.c proto/cast/cast_receive.c proto/cast/cast_ring.c proto/cast/cast_send.c proto/cast/cast_wire.c proto/wire/host_set.c proto/auth/handshake.c proto/wire/datagram.c proto/auth/auth.c proto/auth/cipher*.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * cast_fuzz.c - what can reach the engine of multicasts: the input is a list of records
  *
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/cast_state.h"
+#include "proto/cast/cast_state.h"
 #include "tests/fuzz/fuzz.h"
 
 #define STEP_US 1500

@@ -1,9 +1,9 @@
-/* links: daemon/conf.c daemon/conf_value.c proto/topology.c proto/contention.c daemon/failure.c daemon/log.c daemon/sockaddr.c proto/fault.c proto/cursor.c -linih */
+/* links: daemon/base/conf.c daemon/base/conf_value.c proto/network/topology.c proto/contention/contention.c daemon/base/failure.c daemon/base/log.c daemon/base/sockaddr.c proto/session/fault.c proto/wire/cursor.c -linih */
 /*
  * covey.conf as anybody may have written it. A file that is accepted is printed and read again as
  * the same; one that is not is refused in one line.
  */
-#include "daemon/conf.h"
+#include "daemon/base/conf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-/* links: proto/control.c proto/contention.c proto/address.c proto/cursor.c */
+/* links: proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * The payloads of control frames from a hostile peer. The first byte chooses the payload. What a
  * get accepts, its put writes and the get reads again; a second put gives the same bytes.
  */
-#include "proto/control.h"
+#include "proto/wire/control.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* links: proto/datagram.c proto/cursor.c */
+/* links: proto/wire/datagram.c proto/wire/cursor.c */
 /*
  * datagram_fuzz.c - a datagram from anybody, before a key is asked: what is accepted has the size
  * of its kind, all that it points to lies inside, and it is put together as the bytes it was.
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/datagram.h"
+#include "proto/wire/datagram.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_again(const struct datagram *d, const uint8_t *data, uint32_t vm)

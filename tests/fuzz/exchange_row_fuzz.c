@@ -1,4 +1,4 @@
-/* links: proto/exchange_row.c proto/cursor.c */
+/* links: proto/exchange/exchange_row.c proto/wire/cursor.c */
 /*
  * A row of an exchange as anybody may have sent it: what is accepted has rising ranks, and is the
  * same again after it was written and read.
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/exchange_row.h"
+#include "proto/exchange/exchange_row.h"
 #include "tests/fuzz/fuzz.h"
 
 #define RANKS_MAX 64

@@ -1,9 +1,9 @@
-/* links: proto/frame.c proto/cursor.c */
+/* links: proto/wire/frame.c proto/wire/cursor.c */
 /*
  * Frame, brief and message headers from a hostile peer: a refusal names its cause; what is accepted
  * keeps the limits that its header promises and is encoded as the very bytes it was decoded from.
  */
-#include "proto/frame.h"
+#include "proto/wire/frame.h"
 
 #include <stdlib.h>
 #include <string.h>

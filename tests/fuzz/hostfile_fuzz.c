@@ -1,9 +1,9 @@
-/* links: tools/hostfile.c tools/hostspec.c tools/args.c tools/words.c */
+/* links: tools/vm/hostfile.c tools/vm/hostspec.c tools/base/args.c tools/base/words.c */
 /*
  * A host file as anybody may have written it: every string of what is accepted can be read, what is
  * not is refused in one line.
  */
-#include "tools/hostfile.h"
+#include "tools/vm/hostfile.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* links: daemon/http.c */
+/* links: daemon/monitor/http.c */
 /*
  * Requests of whoever can connect: read within their bounds, and judged alike when they come in
  * pieces.
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/http.h"
+#include "daemon/monitor/http.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

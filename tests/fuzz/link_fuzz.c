@@ -1,4 +1,4 @@
-/* links: lib/link_tcp.c lib/link_sealed.c lib/link_shm.c lib/ring.c proto/auth.c proto/cipher*.c proto/stream_auth.c proto/record.c proto/cursor.c */
+/* links: lib/link/link_tcp.c lib/link/link_sealed.c lib/link/link_shm.c lib/link/ring.c proto/auth/auth.c proto/auth/cipher*.c proto/auth/stream_auth.c proto/auth/record.c proto/wire/cursor.c */
 /*
  * link_fuzz.c - a hostile task at the other end of a link.
  *
@@ -7,10 +7,10 @@
  * shared memory, where the other end writes what it likes; or an encrypted stream on whose way
  * somebody alters the bytes. Nothing but the key lets bytes flow.
  */
-#include "lib/link.h"
-#include "lib/ring.h"
-#include "proto/auth.h"
-#include "proto/record.h"
+#include "lib/link/link.h"
+#include "lib/link/ring.h"
+#include "proto/auth/auth.h"
+#include "proto/auth/record.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-/* links: lib/message.c lib/pack.c lib/unpack.c lib/error.c proto/frame.c proto/cursor.c */
+/* links: lib/msg/message.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * message_fuzz.c - a message out of foreign bytes, and a program that does anything with it.
  *
  * What a call gives must lie in memory that is there, and a call that fails must leave the place of
  * reading where it was.
  */
-#include "lib/message.h"
+#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef COVEY_TESTS_FUZZ_PCAPFILE_H
 #define COVEY_TESTS_FUZZ_PCAPFILE_H
 
-#include "daemon/sniff_packet.h"
+#include "tools/wire/sniff_packet.h"
 
 struct pcapfile {
     const uint8_t *at, *end;

@@ -1,4 +1,4 @@
-/* links: daemon/procfs.c proto/figure.c proto/cursor.c -lm */
+/* links: daemon/monitor/procfs.c proto/model/figure.c proto/wire/cursor.c -lm */
 /*
  * The texts of /proc, of whatever kernel or none, and figures as any host may send them: what is
  * accepted makes sense.
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/procfs.h"
-#include "proto/figure.h"
+#include "daemon/monitor/procfs.h"
+#include "proto/model/figure.h"
 #include "tests/fuzz/fuzz.h"
 
 static void look_at_text(const char *text)

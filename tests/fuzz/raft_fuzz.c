@@ -1,16 +1,16 @@
-/* links: proto/raft*.c proto/cursor.c */
+/* links: proto/raft/raft*.c proto/wire/cursor.c */
 /*
  * raft_fuzz.c - hostile messages for an engine of agreement: one that waits to be added, and the
  * leader of a group, by the first byte of the input. Then come messages: a byte that chooses how
  * much time passes, a length of two bytes, the message. Ids are a host index and 16 zeros; the
  * engine is host 0. What the engine says of itself must stay consistent, and its memory bounded.
  */
-#include "proto/raft.h"
+#include "proto/raft/raft.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/raft_wire.h"
+#include "proto/raft/raft_wire.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { HEARTBEAT_US = 1000 };

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "lib/message.h"
+#include "lib/msg/message.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SCRIPT_STEPS_MAX 23

@@ -1,4 +1,4 @@
-/* links: tests/fuzz/pcapfile.c daemon/sniffer.c daemon/sniff_packet.c daemon/sniff_stream.c daemon/sniff_flow.c daemon/sniff_hosts.c daemon/sniff_window.c daemon/sniff_note.c daemon/sniff_filter.c daemon/sniff_text.c daemon/sniff_json.c daemon/failure.c proto/address.c proto/auth.c proto/cipher*.c proto/command.c proto/control.c proto/contention.c proto/cursor.c proto/datagram.c proto/ether.c proto/frame.c proto/raft_wire.c proto/record.c proto/stream_auth.c proto/table.c proto/window_wire.c */
+/* links: tests/fuzz/pcapfile.c tools/wire/sniffer.c tools/wire/sniff_packet.c tools/wire/sniff_stream.c tools/wire/sniff_flow.c tools/wire/sniff_hosts.c tools/wire/sniff_window.c tools/wire/sniff_note.c tools/wire/sniff_filter.c tools/wire/sniff_text.c tools/wire/sniff_json.c daemon/base/failure.c proto/wire/address.c proto/auth/auth.c proto/auth/cipher*.c proto/wire/command.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/datagram.c proto/wire/ether.c proto/wire/frame.c proto/raft/raft_wire.c proto/auth/record.c proto/auth/stream_auth.c proto/member/table.c proto/window/window_wire.c */
 /*
  * sniff_fuzz.c - a capture file from a stranger: the input is one, as tcpdump writes it.
  *
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/sniff_filter.h"
-#include "daemon/sniff_print.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/pcapfile.h"
+#include "tools/wire/sniff_filter.h"
+#include "tools/wire/sniff_print.h"
 
 static void check_line(const struct sighting *g, void (*print)(FILE *, const struct sighting *))
 {

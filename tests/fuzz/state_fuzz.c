@@ -1,4 +1,4 @@
-/* links: proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view*.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
+/* links: proto/state/state.c proto/state/origin.c proto/wire/command.c proto/wire/names.c proto/state/waiters.c proto/state/listeners.c proto/state/lock.c proto/state/token.c proto/state/rendezvous.c proto/state/group.c proto/state/group_engine.c proto/state/view*.c proto/state/leader.c proto/state/consensus.c proto/state/bag_place.c proto/bag/bag_wire.c proto/wire/cursor.c */
 /*
  * state_fuzz.c - what voters agree on, from a daemon that is out of its mind: commands, questions
  * and snapshots.
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/node.h"
-#include "proto/state.h"
+#include "proto/node/node.h"
+#include "proto/state/state.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SNAPSHOT_BYTES (1 << 20)

@@ -1,4 +1,4 @@
-/* links: lib/stream.c proto/frame.c proto/cursor.c */
+/* links: lib/link/stream.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * stream_fuzz.c - a hostile task at the other end of a stream.
  *
@@ -6,7 +6,7 @@
  * stops in the middle), a byte of length, the bytes. Whatever comes, frames are whole, a broken
  * stream stays broken, and no descriptor is left open.
  */
-#include "lib/stream.h"
+#include "lib/link/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>

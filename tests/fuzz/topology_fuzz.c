@@ -1,4 +1,4 @@
-/* links: proto/topology.c proto/network.c proto/schedule.c proto/schedule_tree.c proto/schedule_pack.c proto/schedule_sync.c proto/schedule_proof.c */
+/* links: proto/network/topology.c proto/network/network.c proto/schedule/schedule.c proto/schedule/schedule_tree.c proto/schedule/schedule_pack.c proto/schedule/schedule_sync.c proto/schedule/schedule_proof.c */
 /*
  * A topology file as anybody may have written it: what is accepted is a tree with names that can be
  * found, and its schedule can be proven while it is small; what is not is refused in one line.
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/schedule_proof.h"
+#include "proto/schedule/schedule_proof.h"
 #include "tests/fuzz/fuzz.h"
 
 #define RANKS_MAX 12

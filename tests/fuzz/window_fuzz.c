@@ -1,11 +1,11 @@
-/* links: proto/window*.c proto/cursor.c */
+/* links: proto/window/window*.c proto/wire/cursor.c */
 /*
  * window_fuzz.c - hostile packets against a window that is in the middle of a conversation.
  *
  * The input is a list of packets: a byte that chooses (packet number, what the window does next),
  * a length of two bytes, the payload. After each the window must still keep its own bounds.
  */
-#include "proto/window.h"
+#include "proto/window/window.h"
 
 #include <stdlib.h>
 

@@ -26,15 +26,15 @@ touch "$copy/apps/other/breach_of.h"
 # what the tree itself breaks is told above
 scripts/layers.sh "$copy" >/dev/null || finish
 
-expect_breach proto/breach.c '#include "lib/stream.h"' "proto includes nothing but proto"
+expect_breach proto/breach.c '#include "lib/link/stream.h"' "proto includes nothing but proto"
 expect_breach proto/breach.c '#include <sys/socket.h>' "proto has no sockets"
 expect_breach proto/breach.c 'int64_t now(void) { return time(NULL); }' "proto has no clock"
 expect_breach lib/breach.c '#include "daemon/breach_of.h"' "lib does not include daemon"
-expect_breach tools/breach.c '#include "proto/cursor.h"' "tools include only covey.h"
+expect_breach tools/breach.c '#include "proto/wire/cursor.h"' "tools include only covey.h"
 expect_breach tools/breach.c '#include "daemon/breach_of.h"' "nobody includes daemon"
-expect_breach apps/one/breach.c '#include "stream.h"' "apps include only covey.h"
+expect_breach apps/one/breach.c '#include "lib/link/stream.h"' "apps include only covey.h"
 expect_breach apps/one/breach.c '#include "apps/other/breach_of.h"' "an app keeps to its own folder"
-expect_breach daemon/breach.c '#include <ev.h>' "ev.h stands in daemon/loop.c alone"
+expect_breach daemon/breach.c '#include <ev.h>' "ev.h stands in daemon/base/loop.c alone"
 expect_breach lib/breach.c 'return ntohl(x);' "byte order is the cursor's"
 expect_breach tools/breach.c 'int fd = socket(AF_INET, SOCK_STREAM, 0);' "tools make no sockets"
 

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/../.."
 . tests/report.sh
 BUILD=${BUILD:-build}
 expect "the unit suites are clean" make --no-print-directory -j2 BUILD="$BUILD" asan \
-    SUITES="$(echo tests/unit/*_test.c tests/fuzz/*_fuzz.c)"
+    SUITES="$(echo $(find tests/unit -name "*_test.c") tests/fuzz/*_fuzz.c)"
 finish

@@ -14,7 +14,7 @@ pages=$(find lib daemon tools apps conf -name '*.[1-8]' 2>/dev/null | sort)
 
 scripts/public-names.sh lib/covey.h >"$work/names"
 # The synopses of all pages, without macros and blanks: `int covey_x(covey_t *vm);` per line.
-sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' lib/*.3 |
+sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' lib/*/*.3 |
     sed -E '/^\.(PP|nf|fi|SH .*|B #include.*)$/d; /^[^.]/d; s/^\.[A-Z]+ //; s/"//g' | tr -d ' \n' | tr ';' '\n' >"$work/synopses"
 
 "${compiler[@]}" -E -P lib/covey.h | tr '\n' ' ' >"$work/covey.h" # without comments
@@ -35,7 +35,7 @@ while read -r name; do
     if grep -qxF "$(prototype_of "$name")" "$work/synopses"; then
         in_manual=$((in_manual + 1))
     else
-        echo "$name: no synopsis in lib/*.3 as covey.h declares it"
+        echo "$name: no synopsis in lib/*/*.3 as covey.h declares it"
     fi
 done <"$work/names"
 echo "of $total public functions $in_header are described in covey.h, $in_manual in the manual"
@@ -78,7 +78,7 @@ example_of() { # page -> the program of its EXAMPLES section
 }
 export COVEY_VM=manual.$$ PATH=$BUILD:$PATH
 covey start --local 2 || bad "a virtual machine for the examples starts"
-for page in lib/*.[37]; do
+for page in $(ls lib/*/*.[37] | grep -v covey-pvm); do
     name=$(basename "${page%.[37]}")
     example_of "$page" >"$work/$name.c"
     if "${compiler[@]}" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \

@@ -1,4 +1,4 @@
-/* links: tests/fuzz/pcapfile.c daemon/sniff_packet.c proto/address.c proto/cursor.c proto/datagram.c proto/ether.c proto/frame.c proto/window_wire.c */
+/* links: tests/fuzz/pcapfile.c tools/wire/sniff_packet.c proto/wire/address.c proto/wire/cursor.c proto/wire/datagram.c proto/wire/ether.c proto/wire/frame.c proto/window/window_wire.c */
 /*
  * extract.c - makes seeds for fuzzers of a recording: each gets what it would read of it.
  *
@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/datagram.h"
-#include "proto/ether.h"
-#include "proto/window_wire.h"
+#include "proto/window/window_wire.h"
+#include "proto/wire/datagram.h"
+#include "proto/wire/ether.h"
 #include "tests/fuzz/pcapfile.h"
 
 #define SEED_BYTES_MAX 16000 /* what stream_fuzz takes at most */

@@ -1,4 +1,4 @@
-/* links: tests/sim/replica_sim.c tests/sim/network.c proto/fault.c proto/client.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view*.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
+/* links: tests/sim/replica_sim.c tests/sim/network.c proto/session/fault.c proto/state/client.c proto/state/state.c proto/state/origin.c proto/wire/command.c proto/wire/names.c proto/state/waiters.c proto/state/listeners.c proto/state/lock.c proto/state/token.c proto/state/rendezvous.c proto/state/group.c proto/state/group_engine.c proto/state/view*.c proto/state/leader.c proto/state/consensus.c proto/state/bag_place.c proto/bag/bag_wire.c proto/wire/cursor.c */
 /*
  * agree_test.c - sessions, election and consensus under everything that can happen to the commands
  * that carry them (replica_sim.h), with tasks and hosts that die, are cut off and come back. Some
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/frame.h"
-#include "proto/view.h"
+#include "proto/state/view.h"
+#include "proto/wire/frame.h"
 #include "tests/sim/network.h"
 #include "tests/sim/replica_sim.h"
 #include "tests/unit/runner.h"

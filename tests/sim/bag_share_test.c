@@ -1,4 +1,4 @@
-/* links: proto/bag.c proto/bag_lease.c proto/bag_queue.c proto/bag_share.c proto/bag_wire.c proto/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_lease.c proto/bag/bag_queue.c proto/bag/bag_share.c proto/bag/bag_wire.c proto/wire/cursor.c */
 /*
  * bag_share_test.c - large items for fast hosts: workers of unequal speeds empty bags of unequal
  * items in virtual time, once with items by size and once in their order (a bag whose results come
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "proto/bag.h"
+#include "proto/bag/bag.h"
 #include "tests/unit/runner.h"
 
 enum { WORKERS = 8, ITEMS = 64, HOLD = 2 };

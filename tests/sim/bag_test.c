@@ -1,10 +1,10 @@
-/* links: proto/bag*.c proto/names.c proto/cursor.c */
+/* links: proto/bag/bag.c proto/bag/bag_answer.c proto/bag/bag_backup.c proto/bag/bag_copy.c proto/bag/bag_holder.c proto/bag/bag_lease.c proto/bag/bag_parts.c proto/state/bag_place.c proto/bag/bag_queue.c proto/bag/bag_share.c proto/bag/bag_user.c proto/bag/bag_wire.c proto/wire/names.c proto/wire/cursor.c */
 /*
  * bag_test.c - bags under faults: the holder, its backups, the tasks that put, work and collect,
- * and the VM that agrees on who holds the bag (proto/bag_place.c itself), under one virtual clock
- * and one seed. What goes from one end to another arrives in order, after a random time, and not at
- * all when an end dies. Hosts die, tasks die, workers hang, requests come twice, some items kill
- * who takes them.
+ * and the VM that agrees on who holds the bag (proto/state/bag_place.c itself), under one virtual
+ * clock and one seed. What goes from one end to another arrives in order, after a random time, and
+ * not at all when an end dies. Hosts die, tasks die, workers hang, requests come twice, some items
+ * kill who takes them.
  *
  * At every step: no result is delivered twice, none is wrong, what the holder counts is what it
  * has. In the end: each item has its one result, or is set aside if it kills. 300 seeds; SOAK=1:
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/bag_place.h"
-#include "proto/bag_user.h"
-#include "proto/state_engine.h"
+#include "proto/bag/bag_user.h"
+#include "proto/state/bag_place.h"
+#include "proto/state/state_engine.h"
 #include "tests/unit/runner.h"
 
 enum {

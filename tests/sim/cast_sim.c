@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/cast_state.h"
+#include "proto/cast/cast_state.h"
 #include "tests/sim/network.h"
 
 #define HOSTS CAST_SIM_HOSTS

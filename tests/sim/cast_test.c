@@ -1,4 +1,4 @@
-/* links: tests/sim/cast_sim.c tests/sim/network.c proto/fault.c proto/cast.c proto/cast_flush.c proto/cast_order.c proto/cast_receive.c proto/cast_ring.c proto/cast_send.c proto/cast_wire.c proto/host_set.c proto/handshake.c proto/datagram.c proto/auth.c proto/cipher*.c proto/frame.c proto/cursor.c */
+/* links: tests/sim/cast_sim.c tests/sim/network.c proto/session/fault.c proto/cast/cast.c proto/cast/cast_flush.c proto/cast/cast_order.c proto/cast/cast_receive.c proto/cast/cast_ring.c proto/cast/cast_send.c proto/cast/cast_wire.c proto/wire/host_set.c proto/auth/handshake.c proto/wire/datagram.c proto/auth/auth.c proto/auth/cipher*.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * cast_test.c - hosts that cast to each other, in stories of random weather and death. What is
  * checked stands in cast_sim.h.
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/cast_wire.h"
+#include "proto/cast/cast_wire.h"
 #include "tests/sim/network.h"
 #include "tests/unit/runner.h"
 

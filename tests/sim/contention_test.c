@@ -1,4 +1,4 @@
-/* links: proto/contention.c proto/arbiter.c proto/claim.c proto/cursor.c */
+/* links: proto/contention/contention.c proto/contention/arbiter.c proto/contention/claim.c proto/wire/cursor.c */
 /*
  * contention_test.c - claims and arbiters under seeded faults: frames are lost, doubled and late,
  * tasks end or are stopped in the middle, hosts die, the arbiter is replaced, and an old one goes
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "proto/contention.h"
-#include "proto/frame.h"
-#include "proto/splitmix.h"
+#include "proto/contention/contention.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/splitmix.h"
 #include "tests/unit/runner.h"
 
 #define HOSTS_MAX 6

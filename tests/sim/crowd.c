@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/client.h"
-#include "proto/frame.h"
-#include "proto/state.h"
+#include "proto/state/client.h"
+#include "proto/state/state.h"
+#include "proto/wire/frame.h"
 
 #define TICK_US 1000
 #define RETRY_TICKS 50

@@ -1,7 +1,8 @@
 /*
- * crowd.h - tasks on hosts that use the services of the VM through their daemons (proto/client.h)
- * over a bad network, with voters that change (voters.h). Tasks and hosts die and come back. What
- * each task believes to hold is compared with what all others believe, after every step.
+ * crowd.h - tasks on hosts that use the services of the VM through their daemons
+ * (proto/state/client.h) over a bad network, with voters that change (voters.h). Tasks and hosts
+ * die and come back. What each task believes to hold is compared with what all others believe,
+ * after every step.
  */
 #ifndef COVEY_TESTS_SIM_CROWD_H
 #define COVEY_TESTS_SIM_CROWD_H

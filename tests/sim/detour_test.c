@@ -1,8 +1,8 @@
-/* links: tests/sim/network.c proto/fault.c proto/detour.c proto/cursor.c proto/window*.c */
+/* links: tests/sim/network.c proto/session/fault.c proto/session/detour.c proto/wire/cursor.c proto/window/window*.c */
 /*
  * detour_test.c - two windows whose packets leave a segment that carries nothing, and come back
- * (proto/detour.h), in virtual time: whatever is cut, for how long and in which direction, every
- * byte arrives once and in order, in bounded time, and what works again is used again.
+ * (proto/session/detour.h), in virtual time: whatever is cut, for how long and in which direction,
+ * every byte arrives once and in order, in bounded time, and what works again is used again.
  */
 #include <CUnit/CUnit.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/detour.h"
-#include "proto/window.h"
+#include "proto/session/detour.h"
+#include "proto/window/window.h"
 #include "tests/sim/network.h"
 #include "tests/unit/runner.h"
 

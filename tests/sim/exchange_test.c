@@ -1,4 +1,4 @@
-/* links: proto/exchange.c proto/exchange_random.c proto/exchange_colour.c proto/exchange_longest.c proto/exchange_signal.c proto/network.c proto/topology.c tests/unit/random_tree.c -lm */
+/* links: proto/exchange/exchange.c proto/exchange/exchange_random.c proto/exchange/exchange_colour.c proto/exchange/exchange_longest.c proto/exchange/exchange_signal.c proto/network/network.c proto/network/topology.c tests/unit/proto/schedule/random_tree.c -lm */
 /*
  * Orders of exchanges carried out in virtual time, by the rules of the runtime: a rank sends its
  * messages in their order, one at a time; a receiver says that it is ready when what it receives
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/exchange_signal.h"
-#include "tests/unit/random_tree.h"
+#include "proto/exchange/exchange_signal.h"
+#include "tests/unit/proto/schedule/random_tree.h"
 #include "tests/unit/runner.h"
 
 #define WAY_MAX 160

@@ -1,4 +1,4 @@
-/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/node_calls.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/departure.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/session_path.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher_*.c proto/address.c proto/control.c proto/contention.c proto/cursor.c proto/frame.c proto/window*.c */
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_lane.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c proto/auth/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
 /*
  * lanes_test.c - the two lanes of a node, IP and raw Ethernet: each keeps its frames in order under
  * faults, what was recorded on one means nothing on the other, raw Ethernet that is cut takes
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/node_state.h"
+#include "proto/node/node_state.h"
 #include "tests/sim/vm_sim.h"
 #include "tests/unit/runner.h"
 

@@ -1,4 +1,4 @@
-/* links: tests/sim/vm_sim.c tests/sim/network.c proto/fault.c tests/sim/nonce_watch.c proto/node.c proto/node_calls.c proto/node_council.c proto/council.c proto/raft*.c proto/reception.c proto/node_lane.c proto/ether.c proto/node_stat.c proto/member.c proto/registry.c proto/departure.c proto/replica.c proto/detector.c proto/election.c proto/table.c proto/session.c proto/session_path.c proto/negotiation.c proto/handshake.c proto/datagram.c proto/inbox.c proto/outbox.c proto/auth.c proto/cipher_*.c proto/address.c proto/control.c proto/contention.c proto/cursor.c proto/frame.c proto/window*.c */
+/* links: tests/sim/vm_sim.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_lane.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c proto/auth/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
 /*
  * large_test.c - VMs of many hosts: all join (SOAK=1: 1500 of them), and many die at once. What a
  * death costs one host must not grow with their number: sessions are counted.
@@ -13,7 +13,7 @@
 
 #define SECOND VM_SIM_SECOND
 #define FAIL_TIMEOUT (5 * SECOND)
-#define AT_ONCE 64 /* so many are launched together, as daemon/launch.c does */
+#define AT_ONCE 64 /* so many are launched together, as daemon/launch/launch.c does */
 
 static struct vm_sim *create(uint32_t hosts)
 {

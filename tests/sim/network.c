@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/fault.h"
-#include "proto/splitmix.h"
+#include "proto/session/fault.h"
+#include "proto/wire/splitmix.h"
 
 struct line {
     uint64_t free_ns; /* when it will be idle */

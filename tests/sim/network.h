@@ -3,9 +3,9 @@
  * seed. Everything that happens follows from the seed and the calls, so a run can be replayed.
  *
  * A datagram goes out of its sender's port (rate, queue), may be lost, doubled, corrupted or held
- * back (so that later ones overtake it) by the lots of proto/fault.h, takes the delay, and comes in
- * at its receiver's port (rate, queue again: where several senders meet). A queue that is full
- * drops what comes.
+ * back (so that later ones overtake it) by the lots of proto/session/fault.h, takes the delay, and
+ * comes in at its receiver's port (rate, queue again: where several senders meet). A queue that is
+ * full drops what comes.
  *
  * The caller owns time: he looks at network_next(), at the deadlines of his own engines, moves the
  * clock to the earliest by network_advance() and takes what is due by network_take().

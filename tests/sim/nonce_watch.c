@@ -1,14 +1,14 @@
 /*
- * nonce_watch.c - stands in the place of proto/cipher.c, which it includes and whose library it
- * calls. Each pair of key and nonce that something is sealed under is kept as a fingerprint of 64
- * bits in a hash table that grows.
+ * nonce_watch.c - stands in the place of proto/auth/cipher.c, which it includes and whose library
+ * it calls. Each pair of key and nonce that something is sealed under is kept as a fingerprint of
+ * 64 bits in a hash table that grows.
  */
 #include "tests/sim/nonce_watch.h"
-#include "proto/splitmix.h"
+#include "proto/wire/splitmix.h"
 
 #define cipher_library_get unwatched_library_get
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
-#include "proto/cipher.c"
+#include "proto/auth/cipher.c"
 #undef cipher_library_get
 
 const struct cipher_library *cipher_library_get(void); /* cipher.h's, which the macro renamed */

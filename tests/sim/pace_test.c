@@ -1,4 +1,4 @@
-/* links: proto/pace.c proto/exchange_pace.c proto/exchange_signal.c proto/exchange.c proto/exchange_random.c proto/exchange_colour.c proto/exchange_longest.c proto/schedule.c proto/schedule_tree.c proto/schedule_pack.c proto/schedule_sync.c proto/network.c proto/topology.c tests/unit/random_tree.c -lm */
+/* links: proto/schedule/pace.c proto/exchange/exchange_pace.c proto/exchange/exchange_signal.c proto/exchange/exchange.c proto/exchange/exchange_random.c proto/exchange/exchange_colour.c proto/exchange/exchange_longest.c proto/schedule/schedule.c proto/schedule/schedule_tree.c proto/schedule/schedule_pack.c proto/schedule/schedule_sync.c proto/network/network.c proto/network/topology.c tests/unit/proto/schedule/random_tree.c -lm */
 /*
  * pace_test.c - schedules carried out by simulated ranks over random trees: messages take random
  * times, hand-overs are under way for a while, some ranks begin late and some hosts run several.
@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "proto/exchange_pace.h"
-#include "proto/pace.h"
-#include "proto/schedule_pack.h"
-#include "tests/unit/random_tree.h"
+#include "proto/exchange/exchange_pace.h"
+#include "proto/schedule/pace.h"
+#include "proto/schedule/schedule_pack.h"
+#include "tests/unit/proto/schedule/random_tree.h"
 #include "tests/unit/runner.h"
 
 enum event_kind { BEGINS, LEAVES, ARRIVES, TOLD };

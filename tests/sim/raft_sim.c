@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/cursor.h"
-#include "proto/splitmix.h"
+#include "proto/wire/cursor.h"
+#include "proto/wire/splitmix.h"
 
 enum {
     ELECTION_US = 500000,

@@ -1,5 +1,5 @@
 /*
- * raft_sim.h - a group of engines of proto/raft.h under one virtual clock and one seed, on a
+ * raft_sim.h - a group of engines of proto/raft/raft.h under one virtual clock and one seed, on a
  * network that loses, doubles, delays and so reorders, and that can be cut. The simulator is the
  * owner of every engine: its state is a hash over all commands applied. After every step it checks
  * what Raft promises (figure 3 of the paper):
@@ -16,7 +16,7 @@
 #ifndef COVEY_TESTS_SIM_RAFT_SIM_H
 #define COVEY_TESTS_SIM_RAFT_SIM_H
 
-#include "proto/raft.h"
+#include "proto/raft/raft.h"
 
 #define RAFT_SIM_LIVES_MAX 48
 #define RAFT_SIM_SECOND 1000000u

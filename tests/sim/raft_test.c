@@ -1,4 +1,4 @@
-/* links: tests/sim/raft_sim.c proto/raft*.c proto/cursor.c */
+/* links: tests/sim/raft_sim.c proto/raft/raft*.c proto/wire/cursor.c */
 /*
  * raft_test.c - the engine of agreement in its simulator (raft_sim.h): some stories, and seeds of
  * random weather, after each of which the group must go on.

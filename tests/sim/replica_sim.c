@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/client.h"
+#include "proto/state/client.h"
 #include "tests/sim/network.h"
 
 #define REPLICAS 3

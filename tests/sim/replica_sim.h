@@ -1,7 +1,7 @@
 /*
- * replica_sim.h - the agreed state (proto/state.h) on several replicas, and daemons whose commands
- * and events travel over a network that loses, doubles and reorders everything. There is no time:
- * a step does one thing that could happen now, drawn by the seed.
+ * replica_sim.h - the agreed state (proto/state/state.h) on several replicas, and daemons whose
+ * commands and events travel over a network that loses, doubles and reorders everything. There is
+ * no time: a step does one thing that could happen now, drawn by the seed.
  *
  * The log is given: what reaches the leader is appended, whatever it is. Replicas apply it at
  * different paces; they crash, begin again with a snapshot that is some way back, and take turns at
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "proto/state.h"
+#include "proto/state/state.h"
 
 #define REPLICA_SIM_HOSTS 8 /* indices 1 .. REPLICA_SIM_HOSTS - 1 */
 

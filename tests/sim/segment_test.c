@@ -1,4 +1,4 @@
-/* links: proto/contention.c proto/arbiter.c proto/claim.c proto/cursor.c */
+/* links: proto/contention/contention.c proto/contention/arbiter.c proto/contention/claim.c proto/wire/cursor.c */
 /*
  * segment_test.c - what tokens are worth on a shared segment, in virtual time: pipe-multiply-roll
  * of Schmidt & Sunderam (Figure 3(b)) on a mesh of 3 x 3 hosts, without tokens and with those of
@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "proto/contention.h"
-#include "proto/splitmix.h"
+#include "proto/contention/contention.h"
+#include "proto/wire/splitmix.h"
 #include "tests/unit/runner.h"
 
 #define Q 3
@@ -212,7 +212,7 @@ static void deliver(struct segment *s)
     s->frames = kept;
 }
 
-/* As lib/bulk.c: the last sixteenth goes while the next one hears of it. */
+/* As lib/engine/bulk.c: the last sixteenth goes while the next one hears of it. */
 static void pursue(struct segment *s, struct message *m)
 {
     uint64_t next_us;

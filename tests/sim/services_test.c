@@ -1,4 +1,4 @@
-/* links: tests/sim/crowd.c tests/sim/voters.c tests/sim/network.c proto/fault.c proto/client.c proto/state.c proto/origin.c proto/command.c proto/names.c proto/waiters.c proto/listeners.c proto/lock.c proto/token.c proto/rendezvous.c proto/group.c proto/group_engine.c proto/view*.c proto/leader.c proto/consensus.c proto/bag_place.c proto/bag_wire.c proto/cursor.c */
+/* links: tests/sim/crowd.c tests/sim/voters.c tests/sim/network.c proto/session/fault.c proto/state/client.c proto/state/state.c proto/state/origin.c proto/wire/command.c proto/wire/names.c proto/state/waiters.c proto/state/listeners.c proto/state/lock.c proto/state/token.c proto/state/rendezvous.c proto/state/group.c proto/state/group_engine.c proto/state/view*.c proto/state/leader.c proto/state/consensus.c proto/state/bag_place.c proto/bag/bag_wire.c proto/wire/cursor.c */
 /*
  * services_test.c - locks, tokens, meetings and barriers of a VM in which everything fails: frames
  * are lost, doubled and overtake each other, leaders change and forget, voters crash and load

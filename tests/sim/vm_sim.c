@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/ether.h"
-#include "proto/node_state.h"
+#include "proto/node/node_state.h"
+#include "proto/wire/ether.h"
 #include "tests/sim/nonce_watch.h"
 
 #define REIGNS_MAX 1024

@@ -1,5 +1,5 @@
 /*
- * vm_sim.h - whole VMs of protocol engines (proto/node.h) on the simulated network, under one
+ * vm_sim.h - whole VMs of protocol engines (proto/node/node.h) on the simulated network, under one
  * virtual clock and one seed. The simulator plays the daemon: it carries datagrams and time to
  * every node, launches hosts, crashes and stops them, sends frames, and checks after every step
  * what must always hold:
@@ -20,7 +20,7 @@
 #ifndef COVEY_TESTS_SIM_VM_SIM_H
 #define COVEY_TESTS_SIM_VM_SIM_H
 
-#include "proto/node.h"
+#include "proto/node/node.h"
 #include "tests/sim/network.h"
 
 #define VM_SIM_INDEX_MAX 2047

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/frame.h"
-#include "proto/state.h"
+#include "proto/state/state.h"
+#include "proto/wire/frame.h"
 #include "tests/sim/network.h"
 
 #define SNAPSHOT_BYTES (1u << 20)

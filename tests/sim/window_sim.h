@@ -5,7 +5,7 @@
 #ifndef COVEY_TESTS_SIM_WINDOW_SIM_H
 #define COVEY_TESTS_SIM_WINDOW_SIM_H
 
-#include "proto/window.h"
+#include "proto/window/window.h"
 #include "tests/sim/network.h"
 
 struct sim_config {

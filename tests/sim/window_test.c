@@ -1,4 +1,4 @@
-/* links: tests/sim/window_sim.c tests/sim/network.c proto/fault.c proto/window*.c proto/cursor.c */
+/* links: tests/sim/window_sim.c tests/sim/network.c proto/session/fault.c proto/window/window*.c proto/wire/cursor.c */
 /*
  * window_test.c - windows under a hostile network. What every run checks at every step stands in
  * window_sim.c: the bytes that come out are those that were written, in order and once; buffers are

@@ -60,8 +60,8 @@ expect "it is said" refuses 1 "no VM named $COVEY_VM runs here: the daemon of h[
 expect "a log of it is there" says 0 'is host [1-4] of VM' covey logs
 expect "that of a named host" says 0 'host h1 is host 2 of VM' covey logs h1
 expect "but of no other" refuses 1 "no log of h7 is left" covey logs h7
-echo "coveyd: daemon/spawn.c:7: give: Assertion failed" >>"$vm/h2.log"
-expect "what a library said last" refuses 1 "of h2 was killed or crashed after $at: coveyd: daemon/spawn.c:7: give: Assertion failed;" covey ps
+echo "coveyd: daemon/spawn/spawn.c:7: give: Assertion failed" >>"$vm/h2.log"
+expect "what a library said last" refuses 1 "of h2 was killed or crashed after $at: coveyd: daemon/spawn/spawn.c:7: give: Assertion failed;" covey ps
 
 start 2 || bad "a virtual machine starts anew"
 expect "the next start removes what was left" test "$(echo "$vm"/*.log)" = "$vm/h0.log $vm/h1.log"

@@ -147,7 +147,7 @@ expect "a file cut short is read as far as it goes" silent_cut
 
 # Lines of an example, with tids, figures, names and all frames but the first taken away: the form is left.
 form() { sed -E "s/\\bt[0-9a-f]+\\b/T/g; s/, [A-Z_]+ T>T.*//; s/[0-9]+(\.[0-9]+)*/N/g; s/h?N?\(N\)/HOST/g; s/\?/HOST/g; s/'[^']*'/NAME/"; }
-example_of_manual() { sed -n '/^\$ covey sniff -c/,/^\.Ed/p' tools/covey-sniff.1 | grep '^[0-9]'; }
+example_of_manual() { sed -n '/^\$ covey sniff -c/,/^\.Ed/p' tools/wire/covey-sniff.1 | grep '^[0-9]'; }
 forms_are_real() {
     cat <(covey sniff "$join") <(covey sniff "$recordings/pingpong.pcap") <(covey sniff "$recordings/tcp.pcap") | form | sort -u >"$work/real"
     example_of_manual | form | sort -u >"$work/manual"
@@ -155,9 +155,9 @@ forms_are_real() {
         { comm -23 "$work/manual" "$work/real" && false; }
 }
 expect "the example of the manual has the form of what is printed" forms_are_real
-kinds_in_manual() { sed -n '/^\.Sh KINDS/,/^\.Sh JSON/p' tools/covey-sniff.1 | grep -oE '[A-Z_]{3,}' | grep -vxE 'KINDS|JSON' | sort -u; }
+kinds_in_manual() { sed -n '/^\.Sh KINDS/,/^\.Sh JSON/p' tools/wire/covey-sniff.1 | grep -oE '[A-Z_]{3,}' | grep -vxE 'KINDS|JSON' | sort -u; }
 kinds_on_wire() { # those that go from host to host, not only between a task and its own daemon
-    grep -oE 'X\([0-9]+, [A-Z_]+, ' proto/frame.h | awk '{ print $2 }' | tr -d , |
+    grep -oE 'X\([0-9]+, [A-Z_]+, ' proto/wire/frame.h | awk '{ print $2 }' | tr -d , |
         grep -vxE 'ENROL|LEAVE|HOST_EVENT|LINK_KEY|SERVICE|HOSTS' | sort -u
 }
 all_are_described() {
@@ -166,7 +166,7 @@ all_are_described() {
     [ -z "$missing" ] || { echo "not described: $missing" && false; }
 }
 expect "the manual names every kind of frame" all_are_described
-options_in_manual() { grep -oE '^\.It Fl . Fl -[a-z-]+' tools/covey-sniff.1 | awk '{ print substr($5, 2) }' | sort; }
+options_in_manual() { grep -oE '^\.It Fl . Fl -[a-z-]+' tools/wire/covey-sniff.1 | awk '{ print substr($5, 2) }' | sort; }
 options_of_sniff() { covey help sniff | grep -oE -- '^  -., --[a-z-]+' | awk '{ print substr($2, 3) }' | sort; }
 expect "the manual has every option" test "$(options_in_manual)" = "$(options_of_sniff)"
 

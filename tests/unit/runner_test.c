@@ -1,4 +1,4 @@
-/* links: */
+/* links:  */
 #include "tests/unit/runner.h"
 
 #include <CUnit/CUnit.h>

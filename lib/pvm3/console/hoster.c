@@ -1,6 +1,6 @@
 /*
  * hoster.c - `pvm --host HOSTER LOGIN TID COMMAND`: asks a hoster to start a daemon, and prints
- * what it answers. The daemon that adds the host runs it; see lib/pvm3/hoster.c.
+ * what it answers. The daemon that adds the host runs it; see lib/pvm3/rm/hoster.c.
  */
 #include "lib/pvm3/console/console.h"
 

@@ -1,0 +1,13 @@
+#include "daemon/base/failure.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int failure_set(struct failure *f, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(f->text, sizeof f->text, format, list);
+    va_end(list);
+    return -1;
+}

@@ -1,0 +1,48 @@
+/*
+ * ether.h - the raw Ethernet link between daemons: frames of one EtherType on one interface. They
+ * are received through libpcap, filtered in the kernel, and sent many a system call.
+ */
+#ifndef COVEY_DAEMON_ETHER_H
+#define COVEY_DAEMON_ETHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/base/failure.h"
+#include "daemon/base/nic.h"
+
+struct ether_link;
+
+/* NULL and *why on failure; it needs CAP_NET_RAW. */
+struct ether_link *ether_open(const struct nic *nic, uint16_t type, struct failure *why);
+void ether_close(struct ether_link *link); /* NULL is fine */
+
+int ether_fd(const struct ether_link *link);      /* readable: ether_receive() */
+int ether_send_fd(const struct ether_link *link); /* writable: ether_flush() */
+const struct nic *ether_nic(const struct ether_link *link);
+uint16_t ether_type(const struct ether_link *link);
+size_t ether_datagram_bytes(const struct ether_link *link); /* the most that a frame carries */
+
+/* Queues a copy of a datagram for the daemon of that MAC, or for those of a group. One that cannot
+ * be sent counts as lost. */
+void ether_send(struct ether_link *link, const struct address *to, const uint8_t *bytes,
+                size_t size);
+
+/* Sends what is queued. Returns true when something is left: wait until the socket is writable. */
+bool ether_flush(struct ether_link *link);
+
+/* Also receives what is sent to a multicast MAC, or no longer. Broadcasts are received without.
+ * 0 or -errno. */
+int ether_join(struct ether_link *link, const struct address *group, bool join);
+
+/* Receives what is there, a limited number of frames, and hands on the datagram of each that is for
+ * daemons (channel 0). Returns how many bytes they had. */
+typedef void ether_datagram_fn(void *context, const struct address *from, const uint8_t *bytes,
+                               size_t size);
+size_t ether_receive(struct ether_link *link, ether_datagram_fn *fn, void *context);
+
+/* The i-th counter, NULL at the end. */
+const char *ether_stat(struct ether_link *link, size_t i, uint64_t *value);
+
+#endif

@@ -1,0 +1,151 @@
+#include "daemon/monitor/gauge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "daemon/base/process.h"
+#include "daemon/monitor/measure.h"
+#include "daemon/monitor/monitor.h"
+#include "daemon/post/reply.h"
+#include "lib/covey.h"
+
+#define WAITING_MAX 64
+
+struct waiting {
+    uint32_t to, request;
+};
+
+struct gauge {
+    struct daemon *daemon;
+    pid_t pid; /* that measures, 0: none */
+    int fd;    /* what it prints */
+    struct loop_child *child;
+    char line[MEASURE_LINE_BYTES];
+    size_t used;
+    struct measure measured;
+    uint64_t at_us; /* 0: never */
+    struct waiting waiting[WAITING_MAX];
+    size_t waiting_count;
+};
+
+struct gauge *gauge_create(struct daemon *d)
+{
+    struct gauge *g = calloc(1, sizeof *g);
+    if (g != NULL)
+        *g = (struct gauge){.daemon = d, .fd = -1};
+    return g;
+}
+
+void gauge_destroy(struct gauge *g)
+{
+    if (g == NULL)
+        return;
+    loop_child_remove(&g->child);
+    if (g->pid > 0)
+        kill(g->pid, SIGKILL);
+    if (g->fd >= 0)
+        close(g->fd);
+    free(g);
+}
+
+void gauge_figures(const struct gauge *g, uint64_t now_us, struct figures *figures)
+{
+    double *v = figures->values;
+    if (g->at_us == 0)
+        return;
+    v[FIGURE_integer_per_s] = g->measured.integer_per_s;
+    v[FIGURE_float_per_s] = g->measured.float_per_s;
+    v[FIGURE_pack_bytes_per_s] = g->measured.pack_bytes_per_s;
+    v[FIGURE_measured_age_s] = (double)(now_us - g->at_us) / 1e6;
+}
+
+/* ---- the process that measures ---- */
+
+static void answer_all(struct gauge *g, bool good)
+{
+    struct daemon *d = g->daemon;
+    for (size_t i = 0; i < g->waiting_count; i++) {
+        const struct waiting *w = &g->waiting[i];
+        if (good)
+            monitor_answer(d, w->to, w->request);
+        else
+            reply_error(d, w->to, w->request, COVEY_ERESOURCE, "host %s cannot measure its speed",
+                        d->name);
+    }
+    g->waiting_count = 0;
+}
+
+static void on_measured(void *context, int status)
+{
+    struct gauge *g = context;
+    ssize_t n = read(g->fd, g->line, sizeof g->line - 1); /* one line, written at once */
+    g->line[n > 0 ? n : 0] = '\0';
+    bool good = status == 0 && measure_parse(g->line, &g->measured);
+    close(g->fd);
+    g->fd = -1;
+    g->pid = 0;
+    g->child = NULL;
+    if (good)
+        g->at_us = loop_now_us();
+    else
+        log_line(&g->daemon->log, LOG_ERROR, "the speed of this host could not be measured");
+    answer_all(g, good);
+    loop_wake(g->daemon->loop);
+}
+
+static pid_t start_measuring(struct gauge *g, int out)
+{
+    struct failure why;
+    struct daemon *d = g->daemon;
+    char *argv[] = {d->program, (char *)"--measure", NULL};
+    struct process process = {.program = d->program,
+                              .argv = argv,
+                              .env = environ,
+                              .tethered = true,
+                              .in = -1,
+                              .out = out,
+                              .err = out};
+    return process_start(&process, &why);
+}
+
+void gauge_start(struct daemon *d)
+{
+    struct gauge *g = d->gauge;
+    int ends[2];
+    if (g->pid > 0)
+        return;
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        answer_all(g, false);
+        return;
+    }
+    pid_t pid = start_measuring(g, ends[1]);
+    close(ends[1]);
+    g->child = pid > 0 ? loop_child_add(d->loop, pid, on_measured, g) : NULL;
+    if (g->child != NULL) {
+        g->pid = pid;
+        g->fd = ends[0];
+        fcntl(g->fd, F_SETFL, O_NONBLOCK);
+        return;
+    }
+    close(ends[0]);
+    answer_all(g, false);
+}
+
+const char *gauge_on_measure(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    struct gauge *g = d->gauge;
+    if (!cursor_done(payload))
+        return "bad payload";
+    if (g->waiting_count == WAITING_MAX) {
+        reply_error(d, source, request, COVEY_ERESOURCE, "too many ask host %s to measure",
+                    d->name);
+        return NULL;
+    }
+    g->waiting[g->waiting_count++] = (struct waiting){.to = source, .request = request};
+    gauge_start(d);
+    return NULL;
+}

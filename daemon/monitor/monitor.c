@@ -1,0 +1,132 @@
+/*
+ * The monitor: how busy this host is.
+ *
+ *   procfs.c   texts of the kernel -> numbers; pure
+ *   sample.c   one look: files of /proc and of the control group; two looks -> figures
+ *   monitor.c  when to look; who asks
+ *   gauge.c    speeds, which a process of its own measures: measure.c
+ *
+ * When to look. Two looks are kept, and rates are of the time between them. Whoever asks gets a
+ * fresh look, unless the last one is younger than LOOK_US: so it costs the same however many ask.
+ * And the daemon looks by itself once a period, when it is awake anyway (heartbeats wake a daemon
+ * twice a second): so that the first who asks learns about the last seconds, and not about the time
+ * since somebody asked before. A daemon that sleeps is left asleep.
+ *
+ * What a task does that was just started the figures do not show, or not wholly: it was there for a
+ * part of their time. `tasks_young` is the sum of what lacks; placement adds it to the demand.
+ */
+#include "daemon/monitor/monitor.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "daemon/monitor/gauge.h"
+#include "daemon/monitor/ps.h"
+#include "daemon/monitor/sample.h"
+#include "daemon/post/reply.h"
+#include "daemon/table/task.h"
+
+#define LOOK_US 500000u
+#define LOOK_FIRST_US 50000u /* while there is only one look, and so no rate */
+
+struct monitor {
+    struct sample_source source;
+    uint64_t machine;
+    struct sample base, last;
+};
+
+int monitor_create(struct daemon *d, struct failure *why)
+{
+    struct monitor *m = calloc(1, sizeof *m);
+    d->monitor = m;
+    if (m == NULL ||
+        sample_source_init(&m->source, d->conf.monitor.procfs, d->node_config.self.cores) != 0)
+        return failure_set(why, "memory is exhausted");
+    d->gauge = gauge_create(d);
+    if (d->gauge == NULL)
+        return failure_set(why, "memory is exhausted");
+    m->machine = sample_machine(&m->source);
+    sample_take(&m->source, loop_now_us(), &m->last);
+    m->base = m->last;
+    return 0;
+}
+
+void monitor_destroy(struct monitor *monitor)
+{
+    if (monitor != NULL)
+        sample_source_fini(&monitor->source);
+    free(monitor);
+}
+
+/* ---- when ---- */
+
+static void look(struct monitor *m, uint64_t now_us, uint64_t interval_us)
+{
+    if (now_us < m->last.at_us + interval_us)
+        return;
+    m->base = m->last;
+    sample_take(&m->source, now_us, &m->last);
+}
+
+void monitor_settle(struct daemon *d, uint64_t now_us)
+{
+    look(d->monitor, now_us, d->conf.monitor.period_us);
+}
+
+/* ---- what ---- */
+
+/* What share of the figures' time the task was not there. */
+static double youth(const struct monitor *m, const struct task *task)
+{
+    if (task->cookie == 0 || task->reaped || task->started_us <= m->base.at_us)
+        return 0;
+    if (task->started_us >= m->last.at_us)
+        return 1;
+    return (double)(task->started_us - m->base.at_us) / (double)(m->last.at_us - m->base.at_us);
+}
+
+void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
+{
+    struct monitor *m = d->monitor;
+    double *v = figures->values;
+    look(m, now_us, m->base.at_us == m->last.at_us ? LOOK_FIRST_US : LOOK_US);
+    figures_init(figures);
+    figures->machine = m->machine;
+    sample_figures(&m->source, &m->base, &m->last, figures);
+    gauge_figures(d->gauge, now_us, figures);
+    v[FIGURE_age_s] = (double)(now_us - m->last.at_us) / 1e6;
+    v[FIGURE_tasks] = v[FIGURE_tasks_young] = 0;
+    for (const struct task *task = d->tasks.first; task != NULL; task = task->next) {
+        v[FIGURE_tasks] += ps_hides(task) ? 0 : 1;
+        v[FIGURE_tasks_young] += youth(m, task);
+    }
+}
+
+static double time_of_day_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+void monitor_answer(struct daemon *d, uint32_t to, uint32_t request)
+{
+    struct figures figures;
+    struct reply reply;
+    monitor_look(d, loop_now_us(), &figures);
+    figures.values[FIGURE_clock_s] = time_of_day_s();
+    reply_begin(&reply, d, to, request);
+    struct cursor c = reply_room(&reply, FIGURES_BYTES_MAX);
+    figures_put(&c, &figures);
+    reply_add(&reply, &c);
+    reply_send(&reply, 0);
+}
+
+const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    if (!cursor_done(payload))
+        return "bad payload";
+    monitor_answer(d, source, request);
+    return NULL;
+}

@@ -1,0 +1,26 @@
+/*
+ * monitor.h - what this daemon knows of its host, and the request HOST_STAT. Essay in monitor.c.
+ */
+#ifndef COVEY_DAEMON_MONITOR_H
+#define COVEY_DAEMON_MONITOR_H
+
+#include "daemon/post/route.h"
+#include "proto/model/figure.h"
+
+struct monitor;
+
+int monitor_create(struct daemon *d, struct failure *why); /* 0 or -1 */
+void monitor_destroy(struct monitor *monitor);             /* NULL is fine */
+
+/* Samples if it is time. Nobody is woken for it: the daemon calls this whenever it is awake. */
+void monitor_settle(struct daemon *d, uint64_t now_us);
+
+/* All that is known, as fresh as may be. */
+void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures);
+
+/* Answers a request with them. */
+void monitor_answer(struct daemon *d, uint32_t to, uint32_t request);
+
+route_handler monitor_on_host_stat;
+
+#endif

@@ -1,0 +1,75 @@
+#include "daemon/post/mcast.h"
+
+#include <string.h>
+
+#include "daemon/post/route.h"
+#include "daemon/table/backlog.h"
+#include "daemon/table/connection.h"
+
+/* Whether a receiver is not one of this host's tasks, or named twice. */
+static const char *receivers_refused(const struct daemon *d, const struct control_mcast *m)
+{
+    for (uint16_t i = 0; i < m->count; i++) {
+        uint32_t tid = m->receivers[i].tid;
+        if (tid_host(tid) != daemon_host(d) || tid_local(tid) == 0)
+            return "a receiver is not a task of this host";
+        for (uint16_t k = 0; k < i; k++) {
+            if (m->receivers[k].tid == tid)
+                return "a receiver is named twice";
+        }
+    }
+    return NULL;
+}
+
+/* The data frames differ in their destinations, and the first in the sequence number that they
+ * begin with. */
+static void fan_out(struct daemon *d, uint32_t source, const struct control_mcast *m,
+                    const struct cursor *data)
+{
+    uint8_t payload[FRAME_PAYLOAD_MAX];
+    struct frame frame = {.length = (uint32_t)cursor_left(data),
+                          .kind = FRAME_DATA,
+                          .flags = m->flags,
+                          .source = source};
+    memcpy(payload, data->at, frame.length);
+    d->counters.frames_spread += m->count;
+    for (uint16_t i = 0; i < m->count; i++) {
+        struct cursor sequence = cursor_writer(payload, sizeof payload);
+        if ((m->flags & FRAME_FIRST) != 0)
+            cursor_put_u64(&sequence, m->receivers[i].sequence);
+        frame.destination = m->receivers[i].tid;
+        struct task *to = task_find(&d->tasks, frame.destination);
+        if (to == NULL || backlog_admit(to, &frame))
+            route_send(d, &frame, payload);
+        else
+            d->counters.frames_undeliverable++;
+    }
+}
+
+/* A task of this host waits while a queue that it feeds is long. */
+static void hold_back(const struct daemon *d, uint32_t source, const struct control_mcast *m)
+{
+    struct task *sender = task_find(&d->tasks, source);
+    for (uint16_t i = 0; sender != NULL && i < m->count; i++) {
+        const struct task *receiver = task_find(&d->tasks, m->receivers[i].tid);
+        if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX)
+            connection_hold(sender, false, receiver->tid);
+    }
+}
+
+const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct control_mcast m;
+    control_get_mcast(payload, &m);
+    if (!cursor_ok(payload))
+        return "bad payload";
+    struct message_header unused;
+    const char *refused = receivers_refused(d, &m);
+    if (refused == NULL && (m.flags & FRAME_FIRST) != 0)
+        refused = message_header_decode(payload->at, cursor_left(payload), &unused);
+    if (refused == NULL)
+        fan_out(d, source, &m, payload);
+    if (refused == NULL && tid_host(source) == daemon_host(d))
+        hold_back(d, source, &m);
+    return refused;
+}

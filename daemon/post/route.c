@@ -1,0 +1,400 @@
+/*
+ * Routing. Every frame has one source and one destination tid; a tid's host part says which daemon
+ * knows it, local part 0 is that daemon itself.
+ *
+ *   local task --+                 +-- this daemon: the handler of its kind
+ *   other host --+-- checks -------+-- a task here: its stream (link.c rewrites LINK frames)
+ *   this daemon--+                 +-- another host: node_send()
+ *
+ * Checks: a source must be who the frame came from, and its kind must be one that such a source
+ * may send to such a destination. A frame that nobody can take is answered (GONE, or a REPLY with
+ * the error), never dropped in silence; answers themselves are not answered.
+ */
+#include "daemon/post/route.h"
+
+#include <stdlib.h>
+
+#include "daemon/agree/agreement.h"
+#include "daemon/agree/bags.h"
+#include "daemon/agree/contention.h"
+#include "daemon/agree/services.h"
+#include "daemon/host/hosts.h"
+#include "daemon/launch/launch.h"
+#include "daemon/monitor/gauge.h"
+#include "daemon/monitor/logs.h"
+#include "daemon/monitor/monitor.h"
+#include "daemon/monitor/ps.h"
+#include "daemon/monitor/stats.h"
+#include "daemon/post/casting.h"
+#include "daemon/post/link.h"
+#include "daemon/post/mcast.h"
+#include "daemon/post/reply.h"
+#include "daemon/post/watch.h"
+#include "daemon/spawn/input.h"
+#include "daemon/spawn/output.h"
+#include "daemon/spawn/spawn.h"
+#include "daemon/spawn/tasker.h"
+#include "daemon/table/backlog.h"
+#include "daemon/table/budget.h"
+#include "daemon/table/connection.h"
+#include "lib/covey.h"
+
+/* ---- this daemon's own ---- */
+
+static route_handler *const handlers[] = {
+    [FRAME_MCAST] = mcast_on_mcast,
+    [FRAME_CAST] = casting_on_cast,
+    [FRAME_CAST_CONTROL] = casting_on_control,
+    [FRAME_CAST_WAY] = casting_on_way,
+    [FRAME_BULK_ASK] = contention_on_ask,
+    [FRAME_BULK_END] = contention_on_end,
+    [FRAME_HOSTS] = hosts_on_hosts,
+    [FRAME_TASKS] = ps_on_tasks,
+    [FRAME_SPAWN] = spawn_on_spawn,
+    [FRAME_SIGNAL] = ps_on_signal,
+    [FRAME_WATCH] = watch_on_watch,
+    [FRAME_GONE] = watch_on_gone,
+    [FRAME_OUTPUT_ACK] = output_on_ack,
+    [FRAME_INPUT] = input_on_input,
+    [FRAME_ADD_HOSTS] = launch_on_add_hosts,
+    [FRAME_REMOVE_HOSTS] = hosts_on_remove,
+    [FRAME_HALT] = hosts_on_halt,
+    [FRAME_STATS] = stats_on_stats,
+    [FRAME_TASKER] = tasker_on_tasker,
+    [FRAME_ORDER_TOLD] = tasker_on_told,
+    [FRAME_SERVICE] = services_on_service,
+    [FRAME_APPLIED] = services_on_applied,
+    [FRAME_EVENT] = services_on_event,
+    [FRAME_PROPOSE] = agreement_on_propose,
+    [FRAME_RESEND] = agreement_on_resend,
+    [FRAME_ASK] = agreement_on_ask,
+    [FRAME_HOST_STAT] = monitor_on_host_stat,
+    [FRAME_MEASURE] = gauge_on_measure,
+    [FRAME_LOG] = logs_on_log,
+    [FRAME_BAG] = bags_on_request,
+    [FRAME_BAG_LOG] = bags_on_log,
+    [FRAME_BAG_LOG_ACK] = bags_on_log_ack,
+    [FRAME_BAG_LOOK] = bags_on_look,
+};
+#define HANDLERS (sizeof handlers / sizeof handlers[0])
+
+/* Kinds whose payload begins with a request number that a REPLY repeats. */
+static bool is_request(uint8_t kind)
+{
+    switch (kind) {
+    case FRAME_HOSTS:
+    case FRAME_TASKS:
+    case FRAME_SPAWN:
+    case FRAME_SIGNAL:
+    case FRAME_INPUT:
+    case FRAME_ADD_HOSTS:
+    case FRAME_REMOVE_HOSTS:
+    case FRAME_HALT:
+    case FRAME_STATS:
+    case FRAME_TASKER:
+    case FRAME_SERVICE:
+    case FRAME_CAST_WAY:
+    case FRAME_HOST_STAT:
+    case FRAME_MEASURE:
+    case FRAME_LOG:
+    case FRAME_BAG_LOOK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void answer_error(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                         int32_t error, const char *text)
+{
+    struct cursor c = cursor_reader(payload, frame->length);
+    uint32_t request = cursor_get_u32(&c);
+    if (is_request(frame->kind) && cursor_ok(&c))
+        reply_error(d, frame->source, request, error, "%s", text);
+}
+
+static void route_here(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    route_handler *handle = frame->kind < HANDLERS ? handlers[frame->kind] : NULL;
+    struct cursor c = cursor_reader(payload, frame->length);
+    const char *refused = handle == NULL ? "not for a daemon" : handle(d, frame->source, &c);
+    if (refused == NULL)
+        return;
+    d->counters.frames_refused++;
+    log_refused(&d->log, loop_now_us(), "%s of t%x refused: %s", frame_kind_name(frame->kind),
+                frame->source, refused);
+    answer_error(d, frame, payload, COVEY_EPROTO, refused);
+}
+
+/* ---- what cannot be delivered ---- */
+
+/* Who sent these kinds waits for the other task; it learns that there is none. */
+static bool wants_gone(uint8_t kind)
+{
+    return kind == FRAME_DATA || kind == FRAME_CAST_DATA || kind == FRAME_CREDIT ||
+           kind == FRAME_SYNC || kind == FRAME_FAMILY || kind == FRAME_LINK_OPEN ||
+           kind == FRAME_LINK_ACCEPT || kind == FRAME_OUTPUT || kind == FRAME_WATCH;
+}
+
+static void no_task(struct daemon *d, const struct frame *frame)
+{
+    d->counters.frames_undeliverable++;
+    if (wants_gone(frame->kind))
+        watch_answer(d, frame->source, frame->destination);
+}
+
+static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    d->counters.frames_undeliverable++;
+    uint32_t tid = frame->destination;
+    if (frame->kind == FRAME_WATCH) {
+        struct cursor c = cursor_reader(payload, frame->length);
+        tid = cursor_get_u32(&c);
+    }
+    if (wants_gone(frame->kind)) {
+        /* else it learns so with the end of the host, behind what that had cast */
+        if (!casting_is_late(d, tid_host(tid)))
+            watch_send_gone(d, frame->source,
+                            &(struct control_gone){.tid = tid, .kind = COVEY_EXIT_HOST});
+    } else if (tid_host(frame->source) != 0)
+        answer_error(d, frame, payload, COVEY_EHOSTFAIL, "that host is not in the VM, or is gone");
+}
+
+/* ---- requests to daemons of other hosts ---- */
+
+static void asked_add(struct daemon *d, uint32_t tid, uint32_t host)
+{
+    struct task *task = task_find(&d->tasks, tid);
+    if (task != NULL && task->asked == NULL)
+        task->asked = calloc(HOST_INDEX_MAX + 1, sizeof *task->asked);
+    if (task != NULL && task->asked != NULL && task->asked[host] < UINT8_MAX)
+        task->asked[host]++;
+}
+
+static void asked_end(struct task *task, uint32_t host, const struct frame *frame)
+{
+    bool last = frame->kind == FRAME_REPLY && (frame->flags & FRAME_LAST) != 0;
+    if (last && task->asked != NULL && task->asked[host] > 0)
+        task->asked[host]--;
+}
+
+void route_host_gone(struct daemon *d, uint32_t host)
+{
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->asked != NULL)
+            task->asked[host] = 0; /* none of them is answered */
+}
+
+/* ---- the three ways ---- */
+
+static void route_to_task(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                          const int *fds, int nfds)
+{
+    struct task *task = task_find(&d->tasks, frame->destination);
+    bool taken = task != NULL;
+    if (taken && (frame->kind == FRAME_LINK_OPEN || frame->kind == FRAME_LINK_ACCEPT))
+        taken = link_deliver(d, task, frame, payload, fds, nfds);
+    else if (taken)
+        taken = connection_put(task, frame, payload, fds, nfds);
+    if (!taken)
+        no_task(d, frame);
+}
+
+static void route_to_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    struct frame f = *frame;
+    f.flags &= FRAME_FLAGS_CARRIED; /* descriptors do not travel between hosts */
+    uint32_t host = tid_host(frame->destination);
+    if (frame->kind == FRAME_GONE && casting_keeps(d, &f, payload))
+        return;
+    /* who hears of a task's end has got everything that it sent, by whichever lane */
+    int error = frame->kind == FRAME_GONE
+                    ? node_send_behind(d->node, host, &f, payload, loop_now_us())
+                    : node_send(d->node, host, &f, payload, loop_now_us());
+    d->counters.frames_detoured += frame->kind == FRAME_DETOUR && error == 0;
+    if (error != 0) {
+        no_host(d, frame, payload);
+        return;
+    }
+    d->counters.frames_to_hosts++;
+    if (is_request(frame->kind))
+        asked_add(d, frame->source, host);
+}
+
+static void route_any(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                      const int *fds, int nfds)
+{
+    uint32_t to = frame->destination;
+    if (to != 0 && tid_host(to) != daemon_host(d))
+        route_to_host(d, frame, payload);
+    else if (tid_local(to) == 0)
+        route_here(d, frame, payload);
+    else
+        route_to_task(d, frame, payload, fds, nfds);
+}
+
+void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+{
+    route_any(d, frame, payload, NULL, 0);
+}
+
+void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
+                        const struct cursor *c)
+{
+    struct frame frame = {.length = (uint32_t)(c->at - bytes),
+                          .kind = kind,
+                          .source = daemon_tid(d),
+                          .destination = to};
+    if (cursor_ok(c))
+        route_send(d, &frame, bytes);
+}
+
+/* ---- checks ---- */
+
+/* Whether such a source may send that kind to such a destination. */
+static const char *party_refused(const struct frame *frame)
+{
+    bool from_task = tid_local(frame->source) != 0, to_task = tid_local(frame->destination) != 0;
+    bool ok = false;
+    switch (frame_kind_party(frame->kind)) {
+    case TASK_TO_TASK:
+        ok = from_task && to_task;
+        break;
+    case TASK_TO_DAEMON:
+        ok = from_task && !to_task;
+        break;
+    case DAEMON_TO_TASK:
+        ok = !from_task && to_task;
+        break;
+    case DAEMON_TO_DAEMON:
+        ok = !from_task && !to_task;
+        break;
+    case ANY_TO_TASK:
+        ok = to_task || (frame->kind == FRAME_GONE && !from_task);
+        break;
+    case ANY_TO_DAEMON:
+        ok = !to_task;
+        break;
+    default:
+        break;
+    }
+    if (from_task && (frame->kind == FRAME_REPLY || frame->kind == FRAME_GONE))
+        ok = false; /* only daemons answer and report */
+    return ok ? NULL : "not from this kind of sender to that kind of receiver";
+}
+
+/* A message that its receiver could not begin to read is its sender's fault, and ends it here. */
+static const char *message_refused(const struct frame *frame, const uint8_t *payload)
+{
+    struct message_header unused;
+    bool begins = frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
+    return begins ? message_header_decode(payload, frame->length, &unused) : NULL;
+}
+
+/* Descriptors that may come with a frame: a ring's memory and a doorbell, or a doorbell. */
+static int fds_most(uint8_t kind)
+{
+    return kind == FRAME_LINK_OPEN ? 2 : kind == FRAME_LINK_ACCEPT ? 1 : 0;
+}
+
+static const char *task_frame_refused(const struct task *task, const struct frame *frame,
+                                      const uint8_t *payload, int nfds)
+{
+    if (nfds > fds_most(frame->kind))
+        return "it brings descriptors that are of no use";
+    if (nfds == STREAM_FDS_LOST && frame->kind != FRAME_LINK_OPEN)
+        return "there was no room for its descriptors";
+    if (frame->source != task->tid)
+        return "its source is not the task that sent it";
+    if (frame->kind == FRAME_ENROL)
+        return "this connection has enrolled already";
+    const char *refused = party_refused(frame);
+    return refused != NULL ? refused : message_refused(frame, payload);
+}
+
+/* A misbehaving task must not make the daemon grow: it waits while the queue it feeds is long, or
+ * its own, which its requests feed. */
+static void hold_back(struct task *task, const struct frame *frame, int nfds)
+{
+    struct daemon *d = task->daemon;
+    uint32_t to = frame->destination, host = tid_host(to);
+    size_t most = budget_queue_max(d);
+    const struct task *receiver = task_find(&d->tasks, to);
+    if (connection_queued(task) > most)
+        connection_hold(task, BLOCKED_BY_TASK, task->tid);
+    else if (tid_local(to) == 0 && (casting_full(d) || services_full(d)))
+        connection_hold(task, BLOCKED_BY_HOST, daemon_host(d));
+    else if (host != daemon_host(d) && to != 0) {
+        if (node_queued(d->node, host) > most)
+            connection_hold(task, BLOCKED_BY_HOST, host);
+        else if (task->asked != NULL && task->asked[host] >= CONNECTION_ASKED_MAX)
+            connection_hold(task, BLOCKED_BY_ANSWERS, host);
+    } else if (receiver != NULL && connection_queued(receiver) > most) {
+        connection_hold(task, BLOCKED_BY_TASK, to);
+    } else if (receiver != NULL && nfds > 0 && frame->kind == FRAME_LINK_ACCEPT &&
+               connection_fds_full(receiver)) {
+        connection_hold(task, BLOCKED_BY_FDS, to);
+    }
+}
+
+bool route_from_task(struct task *task, const struct frame *frame, const uint8_t *payload,
+                     const int *fds, int nfds)
+{
+    struct daemon *d = task->daemon;
+    const char *refused = task_frame_refused(task, frame, payload, nfds);
+    if (refused != NULL) {
+        d->counters.frames_refused++;
+        log_refused(&d->log, loop_now_us(), "%s of t%x to t%x refused: %s",
+                    frame_kind_name(frame->kind), frame->source, frame->destination, refused);
+        return false;
+    }
+    if (frame->kind != FRAME_LINK_OPEN || link_depart(task, frame, payload, nfds))
+        route_any(d, frame, payload, fds, nfds);
+    hold_back(task, frame, nfds);
+    return true;
+}
+
+#define DETOUR_QUEUE_MAX ((size_t)16 * CREDIT_INITIAL_BYTES)
+
+/* Of a task that reads nothing for long the queue is not for what is sent again and again: it may
+ * be lost, as on the segment. */
+static bool may_be_lost(const struct task *to, const struct frame *frame)
+{
+    return frame->kind == FRAME_DETOUR && connection_queued(to) > DETOUR_QUEUE_MAX;
+}
+
+/* The way back is full of answers: what is asked beyond them is not done. Who sent an ASK asks
+ * again. */
+static bool asks_too_much(const struct daemon *d, uint32_t host, const struct frame *frame)
+{
+    return (is_request(frame->kind) || frame->kind == FRAME_ASK) &&
+           node_queued(d->node, host) > CONNECTION_QUEUE_MAX;
+}
+
+void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
+                     const uint8_t *payload)
+{
+    const char *refused = party_refused(frame);
+    if (tid_host(frame->source) != host)
+        refused = "its source is of another host";
+    else if (tid_host(frame->destination) != daemon_host(d))
+        refused = "its destination is of another host";
+    d->counters.frames_from_hosts++;
+    if (refused == NULL) {
+        struct task *to = task_find(&d->tasks, frame->destination);
+        if (to != NULL && may_be_lost(to, frame))
+            return;
+        if (to != NULL)
+            asked_end(to, host, frame);
+        if (asks_too_much(d, host, frame))
+            answer_error(d, frame, payload, COVEY_ERESOURCE, "too many answers wait for that host");
+        else if (to == NULL || tid_local(frame->source) == 0 || backlog_admit(to, frame))
+            route_any(d, frame, payload, NULL, 0);
+        else
+            d->counters.frames_undeliverable++;
+        return;
+    }
+    d->counters.frames_refused++;
+    log_refused(&d->log, loop_now_us(), "%s of t%x from host %u refused: %s",
+                frame_kind_name(frame->kind), frame->source, host, refused);
+}

@@ -1,0 +1,190 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/base/bootstrap.h"
+#include "daemon/base/detach.h"
+#include "daemon/launch/guest.h"
+#include "daemon/launch/launchrun.h"
+#include "daemon/launch/offer.h"
+#include "daemon/monitor/measure.h"
+#include "daemon/root/daemon.h"
+#include "tools/probe/examine.h"
+#include "tools/wire/sniff.h"
+
+/* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
+ */
+#define KEPT_BYTES (4 * 1024 * 1024)
+
+/* Settings are spelled with _, options with -. */
+static int option_refused(struct failure *why, const char *text)
+{
+    failure_set(why, "--%s", text);
+    char *mark = strchr(why->text, '_');
+    if (mark != NULL)
+        *mark = '-';
+    return -1;
+}
+
+/* The command line wins over the file. */
+static int conf_take_options(struct conf *conf, const struct options *options, struct failure *why)
+{
+    const struct {
+        const char *name, *value;
+    } given[] = {{"port", options->port},
+                 {"bind", options->bind},
+                 {"address", options->address},
+                 {"interface", options->interface},
+                 {"speed", options->speed},
+                 {"fault", options->fault},
+                 {"fail_timeout", options->fail_timeout}};
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        struct failure cause;
+        if (given[i].value != NULL && conf_set(conf, given[i].name, given[i].value, &cause) != 0)
+            return option_refused(why, cause.text);
+    }
+    return 0;
+}
+
+static int conf_load(struct conf *conf, const struct options *options, struct failure *why)
+{
+    char path[PATH_MAX];
+    conf_init(conf);
+    const char *file = options->config;
+    if (file == NULL && conf_find(path, sizeof path) == 0)
+        file = path;
+    if (file != NULL && conf_read(conf, file, why) != 0)
+        return -1;
+    return conf_take_options(conf, options, why);
+}
+
+static int cwd_change(const struct options *options, struct failure *why)
+{
+    const char *home = getenv("HOME");
+    if (options->cwd != NULL)
+        return chdir(options->cwd) == 0
+                   ? 0
+                   : failure_set(why, "cannot change to %s: %s", options->cwd, strerror(errno));
+    if (!options->foreground && (home == NULL || chdir(home) != 0) && chdir("/") != 0)
+        return failure_set(why, "cannot change to /: %s", strerror(errno));
+    return 0;
+}
+
+static int load(struct options *options, struct conf *conf, struct control_bootstrap *invitation,
+                char config_path[PATH_MAX], struct failure *why)
+{
+    if (conf_load(conf, options, why) != 0)
+        return -1;
+    if (options->config != NULL) /* absolute, for the daemons started from here */
+        options->config = realpath(options->config, config_path);
+    if (cwd_change(options, why) != 0)
+        return -1;
+    bool invited = options->join && options->guest == NULL;
+    return invited ? bootstrap_read(invitation, stdin, why) : 0;
+}
+
+/* Prints the line that the ticket asks for, and goes on in the background. Returns 0 in the process
+ * that is the daemon, 1 in the one that was called, -1 with *why. */
+static int visit(const struct options *options, struct control_bootstrap *invitation, int *ready,
+                 struct failure *why)
+{
+    struct guest guest;
+    int status = guest_begin(&guest, options->guest, why);
+    if (status == 0 && !options->foreground)
+        status = detach(ready, why);
+    if (status != 0)
+        return status;
+    if (*ready >= 0)
+        close(*ready);
+    return guest_fetch(&guest, invitation, ready, why);
+}
+
+static int serve(const struct options *options, const struct conf *conf,
+                 const struct control_bootstrap *invitation, int ready_fd, struct failure *why)
+{
+    struct daemon *d = daemon_create(options, conf, invitation, ready_fd, why);
+    if (d == NULL)
+        return -1;
+    int status = daemon_run(d);
+    daemon_destroy(d);
+    return status;
+}
+
+static int print_measure(void)
+{
+    struct measure m;
+    char line[MEASURE_LINE_BYTES];
+    measure_run(&m);
+    measure_print(&m, line);
+    return fputs(line, stdout) < 0 || fflush(stdout) != 0;
+}
+
+/* What coveyd does for `covey doctor` and `covey sniff` in place of being a daemon. */
+static int assist(const struct options *options)
+{
+    struct conf conf;
+    struct failure bad_conf, why;
+    int status = conf_load(&conf, options, &bad_conf);
+    if (options->examine)
+        status = examine(options, &conf, status == 0 ? NULL : &bad_conf, &why);
+    else if (status != 0)
+        why = bad_conf;
+    else if (options->sniff)
+        status = sniff(options, &conf, &why);
+    else if (options->offer)
+        status = offer(options, &why);
+    else
+        status = launchrun(options, &conf, &why);
+    if (status != 0)
+        fprintf(stderr, "coveyd: %s\n", why.text);
+    return status == 0 ? 0 : status == SNIFF_USAGE ? 2 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct conf conf;
+    struct control_bootstrap invitation = {0};
+    struct failure why = {""};
+    char config_path[PATH_MAX];
+    int ready = -1, side = 0;
+
+    mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+    while ((ready = open("/dev/null", O_RDWR)) >= 0 && ready <= STDERR_FILENO)
+        ;                   /* descriptors 0 to 2 are there, so none of ours gets their number */
+    close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
+    ready = -1;
+    int status = options_parse(&options, argc, argv, &why);
+    if (status == OPTIONS_DONE && fflush(stdout) == 0)
+        return 0;
+    if (status == OPTIONS_DONE)
+        status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
+    if (status == OPTIONS_GO && options.measure)
+        return print_measure();
+    if (status == OPTIONS_GO &&
+        (options.examine || options.launch || options.offer || options.sniff))
+        return assist(&options);
+    if (status == OPTIONS_GO)
+        status = load(&options, &conf, &invitation, config_path, &why);
+    if (status == 0 && options.guest != NULL)
+        status = side = visit(&options, &invitation, &ready, &why);
+    else if (status == 0 && !options.foreground)
+        status = side = detach(&ready, &why);
+    else if (status == 0 && options.join)
+        ready = dup(STDOUT_FILENO);
+    if (status == 0)
+        status = serve(&options, &conf, &invitation, ready, &why);
+    else if (side == 1 && options.guest != NULL)
+        status = 0;
+    else if (side == 1)
+        status = detach_wait(ready, options.join, &why);
+    if (status < 0)
+        fprintf(stderr, "coveyd: %s\n", why.text);
+    return status == 0 ? 0 : 1;
+}

@@ -1,0 +1,163 @@
+/*
+ * The end of a task. A child ends in three steps: its process is reaped; what it had sent (its
+ * stream) and written (its pipes) is read to the end; then GONE is sent and the task forgotten. A
+ * grandchild may hold the pipes open: it is waited for LINGER_US, then its output is its own
+ * affair. So whoever gets GONE has got everything before it.
+ *
+ * Of a task that another one started, the daemon may see that the process has ended; how, that
+ * task says (tasker.c), if it does so within LINGER_US.
+ */
+#include "daemon/spawn/exit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "daemon/post/watch.h"
+#include "daemon/spawn/output.h"
+#include "daemon/table/connection.h"
+#include "daemon/table/ending.h"
+#include "lib/covey.h"
+
+#define LINGER_US 1000000u
+#define KILL_AFTER_US 3000000u
+#define STATUS_UNSTARTED 127 /* as a shell's */
+
+/* A child leads a process group. */
+static bool has_group(const struct task *task)
+{
+    return task->cookie != 0 && task->handed == NULL;
+}
+
+static void exit_finish(struct task *task)
+{
+    struct daemon *d = task->daemon;
+    if (task->killed && task->pid > 0 && has_group(task))
+        kill(-task->pid, SIGKILL); /* what is left of its process group */
+    log_line(&d->log, LOG_DEBUG, "t%x ended: kind %d value %d: %s", task->tid, task->exit_kind,
+             task->exit_value, task->command);
+    d->counters.tasks_ended++;
+    output_tell_end(task);
+    watch_announce(task);
+    task_destroy(task);
+    ending_task_gone(d);
+}
+
+void exit_check(struct task *task)
+{
+    if (task->reaped && task->output[0].fd < 0 && task->output[1].fd < 0)
+        exit_finish(task);
+}
+
+static void on_linger(void *context)
+{
+    struct task *task = context;
+    output_close(task);
+    exit_finish(task);
+}
+
+static bool exit_soon(struct task *task, uint64_t delay_us)
+{
+    if (task->linger == NULL)
+        task->linger = loop_timer_add(task->daemon->loop, on_linger, task);
+    if (task->linger != NULL)
+        loop_timer_start(task->linger, delay_us);
+    return task->linger != NULL;
+}
+
+static void on_reaped(void *context, int status)
+{
+    struct task *task = context;
+    task->child = NULL;
+    task->reaped = true;
+    task->exit_kind = WIFSIGNALED(status) ? COVEY_EXIT_SIGNAL : COVEY_EXIT_STATUS;
+    task->exit_value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    connection_drain(task);
+    output_drain(task);
+    if (!exit_soon(task, LINGER_US))
+        output_close(task);
+    exit_check(task);
+}
+
+int exit_watch(struct task *task)
+{
+    task->child = loop_child_add(task->daemon->loop, task->pid, on_reaped, task);
+    return task->child == NULL ? -ENOMEM : 0;
+}
+
+void exit_left(struct task *task)
+{
+    exit_finish(task);
+}
+
+void exit_handed(struct task *task)
+{
+    task->reaped = true;
+    connection_drain(task);
+    if (!exit_soon(task, LINGER_US))
+        exit_finish(task);
+}
+
+void exit_told(struct task *task, uint8_t kind, int32_t value)
+{
+    task->exit_kind = kind;
+    task->exit_value = value;
+    connection_drain(task);
+    exit_finish(task);
+}
+
+void exit_unstarted(struct task *task)
+{
+    task->exit_kind = COVEY_EXIT_STATUS;
+    task->exit_value = STATUS_UNSTARTED;
+    exit_soon(task, 0);
+}
+
+/* ---- signals ---- */
+
+int exit_signal(struct task *task, int number)
+{
+    if (task->pid <= 0)
+        return -EPERM; /* enrolled from where this daemon cannot see its process */
+    if (task->reaped && task->handed != NULL)
+        return 0; /* its number may be another's by now */
+    if (!has_group(task))
+        return kill(task->pid, number) == 0 ? 0 : -errno;
+    if (kill(-task->pid, number) == 0)
+        return 0;
+    return task->reaped ? 0 : -errno;
+}
+
+void exit_kill(struct task *task)
+{
+    task->killed = true;
+    if (exit_signal(task, SIGKILL) == -EPERM && task->handed != NULL) {
+        task->exit_kind = COVEY_EXIT_SIGNAL; /* nobody has said that it was started */
+        task->exit_value = SIGKILL;
+        exit_soon(task, 0);
+    }
+}
+
+static void on_kill(void *context)
+{
+    exit_kill(context);
+}
+
+void exit_end(struct task *task)
+{
+    if (task->killed)
+        return;
+    task->killed = true;
+    exit_signal(task, SIGTERM);
+    task->kill = loop_timer_add(task->daemon->loop, on_kill, task);
+    if (task->kill == NULL)
+        exit_kill(task);
+    else
+        loop_timer_start(task->kill, KILL_AFTER_US);
+}
+
+void exit_dismiss(struct task *task)
+{
+    task->dismissed = true;
+    exit_end(task);
+}

@@ -1,0 +1,240 @@
+/*
+ * The tasker of a host: a task that starts the others in the daemon's place - under a debugger, in
+ * a sandbox, on the nodes of an allocation. For each task that is to be started it gets an ORDER,
+ * and the spawner its tid at once. The order has the cookie by which the process becomes that task:
+ *
+ *   ORDERED -ORDER_TOLD started, or it enrols-> STARTED -its process ends-> (1 s) -> ended
+ *       \_________________\____________________________ORDER_TOLD ended____________/
+ *
+ * The order is kept until it is known that the task was started. When the tasker leaves or dies
+ * before that, the daemon starts the task itself, under a new cookie: a process that the tasker had
+ * started without a word is not the task then. Tasks that were started stay.
+ */
+#include "daemon/spawn/tasker.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/post/reply.h"
+#include "daemon/spawn/exit.h"
+#include "daemon/spawn/spawn.h"
+#include "daemon/table/connection.h"
+#include "lib/covey.h"
+
+#define ORDER_STARTED 0 /* in the place of an exit kind */
+
+struct handed {
+    uint32_t tasker;  /* 0: given back, to be started again */
+    uint8_t *request; /* what asked for it; NULL: it was started */
+    size_t size;
+    int process; /* of the started task, as a descriptor; -1: not known */
+    struct loop_fd *watch;
+};
+
+/* ---- the process ------------------------------------------------------------------------------
+ */
+
+static void on_process_end(void *context, int events)
+{
+    struct task *task = context;
+    (void)events;
+    loop_fd_remove(&task->handed->watch);
+    exit_handed(task);
+}
+
+/* Where it cannot be watched, its stream alone tells its end. */
+static void process_watch(struct task *task, pid_t pid)
+{
+    struct handed *h = task->handed;
+    task->pid = pid;
+    free(h->request);
+    h->request = NULL;
+    if (h->process >= 0 || pid <= 0)
+        return;
+    h->process = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (h->process >= 0)
+        h->watch = loop_fd_add(task->daemon->loop, h->process, LOOP_READ, on_process_end, task);
+}
+
+void tasker_on_enrol(struct task *task, pid_t pid)
+{
+    if (task->handed != NULL)
+        process_watch(task, pid);
+}
+
+void tasker_on_close(struct task *task)
+{
+    tasker_gone(task->daemon, task->tid);
+    if (task->handed != NULL && task->handed->watch == NULL)
+        exit_handed(task);
+}
+
+void tasker_forget(struct task *task)
+{
+    struct handed *h = task->handed;
+    if (h == NULL)
+        return;
+    loop_fd_remove(&h->watch);
+    if (h->process >= 0)
+        close(h->process);
+    free(h->request);
+    free(h);
+    task->handed = NULL;
+}
+
+/* ---- handing over -----------------------------------------------------------------------------
+ */
+
+static bool order_send(struct task *tasker, uint32_t tid, const char *path,
+                       const struct tasker_order *order)
+{
+    uint8_t bytes[FRAME_PAYLOAD_MAX];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u32(&c, tid);
+    cursor_put_text(&c, path);
+    control_put_spawn(&c, order->head, (const char *const *)order->argv->items,
+                      (const char *const *)order->env->items);
+    struct frame frame = {.length = (uint32_t)(c.at - bytes),
+                          .kind = FRAME_ORDER,
+                          .source = daemon_tid(tasker->daemon),
+                          .destination = tasker->tid};
+    return cursor_ok(&c) && connection_put(tasker, &frame, bytes, NULL, 0);
+}
+
+static struct handed *handed_create(uint32_t tasker, const struct tasker_order *order)
+{
+    struct handed *h = calloc(1, sizeof *h);
+    uint8_t *request = malloc(order->size);
+    if (h == NULL || request == NULL) {
+        free(request);
+        free(h);
+        return NULL;
+    }
+    memcpy(request, order->request, order->size);
+    *h = (struct handed){.tasker = tasker, .request = request, .size = order->size, .process = -1};
+    return h;
+}
+
+/* What is too long for an order, or finds no memory, the daemon starts as it otherwise does. */
+int tasker_hand(struct task *task, const struct tasker_order *order, struct failure *why)
+{
+    char path[PATH_MAX];
+    struct daemon *d = task->daemon;
+    struct task *tasker = d->tasker == 0 ? NULL : task_find(&d->tasks, d->tasker);
+    if (tasker == NULL || tasker->stream == NULL)
+        return 0;
+    int error = process_find(order->argv->items[0], path, why);
+    if (error != 0)
+        return error;
+    task->handed = handed_create(d->tasker, order);
+    if (task->handed != NULL && order_send(tasker, task->tid, path, order))
+        return 1;
+    tasker_forget(task);
+    return 0;
+}
+
+/* ---- taking over and giving back --------------------------------------------------------------
+ */
+
+static void start_again(struct task *task)
+{
+    struct failure why = {""};
+    struct handed *h = task->handed;
+    uint8_t *request = h->request;
+    size_t size = h->size;
+    h->request = NULL;
+    tasker_forget(task);
+    if (spawn_again(task, request, size, &why) != 0) {
+        log_line(&task->daemon->log, LOG_ERROR, "t%x: its tasker is gone: %s", task->tid, why.text);
+        exit_unstarted(task);
+    }
+    free(request);
+}
+
+static bool is_unstarted(const struct task *task)
+{
+    return task->handed != NULL && task->handed->request != NULL && !task->killed;
+}
+
+void tasker_gone(struct daemon *d, uint32_t tid)
+{
+    if (d->tasker != tid || tid == 0)
+        return;
+    d->tasker = 0;
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
+        if (is_unstarted(task)) {
+            task->handed->tasker = 0;
+            d->given_back = true;
+        }
+    }
+    if (d->given_back)
+        loop_wake(d->loop);
+}
+
+void tasker_settle(struct daemon *d)
+{
+    uint64_t end_us = loop_now_us() + SPAWN_ROUND_US;
+    if (!d->given_back)
+        return;
+    d->given_back = false;
+    for (struct task *task = d->tasks.first; task != NULL && !d->given_back; task = task->next) {
+        if (is_unstarted(task) && task->handed->tasker == 0)
+            start_again(task);
+        d->given_back = loop_now_us() >= end_us;
+    }
+    if (d->given_back)
+        loop_wake(d->loop);
+}
+
+static void take_over(struct daemon *d, uint32_t source, uint32_t request)
+{
+    if (tid_host(source) != daemon_host(d) || task_find(&d->tasks, source) == NULL) {
+        reply_error(d, source, request, COVEY_EDENIED, "the tasker of host %s is a task there",
+                    d->name);
+    } else if (d->tasker != 0 && d->tasker != source) {
+        reply_error(d, source, request, COVEY_EEXIST, "host %s has a tasker already: t%x", d->name,
+                    d->tasker);
+    } else {
+        d->tasker = source;
+        reply_done(d, source, request);
+    }
+}
+
+const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    uint32_t request = cursor_get_u32(payload);
+    uint8_t on = cursor_get_u8(payload);
+    if (!cursor_done(payload) || on > 1)
+        return "bad payload";
+    if (on == 1) {
+        take_over(d, source, request);
+        return NULL;
+    }
+    tasker_gone(d, source);
+    reply_done(d, source, request);
+    return NULL;
+}
+
+/* ---- what is told -----------------------------------------------------------------------------
+ */
+
+/* A task that has ended meanwhile, or that the daemon has started itself, is the teller's no more.
+ */
+const char *tasker_on_told(struct daemon *d, uint32_t source, struct cursor *payload)
+{
+    struct control_gone told;
+    control_get_gone(payload, &told);
+    if (!cursor_done(payload) || told.kind > COVEY_EXIT_UNKNOWN || told.kind == COVEY_EXIT_HOST)
+        return "bad payload";
+    struct task *task = task_find(&d->tasks, told.tid);
+    if (task == NULL || task->handed == NULL || task->handed->tasker != source)
+        return NULL;
+    if (told.kind == ORDER_STARTED)
+        process_watch(task, told.value);
+    else
+        exit_told(task, told.kind, told.value);
+    return NULL;
+}

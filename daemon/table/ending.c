@@ -1,0 +1,167 @@
+/*
+ * The end of the daemon, in this order: no new tasks; SIGTERM to every task, after TERM_US SIGKILL;
+ * what they had cast to where it goes, at most CASTS_US; goodbye to the other hosts, and what they
+ * have not acknowledged sent until they have, at most GOODBYE_US with the former; then the loop
+ * stops, and daemon_destroy() removes socket and files. Who leaves a VM that goes on waits until it
+ * can: node_leave() says how long that takes.
+ *
+ *   NONE -begin-> TERM -(2 s)-> KILL -(2 s)-> GOODBYE -(acknowledged, or 2 s)-> DONE
+ *                   \____________\__ no task left __/
+ */
+#include "daemon/table/ending.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "daemon/post/casting.h"
+#include "daemon/root/ready.h"
+#include "daemon/spawn/exit.h"
+
+#define TERM_US 2000000u
+#define KILL_US 2000000u
+#define GOODBYE_US 2000000u
+#define CASTS_US 1000000u
+
+enum phase { PHASE_NONE, PHASE_TERM, PHASE_KILL, PHASE_GOODBYE, PHASE_DONE };
+
+struct ending {
+    enum phase phase;
+    enum ending_way way;
+    bool said; /* goodbye */
+    uint64_t casts_by_us;
+    struct loop_timer *timer;
+};
+
+static const char *const phase_names[] = {"running", "term", "kill", "goodbye", "done"};
+
+static void ending_to(struct daemon *d, enum phase phase, const char *event)
+{
+    log_line(&d->log, LOG_DEBUG, "%s: %s -> %s", event, phase_names[d->ending->phase],
+             phase_names[phase]);
+    d->ending->phase = phase;
+}
+
+static bool any_child(const struct daemon *d)
+{
+    for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->cookie != 0)
+            return true;
+    return false;
+}
+
+static void goodbye(struct daemon *d, const char *event)
+{
+    ending_to(d, PHASE_GOODBYE, event);
+    d->ending->casts_by_us = loop_now_us() + CASTS_US;
+    loop_timer_start(d->ending->timer, GOODBYE_US);
+    loop_wake(d->loop);
+}
+
+static bool is_leaving(const struct daemon *d)
+{
+    return d->ending->way == ENDING_LEAVE && d->ending->said && d->joined &&
+           !node_has_left(d->node);
+}
+
+static void on_timer(void *context)
+{
+    struct daemon *d = context;
+    struct ending *ending = d->ending;
+    if (ending->phase == PHASE_TERM) {
+        ending_to(d, PHASE_KILL, "timer");
+        for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+            if (task->cookie != 0)
+                exit_kill(task);
+        loop_timer_start(ending->timer, KILL_US);
+    } else if (ending->phase == PHASE_KILL) {
+        goodbye(d, "timer");
+    } else if (ending->phase == PHASE_GOODBYE && is_leaving(d)) {
+        loop_timer_start(ending->timer, GOODBYE_US);
+    } else if (ending->phase == PHASE_GOODBYE) {
+        ending_to(d, PHASE_DONE, "timer");
+        loop_stop(d->loop);
+    }
+}
+
+int ending_create(struct daemon *d)
+{
+    d->ending = calloc(1, sizeof *d->ending);
+    if (d->ending != NULL)
+        d->ending->timer = loop_timer_add(d->loop, on_timer, d);
+    return d->ending == NULL || d->ending->timer == NULL ? -ENOMEM : 0;
+}
+
+void ending_destroy(struct ending *ending)
+{
+    if (ending != NULL)
+        loop_timer_remove(&ending->timer);
+    free(ending);
+}
+
+void ending_begin(struct daemon *d, enum ending_way way, const char *text)
+{
+    if (ending_under_way(d))
+        return;
+    bool in_order = way == ENDING_TOLD || way == ENDING_HALTED;
+    log_line(&d->log, in_order ? LOG_INFO : LOG_ERROR, "ending: %s", text);
+    if (way == ENDING_FAILED)
+        d->exit_status = 1;
+    d->ending->way = way;
+    ready_tell(d, "%s", text);
+    ending_to(d, PHASE_TERM, "begin");
+    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+        if (task->cookie != 0)
+            exit_end(task);
+    loop_timer_start(d->ending->timer, TERM_US);
+    ending_task_gone(d);
+}
+
+enum runtime_logs ending_logs(const struct daemon *d)
+{
+    if (!d->joined)
+        return RUNTIME_LOGS_LESS_OWN; /* who started it was told */
+    switch (d->ending->way) {
+    case ENDING_HALTED:
+        return RUNTIME_LOGS_NONE;
+    case ENDING_TOLD:
+        return RUNTIME_LOGS_LESS_OWN;
+    default:
+        return RUNTIME_LOGS_ALL;
+    }
+}
+
+bool ending_under_way(const struct daemon *d)
+{
+    return d->ending->phase != PHASE_NONE;
+}
+
+void ending_task_gone(struct daemon *d)
+{
+    bool waiting = d->ending->phase == PHASE_TERM || d->ending->phase == PHASE_KILL;
+    if (waiting && !any_child(d))
+        goodbye(d, "no task left");
+}
+
+void ending_leave(struct daemon *d)
+{
+    struct ending *ending = d->ending;
+    if (ending->phase != PHASE_GOODBYE || ending->said)
+        return;
+    if (ending->way == ENDING_LEAVE && !casting_passed(d) && loop_now_us() < ending->casts_by_us)
+        return;
+    ending->said = true;
+    if (ending->way == ENDING_LEAVE && d->joined)
+        node_leave(d->node, loop_now_us());
+}
+
+void ending_check(struct daemon *d)
+{
+    const struct ending *ending = d->ending;
+    if (ending->phase != PHASE_GOODBYE || !ending->said)
+        return;
+    if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED ||
+        (ending->way == ENDING_LEAVE && node_has_left(d->node))) {
+        ending_to(d, PHASE_DONE, "acknowledged");
+        loop_stop(d->loop);
+    }
+}

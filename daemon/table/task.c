@@ -1,0 +1,160 @@
+#include "daemon/table/task.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/root/daemon.h"
+#include "daemon/spawn/input.h"
+#include "daemon/spawn/tasker.h"
+#include "lib/covey.h"
+#include "lib/link/ledger.h"
+#include "lib/link/stream.h"
+
+#define TASKS_CROWD 64
+
+int tasks_init(struct tasks *tasks, struct daemon *d)
+{
+    tasks->daemon = d;
+    tasks->by_local = calloc(TID_LOCAL_MAX + 1, sizeof *tasks->by_local);
+    return tasks->by_local == NULL ? -ENOMEM : 0;
+}
+
+void tasks_fini(struct tasks *tasks)
+{
+    while (tasks->first != NULL)
+        task_destroy(tasks->first);
+    free(tasks->by_local);
+    tasks->by_local = NULL;
+}
+
+/* Numbers count up and wrap; a number that ended lately is not soon met again. 0 is the daemon. */
+static uint32_t local_next(struct tasks *tasks)
+{
+    do {
+        tasks->last_local = tasks->last_local == TASK_LOCAL_MAX ? 1 : tasks->last_local + 1;
+    } while (tasks->by_local[tasks->last_local] != NULL);
+    return tasks->last_local;
+}
+
+struct task *task_create(struct daemon *d)
+{
+    struct tasks *tasks = &d->tasks;
+    struct task *task = tasks->count < d->conf.tasks_max ? calloc(1, sizeof *task) : NULL;
+    if (task == NULL)
+        return NULL;
+    task->daemon = d;
+    task->tid = tid_make(daemon_host(d), local_next(tasks));
+    task->pending_end = &task->pending;
+    task->exit_kind = COVEY_EXIT_UNKNOWN;
+    for (int i = 0; i < 2; i++)
+        task->output[i] = (struct output){.task = task, .fd = -1, .number = (uint8_t)(i + 1)};
+    task->next = tasks->first;
+    if (task->next != NULL)
+        task->next->previous = task;
+    tasks->first = task;
+    tasks->by_local[tid_local(task->tid)] = task;
+    tasks->count++;
+    if (tasks->count > tasks->peak)
+        tasks->peak = tasks->count;
+    return task;
+}
+
+static void remember(struct tasks *tasks, const struct task *task)
+{
+    tasks->past[tid_local(task->tid) % TASKS_REMEMBERED] =
+        (struct tasks_past){.tid = task->tid, .kind = task->exit_kind, .value = task->exit_value};
+}
+
+static void unlink_task(struct tasks *tasks, struct task *task)
+{
+    *(task->previous == NULL ? &tasks->first : &task->previous->next) = task->next;
+    if (task->next != NULL)
+        task->next->previous = task->previous;
+    tasks->by_local[tid_local(task->tid)] = NULL;
+    tasks->count--;
+    tasks->fds -= task->counted_fds;
+    task->daemon->budget.tasks -= task->counted_bytes;
+    for (struct task **at = &tasks->first_dirty; task->dirty && *at != NULL;
+         at = &(*at)->next_dirty) {
+        if (*at == task) {
+            *at = task->next_dirty;
+            break;
+        }
+    }
+}
+
+static void pending_free(struct pending *pending)
+{
+    while (pending != NULL) {
+        struct pending *next = pending->next;
+        for (int i = 0; i < pending->nfds; i++)
+            close(pending->fds[i]);
+        free(pending);
+        pending = next;
+    }
+}
+
+/* After a crowd the allocator holds what its buffers took, in pieces: the system gets it back. */
+static void memory_return(struct tasks *tasks)
+{
+    if (tasks->peak < TASKS_CROWD || tasks->count > tasks->peak / 4)
+        return;
+    tasks->peak = tasks->count;
+    malloc_trim(0);
+}
+
+void task_destroy(struct task *task)
+{
+    struct tasks *tasks = &task->daemon->tasks;
+    remember(tasks, task);
+    unlink_task(tasks, task);
+    loop_fd_remove(&task->stream_watch);
+    stream_destroy(task->stream);
+    ledger_close(task->ledger);
+    pending_free(task->pending);
+    for (int i = 0; i < 2; i++) {
+        loop_fd_remove(&task->output[i].watch);
+        if (task->output[i].fd >= 0)
+            close(task->output[i].fd);
+        free(task->output[i].bytes);
+    }
+    input_destroy(task);
+    tasker_forget(task);
+    free(task->watchers);
+    free(task->backlogs.items);
+    free(task->asked);
+    loop_child_remove(&task->child);
+    loop_timer_remove(&task->linger);
+    loop_timer_remove(&task->kill);
+    free(task);
+    memory_return(tasks);
+}
+
+struct task *task_find(const struct tasks *tasks, uint32_t tid)
+{
+    struct task *task = tasks->by_local[tid_local(tid)];
+    return task != NULL && task->tid == tid ? task : NULL;
+}
+
+struct task *task_find_cookie(const struct tasks *tasks, uint64_t cookie)
+{
+    for (struct task *task = tasks->first; task != NULL && cookie != 0; task = task->next)
+        if (task->cookie == cookie && !task->enrolled)
+            return task;
+    return NULL;
+}
+
+const struct tasks_past *task_past(const struct tasks *tasks, uint32_t tid)
+{
+    const struct tasks_past *past = &tasks->past[tid_local(tid) % TASKS_REMEMBERED];
+    return past->tid == tid && tid != 0 ? past : NULL;
+}
+
+/* A task in the table has executed its program, which need not enrol: it runs. */
+uint8_t task_state(const struct task *task)
+{
+    return task->killed || task->reaped ? COVEY_TASK_ENDING : COVEY_TASK_RUNNING;
+}

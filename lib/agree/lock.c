@@ -1,0 +1,45 @@
+/*
+ * lock.c - named locks of the whole VM. What they are is described in proto/state/lock.c.
+ */
+#include "lib/engine/task.h"
+
+#include "proto/wire/command.h"
+
+static int acquire(covey_t *vm, const char *name, int64_t timeout_us, uint64_t *fence)
+{
+    struct service s;
+    if (service_name_check(vm, "lock", name) != COVEY_OK)
+        return COVEY_EINVAL;
+    service_begin(&s, vm, COMMAND_LOCK_ACQUIRE, "lock", name);
+    cursor_put_u8(&s.body, timeout_us == COVEY_POLL);
+    return service_number(&s, timeout_us, fence);
+}
+
+int covey_lock(covey_t *vm, const char *name, int64_t timeout_us, uint64_t *fence)
+{
+    return acquire(vm, name, timeout_us, fence);
+}
+
+int covey_trylock(covey_t *vm, const char *name, uint64_t *fence)
+{
+    return acquire(vm, name, COVEY_POLL, fence);
+}
+
+int covey_unlock(covey_t *vm, const char *name, uint64_t fence)
+{
+    struct service s;
+    if (service_name_check(vm, "lock", name) != COVEY_OK)
+        return COVEY_EINVAL;
+    service_begin(&s, vm, COMMAND_LOCK_RELEASE, "lock", name);
+    cursor_put_u64(&s.body, fence);
+    return service_call(&s, COVEY_POLL, NULL, NULL);
+}
+
+covey_tid_t covey_lock_owner(covey_t *vm, const char *name, uint64_t *fence)
+{
+    struct service s;
+    if (service_name_check(vm, "lock", name) != COVEY_OK)
+        return COVEY_EINVAL;
+    service_begin(&s, vm, COMMAND_LOCK_OWNER, "lock", name);
+    return service_holder(&s, fence);
+}

@@ -1,0 +1,184 @@
+/*
+ * notify.c - messages that the library itself makes: notices of ended tasks and of hosts, and
+ * pieces of output of tasks that this one started.
+ */
+#include "lib/engine/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void notify_deliver(struct covey *vm, struct covey_msg *packed, uint32_t source, int tag)
+{
+    if (packed == NULL)
+        return;
+    packed->info = (struct covey_info){(covey_tid_t)source, tag, packed->size};
+    arrival_deliver(vm, NULL, &packed);
+    if (packed == NULL)
+        return;
+    covey_msg_free(packed);
+    home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a notice could not be taken");
+}
+
+static void deliver_notice(struct covey *vm, int tag, const struct covey_notice *n)
+{
+    const int32_t fields[5] = {n->event, n->tid, n->host, n->exit_kind, n->value};
+    struct covey_msg *msg = covey_msg_new();
+    if (msg != NULL && covey_pack_int32(msg, fields, 5, 1) == COVEY_OK)
+        notify_deliver(vm, msg, (uint32_t)n->tid, tag);
+    else
+        covey_msg_free(msg);
+}
+
+static void deliver_exit(struct covey *vm, int tag, const struct peer *peer)
+{
+    struct covey_notice n = {.event = COVEY_NOTIFY_TASK_EXIT,
+                             .tid = (covey_tid_t)peer->tid,
+                             .host = (int32_t)tid_host(peer->tid),
+                             .exit_kind = peer->exit.kind,
+                             .value = peer->exit.value};
+    deliver_notice(vm, tag, &n);
+}
+
+void notify_task_exit(struct covey *vm, struct peer *peer)
+{
+    for (struct notify **at = &vm->notifies; *at != NULL;) {
+        struct notify *n = *at;
+        if (n->event != COVEY_NOTIFY_TASK_EXIT || n->tid != peer->tid) {
+            at = &n->next;
+            continue;
+        }
+        deliver_exit(vm, n->tag, peer);
+        *at = n->next;
+        free(n);
+    }
+}
+
+void notify_host(struct covey *vm, const struct control_host_event *event)
+{
+    int what = event->event == NODE_HOST_GONE    ? COVEY_NOTIFY_HOST_GONE
+               : event->event == NODE_HOST_ADDED ? COVEY_NOTIFY_HOST_ADDED
+                                                 : 0;
+    for (struct notify *n = vm->notifies; n != NULL && what != 0; n = n->next) {
+        struct covey_notice notice = {.event = what, .host = (int32_t)event->host.index};
+        if (n->event == what)
+            deliver_notice(vm, n->tag, &notice);
+    }
+}
+
+void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_output o;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_output(&c, &o);
+    if (cursor_ok(&c) && o.print) {
+        printer_put(vm, &o, c.at);
+        return;
+    }
+    struct covey_msg *msg = cursor_ok(&c) ? covey_msg_new() : NULL;
+    int32_t stream = o.stream;
+    if (msg == NULL || covey_pack_int32(msg, &stream, 1, 1) != COVEY_OK ||
+        covey_pack_bytes(msg, c.at, o.bytes) != COVEY_OK) {
+        covey_msg_free(msg);
+        return;
+    }
+    msg->output_bytes = o.bytes;
+    notify_deliver(vm, msg, o.tid, COVEY_TAG_OUTPUT);
+}
+
+static void deliver_end(struct covey *vm, int tag, const struct control_ended *e)
+{
+    const int32_t fields[7] = {
+        COVEY_NOTIFY_OUTPUT_END, (int32_t)e->tid, (int32_t)tid_host(e->tid), e->kind, e->value,
+        (int32_t)e->parent,      e->asked};
+    struct covey_msg *msg = covey_msg_new();
+    if (msg != NULL && covey_pack_int32(msg, fields, 5, 1) == COVEY_OK &&
+        covey_pack_int32(msg, fields + 5, 2, 1) == COVEY_OK &&
+        covey_pack_string(msg, e->host) == COVEY_OK &&
+        covey_pack_string(msg, e->command) == COVEY_OK)
+        notify_deliver(vm, msg, e->tid, tag);
+    else
+        covey_msg_free(msg);
+}
+
+/* A task has ended whose output comes here. */
+void notify_ended(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_ended e;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_ended(&c, &e);
+    if (cursor_ok(&c) && e.print)
+        printer_on_ended(vm, &e);
+    for (struct notify *n = vm->notifies; n != NULL && cursor_ok(&c); n = n->next)
+        if (n->event == COVEY_NOTIFY_OUTPUT_END)
+            deliver_end(vm, n->tag, &e);
+}
+
+void notify_output_taken(struct covey *vm, struct covey_msg *msg)
+{
+    uint8_t payload[16];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct control_output o = {.tid = (uint32_t)msg->info.source, .bytes = msg->output_bytes};
+    if (msg->output_bytes == 0)
+        return;
+    msg->output_bytes = 0;
+    control_put_output_ack(&c, &o);
+    home_send(vm, FRAME_OUTPUT_ACK, tid_make(tid_host(o.tid), 0), payload,
+              (size_t)(c.at - payload));
+}
+
+void notify_free_all(struct covey *vm)
+{
+    while (vm->notifies != NULL) {
+        struct notify *n = vm->notifies;
+        vm->notifies = n->next;
+        free(n);
+    }
+}
+
+static int notify_add(struct covey *vm, int event, int tag, uint32_t tid)
+{
+    struct notify *n = calloc(1, sizeof *n);
+    if (n == NULL)
+        return error_code(COVEY_ENOMEM);
+    *n = (struct notify){.next = vm->notifies, .event = event, .tag = tag, .tid = tid};
+    vm->notifies = n;
+    return COVEY_OK;
+}
+
+static bool notify_has(const struct covey *vm, int event, int tag)
+{
+    const struct notify *n = vm->notifies;
+    while (n != NULL && (n->event != event || n->tag != tag))
+        n = n->next;
+    return n != NULL;
+}
+
+static int notify_one_task(struct covey *vm, int tag, covey_tid_t tid)
+{
+    if (tid <= 0 || tid_local((uint32_t)tid) == 0)
+        return error_set(COVEY_EINVAL, "notify: bad tid %d", (int)tid);
+    struct peer *peer = peer_get(vm, (uint32_t)tid);
+    if (peer == NULL)
+        return COVEY_ENOMEM;
+    if (!peer->gone)
+        return notify_add(vm, COVEY_NOTIFY_TASK_EXIT, tag, peer->tid);
+    deliver_exit(vm, tag, peer);
+    return COVEY_OK;
+}
+
+int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_t n)
+{
+    if (vm == NULL || event < COVEY_NOTIFY_TASK_EXIT || event > COVEY_NOTIFY_OUTPUT_END ||
+        tag < 0 || tag > COVEY_TAG_MAX)
+        return error_set(COVEY_EINVAL, "notify: unknown event %d or bad tag %d", event, tag);
+    if (event == COVEY_NOTIFY_TASK_EXIT && n > 0 && tids == NULL)
+        return error_set(COVEY_EINVAL, "notify: no tids");
+    struct call call = call_begin(vm);
+    int error = vm->lost == 0 ? COVEY_OK : error_set(vm->lost, "%s", vm->lost_text);
+    bool again = event == COVEY_NOTIFY_OUTPUT_END && notify_has(vm, event, tag);
+    if (event != COVEY_NOTIFY_TASK_EXIT && error == COVEY_OK && !again)
+        error = notify_add(vm, event, tag, 0);
+    for (size_t i = 0; event == COVEY_NOTIFY_TASK_EXIT && i < n && error == COVEY_OK; i++)
+        error = notify_one_task(vm, tag, tids[i]);
+    return call_end(vm, &call, error);
+}

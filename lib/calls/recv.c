@@ -1,0 +1,280 @@
+/*
+ * recv.c - the receiving calls and requests. Matching is in match.c.
+ */
+#include "lib/collective/collective.h"
+
+#include "lib/msg/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool req_done(void *context)
+{
+    return ((struct covey_req *)context)->done;
+}
+
+static int receive_init(struct covey_req *req, struct covey *vm, covey_tid_t tid, int tag)
+{
+    memset(req, 0, sizeof *req);
+    if (vm == NULL || (tid <= 0 && tid != COVEY_ANY_TASK) || (tag < 0 && tag != COVEY_ANY_TAG))
+        return error_set(COVEY_EINVAL, "receive: bad tid %d or tag %d", (int)tid, tag);
+    req->vm = vm;
+    req->kind = REQ_RECEIVE;
+    req->source = (uint32_t)tid;
+    req->tag = tag;
+    return COVEY_OK;
+}
+
+static int receive_into(struct covey_req *req, int type, void *base, size_t capacity)
+{
+    if (covey_type_size(type) == 0 || (base == NULL && capacity > 0))
+        return error_set(COVEY_EINVAL, "receive: unknown type %d or NULL array", type);
+    req->into_array = true;
+    req->type = type;
+    req->base = base;
+    req->capacity = capacity;
+    return COVEY_OK;
+}
+
+int receive_init_array(struct covey_req *req, struct covey *vm, covey_tid_t tid, int type,
+                       void *base, size_t capacity)
+{
+    int error = receive_init(req, vm, tid, 0);
+    return error != COVEY_OK ? error : receive_into(req, type, base, capacity);
+}
+
+/* The peer is known from now on, and so watched. */
+void receive_start(struct covey *vm, struct covey_req *req)
+{
+    if (req->source != (uint32_t)COVEY_ANY_TASK && req->source != vm->tid)
+        peer_get(vm, req->source);
+    if (vm->lost != 0 && match_find(vm, req->source, req->tag) == NULL)
+        req_finish(req, vm->lost, vm->lost_text);
+    else
+        match_post(vm, req);
+}
+
+static int receive_now(struct covey *vm, struct covey_req *req, int64_t timeout_us)
+{
+    receive_start(vm, req);
+    int error = call_idle(vm, req_done, req, clock_deadline(timeout_us));
+    if (!req->done)
+        match_cancel(vm, req);
+    if (req->done)
+        return req->error == COVEY_OK ? COVEY_OK : error_set(req->error, "%s", req->text);
+    return error == COVEY_ETIMEOUT ? error_set(error, "receive: no message in time") : error;
+}
+
+int covey_recv(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, covey_msg_t **msg)
+{
+    struct covey_req req;
+    int error = receive_init(&req, vm, tid, tag);
+    if (error != COVEY_OK || msg == NULL)
+        return error != COVEY_OK ? error : error_set(COVEY_EINVAL, "receive: NULL");
+    struct call call = call_begin(vm);
+    error = receive_now(vm, &req, timeout_us);
+    if (error == COVEY_OK)
+        *msg = req.owned;
+    return call_end(vm, &call, error);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_recv_array(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, int type,
+                     void *base, size_t capacity, size_t *count, struct covey_info *info)
+{
+    struct covey_req req;
+    int error = receive_init(&req, vm, tid, tag);
+    if (error == COVEY_OK)
+        error = receive_into(&req, type, base, capacity);
+    if (error != COVEY_OK)
+        return error;
+    struct call call = call_begin(vm);
+    error = receive_now(vm, &req, timeout_us);
+    if (error == COVEY_OK && count != NULL)
+        *count = req.count;
+    if (error == COVEY_OK && info != NULL)
+        *info = req.info;
+    return call_end(vm, &call, error);
+}
+
+int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struct covey_info *info)
+{
+    struct covey_req req;
+    int error = receive_init(&req, vm, tid, tag);
+    if (error != COVEY_OK)
+        return error;
+    req.probe = true;
+    struct call call = call_begin(vm);
+    error = receive_now(vm, &req, timeout_us);
+    if (error == COVEY_OK && info != NULL)
+        *info = req.info;
+    return call_end(vm, &call, error);
+}
+
+int covey_fd(covey_t *vm)
+{
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "fd: NULL");
+    struct call call = call_begin(vm);
+    wait_poll(vm);
+    return call_end(vm, &call, match_ready_fd(vm));
+}
+
+int covey_keep(covey_t *vm, int64_t bytes)
+{
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "keep: NULL");
+    struct call call = call_begin(vm);
+    credit_keep(vm, bytes);
+    return call_end(vm, &call, COVEY_OK);
+}
+
+/* ---- requests -------------------------------------------------------------------------------- */
+
+static int irecv(struct covey_req *init, covey_req_t **req)
+{
+    struct covey *vm = init->vm;
+    struct covey_req *started = req == NULL ? NULL : malloc(sizeof *started);
+    if (started == NULL)
+        return req == NULL ? error_set(COVEY_EINVAL, "irecv: NULL") : error_code(COVEY_ENOMEM);
+    *started = *init;
+    struct call call = call_begin(vm);
+    receive_start(vm, started);
+    vm->waits++;
+    *req = started;
+    return call_end(vm, &call, COVEY_OK);
+}
+
+int covey_irecv(covey_t *vm, covey_tid_t tid, int tag, covey_req_t **req)
+{
+    struct covey_req init;
+    int error = receive_init(&init, vm, tid, tag);
+    return error != COVEY_OK ? error : irecv(&init, req);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_irecv_array(covey_t *vm, covey_tid_t tid, int tag, int type, void *base, size_t capacity,
+                      covey_req_t **req)
+{
+    struct covey_req init;
+    int error = receive_init(&init, vm, tid, tag);
+    if (error == COVEY_OK)
+        error = receive_into(&init, type, base, capacity);
+    return error != COVEY_OK ? error : irecv(&init, req);
+}
+
+static int req_outcome(const struct covey_req *req)
+{
+    return req->error == COVEY_OK ? 1 : error_set(req->error, "%s", req->text);
+}
+
+int covey_test(covey_req_t *req)
+{
+    if (req == NULL)
+        return error_set(COVEY_EINVAL, "test: NULL");
+    struct call call = call_begin(req->vm);
+    req->vm->waits++;
+    if (!req->done)
+        wait_poll(req->vm);
+    int result = req->done ? req_outcome(req) : 0;
+    return call_end(req->vm, &call, result);
+}
+
+int covey_wait(covey_req_t *req, int64_t timeout_us)
+{
+    if (req == NULL)
+        return error_set(COVEY_EINVAL, "wait: NULL");
+    struct covey *vm = req->vm;
+    struct call call = call_begin(vm);
+    int error = req->kind != REQ_SEND ? call_idle(vm, req_done, req, clock_deadline(timeout_us))
+                                      : wait_until(vm, req_done, req, clock_deadline(timeout_us));
+    if (req->done)
+        error = req->error == COVEY_OK ? COVEY_OK : req_outcome(req);
+    else if (error == COVEY_ETIMEOUT)
+        error_set(error, "wait: the request is not complete in time");
+    return call_end(vm, &call, error);
+}
+
+struct any {
+    covey_req_t *const *reqs;
+    size_t n;
+    int found;
+};
+
+static bool any_done(void *context)
+{
+    struct any *any = context;
+    for (size_t i = 0; i < any->n; i++) {
+        if (any->reqs[i] != NULL && any->reqs[i]->done) {
+            any->found = (int)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+int covey_wait_any(covey_req_t *const *reqs, size_t n, int64_t timeout_us)
+{
+    struct any any = {reqs, n, 0};
+    struct covey *vm = NULL;
+    for (size_t i = 0; i < n && reqs != NULL; i++)
+        vm = reqs[i] != NULL ? reqs[i]->vm : vm;
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "wait_any: no request");
+    struct call call = call_begin(vm);
+    int error = call_idle(vm, any_done, &any, clock_deadline(timeout_us));
+    if (error == COVEY_ETIMEOUT)
+        error_set(error, "wait_any: no request is complete in time");
+    return call_end(vm, &call, error == COVEY_OK ? any.found : error);
+}
+
+int covey_cancel(covey_req_t *req)
+{
+    if (req == NULL)
+        return error_set(COVEY_EINVAL, "cancel: NULL");
+    struct call call = call_begin(req->vm);
+    bool cancelled;
+    if (req->kind == REQ_COLLECTIVE) {
+        cancelled = false;
+    } else if (req->kind == REQ_SEND) {
+        cancelled = outgo_cancel(req->vm, req);
+    } else {
+        cancelled = match_cancel(req->vm, req);
+        if (cancelled)
+            req_finish(req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
+    }
+    return call_end(req->vm, &call, cancelled);
+}
+
+int covey_req_result(covey_req_t *req, struct covey_info *info, covey_msg_t **msg, size_t *count)
+{
+    if (req == NULL || !req->done)
+        return error_set(COVEY_EINVAL, "req_result: the request is not complete");
+    if (req->error != COVEY_OK)
+        return error_set(req->error, "%s", req->text);
+    if (info != NULL)
+        *info = req->info;
+    if (count != NULL)
+        *count = req->count;
+    if (msg != NULL && req->kind == REQ_RECEIVE) {
+        *msg = req->owned;
+        req->owned = NULL;
+    }
+    return COVEY_OK;
+}
+
+void covey_req_free(covey_req_t **req)
+{
+    if (req == NULL || *req == NULL)
+        return;
+    struct covey_req *freed = *req;
+    *req = NULL;
+    if (freed->kind == REQ_COLLECTIVE) {
+        collective_req_free(freed);
+        return;
+    }
+    if (!freed->done && covey_cancel(freed) == 0)
+        covey_wait(freed, COVEY_FOREVER);
+    covey_msg_free(freed->owned);
+    free(freed);
+}

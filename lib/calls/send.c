@@ -1,0 +1,279 @@
+/*
+ * send.c - the sending calls. A message to the task itself is delivered at once; any other is
+ * queued for its peer (outgo.c). A blocking call keeps its request on the stack.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/msg/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool req_done(void *context)
+{
+    return ((struct covey_req *)context)->done;
+}
+
+int send_check(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes)
+{
+    if (tid <= 0 || tid_local((uint32_t)tid) == 0 || tid_host((uint32_t)tid) == 0)
+        return error_set(COVEY_EINVAL, "send: bad tid %d", (int)tid);
+    if (tag < 0 || tag > COVEY_TAG_MAX)
+        return error_set(COVEY_EINVAL, "send: tag %d is not in 0 .. %d", tag, COVEY_TAG_MAX);
+    if (size > COVEY_MESSAGE_BYTES_MAX)
+        return error_set(COVEY_ETOOBIG, "send: %llu bytes are more than 2^40",
+                         (unsigned long long)size);
+    if (size > memory_bytes)
+        return error_set(COVEY_ENOMEM, "send: %llu bytes are more than the memory of a host",
+                         (unsigned long long)size);
+    return COVEY_OK;
+}
+
+/* A copy of the message for the task itself. */
+static int deliver_to_self(struct covey *vm, const struct covey_req *req)
+{
+    struct covey_msg *copy = message_receive(req->msg->size, req->msg->representation);
+    if (copy == NULL)
+        return COVEY_ENOMEM;
+    message_copy(req->msg, 0, message_bytes(copy), (size_t)copy->size);
+    copy->info = (struct covey_info){(covey_tid_t)vm->tid, req->tag, copy->size};
+    arrival_deliver(vm, NULL, &copy);
+    return COVEY_OK;
+}
+
+int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid)
+{
+    int error = send_check(tid, req->tag, req->msg->size, vm->memory_bytes);
+    if (error != COVEY_OK)
+        return error;
+    if (vm->lost != 0)
+        return error_set(vm->lost, "%s", vm->lost_text);
+    if ((uint32_t)tid == vm->tid) {
+        error = deliver_to_self(vm, req);
+        req_finish(req, error, covey_error_text());
+        return COVEY_OK;
+    }
+    struct peer *peer = peer_get(vm, (uint32_t)tid);
+    if (peer == NULL)
+        return COVEY_ENOMEM;
+    if (peer->gone || peer->leaving)
+        return peer_error(peer);
+    outgo_queue(vm, peer, req);
+    return COVEY_OK;
+}
+
+static int send_finish(struct covey *vm, struct covey_req *req)
+{
+    int error = wait_until(vm, req_done, req, UINT64_MAX);
+    if (!req->done)
+        outgo_cancel(vm, req);
+    if (req->done && req->error != COVEY_OK)
+        return error_set(req->error, "%s", req->text);
+    return error;
+}
+
+static void req_init_send(struct covey_req *req, struct covey *vm, int tag)
+{
+    req->vm = vm;
+    req->kind = REQ_SEND;
+    req->tag = tag;
+}
+
+/* The array as a message on the request itself: item header, the array, padding. */
+int send_array_init(struct covey_req *req, int type, const void *base, size_t count)
+{
+    uint64_t size = item_bytes(type, count);
+    if (covey_type_size(type) == 0 || (count > 0 && base == NULL))
+        return error_set(COVEY_EINVAL, "send: unknown type %d or NULL array", type);
+    if (size == 0)
+        return error_set(COVEY_ETOOBIG, "send: the array is larger than 2^40 bytes");
+    if (!addressable(size))
+        return error_code(COVEY_ENOMEM);
+    struct covey_msg *msg = &req->array_msg;
+    size_t bytes = count * covey_type_size(type);
+    item_header_encode(req->array_item, type, count);
+    msg->own = req->array_item;
+    msg->segments = req->array_segments;
+    msg->segments[0] = (struct segment){.size = ITEM_HEADER_BYTES};
+    msg->segments[1] = (struct segment){.foreign = base, .size = bytes};
+    msg->segments[2] =
+        (struct segment){.offset = ITEM_HEADER_BYTES, .size = (size_t)size - 16 - bytes};
+    msg->segment_count = 3;
+    msg->size = size;
+    msg->representation = representation_native();
+    req->msg = msg;
+    return COVEY_OK;
+}
+
+int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
+{
+    struct covey_req req = {0};
+    if (vm == NULL || msg == NULL)
+        return error_set(COVEY_EINVAL, "send: NULL");
+    req_init_send(&req, vm, tag);
+    req.msg = msg;
+    struct call call = call_begin(vm);
+    int error = send_start(vm, &req, tid);
+    if (error == COVEY_OK)
+        error = send_finish(vm, &req);
+    return call_end(vm, &call, error);
+}
+
+int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
+                     size_t count)
+{
+    struct covey_req req = {0};
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "send: NULL");
+    req_init_send(&req, vm, tag);
+    int error = send_array_init(&req, type, base, count);
+    if (error != COVEY_OK)
+        return error;
+    struct call call = call_begin(vm);
+    error = send_start(vm, &req, tid);
+    if (error == COVEY_OK)
+        error = send_finish(vm, &req);
+    return call_end(vm, &call, error);
+}
+
+/* The first error is kept in `first` and its text. */
+struct outcome {
+    int first;
+    char text[160];
+};
+
+static void outcome_add(struct outcome *o, int error)
+{
+    if (error == COVEY_OK || o->first != COVEY_OK)
+        return;
+    o->first = error;
+    memcpy(o->text, covey_error_text(), strnlen(covey_error_text(), sizeof o->text - 1));
+}
+
+static int finish_all(struct covey_req *reqs, size_t n, struct outcome *o)
+{
+    for (size_t i = 0; i < n; i++)
+        outcome_add(o, send_finish(reqs[i].vm, &reqs[i]));
+    return o->first == COVEY_OK ? COVEY_OK : error_set(o->first, "%s", o->text);
+}
+
+/* All sends are started before the first is waited for, so that they go out side by side. */
+static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
+{
+    struct outcome outcome = {0};
+    caster_by_way(vm, tids, reqs, n);
+    mcast_by_host(vm, tids, reqs, n, !order_announce(vm, tids, reqs, n));
+    for (size_t i = 0; i < n; i++) {
+        if (reqs[i].done || reqs[i].queued)
+            continue;
+        int error = (uint32_t)tids[i] == vm->tid ? COVEY_OK : send_start(vm, &reqs[i], tids[i]);
+        if ((uint32_t)tids[i] == vm->tid || error != COVEY_OK)
+            reqs[i].done = true;
+        if (reqs[i].done && reqs[i].announced)
+            order_announced(&reqs[i]);
+        outcome_add(&outcome, error);
+    }
+    return finish_all(reqs, n, &outcome);
+}
+
+/* A request for each of the n tasks; NULL: no memory. */
+static struct covey_req *reqs_create(struct covey *vm, size_t n, int tag, const covey_msg_t *msg)
+{
+    struct covey_req *reqs = calloc(n > 0 ? n : 1, sizeof *reqs);
+    for (size_t i = 0; reqs != NULL && i < n; i++) {
+        req_init_send(&reqs[i], vm, tag);
+        reqs[i].msg = msg;
+    }
+    return reqs;
+}
+
+int covey_mcast(covey_t *vm, const covey_tid_t *tids, size_t n, int tag, const covey_msg_t *msg)
+{
+    if (vm == NULL || msg == NULL || (n > 0 && tids == NULL))
+        return error_set(COVEY_EINVAL, "mcast: NULL");
+    struct covey_req *reqs = reqs_create(vm, n, tag, msg);
+    if (reqs == NULL)
+        return error_code(COVEY_ENOMEM);
+    struct call call = call_begin(vm);
+    int error = mcast_locked(vm, tids, reqs, n);
+    free(reqs);
+    return call_end(vm, &call, error);
+}
+
+static int cast_in_order_of_sender(struct covey *vm, const covey_tid_t *tids, size_t n, int tag,
+                                   const covey_msg_t *msg)
+{
+    struct outcome outcome = {0};
+    if (n > COVEY_CAST_TASKS_MAX)
+        return error_set(COVEY_ERESOURCE, "cast: %zu tasks are more than %d", n,
+                         COVEY_CAST_TASKS_MAX);
+    struct covey_req *reqs = reqs_create(vm, n, tag, msg);
+    if (reqs == NULL)
+        return error_code(COVEY_ENOMEM);
+    struct call call = call_begin(vm);
+    caster_to_all(vm, tids, reqs, n);
+    int error = finish_all(reqs, n, &outcome);
+    free(reqs);
+    return call_end(vm, &call, error);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_cast(covey_t *vm, const covey_tid_t *tids, size_t n, int order, int tag,
+               const covey_msg_t *msg)
+{
+    if (vm == NULL || msg == NULL || (n > 0 && tids == NULL))
+        return error_set(COVEY_EINVAL, "cast: NULL");
+    if (order != COVEY_ORDER_FIFO && order != COVEY_ORDER_TOTAL)
+        return error_set(COVEY_EINVAL, "cast: unknown order %d", order);
+    return order == COVEY_ORDER_FIFO ? cast_in_order_of_sender(vm, tids, n, tag, msg)
+                                     : total_send(vm, tids, n, tag, msg);
+}
+
+/* ---- non-blocking ---------------------------------------------------------------------------- */
+
+static int isend(struct covey *vm, struct covey_req *started, covey_tid_t tid, covey_req_t **req)
+{
+    struct call call = call_begin(vm);
+    int error = send_start(vm, started, tid);
+    if (error != COVEY_OK)
+        free(started);
+    else
+        *req = started;
+    vm->waits++;
+    return call_end(vm, &call, error);
+}
+
+int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_req_t **req)
+{
+    if (vm == NULL || msg == NULL || *msg == NULL || req == NULL)
+        return error_set(COVEY_EINVAL, "isend: NULL");
+    struct covey_req *started = calloc(1, sizeof *started);
+    if (started == NULL)
+        return error_code(COVEY_ENOMEM);
+    req_init_send(started, vm, tag);
+    started->msg = *msg;
+    int error = isend(vm, started, tid, req);
+    if (error == COVEY_OK) {
+        started->owned = *msg;
+        *msg = NULL;
+    }
+    return error;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
+                      size_t count, covey_req_t **req)
+{
+    if (vm == NULL || req == NULL)
+        return error_set(COVEY_EINVAL, "isend: NULL");
+    struct covey_req *started = calloc(1, sizeof *started);
+    if (started == NULL)
+        return error_code(COVEY_ENOMEM);
+    req_init_send(started, vm, tag);
+    int error = send_array_init(started, type, base, count);
+    if (error != COVEY_OK) {
+        free(started);
+        return error;
+    }
+    return isend(vm, started, tid, req);
+}

@@ -1,0 +1,330 @@
+/*
+ * collective.c - building a collective: its steps and what they wait for (see collective.h; running
+ * it is collective_run.c).
+ *
+ * Steps and edges are arrays that grow; a step is known by its place. A step that waits for none is
+ * put into the queue of those that can run when it is added, so that a function called by a step
+ * (collective_call) adds to a running collective by the same calls as an algorithm at its start.
+ */
+#include "lib/collective/collective_step.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int collective_check(const covey_team_t *team, const char *name, int root, const struct array *a)
+{
+    if (team == NULL || (a->base == NULL && a->count > 0))
+        return error_set(COVEY_EINVAL, "%s: NULL", name);
+    if (root < 0 || root >= team->size)
+        return error_set(COVEY_EINVAL, "%s: the team has no rank %d", name, root);
+    if (covey_type_size(a->type) == 0 || a->type == COVEY_STRING || a->type == COVEY_MESSAGE)
+        return error_set(COVEY_EINVAL, "%s: no arrays of %s", name, covey_type_name(a->type));
+    if (item_bytes(a->type, a->count) == 0)
+        return error_set(COVEY_ETOOBIG, "%s: the array is larger than 2^40 bytes", name);
+    return COVEY_OK;
+}
+
+int vector_check(const covey_team_t *team, const char *name, int root, const struct vector *v)
+{
+    size_t most = v->each, end = 0;
+    if (v->uneven && v->counts == NULL)
+        return error_set(COVEY_EINVAL, "%s: NULL", name);
+    for (int i = 0; team != NULL && v->uneven && i < team->size; i++) {
+        most = v->counts[i] > most ? v->counts[i] : most;
+        end += v->counts[i];
+    }
+    const struct array a = {v->type, v->base, most};
+    const struct array all = {v->type, v->base, end};
+    int error = collective_check(team, name, root, &a);
+    return error != COVEY_OK ? error : collective_check(team, name, root, &all);
+}
+
+bool vector_place(struct collective *c, struct vector *v)
+{
+    size_t start = 0;
+    if (!v->uneven || v->starts != NULL)
+        return true;
+    size_t *starts = collective_memory(c, (size_t)c->team->size * sizeof *starts);
+    for (int i = 0; starts != NULL && i < c->team->size; i++) {
+        starts[i] = start;
+        start += v->counts[i];
+    }
+    v->starts = starts;
+    return starts != NULL;
+}
+
+int collective_create(struct covey_team *team, const char *name, struct collective **c)
+{
+    struct covey *vm = team->vm;
+    struct collective *created = calloc(1, sizeof *created);
+    if (created == NULL)
+        return error_code(COVEY_ENOMEM);
+    pthread_mutex_lock(&vm->lock);
+    int error =
+        team->broken != 0 ? error_set(team->broken, "%s: %s", name, team->broken_text) : COVEY_OK;
+    created->number = error == COVEY_OK ? team->calls++ : 0;
+    pthread_mutex_unlock(&vm->lock);
+    if (error != COVEY_OK) {
+        free(created);
+        return error;
+    }
+    created->req.vm = vm;
+    created->req.kind = REQ_COLLECTIVE;
+    created->team = team;
+    created->name = name;
+    created->fence = created->run_first = created->run_last = -1;
+    created->finished_end = &created->finished;
+    *c = created;
+    return COVEY_OK;
+}
+
+void collective_destroy(struct collective *c)
+{
+    if (c == NULL)
+        return;
+    for (const struct at_end *end = c->at_end; end != NULL; end = end->next)
+        end->fn(end->arg);
+    for (struct block *block; (block = c->memory) != NULL; free(block))
+        c->memory = block->next;
+    free(c->steps);
+    free(c->edges);
+    free(c);
+}
+
+struct covey_team *collective_team(const struct collective *c)
+{
+    return c->team;
+}
+
+void collective_refuse(struct collective *c, int error, const char *why)
+{
+    if (c->error != COVEY_OK)
+        return;
+    c->error = error;
+    snprintf(c->text, sizeof c->text, "%s: %s", c->name, why);
+}
+
+void *collective_memory(struct collective *c, size_t bytes)
+{
+    struct block *block = malloc(sizeof *block + bytes);
+    if (block == NULL) {
+        collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
+        return NULL;
+    }
+    block->next = c->memory;
+    c->memory = block;
+    return block->bytes;
+}
+
+bool collective_at_end(struct collective *c, void (*fn)(void *arg), void *arg)
+{
+    struct at_end *end = collective_memory(c, sizeof *end);
+    if (end == NULL)
+        return false;
+    *end = (struct at_end){.next = c->at_end, .fn = fn, .arg = arg};
+    c->at_end = end;
+    return true;
+}
+
+/* ---- what waits for what -----------------------------------------------------------------------
+ */
+
+static void can_run(struct collective *c, int step)
+{
+    c->steps[step].next = -1;
+    if (c->run_first < 0)
+        c->run_first = step;
+    else
+        c->steps[c->run_last].next = step;
+    c->run_last = step;
+}
+
+/* Takes a step out of the queue again, which it joined when it was added. */
+static void cannot_run(struct collective *c, int step)
+{
+    int before = -1;
+    for (int at = c->run_first; at != step; at = c->steps[at].next)
+        before = at;
+    if (before < 0)
+        c->run_first = c->steps[step].next;
+    else
+        c->steps[before].next = c->steps[step].next;
+    if (c->run_last == step)
+        c->run_last = before;
+}
+
+/* Room for one more of an array of items of that size. */
+static bool grow(struct collective *c, void **items, size_t item, int count, int *capacity)
+{
+    if (count < *capacity)
+        return true;
+    int larger = *capacity == 0 ? 16 : *capacity * 2;
+    void *grown = realloc(*items, (size_t)larger * item);
+    if (grown == NULL) {
+        collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
+        return false;
+    }
+    *items = grown;
+    *capacity = larger;
+    return true;
+}
+
+static void edge_add(struct collective *c, int later, int earlier)
+{
+    void *edges = c->edges;
+    bool room = grow(c, &edges, sizeof *c->edges, c->edge_count, &c->edge_capacity);
+    c->edges = edges;
+    if (!room)
+        return;
+    c->edges[c->edge_count] = (struct edge){.to = later, .next = c->steps[earlier].edge};
+    c->steps[earlier].edge = c->edge_count++;
+    c->steps[later].waits++;
+}
+
+void collective_after(struct collective *c, int later, int earlier)
+{
+    if (later < 0 || earlier < 0 || c->steps[earlier].done)
+        return;
+    if (c->steps[later].waits == 0)
+        cannot_run(c, later);
+    edge_add(c, later, earlier);
+}
+
+/* Edges are kept newest first; those that become free together run in the order of their making. */
+void collective_step_done(struct collective *c, int step)
+{
+    int first = -1;
+    c->steps[step].done = true;
+    c->undone--;
+    for (int e = c->steps[step].edge, next; e >= 0; e = next) {
+        next = c->edges[e].next;
+        c->edges[e].next = first;
+        first = e;
+    }
+    c->steps[step].edge = -1;
+    for (int e = first; e >= 0; e = c->edges[e].next) {
+        if (--c->steps[c->edges[e].to].waits == 0)
+            can_run(c, c->edges[e].to);
+    }
+}
+
+static int step_add(struct collective *c, const struct step *step)
+{
+    void *steps = c->steps;
+    bool room = grow(c, &steps, sizeof *c->steps, c->count, &c->capacity);
+    c->steps = steps;
+    if (!room)
+        return -1;
+    int added = c->count++;
+    c->steps[added] = *step;
+    c->steps[added].edge = -1;
+    c->undone++;
+    if (c->fence >= 0 && !c->steps[c->fence].done)
+        edge_add(c, added, c->fence);
+    else
+        can_run(c, added);
+    return added;
+}
+
+void collective_fence(struct collective *c)
+{
+    const struct step fence = {.kind = STEP_FENCE};
+    int added = step_add(c, &fence);
+    for (int i = c->since_fence; i < added; i++)
+        collective_after(c, added, i);
+    if (added >= 0)
+        c->fence = added;
+    c->since_fence = added + 1;
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+int collective_send_lane(struct collective *c, int lane, int rank, int type, const void *base,
+                         size_t count)
+{
+    const struct step step = {.kind = STEP_SEND,
+                              .lane = (uint8_t)lane,
+                              .rank = rank,
+                              .type = type,
+                              .left = base,
+                              .count = count};
+    return step_add(c, &step);
+}
+
+int collective_receive_lane(struct collective *c, int lane, int rank, int type, void *base,
+                            size_t count)
+{
+    const struct step step = {.kind = STEP_RECEIVE,
+                              .lane = (uint8_t)lane,
+                              .rank = rank,
+                              .type = type,
+                              .result = base,
+                              .count = count};
+    return step_add(c, &step);
+}
+
+int collective_send(struct collective *c, int rank, int type, const void *base, size_t count)
+{
+    return collective_send_lane(c, 0, rank, type, base, count);
+}
+
+int collective_receive(struct collective *c, int rank, int type, void *base, size_t count)
+{
+    return collective_receive_lane(c, 0, rank, type, base, count);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): what a receive is given and gives */
+int collective_receive_any(struct collective *c, int lane, int rank, int type, void *base,
+                           size_t count, int *from, size_t *got)
+{
+    const struct step step = {.kind = STEP_RECEIVE,
+                              .lane = (uint8_t)lane,
+                              .any_count = true,
+                              .rank = rank,
+                              .type = type,
+                              .result = base,
+                              .count = count,
+                              .from = from,
+                              .got = got};
+    return step_add(c, &step);
+}
+
+int collective_cast(struct collective *c, const int *ranks, int n, int type, const void *base,
+                    size_t count)
+{
+    const struct step step = {
+        .kind = STEP_CAST, .ranks = ranks, .rank = n, .type = type, .left = base, .count = count};
+    return step_add(c, &step);
+}
+
+int collective_copy(struct collective *c, void *to, const void *from, size_t bytes)
+{
+    const struct step step = {.kind = STEP_COPY, .left = from, .result = to, .count = bytes};
+    return step_add(c, &step);
+}
+
+int collective_reduce(struct collective *c, int op, int type, const struct operands *on)
+{
+    const struct step step = {.kind = STEP_REDUCE,
+                              .op = op,
+                              .type = type,
+                              .left = on->left,
+                              .right = on->right,
+                              .result = on->result,
+                              .count = on->count};
+    return step_add(c, &step);
+}
+
+int collective_paced(struct collective *c, const struct paced_job *job)
+{
+    const struct step step = {.kind = STEP_PACED, .job = job};
+    return step_add(c, &step);
+}
+
+int collective_call(struct collective *c, collective_fn *fn, void *arg)
+{
+    const struct step step = {.kind = STEP_CALL, .fn = fn, .result = arg};
+    return step_add(c, &step);
+}

@@ -1,0 +1,57 @@
+/*
+ * collective_algorithm.h - algorithms that others are made of: each adds its steps to a collective,
+ * over a circle of members. A root is a place in the circle. Fences stand between the rounds of
+ * one; whoever puts one behind another adds the fence between them.
+ */
+#ifndef COVEY_LIB_COLLECTIVE_ALGORITHM_H
+#define COVEY_LIB_COLLECTIVE_ALGORITHM_H
+
+#include "lib/collective/collective.h"
+
+/* Those of a team on the own host, and the first of each host, in the order of ranks. Places are
+ * -1 for who is not among them. */
+struct host_circles {
+    struct circle local; /* its first is place 0 */
+    struct circle leads; /* rank -1: the caller is not one */
+    int root_place;      /* of the root's host among the leads */
+};
+/* The root, when it is not the first of its host, takes its place as a lead. False: no memory. */
+bool host_circles(struct collective *c, int root, struct host_circles *circles);
+
+void barrier_dissemination(struct collective *c, const struct circle *on);
+void bcast_binomial(struct collective *c, const struct circle *on, int root, const struct array *a);
+void bcast_cast(struct collective *c, const struct circle *on, int root, const struct array *a);
+void bcast_chosen(struct collective *c, const struct circle *on, int root, const struct array *a);
+void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v);
+/* Of all members, by the algorithm of the table; `send` is the own block. */
+void allgather_build(struct collective *c, const void *send, const struct vector *v);
+
+/* A reduction: each brings `own`; acc is where the result comes about, temp as large. */
+struct reduction {
+    int op, type;
+    size_t count;
+    const void *own;
+    uint8_t *acc, *temp;
+};
+/* Part of the arrays of a reduction. */
+struct range {
+    size_t first, count;
+};
+/* The range of part `i` of `n` of a reduction's elements, whole grains each. */
+struct range reduction_part(struct collective *c, const struct reduction *r, int i, int n);
+/* Sends that range of acc; receives it into temp and then, behind a fence, reduces it into acc: on
+ * the left (`lower`: it comes from lower ranks) or on the right. */
+int reduction_send(struct collective *c, const struct reduction *r, int rank, struct range range);
+void reduction_receive(struct collective *c, const struct reduction *r, int rank,
+                       struct range range);
+void reduction_fold(struct collective *c, const struct reduction *r, struct range range,
+                    bool lower);
+
+/* The result is in acc of the root. Keeps the order of places for root 0. */
+void reduce_binomial(struct collective *c, const struct circle *on, int root,
+                     const struct reduction *r);
+/* The result is in acc of all. Keeps the order of places. */
+void allreduce_recursive_doubling(struct collective *c, const struct circle *on,
+                                  const struct reduction *r);
+
+#endif

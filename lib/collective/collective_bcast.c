@@ -1,0 +1,195 @@
+/*
+ * collective_bcast.c - one array to all members.
+ *
+ *   linear             the root to each: two members, or very few
+ *   binomial           log2(n) rounds of the whole array: small ones
+ *   scatter-allgather  a block to each, then all blocks round the ring: van de Geijn's, large ones
+ *   chain              pieces along a line of members, all of whose links are busy: the largest
+ *   hosts              between hosts first, then within them
+ *   cast               one frame for the members of all hosts, by link-level broadcast
+ */
+#include "lib/collective/collective_algorithm.h"
+
+#define PIECE_BYTES ((size_t)128 * 1024) /* of a chain */
+#define PIECES_AHEAD 4                   /* that may be on their way to one member */
+
+static int place_from(const struct circle *on, int root)
+{
+    return (on->rank - root + on->size) % on->size;
+}
+
+/* Who has the array gives it to the half of its part of the tree that is further away. */
+void bcast_binomial(struct collective *c, const struct circle *on, int root, const struct array *a)
+{
+    int place = place_from(on, root), bit = 1;
+    while (bit < on->size && (place & bit) == 0)
+        bit *= 2;
+    if (place != 0) {
+        collective_receive(c, circle_rank(on, on->rank - bit), a->type, a->base, a->count);
+        collective_fence(c);
+    }
+    for (bit /= 2; bit > 0; bit /= 2) {
+        if (place + bit < on->size)
+            collective_send(c, circle_rank(on, on->rank + bit), a->type, a->base, a->count);
+    }
+}
+
+static void bcast_linear(struct collective *c, const struct circle *on, int root,
+                         const struct array *a)
+{
+    if (on->rank != root)
+        collective_receive(c, circle_rank(on, root), a->type, a->base, a->count);
+    for (int i = 1; i < on->size && on->rank == root; i++)
+        collective_send(c, circle_rank(on, root + i), a->type, a->base, a->count);
+}
+
+void bcast_cast(struct collective *c, const struct circle *on, int root, const struct array *a)
+{
+    if (on->rank != root) {
+        collective_receive(c, circle_rank(on, root), a->type, a->base, a->count);
+        return;
+    }
+    int *ranks = collective_memory(c, (size_t)on->size * sizeof *ranks);
+    team_find_way(collective_team(c)); /* as it is now: a cast goes by what is known */
+    for (int i = 1; i < on->size && ranks != NULL; i++)
+        ranks[i - 1] = circle_rank(on, root + i);
+    if (ranks != NULL)
+        collective_cast(c, ranks, on->size - 1, a->type, a->base, a->count);
+}
+
+static void bcast_chain(struct collective *c, const struct circle *on, int root,
+                        const struct array *a)
+{
+    size_t width = covey_type_size(a->type), piece = PIECE_BYTES / width, left = a->count;
+    int place = place_from(on, root), got[PIECES_AHEAD] = {-1, -1, -1, -1};
+    uint8_t *at = a->base;
+    for (int i = 0; left > 0 || i == 0; i++) {
+        size_t n = left < piece ? left : piece;
+        int received = -1;
+        if (place > 0) {
+            received = collective_receive(c, circle_rank(on, on->rank - 1), a->type, at, n);
+            collective_after(c, received, got[i % PIECES_AHEAD]);
+            got[i % PIECES_AHEAD] = received;
+        }
+        if (place + 1 < on->size) {
+            int sent = collective_send(c, circle_rank(on, on->rank + 1), a->type, at, n);
+            collective_after(c, sent, received);
+        }
+        at += n * width;
+        left -= n;
+    }
+}
+
+/* Blocks by place from the root on: each parent keeps its own and sends those of its children. */
+static void scatter_blocks(struct collective *c, const struct circle *on, int place,
+                           const struct vector *v)
+{
+    int bit = 1;
+    while (bit < on->size && (place & bit) == 0)
+        bit *= 2;
+    if (place != 0) {
+        collective_receive(c, circle_rank(on, on->rank - bit), v->type, vector_block(v, place),
+                           vector_range(v, place, place + bit, on->size));
+        collective_fence(c);
+    }
+    for (bit /= 2; bit > 0; bit /= 2) {
+        if (place + bit < on->size)
+            collective_send(c, circle_rank(on, on->rank + bit), v->type,
+                            vector_block(v, place + bit),
+                            vector_range(v, place + bit, place + 2 * bit, on->size));
+    }
+}
+
+static void bcast_scatter_allgather(struct collective *c, const struct circle *on, int root,
+                                    const struct array *a)
+{
+    size_t n = (size_t)on->size;
+    size_t *counts = collective_memory(c, n * (2 * sizeof *counts + sizeof(int)));
+    if (counts == NULL)
+        return;
+    size_t *starts = counts + n;
+    int *ranks = (int *)(starts + n), place = place_from(on, root);
+    for (size_t i = 0; i < n; i++) {
+        starts[i] = a->count / n * i + a->count % n * i / n;
+        counts[i] = a->count / n * (i + 1) + a->count % n * (i + 1) / n - starts[i];
+        ranks[i] = circle_rank(on, root + (int)i);
+    }
+    const struct vector blocks = {
+        .type = a->type, .base = a->base, .counts = counts, .starts = starts};
+    const struct circle turned = {.rank = place, .size = on->size, .ranks = ranks};
+    scatter_blocks(c, &turned, place, &blocks);
+    collective_fence(c);
+    allgather_ring(c, &turned, &blocks);
+}
+
+static void bcast_hosts(struct collective *c, int root, const struct array *a)
+{
+    struct host_circles circles;
+    if (!host_circles(c, root, &circles))
+        return;
+    if (circles.leads.rank >= 0) {
+        bcast_chosen(c, &circles.leads, circles.root_place, a);
+        collective_fence(c);
+    }
+    bcast_binomial(c, &circles.local, 0, a);
+}
+
+/* Within one stage of two: of the plain ones, by size. */
+void bcast_chosen(struct collective *c, const struct circle *on, int root, const struct array *a)
+{
+    size_t bytes = a->count * covey_type_size(a->type);
+    if (on->size > 2 && bytes > PIECE_BYTES)
+        bcast_chain(c, on, root, a);
+    else
+        bcast_binomial(c, on, root, a);
+}
+
+static void bcast_build(struct collective *c, int root, const struct array *a)
+{
+    const struct circle all = circle_all(collective_team(c));
+    size_t bytes = a->count * covey_type_size(a->type);
+    switch (team_choose(collective_team(c), OPERATION_BCAST, bytes)) {
+    case BCAST_LINEAR:
+        bcast_linear(c, &all, root, a);
+        break;
+    case BCAST_CHAIN:
+        bcast_chain(c, &all, root, a);
+        break;
+    case BCAST_SCATTER_ALLGATHER:
+        bcast_scatter_allgather(c, &all, root, a);
+        break;
+    case BCAST_HOSTS:
+        bcast_hosts(c, root, a);
+        break;
+    case BCAST_CAST:
+        bcast_cast(c, &all, root, a);
+        break;
+    default:
+        bcast_binomial(c, &all, root, a);
+    }
+}
+
+static int bcast_plan(covey_team_t *team, int root, const struct array *a, struct collective **c)
+{
+    int error = collective_check(team, "bcast", root, a);
+    if (error == COVEY_OK)
+        error = collective_create(team, "bcast", c);
+    if (error == COVEY_OK)
+        bcast_build(*c, root, a);
+    return error;
+}
+
+int covey_bcast(covey_team_t *team, int root, int type, void *base, size_t count)
+{
+    struct collective *c = NULL;
+    int error = bcast_plan(team, root, &(struct array){type, base, count}, &c);
+    return collective_run(error, c);
+}
+
+int covey_ibcast(covey_team_t *team, int root, int type, void *base, size_t count,
+                 covey_req_t **req)
+{
+    struct collective *c = NULL;
+    int error = bcast_plan(team, root, &(struct array){type, base, count}, &c);
+    return collective_start(error, c, req);
+}

@@ -1,0 +1,38 @@
+/*
+ * collective_hosts.c - a team in two stages: those of one host, and one lead of each host. What
+ * passes between tasks of a host costs no network, so each host is to be reached once.
+ */
+#include "lib/collective/collective_algorithm.h"
+
+/* Who leads the host of a rank: its first member, or the root if it is there. */
+static int lead_of(const struct covey_team *team, int rank, int root)
+{
+    int lead = team->host_lead[rank];
+    return team->host_lead[root] == lead ? root : lead;
+}
+
+bool host_circles(struct collective *c, int root, struct host_circles *circles)
+{
+    const struct covey_team *team = collective_team(c);
+    int *local = collective_memory(c, 2 * (size_t)team->size * sizeof *local);
+    if (local == NULL)
+        return false;
+    int *leads = local + team->size, own = lead_of(team, team->rank, root);
+    *circles = (struct host_circles){.local = {.rank = -1, .size = 1, .ranks = local},
+                                     .leads = {.rank = -1, .ranks = leads}};
+    local[0] = own;
+    circles->local.rank = team->rank == own ? 0 : -1;
+    for (int i = 0; i < team->size; i++) {
+        int lead = lead_of(team, i, root);
+        if (lead == own && i != own) {
+            circles->local.rank = i == team->rank ? circles->local.size : circles->local.rank;
+            local[circles->local.size++] = i;
+        }
+        if (lead != i)
+            continue;
+        circles->leads.rank = i == team->rank ? circles->leads.size : circles->leads.rank;
+        circles->root_place = i == root ? circles->leads.size : circles->root_place;
+        leads[circles->leads.size++] = i;
+    }
+    return true;
+}

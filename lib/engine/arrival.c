@@ -1,0 +1,416 @@
+/*
+ * arrival.c - messages coming in. A message begins when its sequence number is next among those of
+ * its sender; frames that come earlier on another route are held. Once begun it is matched, and
+ * its bytes go straight to where they belong: the array of the receive that it matched, or memory
+ * of their own.
+ *
+ * Routes differ in speed, and a sender may die while they carry its messages. What a receiver gets
+ * of a sender is the beginning of what was sent, without a gap: a message that is whole is
+ * complete, and given out, after all that began before it, and when one is lost in the middle all
+ * later ones are lost with it, but not what was cast: that goes to all its receivers or to none, so
+ * it is given out as if what was lost had never been sent. A peer's open messages are those that
+ * began and are not complete.
+ */
+#include "lib/collective/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXCHANGED_BYTES_MIN 512 /* what is shorter is in nobody's way */
+
+/* Where bytes go that nobody wants: padding, and messages there was no memory for. */
+#define SCRATCH_BYTES 4096
+static _Thread_local uint8_t scratch[SCRATCH_BYTES];
+
+size_t arrival_preface_bytes(const struct frame *frame)
+{
+    size_t most = FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES;
+    return frame->length < most ? frame->length : most;
+}
+
+bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct frame *frame,
+                       const uint8_t *payload)
+{
+    struct message_header header;
+    if (inlet->waiting)
+        return true;
+    if ((frame->flags & FRAME_FIRST) == 0 ||
+        message_header_decode(payload, frame->length, &header) != NULL)
+        return false;
+    if (header.sequence <= peer->receive_sequence)
+        return false;
+    inlet->waiting = true;
+    inlet->sequence = header.sequence;
+    return true;
+}
+
+void arrival_hold(struct inlet *inlet, struct held *held)
+{
+    held->next = NULL;
+    if (inlet->last != NULL)
+        inlet->last->next = held;
+    else
+        inlet->first = held;
+    inlet->last = held;
+}
+
+/* A message of which `payload` are the first bytes begins in its turn. */
+static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
+                                      const struct message_header *header)
+{
+    struct arrival *a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return NULL;
+    a->number = vm->arrivals++;
+    a->peer = peer;
+    a->info = (struct covey_info){(covey_tid_t)peer->tid, header->tag, header->size};
+    a->context = header->context;
+    a->representation = header->representation;
+    return a;
+}
+
+static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
+{
+    bool paced = a->bound != NULL && a->bound->paced != NULL;
+    a->received += size;
+    vm->arrived_bytes += size;
+    vm->arriving = paced ? 0 : a->info.bytes - a->received;
+    if (paced && a->received >= a->bound->mark)
+        paced_note(a->bound);
+    if (a->listed) {
+        a->buffered += size;
+        vm->unexpected_bytes += size;
+    }
+}
+
+/* ---- a peer's open messages ------------------------------------------------------------------ */
+
+static void open_add(struct peer *peer, struct arrival *a)
+{
+    a->earlier = peer->open_last;
+    if (a->earlier != NULL)
+        a->earlier->later = a;
+    else
+        peer->open = a;
+    peer->open_last = a;
+}
+
+static void open_remove(struct peer *peer, struct arrival *a)
+{
+    if (a->earlier != NULL)
+        a->earlier->later = a->later;
+    else
+        peer->open = a->later;
+    if (a->later != NULL)
+        a->later->earlier = a->earlier;
+    else
+        peer->open_last = a->earlier;
+}
+
+static bool is_whole(const struct arrival *a)
+{
+    return a->received == a->info.bytes;
+}
+
+static void complete_in_order(struct covey *vm, struct peer *peer)
+{
+    while (peer->open != NULL && is_whole(peer->open)) {
+        struct arrival *a = peer->open;
+        open_remove(peer, a);
+        match_complete(vm, a);
+    }
+}
+
+/* Nobody gets the message. It is freed with its last byte, or with the inlet that it comes by. */
+static unsigned lose(struct covey *vm, struct arrival *a)
+{
+    unsigned receives = match_abandon(vm, a);
+    open_remove(a->peer, a);
+    turn_end(vm, a);
+    a->lost = true;
+    if (is_whole(a))
+        match_free(vm, a);
+    return receives;
+}
+
+/* The rest of a message will not come. From the last one backwards: so their receives are posted
+ * again in the order that they had, and none takes a message that is to be lost next. */
+static void cut(struct covey *vm, struct arrival *first)
+{
+    struct peer *peer = first->peer;
+    unsigned receives = 0;
+    peer->cut = true;
+    for (struct arrival *a = peer->open_last, *earlier; a != first; a = earlier) {
+        earlier = a->earlier;
+        receives += a->cast ? 0 : lose(vm, a);
+    }
+    receives += lose(vm, first);
+    match_again(vm, receives);
+    complete_in_order(vm, peer);
+}
+
+static struct arrival *find_unexpected(const struct covey *vm, const struct arrival_filter *which)
+{
+    for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
+        if (a->context == which->context && (which->peer == NULL || a->peer == which->peer) &&
+            (a->info.tag & which->mask) == which->tag)
+            return a;
+    }
+    return NULL;
+}
+
+void arrival_purge(struct covey *vm, const struct arrival_filter *which)
+{
+    for (struct arrival *a; (a = find_unexpected(vm, which)) != NULL;) {
+        struct peer *peer = a->peer;
+        if (a->complete) {
+            match_free(vm, a);
+            continue;
+        }
+        lose(vm, a);
+        complete_in_order(vm, peer);
+    }
+    credit_reopen(vm);
+}
+
+static void finish_if_whole(struct covey *vm, struct inlet *inlet)
+{
+    struct arrival *a = inlet->current;
+    turn_moved(vm, a);
+    if (!is_whole(a))
+        return;
+    turn_end(vm, a);
+    inlet->current = NULL;
+    if (a->lost)
+        match_free(vm, a);
+    else
+        complete_in_order(vm, a->peer);
+}
+
+const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inlet,
+                          const uint8_t *preface, size_t size)
+{
+    struct message_header header;
+    const char *refused = message_header_decode(preface, size, &header);
+    if (refused != NULL)
+        return refused;
+    if (inlet->current != NULL)
+        return "a message begins before the one before it ended";
+    if (header.sequence != peer->receive_sequence)
+        return "a message out of sequence";
+    size -= FRAME_MESSAGE_BYTES;
+    if (size > header.size)
+        return "more data than the message announced";
+    if (size < ITEM_HEADER_BYTES && size < header.size)
+        return "a first frame without the header of the first item";
+    struct arrival *a = arrival_create(vm, peer, &header);
+    if (a == NULL)
+        return "out of memory";
+    peer->receive_sequence++;
+    peer->received_bytes += FRAME_MESSAGE_BYTES + size;
+    memcpy(a->preface, preface + FRAME_MESSAGE_BYTES, size);
+    inlet->current = a;
+    a->cast = inlet->cast;
+    a->lost = (peer->cut && !a->cast) || (a->context != 0 && team_is_dead(vm, a->context));
+    if (!a->lost) {
+        open_add(peer, a);
+        match_arrival(vm, a);
+    }
+    if (a->msg != NULL)
+        memcpy(message_bytes(a->msg), a->preface, size);
+    add_bytes(vm, a, size);
+    turn_begin(vm, a, header.sequence);
+    finish_if_whole(vm, inlet);
+    credit_update(vm, peer);
+    return NULL;
+}
+
+static bool is_paced(const struct arrival *a)
+{
+    return a != NULL && a->bound != NULL && a->bound->paced != NULL;
+}
+
+bool arrival_is_exchanged(const struct inlet *inlet)
+{
+    const struct arrival *a = inlet->current;
+    return is_paced(a) || (a != NULL && a->bound != NULL && a->bound->collective != NULL &&
+                           a->info.bytes >= EXCHANGED_BYTES_MIN);
+}
+
+uint64_t arrival_rest_us(const struct inlet *inlet)
+{
+    const struct arrival *a = inlet->current;
+    return is_paced(a) ? paced_rest_us(a->bound, a->received, a->info.bytes) : 0;
+}
+
+uint8_t *arrival_target(struct inlet *inlet, size_t *size)
+{
+    struct arrival *a = inlet->current;
+    if (a == NULL)
+        return NULL;
+    uint64_t left = a->info.bytes - a->received;
+    if (*size > left)
+        *size = (size_t)left;
+    if (a->msg != NULL)
+        return message_bytes(a->msg) + a->received;
+    uint64_t at = a->received - ITEM_HEADER_BYTES;
+    uint64_t data = a->bound == NULL ? 0 : a->bound->count * covey_type_size(a->bound->type);
+    if (at < data) {
+        if (*size > data - at)
+            *size = (size_t)(data - at);
+        return (uint8_t *)a->bound->base + at;
+    }
+    if (*size > SCRATCH_BYTES)
+        *size = SCRATCH_BYTES;
+    return scratch;
+}
+
+void arrival_received(struct covey *vm, struct peer *peer, struct inlet *inlet, size_t size)
+{
+    peer->received_bytes += size;
+    add_bytes(vm, inlet->current, size);
+    finish_if_whole(vm, inlet);
+    credit_update(vm, peer);
+}
+
+/* A whole frame whose turn it is. Damage of a peer's making ends with this message. */
+static void take_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
+                       const struct frame *frame, const uint8_t *payload)
+{
+    size_t at = 0;
+    if ((frame->flags & FRAME_FIRST) != 0) {
+        at = arrival_preface_bytes(frame);
+        if (arrival_begin(vm, peer, inlet, payload, at) != NULL)
+            return;
+    }
+    while (at < frame->length) {
+        size_t size = frame->length - at;
+        uint8_t *to = arrival_target(inlet, &size);
+        if (to == NULL)
+            return;
+        memcpy(to, payload + at, size);
+        at += size;
+        arrival_received(vm, peer, inlet, size);
+    }
+}
+
+static void hold_copy(struct inlet *inlet, const struct frame *frame, const uint8_t *payload)
+{
+    struct held *held = malloc(sizeof *held + frame->length);
+    if (held == NULL)
+        return; /* the message is never complete; its sender's credit is used up */
+    held->frame = *frame;
+    memcpy(held->payload, payload, frame->length);
+    arrival_hold(inlet, held);
+}
+
+void arrival_on_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
+                      const struct frame *frame, const uint8_t *payload)
+{
+    if (peer->gone)
+        return;
+    if (arrival_must_hold(peer, inlet, frame, payload)) {
+        hold_copy(inlet, frame, payload);
+        return;
+    }
+    take_frame(vm, peer, inlet, frame, payload);
+    arrival_release(vm, peer);
+}
+
+/* Takes held frames while they are in turn; true when any was. */
+static bool release_inlet(struct covey *vm, struct peer *peer, struct inlet *inlet)
+{
+    bool any = false;
+    if (!inlet->waiting || inlet->sequence != peer->receive_sequence)
+        return false;
+    inlet->waiting = false;
+    while (inlet->first != NULL && !inlet->waiting) {
+        struct held *held = inlet->first;
+        if (arrival_must_hold(peer, inlet, &held->frame, held->payload))
+            break;
+        inlet->first = held->next;
+        if (inlet->first == NULL)
+            inlet->last = NULL;
+        take_frame(vm, peer, inlet, &held->frame, held->payload);
+        free(held);
+        any = true;
+    }
+    return any;
+}
+
+static bool release_casts(struct covey *vm, struct peer *peer)
+{
+    bool any = false;
+    for (struct cast_inlet *in = peer->cast_inlets; in != NULL; in = in->next)
+        any = release_inlet(vm, peer, &in->inlet) || any;
+    return any;
+}
+
+void arrival_release(struct covey *vm, struct peer *peer)
+{
+    bool any;
+    do {
+        any = release_inlet(vm, peer, &peer->inlet);
+        any = release_inlet(vm, peer, &peer->ether_inlet) || any;
+        any = release_casts(vm, peer) || any;
+        for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+            if (conn->peer == peer && !conn->closed)
+                any = release_inlet(vm, peer, &conn->inlet) || any;
+        }
+    } while (any);
+}
+
+void arrival_drop(struct covey *vm, struct inlet *inlet)
+{
+    while (inlet->first != NULL) {
+        struct held *held = inlet->first;
+        inlet->first = held->next;
+        free(held);
+    }
+    inlet->last = NULL;
+    inlet->waiting = false;
+    if (inlet->current != NULL) {
+        struct arrival *a = inlet->current;
+        inlet->current = NULL;
+        if (!a->lost)
+            cut(vm, a);
+        match_free(vm, a);
+    }
+}
+
+/* Whole, and in no order with others of its sender; it counts against its credit. */
+void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payload, size_t size)
+{
+    struct message_header header;
+    if (message_header_decode(payload, size, &header) != NULL ||
+        header.size != size - FRAME_MESSAGE_BYTES)
+        return;
+    struct covey_msg *msg = message_receive(header.size, header.representation);
+    if (msg == NULL)
+        return;
+    memcpy(message_bytes(msg), payload + FRAME_MESSAGE_BYTES, (size_t)header.size);
+    msg->info = (struct covey_info){(covey_tid_t)peer->tid, header.tag, header.size};
+    arrival_deliver(vm, NULL, &msg);
+    peer->received_bytes += size;
+    if (peer->tid != vm->tid)
+        credit_update(vm, peer);
+}
+
+void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg)
+{
+    struct arrival *a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return;
+    a->number = vm->arrivals++;
+    a->peer = peer;
+    a->msg = *msg;
+    *msg = NULL;
+    a->info = a->msg->info;
+    a->info.bytes = a->msg->size;
+    a->representation = a->msg->representation;
+    a->received = a->info.bytes;
+    if (a->info.bytes >= ITEM_HEADER_BYTES)
+        memcpy(a->preface, message_bytes(a->msg), ITEM_HEADER_BYTES);
+    match_arrival(vm, a);
+    match_complete(vm, a);
+}

@@ -1,0 +1,587 @@
+/*
+ * conn.c - a link in use: frames are written to it and read from it in whatever pieces it takes and
+ * gives. The body of a message is read straight to where it belongs; frames that came before their
+ * turn, and credit, are read whole first.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/msg/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define GATHER_MAX 8
+#define LAG_BYTES 4096 /* behind more of them something comes late */
+
+static void conn_watch(struct conn *conn)
+{
+    bool write_wanted;
+    if (conn->link->ops->fd(conn->link, &write_wanted) >= 0)
+        watch_change(conn->vm, &conn->watch,
+                     (conn->rest_until_us == 0 ? EPOLLIN : 0) | (write_wanted ? EPOLLOUT : 0));
+}
+
+void conn_settle(struct conn *conn)
+{
+    int ready = conn->link->ops->ready(conn->link);
+    if (ready < 0)
+        conn_close(conn->vm, conn, true);
+    else if (ready > 0)
+        conn_ready_now(conn);
+    else
+        conn_watch(conn);
+}
+
+static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    struct conn *conn = (struct conn *)watch;
+    if (conn->closed)
+        return;
+    if (!conn->ready) {
+        conn_settle(conn);
+        return;
+    }
+    if ((events & ~(uint32_t)EPOLLOUT) != 0)
+        conn_read(vm, conn);
+    if (conn_rest(conn))
+        conn_watch(conn);
+    if (conn->leaving != NULL && !conn->closed && link_tcp_left(conn->link)) {
+        paced_note(conn->leaving);
+        conn->leaving = NULL;
+    }
+    if (!conn->closed && conn->peer != NULL) {
+        conn_flush(conn);
+        outgo_pump(vm, conn->peer);
+    }
+}
+
+struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer, int route)
+{
+    struct conn *conn = calloc(1, sizeof *conn);
+    if (conn == NULL)
+        return NULL;
+    bool write_wanted;
+    int fd = link->ops->fd(link, &write_wanted);
+    conn->watch = (struct watch){
+        .ready = conn_on_ready, .fd = fd, .events = EPOLLIN | (write_wanted ? EPOLLOUT : 0)};
+    if (fd >= 0 && watch_add(vm, &conn->watch) != COVEY_OK) {
+        free(conn);
+        return NULL;
+    }
+    conn->vm = vm;
+    conn->link = link;
+    conn->peer = peer;
+    conn->route = route;
+    conn->next = vm->conns;
+    vm->conns = conn;
+    vm->looked_count += fd < 0;
+    vm->stepped_count += link->ops->step != NULL;
+    return conn;
+}
+
+void conn_ready_now(struct conn *conn)
+{
+    struct peer *peer = conn->peer;
+    conn->ready = true;
+    conn->ordered = peer != NULL && tid_host(peer->tid) == conn->vm->host;
+    conn_watch(conn);
+    if (peer == NULL || peer->routes == NULL)
+        return;
+    struct route_state *state = &peer->routes[conn->route];
+    if (state->conn == NULL)
+        state->conn = conn;
+    if (state->pending == conn || state->pending == NULL) {
+        state->pending = NULL; /* both ends may open at once: an own opening goes on */
+        state->opening = OPENING_NONE;
+        state->broken = state->failed = 0;
+    }
+    conn_read(conn->vm, conn);
+    if (!conn->closed)
+        outgo_pump(conn->vm, peer);
+}
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static size_t conn_vector(const struct conn *conn, struct iovec *iov)
+{
+    int count = 0;
+    if (conn->out_head_sent < conn->out_head_size) {
+        union {
+            const uint8_t *from;
+            void *base;
+        } u = {.from = conn->out_head + conn->out_head_sent};
+        iov[count++] = (struct iovec){u.base, conn->out_head_size - conn->out_head_sent};
+    }
+    if (conn->out_body_left > 0)
+        count += message_gather(conn->out_req->msg, conn->out_req->offset, conn->out_body_left,
+                                iov + count, GATHER_MAX - count);
+    return (size_t)count;
+}
+
+static void conn_wrote(struct conn *conn, size_t size)
+{
+    conn->vm->written_bytes += size;
+    size_t head = conn->out_head_size - conn->out_head_sent;
+    if (head > size)
+        head = size;
+    conn->out_head_sent += head;
+    size -= head;
+    conn->out_body_left -= size;
+    if (size > 0)
+        conn->out_req->offset += size;
+}
+
+/* It takes no more bytes. Where its other end was closed, what that had sent before is still read,
+ * whole messages perhaps, and reading them comes to the end by itself. */
+static void conn_refused(struct conn *conn, ssize_t how)
+{
+    conn->mute = true;
+    if (how != LINK_CLOSED)
+        conn_close(conn->vm, conn, true);
+}
+
+bool conn_flush(struct conn *conn)
+{
+    struct iovec iov[GATHER_MAX];
+    if (conn->closed || conn->mute)
+        return false;
+    if (conn->out_body_left > 0 && conn->out_req == NULL)
+        return false; /* the send failed in the middle of a frame: nothing may follow */
+    while (conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0) {
+        size_t count = conn_vector(conn, iov);
+        ssize_t n = conn->link->ops->send(conn->link, iov, (int)count);
+        if (n < 0) {
+            conn_refused(conn, n);
+            return false;
+        }
+        if (n == 0) {
+            conn_watch(conn);
+            return false;
+        }
+        conn_wrote(conn, (size_t)n);
+    }
+    conn_watch(conn);
+    struct covey_req *req = conn->out_req;
+    conn->out_req = NULL;
+    if (req != NULL && req->offset == req->msg->size)
+        outgo_sent(conn->vm, req);
+    return true;
+}
+
+bool conn_left(struct conn *conn, struct covey_req *req)
+{
+    if (conn->route != COVEY_ROUTE_TCP || conn->closed || link_tcp_left(conn->link))
+        return true;
+    if (conn->leaving != NULL) /* of another exchange; what follows it has waited long enough */
+        paced_note(conn->leaving);
+    conn->leaving = req;
+    conn_watch(conn);
+    return false;
+}
+
+void conn_left_no_more(struct covey *vm, const struct covey_req *req)
+{
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->leaving == req)
+            conn->leaving = NULL;
+    }
+}
+
+bool conn_lags(const struct conn *conn)
+{
+    return conn->closed || conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0 ||
+           (conn->route == COVEY_ROUTE_TCP && link_tcp_unsent(conn->link) > LAG_BYTES);
+}
+
+static void conn_put_head(struct conn *conn, const struct frame *frame)
+{
+    frame_encode(frame, conn->out_head);
+    conn->out_head_size = FRAME_HEADER_BYTES;
+    conn->out_head_sent = 0;
+}
+
+void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size)
+{
+    struct frame frame = {.length = (uint32_t)size,
+                          .kind = kind,
+                          .source = conn->vm->tid,
+                          .destination = conn->peer->tid};
+    conn_put_head(conn, &frame);
+    memcpy(conn->out_head + FRAME_HEADER_BYTES, payload, size);
+    conn->out_head_size += size;
+    conn_flush(conn);
+}
+
+/* The header of a data frame, of its message too where it is the first. */
+static void conn_put_data_head(struct conn *conn, const struct covey_req *req, size_t size)
+{
+    struct frame frame = {.length = (uint32_t)size,
+                          .kind = FRAME_DATA,
+                          .source = conn->vm->tid,
+                          .destination = conn->peer->tid};
+    bool first = req->offset == 0;
+    if (first) {
+        frame.flags |= FRAME_FIRST;
+        frame.length += FRAME_MESSAGE_BYTES;
+    }
+    if (req->offset + size == req->msg->size)
+        frame.flags |= FRAME_LAST;
+    conn_put_head(conn, &frame);
+    if (!first)
+        return;
+    struct message_header header = outgo_header(req);
+    message_header_encode(&header, conn->out_head + FRAME_HEADER_BYTES);
+    conn->out_head_size += FRAME_MESSAGE_BYTES;
+}
+
+void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
+{
+    bool first = req->offset == 0;
+    if (first && req->paced != NULL && conn->route == COVEY_ROUTE_TCP)
+        link_tcp_pace(conn->link, paced_rate(req));
+    if (first)
+        loss_note(conn, req->sequence);
+    if (first && size == req->msg->size && brief_put(conn, req)) {
+        conn->out_head_size = FRAME_HEADER_BYTES;
+        conn->out_head_sent = 0;
+        req->offset = ITEM_HEADER_BYTES;
+        size -= ITEM_HEADER_BYTES;
+    } else {
+        conn_put_data_head(conn, req, size);
+    }
+    conn->out_body_left = size;
+    conn->out_req = req;
+    conn->link->more = req->offset + size < req->msg->size;
+    conn_flush(conn);
+}
+
+void conn_abandon(struct conn *conn)
+{
+    conn->out_req = NULL;
+    if (conn->link->ops->keep != NULL)
+        conn->link->ops->keep(conn->link);
+}
+
+void conn_push(struct conn *conn)
+{
+    bool full = conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0;
+    if (full || conn->closed || !conn->link->more)
+        return;
+    conn->link->more = false;
+    conn->link->ops->send(conn->link, NULL, 0); /* an error comes again */
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* Reads up to *size bytes to `to`; 0 or the number read; on an end the connection is closed. */
+static size_t conn_take(struct conn *conn, void *to, size_t size)
+{
+    ssize_t n = conn->link->ops->recv(conn->link, to, size);
+    if (n >= 0)
+        return (size_t)n;
+    bool in_frame = conn->in_head_used > 0 || conn->inlet.current != NULL;
+    conn_close(conn->vm, conn, n == LINK_BROKEN || in_frame || conn->mute);
+    return 0;
+}
+
+static void conn_protocol_error(struct conn *conn, const char *why)
+{
+    conn->link->error = why;
+    conn_close(conn->vm, conn, true);
+}
+
+/* Fills bytes[*used..size); true when it is full. */
+static bool conn_fill(struct conn *conn, uint8_t *bytes, size_t size, size_t *used)
+{
+    while (*used < size) {
+        size_t n = conn_take(conn, bytes + *used, size - *used);
+        if (n == 0)
+            return false;
+        *used += n;
+    }
+    return true;
+}
+
+/* A frame that belongs on a direct link; the refusal or NULL. */
+static const char *take_head(struct conn *conn)
+{
+    struct frame *frame = &conn->in_frame;
+    if (conn->route == COVEY_ROUTE_TCP && conn->peer != NULL && brief_is(conn->in_head))
+        return brief_take(conn);
+    const char *refused = frame_decode(conn->in_head, frame);
+    if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT &&
+        frame->kind != FRAME_SYNC)
+        refused = "a frame that does not belong on a direct link";
+    if (refused == NULL && (conn->peer == NULL || frame->source != conn->peer->tid))
+        refused = "a frame of another task";
+    bool first = refused == NULL && frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
+    conn->in_preface_size = first ? arrival_preface_bytes(frame) : 0;
+    conn->in_preface_used = 0;
+    return refused;
+}
+
+static bool read_head(struct conn *conn)
+{
+    if (!conn_fill(conn, conn->in_head, sizeof conn->in_head, &conn->in_head_used))
+        return false;
+    const char *refused = take_head(conn);
+    if (refused != NULL) {
+        conn_protocol_error(conn, refused);
+        return false;
+    }
+    conn->in_routed = false;
+    return true;
+}
+
+/* Head and preface are here: to its message, or held. */
+static bool route_frame(struct conn *conn)
+{
+    struct frame *frame = &conn->in_frame;
+    size_t preface = conn->in_preface_size;
+    conn->in_routed = true;
+    conn->in_body_left = frame->length - preface;
+    if (frame->kind != FRAME_DATA ||
+        arrival_must_hold(conn->peer, &conn->inlet, frame, conn->in_preface)) {
+        conn->in_held = malloc(sizeof *conn->in_held + frame->length);
+        if (conn->in_held == NULL) {
+            conn_protocol_error(conn, "out of memory");
+            return false;
+        }
+        conn->in_held->frame = *frame;
+        memcpy(conn->in_held->payload, conn->in_preface, preface);
+        conn->in_held_used = preface;
+        return true;
+    }
+    const char *refused = NULL;
+    if (preface > 0)
+        refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in_preface, preface);
+    else if (conn->inlet.current == NULL)
+        refused = "data that belong to no message";
+    if (preface > 0 && conn->route == COVEY_ROUTE_TCP && arrival_is_exchanged(&conn->inlet))
+        link_tcp_expect_bulk(conn->link);
+    if (refused != NULL)
+        conn_protocol_error(conn, refused);
+    return refused == NULL;
+}
+
+static void held_done(struct conn *conn)
+{
+    struct held *held = conn->in_held;
+    conn->in_held = NULL;
+    if (held->frame.kind == FRAME_DATA && conn->inlet.waiting) {
+        arrival_hold(&conn->inlet, held);
+        return;
+    }
+    if (held->frame.kind == FRAME_DATA) { /* its turn came while it was being read */
+        arrival_on_frame(conn->vm, conn->peer, &conn->inlet, &held->frame, held->payload);
+        free(held);
+        return;
+    }
+    if (held->frame.kind == FRAME_SYNC) {
+        paced_on_sync(conn->vm, &held->frame, held->payload);
+        free(held);
+        return;
+    }
+    struct cursor c = cursor_reader(held->payload, held->frame.length);
+    outgo_on_credit(conn->vm, conn->peer, &c);
+    free(held);
+}
+
+static bool read_body(struct conn *conn)
+{
+    if (conn->in_held != NULL) {
+        if (!conn_fill(conn, conn->in_held->payload, conn->in_frame.length, &conn->in_held_used))
+            return false;
+        held_done(conn);
+        return !conn->closed;
+    }
+    while (conn->in_body_left > 0) {
+        size_t size = conn->in_body_left;
+        uint8_t *to = arrival_target(&conn->inlet, &size);
+        if (to == NULL) {
+            conn_protocol_error(conn, "more data than the message announced");
+            return false;
+        }
+        size_t n = conn_take(conn, to, size);
+        if (n == 0)
+            return false;
+        conn->in_body_left -= n;
+        arrival_received(conn->vm, conn->peer, &conn->inlet, n);
+    }
+    return true;
+}
+
+/* A large message that the task waited for is here: it goes on before more is read, for what comes
+ * to a posted receive is copied once, and what comes before it twice, into memory not yet touched.
+ * Only rings: they are looked at whenever anything is, where a descriptor tells of bytes but once.
+ * The ring of a task that ended is closed after this look. */
+static bool task_may_go_on(const struct conn *conn, uint64_t bulk_taken)
+{
+    const struct covey *vm = conn->vm;
+    return conn->watch.fd < 0 && vm->poller == POLLER_TASK && vm->bulk_taken != bulk_taken &&
+           !conn->peer->leaving;
+}
+
+void conn_read(struct covey *vm, struct conn *conn)
+{
+    uint64_t bulk_taken = vm->bulk_taken;
+    while (!conn->closed && !task_may_go_on(conn, bulk_taken)) {
+        if (conn->in_head_used < FRAME_HEADER_BYTES && !read_head(conn))
+            break;
+        if (!conn->in_routed) {
+            if (!conn_fill(conn, conn->in_preface, conn->in_preface_size, &conn->in_preface_used))
+                break;
+            if (!order_admits(vm, conn) || !route_frame(conn))
+                break;
+        }
+        if (!read_body(conn))
+            break;
+        conn->in_head_used = 0;
+        arrival_release(vm, conn->peer);
+    }
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static uint64_t moved_bytes(const struct conn *conn)
+{
+    const struct peer *peer = conn->peer;
+    return peer->received_bytes + peer->credit_bytes + conn->vm->written_bytes;
+}
+
+bool conn_poll_all(struct covey *vm)
+{
+    bool moved = false;
+    if (vm->looked_count == 0)
+        return false;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->watch.fd >= 0 || conn->closed)
+            continue;
+        if (!conn->ready) {
+            conn_settle(conn);
+            continue;
+        }
+        uint64_t before = moved_bytes(conn);
+        conn_read(vm, conn);
+        if (!conn->closed && (conn->out_head_sent < conn->out_head_size || conn->peer->sending))
+            outgo_pump(vm, conn->peer);
+        moved = moved || before != moved_bytes(conn) || conn->closed;
+    }
+    return moved;
+}
+
+uint64_t conn_step_all(struct covey *vm)
+{
+    uint64_t due_us = UINT64_MAX;
+    uint64_t now_us = vm->stepped_count == 0 ? 0 : clock_us();
+    for (struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
+         conn = conn->next) {
+        if (conn->closed || conn->link->ops->step == NULL)
+            continue;
+        uint64_t at_us = conn->link->ops->step(conn->link, now_us);
+        due_us = at_us < due_us ? at_us : due_us;
+    }
+    if (vm->home_due)
+        home_flush(vm);
+    return due_us;
+}
+
+void conn_wake_rested(struct covey *vm)
+{
+    uint64_t now_us = vm->resting == NULL ? 0 : clock_us();
+    for (struct conn *conn; (conn = conn_rested(vm, now_us)) != NULL;) {
+        conn_rest_end(conn);
+        conn_read(vm, conn);
+        if (!conn->closed && !conn_rest(conn))
+            conn_watch(conn);
+    }
+}
+
+bool conn_waiting(const struct covey *vm, size_t least)
+{
+    for (const struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
+         conn = conn->next) {
+        if (!conn->closed && conn->route == COVEY_ROUTE_ETHER &&
+            link_ether_waiting(conn->link) >= least)
+            return true;
+    }
+    return false;
+}
+
+/* What opens a link without a descriptor may have come since it was looked at, together with what
+ * came for others, and nothing would wake whoever sleeps now. */
+static bool is_settled(const struct conn *conn)
+{
+    return conn->watch.fd < 0 && conn->link->ops->ready(conn->link) != 0;
+}
+
+bool conn_arm_all(struct covey *vm)
+{
+    bool ready = vm->order_due;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (!conn->closed && !conn->parked &&
+            (conn->ready ? conn->link->ops->arm(conn->link) : is_settled(conn)))
+            ready = true;
+    }
+    return ready;
+}
+
+static void conn_forget(struct conn *conn)
+{
+    struct peer *peer = conn->peer;
+    if (peer == NULL || peer->routes == NULL)
+        return;
+    struct route_state *state = &peer->routes[conn->route];
+    if (state->conn == conn)
+        state->conn = NULL;
+    if (state->pending == conn) {
+        state->pending = NULL;
+        if (!conn->ready)
+            route_broke(conn->vm, peer, conn->route, link_error(conn->link));
+    }
+}
+
+void conn_close(struct covey *vm, struct conn *conn, bool broken)
+{
+    if (conn->closed)
+        return;
+    struct peer *peer = conn->peer;
+    conn->closed = true;
+    conn_rest_end(conn);
+    order_forget(conn);
+    vm->looked_count -= conn->watch.fd < 0;
+    vm->stepped_count -= conn->link->ops->step != NULL;
+    watch_remove(vm, &conn->watch);
+    if (conn->leaving != NULL)
+        paced_note(conn->leaving);
+    conn->leaving = NULL;
+    arrival_drop(vm, &conn->inlet);
+    free(conn->in_held);
+    conn->in_held = NULL;
+    if (peer != NULL && peer->carrier == conn) {
+        peer->carrier = NULL;
+        broken = broken || conn->out_req != NULL;
+    }
+    conn_abandon(conn);
+    if (peer != NULL && conn->ready && broken && !peer->leaving && !peer->gone)
+        peer_link_broke(vm, peer, link_error(conn->link));
+    loss_on_close(vm, conn, broken);
+    conn_forget(conn);
+    if (peer != NULL && peer->leaving)
+        wait_check_at(vm, 1); /* settled from the poll loop, not from inside a read */
+}
+
+void conn_bury(struct covey *vm)
+{
+    for (struct conn **at = &vm->conns; *at != NULL;) {
+        struct conn *conn = *at;
+        if (!conn->closed) {
+            at = &conn->next;
+            continue;
+        }
+        *at = conn->next;
+        conn->link->ops->free(conn->link);
+        free(conn);
+    }
+}

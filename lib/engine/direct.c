@@ -1,0 +1,115 @@
+/*
+ * direct.c - raw Ethernet links straight between two tasks, where the daemons give sockets for
+ * them. A task has one packet socket, its port, which comes with the first link and stays: the
+ * kernel takes milliseconds to set one up. Where a link cannot be had so, frames pass the daemons.
+ *
+ * While the segment carries nothing, what the links would put into frames goes there in DETOUR
+ * frames through the daemons, over UDP.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/msg/clock.h"
+
+#include <sodium.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#define HANDSHAKE_US 5000000u
+#define SILENCE_US_MAX 5000000u /* so that a task that leaves may still take the detour */
+
+/* Frames for links that are gone wake, too. */
+static void port_ready(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    (void)watch, (void)events;
+    ether_port_receive(vm->ether_port);
+}
+
+/* Called while a link sends: what else there is to do for the daemon's stream waits until after. */
+static bool take_detour(void *context, uint32_t channel, const uint8_t *bytes, size_t size)
+{
+    struct covey *vm = context;
+    struct frame frame = home_frame(vm, FRAME_DETOUR, channel, size);
+    if (vm->lost == 0)
+        stream_put(vm->daemon, &frame, bytes, NULL, 0); /* no memory: a loss like others */
+    vm->home_due = true;
+    return vm->lost == 0 && stream_queued(vm->daemon) < DAEMON_QUEUE_BYTES;
+}
+
+void direct_on_detour(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    if (vm->ether_port != NULL)
+        ether_port_on_detour(vm->ether_port, payload, frame->length);
+}
+
+/* Makes the port out of a socket, which is then no longer the caller's. */
+static bool port_open(struct covey *vm, uint32_t number, int *fd)
+{
+    const char *why;
+    struct ether_port *port = ether_port_create(*fd, number, vm->tid, &why);
+    if (port == NULL)
+        return false;
+    vm->ether_watch = (struct watch){.ready = port_ready, .fd = *fd, .events = EPOLLIN};
+    *fd = -1;
+    if (watch_add(vm, &vm->ether_watch) != COVEY_OK) {
+        ether_port_destroy(port);
+        return false;
+    }
+    vm->ether_watched = true;
+    vm->ether_port = port;
+    ether_port_set_detour(port, take_detour, vm);
+    return true;
+}
+
+/* The kernel tells those who watch a socket of every frame that it takes in or has sent, and it is
+ * the processor of the sender that tells them: a tenth of what a frame costs. So the port is not
+ * watched by who looks into its ring all the time, and is from when somebody sleeps until then. */
+bool direct_sleep(struct covey *vm)
+{
+    vm->sleepers++;
+    if (vm->ether_port != NULL && !vm->ether_watched)
+        vm->ether_watched = watch_add(vm, &vm->ether_watch) == COVEY_OK;
+    return vm->ether_port == NULL || vm->ether_watched;
+}
+
+void direct_wake(struct covey *vm)
+{
+    vm->sleepers--;
+}
+
+void direct_look(struct covey *vm)
+{
+    if (vm->sleepers > 0 || !vm->ether_watched)
+        return;
+    watch_pause(vm, &vm->ether_watch);
+    vm->ether_watched = false;
+}
+
+bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds)
+{
+    if (!l->direct || !l->has_key || !l->has_address)
+        return false;
+    return vm->ether_port != NULL || (nfds == 1 && port_open(vm, l->vm, &fds[0]));
+}
+
+struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
+                           bool opener)
+{
+    struct ether_way way = {.to = l->address,
+                            .channel = peer->tid,
+                            .secret.encrypt = l->encrypt,
+                            .opener = opener,
+                            .detour_us =
+                                l->detour_us < SILENCE_US_MAX ? l->detour_us : SILENCE_US_MAX};
+    memcpy(way.nonce, l->nonce, sizeof way.nonce);
+    memcpy(way.secret.key, l->key, sizeof way.secret.key);
+    struct link *link = link_ether_create(vm->ether_port, &way);
+    sodium_memzero(&way, sizeof way);
+    struct conn *conn = link == NULL ? NULL : conn_create(vm, link, peer, COVEY_ROUTE_ETHER);
+    if (conn == NULL && link != NULL)
+        link->ops->free(link);
+    if (conn != NULL && !opener) { /* an opener's is that of the route */
+        conn->deadline_us = clock_us() + HANDSHAKE_US;
+        wait_check_at(vm, conn->deadline_us);
+    }
+    return conn;
+}

@@ -1,0 +1,388 @@
+/*
+ * order.c - among the tasks of one host a message is received before all that was sent because of
+ * it, or by its sender after it, whichever ways they take: A sends to C and then to B, which sends
+ * to C: C gets that of A first.
+ *
+ * Where it leaves. A message counts as sent when it lies where its receiver finds it: in their
+ * ring, or in the daemon's queue for it. What goes through the daemon gets there a while after it
+ * was queued; until the daemon's ledger says that it has, this task sends everything else to tasks
+ * of its host through the daemon, too, which takes it in order, or waits where a route is forced. A
+ * multicast is announced in the rings of all its receivers before it is in any of them.
+ *
+ * Where it comes in. Messages have stamps (proto/wire/stamp.h), which grow along every ring and
+ * along the daemon's stream. One may begin when, since its head was seen, all others of those were
+ * looked at, what they had of messages under way was read, and none has a head with an earlier
+ * stamp, or has announced one; for what was sent before it was there to be seen. How much the
+ * daemon has for this task the ledger says. A head that may not begin yet is parked: of a ring in
+ * its conn, of the stream by leaving the stream unread.
+ *
+ * Waiting for another sender's message that was announced, or for the daemon, ends after
+ * PATIENCE_US, for both may be stopped.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/link/ledger.h"
+#include "lib/msg/clock.h"
+#include "proto/wire/stamp.h"
+
+#define PATIENCE_US 1000000u
+#define AWAIT_US 50u /* until the ledger is looked at again for sends that wait */
+
+/* ---- where messages leave -------------------------------------------------------------------- */
+
+uint64_t order_stamp(struct covey *vm, const struct peer *peer)
+{
+    if (tid_host(peer->tid) != vm->host)
+        return 0;
+    vm->stamp = stamp_next(vm->stamp, vm->now_us);
+    return vm->stamp;
+}
+
+void order_note_home(struct covey *vm, const struct peer *peer)
+{
+    if (tid_host(peer->tid) == vm->host)
+        vm->home_mark = stream_put_bytes(vm->daemon);
+}
+
+bool order_may_leave_home(struct covey *vm)
+{
+    if (vm->home_mark == 0)
+        return true;
+    if (ledger_taken(vm->ledger) < vm->home_mark)
+        return false;
+    vm->stamp = stamp_later(vm->stamp, ledger_stamp(vm->ledger));
+    vm->home_mark = 0;
+    return true;
+}
+
+bool order_await_home(struct covey *vm)
+{
+    vm->home_mark_awaited = true;
+    wait_check_at(vm, clock_us() + AWAIT_US);
+    return false;
+}
+
+void order_check(struct covey *vm)
+{
+    if (!vm->home_mark_awaited)
+        return;
+    vm->home_mark_awaited = false;
+    outgo_pump_all(vm);
+}
+
+/* The ring to a task of this host, by which its next message goes; NULL: that goes another way. */
+static struct conn *ring_to(struct covey *vm, covey_tid_t tid)
+{
+    struct peer *peer = peer_find(vm, (uint32_t)tid);
+    if (peer == NULL || peer->routes == NULL)
+        return NULL;
+    int route = route_wanted(vm, peer);
+    return route == COVEY_ROUTE_AUTO || route == COVEY_ROUTE_SHM
+               ? peer->routes[COVEY_ROUTE_SHM].conn
+               : NULL;
+}
+
+static bool is_local(const struct covey *vm, covey_tid_t tid, const struct covey_req *req)
+{
+    return tid_host((uint32_t)tid) == vm->host && (uint32_t)tid != vm->tid && !req->done &&
+           !req->queued;
+}
+
+struct rings {
+    struct covey *vm;
+    const covey_tid_t *tids;
+    struct covey_req *reqs;
+    size_t n;
+};
+
+/* Whether the daemon can take it for the peer together with others, now and ever. */
+static bool fits_home(const struct peer *peer, const struct covey_req *req)
+{
+    return peer->sends == NULL &&
+           peer->credit_bytes >= peer->sent_bytes + FRAME_MESSAGE_BYTES + req->msg->size;
+}
+
+static bool is_awaited(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    struct conn *unused;
+    if (peer == NULL || peer->gone || peer->leaving || route_choose(vm, peer, req, &unused) < 0)
+        return false;
+    int route = route_wanted(vm, peer);
+    bool short_enough = req->msg->size + FRAME_MESSAGE_BYTES <= CREDIT_INITIAL_BYTES;
+    bool failed = peer->routes != NULL && peer->routes[COVEY_ROUTE_SHM].opening == OPENING_FAILED;
+    return route == COVEY_ROUTE_SHM || (route == COVEY_ROUTE_AUTO && !failed) ||
+           (route != COVEY_ROUTE_TCP && short_enough);
+}
+
+/* A multicast keeps its order in rings, which are opened, or in frames that the daemon gives to all
+ * at once: whether one of these can take it to all now that may ever get it so. */
+static bool rings_decided(void *context)
+{
+    struct rings *rings = context;
+    struct covey *vm = rings->vm;
+    bool by_rings = true, by_home = true;
+    for (size_t i = 0; i < rings->n; i++) {
+        struct covey_req *req = &rings->reqs[i];
+        uint32_t tid = (uint32_t)rings->tids[i];
+        bool local = is_local(vm, rings->tids[i], req) && tid_local(tid) != 0;
+        struct peer *peer = local ? peer_get(vm, tid) : NULL;
+        if (!is_awaited(vm, peer, req))
+            continue;
+        by_rings = by_rings && ring_to(vm, rings->tids[i]) != NULL;
+        by_home = by_home && route_wanted(vm, peer) != COVEY_ROUTE_SHM && fits_home(peer, req);
+    }
+    return by_home || (by_rings && (order_may_leave_home(vm) || order_await_home(vm)));
+}
+
+static bool home_has_room(void *context)
+{
+    struct covey *vm = context;
+    vm->home_full = vm->home_full || stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES;
+    return stream_queued(vm->daemon) < DAEMON_QUEUE_BYTES;
+}
+
+static bool all_by_rings(struct covey *vm, const struct rings *rings)
+{
+    bool all = order_may_leave_home(vm);
+    for (size_t i = 0; all && i < rings->n; i++)
+        all = !is_local(vm, rings->tids[i], &rings->reqs[i]) || ring_to(vm, rings->tids[i]) != NULL;
+    return all;
+}
+
+bool order_announce(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n)
+{
+    struct rings rings = {vm, tids, reqs, n};
+    if (!rings_decided(&rings))
+        wait_until(vm, rings_decided, &rings, clock_us() + PATIENCE_US);
+    if (!all_by_rings(vm, &rings)) {
+        wait_until(vm, home_has_room, vm, clock_us() + PATIENCE_US);
+        return false;
+    }
+    vm->stamp = stamp_next(vm->stamp, vm->now_us);
+    for (size_t i = 0; i < n; i++) {
+        struct conn *conn = is_local(vm, tids[i], &reqs[i]) ? ring_to(vm, tids[i]) : NULL;
+        if (conn == NULL)
+            continue;
+        reqs[i].announced = true;
+        reqs[i].peer = conn->peer;
+        if (conn->announced++ == 0)
+            link_shm_announce(conn->link, vm->stamp);
+    }
+    return true;
+}
+
+void order_announced(struct covey_req *req)
+{
+    const struct peer *peer = req->peer;
+    struct conn *conn = peer->routes == NULL ? NULL : peer->routes[COVEY_ROUTE_SHM].conn;
+    req->announced = false;
+    if (conn != NULL && conn->announced > 0 && --conn->announced == 0)
+        link_shm_announce(conn->link, 0);
+}
+
+/* ---- where they come in ---------------------------------------------------------------------- */
+
+static bool has_head(const struct frame *frame)
+{
+    return frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0 &&
+           frame->length >= FRAME_MESSAGE_BYTES;
+}
+
+static void park(struct covey *vm, struct conn *conn, uint64_t stamp)
+{
+    if (conn->parked)
+        return;
+    conn->parked = true;
+    conn->stamp = stamp;
+    if (conn->route == COVEY_ROUTE_SHM)
+        conn->there_bytes = link_shm_there_bytes(conn->link);
+    conn->home_needed = ledger_queued(vm->ledger);
+    vm->parked++;
+}
+
+void order_forget(struct conn *conn)
+{
+    conn->vm->parked -= conn->parked;
+    conn->parked = false;
+    conn->patience_us = 0;
+}
+
+/* Whether it is worth waiting on; *until_us: since when it is waited, and how long. */
+static bool has_patience(struct covey *vm, uint64_t *until_us)
+{
+    uint64_t now_us = clock_us();
+    if (*until_us == 0)
+        *until_us = now_us + PATIENCE_US;
+    if (now_us >= *until_us)
+        return false;
+    wait_check_at(vm, *until_us);
+    return true;
+}
+
+/* What was waited for in vain nobody waits for again. */
+static void forgo(struct covey *vm, uint64_t stamp, uint64_t home_bytes)
+{
+    vm->forgone = stamp;
+    if (home_bytes > vm->home_forgone)
+        vm->home_forgone = home_bytes;
+}
+
+/* Reads a ring or stream up to the next head. Returns the earliest stamp of what may still come of
+ * it, 0: nothing is there; *announced: nothing is, but it will come. */
+static uint64_t look_at(struct covey *vm, struct conn *conn, bool *announced)
+{
+    uint64_t stamp = 0;
+    bool empty = false;
+    *announced = false;
+    if (!conn->parked && conn->route == COVEY_ROUTE_SHM)
+        stamp = link_shm_announced(conn->link, &empty);
+    if (vm->forgone != 0 && stamp_is_before(stamp, vm->forgone))
+        stamp = 0;
+    /* a stream that was read to its end says so once more without looking, and a ring is not read
+     * to its end when a large message was taken */
+    int looks = empty ? 0 : conn->route == COVEY_ROUTE_SHM ? 1 : 2;
+    while (looks > 0 && !conn->parked && !conn->closed) {
+        uint64_t bulk_taken = vm->bulk_taken;
+        conn_read(vm, conn);
+        looks -= vm->bulk_taken == bulk_taken;
+    }
+    if (conn->parked)
+        return conn->stamp;
+    *announced = stamp != 0;
+    return conn->closed ? 0 : stamp;
+}
+
+struct looked {
+    uint64_t next; /* the earliest stamp of what may come; 0: nothing */
+    bool head;     /* there is a head with an earlier stamp than that one */
+    bool announced;
+};
+
+/* Looks at all rings and streams but that one for what is before the stamp. The proof of a stream's
+ * opener may have come, and its first message with it. */
+static struct looked look_around(struct covey *vm, const struct conn *but, uint64_t before)
+{
+    struct looked looked = {0};
+    vm->looking = true;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        bool announced;
+        if (conn == but || conn->closed)
+            continue;
+        if (!conn->ready && conn->route == COVEY_ROUTE_TCP)
+            conn_settle(conn);
+        uint64_t stamp =
+            conn->ordered && conn->ready && !conn->closed ? look_at(vm, conn, &announced) : 0;
+        if (stamp == 0)
+            continue;
+        if (stamp_is_before(stamp, before))
+            *(announced ? &looked.announced : &looked.head) = true;
+        if (looked.next == 0 || stamp_is_before(stamp, looked.next))
+            looked.next = stamp;
+    }
+    vm->looking = false;
+    return looked;
+}
+
+/* Whether nothing of what its sender knew of is still to come before it. */
+static bool is_first(struct covey *vm, struct conn *conn)
+{
+    bool behind = stream_done_bytes(vm->daemon) < conn->home_needed && vm->lost == 0 &&
+                  conn->home_needed > vm->home_forgone;
+    bool within = vm->home_limit != 0 && stamp_is_before(conn->stamp, vm->home_limit);
+    struct looked looked = look_around(vm, conn, conn->stamp);
+    bool waits = looked.announced || (behind && !within);
+    if (looked.head || (waits && has_patience(vm, &conn->patience_us)))
+        return false;
+    if (waits)
+        forgo(vm, conn->stamp, conn->home_needed);
+    conn->clear_bytes = behind || waits ? 0 : conn->there_bytes;
+    conn->clear_stamp = looked.next;
+    return true;
+}
+
+/* Whether it was there when all others were looked at for one before it in its ring. */
+static bool is_clear(const struct conn *conn, uint64_t stamp)
+{
+    return conn->route == COVEY_ROUTE_SHM && link_shm_read_bytes(conn->link) <= conn->clear_bytes &&
+           (conn->clear_stamp == 0 || stamp_is_before(stamp, conn->clear_stamp));
+}
+
+bool order_admits(struct covey *vm, struct conn *conn)
+{
+    uint64_t stamp =
+        conn->ordered && has_head(&conn->in_frame) ? message_stamp_get(conn->in_preface) : 0;
+    if (stamp == 0)
+        return true;
+    if (vm->looking || conn->parked || !is_clear(conn, stamp)) {
+        park(vm, conn, stamp);
+        if (vm->looking || !is_first(vm, conn))
+            return false;
+        order_forget(conn);
+    }
+    vm->stamp = stamp_later(vm->stamp, stamp);
+    return true;
+}
+
+static struct conn *earliest(const struct covey *vm)
+{
+    struct conn *found = NULL;
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->parked && (found == NULL || stamp_is_before(conn->stamp, found->stamp)))
+            found = conn;
+    }
+    return found;
+}
+
+/* Begins the message that is parked there, or finds one that is before it; false: it has to wait.
+ */
+static bool begin_parked(struct covey *vm, struct conn *conn)
+{
+    uint64_t stamp = conn->stamp;
+    conn_read(vm, conn);
+    return !conn->parked || conn->stamp != stamp || earliest(vm) != conn;
+}
+
+bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    uint64_t stamp = has_head(frame) ? message_stamp_get(payload) : 0;
+    if (stamp == 0)
+        return true;
+    bool waits = look_around(vm, NULL, stamp).announced;
+    vm->home_limit = stamp;
+    while (vm->parked > 0 && stamp_is_before(earliest(vm)->stamp, stamp)) {
+        if (!begin_parked(vm, earliest(vm))) {
+            waits = true;
+            break;
+        }
+    }
+    vm->home_limit = 0;
+    if (waits && has_patience(vm, &vm->home_patience_us))
+        return false;
+    if (waits)
+        forgo(vm, stamp, vm->home_forgone);
+    vm->home_patience_us = 0;
+    vm->stamp = stamp_later(vm->stamp, stamp);
+    return true;
+}
+
+bool order_settle(struct covey *vm)
+{
+    uint64_t bulk_taken = vm->bulk_taken;
+    bool moved = false;
+    vm->order_due = false;
+    if (vm->home_kept)
+        home_read(vm);
+    while (vm->parked > 0) {
+        struct conn *conn = earliest(vm);
+        if (vm->poller == POLLER_TASK && vm->bulk_taken != bulk_taken) {
+            vm->order_due = true;
+            break;
+        }
+        if (stream_done_bytes(vm->daemon) < conn->home_needed)
+            home_read(vm);
+        if (conn->parked && !begin_parked(vm, conn))
+            break;
+        moved = true;
+    }
+    return moved;
+}

@@ -1,0 +1,370 @@
+/*
+ * outgo.c - sends under way. Each peer has a queue; its first send is cut into data frames that go
+ * out as its carrier (a link, or the stream to the daemon) takes them and the peer's credit lasts.
+ * The route is chosen when a send starts and kept until it is out.
+ */
+#include "lib/engine/task.h"
+
+#include <stdlib.h>
+
+#define FRAME_LEAST_BYTES 4096u /* waits for more credit rather than send smaller pieces */
+
+/* Of a schedule: hand-overs go between them. */
+#define FRAME_PACED_BYTES 8192u
+
+/* What a message counts as traffic besides its bytes: a long talk of small messages is worth a
+ * stream, too, since each of them would pass two daemons. */
+#define TRAFFIC_MESSAGE_BYTES 4096u
+
+static void sending_add(struct covey *vm, struct peer *peer)
+{
+    if (peer->sending)
+        return;
+    peer->sending = true;
+    peer->sending_prev = NULL;
+    peer->sending_next = vm->sending;
+    if (vm->sending != NULL)
+        vm->sending->sending_prev = peer;
+    vm->sending = peer;
+}
+
+static void sending_remove(struct covey *vm, struct peer *peer)
+{
+    if (!peer->sending)
+        return;
+    peer->sending = false;
+    if (peer->sending_prev != NULL)
+        peer->sending_prev->sending_next = peer->sending_next;
+    else
+        vm->sending = peer->sending_next;
+    if (peer->sending_next != NULL)
+        peer->sending_next->sending_prev = peer->sending_prev;
+}
+
+static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    if (req->prev != NULL)
+        req->prev->next = req->next;
+    else
+        peer->sends = req->next;
+    if (req->next != NULL)
+        req->next->prev = req->prev;
+    else
+        peer->sends_last = req->prev;
+    req->queued = false;
+    if (req->announced)
+        order_announced(req);
+    bulk_settle(vm, peer);
+    if (peer->sends == NULL && !peer->grant_due && peer->syncs == NULL)
+        sending_remove(vm, peer);
+}
+
+void outgo_count(struct peer *peer, const struct covey_req *req)
+{
+    peer->traffic_bytes += req->msg->size + TRAFFIC_MESSAGE_BYTES;
+}
+
+void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    req->peer = peer;
+    req->queued = true;
+    req->next = NULL;
+    req->prev = peer->sends_last;
+    if (peer->sends_last != NULL)
+        peer->sends_last->next = req;
+    else
+        peer->sends = req;
+    peer->sends_last = req;
+    outgo_count(peer, req);
+    sending_add(vm, peer);
+    outgo_pump(vm, peer);
+}
+
+/* The link for what is no message: that of the send under way, or any; NULL: the daemon. */
+static struct conn *any_conn(const struct peer *peer)
+{
+    struct conn *conn = peer->carrier;
+    for (int r = 0; conn == NULL && peer->routes != NULL && r < ROUTES; r++)
+        conn = peer->routes[r].conn;
+    return conn;
+}
+
+/* A frame that is no part of a message; the one under way on the link must be out. False: there is
+ * no memory for it, and it is due again when the daemon takes more. */
+static bool put_control(struct covey *vm, struct peer *peer, struct conn *conn, struct frame *frame,
+                        const uint8_t *payload)
+{
+    if (conn != NULL) {
+        conn_put_control(conn, frame->kind, payload, frame->length);
+        return true;
+    }
+    frame->flags |= peer->by_ether ? FRAME_ETHER : 0;
+    if (home_send_frame(vm, frame, payload, NULL, 0) == COVEY_OK)
+        return true;
+    vm->home_full = true;
+    home_flush(vm);
+    return false;
+}
+
+static bool grant(struct covey *vm, struct peer *peer)
+{
+    uint8_t payload[16];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct conn *conn = any_conn(peer);
+    if (conn != NULL && !conn_flush(conn))
+        return false;
+    cursor_put_u64(&c, peer->granted_bytes);
+    if (peer->turn_granted > 0)
+        cursor_put_u64(&c, peer->turn_granted);
+    struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, (size_t)(c.at - payload));
+    peer->grant_due = false; /* a link that fails on the way looks at what is due */
+    peer->grant_due = !put_control(vm, peer, any_conn(peer), &frame, payload);
+    return !peer->grant_due;
+}
+
+/* Where the link has much to send before, a message of the same schedule, a hand-over does not wait
+ * until that has left, which may be a phase later: the way by the daemons is longer, but free. */
+static bool put_sync(struct covey *vm, struct peer *peer)
+{
+    uint8_t payload[CONTROL_SYNC_BYTES];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct frame frame = home_frame(vm, FRAME_SYNC, peer->tid, sizeof payload);
+    struct conn *conn = any_conn(peer);
+    if (conn != NULL && conn_lags(conn))
+        conn = NULL;
+    struct sync *sync = peer->syncs;
+    control_put_sync(&c, &sync->what);
+    peer->syncs = sync->next; /* as with credit */
+    peer->syncs_sent++;
+    if (conn != NULL)
+        conn->handed_over = true;
+    if (put_control(vm, peer, conn, &frame, payload)) {
+        free(sync);
+        return true;
+    }
+    peer->syncs_sent--;
+    if (peer->syncs == NULL)
+        peer->syncs_last = sync;
+    sync->next = peer->syncs;
+    peer->syncs = sync;
+    return false;
+}
+
+int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what)
+{
+    if (peer->gone || peer->leaving)
+        return COVEY_OK;
+    struct sync *sync = malloc(sizeof *sync);
+    if (sync == NULL)
+        return error_code(COVEY_ENOMEM);
+    *sync = (struct sync){.what = *what};
+    if (peer->syncs != NULL)
+        peer->syncs_last->next = sync;
+    else
+        peer->syncs = sync;
+    peer->syncs_last = sync;
+    sending_add(vm, peer);
+    outgo_pump(vm, peer);
+    return COVEY_OK;
+}
+
+/* Starts the first send: its route, then its place in the order of messages. */
+static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    struct conn *conn = NULL;
+    if (req->started)
+        return true;
+    int go = route_choose(vm, peer, req, &conn);
+    if (go == 0)
+        return false;
+    if (go < 0) {
+        dequeue(vm, peer, req);
+        req_finish(req, go, req->text);
+        return true;
+    }
+    if (!bulk_may_send(vm, peer, req))
+        return false;
+    req->started = true;
+    req->sequence = peer->send_sequence++;
+    req->stamp = order_stamp(vm, peer);
+    peer->carrier = conn;
+    peer->carrier_flags = route_flags(vm, peer);
+    return true;
+}
+
+/* Bytes of message for the next frame; false: no credit. */
+static bool frame_size(const struct peer *peer, const struct covey_req *req, size_t *size)
+{
+    uint64_t left = req->msg->size - req->offset;
+    uint64_t head = req->offset == 0 ? FRAME_MESSAGE_BYTES : 0;
+    uint64_t least = left < FRAME_LEAST_BYTES ? left : FRAME_LEAST_BYTES;
+    uint64_t credit = peer->credit_bytes - peer->sent_bytes;
+    if (peer->credit_bytes < peer->sent_bytes || credit < head + least)
+        return false;
+    uint64_t longest = req->paced != NULL ? FRAME_PACED_BYTES : FRAME_PAYLOAD_MAX;
+    uint64_t most = credit < longest ? credit : longest;
+    *size = (size_t)(left < most - head ? left : most - head);
+    return true;
+}
+
+struct message_header outgo_header(const struct covey_req *req)
+{
+    return (struct message_header){.sequence = req->sequence,
+                                   .size = req->msg->size,
+                                   .tag = req->tag,
+                                   .context = req->context,
+                                   .stamp = req->stamp,
+                                   .representation = req->msg->representation};
+}
+
+/* One data frame into the queue to the daemon. */
+static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req, size_t size)
+{
+    uint8_t payload[FRAME_PAYLOAD_MAX];
+    size_t head = 0;
+    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
+        vm->home_full = true; /* until room is told */
+    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES || vm->lost != 0)
+        return false;
+    struct frame frame = {.kind = FRAME_DATA,
+                          .flags = peer->carrier_flags,
+                          .source = vm->tid,
+                          .destination = peer->tid};
+    if (req->offset == 0) {
+        struct message_header header = outgo_header(req);
+        message_header_encode(&header, payload);
+        frame.flags |= FRAME_FIRST;
+        head = FRAME_MESSAGE_BYTES;
+    }
+    message_copy(req->msg, req->offset, payload + head, size);
+    frame.length = (uint32_t)(head + size);
+    if (req->offset + size == req->msg->size)
+        frame.flags |= FRAME_LAST;
+    if (stream_put(vm->daemon, &frame, payload, NULL, 0) != 0)
+        return false;
+    order_note_home(vm, peer);
+    peer->sent_bytes += frame.length;
+    req->offset += size;
+    return true;
+}
+
+/* Moves the peer's first send on by a frame; false: nothing can move now. */
+static bool step(struct covey *vm, struct peer *peer)
+{
+    size_t size;
+    if (peer->syncs != NULL)
+        return put_sync(vm, peer);
+    if (peer->grant_due)
+        return grant(vm, peer);
+    if (peer->carrier != NULL && !conn_flush(peer->carrier))
+        return false;
+    struct covey_req *req = peer->sends; /* the flush may have completed one */
+    if (req != NULL && req->caster != NULL)
+        return caster_step(vm, req->caster);
+    if (req == NULL || !start(vm, peer, req))
+        return false;
+    if (peer->sends != req)
+        return true; /* refused by its route */
+    if (!frame_size(peer, req, &size) || !bulk_in_turn(vm, peer, req, &size) ||
+        !bulk_may_send(vm, peer, req))
+        return false;
+    bulk_sent(vm, peer, req, size);
+    if (peer->carrier != NULL) {
+        peer->sent_bytes += size + (req->offset == 0 ? FRAME_MESSAGE_BYTES : 0);
+        conn_put_data(peer->carrier, req, size);
+        return true;
+    }
+    if (!put_home(vm, peer, req, size))
+        return false;
+    if (req->offset == req->msg->size) {
+        dequeue(vm, peer, req);
+        req_finish(req, COVEY_OK, NULL);
+    }
+    return true;
+}
+
+void outgo_pump(struct covey *vm, struct peer *peer)
+{
+    if (peer->gone || peer->leaving || peer->broken_at_us != 0 || vm->lost != 0)
+        return;
+    while (step(vm, peer))
+        ;
+    if (peer->carrier != NULL)
+        conn_push(peer->carrier);
+    if (stream_queued(vm->daemon) > 0)
+        home_flush(vm);
+    if (peer->grant_due || peer->syncs != NULL)
+        sending_add(vm, peer);
+    else if (peer->sends == NULL)
+        sending_remove(vm, peer);
+}
+
+void outgo_pump_all(struct covey *vm)
+{
+    for (struct peer *peer = vm->sending, *next; peer != NULL; peer = next) {
+        next = peer->sending_next;
+        outgo_pump(vm, peer);
+    }
+}
+
+void outgo_sent(struct covey *vm, struct covey_req *req)
+{
+    dequeue(vm, req->peer, req);
+    req_finish(req, COVEY_OK, NULL);
+}
+
+void outgo_drop_syncs(struct peer *peer)
+{
+    while (peer->syncs != NULL) {
+        struct sync *sync = peer->syncs;
+        peer->syncs = sync->next;
+        free(sync);
+    }
+}
+
+void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
+{
+    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        if (conn->peer == peer)
+            conn_abandon(conn);
+    }
+    peer->carrier = NULL;
+    peer->grant_due = false;
+    outgo_drop_syncs(peer);
+    while (peer->sends != NULL) {
+        struct covey_req *req = peer->sends;
+        dequeue(vm, peer, req);
+        if (req->caster != NULL)
+            caster_leave(vm, req);
+        req_finish(req, error, why);
+    }
+    bulk_drop(vm, peer);
+    sending_remove(vm, peer);
+}
+
+bool outgo_cancel(struct covey *vm, struct covey_req *req)
+{
+    if (!req->queued || req->started)
+        return false;
+    dequeue(vm, req->peer, req);
+    if (req->caster != NULL)
+        caster_leave(vm, req);
+    req_finish(req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
+    return true;
+}
+
+void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload)
+{
+    uint64_t limit = cursor_get_u64(payload), turn = 0;
+    if (cursor_left(payload) >= sizeof turn)
+        turn = cursor_get_u64(payload);
+    bool more = limit > peer->credit_bytes || turn > peer->turn_before;
+    if (!cursor_ok(payload) || !more)
+        return; /* an older grant that took the slower way */
+    if (limit > peer->credit_bytes)
+        peer->credit_bytes = limit;
+    if (turn > peer->turn_before)
+        peer->turn_before = turn;
+    outgo_pump(vm, peer);
+    wait_changed(vm); /* a cast in total order waits for credit alone */
+}

@@ -1,0 +1,54 @@
+/*
+ * rest.c - streams that bring a message of a schedule are read now and then, not at every segment.
+ *
+ * The kernel acknowledges what was read, and where that is two segments at a time acknowledgements
+ * take three percent of a link that carries as much data the other way. So a stream rests when it
+ * was read empty, for as long as the link needs for some segments more (paced_rest_us()), and is
+ * not watched meanwhile. It does not rest beyond where the message hands over, for which the next
+ * one waits, and little while its sender, who was silent for long, may have few segments under way.
+ *
+ * Invariant: conn->rest_until_us is not 0 exactly while conn is in vm->resting.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/msg/clock.h"
+
+bool conn_rest(struct conn *conn)
+{
+    struct covey *vm = conn->vm;
+    bool may = conn->route == COVEY_ROUTE_TCP && !conn->closed && conn->rest_until_us == 0;
+    uint64_t for_us = may ? arrival_rest_us(&conn->inlet) : 0;
+    if (for_us == 0 || link_tcp_is_within_machine(conn->link))
+        return false;
+    conn->rest_until_us = clock_us() + for_us;
+    conn->rest_next = vm->resting;
+    vm->resting = conn;
+    return true;
+}
+
+void conn_rest_end(struct conn *conn)
+{
+    if (conn->rest_until_us == 0)
+        return;
+    struct conn **at = &conn->vm->resting;
+    while (*at != conn)
+        at = &(*at)->rest_next;
+    *at = conn->rest_next;
+    conn->rest_until_us = 0;
+}
+
+struct conn *conn_rested(const struct covey *vm, uint64_t now_us)
+{
+    struct conn *conn = vm->resting;
+    while (conn != NULL && conn->rest_until_us > now_us)
+        conn = conn->rest_next;
+    return conn;
+}
+
+uint64_t conn_rest_due_us(const struct covey *vm)
+{
+    uint64_t due_us = UINT64_MAX;
+    for (const struct conn *conn = vm->resting; conn != NULL; conn = conn->rest_next)
+        due_us = conn->rest_until_us < due_us ? conn->rest_until_us : due_us;
+    return due_us;
+}

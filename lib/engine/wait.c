@@ -1,0 +1,434 @@
+/*
+ * wait.c - waiting for completions, and progress while the task computes.
+ *
+ * At any time at most one thread polls (struct covey.poller): a thread of the program that waits
+ * inside the library, or the progress thread while no thread of the program does. The thread that
+ * waits first polls; others sleep on `changed` and one of them takes over when it leaves. The
+ * progress thread keeps out of the way of a task that communicates: it looks now and then whether
+ * calls still come, a millisecond after a call that left something under way, parks while a call
+ * waits long, and polls while the task computes. What it takes of the processor then the task
+ * lacks: a message of which much is missing is not read at every packet, but when so much should
+ * have come that it is worth waking up for.
+ *
+ * Waiting spins for some tens of microseconds, and only where that has lately paid: a processor
+ * that went to sleep takes longer to wake up than most messages take, but where more tasks than
+ * processors wait, whoever spins is in the way of the one that is waited for. It looks at the rings
+ * of links in memory and at the descriptors in turn, and gives way to the daemon and to whoever
+ * else needs this processor. Whoever polls also keeps the times of links that have timers.
+ */
+#include "lib/collective/collective.h"
+
+#include "lib/msg/clock.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 32
+#define SPIN_US 50
+#define MOVED_US 20   /* after bytes of a long message came: the next ones follow soon */
+#define SHORT_US 70   /* a wait that spinning at both ends would shorten to less than SPIN_US */
+#define DOUBT_LIMIT 4 /* from here on only every 16th wait spins */
+#define DOUBT_MAX 8
+#define YIELD_US 2        /* when others ran for longer, the processor is theirs */
+#define RING_LOOKS 256    /* at links in memory, between two at descriptors */
+#define RING_TURNS 16     /* so many waits may end by a look at links in memory alone */
+#define NAP_US 1000       /* of the progress thread, with something under way */
+#define LONG_NAP_US 16000 /* with nothing */
+#define BLIND_US 1000     /* asleep while the kernel has no memory to watch the port with */
+#define BULK_BYTES 32768  /* that wait in a link of ours, so that it must go on */
+#define WORTH_BYTES 32768 /* waking up for, of a message of which as much is missing */
+#define REST_US 2000      /* until they have come, at most */
+
+int watch_add(struct covey *vm, struct watch *watch)
+{
+    struct epoll_event event = {.events = watch->events, .data = {.ptr = watch}};
+    if (epoll_ctl(vm->epoll, EPOLL_CTL_ADD, watch->fd, &event) != 0)
+        return error_set(COVEY_ERESOURCE, "no room to watch another descriptor");
+    return COVEY_OK;
+}
+
+void watch_change(struct covey *vm, struct watch *watch, uint32_t events)
+{
+    struct epoll_event event = {.events = events, .data = {.ptr = watch}};
+    if (watch->events == events || watch->fd < 0)
+        return;
+    watch->events = events;
+    epoll_ctl(vm->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+void watch_pause(struct covey *vm, struct watch *watch)
+{
+    if (watch->fd >= 0)
+        epoll_ctl(vm->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+}
+
+void watch_remove(struct covey *vm, struct watch *watch)
+{
+    watch_pause(vm, watch);
+    watch->fd = -1;
+}
+
+void wait_ring(struct covey *vm)
+{
+    const uint64_t one = 1;
+    ssize_t n = write(vm->doorbell, &one, sizeof one);
+    (void)n; /* EAGAIN: it rings already */
+}
+
+/* The thread that polls may wait for what another one did. */
+void wait_changed(struct covey *vm)
+{
+    if (vm->waiting > 1)
+        pthread_cond_broadcast(&vm->changed);
+    if (vm->asleep_until_us[POLLER_TASK] > 0)
+        wait_ring(vm);
+}
+
+void wait_check_at(struct covey *vm, uint64_t at_us)
+{
+    if (vm->check_at_us == 0 || at_us < vm->check_at_us)
+        vm->check_at_us = at_us;
+}
+
+static void check_deadlines(struct covey *vm)
+{
+    uint64_t now_us = vm->check_at_us == 0 ? 0 : clock_us();
+    if (vm->check_at_us == 0 || now_us < vm->check_at_us)
+        return;
+    vm->check_at_us = 0;
+    order_check(vm);
+    peer_check(vm, now_us);
+    bag_settle(vm);
+    credit_reopen(vm);
+    wait_changed(vm);
+}
+
+/* Collectives of which something is done go on. The lock may be let go meanwhile. */
+static void step_collectives(struct covey *vm)
+{
+    if (vm->ready != NULL || vm->orphans != NULL || vm->aborts || vm->paced_due != NULL)
+        collective_progress(vm);
+}
+
+/* Looks at the links in memory; true when something came. */
+static bool look_at_rings(struct covey *vm)
+{
+    bool moved = conn_poll_all(vm);
+    moved = order_settle(vm) || moved;
+    step_collectives(vm);
+    return moved;
+}
+
+/* True when something came over a link in memory. */
+static bool handle(struct covey *vm, struct epoll_event *events, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct watch *watch = events[i].data.ptr;
+        if (watch->fd >= 0)
+            watch->ready(vm, watch, events[i].events);
+    }
+    bool moved = conn_poll_all(vm);
+    moved = order_settle(vm) || moved;
+    conn_wake_rested(vm);
+    conn_step_all(vm);
+    check_deadlines(vm);
+    conn_bury(vm);
+    step_collectives(vm);
+    return moved;
+}
+
+/* In the role of the poller: handling frees links, of which whoever polls may have news. */
+static void look(struct covey *vm)
+{
+    struct epoll_event events[EVENTS_MAX];
+    int count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
+    handle(vm, events, count > 0 ? count : 0);
+}
+
+/* The progress thread loses its role, and what it was told while it slept with it. */
+void wait_poll(struct covey *vm)
+{
+    if (vm->poller == POLLER_TASK)
+        return;
+    vm->poller = POLLER_TASK;
+    look(vm);
+    vm->poller = POLLER_NONE;
+    if (vm->waiting > 0)
+        pthread_cond_broadcast(&vm->changed); /* it began to wait while the lock was let go */
+}
+
+/* How long the poller may sleep; UINT64_MAX: for ever. */
+static uint64_t timeout_us(const struct covey *vm, uint64_t deadline_us)
+{
+    if (vm->check_at_us != 0 && vm->check_at_us < deadline_us)
+        deadline_us = vm->check_at_us;
+    uint64_t now_us = deadline_us == UINT64_MAX ? 0 : clock_us();
+    return deadline_us <= now_us ? 0 : deadline_us - now_us;
+}
+
+/* Milliseconds, where the kernel counts no finer. */
+static int sleep_ms(const struct covey *vm, struct epoll_event *events, uint64_t for_us)
+{
+    uint64_t ms = for_us / 1000 + (for_us % 1000 != 0);
+    return epoll_wait(vm->epoll, events, EVENTS_MAX, ms > INT_MAX ? -1 : (int)ms);
+}
+
+static int sleep_events(const struct covey *vm, struct epoll_event *events, uint64_t for_us)
+{
+    struct timespec time = {.tv_sec = (time_t)(for_us / 1000000),
+                            .tv_nsec = (long)(for_us % 1000000) * 1000};
+    bool ever = for_us == UINT64_MAX;
+    int count = epoll_pwait2(vm->epoll, events, EVENTS_MAX, ever ? NULL : &time, NULL);
+    return count < 0 && errno == ENOSYS ? sleep_ms(vm, events, for_us) : count;
+}
+
+/* Sleeps until something is ready; the lock is free meanwhile. Whoever lost the role of the poller
+ * while asleep leaves what is ready to its successor. Returns as handle() does. */
+static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadline_us)
+{
+    struct epoll_event events[EVENTS_MAX];
+    uint64_t due_us = conn_step_all(vm), rested_us = conn_rest_due_us(vm);
+    due_us = rested_us < due_us ? rested_us : due_us;
+    uint64_t for_us = timeout_us(vm, due_us < deadline_us ? due_us : deadline_us);
+    int count;
+    if (conn_arm_all(vm) || for_us == 0) {
+        count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
+    } else {
+        vm->asleep_until_us[role] = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
+        if (!direct_sleep(vm) && for_us > BLIND_US)
+            for_us = BLIND_US;
+        pthread_mutex_unlock(&vm->lock);
+        count = sleep_events(vm, events, for_us);
+        pthread_mutex_lock(&vm->lock);
+        direct_wake(vm);
+        vm->asleep_until_us[role] = 0;
+    }
+    return vm->poller == role && handle(vm, events, count > 0 ? count : 0);
+}
+
+/* Looks at the links in memory alone, which costs no system call; true when what is waited for
+ * came. *moved: something did. Where others wanted this processor last time, perhaps the task that
+ * is waited for, one look is enough. */
+static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context, bool *moved)
+{
+    bool came = false;
+    int looks = vm->crowded ? 1 : RING_LOOKS;
+    for (int i = 0; i < looks && vm->looked_count > 0 && !came; i++) {
+        if (look_at_rings(vm)) {
+            *moved = true;
+            came = done(context);
+        }
+    }
+    return came;
+}
+
+/* Lets whoever else needs this processor have it; true when somebody did. */
+static bool give_way(void)
+{
+    uint64_t before_us = clock_us();
+    sched_yield();
+    return clock_us() - before_us > YIELD_US;
+}
+
+/* Looks again and again for so long after the last bytes came; true when what is waited for did. */
+static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t for_us,
+                 uint64_t deadline_us)
+{
+    uint64_t now_us = clock_us(), end_us = now_us + for_us;
+    bool came = false, taken = false;
+    direct_look(vm);
+    while (!came && !taken && vm->lost == 0 && now_us < end_us && now_us < deadline_us) {
+        bool moved = false;
+        came = spin_on_rings(vm, done, context, &moved);
+        if (!came) {
+            vm->crowded = taken = give_way();
+            look(vm);
+            came = done(context);
+        }
+        now_us = clock_us();
+        end_us = moved ? now_us + MOVED_US : end_us;
+    }
+    return came;
+}
+
+/* What came to a link in memory needs no system call; the descriptors have their turn all the same.
+ */
+static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
+{
+    if (vm->looked_count > 0 && vm->waits % RING_TURNS != 0 && look_at_rings(vm) && done(context))
+        return true;
+    look(vm);
+    return done(context);
+}
+
+/* A counter that saturates, as predictors of branches have it: one wait of another kind changes no
+ * habit, but a spin that was of use does. */
+static void learn(struct covey *vm, bool spun, bool came, uint64_t took_us)
+{
+    bool quick = took_us < SHORT_US && (came || !spun);
+    if (spun && quick)
+        vm->doubt = 0;
+    else if (quick && vm->doubt > 0)
+        vm->doubt--;
+    else if (!quick && vm->doubt < DOUBT_MAX)
+        vm->doubt++;
+}
+
+/* Polls in the role of a waiting task until done, lost or late. */
+static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
+{
+    bool hopeful = vm->doubt < DOUBT_LIMIT || (vm->waits & 15) == 0;
+    uint64_t start_us = clock_us(), now_us = start_us;
+    vm->poller = POLLER_TASK;
+    bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
+    came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
+    bool soon = came;
+    while (!came && vm->lost == 0 && now_us < deadline_us) {
+        bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us);
+        came = done(context) || (moved && spin(vm, done, context, MOVED_US, deadline_us));
+        now_us = clock_us();
+    }
+    learn(vm, hopeful, soon, clock_us() - start_us);
+    vm->poller = POLLER_NONE;
+}
+
+/* Whoever polls sleeps until what was due when it went to sleep, and is woken for what is due
+ * before. The progress thread sleeps on when a thread of the program took its role and has left
+ * again: what the rings had been asked to wake it for may have been taken meanwhile, so they are
+ * asked anew. */
+static void wake_poller(struct covey *vm)
+{
+    uint64_t until_us =
+        vm->asleep_until_us[vm->poller == POLLER_TASK ? POLLER_TASK : POLLER_PROGRESS];
+    if (until_us == 0)
+        return;
+    bool due = vm->check_at_us != 0 && vm->check_at_us < until_us;
+    bool steps = vm->stepped_count > 0 && conn_step_all(vm) < until_us;
+    bool rested = conn_rest_due_us(vm) < until_us;
+    bool came = vm->poller == POLLER_NONE && vm->looked_count > 0 && conn_arm_all(vm);
+    if (due || steps || rested || came)
+        wait_ring(vm);
+}
+
+static void sleep_until_changed(struct covey *vm, uint64_t deadline_us)
+{
+    wake_poller(vm);
+    if (deadline_us == UINT64_MAX) {
+        pthread_cond_wait(&vm->changed, &vm->lock);
+        return;
+    }
+    struct timespec at = {.tv_sec = (time_t)(deadline_us / 1000000),
+                          .tv_nsec = (long)(deadline_us % 1000000) * 1000};
+    pthread_cond_timedwait(&vm->changed, &vm->lock, &at);
+}
+
+int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us)
+{
+    int error = COVEY_OK;
+    vm->waits++;
+    if (done(context))
+        return error;
+    step_collectives(vm); /* of which the caller's own calls finished something */
+    vm->waiting++;
+    credit_reopen(vm);
+    for (bool looked = false; !done(context) && error == COVEY_OK; looked = true) {
+        if (vm->lost != 0)
+            error = error_set(vm->lost, "%s", vm->lost_text);
+        else if (looked && deadline_us != UINT64_MAX && clock_us() >= deadline_us)
+            error = COVEY_ETIMEOUT;
+        else if (vm->poller == POLLER_TASK)
+            sleep_until_changed(vm, deadline_us);
+        else
+            poll_until(vm, done, context, deadline_us);
+    }
+    vm->waiting--;
+    if (vm->waiting > 0)
+        pthread_cond_broadcast(&vm->changed); /* one of them polls from now on */
+    else if (vm->progress_parked)
+        pthread_cond_signal(&vm->progress_wake);
+    return error;
+}
+
+/* ---- the progress thread --------------------------------------------------------------------- */
+
+static bool anything_under_way(const struct covey *vm)
+{
+    return vm->sending != NULL || vm->posted != NULL || stream_queued(vm->daemon) > 0 ||
+           conn_waiting(vm, BULK_BYTES);
+}
+
+void wait_left(struct covey *vm)
+{
+    step_collectives(vm);
+    wake_poller(vm);
+    if (!vm->long_nap || vm->waiting > 0 || !anything_under_way(vm))
+        return;
+    vm->long_nap = false;
+    pthread_cond_signal(&vm->progress_wake);
+}
+
+static void progress_nap(struct covey *vm)
+{
+    vm->long_nap = vm->waiting > 0 || !anything_under_way(vm);
+    uint64_t at_us = clock_us() + (vm->long_nap ? LONG_NAP_US : NAP_US);
+    struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
+                          .tv_nsec = (long)(at_us % 1000000) * 1000};
+    pthread_cond_timedwait(&vm->progress_wake, &vm->lock, &at);
+    vm->long_nap = false;
+}
+
+static void progress_park(struct covey *vm)
+{
+    vm->progress_parked = true;
+    pthread_cond_wait(&vm->progress_wake, &vm->lock);
+    vm->progress_parked = false;
+}
+
+/* So many bytes came in the last so many microseconds. */
+static void progress_rest(struct covey *vm, uint64_t bytes, uint64_t us)
+{
+    uint64_t wanted = vm->arriving < WORTH_BYTES ? vm->arriving : WORTH_BYTES;
+    if (bytes == 0 || bytes >= wanted || vm->waiting > 0 || vm->closing)
+        return;
+    uint64_t for_us = us * wanted / bytes;
+    uint64_t at_us = clock_us() + (for_us < REST_US ? for_us : REST_US);
+    struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
+                          .tv_nsec = (long)(at_us % 1000000) * 1000};
+    pthread_cond_timedwait(&vm->progress_wake, &vm->lock, &at);
+}
+
+/* Polls once; returns when it began to rest. */
+static uint64_t progress_poll(struct covey *vm, uint64_t since_us)
+{
+    uint64_t arrived = vm->arrived_bytes;
+    vm->poller = POLLER_PROGRESS;
+    sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
+    if (vm->poller == POLLER_PROGRESS)
+        vm->poller = POLLER_NONE;
+    uint64_t now_us = clock_us();
+    progress_rest(vm, vm->arrived_bytes - arrived, now_us - since_us);
+    return now_us;
+}
+
+void *wait_progress_main(void *context)
+{
+    struct covey *vm = context;
+    uint64_t polled_us = clock_us();
+    pthread_mutex_lock(&vm->lock);
+    for (uint64_t seen = vm->waits; !vm->closing;) {
+        bool active = vm->waits != seen;
+        seen = vm->waits;
+        if (vm->lost != 0 || (vm->waiting > 0 && !active)) {
+            progress_park(vm);
+        } else if (active) {
+            progress_nap(vm);
+        } else {
+            polled_us = progress_poll(vm, polled_us);
+        }
+    }
+    pthread_mutex_unlock(&vm->lock);
+    return NULL;
+}

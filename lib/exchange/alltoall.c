@@ -1,0 +1,94 @@
+/*
+ * alltoall.c - the calls covey_alltoall() and covey_alltoallv(), and which algorithm they take.
+ */
+#include "lib/exchange/alltoall.h"
+
+static void build(struct collective *c, const struct alltoall *a)
+{
+    const struct covey_team *team = collective_team(c);
+    size_t bytes = a->send.each * covey_type_size(a->send.type);
+    enum operation operation = a->send.uneven ? OPERATION_ALLTOALLV : OPERATION_ALLTOALL;
+    switch (team_choose(team, operation, bytes)) {
+    case ALLTOALL_BRUCK:
+        alltoall_bruck(c, a);
+        break;
+    case ALLTOALL_PAIRWISE:
+    case ALLTOALLV_PAIRWISE:
+        alltoall_pairwise(c, a);
+        break;
+    case ALLTOALL_SCHEDULED:
+    case ALLTOALLV_SCHEDULED:
+        alltoall_scheduled(c, a);
+        break;
+    case ALLTOALLV_LONGEST:
+        alltoall_longest(c, a);
+        break;
+    case ALLTOALLV_ADAPTIVE:
+        alltoall_adaptive(c, a);
+        break;
+    default:
+        alltoall_linear(c, a);
+    }
+}
+
+static int plan(covey_team_t *team, const char *name, struct alltoall *a, struct collective **c)
+{
+    int error = alltoall_check(team, name, a);
+    if (error == COVEY_OK)
+        error = collective_create(team, name, c);
+    if (error == COVEY_OK && alltoall_begin(*c, a))
+        build(*c, a);
+    return error;
+}
+
+static struct alltoall equal(int type, const void *send, void *recv, size_t count)
+{
+    return (struct alltoall){.send = {.type = type, .base = (void *)send, .each = count},
+                             .recv = {.type = type, .base = recv, .each = count}};
+}
+
+int covey_alltoall(covey_team_t *team, int type, const void *send, void *recv, size_t count)
+{
+    struct collective *c = NULL;
+    struct alltoall a = equal(type, send, recv, count);
+    int error = plan(team, "alltoall", &a, &c);
+    return collective_run(error, c);
+}
+
+int covey_ialltoall(covey_team_t *team, int type, const void *send, void *recv, size_t count,
+                    covey_req_t **req)
+{
+    struct collective *c = NULL;
+    struct alltoall a = equal(type, send, recv, count);
+    int error = plan(team, "alltoall", &a, &c);
+    return collective_start(error, c, req);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_alltoallv(covey_team_t *team, int type, const void *send, const size_t *send_counts,
+                    const size_t *send_starts, void *recv, const size_t *recv_counts,
+                    const size_t *recv_starts)
+{
+    struct collective *c = NULL;
+    struct alltoall a = {
+        .send = {type, (void *)send, 0, true, send_counts, send_starts},
+        .recv = {type, recv, 0, true, recv_counts, recv_starts},
+        .blocking = true,
+    };
+    int error = plan(team, "alltoallv", &a, &c);
+    return collective_run(error, c);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_ialltoallv(covey_team_t *team, int type, const void *send, const size_t *send_counts,
+                     const size_t *send_starts, void *recv, const size_t *recv_counts,
+                     const size_t *recv_starts, covey_req_t **req)
+{
+    struct collective *c = NULL;
+    struct alltoall a = {
+        .send = {type, (void *)send, 0, true, send_counts, send_starts},
+        .recv = {type, recv, 0, true, recv_counts, recv_starts},
+    };
+    int error = plan(team, "alltoallv", &a, &c);
+    return collective_start(error, c, req);
+}

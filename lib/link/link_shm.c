@@ -1,0 +1,232 @@
+/*
+ * link_shm.c - the link between two tasks of one host: a pair of rings in memory that both map.
+ * The memory has no name, so nothing is left behind; it is sealed, so that neither end can shrink
+ * it under the other. Doorbells are eventfds: rung only when the other end said that it sleeps.
+ */
+#include "lib/link/link.h"
+#include "lib/link/ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct shm_memory {
+    struct ring_shared to_accepter;
+    struct ring_shared to_opener;
+};
+
+struct link_shm {
+    struct link base;
+    struct shm_memory *memory;
+    struct ring out, in;
+    int peer_doorbell; /* -1: not connected yet */
+};
+
+static struct link_shm *shm_of(struct link *link)
+{
+    return (struct link_shm *)link;
+}
+
+static void doorbell_ring(int fd)
+{
+    const uint64_t one = 1;
+    ssize_t written = write(fd, &one, sizeof one);
+    (void)written; /* EAGAIN: it rings already */
+}
+
+static ssize_t nonsense(struct link *link)
+{
+    link->error = "the other task damaged the shared ring";
+    return LINK_BROKEN;
+}
+
+static ssize_t shm_send(struct link *link, const struct iovec *iov, int count)
+{
+    struct link_shm *shm = shm_of(link);
+    bool wake;
+    ptrdiff_t taken = ring_write(&shm->out, iov, count, &wake);
+    if (taken == 0 && ring_writer_sleeps(&shm->out))
+        taken = ring_write(&shm->out, iov, count, &wake);
+    if (taken < 0)
+        return nonsense(link);
+    if (wake)
+        doorbell_ring(shm->peer_doorbell);
+    return taken;
+}
+
+void link_shm_announce(struct link *link, uint64_t stamp)
+{
+    struct link_shm *shm = shm_of(link);
+    bool wake;
+    ring_announce(&shm->out, stamp, &wake);
+    if (wake)
+        doorbell_ring(shm->peer_doorbell);
+}
+
+uint64_t link_shm_announced(const struct link *link, bool *empty)
+{
+    const struct ring *in = &((const struct link_shm *)link)->in;
+    uint64_t announced = ring_announced(in);
+    *empty = announced == 0 && ring_written(in) == in->position;
+    return announced;
+}
+
+uint64_t link_shm_there_bytes(const struct link *link)
+{
+    return ring_written(&((const struct link_shm *)link)->in);
+}
+
+uint64_t link_shm_read_bytes(const struct link *link)
+{
+    return ((const struct link_shm *)link)->in.position;
+}
+
+static ssize_t shm_recv(struct link *link, void *bytes, size_t size)
+{
+    struct link_shm *shm = shm_of(link);
+    bool wake;
+    ptrdiff_t n = ring_read(&shm->in, bytes, size, &wake);
+    if (n < 0)
+        return nonsense(link);
+    if (wake && shm->peer_doorbell >= 0)
+        doorbell_ring(shm->peer_doorbell);
+    return n;
+}
+
+static bool shm_arm(struct link *link)
+{
+    return ring_reader_sleeps(&shm_of(link)->in);
+}
+
+static int shm_fd(const struct link *link, bool *write_wanted)
+{
+    (void)link;
+    *write_wanted = false;
+    return -1;
+}
+
+static int shm_ready(struct link *link)
+{
+    return shm_of(link)->peer_doorbell >= 0;
+}
+
+static void shm_free(struct link *link)
+{
+    struct link_shm *shm = shm_of(link);
+    munmap(shm->memory, sizeof *shm->memory);
+    if (shm->peer_doorbell >= 0)
+        close(shm->peer_doorbell);
+    free(shm);
+}
+
+static const struct link_ops shm_ops = {.name = "shm",
+                                        .send = shm_send,
+                                        .recv = shm_recv,
+                                        .arm = shm_arm,
+                                        .fd = shm_fd,
+                                        .ready = shm_ready,
+                                        .free = shm_free};
+
+static struct link_shm *shm_map(int memory_fd)
+{
+    struct link_shm *shm = calloc(1, sizeof *shm);
+    if (shm == NULL)
+        return NULL;
+    shm->memory = mmap(NULL, sizeof *shm->memory, PROT_READ | PROT_WRITE, MAP_SHARED, memory_fd, 0);
+    if (shm->memory == MAP_FAILED) {
+        free(shm);
+        return NULL;
+    }
+    shm->base.ops = &shm_ops;
+    shm->peer_doorbell = -1;
+    return shm;
+}
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static int memory_create(void)
+{
+    int fd = memfd_create("covey-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, sizeof(struct shm_memory)) == 0 && fcntl(fd, F_ADD_SEALS, SEALS) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+struct link *link_shm_open(int *memory_fd)
+{
+    int fd = memory_create();
+    if (fd < 0)
+        return NULL;
+    struct link_shm *shm = shm_map(fd);
+    if (shm == NULL) {
+        close(fd);
+        return NULL;
+    }
+    ring_begin(&shm->memory->to_accepter);
+    ring_begin(&shm->memory->to_opener);
+    shm->out.shared = &shm->memory->to_accepter;
+    shm->in.shared = &shm->memory->to_opener;
+    *memory_fd = fd;
+    return &shm->base;
+}
+
+/* Ringing must neither block nor write into anything else that the other end may have passed. */
+static bool doorbell_ok(int fd)
+{
+    static const char eventfd_name[] = "anon_inode:[eventfd]";
+    char path[32], name[sizeof eventfd_name] = "";
+    int flags = fcntl(fd, F_GETFL);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, name, sizeof name);
+    bool named = n < 0 || (n == sizeof name - 1 && memcmp(name, eventfd_name, (size_t)n) == 0);
+    return flags >= 0 && (flags & O_NONBLOCK) != 0 && named;
+}
+
+bool link_shm_connect(struct link *link, int peer_doorbell)
+{
+    if (!doorbell_ok(peer_doorbell))
+        return false;
+    shm_of(link)->peer_doorbell = peer_doorbell;
+    return true;
+}
+
+static bool memory_ok(int fd)
+{
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & (F_SEAL_SHRINK | F_SEAL_GROW)) == (F_SEAL_SHRINK | F_SEAL_GROW) &&
+           fstat(fd, &st) == 0 && st.st_size == (off_t)sizeof(struct shm_memory);
+}
+
+struct link *link_shm_accept(int memory_fd, int peer_doorbell, const char **why)
+{
+    *why = "its memory is not that of rings";
+    if (!memory_ok(memory_fd))
+        return NULL;
+    *why = "its doorbell is no eventfd, or one that may block";
+    if (!doorbell_ok(peer_doorbell))
+        return NULL;
+    struct link_shm *shm = shm_map(memory_fd);
+    *why = strerror(errno);
+    if (shm == NULL)
+        return NULL;
+    *why = ring_check(&shm->memory->to_opener);
+    if (*why == NULL)
+        *why = ring_check(&shm->memory->to_accepter);
+    if (*why != NULL) {
+        shm_free(&shm->base);
+        return NULL;
+    }
+    shm->out.shared = &shm->memory->to_opener;
+    shm->in.shared = &shm->memory->to_accepter;
+    shm->peer_doorbell = peer_doorbell;
+    return &shm->base;
+}

@@ -1,0 +1,75 @@
+/*
+ * context.c - contexts, which keep messages of libraries apart. A new one has the number of the
+ * host and a number that grows with each in the VM: that of a lock's grant.
+ */
+#include <pvm3.h>
+#include <stdlib.h>
+
+#include "lib/pvm3/core/abi.h"
+#include "lib/pvm3/core/calls.h"
+#include "lib/pvm3/core/error.h"
+#include "lib/pvm3/core/vm.h"
+
+#define LOCK "pvm.context"
+#define LOCK_US 30000000
+#define NUMBERS 0x3ffff
+
+int pvmmyctx;
+
+static int *own; /* those that this task made and did not free */
+static int own_count, own_capacity;
+
+static int remember(int context)
+{
+    if (own_count == own_capacity) {
+        int size = own_capacity == 0 ? 8 : 2 * own_capacity;
+        int *grown = realloc(own, (size_t)size * sizeof *grown);
+        if (grown == NULL)
+            return PvmNoMem;
+        own = grown;
+        own_capacity = size;
+    }
+    own[own_count++] = context;
+    return context;
+}
+
+static int context_make(covey_t *vm)
+{
+    uint64_t number;
+    int error = covey_lock(vm, LOCK, LOCK_US, &number);
+    if (error != COVEY_OK)
+        return error_of(error);
+    covey_unlock(vm, LOCK, number);
+    int host = vm_daemon_of(covey_tid_host(covey_mytid(vm)));
+    return remember(host | (int)(number % NUMBERS + 1));
+}
+
+int call_newcontext(void)
+{
+    covey_t *vm = vm_enter();
+    int context = vm == NULL ? PvmSysErr : context_make(vm);
+    return context < 0 ? lpvmerr("pvm_newcontext", context) : context;
+}
+
+int call_setcontext(int context)
+{
+    int before = pvmmyctx;
+    pvmmyctx = context;
+    return before;
+}
+
+int call_getcontext(void)
+{
+    return pvmmyctx;
+}
+
+int call_freecontext(int context)
+{
+    for (int i = 0; i < own_count; i++) {
+        if (own[i] == context) {
+            own[i] = own[--own_count];
+            return PvmOk;
+        }
+    }
+    return lpvmerr("pvm_freecontext", PvmNotFound);
+}

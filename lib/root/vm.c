@@ -1,0 +1,288 @@
+/*
+ * vm.c - the virtual machine itself: adding and removing hosts, and its end.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/msg/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ADD_US 60000000u    /* in which no result comes */
+#define REMOVE_US 60000000u /* until the answer */
+#define HALT_US 20000000u
+#define ANSWER_US 5000000u
+#define AGAIN_US 200000u
+#define HALT_TRIES 4
+
+static bool copy_field(char *to, size_t size, const char *from)
+{
+    int n = snprintf(to, size, "%s", from == NULL ? "" : from);
+    return n >= 0 && (size_t)n < size;
+}
+
+static bool copy_fields(struct control_host_spec *s, const struct covey_host_spec *spec)
+{
+    s->launcher = (uint8_t)spec->launcher;
+    s->port = (uint16_t)spec->port;
+    s->speed = (uint32_t)spec->speed;
+    return copy_field(s->name, sizeof s->name, spec->name) &&
+           copy_field(s->hostname, sizeof s->hostname, spec->hostname) &&
+           copy_field(s->user, sizeof s->user, spec->user) &&
+           copy_field(s->template_, sizeof s->template_, spec->template_) &&
+           copy_field(s->address, sizeof s->address, spec->address) &&
+           copy_field(s->bind, sizeof s->bind, spec->bind) &&
+           copy_field(s->interface, sizeof s->interface, spec->interface) &&
+           copy_field(s->coveyd, sizeof s->coveyd, spec->coveyd) &&
+           copy_field(s->cwd, sizeof s->cwd, spec->cwd) &&
+           copy_field(s->config, sizeof s->config, spec->config);
+}
+
+/* NULL, or what is wrong with a spec. */
+static const char *fill_spec(struct control_host_spec *s, const struct covey_host_spec *spec)
+{
+    if (spec->name == NULL || spec->name[0] == '\0')
+        return "it has no name";
+    if (spec->launcher < COVEY_LAUNCH_DEFAULT || spec->launcher > COVEY_LAUNCH_LOCAL)
+        return "there is no such launcher";
+    if (spec->port < 0 || spec->port > UINT16_MAX || spec->speed < 0)
+        return "its port or speed is out of range";
+    if (!copy_fields(s, spec))
+        return "a field is too long";
+    for (const char *const *e = spec->env; e != NULL && *e != NULL; e++)
+        if (!control_env_add(&s->env, *e))
+            return "its environment is too long, or not NAME=value";
+    return NULL;
+}
+
+static int put_spec(struct cursor *c, const struct covey_host_spec *spec)
+{
+    struct control_host_spec *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return error_code(COVEY_ENOMEM);
+    const char *wrong = fill_spec(s, spec);
+    if (wrong == NULL)
+        control_put_host_spec(c, s);
+    free(s);
+    if (wrong != NULL)
+        return error_set(COVEY_EINVAL, "add: host '%s': %s", spec->name == NULL ? "" : spec->name,
+                         wrong);
+    return COVEY_OK;
+}
+
+/* How many results say success. */
+static int take_results(const uint8_t *content, size_t size, int n,
+                        struct covey_host_result *results)
+{
+    struct cursor c = cursor_reader(content, size);
+    int good = 0;
+    for (int i = 0; i < n; i++) {
+        struct control_result r;
+        control_get_result(&c, &r);
+        if (!cursor_ok(&c))
+            return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+        results[i] = (struct covey_host_result){r.error, (int32_t)r.number, ""};
+        memcpy(results[i].text, r.text, sizeof r.text);
+        good += r.error == COVEY_OK;
+    }
+    return good;
+}
+
+/* Who coordinates may have changed since the last look. */
+static int find_coordinator(struct covey *vm)
+{
+    struct covey_host *hosts = NULL;
+    int error = hosts_ask(vm, &hosts);
+    free(hosts);
+    return error < 0 ? error : COVEY_OK;
+}
+
+/* ---- add: in several requests if the hosts do not fit one ---- */
+
+struct addition {
+    const struct covey_host_spec *specs;
+    struct covey_host_result *results;
+    int n, asked; /* of the hosts those are on their way that come first */
+    struct part {
+        struct request *request;
+        int n;
+    } * parts;
+    int part_count;
+};
+
+/* Asks for those that are next and fit one request. */
+static int ask_part(struct covey *vm, struct addition *a)
+{
+    uint8_t body[FRAME_PAYLOAD_MAX - 4];
+    struct cursor c = cursor_writer(body, sizeof body), fits;
+    struct part *part = &a->parts[a->part_count];
+    int count = 0, error = COVEY_OK;
+    cursor_put_u16(&c, 0);
+    fits = c;
+    while (error == COVEY_OK && a->asked + count < a->n && cursor_ok(&c)) {
+        error = put_spec(&c, &a->specs[a->asked + count]);
+        if (error != COVEY_OK || !cursor_ok(&c))
+            break;
+        fits = c;
+        count++;
+    }
+    if (error != COVEY_OK)
+        return error;
+    if (count == 0)
+        return error_set(COVEY_EINVAL, "add: what is said of host '%s' is too long",
+                         a->specs[a->asked].name);
+    struct cursor head = cursor_writer(body, 2);
+    cursor_put_u16(&head, (uint16_t)count);
+    part->request =
+        request_begin(vm, FRAME_ADD_HOSTS, vm->coordinator, body, (size_t)(fits.at - body));
+    part->n = count;
+    a->asked += count;
+    a->part_count++;
+    return part->request != NULL ? COVEY_OK : vm->lost != 0 ? vm->lost : COVEY_EINVAL;
+}
+
+/* Waits for a part, and takes its results, which begin behind those before it. */
+static int await_part(struct covey *vm, struct addition *a, int i, int first)
+{
+    uint8_t *content = NULL;
+    size_t size = 0;
+    int error = request_end_idle(vm, &a->parts[i].request, ADD_US, &content, &size);
+    if (error != COVEY_OK)
+        return error;
+    int good = take_results(content, size, a->parts[i].n, &a->results[first]);
+    free(content);
+    return good;
+}
+
+static int add(struct covey *vm, struct addition *a)
+{
+    int good = 0, first = 0, error = find_coordinator(vm);
+    while (error == COVEY_OK && a->asked < a->n)
+        error = ask_part(vm, a);
+    for (int i = 0; error >= 0 && i < a->part_count; i++) {
+        error = await_part(vm, a, i, first);
+        good += error;
+        first += a->parts[i].n;
+    }
+    for (int i = 0; i < a->part_count; i++)
+        request_forget(vm, &a->parts[i].request);
+    return error < 0 ? error : good;
+}
+
+int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
+                    struct covey_host_result *results)
+{
+    struct addition a = {.specs = specs, .results = results, .n = n};
+    if (vm == NULL || specs == NULL || results == NULL || n < 1 || n > (int)HOST_INDEX_MAX)
+        return error_set(COVEY_EINVAL, "add: NULL or a bad number of hosts");
+    a.parts = calloc((size_t)n, sizeof *a.parts);
+    if (a.parts == NULL)
+        return error_code(COVEY_ENOMEM);
+    struct call call = call_begin(vm);
+    int good = call_end(vm, &call, add(vm, &a));
+    free(a.parts);
+    return good;
+}
+
+static int remove_hosts(struct covey *vm, const uint8_t *body, size_t size, int n,
+                        struct covey_host_result *results)
+{
+    uint8_t *content = NULL;
+    size_t content_size = 0;
+    int error = find_coordinator(vm);
+    if (error == COVEY_OK)
+        error = request_call(vm, FRAME_REMOVE_HOSTS, vm->coordinator, body, size,
+                             clock_us() + REMOVE_US, &content, &content_size);
+    if (error != COVEY_OK)
+        return error;
+    int good = take_results(content, content_size, n, results);
+    free(content);
+    return good;
+}
+
+int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
+                       struct covey_host_result *results)
+{
+    uint8_t body[FRAME_PAYLOAD_MAX - 4];
+    struct cursor c = cursor_writer(body, sizeof body);
+    if (vm == NULL || names == NULL || results == NULL || n < 1 || n > (int)HOST_INDEX_MAX)
+        return error_set(COVEY_EINVAL, "remove: NULL or a bad number of hosts");
+    cursor_put_u16(&c, (uint16_t)n);
+    for (int i = 0; i < n; i++)
+        cursor_put_text(&c, names[i]);
+    if (!cursor_ok(&c))
+        return error_set(COVEY_EINVAL, "remove: the names are too long");
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, remove_hosts(vm, body, (size_t)(c.at - body), n, results));
+}
+
+static bool daemon_gone(void *context)
+{
+    return ((struct covey *)context)->lost != 0;
+}
+
+/* EDAEMON and EHOSTFAIL: a daemon ended before it answered, for this or for another reason. */
+static int halt(struct covey *vm)
+{
+    struct covey_host *hosts = NULL;
+    int error = hosts_ask(vm, &hosts);
+    if (error < 0)
+        return error;
+    free(hosts);
+    error =
+        request_call(vm, FRAME_HALT, vm->coordinator, NULL, 0, clock_us() + ANSWER_US, NULL, NULL);
+    if (error != COVEY_OK)
+        return error;
+    error = wait_until(vm, daemon_gone, vm, clock_us() + HALT_US);
+    if (error == COVEY_ETIMEOUT)
+        return error_set(error, "halt: the daemon has not ended in time");
+    return COVEY_OK;
+}
+
+static int halt_through(covey_t *vm)
+{
+    struct call call = call_begin(vm);
+    return call_end(vm, &call, halt(vm));
+}
+
+/* A coordinator that died a moment ago does not answer, and another one may not be elected yet. */
+static bool may_answer_later(int error)
+{
+    return error == COVEY_ETIMEOUT || error == COVEY_EINVAL;
+}
+
+/* Through the same daemon, or another one of the VM on this host if one still takes tasks. */
+static int halt_again(covey_t *broken, int error)
+{
+    const char *vm_name = broken->vm_name;
+    if (may_answer_later(error)) {
+        usleep(AGAIN_US);
+        return halt_through(broken);
+    }
+    struct covey_options options = {.vm = vm_name, .role = COVEY_ROLE_CONSOLE};
+    covey_t *vm;
+    if (covey_join(&vm, &options) != COVEY_OK)
+        return COVEY_OK;
+    error = halt_through(vm);
+    covey_leave(&vm);
+    return error;
+}
+
+static bool is_worth_another_try(int error)
+{
+    return error == COVEY_EDAEMON || error == COVEY_EHOSTFAIL || may_answer_later(error);
+}
+
+int covey_halt(covey_t *vm)
+{
+    if (vm == NULL)
+        return error_set(COVEY_EINVAL, "halt: NULL");
+    int error = halt_through(vm);
+    for (int i = 0; i < HALT_TRIES && is_worth_another_try(error); i++)
+        error = halt_again(vm, error);
+    if (error == COVEY_OK)
+        enrol_await_end(vm->vm_name, clock_us() + HALT_US);
+    return error;
+}

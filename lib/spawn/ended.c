@@ -1,0 +1,79 @@
+/*
+ * ended.c - how tasks ended that this one has spawned and has had nothing to do with since: their
+ * daemons tell each end to the spawner, and remember themselves only that of the last ones. It is
+ * kept here until somebody asks for it with covey_notify(); of more than ENDED_MAX the oldest goes.
+ */
+#include "lib/engine/task.h"
+
+#include <stdlib.h>
+
+#define ENDED_MAX (TID_LOCAL_MAX + 1) /* one covey_spawn() starts no more */
+
+struct ended {
+    TAILQ_ENTRY(ended) in_order; /* the oldest first */
+    LIST_ENTRY(ended) in_bucket;
+    struct control_gone gone;
+};
+
+static struct ended_bucket *bucket(struct covey *vm, uint32_t tid)
+{
+    return &vm->ended.buckets[tid % ENDED_BUCKETS];
+}
+
+static struct ended *find(struct covey *vm, uint32_t tid)
+{
+    struct ended *ended;
+    for (ended = LIST_FIRST(bucket(vm, tid)); ended != NULL; ended = LIST_NEXT(ended, in_bucket))
+        if (ended->gone.tid == tid)
+            break;
+    return ended;
+}
+
+static void drop(struct covey *vm, struct ended *ended)
+{
+    TAILQ_REMOVE(&vm->ended.all, ended, in_order);
+    LIST_REMOVE(ended, in_bucket);
+    vm->ended.count--;
+    free(ended);
+}
+
+void ended_init(struct covey *vm)
+{
+    TAILQ_INIT(&vm->ended.all);
+}
+
+void ended_keep(struct covey *vm, const struct control_gone *gone)
+{
+    struct ended *ended = find(vm, gone->tid); /* of an earlier task with that number */
+    if (ended != NULL)
+        drop(vm, ended);
+    if (gone->kind == COVEY_EXIT_UNKNOWN)
+        return;
+    if (vm->ended.count == ENDED_MAX)
+        drop(vm, TAILQ_FIRST(&vm->ended.all));
+    ended = malloc(sizeof *ended);
+    if (ended == NULL) {
+        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: the end of a task could not be kept");
+        return;
+    }
+    ended->gone = *gone;
+    TAILQ_INSERT_TAIL(&vm->ended.all, ended, in_order);
+    LIST_INSERT_HEAD(bucket(vm, gone->tid), ended, in_bucket);
+    vm->ended.count++;
+}
+
+void ended_recall(struct covey *vm, struct control_gone *gone)
+{
+    struct ended *ended = find(vm, gone->tid);
+    if (ended == NULL)
+        return;
+    if (gone->kind == COVEY_EXIT_UNKNOWN)
+        *gone = ended->gone;
+    drop(vm, ended);
+}
+
+void ended_free_all(struct covey *vm)
+{
+    while (!TAILQ_EMPTY(&vm->ended.all))
+        drop(vm, TAILQ_FIRST(&vm->ended.all));
+}

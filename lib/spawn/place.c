@@ -1,0 +1,560 @@
+/*
+ * place.c - where tasks go. The caller names the hosts, or leaves the choice: then each task goes
+ * where the model of proto/contention/placement.h expects it to end first.
+ *
+ * What the model needs is asked from all daemons at once, and counts for OUTLOOK_US: a program that
+ * spawns task by task asks once a second. Meanwhile the tasks that were placed since are counted as
+ * competing. A daemon that does not answer at once is taken to be busy; where none does, or there
+ * is one host alone, tasks are dealt in turn.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/msg/clock.h"
+#include "proto/contention/placement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OUTLOOK_US 1000000u
+#define ANSWER_US 1000000
+#define SILENT_DEMAND 2.0 /* of a host that does not answer, for each of its cores */
+#define SPEED 1000        /* the default of covey.conf */
+#define SPEED_NOISE 1.33  /* measured speeds of like hosts differ by that */
+
+/* What was last heard of all hosts. */
+struct outlook {
+    uint64_t at_us;
+    int count;
+    struct covey_host *hosts;
+    struct covey_host_stat *stats;
+    uint32_t *placed; /* since, by this task */
+};
+
+static void outlook_free(struct outlook *o)
+{
+    if (o == NULL)
+        return;
+    free(o->hosts);
+    free(o->stats);
+    free(o->placed);
+    free(o);
+}
+
+void place_free(struct covey *vm)
+{
+    outlook_free(vm->outlook);
+    vm->outlook = NULL;
+}
+
+/* ---- the hosts that may be used -------------------------------------------------------------- */
+
+/* A host that is silent for the moment is waited for when it is named: it answers, or is gone. */
+static int find_host(const struct covey_host *hosts, int n, const char *name)
+{
+    for (int i = 0; i < n; i++) {
+        bool there = hosts[i].state == COVEY_HOST_UP || hosts[i].state == COVEY_HOST_SUSPECT;
+        if (there && strcmp(hosts[i].name, name) == 0)
+            return i;
+    }
+    return error_set(COVEY_ENOHOST, "no host '%s' is up in this VM", name);
+}
+
+/* Named hosts in the order given; a name may come twice and then gets twice the tasks. */
+static int deal_named(const struct covey_host *hosts, int n, const char *const *names,
+                      struct deal *deal)
+{
+    for (; *names != NULL; names++) {
+        int at = find_host(hosts, n, *names);
+        if (at < 0)
+            return at;
+        uint32_t *grown = realloc(deal->hosts, ((size_t)deal->count + 1) * sizeof *grown);
+        if (grown == NULL)
+            return error_code(COVEY_ENOMEM);
+        deal->hosts = grown;
+        grown[deal->count++] = (uint32_t)hosts[at].index;
+    }
+    return COVEY_OK;
+}
+
+static int deal_all(const struct covey *vm, const struct covey_host *hosts, int n, int where,
+                    struct deal *deal)
+{
+    deal->hosts = calloc((size_t)n, sizeof *deal->hosts);
+    if (deal->hosts == NULL)
+        return error_code(COVEY_ENOMEM);
+    for (int i = 0; i < n; i++) {
+        bool own = (uint32_t)hosts[i].index == vm->host;
+        bool usable =
+            hosts[i].state == COVEY_HOST_UP || (own && hosts[i].state == COVEY_HOST_SUSPECT);
+        if (usable && !(own && where == COVEY_WHERE_OTHERS))
+            deal->hosts[deal->count++] = (uint32_t)hosts[i].index;
+    }
+    return COVEY_OK;
+}
+
+int deal_make(struct covey *vm, const struct covey_spawn *what, struct deal *deal)
+{
+    struct covey_host *hosts = NULL;
+    bool by_name = what->where == COVEY_WHERE_HOSTS ||
+                   (what->where == COVEY_WHERE_EACH && what->hosts != NULL);
+    if (what->where < COVEY_WHERE_ANY || what->where > COVEY_WHERE_EACH ||
+        (what->where == COVEY_WHERE_HOSTS && what->hosts == NULL))
+        return error_set(COVEY_EINVAL, "spawn: unknown place %d, or no hosts named", what->where);
+    int n = hosts_ask(vm, &hosts);
+    if (n < 0)
+        return n;
+    *deal = (struct deal){.free_choice =
+                              what->where == COVEY_WHERE_ANY || what->where == COVEY_WHERE_OTHERS};
+    int error = by_name ? deal_named(hosts, n, what->hosts, deal)
+                        : deal_all(vm, hosts, n, what->where, deal);
+    free(hosts);
+    if (error == COVEY_OK && deal->count == 0)
+        error = error_set(COVEY_ENOHOST, "spawn: no host fits");
+    if (error != COVEY_OK)
+        free(deal->hosts);
+    return error;
+}
+
+void deal_free(struct deal *deal)
+{
+    free(deal->hosts);
+    deal->hosts = NULL;
+}
+
+bool deal_drop(struct deal *deal)
+{
+    int kept = 0;
+    for (int i = 0; i < deal->count; i++) {
+        if (deal->hosts[i] != 0)
+            deal->hosts[kept++] = deal->hosts[i];
+    }
+    bool dropped = kept < deal->count;
+    deal->count = kept;
+    return dropped && kept > 0;
+}
+
+/* ---- their load ------------------------------------------------------------------------------ */
+
+static int outlook_find(const struct outlook *o, uint32_t host)
+{
+    for (int i = 0; i < o->count; i++)
+        if ((uint32_t)o->hosts[i].index == host)
+            return i;
+    return -1;
+}
+
+/* Whether it is fresh, and has all hosts of the deal. */
+static bool outlook_serves(const struct outlook *o, const struct deal *deal)
+{
+    if (o == NULL || clock_us() >= o->at_us + OUTLOOK_US)
+        return false;
+    for (int i = 0; i < deal->count; i++)
+        if (outlook_find(o, deal->hosts[i]) < 0)
+            return false;
+    return true;
+}
+
+static struct outlook *outlook_hear(struct covey *vm)
+{
+    struct outlook *o = calloc(1, sizeof *o);
+    if (o == NULL)
+        return NULL;
+    o->count = host_stats_ask(vm, ANSWER_US, &o->hosts, &o->stats);
+    o->placed = o->count < 0 ? NULL : calloc((size_t)o->count, sizeof *o->placed);
+    if (o->placed != NULL)
+        return o;
+    outlook_free(o);
+    return NULL;
+}
+
+/* Another thread may ask meanwhile: what comes last counts. False: nothing was heard. */
+static bool outlook_ask(struct covey *vm)
+{
+    struct outlook *o = outlook_hear(vm);
+    if (o == NULL)
+        return false;
+    o->at_us = clock_us();
+    place_free(vm);
+    vm->outlook = o;
+    return true;
+}
+
+/* ---- from figures to the model --------------------------------------------------------------- */
+
+/* The hosts of a deal as the model wants them; row[i] is the place in the outlook. */
+struct scene {
+    const struct outlook *outlook;
+    const struct covey_needs *needs; /* of each task to be placed */
+    struct placement_host *hosts;
+    int *row;
+    int count;
+    bool speeds_set, speeds_measured; /* by covey.conf; on all hosts */
+};
+
+static double measured_speed(const struct covey_host_stat *stat)
+{
+    return stat->integer_per_s > 0 && stat->float_per_s > 0
+               ? stat->integer_per_s / 1e9 + stat->float_per_s / 1e9
+               : 0;
+}
+
+static void scene_look_at_speeds(struct scene *s)
+{
+    s->speeds_measured = true;
+    for (int i = 0; i < s->count; i++) {
+        s->speeds_set = s->speeds_set || s->outlook->hosts[s->row[i]].speed != SPEED;
+        s->speeds_measured =
+            s->speeds_measured && measured_speed(&s->outlook->stats[s->row[i]]) > 0;
+    }
+}
+
+/* What the owner says counts; else what was measured, if it was measured everywhere: relative to
+ * the first host then. Hosts of one machine have one speed, whatever was measured on each. */
+static double scene_speed(const struct scene *s, int at)
+{
+    const struct covey_host_stat *stats = s->outlook->stats;
+    if (s->speeds_set || !s->speeds_measured)
+        return s->outlook->hosts[s->row[at]].speed / (double)SPEED;
+    int like = at;
+    for (int i = at; i-- > 0;)
+        if (stats[s->row[i]].machine != 0 && stats[s->row[i]].machine == stats[s->row[at]].machine)
+            like = i;
+    double speed = measured_speed(&stats[s->row[like]]) / measured_speed(&stats[s->row[0]]);
+    return speed > 1 / SPEED_NOISE && speed < SPEED_NOISE ? 1 : speed;
+}
+
+/* What competes on the machine: the most that one of its hosts saw, and what is too young for that
+ * or was placed since. */
+static double scene_demand(const struct scene *s, int at)
+{
+    const struct outlook *o = s->outlook;
+    const struct covey_host_stat *self = &o->stats[s->row[at]];
+    double seen = self->demand, late = 0;
+    for (int i = 0; i < o->count; i++) {
+        const struct covey_host_stat *stat = &o->stats[i];
+        bool same = i == s->row[at] || (self->machine != 0 && stat->machine == self->machine);
+        if (!same)
+            continue;
+        seen = stat->demand > seen ? stat->demand : seen;
+        late += (stat->tasks_young > 0 ? stat->tasks_young : 0) + o->placed[i];
+    }
+    return (seen > 0 ? seen : 0) + late;
+}
+
+static void scene_set(struct scene *s, int at)
+{
+    const struct covey_host *host = &s->outlook->hosts[s->row[at]];
+    const struct covey_host_stat *stat = &s->outlook->stats[s->row[at]];
+    struct placement_host *p = &s->hosts[at];
+    double cores = stat->cores > 0 ? stat->cores : host->cores;
+    double speed = scene_speed(s, at);
+    p->machine = s->speeds_set ? 0 : stat->machine; /* virtual hosts that play unequal ones */
+    p->cores = cores > 0 ? cores : 1;
+    p->speed = speed > 0 ? speed : 1;
+    p->demand = stat->known ? scene_demand(s, at) : p->cores * SILENT_DEMAND;
+    p->memory_free = stat->memory_free_bytes;
+}
+
+static void scene_free(struct scene *s)
+{
+    free(s->hosts);
+    free(s->row);
+}
+
+static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *s)
+{
+    if (!outlook_serves(vm->outlook, deal) && !outlook_ask(vm))
+        return false;
+    s->outlook = vm->outlook;
+    for (int i = 0; i < deal->count; i++) {
+        s->row[i] = outlook_find(s->outlook, deal->hosts[i]);
+        if (s->row[i] < 0)
+            return false;
+    }
+    scene_look_at_speeds(s);
+    for (int i = 0; i < s->count; i++)
+        scene_set(s, i);
+    return true;
+}
+
+/* ---- what the tasks will exchange ------------------------------------------------------------ */
+
+#define ALPHA_S 50e-6 /* between hosts, unless it was calibrated: a usual network of 1 Gbit/s */
+#define BETA_S 9e-9
+#define ALPHA_HERE_S 5e-6 /* on one host */
+#define BETA_HERE_S 0.5e-9
+
+/* What a message costs, on one host and between two, and what `covey calibrate` says of which two.
+ */
+struct cost {
+    struct covey_line here, there;
+    int route; /* between hosts, the one with the least beta */
+    struct covey_calibration *calibration;
+};
+
+static void cost_calibrate(struct cost *cost)
+{
+    const struct covey_calibration_route *routes = cost->calibration->routes;
+    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++)
+        if (routes[i].known &&
+            (cost->route == 0 || routes[i].line.beta_s < routes[cost->route].line.beta_s))
+            cost->route = i;
+    if (cost->route != 0)
+        cost->there = routes[cost->route].line;
+    if (routes[COVEY_ROUTE_SHM].known)
+        cost->here = routes[COVEY_ROUTE_SHM].line;
+}
+
+static struct cost cost_of(const struct covey *vm)
+{
+    struct cost cost = {.here = {.alpha_s = ALPHA_HERE_S, .beta_s = BETA_HERE_S},
+                        .there = {.alpha_s = ALPHA_S, .beta_s = BETA_S}};
+    if (covey_calibration_load(vm->vm_name, &cost.calibration) == COVEY_OK)
+        cost_calibrate(&cost);
+    return cost;
+}
+
+/* The host's place in the calibration, or -1. */
+static int cost_find(const struct cost *cost, const char *host)
+{
+    for (int i = 0; cost->calibration != NULL && i < cost->calibration->host_count; i++)
+        if (strcmp(cost->calibration->hosts[i].name, host) == 0)
+            return i;
+    return -1;
+}
+
+/* A message between two hosts. */
+static double cost_between(const struct cost *cost, const char *host, const char *peer,
+                           const struct covey_traffic *t)
+{
+    int a = cost_find(cost, host), b = cost_find(cost, peer);
+    double alpha_s = cost->there.alpha_s, beta_s = cost->there.beta_s;
+    for (int i = 0; a >= 0 && b >= 0 && i < cost->calibration->peer_count; i++) {
+        const struct covey_calibration_peers *p = &cost->calibration->peers[i];
+        if (p->route == cost->route && p->hosts[0] == (a < b ? a : b) &&
+            p->hosts[1] == (a < b ? b : a)) {
+            alpha_s = p->alpha_s;
+            beta_s = p->beta_s;
+        }
+    }
+    return (double)t->messages * alpha_s + (double)t->bytes * beta_s;
+}
+
+static double cost_here(const struct cost *cost, const struct covey_traffic *t)
+{
+    return (double)t->messages * cost->here.alpha_s + (double)t->bytes * cost->here.beta_s;
+}
+
+static const char *outlook_name(const struct outlook *o, uint32_t host)
+{
+    int at = outlook_find(o, host);
+    return at < 0 ? "" : o->hosts[at].name;
+}
+
+static void scene_set_traffic(const struct covey *vm, struct scene *s, const struct deal *deal)
+{
+    const struct covey_needs *needs = s->needs;
+    if (needs->traffic_count == 0)
+        return;
+    const struct cost cost = cost_of(vm);
+    for (int i = 0; i < s->count; i++) {
+        const char *host = s->outlook->hosts[s->row[i]].name;
+        for (size_t k = 0; k < needs->traffic_count; k++) {
+            const struct covey_traffic *t = &needs->traffic[k];
+            uint32_t peer = tid_host((uint32_t)t->peer);
+            s->hosts[i].traffic_s +=
+                peer == deal->hosts[i]
+                    ? cost_here(&cost, t)
+                    : cost_between(&cost, host, outlook_name(s->outlook, peer), t);
+        }
+    }
+    covey_free(cost.calibration);
+}
+
+/* False: the hosts' load is not known. */
+static bool scene_make(struct covey *vm, const struct deal *deal, const struct covey_needs *needs,
+                       struct scene *s)
+{
+    static const struct covey_needs unknown = {.work_s = 0};
+    *s = (struct scene){.count = deal->count,
+                        .needs = needs == NULL ? &unknown : needs,
+                        .hosts = calloc((size_t)deal->count, sizeof *s->hosts),
+                        .row = calloc((size_t)deal->count, sizeof *s->row)};
+    if (s->hosts != NULL && s->row != NULL && scene_look(vm, deal, s)) {
+        scene_set_traffic(vm, s, deal);
+        return true;
+    }
+    scene_free(s);
+    return false;
+}
+
+/* ---- choosing -------------------------------------------------------------------------------- */
+
+static unsigned deal_in_turn(const struct deal *deal, unsigned start, int n, uint32_t *host_of)
+{
+    for (int i = 0; i < n; i++)
+        host_of[i] = deal->hosts[(start + (unsigned)i) % (unsigned)deal->count];
+    return (start + (unsigned)n) % (unsigned)deal->count;
+}
+
+/* Sets host_of[i] to a position in the scene. */
+static unsigned scene_choose(struct scene *s, unsigned start, int n, uint32_t *host_of)
+{
+    const struct covey_needs *needs = s->needs;
+    const struct placement_wish wish = {.work_s = needs->work_s > 0 ? needs->work_s : 1,
+                                        .memory_bytes = (double)needs->memory_bytes};
+    return (unsigned)placement_choose(s->hosts, (size_t)s->count, &wish, start % (unsigned)s->count,
+                                      host_of, (size_t)n);
+}
+
+static void deal_by_load(struct covey *vm, const struct deal *deal, struct scene *s, int n,
+                         uint32_t *host_of)
+{
+    vm->spawn_next = scene_choose(s, vm->spawn_next, n, host_of);
+    for (int i = 0; i < n; i++) {
+        vm->outlook->placed[s->row[host_of[i]]]++;
+        host_of[i] = deal->hosts[host_of[i]];
+    }
+}
+
+int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct deal *deal, int n,
+               uint32_t *host_of)
+{
+    struct scene scene;
+    if (!deal->free_choice) {
+        deal_in_turn(deal, 0, n, host_of);
+    } else if (deal->count > 1 && scene_make(vm, deal, what->needs, &scene)) {
+        deal_by_load(vm, deal, &scene, n, host_of);
+        scene_free(&scene);
+    } else {
+        vm->spawn_next = deal_in_turn(deal, vm->spawn_next, n, host_of);
+    }
+    return vm->lost;
+}
+
+/* ---- explaining ------------------------------------------------------------------------------ */
+
+static void say_room(const struct placement_host *p, char *text, size_t size)
+{
+    snprintf(text, size, "%s has %.0f MiB of free memory, which is too little",
+             p->placed > 0 ? "no host has enough, this one" : "it", p->memory_free / 1048576);
+}
+
+static void say_load(const struct scene *s, int at, const char *verdict, char *text, size_t size)
+{
+    const struct placement_host *p = &s->hosts[at];
+    char speed[32] = "", traffic[48] = "";
+    if (s->speeds_set || s->speeds_measured)
+        snprintf(speed, sizeof speed, ", speed %.2f", p->speed);
+    if (p->traffic_s > 0)
+        snprintf(traffic, sizeof traffic, ", %.3g s for its traffic", p->traffic_s);
+    snprintf(text, size, "%s: %.2f of a core (%.1f compete for %.3g core%s)%s%s", verdict, p->share,
+             p->demand, p->cores, p->cores == 1 ? "" : "s", speed, traffic);
+}
+
+/* The end of the very first task, where it was placed best. */
+static double scene_best_s(const struct scene *s)
+{
+    double best_s = s->hosts[0].end_s;
+    for (int i = 1; i < s->count; i++)
+        best_s = s->hosts[i].end_s < best_s ? s->hosts[i].end_s : best_s;
+    return best_s;
+}
+
+static void say_why(const struct scene *s, int at, char *text, size_t size)
+{
+    const struct placement_host *p = &s->hosts[at];
+    if (p->short_of_room)
+        say_room(p, text, size);
+    else if (!s->outlook->stats[s->row[at]].known)
+        snprintf(text, size, "it does not answer%s", p->placed > 0 ? ", but others are full" : "");
+    else if (p->placed == 0)
+        say_load(s, at,
+                 p->end_s > scene_best_s(s) * (1 + PLACEMENT_EQUAL) ? "others end earlier"
+                                                                    : "as good, not its turn",
+                 text, size);
+    else if (p->end_s > scene_best_s(s) * (1 + PLACEMENT_EQUAL))
+        say_load(s, at, "others are as full by then", text, size);
+    else if (p->turns == p->placed)
+        say_load(s, at, "in turn with equal ones", text, size);
+    else
+        say_load(s, at, "ends first", text, size);
+}
+
+static void place_set(const struct covey_host *host, int tasks, struct covey_place *place)
+{
+    *place = (struct covey_place){.host = host->index, .tasks = tasks, .share = -1, .end_s = -1};
+    memcpy(place->name, host->name, sizeof place->name);
+}
+
+static void explain_load(const struct scene *s, struct covey_place *places)
+{
+    for (int i = 0; i < s->count; i++) {
+        place_set(&s->outlook->hosts[s->row[i]], (int)s->hosts[i].placed, &places[i]);
+        places[i].share = s->hosts[i].share;
+        places[i].end_s = s->hosts[i].end_s;
+        say_why(s, i, places[i].why, sizeof places[i].why);
+    }
+}
+
+/* Where the caller chose, there is one host, or nothing is known. */
+static int explain_turn(struct covey *vm, const struct deal *deal, unsigned start, int n,
+                        struct covey_place *places)
+{
+    struct covey_host *hosts;
+    const char *why = !deal->free_choice ? "named, or all hosts were asked for"
+                      : deal->count == 1 ? "there is no other"
+                                         : "in turn: the hosts' load is not known";
+    int count = hosts_ask(vm, &hosts);
+    if (count < 0)
+        return count;
+    for (int i = 0; i < deal->count; i++) {
+        int position = (i + deal->count - (int)(start % (unsigned)deal->count)) % deal->count;
+        int tasks = n / deal->count + (position < n % deal->count);
+        for (int k = 0; k < count; k++)
+            if ((uint32_t)hosts[k].index == deal->hosts[i])
+                place_set(&hosts[k], tasks, &places[i]);
+        snprintf(places[i].why, sizeof places[i].why, "%s", why);
+    }
+    free(hosts);
+    return deal->count;
+}
+
+static int explain(struct covey *vm, const struct covey_spawn *what, const struct deal *deal, int n,
+                   struct covey_place *places)
+{
+    struct scene scene;
+    unsigned start = deal->free_choice ? vm->spawn_next : 0;
+    uint32_t *chosen = calloc((size_t)n, sizeof *chosen);
+    int result = deal->count;
+    if (chosen == NULL) {
+        result = error_code(COVEY_ENOMEM);
+    } else if (deal->free_choice && deal->count > 1 && scene_make(vm, deal, what->needs, &scene)) {
+        scene_choose(&scene, start, n, chosen);
+        explain_load(&scene, places);
+        scene_free(&scene);
+    } else {
+        result = explain_turn(vm, deal, start, n, places);
+    }
+    free(chosen);
+    return vm->lost != 0 ? vm->lost : result;
+}
+
+int place_explain(struct covey *vm, const struct covey_spawn *what, int n,
+                  struct covey_place **places)
+{
+    struct deal deal;
+    int result = deal_make(vm, what, &deal);
+    if (result != COVEY_OK)
+        return result;
+    struct covey_place *list = calloc((size_t)deal.count, sizeof *list);
+    int total = what->where == COVEY_WHERE_EACH ? n * deal.count : n;
+    result = list == NULL ? error_code(COVEY_ENOMEM) : explain(vm, what, &deal, total, list);
+    deal_free(&deal);
+    if (result >= 0)
+        *places = list;
+    else
+        free(list);
+    return result;
+}

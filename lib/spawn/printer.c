@@ -1,0 +1,279 @@
+/*
+ * printer.c - the output of tasks of a program that was started by hand. Such a program is the sink
+ * of what it spawns, and of what that spawns in turn; the pieces that come are printed here by a
+ * thread of their own, so that a terminal that stands still stops neither messages nor the
+ * program. A piece is acknowledged when it is printed, and the daemons hold each writer back that
+ * has OUTPUT_UNACKED_MAX bytes under way.
+ *
+ * A piece is whole lines, but for lines that are very long and the last one of a task. When another
+ * task has left its line unfinished on a stream, a newline comes in between.
+ *
+ * Who leaves still prints what was written before: the daemons are asked for it, and tasks that are
+ * not tethered may go on for GATHER_QUIET_US after the last piece.
+ */
+#include "lib/engine/task.h"
+
+#include "lib/msg/clock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define GATHER_QUIET_US 1000000u
+#define GATHER_US 10000000u /* in all */
+#define TAG_BYTES 16
+#define LINE_BYTES 512
+
+struct piece {
+    STAILQ_ENTRY(piece) next;
+    struct control_output output; /* tid 0: a line of our own */
+    char text[];
+};
+
+struct printer {
+    pthread_t thread;
+    pthread_cond_t wake;
+    STAILQ_HEAD(, piece) pieces;
+    uint64_t pieces_ever;
+    bool untethered; /* some tasks outlive the program */
+    bool ending;
+    bool broken[3];   /* per descriptor: nothing can be written there any more */
+    uint32_t open[3]; /* the task whose line was begun there, or 0 */
+};
+
+int printer_printing(void)
+{
+    const char *text = getenv("COVEY_OUTPUT");
+    if (text == NULL || text[0] == '\0' || strcmp(text, "print") == 0)
+        return PRINTING_PLAIN;
+    if (strcmp(text, "tag") == 0)
+        return PRINTING_TAGGED;
+    if (strcmp(text, "none") == 0)
+        return PRINTING_NOT;
+    return error_set(COVEY_EINVAL, "COVEY_OUTPUT is '%.40s', and not print, tag or none", text);
+}
+
+/* ---- writing, by the thread -------------------------------------------------------------------
+ */
+
+/* Descriptors may have been made non-blocking by someone who shares them. */
+static bool write_all(int fd, const char *text, size_t size)
+{
+    struct pollfd entry = {.fd = fd, .events = POLLOUT};
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+        if (n < 0 && errno == EAGAIN)
+            poll(&entry, 1, -1);
+        else if (n < 0 && errno != EINTR)
+            return false;
+        text += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+static size_t line_bytes(const char *text, size_t size)
+{
+    const char *end = memchr(text, '\n', size);
+    return end == NULL ? size : (size_t)(end - text) + 1;
+}
+
+static bool write_tagged(int fd, const struct piece *piece, bool begun)
+{
+    char tag[TAG_BYTES];
+    const char *text = piece->text;
+    int tag_bytes = snprintf(tag, sizeof tag, "[t%x] ", (unsigned)piece->output.tid);
+    bool good = true;
+    for (size_t left = piece->output.bytes, line; left > 0 && good; left -= line, text += line) {
+        line = line_bytes(text, left);
+        good = (begun || write_all(fd, tag, (size_t)tag_bytes)) && write_all(fd, text, line);
+        begun = false;
+    }
+    return good;
+}
+
+static void print(struct printer *p, const struct piece *piece, bool tagged)
+{
+    int fd = piece->output.stream;
+    uint32_t tid = piece->output.tid;
+    size_t size = piece->output.bytes;
+    bool begun = p->open[fd] != 0 && p->open[fd] == tid;
+    if (p->broken[fd] || size == 0)
+        return;
+    bool good = p->open[fd] == 0 || begun || write_all(fd, "\n", 1);
+    if (good && tagged && tid != 0)
+        good = write_tagged(fd, piece, begun);
+    else if (good)
+        good = write_all(fd, piece->text, size);
+    p->open[fd] = piece->text[size - 1] == '\n' ? 0 : tid;
+    p->broken[fd] = !good;
+}
+
+static void acknowledge(struct covey *vm, const struct control_output *o)
+{
+    uint8_t payload[16];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    if (o->tid == 0 || vm->lost != 0)
+        return;
+    control_put_output_ack(&c, o);
+    home_send(vm, FRAME_OUTPUT_ACK, tid_make(tid_host(o->tid), 0), payload,
+              (size_t)(c.at - payload));
+}
+
+static void *print_all(void *context)
+{
+    struct covey *vm = context;
+    struct printer *p = vm->printer;
+    pthread_mutex_lock(&vm->lock);
+    while (!p->ending || !STAILQ_EMPTY(&p->pieces)) {
+        struct piece *piece = STAILQ_FIRST(&p->pieces);
+        if (piece == NULL) {
+            pthread_cond_wait(&p->wake, &vm->lock);
+            continue;
+        }
+        STAILQ_REMOVE_HEAD(&p->pieces, next);
+        pthread_mutex_unlock(&vm->lock);
+        print(p, piece, vm->printing == PRINTING_TAGGED);
+        pthread_mutex_lock(&vm->lock);
+        acknowledge(vm, &piece->output);
+        free(piece);
+    }
+    pthread_mutex_unlock(&vm->lock);
+    return NULL;
+}
+
+/* ---- what comes -------------------------------------------------------------------------------
+ */
+
+/* The thread takes no signal: those are the program's. */
+static int thread_start(struct covey *vm)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&vm->printer->thread, NULL, print_all, vm);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+int printer_start(struct covey *vm, bool tethered)
+{
+    if (vm->printing != PRINTING_PLAIN && vm->printing != PRINTING_TAGGED)
+        return COVEY_OK;
+    if (vm->printer == NULL) {
+        struct printer *p = calloc(1, sizeof *p);
+        if (p == NULL)
+            return error_code(COVEY_ENOMEM);
+        STAILQ_INIT(&p->pieces);
+        pthread_cond_init(&p->wake, NULL);
+        vm->printer = p;
+        int error = thread_start(vm);
+        if (error != 0) {
+            pthread_cond_destroy(&p->wake);
+            free(p);
+            vm->printer = NULL;
+            return error_set(COVEY_ERESOURCE, "no thread for output: %s", strerror(error));
+        }
+    }
+    vm->printer->untethered |= !tethered;
+    return COVEY_OK;
+}
+
+void printer_put(struct covey *vm, const struct control_output *o, const uint8_t *text)
+{
+    struct printer *p = vm->printer;
+    if (p == NULL || p->ending || (o->stream != STDOUT_FILENO && o->stream != STDERR_FILENO))
+        return; /* nobody here has spawned it, or it comes too late */
+    struct piece *piece = malloc(sizeof *piece + o->bytes);
+    if (piece == NULL) {
+        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: the output of a task could not be taken");
+        return;
+    }
+    piece->output = *o;
+    memcpy(piece->text, text, o->bytes);
+    STAILQ_INSERT_TAIL(&p->pieces, piece, next);
+    p->pieces_ever++;
+    pthread_cond_signal(&p->wake);
+}
+
+void printer_on_ended(struct covey *vm, const struct control_ended *e)
+{
+    char line[LINE_BYTES], program[sizeof e->command];
+    if (e->kind != COVEY_EXIT_SIGNAL || e->asked)
+        return;
+    snprintf(program, sizeof program, "%.*s", (int)strcspn(e->command, " "), e->command);
+    const char *slash = strrchr(program, '/');
+    int size =
+        snprintf(line, sizeof line, "covey: task t%x (%s) on %s was killed by signal %d (%s)\n",
+                 (unsigned)e->tid, slash == NULL ? program : slash + 1, e->host, (int)e->value,
+                 strsignal(e->value));
+    struct control_output o = {.stream = STDERR_FILENO, .bytes = (uint32_t)size};
+    printer_put(vm, &o, (const uint8_t *)line);
+}
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
+struct writers {
+    struct peer **peers;
+    int count, gone; /* the first so many have ended */
+};
+
+static bool all_gone(void *context)
+{
+    struct writers *w = context;
+    while (w->gone < w->count && w->peers[w->gone]->gone)
+        w->gone++;
+    return w->gone == w->count;
+}
+
+static void writers_await(struct covey *vm, struct writers *w)
+{
+    uint64_t seen, end_us = clock_us() + GATHER_US;
+    int error;
+    do {
+        uint64_t quiet_us = clock_us() + GATHER_QUIET_US;
+        seen = vm->printer->pieces_ever;
+        error = wait_until(vm, all_gone, w, quiet_us < end_us ? quiet_us : end_us);
+    } while (error == COVEY_ETIMEOUT && vm->printer->pieces_ever != seen && clock_us() < end_us);
+}
+
+void printer_gather(struct covey *vm)
+{
+    struct covey_host *hosts = NULL;
+    struct covey_task *tasks = NULL;
+    int count = 0;
+    if (vm->printer == NULL || vm->lost != 0 ||
+        tasks_survey(vm, GATHER_QUIET_US, &hosts, &tasks, &count) < 0)
+        return;
+    struct writers w = {.peers = calloc((size_t)count + 1, sizeof(struct peer *))};
+    for (int i = 0; i < count && w.peers != NULL && vm->printer->untethered; i++) {
+        bool prints = tasks[i].output == (covey_tid_t)vm->tid;
+        struct peer *peer = prints ? peer_get(vm, (uint32_t)tasks[i].tid) : NULL;
+        if (peer != NULL)
+            w.peers[w.count++] = peer;
+    }
+    writers_await(vm, &w);
+    free(w.peers);
+    free(hosts);
+    free(tasks);
+}
+
+void printer_destroy(struct covey *vm)
+{
+    struct printer *p = vm->printer;
+    if (p == NULL)
+        return;
+    p->ending = true;
+    pthread_cond_signal(&p->wake);
+    pthread_mutex_unlock(&vm->lock);
+    pthread_join(p->thread, NULL);
+    pthread_mutex_lock(&vm->lock);
+    pthread_cond_destroy(&p->wake);
+    free(p);
+    vm->printer = NULL;
+}

@@ -1,0 +1,563 @@
+/*
+ * team.c - teams: making them, asking them, ending them.
+ *
+ * Making one. Every member tells the first one the list that it was given and the least context
+ * that it could use; the first one answers all with the largest, when all lists are the same: so no
+ * two teams of any task have one context. That runs as a collective of a provisional team in the
+ * context CONTEXT_ASSEMBLY, with a hash of the list as its number. A task makes one team at a time.
+ *
+ * Breaking. A member at which a collective fails tells all others by a message, which is looked for
+ * in collective_progress(). What was sent to a broken or freed team is for nobody: a context below
+ * context_next that no team of this task has. One who gave up the making of a team takes back by
+ * that message what he had said.
+ */
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_step.h"
+
+#include "lib/collective/paced.h"
+#include "lib/msg/clock.h"
+#include "lib/team/team_topology.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELLO_WORDS 4
+#define CHOICE_WORDS (HELLO_WORDS + 2) /* where the table is in the answer */
+#define REPLY_WORDS (CHOICE_WORDS + 2 * CHOICE_ROWS_MAX)
+#define TEAM_MAX (1 << 20) /* members */
+
+/* What a member says, and what the first one answers. */
+struct hello {
+    uint64_t hash, size, context;
+    uint64_t casts;           /* 0: no, 1: it can, 2: and its route is raw Ethernet */
+    uint64_t topology, blind; /* only answered: whether there is a topology, see team_topology.h */
+};
+
+/* ---- messages of broken teams ------------------------------------------------------------------
+ */
+
+bool team_is_dead(const struct covey *vm, uint32_t context)
+{
+    if (context >= vm->context_next || context < CONTEXT_FIRST)
+        return false;
+    const struct covey_team *team = vm->teams;
+    while (team != NULL && team->context != context)
+        team = team->next;
+    return team == NULL || team->broken != 0;
+}
+
+static void purge(struct covey_team *team)
+{
+    struct arrival_filter which = {.context = team->context};
+    if (team->context == CONTEXT_ASSEMBLY) {
+        which.tag = team->abort_tag & ~(LANES - 1);
+        which.mask = COVEY_TAG_MAX & ~(LANES - 1);
+    }
+    arrival_purge(team->vm, &which);
+}
+
+static void break_here(struct covey_team *team, int error, const char *why)
+{
+    team->broken = error;
+    snprintf(team->broken_text, sizeof team->broken_text, "%s", why);
+    for (struct collective *c = team->running, *next; c != NULL; c = next) {
+        next = c->next;
+        if (c->error == COVEY_OK)
+            collective_fail(c, error, why);
+    }
+    purge(team);
+    wait_changed(team->vm);
+}
+
+void team_break(struct covey_team *team, int error, const char *why)
+{
+    if (team->broken != 0)
+        return;
+    break_here(team, error, why);
+    collective_tell_all(team);
+}
+
+/* What the message says; the one it is about may have ended, which is an error of its own. */
+static int abort_read(const struct arrival *a, char *why, size_t size)
+{
+    bool here = a->msg != NULL; /* there may have been no memory for it */
+    struct cursor c =
+        cursor_reader(here ? message_bytes(a->msg) : a->preface, here ? (size_t)a->info.bytes : 0);
+    char text[160];
+    uint8_t head[ITEM_HEADER_BYTES];
+    cursor_get_bytes(&c, head, sizeof head);
+    int error = cursor_get_i32(&c);
+    size_t bytes = cursor_left(&c) < sizeof text - 1 ? cursor_left(&c) : sizeof text - 1;
+    if (!cursor_ok(&c))
+        bytes = 0;
+    memcpy(text, c.at, bytes);
+    text[bytes] = '\0';
+    bool passed_on = strstr(text, " gave up: ") != NULL;
+    if (passed_on)
+        snprintf(why, size, "%s", text);
+    else
+        snprintf(why, size, "task t%x gave up: %.120s", (unsigned)a->info.source, text);
+    return error == COVEY_ENOTASK || error == COVEY_EHOSTFAIL ? error : COVEY_ECANCELED;
+}
+
+static struct covey_team *team_of(const struct covey *vm, const struct arrival *a)
+{
+    struct covey_team *team = vm->teams;
+    while (team != NULL && (team->context != a->context || team->abort_tag != a->info.tag))
+        team = team->next;
+    return team;
+}
+
+/* A message that tells of a team that is being made or is there; or, of one that is not being made
+ * any more, or not yet, takes back what its sender said before. False: it waits for its team. */
+static bool take_abort(struct covey *vm, struct arrival *a)
+{
+    char why[160];
+    struct covey_team *team = team_of(vm, a);
+    if (team != NULL && team->broken == 0) {
+        int error = abort_read(a, why, sizeof why);
+        team_break(team, error, why); /* the message is gone with the others */
+        return true;
+    }
+    if (team == NULL && a->context >= vm->context_next)
+        return false;
+    const struct arrival_filter which = {.context = a->context,
+                                         .peer = a->peer,
+                                         .tag = a->info.tag & ~(LANES - 1),
+                                         .mask = COVEY_TAG_MAX & ~(LANES - 1)};
+    arrival_purge(vm, &which);
+    return true;
+}
+
+void team_take_aborts(struct covey *vm)
+{
+    vm->aborts = false;
+    for (struct arrival *a = vm->unexpected; a != NULL;) {
+        bool abort = a->context != 0 && a->complete && (a->info.tag & (LANES - 1)) == LANE_ABORT;
+        a = abort && take_abort(vm, a) ? vm->unexpected : a->next;
+    }
+}
+
+/* ---- the struct --------------------------------------------------------------------------------
+ */
+
+static void team_unlink(struct covey_team *team)
+{
+    for (struct covey_team **at = &team->vm->teams; *at != NULL; at = &(*at)->next) {
+        if (*at == team) {
+            *at = team->next;
+            return;
+        }
+    }
+}
+
+static void team_destroy(struct covey_team *team)
+{
+    if (team == NULL)
+        return;
+    if (team->extra_free != NULL)
+        team->extra_free(team->extra);
+    if (team->exchanges_free != NULL)
+        team->exchanges_free(team->exchanges);
+    free(team->tids);
+    free(team->host_lead);
+    free(team->choices);
+    free(team);
+}
+
+/* Which ranks are on one host. */
+static void map_hosts(struct covey_team *team)
+{
+    for (int i = 0; i < team->size; i++) {
+        int lead = 0;
+        while (tid_host((uint32_t)team->tids[lead]) != tid_host((uint32_t)team->tids[i]))
+            lead++;
+        team->host_lead[i] = lead;
+        team->hosts += lead == i;
+    }
+}
+
+static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, int size)
+{
+    struct covey_team *team = calloc(1, sizeof *team);
+    if (team == NULL)
+        return NULL;
+    team->vm = vm;
+    team->size = size;
+    team->timeout_us = COVEY_FOREVER;
+    team->abort_tag = LANE_ABORT;
+    team->tids = calloc((size_t)size, sizeof *team->tids);
+    team->host_lead = calloc((size_t)size, sizeof *team->host_lead);
+    team->choices = calloc(1, sizeof *team->choices);
+    if (team->tids == NULL || team->host_lead == NULL || team->choices == NULL) {
+        team_destroy(team);
+        return NULL;
+    }
+    memcpy(team->tids, tids, (size_t)size * sizeof *tids);
+    team->rank = covey_team_rank_of(team, (covey_tid_t)vm->tid);
+    map_hosts(team);
+    return team;
+}
+
+static void team_link(struct covey_team *team, uint32_t context)
+{
+    struct covey *vm = team->vm;
+    pthread_mutex_lock(&vm->lock);
+    team->context = context;
+    team->next = vm->teams;
+    vm->teams = team;
+    if (context >= CONTEXT_FIRST)
+        vm->context_next = context + 1;
+    vm->aborts = true; /* one may have come already */
+    pthread_mutex_unlock(&vm->lock);
+}
+
+/* ---- making one --------------------------------------------------------------------------------
+ */
+
+static uint64_t hash_tids(const covey_tid_t *tids, int size)
+{
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (int i = 0; i < size; i++)
+        hash = (hash ^ (uint64_t)tids[i]) * 0x100000001b3u;
+    return hash;
+}
+
+static int tid_compare(const void *a, const void *b)
+{
+    covey_tid_t x = *(const covey_tid_t *)a, y = *(const covey_tid_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int no_duplicates(const covey_tid_t *tids, int size)
+{
+    covey_tid_t *sorted = malloc((size_t)size * sizeof *sorted);
+    int error = sorted == NULL ? error_code(COVEY_ENOMEM) : COVEY_OK;
+    if (error == COVEY_OK) {
+        memcpy(sorted, tids, (size_t)size * sizeof *sorted);
+        qsort(sorted, (size_t)size, sizeof *sorted, tid_compare);
+    }
+    for (int i = 1; i < size && error == COVEY_OK; i++) {
+        if (sorted[i] == sorted[i - 1])
+            error = error_set(COVEY_EINVAL, "team: task t%x is in it twice", (unsigned)sorted[i]);
+    }
+    free(sorted);
+    return error;
+}
+
+static int check_list(const covey_t *vm, const covey_tid_t *tids, int size)
+{
+    bool own = false;
+    for (int i = 0; i < size; i++) {
+        if (tids[i] <= 0 || tid_local((uint32_t)tids[i]) == 0 || tid_host((uint32_t)tids[i]) == 0)
+            return error_set(COVEY_EINVAL, "team: bad tid %d", (int)tids[i]);
+        own = own || (uint32_t)tids[i] == vm->tid;
+    }
+    if (!own)
+        return error_set(COVEY_EINVAL, "team: the caller is not in the list");
+    return no_duplicates(tids, size);
+}
+
+/* What the first member has for the others: what it heard of them, or why there is no team. */
+struct assembly {
+    int error;
+    char text[160];
+    struct hello hellos[];
+};
+
+/* Those who called first are heard; the first member looks whether all were given one list. An
+ * error is told to all. */
+static int compare_hellos(struct collective *c, void *arg)
+{
+    struct assembly *o = arg;
+    struct hello *h = o->hellos;
+    const struct covey_team *team = collective_team(c);
+    if (o->error != COVEY_OK)
+        return error_set(o->error, "%s", o->text);
+    for (int i = 1; i < team->size; i++) {
+        if (h[i].hash != h[0].hash || h[i].size != h[0].size)
+            return error_set(COVEY_EINVAL, "team: task t%x gave another list of members",
+                             (unsigned)team->tids[i]);
+        h[0].context = h[i].context > h[0].context ? h[i].context : h[0].context;
+        h[0].casts = h[i].casts < h[0].casts ? h[i].casts : h[0].casts;
+    }
+    uint64_t *reply = collective_memory(c, REPLY_WORDS * sizeof *reply);
+    if (reply == NULL)
+        return COVEY_OK;
+    memcpy(reply, &h[0], sizeof h[0]);
+    reply[HELLO_WORDS] = h[0].topology = team->extra != NULL;
+    reply[HELLO_WORDS + 1] = h[0].blind = team_is_blind(team);
+    choice_encode(team->choices, reply + CHOICE_WORDS);
+    size_t words = CHOICE_WORDS + 2 * (size_t)team->choices->count;
+    for (int i = 1; i < team->size; i++)
+        collective_send(c, i, COVEY_UINT64, reply, words);
+    return COVEY_OK;
+}
+
+static void agree_first(struct collective *c, struct covey_team *team, struct hello *own)
+{
+    struct assembly *o = collective_memory(c, sizeof *o + (size_t)team->size * sizeof *o->hellos);
+    if (o == NULL)
+        return;
+    struct hello *h = o->hellos;
+    o->error = choice_load(team->choices);
+    if (o->error == COVEY_OK)
+        o->error = team_topology_find(team);
+    snprintf(o->text, sizeof o->text, "%s", o->error != COVEY_OK ? covey_error_text() : "");
+    h[0] = *own;
+    for (int i = 1; i < team->size; i++)
+        collective_receive(c, i, COVEY_UINT64, &h[i], HELLO_WORDS);
+    collective_fence(c);
+    collective_call(c, compare_hellos, o);
+    collective_fence(c);
+    collective_copy(c, own, h, sizeof *own);
+}
+
+/* The answer: context and table of the first member. */
+struct reply {
+    struct hello *own;
+    size_t got;
+    uint64_t words[REPLY_WORDS];
+};
+
+static int take_reply(struct collective *c, void *arg)
+{
+    struct reply *r = arg;
+    if (r->got < CHOICE_WORDS ||
+        !choice_decode(collective_team(c)->choices, r->words + CHOICE_WORDS, r->got - CHOICE_WORDS))
+        return error_set(COVEY_EPROTO, "the first member's answer makes no sense");
+    r->own->context = r->words[2];
+    r->own->casts = r->words[3];
+    r->own->topology = r->words[HELLO_WORDS];
+    r->own->blind = r->words[HELLO_WORDS + 1];
+    return COVEY_OK;
+}
+
+static void agree_other(struct collective *c, struct hello *own)
+{
+    struct reply *r = collective_memory(c, sizeof *r);
+    if (r == NULL)
+        return;
+    r->own = own;
+    collective_send(c, 0, COVEY_UINT64, own, HELLO_WORDS);
+    collective_fence(c);
+    collective_receive_any(c, 0, 0, COVEY_UINT64, r->words, REPLY_WORDS, NULL, &r->got);
+    collective_fence(c);
+    collective_call(c, take_reply, r);
+}
+
+/* All agree on h->context. */
+static int agree(struct covey_team *team, struct hello *h, int64_t timeout_us)
+{
+    struct collective *c = NULL;
+    team->timeout_us = timeout_us;
+    team->calls = (uint32_t)h->hash & (COVEY_TAG_MAX >> LANE_BITS);
+    team->abort_tag = (int)(team->calls << LANE_BITS | LANE_ABORT);
+    team_link(team, CONTEXT_ASSEMBLY);
+    int error = collective_create(team, "team", &c);
+    if (error == COVEY_OK && team->rank == 0)
+        agree_first(c, team, h);
+    else if (error == COVEY_OK)
+        agree_other(c, h);
+    error = collective_run(error, c);
+    pthread_mutex_lock(&team->vm->lock);
+    team_unlink(team);
+    pthread_mutex_unlock(&team->vm->lock);
+    return error;
+}
+
+static bool may_assemble(void *context)
+{
+    return !((struct covey *)context)->assembling;
+}
+
+/* One team at a time: so each has a context that is larger than those before. */
+static int assembly_begin(struct covey *vm, int64_t timeout_us)
+{
+    struct call call = call_begin(vm);
+    int error = call_idle(vm, may_assemble, vm, clock_deadline(timeout_us));
+    if (error == COVEY_OK)
+        vm->assembling = true;
+    return call_end(vm, &call, error);
+}
+
+static void assembly_end(struct covey *vm)
+{
+    struct call call = call_begin(vm);
+    vm->assembling = false;
+    wait_changed(vm);
+    call_end(vm, &call, COVEY_OK);
+}
+
+bool team_find_way(const struct covey_team *team)
+{
+    if (team->hosts == 1)
+        return false;
+    struct call call = call_begin(team->vm);
+    bool way = caster_way(team->vm, team->tids, (size_t)team->size);
+    call_end(team->vm, &call, COVEY_OK);
+    return way;
+}
+
+/* Raw Ethernet is what the program chose for all of the team that are on other hosts. */
+static bool ether_is_forced(const struct covey_team *team)
+{
+    bool forced = true;
+    struct call call = call_begin(team->vm);
+    for (int i = 0; i < team->size; i++) {
+        bool other_host = team->host_lead[i] != team->host_lead[team->rank];
+        if (other_host)
+            forced =
+                forced && route_is_forced(team->vm, (uint32_t)team->tids[i], COVEY_ROUTE_ETHER);
+    }
+    call_end(team->vm, &call, COVEY_OK);
+    return forced;
+}
+
+static uint64_t casts_of(const struct covey_team *team)
+{
+    if (!team_find_way(team))
+        return 0;
+    return ether_is_forced(team) ? 2 : 1;
+}
+
+static int assemble(struct covey_team *team, int64_t timeout_us)
+{
+    struct hello h = {.hash = hash_tids(team->tids, team->size),
+                      .size = (uint64_t)team->size,
+                      .context = team->vm->context_next,
+                      .casts = casts_of(team)};
+    int error = agree(team, &h, timeout_us);
+    if (error != COVEY_OK)
+        return error;
+    team->calls = 0;
+    team->abort_tag = LANE_ABORT;
+    team->timeout_us = COVEY_FOREVER;
+    team->casts = h.casts > 0;
+    team->ether = h.casts > 1;
+    team_link(team, (uint32_t)h.context);
+    error = team_topology_share(team, h.topology != 0, h.blind != 0);
+    if (error == COVEY_OK)
+        return error;
+    pthread_mutex_lock(&team->vm->lock);
+    team_unlink(team);
+    pthread_mutex_unlock(&team->vm->lock);
+    return error;
+}
+
+int covey_team_create(covey_t *vm, const covey_tid_t *tids, int size, int64_t timeout_us,
+                      covey_team_t **team)
+{
+    if (vm == NULL || tids == NULL || team == NULL || size < 1 || size > TEAM_MAX)
+        return error_set(COVEY_EINVAL, "team: NULL or a bad number of members");
+    int error = check_list(vm, tids, size);
+    if (error != COVEY_OK)
+        return error;
+    struct covey_team *made = team_new(vm, tids, size);
+    if (made == NULL)
+        return error_code(COVEY_ENOMEM);
+    error = assembly_begin(vm, timeout_us);
+    if (error == COVEY_OK) {
+        error = assemble(made, timeout_us);
+        assembly_end(vm);
+    }
+    if (error == COVEY_OK) {
+        *team = made;
+        return error;
+    }
+    team_destroy(made);
+    return error;
+}
+
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+static int team_check(const covey_team_t *team)
+{
+    return team == NULL ? error_set(COVEY_EINVAL, "team: NULL") : COVEY_OK;
+}
+
+int covey_team_rank(const covey_team_t *team)
+{
+    return team_check(team) != COVEY_OK ? COVEY_EINVAL : team->rank;
+}
+
+int covey_team_size(const covey_team_t *team)
+{
+    return team_check(team) != COVEY_OK ? COVEY_EINVAL : team->size;
+}
+
+covey_tid_t covey_team_tid(const covey_team_t *team, int rank)
+{
+    if (team_check(team) != COVEY_OK || rank < 0 || rank >= team->size)
+        return error_set(COVEY_EINVAL, "team: NULL or no rank %d", rank);
+    return team->tids[rank];
+}
+
+int covey_team_rank_of(const covey_team_t *team, covey_tid_t tid)
+{
+    for (int i = 0; team_check(team) == COVEY_OK && i < team->size; i++) {
+        if (team->tids[i] == tid)
+            return i;
+    }
+    return team == NULL ? COVEY_EINVAL
+                        : error_set(COVEY_ENOTASK, "t%x is not in the team", (unsigned)tid);
+}
+
+int covey_team_set_timeout(covey_team_t *team, int64_t timeout_us)
+{
+    if (team_check(team) != COVEY_OK || (timeout_us < 0 && timeout_us != COVEY_FOREVER))
+        return error_set(COVEY_EINVAL, "team: NULL or a bad timeout");
+    team->timeout_us = timeout_us;
+    return COVEY_OK;
+}
+
+/* ---- ending ------------------------------------------------------------------------------------
+ */
+
+/* A request of it that the program still has is done then, and stays the program's. */
+void covey_team_free(covey_team_t **team)
+{
+    if (team == NULL || *team == NULL)
+        return;
+    struct covey_team *freed = *team;
+    struct covey *vm = freed->vm;
+    *team = NULL;
+    struct call call = call_begin(vm);
+    if (freed->running != NULL)
+        team_break(freed, COVEY_ECANCELED, "a member freed the team");
+    const struct timespec pause = {.tv_nsec = 1000000};
+    while (freed->running != NULL) { /* it computes, or a send has no memory for a copy */
+        pthread_mutex_unlock(&vm->lock);
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&vm->lock);
+    }
+    team_unlink(freed);
+    purge(freed);
+    paced_forget(vm, freed->context);
+    call_end(vm, &call, COVEY_OK);
+    team_destroy(freed);
+}
+
+void team_leave_all(struct covey *vm)
+{
+    for (struct covey_team *team = vm->teams; team != NULL; team = team->next) {
+        if (team->broken == 0)
+            break_here(team, COVEY_ECANCELED, "the task left the VM");
+    }
+}
+
+/* Collectives that are still under way are gone with the requests they had; the program must not
+ * use its own any more. */
+void team_free_all(struct covey *vm)
+{
+    while (vm->teams != NULL) {
+        struct covey_team *team = vm->teams;
+        vm->teams = team->next;
+        for (struct collective *c; (c = team->running) != NULL; collective_destroy(c))
+            team->running = c->next;
+        team_destroy(team);
+    }
+    paced_forget(vm, 0);
+}

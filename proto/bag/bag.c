@@ -1,0 +1,549 @@
+/*
+ * bag.c - the lasting half of a bag: what is in it, changed record by record. Files:
+ *   bag.h          what a bag is, and what holds of it
+ *   bag_wire.c     requests, answers, logs and their records as bytes
+ *   bag_queue.c    items by priority; bag_lease.c: who has leased what; bag_share.c: who gets which
+ *   bag_holder.c   the daemon that holds a bag, with bag_backup.c and bag_answer.c: bag_held.h
+ *   bag_user.c     a task that uses it
+ *   bag_place.c    which daemon holds which bag: agreed on by the VM (state_engine.h)
+ *
+ * Items stand in a ring by their numbers: the lowest is done with first, more or less, and then the
+ * ring moves on.
+ */
+#include "proto/bag/bag.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_FIRST 64
+#define ALLOCATION_BYTES 32 /* that a small one takes beside what it is for */
+
+struct bag *bag_create(const struct bag_params *params)
+{
+    struct bag *bag = calloc(1, sizeof *bag);
+    if (bag != NULL)
+        bag->params = *params;
+    return bag;
+}
+
+static void item_free(struct bag *bag, struct bag_item *item)
+{
+    bag->bytes -= item->size;
+    bag->item_count--;
+    free(item->bytes);
+    free(item);
+}
+
+size_t bag_item_memory(size_t size)
+{
+    return size + sizeof(struct bag_item) + ALLOCATION_BYTES;
+}
+
+size_t bag_memory(const struct bag *bag)
+{
+    return sizeof *bag + bag->bytes + bag->item_count * bag_item_memory(0) +
+           bag->capacity * sizeof *bag->ring +
+           bag->leased_count * BAG_COPIES_MAX * sizeof(struct bag_lease) +
+           bag->member_count * (sizeof(struct bag_member) + ALLOCATION_BYTES);
+}
+
+static void leases_free(struct bag *bag)
+{
+    while (bag->oldest != NULL) {
+        struct bag_lease *lease = bag->oldest;
+        bag->oldest = lease->next;
+        free(lease);
+    }
+}
+
+void bag_destroy(struct bag *bag)
+{
+    if (bag == NULL)
+        return;
+    leases_free(bag);
+    for (size_t i = 0; i < bag->capacity; i++)
+        if (bag->ring[i] != NULL)
+            item_free(bag, bag->ring[i]);
+    while (bag->members != NULL) {
+        struct bag_member *member = bag->members;
+        bag->members = member->next;
+        bag_parcel_fini(&member->items);
+        free(member);
+    }
+    for (size_t i = 0; i < BAG_CLASSES; i++)
+        bag_queue_fini(&bag->ready[i]);
+    bag_queue_fini(&bag->suspects);
+    free(bag->ring);
+    free(bag);
+}
+
+/* ---- the ring ---- */
+
+static struct bag_item **slot(const struct bag *bag, uint64_t number)
+{
+    return &bag->ring[number & (bag->capacity - 1)];
+}
+
+struct bag_item *bag_find(const struct bag *bag, uint64_t number)
+{
+    if (number < bag->base || number >= bag->next || number - bag->base >= bag->capacity)
+        return NULL;
+    return *slot(bag, number);
+}
+
+static bool ring_grow(struct bag *bag)
+{
+    size_t capacity = bag->capacity == 0 ? RING_FIRST : 2 * bag->capacity;
+    struct bag_item **ring = calloc(capacity, sizeof(struct bag_item *));
+    if (ring == NULL)
+        return false;
+    for (size_t i = 0; i < bag->capacity; i++)
+        if (bag->ring[i] != NULL)
+            ring[bag->ring[i]->number & (capacity - 1)] = bag->ring[i];
+    free(bag->ring);
+    bag->ring = ring;
+    bag->capacity = capacity;
+    return true;
+}
+
+/* Room for an item of that number. */
+static bool ring_reserve(struct bag *bag, uint64_t number)
+{
+    if (number - bag->base >= BAG_SPAN_MAX)
+        return false;
+    while (number - bag->base >= bag->capacity)
+        if (!ring_grow(bag))
+            return false;
+    return true;
+}
+
+static void item_remove(struct bag *bag, struct bag_item *item)
+{
+    *slot(bag, item->number) = NULL;
+    item_free(bag, item);
+    while (bag->base < bag->next && *slot(bag, bag->base) == NULL)
+        bag->base++;
+}
+
+/* ---- lists of results ---- */
+
+static void results_add(struct bag_results *list, struct bag_item *item)
+{
+    item->next = NULL;
+    item->previous = list->last;
+    if (list->last != NULL)
+        list->last->next = item;
+    else
+        list->first = item;
+    list->last = item;
+    list->count++;
+    list->bytes += item->size;
+}
+
+static void results_push(struct bag_results *list, struct bag_item *item)
+{
+    item->previous = NULL;
+    item->next = list->first;
+    if (list->first != NULL)
+        list->first->previous = item;
+    else
+        list->last = item;
+    list->first = item;
+    list->count++;
+    list->bytes += item->size;
+}
+
+static void results_remove(struct bag_results *list, struct bag_item *item)
+{
+    if (item->previous != NULL)
+        item->previous->next = item->next;
+    else
+        list->first = item->next;
+    if (item->next != NULL)
+        item->next->previous = item->previous;
+    else
+        list->last = item->previous;
+    item->next = item->previous = NULL;
+    list->count--;
+    list->bytes -= item->size;
+}
+
+/* ---- members ---- */
+
+struct bag_member *bag_member_find(const struct bag *bag, uint32_t task, uint32_t handle)
+{
+    struct bag_member *member = bag->members;
+    while (member != NULL && (member->task != task || member->handle != handle))
+        member = member->next;
+    return member;
+}
+
+static struct bag_member *member_get(struct bag *bag, uint32_t task, uint32_t handle)
+{
+    struct bag_member *member = bag_member_find(bag, task, handle);
+    if (member != NULL)
+        return member;
+    member = calloc(1, sizeof *member);
+    if (member == NULL)
+        return NULL;
+    member->task = task;
+    member->handle = handle;
+    member->next = bag->members;
+    bag->members = member;
+    bag->member_count++;
+    return member;
+}
+
+/* What it was given and did not take goes to others, first. */
+static void results_give_back(struct bag *bag, struct bag_member *member)
+{
+    while (member->given.last != NULL) {
+        struct bag_item *item = member->given.last;
+        results_remove(&member->given, item);
+        results_push(&bag->results, item);
+        item->given = false;
+        if (item->number < bag->next_given)
+            bag->next_given = item->number;
+    }
+}
+
+static enum bag_verdict member_remove(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_member **at = &bag->members;
+    while (*at != NULL && ((*at)->task != r->task || (*at)->handle != r->handle))
+        at = &(*at)->next;
+    struct bag_member *member = *at;
+    if (member == NULL || member->leases != NULL)
+        return BAG_NONSENSE;
+    *at = member->next;
+    bag->member_count--;
+    results_give_back(bag, member);
+    if (member->draining)
+        bag->draining--;
+    bag_parcel_fini(&member->items);
+    free(member);
+    return BAG_OK;
+}
+
+/* Of a copy: before the results that it was given and did not take. */
+static enum bag_verdict taken_set(struct bag_member *member, const struct bag_record *r)
+{
+    struct cursor c = cursor_reader(r->bytes, r->size);
+    uint64_t taken = cursor_get_u64(&c);
+    if (!cursor_done(&c) || member->given.count > 0)
+        return BAG_NONSENSE;
+    member->taken = taken;
+    return BAG_OK;
+}
+
+static enum bag_verdict member_join(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_member *member = member_get(bag, r->task, r->handle);
+    if (member == NULL)
+        return BAG_NOMEM;
+    if (r->number < member->applied)
+        return BAG_NONSENSE;
+    member->applied = r->number;
+    return r->size > 0 ? taken_set(member, r) : BAG_OK;
+}
+
+/* ---- items ---- */
+
+static bool bytes_set(struct bag *bag, struct bag_item *item, const struct bag_record *r)
+{
+    uint8_t *bytes = r->size == 0 ? NULL : malloc(r->size);
+    if (r->size > 0 && bytes == NULL)
+        return false;
+    if (r->size > 0)
+        memcpy(bytes, r->bytes, r->size);
+    free(item->bytes);
+    bag->bytes += r->size - item->size;
+    item->bytes = bytes;
+    item->size = r->size;
+    return true;
+}
+
+static enum bag_verdict item_make(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_item *item = calloc(1, sizeof *item);
+    const struct bag_rank rank = {r->priority, r->number};
+    if (item == NULL)
+        return BAG_NOMEM;
+    bag->item_count++;
+    if (!bytes_set(bag, item, r) || (bag->holds && !bag_share_add(bag, &rank, r->size))) {
+        item_free(bag, item);
+        return BAG_NOMEM;
+    }
+    item->number = r->number;
+    item->term = r->term;
+    item->priority = r->priority;
+    item->state = BAG_IS_READY;
+    item->queued = bag->holds;
+    *slot(bag, r->number) = item;
+    return BAG_OK;
+}
+
+static enum bag_verdict item_put(struct bag *bag, const struct bag_record *r)
+{
+    if (bag->closed || r->number < bag->next)
+        return BAG_NONSENSE;
+    if (bag->base == bag->next)
+        bag->base = r->number; /* nothing is left of those before */
+    if (!ring_reserve(bag, r->number))
+        return BAG_NOMEM;
+    enum bag_verdict verdict = item_make(bag, r);
+    if (verdict != BAG_OK)
+        return verdict;
+    bag->next = r->number + 1;
+    bag->counters.put++;
+    bag->ready_count++;
+    bag->open_cost += bag_cost(r->size);
+    return BAG_OK;
+}
+
+static void item_end(struct bag *bag, struct bag_item *item, uint8_t state)
+{
+    if (item->state == BAG_IS_READY)
+        bag->ready_count--;
+    else
+        bag->leased_count--;
+    item->state = state;
+    results_add(&bag->results, item);
+}
+
+static bool is_open(const struct bag_item *item)
+{
+    return item != NULL && (item->state == BAG_IS_READY || item->state == BAG_IS_LEASED);
+}
+
+static enum bag_verdict item_done(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_item *item = bag_find(bag, r->number);
+    if (!is_open(item) || item->leases != NULL)
+        return BAG_NONSENSE;
+    uint64_t cost = bag_cost(item->size);
+    if (!bytes_set(bag, item, r))
+        return BAG_NOMEM;
+    bag->open_cost -= cost;
+    item->worker = r->task;
+    item_end(bag, item, BAG_IS_DONE);
+    bag->counters.done++;
+    return BAG_OK;
+}
+
+static enum bag_verdict item_aside(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_item *item = bag_find(bag, r->number);
+    if (!is_open(item) || item->leases != NULL)
+        return BAG_NONSENSE;
+    bag->open_cost -= bag_cost(item->size);
+    item_end(bag, item, BAG_IS_ASIDE);
+    bag->counters.set_aside++;
+    return BAG_OK;
+}
+
+static enum bag_verdict item_death(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_item *item = bag_find(bag, r->number);
+    if (!is_open(item))
+        return BAG_NONSENSE;
+    item->deaths = r->flag;
+    return BAG_OK;
+}
+
+/* ---- results ---- */
+
+struct bag_item *bag_next_result(const struct bag *bag)
+{
+    if (!bag->params.in_order)
+        return bag->results.first;
+    struct bag_item *item = bag_find(bag, bag->next_given);
+    return item == NULL || is_open(item) ? NULL : item;
+}
+
+/* Past those that were given, or taken, before others of lower numbers came back. */
+static void next_given_advance(struct bag *bag)
+{
+    while (bag->next_given < bag->next) {
+        const struct bag_item *item = bag_find(bag, bag->next_given);
+        if (item != NULL && !item->given)
+            return;
+        bag->next_given++;
+    }
+}
+
+static enum bag_verdict result_give(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_item *item = bag_find(bag, r->number);
+    struct bag_member *member = bag_member_find(bag, r->task, r->handle);
+    if (item == NULL || is_open(item) || item->given || member == NULL)
+        return BAG_NONSENSE;
+    results_remove(&bag->results, item);
+    results_add(&member->given, item);
+    item->given = true;
+    next_given_advance(bag);
+    return BAG_OK;
+}
+
+static enum bag_verdict result_taken(struct bag *bag, const struct bag_record *r)
+{
+    struct bag_member *member = bag_member_find(bag, r->task, r->handle);
+    if (member == NULL || r->number > member->taken + member->given.count)
+        return BAG_NONSENSE;
+    for (; member->taken < r->number; member->taken++) {
+        struct bag_item *item = member->given.first;
+        results_remove(&member->given, item);
+        item_remove(bag, item);
+        bag->counters.given++;
+    }
+    return BAG_OK;
+}
+
+bool bag_complete(const struct bag *bag)
+{
+    return bag->closed && bag->ready_count + bag->leased_count == 0;
+}
+
+bool bag_drained(const struct bag *bag)
+{
+    return bag_complete(bag) && bag->base == bag->next;
+}
+
+/* ---- records ---- */
+
+static enum bag_verdict counts_set(struct bag *bag, const struct bag_record *r)
+{
+    static const uint8_t none[1];
+    struct cursor c = cursor_reader(r->size > 0 ? r->bytes : none, r->size);
+    struct bag_counters *n = &bag->counters;
+    bag->next_given = cursor_get_u64(&c);
+    n->put = cursor_get_u64(&c);
+    n->done = cursor_get_u64(&c);
+    n->given = cursor_get_u64(&c);
+    n->set_aside = cursor_get_u64(&c);
+    if (!cursor_done(&c) || r->number < bag->next)
+        return BAG_NONSENSE;
+    if (bag->base == bag->next)
+        bag->base = r->number;
+    if (r->number > bag->base && !ring_reserve(bag, r->number - 1))
+        return BAG_NOMEM;
+    bag->next = r->number;
+    return BAG_OK;
+}
+
+enum bag_verdict bag_apply(struct bag *bag, const struct bag_record *r)
+{
+    switch (r->kind) {
+    case BAG_PUT:
+        return item_put(bag, r);
+    case BAG_DONE:
+        return item_done(bag, r);
+    case BAG_ASIDE:
+        return item_aside(bag, r);
+    case BAG_DEATH:
+        return item_death(bag, r);
+    case BAG_GIVE:
+        return result_give(bag, r);
+    case BAG_TAKEN:
+        return result_taken(bag, r);
+    case BAG_JOIN:
+        return member_join(bag, r);
+    case BAG_GONE:
+        return member_remove(bag, r);
+    case BAG_COUNT:
+        return counts_set(bag, r);
+    case BAG_CLOSE:
+        bag->closed = true;
+        return BAG_OK;
+    default:
+        return BAG_NONSENSE;
+    }
+}
+
+/* ---- a copy ---- */
+
+struct copy {
+    struct bag_parcel *out;
+    uint64_t records;
+};
+
+static void copy_add(struct copy *copy, const struct bag_record *r)
+{
+    bag_parcel_add(copy->out, r);
+    copy->records++;
+}
+
+static void item_save(const struct bag_item *item, struct copy *copy)
+{
+    struct bag_record r = {
+        .kind = BAG_PUT, .number = item->number, .term = item->term, .priority = item->priority};
+    if (item->state != BAG_IS_DONE) {
+        r.bytes = item->bytes;
+        r.size = item->size;
+    }
+    copy_add(copy, &r);
+    if (item->deaths > 0)
+        copy_add(copy, &(struct bag_record){
+                           .kind = BAG_DEATH, .number = item->number, .flag = item->deaths});
+}
+
+static void result_save(const struct bag_item *item, struct copy *copy)
+{
+    struct bag_record r = {.kind = BAG_ASIDE, .number = item->number, .task = item->worker};
+    if (item->state == BAG_IS_DONE) {
+        r.kind = BAG_DONE;
+        r.bytes = item->bytes;
+        r.size = item->size;
+    }
+    copy_add(copy, &r);
+}
+
+static void member_save(const struct bag_member *member, struct copy *copy)
+{
+    uint8_t taken[8];
+    struct cursor c = cursor_writer(taken, sizeof taken);
+    struct bag_record r = {.kind = BAG_JOIN,
+                           .task = member->task,
+                           .handle = member->handle,
+                           .number = member->applied,
+                           .bytes = taken,
+                           .size = sizeof taken};
+    cursor_put_u64(&c, member->taken);
+    copy_add(copy, &r);
+    r = (struct bag_record){.kind = BAG_GIVE, .task = member->task, .handle = member->handle};
+    for (const struct bag_item *item = member->given.first; item != NULL; item = item->next) {
+        result_save(item, copy);
+        r.number = item->number;
+        copy_add(copy, &r);
+    }
+}
+
+static void counts_save(const struct bag *bag, struct copy *copy)
+{
+    uint8_t bytes[40];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u64(&c, bag->next_given);
+    cursor_put_u64(&c, bag->counters.put);
+    cursor_put_u64(&c, bag->counters.done);
+    cursor_put_u64(&c, bag->counters.given);
+    cursor_put_u64(&c, bag->counters.set_aside);
+    copy_add(copy,
+             &(struct bag_record){
+                 .kind = BAG_COUNT, .number = bag->next, .bytes = bytes, .size = sizeof bytes});
+}
+
+void bag_save(const struct bag *bag, struct bag_parcel *out, uint64_t *records)
+{
+    struct copy copy = {.out = out};
+    for (uint64_t number = bag->base; number < bag->next; number++)
+        if (bag_find(bag, number) != NULL)
+            item_save(bag_find(bag, number), &copy);
+    for (const struct bag_item *item = bag->results.first; item != NULL; item = item->next)
+        result_save(item, &copy);
+    for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
+        member_save(m, &copy);
+    counts_save(bag, &copy);
+    if (bag->closed)
+        copy_add(&copy, &(struct bag_record){.kind = BAG_CLOSE});
+    *records = copy.records;
+}

@@ -1,0 +1,173 @@
+/*
+ * bag_answer.c - what attachments are given and told: items at once, results and what is safe as
+ * far as all backups have what that rests on.
+ */
+#include "proto/bag/bag_held.h"
+
+#define GIVEN_BYTES_MAX ((size_t)8 << 20) /* results that lie with one member, beyond one */
+
+void bag_answer_refuse(const struct bag_holder *h, uint32_t task, uint32_t handle, int32_t error)
+{
+    uint8_t bytes[BAG_ANSWER_BYTES];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    bag_answer_put(
+        &c,
+        &(struct bag_answer){
+            .bag = h->id, .handle = handle, .term = h->term, .error = error, .flags = BAG_REFUSED});
+    h->owner.answer(h->owner.context, task, bytes, sizeof bytes);
+}
+
+void bag_answer_drop(void *context, struct bag_member *m, const struct bag_item *item)
+{
+    (void)context;
+    if (m->items.used == 0)
+        bag_parcel_room(&m->items, BAG_ANSWER_BYTES);
+    bag_parcel_add(&m->items, &(struct bag_record){
+                                  .kind = BAG_DROP, .number = item->number, .term = item->term});
+}
+
+/* ---- giving ---- */
+
+static void item_tell(struct bag_member *m, const struct bag_item *item)
+{
+    if (m->items.used == 0)
+        bag_parcel_room(&m->items, BAG_ANSWER_BYTES);
+    bag_parcel_add(&m->items, &(struct bag_record){.kind = BAG_ITEM,
+                                                   .number = item->number,
+                                                   .term = item->term,
+                                                   .priority = item->priority,
+                                                   .flag = item->deaths,
+                                                   .bytes = item->bytes,
+                                                   .size = item->size});
+}
+
+/* At most `share` items to one member; whether it got any. */
+static bool give_some(struct bag_holder *h, struct bag_member *m, size_t share, uint64_t now_us)
+{
+    struct bag_item *item = NULL;
+    size_t given = 0;
+    while (m->here && given < share && (item = bag_take(h->bag, m, now_us)) != NULL) {
+        item_tell(m, item);
+        given++;
+    }
+    return given > 0;
+}
+
+static size_t hungry(const struct bag *bag)
+{
+    size_t count = 0;
+    for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
+        count += m->here && m->held < m->hold;
+    return count;
+}
+
+void bag_answer_give(struct bag_holder *h, uint64_t now_us)
+{
+    struct bag *bag = h->bag;
+    size_t mouths = hungry(bag);
+    bag_share_gauge(bag);
+    for (bool any = mouths > 0; any;) {
+        size_t share = bag->ready_count / (2 * mouths);
+        any = false;
+        for (struct bag_member *m = bag->members; m != NULL; m = m->next)
+            any |= give_some(h, m, share > 0 ? share : 1, now_us);
+    }
+}
+
+void bag_answer_results(struct bag_holder *h, struct bag_member *m)
+{
+    struct bag_item *item;
+    while (m->here && m->given.count < m->want &&
+           (m->given.count == 0 || m->given.bytes < GIVEN_BYTES_MAX) &&
+           (item = bag_next_result(h->bag)) != NULL) {
+        if (bag_backup_change(h, &(struct bag_record){.kind = BAG_GIVE,
+                                                      .number = item->number,
+                                                      .task = m->task,
+                                                      .handle = m->handle}) != BAG_OK)
+            return;
+        item->given_at = h->position;
+        if (m->unsent == NULL)
+            m->unsent = item;
+    }
+}
+
+/* ---- telling ---- */
+
+static void result_tell(struct bag_member *m)
+{
+    const struct bag_item *item = m->unsent;
+    struct bag_record r = {.kind = BAG_RESULT,
+                           .number = item->number,
+                           .task = item->worker,
+                           .flag = item->state == BAG_IS_ASIDE ? BAG_SET_ASIDE : 0,
+                           .bytes = item->bytes,
+                           .size = item->size};
+    bag_parcel_add(&m->items, &r);
+    m->unsent = item->next;
+    m->sent++;
+}
+
+/* What is safe moves on; whether it is more than before. */
+static bool acked_advance(struct bag_member *m, uint64_t position)
+{
+    uint64_t before = m->acked;
+    for (int i = 0; i < 2; i++) {
+        if (m->marks[0].position <= position && m->marks[0].number > m->acked)
+            m->acked = m->marks[0].number;
+        if (m->marks[0].position <= position)
+            m->marks[0] = m->marks[1];
+    }
+    return m->acked > before;
+}
+
+static uint8_t flags_now(const struct bag_holder *h, uint64_t position)
+{
+    uint8_t flags = 0;
+    if (h->complete && h->complete_at <= position)
+        flags |= BAG_COMPLETE;
+    if (h->drained && h->drained_at <= position)
+        flags |= BAG_DRAINED;
+    return flags;
+}
+
+static void answer_send(struct bag_holder *h, struct bag_member *m, uint8_t flags, uint64_t first)
+{
+    const struct bag_answer a = {.bag = h->id,
+                                 .handle = m->handle,
+                                 .term = h->term,
+                                 .flags = (uint8_t)(flags | (m->welcome ? BAG_WELCOME : 0)),
+                                 .error = m->error,
+                                 .acked = m->acked,
+                                 .first = first};
+    struct cursor c = cursor_writer(m->items.bytes, BAG_ANSWER_BYTES);
+    bag_answer_put(&c, &a);
+    h->owner.answer(h->owner.context, m->task, m->items.bytes, m->items.used);
+    if (m->items.capacity > BAG_PARCEL_KEPT)
+        bag_parcel_fini(&m->items);
+    m->items.used = 0;
+    m->welcome = m->complains = false;
+    m->error = 0;
+    m->told = flags;
+}
+
+void bag_answer_tell(struct bag_holder *h, struct bag_member *m, uint64_t position)
+{
+    uint8_t flags = flags_now(h, position);
+    uint64_t first = m->sent + 1;
+    bool news = acked_advance(m, position) || m->items.used > 0 || m->welcome || m->complains ||
+                flags != m->told;
+    bool results = m->unsent != NULL && m->unsent->given_at <= position;
+    if (!m->here || (!news && !results))
+        return;
+    if (m->items.used == 0)
+        bag_parcel_room(&m->items, BAG_ANSWER_BYTES);
+    while (m->unsent != NULL && m->unsent->given_at <= position)
+        result_tell(m);
+    if (!m->items.failed) {
+        answer_send(h, m, flags, first);
+        return;
+    }
+    m->here = false; /* it missed something: it is told to begin anew, when it asks again */
+    bag_parcel_fini(&m->items);
+    bag_answer_refuse(h, m->task, m->handle, 0);
+}

@@ -1,0 +1,136 @@
+/*
+ * bag_parts.c - wholes as parts, and back; see bag_parts.h.
+ */
+#include "proto/bag/bag_parts.h"
+
+#include <stdlib.h>
+
+struct bag_incoming {
+    struct bag_incoming *next;
+    uint32_t source;
+    struct bag_parcel parcel;
+};
+
+size_t bag_part_put(uint8_t *bytes, const uint8_t *whole, size_t size, size_t *at)
+{
+    size_t length = size - *at < BAG_PART_BYTES ? size - *at : BAG_PART_BYTES;
+    struct cursor c = cursor_writer(bytes, BAG_PART_HEAD_BYTES + BAG_PART_BYTES);
+    uint8_t place = *at == 0 ? BAG_PART_FIRST : 0;
+    if (*at + length == size)
+        place |= BAG_PART_LAST;
+    cursor_put_u8(&c, place);
+    cursor_put_u8(&c, 0);
+    cursor_put_u16(&c, 0);
+    cursor_put_bytes(&c, whole + *at, length);
+    *at += length;
+    return BAG_PART_HEAD_BYTES + length;
+}
+
+static uint8_t place_get(struct cursor *part)
+{
+    uint8_t place = cursor_get_u8(part);
+    uint8_t first = cursor_get_u8(part);
+    if (first != 0 || cursor_get_u16(part) != 0 || place > (BAG_PART_FIRST | BAG_PART_LAST))
+        part->bad = true;
+    return place;
+}
+
+static const char *add(struct bag_parcel *p, uint8_t place, struct cursor *part)
+{
+    size_t size = cursor_left(part);
+    if (place & BAG_PART_FIRST) {
+        p->used = 0;
+        p->failed = false;
+    } else if (p->used == 0) {
+        return "its first part is missing";
+    }
+    struct cursor c = bag_parcel_room(p, size);
+    cursor_put_bytes(&c, part->at, size);
+    if (cursor_ok(&c))
+        return NULL;
+    bag_parcel_fini(p);
+    return "memory is exhausted";
+}
+
+static struct bag_incoming *incoming_get(struct bag_incoming **all, uint32_t source)
+{
+    struct bag_incoming *in = *all;
+    while (in != NULL && in->source != source)
+        in = in->next;
+    if (in != NULL)
+        return in;
+    in = calloc(1, sizeof *in);
+    if (in == NULL)
+        return NULL;
+    in->source = source;
+    in->next = *all;
+    *all = in;
+    return in;
+}
+
+const struct bag_parcel *bag_incoming_take(struct bag_incoming **all, uint32_t source,
+                                           struct cursor *part, const char **refused)
+{
+    uint8_t place = place_get(part);
+    *refused = cursor_ok(part) ? NULL : "bad payload";
+    if (*refused != NULL)
+        return NULL;
+    struct bag_incoming *in = incoming_get(all, source);
+    *refused = in == NULL ? "memory is exhausted" : add(&in->parcel, place, part);
+    return *refused == NULL && place & BAG_PART_LAST ? &in->parcel : NULL;
+}
+
+static const struct bag_incoming *incoming_find(const struct bag_incoming *in, uint32_t source)
+{
+    while (in != NULL && in->source != source)
+        in = in->next;
+    return in;
+}
+
+size_t bag_incoming_bytes(const struct bag_incoming *all, uint32_t source)
+{
+    const struct bag_incoming *in = incoming_find(all, source);
+    return in == NULL ? 0 : in->parcel.capacity;
+}
+
+size_t bag_incoming_all(const struct bag_incoming *all)
+{
+    size_t bytes = 0;
+    for (; all != NULL; all = all->next)
+        bytes += all->parcel.capacity;
+    return bytes;
+}
+
+struct cursor bag_incoming_head(const struct bag_incoming *all, uint32_t source)
+{
+    static const uint8_t none[1];
+    const struct bag_incoming *in = incoming_find(all, source);
+    return in == NULL || in->parcel.used == 0 ? cursor_reader(none, 0)
+                                              : cursor_reader(in->parcel.bytes, in->parcel.used);
+}
+
+void bag_incoming_drop(struct bag_incoming **all, bool (*is)(uint32_t source, uint32_t value),
+                       uint32_t value)
+{
+    while (*all != NULL) {
+        struct bag_incoming *in = *all;
+        if (!is(in->source, value)) {
+            all = &in->next;
+            continue;
+        }
+        *all = in->next;
+        bag_parcel_fini(&in->parcel);
+        free(in);
+    }
+}
+
+static bool any(uint32_t source, uint32_t value)
+{
+    (void)source, (void)value;
+    return true;
+}
+
+void bag_incoming_fini(struct bag_incoming **all)
+{
+    bag_incoming_drop(all, any, 0);
+}

@@ -1,0 +1,481 @@
+/*
+ * bag_user.c - a task's side of a bag; see bag_user.h.
+ */
+#include "proto/bag/bag_user.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REQUEST_BYTES 32768  /* of records that are sent though others are under way */
+#define GREETING_US 2000000u /* then the holder is looked for again */
+#define PAUSE_FIRST_US 10000u
+#define PAUSE_MAX_US 400000u
+#define AHEAD_US 4000u /* of work lies here beside the item that is done */
+#define AHEAD_MAX 256
+#define MEAN_SHARE 8
+
+struct bag_queued {
+    struct bag_queued *next;
+    size_t size;
+    uint8_t bytes[];
+};
+
+/* ---- lists ---- */
+
+static void things_add(struct bag_things *list, struct bag_thing *thing)
+{
+    thing->next = NULL;
+    thing->previous = list->last;
+    *(list->last != NULL ? &list->last->next : &list->first) = thing;
+    list->last = thing;
+    list->count++;
+}
+
+static void things_remove(struct bag_things *list, struct bag_thing *thing)
+{
+    *(thing->previous != NULL ? &thing->previous->next : &list->first) = thing->next;
+    *(thing->next != NULL ? &thing->next->previous : &list->last) = thing->previous;
+    list->count--;
+}
+
+static struct bag_thing *things_take(struct bag_things *list)
+{
+    struct bag_thing *thing = list->first;
+    if (thing != NULL)
+        things_remove(list, thing);
+    return thing;
+}
+
+static struct bag_thing *things_find(const struct bag_things *list, uint64_t number)
+{
+    struct bag_thing *thing = list->first;
+    while (thing != NULL && thing->number != number)
+        thing = thing->next;
+    return thing;
+}
+
+static void things_clear(struct bag_things *list)
+{
+    while (list->first != NULL)
+        free(things_take(list));
+}
+
+static void queued_drop(struct bag_user *u)
+{
+    struct bag_queued *first = u->first;
+    u->first = first->next;
+    if (u->first == NULL)
+        u->last = NULL;
+    if (u->unsent == first)
+        u->unsent = first->next;
+    u->queued_bytes -= first->size;
+    free(first);
+}
+
+void bag_user_fini(struct bag_user *u)
+{
+    while (u->first != NULL)
+        queued_drop(u);
+    things_clear(&u->fresh);
+    things_clear(&u->begun);
+    things_clear(&u->results);
+    things_clear(&u->unconfirmed);
+    bag_parcel_fini(&u->out);
+}
+
+/* ---- finding the holder ---- */
+
+bool bag_user_seeks(const struct bag_user *u, uint64_t now_us)
+{
+    return u->state == BAG_SEEKING && u->error == 0 && now_us >= u->seek_us;
+}
+
+static void seek(struct bag_user *u, uint64_t now_us)
+{
+    u->state = BAG_SEEKING;
+    u->pause_us = u->pause_us == 0 ? PAUSE_FIRST_US : 2 * u->pause_us;
+    if (u->pause_us > PAUSE_MAX_US)
+        u->pause_us = PAUSE_MAX_US;
+    u->seek_us = now_us + u->pause_us;
+}
+
+void bag_user_lost(struct bag_user *u, uint64_t now_us)
+{
+    if (u->state != BAG_SEEKING)
+        seek(u, now_us);
+}
+
+void bag_user_found(struct bag_user *u, uint64_t bag, uint32_t host, uint64_t now_us)
+{
+    if (u->state != BAG_SEEKING)
+        return;
+    if (host == 0) {
+        seek(u, now_us);
+        return;
+    }
+    u->bag = bag;
+    u->holder = host;
+    u->state = BAG_GREETING;
+    u->asked_us = now_us;
+    u->unsent = u->first;
+    u->unsent_bytes = u->queued_bytes;
+    u->sent = u->acked;
+    u->urgent = true;
+}
+
+/* ---- records ---- */
+
+static bool record_add(struct bag_user *u, const struct bag_record *record)
+{
+    size_t size = BAG_RECORD_BYTES + record->size;
+    struct bag_queued *q = malloc(sizeof *q + size);
+    if (q == NULL)
+        return false;
+    q->next = NULL;
+    q->size = size;
+    struct cursor c = cursor_writer(q->bytes, size);
+    bag_record_put(&c, record);
+    *(u->last != NULL ? &u->last->next : &u->first) = q;
+    u->last = q;
+    if (u->unsent == NULL)
+        u->unsent = q;
+    u->queued_bytes += size;
+    u->unsent_bytes += size;
+    u->number++;
+    return true;
+}
+
+bool bag_user_put(struct bag_user *u, int32_t priority, const void *bytes, size_t size)
+{
+    return record_add(u, &(struct bag_record){
+                             .kind = BAG_PUT, .priority = priority, .bytes = bytes, .size = size});
+}
+
+bool bag_user_say(struct bag_user *u, uint8_t kind)
+{
+    u->urgent = true;
+    return record_add(u, &(struct bag_record){.kind = kind});
+}
+
+bool bag_user_settled(const struct bag_user *u)
+{
+    return u->acked == u->number;
+}
+
+/* ---- items ---- */
+
+/* As many as are done in a moment, soon: but twice as many as before at most. */
+static void ahead_adapt(struct bag_user *u)
+{
+    uint64_t fitting = u->mean_us == 0 ? AHEAD_MAX : AHEAD_US / u->mean_us;
+    if (fitting > 2 * (uint64_t)u->ahead)
+        fitting = 2 * u->ahead;
+    u->ahead = fitting < 1 ? 1 : fitting > AHEAD_MAX ? AHEAD_MAX : (uint32_t)fitting;
+}
+
+void bag_user_hunger(struct bag_user *u, uint32_t more)
+{
+    uint32_t begun = (uint32_t)u->begun.count;
+    if (u->ahead == 0)
+        u->ahead = 1;
+    uint32_t ahead = more > u->ahead + 1 ? more : u->ahead + 1;
+    u->hold = more == 0 ? 0 : begun + ahead;
+    if (more == 0)
+        while (u->fresh.first != NULL && bag_user_return(u, u->fresh.first)) {
+        }
+    if (u->fresh.first == NULL && u->hold != u->told_hold)
+        u->urgent = true;
+}
+
+struct bag_thing *bag_user_begin(struct bag_user *u, uint64_t now_us)
+{
+    struct bag_thing *item = things_take(&u->fresh);
+    if (item == NULL)
+        return NULL;
+    item->since_us = now_us;
+    things_add(&u->begun, item);
+    return item;
+}
+
+struct bag_thing *bag_user_begun(const struct bag_user *u, const void *bytes)
+{
+    struct bag_thing *thing = u->begun.first;
+    while (thing != NULL && thing->bytes != bytes)
+        thing = thing->next;
+    return thing;
+}
+
+bool bag_user_done(struct bag_user *u, struct bag_thing *item, const void *bytes, size_t size,
+                   uint64_t now_us)
+{
+    uint64_t took_us = now_us - item->since_us;
+    if (!record_add(u, &(struct bag_record){.kind = BAG_DONE,
+                                            .number = item->number,
+                                            .term = item->term,
+                                            .bytes = bytes,
+                                            .size = size}))
+        return false;
+    u->mean_us =
+        u->mean_us == 0 ? took_us + 1 : u->mean_us - u->mean_us / MEAN_SHARE + took_us / MEAN_SHARE;
+    ahead_adapt(u);
+    things_remove(&u->begun, item);
+    free(item);
+    return true;
+}
+
+bool bag_user_return(struct bag_user *u, struct bag_thing *item)
+{
+    if (!record_add(u, &(struct bag_record){
+                           .kind = BAG_RETURN, .number = item->number, .term = item->term}))
+        return false;
+    things_remove(things_find(&u->fresh, item->number) == item ? &u->fresh : &u->begun, item);
+    free(item);
+    u->urgent = true;
+    return true;
+}
+
+/* ---- results ---- */
+
+struct bag_thing *bag_user_result(struct bag_user *u)
+{
+    struct bag_thing *result = things_take(&u->results);
+    if (result != NULL)
+        things_add(&u->unconfirmed, result);
+    return result;
+}
+
+void bag_user_confirm(struct bag_user *u)
+{
+    u->taken += u->unconfirmed.count;
+    things_clear(&u->unconfirmed);
+    if (u->taken - u->told_taken >= u->want / 2 + 1)
+        u->urgent = true;
+}
+
+void bag_user_collect(struct bag_user *u, uint32_t want)
+{
+    u->want = want;
+    if (u->results.first == NULL && (u->want != u->told_want || u->taken != u->told_taken))
+        u->urgent = true;
+}
+
+/* ---- answers ---- */
+
+static struct bag_thing *thing_make(const struct bag_record *r)
+{
+    struct bag_thing *thing = malloc(sizeof *thing + r->size);
+    if (thing == NULL)
+        return NULL;
+    *thing = (struct bag_thing){.number = r->number,
+                                .term = r->term,
+                                .priority = r->priority,
+                                .flag = r->flag,
+                                .task = r->task,
+                                .size = r->size};
+    if (r->size > 0)
+        memcpy(thing->bytes, r->bytes, r->size);
+    return thing;
+}
+
+/* Whether the item is here already: it was given again. */
+static bool is_held(const struct bag_user *u, const struct bag_record *r)
+{
+    const struct bag_thing *begun = things_find(&u->begun, r->number);
+    return (begun != NULL && begun->term == r->term) || things_find(&u->fresh, r->number) != NULL;
+}
+
+static bool on_item(struct bag_user *u, const struct bag_record *r)
+{
+    if (r->number <= u->newest && is_held(u, r))
+        return true;
+    struct bag_thing *item = thing_make(r);
+    if (item == NULL)
+        return false;
+    if (r->number > u->newest)
+        u->newest = r->number;
+    things_add(&u->fresh, item);
+    return u->hold > 0 || bag_user_return(u, item);
+}
+
+/* Another's result came first: if it was not begun it need not be. */
+static void on_drop(struct bag_user *u, const struct bag_record *r)
+{
+    struct bag_thing *item = things_find(&u->fresh, r->number);
+    if (item == NULL || item->term != r->term)
+        return;
+    things_remove(&u->fresh, item);
+    free(item);
+}
+
+static bool on_result(struct bag_user *u, const struct bag_record *r, uint64_t number)
+{
+    if (number != u->received + 1)
+        return true; /* it came before */
+    struct bag_thing *result = thing_make(r);
+    if (result == NULL)
+        return false;
+    things_add(&u->results, result);
+    u->received++;
+    return true;
+}
+
+static bool on_record(struct bag_user *u, const struct bag_record *r, uint64_t *result)
+{
+    switch (r->kind) {
+    case BAG_ITEM:
+        return on_item(u, r);
+    case BAG_RESULT:
+        return on_result(u, r, (*result)++);
+    case BAG_DROP:
+        on_drop(u, r);
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Those that are safe. */
+static void acked_take(struct bag_user *u, uint64_t acked)
+{
+    for (; u->acked < acked && u->first != NULL && u->acked < u->sent; u->acked++)
+        queued_drop(u);
+}
+
+static const char *records_read(struct bag_user *u, struct cursor *c, uint64_t first,
+                                uint64_t now_us)
+{
+    for (struct bag_record r; cursor_left(c) > 0;) {
+        bag_record_get(c, &r);
+        if (!cursor_ok(c))
+            return "a record makes no sense";
+        if (!on_record(u, &r, &first)) {
+            seek(u, now_us); /* no memory: it is sent again when this begins anew */
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+static void welcome(struct bag_user *u, const struct bag_answer *a)
+{
+    u->term = a->term;
+    u->state = BAG_OPEN;
+    u->pause_us = 0;
+    if (a->acked > u->sent)
+        u->error = -21; /* COVEY_EPROTO */
+}
+
+const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *bytes, size_t size,
+                            uint64_t now_us)
+{
+    struct cursor c = cursor_reader(bytes, size);
+    struct bag_answer a;
+    bag_answer_get(&c, &a);
+    if (!cursor_ok(&c))
+        return "no answer";
+    if (host != u->holder || a.bag != u->bag || u->state == BAG_SEEKING)
+        return NULL;
+    if (a.flags & BAG_REFUSED) {
+        u->error = a.error;
+        seek(u, now_us);
+        return NULL;
+    }
+    if (a.flags & BAG_WELCOME)
+        welcome(u, &a);
+    if (u->state != BAG_OPEN || a.term != u->term)
+        return NULL;
+    if (a.error != 0)
+        u->error = a.error;
+    acked_take(u, a.acked);
+    u->flags |= a.flags & (BAG_COMPLETE | BAG_DRAINED);
+    return records_read(u, &c, a.first, now_us);
+}
+
+/* ---- requests ---- */
+
+static void held_put(struct cursor *c, const struct bag_things *list)
+{
+    for (const struct bag_thing *t = list->first; t != NULL; t = t->next) {
+        cursor_put_u64(c, t->number);
+        cursor_put_u32(c, t->term);
+    }
+}
+
+static void hello_put(struct bag_user *u)
+{
+    size_t count = u->begun.count + u->fresh.count;
+    struct cursor c = bag_parcel_room(&u->out, 4 + count * BAG_HELD_BYTES);
+    cursor_put_u32(&c, (uint32_t)count);
+    held_put(&c, &u->begun);
+    held_put(&c, &u->fresh);
+}
+
+static void head_put(struct bag_user *u, bool hello)
+{
+    struct cursor c = bag_parcel_room(&u->out, BAG_REQUEST_BYTES);
+    bag_request_put(&c, &(struct bag_request){.bag = u->bag,
+                                              .handle = u->handle,
+                                              .term = hello ? 0 : u->term,
+                                              .flags = hello ? BAG_HELLO : 0,
+                                              .hold = u->hold,
+                                              .want = u->want,
+                                              .number = u->sent + 1,
+                                              .taken = u->taken,
+                                              .received = u->received});
+}
+
+static void records_put(struct bag_user *u)
+{
+    for (struct bag_queued *q = u->unsent; q != NULL; q = q->next) {
+        struct cursor c = bag_parcel_room(&u->out, q->size);
+        cursor_put_bytes(&c, q->bytes, q->size);
+        u->sent++;
+    }
+    u->unsent = NULL;
+    u->unsent_bytes = 0;
+}
+
+static void request_send(struct bag_user *u, bool hello)
+{
+    const uint64_t sent = u->sent;
+    struct bag_queued *unsent = u->unsent;
+    const size_t unsent_bytes = u->unsent_bytes;
+    u->out.used = 0;
+    u->out.failed = false;
+    head_put(u, hello);
+    if (hello)
+        hello_put(u);
+    records_put(u);
+    if (u->out.failed) { /* no memory: later */
+        u->sent = sent;
+        u->unsent = unsent;
+        u->unsent_bytes = unsent_bytes;
+        return;
+    }
+    u->told_hold = u->hold;
+    u->told_want = u->want;
+    u->told_taken = u->taken;
+    u->urgent = false;
+    u->send(u->context, u->holder, u->out.bytes, u->out.used);
+}
+
+static bool is_due(const struct bag_user *u)
+{
+    bool waits = u->unsent != NULL && (u->sent == u->acked || u->unsent_bytes >= REQUEST_BYTES);
+    return u->urgent || waits;
+}
+
+uint64_t bag_user_step(struct bag_user *u, uint64_t now_us)
+{
+    if (u->error != 0)
+        return UINT64_MAX;
+    if (u->state == BAG_GREETING && u->urgent)
+        request_send(u, true);
+    else if (u->state == BAG_OPEN && is_due(u))
+        request_send(u, false);
+    if (u->state == BAG_GREETING && now_us >= u->asked_us + GREETING_US)
+        seek(u, now_us);
+    if (u->state == BAG_SEEKING)
+        return u->seek_us;
+    return u->state == BAG_GREETING ? u->asked_us + GREETING_US : UINT64_MAX;
+}

@@ -1,0 +1,411 @@
+/*
+ * cast_send.c - a channel at its sender. Invariants: stable <= sent <= next <= stable + window of
+ * the ring; what is in the ring from `stable` on is kept; a fragment is sealed once, when it is
+ * first sent, and repaired as it is.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/cast/cast_state.h"
+
+#define WINDOW_START 64.0
+#define WINDOW_LEAST 32.0
+#define WINDOW_SHRINK 0.7
+#define BURST 64u
+#define GATHER_US 300        /* others may lack the same */
+#define REPAIR_AGAIN_US 2000 /* what was repaired is under way for so long at least */
+#define REPAIRS_VAIN 2       /* then a fragment goes in a control frame */
+#define TRIP_START_US 2000
+#define TRIP_US_MAX 100000
+#define PACE_LEAST_US 200
+#define SYNC_US 5000    /* quiet for so long: members are told where it ends */
+#define SIZED_US 250000 /* paths are measured meanwhile */
+#define SLOTS_MIN 256u  /* more than one message has fragments of the smallest size */
+#define SLOTS_MAX 2048u
+
+static void review_opening(struct cast_channel *ch)
+{
+    for (size_t i = 0; i < ch->link_count; i++) {
+        if (!ch->links[i].opened && cast_link_lives(ch, &ch->links[i]))
+            return;
+    }
+    if (ch->state == CAST_OPENING)
+        ch->state = CAST_LIVE;
+}
+
+/* Members learn of a channel after the end of the one that it takes the place of. */
+static void announce(struct cast *cast, struct cast_channel *ch)
+{
+    const struct cast_channel *o = cast->channels[cast->self % CAST_BUCKETS];
+    for (; o != NULL; o = o->chain) {
+        if (o->mine && o->retired && o->key.id < ch->key.id &&
+            host_set_equal(&o->wanted, &ch->wanted))
+            return;
+    }
+    struct cast_control open = {.type = CAST_OPEN,
+                                .key = ch->key,
+                                .total = ch->total,
+                                .slot_bytes = (uint16_t)ch->ring.slot_bytes,
+                                .window = (uint16_t)ch->ring.window,
+                                .members = ch->members};
+    ch->announced = true;
+    cast_control_spread(cast, ch, &open);
+    review_opening(ch);
+}
+
+/* How large fragments to those hosts may be. */
+static size_t slot_bytes(const struct cast *cast, const struct host_set *to)
+{
+    size_t size = cast->owner.datagram_bytes == NULL
+                      ? cast->config.datagram_bytes
+                      : cast->owner.datagram_bytes(cast->owner.context, to);
+    if (size < CAST_DATAGRAM_BYTES_MIN)
+        return CAST_DATAGRAM_BYTES_MIN;
+    return size < CAST_DATAGRAM_BYTES_MAX ? size : CAST_DATAGRAM_BYTES_MAX;
+}
+
+/* A whole message must fit, or it would never be given out. */
+static uint32_t ring_window(const struct cast *cast, size_t slot)
+{
+    bool large = cast->own_count < CAST_OWN_LARGE;
+    size_t slots = cast->config.buffer_bytes / (large ? 1 : 4) / slot;
+    size_t least = large ? SLOTS_MIN : CAST_MESSAGE_MAX / (slot - CAST_OVERHEAD_BYTES) + 2;
+    slots = slots < least ? least : slots;
+    return (uint32_t)(slots > SLOTS_MAX ? SLOTS_MAX : slots);
+}
+
+/* Ids never end, but their names come again: one that is still in use is passed over. */
+static uint64_t next_id(struct cast *cast)
+{
+    const struct cast_channel *ch = cast->channels[cast->self % CAST_BUCKETS];
+    while (ch != NULL) {
+        bool taken = ch->mine && cast_name(ch->key.id) == cast_name(cast->next_id);
+        cast->next_id += taken;
+        ch = taken ? cast->channels[cast->self % CAST_BUCKETS] : ch->chain;
+    }
+    return cast->next_id;
+}
+
+struct cast_channel *cast_open(struct cast *cast, const struct host_set *wanted, bool total)
+{
+    struct host_set members = *wanted;
+    struct cast_key key = {cast->self, next_id(cast), cast->hosts[cast->self].incarnation};
+    host_set_intersect(&members, &cast->live);
+    struct cast_channel *ch = cast_channel_create(cast, &key, &members);
+    if (ch == NULL)
+        return NULL;
+    ch->wanted = *wanted;
+    cast->next_id++;
+    ch->total = total;
+    ch->ring.slot_bytes = slot_bytes(cast, &members);
+    ch->ring.window = ring_window(cast, ch->ring.slot_bytes);
+    ch->sized_us = cast->now_us + SIZED_US;
+    ch->window = WINDOW_START;
+    ch->enough = ch->ring.window;
+    ch->trip_us = TRIP_START_US;
+    ch->repair_us = ch->sync_us = UINT64_MAX;
+    ch->used_us = cast->now_us;
+    for (size_t i = 0; i < ch->link_count; i++)
+        ch->links[i].limit = ch->ring.window;
+    announce(cast, ch);
+    cast->dirty = true;
+    return ch;
+}
+
+void cast_close(struct cast *cast, struct cast_channel *ch)
+{
+    struct cast_control close = {.type = CAST_CLOSE, .key = ch->key};
+    cast_control_spread(cast, ch, &close);
+    cast_channel_destroy(cast, ch);
+}
+
+bool cast_idle(const struct cast_channel *ch)
+{
+    return ch->queue.first == NULL && ch->stable == ch->next;
+}
+
+bool cast_covers(const struct cast *cast, const struct cast_channel *ch)
+{
+    struct host_set missing = ch->wanted;
+    host_set_intersect(&missing, &cast->live);
+    host_set_subtract(&missing, &ch->members);
+    return host_set_empty(&missing);
+}
+
+bool cast_fits(const struct cast *cast, struct cast_channel *ch)
+{
+    if (cast->now_us < ch->sized_us || !cast_idle(ch))
+        return true;
+    struct host_set to = ch->members;
+    host_set_subtract(&to, &ch->gone);
+    ch->sized_us = cast->now_us + SIZED_US;
+    size_t size = slot_bytes(cast, &to);
+    return size >= ch->ring.slot_bytes && size <= ch->ring.slot_bytes + ch->ring.slot_bytes / 4;
+}
+
+/* ---- what members say ------------------------------------------------------------------------ */
+
+/* The window grows: twice as large every round trip at first, then by one fragment. */
+static void grow(struct cast_channel *ch, uint64_t acknowledged)
+{
+    ch->window +=
+        ch->window < ch->enough ? (double)acknowledged : (double)acknowledged / ch->window;
+    if (ch->window > ch->ring.window)
+        ch->window = ch->ring.window;
+}
+
+static void measure_trip(struct cast *cast, struct cast_channel *ch)
+{
+    if (ch->timed_us == 0 || ch->stable <= ch->timed)
+        return;
+    uint64_t trip = cast->now_us - ch->timed_us;
+    ch->trip_us = (ch->trip_us * 7 + (trip < TRIP_US_MAX ? trip : TRIP_US_MAX)) / 8;
+    ch->timed_us = 0;
+}
+
+static void review_stable(struct cast *cast, struct cast_channel *ch)
+{
+    uint64_t stable = ch->sent;
+    for (size_t i = 0; i < ch->link_count; i++) {
+        if (cast_link_lives(ch, &ch->links[i]) && ch->links[i].have < stable)
+            stable = ch->links[i].have;
+    }
+    if (stable <= ch->stable)
+        return;
+    cast_ring_drop(&ch->ring, ch->stable, stable);
+    if (ch->recovery <= stable)
+        grow(ch, stable - ch->stable);
+    ch->stable = stable;
+    measure_trip(cast, ch);
+    ch->sync_us = cast->now_us + SYNC_US + 2 * ch->trip_us;
+}
+
+void cast_member_gone(struct cast *cast, struct cast_channel *ch)
+{
+    review_opening(ch);
+    review_stable(cast, ch);
+}
+
+void cast_on_opened(struct cast *cast, struct cast_channel *ch, uint32_t host)
+{
+    (void)cast;
+    cast_link_find(ch, host)->opened = true;
+    review_opening(ch);
+}
+
+static void shrink(struct cast_channel *ch, uint64_t lost)
+{
+    if (lost < ch->recovery)
+        return;
+    ch->recovery = ch->sent;
+    ch->window *= WINDOW_SHRINK;
+    if (ch->window < WINDOW_LEAST)
+        ch->window = WINDOW_LEAST;
+    ch->enough = ch->window;
+}
+
+static void want(struct cast *cast, struct cast_channel *ch, uint64_t number, uint32_t host)
+{
+    struct cast_slot *slot = cast_ring_get(&ch->ring, number);
+    uint64_t again = REPAIR_AGAIN_US + ch->trip_us;
+    if (slot == NULL || number >= ch->sent || cast->now_us < slot->repaired_us + again)
+        return;
+    slot->wanted = slot->wanted == 0 || slot->wanted == host ? host : CAST_WANTED_BY_MANY;
+    if (ch->repair_us == UINT64_MAX)
+        ch->repair_us = cast->now_us + (ch->link_count > 1 ? GATHER_US : 0);
+}
+
+/* A round trip in which something was repaired measures the repair (Karn's algorithm). */
+static void on_missing(struct cast *cast, struct cast_channel *ch, uint32_t host,
+                       const struct cast_control *ack)
+{
+    for (uint16_t i = 0; i < ack->missing_count; i++) {
+        uint64_t first = ack->missing[i].first, count = ack->missing[i].count;
+        if (first < ch->stable || first >= ch->sent)
+            continue;
+        shrink(ch, first);
+        for (uint64_t k = 0; k < count && first + k < ch->sent; k++)
+            want(cast, ch, first + k, host);
+    }
+    if (ack->missing_count > 0)
+        ch->timed_us = 0;
+    cast->counters.asked += ack->missing_count > 0;
+}
+
+void cast_on_ack(struct cast *cast, struct cast_channel *ch, uint32_t host,
+                 const struct cast_control *ack)
+{
+    struct cast_link *link = cast_link_find(ch, host);
+    if (ack->have > ch->sent)
+        return; /* it cannot have what was never sent */
+    if (ack->have > link->have)
+        link->have = ack->have;
+    if (ack->limit > link->limit)
+        link->limit = ack->limit;
+    on_missing(cast, ch, host, ack);
+    review_stable(cast, ch);
+}
+
+/* ---- sending --------------------------------------------------------------------------------- */
+
+/* The next fragment of the first message into the ring. */
+static void cut_one(struct cast *cast, struct cast_channel *ch)
+{
+    struct cast_parcel *parcel = ch->queue.first;
+    size_t room = ch->ring.slot_bytes - CAST_OVERHEAD_BYTES, left = parcel->size - ch->cut;
+    size_t size = left < room ? left : room;
+    struct cast_slot *slot = cast_ring_take(&ch->ring, ch->next, size + CAST_OVERHEAD_BYTES);
+    memcpy(cast_ring_bytes(&ch->ring, ch->next) + CAST_PREFIX_BYTES, parcel->bytes + ch->cut, size);
+    slot->serial = parcel->number;
+    slot->flags = (uint8_t)((ch->cut == 0 ? CAST_FIRST : 0) | (size == left ? CAST_LAST : 0));
+    ch->next++;
+    ch->cut += size;
+    if (size < left)
+        return;
+    ch->cut = 0;
+    cast->queued -= parcel->size;
+    free(cast_list_pop(&ch->queue));
+}
+
+/* The first fragment that may not be sent now. */
+static uint64_t allowed(const struct cast_channel *ch)
+{
+    uint64_t end = ch->stable + (uint64_t)ch->window;
+    for (size_t i = 0; i < ch->link_count; i++) {
+        if (cast_link_lives(ch, &ch->links[i]) && ch->links[i].limit < end)
+            end = ch->links[i].limit;
+    }
+    return end < ch->next ? end : ch->next;
+}
+
+static void transmit(struct cast *cast, struct cast_channel *ch, bool ask)
+{
+    uint64_t number = ch->sent++;
+    struct cast_slot *slot = cast_ring_get(&ch->ring, number);
+    uint8_t *bytes = cast_ring_bytes(&ch->ring, number);
+    struct cast_fragment fragment = {.sender = ch->key.sender,
+                                     .name = cast_name(ch->key.id),
+                                     .number = number,
+                                     .flags = (uint8_t)(slot->flags | (ask ? CAST_ASK : 0)),
+                                     .back = (uint16_t)(number - ch->stable),
+                                     .size = slot->size};
+    struct host_set to = ch->members;
+    cast_seal_put(&ch->seal, &fragment, bytes);
+    host_set_subtract(&to, &ch->gone);
+    if (!host_set_empty(&to))
+        cast->owner.multicast(cast->owner.context, &to, bytes, slot->size);
+    cast->counters.fragments_sent++;
+    if (ask && ch->timed_us == 0) {
+        ch->timed = number;
+        ch->timed_us = cast->now_us;
+    }
+}
+
+/* New fragments, as many as may be under way; members are asked to acknowledge four times a
+ * window, and with the last one. */
+static void send_new(struct cast *cast, struct cast_channel *ch)
+{
+    uint64_t end = allowed(ch), first = ch->sent, ask = (uint64_t)ch->window / 4;
+    if (ch->sent >= end || cast->now_us < ch->pace_us)
+        return;
+    if (end - first > BURST)
+        end = first + BURST;
+    while (ch->sent < end)
+        transmit(cast, ch, ch->sent + 1 == end || ch->sent % ask == 0);
+    double pace_us = (double)(end - first) * (double)ch->trip_us / (2 * ch->window);
+    ch->pace_us = pace_us >= PACE_LEAST_US ? cast->now_us + (uint64_t)pace_us : 0;
+    ch->sync_us = cast->now_us + SYNC_US + 2 * ch->trip_us;
+}
+
+/* To who lacks it, over the windows: they know how large a datagram the path carries now. */
+static void hand_over(struct cast *cast, const struct cast_channel *ch,
+                      const struct cast_slot *slot)
+{
+    struct cast_control data = {.type = CAST_DATA,
+                                .key = ch->key,
+                                .bytes = cast_ring_bytes(&ch->ring, slot->number),
+                                .size = slot->size};
+    for (size_t i = 0; i < ch->link_count; i++) {
+        const struct cast_link *link = &ch->links[i];
+        bool wants = slot->wanted == CAST_WANTED_BY_MANY || slot->wanted == link->host;
+        if (!wants || !cast_link_lives(ch, link) || link->have > slot->number)
+            continue;
+        cast->counters.repairs_framed++;
+        cast_control_send(cast, link->host, &data);
+    }
+}
+
+static void repair_one(struct cast *cast, const struct cast_channel *ch, struct cast_slot *slot)
+{
+    const uint8_t *bytes = cast_ring_bytes(&ch->ring, slot->number);
+    struct host_set to = ch->members;
+    host_set_subtract(&to, &ch->gone);
+    cast->counters.repairs_sent++;
+    if (slot->repairs++ >= REPAIRS_VAIN) {
+        hand_over(cast, ch, slot);
+    } else if (slot->wanted == CAST_WANTED_BY_MANY) {
+        cast->counters.repairs_multicast++;
+        cast->owner.multicast(cast->owner.context, &to, bytes, slot->size);
+    } else if (host_set_has(&to, slot->wanted)) {
+        cast->owner.unicast(cast->owner.context, slot->wanted, bytes, slot->size);
+    }
+    slot->wanted = 0;
+    slot->repaired_us = cast->now_us;
+}
+
+static void repair(struct cast *cast, struct cast_channel *ch)
+{
+    unsigned count = 0;
+    if (cast->now_us < ch->repair_us)
+        return;
+    ch->repair_us = UINT64_MAX;
+    for (uint64_t n = ch->stable; n < ch->sent; n++) {
+        struct cast_slot *slot = cast_ring_get(&ch->ring, n);
+        if (slot == NULL || slot->wanted == 0)
+            continue;
+        if (count++ == BURST) {
+            ch->repair_us = cast->now_us + ch->trip_us / 4;
+            return;
+        }
+        repair_one(cast, ch, slot);
+    }
+}
+
+/* After a while of silence members learn where it ends, so that they can ask for the last ones,
+ * and what is stable, so that they can forget it. */
+static void sync(struct cast *cast, struct cast_channel *ch)
+{
+    struct cast_control m = {
+        .type = CAST_SYNC, .key = ch->key, .next = ch->sent, .stable = ch->stable};
+    if (cast->now_us < ch->sync_us)
+        return;
+    cast_control_spread(cast, ch, &m);
+    ch->timed_us = 0;
+    ch->sync_us = UINT64_MAX;
+    if (cast_idle(ch))
+        cast_ring_fini(&ch->ring);
+}
+
+uint64_t cast_send_step(struct cast *cast, struct cast_channel *ch)
+{
+    if (ch->queue.first != NULL && !cast_ring_ready(cast, ch))
+        return cast->now_us + SYNC_US;
+    while (ch->queue.first != NULL && ch->next < ch->stable + ch->ring.window)
+        cut_one(cast, ch);
+    if (!ch->announced)
+        announce(cast, ch);
+    if (ch->state != CAST_LIVE)
+        return UINT64_MAX;
+    send_new(cast, ch);
+    review_stable(cast, ch); /* nobody may be left who could acknowledge */
+    repair(cast, ch);
+    sync(cast, ch);
+    if (ch->retired && cast_idle(ch)) {
+        cast_close(cast, ch);
+        cast->dirty = true;
+        return UINT64_MAX;
+    }
+    uint64_t due = ch->repair_us < ch->sync_us ? ch->repair_us : ch->sync_us;
+    uint64_t more = ch->sent < allowed(ch) ? ch->pace_us : UINT64_MAX;
+    return more < due ? more : due;
+}

@@ -1,0 +1,266 @@
+/*
+ * arbiter.c - who may use which contention domain; see contention.h.
+ *
+ * All claims stand in one list, those that are granted among them. One pass over it grants: a claim
+ * may go when none before it has, or wants, a domain of its own. A new claim goes to the end of the
+ * list, but where its task has others there (it spreads something to several receivers) before
+ * those of tasks that have one: when it ends its receiver goes on and, with the last of them, its
+ * sender too, so that more tasks compute while the rest wait. tests/sim/segment_test.c shows what
+ * that is worth.
+ *
+ * A claim is overtaken so at most CONTENTION_OVERTAKEN_MAX times, and each is granted when all
+ * before it have ended, which a lease bounds: no order of ends starves anybody, and no cycle can
+ * form, for a claim gets all its domains at once.
+ */
+#include "proto/contention/contention.h"
+
+#include <stdlib.h>
+
+#include "proto/wire/frame.h"
+
+#define CLAIMS_MAX 4096
+
+struct entry {
+    struct entry *prev, *next;
+    struct arbiter_claim claim;
+    bool granted;
+    bool spreads; /* its task asked for another one meanwhile */
+    unsigned overtaken;
+    uint64_t granted_us;
+};
+
+struct arbiter {
+    arbiter_answer_fn *answer;
+    void *context;
+    uint64_t from_us;
+    struct entry *first, *last, *spare;
+    unsigned waiting, held;
+    struct arbiter_counters counters;
+    struct entry entries[CLAIMS_MAX];
+};
+
+struct arbiter *arbiter_create(uint64_t from_us, arbiter_answer_fn *answer, void *context)
+{
+    struct arbiter *a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return NULL;
+    a->answer = answer;
+    a->context = context;
+    a->from_us = from_us;
+    for (int i = 0; i < CLAIMS_MAX; i++) {
+        a->entries[i].next = a->spare;
+        a->spare = &a->entries[i];
+    }
+    return a;
+}
+
+void arbiter_destroy(struct arbiter *a)
+{
+    free(a);
+}
+
+unsigned arbiter_waiting(const struct arbiter *a)
+{
+    return a->waiting;
+}
+
+const struct arbiter_counters *arbiter_counters(const struct arbiter *a)
+{
+    return &a->counters;
+}
+
+/* ---- the list ---- */
+
+static struct entry *find(const struct arbiter *a, uint32_t task, uint32_t number)
+{
+    struct entry *e = a->first;
+    while (e != NULL && (e->claim.ask.task != task || e->claim.ask.number != number))
+        e = e->next;
+    return e;
+}
+
+/* Behind `before`, which is NULL for the first. */
+static void link_in(struct arbiter *a, struct entry *e, struct entry *before)
+{
+    struct entry **next = before != NULL ? &before->next : &a->first;
+    e->prev = before;
+    e->next = *next;
+    *(e->next != NULL ? &e->next->prev : &a->last) = e;
+    *next = e;
+}
+
+static void link_out(struct arbiter *a, struct entry *e)
+{
+    *(e->prev != NULL ? &e->prev->next : &a->first) = e->next;
+    *(e->next != NULL ? &e->next->prev : &a->last) = e->prev;
+}
+
+static struct entry *add(struct arbiter *a, const struct arbiter_claim *claim)
+{
+    struct entry *e = a->spare;
+    if (e == NULL)
+        return NULL;
+    a->spare = e->next;
+    *e = (struct entry){.claim = *claim};
+    link_in(a, e, a->last);
+    a->waiting++;
+    return e;
+}
+
+static void drop(struct arbiter *a, struct entry *e)
+{
+    link_out(a, e);
+    a->waiting -= !e->granted;
+    a->held -= e->granted;
+    e->next = a->spare;
+    a->spare = e;
+}
+
+/* ---- who spreads goes first ---- */
+
+static bool share(const struct entry *a, const struct entry *b)
+{
+    return (a->claim.domains & b->claim.domains) != 0;
+}
+
+static bool may_overtake(const struct entry *e, const struct entry *other)
+{
+    return !share(e, other) ||
+           (!other->granted && !other->spreads && other->overtaken < CONTENTION_OVERTAKEN_MAX);
+}
+
+static void overtake(struct arbiter *a, struct entry *e)
+{
+    struct entry *before = e->prev;
+    for (; before != NULL && may_overtake(e, before); before = before->prev)
+        before->overtaken += share(e, before);
+    link_out(a, e);
+    link_in(a, e, before);
+}
+
+/* e has just been asked for; others of its task stand before it, in their order. */
+static void note_spread(struct arbiter *a, struct entry *e)
+{
+    for (struct entry *other = a->first, *next; other != e; other = next) {
+        next = other->next;
+        if (other->claim.ask.task != e->claim.ask.task)
+            continue;
+        e->spreads = true;
+        if (!other->granted && !other->spreads)
+            overtake(a, other);
+        other->spreads = true;
+    }
+    if (e->spreads)
+        overtake(a, e);
+}
+
+/* ---- answers ---- */
+
+static void answer(struct arbiter *a, const struct entry *e, enum contention_verdict verdict)
+{
+    const struct contention_answer out = {.task = e->claim.ask.task,
+                                          .number = e->claim.ask.number,
+                                          .asked_us = e->claim.ask.asked_us,
+                                          .verdict = (uint8_t)verdict,
+                                          .quantum_bytes = e->claim.quantum_bytes};
+    a->answer(a->context, &out);
+}
+
+static void grant(struct arbiter *a, struct entry *e, uint64_t now_us)
+{
+    e->granted = true;
+    e->granted_us = now_us;
+    a->waiting--;
+    a->held++;
+    a->counters.granted++;
+    answer(a, e, CONTENTION_GRANTED);
+}
+
+static void grant_all(struct arbiter *a, uint64_t now_us)
+{
+    uint64_t wanted = 0;
+    if (now_us < a->from_us)
+        return;
+    for (struct entry *e = a->first; e != NULL && a->waiting > 0; e = e->next) {
+        if (!e->granted && (e->claim.domains & wanted) == 0)
+            grant(a, e, now_us);
+        wanted |= e->claim.domains;
+    }
+}
+
+/* ---- what happens ---- */
+
+static void regenerate(struct arbiter *a, uint64_t now_us)
+{
+    for (struct entry *e = a->first, *next; e != NULL && a->held > 0; e = next) {
+        next = e->next;
+        if (!e->granted || now_us < e->granted_us + CONTENTION_LEASE_US)
+            continue;
+        drop(a, e);
+        a->counters.regenerated++;
+    }
+}
+
+/* The lease of a grant is counted from the question that it named: a later one changes nothing. */
+static void ask_again(struct arbiter *a, struct entry *e, const struct contention_ask *ask)
+{
+    if (!e->granted && ask->asked_us > e->claim.ask.asked_us)
+        e->claim.ask.asked_us = ask->asked_us;
+    answer(a, e, e->granted ? CONTENTION_GRANTED : CONTENTION_WAIT);
+}
+
+void arbiter_ask(struct arbiter *a, const struct arbiter_claim *claim, uint64_t now_us)
+{
+    regenerate(a, now_us);
+    struct entry *e = find(a, claim->ask.task, claim->ask.number);
+    if (e != NULL) {
+        ask_again(a, e, &claim->ask);
+        grant_all(a, now_us);
+        return;
+    }
+    a->counters.asked++;
+    e = add(a, claim);
+    if (e == NULL) {
+        const struct entry none = {.claim = *claim};
+        a->counters.refused++;
+        answer(a, &none, CONTENTION_FREE);
+        return;
+    }
+    note_spread(a, e);
+    grant_all(a, now_us);
+    if (!e->granted)
+        answer(a, e, CONTENTION_WAIT);
+}
+
+static bool is_of(const struct entry *e, uint32_t task, uint32_t number)
+{
+    const struct contention_ask *ask = &e->claim.ask;
+    if (number != 0)
+        return ask->task == task && ask->number == number;
+    return tid_local(task) == 0 ? tid_host(ask->task) == tid_host(task) : ask->task == task;
+}
+
+void arbiter_end(struct arbiter *a, uint32_t task, uint32_t number, uint64_t now_us)
+{
+    for (struct entry *e = a->first, *next; e != NULL; e = next) {
+        next = e->next;
+        if (!is_of(e, task, number))
+            continue;
+        a->counters.ended += e->granted;
+        drop(a, e);
+    }
+    regenerate(a, now_us);
+    grant_all(a, now_us);
+}
+
+uint64_t arbiter_step(struct arbiter *a, uint64_t now_us)
+{
+    uint64_t next_us = a->waiting > 0 && now_us < a->from_us ? a->from_us : UINT64_MAX;
+    regenerate(a, now_us);
+    grant_all(a, now_us);
+    for (const struct entry *e = a->held > 0 ? a->first : NULL; e != NULL; e = e->next) {
+        if (e->granted && e->granted_us + CONTENTION_LEASE_US < next_us)
+            next_us = e->granted_us + CONTENTION_LEASE_US;
+    }
+    return next_us;
+}

@@ -1,0 +1,525 @@
+/*
+ * registry.c - the coordinator's side of the host table: taking office, invitations, joins,
+ * removal, proposals, agreement and publication.
+ *
+ * Nothing is changed in the table before it is agreed. What the coordinator wants of a row is
+ * written beside it (row->dirty, row->wanted); the next step proposes all of that to the log as one
+ * change, and when the log has it, it is in the table here as at every voter, and goes to all other
+ * hosts. One change is under way at a time, so a storm of joins costs one version per round trip
+ * and not one per host.
+ *
+ * Hosts that sent JOIN wait (row->wants) until no batch is open; then all that wait are proposed
+ * together, as JOINING. Hosts that were silent for too long are proposed at once, as condemned.
+ * They become UP and DOWN together when enough hosts acknowledged the batch (see member.c). An
+ * invitation is a matter of the coordinator alone, and ends with its office.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "proto/member/member_state.h"
+#include "proto/wire/control.h"
+
+/* ---- wishes ---- */
+
+static bool is_expected(const struct row *row)
+{
+    return row->invited || row->wants;
+}
+
+static void begin_wish(struct member *m, struct row *row)
+{
+    row->dirty = true;
+    m->office.publish = true;
+}
+
+void registry_want(struct member *m, struct row *row, uint8_t state, const char *cause,
+                   uint64_t now_us)
+{
+    if (is_expected(row)) {
+        member_set_state(m, row, state, cause, now_us);
+        return;
+    }
+    begin_wish(m, row);
+    row->wanted = state;
+    row->wanted_flags |= row->flags & ROW_LEFT;
+    row->cause = cause;
+}
+
+static void open_batch(struct member *m)
+{
+    m->office.batch = true;
+    m->office.batch_version = 0;
+}
+
+/* Joins wait for an open batch, this extends it: else the death of those whose acknowledgement it
+ * waits for could keep it open for ever. */
+void registry_condemn(struct member *m, struct row *row)
+{
+    if (row->wanted_flags & ROW_CONDEMNED)
+        return;
+    row->wanted_flags |= ROW_CONDEMNED;
+    begin_wish(m, row);
+    open_batch(m);
+}
+
+void member_set_voters(struct member *m, const uint32_t *hosts, size_t count)
+{
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+        uint8_t flags = row->wanted_flags & (uint8_t)~ROW_VOTER;
+
+        for (size_t k = 0; k < count; k++)
+            if (hosts[k] == row->host.index)
+                flags |= ROW_VOTER;
+        if (!row_is_agreed(row) || !row_is_living(row) || flags == row->wanted_flags)
+            continue;
+        row->wanted_flags = flags;
+        begin_wish(m, row);
+    }
+}
+
+/* ---- invitations ---- */
+
+int member_invite(struct member *m, const char *name, uint64_t *incarnation, uint64_t now_us)
+{
+    struct host host = {.state = HOST_JOINING};
+    struct row *row;
+
+    if (!is_coordinator(m) || m->phase != MEMBER_UP)
+        return -EPERM;
+    if (table_living(&m->table, name))
+        return -EEXIST;
+    host.index = table_take_index(&m->table);
+    if (host.index == 0)
+        return -ENOSPC;
+    strncpy(host.name, name, HOST_NAME_MAX_BYTES);
+    host.incarnation = m->table.incarnation + 1;
+    row = table_add(&m->table, &host);
+    if (!row)
+        return -ENOSPC;
+    m->table.incarnation++;
+    row->invited = true;
+    row->wanted = HOST_JOINING;
+    row->heard_us = now_us;
+    *incarnation = host.incarnation;
+    return (int)host.index;
+}
+
+void member_uninvite(struct member *m, uint32_t index, uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, index);
+
+    if (!row || row->host.state != HOST_JOINING || index == m->self || !is_coordinator(m))
+        return;
+    registry_want(m, row, HOST_DOWN, "its invitation was withdrawn", now_us);
+}
+
+/* Who was merely invited is in the table of this host alone. */
+static void forget(struct member *m, struct row *row)
+{
+    if (!row_is_agreed(row)) {
+        row->host.forgotten = 1;
+        return;
+    }
+    row->wanted = HOST_DOWN;
+    row->wanted_flags |= ROW_FORGOTTEN;
+    begin_wish(m, row);
+}
+
+int member_remove(struct member *m, uint32_t index, uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, index);
+    uint8_t why = NODE_END_REMOVED;
+
+    if (!is_coordinator(m) || m->phase != MEMBER_UP)
+        return -EPERM;
+    if (!row)
+        return -ENOENT;
+    if (!row_is_living(row))
+        forget(m, row);
+    else if (index == m->self)
+        member_start_leave(m, why, now_us);
+    else if (row->host.state == HOST_JOINING)
+        member_uninvite(m, index, now_us);
+    else
+        member_send(m, index, FRAME_SHUTDOWN, &why, sizeof why, now_us);
+    return 0;
+}
+
+/* ---- joins ---- */
+
+/* Why a JOIN is refused, or NULL. */
+static const char *join_refusal(const struct member *m, const struct row *row,
+                                const struct host *host)
+{
+    if (!is_coordinator(m) || m->phase != MEMBER_UP)
+        return "this host does not coordinate";
+    if (!row->invited)
+        return "it was not invited";
+    if (strcmp(row->host.name, host->name) != 0)
+        return "it was invited under another name";
+    if (memcmp(row->host.id, host->id, HOST_ID_BYTES) != 0)
+        return "its id is not that of its session";
+    return NULL;
+}
+
+void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, size_t size,
+                      uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, index);
+    struct cursor c = cursor_reader(payload, size);
+    struct host host;
+    const char *refusal;
+
+    control_get_host(&c, &host);
+    refusal = cursor_done(&c) ? join_refusal(m, row, &host) : "it is malformed";
+    if (refusal) {
+        member_log(m, "refused JOIN of host %u: %s", index, refusal);
+        return;
+    }
+    host.index = index;
+    host.incarnation = row->host.incarnation;
+    host.state = HOST_JOINING;
+    host.coordinator = 0;
+    row->host = host;
+    row->invited = false;
+    row->wants = true;
+    row->heard_us = row->direct_us = now_us;
+    row->wanted = HOST_JOINING;
+    row->wanted_flags = 0;
+    m->office.waiting = true;
+    detector_start(m, now_us);
+}
+
+/* All hosts that wait are proposed together. */
+static void open_joins(struct member *m)
+{
+    if (m->office.batch || !m->office.waiting)
+        return;
+    m->office.waiting = false;
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (!row->wants || !row_is_living(row))
+            continue;
+        row->wants = false;
+        row->fresh = true;
+        begin_wish(m, row);
+        open_batch(m);
+    }
+}
+
+/* ---- agreement ---- */
+
+/* Whether the coordinator and those that acknowledged `version` are at least half: of the hosts
+ * before the open batch, or of those after it. */
+static bool is_agreed_by(const struct member *m, uint64_t version, bool after)
+{
+    size_t all = 0, agreed = 0;
+
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+        bool joins = row->host.state == HOST_JOINING && row_is_agreed(row);
+        bool counts = after ? (row_is_up(row) && !row_is_condemned(row)) || joins : row_is_up(row);
+
+        if (!counts)
+            continue;
+        all++;
+        agreed += row->host.index == m->self || row->acked >= version;
+    }
+    return 2 * agreed >= all;
+}
+
+static bool batch_is_agreed(const struct member *m)
+{
+    const struct office *o = &m->office;
+
+    return o->batch && o->batch_version != 0 && is_agreed_by(m, o->batch_version, false) &&
+           is_agreed_by(m, o->batch_version, true);
+}
+
+static void finish_batch(struct member *m, uint64_t now_us)
+{
+    m->office.batch = false;
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (!row_is_living(row) || !row_is_agreed(row) || row->wanted == HOST_DOWN)
+            continue;
+        if (row_is_condemned(row))
+            registry_want(m, row, HOST_DOWN, "not heard of for too long", now_us);
+        else if (row->host.state == HOST_JOINING)
+            registry_want(m, row, HOST_UP, "joined", now_us);
+    }
+}
+
+void registry_on_ack(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                     uint64_t now_us)
+{
+    struct cursor c = cursor_reader(payload, size);
+    uint64_t epoch = cursor_get_u64(&c), version = cursor_get_u64(&c);
+    struct row *row = table_row(&m->table, host);
+
+    (void)now_us;
+    if (!cursor_done(&c)) {
+        member_log(m, "refused TABLE_ACK of host %u: it is malformed", host);
+        return;
+    }
+    if (!is_coordinator(m) || epoch != m->table.epoch || version > m->table.version)
+        return;
+    if (version > row->acked)
+        row->acked = version;
+}
+
+/* ---- publication ---- */
+
+static bool is_reader(const struct member *m, const struct row *row)
+{
+    return row_is_living(row) && row_is_agreed(row) && row->host.index != m->self;
+}
+
+static void send_to(struct member *m, bool synced, const uint8_t *payload, size_t size,
+                    uint64_t now_us)
+{
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (is_reader(m, row) && row->synced == synced)
+            member_send(m, row->host.index, FRAME_TABLE, payload, size, now_us);
+    }
+}
+
+void registry_send_full(struct member *m, uint32_t host, uint64_t now_us)
+{
+    size_t at = 0;
+
+    do {
+        size_t size = table_encode(&m->table, &at, m->scratch, sizeof m->scratch);
+        member_send(m, host, FRAME_TABLE, m->scratch, size, now_us);
+    } while (at < m->table.count);
+}
+
+/* The change to those who have what it is based on, the table to all others. */
+static void publish(struct member *m, const uint8_t *change, size_t size, uint64_t now_us)
+{
+    size_t at = 0;
+
+    send_to(m, true, change, size, now_us);
+    do {
+        size_t length = table_encode(&m->table, &at, m->scratch, sizeof m->scratch);
+        send_to(m, false, m->scratch, length, now_us);
+    } while (at < m->table.count);
+    for (size_t i = 0; i < m->table.count; i++)
+        table_at(&m->table, i)->synced = is_reader(m, table_at(&m->table, i));
+}
+
+/* ---- proposals ---- */
+
+/* What a row is to be is what it is, until something else is wanted. */
+static void forget_wishes(struct member *m)
+{
+    m->office.publish = m->office.batch = m->office.proposed = false;
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        row->dirty = false;
+        row->wanted = row->host.state;
+        row->wanted_flags = row->flags;
+    }
+}
+
+/* The first `count` rows are in the log. */
+static void mark_proposed(struct member *m, size_t count)
+{
+    m->office.publish = count < m->table.count;
+    for (size_t i = 0; i < count; i++)
+        table_at(&m->table, i)->dirty = false;
+}
+
+/* It is not in the log: all of it again. */
+static void take_back(struct member *m)
+{
+    m->office.proposed = false;
+    m->office.publish = true;
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        row->dirty |= row->wanted != row->host.state || row->wanted_flags != row->flags;
+    }
+}
+
+static bool propose(struct member *m, uint64_t now_us)
+{
+    uint8_t change[TABLE_CHANGE_BYTES_MAX];
+    size_t at = 0, size;
+
+    size = table_encode_change(&m->table, m->office.epoch, m->self, &at, change, sizeof change);
+    m->office.proposed = true;
+    mark_proposed(m, at);
+    if (m->owner.propose(m->owner.context, change, size, now_us) >= 0)
+        return true;
+    take_back(m);
+    return false;
+}
+
+/* ---- office ---- */
+
+bool registry_holds_half(const struct member *m, uint64_t since_us)
+{
+    size_t all = 0, alive = 0;
+
+    for (size_t i = 0; i < m->table.count; i++) {
+        const struct row *row = table_at(&m->table, i);
+
+        if (!row_is_up(row) || row->flags & ROW_LEFT)
+            continue;
+        all++;
+        alive += row->host.index == m->self || row->heard_us >= since_us;
+    }
+    return 2 * alive >= all;
+}
+
+static void discard(struct member *m, struct row *row, uint64_t now_us)
+{
+    row->invited = true;
+    row->wants = row->fresh = false;
+    member_set_state(m, row, HOST_DOWN, "who invited it does not coordinate any more", now_us);
+}
+
+void registry_discard_fresh(struct member *m, uint64_t now_us)
+{
+    for (size_t i = 0; i < m->table.count; i++)
+        if (table_at(&m->table, i)->fresh)
+            discard(m, table_at(&m->table, i), now_us);
+}
+
+void member_lead(struct member *m, uint64_t epoch, uint64_t now_us)
+{
+    registry_discard_fresh(m, now_us);
+    forget_wishes(m);
+    m->office.epoch = epoch;
+    m->office.since_us = now_us;
+    detector_start(m, now_us);
+}
+
+static void resign(struct member *m, uint64_t now_us)
+{
+    uint8_t payload[8];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+
+    cursor_put_u64(&c, m->table.epoch);
+    for (size_t i = 0; i < m->table.count; i++)
+        if (is_reader(m, table_at(&m->table, i)))
+            member_send(m, table_at(&m->table, i)->host.index, FRAME_RESIGN, payload,
+                        sizeof payload, now_us);
+    member_log(m, "host %u coordinates no more: it does not lead the log", m->self);
+    m->resigned = m->table.epoch;
+    election_orphan(m, now_us);
+}
+
+void member_depose(struct member *m, uint64_t now_us)
+{
+    forget_wishes(m);
+    m->office = (struct office){0};
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (is_expected(row) && row_is_living(row))
+            discard(m, row, now_us);
+    }
+    if (is_coordinator(m) && m->phase < MEMBER_HALTING)
+        resign(m, now_us);
+}
+
+/* RESIGN = epoch=u64: from then on its coordinator does not coordinate. */
+void registry_on_resign(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                        uint64_t now_us)
+{
+    struct cursor c = cursor_reader(payload, size);
+    uint64_t epoch = cursor_get_u64(&c);
+
+    if (!cursor_done(&c)) {
+        member_log(m, "refused RESIGN of host %u: it is malformed", host);
+        return;
+    }
+    if (epoch > m->resigned)
+        m->resigned = epoch; /* though nobody may have heard of that epoch here */
+    if (host != m->table.coordinator || epoch != m->table.epoch)
+        return;
+    m->last = 0; /* it is alive */
+    election_orphan(m, now_us);
+}
+
+/* All but the one that fell silent in office are measured from now on. */
+static void begin_office(struct member *m, uint64_t now_us)
+{
+    member_log(m, "host %u coordinates from epoch %llu on", m->self,
+               (unsigned long long)m->table.epoch);
+    open_batch(m);
+    departure_resume(m, now_us);
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (row->host.index != m->last)
+            row->heard_us = row->direct_us = now_us;
+        row->synced = false;
+        row->acked = 0;
+    }
+    m->last = 0;
+    detector_start(m, now_us);
+}
+
+/* The one before this may have condemned this host, and whoever votes thinks otherwise. */
+static void pardon_self(struct member *m)
+{
+    struct row *self = table_row(&m->table, m->self);
+
+    self->wanted_flags &= (uint8_t)~ROW_CONDEMNED;
+    if (self->wanted_flags != self->flags)
+        begin_wish(m, self);
+}
+
+/* Who leads the log coordinates as soon as at least half of the hosts are heard. */
+static void take_office(struct member *m, uint64_t now_us)
+{
+    if (m->office.proposed || !registry_holds_half(m, m->office.since_us))
+        return;
+    pardon_self(m);
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (row->flags & ROW_LEFT && row_is_living(row))
+            registry_want(m, row, HOST_DOWN, "said goodbye", now_us);
+    }
+    propose(m, now_us);
+}
+
+void registry_on_change(struct member *m, const uint8_t *payload, size_t size, bool took_office,
+                        uint64_t now_us)
+{
+    m->office.proposed = false;
+    if (took_office)
+        begin_office(m, now_us);
+    if (m->office.batch && !m->office.publish && m->office.batch_version == 0)
+        m->office.batch_version = m->table.version;
+    publish(m, payload, size, now_us);
+    table_tidy(&m->table);
+}
+
+/* Proposes until nothing is left that can go on without an answer. */
+void registry_step(struct member *m, uint64_t now_us)
+{
+    if (m->office.epoch == 0 || m->phase < MEMBER_UP || m->phase >= MEMBER_GOODBYE)
+        return;
+    if (is_candidate(m))
+        take_office(m, now_us);
+    while (is_coordinator(m) && m->office.epoch == m->table.epoch && !m->office.proposed) {
+        open_joins(m);
+        if (!m->office.publish && !batch_is_agreed(m))
+            return;
+        if (!m->office.publish)
+            finish_batch(m, now_us);
+        if (m->office.publish && !propose(m, now_us))
+            return;
+    }
+}

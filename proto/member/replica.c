@@ -1,0 +1,349 @@
+/*
+ * replica.c - the host table as every host has it: applies what is agreed, in the order of
+ * versions, and acknowledges it to the coordinator.
+ *
+ * A voter learns of a change from the log, everyone from the coordinator's TABLE frames; of a
+ * version both say the same, and it is applied once. So the host that the voters elect has all that
+ * is agreed, whatever it heard of the last coordinator. A full table may also come from another
+ * host that has a later one (who claims with an old one is brought up to date this way); a change
+ * is taken from the coordinator alone. Nothing is taken of a generation before the one promised.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/member/member_state.h"
+
+#define READING_BYTES_MAX (4u << 20)
+
+static bool is_later(const struct table *t, const struct table_head *head)
+{
+    return head->epoch > t->epoch || (head->epoch == t->epoch && head->version > t->version);
+}
+
+static bool continues(const struct reading *r, uint32_t host, const struct table_head *head)
+{
+    return r->sender == host && r->epoch == head->epoch && r->version == head->version;
+}
+
+/* Why a TABLE frame is not taken; NULL: take it; "": silently not. */
+static const char *table_refusal(const struct member *m, uint32_t host,
+                                 const struct table_head *head)
+{
+    if (!is_later(&m->table, head) || epoch_generation(head->epoch) < m->table.promised)
+        return "";
+    if (head->flags & TABLE_FULL)
+        return head->flags & TABLE_FIRST || continues(&m->reading, host, head) ? NULL : "";
+    if (host != head->coordinator)
+        return "a change from a host that does not coordinate";
+    if (head->epoch != m->table.epoch || head->base != m->table.version)
+        return "a change of a version that is not here";
+    return NULL;
+}
+
+/* ---- rows ---- */
+
+static void gone_missing(struct member *m, struct row *row, const char *cause, uint64_t now_us)
+{
+    if (row->host.index == m->self)
+        member_end(m, NODE_END_CUT_OFF, "the coordinator declared this host gone");
+    else
+        member_set_state(m, row, HOST_DOWN, cause, now_us);
+}
+
+/* What a row says anew, apart from its state. */
+static void refresh_row(struct row *row, const struct host *host)
+{
+    uint8_t state = row->host.state;
+
+    row->host = *host;
+    row->host.state = state;
+}
+
+static void apply_self(struct member *m, struct row *row, const struct host *host, uint64_t now_us)
+{
+    row->host.incarnation = host->incarnation;
+    if (host->state == HOST_DOWN)
+        gone_missing(m, row, "", now_us);
+    else
+        row->host.state = host->state == HOST_JOINING ? HOST_JOINING : HOST_UP;
+}
+
+/* What is known of a host that was not, or not under this id; NULL: no memory. */
+static struct row *new_row(struct member *m, const struct host *host, uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, host->index);
+
+    if (row) {
+        member_set_state(m, row, HOST_DOWN, "another daemon has its index", now_us);
+        table_drop(&m->table, row);
+    }
+    row = table_add(&m->table, host);
+    if (row && host->state != HOST_DOWN)
+        row->host.state = HOST_JOINING;
+    if (row)
+        row->heard_us = now_us;
+    return row;
+}
+
+static bool is_same_daemon(const struct member *m, const struct row *row, const struct host *host)
+{
+    return row &&
+           (row->host.index == m->self || memcmp(row->host.id, host->id, HOST_ID_BYTES) == 0);
+}
+
+static void apply_row(struct member *m, const struct host *host, uint8_t flags, uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, host->index);
+
+    if (!is_same_daemon(m, row, host))
+        row = new_row(m, host, now_us);
+    if (!row)
+        return;
+    row->marked = true;
+    row->fresh = false;
+    /* who was declared gone stays gone: its session has ended here */
+    if (row->host.index != m->self && !row_is_living(row)) {
+        row->flags |= flags & ROW_FORGOTTEN;
+        row->host.forgotten = (row->flags & ROW_FORGOTTEN) != 0;
+        return;
+    }
+    row->flags = flags | (row->flags & ROW_LEFT);
+    if (row->host.index == m->self) {
+        apply_self(m, row, host, now_us);
+        return;
+    }
+    refresh_row(row, host);
+    member_set_state(m, row, host->state,
+                     is_coordinator(m) && row->cause ? row->cause : "so says the coordinator",
+                     now_us);
+}
+
+/* ---- frames ---- */
+
+/* A coordinator that is new here was perhaps never heard of: its silence begins now. */
+static void watch_coordinator(struct member *m, uint64_t now_us)
+{
+    struct row *row = table_row(&m->table, m->table.coordinator);
+
+    if (row && m->watched != row->host.index)
+        row->heard_us = row->direct_us = now_us;
+    if (!row && m->watched != 0)
+        election_orphan(m, now_us);
+    if (row && m->watched != row->host.index && m->phase == MEMBER_GOODBYE)
+        member_say_goodbye(m, now_us);
+    m->watched = m->last = m->table.coordinator;
+    detector_start(m, now_us);
+}
+
+/* The coordinator, who may not be the one that sent this, must know who has which version. */
+static void acknowledge(struct member *m, uint64_t now_us)
+{
+    uint8_t ack[16];
+    struct cursor c = cursor_writer(ack, sizeof ack);
+
+    if (m->table.coordinator == 0)
+        return;
+    cursor_put_u64(&c, m->table.epoch);
+    cursor_put_u64(&c, m->table.version);
+    member_send(m, m->table.coordinator, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
+}
+
+/* Who resigned or said goodbye does not coordinate, though its last changes may come after that. */
+static void follow(struct member *m, const struct table_head *head)
+{
+    const struct row *row = table_row(&m->table, head->coordinator);
+    bool former = head->epoch <= m->resigned || (row && row->flags & ROW_LEFT);
+
+    table_set_coordinator(&m->table, former ? 0 : head->coordinator);
+}
+
+static void complete(struct member *m, const struct table_head *head, uint64_t now_us)
+{
+    struct table *t = &m->table;
+
+    if (head->epoch > t->epoch) {
+        m->election.claimed = 0;
+        registry_discard_fresh(m, now_us);
+    }
+    t->epoch = head->epoch;
+    t->version = head->version;
+    if (epoch_generation(t->epoch) > t->promised)
+        t->promised = epoch_generation(t->epoch);
+    follow(m, head); /* the rows said who it was once */
+    if (is_coordinator(m)) {
+        m->watched = 0;
+        return;
+    }
+    t->incarnation = head->incarnation;
+    t->next_index = head->next_index;
+    if (m->phase == MEMBER_ENDED)
+        return;
+    watch_coordinator(m, now_us);
+    acknowledge(m, now_us);
+    if (m->phase == MEMBER_JOINING && row_is_up(table_row(t, m->self)))
+        member_begin_up(m, now_us);
+    table_tidy(t);
+}
+
+static void apply_rows(struct member *m, const uint8_t *payload, size_t size, uint64_t now_us)
+{
+    struct cursor c = cursor_reader(payload, size);
+    struct table_head head;
+    struct host host;
+    uint8_t flags;
+
+    table_get_head(&c, &head);
+    follow(m, &head); /* before the rows: who hears of them may ask who coordinates */
+    for (uint16_t i = 0; i < head.count && m->phase != MEMBER_ENDED; i++) {
+        table_get_row(&c, &host, &flags);
+        apply_row(m, &host, flags, now_us);
+    }
+}
+
+/* ---- full tables ---- */
+
+static void unmark_all(struct member *m)
+{
+    for (size_t i = 0; i < m->table.count; i++)
+        table_at(&m->table, i)->marked = false;
+}
+
+static void drop_unmarked(struct member *m, uint64_t now_us)
+{
+    for (size_t i = 0; i < m->table.count && m->phase != MEMBER_ENDED; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (!row->marked && row_is_living(row))
+            gone_missing(m, row, "it is not in the table", now_us);
+    }
+}
+
+/* The frame at the front; false: the bytes are none. */
+static bool next_frame(struct cursor *c, const uint8_t **payload, size_t *size,
+                       struct table_head *head)
+{
+    *size = cursor_get_u32(c);
+    *payload = cursor_get_view(c, *size);
+    return cursor_ok(c) && table_is_well_formed(*payload, *size, head) && head->flags & TABLE_FULL;
+}
+
+/* See table_save(): well-formed, and all of one version. */
+static void apply_full(struct member *m, const uint8_t *bytes, size_t size, uint64_t now_us)
+{
+    struct cursor c = cursor_reader(bytes, size);
+    struct table_head head;
+    const uint8_t *payload;
+    size_t length;
+
+    unmark_all(m);
+    while (cursor_left(&c) > 0 && next_frame(&c, &payload, &length, &head))
+        apply_rows(m, payload, length, now_us);
+    drop_unmarked(m, now_us);
+    complete(m, &head, now_us);
+}
+
+bool member_on_snapshot(struct member *m, const uint8_t *bytes, size_t size, uint64_t now_us)
+{
+    struct cursor c = cursor_reader(bytes, size);
+    struct table_head head = {0}, first = {0};
+    const uint8_t *payload;
+    size_t length;
+
+    while (cursor_left(&c) > 0) {
+        if (!next_frame(&c, &payload, &length, &head))
+            return false;
+        if (first.epoch == 0)
+            first = head;
+        if (head.epoch != first.epoch || head.version != first.version)
+            return false;
+    }
+    if (!(head.flags & TABLE_LAST))
+        return false;
+    if (is_later(&m->table, &head) && epoch_generation(head.epoch) >= m->table.promised)
+        apply_full(m, bytes, size, now_us);
+    return true;
+}
+
+void replica_drop_reading(struct member *m)
+{
+    free(m->reading.bytes);
+    m->reading = (struct reading){0};
+}
+
+/* A frame of a full table is kept until all are there. */
+static void collect(struct member *m, uint32_t host, const struct table_head *head,
+                    const uint8_t *payload, size_t size)
+{
+    struct reading *r = &m->reading;
+    struct cursor c;
+    uint8_t *bytes;
+
+    if (head->flags & TABLE_FIRST) {
+        replica_drop_reading(m);
+        *r = (struct reading){.sender = host, .epoch = head->epoch, .version = head->version};
+    }
+    bytes = r->size + size > READING_BYTES_MAX ? NULL : realloc(r->bytes, r->size + 4 + size);
+    if (!bytes) {
+        replica_drop_reading(m);
+        return;
+    }
+    c = cursor_writer(bytes + r->size, 4 + size);
+    cursor_put_u32(&c, (uint32_t)size);
+    cursor_put_bytes(&c, payload, size);
+    r->bytes = bytes;
+    r->size += 4 + size;
+}
+
+/* ---- frames ---- */
+
+void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
+                      uint64_t now_us)
+{
+    struct table_head head;
+    const char *refusal = table_is_well_formed(payload, size, &head) ? table_refusal(m, host, &head)
+                                                                     : "it is malformed";
+
+    if (refusal) {
+        if (*refusal)
+            member_log(m, "refused TABLE of host %u: %s", host, refusal);
+        return;
+    }
+    if (!(head.flags & TABLE_FULL)) {
+        apply_rows(m, payload, size, now_us);
+        complete(m, &head, now_us);
+        return;
+    }
+    collect(m, host, &head, payload, size);
+    if (!(head.flags & TABLE_LAST) || m->reading.sender == 0)
+        return;
+    apply_full(m, m->reading.bytes, m->reading.size, now_us);
+    replica_drop_reading(m);
+}
+
+/* ---- the log ---- */
+
+/* What is agreed comes to the host that proposed it as to all who keep the log. */
+void member_on_change(struct member *m, const uint8_t *bytes, size_t size, uint64_t now_us)
+{
+    struct table_head head;
+    bool own, new_office;
+
+    if (!table_is_well_formed(bytes, size, &head) || head.flags & TABLE_FULL) {
+        member_log(m, "refused a change of the table: it is malformed");
+        return;
+    }
+    own = head.coordinator == m->self && head.epoch == m->office.epoch;
+    new_office = own && head.epoch > m->table.epoch;
+    if (!is_later(&m->table, &head) || epoch_generation(head.epoch) < m->table.promised)
+        return; /* a TABLE frame was faster */
+    if (head.base != m->table.version ||
+        (!own && epoch_generation(head.epoch) != epoch_generation(m->table.epoch))) {
+        member_log(m, "a change of the table is based on version %llu, which is not here",
+                   (unsigned long long)head.base);
+        return;
+    }
+    apply_rows(m, bytes, size, now_us);
+    complete(m, &head, now_us);
+    if (own && m->phase != MEMBER_ENDED)
+        registry_on_change(m, bytes, size, new_office, now_us);
+}

@@ -1,0 +1,184 @@
+/*
+ * model.h - how long a program takes on a number of hosts, from what was measured once: the models
+ * of Schmidt & Sunderam, section 3.
+ *
+ *   model_line.c      alpha + beta N, fitted
+ *   model_paper.c     the paper's equations as they stand
+ *   model_play.c      the tasks' computations and messages played against each other
+ *   model_matmul.c    pipe-multiply-roll, played
+ *   model_sort.c      split-sort-merge, played
+ *   model_mandel.c    Mandelbrot from a task queue, played
+ *   model_hierarchical.c  pipe-multiply-roll in two levels, played
+ *   model_agenda.c    a bag of items, played; model_bag.c: matmul and sort of them
+ *   model_alltoall.c  all-to-all on a network, scheduled and not
+ *   model_best.c      break-even and most efficient number of hosts
+ *
+ * The paper adds computation and communication. Here programs send while they compute and tasks
+ * share hosts and links, and the paper itself finds what is missing then: contention (section 3.1)
+ * and overlap (section 3.3). So the program's own pattern of computations and messages is played in
+ * virtual time: each message takes alpha + beta N where nothing else uses its links, links are
+ * shared evenly, and so are the processors of a host.
+ *
+ * All is pure: figures in, figures out. Times are seconds, sizes bytes.
+ */
+#ifndef COVEY_PROTO_MODEL_H
+#define COVEY_PROTO_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/model/model_line.h"
+#include "proto/network/network.h"
+
+enum {
+    MODEL_HOSTS_MAX = 256,
+    MODEL_BLOCKS = 6,         /* sizes of matrix blocks that are measured */
+    MODEL_BLOCK_SMALLEST = 64 /* each is twice the one before */
+};
+
+/* What a host needs for an operation, as one task alone on it meets it; 0: not known. */
+struct model_host {
+    double processors;           /* tasks that run as fast as one alone, such as 2.0 */
+    double share;                /* processor seconds that a task gets in a second, 0 .. 1 */
+    double madd_s[MODEL_BLOCKS]; /* T_mult + T_add in blocks of 64, 128, ... rows and columns */
+    double oper_s;               /* T_oper: a test and swap; keys log2 keys of them sort */
+    double merge_s;              /* a key that is merged */
+    double iteration_s;          /* of the Mandelbrot set */
+};
+
+/* What messages between hosts do to computations, and these to them: two hosts that compute and
+ * send to each other, and all of them, each sending to the next. The two differ where hosts share
+ * more than they show: a medium, or a machine whose kernel has the network's work done by whoever
+ * runs. */
+struct model_load {
+    double drag_s;     /* processor time that a byte takes at either end */
+    double busy_s;     /* time of a byte then; 0: as long as without computing */
+    double all_drag_s; /* the same of all_hosts hosts; all_hosts 0: not known */
+    double all_busy_s;
+    double all_hosts;
+    double spread, all_spread; /* of what messages take then: standard deviation over mean */
+};
+
+/* The machine that a program runs on. */
+struct model_machine {
+    const struct model_host *hosts; /* the program's, in its order */
+    int host_count;
+    double
+        together; /* tasks at full speed on all hosts at once, where they share a machine; 0: all */
+    struct model_line inside;  /* between tasks of one host */
+    double inside_drag_s;      /* processor time of a byte at either end */
+    struct model_line between; /* between hosts */
+    struct model_load load;    /* of those */
+};
+
+/* Where the time of the mean task goes (section 3): the three sum up to the total. Communication is
+ * alpha + beta N of its messages between hosts (of both kinds where there is one host), as far as
+ * nothing is computed meanwhile; idle is what it waits besides. */
+struct model_time {
+    int tasks;
+    double total_s;
+    double computation_s;
+    double communication_s;
+    double idle_s;
+};
+
+/* T_mult + T_add in a product of blocks of about so many rows and columns: between the measured
+ * sizes by the logarithm of the size. */
+double model_madd(const struct model_host *host, double block);
+
+/* The others return 0, or -1: memory is exhausted, or the figures needed are not known (0). */
+
+/* ---- The paper's equations ---------------------------------------------------------------- */
+
+/* Section 3.1: pipe-multiply-roll of N x N elements of `element` bytes on `tasks` = P x P tasks. */
+struct model_time model_paper_matmul(double n, int tasks, double element, double madd_s,
+                                     const struct model_line *line);
+
+/* Section 3.2: split-sort-merge of so many keys of `element` bytes on a power of two of tasks. */
+struct model_time model_paper_sort(double keys, int tasks, double element, double oper_s,
+                                   const struct model_line *line);
+
+/* What a master and its workers exchange: so many times a request and an answer. */
+struct model_strips {
+    double count, request_bytes, answer_bytes;
+};
+
+/* Section 3.3: T_total = T_comp + T_comm, all exchanges one after the other. */
+struct model_time model_paper_mandel(double computation_s, int tasks,
+                                     const struct model_strips *strips,
+                                     const struct model_line *line);
+
+/* ---- The programs of apps/ ---------------------------------------------------------------- */
+
+#define MODEL_PANEL 256 /* of matmul: columns of a panel that travels and is multiplied at once */
+#define MODEL_ROLL_AHEAD 2 /* panels of B that go before their turn */
+
+/* The grid that matmul makes of so many hosts when it is not told: q x q tasks. */
+int model_grid(int hosts);
+
+/* Which host each of the q x q tasks is put on. */
+void model_grid_place(int q, int hosts, int *host_of);
+
+/* Pipe-multiply-roll (section 2.3) of n x n doubles on q x q tasks. */
+int model_matmul(const struct model_machine *machine, int64_t n, int q, struct model_time *time);
+
+/* Split-sort-merge (section 2.3) of keys of 8 bytes by `tasks` tasks, on the hosts in turn. */
+int model_sort(const struct model_machine *machine, int64_t keys, int tasks,
+               struct model_time *time);
+
+/* Pipe-multiply-roll in two levels, of p x p groups; p divides q. With p = q there is one level:
+ * phase by phase (Figure 3(b)), and nothing is sent ahead. */
+int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, int q, int p,
+                              struct model_time *time);
+
+/* The side of the grid of groups that matmul makes when q is no prime: the smallest divisor. */
+int model_groups(int q);
+
+/* By way of a bag: products of q x q blocks, by workers on the hosts in turn. `fetch`: they ask the
+ * coordinator for the blocks that they do not have. */
+int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool fetch, int workers,
+                     struct model_time *time);
+
+/* By way of a bag: parts of the keys are sorted, then ranges of them merged, by workers that ask
+ * the coordinator for the keys. */
+int model_sort_bag(const struct model_machine *machine, int64_t keys, int workers,
+                   struct model_time *time);
+
+struct model_view {
+    double centre_re, centre_im, zoom;
+    int32_t width, height, iterations;
+};
+
+/* Mandelbrot (section 2.3) by `tasks` workers, on the hosts in turn; the master is on the first one
+ * and guides the sizes of strips, or (strip > 0) hands out so many rows at a time. Its iterations
+ * are counted at one pixel of 64. */
+int model_mandel(const struct model_machine *machine, const struct model_view *view, int tasks,
+                 int strip, struct model_time *time);
+
+/* ---- All-to-all ----------------------------------------------------------------------------- */
+
+struct model_alltoall {
+    double bound_s;     /* Faraj & Yuan, section 3: load of the bottleneck link times size / B */
+    double scheduled_s; /* phases of theirs, each alpha and a message on the slowest link */
+    double
+        unscheduled_s; /* a ring of rounds: in each the busiest link carries all that meets on it */
+    uint32_t phases;
+};
+
+/* Blocks of so many bytes between all ranks of a network; `payload` is the share of a link's bits
+ * that messages get (headers have the rest). */
+int model_alltoall(const struct network *network, double bytes, double alpha_s, double payload,
+                   struct model_alltoall *result);
+
+/* ---- How many hosts ------------------------------------------------------------------------- */
+
+struct model_best {
+    int break_even; /* section 2.4: beyond it no time is gained; position in the array */
+    int efficient;  /* section 4.1: the last before the slope falls below the tolerance */
+};
+
+/* total_s[i] is for hosts[i], increasing. The slope is the share of the time that the next hosts
+ * save, over the share by which they are more: 1 is linear speed-up, 0 none. */
+struct model_best model_best(const int *hosts, const double *total_s, int n, double tolerance);
+
+#endif

@@ -1,0 +1,225 @@
+#include "proto/model/model_agenda.h"
+
+#include <stdlib.h>
+
+enum kind { FETCH, WORK, RESULT };
+
+/* What an activity of the play is of. */
+struct step {
+    enum kind kind;
+    int item, worker;
+};
+
+struct worker {
+    int taken;             /* items, those on their way included */
+    int sent;              /* results on their way */
+    int last_in, last_out; /* messages: one goes after the other */
+    int ready[2];          /* items that are here, in order */
+    int ready_count;
+    bool works;
+};
+
+struct queue {
+    int *items;
+    int count, first, room;
+};
+
+struct agenda {
+    const struct model_machine *machine;
+    struct agenda_program program;
+    struct play *play;
+    int *host_of; /* of the workers, and last of the coordinator */
+    struct worker *workers;
+    int worker_count;
+    struct queue urgent, usual;
+    struct step *steps; /* by activity */
+    int step_room;
+    bool failed;
+};
+
+enum { TAKEN_MAX = 2 };
+
+static void on_end(void *context, int activity);
+
+/* ---- Making -------------------------------------------------------------------------------- */
+
+struct agenda *agenda_create(const struct model_machine *machine, int workers,
+                             const struct agenda_program *program)
+{
+    struct agenda *a = calloc(1, sizeof *a);
+    if (!a)
+        return NULL;
+    a->machine = machine;
+    a->program = *program;
+    a->worker_count = workers;
+    a->host_of = calloc((size_t)workers + 1, sizeof *a->host_of);
+    a->workers = calloc((size_t)workers, sizeof *a->workers);
+    for (int i = 0; a->host_of && i < workers; i++)
+        a->host_of[i] = i % machine->host_count;
+    for (int i = 0; a->workers && i < workers; i++)
+        a->workers[i].last_in = a->workers[i].last_out = PLAY_NONE;
+    if (a->host_of && a->workers)
+        a->play = play_create(machine, a->host_of, workers + 1);
+    if (!a->play) {
+        agenda_destroy(a);
+        return NULL;
+    }
+    play_on_end(a->play, on_end, a);
+    return a;
+}
+
+void agenda_destroy(struct agenda *a)
+{
+    if (!a)
+        return;
+    play_destroy(a->play);
+    free(a->host_of);
+    free(a->workers);
+    free(a->urgent.items);
+    free(a->usual.items);
+    free(a->steps);
+    free(a);
+}
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+static void *grow(struct agenda *a, void *array, int wanted, int *room, size_t size)
+{
+    if (wanted <= *room)
+        return array;
+    int more = wanted < 256 ? 256 : 2 * wanted;
+    void *larger = realloc(array, (size_t)more * size);
+    a->failed |= larger == NULL;
+    if (!larger)
+        return array;
+    *room = more;
+    return larger;
+}
+
+void agenda_put(struct agenda *a, int item, bool urgent)
+{
+    struct queue *q = urgent ? &a->urgent : &a->usual;
+    q->items = grow(a, q->items, q->count + 1, &q->room, sizeof *q->items);
+    if (!a->failed)
+        q->items[q->count++] = item;
+}
+
+/* -1: there is none. */
+static int next_item(struct agenda *a)
+{
+    struct queue *q = a->urgent.first < a->urgent.count ? &a->urgent : &a->usual;
+    return q->first < q->count ? q->items[q->first++] : -1;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static void note(struct agenda *a, int activity, const struct step *step)
+{
+    if (activity == PLAY_NONE)
+        return;
+    a->steps = grow(a, a->steps, activity + 1, &a->step_room, sizeof *a->steps);
+    if (!a->failed)
+        a->steps[activity] = *step;
+}
+
+/* To or from the worker; messages of one task to another go in order. */
+static void send(struct agenda *a, const struct step *step, double bytes)
+{
+    struct worker *w = &a->workers[step->worker];
+    bool in = step->kind == FETCH;
+    int *last = in ? &w->last_in : &w->last_out;
+    int sent = play_send(a->play, in ? a->worker_count : step->worker,
+                         in ? step->worker : a->worker_count, bytes);
+    play_after(a->play, sent, *last);
+    *last = sent;
+    note(a, sent, step);
+}
+
+/* An item whose data is here already needs no message. */
+static void take(struct agenda *a, int worker, int item)
+{
+    struct worker *w = &a->workers[worker];
+    double bytes = a->program.fetched(a->program.context, item, worker);
+    w->taken++;
+    if (bytes > 0)
+        send(a, &(struct step){FETCH, item, worker}, bytes);
+    else
+        w->ready[w->ready_count++] = item;
+}
+
+static void work(struct agenda *a, int worker)
+{
+    struct worker *w = &a->workers[worker];
+    bool waits = a->program.sent_max > 0 && w->sent >= a->program.sent_max;
+    if (w->works || waits || w->ready_count == 0)
+        return;
+    const struct model_host *host = &a->machine->hosts[a->host_of[worker]];
+    int item = w->ready[0];
+    w->ready[0] = w->ready[1];
+    w->ready_count--;
+    w->works = true;
+    double seconds = a->program.work_s(a->program.context, item, host);
+    note(a, play_compute(a->play, worker, seconds), &(struct step){WORK, item, worker});
+}
+
+/* Whoever has least takes the next one. */
+static void hand_out(struct agenda *a)
+{
+    for (int most = 0; most < a->program.taken_max && most < TAKEN_MAX; most++) {
+        for (int i = 0; i < a->worker_count; i++) {
+            int item = a->workers[i].taken > most ? -1 : next_item(a);
+            if (item >= 0)
+                take(a, i, item);
+        }
+    }
+    for (int i = 0; i < a->worker_count; i++)
+        work(a, i);
+}
+
+static void on_worked(struct agenda *a, const struct step *step)
+{
+    struct worker *w = &a->workers[step->worker];
+    double bytes = a->program.result(a->program.context, step->item);
+    w->works = false;
+    w->taken--;
+    w->sent++;
+    send(a, &(struct step){RESULT, step->item, step->worker}, bytes);
+}
+
+static void on_end(void *context, int activity)
+{
+    struct agenda *a = context;
+    if (a->failed)
+        return;
+    const struct step step = a->steps[activity];
+    struct worker *w = &a->workers[step.worker];
+    if (step.kind == FETCH)
+        w->ready[w->ready_count++] = step.item;
+    else if (step.kind == WORK)
+        on_worked(a, &step);
+    else
+        w->sent--;
+    if (step.kind == RESULT && a->program.done)
+        a->program.done(a->program.context, a, step.item);
+    hand_out(a);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+/* The coordinator is no task of the program: what it sent counts for those who waited for it. */
+int agenda_play(struct agenda *a, struct model_time *time)
+{
+    hand_out(a);
+    int failed = play_run(a->play, time);
+    if (failed || a->failed)
+        return -1;
+    double more = (a->worker_count + 1.0) / a->worker_count;
+    time->tasks = a->worker_count;
+    time->computation_s *= more;
+    double rest_s = time->total_s - time->computation_s;
+    time->communication_s *= more;
+    if (time->communication_s > rest_s)
+        time->communication_s = rest_s;
+    time->idle_s = rest_s - time->communication_s;
+    return 0;
+}

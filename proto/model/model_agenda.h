@@ -1,0 +1,41 @@
+/*
+ * model_agenda.h - a bag of items played in virtual time, as apps/agenda.c has it: a coordinator
+ * puts items, whoever is free takes the next one, and what comes of it goes back.
+ *
+ * A worker takes items ahead: the data of the next one comes while it works on the one before, and
+ * results leave while it works on the next. The coordinator is on the first host and computes
+ * nothing itself.
+ */
+#ifndef COVEY_PROTO_MODEL_AGENDA_H
+#define COVEY_PROTO_MODEL_AGENDA_H
+
+#include "proto/model/model_play.h"
+
+struct agenda;
+
+/* What a program says of its items, which have numbers of its own. */
+struct agenda_program {
+    void *context;
+    int taken_max; /* items that a worker has at a time, those on their way included */
+    int sent_max;  /* results that may be on their way from a worker before it waits; 0: any number
+                    */
+    /* Bytes that must reach the worker before it begins; once for each item. */
+    double (*fetched)(void *context, int item, int worker);
+    double (*work_s)(void *context, int item, const struct model_host *host);
+    double (*result)(void *context, int item); /* its bytes */
+    /* The result has reached the coordinator, which may put more. May be NULL. */
+    void (*done)(void *context, struct agenda *agenda, int item);
+};
+
+/* Workers are put on the machine's hosts in turn. NULL: memory is exhausted. */
+struct agenda *agenda_create(const struct model_machine *machine, int workers,
+                             const struct agenda_program *program);
+void agenda_destroy(struct agenda *agenda); /* NULL is fine */
+
+/* Urgent ones go before those that are not; otherwise in the order in which they were put. */
+void agenda_put(struct agenda *agenda, int item, bool urgent);
+
+/* Plays it until no item is left. Returns 0 or -1: memory is exhausted. */
+int agenda_play(struct agenda *agenda, struct model_time *time);
+
+#endif

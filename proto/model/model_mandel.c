@@ -1,0 +1,218 @@
+/*
+ * model_mandel.c - the Mandelbrot set from a task queue, as mandel of apps/ does it (sections 2.3
+ * and 3.3 of Schmidt & Sunderam): a master hands out strips of rows, smaller and smaller ones, and
+ * each worker has the next one while it draws.
+ *
+ * What a row costs is counted at every eighth pixel of every eighth row: no picture is like
+ * another.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "proto/model/model.h"
+
+enum { STRIDE = 8, QUEUED = 2, SHARES = 8, ROWS_MIN = 2, ROWS_MAX = 32 };
+
+#define SHORT_SIDE 3.0 /* units of the plane, at zoom 1 */
+#define PIXEL 2.0      /* bytes */
+#define HEAD 16.0      /* bytes of a request, and of an answer beside its pixels */
+
+struct strip {
+    double iterations, bytes;
+};
+
+struct worker {
+    double step_s;              /* of an iteration, at its part of its host */
+    struct strip queue[QUEUED]; /* the one that it draws, and the next */
+    double arrives_s[QUEUED];   /* when it had them */
+    int queued;
+    double ends_s; /* of the first */
+    double computation_s, communication_s;
+};
+
+struct drawing {
+    const struct model_machine *machine;
+    const struct model_view *view;
+    double *rows; /* iterations of each */
+    struct worker *workers;
+    int tasks, strip, next;
+    double link_s; /* when the master's link has taken in all so far */
+    double last_s; /* when the last strip was in */
+};
+
+/* ---- What a picture costs ---------------------------------------------------------------- */
+
+static int iterations_at(double re, double im, int most)
+{
+    double x = 0, y = 0;
+    int count = 0;
+    while (count < most && x * x + y * y <= 4) {
+        double next = x * x - y * y + re;
+        y = 2 * x * y + im;
+        x = next;
+        count++;
+    }
+    return count;
+}
+
+/* Of a row, from some of its pixels. */
+static double iterations_of_row(const struct model_view *v, int row)
+{
+    int side = v->width < v->height ? v->width : v->height, looked = 0;
+    double size = SHORT_SIDE / (v->zoom * side), sum = 0;
+    double im = v->centre_im + (v->height / 2.0 - row - 0.5) * size;
+    for (int i = v->width < STRIDE ? 0 : STRIDE / 2; i < v->width; i += STRIDE, looked++)
+        sum += iterations_at(v->centre_re + (i + 0.5 - v->width / 2.0) * size, im, v->iterations);
+    return sum / looked * v->width;
+}
+
+static void count_rows(struct drawing *d)
+{
+    int height = d->view->height;
+    for (int row = 0; row < height; row++) {
+        bool looked_at = row % STRIDE == 0;
+        int middle = row + STRIDE / 2 < height ? row + STRIDE / 2 : row;
+        d->rows[row] = looked_at ? iterations_of_row(d->view, middle) : d->rows[row - 1];
+    }
+}
+
+/* ---- The queue ------------------------------------------------------------------------------ */
+
+/* As the program's: a part of what is left, within bounds. */
+static int rows_of_next(const struct drawing *d)
+{
+    int left = d->view->height - d->next;
+    int rows = d->strip > 0 ? d->strip : left / (SHARES * d->tasks);
+    if (d->strip == 0 && rows > ROWS_MAX)
+        rows = ROWS_MAX;
+    if (d->strip == 0 && rows < ROWS_MIN)
+        rows = ROWS_MIN;
+    return rows < left ? rows : left;
+}
+
+static struct strip take_strip(struct drawing *d)
+{
+    int rows = rows_of_next(d);
+    struct strip strip = {.bytes = HEAD + PIXEL * rows * d->view->width};
+    for (int i = 0; i < rows; i++)
+        strip.iterations += d->rows[d->next++];
+    return strip;
+}
+
+static const struct model_line *line_of(const struct drawing *d, int worker)
+{
+    bool at_master = worker % d->machine->host_count == 0;
+    return at_master ? &d->machine->inside : &d->machine->between;
+}
+
+/* When the first in the queue is drawn, which begins at `now_s` or once it is there. */
+static void begin(struct worker *w, double now_s)
+{
+    double start_s = w->arrives_s[0] > now_s ? w->arrives_s[0] : now_s;
+    double takes_s = w->queue[0].iterations * w->step_s;
+    w->ends_s = start_s + takes_s;
+    w->computation_s += takes_s;
+}
+
+static void give(struct drawing *d, int worker, double now_s)
+{
+    struct worker *w = &d->workers[worker];
+    double takes_s = model_line_time(line_of(d, worker), HEAD);
+    if (d->next >= d->view->height)
+        return;
+    w->queue[w->queued] = take_strip(d);
+    w->arrives_s[w->queued] = now_s + takes_s;
+    w->communication_s += takes_s;
+    if (w->queued++ == 0)
+        begin(w, now_s);
+}
+
+/* The strip goes back over the master's link, which takes in one byte at a time, and the next one
+ * comes. */
+static void finish_strip(struct drawing *d, int worker)
+{
+    struct worker *w = &d->workers[worker];
+    const struct model_line *line = line_of(d, worker);
+    double now_s = w->ends_s, bytes_s = line->beta_s * w->queue[0].bytes;
+    double in_s = now_s + bytes_s;
+    if (line == &d->machine->between) {
+        in_s = (d->link_s > now_s ? d->link_s : now_s) + bytes_s;
+        d->link_s = in_s;
+    }
+    in_s += line->alpha_s;
+    d->last_s = in_s > d->last_s ? in_s : d->last_s;
+    w->communication_s += model_line_time(line, w->queue[0].bytes);
+    w->queue[0] = w->queue[1];
+    w->arrives_s[0] = w->arrives_s[1];
+    if (--w->queued > 0)
+        begin(w, now_s);
+    give(d, worker, in_s);
+}
+
+static int first_to_end(const struct drawing *d)
+{
+    int first = -1;
+    for (int i = 0; i < d->tasks; i++) {
+        const struct worker *w = &d->workers[i];
+        if (w->queued > 0 && (first < 0 || w->ends_s < d->workers[first].ends_s))
+            first = i;
+    }
+    return first;
+}
+
+static void draw(struct drawing *d)
+{
+    count_rows(d);
+    for (int i = 0; i < QUEUED * d->tasks; i++)
+        give(d, i % d->tasks, 0);
+    for (int worker; (worker = first_to_end(d)) >= 0;)
+        finish_strip(d, worker);
+}
+
+/* ---- The whole ------------------------------------------------------------------------------ */
+
+/* A worker's speed: those on one host share its processors. */
+static bool set_speeds(struct drawing *d)
+{
+    int hosts = d->machine->host_count;
+    for (int i = 0; i < d->tasks; i++) {
+        const struct model_host *host = &d->machine->hosts[i % hosts];
+        int on_host = (d->tasks - i % hosts - 1) / hosts + 1;
+        double part = host->processors < on_host ? host->processors / on_host : 1;
+        if (d->machine->together > 0 && d->machine->together / d->tasks < part)
+            part = d->machine->together / d->tasks;
+        if (!(host->iteration_s > 0) || !(part > 0))
+            return false;
+        d->workers[i].step_s = host->iteration_s / part;
+    }
+    return true;
+}
+
+static void sum_up(const struct drawing *d, struct model_time *time)
+{
+    double communication_s = 0;
+    *time = (struct model_time){.tasks = d->tasks, .total_s = d->last_s};
+    for (int i = 0; i < d->tasks; i++) {
+        time->computation_s += d->workers[i].computation_s / d->tasks;
+        communication_s += d->workers[i].communication_s / d->tasks;
+    }
+    double rest_s = time->total_s - time->computation_s;
+    time->communication_s = communication_s < rest_s ? communication_s : rest_s;
+    time->idle_s = rest_s - time->communication_s;
+}
+
+int model_mandel(const struct model_machine *machine, const struct model_view *view, int tasks,
+                 int strip, struct model_time *time)
+{
+    struct drawing d = {.machine = machine, .view = view, .tasks = tasks, .strip = strip};
+    d.rows = calloc((size_t)view->height, sizeof *d.rows);
+    d.workers = calloc((size_t)tasks, sizeof *d.workers);
+    bool good = d.rows && d.workers && set_speeds(&d);
+    if (good) {
+        draw(&d);
+        sum_up(&d, time);
+    }
+    free(d.rows);
+    free(d.workers);
+    return good ? 0 : -1;
+}

@@ -1,0 +1,498 @@
+/*
+ * model_play.c - the clock stands at the next moment at which an activity ends; between two such
+ * moments all go on at rates that do not change.
+ *
+ * Activities are numbered as they were added, and those that may start do so in this order. What
+ * waits for an activity is a list through `waits`. An activity's work is the seconds that it takes
+ * alone, and its rate how much of it is done in a second.
+ *
+ * Messages take different times, as a calibration saw: segments of some are lost and sent again,
+ * some come late. So each has a pace, drawn from the spread of what they took, by which it makes
+ * use of its even part of a link. Those of one task to another have the same one: the streams that
+ * meet on a link differ in what they got of it when they began, and keep that for seconds. What it
+ * leaves is others' where a medium is all that limits them, and is lost on a link where there are
+ * no others. The logarithm of what messages take is taken to be distributed logistically. The draws
+ * are no chance, but the multiples of the golden ratio, which are spread evenly over 0 .. 1.
+ */
+#include "proto/model/model_play.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define CAPACITY_MIN 0.1 /* of a processor: messages never stop computations altogether */
+#define GOLDEN 0.61803398874989485
+#define LOGISTIC_UNIT 0.55132889542179205 /* sqrt(3) / pi: then its standard deviation is 1 */
+#define DRAW_MIN 0.02                     /* and one minus that: what is rarer is left out */
+
+enum state { WAITING, READY, RUNNING, ENDED };
+
+struct activity {
+    int task, to; /* to: PLAY_NONE of a computation */
+    enum state state;
+    int waits_for; /* so many have not ended yet */
+    int first;     /* of its list in `waits`, or PLAY_NONE */
+    double left_s, rate, start_s, end_s;
+    double draw, pace; /* of a message between hosts */
+};
+
+struct wait {
+    int activity, next;
+};
+
+/* All messages of a task to another one. */
+struct stream {
+    int to, next; /* next: of the same sender, or PLAY_NONE */
+    double draw;
+};
+
+/* What goes on at a host. */
+struct load {
+    int computing;
+    double out_pace, in_pace; /* of those messages together */
+    double drag;              /* processors that messages take */
+};
+
+/* What goes on at all. */
+struct traffic {
+    int messages; /* between hosts */
+    int computing_hosts;
+    int computing; /* tasks */
+    double byte_s; /* time of a byte of a message between hosts, as far as all decide it */
+    double drag_s;
+    double sigma; /* of the logarithm of what a message takes */
+    double rates; /* of all messages, as far as links decide it */
+};
+
+struct play {
+    struct model_machine machine;
+    const int *host_of;
+    int tasks;
+    bool failed;
+    struct activity *activities;
+    int count, room;
+    struct wait *waits;
+    int wait_count, wait_room;
+    struct stream *streams;
+    int stream_count, stream_room;
+    int *first_stream; /* by task, or PLAY_NONE */
+    int *open;         /* activities that are ready or run, by number */
+    int open_count, open_room;
+    int looked_at; /* the activities from here on were not looked at: they may be ready */
+    play_ended_fn *ended;
+    void *context;
+    struct load *loads;                      /* by host */
+    bool *computing;                         /* by task */
+    double *computation_s, *communication_s; /* by task */
+    struct traffic traffic;
+    double now_s;
+};
+
+/* ---- Making -------------------------------------------------------------------------------- */
+
+struct play *play_create(const struct model_machine *machine, const int *host_of, int tasks)
+{
+    struct play *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->machine = *machine;
+    p->host_of = host_of;
+    p->tasks = tasks;
+    p->loads = calloc((size_t)machine->host_count, sizeof *p->loads);
+    p->computing = calloc((size_t)tasks, sizeof *p->computing);
+    p->computation_s = calloc((size_t)tasks, sizeof *p->computation_s);
+    p->communication_s = calloc((size_t)tasks, sizeof *p->communication_s);
+    p->first_stream = calloc((size_t)tasks, sizeof *p->first_stream);
+    p->failed =
+        !p->loads || !p->computing || !p->computation_s || !p->communication_s || !p->first_stream;
+    for (int i = 0; i < tasks && !p->failed; i++)
+        p->first_stream[i] = PLAY_NONE;
+    return p;
+}
+
+void play_destroy(struct play *p)
+{
+    if (!p)
+        return;
+    free(p->activities);
+    free(p->waits);
+    free(p->streams);
+    free(p->first_stream);
+    free(p->open);
+    free(p->loads);
+    free(p->computing);
+    free(p->computation_s);
+    free(p->communication_s);
+    free(p);
+}
+
+/* Room for one more in an array; false: there is none, and the play has failed. */
+static bool make_room(struct play *p, void **array, int count, int *room, size_t size)
+{
+    if (p->failed || count < *room)
+        return !p->failed;
+    int wanted = *room > 0 ? 2 * *room : 256;
+    void *larger = realloc(*array, (size_t)wanted * size);
+    p->failed = !larger;
+    if (p->failed)
+        return false;
+    *array = larger;
+    *room = wanted;
+    return true;
+}
+
+static int add(struct play *p, int task, int to, double left_s)
+{
+    void *array = p->activities;
+    bool good = make_room(p, &array, p->count, &p->room, sizeof *p->activities);
+    p->activities = array;
+    if (!good)
+        return PLAY_NONE;
+    p->activities[p->count] =
+        (struct activity){.task = task, .to = to, .first = PLAY_NONE, .left_s = left_s};
+    return p->count++;
+}
+
+int play_compute(struct play *p, int task, double seconds)
+{
+    return add(p, task, PLAY_NONE, seconds);
+}
+
+static bool is_between(const struct play *p, const struct activity *a)
+{
+    return a->to != PLAY_NONE && p->host_of[a->task] != p->host_of[a->to];
+}
+
+static double draw(int number)
+{
+    double even = fmod(GOLDEN * number, 1);
+    even = even < DRAW_MIN ? DRAW_MIN : even > 1 - DRAW_MIN ? 1 - DRAW_MIN : even;
+    return LOGISTIC_UNIT * log(even / (1 - even));
+}
+
+static double draw_of_stream(struct play *p, int from, int to)
+{
+    int at = p->failed ? PLAY_NONE : p->first_stream[from];
+    while (at != PLAY_NONE && p->streams[at].to != to)
+        at = p->streams[at].next;
+    if (at != PLAY_NONE)
+        return p->streams[at].draw;
+    void *array = p->streams;
+    bool good = make_room(p, &array, p->stream_count, &p->stream_room, sizeof *p->streams);
+    p->streams = array;
+    if (!good)
+        return 0;
+    at = p->stream_count++;
+    p->streams[at] = (struct stream){to, p->first_stream[from], draw(at + 1)};
+    p->first_stream[from] = at;
+    return p->streams[at].draw;
+}
+
+int play_send(struct play *p, int from, int to, double bytes)
+{
+    bool inside = p->host_of[from] == p->host_of[to];
+    const struct model_line *line = inside ? &p->machine.inside : &p->machine.between;
+    double time_s = model_line_time(line, bytes);
+    if (!p->failed && (!inside || p->machine.host_count == 1))
+        p->communication_s[from] += time_s; /* the sender's, as the paper measures it */
+    int sent = add(p, from, to, time_s);
+    if (sent != PLAY_NONE && !inside)
+        p->activities[sent].draw = draw_of_stream(p, from, to);
+    return sent;
+}
+
+void play_on_end(struct play *p, play_ended_fn *ended, void *context)
+{
+    p->ended = ended;
+    p->context = context;
+}
+
+void play_after(struct play *p, int activity, int before)
+{
+    if (activity == PLAY_NONE || before == PLAY_NONE || p->activities[before].state == ENDED)
+        return;
+    void *array = p->waits;
+    bool good = make_room(p, &array, p->wait_count, &p->wait_room, sizeof *p->waits);
+    p->waits = array;
+    if (!good)
+        return;
+    p->waits[p->wait_count] = (struct wait){activity, p->activities[before].first};
+    p->activities[before].first = p->wait_count++;
+    p->activities[activity].waits_for++;
+}
+
+/* ---- Rates --------------------------------------------------------------------------------- */
+
+static void count_activity(struct play *p, const struct activity *a)
+{
+    struct load *from = &p->loads[p->host_of[a->task]];
+    if (a->to == PLAY_NONE) {
+        p->traffic.computing_hosts += from->computing++ == 0;
+        p->traffic.computing++;
+    } else if (is_between(p, a)) {
+        p->traffic.messages++;
+    }
+}
+
+/* What was measured of two, and what of `all`, at `n` of them. */
+static double between_two_and_all(double two, double all, double n, double all_hosts)
+{
+    if (n <= 2 || all_hosts <= 2)
+        return two;
+    return n >= all_hosts ? all : two + (all - two) * (n - 2) / (all_hosts - 2);
+}
+
+/* More messages than were measured at once share what those had together. */
+static void set_traffic(struct play *p)
+{
+    const struct model_load *load = &p->machine.load;
+    struct traffic *t = &p->traffic;
+    double alone_s = p->machine.between.beta_s, n = t->messages;
+    double two_s = load->busy_s > alone_s ? load->busy_s : alone_s;
+    double all_s = load->all_hosts > 2 && load->all_busy_s > two_s ? load->all_busy_s : two_s;
+    t->byte_s = n <= 1 ? alone_s : between_two_and_all(two_s, all_s, n, load->all_hosts);
+    if (load->all_hosts > 2 && n > load->all_hosts)
+        t->byte_s *= n / load->all_hosts;
+    double spread =
+        n <= 1 ? 0 : between_two_and_all(load->spread, load->all_spread, n, load->all_hosts);
+    t->sigma = sqrt(log(1 + spread * spread));
+    t->drag_s =
+        between_two_and_all(load->drag_s, load->all_drag_s, t->computing_hosts, load->all_hosts);
+}
+
+static void count_loads(struct play *p)
+{
+    for (int i = 0; i < p->machine.host_count; i++)
+        p->loads[i] = (struct load){0};
+    p->traffic = (struct traffic){0};
+    for (int i = 0; i < p->open_count; i++) {
+        if (p->activities[p->open[i]].state == RUNNING)
+            count_activity(p, &p->activities[p->open[i]]);
+    }
+    set_traffic(p);
+}
+
+/* Processors that a message takes at either end. */
+static double drag_of(const struct play *p, const struct activity *a)
+{
+    bool between = is_between(p, a);
+    double byte_s = between ? p->machine.between.beta_s : p->machine.inside.beta_s;
+    double drag_s = between ? p->traffic.drag_s : p->machine.inside_drag_s;
+    return byte_s > 0 ? a->rate * drag_s / byte_s : 0;
+}
+
+/* The mean of what messages take is that of an even part. */
+static void set_pace(struct play *p, struct activity *a)
+{
+    double sigma = p->traffic.sigma;
+    if (!is_between(p, a))
+        return;
+    a->pace = exp(sigma * a->draw + sigma * sigma / 2);
+    p->loads[p->host_of[a->task]].out_pace += a->pace;
+    p->loads[p->host_of[a->to]].in_pace += a->pace;
+}
+
+/* What is left of a link by one that is slow, or whose other end is busier, stays unused. */
+static void set_link_rate(struct play *p, struct activity *a)
+{
+    const struct load *from = &p->loads[p->host_of[a->task]], *to = &p->loads[p->host_of[a->to]];
+    a->rate = 1;
+    if (!is_between(p, a))
+        return;
+    a->rate = a->pace / fmax(1, fmax(from->out_pace, to->in_pace));
+    p->traffic.rates += a->rate;
+}
+
+/* All together get no more than the network has. */
+static void set_message_rate(struct play *p, struct activity *a)
+{
+    const struct traffic *t = &p->traffic;
+    double all = t->byte_s > 0 ? t->messages * p->machine.between.beta_s / t->byte_s : INFINITY;
+    if (is_between(p, a) && t->rates > all)
+        a->rate *= all / t->rates;
+    double drag = drag_of(p, a);
+    p->loads[p->host_of[a->task]].drag += drag;
+    p->loads[p->host_of[a->to]].drag += drag;
+}
+
+/* A task's computation goes on at full speed where each has a processor, in units of what one task
+ * alone gets. */
+static void set_computation_rate(struct play *p, struct activity *a)
+{
+    int at = p->host_of[a->task];
+    const struct model_host *host = &p->machine.hosts[at];
+    const struct load *load = &p->loads[at];
+    double share = host->share > 0 ? host->share : 1;
+    double capacity = host->processors - load->drag / share;
+    capacity = capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity;
+    a->rate = capacity < load->computing ? capacity / load->computing : 1;
+    double all = p->machine.together / p->traffic.computing;
+    if (p->machine.together > 0 && all < a->rate)
+        a->rate = all;
+}
+
+/* What the host's processors leave of messages that want more of them than there are. */
+static double part_of_drag(const struct play *p, int at)
+{
+    const struct model_host *host = &p->machine.hosts[at];
+    double there = host->processors * (host->share > 0 ? host->share : 1);
+    double drag = p->loads[at].drag;
+    return drag > there ? there / drag : 1;
+}
+
+static void limit_message_rate(struct play *p, struct activity *a)
+{
+    double from = part_of_drag(p, p->host_of[a->task]), to = part_of_drag(p, p->host_of[a->to]);
+    a->rate *= from < to ? from : to;
+}
+
+static void set_rates_by(struct play *p, bool messages,
+                         void (*set)(struct play *, struct activity *))
+{
+    for (int i = 0; i < p->open_count; i++) {
+        struct activity *a = &p->activities[p->open[i]];
+        if (a->state == RUNNING && (a->to != PLAY_NONE) == messages)
+            set(p, a);
+    }
+}
+
+static void set_rates(struct play *p)
+{
+    count_loads(p);
+    set_rates_by(p, true, set_pace);
+    set_rates_by(p, true, set_link_rate);
+    set_rates_by(p, true, set_message_rate);
+    set_rates_by(p, true, limit_message_rate);
+    set_rates_by(p, false, set_computation_rate);
+}
+
+/* ---- The clock ----------------------------------------------------------------------------- */
+
+/* What takes no time goes first: a task hands on what it has before it computes again. */
+static void start_all(struct play *p)
+{
+    for (int later = 0; later < 2; later++) {
+        for (int i = 0; i < p->open_count; i++) {
+            struct activity *a = &p->activities[p->open[i]];
+            bool computes = a->to == PLAY_NONE;
+            if (a->state != READY || (a->left_s > 0) != later ||
+                (computes && p->computing[a->task]))
+                continue;
+            a->state = RUNNING;
+            a->start_s = p->now_s;
+            p->computing[a->task] |= computes;
+        }
+    }
+}
+
+static double next_end(const struct play *p)
+{
+    double next = INFINITY;
+    for (int i = 0; i < p->open_count; i++) {
+        const struct activity *a = &p->activities[p->open[i]];
+        if (a->state == RUNNING && a->left_s / a->rate < next)
+            next = a->left_s / a->rate;
+    }
+    return next;
+}
+
+static void open_activity(struct play *p, int number)
+{
+    void *array = p->open;
+    bool good = make_room(p, &array, p->open_count, &p->open_room, sizeof *p->open);
+    p->open = array;
+    if (!good)
+        return;
+    p->activities[number].state = READY;
+    p->open[p->open_count++] = number;
+}
+
+static void open_new(struct play *p)
+{
+    for (; p->looked_at < p->count; p->looked_at++) {
+        if (p->activities[p->looked_at].waits_for == 0)
+            open_activity(p, p->looked_at);
+    }
+}
+
+static void end_activity(struct play *p, struct activity *a)
+{
+    a->state = ENDED;
+    a->end_s = p->now_s;
+    if (a->to == PLAY_NONE) {
+        p->computing[a->task] = false;
+        p->computation_s[a->task] += a->end_s - a->start_s;
+    }
+    for (int w = a->first; w != PLAY_NONE; w = p->waits[w].next) {
+        int later = p->waits[w].activity;
+        if (--p->activities[later].waits_for == 0 && later < p->looked_at)
+            open_activity(p, later);
+    }
+}
+
+/* Takes what has ended out of the open ones and tells of it. */
+static void tell_ends(struct play *p, int before)
+{
+    int kept = 0, all = p->open_count;
+    for (int i = 0; i < before && p->ended; i++) {
+        if (p->activities[p->open[i]].state == ENDED)
+            p->ended(p->context, p->open[i]);
+    }
+    for (int i = 0; i < all; i++) {
+        if (p->activities[p->open[i]].state != ENDED)
+            p->open[kept++] = p->open[i];
+    }
+    p->open_count = kept;
+    open_new(p);
+}
+
+static void advance(struct play *p, double step_s)
+{
+    int before = p->open_count;
+    p->now_s += step_s;
+    for (int i = 0; i < before; i++) {
+        struct activity *a = &p->activities[p->open[i]];
+        if (a->state != RUNNING)
+            continue;
+        a->left_s -= step_s * a->rate;
+        if (a->left_s <= 1e-12 + 1e-9 * step_s)
+            end_activity(p, a);
+    }
+    tell_ends(p, before);
+}
+
+static void sum_up(const struct play *p, struct model_time *time)
+{
+    double communication_s = 0;
+    *time = (struct model_time){.tasks = p->tasks, .total_s = p->now_s};
+    for (int i = 0; i < p->tasks; i++) {
+        time->computation_s += p->computation_s[i] / p->tasks;
+        communication_s += p->communication_s[i] / p->tasks;
+    }
+    double rest_s = time->total_s - time->computation_s;
+    time->communication_s = communication_s < rest_s ? communication_s : rest_s;
+    time->idle_s = rest_s - time->communication_s;
+}
+
+int play_run(struct play *p, struct model_time *time)
+{
+    open_new(p);
+    while (p->open_count > 0 && !p->failed) {
+        start_all(p);
+        set_rates(p);
+        double next = next_end(p);
+        if (isinf(next))
+            return -1;
+        advance(p, next);
+    }
+    for (int i = 0; i < p->count; i++) {
+        if (p->activities[i].state != ENDED)
+            return -1;
+    }
+    sum_up(p, time);
+    return p->failed ? -1 : 0;
+}
+
+double play_end(const struct play *p, int activity)
+{
+    return p->activities[activity].end_s;
+}

@@ -1,0 +1,393 @@
+/*
+ * node.c - one daemon's side of the VM, put together: council.c keeps the log of what the VM agrees
+ * on, member.c the host table and whatever follows from who is there (they meet in node_council.c),
+ * session.c carries bytes to one other host, reception.c judges what arrives, node_lane.c finds the
+ * session that goes to a host on a lane, node_calls.c gives each what it asks of the other.
+ * This file owns them and steps them.
+ *
+ * Invariants: a peer exists for a host only if its row is (or was just) living; sessions are
+ * destroyed only by node_step(), never inside a callback; all memory is bounded by the host table,
+ * but for frames that the owner queued.
+ */
+#include "proto/node/node.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/node/node_state.h"
+
+#define FAIL_TIMEOUT_US 5000000
+#define JOIN_TIMEOUT_US 20000000
+#define DATAGRAM_BYTES_SAFE 1200
+
+void node_log(struct node *node, const char *format, ...)
+{
+    char line[320];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    node->owner.log(node->owner.context, line);
+}
+
+void node_notice(struct node *node, uint64_t now_us)
+{
+    uint64_t due = node->due_us;
+
+    node->now_us = now_us;
+    if (now_us <= due || now_us - due < node->config.fail_timeout_us / 20)
+        return;
+    node->due_us = UINT64_MAX;
+    node->lanes[LANE_IP].endpoint.counters.late_us += now_us - due;
+    member_on_late(node->member, now_us - due);
+    if (node->council)
+        council_on_late(node->council, now_us - due);
+}
+
+/* ---- life ---- */
+
+static int init_endpoint(struct node *node, struct lane *lane)
+{
+    struct endpoint *e = &lane->endpoint;
+
+    e->owner = node_endpoint_owner(lane);
+    e->stall_us = node->config.fail_timeout_us / 4;
+    e->detour_us = lane->number == LANE_ETHER ? node->config.fail_timeout_us : 0;
+    e->seed = node->config.seed + (uint64_t)lane->number;
+    e->random = node->config.random;
+    e->random_context = node->owner.context;
+    e->me.encrypt = node->config.encrypt;
+    e->me.ether = e->ether = lane->number == LANE_ETHER;
+    e->scratch = malloc(e->datagram_bytes_max);
+    e->opened = e->me.encrypt ? malloc(DATAGRAM_BYTES_MAX) : NULL;
+    lane->detour = malloc(DETOUR_BYTES + e->datagram_bytes_max);
+    if (!lane->detour || !e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
+        return -1;
+    identity_derive(&e->me, node->config.vm, node->config.key);
+    e->random(e->random_context, e->me.boot_secret, sizeof e->me.boot_secret);
+    memcpy(e->me.id, node->config.self.id, HOST_ID_BYTES);
+    return 0;
+}
+
+static int init_lanes(struct node *node)
+{
+    const struct node_config *c = &node->config;
+    struct endpoint *ip = &node->lanes[LANE_IP].endpoint;
+    struct endpoint *ether = &node->lanes[LANE_ETHER].endpoint;
+
+    ip->datagram_bytes_min = c->datagram_bytes_min;
+    ip->datagram_bytes_max = c->datagram_bytes_max;
+    ether->datagram_bytes_min = c->ether_bytes_min;
+    ether->datagram_bytes_max = c->ether_bytes_max;
+    node->has_ether = c->ether_bytes_min > 0;
+    for (int i = 0; i < LANES; i++) {
+        node->lanes[i].node = node;
+        node->lanes[i].number = (enum node_lane)i;
+    }
+    if (init_endpoint(node, &node->lanes[LANE_IP]) < 0)
+        return -1;
+    return node->has_ether ? init_endpoint(node, &node->lanes[LANE_ETHER]) : 0;
+}
+
+static int init_member(struct node *node)
+{
+    struct member_owner owner = node_member_owner(node);
+    struct member_config config = {.self = node->config.self,
+                                   .fail_timeout_us = node->config.fail_timeout_us,
+                                   .join_timeout_us = node->config.join_timeout_us,
+                                   .seed = node->config.seed,
+                                   .counters = &node->lanes[LANE_IP].endpoint.counters};
+
+    node->member = member_create(&config, &owner);
+    return node->member ? 0 : -1;
+}
+
+static void set_range(size_t least, size_t *most)
+{
+    if (*most < least)
+        *most = least;
+    if (*most > DATAGRAM_BYTES_MAX)
+        *most = DATAGRAM_BYTES_MAX;
+}
+
+static void set_defaults(struct node_config *c)
+{
+    if (c->fail_timeout_us == 0)
+        c->fail_timeout_us = FAIL_TIMEOUT_US;
+    if (c->join_timeout_us == 0)
+        c->join_timeout_us = JOIN_TIMEOUT_US;
+    if (c->datagram_bytes_min == 0)
+        c->datagram_bytes_min = DATAGRAM_BYTES_SAFE;
+    set_range(c->datagram_bytes_min, &c->datagram_bytes_max);
+    set_range(c->ether_bytes_min, &c->ether_bytes_max);
+}
+
+struct node *node_create(const struct node_config *config, const struct node_owner *owner)
+{
+    struct node *node = calloc(1, sizeof *node);
+
+    if (!node)
+        return NULL;
+    node->config = *config;
+    node->owner = *owner;
+    node->due_us = UINT64_MAX;
+    set_defaults(&node->config);
+    if (init_lanes(node) < 0 || init_member(node) < 0 || node_council_create(node) < 0) {
+        node_destroy(node);
+        return NULL;
+    }
+    return node;
+}
+
+void node_destroy(struct node *node)
+{
+    if (!node)
+        return;
+    while (node->open_count > 0)
+        node_peer_destroy(node, node->open_count - 1);
+    council_destroy(node->council);
+    member_destroy(node->member);
+    for (int i = 0; i < LANES; i++) {
+        free(node->lanes[i].endpoint.scratch);
+        free(node->lanes[i].endpoint.opened);
+        free(node->lanes[i].detour);
+    }
+    explicit_bzero(node, sizeof *node);
+    free(node);
+}
+
+static void set_index(struct node *node, uint32_t index)
+{
+    for (int i = 0; i < LANES; i++)
+        node->lanes[i].endpoint.me.index = index;
+    if (node->council)
+        council_join(node->council, index);
+}
+
+void node_bootstrap(struct node *node, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    set_index(node, 1);
+    member_bootstrap(node->member, now_us);
+    node_council_found(node, 1, now_us);
+}
+
+void node_join(struct node *node, const struct host *coordinator, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    set_index(node, node->config.self.index);
+    member_join(node->member, coordinator, now_us);
+}
+
+int node_invite(struct node *node, const char *name, uint64_t *incarnation, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    return member_invite(node->member, name, incarnation, now_us);
+}
+
+void node_uninvite(struct node *node, uint32_t index)
+{
+    member_uninvite(node->member, index, node->now_us);
+}
+
+int node_remove(struct node *node, uint32_t index, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    return member_remove(node->member, index, now_us);
+}
+
+void node_shutdown(struct node *node, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    member_shutdown(node->member, now_us);
+}
+
+void node_leave(struct node *node, uint64_t now_us)
+{
+    node_notice(node, now_us);
+    member_leave(node->member, now_us);
+}
+
+bool node_has_left(const struct node *node)
+{
+    return node_unsent(node) == 0 || member_has_ended(node->member);
+}
+
+/* ---- frames ---- */
+
+static int may_send(const struct node *node, uint32_t host)
+{
+    const struct row *row = table_row(member_table(node->member), host);
+
+    return row && row->announced ? 0 : -EHOSTUNREACH;
+}
+
+int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
+              uint64_t now_us)
+{
+    struct frame f = *frame;
+    struct peer *peer;
+
+    (void)now_us;
+    if (may_send(node, host) < 0)
+        return -EHOSTUNREACH;
+    peer = node_living_peer(node, host, f.flags & FRAME_ETHER ? LANE_ETHER : LANE_IP);
+    if (!peer)
+        return -ENOMEM;
+    f.flags = node_lane_flags(peer->lane->number, f.flags);
+    return session_write(peer->session, &f, payload);
+}
+
+int node_send_behind(struct node *node, uint32_t host, const struct frame *frame,
+                     const uint8_t *payload, uint64_t now_us)
+{
+    struct peer *ether = host <= HOST_INDEX_MAX ? node->lanes[LANE_ETHER].peers[host] : NULL;
+
+    if (!ether || session_queued(ether->session) == 0 || frame->length > NODE_BEHIND_BYTES)
+        return node_send(node, host, frame, payload, now_us);
+    if (may_send(node, host) < 0)
+        return -EHOSTUNREACH;
+    return node_peer_behind(ether, frame, payload);
+}
+
+size_t node_queued(const struct node *node, uint32_t host)
+{
+    size_t queued = 0;
+
+    for (int i = 0; i < LANES && host <= HOST_INDEX_MAX; i++) {
+        const struct peer *peer = node->lanes[i].peers[host];
+
+        queued += peer ? session_queued(peer->session) : 0;
+    }
+    return queued;
+}
+
+size_t node_queued_to_all(const struct node *node)
+{
+    size_t queued = 0;
+
+    for (size_t i = 0; i < node->open_count; i++)
+        queued += session_queued(node->open[i]->session);
+    return queued;
+}
+
+size_t node_missing(const struct node *node)
+{
+    return node->lanes[LANE_IP].endpoint.missing;
+}
+
+size_t node_unsent(const struct node *node)
+{
+    return node_queued_to_all(node) + member_is_busy(node->member);
+}
+
+/* ---- time ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t step_peers(struct node *node, uint64_t now_us)
+{
+    uint64_t due = UINT64_MAX;
+
+    for (size_t i = node->open_count; i-- > 0;) {
+        struct peer *peer = node->open[i];
+
+        if (peer->close_us <= now_us) {
+            node_peer_destroy(node, i);
+            continue;
+        }
+        if (peer->deadline_us <= now_us)
+            peer->deadline_us = session_step(peer->session, now_us);
+        if (peer->deadline_us < due)
+            due = peer->deadline_us;
+        if (peer->close_us < due)
+            due = peer->close_us;
+    }
+    return due;
+}
+
+/* What is agreed may let membership go on, which proposes the next. */
+static uint64_t step_council(struct node *node, uint64_t now_us)
+{
+    if (!node->council || !member_is_up(node->member))
+        return UINT64_MAX;
+    return council_step(node->council, member_is_leaving(node->member), now_us);
+}
+
+uint64_t node_step(struct node *node, uint64_t now_us)
+{
+    uint64_t member_due, peers_due;
+
+    node_notice(node, now_us);
+    do {
+        node->changed = false;
+        member_due = member_step(node->member, now_us);
+        member_due = earlier(member_due, step_council(node, now_us));
+    } while (node->changed);
+    node_council_tell(node);
+    node_release_behind(node, now_us);
+    peers_due = step_peers(node, now_us);
+    node->due_us = earlier(member_due, peers_due);
+    if (node->due_us < now_us)
+        node->due_us = now_us; /* what is overdue now does not make this process late before */
+    return node->due_us;
+}
+
+/* ---- the table ---- */
+
+const struct host *node_host(const struct node *node, uint32_t index)
+{
+    const struct row *row = table_row(member_table(node->member), index);
+
+    return row ? &row->host : NULL;
+}
+
+const struct host *node_host_at(const struct node *node, size_t i)
+{
+    const struct row *row = table_at(member_table(node->member), i);
+
+    return row ? &row->host : NULL;
+}
+
+uint32_t node_coordinator(const struct node *node)
+{
+    return member_table(node->member)->coordinator;
+}
+
+const struct host *node_self(const struct node *node)
+{
+    const struct host *self = node_host(node, member_self(node->member));
+
+    return self ? self : &node->config.self;
+}
+
+static const struct address *path_on(const struct node *node, uint32_t host, enum node_lane lane)
+{
+    const struct peer *peer = host <= HOST_INDEX_MAX ? node->lanes[lane].peers[host] : NULL;
+
+    return peer ? session_path(peer->session) : NULL;
+}
+
+const struct address *node_path(const struct node *node, uint32_t host)
+{
+    return path_on(node, host, LANE_IP);
+}
+
+const struct address *node_ether_path(const struct node *node, uint32_t host)
+{
+    const struct address *path = path_on(node, host, LANE_ETHER);
+
+    return path && path->family == ADDRESS_ETHER ? path : NULL;
+}
+
+uint32_t node_vm(const struct node *node)
+{
+    return node->lanes[LANE_IP].endpoint.me.vm;
+}

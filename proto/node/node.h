@@ -1,0 +1,216 @@
+/*
+ * node.h - all that one daemon says to the others, as one pure engine: sessions (authentication),
+ * windows (reliable frames) and membership (who is in the VM). The daemon gives it datagrams and
+ * time and carries out what it asks for; the simulator does the same for hundreds of nodes.
+ *
+ * Layers inside: auth.h (keys, tags, anti-replay), datagram.h (the wire), session.h (one per other
+ * host: handshake, path, window, frames), member.h (host table, coordinator, failure detection).
+ *
+ * One host coordinates the VM: the one that leads the log of what is agreed (council.h). Where an
+ * owner keeps no state there is no log, and the first host coordinates until it is gone.
+ *
+ * A node is either bootstrapped (the first host of a VM, index 1, coordinator) or joins through a
+ * coordinator that invited it. Invitations are made by the coordinator's daemon when it launches
+ * a host: node_invite() gives the index that the new host will have.
+ */
+#ifndef COVEY_PROTO_NODE_H
+#define COVEY_PROTO_NODE_H
+
+#include "proto/wire/address.h"
+#include "proto/wire/frame.h"
+
+#define VM_KEY_BYTES 32
+#define VM_NAME_MAX 63
+#define HOST_NAME_MAX_BYTES 63
+#define HOST_ID_BYTES 16
+
+enum host_state { HOST_JOINING = 1, HOST_UP = 2, HOST_SUSPECT = 3, HOST_DOWN = 4 };
+
+/* One row of the host table. */
+struct host {
+    uint32_t index;         /* 1 .. HOST_INDEX_MAX, not soon reused */
+    uint8_t state;          /* enum host_state */
+    uint8_t representation; /* REPRESENTATION_... */
+    uint8_t coordinator;    /* 1: coordinates the VM */
+    uint8_t address_count;
+    uint8_t forgotten;         /* 1: gone, and not to be shown any more; not part of a host row */
+    uint8_t id[HOST_ID_BYTES]; /* random, made anew by every daemon start */
+    uint64_t incarnation;      /* larger for each daemon that joins under the name: it counts
+                                * the invitations of the VM */
+    uint64_t memory_bytes;
+    uint32_t cores;
+    uint32_t speed;
+    char name[HOST_NAME_MAX_BYTES + 1];
+    char arch[32];
+    struct address addresses[HOST_ADDRESSES_MAX]; /* candidates, tried in parallel */
+};
+
+struct node;
+
+/* Two ways to another host, each with sessions, keys, numbers and datagram sizes of its own: what
+ * was recorded on one means nothing on the other. Membership and all frames take LANE_IP, but
+ * those flagged FRAME_ETHER where both hosts have raw Ethernet. A host that has no IP address is
+ * spoken to over LANE_ETHER alone. */
+enum node_lane { LANE_IP = 0, LANE_ETHER = 1, LANES = 2 };
+enum node_lane node_lane_of(const struct address *address);
+
+enum node_host_event {
+    NODE_HOST_ADDED = 1,   /* another host: up, and this node has joined(); state is HOST_UP */
+    NODE_HOST_SUSPECT = 2, /* not heard of for a while */
+    NODE_HOST_ALIVE = 3,   /* a suspect was heard of again */
+    NODE_HOST_GONE = 4     /* left, died or was cut off: frames to it are dropped from now on */
+};
+
+enum node_end {
+    NODE_END_REMOVED = 1,  /* the coordinator removed this host in order */
+    NODE_END_SHUTDOWN = 2, /* the VM is halted */
+    NODE_END_CUT_OFF = 3,  /* the rest of the VM could not be reached, or declared this host gone */
+    NODE_END_JOIN_FAILED = 4 /* refused, or the coordinator did not answer in time */
+};
+
+/* What the node asks its owner to do. Called from inside the node's functions; they must not call
+ * back into the node except node_send(), node_host() and node_stats(); host() may propose, too. */
+struct node_owner {
+    void *context;
+    /* Send one datagram: the family of `to` says over what. `to` lives only for the call. Errors
+     * are losses. */
+    void (*send)(void *context, const struct address *to, const uint8_t *bytes, size_t size);
+    /* A frame arrived, in order and exactly once per host and lane; FRAME_ETHER says by which it
+     * came. payload has frame->length bytes. */
+    void (*frame)(void *context, uint32_t host, const struct frame *frame, const uint8_t *payload);
+    void (*host)(void *context, const struct host *host, int event);
+    /* This node joined and is up (also after node_bootstrap()). */
+    void (*joined)(void *context);
+    /* This node's membership ended (enum node_end); text says why in one line. */
+    void (*ended)(void *context, int why, const char *text);
+    /* Something worth a line in the log: refusals, state changes `event: from -> to`. */
+    void (*log)(void *context, const char *line);
+    /* What the VM agrees on (council.h): of an owner without agreed() the node is no voter. A
+     * command was agreed on, the index-th of the log; */
+    void (*agreed)(void *context, uint64_t index, const uint8_t *bytes, size_t size);
+    /* the state after all commands so far, as malloc()ed bytes, and back (raft.h); */
+    bool (*state_save)(void *context, uint8_t **bytes, size_t *size);
+    bool (*state_load)(void *context, const uint8_t *bytes, size_t size);
+    /* an empty state begins; */
+    void (*state_reset)(void *context);
+    /* another host takes commands (0: none is known), or what was agreed in earlier generations is
+     * lost. */
+    void (*leader)(void *context, uint32_t leader, uint64_t generation);
+};
+
+struct node_config {
+    char vm[VM_NAME_MAX + 1];
+    uint8_t key[VM_KEY_BYTES];
+    bool encrypt;              /* what goes to other hosts; the same in the whole VM */
+    struct host self;          /* index 0 for a bootstrap: becomes 1 */
+    uint64_t fail_timeout_us;  /* default 5 s: silence after which a host is declared gone */
+    uint64_t join_timeout_us;  /* default 20 s */
+    size_t datagram_bytes_min; /* what every path carries, e.g. 1200 */
+    size_t datagram_bytes_max; /* what may be probed for, e.g. 8900 or 65000 */
+    size_t ether_bytes_min;    /* the same for LANE_ETHER; 0: there is none */
+    size_t ether_bytes_max;
+    uint64_t seed; /* all randomness but keys' nonces, which come from `random` */
+    void (*random)(void *context, void *bytes, size_t size); /* cryptographic in the daemon */
+};
+
+struct node *node_create(const struct node_config *config, const struct node_owner *owner);
+void node_destroy(struct node *node);
+
+/* Become the first host of a new VM. */
+void node_bootstrap(struct node *node, uint64_t now_us);
+
+/* Join through the coordinator, whose id, index and addresses the invitation gave. */
+void node_join(struct node *node, const struct host *coordinator, uint64_t now_us);
+
+/* Coordinator: expects a host of that name to join and gives its index (> 0) and incarnation;
+ * < 0: the name is taken by a living host (-EEXIST) or no index is free (-ENOSPC), or this node
+ * does not coordinate (-EPERM). node_uninvite() gives up a host that never came. */
+int node_invite(struct node *node, const char *name, uint64_t *incarnation, uint64_t now_us);
+void node_uninvite(struct node *node, uint32_t index);
+
+/* Coordinator: ends a host in order (its daemon gets NODE_END_REMOVED; others hear that it is gone
+ * when it said goodbye, which it does as after node_leave()) or the whole VM: this node ends last,
+ * when all others said goodbye or after the fail timeout. One that is gone becomes `forgotten`, at
+ * all hosts. node_remove(): 0, -EPERM: does not coordinate, -ENOENT: no such host. Its own index:
+ * it leaves, and ends as removed. node_shutdown() does nothing unless it coordinates. */
+int node_remove(struct node *node, uint32_t index, uint64_t now_us);
+void node_shutdown(struct node *node, uint64_t now_us);
+
+/* Leaves the VM in order (SIGTERM): first all frames are delivered and the others made ready to go
+ * on without this host (departure.c), then goodbye is said. That takes some round trips; while
+ * hosts are dead and not declared gone yet, until they are; three and a half fail timeouts at most.
+ * ended() is not called. node_has_left(): it is done. */
+void node_leave(struct node *node, uint64_t now_us);
+bool node_has_left(const struct node *node);
+
+/* Bytes of frames that no host has acknowledged yet; not 0 while a goodbye is to be said. */
+size_t node_unsent(const struct node *node);
+
+/* A datagram arrived from `from`. Anything not authentic is dropped and counted. Call node_step()
+ * after one or after a batch: what it answers (acknowledgements too) is sent there. */
+void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
+                      size_t size, uint64_t now_us);
+
+/* Queues a frame for another host. Frames to one host arrive in order on each lane: one that is
+ * flagged FRAME_ETHER takes LANE_ETHER, or LANE_IP where node_ether_state() says that there is
+ * none. There is no limit here: the credit between tasks bounds what can be queued. Returns 0, or
+ * -EHOSTUNREACH for a host that is unknown or gone, -ENOMEM. It is sent by the next node_step(). */
+int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
+              uint64_t now_us);
+
+/* The same for a frame over LANE_IP that must not arrive before what was queued over LANE_ETHER: it
+ * waits here until all that is acknowledged. At most NODE_BEHIND_BYTES of payload. */
+#define NODE_BEHIND_BYTES 64
+int node_send_behind(struct node *node, uint32_t host, const struct frame *frame,
+                     const uint8_t *payload, uint64_t now_us);
+
+/* Whether frames can take LANE_ETHER to a host: a session may be opened before the first of them,
+ * which shows whether the two are on one segment. node_open_ether() has no effect on one that is
+ * open or being opened; it gives up after some seconds unless frames wait. */
+enum node_ether { NODE_ETHER_NONE, NODE_ETHER_CLOSED, NODE_ETHER_OPENING, NODE_ETHER_OPEN };
+enum node_ether node_ether_state(const struct node *node, uint32_t host);
+void node_open_ether(struct node *node, uint32_t host, uint64_t now_us);
+
+/* Bytes queued for a host and not yet acknowledged (to hold back a task that floods). */
+size_t node_queued(const struct node *node, uint32_t host);
+
+/* Bytes that the frame under way still lacks, of the host that was last heard over LANE_IP: while
+ * many are missing nothing is delivered later by reading datagrams less often. */
+size_t node_missing(const struct node *node);
+
+/* Does everything that is due: timers, handshakes, datagrams that may be sent now. Returns when it
+ * must be called again at the latest, UINT64_MAX for never. */
+uint64_t node_step(struct node *node, uint64_t now_us);
+
+/* The host table: a row by index (NULL: unknown), and the i-th row of known hosts (NULL: end), of
+ * which hosts that are gone stay for a while. Rows are valid until the next call of a function that
+ * is not a reader. */
+const struct host *node_host(const struct node *node, uint32_t index);
+const struct host *node_host_at(const struct node *node, size_t i);
+uint32_t node_coordinator(const struct node *node); /* index, 0: none known now */
+const struct host *node_self(const struct node *node);
+
+/* The IP address by which the host answered, or NULL. */
+const struct address *node_path(const struct node *node, uint32_t host);
+/* The MAC by which it answered over LANE_ETHER, or NULL. */
+const struct address *node_ether_path(const struct node *node, uint32_t host);
+/* How large a datagram LANE_IP carries to it, as far as was found out. */
+size_t node_datagram_bytes(const struct node *node, uint32_t host);
+uint32_t node_vm(const struct node *node); /* the VM's number in datagrams */
+
+/* What the VM agrees on. Gives a command to the log if this host leads: its index, or as
+ * raft_propose(); it is agreed when agreed() says so, and may be lost with the leader. */
+int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint64_t now_us);
+/* Questions about what is agreed, as raft_read() and raft_read_ok(): one may be answered when this
+ * host is sure that nobody else leads. */
+uint64_t node_read(struct node *node, uint64_t now_us);
+bool node_read_ok(const struct node *node, uint64_t number);
+bool node_leads(const struct node *node);
+uint32_t node_leader(const struct node *node); /* 0: none is known now */
+/* The generation of the agreed state: another one has nothing of what was agreed before. */
+uint64_t node_generation(const struct node *node);
+
+/* The i-th counter: its name and value; NULL at the end. */
+const char *node_stat(const struct node *node, size_t i, uint64_t *value);
+
+#endif

@@ -1,0 +1,262 @@
+/*
+ * node_calls.c - what membership asks of sessions, and what sessions tell: membership, the council
+ * or the owner.
+ */
+#include "proto/node/node_state.h"
+
+#define SILENCE_LOG_US 10000000
+
+/* ---- what membership asks of sessions ---- */
+
+static struct peer *member_peer(struct node *node, uint32_t host)
+{
+    return node_living_peer(node, host, LANE_IP);
+}
+
+void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
+                      size_t size, uint64_t now_us)
+{
+    struct node *node = context;
+    struct peer *peer = member_peer(node, host);
+    struct frame frame = {.length = (uint32_t)size,
+                          .kind = kind,
+                          .source = tid_make(member_self(node->member), 0),
+                          .destination = tid_make(host, 0)};
+
+    (void)now_us;
+    if (peer && session_write(peer->session, &frame, payload) < 0)
+        node_log(node, "dropped a frame to host %u: out of memory", host);
+}
+
+static void member_wants_ping(void *context, uint32_t host, uint8_t kind, uint32_t target,
+                              uint64_t now_us)
+{
+    struct peer *peer = member_peer(context, host);
+
+    if (peer)
+        session_ping(peer->session, kind, target, now_us);
+}
+
+static void member_wants_reopen(void *context, uint32_t host, uint64_t now_us)
+{
+    struct peer *peer = member_peer(context, host);
+
+    if (peer)
+        session_open(peer->session, now_us);
+}
+
+static void member_wants_close(void *context, uint32_t host, uint64_t now_us)
+{
+    struct node *node = context;
+
+    for (int i = 0; i < LANES; i++) {
+        struct peer *peer = node->lanes[i].peers[host];
+
+        if (!peer)
+            continue;
+        session_close(peer->session);
+        peer->close_us = now_us + node->config.fail_timeout_us / 5;
+        peer->deadline_us = 0;
+    }
+}
+
+static size_t member_asks_queued(void *context, uint32_t host)
+{
+    struct node *node = context;
+
+    return host != 0 ? node_queued(node, host) : node_queued_to_all(node);
+}
+
+static bool member_asks_needed(void *context)
+{
+    struct node *node = context;
+
+    return node->council && council_is_needed(node->council);
+}
+
+static bool member_asks_spares(void *context, uint32_t host)
+{
+    struct node *node = context;
+
+    return !node->council || council_spares(node->council, host);
+}
+
+static void member_tells_host(void *context, const struct host *host, int event)
+{
+    struct node *node = context;
+
+    node->owner.host(node->owner.context, host, event);
+    if (event != NODE_HOST_ADDED)
+        return;
+    for (int i = 0; i < LANES; i++) /* frames may wait for it */
+        if (node->lanes[i].peers[host->index])
+            node->lanes[i].peers[host->index]->deadline_us = 0;
+}
+
+static void member_tells_joined(void *context)
+{
+    struct node *node = context;
+
+    node->owner.joined(node->owner.context);
+}
+
+static void member_tells_ended(void *context, int why, const char *text)
+{
+    struct node *node = context;
+
+    node->owner.ended(node->owner.context, why, text);
+}
+
+static void log_line(void *context, const char *line)
+{
+    struct node *node = context;
+
+    node->owner.log(node->owner.context, line);
+}
+
+struct member_owner node_member_owner(struct node *node)
+{
+    return (struct member_owner){.context = node,
+                                 .send = node_member_send,
+                                 .ping = member_wants_ping,
+                                 .reopen = member_wants_reopen,
+                                 .close = member_wants_close,
+                                 .propose = node_council_propose,
+                                 .found = node_council_found,
+                                 .queued = member_asks_queued,
+                                 .needed = member_asks_needed,
+                                 .spares = member_asks_spares,
+                                 .host = member_tells_host,
+                                 .joined = member_tells_joined,
+                                 .ended = member_tells_ended,
+                                 .log = log_line};
+}
+
+/* ---- what sessions tell ---- */
+
+static void session_logs(void *context, const char *line)
+{
+    log_line(((const struct lane *)context)->node, line);
+}
+
+static void session_sends(void *context, const struct address *to, const uint8_t *bytes,
+                          size_t size)
+{
+    node_lane_send(context, to, bytes, size);
+}
+
+/* A frame of a host that is not known to be up yet waits: its host is ahead in the table. */
+static bool session_got_frame(void *context, uint32_t host, const struct frame *frame,
+                              const uint8_t *payload, uint64_t now_us)
+{
+    struct lane *lane = context;
+    struct node *node = lane->node;
+    const struct row *row = table_row(member_table(node->member), host);
+    struct frame f = *frame;
+
+    if (member_owns(frame->kind)) {
+        member_on_frame(node->member, host, frame->kind, payload, frame->length, now_us);
+        node_council_tell(node);
+        row = table_row(member_table(node->member), host);
+        if (frame->kind == FRAME_JOIN && row && lane->peers[host])
+            session_set_addresses(lane->peers[host]->session, &row->host);
+        return true;
+    }
+    if (frame->kind == FRAME_RAFT) {
+        if (node->council)
+            council_on_frame(node->council, host, payload, frame->length, now_us);
+        return true;
+    }
+    if (!row || !row->announced)
+        return false;
+    f.flags = node_lane_flags(lane->number, f.flags);
+    node->owner.frame(node->owner.context, host, &f, payload);
+    return true;
+}
+
+static void session_heard(void *context, uint32_t host, uint64_t now_us)
+{
+    const struct lane *lane = context;
+
+    /* a host whose other lane is cut is not one that membership reaches */
+    if (lane == node_lane_to(lane->node, host, LANE_IP))
+        member_on_heard(lane->node->member, host, now_us);
+}
+
+/* Frames wait for as long as a segment carries nothing: whoever wonders why finds it in the log. */
+static void log_silence(struct lane *lane, uint32_t host, uint64_t now_us)
+{
+    if (now_us < lane->silence_logged_us)
+        return;
+    lane->silence_logged_us = now_us + SILENCE_LOG_US;
+    node_log(lane->node, "host %u does not answer over raw Ethernet", host);
+}
+
+/* A host that can only dial out is reached by having it call. Whoever cannot reach it asks the
+ * coordinator, which has a session with every host; this is repeated with every HELLO. */
+static void session_unanswered(void *context, uint32_t host, uint64_t now_us)
+{
+    struct lane *lane = context;
+    struct node *node = lane->node;
+    uint32_t coordinator = node_coordinator(node);
+
+    if (lane->number == LANE_ETHER)
+        log_silence(lane, host, now_us);
+    else if (host != coordinator && coordinator != member_self(node->member))
+        member_wants_ping(node, coordinator, DATAGRAM_CALL, host, now_us);
+}
+
+static void session_got_call(struct node *node, uint32_t host, uint8_t kind, uint32_t target,
+                             uint64_t now_us)
+{
+    if (kind == DATAGRAM_CALL)
+        member_wants_ping(node, target, DATAGRAM_CALL_BACK, host, now_us);
+    else
+        member_wants_reopen(node, target, now_us);
+}
+
+static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32_t target,
+                              uint64_t now_us)
+{
+    struct node *node = ((const struct lane *)context)->node;
+
+    if (kind == DATAGRAM_CALL || kind == DATAGRAM_CALL_BACK)
+        session_got_call(node, host, kind, target, now_us);
+    else
+        member_on_probe(node->member, host, kind, target, now_us);
+}
+
+static void session_opened(void *context, uint32_t host, uint64_t now_us)
+{
+    struct lane *lane = context;
+    const struct address *path = session_path(lane->peers[host]->session);
+    char text[ADDRESS_TEXT_BYTES] = "to be proved";
+
+    (void)now_us;
+    if (path)
+        address_text(path, text);
+    node_log(lane->node, "session with host %u open, path %s%s", host, text,
+             session_is_astray(lane->peers[host]->session)
+                 ? ": what is on its way over raw Ethernet goes there meanwhile"
+                 : "");
+}
+
+static void session_refused(void *context, uint32_t host, uint8_t reason, uint64_t now_us)
+{
+    struct node *node = ((const struct lane *)context)->node;
+
+    member_on_refused(node->member, host, reason, now_us);
+}
+
+struct endpoint_owner node_endpoint_owner(struct lane *lane)
+{
+    return (struct endpoint_owner){.context = lane,
+                                   .send = session_sends,
+                                   .frame = session_got_frame,
+                                   .heard = session_heard,
+                                   .asked = session_was_asked,
+                                   .unanswered = session_unanswered,
+                                   .opened = session_opened,
+                                   .refused = session_refused,
+                                   .log = session_logs};
+}

@@ -1,0 +1,242 @@
+/*
+ * reception.c - judges every datagram that arrives: a ladder of refusals, each counted by its own
+ * name. What an outsider can send costs a comparison or one MAC, no memory, and at most one answer
+ * that is shorter than what he sent.
+ */
+#include <string.h>
+
+#include "proto/node/node_state.h"
+
+#define LOG_INTERVAL_US 10000000
+
+static const uint8_t NO_ID[HOST_ID_BYTES];
+
+/* Refusals can be caused by anyone, as often as he likes: one line an interval. */
+static bool may_log(struct node *node)
+{
+    if (node->now_us < node->log_next_us)
+        return false;
+    node->log_next_us = node->now_us + LOG_INTERVAL_US;
+    return true;
+}
+
+static void refuse_version(struct lane *lane, uint8_t version, const struct address *from)
+{
+    char text[ADDRESS_TEXT_BYTES];
+
+    lane->endpoint.counters.refused_version++;
+    if (!may_log(lane->node))
+        return;
+    address_text(from, text);
+    node_log(lane->node, "refused %s: it speaks version %u, this is version %u", text, version,
+             WIRE_VERSION);
+}
+
+static void log_refusal(struct node *node, const struct address *from, const char *why)
+{
+    char text[ADDRESS_TEXT_BYTES];
+
+    if (!may_log(node))
+        return;
+    address_text(from, text);
+    node_log(node, "refused a datagram from %s: %s", text, why);
+}
+
+static void refuse_mac(struct lane *lane, const struct address *from)
+{
+    lane->endpoint.counters.refused_mac++;
+    log_refusal(lane->node, from, "it is not authentic");
+}
+
+static void refuse_datagram(struct lane *lane, enum datagram_refusal refusal,
+                            const struct datagram *d, const struct address *from)
+{
+    static const char *const WHY[] = {[DATAGRAM_SHORT] = "too short",
+                                      [DATAGRAM_FOREIGN] = "not of Covey",
+                                      [DATAGRAM_VM] = "of another VM",
+                                      [DATAGRAM_KIND] = "of no known kind",
+                                      [DATAGRAM_SIZE] = "of a size that its kind never has"};
+    struct counters *counters = &lane->endpoint.counters;
+
+    /* raw Ethernet has no ports: the daemons of several VMs on a host hear each other's frames */
+    if (WHY[refusal] && !(lane->number == LANE_ETHER && refusal == DATAGRAM_VM))
+        log_refusal(lane->node, from, WHY[refusal]);
+    switch (refusal) {
+    case DATAGRAM_SHORT:
+        counters->refused_short++;
+        break;
+    case DATAGRAM_FOREIGN:
+        counters->refused_magic++;
+        break;
+    case DATAGRAM_VERSION:
+        refuse_version(lane, d->version, from);
+        break;
+    case DATAGRAM_VM:
+        counters->refused_vm++;
+        break;
+    case DATAGRAM_KIND:
+        counters->refused_kind++;
+        break;
+    case DATAGRAM_SIZE:
+        counters->refused_size++;
+        break;
+    case DATAGRAM_GOOD:
+        break;
+    }
+}
+
+/* ---- who may have a session ---- */
+
+enum verdict { WELCOME, IGNORE, REFUSE_GONE, REFUSE_IDENTITY };
+
+static enum verdict judge_host(const struct node *node, const struct hello *hello)
+{
+    const struct table *table = member_table(node->member);
+    const struct row *row = table_row(table, hello->from);
+    bool coordinates = table->coordinator == member_self(node->member);
+
+    if (hello->from == member_self(node->member))
+        return IGNORE;
+    if (!member_is_up(node->member) && !(row && row_is_up(row)))
+        return IGNORE;
+    if (!row)
+        return coordinates ? REFUSE_GONE : IGNORE;
+    if (!row_is_living(row))
+        return REFUSE_GONE;
+    if (row->invited && memcmp(row->host.id, NO_ID, HOST_ID_BYTES) == 0)
+        return WELCOME;
+    if (memcmp(row->host.id, hello->from_id, HOST_ID_BYTES) != 0)
+        return coordinates ? REFUSE_IDENTITY : IGNORE;
+    return WELCOME;
+}
+
+static bool is_for_us(const struct lane *lane, const struct hello *hello)
+{
+    const struct identity *me = &lane->endpoint.me;
+
+    return hello->to == me->index && memcmp(hello->to_id, me->id, HOST_ID_BYTES) == 0;
+}
+
+static void answer(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size)
+{
+    lane->endpoint.counters.datagrams_sent++;
+    lane->endpoint.counters.bytes_sent += size;
+    node_lane_send(lane, to, bytes, size);
+}
+
+static void on_hello(struct lane *lane, const struct datagram *d, const struct address *from)
+{
+    struct endpoint *e = &lane->endpoint;
+    uint8_t bytes[WELCOME_BYTES > REFUSE_BYTES ? WELCOME_BYTES : REFUSE_BYTES];
+    enum verdict verdict;
+
+    if (!is_for_us(lane, &d->hello)) {
+        e->counters.refused_host++;
+        return;
+    }
+    if (!handshake_hello_ok(&e->me, d)) {
+        refuse_mac(lane, from);
+        return;
+    }
+    verdict = judge_host(lane->node, &d->hello);
+    if (verdict == IGNORE) {
+        e->counters.refused_host++;
+        return;
+    }
+    if (verdict != WELCOME) {
+        e->counters.refused_host++;
+        handshake_refuse(&e->me, &d->hello, verdict == REFUSE_GONE ? REASON_GONE : REASON_IDENTITY,
+                         bytes);
+        answer(lane, from, bytes, REFUSE_BYTES);
+        return;
+    }
+    e->counters.hellos_answered++;
+    handshake_welcome(&e->me, &d->hello, e->made[d->hello.from], bytes);
+    answer(lane, from, bytes, WELCOME_BYTES);
+}
+
+static void on_confirm(struct lane *lane, struct datagram *d, const struct address *from,
+                       uint64_t now_us)
+{
+    struct endpoint *e = &lane->endpoint;
+    struct node *node = lane->node;
+    struct session_keys keys;
+    struct peer *peer;
+
+    if (!is_for_us(lane, &d->hello) || judge_host(node, &d->hello) != WELCOME) {
+        e->counters.refused_host++;
+        return;
+    }
+    peer = lane->peers[d->hello.from];
+    if (!peer) {
+        if (!session_confirm_ok(e, d, &keys)) {
+            refuse_mac(lane, from);
+            return;
+        }
+        member_bind(node->member, d->hello.from, d->hello.from_id);
+        peer = node_peer(lane, table_row(member_table(node->member), d->hello.from));
+        if (!peer)
+            return;
+    }
+    session_on_confirm(peer->session, d, from, now_us);
+    peer->deadline_us = 0;
+}
+
+/* What names a session of ours. */
+static void on_session(struct lane *lane, struct datagram *d, const struct address *from,
+                       uint64_t now_us)
+{
+    struct peer *peer = lane->peers[session_id_peer(d->session)];
+    uint64_t refused = lane->endpoint.counters.refused_mac;
+
+    if (!peer) {
+        lane->endpoint.counters.refused_session++;
+        return;
+    }
+    if (d->kind == DATAGRAM_WELCOME)
+        session_on_welcome(peer->session, d, from, now_us);
+    else if (d->kind == DATAGRAM_REFUSE)
+        session_on_refuse(peer->session, d, now_us);
+    else
+        session_on_sealed(peer->session, d, from, now_us);
+    if (lane->endpoint.counters.refused_mac > refused)
+        log_refusal(lane->node, from, "it is not authentic");
+    peer->deadline_us = 0;
+}
+
+/* Whether it is of a session on raw Ethernet, though it came over IP. */
+static bool is_detour(const struct address *from, const uint8_t *bytes, size_t size)
+{
+    struct cursor c = cursor_reader(bytes, size);
+
+    return node_lane_of(from) == LANE_IP && cursor_get_u16(&c) == DETOUR_MAGIC &&
+           cursor_get_u16(&c) == 0 && cursor_ok(&c);
+}
+
+void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
+                      size_t size, uint64_t now_us)
+{
+    bool detour = node->has_ether && is_detour(from, bytes, size);
+    struct lane *lane = &node->lanes[detour ? LANE_ETHER : node_lane_of(from)];
+    struct datagram d = {0};
+    enum datagram_refusal refusal;
+
+    node_notice(node, now_us);
+    if (lane->number == LANE_ETHER && !node->has_ether)
+        return;
+    bytes += detour ? DETOUR_BYTES : 0;
+    size -= detour ? DETOUR_BYTES : 0;
+    lane->endpoint.counters.datagrams_received++;
+    lane->endpoint.counters.bytes_received += size;
+    refusal = datagram_decode(bytes, size, lane->endpoint.me.vm, &d);
+    if (refusal != DATAGRAM_GOOD)
+        refuse_datagram(lane, refusal, &d, from);
+    else if (d.kind == DATAGRAM_HELLO)
+        on_hello(lane, &d, from);
+    else if (d.kind == DATAGRAM_CONFIRM)
+        on_confirm(lane, &d, from, now_us);
+    else if (d.kind == DATAGRAM_CAST)
+        lane->endpoint.counters.refused_kind++; /* cast.h takes them */
+    else
+        on_session(lane, &d, from, now_us);
+}

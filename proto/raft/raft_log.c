@@ -1,0 +1,109 @@
+#include "proto/raft/raft_log.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CAPACITY_MIN 64
+
+static size_t cost_of(const struct raft_entry *entry)
+{
+    return sizeof *entry + entry->size;
+}
+
+static void forget(struct raft_log *log, struct raft_entry *entry)
+{
+    log->bytes -= cost_of(entry);
+    free((void *)entry->bytes);
+}
+
+void raft_log_clear(struct raft_log *log, uint64_t base_index, uint64_t base_term)
+{
+    for (size_t i = 0; i < log->count; i++)
+        forget(log, &log->entries[i]);
+    log->count = 0;
+    log->base_index = base_index;
+    log->base_term = base_term;
+}
+
+void raft_log_destroy(struct raft_log *log)
+{
+    raft_log_clear(log, 0, 0);
+    free(log->entries);
+    *log = (struct raft_log){0};
+}
+
+uint64_t raft_log_last(const struct raft_log *log)
+{
+    return log->base_index + log->count;
+}
+
+const struct raft_entry *raft_log_entry(const struct raft_log *log, uint64_t index)
+{
+    if (index <= log->base_index || index > raft_log_last(log))
+        return NULL;
+    return &log->entries[index - log->base_index - 1];
+}
+
+uint64_t raft_log_term(const struct raft_log *log, uint64_t index)
+{
+    const struct raft_entry *entry = raft_log_entry(log, index);
+
+    if (entry)
+        return entry->term;
+    return index == log->base_index ? log->base_term : 0;
+}
+
+static bool make_room(struct raft_log *log)
+{
+    size_t capacity = log->capacity ? 2 * log->capacity : CAPACITY_MIN;
+    struct raft_entry *entries;
+
+    if (log->count < log->capacity)
+        return true;
+    entries = realloc(log->entries, capacity * sizeof *entries);
+    if (!entries)
+        return false;
+    log->entries = entries;
+    log->capacity = capacity;
+    return true;
+}
+
+bool raft_log_append(struct raft_log *log, const struct raft_entry *entry)
+{
+    struct raft_entry copy = *entry;
+    uint8_t *bytes;
+
+    if (!make_room(log))
+        return false;
+    copy.bytes = bytes = malloc(entry->size ? entry->size : 1);
+    if (!bytes)
+        return false;
+    if (entry->size)
+        memcpy(bytes, entry->bytes, entry->size);
+    log->entries[log->count++] = copy;
+    log->bytes += cost_of(&copy);
+    return true;
+}
+
+void raft_log_truncate(struct raft_log *log, uint64_t index)
+{
+    assert(index >= log->base_index);
+    while (raft_log_last(log) > index)
+        forget(log, &log->entries[--log->count]);
+}
+
+void raft_log_drop(struct raft_log *log, uint64_t index)
+{
+    size_t dropped = (size_t)(index - log->base_index);
+
+    assert(index >= log->base_index && index <= raft_log_last(log));
+    if (dropped == 0)
+        return;
+    log->base_term = raft_log_term(log, index);
+    for (size_t i = 0; i < dropped; i++)
+        forget(log, &log->entries[i]);
+    log->count -= dropped;
+    memmove(log->entries, log->entries + dropped, log->count * sizeof *log->entries);
+    log->base_index = index;
+}

@@ -1,0 +1,495 @@
+/*
+ * consensus.c - a series is its instances by number, in a list that is searched from its end, where
+ * new numbers come; those below the floor are forgotten. An instance is decided, or it is there
+ * because somebody waits for its decision. A series without instances whose floor is 0 is no more.
+ *
+ *   table    = count=u32 count*series
+ *   series   = name=text floor=u64 count=u32 count*instance       ; by number, ascending
+ *   instance = number=u64 proposer=u32 size=u16 size*u8 listeners ; proposer 0: not decided
+ */
+#include "proto/state/consensus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/state/listeners.h"
+#include "proto/state/state_engine.h"
+#include "proto/wire/names.h"
+
+struct instance {
+    struct instance *prev, *next;
+    uint64_t number;
+    uint32_t proposer; /* 0: not decided */
+    uint8_t *value;
+    size_t size;
+    struct listeners listeners;
+};
+
+struct series {
+    struct name name;
+    uint64_t floor;
+    struct instance *first, *last;
+};
+
+/* A number of a series. */
+struct key {
+    const char *name;
+    uint64_t number;
+};
+
+struct value {
+    const uint8_t *bytes;
+    size_t size;
+};
+
+struct decisions {
+    struct state *state;
+    struct names series;
+    size_t bytes; /* as consensus.h counts them */
+};
+
+static struct series *first_of(const struct decisions *d)
+{
+    return (struct series *)d->series.first;
+}
+
+static struct series *next_of(const struct series *s)
+{
+    return (struct series *)s->name.next;
+}
+
+static void instance_drop(struct decisions *d, struct series *s, struct instance *i)
+{
+    *(i->prev != NULL ? &i->prev->next : &s->first) = i->next;
+    *(i->next != NULL ? &i->next->prev : &s->last) = i->prev;
+    d->bytes -= CONSENSUS_INSTANCE_BYTES + i->size;
+    listeners_clear(&i->listeners);
+    free(i->value);
+    free(i);
+}
+
+static void series_drop(struct decisions *d, struct series *s)
+{
+    while (s->first != NULL)
+        instance_drop(d, s, s->first);
+    d->bytes -= CONSENSUS_SERIES_BYTES;
+    names_remove(&d->series, &s->name);
+}
+
+static void *decisions_create(struct state *state)
+{
+    struct decisions *d = calloc(1, sizeof *d);
+
+    if (d != NULL)
+        d->state = state;
+    return d;
+}
+
+static void decisions_destroy(void *engine)
+{
+    struct decisions *d = engine;
+
+    while (first_of(d) != NULL)
+        series_drop(d, first_of(d));
+    free(d);
+}
+
+/* ---- answers ---- */
+
+static void answer(struct decisions *d, const struct state_request *to, int32_t status)
+{
+    state_answer(d->state, to, status, NULL, 0);
+}
+
+static void put_decision(struct cursor *c, const struct instance *i)
+{
+    cursor_put_u32(c, i->proposer);
+    cursor_put_bytes(c, i->value, i->size);
+}
+
+static void answer_decision(struct decisions *d, const struct state_request *to,
+                            const struct instance *i)
+{
+    uint8_t body[4 + CONSENSUS_VALUE_MAX];
+    struct cursor c = cursor_writer(body, sizeof body);
+
+    put_decision(&c, i);
+    state_answer(d->state, to, STATE_OK, body, (size_t)(c.at - body));
+}
+
+static void answer_listeners(struct decisions *d, struct instance *i, int32_t status)
+{
+    for (size_t at = 0; at < i->listeners.count; at++) {
+        const struct listener *l = &i->listeners.list[at];
+        const struct state_request to = {.task = l->task, .request = l->request};
+
+        if (status == STATE_OK)
+            answer_decision(d, &to, i);
+        else
+            answer(d, &to, status);
+    }
+    listeners_clear(&i->listeners);
+}
+
+/* ---- finding and making ---- */
+
+static struct series *series_find(const struct decisions *d, const char *name)
+{
+    return (struct series *)names_find(&d->series, name);
+}
+
+/* The last instance whose number is not greater; NULL: all are. */
+static struct instance *last_not_after(const struct series *s, uint64_t number)
+{
+    struct instance *i = s->last;
+
+    while (i != NULL && i->number > number)
+        i = i->prev;
+    return i;
+}
+
+static struct instance *instance_find(const struct series *s, uint64_t number)
+{
+    struct instance *i = s == NULL ? NULL : last_not_after(s, number);
+
+    return i != NULL && i->number == number ? i : NULL;
+}
+
+static struct series *series_add(struct decisions *d, const char *name)
+{
+    struct series *s = names_add(&d->series, name, sizeof *s);
+
+    if (s == NULL)
+        state_exhausted(d->state);
+    else
+        d->bytes += CONSENSUS_SERIES_BYTES;
+    return s;
+}
+
+static struct instance *instance_add(struct decisions *d, struct series *s, uint64_t number)
+{
+    struct instance *before = last_not_after(s, number), *i = calloc(1, sizeof *i);
+
+    if (i == NULL) {
+        state_exhausted(d->state);
+        return NULL;
+    }
+    i->number = number;
+    i->prev = before;
+    i->next = before != NULL ? before->next : s->first;
+    *(i->prev != NULL ? &i->prev->next : &s->first) = i;
+    *(i->next != NULL ? &i->next->prev : &s->last) = i;
+    d->bytes += CONSENSUS_INSTANCE_BYTES;
+    return i;
+}
+
+/* The instance, made if it is new; NULL: no memory. */
+static struct instance *instance_get(struct decisions *d, struct key key)
+{
+    struct series *s = series_find(d, key.name);
+    struct instance *i = instance_find(s, key.number);
+
+    if (i != NULL)
+        return i;
+    if (s == NULL)
+        s = series_add(d, key.name);
+    return s == NULL ? NULL : instance_add(d, s, key.number);
+}
+
+/* Why nothing more can be kept for this number. */
+static int32_t refusal_of(const struct decisions *d, struct key key, size_t size)
+{
+    const struct series *s = series_find(d, key.name);
+    size_t room = size;
+
+    if (size > CONSENSUS_VALUE_MAX || key.number == CONSENSUS_WHOLE)
+        return STATE_EINVAL;
+    if (s != NULL && key.number < s->floor)
+        return STATE_ENOENT;
+    room += s == NULL ? CONSENSUS_SERIES_BYTES : 0;
+    room += instance_find(s, key.number) == NULL ? CONSENSUS_INSTANCE_BYTES : 0;
+    return d->bytes + room > CONSENSUS_BYTES_MAX ? STATE_ERESOURCE : STATE_OK;
+}
+
+/* ---- deciding ---- */
+
+static bool value_keep(struct decisions *d, struct instance *i, const struct value *value)
+{
+    i->value = malloc(value->size + 1); /* of no bytes, too */
+    if (i->value == NULL) {
+        state_exhausted(d->state);
+        return false;
+    }
+    if (value->size > 0)
+        memcpy(i->value, value->bytes, value->size);
+    i->size = value->size;
+    d->bytes += value->size;
+    return true;
+}
+
+static void decide(struct decisions *d, const struct state_request *r, struct key key,
+                   const struct value *value)
+{
+    struct instance *i = instance_get(d, key);
+
+    if (i == NULL || !value_keep(d, i, value))
+        return;
+    i->proposer = r->task;
+    answer_decision(d, r, i);
+    answer_listeners(d, i, STATE_OK);
+}
+
+static bool is_decided(const struct instance *i)
+{
+    return i != NULL && i->proposer != 0;
+}
+
+static const struct instance *decided(const struct decisions *d, struct key key)
+{
+    const struct instance *i = instance_find(series_find(d, key.name), key.number);
+
+    return is_decided(i) ? i : NULL;
+}
+
+static void propose(struct decisions *d, const struct state_request *r, struct key key,
+                    struct cursor *body)
+{
+    const struct instance *i = decided(d, key);
+    size_t size = cursor_left(body);
+    const struct value value = {cursor_get_view(body, size), size};
+    int32_t refusal = i != NULL ? STATE_OK : refusal_of(d, key, value.size);
+
+    if (i != NULL)
+        answer_decision(d, r, i);
+    else if (refusal != STATE_OK)
+        answer(d, r, refusal);
+    else
+        decide(d, r, key, &value);
+}
+
+/* ---- learning ---- */
+
+static void listen(struct decisions *d, const struct state_request *r, struct key key)
+{
+    const struct listener listener = {.task = r->task, .request = r->request};
+    struct instance *i = instance_get(d, key);
+
+    if (i == NULL)
+        return;
+    if (i->listeners.count >= LISTENERS_MAX)
+        answer(d, r, STATE_ERESOURCE);
+    else if (!listeners_add(&i->listeners, &listener))
+        state_exhausted(d->state);
+}
+
+static void learn(struct decisions *d, const struct state_request *r, struct key key)
+{
+    const struct instance *i = decided(d, key);
+    int32_t refusal = i != NULL ? STATE_OK : refusal_of(d, key, 0);
+
+    if (i != NULL)
+        answer_decision(d, r, i);
+    else if (refusal != STATE_OK)
+        answer(d, r, refusal);
+    else
+        listen(d, r, key);
+}
+
+/* ---- forgetting ---- */
+
+/* Instances that nobody waits for any more, and then the series, when nothing is to be kept. */
+static void series_tidy(struct decisions *d, struct series *s)
+{
+    for (struct instance *i = s->first, *next; i != NULL; i = next) {
+        next = i->next;
+        if (!is_decided(i) && i->listeners.count == 0)
+            instance_drop(d, s, i);
+    }
+    if (s->first == NULL && s->floor == 0)
+        series_drop(d, s);
+}
+
+static void forget_below(struct decisions *d, struct series *s, uint64_t floor)
+{
+    while (s->first != NULL && s->first->number < floor) {
+        answer_listeners(d, s->first, STATE_ENOENT);
+        instance_drop(d, s, s->first);
+    }
+    if (floor > s->floor)
+        s->floor = floor;
+}
+
+static void forget(struct decisions *d, const struct state_request *r, struct key key)
+{
+    struct series *s = series_find(d, key.name);
+
+    if (s != NULL)
+        forget_below(d, s, key.number);
+    if (s != NULL && key.number == CONSENSUS_WHOLE)
+        series_drop(d, s);
+    answer(d, r, STATE_OK);
+}
+
+static void decisions_cancel(void *engine, uint32_t task, uint32_t request)
+{
+    struct decisions *d = engine;
+    const struct state_request r = {.task = task, .request = request};
+
+    for (struct series *s = first_of(d), *next; s != NULL; s = next) {
+        next = next_of(s);
+        for (struct instance *i = s->first; i != NULL; i = i->next)
+            if (listeners_cancel(&i->listeners, task, request))
+                answer(d, &r, STATE_ECANCELED);
+        series_tidy(d, s);
+    }
+}
+
+/* What they proposed stays. */
+static void decisions_gone(void *engine, const struct state_gone *gone)
+{
+    struct decisions *d = engine;
+
+    for (struct series *s = first_of(d), *next; s != NULL; s = next) {
+        next = next_of(s);
+        for (struct instance *i = s->first; i != NULL; i = i->next)
+            listeners_drop_gone(&i->listeners, gone);
+        series_tidy(d, s);
+    }
+}
+
+/* ---- commands ---- */
+
+static bool decisions_apply(void *engine, const struct state_request *r, struct cursor *body)
+{
+    char name[NAME_BYTES_MAX + 1];
+    bool named = name_get(body, name);
+    struct key key = {.name = name, .number = cursor_get_u64(body)};
+
+    if (r->kind == COMMAND_CONSENSUS_PROPOSE ? !cursor_ok(body) : !cursor_done(body))
+        return false;
+    if (!named)
+        answer(engine, r, STATE_EINVAL);
+    else if (r->kind == COMMAND_CONSENSUS_PROPOSE)
+        propose(engine, r, key, body);
+    else if (r->kind == COMMAND_CONSENSUS_LEARN)
+        learn(engine, r, key);
+    else
+        forget(engine, r, key);
+    return true;
+}
+
+static int32_t decisions_query(const void *engine, const struct state_request *r,
+                               struct cursor *body, struct cursor *out)
+{
+    const struct decisions *d = engine;
+    char name[NAME_BYTES_MAX + 1];
+    bool named = name_get(body, name);
+    struct key key = {.name = name, .number = cursor_get_u64(body)};
+    const struct instance *i;
+    const struct series *s;
+
+    (void)r;
+    if (!named || !cursor_done(body))
+        return STATE_EINVAL;
+    i = decided(d, key);
+    s = series_find(d, name);
+    if (s != NULL && key.number < s->floor)
+        return STATE_ENOENT;
+    if (i == NULL)
+        cursor_put_u32(out, 0);
+    else
+        put_decision(out, i);
+    return STATE_OK;
+}
+
+/* ---- snapshots ---- */
+
+static uint32_t count_of(const struct series *s)
+{
+    uint32_t count = 0;
+
+    for (const struct instance *i = s->first; i != NULL; i = i->next)
+        count++;
+    return count;
+}
+
+static void series_put(struct cursor *c, const struct series *s)
+{
+    cursor_put_text(c, s->name.text);
+    cursor_put_u64(c, s->floor);
+    cursor_put_u32(c, count_of(s));
+    for (const struct instance *i = s->first; i != NULL; i = i->next) {
+        cursor_put_u64(c, i->number);
+        cursor_put_u32(c, i->proposer);
+        cursor_put_u16(c, (uint16_t)i->size);
+        cursor_put_bytes(c, i->value, i->size);
+        listeners_save(&i->listeners, c);
+    }
+}
+
+static bool instance_load(struct decisions *d, struct series *s, struct cursor *c)
+{
+    uint64_t number = cursor_get_u64(c);
+    uint32_t proposer = cursor_get_u32(c);
+    struct value value = {.size = cursor_get_u16(c)};
+    struct instance *i;
+
+    value.bytes = cursor_get_view(c, value.size);
+    if (!cursor_ok(c) || value.size > CONSENSUS_VALUE_MAX ||
+        (s->last != NULL && s->last->number >= number))
+        return false;
+    i = instance_add(d, s, number);
+    if (i == NULL || (proposer != 0 && !value_keep(d, i, &value)))
+        return false;
+    i->proposer = proposer;
+    return listeners_load(&i->listeners, c);
+}
+
+static bool series_load(struct decisions *d, struct cursor *c)
+{
+    char name[NAME_BYTES_MAX + 1];
+    struct series *s;
+    uint32_t count;
+
+    if (!name_get(c, name) || series_find(d, name) != NULL)
+        return false;
+    s = series_add(d, name);
+    if (s == NULL)
+        return false;
+    s->floor = cursor_get_u64(c);
+    count = cursor_get_u32(c);
+    for (uint32_t i = 0; i < count; i++)
+        if (d->bytes > CONSENSUS_BYTES_MAX || !instance_load(d, s, c))
+            return false; /* also when `count` is not what is there */
+    return cursor_ok(c);
+}
+
+static void decisions_save(const void *engine, struct cursor *c)
+{
+    const struct decisions *d = engine;
+
+    cursor_put_u32(c, (uint32_t)d->series.count);
+    for (const struct series *s = first_of(d); s != NULL; s = next_of(s))
+        series_put(c, s);
+}
+
+static bool decisions_load(void *engine, struct cursor *c)
+{
+    uint32_t count = cursor_get_u32(c);
+
+    for (uint32_t i = 0; i < count; i++)
+        if (!series_load(engine, c))
+            return false;
+    return cursor_ok(c);
+}
+
+const struct state_engine consensus_engine = {
+    .create = decisions_create,
+    .destroy = decisions_destroy,
+    .apply = decisions_apply,
+    .query = decisions_query,
+    .cancel = decisions_cancel,
+    .gone = decisions_gone,
+    .save = decisions_save,
+    .load = decisions_load,
+};

@@ -1,0 +1,113 @@
+#include "proto/tiling/tiling_matrix.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* a b - c d */
+static bool cross(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *result)
+{
+    int64_t ab, cd;
+    return !__builtin_mul_overflow(a, b, &ab) && !__builtin_mul_overflow(c, d, &cd) &&
+           !__builtin_sub_overflow(ab, cd, result);
+}
+
+static void swap_rows(struct tiling_matrix *m, int a, int b)
+{
+    int64_t kept[TILING_MATRIX_MAX];
+    memcpy(kept, m->at[a], sizeof kept);
+    memcpy(m->at[a], m->at[b], sizeof kept);
+    memcpy(m->at[b], kept, sizeof kept);
+}
+
+/* Brings a row whose k-th component is not 0 to place k; 1, -1 for a swap, 0: there is none. */
+static int pivot(struct tiling_matrix *m, int n, int k)
+{
+    for (int i = k; i < n; i++) {
+        if (m->at[i][k] != 0) {
+            if (i != k)
+                swap_rows(m, i, k);
+            return i == k ? 1 : -1;
+        }
+    }
+    return 0;
+}
+
+/* One step of Bareiss' elimination, in which all quotients are exact. */
+static bool eliminate(struct tiling_matrix *m, int n, int k, int64_t before)
+{
+    for (int i = k + 1; i < n; i++) {
+        for (int j = k + 1; j < n; j++) {
+            int64_t *at = &m->at[i][j];
+            if (!cross(*at, m->at[k][k], m->at[i][k], m->at[k][j], at))
+                return false;
+            *at /= before;
+        }
+    }
+    return true;
+}
+
+int tiling_matrix_determinant(const struct tiling_matrix *m, int n, int64_t *determinant)
+{
+    struct tiling_matrix work = *m;
+    int64_t before = 1;
+    int sign = 1;
+    for (int k = 0; k < n; k++) {
+        sign *= pivot(&work, n, k);
+        if (sign == 0) {
+            *determinant = 0;
+            return 0;
+        }
+        if (!eliminate(&work, n, k, before))
+            return -1;
+        before = work.at[k][k];
+    }
+    *determinant = sign * before;
+    return 0;
+}
+
+/* m without a row and a column. */
+static struct tiling_matrix minor_of(const struct tiling_matrix *m, int n, int row, int column)
+{
+    struct tiling_matrix minor = {0};
+    for (int i = 0; i < n - 1; i++) {
+        for (int j = 0; j < n - 1; j++)
+            minor.at[i][j] = m->at[i + (i >= row)][j + (j >= column)];
+    }
+    return minor;
+}
+
+int tiling_matrix_adjugate(const struct tiling_matrix *m, int n, struct tiling_matrix *adjugate)
+{
+    struct tiling_matrix made = {0};
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            struct tiling_matrix minor = minor_of(m, n, j, i);
+            if (tiling_matrix_determinant(&minor, n - 1, &made.at[i][j]) != 0)
+                return -1;
+            if ((i + j) % 2 != 0)
+                made.at[i][j] = -made.at[i][j];
+        }
+    }
+    *adjugate = made;
+    return 0;
+}
+
+int tiling_matrix_invert(const struct tiling_matrix *m, int n, struct tiling_matrix *inverse)
+{
+    int64_t determinant;
+    if (tiling_matrix_determinant(m, n, &determinant) != 0 ||
+        (determinant != 1 && determinant != -1) || tiling_matrix_adjugate(m, n, inverse) != 0)
+        return -1;
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++)
+            inverse->at[i][j] *= determinant;
+    }
+    return 0;
+}
+
+void tiling_matrix_identity(struct tiling_matrix *m)
+{
+    memset(m, 0, sizeof *m);
+    for (int i = 0; i < TILING_MATRIX_MAX; i++)
+        m->at[i][i] = 1;
+}

@@ -1,0 +1,186 @@
+/*
+ * tiling_space.c - an iteration space in the skewed indices of its tiles.
+ */
+#include "proto/tiling/tiling.h"
+
+#include <stddef.h>
+
+/* So that sums of eight products stay in 64 bits. */
+#define EXTENT_MAX ((int64_t)1 << 40)
+#define SKEW_MAX ((int64_t)1 << 16)
+
+static bool sizes_fit(int dims, const int64_t *size)
+{
+    for (int i = 0; i < dims; i++) {
+        if (size[i] < 1 || size[i] > EXTENT_MAX)
+            return false;
+    }
+    return true;
+}
+
+static bool box_fits(int dims, const struct tiling_box *box)
+{
+    for (int i = 0; i < dims; i++) {
+        if (box->end[i] - box->first[i] > EXTENT_MAX)
+            return false;
+    }
+    return true;
+}
+
+static bool skew_fits(int dims, const struct tiling_matrix *m)
+{
+    for (int i = 0; i < dims; i++) {
+        for (int k = 0; k < dims; k++) {
+            if (m->at[i][k] > SKEW_MAX || m->at[i][k] < -SKEW_MAX)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The least and the largest (and one more) sum of factor[k] x_k, for x_k of from[k] .. end[k]-1. */
+struct range {
+    int64_t first, end;
+};
+static struct range sum_range(int dims, const int64_t *factor, const struct tiling_box *x)
+{
+    struct range sum = {0, 1};
+    for (int k = 0; k < dims; k++) {
+        int64_t a = factor[k] * x->first[k], b = factor[k] * (x->end[k] - 1);
+        sum.first += a < b ? a : b;
+        sum.end += a < b ? b : a;
+    }
+    return sum;
+}
+
+int tiling_space_init(struct tiling_space *s, int dims, const int64_t *size,
+                      const struct tiling_matrix *skew)
+{
+    struct tiling_space made = {.dims = dims, .skewed = skew != NULL};
+    struct tiling_box loop = {0};
+    if (dims < 1 || dims > TILING_DIMS_MAX || !sizes_fit(dims, size))
+        return -1;
+    tiling_matrix_identity(&made.skew);
+    made.skew = skew != NULL ? *skew : made.skew;
+    if (!skew_fits(dims, &made.skew) || tiling_matrix_invert(&made.skew, dims, &made.back) != 0 ||
+        !skew_fits(dims, &made.back))
+        return -1;
+    for (int i = 0; i < dims; i++)
+        loop.end[i] = made.size[i] = size[i];
+    for (int i = 0; i < dims; i++) {
+        struct range r = sum_range(dims, made.skew.at[i], &loop);
+        made.box.first[i] = r.first;
+        made.box.end[i] = r.end;
+    }
+    *s = made;
+    return box_fits(dims, &made.box) ? 0 : -1;
+}
+
+void tiling_space_point(const struct tiling_space *s, const int64_t *p, int64_t *point)
+{
+    for (int i = 0; i < s->dims; i++) {
+        point[i] = 0;
+        for (int k = 0; k < s->dims; k++)
+            point[i] += s->back.at[i][k] * p[k];
+    }
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) /* b > 0 */
+{
+    return a / b + (a % b > 0);
+}
+
+/* Those t of which 0 <= base + step t < size. */
+static void clip(int64_t base, int64_t step, int64_t size, struct range *t)
+{
+    struct range r = *t;
+    if (step == 0) {
+        r.end = base < 0 || base >= size ? t->first : t->end;
+    } else if (step > 0) {
+        r.first = ceil_div(-base, step);
+        r.end = ceil_div(size - base, step);
+    } else {
+        r.first = ceil_div(base - size + 1, -step);
+        r.end = ceil_div(base + 1, -step);
+    }
+    t->first = r.first > t->first ? r.first : t->first;
+    t->end = r.end < t->end ? r.end : t->end;
+}
+
+static void clip_skewed(const struct tiling_space *s, const int64_t *p, struct range *t)
+{
+    int last = s->dims - 1;
+    for (int i = 0; i < s->dims; i++) {
+        int64_t base = 0;
+        for (int k = 0; k < last; k++)
+            base += s->back.at[i][k] * p[k];
+        clip(base, s->back.at[i][last], s->size[i], t);
+    }
+}
+
+static void clip_straight(const struct tiling_space *s, const int64_t *p, struct range *t)
+{
+    int last = s->dims - 1;
+    for (int i = 0; i < last; i++)
+        clip(p[i], 0, s->size[i], t);
+    clip(0, 1, s->size[last], t);
+}
+
+bool tiling_space_row(const struct tiling_space *s, const int64_t *p, int64_t *first, int64_t *end)
+{
+    struct range t = {*first, *end};
+    if (s->skewed)
+        clip_skewed(s, p, &t);
+    else
+        clip_straight(s, p, &t);
+    if (t.first >= t.end)
+        return false;
+    *first = t.first;
+    *end = t.end;
+    return true;
+}
+
+bool tiling_space_meets(const struct tiling_space *s, const struct tiling_box *box)
+{
+    for (int i = 0; i < s->dims; i++) {
+        if (box->first[i] >= box->end[i])
+            return false;
+    }
+    for (int i = 0; i < s->dims; i++) {
+        struct range r = sum_range(s->dims, s->back.at[i], box);
+        if (r.end <= 0 || r.first >= s->size[i])
+            return false;
+    }
+    return true;
+}
+
+/* The box is cut shorter and shorter from below (low) or above: the last cut at which it still
+ * meets the space. */
+static int64_t search(const struct tiling_space *s, int along, const struct tiling_box *box,
+                      bool low)
+{
+    int64_t misses = low ? box->end[along] : box->first[along];
+    int64_t meets = low ? box->first[along] : box->end[along];
+    while (meets - misses > 1 || misses - meets > 1) {
+        struct tiling_box part = *box;
+        int64_t middle = misses + (meets - misses) / 2;
+        *(low ? &part.first[along] : &part.end[along]) = middle;
+        if (tiling_space_meets(s, &part))
+            meets = middle;
+        else
+            misses = middle;
+    }
+    return meets;
+}
+
+bool tiling_space_trim(const struct tiling_space *s, int along, struct tiling_box *box)
+{
+    if (!tiling_space_meets(s, box))
+        return false;
+    int64_t end = search(s, along, box, true) + 1, first = search(s, along, box, false) - 1;
+    if (first >= end)
+        return false;
+    box->first[along] = first;
+    box->end[along] = end;
+    return true;
+}

@@ -1,0 +1,100 @@
+/*
+ * window_ring.c - the ring of stream bytes. Behind its end lies a spare area: when a view meets the
+ * end too early, the first bytes of the ring are repeated there, so that a reader gets a whole
+ * frame in one piece. That costs a copy of at most RING_VIEW_BYTES once per turn of the ring.
+ */
+#include "proto/window/window_ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RING_CAPACITY_MIN (16u * 1024)
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t window_ring_index(const struct window_ring *r, uint64_t offset)
+{
+    return (size_t)offset & (r->capacity - 1);
+}
+
+static size_t window_ring_spare(size_t capacity)
+{
+    return smaller(capacity, RING_VIEW_BYTES);
+}
+
+void window_ring_free(struct window_ring *r)
+{
+    free(r->bytes);
+    *r = (struct window_ring){0};
+}
+
+/* Copies begin .. used-1 from one ring to another of a different capacity. */
+static void window_ring_copy(struct window_ring *to, const struct window_ring *from, uint64_t begin,
+                             uint64_t used)
+{
+    const uint8_t *bytes;
+    while (begin < used) {
+        size_t run = window_ring_run(from, begin, (size_t)(used - begin), &bytes);
+        window_ring_put(to, begin, bytes, run);
+        begin += run;
+    }
+}
+
+bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, uint64_t end)
+{
+    struct window_ring grown = {.capacity = r->capacity == 0 ? RING_CAPACITY_MIN : r->capacity};
+    if (end - begin <= r->capacity)
+        return true;
+    while (grown.capacity < end - begin)
+        grown.capacity *= 2;
+    grown.bytes = malloc(grown.capacity + window_ring_spare(grown.capacity));
+    if (grown.bytes == NULL)
+        return false;
+    window_ring_copy(&grown, r, begin, used);
+    window_ring_free(r);
+    *r = grown;
+    return true;
+}
+
+void window_ring_put(struct window_ring *r, uint64_t offset, const void *bytes, size_t size)
+{
+    size_t at = window_ring_index(r, offset);
+    size_t run = smaller(size, r->capacity - at);
+    memcpy(r->bytes + at, bytes, run);
+    if (run < size)
+        memcpy(r->bytes, (const uint8_t *)bytes + run, size - run);
+}
+
+size_t window_ring_run(const struct window_ring *r, uint64_t offset, size_t size,
+                       const uint8_t **bytes)
+{
+    size_t at = window_ring_index(r, offset);
+    *bytes = r->bytes + at;
+    return smaller(size, r->capacity - at);
+}
+
+/* Repeats the ring's first bytes, offsets turn .. end-1, behind its end. */
+static void window_ring_mirror(struct window_ring *r, uint64_t turn, uint64_t end)
+{
+    uint64_t from = r->mirrored_end > turn ? r->mirrored_end : turn;
+    if (from >= end)
+        return;
+    memcpy(r->bytes + r->capacity + (from - turn), r->bytes + (from - turn), (size_t)(end - from));
+    r->mirrored_end = end;
+}
+
+size_t window_ring_view(struct window_ring *r, uint64_t begin, uint64_t end, const uint8_t **bytes)
+{
+    size_t size = (size_t)(end - begin);
+    if (size == 0)
+        return 0;
+    size_t run = window_ring_run(r, begin, r->capacity, bytes);
+    if (run >= smaller(size, RING_VIEW_BYTES))
+        return smaller(size, run);
+    size = smaller(size, smaller(RING_VIEW_BYTES, run + window_ring_spare(r->capacity)));
+    window_ring_mirror(r, begin + run, begin + size);
+    return size;
+}

@@ -1,0 +1,171 @@
+/*
+ * cursor.c - the bounded cursor. Every access goes through cursor_take(), which refuses what does
+ * not fit; after a refusal nothing moves any more.
+ */
+#include "proto/wire/cursor.h"
+
+#include <string.h>
+
+struct cursor cursor_writer(void *base, size_t size)
+{
+    uint8_t *at = base;
+    return (struct cursor){.at = at, .end = at + size, .bad = false};
+}
+
+/* A reader shares the writer's type; nothing in this file writes through one made here. */
+struct cursor cursor_reader(const void *base, size_t size)
+{
+    union {
+        const void *foreign;
+        uint8_t *bytes;
+    } u = {.foreign = base};
+    return (struct cursor){.at = u.bytes, .end = u.bytes + size, .bad = false};
+}
+
+struct cursor cursor_counter(void)
+{
+    static uint8_t nothing;
+    return (struct cursor){.at = &nothing, .end = &nothing, .counts = true};
+}
+
+bool cursor_ok(const struct cursor *c)
+{
+    return !c->bad;
+}
+
+bool cursor_done(const struct cursor *c)
+{
+    return !c->bad && c->at == c->end;
+}
+
+size_t cursor_left(const struct cursor *c)
+{
+    return c->bad ? 0 : (size_t)(c->end - c->at);
+}
+
+static uint8_t *cursor_take(struct cursor *c, size_t size)
+{
+    if (c->bad || (size_t)(c->end - c->at) < size) {
+        c->bad = !c->counts;
+        c->counted += size;
+        return NULL;
+    }
+    uint8_t *at = c->at;
+    c->at += size;
+    return at;
+}
+
+static void put_number(struct cursor *c, uint64_t value, size_t size)
+{
+    uint8_t *at = cursor_take(c, size);
+    if (at == NULL)
+        return;
+    for (size_t i = size; i-- > 0; value >>= 8)
+        at[i] = (uint8_t)value;
+}
+
+static uint64_t get_number(struct cursor *c, size_t size)
+{
+    const uint8_t *at = cursor_take(c, size);
+    uint64_t value = 0;
+    for (size_t i = 0; at != NULL && i < size; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+void cursor_put_u8(struct cursor *c, uint8_t value)
+{
+    put_number(c, value, 1);
+}
+
+void cursor_put_u16(struct cursor *c, uint16_t value)
+{
+    put_number(c, value, 2);
+}
+
+void cursor_put_u32(struct cursor *c, uint32_t value)
+{
+    put_number(c, value, 4);
+}
+
+void cursor_put_u64(struct cursor *c, uint64_t value)
+{
+    put_number(c, value, 8);
+}
+
+void cursor_put_i32(struct cursor *c, int32_t value)
+{
+    put_number(c, (uint32_t)value, 4);
+}
+
+void cursor_put_bytes(struct cursor *c, const void *bytes, size_t size)
+{
+    uint8_t *at = cursor_take(c, size);
+    if (at != NULL && size > 0)
+        memcpy(at, bytes, size);
+}
+
+void cursor_put_text(struct cursor *c, const char *text)
+{
+    size_t size = text == NULL ? 0 : strlen(text);
+    if (size > UINT16_MAX || (!c->counts && cursor_left(c) < 2 + size)) {
+        c->bad = true;
+        return;
+    }
+    cursor_put_u16(c, (uint16_t)size);
+    cursor_put_bytes(c, text, size);
+}
+
+uint8_t cursor_get_u8(struct cursor *c)
+{
+    return (uint8_t)get_number(c, 1);
+}
+
+uint16_t cursor_get_u16(struct cursor *c)
+{
+    return (uint16_t)get_number(c, 2);
+}
+
+uint32_t cursor_get_u32(struct cursor *c)
+{
+    return (uint32_t)get_number(c, 4);
+}
+
+uint64_t cursor_get_u64(struct cursor *c)
+{
+    return get_number(c, 8);
+}
+
+int32_t cursor_get_i32(struct cursor *c)
+{
+    return (int32_t)(uint32_t)get_number(c, 4);
+}
+
+void cursor_get_bytes(struct cursor *c, void *bytes, size_t size)
+{
+    const uint8_t *at = cursor_take(c, size);
+    if (at != NULL)
+        memcpy(bytes, at, size);
+    else
+        memset(bytes, 0, size);
+}
+
+const uint8_t *cursor_get_view(struct cursor *c, size_t size)
+{
+    return cursor_take(c, size);
+}
+
+void cursor_get_text(struct cursor *c, char *text, size_t capacity)
+{
+    struct cursor ahead = *c;
+    size_t size = cursor_get_u16(&ahead);
+    const uint8_t *at = size < capacity ? cursor_take(&ahead, size) : NULL;
+    text[0] = '\0';
+    if (at == NULL || memchr(at, '\0', size) != NULL) {
+        c->bad = true;
+        return;
+    }
+    memcpy(text, at, size);
+    text[size] = '\0';
+    *c = ahead;
+}

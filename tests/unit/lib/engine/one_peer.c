@@ -1,0 +1,53 @@
+#include "tests/unit/lib/engine/one_peer.h"
+
+#include <CUnit/CUnit.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+void one_peer_begin(struct one_peer *t, uint32_t tid, uint32_t peer, struct link *link, int route)
+{
+    t->vm = calloc(1, sizeof *t->vm);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t->vm);
+    t->vm->tid = tid;
+    t->vm->epoll = epoll_create1(0);
+    t->vm->daemon = stream_create(-1);
+    pthread_mutex_init(&t->vm->lock, NULL);
+    pthread_cond_init(&t->vm->changed, NULL);
+    t->peer = peer_get(t->vm, peer);
+    t->conn = conn_create(t->vm, link, t->peer, route);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t->conn);
+}
+
+void one_peer_end(struct one_peer *t)
+{
+    conn_close(t->vm, t->conn, false);
+    conn_bury(t->vm);
+    while (t->vm->unexpected != NULL)
+        match_free(t->vm, t->vm->unexpected);
+    peer_free_all(t->vm);
+    stream_destroy(t->vm->daemon);
+    close(t->vm->epoll);
+    pthread_mutex_destroy(&t->vm->lock);
+    pthread_cond_destroy(&t->vm->changed);
+    free(t->vm);
+}
+
+int one_peer_no_fd(const struct link *link, bool *write_wanted)
+{
+    (void)link;
+    *write_wanted = false;
+    return -1;
+}
+
+bool one_peer_no_arm(struct link *link)
+{
+    (void)link;
+    return false;
+}
+
+void one_peer_no_free(struct link *link)
+{
+    (void)link;
+}

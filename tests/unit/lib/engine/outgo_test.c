@@ -1,0 +1,353 @@
+/* links: lib/engine/outgo.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/frame.c proto/wire/cursor.c */
+/*
+ * What is no part of a message on its way out: credit and hand-overs of schedules, over a link or
+ * the daemon, and without memory. Links, the daemon's stream and requests are stubs that note what
+ * they get.
+ */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "lib/engine/task.h"
+#include "tests/unit/memory.h"
+#include "tests/unit/runner.h"
+
+/* ---- the world around ------------------------------------------------------------------------ */
+
+static bool memory_gone;
+
+static bool memory_fails(size_t size)
+{
+    (void)size;
+    return memory_gone;
+}
+
+/* The frames that went, in order, and by which way. */
+static struct {
+    uint8_t kind;
+    bool by_link;
+    uint8_t payload[16];
+} noted[8];
+static int noted_count;
+static bool link_busy, daemon_full;
+
+static void note(uint8_t kind, bool by_link, const uint8_t *payload, size_t size)
+{
+    if (noted_count == 8 || size > sizeof noted[0].payload)
+        return;
+    noted[noted_count].kind = kind;
+    noted[noted_count].by_link = by_link;
+    memcpy(noted[noted_count++].payload, payload, size);
+}
+
+bool conn_flush(struct conn *conn)
+{
+    (void)conn;
+    return !link_busy;
+}
+
+void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size)
+{
+    (void)conn;
+    note(kind, true, payload, size);
+}
+
+uint64_t order_stamp(struct covey *vm, const struct peer *peer)
+{
+    (void)vm, (void)peer;
+    return 0;
+}
+
+void order_note_home(struct covey *vm, const struct peer *peer)
+{
+    (void)vm, (void)peer;
+}
+
+void order_announced(struct covey_req *req)
+{
+    (void)req;
+}
+
+struct frame home_frame(const struct covey *vm, uint8_t kind, uint32_t destination, size_t size)
+{
+    (void)vm;
+    return (struct frame){.length = (uint32_t)size, .kind = kind, .destination = destination};
+}
+
+int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
+                    const int *fds, int nfds)
+{
+    (void)vm, (void)fds, (void)nfds;
+    if (daemon_full)
+        return COVEY_ENOMEM;
+    note(frame->kind, false, payload, frame->length);
+    return COVEY_OK;
+}
+
+int error_code(int code)
+{
+    return code;
+}
+
+const char *covey_strerror(int code)
+{
+    (void)code;
+    return "";
+}
+
+static int changes; /* that threads which wait were told of */
+
+void wait_changed(struct covey *vm)
+{
+    (void)vm;
+    changes++;
+}
+
+void home_flush(struct covey *vm)
+{
+    (void)vm;
+}
+
+size_t stream_queued(const struct stream *stream)
+{
+    (void)stream;
+    return 0;
+}
+
+int stream_put(struct stream *stream, const struct frame *frame, const uint8_t *payload,
+               const int *fds, int nfds)
+{
+    (void)stream, (void)frame, (void)payload, (void)fds, (void)nfds;
+    return -1;
+}
+
+bool conn_lags(const struct conn *conn)
+{
+    (void)conn;
+    return link_busy;
+}
+
+void conn_abandon(struct conn *conn)
+{
+    conn->out_req = NULL;
+}
+
+void conn_push(struct conn *conn)
+{
+    (void)conn;
+}
+
+void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
+{
+    (void)conn, (void)req, (void)size;
+}
+
+int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
+{
+    (void)vm, (void)peer, (void)req, (void)conn;
+    return 0;
+}
+
+uint8_t route_flags(const struct covey *vm, const struct peer *peer)
+{
+    (void)vm, (void)peer;
+    return 0;
+}
+
+void req_finish(struct covey_req *req, int error, const char *why)
+{
+    (void)req, (void)error, (void)why;
+}
+
+bool caster_step(struct covey *vm, struct caster *caster)
+{
+    (void)vm, (void)caster;
+    return false;
+}
+
+bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
+{
+    (void)vm, (void)peer, (void)req;
+    return true;
+}
+
+bool bulk_in_turn(const struct covey *vm, const struct peer *peer, const struct covey_req *req,
+                  size_t *size)
+{
+    (void)vm, (void)peer, (void)req, (void)size;
+    return true;
+}
+
+void bulk_sent(struct covey *vm, struct peer *peer, const struct covey_req *req, uint64_t bytes)
+{
+    (void)vm, (void)peer, (void)req, (void)bytes;
+}
+
+void bulk_settle(struct covey *vm, struct peer *peer)
+{
+    (void)vm, (void)peer;
+}
+
+void bulk_drop(struct covey *vm, struct peer *peer)
+{
+    (void)vm, (void)peer;
+}
+
+void caster_leave(struct covey *vm, struct covey_req *req)
+{
+    (void)vm, (void)req;
+}
+
+size_t message_copy(const struct covey_msg *msg, uint64_t offset, void *to, size_t size)
+{
+    (void)msg, (void)offset, (void)to;
+    return size;
+}
+
+/* ---- the tests ------------------------------------------------------------------------------- */
+
+struct task {
+    struct covey vm;
+    struct peer peer;
+    struct conn link;
+};
+
+static struct task begin(void)
+{
+    memory_gone = link_busy = daemon_full = false;
+    noted_count = changes = 0;
+    return (struct task){.peer = {.tid = 0x40001}};
+}
+
+static int hand_over(struct task *t, uint16_t about)
+{
+    const struct control_sync what = {.context = 7, .number = 1, .from = 2, .about = about};
+    return outgo_sync(&t->vm, &t->peer, &what);
+}
+
+static int about_of(int at)
+{
+    struct control_sync what;
+    struct cursor c = cursor_reader(noted[at].payload, CONTROL_SYNC_BYTES);
+    control_get_sync(&c, &what);
+    return at < noted_count && noted[at].kind == FRAME_SYNC && cursor_ok(&c) ? what.about : -1;
+}
+
+static void grant(struct task *t, uint64_t bytes)
+{
+    t->peer.granted_bytes = bytes;
+    t->peer.grant_due = true;
+    outgo_pump(&t->vm, &t->peer);
+}
+
+static void they_go_by_the_daemon(void)
+{
+    struct task t = begin();
+    CU_ASSERT_EQUAL(hand_over(&t, 3), COVEY_OK);
+    grant(&t, 258);
+    CU_ASSERT_EQUAL_FATAL(noted_count, 2);
+    CU_ASSERT_EQUAL(about_of(0), 3);
+    CU_ASSERT_EQUAL(noted[1].kind, FRAME_CREDIT);
+    CU_ASSERT_EQUAL(memcmp(noted[1].payload, "\0\0\0\0\0\0\1\2", 8), 0);
+    CU_ASSERT(!noted[0].by_link && !noted[1].by_link);
+    CU_ASSERT(!t.peer.grant_due && t.peer.syncs == NULL && !t.peer.sending);
+}
+
+static void they_go_by_a_link(void)
+{
+    struct task t = begin();
+    t.peer.carrier = &t.link;
+    CU_ASSERT_EQUAL(hand_over(&t, 3), COVEY_OK);
+    grant(&t, 1);
+    CU_ASSERT_EQUAL_FATAL(noted_count, 2);
+    CU_ASSERT_EQUAL(about_of(0), 3);
+    CU_ASSERT(noted[0].by_link && noted[1].by_link);
+    CU_ASSERT(!t.peer.grant_due && !t.peer.sending);
+}
+
+/* Credit waits for the end of a frame under way; a hand-over takes the daemon's stream. */
+static void what_a_link_is_busy_with_they_do_not_disturb(void)
+{
+    struct task t = begin();
+    t.peer.carrier = &t.link;
+    link_busy = true;
+    CU_ASSERT_EQUAL(hand_over(&t, 3), COVEY_OK);
+    grant(&t, 1);
+    CU_ASSERT_EQUAL(noted_count, 1);
+    CU_ASSERT(about_of(0) == 3 && !noted[0].by_link);
+    CU_ASSERT(t.peer.sending);
+    link_busy = false;
+    outgo_pump_all(&t.vm);
+    CU_ASSERT_EQUAL_FATAL(noted_count, 2);
+    CU_ASSERT(noted[1].kind == FRAME_CREDIT && noted[1].by_link);
+    CU_ASSERT(!t.peer.grant_due && !t.peer.sending);
+}
+
+static void a_hand_over_without_memory_is_an_error(void)
+{
+    struct task t = begin();
+    memory_gone = MEMORY_CAN_FAIL;
+    int error = hand_over(&t, 3);
+    memory_gone = false;
+    CU_ASSERT_EQUAL(error, MEMORY_CAN_FAIL ? COVEY_ENOMEM : COVEY_OK);
+    CU_ASSERT_PTR_NULL(t.peer.syncs);
+    CU_ASSERT_EQUAL(noted_count, MEMORY_CAN_FAIL ? 0 : 1);
+}
+
+static void what_the_daemons_stream_cannot_take_stays_due(void)
+{
+    struct task t = begin();
+    daemon_full = true;
+    for (uint16_t i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(hand_over(&t, i), COVEY_OK);
+    CU_ASSERT_EQUAL(noted_count, 0);
+    CU_ASSERT(t.vm.home_full && t.peer.sending);
+    daemon_full = false;
+    outgo_pump_all(&t.vm);
+    CU_ASSERT_EQUAL_FATAL(noted_count, 3);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_EQUAL(about_of(i), i);
+    daemon_full = true;
+    grant(&t, 5);
+    CU_ASSERT(t.peer.grant_due && t.peer.sending);
+    daemon_full = false;
+    outgo_pump_all(&t.vm);
+    CU_ASSERT(noted_count == 4 && noted[3].kind == FRAME_CREDIT);
+    CU_ASSERT(!t.peer.grant_due && t.peer.syncs == NULL && !t.peer.sending);
+}
+
+static void nothing_goes_to_one_that_is_gone(void)
+{
+    struct task t = begin();
+    t.peer.gone = true;
+    CU_ASSERT_EQUAL(hand_over(&t, 1), COVEY_OK);
+    CU_ASSERT(noted_count == 0 && t.peer.syncs == NULL);
+}
+
+/* Nothing may be queued that goes then: a cast in total order only looks how much there is. */
+static void credit_is_told_to_who_waits_for_it_alone(void)
+{
+    struct task t = begin();
+    uint8_t payload[8] = {0, 0, 0, 0, 0, 0, 1, 2};
+    for (int i = 0; i < 2; i++) {
+        struct cursor c = cursor_reader(payload, sizeof payload);
+        outgo_on_credit(&t.vm, &t.peer, &c);
+        CU_ASSERT_EQUAL(t.peer.credit_bytes, 258);
+        CU_ASSERT_EQUAL(changes, 1); /* the second time it is an old grant */
+    }
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"they go by the daemon", they_go_by_the_daemon},
+        {"they go by a link", they_go_by_a_link},
+        {"what a link is busy with they do not disturb",
+         what_a_link_is_busy_with_they_do_not_disturb},
+        {"a hand-over without memory is an error", a_hand_over_without_memory_is_an_error},
+        {"what the daemon's stream cannot take stays due",
+         what_the_daemons_stream_cannot_take_stays_due},
+        {"nothing goes to one that is gone", nothing_goes_to_one_that_is_gone},
+        {"credit is told to who waits for it alone", credit_is_told_to_who_waits_for_it_alone},
+    };
+    return covey_test_main("outgo", cases, sizeof cases / sizeof cases[0]);
+}

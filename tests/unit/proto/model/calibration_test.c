@@ -1,0 +1,228 @@
+/* links: proto/model/calibration.c proto/model/model_alltoall.c proto/schedule/schedule.c proto/schedule/schedule_tree.c proto/schedule/schedule_pack.c proto/schedule/schedule_sync.c proto/schedule/schedule_proof.c proto/network/network.c proto/network/topology.c */
+/*
+ * The file of a calibration, read and written, and the model of all-to-all on networks.
+ */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/model/calibration.h"
+#include "tests/unit/runner.h"
+
+#define NEAR(a, b) CU_ASSERT_DOUBLE_EQUAL(a, b, 1e-9)
+
+static struct calibration calibration, again;
+static char error[CALIBRATION_ERROR_BYTES];
+
+static int parse(const char *text)
+{
+    error[0] = '\0';
+    return calibration_parse(&calibration, text, strlen(text), "cal", error);
+}
+
+static const char good[] = "# measured\n"
+                           "date 2026-11-21T22:15:00Z\n"
+                           "vm lab\n"
+                           "route tcp 1e-4 8.5e-8 0.999 0.02 3e-9 9e-8 # of one pair\n"
+                           "all tcp 8 7e-9 1e-7\n"
+                           "uneven tcp 0.1 0.25\n"
+                           "inside tcp 2e-5 4e-10 0.99 0.1 2e-10\n"
+                           "together 1.9\n"
+                           "host h1 2 1.98 0.2\n"
+                           "matmul h1 64 5e-10\n"
+                           "matmul h1 128 4e-10\n"
+                           "matmul h1 256 3e-10\r\n"
+                           "matmul h1 512 2e-10\n"
+                           "matmul h1 1024 1e-10\n"
+                           "matmul h1 2048 1e-10\n"
+                           "\tsort h1 2e-9 1e-9\n"
+                           "mandel h1 1.5e-9\n"
+                           "host h2 1 1 1\n"
+                           "peers tcp h1 h2 4e-5 8e-8";
+
+static void test_reads(void)
+{
+    CU_ASSERT_EQUAL(parse(good), 0);
+    CU_ASSERT_STRING_EQUAL(error, "");
+    CU_ASSERT_STRING_EQUAL(calibration.date, "2026-11-21T22:15:00Z");
+    CU_ASSERT_STRING_EQUAL(calibration.vm, "lab");
+    CU_ASSERT_EQUAL(calibration.routes[3].known, 1);
+    CU_ASSERT_EQUAL(calibration.routes[2].known, 0);
+    NEAR(calibration.routes[3].line.beta_s * 1e9, 85);
+    NEAR(calibration.routes[3].load.drag_s * 1e9, 3);
+    NEAR(calibration.routes[3].load.busy_s * 1e9, 90);
+    NEAR(calibration.routes[3].load.all_hosts, 8);
+    NEAR(calibration.routes[3].load.all_drag_s * 1e9, 7);
+    NEAR(calibration.routes[3].load.all_busy_s * 1e9, 100);
+    NEAR(calibration.routes[3].load.spread, 0.1);
+    NEAR(calibration.routes[3].load.all_spread, 0.25);
+    CU_ASSERT_EQUAL(calibration.routes[3].inside_known, 1);
+    NEAR(calibration.routes[3].inside.beta_s * 1e10, 4);
+    NEAR(calibration.routes[3].inside_drag_s * 1e10, 2);
+    CU_ASSERT_EQUAL(calibration.peer_count, 1);
+    CU_ASSERT_EQUAL(calibration.peers[0].route, 3);
+    CU_ASSERT_EQUAL(calibration.peers[0].hosts[1], 1);
+    NEAR(calibration.peers[0].alpha_s * 1e5, 4);
+    NEAR(calibration.together, 1.9);
+    CU_ASSERT_EQUAL(calibration.host_count, 2);
+    NEAR(calibration.hosts[0].speed.madd_s[4] * 1e10, 1);
+    NEAR(calibration.hosts[0].speed.share, 0.2);
+    NEAR(calibration.hosts[0].speed.merge_s * 1e9, 1);
+    CU_ASSERT_EQUAL(calibration_find(&calibration, "h2"), 1);
+    CU_ASSERT_EQUAL(calibration_find(&calibration, "h3"), -1);
+}
+
+static void test_round_trip(void)
+{
+    char text[4096], second[4096];
+    CU_ASSERT_EQUAL_FATAL(parse(good), 0);
+    size_t length = calibration_print(&calibration, text, sizeof text);
+    CU_ASSERT_EQUAL(length, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(calibration_parse(&again, text, length, "cal", error), 0);
+    CU_ASSERT_EQUAL(memcmp(&again, &calibration, sizeof again), 0);
+    calibration_print(&again, second, sizeof second);
+    CU_ASSERT_STRING_EQUAL(text, second);
+}
+
+static void test_print_says_what_it_needs(void)
+{
+    char little[8];
+    CU_ASSERT_EQUAL_FATAL(parse(good), 0);
+    CU_ASSERT(calibration_print(&calibration, little, sizeof little) > 200);
+    CU_ASSERT_EQUAL(little[7], '\0');
+    CU_ASSERT_EQUAL(calibration_print(&calibration, NULL, 0),
+                    calibration_print(&calibration, little, 1));
+}
+
+/* Each with the line that is to blame and a word of the reason. */
+static const struct {
+    const char *text, *begin, *reason;
+} nonsense[] = {
+    {"", "cal:0:", "no host"},
+    {"hello\n", "cal:1:", "begins no line"},
+    {"host h1 2 1 0.5\nhost h1 2 1 0.5\n", "cal:2:", "already"},
+    {"host h1 0 1 0.5\n", "cal:1:", "not between"},
+    {"all tcp 8 7e-9 1e-7\n", "cal:1:", "stands before it"},
+    {"route tcp 0 0 0 0 0 0\nall tcp 1 0 0\n", "cal:2:", "not between"},
+    {"route tcp 0 0 0 0 0 0\nall tcp 2 0 0\nall tcp 2 0 0\n", "cal:3:", "already"},
+    {"uneven tcp 0.1 0.2\n", "cal:1:", "stands before it"},
+    {"route tcp 0 0 0 0 0 0\nuneven tcp 1 -1\n", "cal:2:", "not between"},
+    {"route tcp 0 0 0 0 0 0\nuneven tcp 1 1\nuneven tcp 1 1\n", "cal:3:", "already"},
+    {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0\n", "cal:2:", "7 words, not 6"},
+    {"route tcp 0 0 0 0 0 0\ninside tcp 0 0 0 0 0\ninside tcp 0 0 0 0 0\n", "cal:3:", "already"},
+    {"host h1 2 nan 0.5\n", "cal:1:", "no number"},
+    {"host h1 2 0x2 0.5\n", "cal:1:", "no number"},
+    {"host h1 2 1 1.5\n", "cal:1:", "not between"},
+    {"host h1 2 1\n", "cal:1:", "5 words, not 4"},
+    {"host -x 2 1 1\n", "cal:1:", "no name"},
+    {"\n\nmandel h1 1e-9\n", "cal:3:", "stands before it"},
+    {"host h1 1 1 1\nmandel h1 0\n", "cal:2:", "not between"},
+    {"host h1 1 1 1\nmandel h1 -1e-9\n", "cal:2:", "not between"},
+    {"host h1 1 1 1\nmandel h1 1e-9\nmandel h1 1e-9\n", "cal:3:", "already"},
+    {"host h1 1 1 1\nmatmul h1 100 1e-9\n", "cal:2:", "not measured"},
+    {"host h1 1 1 1\nmatmul h1 64 1e-9\n", "cal:2:", "lacks 5 of 6"},
+    {"route pigeon 1 1 1 1 1 1\n", "cal:1:", "none of the routes"},
+    {"route tcp 1 2 1 1 1 1\n", "cal:1:", "not between"},
+    {"route tcp 1 inf 1 1 1 1\n", "cal:1:", "no number"},
+    {"route tcp 1 0 1 1 0 0\nroute tcp 1 0 1 1 0 0\n", "cal:2:", "already"},
+    {"date yesterday\n", "cal:1:", "no date"},
+    {"date 2026\ndate 2026\n", "cal:2:", "already"},
+    {"vm a b\n", "cal:1:", "2 words, not 3"},
+    {"vm /etc\n", "cal:1:", "no name"},
+    {"a b c d e f g h i\n", "cal:1:", "more than 8"},
+    {"mandel aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 1\n",
+     "cal:1:", "longer than"},
+};
+
+static void test_refuses(void)
+{
+    for (size_t i = 0; i < sizeof nonsense / sizeof *nonsense; i++) {
+        CU_ASSERT_EQUAL(parse(nonsense[i].text), -1);
+        CU_ASSERT_EQUAL(strncmp(error, nonsense[i].begin, strlen(nonsense[i].begin)), 0);
+        CU_ASSERT_PTR_NOT_NULL(strstr(error, nonsense[i].reason));
+        if (!strstr(error, nonsense[i].reason))
+            printf("%s: %s\n", nonsense[i].text, error);
+    }
+}
+
+static void test_refuses_too_many_hosts(void)
+{
+    char *text = malloc(MODEL_HOSTS_MAX * 32 + 32);
+    size_t used = 0;
+    for (int i = 0; i <= MODEL_HOSTS_MAX; i++)
+        used += (size_t)sprintf(text + used, "host h%d 1 1 1\n", i);
+    CU_ASSERT_EQUAL(calibration_parse(&calibration, text, used, "cal", error), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "cal:257:"));
+    free(text);
+}
+
+static void test_refuses_bytes_that_are_no_text(void)
+{
+    static const char text[] = "host h\0a 1 1 1\n";
+    CU_ASSERT_EQUAL(calibration_parse(&calibration, text, sizeof text - 1, "c\033l", error), -1);
+    CU_ASSERT_EQUAL(strncmp(error, "c?l:1:", 6), 0);
+}
+
+/* ---- All-to-all ------------------------------------------------------------------------------ */
+
+static struct model_alltoall predict(const char *text, double bytes, double alpha_s)
+{
+    struct topology topology;
+    struct network network;
+    struct model_alltoall result = {0};
+    char why[TOPOLOGY_ERROR_BYTES];
+    CU_ASSERT_EQUAL_FATAL(topology_parse(&topology, text, strlen(text), "net", why), 0);
+    CU_ASSERT_EQUAL_FATAL(network_create(&network, &topology, NULL, 0), 0);
+    CU_ASSERT_EQUAL(model_alltoall(&network, bytes, alpha_s, 1, &result), 0);
+    network_destroy(&network);
+    topology_destroy(&topology);
+    return result;
+}
+
+/* On one switch a host's link is the bottleneck, and the ring contends nowhere. */
+static void test_alltoall_on_a_star(void)
+{
+    static const char star[] = "switch s\nhost a s 8M\nhost b s 8M\nhost c s 8M\nhost d s 8M\n";
+    struct model_alltoall result = predict(star, 1e6, 0.5);
+    NEAR(result.bound_s, 3);
+    CU_ASSERT_EQUAL(result.phases, 3);
+    NEAR(result.scheduled_s, 3 * 1.5);
+    NEAR(result.unscheduled_s, 3 * 1.5);
+}
+
+/* Faraj & Yuan, section 3: two switches of two hosts, the link between them has a load of 4. In
+ * rounds 1 to 3 of the ring it carries 1, 2 and 1 messages each way. */
+static void test_alltoall_over_a_trunk(void)
+{
+    static const char chain[] = "switch s t\nlink s t 8M\nhost a s 8M\nhost b s 8M\n"
+                                "host c t 8M\nhost d t 8M\n";
+    struct model_alltoall result = predict(chain, 1e6, 0.5);
+    NEAR(result.bound_s, 4);
+    CU_ASSERT_EQUAL(result.phases, 4);
+    NEAR(result.scheduled_s, 4 * 1.5);
+    NEAR(result.unscheduled_s, 3 * 0.5 + 4);
+}
+
+static void test_alltoall_of_one(void)
+{
+    struct model_alltoall result = predict("switch s\nhost a s\n", 1e6, 0.5);
+    NEAR(result.bound_s, 0);
+    NEAR(result.scheduled_s, 0);
+}
+
+int main(void)
+{
+    static const struct test_case cases[] = {
+        {"reads", test_reads},
+        {"round trip", test_round_trip},
+        {"print says what it needs", test_print_says_what_it_needs},
+        {"refuses nonsense", test_refuses},
+        {"refuses too many hosts", test_refuses_too_many_hosts},
+        {"refuses bytes that are no text", test_refuses_bytes_that_are_no_text},
+        {"all-to-all on a star", test_alltoall_on_a_star},
+        {"all-to-all over a trunk", test_alltoall_over_a_trunk},
+        {"all-to-all of one", test_alltoall_of_one},
+    };
+    return covey_test_main("calibration", cases, sizeof cases / sizeof cases[0]);
+}

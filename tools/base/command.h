@@ -1,0 +1,64 @@
+/*
+ * The subcommands. A command is one file cmd_NAME.c (or shares the file of its subject) with one
+ * `const struct command cmd_NAME`, and one row here.
+ */
+#ifndef COVEY_TOOLS_COMMAND_H
+#define COVEY_TOOLS_COMMAND_H
+
+#include <stddef.h>
+
+#include "tools/base/args.h"
+#include "tools/base/tool.h"
+
+struct command {
+    const char *name;
+    int (*run)(struct tool *tool, int argc, char **argv); /* argv[0] is the name; exit status */
+    const char *usage;                                    /* what follows the name */
+    const char *help;                                     /* one line */
+    const struct args_option *options;                    /* NULL: none */
+    const char *operand; /* placeholder of its operands, "HOST"; NULL: none (for completion) */
+};
+
+#define COMMANDS(ROW)                                                                              \
+    ROW(start)                                                                                     \
+    ROW(halt)                                                                                      \
+    ROW(add)                                                                                       \
+    ROW(remove)                                                                                    \
+    ROW(hosts)                                                                                     \
+    ROW(ps)                                                                                        \
+    ROW(locks)                                                                                     \
+    ROW(bags)                                                                                      \
+    ROW(run)                                                                                       \
+    ROW(kill)                                                                                      \
+    ROW(stats)                                                                                     \
+    ROW(logs)                                                                                      \
+    ROW(top)                                                                                       \
+    ROW(measure)                                                                                   \
+    ROW(doctor)                                                                                    \
+    ROW(sniff)                                                                                     \
+    ROW(schedule)                                                                                  \
+    ROW(topology)                                                                                  \
+    ROW(bench)                                                                                     \
+    ROW(calibrate)                                                                                 \
+    ROW(predict)                                                                                   \
+    ROW(console)                                                                                   \
+    ROW(help)                                                                                      \
+    ROW(version)
+
+#define COMMAND_DECLARE(name) extern const struct command cmd_##name;
+COMMANDS(COMMAND_DECLARE)
+
+/* All commands in the order of the table, ended by NULL. */
+const struct command *const *command_all(void);
+
+/* The command of that name, or NULL. */
+const struct command *command_find(const char *name);
+
+/* Says that there is no command of that name, and which one may have been meant; TOOL_USAGE. */
+int command_unknown(const char *name);
+
+/* Runs the command argv[0] and returns its exit status; output that could not be written makes
+ * it fail. */
+int command_run(struct tool *tool, int argc, char **argv);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * Words are near when few letters must be put in, left out, changed or swapped with the next one to
+ * make the one of the other (optimal string alignment): one, and of longer words two.
+ */
+#include "tools/base/guess.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/base/command.h"
+#include "tools/base/program.h"
+
+enum { WORD_MAX = 24, SHORT = 4, NEAR_SHORT = 1, NEAR = 2 };
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* How many letters differ; of words that are both no longer than WORD_MAX. */
+static int distance(const char *a, const char *b)
+{
+    int rows[WORD_MAX + 1][WORD_MAX + 1];
+    int n = (int)strlen(a), m = (int)strlen(b);
+    for (int i = 0; i <= n; i++)
+        rows[i][0] = i;
+    for (int k = 0; k <= m; k++)
+        rows[0][k] = k;
+    for (int i = 1; i <= n; i++) {
+        for (int k = 1; k <= m; k++) {
+            int changed = rows[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
+            rows[i][k] = least(changed, least(rows[i - 1][k], rows[i][k - 1]) + 1);
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
+                rows[i][k] = least(rows[i][k], rows[i - 2][k - 2] + 1);
+        }
+    }
+    return rows[n][m];
+}
+
+const char *guess_command(const char *word)
+{
+    size_t length = strlen(word);
+    const char *best = NULL;
+    int nearest = (length <= SHORT ? NEAR_SHORT : NEAR) + 1;
+    for (const struct command *const *row = command_all(); length <= WORD_MAX && *row; row++) {
+        int d = distance(word, (*row)->name);
+        if (d < nearest && d < (int)length) {
+            nearest = d;
+            best = (*row)->name;
+        }
+    }
+    return best;
+}
+
+bool guess_program(const char *name, char *path, size_t size)
+{
+    struct stat st;
+    if (strchr(name, '/'))
+        return false;
+    if (snprintf(path, size, "./%s", name) < (int)size && stat(path, &st) == 0 &&
+        S_ISREG(st.st_mode) && access(path, X_OK) == 0)
+        return true;
+    return program_look(name, path, size);
+}

@@ -1,0 +1,33 @@
+#include "tools/base/program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/base/tool.h"
+
+bool program_look(const char *name, char *path, size_t size)
+{
+    static const char *const places[] = {"", "apps/", "../libexec/covey/"};
+    char own[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(own, '/');
+    if (slash)
+        *slash = '\0';
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        snprintf(path, size, "%s/%s%s", own, places[i], name);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+int program_find(const char *what, const char *name, char *path, size_t size)
+{
+    if (program_look(name, path, size))
+        return TOOL_OK;
+    return tool_error(
+        what, "%s is neither beside covey nor in apps/ or ../libexec/covey there; install it",
+        name);
+}

@@ -1,0 +1,46 @@
+#include "tools/bench/bench_stat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(const double *sorted, size_t n, double share)
+{
+    double at = share * (double)(n - 1);
+    size_t low = (size_t)at;
+    size_t high = low + 1 < n ? low + 1 : low;
+    return sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
+}
+
+struct bench_spread bench_spread_of(const double *samples, size_t n)
+{
+    double *sorted = calloc(n, sizeof *sorted);
+    if (!sorted)
+        return (struct bench_spread){.min = 0};
+    memcpy(sorted, samples, n * sizeof *sorted); /* pairs with other samples stay pairs */
+    qsort(sorted, n, sizeof *sorted, compare);
+    struct bench_spread spread = {.min = sorted[0],
+                                  .quartile1 = quantile(sorted, n, 0.25),
+                                  .median = quantile(sorted, n, 0.5),
+                                  .quartile3 = quantile(sorted, n, 0.75),
+                                  .max = sorted[n - 1]};
+    free(sorted);
+    return spread;
+}
+
+double bench_median_ratio(const double *a, const double *b, size_t n)
+{
+    double *ratios = calloc(n, sizeof *ratios);
+    if (!ratios)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        ratios[i] = b[i] > 0 ? a[i] / b[i] : 0;
+    double median = bench_spread_of(ratios, n).median;
+    free(ratios);
+    return median;
+}

@@ -1,0 +1,155 @@
+/* covey schedule: when each message of an all-to-all goes on the network of a topology file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/base/command.h"
+
+#define TASKS_MAX 2048
+
+static const struct args_option options[] = {
+    {"emit", 'e', "FORM", "text, covey (C for covey.h) or mpi (C that replaces MPI_Alltoall)"},
+    {"tasks", 'n', "N", "N tasks on each host (default: 1)"},
+    {"check", 'c', NULL, "prove the schedule and print only its last line"},
+    {NULL, 0, NULL, NULL}};
+
+struct request {
+    const char *path;
+    int form;
+    long tasks; /* on each host */
+    bool check;
+};
+
+static int form_of(const char *name)
+{
+    if (strcmp(name, "text") == 0)
+        return COVEY_SCHEDULE_TEXT;
+    if (strcmp(name, "covey") == 0)
+        return COVEY_SCHEDULE_C;
+    return strcmp(name, "mpi") == 0 ? COVEY_SCHEDULE_MPI : 0;
+}
+
+static int take_argument(struct request *request, int key, const struct args *args)
+{
+    switch (key) {
+    case 'e':
+        request->form = form_of(args->value);
+        if (request->form == 0)
+            return tool_usage("schedule", "--emit %s: text, covey or mpi", args->value);
+        return TOOL_OK;
+    case 'n':
+        if (!args_number(args->value, 1, TASKS_MAX, &request->tasks))
+            return tool_usage("schedule", "--tasks %s: a number from 1 to %d", args->value,
+                              TASKS_MAX);
+        return TOOL_OK;
+    case 'c':
+        request->check = true;
+        return TOOL_OK;
+    case ARGS_OPERAND:
+        if (request->path)
+            return tool_usage("schedule", "one topology, not %s too", args->value);
+        request->path = args->value;
+        return TOOL_OK;
+    default:
+        return tool_usage("schedule", "%s", args->error);
+    }
+}
+
+static int read_arguments(struct request *request, int argc, char **argv)
+{
+    struct args args;
+    int key, status = TOOL_OK;
+
+    args_init(&args, options, argc, argv);
+    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END)
+        status = take_argument(request, key, &args);
+    if (status == TOOL_OK && !request->path)
+        return tool_usage("schedule", "no topology is named");
+    return status;
+}
+
+static int failed(void)
+{
+    return tool_error("schedule", "%s", covey_error_text());
+}
+
+/* Ranks 0 .. tasks - 1 run on the first host, and so on. */
+static int make(const struct request *request, const covey_topology_t *topology,
+                covey_schedule_t **schedule)
+{
+    struct covey_topology_node *nodes;
+    int count = covey_topology_nodes(topology, &nodes), ranks = 0;
+
+    if (count < 0)
+        return failed();
+    int32_t *hosts = calloc((size_t)count * (size_t)request->tasks, sizeof *hosts);
+    for (int i = 0; hosts && i < count; i++) {
+        for (long k = 0; !nodes[i].is_switch && k < request->tasks; k++)
+            hosts[ranks++] = i;
+    }
+    covey_free(nodes);
+    if (!hosts)
+        return tool_error("schedule", "memory is exhausted");
+    int error = covey_schedule_create(topology, hosts, ranks, schedule);
+    free(hosts);
+    return error < 0 ? failed() : TOOL_OK;
+}
+
+/* Also what the text form ends with. */
+static void print_sum(const covey_schedule_t *schedule)
+{
+    struct covey_schedule_info info;
+
+    covey_schedule_info(schedule, &info);
+    printf("# hosts=%" PRId32 " messages=%" PRIu64 " phases=%" PRIu32 " bound=%" PRIu32
+           " syncs=%" PRIu64 "\n",
+           info.ranks, info.messages, info.phases, info.bound, info.syncs);
+}
+
+static int print(const struct request *request, const covey_schedule_t *schedule)
+{
+    char *text;
+    int error = request->check ? covey_schedule_check(schedule)
+                               : covey_schedule_print(schedule, request->form, &text);
+
+    if (error < 0)
+        return failed();
+    if (request->check) {
+        print_sum(schedule);
+    } else {
+        fputs(text, stdout);
+        covey_free(text);
+    }
+    return TOOL_OK;
+}
+
+static int schedule_command(struct tool *tool, int argc, char **argv)
+{
+    struct request request = {.form = COVEY_SCHEDULE_TEXT, .tasks = 1};
+    int status = read_arguments(&request, argc, argv);
+    covey_topology_t *topology = NULL;
+    covey_schedule_t *schedule = NULL;
+
+    (void)tool;
+    if (status != TOOL_OK)
+        return status;
+    if (covey_topology_load(request.path, &topology) < 0)
+        status = failed();
+    if (status == TOOL_OK)
+        status = make(&request, topology, &schedule);
+    if (status == TOOL_OK)
+        status = print(&request, schedule);
+    covey_schedule_free(&schedule);
+    covey_topology_free(&topology);
+    return status;
+}
+
+const struct command cmd_schedule = {
+    .name = "schedule",
+    .run = schedule_command,
+    .usage = "[--emit text|covey|mpi] [--tasks N] [--check] TOPOLOGY",
+    .help = "schedule an all-to-all on a network of switches",
+    .options = options,
+    .operand = "FILE",
+};

@@ -1,0 +1,21 @@
+/* What the commands that list something share: their one option and the names of hosts. */
+#ifndef COVEY_TOOLS_LISTING_H
+#define COVEY_TOOLS_LISTING_H
+
+#include <stdbool.h>
+
+#include "covey.h"
+#include "tools/base/args.h"
+
+#define LISTING_PATIENCE_US 1000000 /* a busy host may take a while */
+
+/* The table of the one option, --json. */
+extern const struct args_option listing_options[];
+
+/* Reads a command line of nothing but --json; TOOL_OK, or TOOL_USAGE after an error line. */
+int listing_arguments(int argc, char **argv, bool *json);
+
+/* The name of the host with that index, or "?". */
+const char *listing_host_name(const struct covey_host *hosts, int count, int index);
+
+#endif

@@ -1,0 +1,148 @@
+/*
+ * What covey calibrate found, as a table or as JSON.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/list/report.h"
+#include "tools/list/table.h"
+#include "tools/predict/calibrate.h"
+#include "tools/vm/peers.h"
+
+enum { CELL_BYTES = 32, COLUMNS = 9 };
+
+/* ---- The tables ------------------------------------------------------------------------------ */
+
+/* 0: it was not measured. */
+static void put_ns(char *text, const char *format, double seconds)
+{
+    if (seconds > 0)
+        snprintf(text, CELL_BYTES, format, seconds * 1e9);
+    else
+        snprintf(text, CELL_BYTES, "-");
+}
+
+static int print_routes(const struct covey_calibration *c)
+{
+    const char *const headings[] = {"ROUTE",           ">ALPHA US", ">BETA NS", ">R2",
+                                    ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS", ">ALL: CPU NS",
+                                    ">BUSY NS",        NULL};
+    struct table *table = table_create(headings);
+    for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
+        const struct covey_calibration_route *route = &c->routes[i];
+        char text[COLUMNS][CELL_BYTES];
+        if (!route->known)
+            continue;
+        snprintf(text[0], CELL_BYTES, "%.2f", route->line.alpha_s * 1e6);
+        snprintf(text[1], CELL_BYTES, "%.4f", route->line.beta_s * 1e9);
+        snprintf(text[2], CELL_BYTES, "%.3f", route->line.r2);
+        snprintf(text[3], CELL_BYTES, "%.0f %%", route->line.worst * 100);
+        snprintf(text[4], CELL_BYTES, "%.2f", route->load.drag_s * 1e9);
+        put_ns(text[5], "%.4f", route->load.busy_s);
+        put_ns(text[6], "%.2f", route->load.all_drag_s);
+        put_ns(text[7], "%.4f", route->load.all_busy_s);
+        table_add(table, (const char *const[]){covey_route_name(i), text[0], text[1], text[2],
+                                               text[3], text[4], text[5], text[6], text[7]});
+    }
+    int failed = table_print(table, stdout);
+    table_destroy(table);
+    puts("A message of N bytes takes ALPHA + BETA N. CPU: processor time of a byte at either end.\n"
+         "BUSY: time of a byte while two hosts compute and send to each other. ALL: the same two "
+         "of all "
+         "hosts\nat once, each sending to the next.\n");
+    return failed;
+}
+
+static int print_hosts(const struct covey_calibration *c)
+{
+    const char *const headings[] = {
+        "HOST", ">TASKS", ">MULT+ADD NS", ">OPER NS", ">MERGE NS", ">ITERATION NS", NULL};
+    struct table *table = table_create(headings);
+    for (int i = 0; i < c->host_count; i++) {
+        const struct covey_calibration_host *host = &c->hosts[i];
+        char text[COLUMNS][CELL_BYTES];
+        snprintf(text[0], CELL_BYTES, "%.2f", host->processors);
+        snprintf(text[1], CELL_BYTES, "%.4f", host->madd_s[COVEY_MODEL_BLOCKS - 1] * 1e9);
+        snprintf(text[2], CELL_BYTES, "%.3f", host->oper_s * 1e9);
+        snprintf(text[3], CELL_BYTES, "%.3f", host->merge_s * 1e9);
+        snprintf(text[4], CELL_BYTES, "%.3f", host->iteration_s * 1e9);
+        table_add(table,
+                  (const char *const[]){host->name, text[0], text[1], text[2], text[3], text[4]});
+    }
+    int failed = table_print(table, stdout);
+    table_destroy(table);
+    puts("TASKS: that run as fast as one alone. MULT+ADD: of matmul, in blocks of 2048. OPER, "
+         "MERGE: of\n"
+         "sort, a test and swap, and a merged key. ITERATION: of mandel.");
+    if (c->together > 0)
+        printf("The hosts share one machine: %.2f tasks run as fast as one alone on all of them.\n",
+               c->together);
+    return failed;
+}
+
+int calibrate_print(const struct covey_calibration *calibration, const char *path)
+{
+    int failed = print_routes(calibration);
+    failed |= print_hosts(calibration);
+    if (calibration->peer_count > 0)
+        puts("");
+    failed |= peers_print(calibration) != TOOL_OK;
+    if (failed)
+        return tool_error("calibrate", "memory is exhausted");
+    printf("\nWritten: %s\n", path);
+    return TOOL_OK;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *route_object(const struct covey_calibration_route *route)
+{
+    const struct covey_load *load = &route->load;
+    json_t *object =
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
+                  route->line.alpha_s, "beta_s", route->line.beta_s, "r2", route->line.r2, "worst",
+                  route->line.worst, "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts",
+                  load->all_hosts, "all_drag_s", load->all_drag_s, "all_busy_s", load->all_busy_s,
+                  "spread", load->spread, "all_spread", load->all_spread);
+    if (object && route->inside_known)
+        json_object_set_new(object, "inside",
+                            json_pack("{s:f, s:f, s:f}", "alpha_s", route->inside.alpha_s, "beta_s",
+                                      route->inside.beta_s, "drag_s", route->inside_drag_s));
+    return object;
+}
+
+static json_t *routes_object(const struct covey_calibration *c)
+{
+    json_t *routes = json_object();
+    for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
+        const struct covey_calibration_route *route = &c->routes[i];
+        if (route->known)
+            json_object_set_new(routes, covey_route_name(i), route_object(route));
+    }
+    return routes;
+}
+
+static json_t *host_object(const struct covey_calibration_host *host)
+{
+    json_t *blocks = json_object();
+    for (int i = 0; i < COVEY_MODEL_BLOCKS; i++) {
+        char name[CELL_BYTES];
+        snprintf(name, sizeof name, "%d", 64 << i);
+        json_object_set_new(blocks, name, json_real(host->madd_s[i]));
+    }
+    return json_pack("{s:o, s:i, s:f, s:f, s:o, s:f, s:f, s:f}", "name", report_text(host->name),
+                     "cores", host->cores, "processors", host->processors, "share", host->share,
+                     "madd_s", blocks, "oper_s", host->oper_s, "merge_s", host->merge_s,
+                     "iteration_s", host->iteration_s);
+}
+
+int calibrate_print_json(const struct covey_calibration *c, const char *path)
+{
+    json_t *hosts = json_array();
+    for (int i = 0; i < c->host_count; i++)
+        report_add(&hosts, host_object(&c->hosts[i]));
+    return report_print("calibrate",
+                        json_pack("{s:s, s:s, s:s, s:o, s:f, s:o, s:o}", "file", path, "date",
+                                  c->date, "vm", c->vm, "routes", routes_object(c), "together",
+                                  c->together, "hosts", hosts, "peers", peers_json(c)));
+}

@@ -1,0 +1,199 @@
+/*
+ * covey calibrate - measures what the models need of the VM and keeps it for covey predict and the
+ * demos.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/base/command.h"
+#include "tools/predict/calibrate.h"
+#include "tools/vm/hostspec.h"
+
+static const struct args_option options[] = {
+    {"host", 'H', "HOST,...", "measure these hosts (all that are up)"},
+    {"route", 'r', "ROUTE", "measure this route besides shm: udp, tcp or ether (all)"},
+    {"json", 'j', NULL, "print JSON, for scripts"},
+    {NULL, 0, NULL, NULL}};
+
+const char *calibrate_host(const struct calibrate *c, int at)
+{
+    return c->names[at];
+}
+
+/* ---- Which hosts ----------------------------------------------------------------------------- */
+
+static int take_names(struct calibrate *c, const char *list)
+{
+    free(c->host_text);
+    c->host_text = strdup(list);
+    c->name_count = 0;
+    char *rest = c->host_text;
+    if (!rest)
+        return tool_error("calibrate", "memory is exhausted");
+    for (char *name; (name = strsep(&rest, ","));) {
+        if (!hostspec_name_ok(name) || c->name_count == COVEY_MODEL_HOSTS_MAX)
+            return tool_usage("calibrate",
+                              "--host %s: must be at most %d names with commas between", list,
+                              COVEY_MODEL_HOSTS_MAX);
+        c->names[c->name_count++] = name;
+    }
+    return TOOL_OK;
+}
+
+static bool is_wanted(const struct calibrate *c, const char *name)
+{
+    for (int i = 0; i < c->name_count; i++) {
+        if (strcmp(c->names[i], name) == 0)
+            return true;
+    }
+    return c->host_text == NULL;
+}
+
+/* Without the port. */
+static bool same_address(const char *a, const char *b)
+{
+    const char *a_end = strrchr(a, ':'), *b_end = strrchr(b, ':');
+    return a_end && b_end && a_end - a == b_end - b && memcmp(a, b, (size_t)(a_end - a)) == 0;
+}
+
+static void add_host(struct calibrate *c, const struct covey_host *host)
+{
+    struct covey_calibration *result = c->result;
+    struct covey_calibration_host *to = &result->hosts[result->host_count++];
+    memcpy(to->name, host->name, sizeof to->name);
+    to->name[sizeof to->name - 1] = '\0';
+    to->cores = host->cores > 0 ? host->cores : 1;
+}
+
+static int check_names(const struct calibrate *c, const struct covey_host *hosts, int n)
+{
+    for (int i = 0; i < c->name_count; i++) {
+        int at = 0;
+        while (at < n && strcmp(hosts[at].name, c->names[i]) != 0)
+            at++;
+        if (at == n || hosts[at].state != COVEY_HOST_UP)
+            return tool_error("calibrate", "host %s is not %s; see: covey hosts", c->names[i],
+                              at == n ? "in the virtual machine" : "up");
+    }
+    return TOOL_OK;
+}
+
+/* In the order of the VM; the names then are those of the calibration. */
+static void take_hosts(struct calibrate *c, const struct covey_host *hosts, int n)
+{
+    const struct covey_host *first = NULL;
+    c->one_machine = true;
+    for (int i = 0; i < n && c->result->host_count < COVEY_MODEL_HOSTS_MAX; i++) {
+        if (hosts[i].state != COVEY_HOST_UP || !is_wanted(c, hosts[i].name))
+            continue;
+        first = first ? first : &hosts[i];
+        c->one_machine &= same_address(first->address, hosts[i].address);
+        add_host(c, &hosts[i]);
+    }
+    c->name_count = c->result->host_count;
+    for (int i = 0; i < c->name_count; i++)
+        c->names[i] = c->result->hosts[i].name;
+}
+
+static int choose_hosts(struct calibrate *c)
+{
+    struct covey_host *hosts;
+    int n = covey_hosts(c->tool->vm, &hosts);
+    if (n < 0)
+        return tool_failed(c->tool, "calibrate", n);
+    int status = check_names(c, hosts, n);
+    if (status == TOOL_OK)
+        take_hosts(c, hosts, n);
+    covey_free(hosts);
+    if (status == TOOL_OK && c->name_count == 0)
+        status = tool_error("calibrate", "no host is up; see: covey hosts");
+    return status;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static int take_route(struct calibrate *c, const char *name)
+{
+    c->route = covey_route_parse(name);
+    if (c->route < COVEY_ROUTE_UDP || c->route > COVEY_ROUTE_ETHER)
+        return tool_usage("calibrate", "--route %s: must be udp, tcp or ether", name);
+    return TOOL_OK;
+}
+
+static int read_arguments(struct calibrate *c, int argc, char **argv)
+{
+    struct args args;
+    int status = TOOL_OK;
+    args_init(&args, options, argc, argv);
+    for (int key; status == TOOL_OK && (key = args_next(&args)) != ARGS_END;) {
+        if (key == ARGS_BAD)
+            return tool_usage("calibrate", "%s", args.error);
+        if (key == ARGS_OPERAND)
+            return tool_usage("calibrate", "%s: there are no operands", args.value);
+        c->json |= key == 'j';
+        if (key == 'H')
+            status = take_names(c, args.value);
+        if (key == 'r')
+            status = take_route(c, args.value);
+    }
+    return status;
+}
+
+static void sign(struct calibrate *c)
+{
+    time_t now = time(NULL);
+    struct tm broken;
+    gmtime_r(&now, &broken);
+    strftime(c->result->date, sizeof c->result->date, "%Y-%m-%dT%H:%M:%SZ", &broken);
+    snprintf(c->result->vm, sizeof c->result->vm, "%s", covey_vm_name(c->tool->vm));
+}
+
+static int save(struct calibrate *c)
+{
+    char path[4096];
+    sign(c);
+    if (covey_calibration_path(c->result->vm, path, sizeof path) < 0 ||
+        covey_calibration_save(c->result->vm, c->result) < 0)
+        return tool_error("calibrate", "%s", covey_error_text());
+    return (c->json ? calibrate_print_json : calibrate_print)(c->result, path);
+}
+
+static int calibrate(struct calibrate *c, int argc, char **argv)
+{
+    int status = read_arguments(c, argc, argv);
+    if (status == TOOL_OK)
+        status = tool_join(c->tool, "calibrate");
+    if (status == TOOL_OK)
+        status = choose_hosts(c);
+    if (status == TOOL_OK)
+        status = calibrate_speeds(c);
+    if (status == TOOL_OK)
+        status = calibrate_routes(c);
+    return status == TOOL_OK ? save(c) : status;
+}
+
+static int calibrate_command(struct tool *tool, int argc, char **argv)
+{
+    struct calibrate c = {.tool = tool};
+    int status = TOOL_FAILED;
+    c.result = calloc(1, sizeof *c.result);
+    c.names = calloc(COVEY_MODEL_HOSTS_MAX, sizeof *c.names);
+    if (c.result && c.names)
+        status = calibrate(&c, argc, argv);
+    else
+        tool_error("calibrate", "memory is exhausted");
+    free(c.result);
+    free(c.names);
+    free(c.host_text);
+    return status;
+}
+
+const struct command cmd_calibrate = {
+    .name = "calibrate",
+    .run = calibrate_command,
+    .usage = "[--host HOST,...] [--route ROUTE] [--json]",
+    .help = "measure what covey predict and the demos need to know",
+    .options = options,
+};

@@ -1,0 +1,406 @@
+/*
+ * covey predict - how long a demo program takes on how many hosts, from the VM's calibration.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/base/command.h"
+#include "tools/predict/predict.h"
+#include "tools/predict/predict_tiles.h"
+
+#define KEY_SIZE 2001
+#define KEY_ITERATIONS 2002
+#define KEY_TOLERANCE 2003
+#define KEY_PAPER 2004
+#define KEY_PLOT 2005
+#define KEY_MEASURED 2006
+#define KEY_TOPOLOGY 2007
+#define KEY_CENTRE 2008
+#define KEY_ZOOM 2009
+#define KEY_FORM 2010
+#define KEY_LOOP 2011
+#define KEY_POINT 2012
+
+#define TOLERANCE 0.5 /* twice the hosts must save a quarter of the time */
+
+static const struct args_option options[] = {
+    {"procs", 'p', "N,N-M,...", "numbers of hosts to look at (1-64); tiles: of tasks (16)"},
+    {"size", KEY_SIZE, "SIZE",
+     "matmul: N (2048); sort: keys (8M); mandel: WxH (1024x768); alltoall: bytes (64K); tiles: "
+     "IxJxK (16x16x16384)"},
+    {"loop", KEY_LOOP, "LOOP", "tiles: sqrt (the default) or heat"},
+    {"point", KEY_POINT, "NS", "tiles: nanoseconds that a point takes (the program is asked)"},
+    {"iterations", KEY_ITERATIONS, "N", "mandel: iterations at most (8000)"},
+    {"centre", KEY_CENTRE, "RE,IM", "mandel: the point in the middle (-0.65,0)"},
+    {"zoom", KEY_ZOOM, "ZOOM", "mandel: magnification (1)"},
+    {"form", KEY_FORM, "FORM",
+     "bag: items of a bag; fetch: matmul, blocks too; hierarchical: matmul, in two levels; phases: "
+     "matmul, nothing sent ahead"},
+    {"route", 'r', "ROUTE", "between hosts: udp, tcp or ether (the fastest that was calibrated)"},
+    {"topology", KEY_TOPOLOGY, "FILE", "alltoall: the network (the VM's, or one switch)"},
+    {"tolerance", KEY_TOLERANCE, "SLOPE", "of the most efficient number: 0 to 1 (0.5)"},
+    {"paper", KEY_PAPER, NULL, "by Schmidt and Sunderam's equations as they stand"},
+    {"measured", KEY_MEASURED, "FILE", "what the program printed with --json, to compare with"},
+    {"plot", KEY_PLOT, "FILE", "draw it, as PNG"},
+    {"json", 'j', NULL, "print JSON, for scripts"},
+    {NULL, 0, NULL, NULL}};
+
+/* What was said on the command line; the operand may come last. */
+struct request {
+    const char *name, *procs, *size, *centre, *loop, *point;
+    const char *measured[16];
+    int measured_count;
+};
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+#define CUT_BYTES 64 /* of a word of parts, with its end */
+#define SIZE_ASKED_MAX ((int64_t)1 << 40)
+#define CENTRE_MAX 4.0
+
+/* Copies text; *behind is what follows the first such mark, at which the copy ends, or NULL. */
+static bool cut_at(char mark, const char *text, char copy[CUT_BYTES], char **behind)
+{
+    size_t size = strlen(text) + 1;
+    if (size > CUT_BYTES)
+        return false;
+    memcpy(copy, text, size);
+    *behind = strchr(copy, mark);
+    if (*behind)
+        *(*behind)++ = '\0';
+    return true;
+}
+
+static bool add_range(bool *wanted, const char *word)
+{
+    char text[CUT_BYTES], *to;
+    long first, last;
+    if (!cut_at('-', word, text, &to))
+        return false;
+    if (!args_number(text, 1, COVEY_MODEL_HOSTS_MAX, &first) ||
+        !args_number(to ? to : text, first, COVEY_MODEL_HOSTS_MAX, &last))
+        return false;
+    for (long i = first; i <= last; i++)
+        wanted[i] = true;
+    return true;
+}
+
+static int set_counts(struct predict *p, const char *list)
+{
+    bool wanted[COVEY_MODEL_HOSTS_MAX + 1] = {false};
+    char *copy = strdup(list), *rest = copy;
+    bool good = copy != NULL;
+    for (char *word; good && (word = strsep(&rest, ","));)
+        good = add_range(wanted, word);
+    free(copy);
+    if (!good)
+        return tool_usage("predict",
+                          "--procs %s: must be numbers from 1 to %d, such as 1-64 or 1,2,4", list,
+                          COVEY_MODEL_HOSTS_MAX);
+    for (int i = 1; i <= COVEY_MODEL_HOSTS_MAX; i++) {
+        if (wanted[i])
+            p->counts[p->n++] = i;
+    }
+    return TOOL_OK;
+}
+
+/* ---- The problem ------------------------------------------------------------------------------
+ */
+
+static bool read_picture(const char *text, struct covey_problem *problem)
+{
+    char copy[CUT_BYTES], *by;
+    long width, height;
+    if (!cut_at('x', text, copy, &by))
+        return false;
+    bool good = by && args_number(copy, 1, 32768, &width) && args_number(by, 1, 32768, &height);
+    if (good) {
+        problem->width = (int32_t)width;
+        problem->height = (int32_t)height;
+    }
+    return good;
+}
+
+static bool read_centre(const char *text, struct covey_problem *problem)
+{
+    char copy[CUT_BYTES], *comma;
+    return cut_at(',', text, copy, &comma) && comma &&
+           args_real(copy, -CENTRE_MAX, CENTRE_MAX, &problem->centre_re) &&
+           args_real(comma, -CENTRE_MAX, CENTRE_MAX, &problem->centre_im);
+}
+
+static int set_size(struct predict *p, const struct request *r)
+{
+    static const char *const usual[] = {"", "2048", "8M", "1024x768"};
+    bool mandel = p->what == COVEY_MODEL_MANDEL;
+    const char *size = r->size ? r->size : p->what < PREDICT_ALLTOALL ? usual[p->what] : "64K";
+    bool good = mandel ? read_picture(size, &p->problem)
+                       : args_size(size, SIZE_ASKED_MAX, &p->problem.size);
+    if (!good)
+        return tool_usage("predict", "--size %s: of %s must be %s", size, p->name,
+                          mandel ? "WIDTHxHEIGHT" : "a number such as 4000 or 64K");
+    if (r->centre && !read_centre(r->centre, &p->problem))
+        return tool_usage("predict", "--centre %s: must be RE,IM, each from -4 to 4", r->centre);
+    return TOOL_OK;
+}
+
+static int set_name(struct predict *p, const struct request *r)
+{
+    static const char *const names[] = {"matmul", "sort", "mandel", "alltoall", "tiles"};
+    static const int kinds[] = {COVEY_MODEL_MATMUL, COVEY_MODEL_SORT, COVEY_MODEL_MANDEL,
+                                PREDICT_ALLTOALL, PREDICT_TILES};
+    if (!r->name)
+        return tool_usage("predict", "no program is named");
+    for (int i = 0; i < 5; i++) {
+        if (strcmp(names[i], r->name) != 0)
+            continue;
+        p->what = kinds[i];
+        p->name = names[i];
+        p->problem.model = kinds[i];
+        return TOOL_OK;
+    }
+    return tool_usage("predict", "%s: must be matmul, sort, mandel, alltoall or tiles", r->name);
+}
+
+/* What is for some programs alone. */
+static int check_stray(const struct predict *p, const struct request *r)
+{
+    bool all = p->what == PREDICT_ALLTOALL;
+    if (p->topology && !all)
+        return tool_usage("predict", "--topology is for alltoall alone");
+    if (all && (r->measured_count > 0 || p->problem.paper))
+        return tool_usage("predict", "%s is not for alltoall",
+                          p->problem.paper ? "--paper" : "--measured");
+    if (p->problem.form > COVEY_FORM_BAG && p->what != COVEY_MODEL_MATMUL)
+        return tool_usage("predict", "--form fetch, hierarchical and phases are for matmul alone");
+    if (p->problem.form && (all || p->what == PREDICT_TILES || p->problem.paper))
+        return tool_usage("predict", "--form is not for %s",
+                          p->what >= PREDICT_ALLTOALL ? p->name : "--paper");
+    if (p->what == PREDICT_TILES && p->problem.paper)
+        return tool_usage("predict", "--paper is not for tiles");
+    if (p->what != PREDICT_TILES && (r->loop || r->point))
+        return tool_usage("predict", "%s is for tiles alone", r->loop ? "--loop" : "--point");
+    if (p->what != COVEY_MODEL_MANDEL && r->centre)
+        return tool_usage("predict", "--centre is for mandel alone");
+    return TOOL_OK;
+}
+
+/* ---- The command ------------------------------------------------------------------------------
+ */
+
+static int take_route(struct predict *p, const char *name)
+{
+    p->problem.route = covey_route_parse(name);
+    bool between = p->problem.route == COVEY_ROUTE_AUTO || p->problem.route > COVEY_ROUTE_SHM;
+    return between ? TOOL_OK
+                   : tool_usage("predict", "--route %s: must be auto, udp, tcp or ether", name);
+}
+
+static int take_form(struct predict *p, const char *name)
+{
+    static const char *const names[] = {"usual", "bag", "fetch", "hierarchical", "phases"};
+    for (int i = COVEY_FORM_USUAL; i <= COVEY_FORM_PHASES; i++) {
+        if (strcmp(names[i], name) != 0)
+            continue;
+        p->problem.form = i;
+        return TOOL_OK;
+    }
+    return tool_usage("predict", "--form %s: must be usual, bag, fetch, hierarchical or phases",
+                      name);
+}
+
+static int take_number(struct predict *p, int key, const char *value)
+{
+    long number;
+    if (key == KEY_ITERATIONS) {
+        if (!args_number(value, 1, 65535, &number))
+            return tool_usage("predict", "--iterations %s: must be 1 to 65535", value);
+        p->problem.iterations = (int32_t)number;
+        return TOOL_OK;
+    }
+    if (key == KEY_ZOOM)
+        return args_real(value, 1e-3, 1e13, &p->problem.zoom)
+                   ? TOOL_OK
+                   : tool_usage("predict", "--zoom %s: must be a number from 0.001 to 1e13", value);
+    return args_real(value, 0, 1, &p->tolerance)
+               ? TOOL_OK
+               : tool_usage("predict", "--tolerance %s: must be a number from 0 to 1", value);
+}
+
+static int take_measured(struct request *r, const char *path)
+{
+    if (r->measured_count == sizeof r->measured / sizeof *r->measured)
+        return tool_usage("predict", "--measured: at most 16 files");
+    r->measured[r->measured_count++] = path;
+    return TOOL_OK;
+}
+
+/* Where the text of an option is kept as it is; NULL: it is none of those. */
+static const char **text_of(struct predict *p, struct request *r, int key)
+{
+    const struct {
+        int key;
+        const char **text;
+    } texts[] = {{'p', &r->procs},
+                 {KEY_SIZE, &r->size},
+                 {KEY_CENTRE, &r->centre},
+                 {KEY_LOOP, &r->loop},
+                 {KEY_POINT, &r->point},
+                 {KEY_PLOT, &p->plot},
+                 {KEY_TOPOLOGY, &p->topology}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].key == key)
+            return texts[i].text;
+    }
+    return NULL;
+}
+
+static int take_option(struct predict *p, struct request *r, int key, const char *value)
+{
+    const char **text = text_of(p, r, key);
+    if (text) {
+        *text = value;
+        return TOOL_OK;
+    }
+    switch (key) {
+    case KEY_MEASURED:
+        return take_measured(r, value);
+    case 'r':
+        return take_route(p, value);
+    case KEY_FORM:
+        return take_form(p, value);
+    case KEY_PAPER:
+        p->problem.paper = 1;
+        return TOOL_OK;
+    case 'j':
+        p->json = true;
+        return TOOL_OK;
+    default:
+        return take_number(p, key, value);
+    }
+}
+
+static int read_arguments(struct predict *p, struct request *r, int argc, char **argv)
+{
+    struct args args;
+    int status = TOOL_OK;
+    args_init(&args, options, argc, argv);
+    for (int key; status == TOOL_OK && (key = args_next(&args)) != ARGS_END;) {
+        if (key == ARGS_BAD)
+            return tool_usage("predict", "%s", args.error);
+        if (key != ARGS_OPERAND)
+            status = take_option(p, r, key, args.value);
+        else if (r->name)
+            return tool_usage("predict", "%s: one program at a time", args.value);
+        else
+            r->name = args.value;
+    }
+    if (status == TOOL_OK)
+        status = set_name(p, r);
+    if (status == TOOL_OK)
+        status = check_stray(p, r);
+    if (status != TOOL_OK || p->what == PREDICT_TILES)
+        return status;
+    status = set_size(p, r);
+    return status == TOOL_OK ? set_counts(p, r->procs ? r->procs : "1-64") : status;
+}
+
+/* ---- The calibration --------------------------------------------------------------------------
+ */
+
+/* Whether whoever sits at the terminal wants the VM calibrated, which must run for that. */
+static bool is_calibration_wanted(struct predict *p)
+{
+    char answer[16];
+    if (p->json || !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO) || tool_try_join(p->tool) < 0)
+        return false;
+    fflush(stdout);
+    fprintf(stderr,
+            "covey: predict: the VM %s is not calibrated; measure its hosts now? They should be at "
+            "rest. [y/N] ",
+            p->tool->vm_name);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int tell_uncalibrated(const struct predict *p, int error)
+{
+    char path[PATH_MAX];
+    bool other = error == COVEY_ENOENT && p->tool->named &&
+                 covey_calibration_path(p->tool->vm_name, path, sizeof path) == 0;
+    if (!other)
+        return tool_error("predict", "%s", covey_error_text());
+    return tool_error("predict", "%s: there is no calibration; run covey --vm %s calibrate", path,
+                      p->tool->vm_name);
+}
+
+static int load_calibration(struct predict *p)
+{
+    char *calibrate[] = {(char *)"calibrate", NULL};
+    int error = covey_calibration_load(p->tool->vm_name, &p->calibration);
+    if (error == COVEY_ENOENT) { /* again, for its words if for no more */
+        if (is_calibration_wanted(p) && cmd_calibrate.run(p->tool, 1, calibrate) != TOOL_OK)
+            return TOOL_FAILED;
+        error = covey_calibration_load(p->tool->vm_name, &p->calibration);
+    }
+    return error < 0 ? tell_uncalibrated(p, error) : TOOL_OK;
+}
+
+/* Runs that were measured say what a calibration would. */
+static int predict_loop(struct predict *p, const struct request *r)
+{
+    const struct tiles_request request = {.size = r->size,
+                                          .procs = r->procs,
+                                          .point = r->point,
+                                          .loop = r->loop,
+                                          .measured = r->measured,
+                                          .measured_count = r->measured_count};
+    if (r->measured_count == 0 && load_calibration(p) != TOOL_OK)
+        return TOOL_FAILED;
+    return predict_tiles(p, &request);
+}
+
+static int predict(struct predict *p, const struct request *r)
+{
+    if (p->what == PREDICT_TILES)
+        return predict_loop(p, r);
+    int status = load_calibration(p);
+    for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
+        status = predict_read_measured(p, r->measured[i]);
+    if (status == TOOL_OK)
+        status = predict_sweep(p);
+    if (status == TOOL_OK && p->plot)
+        status = predict_draw(p);
+    if (status == TOOL_OK)
+        status = (p->json ? predict_print_json : predict_print)(p);
+    return status;
+}
+
+static int predict_command(struct tool *tool, int argc, char **argv)
+{
+    struct request request = {0};
+    struct predict *p = calloc(1, sizeof *p);
+    if (!p)
+        return tool_error("predict", "memory is exhausted");
+    p->tool = tool;
+    p->tolerance = TOLERANCE;
+    p->problem =
+        (struct covey_problem){.iterations = 8000, .centre_re = -0.65, .centre_im = 0, .zoom = 1};
+    int status = read_arguments(p, &request, argc, argv);
+    if (status == TOOL_OK)
+        status = predict(p, &request);
+    covey_free(p->calibration);
+    free(p);
+    return status;
+}
+
+const struct command cmd_predict = {
+    .name = "predict",
+    .run = predict_command,
+    .usage = "[OPTION...] matmul|sort|mandel|alltoall|tiles",
+    .help = "how long a program takes on how many hosts",
+    .options = options,
+    .operand = "PROGRAM",
+};

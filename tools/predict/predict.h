@@ -1,0 +1,58 @@
+/*
+ * A prediction for a row of numbers of hosts, as covey predict makes it.
+ *
+ * cmd_predict.c reads the command line, predict_sweep.c computes and reads what was measured,
+ * predict_print.c shows it as a table or JSON, predict_plot.c draws it.
+ */
+#ifndef COVEY_TOOLS_PREDICT_H
+#define COVEY_TOOLS_PREDICT_H
+
+#include <stdbool.h>
+
+#include "tools/base/tool.h"
+
+enum { PREDICT_ALLTOALL = 100, PREDICT_TILES = 101 }; /* beside enum covey_model */
+enum { PREDICT_MEASURED_MAX = 1024 };
+
+/* One run of a demo that was measured. */
+struct predict_measured {
+    int hosts;
+    double total_s;
+};
+
+struct predict {
+    struct tool *tool;
+    int what;         /* enum covey_model or PREDICT_ALLTOALL */
+    const char *name; /* "matmul" and so on */
+    struct covey_problem problem;
+    const char *topology; /* alltoall: a file; NULL: the VM's, or one switch */
+    double tolerance;
+    bool json;
+    const char *plot; /* a file, or NULL */
+    struct covey_calibration *calibration;
+    int counts[COVEY_MODEL_HOSTS_MAX]; /* of hosts, increasing */
+    int n;
+    struct covey_prediction rows[COVEY_MODEL_HOSTS_MAX];
+    struct covey_alltoall_prediction alltoall[COVEY_MODEL_HOSTS_MAX];
+    int break_even, efficient; /* positions */
+    struct predict_measured measured[PREDICT_MEASURED_MAX];
+    int measured_count;
+};
+
+/* Predicts for all counts. Returns an exit status. */
+int predict_sweep(struct predict *predict);
+
+/* Reads a file of what the demo printed with --json, any number of runs. Returns an exit status. */
+int predict_read_measured(struct predict *predict, const char *path);
+
+/* The total of a row: of an all-to-all the scheduled time. */
+double predict_total_s(const struct predict *predict, int row);
+
+int predict_print(const struct predict *predict);
+int predict_print_json(const struct predict *predict);
+int predict_draw(const struct predict *predict);
+
+/* Words for the problem: "N = 4000". */
+void predict_problem(const struct predict *predict, char *text, size_t size);
+
+#endif

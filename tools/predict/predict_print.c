@@ -1,0 +1,166 @@
+/*
+ * What covey predict found, as a table or as JSON.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/list/report.h"
+#include "tools/list/table.h"
+#include "tools/predict/predict.h"
+
+enum { CELL_BYTES = 32, COLUMNS = 9 };
+
+void predict_problem(const struct predict *p, char *text, size_t size)
+{
+    const struct covey_problem *problem = &p->problem;
+    if (p->what == COVEY_MODEL_MATMUL)
+        snprintf(text, size, "N = %" PRId64, problem->size);
+    else if (p->what == COVEY_MODEL_SORT)
+        snprintf(text, size, "%" PRId64 " keys", problem->size);
+    else if (p->what == PREDICT_ALLTOALL)
+        snprintf(text, size, "blocks of %" PRId64 " bytes", problem->size);
+    else
+        snprintf(text, size, "%d x %d pixels, at most %d iterations", problem->width,
+                 problem->height, problem->iterations);
+}
+
+/* The medians would need all runs; one host mostly has one. */
+static double measured_s(const struct predict *p, int hosts)
+{
+    double sum_s = 0;
+    int count = 0;
+    for (int i = 0; i < p->measured_count; i++) {
+        if (p->measured[i].hosts != hosts)
+            continue;
+        sum_s += p->measured[i].total_s;
+        count++;
+    }
+    return count > 0 ? sum_s / count : 0;
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* Four significant digits or so. */
+static void put_s(char *text, double seconds)
+{
+    snprintf(text, CELL_BYTES, "%.*f", seconds < 0.1 ? 6 : seconds < 100 ? 3 : 1, seconds);
+}
+
+static void add_row(const struct predict *p, struct table *table, int i)
+{
+    const struct covey_prediction *row = &p->rows[i];
+    const double times_s[] = {row->total_s, row->computation_s, row->communication_s, row->idle_s};
+    char text[COLUMNS][CELL_BYTES];
+    double found_s = measured_s(p, row->hosts), speedup = p->rows[0].total_s / row->total_s;
+    snprintf(text[0], CELL_BYTES, "%d", row->hosts);
+    snprintf(text[1], CELL_BYTES, "%d", row->tasks);
+    for (int k = 0; k < 4; k++)
+        put_s(text[2 + k], times_s[k]);
+    snprintf(text[6], CELL_BYTES, "%.2f", speedup * p->rows[0].hosts);
+    snprintf(text[7], CELL_BYTES, "-");
+    snprintf(text[8], CELL_BYTES, "-");
+    if (found_s > 0) {
+        put_s(text[7], found_s);
+        snprintf(text[8], CELL_BYTES, "%+.0f %%", 100 * (row->total_s / found_s - 1));
+    }
+    const char *cells[COLUMNS + 1] = {NULL};
+    for (int k = 0; k < (p->measured_count > 0 ? COLUMNS : COLUMNS - 2); k++)
+        cells[k] = text[k];
+    table_add(table, cells);
+}
+
+static struct table *make_table(const struct predict *p)
+{
+    const char *headings[] = {">HOSTS",         ">TASKS", ">TOTAL S",  ">COMPUTATION",
+                              ">COMMUNICATION", ">IDLE",  ">SPEED-UP", ">MEASURED S",
+                              ">OFF BY",        NULL};
+    if (p->measured_count == 0)
+        headings[COLUMNS - 2] = NULL;
+    struct table *table = table_create(headings);
+    for (int i = 0; i < p->n; i++)
+        add_row(p, table, i);
+    return table;
+}
+
+static struct table *make_alltoall_table(const struct predict *p)
+{
+    const char *const headings[] = {">HOSTS",     ">PHASES",      ">BOUND S",
+                                    ">SCHEDULED", ">UNSCHEDULED", NULL};
+    struct table *table = table_create(headings);
+    for (int i = 0; i < p->n; i++) {
+        const struct covey_alltoall_prediction *row = &p->alltoall[i];
+        char text[5][CELL_BYTES];
+        snprintf(text[0], CELL_BYTES, "%" PRIu32, row->ranks);
+        snprintf(text[1], CELL_BYTES, "%" PRIu32, row->phases);
+        put_s(text[2], row->bound_s);
+        put_s(text[3], row->scheduled_s);
+        put_s(text[4], row->unscheduled_s);
+        table_add(table, (const char *const[]){text[0], text[1], text[2], text[3], text[4], NULL});
+    }
+    return table;
+}
+
+static void print_foot(const struct predict *p)
+{
+    if (p->what == PREDICT_ALLTOALL) {
+        puts("BOUND: the load of the bottleneck link. SCHEDULED: in phases without contention.\n"
+             "UNSCHEDULED: in rounds of a ring. (Faraj and Yuan)");
+        return;
+    }
+    int break_even = p->rows[p->break_even].hosts, last = p->rows[p->n - 1].hosts;
+    printf("break-even: %d host%s%s\n", break_even, break_even == 1 ? "" : "s",
+           break_even == last ? ", the most that were looked at" : "; more hosts gain no time");
+    printf("most efficient: %d host%s (slope %.2f)\n", p->rows[p->efficient].hosts,
+           p->rows[p->efficient].hosts == 1 ? "" : "s", p->tolerance);
+}
+
+int predict_print(const struct predict *p)
+{
+    char problem[128];
+    predict_problem(p, problem, sizeof problem);
+    printf("%s, %s; calibrated %s on %d host%s%s\n", p->name, problem, p->calibration->date,
+           p->calibration->host_count, p->calibration->host_count == 1 ? "" : "s",
+           p->problem.paper ? "; the paper's equations" : "");
+    struct table *table = p->what == PREDICT_ALLTOALL ? make_alltoall_table(p) : make_table(p);
+    int failed = table_print(table, stdout);
+    table_destroy(table);
+    if (failed)
+        return tool_error("predict", "memory is exhausted");
+    print_foot(p);
+    return TOOL_OK;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *row_object(const struct predict *p, int i)
+{
+    const struct covey_prediction *row = &p->rows[i];
+    const struct covey_alltoall_prediction *all = &p->alltoall[i];
+    if (p->what == PREDICT_ALLTOALL)
+        return json_pack("{s:i, s:i, s:f, s:f, s:f}", "hosts", (int)all->ranks, "phases",
+                         (int)all->phases, "bound_s", all->bound_s, "scheduled_s", all->scheduled_s,
+                         "unscheduled_s", all->unscheduled_s);
+    double found_s = measured_s(p, row->hosts);
+    return json_pack("{s:i, s:i, s:f, s:f, s:f, s:f, s:o}", "hosts", row->hosts, "tasks",
+                     row->tasks, "total_s", row->total_s, "computation_s", row->computation_s,
+                     "communication_s", row->communication_s, "idle_s", row->idle_s, "measured_s",
+                     found_s > 0 ? json_real(found_s) : json_null());
+}
+
+int predict_print_json(const struct predict *p)
+{
+    char problem[128];
+    json_t *rows = json_array();
+    predict_problem(p, problem, sizeof problem);
+    for (int i = 0; i < p->n; i++)
+        report_add(&rows, row_object(p, i));
+    bool demo = p->what != PREDICT_ALLTOALL;
+    return report_print(
+        "predict",
+        json_pack("{s:s, s:s, s:s, s:b, s:f, s:o, s:o, s:o}", "program", p->name, "problem",
+                  problem, "calibrated", p->calibration->date, "paper", p->problem.paper,
+                  "tolerance", p->tolerance, "break_even",
+                  demo ? json_integer(p->rows[p->break_even].hosts) : json_null(), "efficient",
+                  demo ? json_integer(p->rows[p->efficient].hosts) : json_null(), "rows", rows));
+}

@@ -1,0 +1,273 @@
+/*
+ * What covey predict tiles found: a table, JSON, and the curves of both schedules over the height
+ * of the tiles with their least times, as Figures 5 to 7 and 15 of Koziris, Sotiropoulos & Goumas.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/list/cells.h"
+#include "tools/list/gnuplot.h"
+#include "tools/list/report.h"
+#include "tools/list/table.h"
+#include "tools/predict/predict_tiles.h"
+
+/* Told apart by eyes of all kinds, in print as well (Okabe & Ito). */
+#define ORANGE "#D55E00"
+#define BLUE "#0072B2"
+#define CURVE_POINTS 160
+
+static const char *const names[TILES_SCHEDULES] = {"overlap", "block"};
+
+/* The mean of the runs of a height; 0: none. */
+static double measured_s(const struct predict_tiles *t, int schedule, int64_t height)
+{
+    double sum_s = 0;
+    int count = 0;
+    for (int i = 0; i < t->measured_count; i++) {
+        const struct tiles_measured *m = &t->measured[i];
+        if (m->schedule == schedule && m->height == height) {
+            sum_s += m->total_s;
+            count++;
+        }
+    }
+    return count > 0 ? sum_s / count : 0;
+}
+
+static double predicted_s(const struct tiles_height *row, int schedule)
+{
+    return row->played_s[schedule] > 0 ? row->played_s[schedule] : row->model_s[schedule];
+}
+
+/* A row of least time: measured, or predicted for heights that were, or might have been. -1: none.
+ */
+static int least(const struct predict_tiles *t, int schedule, bool measured)
+{
+    int best = -1;
+    double best_s = 0;
+    for (int i = 0; i < t->count; i++) {
+        double found_s = measured_s(t, schedule, t->rows[i].height);
+        double s = measured ? found_s : predicted_s(&t->rows[i], schedule);
+        if (s > 0 && (best < 0 || s < best_s)) {
+            best = i;
+            best_s = s;
+        }
+    }
+    return best;
+}
+
+/* ---- the table ------------------------------------------------------------------------------- */
+
+static void add_seconds(struct cells *cells, double seconds)
+{
+    if (seconds > 0)
+        cells_add(cells, "%.*f", seconds < 0.1 ? 6 : seconds < 100 ? 3 : 1, seconds);
+    else
+        cells_add(cells, "-");
+}
+
+static void add_row(const struct predict_tiles *t, struct table *table,
+                    const struct tiles_height *row)
+{
+    struct cells cells = {.count = 0};
+    cells_add(&cells, "%" PRId64, row->height);
+    for (int i = 0; i < TILES_SCHEDULES; i++) {
+        add_seconds(&cells, row->model_s[i]);
+        add_seconds(&cells, row->played_s[i]);
+        if (t->measured_count > 0)
+            add_seconds(&cells, measured_s(t, i, row->height));
+    }
+    table_add(table, cells.list);
+}
+
+static struct table *make_table(const struct predict_tiles *t)
+{
+    struct cells head = {.count = 0};
+    cells_add(&head, ">HEIGHT");
+    for (int i = 0; i < TILES_SCHEDULES; i++) {
+        cells_add(&head, i == COVEY_TILES_OVERLAP ? ">OVERLAP" : ">BLOCK");
+        cells_add(&head, ">PLAYED");
+        if (t->measured_count > 0)
+            cells_add(&head, ">MEASURED");
+    }
+    struct table *table = table_create(head.list);
+    for (int i = 0; i < t->count; i++)
+        add_row(t, table, &t->rows[i]);
+    return table;
+}
+
+static void print_least(const struct predict_tiles *t, int schedule)
+{
+    int predicted = least(t, schedule, false), found = least(t, schedule, true);
+    if (predicted < 0)
+        return;
+    double predicted_least_s = predicted_s(&t->rows[predicted], schedule);
+    printf("%s: chosen height %" PRId64 "; least predicted %.4g s at %" PRId64, names[schedule],
+           t->chosen[schedule], predicted_least_s, t->rows[predicted].height);
+    if (found >= 0) {
+        double found_s = measured_s(t, schedule, t->rows[found].height);
+        printf(", measured %.4g s at %" PRId64 " (%+.1f %%)", found_s, t->rows[found].height,
+               100 * (predicted_least_s / found_s - 1));
+    }
+    putchar('\n');
+}
+
+int tiles_print(const struct predict_tiles *t)
+{
+    const struct covey_tiles_costs *c = &t->options.costs;
+    printf("tiles: %s, %" PRId64 " x %" PRId64 " x %" PRId64
+           " on %d tasks; a point takes %.4g us, a "
+           "message of N bytes %.4g + %.4g N us\n",
+           t->name, t->loop.size[0], t->loop.size[1], t->loop.size[2], t->tasks, 1e6 * c->point_s,
+           1e6 * c->alpha_s, 1e6 * c->beta_s);
+    int status = report_table("predict", make_table(t));
+    if (status != TOOL_OK)
+        return status;
+    for (int i = 0; i < TILES_SCHEDULES; i++)
+        print_least(t, i);
+    puts("OVERLAP by (5) and (7), BLOCK by (3): a step of the slowest for each hyperplane. PLAYED: "
+         "every\n"
+         "task goes on as soon as it can.");
+    return TOOL_OK;
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *known(double seconds)
+{
+    return seconds > 0 ? json_real(seconds) : json_null();
+}
+
+static json_t *row_object(const struct predict_tiles *t, const struct tiles_height *row)
+{
+    json_t *object = json_pack("{s:I}", "height", (json_int_t)row->height);
+    for (int i = 0; i < TILES_SCHEDULES; i++)
+        json_object_set_new(object, names[i],
+                            json_pack("{s:f, s:o, s:o}", "model_s", row->model_s[i], "played_s",
+                                      known(row->played_s[i]), "measured_s",
+                                      known(measured_s(t, i, row->height))));
+    return object;
+}
+
+int tiles_print_json(const struct predict_tiles *t)
+{
+    const struct covey_tiles_costs *c = &t->options.costs;
+    json_t *rows = json_array();
+    for (int i = 0; i < t->count; i++)
+        report_add(&rows, row_object(t, &t->rows[i]));
+    return report_print(
+        "predict",
+        json_pack("{s:s, s:s, s:[I,I,I], s:i, s:{s:f,s:f,s:f,s:f,s:f,s:f}, s:{s:I,s:I}, s:o}",
+                  "program", "tiles", "loop", t->name, "size", (json_int_t)t->loop.size[0],
+                  (json_int_t)t->loop.size[1], (json_int_t)t->loop.size[2], "tasks", t->tasks,
+                  "costs", "point_s", c->point_s, "alpha_s", c->alpha_s, "beta_s", c->beta_s,
+                  "start_s", c->start_s, "drag_s", c->drag_s, "store_s", c->store_s, "chosen",
+                  names[0], (json_int_t)t->chosen[0], names[1], (json_int_t)t->chosen[1], "heights",
+                  rows));
+}
+
+/* ---- the picture ----------------------------------------------------------------------------- */
+
+/* Heights between the first and the last row, each so many times the one before. */
+static void write_curves(const struct predict_tiles *t, FILE *out)
+{
+    double first = log((double)t->rows[0].height);
+    double last = log((double)t->rows[t->count - 1].height);
+    int64_t before = 0;
+    fputs("$predicted << EOD\n", out);
+    for (int i = 0; i < CURVE_POINTS; i++) {
+        struct tiles_height row;
+        int64_t height = llround(exp(first + (last - first) * i / (CURVE_POINTS - 1)));
+        if (height == before || tiles_at(t, height, &row) != TOOL_OK)
+            continue;
+        before = height;
+        fprintf(out, "%" PRId64 " %.9g %.9g\n", height, predicted_s(&row, 0), predicted_s(&row, 1));
+    }
+    fputs("EOD\n", out);
+}
+
+static void write_measured(const struct predict_tiles *t, FILE *out)
+{
+    for (int schedule = 0; schedule < TILES_SCHEDULES; schedule++) {
+        fprintf(out, "$%s << EOD\n", names[schedule]);
+        for (int i = 0; i < t->count; i++) {
+            double s = measured_s(t, schedule, t->rows[i].height);
+            if (s > 0)
+                fprintf(out, "%" PRId64 " %.9g\n", t->rows[i].height, s);
+        }
+        fputs("EOD\n", out);
+    }
+}
+
+static double most_s(const struct predict_tiles *t)
+{
+    double most = 0, lowest = INFINITY;
+    for (int i = 0; i < t->count; i++) {
+        for (int k = 0; k < TILES_SCHEDULES; k++) {
+            double s = predicted_s(&t->rows[i], k), m = measured_s(t, k, t->rows[i].height);
+            most = fmax(most, m);
+            lowest = s > 0 && s < lowest ? s : lowest;
+        }
+    }
+    return most > 0 ? most : 4 * lowest;
+}
+
+static void write_frame(const struct predict_tiles *t, FILE *out)
+{
+    fprintf(
+        out,
+        "set terminal pngcairo size 1000,640 font 'sans,12' background '#FFFFFF'\n"
+        "set encoding utf8\nset tics out nomirror\nset border 3\nset grid ytics lc rgb '#DDDDDD'\n"
+        "set title '%s, %" PRId64 " x %" PRId64 " x %" PRId64
+        " on %d tasks' noenhanced\nset xlabel 'height of a tile'\nset ylabel 'seconds'\n"
+        "set key outside right top Left reverse samplen 2\nset logscale x 2\n"
+        "set xrange [%g:%g]\nset yrange [0:%g]\n",
+        t->name, t->loop.size[0], t->loop.size[1], t->loop.size[2], t->tasks,
+        0.9 * (double)t->rows[0].height, 1.1 * (double)t->rows[t->count - 1].height,
+        1.1 * most_s(t));
+}
+
+/* The least of the measured, or where there is none of the predicted. */
+static void write_mark(const struct predict_tiles *t, int schedule, bool measured, FILE *out)
+{
+    int at = least(t, schedule, measured);
+    if (at < 0)
+        return;
+    const struct tiles_height *row = &t->rows[at];
+    double s = measured ? measured_s(t, schedule, row->height) : predicted_s(row, schedule);
+    fprintf(out,
+            "set label '%.3g s at %" PRId64 "' at %" PRId64
+            ",%.9g point pt %d ps 2 lw 2 lc rgb '%s' "
+            "center offset 0,%s tc rgb '%s'\n",
+            s, row->height, row->height, s, measured ? 6 : 2,
+            schedule == COVEY_TILES_OVERLAP ? BLUE : ORANGE, measured ? "-1.2" : "1.0",
+            schedule == COVEY_TILES_OVERLAP ? BLUE : ORANGE);
+}
+
+static void write_script(const void *context, FILE *out)
+{
+    const struct predict_tiles *t = context;
+    write_curves(t, out);
+    write_measured(t, out);
+    write_frame(t, out);
+    for (int i = 0; i < TILES_SCHEDULES; i++) {
+        write_mark(t, i, false, out);
+        write_mark(t, i, true, out);
+    }
+    fputs("plot $predicted using 1:3 with lines lw 2 dt 2 lc rgb '" ORANGE
+          "' title 'blocking, predicted', '' using 1:2 with lines lw 2 dt 2 lc rgb '" BLUE
+          "' title 'overlapping, predicted'",
+          out);
+    if (t->measured_count > 0)
+        fputs(", $block using 1:2 with linespoints lw 2 pt 5 lc rgb '" ORANGE
+              "' title 'blocking, measured', $overlap using 1:2 with linespoints lw 2 pt 7 lc rgb "
+              "'" BLUE "' title 'overlapping, measured'",
+              out);
+    fputc('\n', out);
+}
+
+int tiles_draw(const struct predict_tiles *t)
+{
+    return gnuplot_draw("predict", "--plot", t->predict->plot, write_script, t);
+}

@@ -1,0 +1,211 @@
+#include "tools/run/outlet.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/base/tid.h"
+
+static int wait_writable(int fd)
+{
+    struct pollfd entry = {.fd = fd, .events = POLLOUT};
+    return poll(&entry, 1, -1) < 0 && errno != EINTR ? errno : 0;
+}
+
+/* Standard output may have been made non-blocking by someone who shares it. */
+static int write_all(int fd, const char *text, size_t bytes)
+{
+    int error = 0;
+    while (error == 0 && bytes > 0) {
+        ssize_t written = write(fd, text, bytes);
+        if (written >= 0) {
+            text += written;
+            bytes -= (size_t)written;
+        } else if (errno == EAGAIN) {
+            error = wait_writable(fd);
+        } else if (errno != EINTR) {
+            error = errno;
+        }
+    }
+    return error;
+}
+
+static bool append(struct outlet *outlet, const char *text, size_t bytes)
+{
+    size_t wanted = outlet->used + bytes;
+    if (wanted > outlet->capacity) {
+        char *larger = realloc(outlet->text, 2 * wanted);
+        if (!larger)
+            return false;
+        outlet->text = larger;
+        outlet->capacity = 2 * wanted;
+    }
+    memcpy(outlet->text + outlet->used, text, bytes);
+    outlet->used = wanted;
+    return true;
+}
+
+static size_t line_bytes(const char *text, size_t bytes)
+{
+    const char *end = memchr(text, '\n', bytes);
+    return end ? (size_t)(end - text) + 1 : bytes;
+}
+
+static bool append_tagged(struct outlet *outlet, int stream, covey_tid_t tid, const char *text,
+                          size_t bytes)
+{
+    char name[TID_TEXT_BYTES], tag[TID_TEXT_BYTES + 4];
+    int tag_bytes = snprintf(tag, sizeof tag, "[%s] ", tid_format(tid, name));
+    bool fits = true;
+    bool fresh = outlet->open[stream] != tid;
+    while (fits && bytes > 0) {
+        size_t line = line_bytes(text, bytes);
+        fits = (!fresh || append(outlet, tag, (size_t)tag_bytes)) && append(outlet, text, line);
+        text += line;
+        bytes -= line;
+        fresh = true;
+    }
+    return fits;
+}
+
+/* Writes a piece as it is now, with what must stand before it. */
+static int emit(struct outlet *outlet, int stream, covey_tid_t tid, const char *text, size_t bytes)
+{
+    if (bytes == 0)
+        return 0;
+    bool torn = outlet->open[stream] && outlet->open[stream] != tid;
+    bool fits = true;
+    outlet->used = 0;
+    if (torn)
+        fits = append(outlet, "\n", 1);
+    if (fits && outlet->tagged)
+        fits = append_tagged(outlet, stream, tid, text, bytes);
+    else if (fits && torn)
+        fits = append(outlet, text, bytes);
+    if (!fits)
+        return ENOMEM;
+    outlet->open[stream] = text[bytes - 1] == '\n' ? 0 : tid;
+    return outlet->used ? write_all(stream, outlet->text, outlet->used)
+                        : write_all(stream, text, bytes);
+}
+
+/* ---- Lines held back ---------------------------------------------------------------------- */
+
+struct outlet_held {
+    struct outlet_held *next;
+    covey_tid_t tid;
+    int stream;
+    size_t used;
+    size_t capacity;
+    char *text;
+};
+
+/* The place where what is held of this task and stream is linked, or would be. */
+static struct outlet_held **find_held(struct outlet *outlet, int stream, covey_tid_t tid)
+{
+    struct outlet_held **held = &outlet->held;
+    while (*held && ((*held)->tid != tid || (*held)->stream != stream))
+        held = &(*held)->next;
+    return held;
+}
+
+static void drop_held(struct outlet_held **held)
+{
+    struct outlet_held *dropped = *held;
+    *held = dropped->next;
+    free(dropped->text);
+    free(dropped);
+}
+
+static int emit_held(struct outlet *outlet, struct outlet_held **held)
+{
+    int error = emit(outlet, (*held)->stream, (*held)->tid, (*held)->text, (*held)->used);
+    drop_held(held);
+    return error;
+}
+
+static bool extend_held(struct outlet_held *held, const char *text, size_t bytes)
+{
+    size_t wanted = held->used + bytes;
+    if (wanted > held->capacity) {
+        char *larger = realloc(held->text, 2 * wanted);
+        if (!larger)
+            return false;
+        held->text = larger;
+        held->capacity = 2 * wanted;
+    }
+    memcpy(held->text + held->used, text, bytes);
+    held->used = wanted;
+    return true;
+}
+
+/* Puts a piece behind what is held at that place. */
+static int hold(struct outlet_held **held, int stream, covey_tid_t tid, const char *text,
+                size_t bytes)
+{
+    if (!*held)
+        *held = calloc(1, sizeof **held);
+    if (!*held)
+        return ENOMEM;
+    (*held)->tid = tid;
+    (*held)->stream = stream;
+    return extend_held(*held, text, bytes) ? 0 : ENOMEM;
+}
+
+/* The bytes up to the last newline. */
+static size_t whole_bytes(const char *text, size_t bytes)
+{
+    const char *end = bytes ? memrchr(text, '\n', bytes) : NULL;
+    return end ? (size_t)(end - text) + 1 : 0;
+}
+
+int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char *text, size_t bytes)
+{
+    if (stream < 1 || stream > 2)
+        return 0;
+    int error = 0;
+    size_t whole = whole_bytes(text, bytes);
+    size_t rest = bytes - whole;
+    struct outlet_held **held = find_held(outlet, stream, tid);
+    if (*held && (*held)->used + bytes > OUTLET_HELD_MAX)
+        error = emit_held(outlet, held);
+    if (error == 0 && whole && *held) {
+        error = hold(held, stream, tid, text, whole);
+        error = error ? error : emit_held(outlet, held);
+    } else if (error == 0) {
+        error = emit(outlet, stream, tid, text, whole);
+    }
+    if (error == 0 && rest)
+        error = hold(find_held(outlet, stream, tid), stream, tid, text + whole, rest);
+    return error;
+}
+
+int outlet_end(struct outlet *outlet, covey_tid_t tid)
+{
+    int error = 0;
+    for (int stream = 1; stream <= 2; stream++) {
+        struct outlet_held **held = find_held(outlet, stream, tid);
+        if (*held && error == 0)
+            error = emit_held(outlet, held);
+    }
+    return error;
+}
+
+int outlet_end_all(struct outlet *outlet)
+{
+    int error = 0;
+    while (outlet->held && error == 0)
+        error = emit_held(outlet, &outlet->held);
+    return error;
+}
+
+void outlet_fini(struct outlet *outlet)
+{
+    while (outlet->held)
+        drop_held(&outlet->held);
+    free(outlet->text);
+    outlet->text = NULL;
+}

@@ -1,0 +1,41 @@
+#include "tools/vm/admit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void admit_print_joined(const struct covey_host *hosts, int count, const char *name)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(hosts[i].name, name) == 0 && hosts[i].state != COVEY_HOST_DOWN) {
+            printf("%s joined (%s)\n", name, hosts[i].address);
+            return;
+        }
+    }
+    printf("%s joined\n", name);
+}
+
+static void report_failure(const char *name, const struct covey_host_result *result)
+{
+    const char *text = result->text[0] ? result->text : covey_strerror(result->error);
+    tool_error(name, "did not join: %s", text);
+}
+
+int admit_report(struct tool *tool, const char *what, const struct covey_host_spec *specs, int n,
+                 const struct covey_host_result *results)
+{
+    struct covey_host *hosts = NULL;
+    int status = TOOL_OK;
+    int count = covey_hosts(tool->vm, &hosts);
+    if (count < 0)
+        return tool_failed(tool, what, count);
+    for (int i = 0; i < n; i++) {
+        if (results[i].error == 0) {
+            admit_print_joined(hosts, count, specs[i].name);
+        } else {
+            report_failure(specs[i].name, &results[i]);
+            status = TOOL_FAILED;
+        }
+    }
+    covey_free(hosts);
+    return status;
+}

@@ -1,0 +1,130 @@
+/* covey measure: how fast a core of each host is. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/base/command.h"
+#include "tools/list/listing.h"
+#include "tools/list/report.h"
+#include "tools/list/table.h"
+#include "tools/vm/load.h"
+
+/* Whether the host is one of the names; none: all are. */
+static bool is_wanted(const char *name, char **names, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0)
+            return true;
+    }
+    return count == 0;
+}
+
+static bool is_there(const struct load_list *list, const char *name)
+{
+    for (int i = 0; i < list->count; i++) {
+        if (strcmp(list->rows[i].host.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static json_t *known(double value)
+{
+    return value < 0 ? json_null() : json_real(value);
+}
+
+static int print_json(const struct load_list *list, char **names, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < list->count; i++) {
+        const struct load *row = &list->rows[i];
+        if (is_wanted(row->host.name, names, count))
+            report_add(&array,
+                       json_pack("{s:o, s:o, s:o, s:o}", "name", report_text(row->host.name),
+                                 "integer_per_s", known(row->stat.integer_per_s), "float_per_s",
+                                 known(row->stat.float_per_s), "pack_bytes_per_s",
+                                 known(row->stat.pack_bytes_per_s)));
+    }
+    return report_print("measure", array);
+}
+
+static void print_millions(double value, char *cell, size_t size)
+{
+    snprintf(cell, size, value < 0 ? "-" : "%.0f", value / 1e6);
+}
+
+static int print_table(const struct load_list *list, char **names, int count)
+{
+    static const char *const headings[] = {"HOST", ">INTEGER M/S", ">FLOAT M/S", ">PACK MB/S",
+                                           NULL};
+    struct table *table = table_create(headings);
+    for (int i = 0; i < list->count; i++) {
+        const struct load *row = &list->rows[i];
+        char integer[32], floating[32], pack[32];
+        print_millions(row->stat.integer_per_s, integer, sizeof integer);
+        print_millions(row->stat.float_per_s, floating, sizeof floating);
+        print_millions(row->stat.pack_bytes_per_s, pack, sizeof pack);
+        if (is_wanted(row->host.name, names, count))
+            table_add(table, (const char *const[]){row->host.name, integer, floating, pack});
+    }
+    return report_table("measure", table);
+}
+
+/* All at once, or the named ones one after the other. */
+static int measure(covey_t *vm, const struct load_list *list, char **names, int count)
+{
+    int error = count == 0 ? covey_measure(vm, 0) : 0;
+    for (int i = 0; i < list->count && error >= 0 && count > 0; i++) {
+        if (is_wanted(list->rows[i].host.name, names, count))
+            error = covey_measure(vm, list->rows[i].host.index);
+    }
+    return error;
+}
+
+static int measure_hosts(struct tool *tool, char **names, int count, bool json)
+{
+    struct load_list list = {.rows = NULL};
+    int status = TOOL_OK;
+    int error = load_ask(tool->vm, LISTING_PATIENCE_US, &list);
+    for (int i = 0; i < count && error >= 0 && status == TOOL_OK; i++) {
+        if (!is_there(&list, names[i]))
+            status =
+                tool_error("measure", "no host '%s' is in this VM; see: covey hosts", names[i]);
+    }
+    if (error >= 0 && status == TOOL_OK)
+        error = measure(tool->vm, &list, names, count);
+    if (error >= 0 && status == TOOL_OK)
+        error = load_ask(tool->vm, LISTING_PATIENCE_US, &list);
+    if (error < 0)
+        status = tool_failed(tool, "measure", error);
+    else if (status == TOOL_OK)
+        status = (json ? print_json : print_table)(&list, names, count);
+    load_free(&list);
+    return status;
+}
+
+static int measure_command(struct tool *tool, int argc, char **argv)
+{
+    struct args args;
+    int key, count = 0;
+    bool json = false;
+    args_init(&args, listing_options, argc, argv);
+    while ((key = args_next(&args)) != ARGS_END) {
+        if (key == ARGS_BAD)
+            return tool_usage("measure", "%s", args.error);
+        if (key == ARGS_OPERAND)
+            argv[count++] = (char *)args.value;
+        else
+            json = true;
+    }
+    int status = tool_join(tool, "measure");
+    return status == TOOL_OK ? measure_hosts(tool, argv, count, json) : status;
+}
+
+const struct command cmd_measure = {
+    .name = "measure",
+    .run = measure_command,
+    .usage = "[--json] [HOST...]",
+    .help = "measure how fast a core of each host is",
+    .options = listing_options,
+    .operand = "HOST",
+};

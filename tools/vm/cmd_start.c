@@ -1,0 +1,411 @@
+/*
+ * covey start: the first daemon, then all other hosts, hundreds in one call. When that fails the VM
+ * is halted again; a host that merely does not join is reported.
+ *
+ * Ctrl-C rolls back. While coveyd is starting it is left to finish (a second Ctrl-C ends it);
+ * once there is a connection the VM is halted from the signal thread, which makes the call that
+ * adds the hosts return.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/base/command.h"
+#include "tools/base/interrupt.h"
+#include "tools/vm/admit.h"
+#include "tools/vm/hostfile.h"
+#include "tools/vm/hostspec.h"
+#include "tools/vm/launch.h"
+#include "tools/vm/vm_topology.h"
+
+#define KEY_TOPOLOGY 2000 /* beyond those of HOSTSPEC_OPTIONS */
+#define KEY_FAIL_TIMEOUT 2001
+#define KEY_LOOPBACK 2002
+#define LOCAL_MAX 4094 /* a tid has 12 bits for the host */
+#define PART 500       /* so many hosts are added at once */
+
+struct start {
+    struct tool *tool;
+    const char *vm_name;
+    char first[64];             /* the first host's name */
+    struct covey_host_spec own; /* the first daemon, as far as the host file says */
+    struct hostspec common;     /* what the command line says of the hosts it names */
+    bool local;
+    const char *topology; /* path, or NULL */
+    bool encrypt, loopback;
+    const char *fail_timeout; /* seconds, or NULL: as in covey.conf */
+    struct hostfile file;
+    struct covey_host_spec *specs; /* the hosts to add */
+    int count;
+    char (*names)[24]; /* of local hosts */
+    struct covey_host_result *results;
+    pthread_mutex_t lock; /* what follows is shared with the signal thread */
+    pid_t launching;      /* coveyd before it is in the background, or 0 */
+    bool joined;
+    bool halted;
+    int signals;
+};
+
+static const struct args_option options[] = {
+    {"local", 'l', "N", "N virtual hosts h0 .. on this machine"},
+    {"hosts", 'f', "FILE", "add the hosts that a host file lists"},
+    {"name", 'n', "VM", "name of the virtual machine"},
+    {"encrypt", 'x', NULL, "encrypt everything between hosts"},
+    {"topology", KEY_TOPOLOGY, "FILE", "the network of the hosts, for schedules"},
+    {"fail-timeout", KEY_FAIL_TIMEOUT, "S", "silence after which a host is declared gone"},
+    {"as", 'a', "NAME", "name of this host in the VM (its host name)"},
+    {"loopback", KEY_LOOPBACK, NULL, "be 127.0.0.1 where no network interface has an address"},
+    HOSTSPEC_OPTIONS,
+    {NULL, 0, NULL, NULL}};
+
+/* ---- What to start ------------------------------------------------------------------------ */
+
+static bool append(struct start *start, const struct covey_host_spec *spec)
+{
+    size_t count = (size_t)start->count + 1;
+    struct covey_host_spec *specs = reallocarray(start->specs, count, sizeof *specs);
+    if (!specs)
+        return false;
+    start->specs = specs;
+    specs[start->count++] = *spec;
+    return true;
+}
+
+static int append_local(struct start *start, long n)
+{
+    start->names = calloc((size_t)n, sizeof *start->names);
+    if (!start->names)
+        return tool_error("start", "memory is exhausted");
+    for (long i = 1; i < n; i++) {
+        snprintf(start->names[i], sizeof *start->names, "h%ld", i);
+        struct covey_host_spec spec = {.name = start->names[i], .launcher = COVEY_LAUNCH_LOCAL};
+        if (!append(start, &spec))
+            return tool_error("start", "memory is exhausted");
+    }
+    start->local = true;
+    snprintf(start->first, sizeof start->first, "h0");
+    return TOOL_OK;
+}
+
+/* This host may stand in the file too: its line is then about the first daemon. */
+static int append_file(struct start *start, const char *path)
+{
+    if (hostfile_load(&start->file, path) < 0)
+        return tool_error("start", "%s", start->file.error);
+    for (int i = 0; i < start->file.count; i++) {
+        struct covey_host_spec spec = hostspec_done(&start->file.hosts[i].host);
+        if (strcmp(spec.name, start->first) == 0)
+            start->own = spec;
+        else if (!start->file.hosts[i].later && !append(start, &spec))
+            return tool_error("start", "memory is exhausted");
+    }
+    return TOOL_OK;
+}
+
+static int append_named(struct start *start, const char *name)
+{
+    char error[HOSTSPEC_ERROR_BYTES];
+    start->common.spec.name = name;
+    if (!hostspec_check(&start->common, error))
+        return tool_usage("start", "%s", error);
+    struct covey_host_spec spec = hostspec_done(&start->common);
+    return append(start, &spec) ? TOOL_OK : tool_error("start", "memory is exhausted");
+}
+
+static void own_name(char *name, size_t size)
+{
+    if (gethostname(name, size) != 0)
+        snprintf(name, size, "localhost");
+    name[size - 1] = '\0';
+    name[strcspn(name, ".")] = '\0';
+}
+
+/* The command line as it stands. */
+struct request {
+    long local; /* 0: not asked for */
+    const char *file;
+    char **names;
+    int name_count;
+};
+
+static int take_option(struct start *start, struct request *request, int key, const char *value)
+{
+    char error[HOSTSPEC_ERROR_BYTES];
+    if (key == 'l' && !args_number(value, 1, LOCAL_MAX, &request->local))
+        return tool_usage("start", "--local %s: must be a number in 1 .. %d", value, LOCAL_MAX);
+    if (key == 'f')
+        request->file = value;
+    if (key == 'n' && *value == '\0')
+        return tool_usage("start", "--name '': must be a name");
+    if (key == 'n')
+        start->vm_name = value;
+    if (key == KEY_TOPOLOGY) {
+        start->topology = value;
+        return vm_topology_check("start", value);
+    }
+    if (key == KEY_FAIL_TIMEOUT)
+        start->fail_timeout = value;
+    if (key == 'x')
+        start->encrypt = true;
+    if (key == KEY_LOOPBACK)
+        start->loopback = true;
+    if (key == 'a' && !hostspec_name_ok(value))
+        return tool_usage("start", "--as %s: not a host name", value);
+    if (key == 'a')
+        snprintf(start->first, sizeof start->first, "%s", value);
+    if (hostspec_is_key(key) && !hostspec_set(&start->common, key, value, error))
+        return tool_usage("start", "%s", error);
+    return TOOL_OK;
+}
+
+static int read_arguments(struct start *start, struct request *request, int argc, char **argv)
+{
+    struct args args;
+    int status = TOOL_OK;
+    int key;
+    args_init(&args, options, argc, argv);
+    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END) {
+        if (key == ARGS_BAD)
+            return tool_usage("start", "%s", args.error);
+        if (key == ARGS_OPERAND)
+            request->names[request->name_count++] = (char *)args.value;
+        else
+            status = take_option(start, request, key, args.value);
+    }
+    if (status == TOOL_OK && request->local && (request->file || request->name_count))
+        return tool_usage("start", "--local goes with neither --hosts nor host names");
+    bool alone =
+        start->common.spec.address || start->common.spec.bind || start->common.spec.hostname;
+    if (status == TOOL_OK && alone && request->name_count > 1)
+        return tool_usage("start",
+                          "one --address, --bind or --hostname cannot serve several hosts");
+    return status;
+}
+
+static int collect_hosts(struct start *start, const struct request *request)
+{
+    if (request->local)
+        return append_local(start, request->local);
+    int status = request->file ? append_file(start, request->file) : TOOL_OK;
+    for (int i = 0; status == TOOL_OK && i < request->name_count; i++)
+        status = append_named(start, request->names[i]);
+    return status;
+}
+
+static int plan(struct start *start, int argc, char **argv)
+{
+    struct request request = {.names = calloc((size_t)argc, sizeof(char *))};
+    if (!request.names)
+        return tool_error("start", "memory is exhausted");
+    int status = read_arguments(start, &request, argc, argv);
+    if (status == TOOL_OK)
+        status = collect_hosts(start, &request);
+    free(request.names);
+    if (status != TOOL_OK)
+        return status;
+    start->results = calloc((size_t)start->count + 1, sizeof *start->results);
+    return start->results ? TOOL_OK : tool_error("start", "memory is exhausted");
+}
+
+/* ---- Starting ----------------------------------------------------------------------------- */
+
+static void on_signal(void *context, int signal_number, int count)
+{
+    (void)signal_number;
+    struct start *start = context;
+    pthread_mutex_lock(&start->lock);
+    start->signals = count;
+    bool halt = start->joined && !start->halted;
+    start->halted |= halt;
+    if (start->launching && count > 1)
+        kill(start->launching, SIGTERM);
+    pthread_mutex_unlock(&start->lock);
+    if (halt)
+        covey_halt(start->tool->vm);
+}
+
+static bool interrupted(struct start *start)
+{
+    pthread_mutex_lock(&start->lock);
+    bool yes = start->signals > 0;
+    pthread_mutex_unlock(&start->lock);
+    return yes;
+}
+
+static void set_launching(struct start *start, pid_t pid)
+{
+    pthread_mutex_lock(&start->lock);
+    start->launching = pid;
+    pthread_mutex_unlock(&start->lock);
+}
+
+/* From here on a signal halts the VM. */
+static void set_joined(struct start *start)
+{
+    pthread_mutex_lock(&start->lock);
+    start->joined = true;
+    pthread_mutex_unlock(&start->lock);
+}
+
+#define DAEMON_WORDS 24
+#define SPEED_BYTES 16
+
+/* argv[0] is left for launch_daemon(). */
+static void daemon_words(const struct start *start, const char *argv[DAEMON_WORDS],
+                         char speed[SPEED_BYTES])
+{
+    const struct {
+        const char *option;
+        const char *value;
+    } settings[] = {{"--vm", start->vm_name},
+                    {"--name", start->first},
+                    {"--address", start->own.address},
+                    {"--bind", start->own.bind},
+                    {"--interface", start->own.interface},
+                    {"--speed", start->own.speed ? speed : NULL},
+                    {"--config", start->own.config},
+                    {"--fail-timeout", start->fail_timeout},
+                    {"--cwd", start->own.cwd}};
+    int count = 1;
+    snprintf(speed, SPEED_BYTES, "%d", start->own.speed);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        if (settings[i].value) {
+            argv[count++] = settings[i].option;
+            argv[count++] = settings[i].value;
+        }
+    }
+    if (start->local)
+        argv[count++] = "--local";
+    if (start->encrypt)
+        argv[count++] = "--encrypt";
+    if (start->loopback)
+        argv[count++] = "--loopback";
+    argv[count] = NULL;
+}
+
+/* coveyd itself has printed why it could not start. */
+static int start_daemon(struct start *start)
+{
+    const char *argv[DAEMON_WORDS];
+    char speed[SPEED_BYTES];
+    daemon_words(start, argv, speed);
+    fflush(stdout);
+    pid_t pid = launch_daemon("start", (char **)argv, start->own.env);
+    if (pid < 0)
+        return TOOL_FAILED;
+    set_launching(start, pid);
+    int status = launch_wait(pid);
+    set_launching(start, 0);
+    if (status > 128 && !interrupted(start))
+        return tool_error("start", "coveyd was ended by signal %d", status - 128);
+    return status == 0 ? TOOL_OK : TOOL_FAILED;
+}
+
+/* Many hosts are added part by part, so that something is said meanwhile. */
+static int add_hosts(struct start *start)
+{
+    for (int i = 0; i < start->count && !interrupted(start); i += PART) {
+        int n = start->count - i < PART ? start->count - i : PART;
+        int joined = covey_add_hosts(start->tool->vm, &start->specs[i], n, &start->results[i]);
+        if (joined < 0 && !interrupted(start))
+            return tool_failed(start->tool, "start", joined);
+        if (i + n < start->count && !interrupted(start))
+            fprintf(stderr, "covey: start: %d of %d hosts were started\n", i + n + 1,
+                    start->count + 1);
+    }
+    return TOOL_OK;
+}
+
+static int bring_up(struct start *start)
+{
+    int status = start_daemon(start);
+    if (status == TOOL_OK)
+        status = tool_join(start->tool, "start");
+    if (status != TOOL_OK)
+        return status;
+    set_joined(start);
+    return add_hosts(start);
+}
+
+/* The signal thread has halted the VM if there was a connection by then. */
+static int roll_back(struct start *start, int signal_number)
+{
+    bool gone = true;
+    if (start->joined && !start->halted)
+        gone = tool_halt(start->tool) == 0;
+    tool_leave(start->tool);
+    if (start->halted)
+        gone = tool_wait_gone(start->vm_name);
+    tool_error("start", gone ? "interrupted; nothing was left running"
+                             : "interrupted, but the VM did not end; try: covey halt");
+    return 128 + signal_number;
+}
+
+static int report_hosts(struct start *start)
+{
+    struct covey_host *hosts;
+    int count = covey_hosts(start->tool->vm, &hosts);
+    if (count < 0)
+        return tool_failed(start->tool, "start", count);
+    admit_print_joined(hosts, count, start->first);
+    covey_free(hosts);
+    int status = TOOL_OK;
+    if (start->topology)
+        status = vm_topology_use(start->tool, "start", start->topology);
+    if (status != TOOL_OK)
+        return status;
+    return admit_report(start->tool, "start", start->specs, start->count, start->results);
+}
+
+/* What was started ends again: through the first daemon, or another one if that died. */
+static int undo(struct start *start)
+{
+    bool there = start->tool->vm || tool_join(start->tool, "start") == TOOL_OK;
+    if (there && tool_halt(start->tool) == 0)
+        return tool_error("start", "nothing was left running");
+    return tool_error("start", "the VM may not have ended; try: covey halt");
+}
+
+static int run_start(struct start *start)
+{
+    struct interrupt *interrupt = interrupt_start(on_signal, start);
+    if (!interrupt)
+        return tool_error("start", "no thread can be started; free memory or processes");
+    int status = bring_up(start);
+    int signal_number = interrupt_stop(&interrupt);
+    if (signal_number)
+        return roll_back(start, signal_number);
+    if (status == TOOL_OK)
+        return report_hosts(start);
+    return start->joined ? undo(start) : status;
+}
+
+static int start_command(struct tool *tool, int argc, char **argv)
+{
+    struct start start = {
+        .tool = tool, .vm_name = tool->vm_name, .lock = PTHREAD_MUTEX_INITIALIZER};
+    own_name(start.first, sizeof start.first);
+    int status = plan(&start, argc, argv);
+    if (status == TOOL_OK) {
+        tool_set_vm(tool, start.vm_name);
+        status = run_start(&start);
+    }
+    free(start.results);
+    free(start.specs);
+    free(start.names);
+    hostfile_free(&start.file);
+    return status;
+}
+
+const struct command cmd_start = {
+    .name = "start",
+    .run = start_command,
+    .usage = "[--local N | --hosts FILE] [--name VM] [--as NAME] [--loopback] [--encrypt] "
+             "[--fail-timeout S] [--topology FILE] [HOST...] [OPTION of add]...",
+    .help = "start a virtual machine on this host and others",
+    .options = options,
+};

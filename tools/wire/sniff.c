@@ -1,0 +1,248 @@
+/*
+ * coveyd --sniff: a line for every datagram and frame of Covey's that passes an interface or lies
+ * in a file of captured packets. `covey sniff` runs it; what is understood of packets is told in
+ * sniffer.c, where they come from in sniff_capture.c, how a line looks in sniff_text.c and
+ * sniff_json.c.
+ *
+ * Operands:
+ *   interface=NAME / file=PATH    where packets come from; the interface "any" unless given
+ *   filter=EXPRESSION             which are captured at all, pcap-filter(7)
+ *   write=PATH                    those that are shown are written there, for others to read
+ *   host=, tid=, kind=, lane=     which are shown, see sniff_filter.h
+ *   count=N                       so many lines, then the end
+ *   ether-type=N                  in place of what covey.conf says
+ *   json                          lines are JSON
+ *   known=INDEX,ADDRESS,NAME      a host of a VM, to be called by its name
+ *
+ * It ends at the end of the file, at SIGINT or SIGTERM, and when nobody reads its lines any more.
+ */
+#include "tools/wire/sniff.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "daemon/base/sockaddr.h"
+#include "proto/node/node.h"
+#include "proto/wire/ether.h"
+#include "tools/wire/sniff_capture.h"
+#include "tools/wire/sniff_filter.h"
+#include "tools/wire/sniff_print.h"
+#include "tools/wire/sniffer.h"
+
+struct sniff {
+    struct sniff_source_config source;
+    struct sniff_filter filter;
+    unsigned long count; /* 0: no end */
+    bool json;
+    unsigned long lines;
+    bool shown; /* of the packet at hand something was */
+    struct sniffer *sniffer;
+};
+
+/* ---- operands ---- */
+
+static int take_count(struct sniff *s, const char *text, struct failure *why)
+{
+    char *end;
+
+    s->count = strtoul(text, &end, 10);
+    if (end == text || *end != '\0' || s->count == 0 || *text == '-')
+        return failure_set(why, "'%.40s' is no number of lines", text);
+    return 0;
+}
+
+static int take_ether_type(struct sniff *s, const char *text, struct failure *why)
+{
+    char *end;
+    unsigned long type = strtoul(text, &end, 0);
+
+    if (end == text || *end != '\0' || type < ETHER_TYPE_MIN || type > UINT16_MAX)
+        return failure_set(why, "'%.40s' is no EtherType: 0x600 to 0xffff", text);
+    s->source.ether_type = (uint16_t)type;
+    return 0;
+}
+
+static int take_filter(struct sniff *s, const char *name, const char *value, struct failure *why)
+{
+    if (strcmp(name, "host") == 0)
+        return sniff_filter_add_host(&s->filter, value, why);
+    if (strcmp(name, "tid") == 0)
+        return sniff_filter_add_tid(&s->filter, value, why);
+    if (strcmp(name, "kind") == 0)
+        return sniff_filter_add_kind(&s->filter, value, why);
+    if (strcmp(name, "lane") == 0)
+        return sniff_filter_add_lane(&s->filter, value, why);
+    return failure_set(why, "--sniff: '%.100s' makes no sense", name);
+}
+
+static int take(struct sniff *s, const char *name, const char *value, struct failure *why)
+{
+    if (strcmp(name, "interface") == 0)
+        s->source.interface = value;
+    else if (strcmp(name, "file") == 0)
+        s->source.file = value;
+    else if (strcmp(name, "filter") == 0)
+        s->source.filter = value;
+    else if (strcmp(name, "write") == 0)
+        s->source.write = value;
+    else if (strcmp(name, "json") == 0)
+        s->json = true;
+    else if (strcmp(name, "count") == 0)
+        return take_count(s, value, why);
+    else if (strcmp(name, "ether-type") == 0)
+        return take_ether_type(s, value, why);
+    else if (strcmp(name, "known") != 0) /* see know_hosts() */
+        return take_filter(s, name, value, why);
+    return 0;
+}
+
+static int read_operands(struct sniff *s, const struct options *options, struct failure *why)
+{
+    for (int i = 0; i < options->operand_count; i++) {
+        char *name = options->operands[i], *equals = strchr(name, '=');
+
+        if (equals != NULL)
+            *equals = '\0';
+        if (take(s, name, equals == NULL ? "" : equals + 1, why) != 0)
+            return -1;
+        if (equals != NULL)
+            *equals = '=';
+    }
+    return 0;
+}
+
+/* "2,10.0.0.1:7000,node2": one that cannot be read is no loss but of a name. */
+static void know_host(struct sniffer *sniffer, const char *text)
+{
+    char address_of[SOCKADDR_TEXT_MAX], name[HOST_NAME_MAX_BYTES + 1];
+    struct address address = {0};
+    unsigned index;
+
+    if (sscanf(text, "%u,%63[^,],%63s", &index, address_of, name) == 3 &&
+        sockaddr_parse(address_of, 0, &address))
+        sniffer_know(sniffer, &address, index, name);
+}
+
+static void know_hosts(struct sniffer *sniffer, const struct options *options)
+{
+    for (int i = 0; i < options->operand_count; i++)
+        if (strncmp(options->operands[i], "known=", 6) == 0)
+            know_host(sniffer, options->operands[i] + 6);
+}
+
+/* ---- lines ---- */
+
+static void on_sighting(void *context, const struct sighting *sighting)
+{
+    struct sniff *s = context;
+
+    if ((s->count != 0 && s->lines == s->count) || !sniff_filter_passes(&s->filter, sighting))
+        return;
+    (s->json ? sniff_print_json : sniff_print_text)(stdout, sighting);
+    s->lines++;
+    s->shown = true;
+}
+
+static int show(struct sniff *s, struct sniff_source *source, struct failure *why)
+{
+    struct sniff_capture capture;
+    int status = 0;
+
+    while ((s->count == 0 || s->lines < s->count) &&
+           (status = sniff_source_next(source, &capture, why)) > 0) {
+        s->shown = false;
+        sniffer_packet(s->sniffer, &capture);
+        if (s->shown && sniff_source_write(source, why) != 0)
+            return -1;
+        if (ferror(stdout))
+            return failure_set(why, "the lines cannot be written");
+    }
+    return status < 0 ? -1 : 0;
+}
+
+/* ---- hosts that nobody knows ---- */
+
+/* The first name or index of --host that no host is known to have, or NULL. Any address may be. */
+static const char *unknown_host(const struct sniff *s)
+{
+    struct address address = {0};
+
+    for (int i = 0; i < s->filter.host_count; i++)
+        if (!sockaddr_parse(s->filter.hosts[i], 0, &address) &&
+            strchr(s->filter.hosts[i], ':') == NULL &&
+            !sniffer_knows(s->sniffer, s->filter.hosts[i]))
+            return s->filter.hosts[i];
+    return NULL;
+}
+
+/* A name may still pass by, when its host joins some VM. */
+static void warn_live(const struct sniff *s)
+{
+    const char *host = s->source.file == NULL ? unknown_host(s) : NULL;
+
+    if (host != NULL)
+        fprintf(stderr,
+                "coveyd: no host %.63s is known: it is shown once its name has passed by; covey "
+                "hosts lists those of the VM here\n",
+                host);
+}
+
+static int judge_file(const struct sniff *s, struct failure *why)
+{
+    const char *host =
+        s->source.file == NULL || (s->count != 0 && s->lines == s->count) ? NULL : unknown_host(s);
+
+    if (host == NULL)
+        return 0;
+    return failure_set(why,
+                       "no host %.63s is known, by what was captured or of the VM here: give its "
+                       "name, index or address",
+                       host);
+}
+
+/* ---- all of it ---- */
+
+static int capture_and_show(struct sniff *s, struct failure *why)
+{
+    struct sniff_source *source = sniff_source_open(&s->source, why);
+    unsigned dropped;
+    int status;
+
+    if (source == NULL)
+        return -1;
+    warn_live(s);
+    status = show(s, source, why);
+    if (status == 0)
+        status = judge_file(s, why);
+    dropped = sniff_source_dropped(source);
+    if (dropped > 0)
+        fprintf(stderr, "coveyd: the kernel dropped %u packets that were not taken in time\n",
+                dropped);
+    sniff_source_close(source);
+    if (status == 0 && fflush(stdout) != 0)
+        status = failure_set(why, "the lines cannot be written: %s", strerror(errno));
+    return status;
+}
+
+int sniff(const struct options *options, const struct conf *conf, struct failure *why)
+{
+    struct sniff s = {.source = {.interface = "any", .ether_type = conf->ether.type}};
+    int status;
+
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* a console that dies leaves no eyes behind */
+    if (read_operands(&s, options, why) != 0)
+        return SNIFF_USAGE;
+    setvbuf(stdout, NULL, s.source.file == NULL ? _IOLBF : _IOFBF, BUFSIZ);
+    s.sniffer = sniffer_create(s.source.ether_type, on_sighting, &s);
+    if (s.sniffer == NULL)
+        return failure_set(why, "memory is exhausted");
+    know_hosts(s.sniffer, options);
+    s.source.lanes = s.filter.lanes;
+    status = capture_and_show(&s, why);
+    sniffer_destroy(s.sniffer);
+    return status;
+}
