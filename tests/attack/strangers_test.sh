@@ -57,12 +57,20 @@ END
     return "$result"
 }
 
+scrape() { # port
+    local fd
+    exec {fd}<>"/dev/tcp/127.0.0.1/$1" || return 1
+    printf 'GET /metrics HTTP/1.0\r\n\r\n' >&$fd
+    timeout 20 cat <&$fd
+    exec {fd}>&-
+}
+
 # The daemon has sixteen, and ends them after some seconds: it answers while they are there.
 metrics_are_told() {
     local port there
     port=$(sed -n 's/.*metrics: port \([0-9]*\) of .*/\1/p' "$dir/run/covey/$COVEY_VM/h0.log")
     idle 40 "$port"
-    curl -sf "http://127.0.0.1:$port/metrics" | grep -q covey_daemon
+    scrape "$port" | grep -q covey_daemon
     local result=$?
     there=$(ss -Htn state established "dport = :$port" | wc -l)
     release
