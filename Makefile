@@ -16,7 +16,7 @@ MANDIR ?= $(DATADIR)/man
 BUILD ?= build
 CC ?= cc
 OBJCOPY ?= objcopy
-VERSION := $(shell sed -n 's/^\#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey.h)
+VERSION := $(shell sed -n 's/^\#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey/base.h)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
@@ -25,6 +25,8 @@ COMMON_CFLAGS := -std=c17 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 $(WARNINGS) -I. -
 ALL_CFLAGS := $(COMMON_CFLAGS) $(CFLAGS) $(SANITIZE) -fPIC -fno-semantic-interposition -MMD -MP
 ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 
+# what programs include: covey.h and the headers by subject that it is made of
+PUBLIC_H := lib/covey.h $(wildcard lib/covey/*.h)
 PROTO_SRC := $(wildcard proto/*/*.c)
 LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
 DAEMON_SRC := $(wildcard daemon/*/*.c tools/wire/*.c tools/probe/*.c)
@@ -75,11 +77,11 @@ $(BUILD)/deps.ok: scripts/deps.sh
 	@scripts/deps.sh require build
 	@touch $@
 
-# The names that covey.h declares are the only ones that leave the library: the shared library by
+# The names that these headers declare are the only ones that leave the library: the shared library by
 # a version script, the static one as a single object in which all others are local.
-$(BUILD)/covey.names: lib/covey.h scripts/public-names.sh
+$(BUILD)/covey.names: $(PUBLIC_H) scripts/public-names.sh
 	@mkdir -p $(@D)
-	@scripts/public-names.sh $< >$@
+	@scripts/public-names.sh $(PUBLIC_H) >$@
 
 $(BUILD)/covey.map: $(BUILD)/covey.names
 	@{ echo "COVEY_$(SOVERSION) {"; echo "global:"; sed 's/$$/;/' $<; echo "local: *;"; echo "};"; } >$@
@@ -361,7 +363,7 @@ fuzz: $(FUZZERS:tests/fuzz/%=$(BUILD)/libfuzzer/%) ## search with each fuzzer fo
 
 # the sources of a fuzzer are few: they are compiled anew, all in one command
 define fuzz_rule
-$$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard proto/*/*.h lib/*/*.h lib/covey.h)
+$$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard proto/*/*.h lib/*/*.h) $$(PUBLIC_H)
 	@scripts/deps.sh require lint
 	@mkdir -p $$(@D)
 	$$(call say,clang)
@@ -394,7 +396,7 @@ export CHECK_TIMEOUT_FACTOR
 .PHONY: lint format format-check layers metrics
 ALL_C := $(wildcard proto/*/*.c lib/*/*.c lib/pvm3/*/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
 ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/)
-ALL_H = $(filter-out %/fpvm3.h,$(wildcard lib/covey.h $(ALL_C_DIRS:%=%*.h)))
+ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
 # what needs other headers than ours
 FOREIGN_C := $(if $(PVM_LOAD),,tests/bench/pvm_load.c) tests/bench/alltoall_mpi.c tests/bench/bag_mpi.c tests/bench/overlap_mpi.c $(wildcard tests/mpi/*.c)
@@ -434,11 +436,12 @@ LDCONFIG := PATH=$$PATH:/usr/sbin:/sbin ldconfig
 
 .PHONY: install uninstall
 install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
-	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR) $(MANDIR))
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(MANDIR))
 	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
 	@$(SETCAP) cap_net_raw+ep $(DESTDIR)$(BINDIR)/coveyd 2>/dev/null || $(NO_CAPABILITY)
 	install -m 755 $(BUILD)/covey-bench $(APP_NAMES:%=$(BUILD)/apps/%) $(DESTDIR)$(LIBEXECDIR)/covey
 	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
+	install -m 644 $(filter lib/covey/%,$(PUBLIC_H)) $(DESTDIR)$(INCLUDEDIR)/covey
 	install -m 644 $(BUILD)/libcovey.a $(DESTDIR)$(LIBDIR)
 	install -m 755 $(BUILD)/libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf libcovey.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libcovey.so.$(SOVERSION)
@@ -468,7 +471,7 @@ uninstall: ## remove what install put there (same PREFIX and DESTDIR)
 	@rm -rf $(BUILD)/uninstall
 	@$(MAKE) --no-print-directory install DESTDIR=$(abspath $(BUILD))/uninstall >/dev/null
 	cd $(BUILD)/uninstall && find . ! -type d | cut -c2- | while read -r f; do rm -f "$(DESTDIR)$$f"; done
-	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(DATADIR)/covey $(PVM3DIR)) -depth -type d -empty -delete
+	find $(addprefix $(DESTDIR),$(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(DATADIR)/covey $(PVM3DIR)) -depth -type d -empty -delete
 	@rm -rf $(BUILD)/uninstall
 
 ##@ Cleaning up

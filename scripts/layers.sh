@@ -2,7 +2,8 @@
 # layers.sh [DIR] - who may include whom, and where system interfaces may stand (default: here).
 #
 #   proto    includes proto alone: no sockets, clocks, threads or event loop
-#   lib      includes lib and proto; lib/pvm3 includes lib/pvm3 and covey.h
+#   lib      includes lib and proto; lib/pvm3 includes lib/pvm3 and covey.h; covey.h and what is in
+#            lib/covey/ include each other alone, for they are installed without the rest
 #   daemon   includes daemon, proto and lib/link, which both ends of a task's socket need
 #   tools    includes tools and covey.h; tools/wire and tools/probe what the daemon includes
 #   apps     an app includes its own folder, headers directly in apps/, and covey.h
@@ -33,7 +34,8 @@ awk '
         return substr(file, 1, RLENGTH)
     }
     function may_include(file, target) {
-        if (target == "lib/covey.h") return file !~ /^proto\//
+        if (file ~ /^lib\/covey[.\/]/) return target ~ /^lib\/covey\//
+        if (target ~ /^lib\/covey[.\/]/) return file !~ /^proto\//
         if (file ~ /^proto\//) return target ~ /^proto\//
         if (file ~ /^lib\/pvm3\//) return target ~ /^lib\/pvm3\//
         if (file ~ /^lib\//) return target ~ /^(lib|proto)\//

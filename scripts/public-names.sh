@@ -1,5 +1,5 @@
 #!/bin/sh
-# public-names.sh HEADER - prints the names of the functions that a header declares, one a line.
+# public-names.sh HEADER... - prints the names of the functions that headers declare, one a line.
 #
 # Comments, macros with their continuation lines and inline functions are left out: what remains of
 # the form `name(...);` at the start of a line is a prototype.
@@ -13,4 +13,4 @@ awk '
         match($0, /covey_[a-z0-9_]+\(/)
         print substr($0, RSTART, RLENGTH - 1)
     }
-' "$1" | sort -u
+' "$@" | sort -u

@@ -30,6 +30,7 @@ expect_breach proto/breach.c '#include "lib/link/stream.h"' "proto includes noth
 expect_breach proto/breach.c '#include <sys/socket.h>' "proto has no sockets"
 expect_breach proto/breach.c 'int64_t now(void) { return time(NULL); }' "proto has no clock"
 expect_breach lib/breach.c '#include "daemon/breach_of.h"' "lib does not include daemon"
+expect_breach lib/covey/breach.h '#include "lib/msg/message.h"' "a header that is installed includes no other"
 expect_breach tools/breach.c '#include "proto/wire/cursor.h"' "tools include only covey.h"
 expect_breach tools/breach.c '#include "daemon/breach_of.h"' "nobody includes daemon"
 expect_breach apps/one/breach.c '#include "lib/link/stream.h"' "apps include only covey.h"

@@ -16,9 +16,9 @@ expect "make install" make --no-print-directory install BUILD="$BUILD" PREFIX="$
 # ---- what is there ----
 
 is_link_to() { [ "$(readlink "$1")" = "$2" ]; }
-version=$(sed -n 's/^#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey.h)
+version=$(sed -n 's/^#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey/base.h)
 soname=libcovey.so.${version%%.*}
-for file in bin/covey bin/coveyd include/covey.h lib/libcovey.a "lib/libcovey.so.$version" \
+for file in bin/covey bin/coveyd include/covey.h include/covey/team.h lib/libcovey.a "lib/libcovey.so.$version" \
     lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
     expect "$file is installed" test -s "$prefix/$file"
 done
@@ -46,7 +46,7 @@ expect "build/ and bin/ hide no program" shadows_nothing "$BUILD" "$prefix/bin"
 
 # ---- which names leave the library: those that covey.h declares, and no other ----
 
-scripts/public-names.sh lib/covey.h >"$work/declared"
+scripts/public-names.sh lib/covey.h lib/covey/*.h >"$work/declared"
 nm -D --defined-only "$prefix/lib/libcovey.so" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' |
     sort -u >"$work/shared"
 nm -g --defined-only "$prefix/lib/libcovey.a" 2>/dev/null | awk 'NF == 3 { print $3 }' |
@@ -78,6 +78,29 @@ strict="-Wall -Wextra -Wconversion -pedantic -Werror"
         $(pc --libs --static | tr ' ' '\n' | grep -v -e -lcovey)
     expect "it runs" "$work/static-use"
 }
+
+# ---- each header of it alone, and all in one another's company ----
+
+includes_all() { # covey.h has every header that is installed
+    local header
+    for header in "$prefix"/include/covey/*.h; do
+        grep -q "^#include \"covey/${header##*/}\"" "$prefix/include/covey.h" || { echo "$header" && return 1; }
+    done
+}
+expect "covey.h includes all of covey/" includes_all
+# shellcheck disable=SC2046,SC2086
+stand_alone() { # compiler...: covey/NAME.h needs no other header before it
+    local header
+    for header in "$prefix"/include/covey/*.h; do
+        echo "#include <covey/${header##*/}>" | "$@" $strict $(pc --cflags) -fsyntax-only - || return
+    done
+}
+expect "each header of covey/ is C99 alone" stand_alone "${compiler[@]}" -std=c99 -x c
+if command -v g++ >/dev/null; then
+    expect "each header of covey/ is C++11 alone" stand_alone g++ -std=c++11 -x c++
+fi
+short_enough() { ! wc -l "$prefix"/include/covey/*.h | awk '$2 != "total" && $1 > 250' | grep .; }
+expect "each header of covey/ can be read in one sitting: at most 250 lines" short_enough
 
 # ---- the README's program, as a reader would type it ----
 

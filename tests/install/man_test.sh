@@ -12,7 +12,7 @@ pages=$(find lib daemon tools apps conf -name '*.[1-8]' 2>/dev/null | sort)
 
 # ---- every public function is described ----
 
-scripts/public-names.sh lib/covey.h >"$work/names"
+scripts/public-names.sh lib/covey.h lib/covey/*.h >"$work/names"
 # The synopses of all pages, without macros and blanks: `int covey_x(covey_t *vm);` per line.
 sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' lib/*/*.3 |
     sed -E '/^\.(PP|nf|fi|SH .*|B #include.*)$/d; /^[^.]/d; s/^\.[A-Z]+ //; s/"//g' | tr -d ' \n' | tr ';' '\n' >"$work/synopses"
@@ -26,7 +26,7 @@ is_commented() { # name: a comment ends right above it or above its neighbours i
         /^$/ { commented = 0 }
         /\*\/ *$/ { commented = 1 }
         $0 ~ "[ *]" name "\\(" { if (commented) found = 1 }
-        END { exit !found }' lib/covey.h
+        END { exit !found }' lib/covey/*.h
 }
 total=0 in_header=0 in_manual=0
 while read -r name; do

@@ -1,0 +1,117 @@
+/*
+ * covey/host.h - the hosts of the VM and the tasks on them, how busy and how fast hosts are.
+ */
+#ifndef COVEY_HOST_H
+#define COVEY_HOST_H
+
+#include "base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum covey_host_state {
+    COVEY_HOST_JOINING = 1,
+    COVEY_HOST_UP = 2,
+    COVEY_HOST_SUSPECT = 3,
+    COVEY_HOST_DOWN = 4
+};
+
+struct covey_host {
+    int32_t index;         /* > 0; the host part of its tasks' tids */
+    int32_t state;         /* enum covey_host_state */
+    int32_t cores;         /* processors that its daemon may use */
+    int32_t speed;         /* relative speed, 1000 is the default */
+    int32_t coordinator;   /* 1: this daemon coordinates the VM */
+    int32_t big_endian;    /* 1: the host's byte order is big-endian */
+    uint64_t memory_bytes; /* physical memory */
+    uint64_t incarnation;  /* grows each time the daemon starts anew */
+    char name[64];
+    char id[40];      /* the host's UUID as text */
+    char address[64]; /* address:port of its daemon as this daemon reaches it */
+    char arch[32];    /* as `uname -m` */
+};
+
+/* All hosts of the VM by index; sets *list (free with covey_free()) and returns their number.
+ * Errors: EDAEMON, ENOMEM. */
+int covey_hosts(covey_t *vm, struct covey_host **list);
+
+/* A task runs from the moment its program is executed, whether or not it enrols. */
+enum covey_task_state { COVEY_TASK_STARTING = 1, COVEY_TASK_RUNNING = 2, COVEY_TASK_ENDING = 3 };
+
+struct covey_task {
+    covey_tid_t tid;
+    covey_tid_t parent;
+    covey_tid_t output; /* who receives its output; 0: nobody */
+    int32_t host;       /* host index */
+    int32_t pid;
+    int32_t state; /* enum covey_task_state */
+    char command[128];
+};
+
+/* The tasks on the host with that index, or on all hosts when host is 0; sets *list (free with
+ * covey_free()) and returns their number. Errors: EDAEMON, ENOHOST, ENOMEM. */
+int covey_tasks(covey_t *vm, int host, struct covey_task **list);
+
+/* Both at once, for a look that must not wait for a host that is silent: all daemons are asked side
+ * by side, and one that does not answer within the timeout is listed as COVEY_HOST_SUSPECT, without
+ * its tasks, one that does as COVEY_HOST_UP. Sets *hosts and *tasks (free both with covey_free())
+ * and *task_count; returns the number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
+int covey_survey(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+                 struct covey_task **tasks, int *task_count);
+
+/* How busy a host is, and how fast. What is not known is negative. Rates are of the `interval_s`
+ * seconds that ended `age_s` ago. Where the host's control group has a limit of its own, cores,
+ * busy, pressure and free memory are the group's. See covey_host_stats(3). */
+struct covey_host_stat {
+    int32_t host;     /* index */
+    int32_t known;    /* 0: its daemon did not answer, and all else is unknown */
+    uint64_t machine; /* hosts that share processors have the same; 0: not known */
+    double age_s;
+    double interval_s; /* 0: there are no rates yet */
+    double cores;      /* a quota may leave a fraction */
+    double load_1m;    /* load averages, tasks */
+    double load_5m;
+    double load_15m;
+    double cpu_busy;     /* share of the cores, 0 to 1 */
+    double cpu_pressure; /* share of the last 10 s in which something waited for a core, 0 to 1 */
+    double demand;       /* how many compete for the cores */
+    double memory_total_bytes;
+    double memory_used_bytes; /* without what caches would give back */
+    double memory_free_bytes;
+    double interrupts_per_s;
+    double switches_per_s; /* of context */
+    double disk_read_bytes_per_s;
+    double disk_written_bytes_per_s;
+    double net_received_bytes_per_s; /* all interfaces but the loopback */
+    double net_sent_bytes_per_s;
+    double tasks;         /* of the VM */
+    double tasks_young;   /* of those: started so lately that the rates lack them, in parts */
+    double integer_per_s; /* operations of one core */
+    double float_per_s;
+    double pack_bytes_per_s; /* doubles into a message, one core */
+    double measured_age_s;   /* of these three */
+    double clock_s;          /* its time of day when it answered, seconds since 1970 */
+};
+
+/* The hosts as covey_survey() gives them, and (*stats)[i] of (*hosts)[i]; all daemons are asked
+ * side by side, and one that does not answer within the timeout is COVEY_HOST_SUSPECT. Free both
+ * with covey_free(); returns the number of hosts. Errors: EINVAL, EDAEMON, ENOMEM. */
+int covey_host_stats(covey_t *vm, int64_t timeout_us, struct covey_host **hosts,
+                     struct covey_host_stat **stats);
+
+/* The time of day on the host with that index, in microseconds since 1970, and by how much the
+ * caller's clock is ahead of that one, give or take half the way there and back. Either may be
+ * NULL. Errors: EINVAL, EDAEMON, ENOHOST, EHOSTFAIL, EPROTO, ETIMEOUT, ENOMEM. */
+int covey_host_clock(covey_t *vm, int host, int64_t *time_us, int64_t *ahead_us);
+
+/* Has the daemon with that host index, or all when host is 0, measure anew how fast a core is, and
+ * waits for it: some tens of milliseconds of a core. What they measured is then in
+ * covey_host_stats(). Returns how many did. Errors: EINVAL, EDAEMON, ENOHOST, ERESOURCE, ETIMEOUT,
+ * ENOMEM. */
+int covey_measure(covey_t *vm, int host);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

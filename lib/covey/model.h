@@ -1,0 +1,174 @@
+/*
+ * covey/model.h - predicting how long programs take, from what covey calibrate measured.
+ */
+#ifndef COVEY_MODEL_H
+#define COVEY_MODEL_H
+
+#include "topology.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The models of Schmidt & Sunderam, section 3: how long the demo programs take on a number of
+ * hosts, from what `covey calibrate` measured. Times are seconds, sizes bytes. These calls need no
+ * VM; see covey_predict(3), covey_calibration(3). */
+
+/* The time of a message of N bytes as alpha + beta N (section 2.3), and the residuals of the fit.
+ */
+struct covey_line {
+    double alpha_s;
+    double beta_s; /* a byte */
+    double r2;     /* share of the variance that the line explains, of the weighted points */
+    double worst;  /* the largest deviation of a point, as a share of its time */
+};
+
+/* Fits by least squares of the deviations relative to the times. Errors: EINVAL (fewer than two
+ * different sizes, a time that is not above 0). */
+int covey_line_fit(const double *bytes, const double *seconds, size_t n, struct covey_line *line);
+
+/* The same for a route whose queues swallow messages of middle size: beta is the slope of the least
+ * squares, alpha what short messages take besides. */
+int covey_line_fit_ends(const double *bytes, const double *seconds, size_t n,
+                        struct covey_line *line);
+
+#define COVEY_MODEL_HOSTS_MAX 256
+#define COVEY_MODEL_BLOCKS 6 /* matrix blocks that are measured: of 64, 128, ... 2048 rows */
+
+/* What messages between hosts do to computations, and these to them: two hosts that compute and
+ * send to each other, and all of them, each sending to the next. */
+struct covey_load {
+    double drag_s;     /* processor time that a byte takes at either end */
+    double busy_s;     /* time of a byte then; 0: not measured */
+    double all_drag_s; /* the same of all_hosts hosts; all_hosts 0: not measured */
+    double all_busy_s;
+    double all_hosts;
+    double spread, all_spread; /* of what messages take then: standard deviation over mean */
+};
+
+struct covey_calibration_route {
+    int32_t known;        /* 1: measured */
+    int32_t inside_known; /* 1: the next but one, too */
+    struct covey_load load;
+    struct covey_line line;
+    struct covey_line inside; /* between tasks of one host that are told to take this route */
+    double inside_drag_s;     /* processor time that a byte takes there at either end */
+};
+
+/* What one task alone on the host needs; 0: not measured. */
+struct covey_calibration_host {
+    char name[64];
+    int32_t cores;
+    int32_t reserved;
+    double processors;                 /* tasks that run as fast as one alone */
+    double share;                      /* processor seconds that one task gets in a second */
+    double madd_s[COVEY_MODEL_BLOCKS]; /* T_mult + T_add, section 3.1, by block size */
+    double oper_s;                     /* T_oper, section 3.2 */
+    double merge_s;                    /* a key that is merged */
+    double iteration_s;                /* of the Mandelbrot set */
+};
+
+/* A message between two hosts of the calibration. */
+struct covey_calibration_peers {
+    int32_t route;
+    int16_t hosts[2]; /* their places in it, the lower first */
+    double alpha_s, beta_s;
+};
+
+#define COVEY_CALIBRATION_PEERS_MAX 6048
+
+struct covey_calibration {
+    char date[32]; /* such as 2026-11-21T22:15:00Z */
+    char vm[64];
+    struct covey_calibration_route routes[5]; /* by enum covey_route */
+    double
+        together; /* tasks at full speed on all hosts at once, where these share one machine; 0 */
+    int32_t host_count;
+    int32_t peer_count;
+    struct covey_calibration_host hosts[COVEY_MODEL_HOSTS_MAX];
+    struct covey_calibration_peers peers[COVEY_CALIBRATION_PEERS_MAX]; /* each pair once a route */
+};
+
+/* The file that holds the calibration of a VM: what COVEY_CALIBRATION names, otherwise
+ * calibration.VM in covey/ of $XDG_STATE_HOME or ~/.local/state. Errors: EINVAL (no such name,
+ * neither variable nor home), ETRUNC (size is too small). */
+int covey_calibration_path(const char *vm_name, char *path, size_t size);
+
+/* Reads it; sets *calibration (free with covey_free()). Errors: ENOENT (there is none), EINVAL (the
+ * file makes no sense; covey_error_text() says FILE:LINE: why), ESYS, ENOMEM. */
+int covey_calibration_load(const char *vm_name, struct covey_calibration **calibration);
+
+/* Writes it, whole or not at all. Errors: EINVAL, ESYS, ENOMEM. */
+int covey_calibration_save(const char *vm_name, const struct covey_calibration *calibration);
+
+/* How a program does it. */
+enum covey_form {
+    COVEY_FORM_USUAL = 0,        /* as enum covey_model says */
+    COVEY_FORM_BAG = 1,          /* items of a bag */
+    COVEY_FORM_BAG_FETCH = 2,    /* matmul: the same, and tasks fetch the blocks that they need */
+    COVEY_FORM_HIERARCHICAL = 3, /* matmul: pipe-multiply-roll in two levels */
+    COVEY_FORM_PHASES = 4,       /* matmul: the same in one, and nothing is sent ahead */
+};
+
+enum covey_model {
+    COVEY_MODEL_MATMUL = 1, /* pipe-multiply-roll */
+    COVEY_MODEL_SORT = 2,   /* split-sort-merge */
+    COVEY_MODEL_MANDEL = 3  /* Mandelbrot from a task queue */
+};
+
+/* What is to be computed. Fields that a model does not name may be 0. */
+struct covey_problem {
+    int32_t model; /* enum covey_model */
+    int32_t tasks; /* 0: as many as the program starts when it is not told */
+    int32_t route; /* between hosts; AUTO: the calibrated one with the least beta */
+    int32_t paper; /* 1: the paper's equations as they stand, one task a host */
+    int32_t form;  /* enum covey_form */
+    int32_t grid;  /* matmul by a bag: so many rows of blocks; 0: as many as the program has */
+    int64_t size;  /* matmul: N; sort: keys */
+    int32_t width, height, iterations; /* mandel */
+    int32_t strip;                     /* mandel: rows of a strip; 0: guided */
+    double centre_re, centre_im, zoom; /* mandel */
+};
+
+/* The three parts sum up to the total. */
+struct covey_prediction {
+    int32_t hosts, tasks;
+    double total_s;
+    double computation_s;
+    double communication_s;
+    double idle_s;
+};
+
+/* Predicts for so many hosts; names[i] is the name of each, NULL: those of the calibration in their
+ * order, again from the first when there are more. Errors: EINVAL (the problem, the number of
+ * hosts), ENOHOST (a host, a route or an operation was not calibrated), ENOMEM. */
+int covey_predict(const struct covey_calibration *calibration, const struct covey_problem *problem,
+                  const char *const *names, int hosts, struct covey_prediction *prediction);
+
+/* Of total times for increasing numbers of hosts, the positions of: the number beyond which no time
+ * is gained (break-even, section 2.4), and the most efficient one (section 4.1), the last before
+ * the slope falls below the tolerance. The slope is the share of the time that more hosts save over
+ * the share by which they are more: 1 is linear speed-up, 0 none. Errors: EINVAL. */
+int covey_predict_best(const int *hosts, const double *total_s, int n, double tolerance,
+                       int *break_even, int *efficient);
+
+/* All-to-all of blocks of `bytes` between all hosts of a topology. */
+struct covey_alltoall_prediction {
+    double bound_s; /* the load of the bottleneck link times size / B (Faraj & Yuan, section 3) */
+    double scheduled_s; /* their phases, each alpha and a block on the slowest link */
+    double
+        unscheduled_s; /* rounds of a ring: in each the busiest link carries all that meets there */
+    uint32_t phases;
+    uint32_t ranks;
+};
+
+/* hosts[i] is where rank i runs, as in covey_schedule_create(), NULL: one rank a host. Rates are
+ * taken net of Ethernet's and TCP's headers. Errors: EINVAL, ENOMEM. */
+int covey_predict_alltoall(const covey_topology_t *topology, const int32_t *hosts, int ranks,
+                           double bytes, double alpha_s,
+                           struct covey_alltoall_prediction *prediction);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

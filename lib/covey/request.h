@@ -1,0 +1,54 @@
+/*
+ * covey/request.h - sends and receives that go on while the task computes, and waiting for them.
+ */
+#ifndef COVEY_REQUEST_H
+#define COVEY_REQUEST_H
+
+#include "message.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct covey_req covey_req_t; /* a non-blocking send or receive under way */
+
+/* Starts a send; takes the message over. The request is ended by covey_test(), covey_wait() or
+ * covey_req_free(). It progresses while the task computes. */
+int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_req_t **req);
+
+/* The same for one contiguous array that must stay unchanged until the request is complete. */
+int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
+                      size_t count, covey_req_t **req);
+
+/* Starts a receive of a message, or of one array into base (as covey_recv_array()). */
+int covey_irecv(covey_t *vm, covey_tid_t tid, int tag, covey_req_t **req);
+int covey_irecv_array(covey_t *vm, covey_tid_t tid, int tag, int type, void *base, size_t capacity,
+                      covey_req_t **req);
+
+/* Whether the request is complete: 1 yes, 0 not yet, or the error it ended with. */
+int covey_test(covey_req_t *req);
+
+/* Waits until the request is complete. Errors: ETIMEOUT (it goes on), or the one it ended with. */
+int covey_wait(covey_req_t *req, int64_t timeout_us);
+
+/* Waits until one of n requests (NULL entries are skipped) is complete and returns its position.
+ * Errors: ETIMEOUT, EINVAL (no request). The request's own error is given by covey_test(). */
+int covey_wait_any(covey_req_t *const *reqs, size_t n, int64_t timeout_us);
+
+/* Gives up a request. A receive that has not matched ends with ECANCELED and leaves the message
+ * for others; a send of which nothing left yet ends with ECANCELED, otherwise it goes on.
+ * Returns 1 when cancelled, 0 when it was too late. */
+int covey_cancel(covey_req_t *req);
+
+/* What a complete receive got: its info, its message (taken over by the caller; NULL for an array
+ * receive) and the number of elements of an array receive. Each pointer may be NULL. */
+int covey_req_result(covey_req_t *req, struct covey_info *info, covey_msg_t **msg, size_t *count);
+
+/* Frees a request and sets *req to NULL. One not complete is first cancelled; a send already
+ * under way is first completed. NULL is fine. */
+void covey_req_free(covey_req_t **req);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
