@@ -29,13 +29,20 @@ ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 PUBLIC_H := lib/covey.h $(wildcard lib/covey/*.h)
 PROTO_SRC := $(wildcard proto/*/*.c)
 LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
-DAEMON_SRC := $(wildcard daemon/*/*.c tools/wire/*.c tools/probe/*.c)
-TOOLS_SRC := $(filter-out $(DAEMON_SRC),$(wildcard tools/*/*.c))
+DAEMON_SRC := $(wildcard daemon/*/*.c tools/probe/*.c)
+# programs beside coveyd: covey_NAME.c in these rooms is the main file of covey-NAME
+HELPER_SRC := $(wildcard tools/wire/*.c)
+HELPER_MAINS := $(foreach f,$(HELPER_SRC),$(if $(filter covey_%,$(notdir $(f))),$(f)))
+helper_name = $(subst _,-,$(basename $(notdir $(1))))
+HELPERS := $(foreach m,$(HELPER_MAINS),$(BUILD)/$(call helper_name,$(m)))
+TOOLS_SRC := $(filter-out $(DAEMON_SRC) $(HELPER_SRC),$(wildcard tools/*/*.c))
 BENCH_SRC := $(wildcard tools/bench/tasks/*.c) tools/bench/bench_plan.c tools/bench/exchange_pattern.c
 APP_NAMES := $(notdir $(patsubst %/,%,$(dir $(wildcard apps/*/*.c))))
 APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
 DAEMON_LIB_SRC := $(wildcard lib/link/*.c)
+# what of daemon/ those programs share
+HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/link/*.c)
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 
@@ -61,7 +68,7 @@ PVM3_CONF := $(patsubst lib/pvm3/conf/arch.%,$(BUILD)/pvm3/conf/$(PVM3_ARCH).%,$
 all: lib pvm3 daemon tools apps wireshark ## build everything that is installed
 lib: $(BUILD)/libcovey.a $(BUILD)/libcovey.so ## build the task library alone
 pvm3: $(foreach l,libpvm3 libgpvm3 libfpvm3,$(BUILD)/pvm3/$(l).so $(BUILD)/pvm3/$(l).a) $(PVM3_PROGRAMS) $(PVM3_CONF) $(BUILD)/pvm3/include ## build what programs of PVM 3 need alone
-daemon: $(if $(DAEMON_SRC),$(BUILD)/coveyd) ## build coveyd alone
+daemon: $(BUILD)/coveyd $(HELPERS) ## build coveyd alone, and the programs beside it
 tools: $(BUILD)/covey $(BUILD)/covey-bench ## build the console alone, and the tasks of covey bench
 apps: $(APP_NAMES:%=$(BUILD)/apps/%) ## build the demo programs alone
 wireshark: $(BUILD)/covey.lua ## make the dissector for Wireshark alone
@@ -166,15 +173,29 @@ $(BUILD)/pvm3/include:
 	@for link in bin lib $(PVM3_ARCH); do ln -sfn . $(@D)/$$link || exit; done
 	@ln -sfnr lib/pvm3/include $@
 
+# COVEYD: one that is built, which is taken with the programs beside it
 ifdef COVEYD
-.PHONY: $(BUILD)/coveyd
-$(BUILD)/coveyd:
+.PHONY: $(BUILD)/coveyd $(HELPERS)
+$(BUILD)/coveyd $(HELPERS):
 	@mkdir -p $(@D)
-	@ln -f $(COVEYD) $@
+	@ln -f $(dir $(COVEYD))$(@F) $@
 else
 $(BUILD)/coveyd: $(call objects,$(DAEMON_SRC) $(DAEMON_LIB_SRC) $(PROTO_SRC))
 	$(call say,ld)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(DAEMON_LIBS)
+
+# of the archive and of the libraries each takes what it uses
+$(BUILD)/helpers.a: $(call objects,$(HELPER_LIB_SRC) $(PROTO_SRC))
+	$(call say,ar)
+	@rm -f $@
+	$(Q)$(AR) qcs $@ $^
+
+define helper_rule
+$$(BUILD)/$(call helper_name,$(1)): $$(call objects,$(1)) $$(BUILD)/helpers.a
+	$$(call say,ld)
+	$$(Q)$$(CC) $$(ALL_LDFLAGS) -o $$@ $$^ -Wl,--as-needed $$(DAEMON_LIBS)
+endef
+$(foreach m,$(HELPER_MAINS),$(eval $(call helper_rule,$(m))))
 endif
 
 $(BUILD)/covey: $(call objects,$(TOOLS_SRC)) $(BUILD)/libcovey.a
@@ -381,7 +402,7 @@ asan: ## build with the address and undefined-behaviour sanitizers and run the s
 
 # The engines of the simulator have no threads. coveyd has none either, and the thread sanitizer takes
 # vfork() for fork(), so that no child could say why it did not execute: it is taken as it is.
-tsan: $(BUILD)/coveyd ## build with the thread sanitizer and run the suites
+tsan: $(BUILD)/coveyd $(HELPERS) ## build with the thread sanitizer and run the suites
 	@$(MAKE) --no-print-directory $(JOBS) BUILD=$(BUILD)/tsan COVEYD=$< SANITIZE="-fsanitize=thread" CFLAGS="-O1 -g" \
 		CHECK_TIMEOUT_FACTOR=5 SUITES="$(filter-out tests/sim/%,$(RUN_SUITES))" suites
 
@@ -429,7 +450,8 @@ CONF_FILES := $(shell find conf -type f ! -name '*.5' 2>/dev/null)
 
 # in a folder that the loader does not know a program must be told where its library lies
 RPATH := $(if $(filter /usr/lib /usr/local/lib,$(LIBDIR)),,-Wl,-rpath,$${libdir} )
-# raw Ethernet needs a capability; without it coveyd does everything else
+# Raw Ethernet needs a capability; without it coveyd does everything else. covey-sniff may inherit the same one:
+# only root, and who is given it, may watch the wire.
 SETCAP := PATH=$$PATH:/usr/sbin:/sbin setcap
 NO_CAPABILITY := echo "coveyd has no CAP_NET_RAW and so no route ether; as root: setcap cap_net_raw+ep $(BINDIR)/coveyd"
 LDCONFIG := PATH=$$PATH:/usr/sbin:/sbin ldconfig
@@ -439,7 +461,8 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(LIBEXECDIR)/covey $(INCLUDEDIR)/covey $(MANDIR))
 	install -m 755 $(wildcard $(BUILD)/coveyd $(BUILD)/covey) $(DESTDIR)$(BINDIR)
 	@$(SETCAP) cap_net_raw+ep $(DESTDIR)$(BINDIR)/coveyd 2>/dev/null || $(NO_CAPABILITY)
-	install -m 755 $(BUILD)/covey-bench $(APP_NAMES:%=$(BUILD)/apps/%) $(DESTDIR)$(LIBEXECDIR)/covey
+	install -m 755 $(BUILD)/covey-bench $(HELPERS) $(APP_NAMES:%=$(BUILD)/apps/%) $(DESTDIR)$(LIBEXECDIR)/covey
+	@$(SETCAP) cap_net_raw+ei $(DESTDIR)$(LIBEXECDIR)/covey/covey-sniff 2>/dev/null || true
 	install -m 644 lib/covey.h $(DESTDIR)$(INCLUDEDIR)
 	install -m 644 $(filter lib/covey/%,$(PUBLIC_H)) $(DESTDIR)$(INCLUDEDIR)/covey
 	install -m 644 $(BUILD)/libcovey.a $(DESTDIR)$(LIBDIR)

@@ -5,7 +5,8 @@
 #   lib      includes lib and proto; lib/pvm3 includes lib/pvm3 and covey.h; covey.h and what is in
 #            lib/covey/ include each other alone, for they are installed without the rest
 #   daemon   includes daemon, proto and lib/link, which both ends of a task's socket need
-#   tools    includes tools and covey.h; tools/wire and tools/probe what the daemon includes
+#   tools    includes tools and covey.h; tools/wire, whose program stands beside coveyd, includes itself,
+#            daemon/base, daemon/link and proto; tools/probe what the daemon includes
 #   apps     an app includes its own folder, headers directly in apps/, and covey.h
 #   ev.h     stands in daemon/base/loop.c alone: all others see daemon/base/loop.h
 #   socket() is called by files that are links or make them: never by proto, tools or apps, but
@@ -39,8 +40,9 @@ awk '
         if (file ~ /^proto\//) return target ~ /^proto\//
         if (file ~ /^lib\/pvm3\//) return target ~ /^lib\/pvm3\//
         if (file ~ /^lib\//) return target ~ /^(lib|proto)\//
-        if (file ~ /^daemon\//) return target ~ /^(daemon|proto|lib\/link|tools\/(wire|probe))\//
-        if (file ~ /^tools\/(wire|probe)\//) return target ~ /^(daemon|proto|tools\/(wire|probe))\//
+        if (file ~ /^daemon\//) return target ~ /^(daemon|proto|lib\/link|tools\/probe)\//
+        if (file ~ /^tools\/wire\//) return target ~ /^(daemon\/(base|link)|proto|tools\/wire)\//
+        if (file ~ /^tools\/probe\//) return target ~ /^(daemon|proto|tools\/probe)\//
         if (file ~ /^tools\//) return target ~ /^tools\// && target !~ /^tools\/(wire|probe)\//
         return target ~ /^apps\/[^\/]*$/ || (target ~ /^apps\// && own_app(file) == own_app(target))
     }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <ini.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,6 +236,15 @@ int conf_find(char *path, size_t size)
     }
     snprintf(path, size, SYSTEM_FILE);
     return access(path, F_OK);
+}
+
+int conf_load(struct conf *conf, const char *file, struct failure *why)
+{
+    char path[PATH_MAX];
+    conf_init(conf);
+    if (file == NULL && conf_find(path, sizeof path) == 0)
+        file = path;
+    return file == NULL ? 0 : conf_read(conf, file, why);
 }
 
 void conf_print(const struct conf *conf, FILE *out)

@@ -89,6 +89,10 @@ int conf_read(struct conf *conf, const char *path, struct failure *why);
  * sets path, or -1 when there is none. */
 int conf_find(char *path, size_t size);
 
+/* All defaults, then what `file` says, or where that is NULL the file that conf_find() finds, if
+ * any. Returns as conf_read() does. */
+int conf_load(struct conf *conf, const char *file, struct failure *why);
+
 /* Writes a file that conf_read() turns into the same struct. */
 void conf_print(const struct conf *conf, FILE *out);
 

@@ -12,7 +12,7 @@ static const char usage[] =
     "              [--config FILE] [--cwd DIR] [--fault LIST] [--encrypt]\n"
     "              [--fail-timeout S] [--foreground] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
-    "       coveyd --examine [...] | --launch [...] | --offer [...] | --sniff [...]\n"
+    "       coveyd --examine [...] | --launch [...] | --offer [...]\n"
     "       coveyd --measure\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
@@ -39,7 +39,6 @@ static const char usage[] =
     "  --guest TICKET  join the virtual machine that gave it away; for programs that start hosts\n"
     "  --offer         have a program start another host; likewise\n"
     "  --launch        run a command on another host, through its launcher; likewise\n"
-    "  --sniff         show what Covey says on the wire; covey sniff calls it\n"
     "  --measure       print how fast one core is; the daemon calls it\n"
     "  --help, --version\n";
 
@@ -64,7 +63,6 @@ static const struct option long_options[] = {
     {"guest", required_argument, NULL, 'g'},
     {"join", no_argument, NULL, 'j'},
     {"encrypt", no_argument, NULL, 'e'},
-    {"sniff", no_argument, NULL, 'S'},
     {"fail-timeout", required_argument, NULL, 'T'},
     {"measure", no_argument, NULL, 'M'},
     {"help", no_argument, NULL, 'h'},
@@ -96,9 +94,9 @@ static bool *options_flag(struct options *o, int letter)
         int letter;
         bool *flag;
     } flags[] = {
-        {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground}, {'v', &o->verbose},
-        {'j', &o->join},    {'x', &o->examine}, {'L', &o->launch},     {'S', &o->sniff},
-        {'M', &o->measure}, {'o', &o->offer},   {'O', &o->loopback},
+        {'l', &o->local}, {'e', &o->encrypt},  {'f', &o->foreground}, {'v', &o->verbose},
+        {'j', &o->join},  {'x', &o->examine},  {'L', &o->launch},     {'M', &o->measure},
+        {'o', &o->offer}, {'O', &o->loopback},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].letter == letter)
@@ -136,8 +134,7 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     options->operands = argv + optind;
     options->operand_count = argc - optind;
     options->join |= options->guest != NULL;
-    if (optind < argc && !options->examine && !options->launch && !options->offer &&
-        !options->sniff)
+    if (optind < argc && !options->examine && !options->launch && !options->offer)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
     if (options->join && (options->encrypt || options->loopback || options->fail_timeout != NULL))
         return failure_set(why, "--%s is for the daemon that starts the VM",

@@ -16,7 +16,6 @@
 #include "daemon/monitor/measure.h"
 #include "daemon/root/daemon.h"
 #include "tools/probe/examine.h"
-#include "tools/wire/sniff.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
  */
@@ -52,18 +51,6 @@ static int conf_take_options(struct conf *conf, const struct options *options, s
     return 0;
 }
 
-static int conf_load(struct conf *conf, const struct options *options, struct failure *why)
-{
-    char path[PATH_MAX];
-    conf_init(conf);
-    const char *file = options->config;
-    if (file == NULL && conf_find(path, sizeof path) == 0)
-        file = path;
-    if (file != NULL && conf_read(conf, file, why) != 0)
-        return -1;
-    return conf_take_options(conf, options, why);
-}
-
 static int cwd_change(const struct options *options, struct failure *why)
 {
     const char *home = getenv("HOME");
@@ -79,7 +66,7 @@ static int cwd_change(const struct options *options, struct failure *why)
 static int load(struct options *options, struct conf *conf, struct control_bootstrap *invitation,
                 char config_path[PATH_MAX], struct failure *why)
 {
-    if (conf_load(conf, options, why) != 0)
+    if (conf_load(conf, options->config, why) != 0 || conf_take_options(conf, options, why) != 0)
         return -1;
     if (options->config != NULL) /* absolute, for the daemons started from here */
         options->config = realpath(options->config, config_path);
@@ -125,25 +112,25 @@ static int print_measure(void)
     return fputs(line, stdout) < 0 || fflush(stdout) != 0;
 }
 
-/* What coveyd does for `covey doctor` and `covey sniff` in place of being a daemon. */
+/* What coveyd does for `covey doctor` in place of being a daemon. */
 static int assist(const struct options *options)
 {
     struct conf conf;
     struct failure bad_conf, why;
-    int status = conf_load(&conf, options, &bad_conf);
+    int status = conf_load(&conf, options->config, &bad_conf);
+    if (status == 0)
+        status = conf_take_options(&conf, options, &bad_conf);
     if (options->examine)
         status = examine(options, &conf, status == 0 ? NULL : &bad_conf, &why);
     else if (status != 0)
         why = bad_conf;
-    else if (options->sniff)
-        status = sniff(options, &conf, &why);
     else if (options->offer)
         status = offer(options, &why);
     else
         status = launchrun(options, &conf, &why);
     if (status != 0)
         fprintf(stderr, "coveyd: %s\n", why.text);
-    return status == 0 ? 0 : status == SNIFF_USAGE ? 2 : 1;
+    return status == 0 ? 0 : 1;
 }
 
 int main(int argc, char **argv)
@@ -167,8 +154,7 @@ int main(int argc, char **argv)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
     if (status == OPTIONS_GO && options.measure)
         return print_measure();
-    if (status == OPTIONS_GO &&
-        (options.examine || options.launch || options.offer || options.sniff))
+    if (status == OPTIONS_GO && (options.examine || options.launch || options.offer))
         return assist(&options);
     if (status == OPTIONS_GO)
         status = load(&options, &conf, &invitation, config_path, &why);

@@ -1,4 +1,4 @@
-/* covey sniff: what Covey says on the wire, by `coveyd --sniff`, which knows its forms. */
+/* covey sniff: what Covey says on the wire, by covey-sniff, which knows its forms. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "tools/base/command.h"
 #include "tools/base/command_line.h"
 #include "tools/base/interrupt.h"
+#include "tools/base/program.h"
 #include "tools/vm/launch.h"
 
 static const struct args_option options[] = {
@@ -126,19 +127,18 @@ static int run(struct command_line *line)
     posix_spawn_file_actions_init(&files);
     int error = child_spawn(&pid, &files, line->words, environ);
     if (error)
-        return tool_error("sniff", "cannot run %s: %s; set COVEYD to the path of coveyd",
-                          line->words[0], strerror(error));
+        return tool_error("sniff", "cannot run %s: %s", line->words[0], strerror(error));
     return wait_for(&pid);
 }
 
 static int sniff_command(struct tool *tool, int argc, char **argv)
 {
     struct command_line line = {0};
-    char coveyd[4096];
-    launch_find(coveyd, sizeof coveyd);
-    command_line_add(&line, "%s", coveyd);
-    command_line_add(&line, "--sniff");
-    int status = read_arguments(&line, argc, argv);
+    char path[PROGRAM_PATH_BYTES];
+    int status = program_find("sniff", "covey-sniff", path, sizeof path);
+    command_line_add(&line, "%s", path);
+    if (status == TOOL_OK)
+        status = read_arguments(&line, argc, argv);
     if (status == TOOL_OK)
         add_hosts(&line, tool);
     if (status == TOOL_OK)

@@ -1,5 +1,5 @@
 /*
- * coveyd --sniff: a line for every datagram and frame of Covey's that passes an interface or lies
+ * covey-sniff: a line for every datagram and frame of Covey's that passes an interface or lies
  * in a file of captured packets. `covey sniff` runs it; what is understood of packets is told in
  * sniffer.c, where they come from in sniff_capture.c, how a line looks in sniff_text.c and
  * sniff_json.c.
@@ -15,9 +15,11 @@
  *   known=INDEX,ADDRESS,NAME      a host of a VM, to be called by its name
  *
  * It ends at the end of the file, at SIGINT or SIGTERM, and when nobody reads its lines any more.
+ *
+ * It is no part of coveyd because it reads whatever passes, by libpcap, and the daemon holds the
+ * VM's key. It needs CAP_NET_RAW to listen on an interface, of whoever calls it: see
+ * privilege_may_capture(). Once the source is open it has no capability left.
  */
-#include "tools/wire/sniff.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,6 +27,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "daemon/base/conf.h"
+#include "daemon/base/helper.h"
 #include "daemon/base/sockaddr.h"
 #include "proto/node/node.h"
 #include "proto/wire/ether.h"
@@ -32,6 +36,8 @@
 #include "tools/wire/sniff_filter.h"
 #include "tools/wire/sniff_print.h"
 #include "tools/wire/sniffer.h"
+
+enum { SNIFF_USAGE = -2 };
 
 struct sniff {
     struct sniff_source_config source;
@@ -76,7 +82,7 @@ static int take_filter(struct sniff *s, const char *name, const char *value, str
         return sniff_filter_add_kind(&s->filter, value, why);
     if (strcmp(name, "lane") == 0)
         return sniff_filter_add_lane(&s->filter, value, why);
-    return failure_set(why, "--sniff: '%.100s' makes no sense", name);
+    return failure_set(why, "'%.100s' makes no sense; covey-sniff --help", name);
 }
 
 static int take(struct sniff *s, const char *name, const char *value, struct failure *why)
@@ -100,10 +106,10 @@ static int take(struct sniff *s, const char *name, const char *value, struct fai
     return 0;
 }
 
-static int read_operands(struct sniff *s, const struct options *options, struct failure *why)
+static int read_operands(struct sniff *s, char **operands, struct failure *why)
 {
-    for (int i = 0; i < options->operand_count; i++) {
-        char *name = options->operands[i], *equals = strchr(name, '=');
+    for (; *operands != NULL; operands++) {
+        char *name = *operands, *equals = strchr(name, '=');
 
         if (equals != NULL)
             *equals = '\0';
@@ -127,11 +133,11 @@ static void know_host(struct sniffer *sniffer, const char *text)
         sniffer_know(sniffer, &address, index, name);
 }
 
-static void know_hosts(struct sniffer *sniffer, const struct options *options)
+static void know_hosts(struct sniffer *sniffer, char **operands)
 {
-    for (int i = 0; i < options->operand_count; i++)
-        if (strncmp(options->operands[i], "known=", 6) == 0)
-            know_host(sniffer, options->operands[i] + 6);
+    for (; *operands != NULL; operands++)
+        if (strncmp(*operands, "known=", 6) == 0)
+            know_host(sniffer, *operands + 6);
 }
 
 /* ---- lines ---- */
@@ -185,10 +191,11 @@ static void warn_live(const struct sniff *s)
     const char *host = s->source.file == NULL ? unknown_host(s) : NULL;
 
     if (host != NULL)
-        fprintf(stderr,
-                "coveyd: no host %.63s is known: it is shown once its name has passed by; covey "
-                "hosts lists those of the VM here\n",
-                host);
+        fprintf(
+            stderr,
+            "covey-sniff: no host %.63s is known: it is shown once its name has passed by; covey "
+            "hosts lists those of the VM here\n",
+            host);
 }
 
 static int judge_file(const struct sniff *s, struct failure *why)
@@ -220,7 +227,7 @@ static int capture_and_show(struct sniff *s, struct failure *why)
         status = judge_file(s, why);
     dropped = sniff_source_dropped(source);
     if (dropped > 0)
-        fprintf(stderr, "coveyd: the kernel dropped %u packets that were not taken in time\n",
+        fprintf(stderr, "covey-sniff: the kernel dropped %u packets that were not taken in time\n",
                 dropped);
     sniff_source_close(source);
     if (status == 0 && fflush(stdout) != 0)
@@ -228,21 +235,53 @@ static int capture_and_show(struct sniff *s, struct failure *why)
     return status;
 }
 
-int sniff(const struct options *options, const struct conf *conf, struct failure *why)
+/* Returns 0, or with *why SNIFF_USAGE when the operands are wrong and -1 when something failed. */
+static int sniff(char **operands, const struct conf *conf, struct failure *why)
 {
     struct sniff s = {.source = {.interface = "any", .ether_type = conf->ether.type}};
     int status;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* a console that dies leaves no eyes behind */
-    if (read_operands(&s, options, why) != 0)
+    if (read_operands(&s, operands, why) != 0)
         return SNIFF_USAGE;
     setvbuf(stdout, NULL, s.source.file == NULL ? _IOLBF : _IOFBF, BUFSIZ);
     s.sniffer = sniffer_create(s.source.ether_type, on_sighting, &s);
     if (s.sniffer == NULL)
         return failure_set(why, "memory is exhausted");
-    know_hosts(s.sniffer, options);
+    know_hosts(s.sniffer, operands);
     s.source.lanes = s.filter.lanes;
     status = capture_and_show(&s, why);
     sniffer_destroy(s.sniffer);
     return status;
+}
+
+static const char usage[] =
+    "usage: covey-sniff [OPERAND...]\n"
+    "\n"
+    "Shows what Covey says on the wire; covey sniff calls it, see covey-sniff(1).\n"
+    "\n"
+    "  interface=NAME, file=PATH  where packets come from (default: all interfaces)\n"
+    "  filter=EXPRESSION          which are captured, as in pcap-filter(7)\n"
+    "  host=HOST, tid=TID, kind=KIND, lane=LANE\n"
+    "                             which are shown\n"
+    "  count=N                    end after N lines\n"
+    "  ether-type=N               of the frames, in place of what covey.conf says\n"
+    "  json                       a JSON object a line\n"
+    "  write=PATH                 write the packets shown to a capture file\n"
+    "  known=INDEX,ADDRESS,NAME   a host, to be called by its name\n"
+    "  --help, --version\n";
+
+int main(int argc, char **argv)
+{
+    struct conf conf;
+    struct failure why;
+
+    if (helper_answer(argc, argv, usage))
+        return fflush(stdout) != 0;
+    int status = conf_load(&conf, NULL, &why);
+    if (status == 0)
+        status = sniff(argv + 1, &conf, &why);
+    if (status != 0)
+        fprintf(stderr, "covey-sniff: %s\n", why.text);
+    return status == SNIFF_USAGE ? 2 : status != 0;
 }
