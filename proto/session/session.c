@@ -53,7 +53,6 @@ void session_destroy(struct session *s)
         return;
     s->endpoint->counters.sessions_closed += s->open;
     outbox_clear(&s->outbox);
-    inbox_clear(&s->inbox);
     window_destroy(s->window);
     auth_cipher_destroy(s->sealer);
     auth_cipher_destroy(s->opener);
@@ -203,7 +202,7 @@ static void deliver_frames(struct session *s, uint64_t now_us)
         s->held =
             !s->endpoint->owner.frame(s->endpoint->owner.context, s->peer, &frame, payload, now_us);
         if (s->held) {
-            inbox_put_back(&s->inbox, &frame);
+            inbox_put_back(&s->inbox);
             return;
         }
         s->endpoint->counters.frames_received++;

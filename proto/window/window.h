@@ -74,6 +74,10 @@ void window_hold(struct window *w, bool hold);
  * window_consume(). */
 #define WINDOW_VIEW_BYTES (72u * 1024)
 size_t window_readable(struct window *w, const uint8_t **bytes);
+size_t window_unread(const struct window *w); /* how many there are */
+/* The first `size` of them, WINDOW_VIEW_BYTES at most, contiguous, and as long there; false: fewer
+ * have come. Costs less than window_readable(), which may have to make more contiguous. */
+bool window_view(struct window *w, size_t size, const uint8_t **bytes);
 void window_consume(struct window *w, size_t size);
 
 /* An authenticated packet arrived. Returns NULL, or the reason why its payload was refused (it

@@ -9,6 +9,8 @@
  */
 #include "proto/window/window_internal.h"
 
+#include <assert.h>
+
 #define RECEIVE_EARLY_MAX 8192 /* gaps in the stream that are kept track of */
 
 void receiver_init(struct window *w)
@@ -93,6 +95,21 @@ size_t window_readable(struct window *w, const uint8_t **bytes)
 {
     struct receiver *r = &w->receive;
     return window_ring_view(&r->ring, r->consumed, r->next, bytes);
+}
+
+size_t window_unread(const struct window *w)
+{
+    return (size_t)(w->receive.next - w->receive.consumed);
+}
+
+bool window_view(struct window *w, size_t size, const uint8_t **bytes)
+{
+    struct receiver *r = &w->receive;
+    if (window_unread(w) < size)
+        return false;
+    size_t there = window_ring_view(&r->ring, r->consumed, r->consumed + size, bytes);
+    assert(there == size);
+    return true;
 }
 
 void window_consume(struct window *w, size_t size)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define RING_CAPACITY_MIN (16u * 1024)
+#define RING_CAPACITY_LARGE (512u * 1024) /* then little is repeated for each byte */
 
 static size_t smaller(size_t a, size_t b)
 {
@@ -50,6 +51,8 @@ bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, u
         return true;
     while (grown.capacity < end - begin)
         grown.capacity *= 2;
+    if (grown.capacity > RING_VIEW_BYTES && grown.capacity < RING_CAPACITY_LARGE)
+        grown.capacity = RING_CAPACITY_LARGE;
     grown.bytes = malloc(grown.capacity + window_ring_spare(grown.capacity));
     if (grown.bytes == NULL)
         return false;
