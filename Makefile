@@ -438,8 +438,8 @@ format: ## lay out all sources by .clang-format
 format-check: ## say which sources .clang-format would change
 	@clang-format --dry-run -Werror $(ALL_C) $(ALL_H)
 
-layers: ## check who includes whom and where system interfaces stand
-	@scripts/layers.sh && echo "the layers hold"
+layers: ## check which room uses which, by includes and by what is built, and where system interfaces stand
+	@BUILD=$(BUILD) scripts/layers.sh && echo "the layers hold"
 
 metrics: ## print how long the functions are
 	@scripts/metrics.sh
