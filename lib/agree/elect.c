@@ -1,8 +1,9 @@
 /*
  * elect.c - election among tasks. What it promises is described in proto/state/leader.h.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/service.h"
+#include "lib/engine/call.h"
+#include "lib/msg/error.h"
 #include "proto/wire/command.h"
 
 #include <stdlib.h>

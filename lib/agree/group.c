@@ -2,8 +2,11 @@
  * group.c - named groups. Who is a member is agreed on by the VM's daemons, which are asked each
  * time: an answer that is not old is worth a round trip.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/group.h"
+#include "lib/agree/service.h"
+#include "lib/engine/call.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/error.h"
 #include "proto/wire/command.h"
 
 #include <stdio.h>
@@ -21,7 +24,7 @@ struct covey_group {
 
 static void group_unlink(struct covey_group *group)
 {
-    for (struct covey_group **at = &group->vm->groups; *at != NULL; at = &(*at)->next) {
+    for (struct covey_group **at = &groups_of(group->vm)->first; *at != NULL; at = &(*at)->next) {
         if (*at == group) {
             *at = group->next;
             return;
@@ -31,9 +34,9 @@ static void group_unlink(struct covey_group *group)
 
 void group_free_all(struct covey *vm)
 {
-    while (vm->groups != NULL) {
-        struct covey_group *group = vm->groups;
-        vm->groups = group->next;
+    while (groups_of(vm)->first != NULL) {
+        struct covey_group *group = groups_of(vm)->first;
+        groups_of(vm)->first = group->next;
         free(group);
     }
 }
@@ -69,8 +72,8 @@ static int join(struct covey *vm, const char *name)
 static void group_link(struct covey_group *group)
 {
     struct call call = call_begin(group->vm);
-    group->next = group->vm->groups;
-    group->vm->groups = group;
+    group->next = groups_of(group->vm)->first;
+    groups_of(group->vm)->first = group;
     call_end(group->vm, &call, COVEY_OK);
 }
 

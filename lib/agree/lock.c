@@ -1,8 +1,7 @@
 /*
  * lock.c - named locks of the whole VM. What they are is described in proto/state/lock.c.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/service.h"
 #include "proto/wire/command.h"
 
 static int acquire(covey_t *vm, const char *name, int64_t timeout_us, uint64_t *fence)

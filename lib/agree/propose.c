@@ -1,8 +1,8 @@
 /*
  * propose.c - consensus. What it promises is described in proto/state/consensus.h.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/service.h"
+#include "lib/msg/error.h"
 #include "proto/state/consensus.h"
 #include "proto/wire/command.h"
 

@@ -1,8 +1,9 @@
 /*
  * rendezvous.c - tasks that meet under a name. What it is is described in proto/state/rendezvous.c.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/service.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/error.h"
 #include "proto/wire/command.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static int take_parties(const struct covey *vm, struct cursor *c, int count,
         if (party.bytes > (int)sizeof party.value)
             break;
         cursor_get_bytes(c, party.value, (size_t)party.bytes);
-        if (party.tid == (covey_tid_t)vm->tid)
+        if (party.tid == (covey_tid_t)vm->self.tid)
             place = i;
         if (parties != NULL)
             parties[i] = party;

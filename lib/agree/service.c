@@ -8,9 +8,16 @@
  * wait for other tasks are given SERVICE_US: longer than the daemons need to find a new leader, or
  * to find out that there cannot be one, which ends them and with them the call.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/service.h"
+#include "lib/bag/bag.h"
+#include "lib/calls/session.h"
+#include "lib/engine/call.h"
+#include "lib/engine/home.h"
+#include "lib/engine/request.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 #include "proto/wire/command.h"
 #include "proto/wire/names.h"
 
@@ -96,7 +103,8 @@ static int ask(struct service *s, uint64_t deadline_us, uint8_t **content, size_
     struct request *r =
         request_begin(vm, FRAME_SERVICE, 0, s->bytes, (size_t)(s->body.at - s->bytes));
     if (r == NULL)
-        return vm->lost != 0 ? error_set(vm->lost, "%s", vm->lost_text) : COVEY_ENOMEM;
+        return vm->home.lost != 0 ? error_set(vm->home.lost, "%s", vm->home.lost_text)
+                                  : COVEY_ENOMEM;
     uint32_t number = r->number;
     r->service = true;
     int error = request_end(vm, &r, deadline_us, content, size);
@@ -113,7 +121,7 @@ int service_call(struct service *s, int64_t timeout_us, uint8_t **content, size_
     uint64_t start_us = clock_us();
     uint64_t deadline_us = clock_deadline(timeout_us == COVEY_POLL ? SERVICE_US : timeout_us);
     int error = ask(s, deadline_us, content, size);
-    s->vm->idle_us += clock_us() - start_us;
+    s->vm->self.idle_us += clock_us() - start_us;
     return call_end(s->vm, &call, explain(s, error));
 }
 
@@ -173,7 +181,7 @@ int service_name_check(const covey_t *vm, const char *what, const char *name)
 
 static void fail_all(struct covey *vm)
 {
-    for (struct request *r = vm->requests; r != NULL; r = r->next) {
+    for (struct request *r = vm->requests.first; r != NULL; r = r->next) {
         if (!r->service || r->done)
             continue;
         r->status = COVEY_EHOSTFAIL;

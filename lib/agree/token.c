@@ -2,9 +2,10 @@
  * token.c - tokens: rights that go from task to task. What they are is described in
  * proto/state/token.c.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/service.h"
+#include "lib/msg/error.h"
 #include "proto/wire/command.h"
+#include "proto/wire/frame.h"
 
 static int begin(struct service *s, covey_t *vm, uint8_t kind, const char *name)
 {

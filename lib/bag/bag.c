@@ -6,8 +6,13 @@
  * brings.
  */
 #include "lib/bag/bag.h"
-
+#include "lib/agree/service.h"
+#include "lib/engine/call.h"
+#include "lib/engine/home.h"
+#include "lib/engine/request.h"
+#include "lib/engine/vm.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 #include "proto/bag/bag_parts.h"
 #include "proto/wire/command.h"
 
@@ -74,7 +79,8 @@ static void send(void *context, uint32_t host, const uint8_t *bytes, size_t size
     struct covey_bag *bag = context;
     for (size_t at = 0; at < size;) {
         size_t length = bag_part_put(part, bytes, size, &at);
-        home_send(bag->vm, FRAME_BAG, host == bag->vm->host ? 0 : tid_make(host, 0), part, length);
+        home_send(bag->vm, FRAME_BAG, host == bag->vm->self.host ? 0 : tid_make(host, 0), part,
+                  length);
     }
 }
 
@@ -92,14 +98,14 @@ static struct covey_bag *bag_make(struct covey *vm, const char *name)
 
 static void bag_link(struct covey_bag *bag)
 {
-    bag->user.handle = ++bag->vm->bag_handles;
-    bag->next = bag->vm->bags;
-    bag->vm->bags = bag;
+    bag->user.handle = ++bags_of(bag->vm)->handles;
+    bag->next = bags_of(bag->vm)->first;
+    bags_of(bag->vm)->first = bag;
 }
 
 static void bag_unlink(struct covey_bag *bag)
 {
-    struct covey_bag **at = &bag->vm->bags;
+    struct covey_bag **at = &bags_of(bag->vm)->first;
     while (*at != bag)
         at = &(*at)->next;
     *at = bag->next;
@@ -448,7 +454,7 @@ int covey_bag_destroy(covey_bag_t **bag)
 
 void bag_leave_all(struct covey *vm)
 {
-    for (struct covey_bag *bag = vm->bags; bag != NULL; bag = bag->next) {
+    for (struct covey_bag *bag = bags_of(vm)->first; bag != NULL; bag = bag->next) {
         bag_user_confirm(&bag->user);
         if (bag->user.error == 0 && bag_user_say(&bag->user, BAG_BYE))
             bag_step(bag);
@@ -457,7 +463,7 @@ void bag_leave_all(struct covey *vm)
 
 void bag_free_all(struct covey *vm)
 {
-    while (vm->bags != NULL)
-        bag_unlink(vm->bags);
-    bag_incoming_fini(&vm->bag_incoming);
+    while (bags_of(vm)->first != NULL)
+        bag_unlink(bags_of(vm)->first);
+    bag_incoming_fini(&bags_of(vm)->incoming);
 }

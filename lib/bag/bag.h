@@ -5,12 +5,25 @@
 #ifndef COVEY_LIB_BAG_H
 #define COVEY_LIB_BAG_H
 
-#include "lib/engine/task.h"
+#include "lib/engine/vm.h"
 #include "proto/bag/bag_user.h"
+#include "proto/wire/frame.h"
+
+/* What a task has of bags. */
+struct bags {
+    struct covey_bag *first;
+    struct bag_incoming *incoming; /* answers about them */
+    uint32_t handles;
+};
+
+static inline struct bags *bags_of(const struct covey *vm)
+{
+    return vm->part[PART_BAGS];
+}
 
 struct covey_bag {
     struct covey *vm;
-    struct covey_bag *next; /* of vm->bags */
+    struct covey_bag *next; /* of the task */
     char name[CONTROL_NAME_MAX + 1];
     struct bag_user user;
     struct request *find; /* where is it? */
@@ -24,5 +37,12 @@ void bag_step(struct covey_bag *bag);
 
 /* Asks a daemon how it stands with a bag; fills *info but for its name. */
 int bag_look(struct covey *vm, uint64_t id, uint32_t holder, struct covey_bag_info *info);
+
+/* Something that bags may wait for came, or is due. */
+void bag_settle(struct covey *vm);
+void bag_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void bag_host_gone(struct covey *vm, uint32_t host);
+void bag_leave_all(struct covey *vm); /* says goodbye, and does not wait */
+void bag_free_all(struct covey *vm);
 
 #endif

@@ -2,9 +2,13 @@
  * bag_info.c - how it stands with bags: the VM knows which there are and who holds them, and their
  * holders the rest.
  */
+#include "lib/agree/service.h"
 #include "lib/bag/bag.h"
-
+#include "lib/engine/call.h"
+#include "lib/engine/request.h"
+#include "lib/engine/vm.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 #include "proto/bag/bag_holder.h"
 #include "proto/wire/command.h"
 

@@ -6,8 +6,11 @@
  * A bag that the VM does not know may be one of which it has forgotten, with all it had agreed on:
  * then whoever has it says so soon. It is missed for a while before it is given up.
  */
+#include "lib/agree/service.h"
 #include "lib/bag/bag.h"
-
+#include "lib/engine/request.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
 #include "proto/bag/bag_parts.h"
 #include "proto/wire/command.h"
@@ -85,7 +88,7 @@ static uint64_t find_step(struct covey_bag *bag, uint64_t now_us)
 void bag_step(struct covey_bag *bag)
 {
     uint64_t now_us = clock_us();
-    if (bag->vm->lost != 0)
+    if (bag->vm->home.lost != 0)
         return;
     uint64_t find_us = find_step(bag, now_us);
     uint64_t due_us = bag_user_step(&bag->user, now_us);
@@ -97,13 +100,13 @@ void bag_step(struct covey_bag *bag)
 
 void bag_settle(struct covey *vm)
 {
-    for (struct covey_bag *bag = vm->bags; bag != NULL; bag = bag->next)
+    for (struct covey_bag *bag = bags_of(vm)->first; bag != NULL; bag = bag->next)
         bag_step(bag);
 }
 
 void bag_host_gone(struct covey *vm, uint32_t host)
 {
-    for (struct covey_bag *bag = vm->bags; bag != NULL; bag = bag->next) {
+    for (struct covey_bag *bag = bags_of(vm)->first; bag != NULL; bag = bag->next) {
         if (bag->user.holder == host)
             bag_user_lost(&bag->user, clock_us());
         bag_step(bag);
@@ -114,7 +117,7 @@ void bag_host_gone(struct covey *vm, uint32_t host)
 
 static struct covey_bag *bag_of(const struct covey *vm, const struct bag_answer *answer)
 {
-    struct covey_bag *bag = vm->bags;
+    struct covey_bag *bag = bags_of(vm)->first;
     while (bag != NULL && bag->user.handle != answer->handle)
         bag = bag->next;
     return bag;
@@ -125,7 +128,7 @@ void bag_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *p
     struct cursor part = cursor_reader(payload, frame->length);
     const char *refused;
     const struct bag_parcel *whole =
-        bag_incoming_take(&vm->bag_incoming, frame->source, &part, &refused);
+        bag_incoming_take(&bags_of(vm)->incoming, frame->source, &part, &refused);
     if (whole == NULL)
         return;
     struct bag_answer answer;

@@ -13,9 +13,21 @@
  * Coming in, each message has an inlet of its own: casts to different sets of hosts take different
  * ways and may overtake each other.
  */
-#include "lib/engine/task.h"
-
+#include "lib/calls/cast.h"
+#include "lib/calls/send.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/home.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/request.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 #include "proto/cast/cast.h"
 
 #include <stdlib.h>
@@ -56,9 +68,9 @@ static bool at_head(const struct caster *c)
         if (req == NULL)
             continue;
         struct peer *peer = req->peer;
-        if (peer->carrier != NULL && !conn_flush(peer->carrier))
+        if (peer->out.carrier != NULL && !conn_flush(peer->out.carrier))
             return false;
-        if (peer->sends != req)
+        if (peer->out.sends != req)
             return false;
     }
     return true;
@@ -72,8 +84,9 @@ static uint64_t credit_of(const struct caster *c)
         if (c->reqs[i] == NULL)
             continue;
         const struct peer *peer = c->reqs[i]->peer;
-        uint64_t own =
-            peer->credit_bytes > peer->sent_bytes ? peer->credit_bytes - peer->sent_bytes : 0;
+        uint64_t own = peer->out.credit_bytes > peer->out.sent_bytes
+                           ? peer->out.credit_bytes - peer->out.sent_bytes
+                           : 0;
         credit = own < credit ? own : credit;
     }
     return credit;
@@ -102,10 +115,10 @@ static void begin(struct caster *c)
         struct covey_req *req = c->reqs[i];
         if (req == NULL)
             continue;
-        req->started = true;
-        req->sequence = req->peer->send_sequence++;
-        req->peer->carrier = NULL;
-        c->head.receivers[i].sequence = req->sequence;
+        req->send.started = true;
+        req->send.sequence = req->peer->out.sequence++;
+        req->peer->out.carrier = NULL;
+        c->head.receivers[i].sequence = req->send.sequence;
     }
 }
 
@@ -132,12 +145,12 @@ static bool put_frame(struct covey *vm, struct caster *c, size_t size)
     }
     message_copy(c->msg, c->offset, out.at + head, size);
     struct frame frame = home_frame(vm, FRAME_CAST, 0, (size_t)(out.at - payload) + head + size);
-    if (stream_put(vm->daemon, &frame, payload, NULL, 0) != 0)
+    if (stream_put(vm->home.daemon, &frame, payload, NULL, 0) != 0)
         return false;
     c->offset += size;
     for (uint16_t i = 0; i < c->head.count; i++) {
         if (c->reqs[i] != NULL)
-            c->reqs[i]->peer->sent_bytes += head + size;
+            c->reqs[i]->peer->out.sent_bytes += head + size;
     }
     return true;
 }
@@ -152,7 +165,7 @@ static void finish(struct covey *vm, struct caster *c)
         if (req == NULL)
             continue;
         peers[count++] = req->peer;
-        req->caster = NULL;
+        req->send.caster = NULL;
         outgo_sent(vm, req);
     }
     caster_free(c);
@@ -170,9 +183,9 @@ bool caster_step(struct covey *vm, struct caster *c)
     c->in_step = false;
     if (!ready || !frame_size(c, &size))
         return false;
-    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
-        vm->home_full = true;
-    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES || vm->lost != 0)
+    if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES)
+        vm->home.full = true;
+    if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES || vm->home.lost != 0)
         return false;
     if (!c->started)
         begin(c);
@@ -185,9 +198,9 @@ bool caster_step(struct covey *vm, struct caster *c)
 
 void caster_leave(struct covey *vm, struct covey_req *req)
 {
-    struct caster *c = req->caster;
+    struct caster *c = req->send.caster;
     struct peer *other = NULL;
-    req->caster = NULL;
+    req->send.caster = NULL;
     for (uint16_t i = 0; i < c->head.count; i++) {
         if (c->reqs[i] == req)
             c->reqs[i] = NULL;
@@ -202,7 +215,7 @@ void caster_leave(struct covey *vm, struct covey_req *req)
 
 bool caster_detach(struct covey_req *req)
 {
-    struct caster *c = req->caster;
+    struct caster *c = req->send.caster;
     if (c->owned != NULL)
         return true;
     struct covey_msg *copy = message_receive(c->msg->size, c->msg->representation);
@@ -288,14 +301,14 @@ static struct candidates behind(const struct candidates *all, size_t at)
 
 static bool can_go(const struct covey *vm, const struct covey_req *req, uint32_t tid)
 {
-    return req == NULL ||
-           (!req->done && !req->queued &&
-            send_check((covey_tid_t)tid, req->tag, req->msg->size, vm->memory_bytes) == COVEY_OK);
+    return req == NULL || (!req->done && !req->queued &&
+                           send_check((covey_tid_t)tid, req->tag, req->send.msg->size,
+                                      vm->memory.bytes) == COVEY_OK);
 }
 
 static bool suits(struct covey *vm, const struct covey_req *req, uint32_t tid, bool *chosen)
 {
-    if (tid_host(tid) == vm->host || !can_go(vm, req, tid))
+    if (tid_host(tid) == vm->self.host || !can_go(vm, req, tid))
         return false;
     const struct peer *peer = peer_get(vm, tid);
     if (peer == NULL || peer->gone || peer->leaving || peer->broken_at_us != 0)
@@ -328,7 +341,7 @@ static unsigned collect(struct covey *vm, struct caster *c, const struct candida
  * queued for them now. */
 static bool all_stay(struct covey *vm, const struct caster *c)
 {
-    bool stay = vm->lost == 0;
+    bool stay = vm->home.lost == 0;
     for (uint16_t i = 0; i < c->head.count && stay; i++) {
         const struct peer *peer = peer_find(vm, c->head.receivers[i].tid);
         stay = !peer->gone && !peer->leaving && peer->broken_at_us == 0;
@@ -342,7 +355,7 @@ static void queue(struct covey *vm, struct caster *c)
     c->in_step = true;            /* until it stands in all queues */
     for (uint16_t i = 0; i < c->head.count; i++) {
         struct covey_req *req = c->reqs[i];
-        req->caster = c;
+        req->send.caster = c;
         outgo_queue(vm, peer_find(vm, c->head.receivers[i].tid), req);
     }
     c->in_step = false;
@@ -359,7 +372,7 @@ static bool cast_some(struct covey *vm, const struct candidates *all, bool may_a
     bool way = false;
     if (c == NULL)
         return false;
-    c->msg = all->reqs->msg;
+    c->msg = all->reqs->send.msg;
     if (collect(vm, c, all) > 0)
         way = may_ask ? has_way(vm, c) : knows_way(vm, c, &way) && way;
     if (!way || !all_stay(vm, c)) {
@@ -374,7 +387,7 @@ void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *
 {
     const struct candidates all = {tids, reqs, sizeof *reqs, n};
     bool more = true;
-    for (size_t at = 0; at + 1 < n && vm->lost == 0 && more; at += CONTROL_RECEIVERS_MAX) {
+    for (size_t at = 0; at + 1 < n && vm->home.lost == 0 && more; at += CONTROL_RECEIVERS_MAX) {
         const struct candidates rest = behind(&all, at);
         more = cast_some(vm, &rest, true);
     }
@@ -385,7 +398,7 @@ void caster_by_known_way(struct covey *vm, const covey_tid_t *tids, struct covey
 {
     const struct candidates all = {tids, reqs, stride, n};
     bool more = true;
-    for (size_t at = 0; at + 1 < n && vm->lost == 0 && more; at += CONTROL_RECEIVERS_MAX) {
+    for (size_t at = 0; at + 1 < n && vm->home.lost == 0 && more; at += CONTROL_RECEIVERS_MAX) {
         const struct candidates rest = behind(&all, at);
         more = cast_some(vm, &rest, false);
     }
@@ -395,7 +408,7 @@ bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n)
 {
     const struct candidates all = {.tids = tids, .n = n};
     bool way = n > 1;
-    for (size_t at = 0; at < n && vm->lost == 0 && way; at += CONTROL_RECEIVERS_MAX) {
+    for (size_t at = 0; at < n && vm->home.lost == 0 && way; at += CONTROL_RECEIVERS_MAX) {
         const struct candidates rest = behind(&all, at);
         struct caster *c = calloc(1, sizeof *c);
         way = c != NULL && collect(vm, c, &rest) > 0 && has_way(vm, c);
@@ -406,16 +419,16 @@ bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n)
 
 static bool is_receiver(struct covey *vm, const struct caster *c, uint32_t tid)
 {
-    return tid != vm->tid && !contains(c, tid);
+    return tid != vm->self.tid && !contains(c, tid);
 }
 
 static int add_receiver(struct covey *vm, struct caster *c, covey_tid_t tid, struct covey_req *req)
 {
-    int error = send_check(tid, req->tag, req->msg->size, vm->memory_bytes);
+    int error = send_check(tid, req->tag, req->send.msg->size, vm->memory.bytes);
     if (error != COVEY_OK)
         return error;
-    if (vm->lost != 0)
-        return error_set(vm->lost, "%s", vm->lost_text);
+    if (vm->home.lost != 0)
+        return error_set(vm->home.lost, "%s", vm->home.lost_text);
     const struct peer *peer = peer_get(vm, (uint32_t)tid);
     if (peer == NULL)
         return COVEY_ENOMEM;
@@ -442,7 +455,7 @@ void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *
         caster_free(c);
         return;
     }
-    c->msg = reqs[0].msg;
+    c->msg = reqs[0].send.msg;
     queue(vm, c);
 }
 
@@ -452,7 +465,7 @@ void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *
 static const struct cast_inlet *next_waiting(const struct peer *peer)
 {
     const struct cast_inlet *next = NULL;
-    for (const struct cast_inlet *in = peer->cast_inlets; in != NULL; in = in->next) {
+    for (const struct cast_inlet *in = peer->in.cast_inlets; in != NULL; in = in->next) {
         if (in->inlet.waiting && (next == NULL || in->inlet.sequence < next->inlet.sequence))
             next = in;
     }
@@ -462,14 +475,14 @@ static const struct cast_inlet *next_waiting(const struct peer *peer)
 void caster_settle(struct covey *vm, struct peer *peer)
 {
     for (const struct cast_inlet *in; (in = next_waiting(peer)) != NULL;) {
-        peer->receive_sequence = in->inlet.sequence;
+        peer->in.sequence = in->inlet.sequence;
         arrival_release(vm, peer);
     }
 }
 
 static struct cast_inlet *inlet_get(struct peer *peer, uint64_t sequence)
 {
-    struct cast_inlet *in = peer->cast_inlets;
+    struct cast_inlet *in = peer->in.cast_inlets;
     while (in != NULL && in->sequence != sequence)
         in = in->next;
     if (in != NULL)
@@ -479,14 +492,14 @@ static struct cast_inlet *inlet_get(struct peer *peer, uint64_t sequence)
         return NULL;
     in->sequence = sequence;
     in->inlet.cast = true;
-    in->next = peer->cast_inlets;
-    peer->cast_inlets = in;
+    in->next = peer->in.cast_inlets;
+    peer->in.cast_inlets = in;
     return in;
 }
 
 static void bury_unused(struct peer *peer)
 {
-    for (struct cast_inlet **at = &peer->cast_inlets; *at != NULL;) {
+    for (struct cast_inlet **at = &peer->in.cast_inlets; *at != NULL;) {
         struct cast_inlet *in = *at;
         if (in->inlet.current != NULL || in->inlet.waiting) {
             at = &in->next;
@@ -507,7 +520,7 @@ void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *
     if (peer == NULL || peer->gone || sequence == CONTROL_TOTAL)
         return;
     bool first = (frame->flags & FRAME_FIRST) != 0;
-    if (!first && sequence < peer->receive_sequence && peer->cast_inlets == NULL)
+    if (!first && sequence < peer->in.sequence && peer->in.cast_inlets == NULL)
         return; /* of a message that is complete: no honest daemon sends that */
     struct cast_inlet *in = inlet_get(peer, sequence);
     if (in == NULL) {
@@ -523,8 +536,8 @@ void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *
 
 void caster_drop(struct covey *vm, struct peer *peer)
 {
-    for (struct cast_inlet *in; (in = peer->cast_inlets) != NULL; free(in)) {
-        peer->cast_inlets = in->next;
+    for (struct cast_inlet *in; (in = peer->in.cast_inlets) != NULL; free(in)) {
+        peer->in.cast_inlets = in->next;
         arrival_drop(vm, &in->inlet);
     }
 }

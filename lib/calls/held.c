@@ -1,8 +1,8 @@
 /*
  * held.c - all locks, tokens and meetings of the VM, for those who look.
  */
-#include "lib/engine/task.h"
-
+#include "lib/agree/service.h"
+#include "lib/msg/error.h"
 #include "proto/wire/command.h"
 
 #include <stdlib.h>

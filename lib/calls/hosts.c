@@ -1,9 +1,13 @@
 /*
  * hosts.c - the host table, the task lists and the counters, asked from the daemons.
  */
-#include "lib/engine/task.h"
-
+#include "lib/calls/hosts.h"
+#include "lib/engine/call.h"
+#include "lib/engine/request.h"
+#include "lib/engine/vm.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/spawn/place.h"
 #include "proto/model/figure.h"
 
 #include <stdio.h>
@@ -106,7 +110,7 @@ int hosts_ask(struct covey *vm, struct covey_host **hosts)
         qsort(*hosts, (size_t)count, sizeof **hosts, compare_index);
     for (int i = 0; i < count; i++) {
         if ((*hosts)[i].coordinator)
-            vm->coordinator = (uint32_t)(*hosts)[i].index;
+            vm->self.coordinator = (uint32_t)(*hosts)[i].index;
     }
     return count;
 }

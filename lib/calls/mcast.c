@@ -10,7 +10,17 @@
  * So are a few small messages to tasks that a stream reaches: passing through two daemons, each of
  * which must be woken up, takes longer than writing to some streams.
  */
-#include "lib/engine/task.h"
+#include "lib/calls/mcast.h"
+#include "lib/calls/send.h"
+#include "lib/engine/home.h"
+#include "lib/engine/order.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/link/stream.h"
+#include "lib/msg/message.h"
 
 #include <string.h>
 
@@ -38,11 +48,12 @@ static bool contains(const struct fan *fan, const struct peer *peer)
 static bool takes(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
 {
     int route = route_wanted(vm, peer);
-    if ((route != COVEY_ROUTE_AUTO && route != COVEY_ROUTE_UDP) || peer->sends != NULL)
+    if ((route != COVEY_ROUTE_AUTO && route != COVEY_ROUTE_UDP) || peer->out.sends != NULL)
         return false;
     if (peer->gone || peer->leaving || peer->broken_at_us != 0)
         return false;
-    return peer->credit_bytes >= peer->sent_bytes + FRAME_MESSAGE_BYTES + req->msg->size;
+    return peer->out.credit_bytes >=
+           peer->out.sent_bytes + FRAME_MESSAGE_BYTES + req->send.msg->size;
 }
 
 /* Collects those of the host from the first on. */
@@ -55,13 +66,13 @@ static void collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
             tid_host((uint32_t)tids[i]) != tid_host((uint32_t)tids[0]))
             continue;
         bool good =
-            (uint32_t)tids[i] != vm->tid &&
-            send_check(tids[i], reqs[i].tag, reqs[i].msg->size, vm->memory_bytes) == COVEY_OK;
+            (uint32_t)tids[i] != vm->self.tid &&
+            send_check(tids[i], reqs[i].tag, reqs[i].send.msg->size, vm->memory.bytes) == COVEY_OK;
         struct peer *peer = good ? peer_get(vm, (uint32_t)tids[i]) : NULL;
         if (peer == NULL || !takes(vm, peer, &reqs[i]) || contains(fan, peer))
             continue;
         uint16_t at = fan->head.count++;
-        fan->head.receivers[at] = (struct control_receiver){peer->tid, peer->send_sequence};
+        fan->head.receivers[at] = (struct control_receiver){peer->tid, peer->out.sequence};
         fan->reqs[at] = &reqs[i];
         fan->peers[at] = peer;
     }
@@ -71,7 +82,7 @@ static void collect(struct covey *vm, struct fan *fan, const covey_tid_t *tids,
 static bool suits_streams(const struct covey *vm, const struct fan *fan)
 {
     if (fan->head.count == 0 || fan->head.count > STREAMS_MOST ||
-        fan->reqs[0]->msg->size > STREAMS_BYTES)
+        fan->reqs[0]->send.msg->size > STREAMS_BYTES)
         return false;
     for (uint16_t i = 0; i < fan->head.count; i++) {
         if (!route_takes_stream(vm, fan->peers[i]))
@@ -85,10 +96,10 @@ static bool put_frame(struct covey *vm, struct fan *fan)
 {
     uint8_t payload[FRAME_PAYLOAD_MAX];
     struct covey_req *first = fan->reqs[0];
-    const struct covey_msg *msg = first->msg;
-    size_t head = first->offset == 0 ? FRAME_MESSAGE_BYTES : 0;
+    const struct covey_msg *msg = first->send.msg;
+    size_t head = first->send.offset == 0 ? FRAME_MESSAGE_BYTES : 0;
     size_t names = CONTROL_MCAST_BYTES + CONTROL_RECEIVER_BYTES * (size_t)fan->head.count;
-    uint64_t left = msg->size - first->offset;
+    uint64_t left = msg->size - first->send.offset;
     size_t room = FRAME_PAYLOAD_MAX - names - head;
     size_t size = left < room ? (size_t)left : room;
     fan->head.flags = (uint8_t)((head > 0 ? FRAME_FIRST : 0) | (size == left ? FRAME_LAST : 0));
@@ -98,14 +109,14 @@ static bool put_frame(struct covey *vm, struct fan *fan)
         struct message_header header = outgo_header(first);
         message_header_encode(&header, c.at);
     }
-    message_copy(msg, first->offset, c.at + head, size);
+    message_copy(msg, first->send.offset, c.at + head, size);
     uint32_t daemon = tid_make(tid_host(fan->peers[0]->tid), 0);
     struct frame frame = home_frame(vm, FRAME_MCAST, daemon, names + head + size);
-    if (stream_put(vm->daemon, &frame, payload, NULL, 0) != 0)
+    if (stream_put(vm->home.daemon, &frame, payload, NULL, 0) != 0)
         return false;
     for (uint16_t i = 0; i < fan->head.count; i++) {
-        fan->reqs[i]->offset += size;
-        fan->peers[i]->sent_bytes += head + size;
+        fan->reqs[i]->send.offset += size;
+        fan->peers[i]->out.sent_bytes += head + size;
     }
     order_note_home(vm, fan->peers[0]);
     return true;
@@ -117,15 +128,15 @@ static void settle(struct covey *vm, struct fan *fan)
     for (uint16_t i = 0; i < fan->head.count; i++) {
         struct covey_req *req = fan->reqs[i];
         struct peer *peer = fan->peers[i];
-        req->sequence = peer->send_sequence++;
-        req->started = true;
-        if (req->offset == req->msg->size) {
+        req->send.sequence = peer->out.sequence++;
+        req->send.started = true;
+        if (req->send.offset == req->send.msg->size) {
             outgo_count(peer, req);
             req_finish(req, COVEY_OK, NULL);
             continue;
         }
-        peer->carrier = NULL;
-        peer->carrier_flags = 0;
+        peer->out.carrier = NULL;
+        peer->out.carrier_flags = 0;
         outgo_queue(vm, peer, req);
     }
 }
@@ -133,10 +144,10 @@ static void settle(struct covey *vm, struct fan *fan)
 static void send_fan(struct covey *vm, struct fan *fan)
 {
     struct covey_req *first = fan->reqs[0];
-    first->stamp = order_stamp(vm, fan->peers[0]);
+    first->send.stamp = order_stamp(vm, fan->peers[0]);
     if (!put_frame(vm, fan))
         return; /* nothing has left: they are sent one by one */
-    while (first->offset < first->msg->size && put_frame(vm, fan))
+    while (first->send.offset < first->send.msg->size && put_frame(vm, fan))
         ;
     settle(vm, fan);
     home_flush(vm);
@@ -154,9 +165,9 @@ void mcast_by_host(struct covey *vm, const covey_tid_t *tids, struct covey_req *
 {
     struct fan fan;
     for (size_t i = 0; i + 1 < n; i++) {
-        bool away = here || tid_host((uint32_t)tids[i]) != vm->host;
-        if (reqs[i].done || reqs[i].queued || !away || vm->lost != 0 ||
-            stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
+        bool away = here || tid_host((uint32_t)tids[i]) != vm->self.host;
+        if (reqs[i].done || reqs[i].queued || !away || vm->home.lost != 0 ||
+            stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES)
             continue;
         collect(vm, &fan, tids + i, reqs + i, n - i);
         if (suits_streams(vm, &fan))

@@ -2,10 +2,25 @@
  * notify.c - messages that the library itself makes: notices of ended tasks and of hosts, and
  * pieces of output of tasks that this one started.
  */
-#include "lib/engine/task.h"
+#include "lib/calls/notify.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/call.h"
+#include "lib/engine/home.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
+#include "lib/spawn/printer.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Asked for by covey_notify(). */
+struct notify {
+    struct notify *next;
+    int event, tag;
+    uint32_t tid;
+};
 
 void notify_deliver(struct covey *vm, struct covey_msg *packed, uint32_t source, int tag)
 {
@@ -41,7 +56,7 @@ static void deliver_exit(struct covey *vm, int tag, const struct peer *peer)
 
 void notify_task_exit(struct covey *vm, struct peer *peer)
 {
-    for (struct notify **at = &vm->notifies; *at != NULL;) {
+    for (struct notify **at = &notices_of(vm)->first; *at != NULL;) {
         struct notify *n = *at;
         if (n->event != COVEY_NOTIFY_TASK_EXIT || n->tid != peer->tid) {
             at = &n->next;
@@ -58,7 +73,7 @@ void notify_host(struct covey *vm, const struct control_host_event *event)
     int what = event->event == NODE_HOST_GONE    ? COVEY_NOTIFY_HOST_GONE
                : event->event == NODE_HOST_ADDED ? COVEY_NOTIFY_HOST_ADDED
                                                  : 0;
-    for (struct notify *n = vm->notifies; n != NULL && what != 0; n = n->next) {
+    for (struct notify *n = notices_of(vm)->first; n != NULL && what != 0; n = n->next) {
         struct covey_notice notice = {.event = what, .host = (int32_t)event->host.index};
         if (n->event == what)
             deliver_notice(vm, n->tag, &notice);
@@ -108,7 +123,7 @@ void notify_ended(struct covey *vm, const struct frame *frame, const uint8_t *pa
     control_get_ended(&c, &e);
     if (cursor_ok(&c) && e.print)
         printer_on_ended(vm, &e);
-    for (struct notify *n = vm->notifies; n != NULL && cursor_ok(&c); n = n->next)
+    for (struct notify *n = notices_of(vm)->first; n != NULL && cursor_ok(&c); n = n->next)
         if (n->event == COVEY_NOTIFY_OUTPUT_END)
             deliver_end(vm, n->tag, &e);
 }
@@ -128,9 +143,9 @@ void notify_output_taken(struct covey *vm, struct covey_msg *msg)
 
 void notify_free_all(struct covey *vm)
 {
-    while (vm->notifies != NULL) {
-        struct notify *n = vm->notifies;
-        vm->notifies = n->next;
+    while (notices_of(vm)->first != NULL) {
+        struct notify *n = notices_of(vm)->first;
+        notices_of(vm)->first = n->next;
         free(n);
     }
 }
@@ -140,14 +155,14 @@ static int notify_add(struct covey *vm, int event, int tag, uint32_t tid)
     struct notify *n = calloc(1, sizeof *n);
     if (n == NULL)
         return error_code(COVEY_ENOMEM);
-    *n = (struct notify){.next = vm->notifies, .event = event, .tag = tag, .tid = tid};
-    vm->notifies = n;
+    *n = (struct notify){.next = notices_of(vm)->first, .event = event, .tag = tag, .tid = tid};
+    notices_of(vm)->first = n;
     return COVEY_OK;
 }
 
 static bool notify_has(const struct covey *vm, int event, int tag)
 {
-    const struct notify *n = vm->notifies;
+    const struct notify *n = notices_of(vm)->first;
     while (n != NULL && (n->event != event || n->tag != tag))
         n = n->next;
     return n != NULL;
@@ -174,7 +189,7 @@ int covey_notify(covey_t *vm, int event, int tag, const covey_tid_t *tids, size_
     if (event == COVEY_NOTIFY_TASK_EXIT && n > 0 && tids == NULL)
         return error_set(COVEY_EINVAL, "notify: no tids");
     struct call call = call_begin(vm);
-    int error = vm->lost == 0 ? COVEY_OK : error_set(vm->lost, "%s", vm->lost_text);
+    int error = vm->home.lost == 0 ? COVEY_OK : error_set(vm->home.lost, "%s", vm->home.lost_text);
     bool again = event == COVEY_NOTIFY_OUTPUT_END && notify_has(vm, event, tag);
     if (event != COVEY_NOTIFY_TASK_EXIT && error == COVEY_OK && !again)
         error = notify_add(vm, event, tag, 0);

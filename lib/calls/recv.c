@@ -1,9 +1,18 @@
 /*
  * recv.c - the receiving calls and requests. Matching is in match.c.
  */
+#include "lib/calls/recv.h"
 #include "lib/collective/collective.h"
-
+#include "lib/engine/call.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/match.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +29,7 @@ static int receive_init(struct covey_req *req, struct covey *vm, covey_tid_t tid
         return error_set(COVEY_EINVAL, "receive: bad tid %d or tag %d", (int)tid, tag);
     req->vm = vm;
     req->kind = REQ_RECEIVE;
-    req->source = (uint32_t)tid;
+    req->receive.source = (uint32_t)tid;
     req->tag = tag;
     return COVEY_OK;
 }
@@ -29,10 +38,10 @@ static int receive_into(struct covey_req *req, int type, void *base, size_t capa
 {
     if (covey_type_size(type) == 0 || (base == NULL && capacity > 0))
         return error_set(COVEY_EINVAL, "receive: unknown type %d or NULL array", type);
-    req->into_array = true;
-    req->type = type;
-    req->base = base;
-    req->capacity = capacity;
+    req->receive.into_array = true;
+    req->receive.type = type;
+    req->receive.base = base;
+    req->receive.capacity = capacity;
     return COVEY_OK;
 }
 
@@ -46,10 +55,10 @@ int receive_init_array(struct covey_req *req, struct covey *vm, covey_tid_t tid,
 /* The peer is known from now on, and so watched. */
 void receive_start(struct covey *vm, struct covey_req *req)
 {
-    if (req->source != (uint32_t)COVEY_ANY_TASK && req->source != vm->tid)
-        peer_get(vm, req->source);
-    if (vm->lost != 0 && match_find(vm, req->source, req->tag) == NULL)
-        req_finish(req, vm->lost, vm->lost_text);
+    if (req->receive.source != (uint32_t)COVEY_ANY_TASK && req->receive.source != vm->self.tid)
+        peer_get(vm, req->receive.source);
+    if (vm->home.lost != 0 && match_find(vm, req->receive.source, req->tag) == NULL)
+        req_finish(req, vm->home.lost, vm->home.lost_text);
     else
         match_post(vm, req);
 }
@@ -91,7 +100,7 @@ int covey_recv_array(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, 
     struct call call = call_begin(vm);
     error = receive_now(vm, &req, timeout_us);
     if (error == COVEY_OK && count != NULL)
-        *count = req.count;
+        *count = req.receive.count;
     if (error == COVEY_OK && info != NULL)
         *info = req.info;
     return call_end(vm, &call, error);
@@ -103,7 +112,7 @@ int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struc
     int error = receive_init(&req, vm, tid, tag);
     if (error != COVEY_OK)
         return error;
-    req.probe = true;
+    req.receive.probe = true;
     struct call call = call_begin(vm);
     error = receive_now(vm, &req, timeout_us);
     if (error == COVEY_OK && info != NULL)
@@ -140,7 +149,7 @@ static int irecv(struct covey_req *init, covey_req_t **req)
     *started = *init;
     struct call call = call_begin(vm);
     receive_start(vm, started);
-    vm->waits++;
+    vm->wait.calls++;
     *req = started;
     return call_end(vm, &call, COVEY_OK);
 }
@@ -173,7 +182,7 @@ int covey_test(covey_req_t *req)
     if (req == NULL)
         return error_set(COVEY_EINVAL, "test: NULL");
     struct call call = call_begin(req->vm);
-    req->vm->waits++;
+    req->vm->wait.calls++;
     if (!req->done)
         wait_poll(req->vm);
     int result = req->done ? req_outcome(req) : 0;
@@ -255,7 +264,7 @@ int covey_req_result(covey_req_t *req, struct covey_info *info, covey_msg_t **ms
     if (info != NULL)
         *info = req->info;
     if (count != NULL)
-        *count = req->count;
+        *count = req->receive.count;
     if (msg != NULL && req->kind == REQ_RECEIVE) {
         *msg = req->owned;
         req->owned = NULL;

@@ -2,9 +2,21 @@
  * send.c - the sending calls. A message to the task itself is delivered at once; any other is
  * queued for its peer (outgo.c). A blocking call keeps its request on the stack.
  */
-#include "lib/engine/task.h"
-
+#include "lib/calls/send.h"
+#include "lib/calls/cast.h"
+#include "lib/calls/mcast.h"
+#include "lib/calls/total.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/call.h"
+#include "lib/engine/order.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,23 +44,23 @@ int send_check(covey_tid_t tid, int tag, uint64_t size, uint64_t memory_bytes)
 /* A copy of the message for the task itself. */
 static int deliver_to_self(struct covey *vm, const struct covey_req *req)
 {
-    struct covey_msg *copy = message_receive(req->msg->size, req->msg->representation);
+    struct covey_msg *copy = message_receive(req->send.msg->size, req->send.msg->representation);
     if (copy == NULL)
         return COVEY_ENOMEM;
-    message_copy(req->msg, 0, message_bytes(copy), (size_t)copy->size);
-    copy->info = (struct covey_info){(covey_tid_t)vm->tid, req->tag, copy->size};
+    message_copy(req->send.msg, 0, message_bytes(copy), (size_t)copy->size);
+    copy->info = (struct covey_info){(covey_tid_t)vm->self.tid, req->tag, copy->size};
     arrival_deliver(vm, NULL, &copy);
     return COVEY_OK;
 }
 
 int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid)
 {
-    int error = send_check(tid, req->tag, req->msg->size, vm->memory_bytes);
+    int error = send_check(tid, req->tag, req->send.msg->size, vm->memory.bytes);
     if (error != COVEY_OK)
         return error;
-    if (vm->lost != 0)
-        return error_set(vm->lost, "%s", vm->lost_text);
-    if ((uint32_t)tid == vm->tid) {
+    if (vm->home.lost != 0)
+        return error_set(vm->home.lost, "%s", vm->home.lost_text);
+    if ((uint32_t)tid == vm->self.tid) {
         error = deliver_to_self(vm, req);
         req_finish(req, error, covey_error_text());
         return COVEY_OK;
@@ -89,11 +101,11 @@ int send_array_init(struct covey_req *req, int type, const void *base, size_t co
         return error_set(COVEY_ETOOBIG, "send: the array is larger than 2^40 bytes");
     if (!addressable(size))
         return error_code(COVEY_ENOMEM);
-    struct covey_msg *msg = &req->array_msg;
+    struct covey_msg *msg = &req->send.array_msg;
     size_t bytes = count * covey_type_size(type);
-    item_header_encode(req->array_item, type, count);
-    msg->own = req->array_item;
-    msg->segments = req->array_segments;
+    item_header_encode(req->send.array_item, type, count);
+    msg->own = req->send.array_item;
+    msg->segments = req->send.array_segments;
     msg->segments[0] = (struct segment){.size = ITEM_HEADER_BYTES};
     msg->segments[1] = (struct segment){.foreign = base, .size = bytes};
     msg->segments[2] =
@@ -101,7 +113,7 @@ int send_array_init(struct covey_req *req, int type, const void *base, size_t co
     msg->segment_count = 3;
     msg->size = size;
     msg->representation = representation_native();
-    req->msg = msg;
+    req->send.msg = msg;
     return COVEY_OK;
 }
 
@@ -111,7 +123,7 @@ int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
     if (vm == NULL || msg == NULL)
         return error_set(COVEY_EINVAL, "send: NULL");
     req_init_send(&req, vm, tag);
-    req.msg = msg;
+    req.send.msg = msg;
     struct call call = call_begin(vm);
     int error = send_start(vm, &req, tid);
     if (error == COVEY_OK)
@@ -166,10 +178,11 @@ static int mcast_locked(struct covey *vm, const covey_tid_t *tids, struct covey_
     for (size_t i = 0; i < n; i++) {
         if (reqs[i].done || reqs[i].queued)
             continue;
-        int error = (uint32_t)tids[i] == vm->tid ? COVEY_OK : send_start(vm, &reqs[i], tids[i]);
-        if ((uint32_t)tids[i] == vm->tid || error != COVEY_OK)
+        int error =
+            (uint32_t)tids[i] == vm->self.tid ? COVEY_OK : send_start(vm, &reqs[i], tids[i]);
+        if ((uint32_t)tids[i] == vm->self.tid || error != COVEY_OK)
             reqs[i].done = true;
-        if (reqs[i].done && reqs[i].announced)
+        if (reqs[i].done && reqs[i].send.announced)
             order_announced(&reqs[i]);
         outcome_add(&outcome, error);
     }
@@ -182,7 +195,7 @@ static struct covey_req *reqs_create(struct covey *vm, size_t n, int tag, const 
     struct covey_req *reqs = calloc(n > 0 ? n : 1, sizeof *reqs);
     for (size_t i = 0; reqs != NULL && i < n; i++) {
         req_init_send(&reqs[i], vm, tag);
-        reqs[i].msg = msg;
+        reqs[i].send.msg = msg;
     }
     return reqs;
 }
@@ -239,7 +252,7 @@ static int isend(struct covey *vm, struct covey_req *started, covey_tid_t tid, c
         free(started);
     else
         *req = started;
-    vm->waits++;
+    vm->wait.calls++;
     return call_end(vm, &call, error);
 }
 
@@ -251,7 +264,7 @@ int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_
     if (started == NULL)
         return error_code(COVEY_ENOMEM);
     req_init_send(started, vm, tag);
-    started->msg = *msg;
+    started->send.msg = *msg;
     int error = isend(vm, started, tid, req);
     if (error == COVEY_OK) {
         started->owned = *msg;

@@ -11,9 +11,16 @@
  *
  * ended: why nothing more comes; it is told when all views before it were taken.
  */
-#include "lib/engine/task.h"
-
+#include "lib/calls/session.h"
+#include "lib/agree/service.h"
+#include "lib/calls/notify.h"
+#include "lib/engine/call.h"
+#include "lib/engine/request.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 #include "proto/state/view.h"
 #include "proto/wire/command.h"
 
@@ -126,7 +133,7 @@ static void answer_take(struct covey_session *s)
 
 void session_settle(struct covey *vm)
 {
-    for (struct covey_session *s = vm->sessions; s != NULL; s = s->next)
+    for (struct covey_session *s = sessions_of(vm)->first; s != NULL; s = s->next)
         if (s->request != NULL && s->request->done)
             answer_take(s);
 }
@@ -143,7 +150,8 @@ static int follow(struct covey_session *s)
     s->request =
         request_begin(s->vm, FRAME_SERVICE, 0, next.bytes, (size_t)(next.body.at - next.bytes));
     if (s->request == NULL)
-        return s->vm->lost != 0 ? error_set(s->vm->lost, "%s", s->vm->lost_text) : COVEY_ENOMEM;
+        return s->vm->home.lost != 0 ? error_set(s->vm->home.lost, "%s", s->vm->home.lost_text)
+                                     : COVEY_ENOMEM;
     s->request->service = true;
     return COVEY_OK;
 }
@@ -291,16 +299,16 @@ static void session_free(struct covey_session *s)
 
 void session_free_all(struct covey *vm)
 {
-    while (vm->sessions != NULL) {
-        struct covey_session *s = vm->sessions;
-        vm->sessions = s->next;
+    while (sessions_of(vm)->first != NULL) {
+        struct covey_session *s = sessions_of(vm)->first;
+        sessions_of(vm)->first = s->next;
         session_free(s);
     }
 }
 
 static void session_unlink(struct covey_session *s)
 {
-    struct covey_session **at = &s->vm->sessions;
+    struct covey_session **at = &sessions_of(s->vm)->first;
 
     while (*at != NULL && *at != s)
         at = &(*at)->next;
@@ -356,8 +364,8 @@ int covey_session_join(covey_t *vm, const char *name, covey_session_t **session)
         session_free(s);
         return call_end(vm, &call, error);
     }
-    s->next = vm->sessions;
-    vm->sessions = s;
+    s->next = sessions_of(vm)->first;
+    sessions_of(vm)->first = s;
     *session = s;
     return call_end(vm, &call, COVEY_OK);
 }

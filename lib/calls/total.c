@@ -4,9 +4,17 @@
  * (proto/cast/cast_order.c). They stand in no order with a pair's other messages, but count against
  * its credit, so that a receiver that takes none holds its senders back.
  */
-#include "lib/engine/task.h"
-
+#include "lib/calls/total.h"
+#include "lib/calls/send.h"
+#include "lib/engine/call.h"
+#include "lib/engine/home.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 #include "proto/cast/cast.h"
 
 #include <string.h>
@@ -26,8 +34,8 @@ struct total {
 
 static bool takes(const struct covey *vm, const struct peer *peer, size_t bytes)
 {
-    return peer == NULL || peer->tid == vm->tid || peer->gone || peer->leaving ||
-           peer->credit_bytes >= peer->sent_bytes + bytes;
+    return peer == NULL || peer->tid == vm->self.tid || peer->gone || peer->leaving ||
+           peer->out.credit_bytes >= peer->out.sent_bytes + bytes;
 }
 
 static bool can_go(void *context)
@@ -35,10 +43,10 @@ static bool can_go(void *context)
     const struct total *t = context;
     struct covey *vm = t->vm;
     size_t bytes = FRAME_MESSAGE_BYTES + (size_t)t->msg->size;
-    if (vm->lost != 0)
+    if (vm->home.lost != 0)
         return true;
-    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES) {
-        vm->home_full = true;
+    if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES) {
+        vm->home.full = true;
         return false;
     }
     for (uint16_t i = 0; i < t->head.count; i++) {
@@ -64,7 +72,7 @@ static int put_total(struct total *t, int tag)
     for (uint16_t i = 0; i < t->head.count; i++) {
         struct peer *peer = peer_find(t->vm, t->head.receivers[i].tid);
         if (peer != NULL)
-            peer->sent_bytes += FRAME_MESSAGE_BYTES + size;
+            peer->out.sent_bytes += FRAME_MESSAGE_BYTES + size;
     }
     return home_send(t->vm, FRAME_CAST, 0, payload,
                      (size_t)(c.at - payload) + FRAME_MESSAGE_BYTES + size);
@@ -100,8 +108,8 @@ static int send_locked(struct total *t, const covey_tid_t *tids, size_t n, int t
     if (error != COVEY_OK || t->head.count == 0)
         return error;
     error = wait_until(t->vm, can_go, t, UINT64_MAX);
-    if (error == COVEY_OK && t->vm->lost != 0)
-        return error_set(t->vm->lost, "%s", t->vm->lost_text);
+    if (error == COVEY_OK && t->vm->home.lost != 0)
+        return error_set(t->vm->home.lost, "%s", t->vm->home.lost_text);
     return error == COVEY_OK ? put_total(t, tag) : error;
 }
 
@@ -109,7 +117,7 @@ int total_send(struct covey *vm, const covey_tid_t *tids, size_t n, int tag, con
 {
     struct total t = {.vm = vm, .msg = msg};
     for (size_t i = 0; i < n; i++) {
-        int error = send_check(tids[i], tag, msg->size, vm->memory_bytes);
+        int error = send_check(tids[i], tag, msg->size, vm->memory.bytes);
         if (error != COVEY_OK)
             return error;
     }

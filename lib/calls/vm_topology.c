@@ -4,6 +4,7 @@
  * proto/state/vm_topology.h says how.
  */
 #include "proto/state/vm_topology.h"
+#include "lib/msg/error.h"
 #include "lib/team/team_topology.h"
 
 #include <stdio.h>

@@ -1,6 +1,8 @@
 /*
  * alltoall_scheduled.c - the all-to-all of a team that has a topology, by its schedule (paced.c).
  */
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
 #include "lib/exchange/alltoall.h"
 #include "lib/team/team_topology.h"

@@ -6,7 +6,13 @@
  * put into the queue of those that can run when it is added, so that a function called by a step
  * (collective_call) adds to a running collective by the same calls as an algorithm at its start.
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/paced.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>

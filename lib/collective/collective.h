@@ -29,7 +29,9 @@
 #define COVEY_LIB_COLLECTIVE_H
 
 #include "lib/collective/collective_choice.h"
-#include "lib/engine/task.h"
+#include "lib/collective/teams.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/req.h"
 
 #define LANES 16 /* kinds of messages of one collective that must not be taken for each other */
 
@@ -245,6 +247,7 @@ bool team_find_way(const struct covey_team *team);
 void team_take_aborts(struct covey *vm);
 /* Messages of a context that are for nobody any more. */
 bool team_is_dead(const struct covey *vm, uint32_t context);
+void team_init(struct covey *vm);
 void team_free_all(struct covey *vm);
 /* The members are left behind: what is under way ends. */
 void team_leave_all(struct covey *vm);

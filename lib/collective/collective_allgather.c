@@ -5,7 +5,11 @@
  *   ring    n-1 rounds of one block between neighbours: large ones
  *   linear  everybody to everybody at once
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
+#include "lib/msg/error.h"
 
 /* In each of n-1 rounds everybody passes on what came in the one before. Blocks are by place. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v)

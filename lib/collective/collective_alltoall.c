@@ -7,7 +7,10 @@
  *             begins when the one before it is over; of small blocks several are under way, and
  *             the next one goes when any has come
  */
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_step.h"
 #include "lib/exchange/alltoall.h"
+#include "lib/msg/error.h"
 
 #include <string.h>
 

@@ -1,7 +1,11 @@
 /*
  * collective_barrier.c - barriers: nobody leaves before all have come.
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
+#include "lib/msg/error.h"
 
 static void tell(struct collective *c, const struct circle *on, int place)
 {

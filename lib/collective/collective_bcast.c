@@ -8,7 +8,10 @@
  *   hosts              between hosts first, then within them
  *   cast               one frame for the members of all hosts, by link-level broadcast
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
 
 #define PIECE_BYTES ((size_t)128 * 1024) /* of a chain */
 #define PIECES_AHEAD 4                   /* that may be on their way to one member */

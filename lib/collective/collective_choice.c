@@ -10,8 +10,8 @@
  * up to 1.8 times as long, for it lost frames, and was never more than 2 % ahead.
  */
 #include "lib/collective/collective_choice.h"
-
 #include "lib/collective/collective.h"
+#include "lib/msg/error.h"
 
 #include <ctype.h>
 #include <errno.h>

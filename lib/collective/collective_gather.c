@@ -4,7 +4,11 @@
  *   linear    the root with each: large blocks, and uneven ones, whose sizes only the root knows
  *   binomial  a tree in log2(n) rounds: small blocks, which are copied on their way
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
+#include "lib/msg/error.h"
 
 /* ---- the tree ----------------------------------------------------------------------------------
  */

@@ -2,7 +2,9 @@
  * collective_hosts.c - a team in two stages: those of one host, and one lead of each host. What
  * passes between tasks of a host costs no network, so each host is to be reached once.
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_step.h"
 
 /* Who leads the host of a rank: its first member, or the root if it is there. */
 static int lead_of(const struct covey_team *team, int rank, int root)

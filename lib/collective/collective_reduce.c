@@ -12,7 +12,11 @@
  * beforehand (Rabenseifner). Pairs and halves are neighbours, so all but the ring keep the order of
  * ranks, for operations that do not commute.
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
+#include "lib/msg/error.h"
 
 /* ---- parts and folds ---------------------------------------------------------------------------
  */

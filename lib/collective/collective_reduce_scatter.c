@@ -5,7 +5,11 @@
  * own ring             blocks go round and are added to: fewer partners, operations that commute
  *   reduce-scatterv  the whole result at one member, who hands out the blocks
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
+#include "lib/msg/error.h"
 
 /* Of each member's `own` array the block `v` says is for each; result: the own one. */
 struct blocks {

@@ -10,10 +10,22 @@
  * A collective that fails takes back what it can. A send of which bytes have left cannot be taken
  * back: it becomes an orphan with a copy of its array, so that the program has its memory again.
  */
+#include "lib/calls/cast.h"
+#include "lib/calls/send.h"
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
-
 #include "lib/collective/paced.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/call.h"
+#include "lib/engine/match.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
+#include "lib/link/link.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 #include "proto/wire/cursor.h"
 
 #include <stdio.h>
@@ -33,7 +45,7 @@ static void make_ready(struct covey *vm, struct collective *c)
         return;
     c->ready = true;
     c->ready_next = NULL;
-    struct collective **at = &vm->ready;
+    struct collective **at = &teams_of(vm)->ready;
     while (*at != NULL)
         at = &(*at)->ready_next;
     *at = c;
@@ -117,10 +129,10 @@ static void check_received(struct collective *c, const struct step *s, const str
     if (s->from != NULL)
         *s->from = covey_team_rank_of(c->team, req->info.source);
     if (s->got != NULL)
-        *s->got = req->count;
-    if (s->any_count || req->count == s->count)
+        *s->got = req->receive.count;
+    if (s->any_count || req->receive.count == s->count)
         return;
-    snprintf(why, sizeof why, "member %d sent %zu elements, not %zu", s->rank, req->count,
+    snprintf(why, sizeof why, "member %d sent %zu elements, not %zu", s->rank, req->receive.count,
              s->count);
     collective_refuse(c, COVEY_ETRUNC, why);
 }
@@ -156,13 +168,14 @@ static bool take_finished(struct collective *c)
 
 static bool detach(struct step_req *r)
 {
-    if (r->req.caster != NULL)
+    if (r->req.send.caster != NULL)
         return caster_detach(&r->req);
-    struct covey_msg *copy = message_receive(r->req.msg->size, r->req.msg->representation);
+    struct covey_msg *copy =
+        message_receive(r->req.send.msg->size, r->req.send.msg->representation);
     if (copy == NULL)
         return false;
-    message_copy(r->req.msg, 0, message_bytes(copy), (size_t)copy->size);
-    r->req.msg = r->req.owned = copy;
+    message_copy(r->req.send.msg, 0, message_bytes(copy), (size_t)copy->size);
+    r->req.send.msg = r->req.owned = copy;
     return true;
 }
 
@@ -171,7 +184,7 @@ bool collective_orphan(struct covey *vm, struct step_req *r)
     if (!detach(r))
         return false;
     r->req.collective = NULL;
-    step_req_link(&vm->orphans, r);
+    step_req_link(&teams_of(vm)->orphans, r);
     return true;
 }
 
@@ -205,7 +218,8 @@ static void unlink_running(struct collective *c)
             break;
         }
     }
-    for (struct collective **at = &c->team->vm->ready; c->ready; at = &(*at)->ready_next) {
+    for (struct collective **at = &teams_of(c->team->vm)->ready; c->ready;
+         at = &(*at)->ready_next) {
         if (*at == c) {
             *at = c->ready_next;
             c->ready = false;
@@ -256,11 +270,11 @@ void collective_fail(struct collective *c, int error, const char *why)
 
 static void bury_orphans(struct covey *vm, bool all)
 {
-    for (struct step_req *r = vm->orphans, *next; r != NULL; r = next) {
+    for (struct step_req *r = teams_of(vm)->orphans, *next; r != NULL; r = next) {
         next = r->next;
         if (!r->req.done && !all)
             continue;
-        step_req_unlink(&vm->orphans, r);
+        step_req_unlink(&teams_of(vm)->orphans, r);
         step_req_free(r);
     }
 }
@@ -272,18 +286,18 @@ void collective_bury_all(struct covey *vm)
 
 void collective_progress(struct covey *vm)
 {
-    if (vm->orphans != NULL)
+    if (teams_of(vm)->orphans != NULL)
         bury_orphans(vm, false);
-    if (vm->aborts)
+    if (teams_of(vm)->aborts)
         team_take_aborts(vm);
     char kept[512]; /* the text of a call's error is not that of what goes on behind it */
     const char *text = covey_error_text();
     memcpy(kept, text, strnlen(text, sizeof kept - 1) + 1);
     kept[sizeof kept - 1] = '\0';
     paced_settle(vm);
-    for (; vm->ready != NULL; paced_settle(vm)) {
-        struct collective *c = vm->ready;
-        vm->ready = c->ready_next;
+    for (; teams_of(vm)->ready != NULL; paced_settle(vm)) {
+        struct collective *c = teams_of(vm)->ready;
+        teams_of(vm)->ready = c->ready_next;
         c->ready = false;
         advance(vm, c);
     }
@@ -308,9 +322,9 @@ static void tell(struct covey_team *team, int rank, const uint8_t *text, size_t 
                                 .kind = REQ_SEND,
                                 .context = team->context,
                                 .tag = team->abort_tag,
-                                .msg = msg,
+                                .send.msg = msg,
                                 .owned = msg};
-    step_req_link(&team->vm->orphans, r);
+    step_req_link(&teams_of(team->vm)->orphans, r);
     if (send_start(team->vm, &r->req, team->tids[rank]) != COVEY_OK)
         r->req.done = true;
 }
@@ -328,7 +342,7 @@ void collective_tell_all(struct covey_team *team)
 void collective_on_arrival(struct covey *vm, const struct arrival *a)
 {
     if ((a->info.tag & (LANES - 1)) == LANE_ABORT)
-        vm->aborts = true;
+        teams_of(vm)->aborts = true;
 }
 
 /* ---- starting and waiting ----------------------------------------------------------------------
@@ -342,7 +356,7 @@ static void start(struct covey *vm, struct collective *c)
         at = &(*at)->next;
     *at = c;
     c->started = true;
-    vm->waits++;
+    vm->wait.calls++;
     if (c->error == COVEY_OK && c->team->broken != 0)
         collective_refuse(c, c->team->broken, c->team->broken_text);
     make_ready(vm, c);
@@ -423,7 +437,7 @@ bool collective_withdraw(struct collective *c, int step)
     pthread_mutex_lock(&vm->lock);
     for (struct step_req *r = c->under_way, *next; r != NULL; r = next) {
         next = r->next;
-        if (r->step != step || r->req.arrival != NULL || !match_cancel(vm, &r->req))
+        if (r->step != step || r->req.receive.arrival != NULL || !match_cancel(vm, &r->req))
             continue;
         step_req_unlink(&c->under_way, r);
         step_req_free(r);

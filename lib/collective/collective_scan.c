@@ -4,7 +4,10 @@
  *   recursive-doubling  in round k each adds what the one 2^k before it has (Hillis and Steele)
  *   chain               from one to the next: as many bytes in all as there are results
  */
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
 
 static struct range whole(const struct reduction *r)
 {

@@ -6,6 +6,8 @@
  * the task's, by number.
  */
 #include "lib/collective/collective.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/error.h"
 
 #include <stdlib.h>
 
@@ -130,7 +132,7 @@ static op_fn *find_built_in(int op, int type)
 static const struct op_defined *find_defined(struct covey *vm, int op)
 {
     pthread_mutex_lock(&vm->lock);
-    const struct op_defined *d = vm->ops;
+    const struct op_defined *d = teams_of(vm)->ops;
     while (d != NULL && d->number != op)
         d = d->next;
     pthread_mutex_unlock(&vm->lock);
@@ -145,22 +147,23 @@ int covey_op_define(covey_t *vm, covey_op_fn *fn, void *context, int commutes, s
     if (d == NULL)
         return error_code(COVEY_ENOMEM);
     pthread_mutex_lock(&vm->lock);
-    *d = (struct op_defined){.next = vm->ops,
-                             .number = vm->ops == NULL ? OP_DEFINED_FIRST : vm->ops->number + 1,
+    *d = (struct op_defined){.next = teams_of(vm)->ops,
+                             .number = teams_of(vm)->ops == NULL ? OP_DEFINED_FIRST
+                                                                 : teams_of(vm)->ops->number + 1,
                              .fn = fn,
                              .context = context,
                              .commutes = commutes != 0,
                              .grain = grain};
-    vm->ops = d;
+    teams_of(vm)->ops = d;
     pthread_mutex_unlock(&vm->lock);
     return d->number;
 }
 
 void op_free_all(struct covey *vm)
 {
-    while (vm->ops != NULL) {
-        struct op_defined *d = vm->ops;
-        vm->ops = d->next;
+    while (teams_of(vm)->ops != NULL) {
+        struct op_defined *d = teams_of(vm)->ops;
+        teams_of(vm)->ops = d->next;
         free(d);
     }
 }

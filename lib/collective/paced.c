@@ -18,8 +18,20 @@
  * which bytes have left cannot be taken back and becomes an orphan.
  */
 #include "lib/collective/paced.h"
-
+#include "lib/calls/recv.h"
+#include "lib/calls/send.h"
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/match.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/link/link.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,15 +73,15 @@ static void paced_free(struct paced *p)
 static void forget_due(struct covey *vm, const struct paced *p)
 {
     struct covey_req *last = NULL;
-    for (struct covey_req **at = &vm->paced_due; *at != NULL;) {
-        if ((*at)->paced == p) {
-            *at = (*at)->due_next;
+    for (struct covey_req **at = &teams_of(vm)->paced_due; *at != NULL;) {
+        if ((*at)->pacing.of == p) {
+            *at = (*at)->pacing.due_next;
         } else {
             last = *at;
-            at = &last->due_next;
+            at = &last->pacing.due_next;
         }
     }
-    vm->paced_due_last = last;
+    teams_of(vm)->paced_due_last = last;
 }
 
 /* Streams are as fast as they go again. */
@@ -93,11 +105,11 @@ static void finish(struct paced *p)
     memcpy(why, p->text, sizeof why);
     forget_due(vm, p);
     unpace(p);
-    struct paced **at = &vm->paced;
+    struct paced **at = &teams_of(vm)->paced;
     while (*at != p)
         at = &(*at)->next;
     *at = p->next;
-    whole->paced = NULL;
+    whole->pacing.of = NULL;
     paced_free(p);
     req_finish(whole, error, why);
 }
@@ -120,7 +132,7 @@ static bool drop_send(struct paced *p, int rank)
     if (done)
         step_req_free(r);
     else
-        r->req.paced = NULL;
+        r->req.pacing.of = NULL;
     return true;
 }
 
@@ -156,7 +168,7 @@ static void look(struct paced *p)
 
 void paced_give_up(struct covey_req *whole)
 {
-    struct paced *p = whole->paced;
+    struct paced *p = whole->pacing.of;
     if (p == NULL)
         return;
     fail(p, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
@@ -167,7 +179,7 @@ void paced_give_up(struct covey_req *whole)
 
 uint64_t paced_rate(const struct covey_req *req)
 {
-    return req->paced->job.rate;
+    return req->pacing.of->job.rate;
 }
 
 /* So many bytes may come before the next look at a stream: few of a message's first ones, since its
@@ -186,7 +198,7 @@ uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t 
     uint64_t rate = paced_rate(req);
     if (rate == 0)
         return 0;
-    uint64_t for_us = rest_bytes(req->mark, received, size) * UINT64_C(1000000) / rate;
+    uint64_t for_us = rest_bytes(req->pacing.mark, received, size) * UINT64_C(1000000) / rate;
     return for_us < REST_US_MIN ? 0 : for_us;
 }
 
@@ -197,7 +209,7 @@ static int send_begin(struct paced *p, struct step_req *r, int to)
     r->req.kind = REQ_SEND;
     r->req.tag = p->whole->tag;
     r->req.context = p->whole->context;
-    r->req.paced = p;
+    r->req.pacing.of = p;
     r->step = to;
     struct peer *peer = peer_get(p->team->vm, (uint32_t)p->team->tids[to]);
     if (peer != NULL)
@@ -250,24 +262,24 @@ static void hand_over(struct paced *p, int from)
 void paced_note(struct covey_req *req)
 {
     struct covey *vm = req->vm;
-    if (req->due || (req->marked && !req->done))
+    if (req->pacing.due || (req->pacing.marked && !req->done))
         return;
-    req->due = true;
-    req->due_next = NULL;
-    if (vm->paced_due != NULL)
-        vm->paced_due_last->due_next = req;
+    req->pacing.due = true;
+    req->pacing.due_next = NULL;
+    if (teams_of(vm)->paced_due != NULL)
+        teams_of(vm)->paced_due_last->pacing.due_next = req;
     else
-        vm->paced_due = req;
-    vm->paced_due_last = req;
+        teams_of(vm)->paced_due = req;
+    teams_of(vm)->paced_due_last = req;
 }
 
 /* The kernel has it; is it on its way? If not, it is noted once more when it is. */
 static bool has_left(struct covey_req *req)
 {
-    struct conn *conn = req->peer != NULL ? req->peer->carrier : NULL;
-    if (req->marked || conn == NULL || req->peer->sends != NULL)
+    struct conn *conn = req->peer != NULL ? req->peer->out.carrier : NULL;
+    if (req->pacing.marked || conn == NULL || req->peer->out.sends != NULL)
         return true;
-    req->marked = true;
+    req->pacing.marked = true;
     return conn_left(conn, req);
 }
 
@@ -286,19 +298,19 @@ static void on_receive(struct paced *p, struct covey_req *req)
     int from = (int)(req - p->receives);
     char why[120];
     p->receives_left -= req->done;
-    if (req->done && req->count != vector_count(p->job.recv, from)) {
-        snprintf(why, sizeof why, "member %d sent %zu elements, not %zu", from, req->count,
+    if (req->done && req->receive.count != vector_count(p->job.recv, from)) {
+        snprintf(why, sizeof why, "member %d sent %zu elements, not %zu", from, req->receive.count,
                  vector_count(p->job.recv, from));
         fail(p, COVEY_ETRUNC, why);
-    } else if (!req->marked) {
-        req->marked = true;
+    } else if (!req->pacing.marked) {
+        req->pacing.marked = true;
         hand_over(p, from);
     }
 }
 
 static void settle_one(struct covey_req *req)
 {
-    struct paced *p = req->paced;
+    struct paced *p = req->pacing.of;
     if (req->done && req->error != COVEY_OK)
         fail(p, req->error, req->text);
     if (p->error == COVEY_OK && req->kind == REQ_SEND)
@@ -311,10 +323,10 @@ static void settle_one(struct covey_req *req)
 
 void paced_settle(struct covey *vm)
 {
-    while (vm->paced_due != NULL) {
-        struct covey_req *req = vm->paced_due;
-        vm->paced_due = req->due_next;
-        req->due = false;
+    while (teams_of(vm)->paced_due != NULL) {
+        struct covey_req *req = teams_of(vm)->paced_due;
+        teams_of(vm)->paced_due = req->pacing.due_next;
+        req->pacing.due = false;
         settle_one(req);
     }
 }
@@ -323,7 +335,7 @@ void paced_settle(struct covey *vm)
 
 static struct paced *find(const struct covey *vm, const struct control_sync *what)
 {
-    struct paced *p = vm->paced;
+    struct paced *p = teams_of(vm)->paced;
     while (p != NULL && (p->whole->context != what->context || p->number != what->number))
         p = p->next;
     return p;
@@ -360,7 +372,7 @@ void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *p
         return;
     struct peer *peer = peer_get(vm, frame->source);
     if (peer != NULL)
-        peer->syncs_heard++;
+        peer->in.syncs_heard++;
     struct paced *p = find(vm, &what);
     if (p == NULL) {
         early_keep(vm, &what, frame->source);
@@ -384,7 +396,7 @@ static void check_owed(struct paced *p, const struct peer *peer)
 /* All that the peer sent is here: a hand-over that it owes will not come. */
 void paced_peer_gone(struct covey *vm, const struct peer *peer)
 {
-    for (struct paced *p = vm->paced, *next; p != NULL; p = next) {
+    for (struct paced *p = teams_of(vm)->paced, *next; p != NULL; p = next) {
         next = p->next;
         check_owed(p, peer);
         if (p->error != COVEY_OK)
@@ -398,7 +410,7 @@ void paced_sync_lost(struct covey *vm, const struct peer *peer)
     int error = peer_error(peer);
     char why[160];
     snprintf(why, sizeof why, "%s", covey_error_text());
-    for (struct covey_team *team = vm->teams; team != NULL; team = team->next) {
+    for (struct covey_team *team = teams_of(vm)->first; team != NULL; team = team->next) {
         if (covey_team_rank_of(team, (covey_tid_t)peer->tid) >= 0)
             team_break(team, error, why);
     }
@@ -429,13 +441,14 @@ static void post_receive(struct paced *p, int from)
                               .kind = REQ_RECEIVE,
                               .tag = p->whole->tag,
                               .context = p->whole->context,
-                              .source = (uint32_t)p->team->tids[from],
-                              .into_array = true,
-                              .type = v->type,
-                              .base = vector_block(v, from),
-                              .capacity = vector_count(v, from),
-                              .paced = p,
-                              .mark = mark_of(&p->job, item_bytes(v->type, vector_count(v, from)))};
+                              .receive.source = (uint32_t)p->team->tids[from],
+                              .receive.into_array = true,
+                              .receive.type = v->type,
+                              .receive.base = vector_block(v, from),
+                              .receive.capacity = vector_count(v, from),
+                              .pacing.of = p,
+                              .pacing.mark =
+                                  mark_of(&p->job, item_bytes(v->type, vector_count(v, from)))};
     receive_start(p->team->vm, req);
 }
 
@@ -469,9 +482,9 @@ int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t n
         return error_code(COVEY_ENOMEM);
     p->whole = whole;
     p->number = number;
-    whole->paced = p;
-    p->next = vm->paced;
-    vm->paced = p;
+    whole->pacing.of = p;
+    p->next = teams_of(vm)->paced;
+    teams_of(vm)->paced = p;
     p->receives_left = (int)job->plan->receive_count;
     for (int i = 0; i < team->size; i++)
         p->receives[i].done = true;

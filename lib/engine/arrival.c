@@ -11,7 +11,16 @@
  * it is given out as if what was lost had never been sent. A peer's open messages are those that
  * began and are not complete.
  */
+#include "lib/engine/arrival.h"
 #include "lib/collective/collective.h"
+#include "lib/collective/paced.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/match.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/turn.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +46,7 @@ bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct fram
     if ((frame->flags & FRAME_FIRST) == 0 ||
         message_header_decode(payload, frame->length, &header) != NULL)
         return false;
-    if (header.sequence <= peer->receive_sequence)
+    if (header.sequence <= peer->in.sequence)
         return false;
     inlet->waiting = true;
     inlet->sequence = header.sequence;
@@ -61,7 +70,7 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
     struct arrival *a = calloc(1, sizeof *a);
     if (a == NULL)
         return NULL;
-    a->number = vm->arrivals++;
+    a->number = vm->inbox.arrivals++;
     a->peer = peer;
     a->info = (struct covey_info){(covey_tid_t)peer->tid, header->tag, header->size};
     a->context = header->context;
@@ -71,15 +80,15 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
 
 static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 {
-    bool paced = a->bound != NULL && a->bound->paced != NULL;
+    bool paced = a->bound != NULL && a->bound->pacing.of != NULL;
     a->received += size;
-    vm->arrived_bytes += size;
-    vm->arriving = paced ? 0 : a->info.bytes - a->received;
-    if (paced && a->received >= a->bound->mark)
+    vm->inbox.arrived_bytes += size;
+    vm->inbox.arriving = paced ? 0 : a->info.bytes - a->received;
+    if (paced && a->received >= a->bound->pacing.mark)
         paced_note(a->bound);
     if (a->listed) {
         a->buffered += size;
-        vm->unexpected_bytes += size;
+        vm->inbox.unexpected_bytes += size;
     }
 }
 
@@ -87,12 +96,12 @@ static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 
 static void open_add(struct peer *peer, struct arrival *a)
 {
-    a->earlier = peer->open_last;
+    a->earlier = peer->in.open_last;
     if (a->earlier != NULL)
         a->earlier->later = a;
     else
-        peer->open = a;
-    peer->open_last = a;
+        peer->in.open = a;
+    peer->in.open_last = a;
 }
 
 static void open_remove(struct peer *peer, struct arrival *a)
@@ -100,11 +109,11 @@ static void open_remove(struct peer *peer, struct arrival *a)
     if (a->earlier != NULL)
         a->earlier->later = a->later;
     else
-        peer->open = a->later;
+        peer->in.open = a->later;
     if (a->later != NULL)
         a->later->earlier = a->earlier;
     else
-        peer->open_last = a->earlier;
+        peer->in.open_last = a->earlier;
 }
 
 static bool is_whole(const struct arrival *a)
@@ -114,8 +123,8 @@ static bool is_whole(const struct arrival *a)
 
 static void complete_in_order(struct covey *vm, struct peer *peer)
 {
-    while (peer->open != NULL && is_whole(peer->open)) {
-        struct arrival *a = peer->open;
+    while (peer->in.open != NULL && is_whole(peer->in.open)) {
+        struct arrival *a = peer->in.open;
         open_remove(peer, a);
         match_complete(vm, a);
     }
@@ -139,8 +148,8 @@ static void cut(struct covey *vm, struct arrival *first)
 {
     struct peer *peer = first->peer;
     unsigned receives = 0;
-    peer->cut = true;
-    for (struct arrival *a = peer->open_last, *earlier; a != first; a = earlier) {
+    peer->in.cut = true;
+    for (struct arrival *a = peer->in.open_last, *earlier; a != first; a = earlier) {
         earlier = a->earlier;
         receives += a->cast ? 0 : lose(vm, a);
     }
@@ -151,7 +160,7 @@ static void cut(struct covey *vm, struct arrival *first)
 
 static struct arrival *find_unexpected(const struct covey *vm, const struct arrival_filter *which)
 {
-    for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
+    for (struct arrival *a = vm->inbox.unexpected; a != NULL; a = a->next) {
         if (a->context == which->context && (which->peer == NULL || a->peer == which->peer) &&
             (a->info.tag & which->mask) == which->tag)
             return a;
@@ -196,7 +205,7 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
         return refused;
     if (inlet->current != NULL)
         return "a message begins before the one before it ended";
-    if (header.sequence != peer->receive_sequence)
+    if (header.sequence != peer->in.sequence)
         return "a message out of sequence";
     size -= FRAME_MESSAGE_BYTES;
     if (size > header.size)
@@ -206,12 +215,12 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     struct arrival *a = arrival_create(vm, peer, &header);
     if (a == NULL)
         return "out of memory";
-    peer->receive_sequence++;
-    peer->received_bytes += FRAME_MESSAGE_BYTES + size;
+    peer->in.sequence++;
+    peer->in.received_bytes += FRAME_MESSAGE_BYTES + size;
     memcpy(a->preface, preface + FRAME_MESSAGE_BYTES, size);
     inlet->current = a;
     a->cast = inlet->cast;
-    a->lost = (peer->cut && !a->cast) || (a->context != 0 && team_is_dead(vm, a->context));
+    a->lost = (peer->in.cut && !a->cast) || (a->context != 0 && team_is_dead(vm, a->context));
     if (!a->lost) {
         open_add(peer, a);
         match_arrival(vm, a);
@@ -227,7 +236,7 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
 
 static bool is_paced(const struct arrival *a)
 {
-    return a != NULL && a->bound != NULL && a->bound->paced != NULL;
+    return a != NULL && a->bound != NULL && a->bound->pacing.of != NULL;
 }
 
 bool arrival_is_exchanged(const struct inlet *inlet)
@@ -254,11 +263,12 @@ uint8_t *arrival_target(struct inlet *inlet, size_t *size)
     if (a->msg != NULL)
         return message_bytes(a->msg) + a->received;
     uint64_t at = a->received - ITEM_HEADER_BYTES;
-    uint64_t data = a->bound == NULL ? 0 : a->bound->count * covey_type_size(a->bound->type);
+    uint64_t data =
+        a->bound == NULL ? 0 : a->bound->receive.count * covey_type_size(a->bound->receive.type);
     if (at < data) {
         if (*size > data - at)
             *size = (size_t)(data - at);
-        return (uint8_t *)a->bound->base + at;
+        return (uint8_t *)a->bound->receive.base + at;
     }
     if (*size > SCRATCH_BYTES)
         *size = SCRATCH_BYTES;
@@ -267,7 +277,7 @@ uint8_t *arrival_target(struct inlet *inlet, size_t *size)
 
 void arrival_received(struct covey *vm, struct peer *peer, struct inlet *inlet, size_t size)
 {
-    peer->received_bytes += size;
+    peer->in.received_bytes += size;
     add_bytes(vm, inlet->current, size);
     finish_if_whole(vm, inlet);
     credit_update(vm, peer);
@@ -321,7 +331,7 @@ void arrival_on_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
 static bool release_inlet(struct covey *vm, struct peer *peer, struct inlet *inlet)
 {
     bool any = false;
-    if (!inlet->waiting || inlet->sequence != peer->receive_sequence)
+    if (!inlet->waiting || inlet->sequence != peer->in.sequence)
         return false;
     inlet->waiting = false;
     while (inlet->first != NULL && !inlet->waiting) {
@@ -341,7 +351,7 @@ static bool release_inlet(struct covey *vm, struct peer *peer, struct inlet *inl
 static bool release_casts(struct covey *vm, struct peer *peer)
 {
     bool any = false;
-    for (struct cast_inlet *in = peer->cast_inlets; in != NULL; in = in->next)
+    for (struct cast_inlet *in = peer->in.cast_inlets; in != NULL; in = in->next)
         any = release_inlet(vm, peer, &in->inlet) || any;
     return any;
 }
@@ -350,10 +360,10 @@ void arrival_release(struct covey *vm, struct peer *peer)
 {
     bool any;
     do {
-        any = release_inlet(vm, peer, &peer->inlet);
-        any = release_inlet(vm, peer, &peer->ether_inlet) || any;
+        any = release_inlet(vm, peer, &peer->in.inlet);
+        any = release_inlet(vm, peer, &peer->in.ether_inlet) || any;
         any = release_casts(vm, peer) || any;
-        for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+        for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
             if (conn->peer == peer && !conn->closed)
                 any = release_inlet(vm, peer, &conn->inlet) || any;
         }
@@ -391,8 +401,8 @@ void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payloa
     memcpy(message_bytes(msg), payload + FRAME_MESSAGE_BYTES, (size_t)header.size);
     msg->info = (struct covey_info){(covey_tid_t)peer->tid, header.tag, header.size};
     arrival_deliver(vm, NULL, &msg);
-    peer->received_bytes += size;
-    if (peer->tid != vm->tid)
+    peer->in.received_bytes += size;
+    if (peer->tid != vm->self.tid)
         credit_update(vm, peer);
 }
 
@@ -401,7 +411,7 @@ void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg
     struct arrival *a = calloc(1, sizeof *a);
     if (a == NULL)
         return;
-    a->number = vm->arrivals++;
+    a->number = vm->inbox.arrivals++;
     a->peer = peer;
     a->msg = *msg;
     *msg = NULL;

@@ -5,8 +5,12 @@
  *
  * Of 32 hosts that give each other 1 KiB blocks the long headers take 4 % of the links.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/brief.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/message.h"
 #include "proto/wire/frame.h"
 
 _Static_assert(FRAME_ITEM_BYTES == ITEM_HEADER_BYTES, "a first item's header");
@@ -14,23 +18,23 @@ _Static_assert(FRAME_ITEM_BYTES == ITEM_HEADER_BYTES, "a first item's header");
 bool brief_put(struct conn *conn, const struct covey_req *req)
 {
     uint8_t item[ITEM_HEADER_BYTES];
-    uint64_t size = req->msg->size - ITEM_HEADER_BYTES, count;
+    uint64_t size = req->send.msg->size - ITEM_HEADER_BYTES, count;
     int type;
-    if (conn->route != COVEY_ROUTE_TCP || req->stamp != 0 || req->msg->size < ITEM_HEADER_BYTES ||
-        size > BRIEF_SIZE_MAX)
+    if (conn->route != COVEY_ROUTE_TCP || req->send.stamp != 0 ||
+        req->send.msg->size < ITEM_HEADER_BYTES || size > BRIEF_SIZE_MAX)
         return false;
-    message_copy(req->msg, 0, item, sizeof item);
-    if (!item_header_decode(item, req->msg->size, &type, &count) ||
-        item_bytes(type, count) != req->msg->size)
+    message_copy(req->send.msg, 0, item, sizeof item);
+    if (!item_header_decode(item, req->send.msg->size, &type, &count) ||
+        item_bytes(type, count) != req->send.msg->size)
         return false;
     const struct brief brief = {.type = (uint8_t)type,
-                                .representation = req->msg->representation,
+                                .representation = req->send.msg->representation,
                                 .padding = (uint8_t)(size - count * covey_type_size(type)),
                                 .size = (uint16_t)size,
-                                .sequence = (uint32_t)req->sequence,
+                                .sequence = (uint32_t)req->send.sequence,
                                 .tag = req->tag,
                                 .context = req->context};
-    brief_encode(&brief, conn->out_head);
+    brief_encode(&brief, conn->out.head);
     return true;
 }
 
@@ -43,7 +47,7 @@ static uint64_t whole_sequence(uint64_t next, uint32_t half)
 const char *brief_take(struct conn *conn)
 {
     struct brief brief;
-    const char *refused = brief_decode(conn->in_head, &brief);
+    const char *refused = brief_decode(conn->in.head, &brief);
     size_t width = refused == NULL ? covey_type_size(brief.type) : 0;
     if (refused != NULL)
         return refused;
@@ -54,12 +58,12 @@ const char *brief_take(struct conn *conn)
         count * width != (uint64_t)(brief.size - brief.padding))
         return "a brief message that is no array of its type";
     struct message_header header;
-    brief_expand(&brief, &conn->in_frame, &header);
-    header.sequence = whole_sequence(conn->peer->receive_sequence, brief.sequence);
-    conn->in_frame.source = conn->peer->tid;
-    conn->in_frame.destination = conn->vm->tid;
-    message_header_encode(&header, conn->in_preface);
-    item_header_encode(conn->in_preface + FRAME_MESSAGE_BYTES, brief.type, count);
-    conn->in_preface_size = conn->in_preface_used = sizeof conn->in_preface;
+    brief_expand(&brief, &conn->in.frame, &header);
+    header.sequence = whole_sequence(conn->peer->in.sequence, brief.sequence);
+    conn->in.frame.source = conn->peer->tid;
+    conn->in.frame.destination = conn->vm->self.tid;
+    message_header_encode(&header, conn->in.preface);
+    item_header_encode(conn->in.preface + FRAME_MESSAGE_BYTES, brief.type, count);
+    conn->in.preface_size = conn->in.preface_used = sizeof conn->in.preface;
     return NULL;
 }

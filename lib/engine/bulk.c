@@ -17,8 +17,16 @@
  * moment two share it, which also uses what a host that computes leaves when it receives too
  * slowly.
  */
+#include "lib/engine/bulk.h"
 #include "lib/collective/collective.h"
-
+#include "lib/engine/conn.h"
+#include "lib/engine/home.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/link.h"
 #include "lib/msg/clock.h"
 
 #define TURN_FIRST_BYTES (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES) /* go before it is the turn */
@@ -27,7 +35,7 @@
 
 static void say(struct covey *vm, uint8_t kind, const uint8_t *bytes, const struct cursor *c)
 {
-    if (vm->lost == 0)
+    if (vm->home.lost == 0)
         home_send(vm, kind, 0, bytes, (size_t)(c->at - bytes));
 }
 
@@ -35,9 +43,9 @@ static void say_ask(struct covey *vm, const struct peer *peer)
 {
     uint8_t bytes[CONTENTION_ASK_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
-    const struct contention_ask ask = {.task = vm->tid,
-                                       .number = peer->claim.number,
-                                       .asked_us = peer->claim.asked_us,
+    const struct contention_ask ask = {.task = vm->self.tid,
+                                       .number = peer->bulk.claim.number,
+                                       .asked_us = peer->bulk.claim.asked_us,
                                        .to = (uint16_t)tid_host(peer->tid)};
     contention_put_ask(&c, &ask);
     say(vm, FRAME_BULK_ASK, bytes, &c);
@@ -47,7 +55,7 @@ static void say_end(struct covey *vm, uint32_t number)
 {
     uint8_t bytes[CONTENTION_END_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
-    contention_put_end(&c, vm->tid, number);
+    contention_put_end(&c, vm->self.tid, number);
     say(vm, FRAME_BULK_END, bytes, &c);
 }
 
@@ -56,27 +64,28 @@ static void act(struct covey *vm, const struct peer *peer, enum claim_act what)
     if (what == CLAIM_ASK)
         say_ask(vm, peer);
     else if (what == CLAIM_END)
-        say_end(vm, peer->claim.number);
+        say_end(vm, peer->bulk.claim.number);
 }
 
 static bool is_bulk(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
 {
-    return req->msg->size >= vm->contention.threshold_bytes && tid_host(peer->tid) != vm->host &&
-           req->paced == NULL && req->caster == NULL;
+    return req->send.msg->size >= vm->out.contention.threshold_bytes &&
+           tid_host(peer->tid) != vm->self.host && req->pacing.of == NULL &&
+           req->send.caster == NULL;
 }
 
 /* The next sender may begin: nothing but the end of a message is left for this peer. */
 static bool is_ending(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
 {
-    uint64_t left = req->msg->size - req->offset;
-    return left <= req->msg->size / LAST_PART &&
+    uint64_t left = req->send.msg->size - req->send.offset;
+    return left <= req->send.msg->size / LAST_PART &&
            (req->next == NULL || !is_bulk(vm, peer, req->next));
 }
 
 static bool needs_claim(const struct covey *vm, const struct peer *peer,
                         const struct covey_req *req)
 {
-    return vm->contention.mode != CONTENTION_OFF && is_bulk(vm, peer, req) &&
+    return vm->out.contention.mode != CONTENTION_OFF && is_bulk(vm, peer, req) &&
            !is_ending(vm, peer, req);
 }
 
@@ -84,11 +93,11 @@ static bool needs_claim(const struct covey *vm, const struct peer *peer,
 bool bulk_in_turn(const struct covey *vm, const struct peer *peer, const struct covey_req *req,
                   size_t *size)
 {
-    if (!vm->contention.turns || req->sequence < peer->turn_before || !is_bulk(vm, peer, req) ||
-        peer->claim.state == CLAIM_HELD ||
-        (vm->contention.mode == CONTENTION_TOKEN && is_ending(vm, peer, req)))
+    if (!vm->out.contention.turns || req->send.sequence < peer->bulk.turn_before ||
+        !is_bulk(vm, peer, req) || peer->bulk.claim.state == CLAIM_HELD ||
+        (vm->out.contention.mode == CONTENTION_TOKEN && is_ending(vm, peer, req)))
         return true;
-    uint64_t left = req->offset < TURN_FIRST_BYTES ? TURN_FIRST_BYTES - req->offset : 0;
+    uint64_t left = req->send.offset < TURN_FIRST_BYTES ? TURN_FIRST_BYTES - req->send.offset : 0;
     *size = *size < left ? *size : (size_t)left;
     return *size > 0;
 }
@@ -97,7 +106,7 @@ bool bulk_in_turn(const struct covey *vm, const struct peer *peer, const struct 
 
 static int rank_in_team(const struct covey *vm, uint32_t context)
 {
-    const struct covey_team *team = vm->teams;
+    const struct covey_team *team = teams_of(vm)->first;
     while (team != NULL && team->context != context)
         team = team->next;
     return team == NULL ? 0 : team->rank;
@@ -107,14 +116,14 @@ static int rank_in_team(const struct covey *vm, uint32_t context)
 static bool staggered(struct covey *vm, const struct peer *peer, struct covey_req *req,
                       uint64_t now_us)
 {
-    if (req->not_before_us == 0) {
-        double takes_us = (double)req->msg->size * 8e6 / (double)peer->stagger_rate;
+    if (req->send.not_before_us == 0) {
+        double takes_us = (double)req->send.msg->size * 8e6 / (double)peer->bulk.stagger_rate;
         int rank = req->context == 0 ? 0 : rank_in_team(vm, req->context);
-        req->not_before_us = now_us + (uint64_t)(takes_us * rank);
+        req->send.not_before_us = now_us + (uint64_t)(takes_us * rank);
     }
-    if (now_us >= req->not_before_us)
+    if (now_us >= req->send.not_before_us)
         return true;
-    wait_check_at(vm, req->not_before_us);
+    wait_check_at(vm, req->send.not_before_us);
     return false;
 }
 
@@ -124,7 +133,8 @@ static bool staggered(struct covey *vm, const struct peer *peer, struct covey_re
 static void advance(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     uint64_t next_us;
-    act(vm, peer, claim_step(&peer->claim, vm->contention.quantum_bytes, now_us, &next_us));
+    act(vm, peer,
+        claim_step(&peer->bulk.claim, vm->out.contention.quantum_bytes, now_us, &next_us));
     if (next_us != UINT64_MAX)
         wait_check_at(vm, next_us);
 }
@@ -133,9 +143,9 @@ static void advance(struct covey *vm, struct peer *peer, uint64_t now_us)
 static void pursue(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     advance(vm, peer, now_us);
-    if (peer->claim.state != CLAIM_NONE)
+    if (peer->bulk.claim.state != CLAIM_NONE)
         return;
-    act(vm, peer, claim_want(&peer->claim, ++vm->claims, now_us));
+    act(vm, peer, claim_want(&peer->bulk.claim, ++vm->out.claims, now_us));
     advance(vm, peer, now_us);
 }
 
@@ -146,40 +156,40 @@ bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
         return true;
     }
     uint64_t now_us = clock_us();
-    if (now_us < peer->way_known_us)
-        return peer->stagger_rate == 0 || staggered(vm, peer, req, now_us);
-    if (!claim_may_send(&peer->claim, now_us))
+    if (now_us < peer->bulk.way_known_us)
+        return peer->bulk.stagger_rate == 0 || staggered(vm, peer, req, now_us);
+    if (!claim_may_send(&peer->bulk.claim, now_us))
         pursue(vm, peer, now_us);
-    return claim_may_send(&peer->claim, now_us);
+    return claim_may_send(&peer->bulk.claim, now_us);
 }
 
 void bulk_sent(struct covey *vm, struct peer *peer, const struct covey_req *req, uint64_t bytes)
 {
-    if (peer->claim.state != CLAIM_HELD && peer->claim.state != CLAIM_PASSING)
+    if (peer->bulk.claim.state != CLAIM_HELD && peer->bulk.claim.state != CLAIM_PASSING)
         return;
-    claim_sent(&peer->claim, needs_claim(vm, peer, req) ? bytes : 0, clock_us());
-    if (peer->carrier != NULL && peer->carrier->route == COVEY_ROUTE_TCP)
-        link_tcp_hold_little(peer->carrier->link, KEEP_BYTES);
+    claim_sent(&peer->bulk.claim, needs_claim(vm, peer, req) ? bytes : 0, clock_us());
+    if (peer->out.carrier != NULL && peer->out.carrier->route == COVEY_ROUTE_TCP)
+        link_tcp_hold_little(peer->out.carrier->link, KEEP_BYTES);
 }
 
 void bulk_settle(struct covey *vm, struct peer *peer)
 {
-    if (peer->claim.state == CLAIM_NONE)
+    if (peer->bulk.claim.state == CLAIM_NONE)
         return;
-    if (peer->sends == NULL || !needs_claim(vm, peer, peer->sends))
+    if (peer->out.sends == NULL || !needs_claim(vm, peer, peer->out.sends))
         bulk_drop(vm, peer);
 }
 
 void bulk_drop(struct covey *vm, struct peer *peer)
 {
-    act(vm, peer, claim_drop(&peer->claim));
+    act(vm, peer, claim_drop(&peer->bulk.claim));
 }
 
 void bulk_check(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
-    if (vm->contention.turns && peer->grant_due)
+    if (vm->out.contention.turns && peer->in.grant_due)
         outgo_pump(vm, peer);
-    if (vm->contention.mode == CONTENTION_OFF || peer->gone || peer->sends == NULL)
+    if (vm->out.contention.mode == CONTENTION_OFF || peer->gone || peer->out.sends == NULL)
         return;
     advance(vm, peer, now_us);
     outgo_pump(vm, peer);
@@ -189,9 +199,9 @@ void bulk_check(struct covey *vm, struct peer *peer, uint64_t now_us)
 
 static struct peer *peer_of_claim(const struct covey *vm, uint32_t number)
 {
-    struct peer *peer = vm->sending;
-    while (peer != NULL && peer->claim.number != number)
-        peer = peer->sending_next;
+    struct peer *peer = vm->out.sending;
+    while (peer != NULL && peer->bulk.claim.number != number)
+        peer = peer->out.sending_next;
     return peer;
 }
 
@@ -204,14 +214,14 @@ void bulk_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *
         return;
     uint64_t now_us = clock_us();
     struct peer *peer = peer_of_claim(vm, answer.number);
-    if (peer == NULL || claim_on_answer(&peer->claim, &answer, now_us) == CLAIM_END) {
+    if (peer == NULL || claim_on_answer(&peer->bulk.claim, &answer, now_us) == CLAIM_END) {
         if (answer.verdict == CONTENTION_GRANTED)
             say_end(vm, answer.number);
         return;
     }
     if (answer.verdict == CONTENTION_FREE || answer.verdict == CONTENTION_STAGGERED) {
-        peer->way_known_us = now_us + CONTENTION_KNOWN_US;
-        peer->stagger_rate = answer.verdict == CONTENTION_STAGGERED ? answer.rate : 0;
+        peer->bulk.way_known_us = now_us + CONTENTION_KNOWN_US;
+        peer->bulk.stagger_rate = answer.verdict == CONTENTION_STAGGERED ? answer.rate : 0;
     }
     advance(vm, peer, now_us);
     outgo_pump(vm, peer);

@@ -3,9 +3,23 @@
  * gives. The body of a message is read straight to where it belongs; frames that came before their
  * turn, and credit, are read whole first.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/conn.h"
+#include "lib/collective/paced.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/brief.h"
+#include "lib/engine/home.h"
+#include "lib/engine/loss.h"
+#include "lib/engine/order.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/rest.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/link.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +60,9 @@ static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events
         conn_read(vm, conn);
     if (conn_rest(conn))
         conn_watch(conn);
-    if (conn->leaving != NULL && !conn->closed && link_tcp_left(conn->link)) {
-        paced_note(conn->leaving);
-        conn->leaving = NULL;
+    if (conn->out.leaving != NULL && !conn->closed && link_tcp_left(conn->link)) {
+        paced_note(conn->out.leaving);
+        conn->out.leaving = NULL;
     }
     if (!conn->closed && conn->peer != NULL) {
         conn_flush(conn);
@@ -73,10 +87,10 @@ struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer,
     conn->link = link;
     conn->peer = peer;
     conn->route = route;
-    conn->next = vm->conns;
-    vm->conns = conn;
-    vm->looked_count += fd < 0;
-    vm->stepped_count += link->ops->step != NULL;
+    conn->next = vm->links.conns;
+    vm->links.conns = conn;
+    vm->links.looked_count += fd < 0;
+    vm->links.stepped_count += link->ops->step != NULL;
     return conn;
 }
 
@@ -84,7 +98,7 @@ void conn_ready_now(struct conn *conn)
 {
     struct peer *peer = conn->peer;
     conn->ready = true;
-    conn->ordered = peer != NULL && tid_host(peer->tid) == conn->vm->host;
+    conn->ordered = peer != NULL && tid_host(peer->tid) == conn->vm->self.host;
     conn_watch(conn);
     if (peer == NULL || peer->routes == NULL)
         return;
@@ -106,37 +120,37 @@ void conn_ready_now(struct conn *conn)
 static size_t conn_vector(const struct conn *conn, struct iovec *iov)
 {
     int count = 0;
-    if (conn->out_head_sent < conn->out_head_size) {
+    if (conn->out.head_sent < conn->out.head_size) {
         union {
             const uint8_t *from;
             void *base;
-        } u = {.from = conn->out_head + conn->out_head_sent};
-        iov[count++] = (struct iovec){u.base, conn->out_head_size - conn->out_head_sent};
+        } u = {.from = conn->out.head + conn->out.head_sent};
+        iov[count++] = (struct iovec){u.base, conn->out.head_size - conn->out.head_sent};
     }
-    if (conn->out_body_left > 0)
-        count += message_gather(conn->out_req->msg, conn->out_req->offset, conn->out_body_left,
-                                iov + count, GATHER_MAX - count);
+    if (conn->out.body_left > 0)
+        count += message_gather(conn->out.req->send.msg, conn->out.req->send.offset,
+                                conn->out.body_left, iov + count, GATHER_MAX - count);
     return (size_t)count;
 }
 
 static void conn_wrote(struct conn *conn, size_t size)
 {
-    conn->vm->written_bytes += size;
-    size_t head = conn->out_head_size - conn->out_head_sent;
+    conn->vm->links.written_bytes += size;
+    size_t head = conn->out.head_size - conn->out.head_sent;
     if (head > size)
         head = size;
-    conn->out_head_sent += head;
+    conn->out.head_sent += head;
     size -= head;
-    conn->out_body_left -= size;
+    conn->out.body_left -= size;
     if (size > 0)
-        conn->out_req->offset += size;
+        conn->out.req->send.offset += size;
 }
 
 /* It takes no more bytes. Where its other end was closed, what that had sent before is still read,
  * whole messages perhaps, and reading them comes to the end by itself. */
 static void conn_refused(struct conn *conn, ssize_t how)
 {
-    conn->mute = true;
+    conn->out.mute = true;
     if (how != LINK_CLOSED)
         conn_close(conn->vm, conn, true);
 }
@@ -144,11 +158,11 @@ static void conn_refused(struct conn *conn, ssize_t how)
 bool conn_flush(struct conn *conn)
 {
     struct iovec iov[GATHER_MAX];
-    if (conn->closed || conn->mute)
+    if (conn->closed || conn->out.mute)
         return false;
-    if (conn->out_body_left > 0 && conn->out_req == NULL)
+    if (conn->out.body_left > 0 && conn->out.req == NULL)
         return false; /* the send failed in the middle of a frame: nothing may follow */
-    while (conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0) {
+    while (conn->out.head_sent < conn->out.head_size || conn->out.body_left > 0) {
         size_t count = conn_vector(conn, iov);
         ssize_t n = conn->link->ops->send(conn->link, iov, (int)count);
         if (n < 0) {
@@ -162,9 +176,9 @@ bool conn_flush(struct conn *conn)
         conn_wrote(conn, (size_t)n);
     }
     conn_watch(conn);
-    struct covey_req *req = conn->out_req;
-    conn->out_req = NULL;
-    if (req != NULL && req->offset == req->msg->size)
+    struct covey_req *req = conn->out.req;
+    conn->out.req = NULL;
+    if (req != NULL && req->send.offset == req->send.msg->size)
         outgo_sent(conn->vm, req);
     return true;
 }
@@ -173,43 +187,43 @@ bool conn_left(struct conn *conn, struct covey_req *req)
 {
     if (conn->route != COVEY_ROUTE_TCP || conn->closed || link_tcp_left(conn->link))
         return true;
-    if (conn->leaving != NULL) /* of another exchange; what follows it has waited long enough */
-        paced_note(conn->leaving);
-    conn->leaving = req;
+    if (conn->out.leaving != NULL) /* of another exchange; what follows it has waited long enough */
+        paced_note(conn->out.leaving);
+    conn->out.leaving = req;
     conn_watch(conn);
     return false;
 }
 
 void conn_left_no_more(struct covey *vm, const struct covey_req *req)
 {
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (conn->leaving == req)
-            conn->leaving = NULL;
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (conn->out.leaving == req)
+            conn->out.leaving = NULL;
     }
 }
 
 bool conn_lags(const struct conn *conn)
 {
-    return conn->closed || conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0 ||
+    return conn->closed || conn->out.head_sent < conn->out.head_size || conn->out.body_left > 0 ||
            (conn->route == COVEY_ROUTE_TCP && link_tcp_unsent(conn->link) > LAG_BYTES);
 }
 
 static void conn_put_head(struct conn *conn, const struct frame *frame)
 {
-    frame_encode(frame, conn->out_head);
-    conn->out_head_size = FRAME_HEADER_BYTES;
-    conn->out_head_sent = 0;
+    frame_encode(frame, conn->out.head);
+    conn->out.head_size = FRAME_HEADER_BYTES;
+    conn->out.head_sent = 0;
 }
 
 void conn_put_control(struct conn *conn, uint8_t kind, const uint8_t *payload, size_t size)
 {
     struct frame frame = {.length = (uint32_t)size,
                           .kind = kind,
-                          .source = conn->vm->tid,
+                          .source = conn->vm->self.tid,
                           .destination = conn->peer->tid};
     conn_put_head(conn, &frame);
-    memcpy(conn->out_head + FRAME_HEADER_BYTES, payload, size);
-    conn->out_head_size += size;
+    memcpy(conn->out.head + FRAME_HEADER_BYTES, payload, size);
+    conn->out.head_size += size;
     conn_flush(conn);
 }
 
@@ -218,54 +232,54 @@ static void conn_put_data_head(struct conn *conn, const struct covey_req *req, s
 {
     struct frame frame = {.length = (uint32_t)size,
                           .kind = FRAME_DATA,
-                          .source = conn->vm->tid,
+                          .source = conn->vm->self.tid,
                           .destination = conn->peer->tid};
-    bool first = req->offset == 0;
+    bool first = req->send.offset == 0;
     if (first) {
         frame.flags |= FRAME_FIRST;
         frame.length += FRAME_MESSAGE_BYTES;
     }
-    if (req->offset + size == req->msg->size)
+    if (req->send.offset + size == req->send.msg->size)
         frame.flags |= FRAME_LAST;
     conn_put_head(conn, &frame);
     if (!first)
         return;
     struct message_header header = outgo_header(req);
-    message_header_encode(&header, conn->out_head + FRAME_HEADER_BYTES);
-    conn->out_head_size += FRAME_MESSAGE_BYTES;
+    message_header_encode(&header, conn->out.head + FRAME_HEADER_BYTES);
+    conn->out.head_size += FRAME_MESSAGE_BYTES;
 }
 
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
 {
-    bool first = req->offset == 0;
-    if (first && req->paced != NULL && conn->route == COVEY_ROUTE_TCP)
+    bool first = req->send.offset == 0;
+    if (first && req->pacing.of != NULL && conn->route == COVEY_ROUTE_TCP)
         link_tcp_pace(conn->link, paced_rate(req));
     if (first)
-        loss_note(conn, req->sequence);
-    if (first && size == req->msg->size && brief_put(conn, req)) {
-        conn->out_head_size = FRAME_HEADER_BYTES;
-        conn->out_head_sent = 0;
-        req->offset = ITEM_HEADER_BYTES;
+        loss_note(conn, req->send.sequence);
+    if (first && size == req->send.msg->size && brief_put(conn, req)) {
+        conn->out.head_size = FRAME_HEADER_BYTES;
+        conn->out.head_sent = 0;
+        req->send.offset = ITEM_HEADER_BYTES;
         size -= ITEM_HEADER_BYTES;
     } else {
         conn_put_data_head(conn, req, size);
     }
-    conn->out_body_left = size;
-    conn->out_req = req;
-    conn->link->more = req->offset + size < req->msg->size;
+    conn->out.body_left = size;
+    conn->out.req = req;
+    conn->link->more = req->send.offset + size < req->send.msg->size;
     conn_flush(conn);
 }
 
 void conn_abandon(struct conn *conn)
 {
-    conn->out_req = NULL;
+    conn->out.req = NULL;
     if (conn->link->ops->keep != NULL)
         conn->link->ops->keep(conn->link);
 }
 
 void conn_push(struct conn *conn)
 {
-    bool full = conn->out_head_sent < conn->out_head_size || conn->out_body_left > 0;
+    bool full = conn->out.head_sent < conn->out.head_size || conn->out.body_left > 0;
     if (full || conn->closed || !conn->link->more)
         return;
     conn->link->more = false;
@@ -280,8 +294,8 @@ static size_t conn_take(struct conn *conn, void *to, size_t size)
     ssize_t n = conn->link->ops->recv(conn->link, to, size);
     if (n >= 0)
         return (size_t)n;
-    bool in_frame = conn->in_head_used > 0 || conn->inlet.current != NULL;
-    conn_close(conn->vm, conn, n == LINK_BROKEN || in_frame || conn->mute);
+    bool in_frame = conn->in.head_used > 0 || conn->inlet.current != NULL;
+    conn_close(conn->vm, conn, n == LINK_BROKEN || in_frame || conn->out.mute);
     return 0;
 }
 
@@ -306,56 +320,56 @@ static bool conn_fill(struct conn *conn, uint8_t *bytes, size_t size, size_t *us
 /* A frame that belongs on a direct link; the refusal or NULL. */
 static const char *take_head(struct conn *conn)
 {
-    struct frame *frame = &conn->in_frame;
-    if (conn->route == COVEY_ROUTE_TCP && conn->peer != NULL && brief_is(conn->in_head))
+    struct frame *frame = &conn->in.frame;
+    if (conn->route == COVEY_ROUTE_TCP && conn->peer != NULL && brief_is(conn->in.head))
         return brief_take(conn);
-    const char *refused = frame_decode(conn->in_head, frame);
+    const char *refused = frame_decode(conn->in.head, frame);
     if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT &&
         frame->kind != FRAME_SYNC)
         refused = "a frame that does not belong on a direct link";
     if (refused == NULL && (conn->peer == NULL || frame->source != conn->peer->tid))
         refused = "a frame of another task";
     bool first = refused == NULL && frame->kind == FRAME_DATA && (frame->flags & FRAME_FIRST) != 0;
-    conn->in_preface_size = first ? arrival_preface_bytes(frame) : 0;
-    conn->in_preface_used = 0;
+    conn->in.preface_size = first ? arrival_preface_bytes(frame) : 0;
+    conn->in.preface_used = 0;
     return refused;
 }
 
 static bool read_head(struct conn *conn)
 {
-    if (!conn_fill(conn, conn->in_head, sizeof conn->in_head, &conn->in_head_used))
+    if (!conn_fill(conn, conn->in.head, sizeof conn->in.head, &conn->in.head_used))
         return false;
     const char *refused = take_head(conn);
     if (refused != NULL) {
         conn_protocol_error(conn, refused);
         return false;
     }
-    conn->in_routed = false;
+    conn->in.routed = false;
     return true;
 }
 
 /* Head and preface are here: to its message, or held. */
 static bool route_frame(struct conn *conn)
 {
-    struct frame *frame = &conn->in_frame;
-    size_t preface = conn->in_preface_size;
-    conn->in_routed = true;
-    conn->in_body_left = frame->length - preface;
+    struct frame *frame = &conn->in.frame;
+    size_t preface = conn->in.preface_size;
+    conn->in.routed = true;
+    conn->in.body_left = frame->length - preface;
     if (frame->kind != FRAME_DATA ||
-        arrival_must_hold(conn->peer, &conn->inlet, frame, conn->in_preface)) {
-        conn->in_held = malloc(sizeof *conn->in_held + frame->length);
-        if (conn->in_held == NULL) {
+        arrival_must_hold(conn->peer, &conn->inlet, frame, conn->in.preface)) {
+        conn->in.held = malloc(sizeof *conn->in.held + frame->length);
+        if (conn->in.held == NULL) {
             conn_protocol_error(conn, "out of memory");
             return false;
         }
-        conn->in_held->frame = *frame;
-        memcpy(conn->in_held->payload, conn->in_preface, preface);
-        conn->in_held_used = preface;
+        conn->in.held->frame = *frame;
+        memcpy(conn->in.held->payload, conn->in.preface, preface);
+        conn->in.held_used = preface;
         return true;
     }
     const char *refused = NULL;
     if (preface > 0)
-        refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in_preface, preface);
+        refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in.preface, preface);
     else if (conn->inlet.current == NULL)
         refused = "data that belong to no message";
     if (preface > 0 && conn->route == COVEY_ROUTE_TCP && arrival_is_exchanged(&conn->inlet))
@@ -367,8 +381,8 @@ static bool route_frame(struct conn *conn)
 
 static void held_done(struct conn *conn)
 {
-    struct held *held = conn->in_held;
-    conn->in_held = NULL;
+    struct held *held = conn->in.held;
+    conn->in.held = NULL;
     if (held->frame.kind == FRAME_DATA && conn->inlet.waiting) {
         arrival_hold(&conn->inlet, held);
         return;
@@ -390,14 +404,14 @@ static void held_done(struct conn *conn)
 
 static bool read_body(struct conn *conn)
 {
-    if (conn->in_held != NULL) {
-        if (!conn_fill(conn, conn->in_held->payload, conn->in_frame.length, &conn->in_held_used))
+    if (conn->in.held != NULL) {
+        if (!conn_fill(conn, conn->in.held->payload, conn->in.frame.length, &conn->in.held_used))
             return false;
         held_done(conn);
         return !conn->closed;
     }
-    while (conn->in_body_left > 0) {
-        size_t size = conn->in_body_left;
+    while (conn->in.body_left > 0) {
+        size_t size = conn->in.body_left;
         uint8_t *to = arrival_target(&conn->inlet, &size);
         if (to == NULL) {
             conn_protocol_error(conn, "more data than the message announced");
@@ -406,7 +420,7 @@ static bool read_body(struct conn *conn)
         size_t n = conn_take(conn, to, size);
         if (n == 0)
             return false;
-        conn->in_body_left -= n;
+        conn->in.body_left -= n;
         arrival_received(conn->vm, conn->peer, &conn->inlet, n);
     }
     return true;
@@ -419,25 +433,25 @@ static bool read_body(struct conn *conn)
 static bool task_may_go_on(const struct conn *conn, uint64_t bulk_taken)
 {
     const struct covey *vm = conn->vm;
-    return conn->watch.fd < 0 && vm->poller == POLLER_TASK && vm->bulk_taken != bulk_taken &&
-           !conn->peer->leaving;
+    return conn->watch.fd < 0 && vm->wait.poller == POLLER_TASK &&
+           vm->inbox.bulk_taken != bulk_taken && !conn->peer->leaving;
 }
 
 void conn_read(struct covey *vm, struct conn *conn)
 {
-    uint64_t bulk_taken = vm->bulk_taken;
+    uint64_t bulk_taken = vm->inbox.bulk_taken;
     while (!conn->closed && !task_may_go_on(conn, bulk_taken)) {
-        if (conn->in_head_used < FRAME_HEADER_BYTES && !read_head(conn))
+        if (conn->in.head_used < FRAME_HEADER_BYTES && !read_head(conn))
             break;
-        if (!conn->in_routed) {
-            if (!conn_fill(conn, conn->in_preface, conn->in_preface_size, &conn->in_preface_used))
+        if (!conn->in.routed) {
+            if (!conn_fill(conn, conn->in.preface, conn->in.preface_size, &conn->in.preface_used))
                 break;
             if (!order_admits(vm, conn) || !route_frame(conn))
                 break;
         }
         if (!read_body(conn))
             break;
-        conn->in_head_used = 0;
+        conn->in.head_used = 0;
         arrival_release(vm, conn->peer);
     }
 }
@@ -447,15 +461,15 @@ void conn_read(struct covey *vm, struct conn *conn)
 static uint64_t moved_bytes(const struct conn *conn)
 {
     const struct peer *peer = conn->peer;
-    return peer->received_bytes + peer->credit_bytes + conn->vm->written_bytes;
+    return peer->in.received_bytes + peer->out.credit_bytes + conn->vm->links.written_bytes;
 }
 
 bool conn_poll_all(struct covey *vm)
 {
     bool moved = false;
-    if (vm->looked_count == 0)
+    if (vm->links.looked_count == 0)
         return false;
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if (conn->watch.fd >= 0 || conn->closed)
             continue;
         if (!conn->ready) {
@@ -464,7 +478,7 @@ bool conn_poll_all(struct covey *vm)
         }
         uint64_t before = moved_bytes(conn);
         conn_read(vm, conn);
-        if (!conn->closed && (conn->out_head_sent < conn->out_head_size || conn->peer->sending))
+        if (!conn->closed && (conn->out.head_sent < conn->out.head_size || conn->peer->out.sending))
             outgo_pump(vm, conn->peer);
         moved = moved || before != moved_bytes(conn) || conn->closed;
     }
@@ -474,22 +488,22 @@ bool conn_poll_all(struct covey *vm)
 uint64_t conn_step_all(struct covey *vm)
 {
     uint64_t due_us = UINT64_MAX;
-    uint64_t now_us = vm->stepped_count == 0 ? 0 : clock_us();
-    for (struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
+    uint64_t now_us = vm->links.stepped_count == 0 ? 0 : clock_us();
+    for (struct conn *conn = vm->links.stepped_count == 0 ? NULL : vm->links.conns; conn != NULL;
          conn = conn->next) {
         if (conn->closed || conn->link->ops->step == NULL)
             continue;
         uint64_t at_us = conn->link->ops->step(conn->link, now_us);
         due_us = at_us < due_us ? at_us : due_us;
     }
-    if (vm->home_due)
+    if (vm->home.due)
         home_flush(vm);
     return due_us;
 }
 
 void conn_wake_rested(struct covey *vm)
 {
-    uint64_t now_us = vm->resting == NULL ? 0 : clock_us();
+    uint64_t now_us = vm->links.resting == NULL ? 0 : clock_us();
     for (struct conn *conn; (conn = conn_rested(vm, now_us)) != NULL;) {
         conn_rest_end(conn);
         conn_read(vm, conn);
@@ -500,8 +514,8 @@ void conn_wake_rested(struct covey *vm)
 
 bool conn_waiting(const struct covey *vm, size_t least)
 {
-    for (const struct conn *conn = vm->stepped_count == 0 ? NULL : vm->conns; conn != NULL;
-         conn = conn->next) {
+    for (const struct conn *conn = vm->links.stepped_count == 0 ? NULL : vm->links.conns;
+         conn != NULL; conn = conn->next) {
         if (!conn->closed && conn->route == COVEY_ROUTE_ETHER &&
             link_ether_waiting(conn->link) >= least)
             return true;
@@ -518,9 +532,9 @@ static bool is_settled(const struct conn *conn)
 
 bool conn_arm_all(struct covey *vm)
 {
-    bool ready = vm->order_due;
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (!conn->closed && !conn->parked &&
+    bool ready = vm->order.due;
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (!conn->closed && !conn->order.parked &&
             (conn->ready ? conn->link->ops->arm(conn->link) : is_settled(conn)))
             ready = true;
     }
@@ -550,18 +564,18 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     conn->closed = true;
     conn_rest_end(conn);
     order_forget(conn);
-    vm->looked_count -= conn->watch.fd < 0;
-    vm->stepped_count -= conn->link->ops->step != NULL;
+    vm->links.looked_count -= conn->watch.fd < 0;
+    vm->links.stepped_count -= conn->link->ops->step != NULL;
     watch_remove(vm, &conn->watch);
-    if (conn->leaving != NULL)
-        paced_note(conn->leaving);
-    conn->leaving = NULL;
+    if (conn->out.leaving != NULL)
+        paced_note(conn->out.leaving);
+    conn->out.leaving = NULL;
     arrival_drop(vm, &conn->inlet);
-    free(conn->in_held);
-    conn->in_held = NULL;
-    if (peer != NULL && peer->carrier == conn) {
-        peer->carrier = NULL;
-        broken = broken || conn->out_req != NULL;
+    free(conn->in.held);
+    conn->in.held = NULL;
+    if (peer != NULL && peer->out.carrier == conn) {
+        peer->out.carrier = NULL;
+        broken = broken || conn->out.req != NULL;
     }
     conn_abandon(conn);
     if (peer != NULL && conn->ready && broken && !peer->leaving && !peer->gone)
@@ -574,7 +588,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
 
 void conn_bury(struct covey *vm)
 {
-    for (struct conn **at = &vm->conns; *at != NULL;) {
+    for (struct conn **at = &vm->links.conns; *at != NULL;) {
         struct conn *conn = *at;
         if (!conn->closed) {
             at = &conn->next;

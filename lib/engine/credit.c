@@ -11,8 +11,11 @@
  * long as it keeps less than the host has left. However many tasks of a host wait, they leave it
  * some, and none takes more than half of it.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/credit.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
 
 #include <fcntl.h>
@@ -28,74 +31,75 @@
 static uint64_t memory_available(const struct covey *vm)
 {
     char text[512];
-    int fd = open(vm->memory_file, O_RDONLY | O_CLOEXEC);
+    int fd = open(vm->memory.file, O_RDONLY | O_CLOEXEC);
     ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     if (fd >= 0)
         close(fd);
     text[size < 0 ? 0 : size] = '\0';
     const char *line = strstr(text, "MemAvailable:");
-    return line == NULL ? vm->memory_bytes : strtoull(strchr(line, ':') + 1, NULL, 10) * 1024;
+    return line == NULL ? vm->memory.bytes : strtoull(strchr(line, ':') + 1, NULL, 10) * 1024;
 }
 
 static bool memory_left(struct covey *vm, uint64_t keeps)
 {
-    if (keeps >= vm->looked_bytes + LOOK_BYTES || keeps < vm->looked_bytes || !vm->memory_left) {
-        vm->looked_bytes = keeps;
-        vm->memory_left = keeps < memory_available(vm);
+    if (keeps >= vm->memory.looked_bytes + LOOK_BYTES || keeps < vm->memory.looked_bytes ||
+        !vm->memory.left) {
+        vm->memory.looked_bytes = keeps;
+        vm->memory.left = keeps < memory_available(vm);
     }
-    if (!vm->memory_left)
+    if (!vm->memory.left)
         wait_check_at(vm, clock_us() + LOOK_AGAIN_US);
-    return vm->memory_left;
+    return vm->memory.left;
 }
 
 static bool open_for_more(struct covey *vm)
 {
-    uint64_t keeps = vm->unexpected_bytes + vm->kept_bytes;
-    if (keeps < vm->buffer_bytes)
+    uint64_t keeps = vm->inbox.unexpected_bytes + vm->memory.kept_bytes;
+    if (keeps < vm->memory.buffer_bytes)
         return true;
-    return vm->waiting > 0 && keeps < vm->memory_bytes / 2 && memory_left(vm, keeps);
+    return vm->wait.threads > 0 && keeps < vm->memory.bytes / 2 && memory_left(vm, keeps);
 }
 
 /* A peer whose data are taken as they come may have more under way: a way through two daemons holds
  * several hundred KiB. */
 static void widen(const struct covey *vm, struct peer *peer)
 {
-    bool taken = vm->unexpected_bytes < vm->buffer_bytes / 8;
-    if (taken && peer->credit_window < CREDIT_WINDOW_MAX)
-        peer->credit_window *= 2;
+    bool taken = vm->inbox.unexpected_bytes < vm->memory.buffer_bytes / 8;
+    if (taken && peer->in.credit_window < CREDIT_WINDOW_MAX)
+        peer->in.credit_window *= 2;
 }
 
 void credit_update(struct covey *vm, struct peer *peer)
 {
-    uint64_t target = peer->received_bytes + peer->credit_window;
-    if (target - peer->granted_bytes < peer->credit_window / 4 || peer->gone)
+    uint64_t target = peer->in.received_bytes + peer->in.credit_window;
+    if (target - peer->in.granted_bytes < peer->in.credit_window / 4 || peer->gone)
         return;
     if (!open_for_more(vm)) {
-        vm->starved += !peer->starved;
-        peer->starved = true;
+        vm->memory.starved += !peer->in.starved;
+        peer->in.starved = true;
         return;
     }
-    peer->granted_bytes = target;
-    peer->grant_due = true;
+    peer->in.granted_bytes = target;
+    peer->in.grant_due = true;
     widen(vm, peer);
     outgo_pump(vm, peer);
 }
 
 void credit_keep(struct covey *vm, int64_t bytes)
 {
-    bool all = bytes < 0 && (uint64_t)-bytes > vm->kept_bytes;
-    vm->kept_bytes = all ? 0 : vm->kept_bytes + (uint64_t)bytes;
+    bool all = bytes < 0 && (uint64_t)-bytes > vm->memory.kept_bytes;
+    vm->memory.kept_bytes = all ? 0 : vm->memory.kept_bytes + (uint64_t)bytes;
     credit_reopen(vm);
 }
 
 void credit_reopen(struct covey *vm)
 {
-    for (int i = 0; vm->starved > 0 && i < PEER_BUCKETS && open_for_more(vm); i++) {
-        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next) {
-            if (!peer->starved)
+    for (int i = 0; vm->memory.starved > 0 && i < PEER_BUCKETS && open_for_more(vm); i++) {
+        for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next) {
+            if (!peer->in.starved)
                 continue;
-            peer->starved = false;
-            vm->starved--;
+            peer->in.starved = false;
+            vm->memory.starved--;
             credit_update(vm, peer);
         }
     }

@@ -6,8 +6,14 @@
  * While the segment carries nothing, what the links would put into frames goes there in DETOUR
  * frames through the daemons, over UDP.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/direct.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/home.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
 
 #include <sodium.h>
@@ -21,7 +27,7 @@
 static void port_ready(struct covey *vm, struct watch *watch, uint32_t events)
 {
     (void)watch, (void)events;
-    ether_port_receive(vm->ether_port);
+    ether_port_receive(vm->links.ether_port);
 }
 
 /* Called while a link sends: what else there is to do for the daemon's stream waits until after. */
@@ -29,33 +35,33 @@ static bool take_detour(void *context, uint32_t channel, const uint8_t *bytes, s
 {
     struct covey *vm = context;
     struct frame frame = home_frame(vm, FRAME_DETOUR, channel, size);
-    if (vm->lost == 0)
-        stream_put(vm->daemon, &frame, bytes, NULL, 0); /* no memory: a loss like others */
-    vm->home_due = true;
-    return vm->lost == 0 && stream_queued(vm->daemon) < DAEMON_QUEUE_BYTES;
+    if (vm->home.lost == 0)
+        stream_put(vm->home.daemon, &frame, bytes, NULL, 0); /* no memory: a loss like others */
+    vm->home.due = true;
+    return vm->home.lost == 0 && stream_queued(vm->home.daemon) < DAEMON_QUEUE_BYTES;
 }
 
 void direct_on_detour(struct covey *vm, const struct frame *frame, const uint8_t *payload)
 {
-    if (vm->ether_port != NULL)
-        ether_port_on_detour(vm->ether_port, payload, frame->length);
+    if (vm->links.ether_port != NULL)
+        ether_port_on_detour(vm->links.ether_port, payload, frame->length);
 }
 
 /* Makes the port out of a socket, which is then no longer the caller's. */
 static bool port_open(struct covey *vm, uint32_t number, int *fd)
 {
     const char *why;
-    struct ether_port *port = ether_port_create(*fd, number, vm->tid, &why);
+    struct ether_port *port = ether_port_create(*fd, number, vm->self.tid, &why);
     if (port == NULL)
         return false;
-    vm->ether_watch = (struct watch){.ready = port_ready, .fd = *fd, .events = EPOLLIN};
+    vm->links.ether_watch = (struct watch){.ready = port_ready, .fd = *fd, .events = EPOLLIN};
     *fd = -1;
-    if (watch_add(vm, &vm->ether_watch) != COVEY_OK) {
+    if (watch_add(vm, &vm->links.ether_watch) != COVEY_OK) {
         ether_port_destroy(port);
         return false;
     }
-    vm->ether_watched = true;
-    vm->ether_port = port;
+    vm->links.ether_watched = true;
+    vm->links.ether_port = port;
     ether_port_set_detour(port, take_detour, vm);
     return true;
 }
@@ -65,30 +71,30 @@ static bool port_open(struct covey *vm, uint32_t number, int *fd)
  * watched by who looks into its ring all the time, and is from when somebody sleeps until then. */
 bool direct_sleep(struct covey *vm)
 {
-    vm->sleepers++;
-    if (vm->ether_port != NULL && !vm->ether_watched)
-        vm->ether_watched = watch_add(vm, &vm->ether_watch) == COVEY_OK;
-    return vm->ether_port == NULL || vm->ether_watched;
+    vm->links.sleepers++;
+    if (vm->links.ether_port != NULL && !vm->links.ether_watched)
+        vm->links.ether_watched = watch_add(vm, &vm->links.ether_watch) == COVEY_OK;
+    return vm->links.ether_port == NULL || vm->links.ether_watched;
 }
 
 void direct_wake(struct covey *vm)
 {
-    vm->sleepers--;
+    vm->links.sleepers--;
 }
 
 void direct_look(struct covey *vm)
 {
-    if (vm->sleepers > 0 || !vm->ether_watched)
+    if (vm->links.sleepers > 0 || !vm->links.ether_watched)
         return;
-    watch_pause(vm, &vm->ether_watch);
-    vm->ether_watched = false;
+    watch_pause(vm, &vm->links.ether_watch);
+    vm->links.ether_watched = false;
 }
 
 bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds)
 {
     if (!l->direct || !l->has_key || !l->has_address)
         return false;
-    return vm->ether_port != NULL || (nfds == 1 && port_open(vm, l->vm, &fds[0]));
+    return vm->links.ether_port != NULL || (nfds == 1 && port_open(vm, l->vm, &fds[0]));
 }
 
 struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
@@ -102,7 +108,7 @@ struct conn *direct_create(struct covey *vm, struct peer *peer, const struct con
                                 l->detour_us < SILENCE_US_MAX ? l->detour_us : SILENCE_US_MAX};
     memcpy(way.nonce, l->nonce, sizeof way.nonce);
     memcpy(way.secret.key, l->key, sizeof way.secret.key);
-    struct link *link = link_ether_create(vm->ether_port, &way);
+    struct link *link = link_ether_create(vm->links.ether_port, &way);
     sodium_memzero(&way, sizeof way);
     struct conn *conn = link == NULL ? NULL : conn_create(vm, link, peer, COVEY_ROUTE_ETHER);
     if (conn == NULL && link != NULL)

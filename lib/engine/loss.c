@@ -9,8 +9,16 @@
  * A link that is closed in order is the other task's end, as a rule. Only if that is not heard of
  * is it told, too.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/loss.h"
+#include "lib/collective/paced.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/home.h"
+#include "lib/engine/match.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
 
 #include <stdio.h>
@@ -20,38 +28,38 @@
 
 void loss_note(struct conn *conn, uint64_t sequence)
 {
-    if (sequence != conn->run_next || conn->run_next == conn->run_first)
-        conn->run_first = sequence;
-    conn->run_next = sequence + 1;
+    if (sequence != conn->out.run_next || conn->out.run_next == conn->out.run_first)
+        conn->out.run_first = sequence;
+    conn->out.run_next = sequence + 1;
 }
 
 static void tell(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[32];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    cursor_put_u64(&c, peer->untold.first);
-    cursor_put_u64(&c, peer->untold.next);
-    cursor_put_u64(&c, peer->untold.sent_bytes);
-    cursor_put_u64(&c, peer->untold.syncs);
-    peer->untold.at_us = 0;
+    cursor_put_u64(&c, peer->out.untold.first);
+    cursor_put_u64(&c, peer->out.untold.next);
+    cursor_put_u64(&c, peer->out.untold.sent_bytes);
+    cursor_put_u64(&c, peer->out.untold.syncs);
+    peer->out.untold.at_us = 0;
     home_send(vm, FRAME_LINK_LOST, peer->tid, payload, sizeof payload);
 }
 
 void loss_on_close(struct covey *vm, const struct conn *conn, bool broken)
 {
     struct peer *peer = conn->peer;
-    bool none = conn->run_next == conn->run_first;
-    if (peer == NULL || peer->leaving || peer->gone || vm->closing || vm->lost != 0 ||
-        (none && !conn->handed_over))
+    bool none = conn->out.run_next == conn->out.run_first;
+    if (peer == NULL || peer->leaving || peer->gone || vm->wait.closing || vm->home.lost != 0 ||
+        (none && !conn->out.handed_over))
         return;
-    if (peer->untold.at_us != 0)
+    if (peer->out.untold.at_us != 0)
         tell(vm, peer);
-    peer->untold = (struct loss){.first = none ? peer->send_sequence : conn->run_first,
-                                 .next = none ? peer->send_sequence : conn->run_next,
-                                 .sent_bytes = peer->sent_bytes,
-                                 .syncs = peer->syncs_sent,
-                                 .at_us = clock_us() + (broken ? 0 : END_US)};
-    wait_check_at(vm, peer->untold.at_us);
+    peer->out.untold = (struct loss){.first = none ? peer->out.sequence : conn->out.run_first,
+                                     .next = none ? peer->out.sequence : conn->out.run_next,
+                                     .sent_bytes = peer->out.sent_bytes,
+                                     .syncs = peer->out.syncs_sent,
+                                     .at_us = clock_us() + (broken ? 0 : END_US)};
+    wait_check_at(vm, peer->out.untold.at_us);
 }
 
 void loss_on_lost(struct covey *vm, struct peer *peer, struct cursor *payload)
@@ -62,17 +70,17 @@ void loss_on_lost(struct covey *vm, struct peer *peer, struct cursor *payload)
     l.syncs = cursor_get_u64(payload);
     if (!cursor_done(payload) || l.first > l.next || peer->gone)
         return;
-    if (peer->doubted.at_us != 0 && peer->doubted.first < l.first)
-        l.first = peer->doubted.first;
+    if (peer->in.doubted.at_us != 0 && peer->in.doubted.first < l.first)
+        l.first = peer->in.doubted.first;
     l.at_us = clock_us() + QUIET_US;
-    l.seen_bytes = peer->received_bytes;
-    peer->doubted = l;
+    l.seen_bytes = peer->in.received_bytes;
+    peer->in.doubted = l;
     wait_check_at(vm, l.at_us);
 }
 
 static void read_links(struct covey *vm, const struct peer *peer)
 {
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if (conn->peer == peer && conn->ready && !conn->closed)
             conn_read(vm, conn);
     }
@@ -87,11 +95,11 @@ static void say_why(struct peer *peer)
 /* They are not coming, and what was sent after them is let go of. */
 static void take_for_lost(struct covey *vm, struct peer *peer)
 {
-    peer->cut = true;
+    peer->in.cut = true;
     say_why(peer);
-    peer->receive_sequence = peer->doubted.next;
-    if (peer->received_bytes < peer->doubted.sent_bytes)
-        peer->received_bytes = peer->doubted.sent_bytes;
+    peer->in.sequence = peer->in.doubted.next;
+    if (peer->in.received_bytes < peer->in.doubted.sent_bytes)
+        peer->in.received_bytes = peer->in.doubted.sent_bytes;
     if (peer->broken_at_us == 0)
         match_fail_source(vm, peer);
     arrival_release(vm, peer);
@@ -101,19 +109,19 @@ static void take_for_lost(struct covey *vm, struct peer *peer)
 static void take_syncs_for_lost(struct covey *vm, struct peer *peer)
 {
     say_why(peer);
-    peer->syncs_heard = peer->doubted.syncs;
+    peer->in.syncs_heard = peer->in.doubted.syncs;
     paced_sync_lost(vm, peer);
 }
 
 /* What was sent before by other ways, and counts, too, may be on its way yet. */
 static void judge(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
-    struct loss *l = &peer->doubted;
+    struct loss *l = &peer->in.doubted;
     read_links(vm, peer);
     l->at_us = 0;
-    bool messages = peer->receive_sequence < l->next, syncs = peer->syncs_heard < l->syncs;
-    bool quiet = peer->received_bytes == l->seen_bytes;
-    if (quiet && messages && peer->receive_sequence >= l->first) {
+    bool messages = peer->in.sequence < l->next, syncs = peer->in.syncs_heard < l->syncs;
+    bool quiet = peer->in.received_bytes == l->seen_bytes;
+    if (quiet && messages && peer->in.sequence >= l->first) {
         take_for_lost(vm, peer);
         messages = false;
     }
@@ -123,22 +131,22 @@ static void judge(struct covey *vm, struct peer *peer, uint64_t now_us)
     }
     if (!messages && !syncs)
         return;
-    l->seen_bytes = peer->received_bytes;
+    l->seen_bytes = peer->in.received_bytes;
     l->at_us = now_us + QUIET_US;
 }
 
 void loss_check(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     if (peer->gone || peer->leaving) {
-        peer->untold.at_us = peer->doubted.at_us = 0;
+        peer->out.untold.at_us = peer->in.doubted.at_us = 0;
         return;
     }
-    if (peer->untold.at_us != 0 && now_us >= peer->untold.at_us)
+    if (peer->out.untold.at_us != 0 && now_us >= peer->out.untold.at_us)
         tell(vm, peer);
-    if (peer->doubted.at_us != 0 && now_us >= peer->doubted.at_us)
+    if (peer->in.doubted.at_us != 0 && now_us >= peer->in.doubted.at_us)
         judge(vm, peer, now_us);
-    if (peer->untold.at_us != 0)
-        wait_check_at(vm, peer->untold.at_us);
-    if (peer->doubted.at_us != 0)
-        wait_check_at(vm, peer->doubted.at_us);
+    if (peer->out.untold.at_us != 0)
+        wait_check_at(vm, peer->out.untold.at_us);
+    if (peer->in.doubted.at_us != 0)
+        wait_check_at(vm, peer->in.doubted.at_us);
 }

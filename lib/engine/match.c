@@ -8,7 +8,18 @@
  * prefers messages that are complete, and when it has one that is not (`partial`), it lets it go
  * for the first that is.
  */
+#include "lib/engine/match.h"
+#include "lib/calls/notify.h"
 #include "lib/collective/collective.h"
+#include "lib/collective/paced.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +35,7 @@ void req_finish(struct covey_req *req, int error, const char *why)
     req->done = true;
     if (req->collective != NULL)
         collective_on_req(req);
-    if (req->paced != NULL)
+    if (req->pacing.of != NULL)
         paced_note(req);
     wait_changed(req->vm);
 }
@@ -34,16 +45,16 @@ void req_finish(struct covey_req *req, int error, const char *why)
 static void posted_add(struct covey *vm, struct covey_req *req, bool first)
 {
     req->queued = true;
-    req->prev = first ? NULL : vm->posted_last;
-    req->next = first ? vm->posted : NULL;
+    req->prev = first ? NULL : vm->inbox.posted_last;
+    req->next = first ? vm->inbox.posted : NULL;
     if (req->prev != NULL)
         req->prev->next = req;
     else
-        vm->posted = req;
+        vm->inbox.posted = req;
     if (req->next != NULL)
         req->next->prev = req;
     else
-        vm->posted_last = req;
+        vm->inbox.posted_last = req;
 }
 
 static void posted_remove(struct covey *vm, struct covey_req *req)
@@ -53,11 +64,11 @@ static void posted_remove(struct covey *vm, struct covey_req *req)
     if (req->prev != NULL)
         req->prev->next = req->next;
     else
-        vm->posted = req->next;
+        vm->inbox.posted = req->next;
     if (req->next != NULL)
         req->next->prev = req->prev;
     else
-        vm->posted_last = req->prev;
+        vm->inbox.posted_last = req->prev;
     req->queued = false;
 }
 
@@ -69,40 +80,40 @@ static void posted_remove(struct covey *vm, struct covey_req *req)
 static bool ready_write(const struct covey *vm)
 {
     const uint64_t one = 1;
-    return write(vm->ready_fd, &one, sizeof one) == sizeof one;
+    return write(vm->inbox.ready_fd, &one, sizeof one) == sizeof one;
 }
 
 static void ready_add(const struct covey *vm, struct arrival *a)
 {
-    if (vm->ready_on && a->context == 0 && !a->counted)
+    if (vm->inbox.ready_on && a->context == 0 && !a->counted)
         a->counted = ready_write(vm);
 }
 
 static void ready_remove(const struct covey *vm, struct arrival *a)
 {
     uint64_t one;
-    if (a->counted && read(vm->ready_fd, &one, sizeof one) == sizeof one)
+    if (a->counted && read(vm->inbox.ready_fd, &one, sizeof one) == sizeof one)
         a->counted = false;
 }
 
 void match_ready_lost(struct covey *vm)
 {
-    if (vm->ready_on)
+    if (vm->inbox.ready_on)
         ready_write(vm);
 }
 
 int match_ready_fd(struct covey *vm)
 {
-    if (vm->ready_on)
-        return vm->ready_fd;
+    if (vm->inbox.ready_on)
+        return vm->inbox.ready_fd;
     int fd = eventfd(0, EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC);
     if (fd < 0)
         return error_set(COVEY_ERESOURCE, "out of descriptors");
-    vm->ready_fd = fd;
-    vm->ready_on = true;
-    for (struct arrival *a = vm->unexpected; a != NULL; a = a->next)
+    vm->inbox.ready_fd = fd;
+    vm->inbox.ready_on = true;
+    for (struct arrival *a = vm->inbox.unexpected; a != NULL; a = a->next)
         ready_add(vm, a);
-    if (vm->lost != 0)
+    if (vm->home.lost != 0)
         match_ready_lost(vm);
     return fd;
 }
@@ -113,23 +124,23 @@ int match_ready_fd(struct covey *vm)
 /* Keeps the order in which the messages began, also for one that was matched and is put back. */
 static void unexpected_add(struct covey *vm, struct arrival *a)
 {
-    struct arrival *before = vm->unexpected_last;
+    struct arrival *before = vm->inbox.unexpected_last;
     while (before != NULL && before->number > a->number)
         before = before->prev;
     a->prev = before;
-    a->next = before != NULL ? before->next : vm->unexpected;
+    a->next = before != NULL ? before->next : vm->inbox.unexpected;
     if (a->prev != NULL)
         a->prev->next = a;
     else
-        vm->unexpected = a;
+        vm->inbox.unexpected = a;
     if (a->next != NULL)
         a->next->prev = a;
     else
-        vm->unexpected_last = a;
+        vm->inbox.unexpected_last = a;
     a->listed = true;
     ready_add(vm, a);
     a->buffered = a->received;
-    vm->unexpected_bytes += a->buffered;
+    vm->inbox.unexpected_bytes += a->buffered;
 }
 
 static void unexpected_remove(struct covey *vm, struct arrival *a)
@@ -139,14 +150,14 @@ static void unexpected_remove(struct covey *vm, struct arrival *a)
     if (a->prev != NULL)
         a->prev->next = a->next;
     else
-        vm->unexpected = a->next;
+        vm->inbox.unexpected = a->next;
     if (a->next != NULL)
         a->next->prev = a->prev;
     else
-        vm->unexpected_last = a->prev;
+        vm->inbox.unexpected_last = a->prev;
     a->listed = false;
     ready_remove(vm, a);
-    vm->unexpected_bytes -= a->buffered;
+    vm->inbox.unexpected_bytes -= a->buffered;
     a->buffered = 0;
 }
 
@@ -162,18 +173,19 @@ void match_free(struct covey *vm, struct arrival *a)
 
 static void partial_add(struct covey *vm, struct covey_req *req)
 {
-    struct covey_req **end = &vm->partial;
+    struct covey_req **end = &vm->inbox.partial;
     while (*end != NULL)
-        end = &(*end)->partial_next;
-    req->partial_next = NULL;
+        end = &(*end)->receive.partial_next;
+    req->receive.partial_next = NULL;
     *end = req;
 }
 
 static void partial_remove(struct covey *vm, const struct covey_req *req)
 {
-    for (struct covey_req **at = &vm->partial; *at != NULL; at = &(*at)->partial_next) {
+    for (struct covey_req **at = &vm->inbox.partial; *at != NULL;
+         at = &(*at)->receive.partial_next) {
         if (*at == req) {
-            *at = req->partial_next;
+            *at = req->receive.partial_next;
             return;
         }
     }
@@ -200,7 +212,7 @@ static bool fits(uint32_t source, int tag, uint32_t context, const struct arriva
 
 const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag)
 {
-    for (const struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
+    for (const struct arrival *a = vm->inbox.unexpected; a != NULL; a = a->next) {
         if (fits(source, tag, 0, a))
             return a;
     }
@@ -216,21 +228,22 @@ static int array_check(struct covey_req *req, const struct arrival *a)
     if (known == 0 || !item_header_decode(a->preface, a->info.bytes, &type, &count) ||
         item_bytes(type, count) != a->info.bytes) {
         snprintf(req->text, sizeof req->text, "receive: the message is not one array of %s",
-                 covey_type_name(req->type));
+                 covey_type_name(req->receive.type));
         return COVEY_ETYPE;
     }
-    if (type != req->type) {
+    if (type != req->receive.type) {
         snprintf(req->text, sizeof req->text, "receive: wanted %s, the message has %llu %s",
-                 covey_type_name(req->type), (unsigned long long)count, covey_type_name(type));
+                 covey_type_name(req->receive.type), (unsigned long long)count,
+                 covey_type_name(type));
         return COVEY_ETYPE;
     }
-    if (count > req->capacity) {
+    if (count > req->receive.capacity) {
         snprintf(req->text, sizeof req->text,
                  "receive: the message has %llu elements, the array room for %zu",
-                 (unsigned long long)count, req->capacity);
+                 (unsigned long long)count, req->receive.capacity);
         return COVEY_ETRUNC;
     }
-    req->count = (size_t)count;
+    req->receive.count = (size_t)count;
     return COVEY_OK;
 }
 
@@ -238,9 +251,9 @@ static int array_check(struct covey_req *req, const struct arrival *a)
 static void redirect(struct covey_req *req, struct arrival *a)
 {
     if (a->msg != NULL && a->received > ITEM_HEADER_BYTES) {
-        uint64_t data = req->count * covey_type_size(req->type);
+        uint64_t data = req->receive.count * covey_type_size(req->receive.type);
         uint64_t have = a->received - ITEM_HEADER_BYTES;
-        memcpy(req->base, message_bytes(a->msg) + ITEM_HEADER_BYTES,
+        memcpy(req->receive.base, message_bytes(a->msg) + ITEM_HEADER_BYTES,
                (size_t)(have < data ? have : data));
     }
     covey_msg_free(a->msg);
@@ -250,27 +263,27 @@ static void redirect(struct covey_req *req, struct arrival *a)
 /* The receive takes the message, whose bytes may still be coming. False: it cannot, and is done. */
 static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
 {
-    if (req->probe) {
+    if (req->receive.probe) {
         req->info = a->info;
         req_finish(req, COVEY_OK, NULL);
         return false;
     }
-    int error = req->into_array ? array_check(req, a) : COVEY_OK;
+    int error = req->receive.into_array ? array_check(req, a) : COVEY_OK;
     if (error != COVEY_OK) {
         req_finish(req, error, req->text);
         return false;
     }
     if (a->msg == NULL && (a->listed || a->received > 0))
-        req->into_array = false; /* its bytes were let go: the receive ends with ENOMEM */
+        req->receive.into_array = false; /* its bytes were let go: the receive ends with ENOMEM */
     unexpected_remove(vm, a);
-    if (req->into_array)
+    if (req->receive.into_array)
         redirect(req, a);
-    else if (req->source == (uint32_t)COVEY_ANY_TASK && !a->complete)
+    else if (req->receive.source == (uint32_t)COVEY_ANY_TASK && !a->complete)
         partial_add(vm, req);
     a->bound = req;
-    req->arrival = a;
+    req->receive.arrival = a;
     req->info = a->info;
-    if (req->paced != NULL && a->received >= req->mark)
+    if (req->pacing.of != NULL && a->received >= req->pacing.mark)
         paced_note(req);
     return true;
 }
@@ -286,13 +299,13 @@ static bool want_memory(struct arrival *a)
 
 void match_arrival(struct covey *vm, struct arrival *a)
 {
-    for (struct covey_req *req = vm->posted, *next; req != NULL; req = next) {
+    for (struct covey_req *req = vm->inbox.posted, *next; req != NULL; req = next) {
         next = req->next;
-        if (!fits(req->source, req->tag, req->context, a))
+        if (!fits(req->receive.source, req->tag, req->context, a))
             continue;
         posted_remove(vm, req);
         if (bind(vm, req, a)) {
-            if (!req->into_array)
+            if (!req->receive.into_array)
                 want_memory(a);
             return;
         }
@@ -308,11 +321,11 @@ static void finish_bound(struct covey *vm, struct arrival *a)
 {
     struct covey_req *req = a->bound;
     partial_remove(vm, req);
-    req->arrival = NULL;
-    vm->bulk_taken += a->info.bytes >= BULK_BYTES;
-    if (req->into_array && a->representation != representation_native())
-        elements_swap(req->type, req->base, req->count);
-    if (!req->into_array && a->msg == NULL) {
+    req->receive.arrival = NULL;
+    vm->inbox.bulk_taken += a->info.bytes >= BULK_BYTES;
+    if (req->receive.into_array && a->representation != representation_native())
+        elements_swap(req->receive.type, req->receive.base, req->receive.count);
+    if (!req->receive.into_array && a->msg == NULL) {
         req_finish(req, COVEY_ENOMEM, "receive: no memory for the message");
     } else {
         req->owned = a->msg;
@@ -327,15 +340,15 @@ static void finish_bound(struct covey *vm, struct arrival *a)
 /* The message that was being received goes to another receive that fits, or waits for one. */
 static void put_back(struct covey *vm, struct covey_req *req)
 {
-    struct arrival *a = req->arrival;
+    struct arrival *a = req->receive.arrival;
     partial_remove(vm, req);
-    req->arrival = NULL;
+    req->receive.arrival = NULL;
     a->bound = NULL;
-    if (req->into_array && want_memory(a)) {
-        uint64_t data = req->count * covey_type_size(req->type);
+    if (req->receive.into_array && want_memory(a)) {
+        uint64_t data = req->receive.count * covey_type_size(req->receive.type);
         uint64_t have = a->received - ITEM_HEADER_BYTES;
         memcpy(message_bytes(a->msg), a->preface, ITEM_HEADER_BYTES);
-        memcpy(message_bytes(a->msg) + ITEM_HEADER_BYTES, req->base,
+        memcpy(message_bytes(a->msg) + ITEM_HEADER_BYTES, req->receive.base,
                (size_t)(have < data ? have : data));
     }
     match_arrival(vm, a);
@@ -344,8 +357,9 @@ static void put_back(struct covey *vm, struct covey_req *req)
 /* A complete message that nobody has taken goes to a receive that waits for the rest of another. */
 static void overtake(struct covey *vm, struct arrival *a)
 {
-    for (struct covey_req *req = vm->partial; req != NULL; req = req->partial_next) {
-        if (!fits(req->source, req->tag, req->context, a) || !may_wait(req->arrival))
+    for (struct covey_req *req = vm->inbox.partial; req != NULL; req = req->receive.partial_next) {
+        if (!fits(req->receive.source, req->tag, req->context, a) ||
+            !may_wait(req->receive.arrival))
             continue;
         put_back(vm, req);
         (void)bind(vm, req, a);
@@ -369,10 +383,10 @@ void match_complete(struct covey *vm, struct arrival *a)
 static struct arrival *choose(const struct covey *vm, const struct covey_req *req)
 {
     struct arrival *oldest = NULL;
-    for (struct arrival *a = vm->unexpected; a != NULL; a = a->next) {
-        if (!fits(req->source, req->tag, req->context, a))
+    for (struct arrival *a = vm->inbox.unexpected; a != NULL; a = a->next) {
+        if (!fits(req->receive.source, req->tag, req->context, a))
             continue;
-        if (a->complete || req->source != (uint32_t)COVEY_ANY_TASK)
+        if (a->complete || req->receive.source != (uint32_t)COVEY_ANY_TASK)
             return a;
         oldest = oldest != NULL ? oldest : a;
     }
@@ -392,7 +406,7 @@ static bool take_unexpected(struct covey *vm, struct covey_req *req)
  * followed. */
 static bool is_silent(const struct peer *peer)
 {
-    return peer->gone || (peer->cut && peer->broken_at_us == 0);
+    return peer->gone || (peer->in.cut && peer->broken_at_us == 0);
 }
 
 void match_post(struct covey *vm, struct covey_req *req)
@@ -401,7 +415,8 @@ void match_post(struct covey *vm, struct covey_req *req)
         credit_reopen(vm);
         return;
     }
-    struct peer *peer = req->source == (uint32_t)COVEY_ANY_TASK ? NULL : peer_find(vm, req->source);
+    struct peer *peer =
+        req->receive.source == (uint32_t)COVEY_ANY_TASK ? NULL : peer_find(vm, req->receive.source);
     if (peer != NULL && is_silent(peer)) {
         int error = peer_error(peer);
         req_finish(req, error, covey_error_text());
@@ -415,7 +430,7 @@ bool match_cancel(struct covey *vm, struct covey_req *req)
     if (req->done)
         return false;
     posted_remove(vm, req);
-    if (req->arrival != NULL)
+    if (req->receive.arrival != NULL)
         put_back(vm, req);
     return true;
 }
@@ -430,16 +445,17 @@ unsigned match_abandon(struct covey *vm, struct arrival *a)
     if (req == NULL)
         return 0;
     partial_remove(vm, req);
-    req->arrival = NULL;
+    req->receive.arrival = NULL;
     posted_add(vm, req, true);
     return 1;
 }
 
 void match_again(struct covey *vm, unsigned count)
 {
-    struct covey_req *req = vm->posted;
+    struct covey_req *req = vm->inbox.posted;
     /* when taking one found the daemon lost, none is posted any more */
-    for (struct covey_req *next; count > 0 && req->queued && !vm->closing; count--, req = next) {
+    for (struct covey_req *next; count > 0 && req->queued && !vm->wait.closing;
+         count--, req = next) {
         next = req->next;
         if (take_unexpected(vm, req))
             posted_remove(vm, req);
@@ -448,9 +464,9 @@ void match_again(struct covey *vm, unsigned count)
 
 void match_fail_source(struct covey *vm, struct peer *peer)
 {
-    for (struct covey_req *req = vm->posted, *next; req != NULL; req = next) {
+    for (struct covey_req *req = vm->inbox.posted, *next; req != NULL; req = next) {
         next = req->next;
-        if (req->source != peer->tid)
+        if (req->receive.source != peer->tid)
             continue;
         posted_remove(vm, req);
         int error = peer_error(peer);

@@ -19,9 +19,19 @@
  * Waiting for another sender's message that was announced, or for the daemon, ends after
  * PATIENCE_US, for both may be stopped.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/order.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/home.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
+#include "lib/engine/watch.h"
 #include "lib/link/ledger.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
 #include "proto/wire/stamp.h"
 
@@ -32,41 +42,41 @@
 
 uint64_t order_stamp(struct covey *vm, const struct peer *peer)
 {
-    if (tid_host(peer->tid) != vm->host)
+    if (tid_host(peer->tid) != vm->self.host)
         return 0;
-    vm->stamp = stamp_next(vm->stamp, vm->now_us);
-    return vm->stamp;
+    vm->order.stamp = stamp_next(vm->order.stamp, vm->self.now_us);
+    return vm->order.stamp;
 }
 
 void order_note_home(struct covey *vm, const struct peer *peer)
 {
-    if (tid_host(peer->tid) == vm->host)
-        vm->home_mark = stream_put_bytes(vm->daemon);
+    if (tid_host(peer->tid) == vm->self.host)
+        vm->order.home_mark = stream_put_bytes(vm->home.daemon);
 }
 
 bool order_may_leave_home(struct covey *vm)
 {
-    if (vm->home_mark == 0)
+    if (vm->order.home_mark == 0)
         return true;
-    if (ledger_taken(vm->ledger) < vm->home_mark)
+    if (ledger_taken(vm->home.ledger) < vm->order.home_mark)
         return false;
-    vm->stamp = stamp_later(vm->stamp, ledger_stamp(vm->ledger));
-    vm->home_mark = 0;
+    vm->order.stamp = stamp_later(vm->order.stamp, ledger_stamp(vm->home.ledger));
+    vm->order.home_mark = 0;
     return true;
 }
 
 bool order_await_home(struct covey *vm)
 {
-    vm->home_mark_awaited = true;
+    vm->order.home_mark_awaited = true;
     wait_check_at(vm, clock_us() + AWAIT_US);
     return false;
 }
 
 void order_check(struct covey *vm)
 {
-    if (!vm->home_mark_awaited)
+    if (!vm->order.home_mark_awaited)
         return;
-    vm->home_mark_awaited = false;
+    vm->order.home_mark_awaited = false;
     outgo_pump_all(vm);
 }
 
@@ -84,8 +94,8 @@ static struct conn *ring_to(struct covey *vm, covey_tid_t tid)
 
 static bool is_local(const struct covey *vm, covey_tid_t tid, const struct covey_req *req)
 {
-    return tid_host((uint32_t)tid) == vm->host && (uint32_t)tid != vm->tid && !req->done &&
-           !req->queued;
+    return tid_host((uint32_t)tid) == vm->self.host && (uint32_t)tid != vm->self.tid &&
+           !req->done && !req->queued;
 }
 
 struct rings {
@@ -98,8 +108,9 @@ struct rings {
 /* Whether the daemon can take it for the peer together with others, now and ever. */
 static bool fits_home(const struct peer *peer, const struct covey_req *req)
 {
-    return peer->sends == NULL &&
-           peer->credit_bytes >= peer->sent_bytes + FRAME_MESSAGE_BYTES + req->msg->size;
+    return peer->out.sends == NULL && peer->out.credit_bytes >= peer->out.sent_bytes +
+                                                                    FRAME_MESSAGE_BYTES +
+                                                                    req->send.msg->size;
 }
 
 static bool is_awaited(struct covey *vm, struct peer *peer, struct covey_req *req)
@@ -108,7 +119,7 @@ static bool is_awaited(struct covey *vm, struct peer *peer, struct covey_req *re
     if (peer == NULL || peer->gone || peer->leaving || route_choose(vm, peer, req, &unused) < 0)
         return false;
     int route = route_wanted(vm, peer);
-    bool short_enough = req->msg->size + FRAME_MESSAGE_BYTES <= CREDIT_INITIAL_BYTES;
+    bool short_enough = req->send.msg->size + FRAME_MESSAGE_BYTES <= CREDIT_INITIAL_BYTES;
     bool failed = peer->routes != NULL && peer->routes[COVEY_ROUTE_SHM].opening == OPENING_FAILED;
     return route == COVEY_ROUTE_SHM || (route == COVEY_ROUTE_AUTO && !failed) ||
            (route != COVEY_ROUTE_TCP && short_enough);
@@ -137,8 +148,8 @@ static bool rings_decided(void *context)
 static bool home_has_room(void *context)
 {
     struct covey *vm = context;
-    vm->home_full = vm->home_full || stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES;
-    return stream_queued(vm->daemon) < DAEMON_QUEUE_BYTES;
+    vm->home.full = vm->home.full || stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES;
+    return stream_queued(vm->home.daemon) < DAEMON_QUEUE_BYTES;
 }
 
 static bool all_by_rings(struct covey *vm, const struct rings *rings)
@@ -158,15 +169,15 @@ bool order_announce(struct covey *vm, const covey_tid_t *tids, struct covey_req 
         wait_until(vm, home_has_room, vm, clock_us() + PATIENCE_US);
         return false;
     }
-    vm->stamp = stamp_next(vm->stamp, vm->now_us);
+    vm->order.stamp = stamp_next(vm->order.stamp, vm->self.now_us);
     for (size_t i = 0; i < n; i++) {
         struct conn *conn = is_local(vm, tids[i], &reqs[i]) ? ring_to(vm, tids[i]) : NULL;
         if (conn == NULL)
             continue;
-        reqs[i].announced = true;
+        reqs[i].send.announced = true;
         reqs[i].peer = conn->peer;
-        if (conn->announced++ == 0)
-            link_shm_announce(conn->link, vm->stamp);
+        if (conn->order.announced++ == 0)
+            link_shm_announce(conn->link, vm->order.stamp);
     }
     return true;
 }
@@ -175,8 +186,8 @@ void order_announced(struct covey_req *req)
 {
     const struct peer *peer = req->peer;
     struct conn *conn = peer->routes == NULL ? NULL : peer->routes[COVEY_ROUTE_SHM].conn;
-    req->announced = false;
-    if (conn != NULL && conn->announced > 0 && --conn->announced == 0)
+    req->send.announced = false;
+    if (conn != NULL && conn->order.announced > 0 && --conn->order.announced == 0)
         link_shm_announce(conn->link, 0);
 }
 
@@ -190,21 +201,21 @@ static bool has_head(const struct frame *frame)
 
 static void park(struct covey *vm, struct conn *conn, uint64_t stamp)
 {
-    if (conn->parked)
+    if (conn->order.parked)
         return;
-    conn->parked = true;
-    conn->stamp = stamp;
+    conn->order.parked = true;
+    conn->order.stamp = stamp;
     if (conn->route == COVEY_ROUTE_SHM)
-        conn->there_bytes = link_shm_there_bytes(conn->link);
-    conn->home_needed = ledger_queued(vm->ledger);
-    vm->parked++;
+        conn->order.there_bytes = link_shm_there_bytes(conn->link);
+    conn->order.home_needed = ledger_queued(vm->home.ledger);
+    vm->order.parked++;
 }
 
 void order_forget(struct conn *conn)
 {
-    conn->vm->parked -= conn->parked;
-    conn->parked = false;
-    conn->patience_us = 0;
+    conn->vm->order.parked -= conn->order.parked;
+    conn->order.parked = false;
+    conn->order.patience_us = 0;
 }
 
 /* Whether it is worth waiting on; *until_us: since when it is waited, and how long. */
@@ -222,9 +233,9 @@ static bool has_patience(struct covey *vm, uint64_t *until_us)
 /* What was waited for in vain nobody waits for again. */
 static void forgo(struct covey *vm, uint64_t stamp, uint64_t home_bytes)
 {
-    vm->forgone = stamp;
-    if (home_bytes > vm->home_forgone)
-        vm->home_forgone = home_bytes;
+    vm->order.forgone = stamp;
+    if (home_bytes > vm->order.home_forgone)
+        vm->order.home_forgone = home_bytes;
 }
 
 /* Reads a ring or stream up to the next head. Returns the earliest stamp of what may still come of
@@ -234,20 +245,20 @@ static uint64_t look_at(struct covey *vm, struct conn *conn, bool *announced)
     uint64_t stamp = 0;
     bool empty = false;
     *announced = false;
-    if (!conn->parked && conn->route == COVEY_ROUTE_SHM)
+    if (!conn->order.parked && conn->route == COVEY_ROUTE_SHM)
         stamp = link_shm_announced(conn->link, &empty);
-    if (vm->forgone != 0 && stamp_is_before(stamp, vm->forgone))
+    if (vm->order.forgone != 0 && stamp_is_before(stamp, vm->order.forgone))
         stamp = 0;
     /* a stream that was read to its end says so once more without looking, and a ring is not read
      * to its end when a large message was taken */
     int looks = empty ? 0 : conn->route == COVEY_ROUTE_SHM ? 1 : 2;
-    while (looks > 0 && !conn->parked && !conn->closed) {
-        uint64_t bulk_taken = vm->bulk_taken;
+    while (looks > 0 && !conn->order.parked && !conn->closed) {
+        uint64_t bulk_taken = vm->inbox.bulk_taken;
         conn_read(vm, conn);
-        looks -= vm->bulk_taken == bulk_taken;
+        looks -= vm->inbox.bulk_taken == bulk_taken;
     }
-    if (conn->parked)
-        return conn->stamp;
+    if (conn->order.parked)
+        return conn->order.stamp;
     *announced = stamp != 0;
     return conn->closed ? 0 : stamp;
 }
@@ -263,8 +274,8 @@ struct looked {
 static struct looked look_around(struct covey *vm, const struct conn *but, uint64_t before)
 {
     struct looked looked = {0};
-    vm->looking = true;
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    vm->order.looking = true;
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         bool announced;
         if (conn == but || conn->closed)
             continue;
@@ -279,55 +290,58 @@ static struct looked look_around(struct covey *vm, const struct conn *but, uint6
         if (looked.next == 0 || stamp_is_before(stamp, looked.next))
             looked.next = stamp;
     }
-    vm->looking = false;
+    vm->order.looking = false;
     return looked;
 }
 
 /* Whether nothing of what its sender knew of is still to come before it. */
 static bool is_first(struct covey *vm, struct conn *conn)
 {
-    bool behind = stream_done_bytes(vm->daemon) < conn->home_needed && vm->lost == 0 &&
-                  conn->home_needed > vm->home_forgone;
-    bool within = vm->home_limit != 0 && stamp_is_before(conn->stamp, vm->home_limit);
-    struct looked looked = look_around(vm, conn, conn->stamp);
+    bool behind = stream_done_bytes(vm->home.daemon) < conn->order.home_needed &&
+                  vm->home.lost == 0 && conn->order.home_needed > vm->order.home_forgone;
+    bool within =
+        vm->order.home_limit != 0 && stamp_is_before(conn->order.stamp, vm->order.home_limit);
+    struct looked looked = look_around(vm, conn, conn->order.stamp);
     bool waits = looked.announced || (behind && !within);
-    if (looked.head || (waits && has_patience(vm, &conn->patience_us)))
+    if (looked.head || (waits && has_patience(vm, &conn->order.patience_us)))
         return false;
     if (waits)
-        forgo(vm, conn->stamp, conn->home_needed);
-    conn->clear_bytes = behind || waits ? 0 : conn->there_bytes;
-    conn->clear_stamp = looked.next;
+        forgo(vm, conn->order.stamp, conn->order.home_needed);
+    conn->order.clear_bytes = behind || waits ? 0 : conn->order.there_bytes;
+    conn->order.clear_stamp = looked.next;
     return true;
 }
 
 /* Whether it was there when all others were looked at for one before it in its ring. */
 static bool is_clear(const struct conn *conn, uint64_t stamp)
 {
-    return conn->route == COVEY_ROUTE_SHM && link_shm_read_bytes(conn->link) <= conn->clear_bytes &&
-           (conn->clear_stamp == 0 || stamp_is_before(stamp, conn->clear_stamp));
+    return conn->route == COVEY_ROUTE_SHM &&
+           link_shm_read_bytes(conn->link) <= conn->order.clear_bytes &&
+           (conn->order.clear_stamp == 0 || stamp_is_before(stamp, conn->order.clear_stamp));
 }
 
 bool order_admits(struct covey *vm, struct conn *conn)
 {
     uint64_t stamp =
-        conn->ordered && has_head(&conn->in_frame) ? message_stamp_get(conn->in_preface) : 0;
+        conn->ordered && has_head(&conn->in.frame) ? message_stamp_get(conn->in.preface) : 0;
     if (stamp == 0)
         return true;
-    if (vm->looking || conn->parked || !is_clear(conn, stamp)) {
+    if (vm->order.looking || conn->order.parked || !is_clear(conn, stamp)) {
         park(vm, conn, stamp);
-        if (vm->looking || !is_first(vm, conn))
+        if (vm->order.looking || !is_first(vm, conn))
             return false;
         order_forget(conn);
     }
-    vm->stamp = stamp_later(vm->stamp, stamp);
+    vm->order.stamp = stamp_later(vm->order.stamp, stamp);
     return true;
 }
 
 static struct conn *earliest(const struct covey *vm)
 {
     struct conn *found = NULL;
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
-        if (conn->parked && (found == NULL || stamp_is_before(conn->stamp, found->stamp)))
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (conn->order.parked &&
+            (found == NULL || stamp_is_before(conn->order.stamp, found->order.stamp)))
             found = conn;
     }
     return found;
@@ -337,9 +351,9 @@ static struct conn *earliest(const struct covey *vm)
  */
 static bool begin_parked(struct covey *vm, struct conn *conn)
 {
-    uint64_t stamp = conn->stamp;
+    uint64_t stamp = conn->order.stamp;
     conn_read(vm, conn);
-    return !conn->parked || conn->stamp != stamp || earliest(vm) != conn;
+    return !conn->order.parked || conn->order.stamp != stamp || earliest(vm) != conn;
 }
 
 bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload)
@@ -348,39 +362,39 @@ bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_
     if (stamp == 0)
         return true;
     bool waits = look_around(vm, NULL, stamp).announced;
-    vm->home_limit = stamp;
-    while (vm->parked > 0 && stamp_is_before(earliest(vm)->stamp, stamp)) {
+    vm->order.home_limit = stamp;
+    while (vm->order.parked > 0 && stamp_is_before(earliest(vm)->order.stamp, stamp)) {
         if (!begin_parked(vm, earliest(vm))) {
             waits = true;
             break;
         }
     }
-    vm->home_limit = 0;
-    if (waits && has_patience(vm, &vm->home_patience_us))
+    vm->order.home_limit = 0;
+    if (waits && has_patience(vm, &vm->order.home_patience_us))
         return false;
     if (waits)
-        forgo(vm, stamp, vm->home_forgone);
-    vm->home_patience_us = 0;
-    vm->stamp = stamp_later(vm->stamp, stamp);
+        forgo(vm, stamp, vm->order.home_forgone);
+    vm->order.home_patience_us = 0;
+    vm->order.stamp = stamp_later(vm->order.stamp, stamp);
     return true;
 }
 
 bool order_settle(struct covey *vm)
 {
-    uint64_t bulk_taken = vm->bulk_taken;
+    uint64_t bulk_taken = vm->inbox.bulk_taken;
     bool moved = false;
-    vm->order_due = false;
-    if (vm->home_kept)
+    vm->order.due = false;
+    if (vm->home.kept)
         home_read(vm);
-    while (vm->parked > 0) {
+    while (vm->order.parked > 0) {
         struct conn *conn = earliest(vm);
-        if (vm->poller == POLLER_TASK && vm->bulk_taken != bulk_taken) {
-            vm->order_due = true;
+        if (vm->wait.poller == POLLER_TASK && vm->inbox.bulk_taken != bulk_taken) {
+            vm->order.due = true;
             break;
         }
-        if (stream_done_bytes(vm->daemon) < conn->home_needed)
+        if (stream_done_bytes(vm->home.daemon) < conn->order.home_needed)
             home_read(vm);
-        if (conn->parked && !begin_parked(vm, conn))
+        if (conn->order.parked && !begin_parked(vm, conn))
             break;
         moved = true;
     }

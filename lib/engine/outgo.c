@@ -3,7 +3,20 @@
  * out as its carrier (a link, or the stream to the daemon) takes them and the peer's credit lasts.
  * The route is chosen when a send starts and kept until it is out.
  */
-#include "lib/engine/task.h"
+#include "lib/engine/outgo.h"
+#include "lib/calls/cast.h"
+#include "lib/engine/bulk.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/home.h"
+#include "lib/engine/order.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/stream.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 
 #include <stdlib.h>
 
@@ -18,27 +31,27 @@
 
 static void sending_add(struct covey *vm, struct peer *peer)
 {
-    if (peer->sending)
+    if (peer->out.sending)
         return;
-    peer->sending = true;
-    peer->sending_prev = NULL;
-    peer->sending_next = vm->sending;
-    if (vm->sending != NULL)
-        vm->sending->sending_prev = peer;
-    vm->sending = peer;
+    peer->out.sending = true;
+    peer->out.sending_prev = NULL;
+    peer->out.sending_next = vm->out.sending;
+    if (vm->out.sending != NULL)
+        vm->out.sending->out.sending_prev = peer;
+    vm->out.sending = peer;
 }
 
 static void sending_remove(struct covey *vm, struct peer *peer)
 {
-    if (!peer->sending)
+    if (!peer->out.sending)
         return;
-    peer->sending = false;
-    if (peer->sending_prev != NULL)
-        peer->sending_prev->sending_next = peer->sending_next;
+    peer->out.sending = false;
+    if (peer->out.sending_prev != NULL)
+        peer->out.sending_prev->out.sending_next = peer->out.sending_next;
     else
-        vm->sending = peer->sending_next;
-    if (peer->sending_next != NULL)
-        peer->sending_next->sending_prev = peer->sending_prev;
+        vm->out.sending = peer->out.sending_next;
+    if (peer->out.sending_next != NULL)
+        peer->out.sending_next->out.sending_prev = peer->out.sending_prev;
 }
 
 static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
@@ -46,22 +59,22 @@ static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
     if (req->prev != NULL)
         req->prev->next = req->next;
     else
-        peer->sends = req->next;
+        peer->out.sends = req->next;
     if (req->next != NULL)
         req->next->prev = req->prev;
     else
-        peer->sends_last = req->prev;
+        peer->out.sends_last = req->prev;
     req->queued = false;
-    if (req->announced)
+    if (req->send.announced)
         order_announced(req);
     bulk_settle(vm, peer);
-    if (peer->sends == NULL && !peer->grant_due && peer->syncs == NULL)
+    if (peer->out.sends == NULL && !peer->in.grant_due && peer->out.syncs == NULL)
         sending_remove(vm, peer);
 }
 
 void outgo_count(struct peer *peer, const struct covey_req *req)
 {
-    peer->traffic_bytes += req->msg->size + TRAFFIC_MESSAGE_BYTES;
+    peer->out.traffic_bytes += req->send.msg->size + TRAFFIC_MESSAGE_BYTES;
 }
 
 void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
@@ -69,12 +82,12 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
     req->peer = peer;
     req->queued = true;
     req->next = NULL;
-    req->prev = peer->sends_last;
-    if (peer->sends_last != NULL)
-        peer->sends_last->next = req;
+    req->prev = peer->out.sends_last;
+    if (peer->out.sends_last != NULL)
+        peer->out.sends_last->next = req;
     else
-        peer->sends = req;
-    peer->sends_last = req;
+        peer->out.sends = req;
+    peer->out.sends_last = req;
     outgo_count(peer, req);
     sending_add(vm, peer);
     outgo_pump(vm, peer);
@@ -83,7 +96,7 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
 /* The link for what is no message: that of the send under way, or any; NULL: the daemon. */
 static struct conn *any_conn(const struct peer *peer)
 {
-    struct conn *conn = peer->carrier;
+    struct conn *conn = peer->out.carrier;
     for (int r = 0; conn == NULL && peer->routes != NULL && r < ROUTES; r++)
         conn = peer->routes[r].conn;
     return conn;
@@ -98,10 +111,10 @@ static bool put_control(struct covey *vm, struct peer *peer, struct conn *conn, 
         conn_put_control(conn, frame->kind, payload, frame->length);
         return true;
     }
-    frame->flags |= peer->by_ether ? FRAME_ETHER : 0;
+    frame->flags |= peer->in.by_ether ? FRAME_ETHER : 0;
     if (home_send_frame(vm, frame, payload, NULL, 0) == COVEY_OK)
         return true;
-    vm->home_full = true;
+    vm->home.full = true;
     home_flush(vm);
     return false;
 }
@@ -113,13 +126,13 @@ static bool grant(struct covey *vm, struct peer *peer)
     struct conn *conn = any_conn(peer);
     if (conn != NULL && !conn_flush(conn))
         return false;
-    cursor_put_u64(&c, peer->granted_bytes);
-    if (peer->turn_granted > 0)
-        cursor_put_u64(&c, peer->turn_granted);
+    cursor_put_u64(&c, peer->in.granted_bytes);
+    if (peer->bulk.turn_granted > 0)
+        cursor_put_u64(&c, peer->bulk.turn_granted);
     struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, (size_t)(c.at - payload));
-    peer->grant_due = false; /* a link that fails on the way looks at what is due */
-    peer->grant_due = !put_control(vm, peer, any_conn(peer), &frame, payload);
-    return !peer->grant_due;
+    peer->in.grant_due = false; /* a link that fails on the way looks at what is due */
+    peer->in.grant_due = !put_control(vm, peer, any_conn(peer), &frame, payload);
+    return !peer->in.grant_due;
 }
 
 /* Where the link has much to send before, a message of the same schedule, a hand-over does not wait
@@ -132,21 +145,21 @@ static bool put_sync(struct covey *vm, struct peer *peer)
     struct conn *conn = any_conn(peer);
     if (conn != NULL && conn_lags(conn))
         conn = NULL;
-    struct sync *sync = peer->syncs;
+    struct sync *sync = peer->out.syncs;
     control_put_sync(&c, &sync->what);
-    peer->syncs = sync->next; /* as with credit */
-    peer->syncs_sent++;
+    peer->out.syncs = sync->next; /* as with credit */
+    peer->out.syncs_sent++;
     if (conn != NULL)
-        conn->handed_over = true;
+        conn->out.handed_over = true;
     if (put_control(vm, peer, conn, &frame, payload)) {
         free(sync);
         return true;
     }
-    peer->syncs_sent--;
-    if (peer->syncs == NULL)
-        peer->syncs_last = sync;
-    sync->next = peer->syncs;
-    peer->syncs = sync;
+    peer->out.syncs_sent--;
+    if (peer->out.syncs == NULL)
+        peer->out.syncs_last = sync;
+    sync->next = peer->out.syncs;
+    peer->out.syncs = sync;
     return false;
 }
 
@@ -158,11 +171,11 @@ int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *w
     if (sync == NULL)
         return error_code(COVEY_ENOMEM);
     *sync = (struct sync){.what = *what};
-    if (peer->syncs != NULL)
-        peer->syncs_last->next = sync;
+    if (peer->out.syncs != NULL)
+        peer->out.syncs_last->next = sync;
     else
-        peer->syncs = sync;
-    peer->syncs_last = sync;
+        peer->out.syncs = sync;
+    peer->out.syncs_last = sync;
     sending_add(vm, peer);
     outgo_pump(vm, peer);
     return COVEY_OK;
@@ -172,7 +185,7 @@ int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *w
 static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     struct conn *conn = NULL;
-    if (req->started)
+    if (req->send.started)
         return true;
     int go = route_choose(vm, peer, req, &conn);
     if (go == 0)
@@ -184,24 +197,24 @@ static bool start(struct covey *vm, struct peer *peer, struct covey_req *req)
     }
     if (!bulk_may_send(vm, peer, req))
         return false;
-    req->started = true;
-    req->sequence = peer->send_sequence++;
-    req->stamp = order_stamp(vm, peer);
-    peer->carrier = conn;
-    peer->carrier_flags = route_flags(vm, peer);
+    req->send.started = true;
+    req->send.sequence = peer->out.sequence++;
+    req->send.stamp = order_stamp(vm, peer);
+    peer->out.carrier = conn;
+    peer->out.carrier_flags = route_flags(vm, peer);
     return true;
 }
 
 /* Bytes of message for the next frame; false: no credit. */
 static bool frame_size(const struct peer *peer, const struct covey_req *req, size_t *size)
 {
-    uint64_t left = req->msg->size - req->offset;
-    uint64_t head = req->offset == 0 ? FRAME_MESSAGE_BYTES : 0;
+    uint64_t left = req->send.msg->size - req->send.offset;
+    uint64_t head = req->send.offset == 0 ? FRAME_MESSAGE_BYTES : 0;
     uint64_t least = left < FRAME_LEAST_BYTES ? left : FRAME_LEAST_BYTES;
-    uint64_t credit = peer->credit_bytes - peer->sent_bytes;
-    if (peer->credit_bytes < peer->sent_bytes || credit < head + least)
+    uint64_t credit = peer->out.credit_bytes - peer->out.sent_bytes;
+    if (peer->out.credit_bytes < peer->out.sent_bytes || credit < head + least)
         return false;
-    uint64_t longest = req->paced != NULL ? FRAME_PACED_BYTES : FRAME_PAYLOAD_MAX;
+    uint64_t longest = req->pacing.of != NULL ? FRAME_PACED_BYTES : FRAME_PAYLOAD_MAX;
     uint64_t most = credit < longest ? credit : longest;
     *size = (size_t)(left < most - head ? left : most - head);
     return true;
@@ -209,12 +222,12 @@ static bool frame_size(const struct peer *peer, const struct covey_req *req, siz
 
 struct message_header outgo_header(const struct covey_req *req)
 {
-    return (struct message_header){.sequence = req->sequence,
-                                   .size = req->msg->size,
+    return (struct message_header){.sequence = req->send.sequence,
+                                   .size = req->send.msg->size,
                                    .tag = req->tag,
                                    .context = req->context,
-                                   .stamp = req->stamp,
-                                   .representation = req->msg->representation};
+                                   .stamp = req->send.stamp,
+                                   .representation = req->send.msg->representation};
 }
 
 /* One data frame into the queue to the daemon. */
@@ -222,29 +235,29 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
 {
     uint8_t payload[FRAME_PAYLOAD_MAX];
     size_t head = 0;
-    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES)
-        vm->home_full = true; /* until room is told */
-    if (stream_queued(vm->daemon) >= DAEMON_QUEUE_BYTES || vm->lost != 0)
+    if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES)
+        vm->home.full = true; /* until room is told */
+    if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES || vm->home.lost != 0)
         return false;
     struct frame frame = {.kind = FRAME_DATA,
-                          .flags = peer->carrier_flags,
-                          .source = vm->tid,
+                          .flags = peer->out.carrier_flags,
+                          .source = vm->self.tid,
                           .destination = peer->tid};
-    if (req->offset == 0) {
+    if (req->send.offset == 0) {
         struct message_header header = outgo_header(req);
         message_header_encode(&header, payload);
         frame.flags |= FRAME_FIRST;
         head = FRAME_MESSAGE_BYTES;
     }
-    message_copy(req->msg, req->offset, payload + head, size);
+    message_copy(req->send.msg, req->send.offset, payload + head, size);
     frame.length = (uint32_t)(head + size);
-    if (req->offset + size == req->msg->size)
+    if (req->send.offset + size == req->send.msg->size)
         frame.flags |= FRAME_LAST;
-    if (stream_put(vm->daemon, &frame, payload, NULL, 0) != 0)
+    if (stream_put(vm->home.daemon, &frame, payload, NULL, 0) != 0)
         return false;
     order_note_home(vm, peer);
-    peer->sent_bytes += frame.length;
-    req->offset += size;
+    peer->out.sent_bytes += frame.length;
+    req->send.offset += size;
     return true;
 }
 
@@ -252,31 +265,31 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
 static bool step(struct covey *vm, struct peer *peer)
 {
     size_t size;
-    if (peer->syncs != NULL)
+    if (peer->out.syncs != NULL)
         return put_sync(vm, peer);
-    if (peer->grant_due)
+    if (peer->in.grant_due)
         return grant(vm, peer);
-    if (peer->carrier != NULL && !conn_flush(peer->carrier))
+    if (peer->out.carrier != NULL && !conn_flush(peer->out.carrier))
         return false;
-    struct covey_req *req = peer->sends; /* the flush may have completed one */
-    if (req != NULL && req->caster != NULL)
-        return caster_step(vm, req->caster);
+    struct covey_req *req = peer->out.sends; /* the flush may have completed one */
+    if (req != NULL && req->send.caster != NULL)
+        return caster_step(vm, req->send.caster);
     if (req == NULL || !start(vm, peer, req))
         return false;
-    if (peer->sends != req)
+    if (peer->out.sends != req)
         return true; /* refused by its route */
     if (!frame_size(peer, req, &size) || !bulk_in_turn(vm, peer, req, &size) ||
         !bulk_may_send(vm, peer, req))
         return false;
     bulk_sent(vm, peer, req, size);
-    if (peer->carrier != NULL) {
-        peer->sent_bytes += size + (req->offset == 0 ? FRAME_MESSAGE_BYTES : 0);
-        conn_put_data(peer->carrier, req, size);
+    if (peer->out.carrier != NULL) {
+        peer->out.sent_bytes += size + (req->send.offset == 0 ? FRAME_MESSAGE_BYTES : 0);
+        conn_put_data(peer->out.carrier, req, size);
         return true;
     }
     if (!put_home(vm, peer, req, size))
         return false;
-    if (req->offset == req->msg->size) {
+    if (req->send.offset == req->send.msg->size) {
         dequeue(vm, peer, req);
         req_finish(req, COVEY_OK, NULL);
     }
@@ -285,24 +298,24 @@ static bool step(struct covey *vm, struct peer *peer)
 
 void outgo_pump(struct covey *vm, struct peer *peer)
 {
-    if (peer->gone || peer->leaving || peer->broken_at_us != 0 || vm->lost != 0)
+    if (peer->gone || peer->leaving || peer->broken_at_us != 0 || vm->home.lost != 0)
         return;
     while (step(vm, peer))
         ;
-    if (peer->carrier != NULL)
-        conn_push(peer->carrier);
-    if (stream_queued(vm->daemon) > 0)
+    if (peer->out.carrier != NULL)
+        conn_push(peer->out.carrier);
+    if (stream_queued(vm->home.daemon) > 0)
         home_flush(vm);
-    if (peer->grant_due || peer->syncs != NULL)
+    if (peer->in.grant_due || peer->out.syncs != NULL)
         sending_add(vm, peer);
-    else if (peer->sends == NULL)
+    else if (peer->out.sends == NULL)
         sending_remove(vm, peer);
 }
 
 void outgo_pump_all(struct covey *vm)
 {
-    for (struct peer *peer = vm->sending, *next; peer != NULL; peer = next) {
-        next = peer->sending_next;
+    for (struct peer *peer = vm->out.sending, *next; peer != NULL; peer = next) {
+        next = peer->out.sending_next;
         outgo_pump(vm, peer);
     }
 }
@@ -315,26 +328,26 @@ void outgo_sent(struct covey *vm, struct covey_req *req)
 
 void outgo_drop_syncs(struct peer *peer)
 {
-    while (peer->syncs != NULL) {
-        struct sync *sync = peer->syncs;
-        peer->syncs = sync->next;
+    while (peer->out.syncs != NULL) {
+        struct sync *sync = peer->out.syncs;
+        peer->out.syncs = sync->next;
         free(sync);
     }
 }
 
 void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
 {
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if (conn->peer == peer)
             conn_abandon(conn);
     }
-    peer->carrier = NULL;
-    peer->grant_due = false;
+    peer->out.carrier = NULL;
+    peer->in.grant_due = false;
     outgo_drop_syncs(peer);
-    while (peer->sends != NULL) {
-        struct covey_req *req = peer->sends;
+    while (peer->out.sends != NULL) {
+        struct covey_req *req = peer->out.sends;
         dequeue(vm, peer, req);
-        if (req->caster != NULL)
+        if (req->send.caster != NULL)
             caster_leave(vm, req);
         req_finish(req, error, why);
     }
@@ -344,10 +357,10 @@ void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
 
 bool outgo_cancel(struct covey *vm, struct covey_req *req)
 {
-    if (!req->queued || req->started)
+    if (!req->queued || req->send.started)
         return false;
     dequeue(vm, req->peer, req);
-    if (req->caster != NULL)
+    if (req->send.caster != NULL)
         caster_leave(vm, req);
     req_finish(req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
     return true;
@@ -358,13 +371,13 @@ void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload
     uint64_t limit = cursor_get_u64(payload), turn = 0;
     if (cursor_left(payload) >= sizeof turn)
         turn = cursor_get_u64(payload);
-    bool more = limit > peer->credit_bytes || turn > peer->turn_before;
+    bool more = limit > peer->out.credit_bytes || turn > peer->bulk.turn_before;
     if (!cursor_ok(payload) || !more)
         return; /* an older grant that took the slower way */
-    if (limit > peer->credit_bytes)
-        peer->credit_bytes = limit;
-    if (turn > peer->turn_before)
-        peer->turn_before = turn;
+    if (limit > peer->out.credit_bytes)
+        peer->out.credit_bytes = limit;
+    if (turn > peer->bulk.turn_before)
+        peer->bulk.turn_before = turn;
     outgo_pump(vm, peer);
     wait_changed(vm); /* a cast in total order waits for credit alone */
 }

@@ -4,9 +4,25 @@
  * is still read from its links; only then is it gone: sends to it and receives that only it could
  * serve fail, and those who asked are notified.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/peer.h"
+#include "lib/calls/cast.h"
+#include "lib/calls/notify.h"
+#include "lib/collective/paced.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/bulk.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/ended.h"
+#include "lib/engine/home.h"
+#include "lib/engine/loss.h"
+#include "lib/engine/match.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/route.h"
+#include "lib/engine/route_accept.h"
+#include "lib/engine/turn.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +32,7 @@
 
 static struct peer **bucket(struct covey *vm, uint32_t tid)
 {
-    return &vm->peers[(tid ^ tid >> TID_LOCAL_BITS) % PEER_BUCKETS];
+    return &vm->known.peers[(tid ^ tid >> TID_LOCAL_BITS) % PEER_BUCKETS];
 }
 
 struct peer *peer_find(struct covey *vm, uint32_t tid)
@@ -30,14 +46,14 @@ struct peer *peer_find(struct covey *vm, uint32_t tid)
 static bool host_is_gone(const struct covey *vm, uint32_t tid)
 {
     uint32_t host = tid_host(tid);
-    return (vm->host_gone[host / 8] >> host % 8 & 1) != 0;
+    return (vm->known.host_gone[host / 8] >> host % 8 & 1) != 0;
 }
 
 static void watch_peer(struct covey *vm, struct peer *peer)
 {
     uint8_t payload[4];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    if (peer->tid == vm->tid)
+    if (peer->tid == vm->self.tid)
         return;
     if (host_is_gone(vm, peer->tid)) {
         struct control_gone gone = {.tid = peer->tid, .kind = COVEY_EXIT_HOST};
@@ -60,11 +76,11 @@ struct peer *peer_get(struct covey *vm, uint32_t tid)
     }
     peer->tid = tid;
     peer->forced_route = -1;
-    peer->credit_bytes = peer->granted_bytes = CREDIT_INITIAL_BYTES;
-    peer->credit_window = CREDIT_INITIAL_BYTES;
+    peer->out.credit_bytes = peer->in.granted_bytes = CREDIT_INITIAL_BYTES;
+    peer->in.credit_window = CREDIT_INITIAL_BYTES;
     peer->next = *bucket(vm, tid);
     *bucket(vm, tid) = peer;
-    if (tid != vm->tid)
+    if (tid != vm->self.tid)
         watch_peer(vm, peer);
     return peer;
 }
@@ -83,7 +99,7 @@ int peer_error(const struct peer *peer)
  * proof tells whose they are, and that they are open. */
 static void settle_opened(struct covey *vm, const struct peer *peer)
 {
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if ((conn->peer == peer || conn->peer == NULL) && !conn->ready && !conn->closed)
             conn_settle(conn);
     }
@@ -94,16 +110,16 @@ static bool drained(struct covey *vm, struct peer *peer)
 {
     bool all = true;
     settle_opened(vm, peer);
-    for (struct conn *conn = vm->conns, *next; conn != NULL; conn = next) {
+    for (struct conn *conn = vm->links.conns, *next; conn != NULL; conn = next) {
         next = conn->next;
         if (conn->peer != peer || conn->closed)
             continue;
         if (conn->ready)
             conn_read(vm, conn);
         bool at_end = conn->watch.fd < 0 || !conn->ready || peer->exit.kind == COVEY_EXIT_HOST;
-        if (conn->parked)
+        if (conn->order.parked)
             wait_check_at(vm, 1); /* it is looked at again when that had its turn */
-        if (!conn->closed && at_end && !conn->parked)
+        if (!conn->closed && at_end && !conn->order.parked)
             conn_close(vm, conn, false);
         all = all && conn->closed;
     }
@@ -112,7 +128,7 @@ static bool drained(struct covey *vm, struct peer *peer)
 
 static void close_all(struct covey *vm, struct peer *peer)
 {
-    for (struct conn *conn = vm->conns, *next; conn != NULL; conn = next) {
+    for (struct conn *conn = vm->links.conns, *next; conn != NULL; conn = next) {
         next = conn->next;
         if (conn->peer == peer && !conn->closed)
             conn_close(vm, conn, false);
@@ -122,17 +138,17 @@ static void close_all(struct covey *vm, struct peer *peer)
 static void peer_end(struct covey *vm, struct peer *peer)
 {
     close_all(vm, peer);
-    arrival_drop(vm, &peer->inlet);
-    arrival_drop(vm, &peer->ether_inlet);
+    arrival_drop(vm, &peer->in.inlet);
+    arrival_drop(vm, &peer->in.ether_inlet);
     caster_settle(vm, peer);
     caster_drop(vm, peer);
     peer->leaving = false;
     peer->gone = true;
     peer->broken_at_us = 0;
     route_free_all(peer);
-    if (peer->starved) {
-        peer->starved = false;
-        vm->starved--;
+    if (peer->in.starved) {
+        peer->in.starved = false;
+        vm->memory.starved--;
     }
     match_fail_source(vm, peer);
     paced_peer_gone(vm, peer);
@@ -173,7 +189,7 @@ void peer_link_broke(struct covey *vm, struct peer *peer, const char *why)
 void peer_host_gone(struct covey *vm, uint32_t host)
 {
     for (int i = 0; i < PEER_BUCKETS; i++) {
-        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next) {
+        for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next) {
             struct control_gone gone = {.tid = peer->tid, .kind = COVEY_EXIT_HOST};
             if (tid_host(peer->tid) == host)
                 peer_on_gone(vm, &gone);
@@ -185,7 +201,7 @@ void peer_host_gone(struct covey *vm, uint32_t host)
 static void link_lost(struct covey *vm, struct peer *peer)
 {
     outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
-    if (peer->cut)
+    if (peer->in.cut)
         match_fail_source(vm, peer);
     paced_peer_gone(vm, peer);
 }
@@ -218,10 +234,10 @@ void peer_check(struct covey *vm, uint64_t now_us)
     turn_check(vm, now_us);
     route_accept_again(vm, now_us);
     for (int i = 0; i < PEER_BUCKETS; i++) {
-        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next)
+        for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next)
             check_one(vm, peer, now_us);
     }
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if (conn->ready || conn->closed || conn->deadline_us == 0)
             continue;
         if (now_us >= conn->deadline_us)
@@ -234,11 +250,11 @@ void peer_check(struct covey *vm, uint64_t now_us)
 void peer_free_all(struct covey *vm)
 {
     for (int i = 0; i < PEER_BUCKETS; i++) {
-        while (vm->peers[i] != NULL) {
-            struct peer *peer = vm->peers[i];
-            vm->peers[i] = peer->next;
-            arrival_drop(vm, &peer->inlet);
-            arrival_drop(vm, &peer->ether_inlet);
+        while (vm->known.peers[i] != NULL) {
+            struct peer *peer = vm->known.peers[i];
+            vm->known.peers[i] = peer->next;
+            arrival_drop(vm, &peer->in.inlet);
+            arrival_drop(vm, &peer->in.ether_inlet);
             caster_drop(vm, peer);
             outgo_drop_syncs(peer);
             route_free_all(peer);

@@ -2,16 +2,22 @@
  * request.c - questions to daemons: each has a number that its reply repeats. A reply may take
  * several frames. When the host asked is gone, or the own daemon, the question ends with an error.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/request.h"
+#include "lib/bag/bag.h"
+#include "lib/calls/session.h"
+#include "lib/engine/home.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void request_unlink(struct covey *vm, struct request *r)
 {
-    for (struct request **at = &vm->requests; *at != NULL; at = &(*at)->next) {
+    for (struct request **at = &vm->requests.first; *at != NULL; at = &(*at)->next) {
         if (*at == r) {
             *at = r->next;
             return;
@@ -28,7 +34,7 @@ static void request_free(struct covey *vm, struct request *r)
 
 static struct request *request_find(struct covey *vm, uint32_t number)
 {
-    struct request *r = vm->requests;
+    struct request *r = vm->requests.first;
     while (r != NULL && r->number != number)
         r = r->next;
     return r;
@@ -38,9 +44,9 @@ static struct request *request_find(struct covey *vm, uint32_t number)
 static uint32_t number_next(struct covey *vm)
 {
     do
-        vm->request_number++;
-    while (vm->request_number == 0 || request_find(vm, vm->request_number) != NULL);
-    return vm->request_number;
+        vm->requests.number++;
+    while (vm->requests.number == 0 || request_find(vm, vm->requests.number) != NULL);
+    return vm->requests.number;
 }
 
 struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
@@ -57,14 +63,14 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
     r->host = host;
     cursor_put_u32(&c, r->number);
     cursor_put_bytes(&c, body, size);
-    uint32_t to = host == 0 || host == vm->host ? 0 : tid_make(host, 0);
+    uint32_t to = host == 0 || host == vm->self.host ? 0 : tid_make(host, 0);
     if (!cursor_ok(&c)) {
         error_set(COVEY_EINVAL, "the request is larger than %d bytes", FRAME_PAYLOAD_MAX);
         free(r);
         return NULL;
     }
-    r->next = vm->requests;
-    vm->requests = r;
+    r->next = vm->requests.first;
+    vm->requests.first = r;
     if (home_send(vm, kind, to, payload, (size_t)(c.at - payload)) == COVEY_OK)
         return r;
     request_free(vm, r);
@@ -143,7 +149,7 @@ int request_call(struct covey *vm, uint8_t kind, uint32_t host, const void *body
 {
     struct request *r = request_begin(vm, kind, host, body, size);
     if (r == NULL)
-        return vm->lost != 0 ? vm->lost : COVEY_EINVAL;
+        return vm->home.lost != 0 ? vm->home.lost : COVEY_EINVAL;
     return request_end(vm, &r, deadline_us, content, content_size);
 }
 
@@ -185,7 +191,7 @@ void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t
 
 void request_fail_host(struct covey *vm, uint32_t host)
 {
-    for (struct request *r = vm->requests; r != NULL; r = r->next) {
+    for (struct request *r = vm->requests.first; r != NULL; r = r->next) {
         if (r->host != host || r->done)
             continue;
         r->status = COVEY_EHOSTFAIL;

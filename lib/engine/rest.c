@@ -9,8 +9,11 @@
  *
  * Invariant: conn->rest_until_us is not 0 exactly while conn is in vm->resting.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/rest.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/vm.h"
+#include "lib/link/link.h"
 #include "lib/msg/clock.h"
 
 bool conn_rest(struct conn *conn)
@@ -21,8 +24,8 @@ bool conn_rest(struct conn *conn)
     if (for_us == 0 || link_tcp_is_within_machine(conn->link))
         return false;
     conn->rest_until_us = clock_us() + for_us;
-    conn->rest_next = vm->resting;
-    vm->resting = conn;
+    conn->rest_next = vm->links.resting;
+    vm->links.resting = conn;
     return true;
 }
 
@@ -30,7 +33,7 @@ void conn_rest_end(struct conn *conn)
 {
     if (conn->rest_until_us == 0)
         return;
-    struct conn **at = &conn->vm->resting;
+    struct conn **at = &conn->vm->links.resting;
     while (*at != conn)
         at = &(*at)->rest_next;
     *at = conn->rest_next;
@@ -39,7 +42,7 @@ void conn_rest_end(struct conn *conn)
 
 struct conn *conn_rested(const struct covey *vm, uint64_t now_us)
 {
-    struct conn *conn = vm->resting;
+    struct conn *conn = vm->links.resting;
     while (conn != NULL && conn->rest_until_us > now_us)
         conn = conn->rest_next;
     return conn;
@@ -48,7 +51,7 @@ struct conn *conn_rested(const struct covey *vm, uint64_t now_us)
 uint64_t conn_rest_due_us(const struct covey *vm)
 {
     uint64_t due_us = UINT64_MAX;
-    for (const struct conn *conn = vm->resting; conn != NULL; conn = conn->rest_next)
+    for (const struct conn *conn = vm->links.resting; conn != NULL; conn = conn->rest_next)
         due_us = conn->rest_until_us < due_us ? conn->rest_until_us : due_us;
     return due_us;
 }

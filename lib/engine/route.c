@@ -12,9 +12,22 @@
  * opening that failed is not tried again for a while, each time a longer one: what was in its way,
  * a host out of descriptors or in a flood, goes. What the accepter does is in route_accept.c.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/route.h"
+#include "lib/engine/call.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/direct.h"
+#include "lib/engine/home.h"
+#include "lib/engine/order.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route_accept.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -60,8 +73,8 @@ static int wanted(const struct covey *vm, uint32_t tid, const struct peer *peer)
 {
     if (peer != NULL && peer->forced_route >= 0)
         return peer->forced_route;
-    bool inside = tid_host(tid) == vm->host;
-    return inside && vm->route == COVEY_ROUTE_ETHER ? COVEY_ROUTE_AUTO : vm->route;
+    bool inside = tid_host(tid) == vm->self.host;
+    return inside && vm->self.route == COVEY_ROUTE_ETHER ? COVEY_ROUTE_AUTO : vm->self.route;
 }
 
 int route_wanted(const struct covey *vm, const struct peer *peer)
@@ -148,7 +161,7 @@ static int open_shm(struct covey *vm, struct peer *peer, struct route_state *sta
     state->pending = conn_create(vm, link, peer, COVEY_ROUTE_SHM);
     int error = COVEY_ENOMEM;
     if (state->pending != NULL)
-        error = send_open(vm, peer, COVEY_ROUTE_SHM, (int[]){memory, vm->doorbell}, 2);
+        error = send_open(vm, peer, COVEY_ROUTE_SHM, (int[]){memory, vm->wait.doorbell}, 2);
     else
         link->ops->free(link);
     close(memory);
@@ -177,7 +190,7 @@ static void open_start(struct covey *vm, struct peer *peer, int route)
     state->deadline_us = clock_us() + OPENING_US;
     wait_check_at(vm, state->deadline_us);
     randombytes_buf(state->nonce, sizeof state->nonce);
-    bool inside = tid_host(peer->tid) == vm->host;
+    bool inside = tid_host(peer->tid) == vm->self.host;
     int error;
     if (route == COVEY_ROUTE_SHM)
         error = open_shm(vm, peer, state);
@@ -198,7 +211,7 @@ void route_broke(struct covey *vm, struct peer *peer, int route, const char *why
         return;
     if (++state->broken >= OPENING_TRIES)
         route_failed(vm, peer, route, why);
-    else if (!peer->gone && !peer->leaving && vm->lost == 0 && !vm->closing)
+    else if (!peer->gone && !peer->leaving && vm->home.lost == 0 && !vm->wait.closing)
         open_start(vm, peer, route);
 }
 
@@ -224,7 +237,7 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
     if (!there && may_open(state))
         open_start(vm, peer, route);
     *conn = state->conn;
-    bool home = tid_host(peer->tid) == vm->host && *conn != NULL && !order_may_leave_home(vm);
+    bool home = tid_host(peer->tid) == vm->self.host && *conn != NULL && !order_may_leave_home(vm);
     if (home && must)
         return order_await_home(vm);
     if (home)
@@ -240,7 +253,7 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
 /* The direct link that suits a peer best: a stream also on one host if no rings can be shared. */
 static int route_direct(const struct covey *vm, const struct peer *peer)
 {
-    if (tid_host(peer->tid) != vm->host)
+    if (tid_host(peer->tid) != vm->self.host)
         return COVEY_ROUTE_TCP;
     struct route_state *shm = peer->routes == NULL ? NULL : &peer->routes[COVEY_ROUTE_SHM];
     bool refused = shm != NULL && shm->opening == OPENING_FAILED && clock_us() < shm->deadline_us;
@@ -251,8 +264,8 @@ bool route_takes_stream(const struct covey *vm, const struct peer *peer)
 {
     bool failed = peer->routes != NULL && peer->routes[COVEY_ROUTE_TCP].opening == OPENING_FAILED;
     return route_wanted(vm, peer) == COVEY_ROUTE_AUTO &&
-           route_direct(vm, peer) == COVEY_ROUTE_TCP && peer->traffic_bytes >= TCP_AFTER_BYTES &&
-           !failed;
+           route_direct(vm, peer) == COVEY_ROUTE_TCP &&
+           peer->out.traffic_bytes >= TCP_AFTER_BYTES && !failed;
 }
 
 /* The link straight over raw Ethernet, if it is there and works. */
@@ -267,22 +280,22 @@ static struct conn *ether_conn(const struct peer *peer)
  * the tasks it is no gain. */
 static struct conn *route_short(struct covey *vm, struct peer *peer, const struct covey_req *req)
 {
-    struct route_state *state = vm->direct ? route_state_get(peer, COVEY_ROUTE_ETHER) : NULL;
-    if (state == NULL || req->paced != NULL)
+    struct route_state *state = vm->self.direct ? route_state_get(peer, COVEY_ROUTE_ETHER) : NULL;
+    if (state == NULL || req->pacing.of != NULL)
         return NULL;
     if (state->conn == NULL && !state->relayed && may_open(state))
         open_start(vm, peer, COVEY_ROUTE_ETHER);
     struct conn *conn = ether_conn(peer);
     if (conn == NULL && state->conn != NULL)
         link_ether_ask(state->conn->link);
-    uint64_t size = FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + req->msg->size;
+    uint64_t size = FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + req->send.msg->size;
     bool fits = conn != NULL && size <= link_ether_frame_bytes(conn->link);
-    return fits && req->msg->size <= SHORT_BYTES ? conn : NULL;
+    return fits && req->send.msg->size <= SHORT_BYTES ? conn : NULL;
 }
 
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
 {
-    bool same_host = tid_host(peer->tid) == vm->host;
+    bool same_host = tid_host(peer->tid) == vm->self.host;
     switch (route_wanted(vm, peer)) {
     case COVEY_ROUTE_UDP:
         *conn = NULL;
@@ -302,7 +315,7 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
     }
     *conn = NULL;
     int direct = route_direct(vm, peer);
-    if (direct == COVEY_ROUTE_TCP && peer->traffic_bytes < TCP_AFTER_BYTES)
+    if (direct == COVEY_ROUTE_TCP && peer->out.traffic_bytes < TCP_AFTER_BYTES)
         return 1;
     if (!same_host && (*conn = route_short(vm, peer, req)) != NULL)
         return 1;
@@ -311,8 +324,8 @@ int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, str
 
 void route_expect_bulk(struct peer *peer)
 {
-    if (peer->traffic_bytes < TCP_AFTER_BYTES)
-        peer->traffic_bytes = TCP_AFTER_BYTES;
+    if (peer->out.traffic_bytes < TCP_AFTER_BYTES)
+        peer->out.traffic_bytes = TCP_AFTER_BYTES;
 }
 
 void route_open_ahead(struct covey *vm, struct peer *peer)
@@ -322,13 +335,14 @@ void route_open_ahead(struct covey *vm, struct peer *peer)
     route_expect_bulk(peer);
     if (route == COVEY_ROUTE_AUTO)
         route = route_direct(vm, peer);
-    if (route != COVEY_ROUTE_UDP && !(route == COVEY_ROUTE_SHM && tid_host(peer->tid) != vm->host))
+    if (route != COVEY_ROUTE_UDP &&
+        !(route == COVEY_ROUTE_SHM && tid_host(peer->tid) != vm->self.host))
         choose_direct(vm, peer, route, false, NULL, &conn);
 }
 
 uint8_t route_flags(const struct covey *vm, const struct peer *peer)
 {
-    bool ether = route_wanted(vm, peer) == COVEY_ROUTE_ETHER && peer->carrier == NULL;
+    bool ether = route_wanted(vm, peer) == COVEY_ROUTE_ETHER && peer->out.carrier == NULL;
     return ether ? FRAME_ETHER : 0;
 }
 
@@ -414,7 +428,7 @@ static const char *connect_tcp(struct covey *vm, struct peer *peer, const struct
     struct stream_auth auth;
     uint8_t challenge[AUTH_NONCE_BYTES];
     randombytes_buf(challenge, sizeof challenge);
-    stream_auth_open(&auth, state->secret.key, vm->tid, peer->tid, state->nonce, challenge);
+    stream_auth_open(&auth, state->secret.key, vm->self.tid, peer->tid, state->nonce, challenge);
     auth.encrypt = state->secret.encrypt;
     struct link *link = link_tcp_open(fd, &auth);
     if (link == NULL) {
@@ -524,11 +538,13 @@ static int route_check_argument(const struct covey *vm, covey_tid_t tid, int rou
 {
     if (vm == NULL || route < 0 || route >= ROUTES)
         return error_set(COVEY_EINVAL, "route: unknown route %d", route);
-    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_ETHER && tid_host((uint32_t)tid) == vm->host)
+    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_ETHER &&
+        tid_host((uint32_t)tid) == vm->self.host)
         return error_set(COVEY_EROUTE,
                          "route ether: t%x is on the same host: take shm, tcp or auto",
                          (unsigned)tid);
-    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_SHM && tid_host((uint32_t)tid) != vm->host)
+    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_SHM &&
+        tid_host((uint32_t)tid) != vm->self.host)
         return error_set(COVEY_EROUTE, "route shm: t%x is on another host: take udp, tcp or auto",
                          (unsigned)tid);
     return COVEY_OK;
@@ -545,9 +561,9 @@ static void forgive(struct peer *peer, int route)
 
 static void route_set_all(struct covey *vm, int route)
 {
-    vm->route = route;
+    vm->self.route = route;
     for (int i = 0; i < PEER_BUCKETS; i++) {
-        for (struct peer *peer = vm->peers[i]; peer != NULL; peer = peer->next) {
+        for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next) {
             peer->forced_route = -1;
             forgive(peer, route);
         }
@@ -581,11 +597,12 @@ int covey_route(covey_t *vm, covey_tid_t tid)
     struct call call = call_begin(vm);
     struct peer *peer = peer_find(vm, (uint32_t)tid);
     int route = wanted(vm, (uint32_t)tid, peer);
-    if (route == COVEY_ROUTE_AUTO && peer != NULL && peer->send_sequence > 0) {
+    if (route == COVEY_ROUTE_AUTO && peer != NULL && peer->out.sequence > 0) {
         int direct = route_direct(vm, peer);
         bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;
         route = up ? direct : COVEY_ROUTE_UDP;
-        if (direct == COVEY_ROUTE_TCP && peer->traffic_bytes >= TCP_AFTER_BYTES && ether_conn(peer))
+        if (direct == COVEY_ROUTE_TCP && peer->out.traffic_bytes >= TCP_AFTER_BYTES &&
+            ether_conn(peer))
             route = COVEY_ROUTE_ETHER;
     }
     return call_end(vm, &call, route);

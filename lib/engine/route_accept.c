@@ -4,8 +4,17 @@
  * its key, so until then it has no peer, and there may be but few of those: the oldest makes room
  * for a new one, or anyone who connects and says nothing could keep all others out.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/route_accept.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/direct.h"
+#include "lib/engine/home.h"
+#include "lib/engine/order.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
 
 #include <errno.h>
@@ -47,25 +56,26 @@ static int listener_socket(int family, uint16_t *port)
 
 static bool listener_start(struct covey *vm)
 {
-    if (vm->listener_watch.fd >= 0)
+    if (vm->links.listener_watch.fd >= 0)
         return true;
-    int fd = listener_socket(AF_INET6, &vm->listener_port);
+    int fd = listener_socket(AF_INET6, &vm->links.listener_port);
     if (fd < 0)
-        fd = listener_socket(AF_INET, &vm->listener_port);
+        fd = listener_socket(AF_INET, &vm->links.listener_port);
     if (fd < 0)
         return false;
-    vm->listener_watch = (struct watch){.ready = route_listener_ready, .fd = fd, .events = EPOLLIN};
-    return watch_add(vm, &vm->listener_watch) == COVEY_OK;
+    vm->links.listener_watch =
+        (struct watch){.ready = route_listener_ready, .fd = fd, .events = EPOLLIN};
+    return watch_add(vm, &vm->links.listener_watch) == COVEY_OK;
 }
 
 static bool find_key(void *context, struct link *link, uint32_t opener, uint32_t accepter,
                      const uint8_t nonce[AUTH_NONCE_BYTES], struct link_secret *secret)
 {
     struct covey *vm = context;
-    struct peer *peer = accepter == vm->tid ? peer_find(vm, opener) : NULL;
+    struct peer *peer = accepter == vm->self.tid ? peer_find(vm, opener) : NULL;
     struct route_state *state =
         peer == NULL || peer->routes == NULL ? NULL : &peer->routes[COVEY_ROUTE_TCP];
-    struct conn *conn = vm->conns;
+    struct conn *conn = vm->links.conns;
     while (conn != NULL && conn->link != link)
         conn = conn->next;
     if (state == NULL || conn == NULL || !state->accepting ||
@@ -82,7 +92,7 @@ static struct conn *unproved_oldest(const struct covey *vm, unsigned *count)
 {
     struct conn *oldest = NULL;
     *count = 0;
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if (conn->deadline_us == 0 || conn->ready || conn->closed)
             continue;
         (*count)++;
@@ -121,21 +131,21 @@ static void no_descriptors(struct covey *vm, struct watch *watch)
         conn_close(vm, oldest, false);
         return;
     }
-    vm->accept_again_us = clock_us() + ACCEPT_AGAIN_US;
-    wait_check_at(vm, vm->accept_again_us);
+    vm->links.accept_again_us = clock_us() + ACCEPT_AGAIN_US;
+    wait_check_at(vm, vm->links.accept_again_us);
     watch_change(vm, watch, 0);
 }
 
 void route_accept_again(struct covey *vm, uint64_t now_us)
 {
-    if (vm->accept_again_us == 0)
+    if (vm->links.accept_again_us == 0)
         return;
-    if (now_us < vm->accept_again_us) {
-        wait_check_at(vm, vm->accept_again_us);
+    if (now_us < vm->links.accept_again_us) {
+        wait_check_at(vm, vm->links.accept_again_us);
         return;
     }
-    vm->accept_again_us = 0;
-    watch_change(vm, &vm->listener_watch, EPOLLIN);
+    vm->links.accept_again_us = 0;
+    watch_change(vm, &vm->links.listener_watch, EPOLLIN);
 }
 
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events)
@@ -197,7 +207,7 @@ static void accept_shm(struct covey *vm, struct peer *peer, struct control_link 
             link->ops->free(link);
         return;
     }
-    answer(vm, peer->tid, l, &vm->doorbell, 1);
+    answer(vm, peer->tid, l, &vm->wait.doorbell, 1);
     conn_ready_now(conn);
 }
 
@@ -206,7 +216,7 @@ static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link 
                        int nfds)
 {
     struct route_state *state = route_state_get(peer, COVEY_ROUTE_TCP);
-    bool inside = tid_host(peer->tid) == vm->host;
+    bool inside = tid_host(peer->tid) == vm->self.host;
     if (!l->has_key || state == NULL || !(inside ? nfds == 1 : listener_start(vm))) {
         refuse(vm, peer->tid, l, "it cannot listen for streams");
         return;
@@ -215,7 +225,7 @@ static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link 
     memcpy(state->accept_nonce, l->nonce, sizeof l->nonce);
     memcpy(state->accept_secret.key, l->key, sizeof l->key);
     state->accept_secret.encrypt = l->encrypt;
-    l->port = vm->listener_port;
+    l->port = vm->links.listener_port;
     answer(vm, peer->tid, l, NULL, 0);
     if (!inside)
         return;
@@ -235,7 +245,7 @@ static void accept_ether(struct covey *vm, struct peer *peer, struct control_lin
 
 void route_on_open(struct covey *vm, struct peer *peer, struct control_link *l, int *fds, int nfds)
 {
-    if (l->route == COVEY_ROUTE_SHM && nfds == 2 && tid_host(peer->tid) == vm->host)
+    if (l->route == COVEY_ROUTE_SHM && nfds == 2 && tid_host(peer->tid) == vm->self.host)
         accept_shm(vm, peer, l, fds);
     else if (l->route == COVEY_ROUTE_TCP && nfds != STREAM_FDS_LOST)
         accept_tcp(vm, peer, l, fds, nfds);

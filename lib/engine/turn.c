@@ -9,8 +9,11 @@
  * A message that nobody will get (its sender failed in an earlier one) goes on at once. Messages of
  * tasks of this host are in no line, and smaller ones pass all.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/turn.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
 
 #include <stdlib.h>
@@ -30,11 +33,11 @@ static void unlink_turn(struct covey *vm, struct turn *turn)
     if (turn->prev != NULL)
         turn->prev->next = turn->next;
     else
-        vm->turns = turn->next;
+        vm->inbox.turns = turn->next;
     if (turn->next != NULL)
         turn->next->prev = turn->prev;
     else
-        vm->turns_last = turn->prev;
+        vm->inbox.turns_last = turn->prev;
     turn->arrival->turn = NULL;
     free(turn);
 }
@@ -43,16 +46,16 @@ static void unlink_turn(struct covey *vm, struct turn *turn)
  * is written to. */
 static void allow(struct covey *vm, struct peer *peer, uint64_t sequence)
 {
-    if (peer->turn_granted <= sequence)
-        peer->turn_granted = sequence + 1;
-    peer->grant_due = true;
+    if (peer->bulk.turn_granted <= sequence)
+        peer->bulk.turn_granted = sequence + 1;
+    peer->in.grant_due = true;
     wait_check_at(vm, 1);
 }
 
 /* The first in line has the turn. */
 static void settle(struct covey *vm)
 {
-    struct turn *first = vm->turns;
+    struct turn *first = vm->inbox.turns;
     if (first == NULL || first->moved_us != 0)
         return;
     first->moved_us = clock_us();
@@ -64,20 +67,21 @@ static struct turn *turn_add(struct covey *vm, struct arrival *a, uint64_t seque
     struct turn *turn = malloc(sizeof *turn);
     if (turn == NULL)
         return NULL;
-    *turn = (struct turn){.arrival = a, .sequence = sequence, .prev = vm->turns_last};
-    if (vm->turns_last != NULL)
-        vm->turns_last->next = turn;
+    *turn = (struct turn){.arrival = a, .sequence = sequence, .prev = vm->inbox.turns_last};
+    if (vm->inbox.turns_last != NULL)
+        vm->inbox.turns_last->next = turn;
     else
-        vm->turns = turn;
-    vm->turns_last = turn;
+        vm->inbox.turns = turn;
+    vm->inbox.turns_last = turn;
     a->turn = turn;
     return turn;
 }
 
 void turn_begin(struct covey *vm, struct arrival *a, uint64_t sequence)
 {
-    if (!vm->contention.turns || a->cast || a->info.bytes < vm->contention.threshold_bytes ||
-        tid_host(a->peer->tid) == vm->host)
+    if (!vm->out.contention.turns || a->cast ||
+        a->info.bytes < vm->out.contention.threshold_bytes ||
+        tid_host(a->peer->tid) == vm->self.host)
         return;
     if (a->lost || turn_add(vm, a, sequence) == NULL)
         allow(vm, a->peer, sequence);
@@ -113,7 +117,7 @@ void turn_end(struct covey *vm, struct arrival *a)
 
 void turn_check(struct covey *vm, uint64_t now_us)
 {
-    struct turn *first = vm->turns;
+    struct turn *first = vm->inbox.turns;
     if (first == NULL || first->moved_us == 0)
         return;
     if (now_us < first->moved_us + STALL_US) {
@@ -126,6 +130,6 @@ void turn_check(struct covey *vm, uint64_t now_us)
 
 void turn_free_all(struct covey *vm)
 {
-    while (vm->turns != NULL)
-        unlink_turn(vm, vm->turns);
+    while (vm->inbox.turns != NULL)
+        unlink_turn(vm, vm->inbox.turns);
 }

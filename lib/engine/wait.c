@@ -16,9 +16,20 @@
  * of links in memory and at the descriptors in turn, and gives way to the daemon and to whoever
  * else needs this processor. Whoever polls also keeps the times of links that have timers.
  */
+#include "lib/engine/wait.h"
+#include "lib/bag/bag.h"
 #include "lib/collective/collective.h"
-
+#include "lib/engine/conn.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/direct.h"
+#include "lib/engine/order.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/rest.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -45,7 +56,7 @@
 int watch_add(struct covey *vm, struct watch *watch)
 {
     struct epoll_event event = {.events = watch->events, .data = {.ptr = watch}};
-    if (epoll_ctl(vm->epoll, EPOLL_CTL_ADD, watch->fd, &event) != 0)
+    if (epoll_ctl(vm->wait.epoll, EPOLL_CTL_ADD, watch->fd, &event) != 0)
         return error_set(COVEY_ERESOURCE, "no room to watch another descriptor");
     return COVEY_OK;
 }
@@ -56,13 +67,13 @@ void watch_change(struct covey *vm, struct watch *watch, uint32_t events)
     if (watch->events == events || watch->fd < 0)
         return;
     watch->events = events;
-    epoll_ctl(vm->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+    epoll_ctl(vm->wait.epoll, EPOLL_CTL_MOD, watch->fd, &event);
 }
 
 void watch_pause(struct covey *vm, struct watch *watch)
 {
     if (watch->fd >= 0)
-        epoll_ctl(vm->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+        epoll_ctl(vm->wait.epoll, EPOLL_CTL_DEL, watch->fd, NULL);
 }
 
 void watch_remove(struct covey *vm, struct watch *watch)
@@ -74,31 +85,31 @@ void watch_remove(struct covey *vm, struct watch *watch)
 void wait_ring(struct covey *vm)
 {
     const uint64_t one = 1;
-    ssize_t n = write(vm->doorbell, &one, sizeof one);
+    ssize_t n = write(vm->wait.doorbell, &one, sizeof one);
     (void)n; /* EAGAIN: it rings already */
 }
 
 /* The thread that polls may wait for what another one did. */
 void wait_changed(struct covey *vm)
 {
-    if (vm->waiting > 1)
-        pthread_cond_broadcast(&vm->changed);
-    if (vm->asleep_until_us[POLLER_TASK] > 0)
+    if (vm->wait.threads > 1)
+        pthread_cond_broadcast(&vm->wait.changed);
+    if (vm->wait.asleep_until_us[POLLER_TASK] > 0)
         wait_ring(vm);
 }
 
 void wait_check_at(struct covey *vm, uint64_t at_us)
 {
-    if (vm->check_at_us == 0 || at_us < vm->check_at_us)
-        vm->check_at_us = at_us;
+    if (vm->wait.check_at_us == 0 || at_us < vm->wait.check_at_us)
+        vm->wait.check_at_us = at_us;
 }
 
 static void check_deadlines(struct covey *vm)
 {
-    uint64_t now_us = vm->check_at_us == 0 ? 0 : clock_us();
-    if (vm->check_at_us == 0 || now_us < vm->check_at_us)
+    uint64_t now_us = vm->wait.check_at_us == 0 ? 0 : clock_us();
+    if (vm->wait.check_at_us == 0 || now_us < vm->wait.check_at_us)
         return;
-    vm->check_at_us = 0;
+    vm->wait.check_at_us = 0;
     order_check(vm);
     peer_check(vm, now_us);
     bag_settle(vm);
@@ -109,7 +120,8 @@ static void check_deadlines(struct covey *vm)
 /* Collectives of which something is done go on. The lock may be let go meanwhile. */
 static void step_collectives(struct covey *vm)
 {
-    if (vm->ready != NULL || vm->orphans != NULL || vm->aborts || vm->paced_due != NULL)
+    if (teams_of(vm)->ready != NULL || teams_of(vm)->orphans != NULL || teams_of(vm)->aborts ||
+        teams_of(vm)->paced_due != NULL)
         collective_progress(vm);
 }
 
@@ -144,27 +156,27 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
 static void look(struct covey *vm)
 {
     struct epoll_event events[EVENTS_MAX];
-    int count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
+    int count = epoll_wait(vm->wait.epoll, events, EVENTS_MAX, 0);
     handle(vm, events, count > 0 ? count : 0);
 }
 
 /* The progress thread loses its role, and what it was told while it slept with it. */
 void wait_poll(struct covey *vm)
 {
-    if (vm->poller == POLLER_TASK)
+    if (vm->wait.poller == POLLER_TASK)
         return;
-    vm->poller = POLLER_TASK;
+    vm->wait.poller = POLLER_TASK;
     look(vm);
-    vm->poller = POLLER_NONE;
-    if (vm->waiting > 0)
-        pthread_cond_broadcast(&vm->changed); /* it began to wait while the lock was let go */
+    vm->wait.poller = POLLER_NONE;
+    if (vm->wait.threads > 0)
+        pthread_cond_broadcast(&vm->wait.changed); /* it began to wait while the lock was let go */
 }
 
 /* How long the poller may sleep; UINT64_MAX: for ever. */
 static uint64_t timeout_us(const struct covey *vm, uint64_t deadline_us)
 {
-    if (vm->check_at_us != 0 && vm->check_at_us < deadline_us)
-        deadline_us = vm->check_at_us;
+    if (vm->wait.check_at_us != 0 && vm->wait.check_at_us < deadline_us)
+        deadline_us = vm->wait.check_at_us;
     uint64_t now_us = deadline_us == UINT64_MAX ? 0 : clock_us();
     return deadline_us <= now_us ? 0 : deadline_us - now_us;
 }
@@ -173,7 +185,7 @@ static uint64_t timeout_us(const struct covey *vm, uint64_t deadline_us)
 static int sleep_ms(const struct covey *vm, struct epoll_event *events, uint64_t for_us)
 {
     uint64_t ms = for_us / 1000 + (for_us % 1000 != 0);
-    return epoll_wait(vm->epoll, events, EVENTS_MAX, ms > INT_MAX ? -1 : (int)ms);
+    return epoll_wait(vm->wait.epoll, events, EVENTS_MAX, ms > INT_MAX ? -1 : (int)ms);
 }
 
 static int sleep_events(const struct covey *vm, struct epoll_event *events, uint64_t for_us)
@@ -181,7 +193,7 @@ static int sleep_events(const struct covey *vm, struct epoll_event *events, uint
     struct timespec time = {.tv_sec = (time_t)(for_us / 1000000),
                             .tv_nsec = (long)(for_us % 1000000) * 1000};
     bool ever = for_us == UINT64_MAX;
-    int count = epoll_pwait2(vm->epoll, events, EVENTS_MAX, ever ? NULL : &time, NULL);
+    int count = epoll_pwait2(vm->wait.epoll, events, EVENTS_MAX, ever ? NULL : &time, NULL);
     return count < 0 && errno == ENOSYS ? sleep_ms(vm, events, for_us) : count;
 }
 
@@ -195,18 +207,18 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
     uint64_t for_us = timeout_us(vm, due_us < deadline_us ? due_us : deadline_us);
     int count;
     if (conn_arm_all(vm) || for_us == 0) {
-        count = epoll_wait(vm->epoll, events, EVENTS_MAX, 0);
+        count = epoll_wait(vm->wait.epoll, events, EVENTS_MAX, 0);
     } else {
-        vm->asleep_until_us[role] = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
+        vm->wait.asleep_until_us[role] = for_us == UINT64_MAX ? for_us : clock_us() + for_us;
         if (!direct_sleep(vm) && for_us > BLIND_US)
             for_us = BLIND_US;
         pthread_mutex_unlock(&vm->lock);
         count = sleep_events(vm, events, for_us);
         pthread_mutex_lock(&vm->lock);
         direct_wake(vm);
-        vm->asleep_until_us[role] = 0;
+        vm->wait.asleep_until_us[role] = 0;
     }
-    return vm->poller == role && handle(vm, events, count > 0 ? count : 0);
+    return vm->wait.poller == role && handle(vm, events, count > 0 ? count : 0);
 }
 
 /* Looks at the links in memory alone, which costs no system call; true when what is waited for
@@ -215,8 +227,8 @@ static bool sleep_and_handle(struct covey *vm, enum poller role, uint64_t deadli
 static bool spin_on_rings(struct covey *vm, bool (*done)(void *), void *context, bool *moved)
 {
     bool came = false;
-    int looks = vm->crowded ? 1 : RING_LOOKS;
-    for (int i = 0; i < looks && vm->looked_count > 0 && !came; i++) {
+    int looks = vm->wait.crowded ? 1 : RING_LOOKS;
+    for (int i = 0; i < looks && vm->links.looked_count > 0 && !came; i++) {
         if (look_at_rings(vm)) {
             *moved = true;
             came = done(context);
@@ -240,11 +252,11 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
     uint64_t now_us = clock_us(), end_us = now_us + for_us;
     bool came = false, taken = false;
     direct_look(vm);
-    while (!came && !taken && vm->lost == 0 && now_us < end_us && now_us < deadline_us) {
+    while (!came && !taken && vm->home.lost == 0 && now_us < end_us && now_us < deadline_us) {
         bool moved = false;
         came = spin_on_rings(vm, done, context, &moved);
         if (!came) {
-            vm->crowded = taken = give_way();
+            vm->wait.crowded = taken = give_way();
             look(vm);
             came = done(context);
         }
@@ -258,7 +270,8 @@ static bool spin(struct covey *vm, bool (*done)(void *), void *context, uint64_t
  */
 static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
 {
-    if (vm->looked_count > 0 && vm->waits % RING_TURNS != 0 && look_at_rings(vm) && done(context))
+    if (vm->links.looked_count > 0 && vm->wait.calls % RING_TURNS != 0 && look_at_rings(vm) &&
+        done(context))
         return true;
     look(vm);
     return done(context);
@@ -270,29 +283,29 @@ static void learn(struct covey *vm, bool spun, bool came, uint64_t took_us)
 {
     bool quick = took_us < SHORT_US && (came || !spun);
     if (spun && quick)
-        vm->doubt = 0;
-    else if (quick && vm->doubt > 0)
-        vm->doubt--;
-    else if (!quick && vm->doubt < DOUBT_MAX)
-        vm->doubt++;
+        vm->wait.doubt = 0;
+    else if (quick && vm->wait.doubt > 0)
+        vm->wait.doubt--;
+    else if (!quick && vm->wait.doubt < DOUBT_MAX)
+        vm->wait.doubt++;
 }
 
 /* Polls in the role of a waiting task until done, lost or late. */
 static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
-    bool hopeful = vm->doubt < DOUBT_LIMIT || (vm->waits & 15) == 0;
+    bool hopeful = vm->wait.doubt < DOUBT_LIMIT || (vm->wait.calls & 15) == 0;
     uint64_t start_us = clock_us(), now_us = start_us;
-    vm->poller = POLLER_TASK;
+    vm->wait.poller = POLLER_TASK;
     bool came = hopeful || deadline_us <= start_us ? look_first(vm, done, context) : done(context);
     came = came || (hopeful && spin(vm, done, context, SPIN_US, deadline_us));
     bool soon = came;
-    while (!came && vm->lost == 0 && now_us < deadline_us) {
+    while (!came && vm->home.lost == 0 && now_us < deadline_us) {
         bool moved = sleep_and_handle(vm, POLLER_TASK, deadline_us);
         came = done(context) || (moved && spin(vm, done, context, MOVED_US, deadline_us));
         now_us = clock_us();
     }
     learn(vm, hopeful, soon, clock_us() - start_us);
-    vm->poller = POLLER_NONE;
+    vm->wait.poller = POLLER_NONE;
 }
 
 /* Whoever polls sleeps until what was due when it went to sleep, and is woken for what is due
@@ -302,13 +315,13 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
 static void wake_poller(struct covey *vm)
 {
     uint64_t until_us =
-        vm->asleep_until_us[vm->poller == POLLER_TASK ? POLLER_TASK : POLLER_PROGRESS];
+        vm->wait.asleep_until_us[vm->wait.poller == POLLER_TASK ? POLLER_TASK : POLLER_PROGRESS];
     if (until_us == 0)
         return;
-    bool due = vm->check_at_us != 0 && vm->check_at_us < until_us;
-    bool steps = vm->stepped_count > 0 && conn_step_all(vm) < until_us;
+    bool due = vm->wait.check_at_us != 0 && vm->wait.check_at_us < until_us;
+    bool steps = vm->links.stepped_count > 0 && conn_step_all(vm) < until_us;
     bool rested = conn_rest_due_us(vm) < until_us;
-    bool came = vm->poller == POLLER_NONE && vm->looked_count > 0 && conn_arm_all(vm);
+    bool came = vm->wait.poller == POLLER_NONE && vm->links.looked_count > 0 && conn_arm_all(vm);
     if (due || steps || rested || came)
         wait_ring(vm);
 }
@@ -317,38 +330,38 @@ static void sleep_until_changed(struct covey *vm, uint64_t deadline_us)
 {
     wake_poller(vm);
     if (deadline_us == UINT64_MAX) {
-        pthread_cond_wait(&vm->changed, &vm->lock);
+        pthread_cond_wait(&vm->wait.changed, &vm->lock);
         return;
     }
     struct timespec at = {.tv_sec = (time_t)(deadline_us / 1000000),
                           .tv_nsec = (long)(deadline_us % 1000000) * 1000};
-    pthread_cond_timedwait(&vm->changed, &vm->lock, &at);
+    pthread_cond_timedwait(&vm->wait.changed, &vm->lock, &at);
 }
 
 int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us)
 {
     int error = COVEY_OK;
-    vm->waits++;
+    vm->wait.calls++;
     if (done(context))
         return error;
     step_collectives(vm); /* of which the caller's own calls finished something */
-    vm->waiting++;
+    vm->wait.threads++;
     credit_reopen(vm);
     for (bool looked = false; !done(context) && error == COVEY_OK; looked = true) {
-        if (vm->lost != 0)
-            error = error_set(vm->lost, "%s", vm->lost_text);
+        if (vm->home.lost != 0)
+            error = error_set(vm->home.lost, "%s", vm->home.lost_text);
         else if (looked && deadline_us != UINT64_MAX && clock_us() >= deadline_us)
             error = COVEY_ETIMEOUT;
-        else if (vm->poller == POLLER_TASK)
+        else if (vm->wait.poller == POLLER_TASK)
             sleep_until_changed(vm, deadline_us);
         else
             poll_until(vm, done, context, deadline_us);
     }
-    vm->waiting--;
-    if (vm->waiting > 0)
-        pthread_cond_broadcast(&vm->changed); /* one of them polls from now on */
-    else if (vm->progress_parked)
-        pthread_cond_signal(&vm->progress_wake);
+    vm->wait.threads--;
+    if (vm->wait.threads > 0)
+        pthread_cond_broadcast(&vm->wait.changed); /* one of them polls from now on */
+    else if (vm->wait.progress_parked)
+        pthread_cond_signal(&vm->wait.progress_wake);
     return error;
 }
 
@@ -356,60 +369,60 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
 
 static bool anything_under_way(const struct covey *vm)
 {
-    return vm->sending != NULL || vm->posted != NULL || stream_queued(vm->daemon) > 0 ||
-           conn_waiting(vm, BULK_BYTES);
+    return vm->out.sending != NULL || vm->inbox.posted != NULL ||
+           stream_queued(vm->home.daemon) > 0 || conn_waiting(vm, BULK_BYTES);
 }
 
 void wait_left(struct covey *vm)
 {
     step_collectives(vm);
     wake_poller(vm);
-    if (!vm->long_nap || vm->waiting > 0 || !anything_under_way(vm))
+    if (!vm->wait.long_nap || vm->wait.threads > 0 || !anything_under_way(vm))
         return;
-    vm->long_nap = false;
-    pthread_cond_signal(&vm->progress_wake);
+    vm->wait.long_nap = false;
+    pthread_cond_signal(&vm->wait.progress_wake);
 }
 
 static void progress_nap(struct covey *vm)
 {
-    vm->long_nap = vm->waiting > 0 || !anything_under_way(vm);
-    uint64_t at_us = clock_us() + (vm->long_nap ? LONG_NAP_US : NAP_US);
+    vm->wait.long_nap = vm->wait.threads > 0 || !anything_under_way(vm);
+    uint64_t at_us = clock_us() + (vm->wait.long_nap ? LONG_NAP_US : NAP_US);
     struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
                           .tv_nsec = (long)(at_us % 1000000) * 1000};
-    pthread_cond_timedwait(&vm->progress_wake, &vm->lock, &at);
-    vm->long_nap = false;
+    pthread_cond_timedwait(&vm->wait.progress_wake, &vm->lock, &at);
+    vm->wait.long_nap = false;
 }
 
 static void progress_park(struct covey *vm)
 {
-    vm->progress_parked = true;
-    pthread_cond_wait(&vm->progress_wake, &vm->lock);
-    vm->progress_parked = false;
+    vm->wait.progress_parked = true;
+    pthread_cond_wait(&vm->wait.progress_wake, &vm->lock);
+    vm->wait.progress_parked = false;
 }
 
 /* So many bytes came in the last so many microseconds. */
 static void progress_rest(struct covey *vm, uint64_t bytes, uint64_t us)
 {
-    uint64_t wanted = vm->arriving < WORTH_BYTES ? vm->arriving : WORTH_BYTES;
-    if (bytes == 0 || bytes >= wanted || vm->waiting > 0 || vm->closing)
+    uint64_t wanted = vm->inbox.arriving < WORTH_BYTES ? vm->inbox.arriving : WORTH_BYTES;
+    if (bytes == 0 || bytes >= wanted || vm->wait.threads > 0 || vm->wait.closing)
         return;
     uint64_t for_us = us * wanted / bytes;
     uint64_t at_us = clock_us() + (for_us < REST_US ? for_us : REST_US);
     struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
                           .tv_nsec = (long)(at_us % 1000000) * 1000};
-    pthread_cond_timedwait(&vm->progress_wake, &vm->lock, &at);
+    pthread_cond_timedwait(&vm->wait.progress_wake, &vm->lock, &at);
 }
 
 /* Polls once; returns when it began to rest. */
 static uint64_t progress_poll(struct covey *vm, uint64_t since_us)
 {
-    uint64_t arrived = vm->arrived_bytes;
-    vm->poller = POLLER_PROGRESS;
+    uint64_t arrived = vm->inbox.arrived_bytes;
+    vm->wait.poller = POLLER_PROGRESS;
     sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
-    if (vm->poller == POLLER_PROGRESS)
-        vm->poller = POLLER_NONE;
+    if (vm->wait.poller == POLLER_PROGRESS)
+        vm->wait.poller = POLLER_NONE;
     uint64_t now_us = clock_us();
-    progress_rest(vm, vm->arrived_bytes - arrived, now_us - since_us);
+    progress_rest(vm, vm->inbox.arrived_bytes - arrived, now_us - since_us);
     return now_us;
 }
 
@@ -418,10 +431,10 @@ void *wait_progress_main(void *context)
     struct covey *vm = context;
     uint64_t polled_us = clock_us();
     pthread_mutex_lock(&vm->lock);
-    for (uint64_t seen = vm->waits; !vm->closing;) {
-        bool active = vm->waits != seen;
-        seen = vm->waits;
-        if (vm->lost != 0 || (vm->waiting > 0 && !active)) {
+    for (uint64_t seen = vm->wait.calls; !vm->wait.closing;) {
+        bool active = vm->wait.calls != seen;
+        seen = vm->wait.calls;
+        if (vm->home.lost != 0 || (vm->wait.threads > 0 && !active)) {
             progress_park(vm);
         } else if (active) {
             progress_nap(vm);

@@ -2,6 +2,9 @@
  * alltoall.c - the calls covey_alltoall() and covey_alltoallv(), and which algorithm they take.
  */
 #include "lib/exchange/alltoall.h"
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
 
 static void build(struct collective *c, const struct alltoall *a)
 {

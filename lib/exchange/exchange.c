@@ -10,15 +10,18 @@
  * program gave them; lists of own sends and receives are in the order of the messages.
  */
 #include "lib/exchange/exchange.h"
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_step.h"
+#include "lib/engine/call.h"
+#include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
+#include "lib/team/team_topology.h"
 
 #include <inttypes.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/msg/clock.h"
-#include "lib/msg/error.h"
-#include "lib/team/team_topology.h"
 
 /* ---- What the program gave --------------------------------------------------------------- */
 

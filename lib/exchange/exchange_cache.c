@@ -1,12 +1,12 @@
 /*
  * exchange_cache.c - the orders that a team keeps: a few, the one that was wanted last first.
  */
+#include "lib/collective/collective.h"
 #include "lib/exchange/exchange.h"
+#include "lib/msg/error.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/msg/error.h"
 
 #define KEPT_MAX 8
 

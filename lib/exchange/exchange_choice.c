@@ -6,6 +6,8 @@
  * The density is the most messages that a rank sends or receives, or where links or sizes put more
  * on one than that, as many of mean size as the busiest link carries.
  */
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_choice.h"
 #include "lib/exchange/exchange.h"
 
 static double mean_bytes(const struct exchange *x)

@@ -7,17 +7,19 @@
  * itself when it is short; longer ones follow from all members, but for a pattern that the team
  * knows by its notes.
  */
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_algorithm.h"
+#include "lib/collective/collective_step.h"
 #include "lib/exchange/exchange.h"
+#include "lib/link/link.h"
+#include "lib/msg/error.h"
+#include "lib/schedule/topology.h"
+#include "proto/wire/cursor.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/collective/collective_algorithm.h"
-#include "lib/msg/error.h"
-#include "lib/schedule/topology.h"
-#include "proto/wire/cursor.h"
 
 #define NOTE_BYTES 64
 #define HEAD_BYTES 32

@@ -1,16 +1,16 @@
 /*
  * exchange_order.c - orders: chosen, made, and made for programs without any task.
  */
+#include "lib/collective/collective.h"
 #include "lib/exchange/exchange.h"
+#include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/schedule/topology.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-#include "lib/msg/clock.h"
-#include "lib/msg/error.h"
-#include "lib/schedule/topology.h"
 
 #define LINKS_LIMIT                                                                                \
     1.05 /* the bound of links is so much above that of ranks: links are the limit */

@@ -2,14 +2,15 @@
  * exchange_paced.c - runs of those orders in which receivers hand over: the longest first and the
  * edge colouring, by paced.h as the scheduled all-to-all.
  */
-#include "lib/exchange/exchange.h"
-
-#include <string.h>
-
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
+#include "lib/exchange/exchange.h"
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"
 #include "lib/team/team_topology.h"
+
+#include <string.h>
 
 struct paced_run {
     struct paced_job job;

@@ -15,6 +15,8 @@
  * The orders that are not the paper's do without the wait for a phase of the own sends, and their
  * signals overtake data: exchange_paced.c.
  */
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_step.h"
 #include "lib/exchange/exchange.h"
 
 #include <string.h>

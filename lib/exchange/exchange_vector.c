@@ -12,12 +12,14 @@
  * alone use the team's cache of orders. The other ones run while the task computes, beside others,
  * and have everything in the memory of the collective.
  */
+#include "lib/collective/collective.h"
+#include "lib/collective/collective_choice.h"
+#include "lib/collective/collective_step.h"
 #include "lib/exchange/alltoall.h"
-
-#include <string.h>
-
 #include "lib/exchange/exchange.h"
 #include "lib/msg/error.h"
+
+#include <string.h>
 
 #define NEAR 1.25  /* times the mean: sizes up to that are nearly equal */
 #define REST_MAX 8 /* calls that go unasked after one that was small */

@@ -2,10 +2,33 @@
  * enrol.c - joining and leaving a VM: finding the daemon's socket, enrolling, the progress thread,
  * and the orderly end, also when the program just exits.
  */
+#include "lib/root/enrol.h"
+#include "lib/agree/group.h"
+#include "lib/bag/bag.h"
+#include "lib/calls/notify.h"
+#include "lib/calls/session.h"
 #include "lib/collective/collective.h"
-
+#include "lib/engine/conn.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/ended.h"
+#include "lib/engine/home.h"
+#include "lib/engine/match.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/request.h"
+#include "lib/engine/route.h"
+#include "lib/engine/turn.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
+#include "lib/engine/watch.h"
 #include "lib/link/ledger.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/root/parts.h"
+#include "lib/spawn/place.h"
+#include "lib/spawn/printer.h"
+#include "lib/spawn/siblings.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,9 +70,9 @@ static void leave_at_exit(void);
 static void members_add(struct covey *vm)
 {
     pthread_mutex_lock(&members_lock);
-    vm->next = members;
+    vm->self.next = members;
     members = vm;
-    members_pid = vm->pid;
+    members_pid = vm->self.pid;
     if (!members_registered)
         members_registered = atexit(leave_at_exit) == 0;
     pthread_mutex_unlock(&members_lock);
@@ -58,15 +81,15 @@ static void members_add(struct covey *vm)
 /* False: exit() ends it, or it is that of the process which this one was forked from. */
 static bool members_remove(struct covey *vm)
 {
-    if (vm->pid != getpid())
+    if (vm->self.pid != getpid())
         return false;
     pthread_mutex_lock(&members_lock);
     struct covey **at = &members;
     while (*at != NULL && *at != vm)
-        at = &(*at)->next;
-    bool taken = *at != NULL && !vm->exiting;
+        at = &(*at)->self.next;
+    bool taken = *at != NULL && !vm->self.exiting;
     if (taken)
-        *at = vm->next;
+        *at = vm->self.next;
     pthread_mutex_unlock(&members_lock);
     return taken;
 }
@@ -76,10 +99,10 @@ static struct covey *members_next(void)
 {
     pthread_mutex_lock(&members_lock);
     struct covey *vm = members;
-    while (vm != NULL && (vm->exiting || vm->pid != getpid()))
-        vm = vm->next;
+    while (vm != NULL && (vm->self.exiting || vm->self.pid != getpid()))
+        vm = vm->self.next;
     if (vm != NULL)
-        vm->exiting = true;
+        vm->self.exiting = true;
     else
         members_registered = false; /* a handler that comes later may join again */
     pthread_mutex_unlock(&members_lock);
@@ -268,13 +291,15 @@ static void set_output(struct covey *vm, const struct control_enrolled *r,
                        const struct covey_options *o)
 {
     bool prints = o->output == COVEY_OUTPUT_INHERIT && o->role == COVEY_ROLE_TASK;
-    vm->sink = r->sink;
+    vm->self.sink = r->sink;
     if (r->parent != 0) {
-        vm->printing = r->print ? PRINTING_ABOVE : PRINTING_NOT;
+        output_of(vm)->printing = r->print ? PRINTING_ABOVE : PRINTING_NOT;
         return;
     }
-    vm->printing = prints ? (enum printing)printer_printing() : PRINTING_NOT;
-    vm->sink = o->output == COVEY_OUTPUT_SELF || vm->printing != PRINTING_NOT ? vm->tid : 0;
+    output_of(vm)->printing = prints ? (enum printing)printer_printing() : PRINTING_NOT;
+    vm->self.sink = o->output == COVEY_OUTPUT_SELF || output_of(vm)->printing != PRINTING_NOT
+                        ? vm->self.tid
+                        : 0;
 }
 
 static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadline_us)
@@ -300,20 +325,20 @@ static int enrol(struct covey *vm, const struct covey_options *o, uint64_t deadl
     free(content);
     if (!cursor_ok(&reply))
         return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
-    if (vm->ledger == NULL)
+    if (vm->home.ledger == NULL)
         return error_set(COVEY_ERESOURCE, "out of memory or descriptors for the daemon's ledger");
-    vm->tid = r.tid;
-    vm->parent = r.parent;
+    vm->self.tid = r.tid;
+    vm->self.parent = r.parent;
     set_output(vm, &r, o);
-    vm->host = r.host;
-    vm->coordinator = r.coordinator;
-    vm->direct = r.direct;
-    if (vm->route == COVEY_ROUTE_AUTO && r.route < ROUTES)
-        vm->route = r.route;
-    vm->contention = r.contention;
-    memcpy(vm->host_name, r.host_name, sizeof vm->host_name);
-    memcpy(vm->vm_name, r.vm, sizeof vm->vm_name);
-    home_ready(vm, &vm->daemon_watch, 0); /* frames that came right behind the answer */
+    vm->self.host = r.host;
+    vm->self.coordinator = r.coordinator;
+    vm->self.direct = r.direct;
+    if (vm->self.route == COVEY_ROUTE_AUTO && r.route < ROUTES)
+        vm->self.route = r.route;
+    vm->out.contention = r.contention;
+    memcpy(vm->self.host_name, r.host_name, sizeof vm->self.host_name);
+    memcpy(vm->self.vm_name, r.vm, sizeof vm->self.vm_name);
+    home_ready(vm, &vm->home.watch, 0); /* frames that came right behind the answer */
     return COVEY_OK;
 }
 
@@ -323,7 +348,7 @@ static void on_doorbell(struct covey *vm, struct watch *watch, uint32_t events)
 {
     uint64_t count;
     (void)events;
-    if (vm->closing)
+    if (vm->wait.closing)
         return;
     ssize_t n = read(watch->fd, &count, sizeof count);
     (void)n; /* what it rang for is looked at after every wake-up */
@@ -331,16 +356,16 @@ static void on_doorbell(struct covey *vm, struct watch *watch, uint32_t events)
 
 static int open_descriptors(struct covey *vm, int socket)
 {
-    vm->epoll = epoll_create1(EPOLL_CLOEXEC);
-    vm->doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (vm->epoll < 0 || vm->doorbell < 0)
+    vm->wait.epoll = epoll_create1(EPOLL_CLOEXEC);
+    vm->wait.doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (vm->wait.epoll < 0 || vm->wait.doorbell < 0)
         return error_set(COVEY_ERESOURCE, "out of descriptors");
-    vm->doorbell_watch =
-        (struct watch){.ready = on_doorbell, .fd = vm->doorbell, .events = EPOLLIN};
-    vm->daemon_watch = (struct watch){.ready = home_ready, .fd = socket, .events = EPOLLIN};
-    vm->listener_watch.fd = -1;
-    int error = watch_add(vm, &vm->doorbell_watch);
-    return error != COVEY_OK ? error : watch_add(vm, &vm->daemon_watch);
+    vm->wait.doorbell_watch =
+        (struct watch){.ready = on_doorbell, .fd = vm->wait.doorbell, .events = EPOLLIN};
+    vm->home.watch = (struct watch){.ready = home_ready, .fd = socket, .events = EPOLLIN};
+    vm->links.listener_watch.fd = -1;
+    int error = watch_add(vm, &vm->wait.doorbell_watch);
+    return error != COVEY_OK ? error : watch_add(vm, &vm->home.watch);
 }
 
 static void locks_create(struct covey *vm)
@@ -349,17 +374,20 @@ static void locks_create(struct covey *vm)
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&vm->lock, NULL);
-    pthread_cond_init(&vm->changed, &monotonic);
-    pthread_cond_init(&vm->progress_wake, &monotonic);
+    pthread_cond_init(&vm->wait.changed, &monotonic);
+    pthread_cond_init(&vm->wait.progress_wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
 
 static struct covey *vm_create(int socket)
 {
     struct covey *vm = calloc(1, sizeof *vm);
-    if (vm != NULL)
-        vm->daemon = stream_create(socket);
-    if (vm == NULL || vm->daemon == NULL) {
+    bool made = vm != NULL && parts_create(vm);
+    if (made)
+        vm->home.daemon = stream_create(socket);
+    if (!made || vm->home.daemon == NULL) {
+        if (vm != NULL)
+            parts_destroy(vm);
         free(vm);
         close(socket);
         error_code(COVEY_ENOMEM);
@@ -367,54 +395,45 @@ static struct covey *vm_create(int socket)
     }
     locks_create(vm);
     ended_init(vm);
-    vm->epoll = vm->doorbell = -1;
-    vm->listener_watch.fd = -1;
-    vm->pid = getpid();
-    vm->context_next = CONTEXT_FIRST;
-    vm->joined_us = clock_us();
-    vm->memory_file = "/proc/meminfo";
-    vm->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
+    vm->wait.epoll = vm->wait.doorbell = -1;
+    vm->links.listener_watch.fd = -1;
+    vm->self.pid = getpid();
+    vm->self.joined_us = clock_us();
+    vm->memory.file = "/proc/meminfo";
+    vm->memory.bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
     return vm;
 }
 
 static void lists_free(struct covey *vm)
 {
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next)
         conn_close(vm, conn, false);
     turn_free_all(vm);
     peer_free_all(vm);
     conn_bury(vm);
-    while (vm->unexpected != NULL)
-        match_free(vm, vm->unexpected);
-    notify_free_all(vm);
+    while (vm->inbox.unexpected != NULL)
+        match_free(vm, vm->inbox.unexpected);
     ended_free_all(vm);
-    place_free(vm);
-    team_free_all(vm);
-    collective_bury_all(vm);
-    op_free_all(vm);
-    group_free_all(vm);
-    session_free_all(vm);
-    bag_free_all(vm);
-    siblings_free(vm);
+    parts_destroy(vm);
 }
 
 static void vm_destroy(struct covey *vm)
 {
     lists_free(vm);
-    stream_destroy(vm->daemon);
-    ledger_close(vm->ledger);
-    if (vm->listener_watch.fd >= 0)
-        close(vm->listener_watch.fd);
-    ether_port_destroy(vm->ether_port);
-    if (vm->doorbell >= 0)
-        close(vm->doorbell);
-    if (vm->ready_on)
-        close(vm->ready_fd);
-    if (vm->epoll >= 0)
-        close(vm->epoll);
+    stream_destroy(vm->home.daemon);
+    ledger_close(vm->home.ledger);
+    if (vm->links.listener_watch.fd >= 0)
+        close(vm->links.listener_watch.fd);
+    ether_port_destroy(vm->links.ether_port);
+    if (vm->wait.doorbell >= 0)
+        close(vm->wait.doorbell);
+    if (vm->inbox.ready_on)
+        close(vm->inbox.ready_fd);
+    if (vm->wait.epoll >= 0)
+        close(vm->wait.epoll);
     pthread_mutex_destroy(&vm->lock);
-    pthread_cond_destroy(&vm->changed);
-    pthread_cond_destroy(&vm->progress_wake);
+    pthread_cond_destroy(&vm->wait.changed);
+    pthread_cond_destroy(&vm->wait.progress_wake);
     free(vm);
 }
 
@@ -424,7 +443,7 @@ static int progress_start(struct covey *vm)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&vm->progress_thread, NULL, wait_progress_main, vm);
+    int error = pthread_create(&vm->wait.progress_thread, NULL, wait_progress_main, vm);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0)
         return error_set(COVEY_ERESOURCE, "no thread for progress: %s", strerror(error));
@@ -464,8 +483,8 @@ static int join_by(covey_t **vm, int socket, const struct covey_options *o, int 
     struct covey *created = vm_create(socket);
     if (created == NULL)
         return COVEY_ENOMEM;
-    created->route = route;
-    created->buffer_bytes = o->buffer_bytes != 0 ? o->buffer_bytes : BUFFER_BYTES_DEFAULT;
+    created->self.route = route;
+    created->memory.buffer_bytes = o->buffer_bytes != 0 ? o->buffer_bytes : BUFFER_BYTES_DEFAULT;
     int error = vm_start(created, socket, o, deadline_us);
     if (error != COVEY_OK) {
         vm_destroy(created);
@@ -533,9 +552,9 @@ static bool has_unsent(const struct conn *conn)
 static bool all_sent(void *context)
 {
     const struct covey *vm = context;
-    if (vm->sending != NULL || stream_queued(vm->daemon) > 0)
+    if (vm->out.sending != NULL || stream_queued(vm->home.daemon) > 0)
         return false;
-    for (const struct conn *conn = vm->conns; conn != NULL; conn = conn->next) {
+    for (const struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
         if (!conn->closed && has_unsent(conn))
             return false;
     }
@@ -546,19 +565,19 @@ static bool all_sent(void *context)
 static void flush_all(struct covey *vm)
 {
     uint64_t end_us = clock_us() + LEAVE_US;
-    while (vm->lost == 0 && !all_sent(vm) && clock_us() < end_us)
+    while (vm->home.lost == 0 && !all_sent(vm) && clock_us() < end_us)
         wait_until(vm, all_sent, vm, clock_us() + 1000);
 }
 
 static void progress_stop(struct covey *vm)
 {
-    vm->closing = true;
-    if (vm->poller == POLLER_PROGRESS)
-        vm->poller = POLLER_NONE;
-    pthread_cond_signal(&vm->progress_wake);
+    vm->wait.closing = true;
+    if (vm->wait.poller == POLLER_PROGRESS)
+        vm->wait.poller = POLLER_NONE;
+    pthread_cond_signal(&vm->wait.progress_wake);
     pthread_mutex_unlock(&vm->lock);
     wait_ring(vm);
-    pthread_join(vm->progress_thread, NULL);
+    pthread_join(vm->wait.progress_thread, NULL);
 }
 
 /* The memory stays, and nobody works for it any more. */
@@ -569,7 +588,7 @@ static void membership_end(struct covey *vm)
     bag_leave_all(vm);
     flush_all(vm);
     printer_gather(vm);
-    if (vm->lost == 0) {
+    if (vm->home.lost == 0) {
         home_send(vm, FRAME_LEAVE, 0, NULL, 0);
         flush_all(vm);
     }
@@ -598,7 +617,7 @@ static void leave_at_exit(void)
         membership_end(vm);
         pthread_mutex_lock(&vm->lock);
         home_lost(vm, COVEY_EDAEMON, "the task has left the virtual machine: its program exits");
-        for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
+        for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next)
             conn_close(vm, conn, false);
         pthread_mutex_unlock(&vm->lock);
     }
@@ -608,22 +627,22 @@ static void leave_at_exit(void)
 
 covey_tid_t covey_mytid(const covey_t *vm)
 {
-    return (covey_tid_t)vm->tid;
+    return (covey_tid_t)vm->self.tid;
 }
 
 covey_tid_t covey_parent(const covey_t *vm)
 {
-    return (covey_tid_t)vm->parent;
+    return (covey_tid_t)vm->self.parent;
 }
 
 const char *covey_myhost(const covey_t *vm)
 {
-    return vm->host_name;
+    return vm->self.host_name;
 }
 
 const char *covey_vm_name(const covey_t *vm)
 {
-    return vm->vm_name;
+    return vm->self.vm_name;
 }
 
 int covey_tid_host(covey_tid_t tid)

@@ -1,9 +1,15 @@
 /*
  * vm.c - the virtual machine itself: adding and removing hosts, and its end.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/vm.h"
+#include "lib/calls/hosts.h"
+#include "lib/engine/call.h"
+#include "lib/engine/part.h"
+#include "lib/engine/request.h"
+#include "lib/engine/wait.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/root/enrol.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,19 +111,19 @@ struct addition {
     const struct covey_host_spec *specs;
     struct covey_host_result *results;
     int n, asked; /* of the hosts those are on their way that come first */
-    struct part {
+    struct ask {
         struct request *request;
         int n;
-    } * parts;
-    int part_count;
+    } * asks;
+    int ask_count;
 };
 
 /* Asks for those that are next and fit one request. */
-static int ask_part(struct covey *vm, struct addition *a)
+static int ask_some(struct covey *vm, struct addition *a)
 {
     uint8_t body[FRAME_PAYLOAD_MAX - 4];
     struct cursor c = cursor_writer(body, sizeof body), fits;
-    struct part *part = &a->parts[a->part_count];
+    struct ask *ask = &a->asks[a->ask_count];
     int count = 0, error = COVEY_OK;
     cursor_put_u16(&c, 0);
     fits = c;
@@ -135,23 +141,23 @@ static int ask_part(struct covey *vm, struct addition *a)
                          a->specs[a->asked].name);
     struct cursor head = cursor_writer(body, 2);
     cursor_put_u16(&head, (uint16_t)count);
-    part->request =
-        request_begin(vm, FRAME_ADD_HOSTS, vm->coordinator, body, (size_t)(fits.at - body));
-    part->n = count;
+    ask->request =
+        request_begin(vm, FRAME_ADD_HOSTS, vm->self.coordinator, body, (size_t)(fits.at - body));
+    ask->n = count;
     a->asked += count;
-    a->part_count++;
-    return part->request != NULL ? COVEY_OK : vm->lost != 0 ? vm->lost : COVEY_EINVAL;
+    a->ask_count++;
+    return ask->request != NULL ? COVEY_OK : vm->home.lost != 0 ? vm->home.lost : COVEY_EINVAL;
 }
 
 /* Waits for a part, and takes its results, which begin behind those before it. */
-static int await_part(struct covey *vm, struct addition *a, int i, int first)
+static int await_answer(struct covey *vm, struct addition *a, int i, int first)
 {
     uint8_t *content = NULL;
     size_t size = 0;
-    int error = request_end_idle(vm, &a->parts[i].request, ADD_US, &content, &size);
+    int error = request_end_idle(vm, &a->asks[i].request, ADD_US, &content, &size);
     if (error != COVEY_OK)
         return error;
-    int good = take_results(content, size, a->parts[i].n, &a->results[first]);
+    int good = take_results(content, size, a->asks[i].n, &a->results[first]);
     free(content);
     return good;
 }
@@ -160,14 +166,14 @@ static int add(struct covey *vm, struct addition *a)
 {
     int good = 0, first = 0, error = find_coordinator(vm);
     while (error == COVEY_OK && a->asked < a->n)
-        error = ask_part(vm, a);
-    for (int i = 0; error >= 0 && i < a->part_count; i++) {
-        error = await_part(vm, a, i, first);
+        error = ask_some(vm, a);
+    for (int i = 0; error >= 0 && i < a->ask_count; i++) {
+        error = await_answer(vm, a, i, first);
         good += error;
-        first += a->parts[i].n;
+        first += a->asks[i].n;
     }
-    for (int i = 0; i < a->part_count; i++)
-        request_forget(vm, &a->parts[i].request);
+    for (int i = 0; i < a->ask_count; i++)
+        request_forget(vm, &a->asks[i].request);
     return error < 0 ? error : good;
 }
 
@@ -177,12 +183,12 @@ int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
     struct addition a = {.specs = specs, .results = results, .n = n};
     if (vm == NULL || specs == NULL || results == NULL || n < 1 || n > (int)HOST_INDEX_MAX)
         return error_set(COVEY_EINVAL, "add: NULL or a bad number of hosts");
-    a.parts = calloc((size_t)n, sizeof *a.parts);
-    if (a.parts == NULL)
+    a.asks = calloc((size_t)n, sizeof *a.asks);
+    if (a.asks == NULL)
         return error_code(COVEY_ENOMEM);
     struct call call = call_begin(vm);
     int good = call_end(vm, &call, add(vm, &a));
-    free(a.parts);
+    free(a.asks);
     return good;
 }
 
@@ -193,7 +199,7 @@ static int remove_hosts(struct covey *vm, const uint8_t *body, size_t size, int 
     size_t content_size = 0;
     int error = find_coordinator(vm);
     if (error == COVEY_OK)
-        error = request_call(vm, FRAME_REMOVE_HOSTS, vm->coordinator, body, size,
+        error = request_call(vm, FRAME_REMOVE_HOSTS, vm->self.coordinator, body, size,
                              clock_us() + REMOVE_US, &content, &content_size);
     if (error != COVEY_OK)
         return error;
@@ -220,7 +226,7 @@ int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
 
 static bool daemon_gone(void *context)
 {
-    return ((struct covey *)context)->lost != 0;
+    return ((struct covey *)context)->home.lost != 0;
 }
 
 /* EDAEMON and EHOSTFAIL: a daemon ended before it answered, for this or for another reason. */
@@ -231,8 +237,8 @@ static int halt(struct covey *vm)
     if (error < 0)
         return error;
     free(hosts);
-    error =
-        request_call(vm, FRAME_HALT, vm->coordinator, NULL, 0, clock_us() + ANSWER_US, NULL, NULL);
+    error = request_call(vm, FRAME_HALT, vm->self.coordinator, NULL, 0, clock_us() + ANSWER_US,
+                         NULL, NULL);
     if (error != COVEY_OK)
         return error;
     error = wait_until(vm, daemon_gone, vm, clock_us() + HALT_US);
@@ -256,7 +262,7 @@ static bool may_answer_later(int error)
 /* Through the same daemon, or another one of the VM on this host if one still takes tasks. */
 static int halt_again(covey_t *broken, int error)
 {
-    const char *vm_name = broken->vm_name;
+    const char *vm_name = broken->self.vm_name;
     if (may_answer_later(error)) {
         usleep(AGAIN_US);
         return halt_through(broken);
@@ -283,6 +289,6 @@ int covey_halt(covey_t *vm)
     for (int i = 0; i < HALT_TRIES && is_worth_another_try(error); i++)
         error = halt_again(vm, error);
     if (error == COVEY_OK)
-        enrol_await_end(vm->vm_name, clock_us() + HALT_US);
+        enrol_await_end(vm->self.vm_name, clock_us() + HALT_US);
     return error;
 }

@@ -7,9 +7,11 @@
  * competing. A daemon that does not answer at once is taken to be busy; where none does, or there
  * is one host alone, tasks are dealt in turn.
  */
-#include "lib/engine/task.h"
-
+#include "lib/spawn/place.h"
+#include "lib/calls/hosts.h"
+#include "lib/engine/vm.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 #include "proto/contention/placement.h"
 
 #include <stdio.h>
@@ -43,8 +45,8 @@ static void outlook_free(struct outlook *o)
 
 void place_free(struct covey *vm)
 {
-    outlook_free(vm->outlook);
-    vm->outlook = NULL;
+    outlook_free(placing_of(vm)->outlook);
+    placing_of(vm)->outlook = NULL;
 }
 
 /* ---- the hosts that may be used -------------------------------------------------------------- */
@@ -84,7 +86,7 @@ static int deal_all(const struct covey *vm, const struct covey_host *hosts, int 
     if (deal->hosts == NULL)
         return error_code(COVEY_ENOMEM);
     for (int i = 0; i < n; i++) {
-        bool own = (uint32_t)hosts[i].index == vm->host;
+        bool own = (uint32_t)hosts[i].index == vm->self.host;
         bool usable =
             hosts[i].state == COVEY_HOST_UP || (own && hosts[i].state == COVEY_HOST_SUSPECT);
         if (usable && !(own && where == COVEY_WHERE_OTHERS))
@@ -176,7 +178,7 @@ static bool outlook_ask(struct covey *vm)
         return false;
     o->at_us = clock_us();
     place_free(vm);
-    vm->outlook = o;
+    placing_of(vm)->outlook = o;
     return true;
 }
 
@@ -264,9 +266,9 @@ static void scene_free(struct scene *s)
 
 static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *s)
 {
-    if (!outlook_serves(vm->outlook, deal) && !outlook_ask(vm))
+    if (!outlook_serves(placing_of(vm)->outlook, deal) && !outlook_ask(vm))
         return false;
-    s->outlook = vm->outlook;
+    s->outlook = placing_of(vm)->outlook;
     for (int i = 0; i < deal->count; i++) {
         s->row[i] = outlook_find(s->outlook, deal->hosts[i]);
         if (s->row[i] < 0)
@@ -310,7 +312,7 @@ static struct cost cost_of(const struct covey *vm)
 {
     struct cost cost = {.here = {.alpha_s = ALPHA_HERE_S, .beta_s = BETA_HERE_S},
                         .there = {.alpha_s = ALPHA_S, .beta_s = BETA_S}};
-    if (covey_calibration_load(vm->vm_name, &cost.calibration) == COVEY_OK)
+    if (covey_calibration_load(vm->self.vm_name, &cost.calibration) == COVEY_OK)
         cost_calibrate(&cost);
     return cost;
 }
@@ -411,9 +413,9 @@ static unsigned scene_choose(struct scene *s, unsigned start, int n, uint32_t *h
 static void deal_by_load(struct covey *vm, const struct deal *deal, struct scene *s, int n,
                          uint32_t *host_of)
 {
-    vm->spawn_next = scene_choose(s, vm->spawn_next, n, host_of);
+    placing_of(vm)->next = scene_choose(s, placing_of(vm)->next, n, host_of);
     for (int i = 0; i < n; i++) {
-        vm->outlook->placed[s->row[host_of[i]]]++;
+        placing_of(vm)->outlook->placed[s->row[host_of[i]]]++;
         host_of[i] = deal->hosts[host_of[i]];
     }
 }
@@ -428,9 +430,9 @@ int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct de
         deal_by_load(vm, deal, &scene, n, host_of);
         scene_free(&scene);
     } else {
-        vm->spawn_next = deal_in_turn(deal, vm->spawn_next, n, host_of);
+        placing_of(vm)->next = deal_in_turn(deal, placing_of(vm)->next, n, host_of);
     }
-    return vm->lost;
+    return vm->home.lost;
 }
 
 /* ---- explaining ------------------------------------------------------------------------------ */
@@ -525,7 +527,7 @@ static int explain(struct covey *vm, const struct covey_spawn *what, const struc
                    struct covey_place *places)
 {
     struct scene scene;
-    unsigned start = deal->free_choice ? vm->spawn_next : 0;
+    unsigned start = deal->free_choice ? placing_of(vm)->next : 0;
     uint32_t *chosen = calloc((size_t)n, sizeof *chosen);
     int result = deal->count;
     if (chosen == NULL) {
@@ -538,7 +540,7 @@ static int explain(struct covey *vm, const struct covey_spawn *what, const struc
         result = explain_turn(vm, deal, start, n, places);
     }
     free(chosen);
-    return vm->lost != 0 ? vm->lost : result;
+    return vm->home.lost != 0 ? vm->home.lost : result;
 }
 
 int place_explain(struct covey *vm, const struct covey_spawn *what, int n,

@@ -11,9 +11,14 @@
  * Who leaves still prints what was written before: the daemons are asked for it, and tasks that are
  * not tethered may go on for GATHER_QUIET_US after the last piece.
  */
-#include "lib/engine/task.h"
-
+#include "lib/spawn/printer.h"
+#include "lib/calls/hosts.h"
+#include "lib/engine/home.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -117,7 +122,7 @@ static void acknowledge(struct covey *vm, const struct control_output *o)
 {
     uint8_t payload[16];
     struct cursor c = cursor_writer(payload, sizeof payload);
-    if (o->tid == 0 || vm->lost != 0)
+    if (o->tid == 0 || vm->home.lost != 0)
         return;
     control_put_output_ack(&c, o);
     home_send(vm, FRAME_OUTPUT_ACK, tid_make(tid_host(o->tid), 0), payload,
@@ -127,7 +132,7 @@ static void acknowledge(struct covey *vm, const struct control_output *o)
 static void *print_all(void *context)
 {
     struct covey *vm = context;
-    struct printer *p = vm->printer;
+    struct printer *p = output_of(vm)->printer;
     pthread_mutex_lock(&vm->lock);
     while (!p->ending || !STAILQ_EMPTY(&p->pieces)) {
         struct piece *piece = STAILQ_FIRST(&p->pieces);
@@ -137,7 +142,7 @@ static void *print_all(void *context)
         }
         STAILQ_REMOVE_HEAD(&p->pieces, next);
         pthread_mutex_unlock(&vm->lock);
-        print(p, piece, vm->printing == PRINTING_TAGGED);
+        print(p, piece, output_of(vm)->printing == PRINTING_TAGGED);
         pthread_mutex_lock(&vm->lock);
         acknowledge(vm, &piece->output);
         free(piece);
@@ -155,37 +160,37 @@ static int thread_start(struct covey *vm)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&vm->printer->thread, NULL, print_all, vm);
+    int error = pthread_create(&output_of(vm)->printer->thread, NULL, print_all, vm);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }
 
 int printer_start(struct covey *vm, bool tethered)
 {
-    if (vm->printing != PRINTING_PLAIN && vm->printing != PRINTING_TAGGED)
+    if (output_of(vm)->printing != PRINTING_PLAIN && output_of(vm)->printing != PRINTING_TAGGED)
         return COVEY_OK;
-    if (vm->printer == NULL) {
+    if (output_of(vm)->printer == NULL) {
         struct printer *p = calloc(1, sizeof *p);
         if (p == NULL)
             return error_code(COVEY_ENOMEM);
         STAILQ_INIT(&p->pieces);
         pthread_cond_init(&p->wake, NULL);
-        vm->printer = p;
+        output_of(vm)->printer = p;
         int error = thread_start(vm);
         if (error != 0) {
             pthread_cond_destroy(&p->wake);
             free(p);
-            vm->printer = NULL;
+            output_of(vm)->printer = NULL;
             return error_set(COVEY_ERESOURCE, "no thread for output: %s", strerror(error));
         }
     }
-    vm->printer->untethered |= !tethered;
+    output_of(vm)->printer->untethered |= !tethered;
     return COVEY_OK;
 }
 
 void printer_put(struct covey *vm, const struct control_output *o, const uint8_t *text)
 {
-    struct printer *p = vm->printer;
+    struct printer *p = output_of(vm)->printer;
     if (p == NULL || p->ending || (o->stream != STDOUT_FILENO && o->stream != STDERR_FILENO))
         return; /* nobody here has spawned it, or it comes too late */
     struct piece *piece = malloc(sizeof *piece + o->bytes);
@@ -237,9 +242,10 @@ static void writers_await(struct covey *vm, struct writers *w)
     int error;
     do {
         uint64_t quiet_us = clock_us() + GATHER_QUIET_US;
-        seen = vm->printer->pieces_ever;
+        seen = output_of(vm)->printer->pieces_ever;
         error = wait_until(vm, all_gone, w, quiet_us < end_us ? quiet_us : end_us);
-    } while (error == COVEY_ETIMEOUT && vm->printer->pieces_ever != seen && clock_us() < end_us);
+    } while (error == COVEY_ETIMEOUT && output_of(vm)->printer->pieces_ever != seen &&
+             clock_us() < end_us);
 }
 
 void printer_gather(struct covey *vm)
@@ -247,12 +253,12 @@ void printer_gather(struct covey *vm)
     struct covey_host *hosts = NULL;
     struct covey_task *tasks = NULL;
     int count = 0;
-    if (vm->printer == NULL || vm->lost != 0 ||
+    if (output_of(vm)->printer == NULL || vm->home.lost != 0 ||
         tasks_survey(vm, GATHER_QUIET_US, &hosts, &tasks, &count) < 0)
         return;
     struct writers w = {.peers = calloc((size_t)count + 1, sizeof(struct peer *))};
-    for (int i = 0; i < count && w.peers != NULL && vm->printer->untethered; i++) {
-        bool prints = tasks[i].output == (covey_tid_t)vm->tid;
+    for (int i = 0; i < count && w.peers != NULL && output_of(vm)->printer->untethered; i++) {
+        bool prints = tasks[i].output == (covey_tid_t)vm->self.tid;
         struct peer *peer = prints ? peer_get(vm, (uint32_t)tasks[i].tid) : NULL;
         if (peer != NULL)
             w.peers[w.count++] = peer;
@@ -265,7 +271,7 @@ void printer_gather(struct covey *vm)
 
 void printer_destroy(struct covey *vm)
 {
-    struct printer *p = vm->printer;
+    struct printer *p = output_of(vm)->printer;
     if (p == NULL)
         return;
     p->ending = true;
@@ -275,5 +281,5 @@ void printer_destroy(struct covey *vm)
     pthread_mutex_lock(&vm->lock);
     pthread_cond_destroy(&p->wake);
     free(p);
-    vm->printer = NULL;
+    output_of(vm)->printer = NULL;
 }

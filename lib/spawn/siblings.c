@@ -5,9 +5,14 @@
  * The lists of late calls are kept, as long as they are not too large together. A question that
  * comes while the call still goes on waits for its end.
  */
-#include "lib/engine/task.h"
-
+#include "lib/spawn/siblings.h"
+#include "lib/engine/call.h"
+#include "lib/engine/home.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +39,7 @@ struct family_ask {
 
 static const struct family_batch *batch_of(const struct covey *vm, covey_tid_t tid)
 {
-    for (const struct family_batch *b = vm->family.batches; b != NULL; b = b->next) {
+    for (const struct family_batch *b = family_of(vm)->batches; b != NULL; b = b->next) {
         for (uint32_t i = 0; i < b->count; i++) {
             if (b->tids[i] == tid)
                 return b;
@@ -71,9 +76,9 @@ static void answer(struct covey *vm, uint32_t to)
 
 static void answer_all(struct covey *vm)
 {
-    while (vm->family.asks != NULL) {
-        struct family_ask *ask = vm->family.asks;
-        vm->family.asks = ask->next;
+    while (family_of(vm)->asks != NULL) {
+        struct family_ask *ask = family_of(vm)->asks;
+        family_of(vm)->asks = ask->next;
         answer(vm, ask->who);
         free(ask);
     }
@@ -82,24 +87,24 @@ static void answer_all(struct covey *vm)
 static void on_ask(struct covey *vm, uint32_t who)
 {
     struct family_ask *ask = NULL;
-    if (vm->family.spawning > 0 && batch_of(vm, (covey_tid_t)who) == NULL)
+    if (family_of(vm)->spawning > 0 && batch_of(vm, (covey_tid_t)who) == NULL)
         ask = malloc(sizeof *ask);
     if (ask == NULL) {
         answer(vm, who);
         return;
     }
-    *ask = (struct family_ask){.next = vm->family.asks, .who = who};
-    vm->family.asks = ask;
+    *ask = (struct family_ask){.next = family_of(vm)->asks, .who = who};
+    family_of(vm)->asks = ask;
 }
 
 /* Drops the oldest lists behind those that are kept. */
 static void batches_trim(struct covey *vm)
 {
     uint32_t kept = 0;
-    struct family_batch **at = &vm->family.batches;
+    struct family_batch **at = &family_of(vm)->batches;
     for (; *at != NULL; at = &(*at)->next) {
         kept += (*at)->count;
-        if (kept > KEPT_TASKS && at != &vm->family.batches)
+        if (kept > KEPT_TASKS && at != &family_of(vm)->batches)
             break;
     }
     while (*at != NULL) {
@@ -111,22 +116,22 @@ static void batches_trim(struct covey *vm)
 
 void siblings_spawning(struct covey *vm)
 {
-    vm->family.spawning++;
+    family_of(vm)->spawning++;
 }
 
 void siblings_spawned(struct covey *vm, const covey_tid_t *tids, int n)
 {
     struct family_batch *b = n < 1 ? NULL : malloc(sizeof *b + (size_t)n * sizeof *tids);
     if (b != NULL) {
-        *b = (struct family_batch){.next = vm->family.batches};
+        *b = (struct family_batch){.next = family_of(vm)->batches};
         for (int i = 0; i < n; i++) {
             if (tids[i] > 0)
                 b->tids[b->count++] = tids[i];
         }
-        vm->family.batches = b;
+        family_of(vm)->batches = b;
         batches_trim(vm);
     }
-    if (--vm->family.spawning == 0)
+    if (--family_of(vm)->spawning == 0)
         answer_all(vm);
 }
 
@@ -135,7 +140,7 @@ void siblings_spawned(struct covey *vm, const covey_tid_t *tids, int n)
 
 static void on_answer(struct covey *vm, struct cursor *c)
 {
-    struct family *f = &vm->family;
+    struct family *f = family_of(vm);
     uint32_t total = cursor_get_u32(c), from = cursor_get_u32(c);
     uint32_t count = (uint32_t)(cursor_left(c) / 4);
     bool fits = from == f->got && from <= total && count <= total - from;
@@ -161,23 +166,23 @@ void siblings_on_family(struct covey *vm, const struct frame *frame, const uint8
     uint8_t what = cursor_get_u8(&c);
     if (what == FAMILY_ASK && cursor_done(&c))
         on_ask(vm, frame->source);
-    else if (what == FAMILY_ANSWER && frame->source == vm->parent)
+    else if (what == FAMILY_ANSWER && frame->source == vm->self.parent)
         on_answer(vm, &c);
 }
 
 void siblings_free(struct covey *vm)
 {
-    while (vm->family.batches != NULL) {
-        struct family_batch *b = vm->family.batches;
-        vm->family.batches = b->next;
+    while (family_of(vm)->batches != NULL) {
+        struct family_batch *b = family_of(vm)->batches;
+        family_of(vm)->batches = b->next;
         free(b);
     }
-    while (vm->family.asks != NULL) {
-        struct family_ask *ask = vm->family.asks;
-        vm->family.asks = ask->next;
+    while (family_of(vm)->asks != NULL) {
+        struct family_ask *ask = family_of(vm)->asks;
+        family_of(vm)->asks = ask->next;
         free(ask);
     }
-    free(vm->family.tids);
+    free(family_of(vm)->tids);
 }
 
 struct told_wait {
@@ -188,32 +193,32 @@ struct told_wait {
 static bool told(void *context)
 {
     const struct told_wait *w = context;
-    return w->vm->family.told || w->parent->gone;
+    return family_of(w->vm)->told || w->parent->gone;
 }
 
 static int ask_parent(struct covey *vm)
 {
     const uint8_t what = FAMILY_ASK;
-    struct told_wait w = {.vm = vm, .parent = peer_get(vm, vm->parent)};
+    struct told_wait w = {.vm = vm, .parent = peer_get(vm, vm->self.parent)};
     if (w.parent == NULL)
         return COVEY_ENOMEM;
-    int error = home_send(vm, FRAME_FAMILY, vm->parent, &what, sizeof what);
+    int error = home_send(vm, FRAME_FAMILY, vm->self.parent, &what, sizeof what);
     if (error == COVEY_OK)
         error = call_idle(vm, told, &w, clock_us() + ASK_US);
-    if (error != COVEY_OK || vm->family.told)
+    if (error != COVEY_OK || family_of(vm)->told)
         return error;
     return error_set(COVEY_ENOTASK, "siblings: the task that spawned this one has ended");
 }
 
 static int own_list(const struct covey *vm, covey_tid_t **tids)
 {
-    const struct family *f = &vm->family;
-    bool alone = vm->parent == 0;
+    const struct family *f = family_of(vm);
+    bool alone = vm->self.parent == 0;
     if (!alone && f->total == 0)
         return error_set(COVEY_ENOENT, "siblings: the task that spawned this one has spawned so "
                                        "many since that it has forgotten");
     uint32_t count = alone ? 1 : f->total;
-    covey_tid_t own = (covey_tid_t)vm->tid, *list = malloc(count * sizeof *list);
+    covey_tid_t own = (covey_tid_t)vm->self.tid, *list = malloc(count * sizeof *list);
     if (list == NULL)
         return error_code(COVEY_ENOMEM);
     memcpy(list, alone ? &own : f->tids, count * sizeof *list);
@@ -226,7 +231,7 @@ int covey_siblings(covey_t *vm, covey_tid_t **tids)
     if (vm == NULL || tids == NULL)
         return error_set(COVEY_EINVAL, "siblings: NULL");
     struct call call = call_begin(vm);
-    int result = vm->parent == 0 || vm->family.told ? COVEY_OK : ask_parent(vm);
+    int result = vm->self.parent == 0 || family_of(vm)->told ? COVEY_OK : ask_parent(vm);
     if (result == COVEY_OK)
         result = own_list(vm, tids);
     return call_end(vm, &call, result);

@@ -2,9 +2,15 @@
  * spawn.c - starting and ending tasks. place.c chooses the hosts; each daemon starts its share and
  * answers with a tid or an error a task.
  */
-#include "lib/engine/task.h"
-
+#include "lib/engine/call.h"
+#include "lib/engine/request.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/spawn/place.h"
+#include "lib/spawn/printer.h"
+#include "lib/spawn/siblings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,13 +37,13 @@ static int spawn_body(const struct covey *vm, const struct covey_spawn *what, ui
     struct control_spawn s = {
         .count = count,
         .input = first && what->input != 0,
-        .parent = vm->tid,
-        .route = (uint8_t)(what->route != COVEY_ROUTE_AUTO ? what->route : vm->route),
+        .parent = vm->self.tid,
+        .route = (uint8_t)(what->route != COVEY_ROUTE_AUTO ? what->route : vm->self.route),
         .tether = what->tether != 0};
-    s.sink = what->output == COVEY_OUTPUT_SELF      ? vm->tid
-             : what->output == COVEY_OUTPUT_INHERIT ? vm->sink
+    s.sink = what->output == COVEY_OUTPUT_SELF      ? vm->self.tid
+             : what->output == COVEY_OUTPUT_INHERIT ? vm->self.sink
                                                     : 0;
-    s.print = what->output == COVEY_OUTPUT_INHERIT && vm->printing != PRINTING_NOT;
+    s.print = what->output == COVEY_OUTPUT_INHERIT && output_of(vm)->printing != PRINTING_NOT;
     if (what->cwd != NULL)
         snprintf(s.cwd, sizeof s.cwd, "%s", what->cwd);
     else if (getcwd(s.cwd, sizeof s.cwd) == NULL)
@@ -150,7 +156,8 @@ static int shares_spawn(struct covey *vm, const struct batch *b, struct deal *de
     for (int i = 0; i < count; i++) {
         shares[i].asked = ask_host(vm, b->what, &shares[i], b->first && i == 0);
         if (shares[i].asked == NULL && i == 0)
-            return vm->lost != 0 ? vm->lost : COVEY_EINVAL; /* the request itself is bad */
+            return vm->home.lost != 0 ? vm->home.lost
+                                      : COVEY_EINVAL; /* the request itself is bad */
     }
     for (int i = 0; i < count; i++) {
         int result = take_results(vm, b, &shares[i]);

@@ -2,9 +2,15 @@
  * tasker.c - starting the tasks of a host in its daemon's place: orders come as messages that the
  * library makes, and what came of them is told to the daemon.
  */
-#include "lib/engine/task.h"
-
+#include "lib/spawn/tasker.h"
+#include "lib/calls/notify.h"
+#include "lib/engine/call.h"
+#include "lib/engine/home.h"
+#include "lib/engine/request.h"
+#include "lib/engine/vm.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +24,7 @@ int covey_tasker(covey_t *vm, int tag)
     const uint8_t on = tag >= 0;
     struct call call = call_begin(vm);
     if (on)
-        vm->tasker_tag = tag; /* an order may come right behind the answer */
+        tasker_of(vm)->tag = tag; /* an order may come right behind the answer */
     int error =
         request_call(vm, FRAME_TASKER, 0, &on, sizeof on, clock_us() + TASKER_US, NULL, NULL);
     return call_end(vm, &call, error);
@@ -30,7 +36,7 @@ void tasker_on_order(struct covey *vm, const struct frame *frame, const uint8_t 
 {
     struct covey_msg *msg = covey_msg_new();
     if (msg != NULL && covey_pack_bytes(msg, payload, frame->length) == COVEY_OK) {
-        notify_deliver(vm, msg, frame->source, vm->tasker_tag);
+        notify_deliver(vm, msg, frame->source, tasker_of(vm)->tag);
         return;
     }
     covey_msg_free(msg);

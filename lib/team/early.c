@@ -8,6 +8,9 @@
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/paced.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/msg/error.h"
 
 #include <stdlib.h>
 
@@ -15,7 +18,7 @@
 
 static struct covey_team *team_of_context(const struct covey *vm, uint32_t context)
 {
-    struct covey_team *team = vm->teams;
+    struct covey_team *team = teams_of(vm)->first;
     while (team != NULL && team->context != context)
         team = team->next;
     return team;
@@ -25,13 +28,13 @@ static void drop(struct covey *vm, struct sync **at)
 {
     struct sync *sync = *at;
     *at = sync->next;
-    vm->early_sync_count--;
+    teams_of(vm)->early_count--;
     free(sync);
 }
 
 void paced_forget(struct covey *vm, uint32_t context)
 {
-    for (struct sync **at = &vm->early_syncs; *at != NULL;) {
+    for (struct sync **at = &teams_of(vm)->early; *at != NULL;) {
         if (context == 0 || (*at)->what.context == context)
             drop(vm, at);
         else
@@ -41,23 +44,24 @@ void paced_forget(struct covey *vm, uint32_t context)
 
 int early_error(const struct covey *vm, uint32_t context)
 {
-    if (vm->early_refused == COVEY_OK || context < vm->early_refused_first ||
-        context > vm->early_refused_last)
+    if (teams_of(vm)->early_refused == COVEY_OK || context < teams_of(vm)->early_refused_first ||
+        context > teams_of(vm)->early_refused_last)
         return COVEY_OK;
-    if (vm->early_refused == COVEY_ENOMEM)
+    if (teams_of(vm)->early_refused == COVEY_ENOMEM)
         return error_set(COVEY_ENOMEM, "memory is exhausted: a hand-over could not be kept");
-    return error_set(vm->early_refused, "other members were too many exchanges ahead of this one");
+    return error_set(teams_of(vm)->early_refused,
+                     "other members were too many exchanges ahead of this one");
 }
 
 /* The range of teams that cannot be made any more holds this one, too. */
 static void refuse_later(struct covey *vm, uint32_t context, int error)
 {
-    bool first = vm->early_refused == COVEY_OK;
-    if (first || context < vm->early_refused_first)
-        vm->early_refused_first = context;
-    if (first || context > vm->early_refused_last)
-        vm->early_refused_last = context;
-    vm->early_refused = first ? error : vm->early_refused;
+    bool first = teams_of(vm)->early_refused == COVEY_OK;
+    if (first || context < teams_of(vm)->early_refused_first)
+        teams_of(vm)->early_refused_first = context;
+    if (first || context > teams_of(vm)->early_refused_last)
+        teams_of(vm)->early_refused_last = context;
+    teams_of(vm)->early_refused = first ? error : teams_of(vm)->early_refused;
 }
 
 static void refuse(struct covey *vm, uint32_t context, int error)
@@ -76,7 +80,7 @@ void early_keep(struct covey *vm, const struct control_sync *what, uint32_t sour
 {
     if (team_is_dead(vm, what->context) || early_error(vm, what->context) != COVEY_OK)
         return;
-    if (vm->early_sync_count >= EARLY_SYNCS_MAX) {
+    if (teams_of(vm)->early_count >= EARLY_SYNCS_MAX) {
         refuse(vm, what->context, COVEY_ERESOURCE);
         return;
     }
@@ -85,15 +89,15 @@ void early_keep(struct covey *vm, const struct control_sync *what, uint32_t sour
         refuse(vm, what->context, COVEY_ENOMEM);
         return;
     }
-    *sync = (struct sync){.what = *what, .source = source, .next = vm->early_syncs};
-    vm->early_syncs = sync;
-    vm->early_sync_count++;
+    *sync = (struct sync){.what = *what, .source = source, .next = teams_of(vm)->early};
+    teams_of(vm)->early = sync;
+    teams_of(vm)->early_count++;
 }
 
 struct sync *early_take(struct covey *vm, uint32_t context, uint32_t number)
 {
     struct sync *taken = NULL;
-    for (struct sync **at = &vm->early_syncs; *at != NULL;) {
+    for (struct sync **at = &teams_of(vm)->early; *at != NULL;) {
         struct sync *sync = *at;
         int32_t ahead = (int32_t)(sync->what.number - number);
         if (sync->what.context != context || ahead > 0) {
@@ -102,7 +106,7 @@ struct sync *early_take(struct covey *vm, uint32_t context, uint32_t number)
             drop(vm, at);
         } else {
             *at = sync->next;
-            vm->early_sync_count--;
+            teams_of(vm)->early_count--;
             sync->next = taken;
             taken = sync;
         }

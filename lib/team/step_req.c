@@ -3,11 +3,15 @@
  * context of the team, with a tag of their collective and their lane. Those of one step are one
  * block of memory, freed with the last of them.
  */
+#include "lib/calls/cast.h"
+#include "lib/calls/recv.h"
+#include "lib/calls/send.h"
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/paced.h"
+#include "lib/engine/req.h"
 
 #include <stdlib.h>
-
-#include "lib/collective/paced.h"
 
 void step_req_link(struct step_req **list, struct step_req *r)
 {
@@ -146,11 +150,12 @@ static void start_receive(struct collective *c, int step)
     if (block == NULL)
         return;
     struct step_req *r = &block->reqs[0];
-    r->req.source = s->rank < 0 ? (uint32_t)COVEY_ANY_TASK : (uint32_t)c->team->tids[s->rank];
-    r->req.into_array = true;
-    r->req.type = s->type;
-    r->req.base = s->result;
-    r->req.capacity = s->count;
+    r->req.receive.source =
+        s->rank < 0 ? (uint32_t)COVEY_ANY_TASK : (uint32_t)c->team->tids[s->rank];
+    r->req.receive.into_array = true;
+    r->req.receive.type = s->type;
+    r->req.receive.base = s->result;
+    r->req.receive.capacity = s->count;
     receive_start(c->team->vm, &r->req);
 }
 

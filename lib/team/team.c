@@ -11,11 +11,19 @@
  * context_next that no team of this task has. One who gave up the making of a team takes back by
  * that message what he had said.
  */
+#include "lib/calls/cast.h"
 #include "lib/collective/collective.h"
+#include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
-
 #include "lib/collective/paced.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/call.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 #include "lib/team/team_topology.h"
 
 #include <stdio.h>
@@ -39,9 +47,9 @@ struct hello {
 
 bool team_is_dead(const struct covey *vm, uint32_t context)
 {
-    if (context >= vm->context_next || context < CONTEXT_FIRST)
+    if (context >= teams_of(vm)->context_next || context < CONTEXT_FIRST)
         return false;
-    const struct covey_team *team = vm->teams;
+    const struct covey_team *team = teams_of(vm)->first;
     while (team != NULL && team->context != context)
         team = team->next;
     return team == NULL || team->broken != 0;
@@ -103,7 +111,7 @@ static int abort_read(const struct arrival *a, char *why, size_t size)
 
 static struct covey_team *team_of(const struct covey *vm, const struct arrival *a)
 {
-    struct covey_team *team = vm->teams;
+    struct covey_team *team = teams_of(vm)->first;
     while (team != NULL && (team->context != a->context || team->abort_tag != a->info.tag))
         team = team->next;
     return team;
@@ -120,7 +128,7 @@ static bool take_abort(struct covey *vm, struct arrival *a)
         team_break(team, error, why); /* the message is gone with the others */
         return true;
     }
-    if (team == NULL && a->context >= vm->context_next)
+    if (team == NULL && a->context >= teams_of(vm)->context_next)
         return false;
     const struct arrival_filter which = {.context = a->context,
                                          .peer = a->peer,
@@ -132,10 +140,10 @@ static bool take_abort(struct covey *vm, struct arrival *a)
 
 void team_take_aborts(struct covey *vm)
 {
-    vm->aborts = false;
-    for (struct arrival *a = vm->unexpected; a != NULL;) {
+    teams_of(vm)->aborts = false;
+    for (struct arrival *a = vm->inbox.unexpected; a != NULL;) {
         bool abort = a->context != 0 && a->complete && (a->info.tag & (LANES - 1)) == LANE_ABORT;
-        a = abort && take_abort(vm, a) ? vm->unexpected : a->next;
+        a = abort && take_abort(vm, a) ? vm->inbox.unexpected : a->next;
     }
 }
 
@@ -144,7 +152,7 @@ void team_take_aborts(struct covey *vm)
 
 static void team_unlink(struct covey_team *team)
 {
-    for (struct covey_team **at = &team->vm->teams; *at != NULL; at = &(*at)->next) {
+    for (struct covey_team **at = &teams_of(team->vm)->first; *at != NULL; at = &(*at)->next) {
         if (*at == team) {
             *at = team->next;
             return;
@@ -195,7 +203,7 @@ static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, in
         return NULL;
     }
     memcpy(team->tids, tids, (size_t)size * sizeof *tids);
-    team->rank = covey_team_rank_of(team, (covey_tid_t)vm->tid);
+    team->rank = covey_team_rank_of(team, (covey_tid_t)vm->self.tid);
     map_hosts(team);
     return team;
 }
@@ -205,11 +213,11 @@ static void team_link(struct covey_team *team, uint32_t context)
     struct covey *vm = team->vm;
     pthread_mutex_lock(&vm->lock);
     team->context = context;
-    team->next = vm->teams;
-    vm->teams = team;
+    team->next = teams_of(vm)->first;
+    teams_of(vm)->first = team;
     if (context >= CONTEXT_FIRST)
-        vm->context_next = context + 1;
-    vm->aborts = true; /* one may have come already */
+        teams_of(vm)->context_next = context + 1;
+    teams_of(vm)->aborts = true; /* one may have come already */
     pthread_mutex_unlock(&vm->lock);
 }
 
@@ -252,7 +260,7 @@ static int check_list(const covey_t *vm, const covey_tid_t *tids, int size)
     for (int i = 0; i < size; i++) {
         if (tids[i] <= 0 || tid_local((uint32_t)tids[i]) == 0 || tid_host((uint32_t)tids[i]) == 0)
             return error_set(COVEY_EINVAL, "team: bad tid %d", (int)tids[i]);
-        own = own || (uint32_t)tids[i] == vm->tid;
+        own = own || (uint32_t)tids[i] == vm->self.tid;
     }
     if (!own)
         return error_set(COVEY_EINVAL, "team: the caller is not in the list");
@@ -369,7 +377,7 @@ static int agree(struct covey_team *team, struct hello *h, int64_t timeout_us)
 
 static bool may_assemble(void *context)
 {
-    return !((struct covey *)context)->assembling;
+    return !teams_of(((struct covey *)context))->assembling;
 }
 
 /* One team at a time: so each has a context that is larger than those before. */
@@ -378,14 +386,14 @@ static int assembly_begin(struct covey *vm, int64_t timeout_us)
     struct call call = call_begin(vm);
     int error = call_idle(vm, may_assemble, vm, clock_deadline(timeout_us));
     if (error == COVEY_OK)
-        vm->assembling = true;
+        teams_of(vm)->assembling = true;
     return call_end(vm, &call, error);
 }
 
 static void assembly_end(struct covey *vm)
 {
     struct call call = call_begin(vm);
-    vm->assembling = false;
+    teams_of(vm)->assembling = false;
     wait_changed(vm);
     call_end(vm, &call, COVEY_OK);
 }
@@ -426,7 +434,7 @@ static int assemble(struct covey_team *team, int64_t timeout_us)
 {
     struct hello h = {.hash = hash_tids(team->tids, team->size),
                       .size = (uint64_t)team->size,
-                      .context = team->vm->context_next,
+                      .context = teams_of(team->vm)->context_next,
                       .casts = casts_of(team)};
     int error = agree(team, &h, timeout_us);
     if (error != COVEY_OK)
@@ -542,7 +550,7 @@ void covey_team_free(covey_team_t **team)
 
 void team_leave_all(struct covey *vm)
 {
-    for (struct covey_team *team = vm->teams; team != NULL; team = team->next) {
+    for (struct covey_team *team = teams_of(vm)->first; team != NULL; team = team->next) {
         if (team->broken == 0)
             break_here(team, COVEY_ECANCELED, "the task left the VM");
     }
@@ -550,14 +558,21 @@ void team_leave_all(struct covey *vm)
 
 /* Collectives that are still under way are gone with the requests they had; the program must not
  * use its own any more. */
+void team_init(struct covey *vm)
+{
+    teams_of(vm)->context_next = CONTEXT_FIRST;
+}
+
 void team_free_all(struct covey *vm)
 {
-    while (vm->teams != NULL) {
-        struct covey_team *team = vm->teams;
-        vm->teams = team->next;
+    while (teams_of(vm)->first != NULL) {
+        struct covey_team *team = teams_of(vm)->first;
+        teams_of(vm)->first = team->next;
         for (struct collective *c; (c = team->running) != NULL; collective_destroy(c))
             team->running = c->next;
         team_destroy(team);
     }
     paced_forget(vm, 0);
+    collective_bury_all(vm);
+    op_free_all(vm);
 }

@@ -1,7 +1,9 @@
 /*
  * team_group.c - teams out of what there is: a group, or another team.
  */
+#include "lib/agree/group.h"
 #include "lib/collective/collective.h"
+#include "lib/msg/error.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,8 +6,13 @@
  * itself, from the same input, when it is first needed.
  */
 #include "lib/team/team_topology.h"
-
+#include "lib/collective/collective.h"
+#include "lib/engine/call.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/route.h"
+#include "lib/link/link.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
 #include "lib/schedule/topology.h"
 
 #include <stdio.h>
@@ -166,7 +171,7 @@ static int share(struct covey_team *team, struct team_topology *t)
 /* Streams know what is on its way, other ways do not: see pace.h. */
 bool team_is_blind(const struct covey_team *team)
 {
-    return team->vm->route == COVEY_ROUTE_UDP || team->vm->route == COVEY_ROUTE_ETHER;
+    return team->vm->self.route == COVEY_ROUTE_UDP || team->vm->self.route == COVEY_ROUTE_ETHER;
 }
 
 int team_topology_share(struct covey_team *team, bool there, bool blind)

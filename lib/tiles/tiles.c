@@ -7,7 +7,8 @@
  * beyond have nothing to compute, but take part in what all do.
  */
 #include "lib/tiles/tiles.h"
-
+#include "lib/collective/collective.h"
+#include "lib/msg/error.h"
 #include "proto/wire/cursor.h"
 
 #include <stdlib.h>

@@ -5,9 +5,10 @@
  * 5.3 of Koziris, Sotiropoulos & Goumas): while a face is under way the values of the next tile
  * change. Which faces there are both ends find by themselves: those in which the space is.
  */
-#include "lib/tiles/tiles.h"
-
+#include "lib/collective/collective.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/tiles/tiles.h"
 
 #include <assert.h>
 #include <stdlib.h>

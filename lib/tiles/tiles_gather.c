@@ -1,6 +1,7 @@
 /*
  * tiles_gather.c - all values of a tiled loop at one member, in the order of the untiled loop.
  */
+#include "lib/msg/error.h"
 #include "lib/tiles/tiles.h"
 
 #include <stdlib.h>

@@ -14,9 +14,10 @@
  * second half takes, for the first bytes after a pause may find a queue that takes them at once. A
  * message of one frame shows whether switches store it before they send it on.
  */
-#include "lib/tiles/tiles.h"
-
+#include "lib/collective/collective.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/tiles/tiles.h"
 
 #include <stdlib.h>
 

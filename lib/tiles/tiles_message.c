@@ -3,10 +3,21 @@
  * receives like those of collective calls, but started and awaited by the program's own thread, so
  * that tiles are computed there. When one fails the team is broken, as by a collective call.
  */
-#include "lib/tiles/tiles.h"
-
+#include "lib/calls/recv.h"
+#include "lib/calls/send.h"
+#include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
+#include "lib/engine/call.h"
+#include "lib/engine/match.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/tiles/tiles.h"
 
 #include <stdio.h>
 
@@ -31,7 +42,7 @@ void tiles_open_way(struct covey_team *team, int rank)
     struct peer *peer = peer_get(vm, (uint32_t)team->tids[rank]);
     if (peer != NULL)
         route_open_ahead(vm, peer);
-    vm->waits++;
+    vm->wait.calls++;
     call_end(vm, &call, COVEY_OK);
 }
 
@@ -59,7 +70,7 @@ int tiles_send(const struct tiles_talk *talk, const struct tiles_array *a, struc
     if (error == COVEY_OK) {
         struct call call = call_begin(vm);
         error = send_start(vm, &r->req, talk->team->tids[a->rank]);
-        vm->waits++;
+        vm->wait.calls++;
         call_end(vm, &call, error);
     }
     if (error != COVEY_OK)
@@ -76,14 +87,14 @@ int tiles_receive(const struct tiles_talk *talk, const struct tiles_array *a,
     struct step_req *r = req_create(talk, REQ_RECEIVE, a->lane);
     if (r == NULL)
         return COVEY_ENOMEM;
-    r->req.source = (uint32_t)talk->team->tids[a->rank];
-    r->req.into_array = true;
-    r->req.type = a->type;
-    r->req.base = a->base;
-    r->req.capacity = a->count;
+    r->req.receive.source = (uint32_t)talk->team->tids[a->rank];
+    r->req.receive.into_array = true;
+    r->req.receive.type = a->type;
+    r->req.receive.base = a->base;
+    r->req.receive.capacity = a->count;
     struct call call = call_begin(vm);
     receive_start(vm, &r->req);
-    vm->waits++;
+    vm->wait.calls++;
     call_end(vm, &call, COVEY_OK);
     m->req = r;
     return COVEY_OK;
@@ -123,7 +134,7 @@ int tiles_await(const struct tiles_talk *talk, struct tiles_message *m, size_t *
     if (!await.req->done)
         return error;
     if (count != NULL)
-        *count = await.req->count;
+        *count = await.req->receive.count;
     step_req_free(m->req);
     m->req = NULL;
     return error;

@@ -2,6 +2,7 @@
  * tiles_plan.c - how a loop is tiled, and how long that should take (sections 3 and 4 of Koziris,
  * Sotiropoulos & Goumas, and section 6.2 for what cannot be overlapped).
  */
+#include "lib/msg/error.h"
 #include "lib/tiles/tiles.h"
 
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  * for no others, so that one which is late now and then is not waited for twice. Blocking (section
  * 3): it receives, computes and sends, and nothing goes on beside.
  */
-#include "lib/tiles/tiles.h"
-
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "lib/tiles/tiles.h"
 
 #include <string.h>
 

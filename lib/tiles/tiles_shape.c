@@ -1,6 +1,7 @@
 /*
  * tiles_shape.c - a loop as it is tiled: checked, skewed, divided among tasks.
  */
+#include "lib/msg/error.h"
 #include "lib/tiles/tiles.h"
 
 #include <string.h>

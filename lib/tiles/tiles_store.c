@@ -5,6 +5,7 @@
  * the box has places that are not; those that a point inside depends on are the border, all others
  * are left alone, by faces too: another task may have a border value there.
  */
+#include "lib/msg/error.h"
 #include "lib/tiles/tiles.h"
 
 #include <stdlib.h>

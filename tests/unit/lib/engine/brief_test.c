@@ -7,7 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/engine/task.h"
+#include "lib/calls/send.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/brief.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/match.h"
+#include "lib/engine/req.h"
+#include "lib/link/link.h"
+#include "lib/msg/message.h"
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
 
@@ -78,18 +85,18 @@ static void end(struct task *t)
 /* Sends a message and reads it again; returns the bytes that it took on the link. */
 static size_t pass(struct task *t, const struct covey_msg *msg, uint64_t sequence)
 {
-    struct covey_req req = {.vm = t->one.vm, .peer = t->one.peer, .tag = -7, .msg = msg};
+    struct covey_req req = {.vm = t->one.vm, .peer = t->one.peer, .tag = -7, .send.msg = msg};
     uint8_t whole[BYTES_MAX];
     size_t before = t->stub.end = t->stub.at = 0;
 
-    req.sequence = t->one.peer->receive_sequence = sequence;
+    req.send.sequence = t->one.peer->in.sequence = sequence;
     conn_put_data(t->one.conn, &req, (size_t)msg->size);
     CU_ASSERT(req.done && req.error == COVEY_OK);
     size_t bytes = t->stub.end - before;
     conn_read(t->one.vm, t->one.conn);
     CU_ASSERT(!t->one.conn->closed);
-    CU_ASSERT_EQUAL(t->one.peer->receive_sequence, sequence + 1);
-    struct arrival *a = t->one.vm->unexpected;
+    CU_ASSERT_EQUAL(t->one.peer->in.sequence, sequence + 1);
+    struct arrival *a = t->one.vm->inbox.unexpected;
     CU_ASSERT_PTR_NOT_NULL_FATAL(a);
     CU_ASSERT(a->complete && a->info.tag == -7 && a->info.bytes == msg->size);
     CU_ASSERT_EQUAL(a->representation, msg->representation);
@@ -107,9 +114,9 @@ static void arrays_of_all_types_come_as_they_were(void)
         for (size_t count = 0; count < 64 && covey_type_size(type) > 0; count++) {
             struct covey_req req = {0};
             CU_ASSERT_EQUAL(send_array_init(&req, type, data, count), COVEY_OK);
-            CU_ASSERT_EQUAL(pass(t, req.msg, count), item_bytes(type, count));
-            req.array_msg.representation = REPRESENTATION_BIG;
-            CU_ASSERT_EQUAL(pass(t, req.msg, count + 1), item_bytes(type, count));
+            CU_ASSERT_EQUAL(pass(t, req.send.msg, count), item_bytes(type, count));
+            req.send.array_msg.representation = REPRESENTATION_BIG;
+            CU_ASSERT_EQUAL(pass(t, req.send.msg, count + 1), item_bytes(type, count));
         }
     }
     end(t);
@@ -121,7 +128,7 @@ static void the_longest_fills_a_frame(void)
     struct task *t = begin(COVEY_ROUTE_TCP);
     struct covey_req req = {0};
     send_array_init(&req, COVEY_BYTES, data, BRIEF_SIZE_MAX);
-    CU_ASSERT_EQUAL(pass(t, req.msg, 0), BRIEF_SIZE_MAX + FRAME_HEADER_BYTES);
+    CU_ASSERT_EQUAL(pass(t, req.send.msg, 0), BRIEF_SIZE_MAX + FRAME_HEADER_BYTES);
     send_array_init(&req, COVEY_BYTES, data, BRIEF_SIZE_MAX + 1);
     CU_ASSERT(!brief_put(t->one.conn, &req));
     end(t);
@@ -136,7 +143,7 @@ static void numbers_are_whole_again(void)
     struct covey_req req = {0};
     send_array_init(&req, COVEY_BYTES, data, sizeof data);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        pass(t, req.msg, numbers[i]);
+        pass(t, req.send.msg, numbers[i]);
     end(t);
 }
 
@@ -156,7 +163,8 @@ static void others_have_long_headers(void)
 
     t = begin(COVEY_ROUTE_SHM);
     send_array_init(&req, COVEY_INT32, &number, 1);
-    CU_ASSERT_EQUAL(pass(t, req.msg, 0), req.msg->size + FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES);
+    CU_ASSERT_EQUAL(pass(t, req.send.msg, 0),
+                    req.send.msg->size + FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES);
     end(t);
 }
 

@@ -8,7 +8,11 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "lib/engine/task.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/peer.h"
+#include "lib/link/link.h"
+#include "lib/msg/message.h"
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
 
@@ -98,8 +102,8 @@ static void end(struct task *t)
 
 static bool has_message(const struct task *t)
 {
-    const struct arrival *a = t->one.vm->unexpected;
-    return a != NULL && a->complete && a->info.tag == 5 && !t->one.peer->cut;
+    const struct arrival *a = t->one.vm->inbox.unexpected;
+    return a != NULL && a->complete && a->info.tag == 5 && !t->one.peer->in.cut;
 }
 
 static void ends(struct task *t)
@@ -155,7 +159,7 @@ static void what_is_not_whole_is_lost(void)
     t.stub.here = sizeof t.stub.bytes - 1;
     ends(&t);
     CU_ASSERT(t.one.peer->gone);
-    CU_ASSERT_PTR_NULL(t.one.vm->unexpected);
+    CU_ASSERT_PTR_NULL(t.one.vm->inbox.unexpected);
     end(&t);
 }
 

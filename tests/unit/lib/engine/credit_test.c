@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/engine/task.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
 #include "tests/unit/runner.h"
 
 #define MIB ((uint64_t)1024 * 1024)
@@ -46,21 +50,21 @@ static void begin(struct fixture *f)
 {
     *f = (struct fixture){.file = "/tmp/covey-credit.XXXXXX"};
     close(mkstemp(f->file));
-    f->vm.buffer_bytes = 16 * MIB;
-    f->vm.memory_bytes = 1000 * MIB;
-    f->vm.memory_file = f->file;
-    f->vm.peers[0] = &f->peer;
-    f->peer.credit_window = MIB;
+    f->vm.memory.buffer_bytes = 16 * MIB;
+    f->vm.memory.bytes = 1000 * MIB;
+    f->vm.memory.file = f->file;
+    f->vm.known.peers[0] = &f->peer;
+    f->peer.in.credit_window = MIB;
     check_at = 0;
 }
 
 /* So much has come in all, and is kept; whether more may come. */
 static bool goes_on(struct fixture *f, uint64_t mib)
 {
-    uint64_t before = f->peer.granted_bytes;
-    f->vm.unexpected_bytes = f->peer.received_bytes = mib * MIB;
+    uint64_t before = f->peer.in.granted_bytes;
+    f->vm.inbox.unexpected_bytes = f->peer.in.received_bytes = mib * MIB;
     credit_update(&f->vm, &f->peer);
-    return f->peer.granted_bytes > before;
+    return f->peer.in.granted_bytes > before;
 }
 
 static void test_computing(void)
@@ -70,10 +74,10 @@ static void test_computing(void)
     left_is(&f, 500);
     CU_ASSERT_TRUE(goes_on(&f, 15));
     CU_ASSERT_FALSE(goes_on(&f, 17));
-    CU_ASSERT_EQUAL(f.vm.starved, 1);
-    f.vm.waiting = 1; /* in the library: there is memory for more */
+    CU_ASSERT_EQUAL(f.vm.memory.starved, 1);
+    f.vm.wait.threads = 1; /* in the library: there is memory for more */
     credit_reopen(&f.vm);
-    CU_ASSERT_EQUAL(f.vm.starved, 0);
+    CU_ASSERT_EQUAL(f.vm.memory.starved, 0);
     unlink(f.file);
 }
 
@@ -82,16 +86,16 @@ static void test_waiting(void)
     struct fixture f;
     begin(&f);
     left_is(&f, 100);
-    f.vm.waiting = 1;
+    f.vm.wait.threads = 1;
     CU_ASSERT_TRUE(goes_on(&f, 50));
     CU_ASSERT_EQUAL(check_at, 0);
     CU_ASSERT_FALSE(goes_on(&f, 110)); /* more than the host has left */
     CU_ASSERT_NOT_EQUAL(check_at, 0);
     credit_reopen(&f.vm);
-    CU_ASSERT_EQUAL(f.vm.starved, 1);
+    CU_ASSERT_EQUAL(f.vm.memory.starved, 1);
     left_is(&f, 200); /* another task has ended */
     credit_reopen(&f.vm);
-    CU_ASSERT_EQUAL(f.vm.starved, 0);
+    CU_ASSERT_EQUAL(f.vm.memory.starved, 0);
     left_is(&f, 9000);
     CU_ASSERT_TRUE(goes_on(&f, 490));
     CU_ASSERT_FALSE(goes_on(&f, 501)); /* more than half of memory */
@@ -107,10 +111,10 @@ static void test_kept(void)
     CU_ASSERT_TRUE(goes_on(&f, 5));
     CU_ASSERT_FALSE(goes_on(&f, 7));
     credit_keep(&f.vm, -5 * (int64_t)MIB);
-    CU_ASSERT_EQUAL(f.vm.starved, 0);
-    CU_ASSERT_EQUAL(f.vm.kept_bytes, 5 * MIB);
+    CU_ASSERT_EQUAL(f.vm.memory.starved, 0);
+    CU_ASSERT_EQUAL(f.vm.memory.kept_bytes, 5 * MIB);
     credit_keep(&f.vm, -50 * (int64_t)MIB);
-    CU_ASSERT_EQUAL(f.vm.kept_bytes, 0);
+    CU_ASSERT_EQUAL(f.vm.memory.kept_bytes, 0);
     unlink(f.file);
 }
 
@@ -120,7 +124,7 @@ static void test_unknown(void)
     struct fixture f;
     begin(&f);
     unlink(f.file);
-    f.vm.waiting = 1;
+    f.vm.wait.threads = 1;
     CU_ASSERT_TRUE(goes_on(&f, 490));
     CU_ASSERT_FALSE(goes_on(&f, 510));
 }

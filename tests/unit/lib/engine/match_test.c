@@ -5,7 +5,19 @@
  * A task without daemon, links and threads: frames are handed to arrival.c as a route would, and
  * receives to match.c as a call would. What those two ask of the rest of the library is below.
  */
+#include "lib/calls/notify.h"
 #include "lib/collective/collective.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/credit.h"
+#include "lib/engine/match.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/turn.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 #include "tests/sim/network.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/runner.h"
@@ -31,7 +43,7 @@ static bool memory_fails(size_t size)
 
 void wait_changed(struct covey *vm)
 {
-    vm->waits++;
+    vm->wait.calls++;
 }
 
 void notify_output_taken(struct covey *vm, struct covey_msg *msg)
@@ -102,7 +114,7 @@ bool team_is_dead(const struct covey *vm, uint32_t context)
 
 struct peer *peer_find(struct covey *vm, uint32_t tid)
 {
-    for (struct peer *peer = vm->peers[0]; peer != NULL; peer = peer->next) {
+    for (struct peer *peer = vm->known.peers[0]; peer != NULL; peer = peer->next) {
         if (peer->tid == tid)
             return peer;
     }
@@ -128,19 +140,19 @@ static void setup(struct fixture *f)
     memset(f, 0, sizeof *f);
     for (int i = 0; i < PEERS; i++) {
         f->peers[i].tid = FIRST_TID + (uint32_t)i;
-        f->peers[i].next = f->vm.peers[0];
-        f->vm.peers[0] = &f->peers[i];
+        f->peers[i].next = f->vm.known.peers[0];
+        f->vm.known.peers[0] = &f->peers[i];
     }
 }
 
 static void teardown(struct fixture *f)
 {
     for (int i = 0; i < PEERS; i++)
-        arrival_drop(&f->vm, &f->peers[i].inlet);
-    while (f->vm.unexpected != NULL)
-        match_free(&f->vm, f->vm.unexpected);
-    CU_ASSERT_EQUAL(f->vm.unexpected_bytes, 0);
-    CU_ASSERT_PTR_NULL(f->vm.posted);
+        arrival_drop(&f->vm, &f->peers[i].in.inlet);
+    while (f->vm.inbox.unexpected != NULL)
+        match_free(&f->vm, f->vm.inbox.unexpected);
+    CU_ASSERT_EQUAL(f->vm.inbox.unexpected_bytes, 0);
+    CU_ASSERT_PTR_NULL(f->vm.inbox.posted);
 }
 
 /* A message that is on its way in frames. */
@@ -156,8 +168,8 @@ static struct sending sending_of(struct fixture *f, int peer, int tag, const cov
 {
     struct peer *p = &f->peers[peer];
     struct sending s = {.peer = p,
-                        .inlet = &p->inlet,
-                        .header = {.sequence = p->send_sequence++,
+                        .inlet = &p->in.inlet,
+                        .header = {.sequence = p->out.sequence++,
                                    .size = msg->size,
                                    .tag = tag,
                                    .representation = msg->representation}};
@@ -219,17 +231,18 @@ static struct covey_req receive(struct fixture *f, int peer, int tag)
     return (struct covey_req){.vm = &f->vm,
                               .kind = REQ_RECEIVE,
                               .tag = tag,
-                              .source = peer < 0 ? (uint32_t)COVEY_ANY_TASK : f->peers[peer].tid};
+                              .receive.source =
+                                  peer < 0 ? (uint32_t)COVEY_ANY_TASK : f->peers[peer].tid};
 }
 
 static struct covey_req receive_array(struct fixture *f, int peer, int tag, int type, void *base,
                                       size_t capacity)
 {
     struct covey_req req = receive(f, peer, tag);
-    req.into_array = true;
-    req.type = type;
-    req.base = base;
-    req.capacity = capacity;
+    req.receive.into_array = true;
+    req.receive.type = type;
+    req.receive.base = base;
+    req.receive.capacity = capacity;
     return req;
 }
 
@@ -327,10 +340,10 @@ static void a_receive_from_any_task_prefers_what_is_complete(void)
     CU_ASSERT_EQUAL(first_number(&waits), 40);
     struct covey_req last = receive(&f, -1, 1);
     match_post(&f.vm, &last);
-    CU_ASSERT_PTR_EQUAL(f.vm.partial, &last);
+    CU_ASSERT_PTR_EQUAL(f.vm.inbox.partial, &last);
     send_all(&f, &slow, 40);
     CU_ASSERT_EQUAL(first_number(&last), 10);
-    CU_ASSERT_PTR_NULL(f.vm.partial);
+    CU_ASSERT_PTR_NULL(f.vm.inbox.partial);
     teardown(&f);
 }
 
@@ -383,7 +396,7 @@ static void a_message_of_a_dead_context_is_for_nobody(void)
     struct sending s = sending_numbers(&f, 0, 1, 10, 1);
     s.header.context = 77;
     send_all(&f, &s, sizeof s.packed);
-    CU_ASSERT_PTR_NULL(f.vm.unexpected);
+    CU_ASSERT_PTR_NULL(f.vm.inbox.unexpected);
     send_numbers(&f, 0, 1, 20, 1);
     CU_ASSERT_EQUAL(receive_now(&f, 0, 1), 20);
     teardown(&f);
@@ -406,7 +419,7 @@ static void what_is_purged_leaves_the_rest(void)
     send_numbers(&f, 0, 1, 20, 1);
     CU_ASSERT_EQUAL(receive_now(&f, 1, 1), 40);
     CU_ASSERT_EQUAL(receive_now(&f, 0, 1), 20);
-    CU_ASSERT_PTR_NULL(f.vm.unexpected);
+    CU_ASSERT_PTR_NULL(f.vm.inbox.unexpected);
     teardown(&f);
 }
 
@@ -415,7 +428,7 @@ static void a_probe_leaves_the_message(void)
     struct fixture f;
     setup(&f);
     struct covey_req before = receive(&f, -1, 3), after = receive(&f, 0, COVEY_ANY_TAG);
-    before.probe = after.probe = true;
+    before.receive.probe = after.receive.probe = true;
     match_post(&f.vm, &before);
     CU_ASSERT_FALSE(before.done);
     send_numbers(&f, 0, 3, 10, 4);
@@ -431,7 +444,7 @@ static void a_probe_leaves_the_message(void)
 
 static bool readable(struct fixture *f)
 {
-    struct pollfd fd = {.fd = f->vm.ready_fd, .events = POLLIN};
+    struct pollfd fd = {.fd = f->vm.inbox.ready_fd, .events = POLLIN};
     return poll(&fd, 1, 0) == 1;
 }
 
@@ -460,7 +473,7 @@ static void a_descriptor_is_readable_while_a_message_waits(void)
     CU_ASSERT_FALSE(readable(&f));
     match_ready_lost(&f.vm);
     CU_ASSERT(readable(&f));
-    close(f.vm.ready_fd);
+    close(f.vm.inbox.ready_fd);
     teardown(&f);
 }
 
@@ -477,7 +490,8 @@ static void an_array_goes_straight_to_its_place(void)
         match_post(&f.vm, &req);
         struct sending s = sending_numbers(&f, 0, 1, 100, 11); /* 44 bytes and 4 of padding */
         send_all(&f, &s, piece);
-        CU_ASSERT(req.done && req.error == COVEY_OK && req.owned == NULL && req.count == 11);
+        CU_ASSERT(req.done && req.error == COVEY_OK && req.owned == NULL &&
+                  req.receive.count == 11);
         CU_ASSERT(numbers_are(numbers, 100, 11) && numbers[11] == -7);
         teardown(&f);
     }
@@ -499,7 +513,7 @@ static void an_array_may_be_asked_for_in_the_middle(void)
         CU_ASSERT_EQUAL(req.done, !more);
         if (more)
             send_all(&f, &s, 16);
-        CU_ASSERT(req.done && req.error == COVEY_OK && req.count == 11);
+        CU_ASSERT(req.done && req.error == COVEY_OK && req.receive.count == 11);
         CU_ASSERT(numbers_are(numbers, 100, 11));
         teardown(&f);
     }
@@ -593,9 +607,9 @@ static void a_cancelled_receive_gives_its_message_back(void)
         match_post(&f.vm, &req);
         send_frame(&f, &s, 40);
         send_frame(&f, &s, 9);
-        CU_ASSERT_EQUAL(f.vm.unexpected_bytes, 0);
+        CU_ASSERT_EQUAL(f.vm.inbox.unexpected_bytes, 0);
         CU_ASSERT(match_cancel(&f.vm, &req));
-        CU_ASSERT_EQUAL(f.vm.unexpected_bytes, 49);
+        CU_ASSERT_EQUAL(f.vm.inbox.unexpected_bytes, 49);
         struct covey_req again = receive(&f, 0, 1);
         if (array)
             match_post(&f.vm, &again);
@@ -627,7 +641,7 @@ static void a_cancelled_receive_gives_its_message_to_another(void)
         match_post(&f.vm, &b);
         send_frame(&f, &s, 50);
         CU_ASSERT(match_cancel(&f.vm, &a));
-        CU_ASSERT_PTR_NOT_NULL(b.arrival);
+        CU_ASSERT_PTR_NOT_NULL(b.receive.arrival);
         send_all(&f, &s, 16);
         CU_ASSERT(b.done && b.error == COVEY_OK);
         if (b.owned != NULL)
@@ -664,7 +678,7 @@ static void a_receive_whose_sender_died_takes_another_message(void)
     match_post(&f.vm, &req);
     struct sending s = sending_numbers(&f, 0, 1, 10, 20);
     send_frame(&f, &s, 50);
-    arrival_drop(&f.vm, &f.peers[0].inlet); /* nothing waits: it goes on waiting, as the first */
+    arrival_drop(&f.vm, &f.peers[0].in.inlet); /* nothing waits: it goes on waiting, as the first */
     CU_ASSERT_FALSE(req.done);
     match_post(&f.vm, &later);
     send_numbers(&f, 1, 1, 30, 20);
@@ -673,7 +687,7 @@ static void a_receive_whose_sender_died_takes_another_message(void)
     send_frame(&f, &s, 50);
     send_numbers(&f, 1, 1, 50, 20); /* unexpected, until the sender of the other dies */
     CU_ASSERT_FALSE(later.done);
-    arrival_drop(&f.vm, &f.peers[2].inlet);
+    arrival_drop(&f.vm, &f.peers[2].in.inlet);
     CU_ASSERT(later.done && numbers_are(others, 50, 20));
     teardown(&f);
 }
@@ -684,9 +698,9 @@ static void an_unexpected_message_dies_with_its_sender(void)
     setup(&f);
     struct sending s = sending_numbers(&f, 0, 1, 10, 20);
     send_frame(&f, &s, 50);
-    CU_ASSERT_EQUAL(f.vm.unexpected_bytes, 50);
-    arrival_drop(&f.vm, &f.peers[0].inlet);
-    CU_ASSERT_EQUAL(f.vm.unexpected_bytes, 0);
+    CU_ASSERT_EQUAL(f.vm.inbox.unexpected_bytes, 50);
+    arrival_drop(&f.vm, &f.peers[0].in.inlet);
+    CU_ASSERT_EQUAL(f.vm.inbox.unexpected_bytes, 0);
     CU_ASSERT_EQUAL(receive_now(&f, -1, COVEY_ANY_TAG), -1);
     teardown(&f);
 }
@@ -719,7 +733,7 @@ static const char *begin(struct fixture *f, const struct message_header *header,
 {
     uint8_t preface[FRAME_MESSAGE_BYTES + ITEM_HEADER_BYTES] = {0};
     message_header_encode(header, preface);
-    return arrival_begin(&f->vm, &f->peers[0], &f->peers[0].inlet, preface,
+    return arrival_begin(&f->vm, &f->peers[0], &f->peers[0].in.inlet, preface,
                          FRAME_MESSAGE_BYTES + data);
 }
 
@@ -745,7 +759,7 @@ static void first_frames_are_checked(void)
     header = good;
     header.representation = 3;
     CU_ASSERT_PTR_NOT_NULL(begin(&f, &header, 16));
-    CU_ASSERT_EQUAL(f.peers[0].receive_sequence, 0);
+    CU_ASSERT_EQUAL(f.peers[0].in.sequence, 0);
     CU_ASSERT_PTR_NULL(begin(&f, &good, 16));
     header = good;
     header.sequence = 1;
@@ -759,16 +773,16 @@ static void data_without_a_message_are_dropped(void)
     uint8_t bytes[64] = {0};
     size_t size = 10;
     setup(&f);
-    CU_ASSERT_PTR_NULL(arrival_target(&f.peers[0].inlet, &size));
+    CU_ASSERT_PTR_NULL(arrival_target(&f.peers[0].in.inlet, &size));
     const struct frame frame = {.kind = FRAME_DATA, .length = sizeof bytes};
-    arrival_on_frame(&f.vm, &f.peers[0], &f.peers[0].inlet, &frame, bytes);
+    arrival_on_frame(&f.vm, &f.peers[0], &f.peers[0].in.inlet, &frame, bytes);
     const struct frame first = {.kind = FRAME_DATA, .length = 20, .flags = FRAME_FIRST};
-    arrival_on_frame(&f.vm, &f.peers[0], &f.peers[0].inlet, &first, bytes);
-    CU_ASSERT_PTR_NULL(f.vm.unexpected);
+    arrival_on_frame(&f.vm, &f.peers[0], &f.peers[0].in.inlet, &first, bytes);
+    CU_ASSERT_PTR_NULL(f.vm.inbox.unexpected);
     /* more data than the message has: the rest is nobody's */
     struct sending s = sending_numbers(&f, 0, 1, 10, 2);
     send_all(&f, &s, sizeof s.packed);
-    arrival_on_frame(&f.vm, &f.peers[0], &f.peers[0].inlet, &frame, bytes);
+    arrival_on_frame(&f.vm, &f.peers[0], &f.peers[0].in.inlet, &frame, bytes);
     CU_ASSERT_EQUAL(receive_now(&f, 0, 1), 10);
     f.peers[0].gone = true;
     send_numbers(&f, 0, 1, 20, 2);
@@ -782,17 +796,17 @@ static void messages_come_in_sequence_over_all_routes(void)
     struct fixture f;
     setup(&f);
     struct conn conn = {.vm = &f.vm, .peer = &f.peers[0]};
-    f.vm.conns = &conn;
+    f.vm.links.conns = &conn;
     struct sending s[4];
     for (int i = 0; i < 4; i++) {
         s[i] = sending_numbers(&f, 0, 1, 10 * i, 20);
-        s[i].inlet = i % 2 == 0 ? &f.peers[0].inlet : &conn.inlet;
+        s[i].inlet = i % 2 == 0 ? &f.peers[0].in.inlet : &conn.inlet;
     }
     send_all(&f, &s[1], 30); /* overtakes */
     send_frame(&f, &s[3], 30);
-    CU_ASSERT_PTR_NULL(f.vm.unexpected);
+    CU_ASSERT_PTR_NULL(f.vm.inbox.unexpected);
     send_frame(&f, &s[0], 50); /* it begins: the second may begin too */
-    CU_ASSERT_PTR_NOT_NULL(f.vm.unexpected);
+    CU_ASSERT_PTR_NOT_NULL(f.vm.inbox.unexpected);
     send_all(&f, &s[0], 30);
     send_all(&f, &s[2], 30);
     send_all(&f, &s[3], 30);
@@ -824,9 +838,10 @@ static void setup_routes(struct routes *r)
 {
     setup(&r->f);
     for (int i = 0; i < 2; i++)
-        r->conns[i] = (struct conn){.vm = &r->f.vm, .peer = &r->f.peers[0], .next = r->f.vm.conns};
+        r->conns[i] =
+            (struct conn){.vm = &r->f.vm, .peer = &r->f.peers[0], .next = r->f.vm.links.conns};
     r->conns[1].next = &r->conns[0];
-    r->f.vm.conns = &r->conns[1];
+    r->f.vm.links.conns = &r->conns[1];
 }
 
 static void teardown_routes(struct routes *r)
@@ -834,7 +849,7 @@ static void teardown_routes(struct routes *r)
     for (int i = 0; i < 2; i++)
         arrival_drop(&r->f.vm, &r->conns[i].inlet);
     teardown(&r->f);
-    CU_ASSERT_PTR_NULL(r->f.peers[0].open);
+    CU_ASSERT_PTR_NULL(r->f.peers[0].in.open);
 }
 
 /* The next message of peer 0, twenty numbers; route < 0: through the daemon. */
@@ -894,7 +909,7 @@ static void a_lost_message_takes_the_later_ones_with_it(void)
     match_post(&r.f.vm, &named);
     CU_ASSERT_FALSE(named.done);
     arrival_drop(&r.f.vm, &r.conns[0].inlet);
-    CU_ASSERT(!named.done && named.arrival == NULL);
+    CU_ASSERT(!named.done && named.receive.arrival == NULL);
     send_all(&r.f, &begun, 10); /* its route is read on */
     struct sending late = sending_over(&r, 1, 3, 90);
     send_all(&r.f, &late, 50);
@@ -902,7 +917,7 @@ static void a_lost_message_takes_the_later_ones_with_it(void)
     send_frame(&r.f, &late, 50); /* and lost in its turn */
     arrival_drop(&r.f.vm, &r.conns[1].inlet);
     CU_ASSERT_FALSE(named.done);
-    CU_ASSERT_EQUAL(r.f.vm.unexpected_bytes, first.header.size);
+    CU_ASSERT_EQUAL(r.f.vm.inbox.unexpected_bytes, first.header.size);
     r.f.peers[0].gone = true;
     match_fail_source(&r.f.vm, &r.f.peers[0]);
     CU_ASSERT(named.done && named.error == COVEY_ENOTASK);
@@ -933,7 +948,7 @@ static void what_was_cast_outlives_a_lost_message(void)
     send_all(&r.f, &last, 50);
     CU_ASSERT_EQUAL(receive_now(&r.f, -1, COVEY_ANY_TAG), 70);
     CU_ASSERT_EQUAL(receive_now(&r.f, -1, COVEY_ANY_TAG), -1);
-    CU_ASSERT_EQUAL(r.f.vm.unexpected_bytes, 0);
+    CU_ASSERT_EQUAL(r.f.vm.inbox.unexpected_bytes, 0);
     teardown_routes(&r);
 }
 
@@ -957,7 +972,7 @@ static void what_was_sent_before_a_lost_message_arrives(void)
     send_all(&r.f, &first, 16);
     CU_ASSERT_EQUAL(first_number(&any), 10);
     CU_ASSERT_EQUAL(receive_now(&r.f, -1, COVEY_ANY_TAG), -1);
-    CU_ASSERT_EQUAL(r.f.vm.unexpected_bytes, 0);
+    CU_ASSERT_EQUAL(r.f.vm.inbox.unexpected_bytes, 0);
     teardown_routes(&r);
 }
 
@@ -982,7 +997,7 @@ static void receives_of_lost_messages_take_others_in_order(void)
         for (int i = 0; i < waiting; i++)
             send_numbers(&r.f, 1, 1, 100 + i, 20);
         CU_ASSERT(!reqs[0].done && !reqs[1].done && !reqs[2].done);
-        arrival_drop(&r.f.vm, &r.f.peers[0].inlet);
+        arrival_drop(&r.f.vm, &r.f.peers[0].in.inlet);
         for (int i = 0; i < 3; i++)
             CU_ASSERT_EQUAL(reqs[i].done, i < waiting);
         for (int i = waiting; i < 3; i++)
@@ -1135,7 +1150,7 @@ static void chaos_send(struct chaos *c, int peer)
 static void chaos_finish(struct chaos *c, struct slot *slot)
 {
     struct covey_req *req = &slot->req;
-    size_t count = req->count;
+    size_t count = req->receive.count;
     CU_ASSERT_EQUAL(req->error, COVEY_OK);
     if (req->owned != NULL) {
         int type;
@@ -1173,13 +1188,13 @@ static void chaos_cancel(struct chaos *c, struct slot *slot)
 static void chaos_check(const struct chaos *c)
 {
     uint64_t bytes = 0;
-    for (const struct covey_req *req = c->f.vm.posted; req != NULL; req = req->next)
-        CU_ASSERT_PTR_NULL(match_find(&c->f.vm, req->source, req->tag));
-    for (const struct arrival *a = c->f.vm.unexpected; a != NULL; a = a->next) {
+    for (const struct covey_req *req = c->f.vm.inbox.posted; req != NULL; req = req->next)
+        CU_ASSERT_PTR_NULL(match_find(&c->f.vm, req->receive.source, req->tag));
+    for (const struct arrival *a = c->f.vm.inbox.unexpected; a != NULL; a = a->next) {
         CU_ASSERT(a->next == NULL || a->next->number > a->number);
         bytes += a->received;
     }
-    CU_ASSERT_EQUAL(c->f.vm.unexpected_bytes, bytes);
+    CU_ASSERT_EQUAL(c->f.vm.inbox.unexpected_bytes, bytes);
 }
 
 static void chaos_step(struct chaos *c)
@@ -1212,7 +1227,7 @@ static void everything_at_random_arrives_once_and_in_order(void)
             chaos_cancel(&c, &c.slots[i]);
         for (int peer = 0; peer < PEERS; peer++)
             send_all(&c.f, &c.sending[peer], 100);
-        while (c.f.vm.unexpected != NULL) {
+        while (c.f.vm.inbox.unexpected != NULL) {
             c.slots[0].req = receive(&c.f, -1, COVEY_ANY_TAG);
             c.slots[0].used = true;
             match_post(&c.f.vm, &c.slots[0].req);

@@ -1,4 +1,10 @@
 #include "tests/unit/lib/engine/one_peer.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/match.h"
+#include "lib/engine/peer.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
+#include "lib/root/parts.h"
 
 #include <CUnit/CUnit.h>
 #include <pthread.h>
@@ -10,11 +16,12 @@ void one_peer_begin(struct one_peer *t, uint32_t tid, uint32_t peer, struct link
 {
     t->vm = calloc(1, sizeof *t->vm);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t->vm);
-    t->vm->tid = tid;
-    t->vm->epoll = epoll_create1(0);
-    t->vm->daemon = stream_create(-1);
+    CU_ASSERT_TRUE_FATAL(parts_create(t->vm));
+    t->vm->self.tid = tid;
+    t->vm->wait.epoll = epoll_create1(0);
+    t->vm->home.daemon = stream_create(-1);
     pthread_mutex_init(&t->vm->lock, NULL);
-    pthread_cond_init(&t->vm->changed, NULL);
+    pthread_cond_init(&t->vm->wait.changed, NULL);
     t->peer = peer_get(t->vm, peer);
     t->conn = conn_create(t->vm, link, t->peer, route);
     CU_ASSERT_PTR_NOT_NULL_FATAL(t->conn);
@@ -24,13 +31,14 @@ void one_peer_end(struct one_peer *t)
 {
     conn_close(t->vm, t->conn, false);
     conn_bury(t->vm);
-    while (t->vm->unexpected != NULL)
-        match_free(t->vm, t->vm->unexpected);
+    while (t->vm->inbox.unexpected != NULL)
+        match_free(t->vm, t->vm->inbox.unexpected);
     peer_free_all(t->vm);
-    stream_destroy(t->vm->daemon);
-    close(t->vm->epoll);
+    parts_destroy(t->vm);
+    stream_destroy(t->vm->home.daemon);
+    close(t->vm->wait.epoll);
     pthread_mutex_destroy(&t->vm->lock);
-    pthread_cond_destroy(&t->vm->changed);
+    pthread_cond_destroy(&t->vm->wait.changed);
     free(t->vm);
 }
 

@@ -5,7 +5,9 @@
 #ifndef COVEY_TESTS_UNIT_ONE_PEER_H
 #define COVEY_TESTS_UNIT_ONE_PEER_H
 
-#include "lib/engine/task.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
 
 struct one_peer {
     struct covey *vm;

@@ -11,8 +11,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/engine/task.h"
+#include "lib/engine/arrival.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/home.h"
+#include "lib/engine/order.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/wait.h"
 #include "lib/link/ledger.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
+#include "lib/msg/message.h"
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
 
@@ -54,16 +63,16 @@ static void begin(struct world *h)
     struct link *near = ring_make(&h->first, FIRST_TID);
     one_peer_begin(&h->one, OWN_TID, FIRST_TID, near, COVEY_ROUTE_SHM);
     struct covey *vm = h->one.vm;
-    vm->host = tid_host(OWN_TID);
+    vm->self.host = tid_host(OWN_TID);
     h->ledger = ledger_create(&fd);
-    vm->ledger = ledger_open(fd);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(vm->ledger);
+    vm->home.ledger = ledger_open(fd);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(vm->home.ledger);
     close(fd);
     int ends[2];
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-    stream_destroy(vm->daemon);
-    vm->lost = 0; /* there was no daemon until now */
-    vm->daemon = stream_create(ends[0]);
+    stream_destroy(vm->home.daemon);
+    vm->home.lost = 0; /* there was no daemon until now */
+    vm->home.daemon = stream_create(ends[0]);
     h->daemon = stream_create(ends[1]);
     conn_ready_now(h->one.conn);
     near = ring_make(&h->second, SECOND_TID);
@@ -72,9 +81,9 @@ static void begin(struct world *h)
 
 static void end(struct world *h)
 {
-    for (struct conn *conn = h->one.vm->conns; conn != NULL; conn = conn->next)
+    for (struct conn *conn = h->one.vm->links.conns; conn != NULL; conn = conn->next)
         conn_close(h->one.vm, conn, false);
-    ledger_close(h->one.vm->ledger);
+    ledger_close(h->one.vm->home.ledger);
     ledger_close(h->ledger);
     stream_destroy(h->daemon);
     h->first.link->ops->free(h->first.link);
@@ -124,7 +133,7 @@ static void put_home(struct world *h, struct far *far, int tag, uint64_t stamp)
 /* Whether the messages that have begun have these tags, 0 at their end, in this order. */
 static bool began(const struct world *h, const int *tags)
 {
-    const struct arrival *a = h->one.vm->unexpected;
+    const struct arrival *a = h->one.vm->inbox.unexpected;
     for (; a != NULL && *tags == a->info.tag; a = a->next)
         tags++;
     return a == NULL && *tags == 0;
@@ -170,8 +179,8 @@ static void what_was_announced_and_does_not_come_is_forgone(void)
     link_shm_announce(h.first.link, 10);
     put(&h.second, 1, 20);
     wait_poll(h.one.vm);
-    CU_ASSERT_PTR_NULL(h.one.vm->unexpected);
-    while (h.one.vm->unexpected == NULL)
+    CU_ASSERT_PTR_NULL(h.one.vm->inbox.unexpected);
+    while (h.one.vm->inbox.unexpected == NULL)
         wait_poll(h.one.vm);
     put(&h.second, 2, 30); /* is not waited with again */
     wait_poll(h.one.vm);
@@ -188,7 +197,7 @@ static void what_the_daemon_has_is_waited_for(void)
     put(&h.second, 1, 10);
     put(&h.second, 3, 30);
     wait_poll(h.one.vm);
-    CU_ASSERT_PTR_NULL(h.one.vm->unexpected);
+    CU_ASSERT_PTR_NULL(h.one.vm->inbox.unexpected);
     CU_ASSERT_EQUAL(stream_flush(h.daemon), 0);
     wait_poll(h.one.vm);
     BEGAN(&h, 1, 2, 3, 4);
@@ -201,12 +210,12 @@ static void what_a_daemon_does_not_write_is_forgone(void)
     begin(&h);
     put_home(&h, &h.first, 9, 10);
     put(&h.second, 1, 20);
-    while (h.one.vm->unexpected == NULL)
+    while (h.one.vm->inbox.unexpected == NULL)
         wait_poll(h.one.vm);
     put(&h.second, 2, 30);
     wait_poll(h.one.vm);
     BEGAN(&h, 1, 2);
-    CU_ASSERT_EQUAL(h.one.vm->parked, 0);
+    CU_ASSERT_EQUAL(h.one.vm->order.parked, 0);
     end(&h);
 }
 
@@ -220,9 +229,9 @@ static void a_task_leaves_the_daemon_when_that_is_done(void)
     home_send(vm, FRAME_DATA, FIRST_TID, (const uint8_t *)"", 0);
     order_note_home(vm, h.one.peer);
     CU_ASSERT_FALSE(order_may_leave_home(vm));
-    ledger_set_taken(h.ledger, stream_put_bytes(vm->daemon) - 1, 76);
+    ledger_set_taken(h.ledger, stream_put_bytes(vm->home.daemon) - 1, 76);
     CU_ASSERT_FALSE(order_may_leave_home(vm));
-    ledger_set_taken(h.ledger, stream_put_bytes(vm->daemon), 77);
+    ledger_set_taken(h.ledger, stream_put_bytes(vm->home.daemon), 77);
     CU_ASSERT(order_may_leave_home(vm));
     CU_ASSERT_EQUAL(order_stamp(vm, h.one.peer), 78);
     end(&h);

@@ -7,7 +7,21 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "lib/engine/task.h"
+#include "lib/calls/cast.h"
+#include "lib/engine/bulk.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/home.h"
+#include "lib/engine/order.h"
+#include "lib/engine/outgo.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
+#include "lib/msg/error.h"
+#include "lib/msg/message.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/runner.h"
 
@@ -128,7 +142,7 @@ bool conn_lags(const struct conn *conn)
 
 void conn_abandon(struct conn *conn)
 {
-    conn->out_req = NULL;
+    conn->out.req = NULL;
 }
 
 void conn_push(struct conn *conn)
@@ -234,8 +248,8 @@ static int about_of(int at)
 
 static void grant(struct task *t, uint64_t bytes)
 {
-    t->peer.granted_bytes = bytes;
-    t->peer.grant_due = true;
+    t->peer.in.granted_bytes = bytes;
+    t->peer.in.grant_due = true;
     outgo_pump(&t->vm, &t->peer);
 }
 
@@ -249,37 +263,37 @@ static void they_go_by_the_daemon(void)
     CU_ASSERT_EQUAL(noted[1].kind, FRAME_CREDIT);
     CU_ASSERT_EQUAL(memcmp(noted[1].payload, "\0\0\0\0\0\0\1\2", 8), 0);
     CU_ASSERT(!noted[0].by_link && !noted[1].by_link);
-    CU_ASSERT(!t.peer.grant_due && t.peer.syncs == NULL && !t.peer.sending);
+    CU_ASSERT(!t.peer.in.grant_due && t.peer.out.syncs == NULL && !t.peer.out.sending);
 }
 
 static void they_go_by_a_link(void)
 {
     struct task t = begin();
-    t.peer.carrier = &t.link;
+    t.peer.out.carrier = &t.link;
     CU_ASSERT_EQUAL(hand_over(&t, 3), COVEY_OK);
     grant(&t, 1);
     CU_ASSERT_EQUAL_FATAL(noted_count, 2);
     CU_ASSERT_EQUAL(about_of(0), 3);
     CU_ASSERT(noted[0].by_link && noted[1].by_link);
-    CU_ASSERT(!t.peer.grant_due && !t.peer.sending);
+    CU_ASSERT(!t.peer.in.grant_due && !t.peer.out.sending);
 }
 
 /* Credit waits for the end of a frame under way; a hand-over takes the daemon's stream. */
 static void what_a_link_is_busy_with_they_do_not_disturb(void)
 {
     struct task t = begin();
-    t.peer.carrier = &t.link;
+    t.peer.out.carrier = &t.link;
     link_busy = true;
     CU_ASSERT_EQUAL(hand_over(&t, 3), COVEY_OK);
     grant(&t, 1);
     CU_ASSERT_EQUAL(noted_count, 1);
     CU_ASSERT(about_of(0) == 3 && !noted[0].by_link);
-    CU_ASSERT(t.peer.sending);
+    CU_ASSERT(t.peer.out.sending);
     link_busy = false;
     outgo_pump_all(&t.vm);
     CU_ASSERT_EQUAL_FATAL(noted_count, 2);
     CU_ASSERT(noted[1].kind == FRAME_CREDIT && noted[1].by_link);
-    CU_ASSERT(!t.peer.grant_due && !t.peer.sending);
+    CU_ASSERT(!t.peer.in.grant_due && !t.peer.out.sending);
 }
 
 static void a_hand_over_without_memory_is_an_error(void)
@@ -289,7 +303,7 @@ static void a_hand_over_without_memory_is_an_error(void)
     int error = hand_over(&t, 3);
     memory_gone = false;
     CU_ASSERT_EQUAL(error, MEMORY_CAN_FAIL ? COVEY_ENOMEM : COVEY_OK);
-    CU_ASSERT_PTR_NULL(t.peer.syncs);
+    CU_ASSERT_PTR_NULL(t.peer.out.syncs);
     CU_ASSERT_EQUAL(noted_count, MEMORY_CAN_FAIL ? 0 : 1);
 }
 
@@ -300,7 +314,7 @@ static void what_the_daemons_stream_cannot_take_stays_due(void)
     for (uint16_t i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(hand_over(&t, i), COVEY_OK);
     CU_ASSERT_EQUAL(noted_count, 0);
-    CU_ASSERT(t.vm.home_full && t.peer.sending);
+    CU_ASSERT(t.vm.home.full && t.peer.out.sending);
     daemon_full = false;
     outgo_pump_all(&t.vm);
     CU_ASSERT_EQUAL_FATAL(noted_count, 3);
@@ -308,11 +322,11 @@ static void what_the_daemons_stream_cannot_take_stays_due(void)
         CU_ASSERT_EQUAL(about_of(i), i);
     daemon_full = true;
     grant(&t, 5);
-    CU_ASSERT(t.peer.grant_due && t.peer.sending);
+    CU_ASSERT(t.peer.in.grant_due && t.peer.out.sending);
     daemon_full = false;
     outgo_pump_all(&t.vm);
     CU_ASSERT(noted_count == 4 && noted[3].kind == FRAME_CREDIT);
-    CU_ASSERT(!t.peer.grant_due && t.peer.syncs == NULL && !t.peer.sending);
+    CU_ASSERT(!t.peer.in.grant_due && t.peer.out.syncs == NULL && !t.peer.out.sending);
 }
 
 static void nothing_goes_to_one_that_is_gone(void)
@@ -320,7 +334,7 @@ static void nothing_goes_to_one_that_is_gone(void)
     struct task t = begin();
     t.peer.gone = true;
     CU_ASSERT_EQUAL(hand_over(&t, 1), COVEY_OK);
-    CU_ASSERT(noted_count == 0 && t.peer.syncs == NULL);
+    CU_ASSERT(noted_count == 0 && t.peer.out.syncs == NULL);
 }
 
 /* Nothing may be queued that goes then: a cast in total order only looks how much there is. */
@@ -331,7 +345,7 @@ static void credit_is_told_to_who_waits_for_it_alone(void)
     for (int i = 0; i < 2; i++) {
         struct cursor c = cursor_reader(payload, sizeof payload);
         outgo_on_credit(&t.vm, &t.peer, &c);
-        CU_ASSERT_EQUAL(t.peer.credit_bytes, 258);
+        CU_ASSERT_EQUAL(t.peer.out.credit_bytes, 258);
         CU_ASSERT_EQUAL(changes, 1); /* the second time it is an old grant */
     }
 }

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/engine/task.h"
+#include "lib/engine/request.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
 
@@ -29,13 +31,13 @@ static void numbers_come_again(void)
     int ends[2];
     one_peer_begin(&t, 0x40001, 0x80003, &stub, COVEY_ROUTE_UDP);
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-    stream_destroy(t.vm->daemon);
-    t.vm->daemon = stream_create(ends[0]);
-    t.vm->lost = 0; /* it had none at first */
+    stream_destroy(t.vm->home.daemon);
+    t.vm->home.daemon = stream_create(ends[0]);
+    t.vm->home.lost = 0; /* it had none at first */
     struct request *requests[5];
     for (int i = 0; i < 5; i++) {
         if (i == 2)
-            t.vm->request_number = UINT32_MAX - 1; /* two of the first are still open */
+            t.vm->requests.number = UINT32_MAX - 1; /* two of the first are still open */
         requests[i] = request_begin(t.vm, FRAME_TASKS, 0, NULL, 0);
         CU_ASSERT_PTR_NOT_NULL_FATAL(requests[i]);
     }

@@ -12,8 +12,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/engine/task.h"
+#include "lib/engine/conn.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/route_accept.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/link/link.h"
+#include "lib/link/stream.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/message.h"
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
 
@@ -44,21 +53,21 @@ static void begin(struct task *t)
     one_peer_begin(&t->one, 0x40001, 0x80003, &t->stub, COVEY_ROUTE_UDP);
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     t->daemon = ends[1];
-    stream_destroy(t->one.vm->daemon);
-    t->one.vm->daemon = stream_create(ends[0]);
-    t->one.vm->lost = 0; /* it had none at first */
-    t->one.vm->listener_watch.fd = -1;
+    stream_destroy(t->one.vm->home.daemon);
+    t->one.vm->home.daemon = stream_create(ends[0]);
+    t->one.vm->home.lost = 0; /* it had none at first */
+    t->one.vm->links.listener_watch.fd = -1;
     t->one.peer->forced_route = COVEY_ROUTE_TCP;
 }
 
 static void end(struct task *t)
 {
     struct covey *vm = t->one.vm;
-    for (struct conn *conn = vm->conns; conn != NULL; conn = conn->next)
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next)
         conn_close(vm, conn, false);
     conn_bury(vm);
-    if (vm->listener_watch.fd >= 0)
-        close(vm->listener_watch.fd);
+    if (vm->links.listener_watch.fd >= 0)
+        close(vm->links.listener_watch.fd);
     t->one.conn = conn_create(vm, &t->stub, NULL, COVEY_ROUTE_UDP);
     one_peer_end(&t->one);
     close(t->daemon);
@@ -69,7 +78,7 @@ static void end(struct task *t)
 static int choose(struct task *t)
 {
     static struct covey_msg msg;
-    struct covey_req req = {.msg = &msg};
+    struct covey_req req = {.send.msg = &msg};
     struct conn *conn;
     return route_choose(t->one.vm, t->one.peer, &req, &conn);
 }
@@ -104,8 +113,8 @@ static uint16_t listen_for_links(struct task *t)
 {
     struct control_link open = {.route = COVEY_ROUTE_TCP, .has_key = true};
     route_on_open(t->one.vm, t->one.peer, &open, NULL, 0);
-    CU_ASSERT_FATAL(t->one.vm->listener_watch.fd >= 0);
-    return t->one.vm->listener_port;
+    CU_ASSERT_FATAL(t->one.vm->links.listener_watch.fd >= 0);
+    return t->one.vm->links.listener_port;
 }
 
 static int stranger(uint16_t port)
@@ -119,7 +128,7 @@ static int stranger(uint16_t port)
 
 static void take_in(struct task *t)
 {
-    route_listener_ready(t->one.vm, &t->one.vm->listener_watch, EPOLLIN);
+    route_listener_ready(t->one.vm, &t->one.vm->links.listener_watch, EPOLLIN);
     conn_bury(t->one.vm);
 }
 
@@ -162,7 +171,7 @@ static void no_descriptors(void)
     struct task t;
     begin(&t);
     uint16_t port = listen_for_links(&t);
-    struct watch *listener = &t.one.vm->listener_watch;
+    struct watch *listener = &t.one.vm->links.listener_watch;
     int first = stranger(port);
     take_in(&t);
     int second = stranger(port), last = dup(0);
@@ -174,9 +183,10 @@ static void no_descriptors(void)
     CU_ASSERT(taken >= 0);
     take_in(&t);
     CU_ASSERT_EQUAL(listener->events, 0);
-    CU_ASSERT(t.one.vm->accept_again_us > 0 && t.one.vm->check_at_us <= t.one.vm->accept_again_us);
+    CU_ASSERT(t.one.vm->links.accept_again_us > 0 &&
+              t.one.vm->wait.check_at_us <= t.one.vm->links.accept_again_us);
     close(taken);
-    peer_check(t.one.vm, t.one.vm->accept_again_us);
+    peer_check(t.one.vm, t.one.vm->links.accept_again_us);
     CU_ASSERT_EQUAL(listener->events, EPOLLIN);
     take_in(&t);
     CU_ASSERT_FALSE(is_closed(second));

@@ -6,7 +6,13 @@
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 
-#include "lib/engine/task.h"
+#include "lib/engine/call.h"
+#include "lib/engine/home.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/vm.h"
+#include "lib/engine/watch.h"
+#include "lib/msg/error.h"
+#include "lib/spawn/siblings.h"
 #include "tests/unit/runner.h"
 
 #define PARENT 0x40001u
@@ -78,11 +84,12 @@ static void answer(struct covey *vm, uint32_t source, uint32_t total, uint32_t f
 
 static void a_list_comes_in_parts(void)
 {
-    struct covey vm = {.parent = PARENT};
+    struct family family = {0};
+    struct covey vm = {.self.parent = PARENT, .part[PART_SIBLINGS] = &family};
     covey_tid_t *tids = NULL;
     changes = 0;
     answer(&vm, PARENT, 5, 0, 3);
-    CU_ASSERT_FALSE(vm.family.told);
+    CU_ASSERT_FALSE(family.told);
     answer(&vm, PARENT, 5, 3, 2);
     CU_ASSERT_EQUAL(changes, 1); /* a thread that waits is not the one that polls */
     CU_ASSERT_EQUAL_FATAL(covey_siblings(&vm, &tids), 5);
@@ -94,18 +101,19 @@ static void a_list_comes_in_parts(void)
 
 static void parts_that_do_not_go_on_are_dropped(void)
 {
-    struct covey vm = {.parent = PARENT};
+    struct family family = {0};
+    struct covey vm = {.self.parent = PARENT, .part[PART_SIBLINGS] = &family};
     answer(&vm, PARENT + 1, 2, 0, 2); /* nobody's word but the parent's */
     answer(&vm, PARENT, 2, 3, 1);     /* behind the end */
     answer(&vm, PARENT, 2, 0, 3);     /* more than there are */
     answer(&vm, PARENT, UINT32_MAX, 0, 1);
-    CU_ASSERT(vm.family.tids == NULL && vm.family.got == 0);
+    CU_ASSERT(family.tids == NULL && family.got == 0);
     answer(&vm, PARENT, 2, 0, 0);         /* none yet */
     answer(&vm, PARENT, 16000, 0, 16000); /* of another length: there is no room for it */
-    CU_ASSERT(vm.family.got == 0 && !vm.family.told);
+    CU_ASSERT(family.got == 0 && !family.told);
     answer(&vm, PARENT, 2, 0, 2);
     answer(&vm, PARENT, 2, 2, 1);
-    CU_ASSERT(vm.family.told && vm.family.got == 2);
+    CU_ASSERT(family.told && family.got == 2);
     siblings_free(&vm);
 }
 

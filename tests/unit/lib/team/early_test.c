@@ -9,6 +9,10 @@
 
 #include "lib/collective/collective.h"
 #include "lib/collective/paced.h"
+#include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/vm.h"
+#include "lib/root/parts.h"
 #include "tests/unit/runner.h"
 
 #define KEPT 65536
@@ -20,14 +24,17 @@ static struct covey *begin(void)
     struct covey *vm = calloc(1, sizeof *vm);
     CU_ASSERT_PTR_NOT_NULL_FATAL(vm);
     pthread_mutex_init(&vm->lock, NULL);
-    vm->context_next = CONTEXT;
+    CU_ASSERT_TRUE_FATAL(parts_create(vm));
+    teams_of(vm)->context_next = CONTEXT;
     return vm;
 }
 
 static void end(struct covey *vm)
 {
     paced_forget(vm, 0);
-    CU_ASSERT_EQUAL(vm->early_sync_count, 0);
+    CU_ASSERT_EQUAL(teams_of(vm)->early_count, 0);
+    teams_of(vm)->first = NULL; /* a team is the test's */
+    parts_destroy(vm);
     pthread_mutex_destroy(&vm->lock);
     free(vm);
 }
@@ -58,7 +65,7 @@ static void an_exchange_takes_its_own(void)
         keep(vm, CONTEXT + 1, 7, i);
     }
     CU_ASSERT_EQUAL(count(early_take(vm, CONTEXT, 8)), 3);
-    CU_ASSERT_EQUAL(vm->early_sync_count, 3); /* those of exchange 7 are for nobody */
+    CU_ASSERT_EQUAL(teams_of(vm)->early_count, 3); /* those of exchange 7 are for nobody */
     CU_ASSERT_EQUAL(count(early_take(vm, CONTEXT + 1, 6)), 0);
     CU_ASSERT_EQUAL(count(early_take(vm, CONTEXT + 1, 7)), 3);
     end(vm);
@@ -69,14 +76,14 @@ static void too_many_end_the_team_that_is_not_there_yet(void)
     struct covey *vm = begin();
     for (int i = 0; i < KEPT; i++)
         keep(vm, CONTEXT + 5, 1, 0);
-    CU_ASSERT_EQUAL(vm->early_sync_count, KEPT);
+    CU_ASSERT_EQUAL(teams_of(vm)->early_count, KEPT);
     CU_ASSERT_EQUAL(early_error(vm, CONTEXT + 5), COVEY_OK);
     keep(vm, CONTEXT + 5, 1, 0);
-    CU_ASSERT_EQUAL(vm->lost, 0); /* the task stays in the VM */
-    CU_ASSERT_EQUAL(vm->early_sync_count, 0);
+    CU_ASSERT_EQUAL(vm->home.lost, 0); /* the task stays in the VM */
+    CU_ASSERT_EQUAL(teams_of(vm)->early_count, 0);
     CU_ASSERT_EQUAL(early_error(vm, CONTEXT + 5), COVEY_ERESOURCE);
     keep(vm, CONTEXT + 5, 2, 0);
-    CU_ASSERT_EQUAL(vm->early_sync_count, 0);
+    CU_ASSERT_EQUAL(teams_of(vm)->early_count, 0);
     end(vm);
 }
 
@@ -101,7 +108,7 @@ static void an_exchange_of_a_refused_team_does_not_begin(void)
     for (int i = 0; i <= KEPT; i++)
         keep(vm, team.context, 1, 0);
     CU_ASSERT_EQUAL(paced_begin(&team, &job, 1, &whole), COVEY_ERESOURCE);
-    CU_ASSERT_PTR_NULL(vm->paced);
+    CU_ASSERT_PTR_NULL(teams_of(vm)->paced);
     end(vm);
 }
 
@@ -110,12 +117,12 @@ static void too_many_end_the_team_that_is_there(void)
     struct covey *vm = begin();
     covey_tid_t tids[] = {1};
     struct covey_team team = {.vm = vm, .context = CONTEXT + 5, .size = 1, .tids = tids};
-    vm->teams = &team;
+    teams_of(vm)->first = &team;
     for (int i = 0; i <= KEPT; i++)
         keep(vm, team.context, 1, 0);
     CU_ASSERT_EQUAL(team.broken, COVEY_ERESOURCE);
     CU_ASSERT_EQUAL(early_error(vm, team.context), COVEY_OK);
-    CU_ASSERT_EQUAL(vm->lost, 0);
+    CU_ASSERT_EQUAL(vm->home.lost, 0);
     end(vm);
 }
 

@@ -3,7 +3,9 @@
  * daemons tell each end to the spawner, and remember themselves only that of the last ones. It is
  * kept here until somebody asks for it with covey_notify(); of more than ENDED_MAX the oldest goes.
  */
-#include "lib/engine/task.h"
+#include "lib/engine/ended.h"
+#include "lib/engine/home.h"
+#include "lib/engine/vm.h"
 
 #include <stdlib.h>
 
@@ -17,7 +19,7 @@ struct ended {
 
 static struct ended_bucket *bucket(struct covey *vm, uint32_t tid)
 {
-    return &vm->ended.buckets[tid % ENDED_BUCKETS];
+    return &vm->known.ended.buckets[tid % ENDED_BUCKETS];
 }
 
 static struct ended *find(struct covey *vm, uint32_t tid)
@@ -31,15 +33,15 @@ static struct ended *find(struct covey *vm, uint32_t tid)
 
 static void drop(struct covey *vm, struct ended *ended)
 {
-    TAILQ_REMOVE(&vm->ended.all, ended, in_order);
+    TAILQ_REMOVE(&vm->known.ended.all, ended, in_order);
     LIST_REMOVE(ended, in_bucket);
-    vm->ended.count--;
+    vm->known.ended.count--;
     free(ended);
 }
 
 void ended_init(struct covey *vm)
 {
-    TAILQ_INIT(&vm->ended.all);
+    TAILQ_INIT(&vm->known.ended.all);
 }
 
 void ended_keep(struct covey *vm, const struct control_gone *gone)
@@ -49,17 +51,17 @@ void ended_keep(struct covey *vm, const struct control_gone *gone)
         drop(vm, ended);
     if (gone->kind == COVEY_EXIT_UNKNOWN)
         return;
-    if (vm->ended.count == ENDED_MAX)
-        drop(vm, TAILQ_FIRST(&vm->ended.all));
+    if (vm->known.ended.count == ENDED_MAX)
+        drop(vm, TAILQ_FIRST(&vm->known.ended.all));
     ended = malloc(sizeof *ended);
     if (ended == NULL) {
         home_lost(vm, COVEY_ENOMEM, "memory is exhausted: the end of a task could not be kept");
         return;
     }
     ended->gone = *gone;
-    TAILQ_INSERT_TAIL(&vm->ended.all, ended, in_order);
+    TAILQ_INSERT_TAIL(&vm->known.ended.all, ended, in_order);
     LIST_INSERT_HEAD(bucket(vm, gone->tid), ended, in_bucket);
-    vm->ended.count++;
+    vm->known.ended.count++;
 }
 
 void ended_recall(struct covey *vm, struct control_gone *gone)
@@ -74,6 +76,6 @@ void ended_recall(struct covey *vm, struct control_gone *gone)
 
 void ended_free_all(struct covey *vm)
 {
-    while (!TAILQ_EMPTY(&vm->ended.all))
-        drop(vm, TAILQ_FIRST(&vm->ended.all));
+    while (!TAILQ_EMPTY(&vm->known.ended.all))
+        drop(vm, TAILQ_FIRST(&vm->known.ended.all));
 }

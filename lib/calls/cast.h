@@ -1,0 +1,42 @@
+/*
+ * cast.h - one message for tasks of several hosts.
+ */
+#ifndef COVEY_LIB_CALLS_CAST_H
+#define COVEY_LIB_CALLS_CAST_H
+
+#include "lib/covey.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct caster;
+struct covey;
+struct covey_req;
+struct frame;
+struct peer;
+
+/* Queues a cast to the n tasks, at most CONTROL_RECEIVERS_MAX; the requests of those that cannot
+ * get it are done, with the error. */
+void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+/* Queues a cast to those of the n tasks that one frame on the wire reaches; their requests are then
+ * under way or done. */
+void caster_by_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+/* The same where waiting for an answer about the way is not possible, by one that is known from
+ * lately; requests stand `stride` bytes apart. */
+void caster_by_known_way(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs,
+                         size_t stride, size_t n);
+/* Whether one frame reaches those of the tasks that are on other hosts. Waits for an answer. */
+bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n);
+/* Moves a cast on by a frame; false: nothing can move now. */
+bool caster_step(struct covey *vm, struct caster *c);
+/* A request of a cast ends before the others do. */
+void caster_leave(struct covey *vm, struct covey_req *req);
+/* The cast goes on with a copy of what its sender lent; false: no memory for one. */
+bool caster_detach(struct covey_req *req);
+void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+/* The peer is gone: its casts that came whole are given out, also those that wait behind ordinary
+ * messages that never came. */
+void caster_settle(struct covey *vm, struct peer *peer);
+void caster_drop(struct covey *vm, struct peer *peer); /* as arrival_drop(), of casts */
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * credit.h - how much each peer may have outstanding.
+ */
+#ifndef COVEY_LIB_ENGINE_CREDIT_H
+#define COVEY_LIB_ENGINE_CREDIT_H
+
+#include <stdint.h>
+
+struct covey;
+struct peer;
+
+#define BUFFER_BYTES_DEFAULT ((size_t)16 * 1024 * 1024)
+
+void credit_update(struct covey *vm, struct peer *peer);
+void credit_reopen(struct covey *vm); /* the task waits: peers that were held back may go on */
+void credit_keep(struct covey *vm, int64_t bytes); /* so much more is put aside by the program */
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * order.h - messages of one host are received in the order in which they were sent.
+ */
+#ifndef COVEY_LIB_ENGINE_ORDER_H
+#define COVEY_LIB_ENGINE_ORDER_H
+
+#include "lib/covey.h"
+#include "proto/wire/frame.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct conn;
+struct covey;
+struct covey_req;
+struct peer;
+
+/* The stamp of a message that starts now; 0: to a task of another host. */
+uint64_t order_stamp(struct covey *vm, const struct peer *peer);
+/* A frame of a message to a task of this host was queued to the daemon. */
+void order_note_home(struct covey *vm, const struct peer *peer);
+/* Whether what goes by a link now comes behind all that was queued to the daemon before. */
+bool order_may_leave_home(struct covey *vm);
+/* The same for one that has to go by a link: its sender is pumped again when it may. */
+bool order_await_home(struct covey *vm);
+/* Sends that wait for that are looked at. */
+void order_check(struct covey *vm);
+/* Whether the message whose head is in the conn's in_preface may begin. If not it is parked. */
+bool order_admits(struct covey *vm, struct conn *conn);
+/* The same for one in the daemon's stream; if not the stream is not read on. */
+bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+/* Begins what is parked and has its turn; true when something did. */
+bool order_settle(struct covey *vm);
+void order_forget(struct conn *conn); /* it is closed */
+/* Those that get a message know of it before any of them has it: it goes to all of them by rings,
+ * or by the daemon, which the result says. */
+bool order_announce(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+void order_announced(struct covey_req *req); /* it is out, or will not go */
+
+#endif

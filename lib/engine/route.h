@@ -1,0 +1,64 @@
+/*
+ * route.h - which way a message takes, and how a direct link comes to be.
+ */
+#ifndef COVEY_LIB_ENGINE_ROUTE_H
+#define COVEY_LIB_ENGINE_ROUTE_H
+
+#include "lib/link/link.h"
+#include "proto/auth/auth.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct conn;
+struct covey;
+struct covey_req;
+struct frame;
+struct peer;
+
+#define ROUTES 5 /* enum covey_route */
+
+enum opening { OPENING_NONE, OPENING_ASKED, OPENING_CONNECTING, OPENING_FAILED };
+
+/* The way to a direct link of one route. */
+struct route_state {
+    enum opening opening;
+    struct conn *conn; /* ready for use; others of the same route are only read */
+    struct conn *pending;
+    uint64_t deadline_us; /* OPENING_FAILED: not before then is it tried again */
+    uint8_t nonce[AUTH_NONCE_BYTES];
+    struct link_secret secret;
+    unsigned broken; /* this often, while being opened */
+    unsigned failed; /* this often, since it was ready last */
+    char why[160];   /* OPENING_FAILED */
+    bool has_stream; /* tcp within the host: the opener's end is there, */
+    int stream_fd;   /* which this is */
+    bool relayed;    /* ether: accepted, and frames pass the daemons */
+    bool accepting;  /* the peer opens: a stream with this nonce will come */
+    uint8_t accept_nonce[AUTH_NONCE_BYTES];
+    struct link_secret accept_secret;
+};
+
+/* The link for the next message: *conn, NULL meaning through the daemon. 1: go; 0: not yet;
+ * < 0: it cannot work, req->text says why. */
+int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn);
+int route_wanted(const struct covey *vm, const struct peer *peer);
+bool route_is_forced(struct covey *vm, uint32_t tid, int route); /* for the next message */
+/* Whether route_choose(), free to choose, takes a stream to that task or begins to open one. */
+bool route_takes_stream(const struct covey *vm, const struct peer *peer);
+/* Much is going to that task: a stream is worth it from now on. */
+void route_expect_bulk(struct peer *peer);
+/* And the link for it may as well be opened now. */
+void route_open_ahead(struct covey *vm, struct peer *peer);
+/* The flags of frames through the daemon of a message that route_choose() let go. */
+uint8_t route_flags(const struct covey *vm, const struct peer *peer);
+void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload,
+                         int *fds, int nfds);
+void route_check(struct covey *vm, struct peer *peer, uint64_t now_us);
+void route_failed(struct covey *vm, struct peer *peer, int route, const char *why);
+/* The link broke while it was being opened: asks for another, the third time gives up. */
+void route_broke(struct covey *vm, struct peer *peer, int route, const char *why);
+void route_free_all(struct peer *peer);
+/* The state of that route; NULL: no memory. */
+struct route_state *route_state_get(struct peer *peer, int route);
+
+#endif

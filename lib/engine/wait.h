@@ -1,0 +1,20 @@
+/*
+ * wait.h - waiting, polling and the progress thread.
+ */
+#ifndef COVEY_LIB_ENGINE_WAIT_H
+#define COVEY_LIB_ENGINE_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct covey;
+
+/* Waits until done(context) is true. 0, COVEY_ETIMEOUT, or the reason why the daemon is gone. */
+int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uint64_t deadline_us);
+/* Looks once at everything that is ready, without waiting, unless another thread of the program
+ * polls. */
+void wait_poll(struct covey *vm);
+void *wait_progress_main(void *vm);
+void wait_left(struct covey *vm); /* at the end of a call: what is under way needs progress */
+
+#endif
