@@ -221,6 +221,18 @@ int conf_set(struct conf *conf, const char *name, const char *value, struct fail
     return failure_set(why, "unknown setting '%s'", name);
 }
 
+int conf_set_option(struct conf *conf, const char *name, const char *value, struct failure *why)
+{
+    struct failure cause;
+    if (value == NULL || conf_set(conf, name, value, &cause) == 0)
+        return 0;
+    failure_set(why, "--%s", cause.text);
+    char *mark = strchr(why->text, '_');
+    if (mark != NULL)
+        *mark = '-';
+    return -1;
+}
+
 int conf_find(char *path, size_t size)
 {
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");

@@ -100,4 +100,8 @@ void conf_print(const struct conf *conf, FILE *out);
  * "WHAT must be ...". */
 int conf_set(struct conf *conf, const char *name, const char *value, struct failure *why);
 
+/* The same of an option, in which the name is spelled with -: "--WHAT must be ...". NULL as a value
+ * sets nothing. */
+int conf_set_option(struct conf *conf, const char *name, const char *value, struct failure *why);
+
 #endif

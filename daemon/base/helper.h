@@ -9,7 +9,12 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include "daemon/base/failure.h"
+
 enum { HELPER_PATH_BYTES = PATH_MAX + 64 };
+
+/* For coveyd: where the program of that name is. Returns 0, or -1 with *why. */
+int helper_find(const char *name, char path[HELPER_PATH_BYTES], struct failure *why);
 
 /* For the main() of such a program: answers --help and --version where one of them is the first
  * argument. `usage` is the whole text. Returns whether it did. */

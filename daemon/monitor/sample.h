@@ -5,7 +5,7 @@
 #ifndef COVEY_DAEMON_SAMPLE_H
 #define COVEY_DAEMON_SAMPLE_H
 
-#include "daemon/monitor/cgroup.h"
+#include "daemon/base/cgroup.h"
 #include "daemon/monitor/procfs.h"
 #include "proto/model/figure.h"
 

@@ -10,26 +10,17 @@
 
 #include "daemon/base/bootstrap.h"
 #include "daemon/base/detach.h"
+#include "daemon/base/helper.h"
+#include "daemon/base/privilege.h"
 #include "daemon/launch/guest.h"
 #include "daemon/launch/launchrun.h"
 #include "daemon/launch/offer.h"
 #include "daemon/monitor/measure.h"
 #include "daemon/root/daemon.h"
-#include "tools/probe/examine.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
  */
 #define KEPT_BYTES (4 * 1024 * 1024)
-
-/* Settings are spelled with _, options with -. */
-static int option_refused(struct failure *why, const char *text)
-{
-    failure_set(why, "--%s", text);
-    char *mark = strchr(why->text, '_');
-    if (mark != NULL)
-        *mark = '-';
-    return -1;
-}
 
 /* The command line wins over the file. */
 static int conf_take_options(struct conf *conf, const struct options *options, struct failure *why)
@@ -43,11 +34,9 @@ static int conf_take_options(struct conf *conf, const struct options *options, s
                  {"speed", options->speed},
                  {"fault", options->fault},
                  {"fail_timeout", options->fail_timeout}};
-    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
-        struct failure cause;
-        if (given[i].value != NULL && conf_set(conf, given[i].name, given[i].value, &cause) != 0)
-            return option_refused(why, cause.text);
-    }
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
+        if (conf_set_option(conf, given[i].name, given[i].value, why) != 0)
+            return -1;
     return 0;
 }
 
@@ -116,21 +105,32 @@ static int print_measure(void)
 static int assist(const struct options *options)
 {
     struct conf conf;
-    struct failure bad_conf, why;
-    int status = conf_load(&conf, options->config, &bad_conf);
+    struct failure why;
+    int status = conf_load(&conf, options->config, &why);
     if (status == 0)
-        status = conf_take_options(&conf, options, &bad_conf);
-    if (options->examine)
-        status = examine(options, &conf, status == 0 ? NULL : &bad_conf, &why);
-    else if (status != 0)
-        why = bad_conf;
-    else if (options->offer)
-        status = offer(options, &why);
-    else
-        status = launchrun(options, &conf, &why);
+        status = conf_take_options(&conf, options, &why);
+    if (status == 0)
+        status = options->offer ? offer(options, &why) : launchrun(options, &conf, &why);
     if (status != 0)
         fprintf(stderr, "coveyd: %s\n", why.text);
     return status == 0 ? 0 : 1;
+}
+
+/* `coveyd --examine ...`: who wants another host examined knows coveyd alone, by its path there or
+ * as the parent of a task, and so coveyd becomes the program that does it. What only a process of
+ * coveyd itself can tell is passed on: whether it may open raw sockets. Returns -1 with *why. */
+static int become_probe(char **argv, struct failure *why)
+{
+    char path[HELPER_PATH_BYTES];
+    if (helper_find("covey-probe", path, why) != 0)
+        return -1;
+    if (privilege_has_raw())
+        argv[1] = (char *)"--raw";
+    else
+        argv++;
+    argv[0] = path;
+    execv(path, argv);
+    return failure_set(why, "cannot run %.300s: %s", path, strerror(errno));
 }
 
 int main(int argc, char **argv)
@@ -147,14 +147,16 @@ int main(int argc, char **argv)
         ;                   /* descriptors 0 to 2 are there, so none of ours gets their number */
     close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
     ready = -1;
-    int status = options_parse(&options, argc, argv, &why);
+    int status = argc > 1 && strcmp(argv[1], "--examine") == 0
+                     ? become_probe(argv, &why)
+                     : options_parse(&options, argc, argv, &why);
     if (status == OPTIONS_DONE && fflush(stdout) == 0)
         return 0;
     if (status == OPTIONS_DONE)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
     if (status == OPTIONS_GO && options.measure)
         return print_measure();
-    if (status == OPTIONS_GO && (options.examine || options.launch || options.offer))
+    if (status == OPTIONS_GO && (options.launch || options.offer))
         return assist(&options);
     if (status == OPTIONS_GO)
         status = load(&options, &conf, &invitation, config_path, &why);

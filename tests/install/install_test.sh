@@ -19,7 +19,7 @@ is_link_to() { [ "$(readlink "$1")" = "$2" ]; }
 version=$(sed -n 's/^#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey/base.h)
 soname=libcovey.so.${version%%.*}
 for file in bin/covey bin/coveyd include/covey.h include/covey/team.h lib/libcovey.a "lib/libcovey.so.$version" \
-    libexec/covey/covey-sniff lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
+    libexec/covey/covey-{sniff,probe} lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
     expect "$file is installed" test -s "$prefix/$file"
 done
 # where it cannot be set the installation says so
@@ -30,6 +30,8 @@ has_capability() {
 expect "coveyd has its capability" has_capability
 sniffs() { "$prefix/bin/covey" sniff -c 1 tests/fuzz/corpus/sniff/pingpong.pcap | grep udp; }
 expect "covey finds the programs that are installed for it" sniffs
+examines() { "$prefix/bin/coveyd" --examine --local </dev/null | grep '^@ready'; }
+expect "coveyd finds them, too" examines
 expect "a link for the loader" is_link_to "$prefix/lib/$soname" "libcovey.so.$version"
 expect "a link for the linker" is_link_to "$prefix/lib/libcovey.so" "$soname"
 has_soname() { objdump -p "$prefix/lib/libcovey.so" | grep -q "SONAME *$soname\$"; }

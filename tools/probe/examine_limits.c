@@ -6,7 +6,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "daemon/monitor/cgroup.h"
+#include "daemon/base/cgroup.h"
 #include "tools/probe/examine.h"
 
 #define MIB (UINT64_C(1) << 20)

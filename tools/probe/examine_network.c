@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "daemon/base/nic.h"
-#include "daemon/base/privilege.h"
 #include "daemon/link/candidate.h"
 #include "tools/probe/examine.h"
 
@@ -65,13 +64,13 @@ static void print_machine(void)
 }
 
 /* Raw Ethernet is missed by nobody unless covey.conf wants it. */
-static void examine_ether(const struct conf *conf, const struct address *ip)
+static void examine_ether(const struct conf *conf, const struct address *ip, bool raw)
 {
     struct nic nic;
     struct failure why;
     if (conf->ether.enabled != CONF_YES)
         return;
-    if (!privilege_has_raw())
+    if (!raw)
         examine_finding("no-ether",
                         "as root: setcap cap_net_raw+ep coveyd; or enabled = auto in "
                         "covey.conf",
@@ -86,7 +85,7 @@ static bool is_chosen(const struct conf *conf)
     return conf->bind[0] != '\0' || conf->address[0] != '\0' || conf->interface[0] != '\0';
 }
 
-void examine_network(const struct conf *conf, bool local)
+void examine_network(const struct conf *conf, bool local, bool raw)
 {
     struct address addresses[HOST_ADDRESSES_MAX];
     struct candidate_wish wish = {
@@ -98,7 +97,7 @@ void examine_network(const struct conf *conf, bool local)
     if (local)
         return;
     if (candidate_list(&wish, addresses, &why) > 0)
-        examine_ether(conf, &addresses[0]);
+        examine_ether(conf, &addresses[0], raw);
     else
         examine_finding("no-address",
                         "bring an interface up, or correct address, bind and "

@@ -1,4 +1,4 @@
-/* links: daemon/monitor/procfs.c daemon/monitor/sample.c daemon/monitor/cgroup.c proto/model/figure.c proto/wire/cursor.c -lm */
+/* links: daemon/monitor/procfs.c daemon/monitor/sample.c daemon/base/cgroup.c proto/model/figure.c proto/wire/cursor.c -lm */
 /*
  * procfs_test.c - the texts of /proc as kernels of several years write them, and as they should not
  * be; what two samples say; figures on the wire.

@@ -1,4 +1,4 @@
-#include "daemon/monitor/cgroup.h"
+#include "daemon/base/cgroup.h"
 
 #include <limits.h>
 #include <stdio.h>
