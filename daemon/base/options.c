@@ -13,7 +13,6 @@ static const char usage[] =
     "              [--fail-timeout S] [--foreground] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
     "       coveyd --examine [...] | --launch [...] | --offer [...]\n"
-    "       coveyd --measure\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
     "of the virtual machine that the line on standard input speaks of.\n"
@@ -41,7 +40,6 @@ static const char usage[] =
     "  --guest TICKET  join the virtual machine that gave it away; for programs that start hosts\n"
     "  --offer         have a program start another host; likewise\n"
     "  --launch        run a command on another host, through its launcher; likewise\n"
-    "  --measure       print how fast one core is; the daemon calls it\n"
     "  --help, --version\n";
 
 static const struct option long_options[] = {
@@ -83,9 +81,8 @@ static bool *options_flag(struct options *o, int letter)
         int letter;
         bool *flag;
     } flags[] = {
-        {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground},
-        {'v', &o->verbose}, {'j', &o->join},    {'L', &o->launch},
-        {'M', &o->measure}, {'o', &o->offer},   {'O', &o->loopback},
+        {'l', &o->local}, {'e', &o->encrypt}, {'f', &o->foreground}, {'v', &o->verbose},
+        {'j', &o->join},  {'L', &o->launch},  {'o', &o->offer},      {'O', &o->loopback},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].letter == letter)

@@ -1,18 +1,31 @@
+/*
+ * The gauge: how fast a core of this host is. covey-measure finds out, a program of its own,
+ * because it takes some 30 ms of a core, for which the daemon cannot wait; all who ask meanwhile
+ * get what it prints. The figures are kept until somebody asks again.
+ */
 #include "daemon/monitor/gauge.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "daemon/base/helper.h"
 #include "daemon/base/process.h"
-#include "daemon/monitor/measure.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/post/reply.h"
 #include "lib/covey.h"
 
 #define WAITING_MAX 64
+#define LINE_BYTES 128
+
+/* See tools/probe/covey_measure.c, which prints it. */
+struct measure {
+    double integer_per_s, float_per_s, pack_bytes_per_s;
+};
 
 struct waiting {
     uint32_t to, request;
@@ -23,7 +36,7 @@ struct gauge {
     pid_t pid; /* that measures, 0: none */
     int fd;    /* what it prints */
     struct loop_child *child;
-    char line[MEASURE_LINE_BYTES];
+    char line[LINE_BYTES];
     size_t used;
     struct measure measured;
     uint64_t at_us; /* 0: never */
@@ -78,6 +91,23 @@ static void answer_all(struct gauge *g, bool good)
     g->waiting_count = 0;
 }
 
+static bool is_rate(double value)
+{
+    return isfinite(value) && value >= 0;
+}
+
+static bool measure_parse(const char *line, struct measure *m)
+{
+    struct measure read;
+    if (sscanf(line, "integer %lf float %lf pack %lf", &read.integer_per_s, &read.float_per_s,
+               &read.pack_bytes_per_s) != 3 ||
+        !is_rate(read.integer_per_s) || !is_rate(read.float_per_s) ||
+        !is_rate(read.pack_bytes_per_s))
+        return false;
+    *m = read;
+    return true;
+}
+
 static void on_measured(void *context, int status)
 {
     struct gauge *g = context;
@@ -99,16 +129,20 @@ static void on_measured(void *context, int status)
 static pid_t start_measuring(struct gauge *g, int out)
 {
     struct failure why;
-    struct daemon *d = g->daemon;
-    char *argv[] = {d->program, (char *)"--measure", NULL};
-    struct process process = {.program = d->program,
+    char path[HELPER_PATH_BYTES];
+    char *argv[] = {path, NULL};
+    struct process process = {.program = path,
                               .argv = argv,
                               .env = environ,
                               .tethered = true,
                               .in = -1,
                               .out = out,
                               .err = out};
-    return process_start(&process, &why);
+    pid_t pid = helper_find("covey-measure", path, &why) == 0 ? process_start(&process, &why) : -1;
+    if (pid <= 0)
+        log_line(&g->daemon->log, LOG_ERROR, "the speed of this host is not measured: %s",
+                 why.text);
+    return pid;
 }
 
 void gauge_start(struct daemon *d)

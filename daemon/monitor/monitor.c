@@ -4,7 +4,7 @@
  *   procfs.c   texts of the kernel -> numbers; pure
  *   sample.c   one look: files of /proc and of the control group; two looks -> figures
  *   monitor.c  when to look; who asks
- *   gauge.c    speeds, which a process of its own measures: measure.c
+ *   gauge.c    speeds, which a program of its own measures: covey-measure
  *
  * When to look. Two looks are kept, and rates are of the time between them. Whoever asks gets a
  * fresh look, unless the last one is younger than LOOK_US: so it costs the same however many ask.

@@ -15,7 +15,6 @@
 #include "daemon/launch/guest.h"
 #include "daemon/launch/launchrun.h"
 #include "daemon/launch/offer.h"
-#include "daemon/monitor/measure.h"
 #include "daemon/root/daemon.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
@@ -92,15 +91,6 @@ static int serve(const struct options *options, const struct conf *conf,
     return status;
 }
 
-static int print_measure(void)
-{
-    struct measure m;
-    char line[MEASURE_LINE_BYTES];
-    measure_run(&m);
-    measure_print(&m, line);
-    return fputs(line, stdout) < 0 || fflush(stdout) != 0;
-}
-
 /* What coveyd does for `covey doctor` in place of being a daemon. */
 static int assist(const struct options *options)
 {
@@ -154,8 +144,6 @@ int main(int argc, char **argv)
         return 0;
     if (status == OPTIONS_DONE)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
-    if (status == OPTIONS_GO && options.measure)
-        return print_measure();
     if (status == OPTIONS_GO && (options.launch || options.offer))
         return assist(&options);
     if (status == OPTIONS_GO)

@@ -1,11 +1,21 @@
-#include "daemon/monitor/measure.h"
-
+/*
+ * covey-measure: how fast one core of this machine is, by its own processor time: what else runs
+ * here hardly shows. It takes some 30 ms of a core, for which no daemon could wait; so coveyd runs
+ * this program and reads its one line:
+ *
+ *   "integer" RATE "float" RATE "pack" RATE
+ *
+ * 64-bit operations a second, each after the one before; those of doubles, multiplications and
+ * additions, several at once; bytes a second of doubles copied into a message's memory.
+ */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "daemon/base/helper.h"
 
 #define ROUNDS 3
 #define ROUND_S 0.003
@@ -75,36 +85,30 @@ static double rate_of(work_fn *work, double *memory)
     return best;
 }
 
-void measure_run(struct measure *m)
+static double pack_rate(void)
 {
     double *memory = calloc(2 * PACK_DOUBLES, sizeof *memory);
-    for (size_t i = 0; i < PACK_DOUBLES && memory != NULL; i++)
+    if (memory == NULL)
+        return 0;
+    for (size_t i = 0; i < PACK_DOUBLES; i++)
         memory[i] = (double)i; /* else the kernel has one page for all of it */
-    m->integer_per_s = rate_of(work_integer, NULL);
-    m->float_per_s = rate_of(work_float, NULL);
-    m->pack_bytes_per_s = memory == NULL ? 0 : rate_of(work_pack, memory);
+    double rate = rate_of(work_pack, memory);
     free(memory);
+    return rate;
 }
 
-void measure_print(const struct measure *m, char line[MEASURE_LINE_BYTES])
-{
-    snprintf(line, MEASURE_LINE_BYTES, "integer %.6g float %.6g pack %.6g\n", m->integer_per_s,
-             m->float_per_s, m->pack_bytes_per_s);
-}
+static const char usage[] = "usage: covey-measure\n"
+                            "\n"
+                            "Prints how many integer and floating point operations a second a core "
+                            "does, and how\nmany bytes it packs; coveyd calls it.\n";
 
-static bool is_rate(double value)
+int main(int argc, char **argv)
 {
-    return isfinite(value) && value >= 0;
-}
-
-bool measure_parse(const char *line, struct measure *m)
-{
-    struct measure read;
-    if (sscanf(line, "integer %lf float %lf pack %lf", &read.integer_per_s, &read.float_per_s,
-               &read.pack_bytes_per_s) != 3 ||
-        !is_rate(read.integer_per_s) || !is_rate(read.float_per_s) ||
-        !is_rate(read.pack_bytes_per_s))
-        return false;
-    *m = read;
-    return true;
+    if (helper_answer(argc, argv, usage))
+        return fflush(stdout) != 0;
+    if (argc > 1)
+        return fprintf(stderr, "covey-measure: unexpected argument '%s'\n", argv[1]), 2;
+    double integer = rate_of(work_integer, NULL), floating = rate_of(work_float, NULL);
+    printf("integer %.6g float %.6g pack %.6g\n", integer, floating, pack_rate());
+    return fflush(stdout) != 0;
 }
