@@ -1,0 +1,319 @@
+#!/bin/bash
+# doc_test.sh - whoever follows README.md and the guides in doc/ word for word gets what they say.
+# timeout: 300
+#
+# Fenced blocks of a guide are taken in order, all in one folder:
+#   ```c             a program whose first line is /* pi.c - ... */ is saved as pi.c; each is compiled by a later block
+#   ```sh            commands, run by sh -e; each may go on where the last one was (variables, folder)
+#   ```sh source     the same in the folder of the sources
+#   ```sh fails      the last command fails
+#   ```sh lab        the same on the host anna of a lab of four, which reach each other by ssh, as root; else skipped
+#   ```sh skip: WHY  cannot be run by a test
+#   ```text          what the last commands print, compared by says.awk; `varies` and `any-order` behind it
+# All other kinds are a mistake. What stands in `code` and begins with covey is looked up: the command and its
+# options. Names of functions, of files and of manual pages must be there. Shell examples of manual pages are run, or
+# read in the same way where they need more than virtual hosts.
+#
+# doc_test.sh GUIDE... follows these alone.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/local_vm.sh
+. tests/local_vm.sh
+# shellcheck source=tests/ssh/servers.sh
+. tests/ssh/servers.sh
+source=$PWD
+lab=$source/tests/lab/lab
+export LAB=doc-$$ HOME=$dir/you LC_ALL=C.UTF-8
+unset MAKEFLAGS MAKELEVEL COVEY_OUTPUT
+mkdir "$HOME"
+labs_up=
+commands_run=0 programs_run=0 lines_skipped=0
+
+clean_up() {
+    [ "$BASHPID" = $$ ] || return
+    covey halt >/dev/null 2>&1
+    if [ -n "$labs_up" ]; then
+        servers_stop
+        "$lab" down
+    fi
+    rm -rf "$dir"
+}
+trap clean_up EXIT
+
+# ---- the lab that the tutorial's second half needs: anna, and three hosts with an ssh server each ----
+
+# Each has a home folder of its own, at the same path. What stands for ~/.ssh of anna is $dir/ssh.
+host_up() { # NAME
+    local address
+    address=$("$lab" addr "$1" 4)
+    mkdir -p "$dir/hosts/$1"
+    alias "$1" "$address" 22 host
+    server_configure "$1" < <(
+        printf '%s\n' 'ListenAddress 0.0.0.0:22' 'Match all' \
+            "SetEnv XDG_RUNTIME_DIR=/run/covey-lab/$LAB/run/$1 COVEY_TEST_SUITE=${COVEY_TEST_SUITE:-}"
+        # the user that runs this has another home: whatever comes begins in that of the lab's host
+        printf 'ForceCommand exec env HOME=%s PATH=/usr/local/bin:/usr/bin:/bin sh -c "cd && $SSH_ORIGINAL_COMMAND"\n' "$HOME"
+    )
+    server_start "$1" "$lab" exec "$1" unshare --mount sh -c \
+        "mount --bind $dir/hosts/$1 $HOME"' && cd / && exec "$0" "$@"'
+}
+lab_up() {
+    [ -n "$labs_up" ] && return
+    labs_up=yes
+    printf '%s\n' 'switch floor' 'host anna floor' 'host berta floor' 'host carl floor' 'host dora floor' >"$dir/pool.topology"
+    "$lab" up "$dir/pool.topology" --ipv4-only >/dev/null && servers_prepare || return 1
+    local name
+    for name in berta carl dora; do host_up "$name" || return 1; done
+    mkdir "$dir/bin"
+    printf '#!/bin/sh\nexec /usr/bin/ssh -F %s "$@"\n' "$dir/ssh/config" >"$dir/bin/ssh"
+    chmod 755 "$dir/bin/ssh"
+}
+no_lab() { # why there can be none, if so
+    if [ "$(id -u)" != 0 ]; then
+        echo "needs root"
+    elif ! unshare --net --uts --mount true 2>/dev/null; then
+        echo "namespaces are not allowed here"
+    fi
+}
+
+# ---- one block after the other ----
+
+# Runs commands as the reader's shell would, which is told by a file what the last ones left.
+cat >"$dir/follow" <<'END'
+runtime=${XDG_RUNTIME_DIR:-}
+. "$2"
+[ -z "$runtime" ] || export XDG_RUNTIME_DIR="$runtime"
+[ -z "${3:-}" ] || PATH=$3:$PATH
+set -e
+. "$1"
+set +e
+{ export -p; echo "cd '$PWD'"; } >"$2"
+END
+state_begin() { # FOLDER
+    { export -p; echo "cd '$1'"; } | grep -vE '(declare -x|export) (BASH.*|SHLVL|_|OLDPWD|PWD)(=|$)' |
+        sed 's/^declare -x /export /' >"$state"
+}
+follow() { # FILE HOW
+    local where=()
+    case $2 in *lab*) where=("$lab" exec anna) ;; esac
+    timeout 150 "${where[@]}" sh "$dir/follow" "$1" "$state" "${where:+$dir/bin}" </dev/null >"$dir/printed" 2>&1
+}
+
+# Counts commands: lines that neither go on from the one before nor are text for a command.
+count_commands() { # FILE
+    awk '
+        ends { if ($0 == ends) ends = ""; next }
+        /^ *(#|$)/ { next }
+        !goes_on && !/^ *(done|fi|do|then|\}|esac)$/ { n++ }
+        { goes_on = /(\\|\||&&)$/ }
+        match($0, /<<[A-Z]+/) { ends = substr($0, RSTART + 2, RLENGTH - 2) }
+        END { print n + 0 }' "$1"
+}
+
+run_block() { # NAME FILE HOW: of kind sh
+    local why status n
+    n=$(count_commands "$2")
+    case $3 in
+    skip:*) why=${3#skip: } ;;
+    *lab*) why=$(no_lab) ;;
+    *) why= ;;
+    esac
+    if [ -n "$why" ]; then
+        skip "$1, $n commands" "$why"
+        lines_skipped=$((lines_skipped + n))
+        : >"$dir/skipped"
+        return
+    fi
+    rm -f "$dir/skipped"
+    case $3 in *lab*) lab_up || { bad "$1" "no lab" && return; } ;; esac
+    case $3 in *source*) echo "cd '$source'" >>"$state" ;; esac
+    follow "$2" "$3"
+    status=$?
+    case $3 in *source*) { grep -v '^cd ' "$state" && echo "cd '$folder'"; } >"$state.new" && mv "$state.new" "$state" ;; esac
+    case $3 in *fails*) [ $status -ne 0 ] && status=0 || status="0, and the guide says that it fails" ;; esac
+    commands_run=$((commands_run + n))
+    if [ "$status" = 0 ]; then
+        ok "$1: $n commands"
+    else
+        cat "$2"
+        sed 's/^/    | /' "$dir/printed"
+        bad "$1" "it ended with $status"
+    fi
+}
+
+compare() { # NAME FILE HOW
+    if [ -e "$dir/skipped" ]; then
+        return
+    elif awk -v how="$3" -f tests/doc/says.awk "$2" "$dir/printed" >"$dir/differs"; then
+        ok "$1 is what is printed"
+    else
+        cat "$dir/differs"
+        sed 's/^/    | /' "$dir/printed"
+        bad "$1" "other words were printed"
+    fi
+}
+
+# A program counts when a later block of the guide names what it is compiled from.
+save_program() { # NAME BASE
+    local file
+    [ -e "$2.name" ] || { bad "$1" "a program does not say in its first line what it is called" && return; }
+    read -r file <"$2.name"
+    cp "$2.c" "$(sed -n "s/^cd '\(.*\)'$/\1/p" "$state")/$file"
+    if grep -lwF "$file" "$(dirname "$2")"/*.sh >/dev/null 2>&1; then
+        programs_run=$((programs_run + 1))
+        ok "$1: $file"
+    else
+        bad "$1" "$file is never compiled"
+    fi
+}
+
+follow_guide() { # GUIDE
+    local guide=$1 base kind how name
+    local blocks=$dir/blocks/${guide//\//-}
+    folder=$dir/followed/${guide//\//-}
+    state=$dir/state
+    mkdir -p "$blocks" "$folder"
+    awk -v to="$blocks" -f tests/doc/blocks.awk "$guide" || bad "$guide: its blocks end" || return
+    state_begin "$folder"
+    for how in "$blocks"/*.how; do
+        [ -e "$how" ] || return
+        base=${how%.how}
+        kind=$(cd "$blocks" && ls "$(basename "$base")".* | sed 's/.*\.//' | grep -vE '^(how|line|name)$')
+        name="$guide:$(cat "$base.line")"
+        case $kind in
+        c) save_program "$name" "$base" ;;
+        sh) run_block "$name" "$base.sh" "$(cat "$how")" ;;
+        text) compare "$name" "$base.text" "$(cat "$how")" ;;
+        conf) ;; # told what it is by the text around it
+        *) bad "$name" "a block of kind '$kind'" ;;
+        esac
+    done
+    covey halt >/dev/null 2>&1
+    left=$(daemons)
+    expect "$guide leaves no daemon behind" test -z "$left"
+}
+
+# ---- what is named is there ----
+
+options_of() { # COMMAND: what `covey help COMMAND` says of it
+    [ -e "$dir/help.$1" ] || covey help "$1" >"$dir/help.$1" 2>&1 || return 1
+    cat "$dir/help.$1"
+}
+# `covey COMMAND --option ...`: both are known
+known() { # WORDS...
+    local command word
+    shift # covey
+    while [ "${1:-}" = --vm ]; do shift 2; done
+    command=${1:-help}
+    case $command in --help | --version | '<'* | ...) return ;; esac
+    options_of "$command" >/dev/null || { echo "covey $command: there is no such command" && return 1; }
+    shift
+    for word; do
+        case $word in
+        --) return ;;
+        --*) options_of "$command" | grep -qE -- "(^|[^a-z-])${word%%=*}([^a-z-]|\$)" ||
+            { echo "covey $command: there is no ${word%%=*}" && return 1; } ;;
+        -*) ;;
+        *) [ "$command" = run ] && [[ $word == */* ]] && return ;; # what is behind a program is the program's
+        esac
+    done
+    return 0
+}
+outside_blocks() { sed '/^```/,/^```$/d' "$1"; } # GUIDE
+
+commands_are_known() { # GUIDE
+    local line status=0
+    while read -r line; do
+        # shellcheck disable=SC2086
+        known ${line//[\"\'\`]/} || status=1
+    done < <(outside_blocks "$1" | grep -oE '`covey( [^`]*)?`' | tr -d '`' | sort -u)
+    return $status
+}
+scripts/public-names.sh lib/covey.h >"$dir/names"
+find lib daemon tools apps conf -name '*.[1-8]' -printf '%f\n' >"$dir/pages"
+names_are_known() { # GUIDE: functions of covey.h, pages of the manual
+    local name status=0
+    for name in $(grep -oE '\bcovey_[a-z_0-9]+\(\)' "$1" | tr -d '()' | sort -u); do
+        grep -qx "$name" "$dir/names" || { echo "$name() is not in covey.h" && status=1; }
+    done
+    for name in $(outside_blocks "$1" | grep -oE '\bcovey[a-z_.-]*\([1-8]\)' | sort -u); do
+        grep -qx "$(echo "$name" | sed 's/(\(.\))/.\1/')" "$dir/pages" || grep -qx "${name%(3)}" "$dir/names" ||
+            { echo "there is no page $name" && status=1; }
+    done
+    return $status
+}
+files_are_there() { # GUIDE: what is in `code` and looks like a file of the sources
+    local file status=0
+    for file in $(outside_blocks "$1" | grep -oE '`(proto|lib|daemon|tools|apps|conf|doc|share|scripts|tests)/[A-Za-z0-9_./*-]*`' | tr -d '`' | sort -u); do
+        compgen -G "$file" >/dev/null || { echo "$file is not there" && status=1; }
+    done
+    return $status
+}
+
+# ---- the manual's examples in shell ----
+
+examples_of() { # PAGE: its commands; those of one .Bd or .EX, or one .Dl, in a line each but for what goes on
+    sed -n '/^\.S[Hh] EXAMPLES/,/^\.S[Hh] [^E]/p' "$1" | awk '
+        /^\.Dl / { sub(/^\.Dl /, ""); print; next }
+        /^\.(Bd|EX)/ { inside = 1; next }
+        /^\.(Ed|EE)/ { inside = 0; next }
+        inside' | sed -e 's/\\&//g; s/\\-/-/g; s/\\e/\\/g; s/\\(ti/~/g; s/\\(aq/'\''/g' -e "s|/usr/local/libexec|$HOME/covey/libexec|g"
+}
+# Of these pages examples are run as they stand on virtual hosts; of others they are read.
+manual_is_run() { # PAGE
+    case $(basename "$1") in covey.1 | covey-mandel.1 | covey-matmul.1 | covey-sort.1) return 0 ;; esac
+    return 1
+}
+read_example() { # FILE: it is shell, and its commands and options are known
+    local line status=0
+    bash -n "$1" || return
+    while read -r line; do
+        # shellcheck disable=SC2086
+        known ${line//[\"\'\`]/} || status=1
+    done < <(sed 's/[|;>#].*//; s/^\$ //; s/.*sudo //' "$1" | grep -E '^ *covey ')
+    return $status
+}
+manual_examples() {
+    local page name n
+    for page in $(find lib daemon tools apps conf -name '*.[158]' | sort); do
+        name=$(basename "$page")
+        examples_of "$page" | grep -vE '^(\[|#|  )' >"$dir/example"
+        n=$(grep -cE '^ *(\$ )?(covey|matmul|tiles|/|printf)' "$dir/example")
+        [ "$n" -gt 0 ] || continue
+        if manual_is_run "$page"; then
+            state=$dir/state
+            folder=$dir/followed/$name
+            mkdir -p "$folder"
+            state_begin "$folder"
+            if grep -q jq "$dir/example" && ! command -v jq >/dev/null; then
+                skip "an example of $name, 1 command" "jq is not installed"
+                sed -i '/jq/d' "$dir/example"
+            fi
+            run_block "the examples of $name" "$dir/example" ""
+            covey halt >/dev/null 2>&1
+        else
+            sed -i 's/^\$ //' "$dir/example"
+            commands_read=$((${commands_read:-0} + n))
+            expect "the examples of $name are known: $n commands, read and not run" read_example "$dir/example"
+        fi
+    done
+}
+
+# ---- all of it ----
+
+guides=("$@")
+[ $# -gt 0 ] || guides=(README.md doc/*.md)
+begun=$SECONDS
+expect "make install" make --no-print-directory install PREFIX="$HOME/covey" >"$dir/log" 2>&1 || cat "$dir/log"
+export PATH=$HOME/covey/bin:$PATH PKG_CONFIG_PATH=$HOME/covey/lib/pkgconfig
+for guide in "${guides[@]}"; do
+    expect "$guide names commands that there are" commands_are_known "$guide"
+    expect "$guide names functions and pages that there are" names_are_known "$guide"
+    expect "$guide names files that there are" files_are_there "$guide"
+    [ "$guide" = doc/figures.md ] || follow_guide "$guide"
+done
+[ $# -gt 0 ] || manual_examples
+[ $# -gt 0 ] || expect "README.md has at most 150 lines" test "$(wc -l <README.md)" -le 150
+echo "$commands_run commands and $programs_run programs were run, ${commands_read:-0} commands of the manual read," \
+    "$lines_skipped skipped, in $((SECONDS - begun)) s"
+finish
