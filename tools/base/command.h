@@ -48,17 +48,4 @@ struct command {
 #define COMMAND_DECLARE(name) extern const struct command cmd_##name;
 COMMANDS(COMMAND_DECLARE)
 
-/* All commands in the order of the table, ended by NULL. */
-const struct command *const *command_all(void);
-
-/* The command of that name, or NULL. */
-const struct command *command_find(const char *name);
-
-/* Says that there is no command of that name, and which one may have been meant; TOOL_USAGE. */
-int command_unknown(const char *name);
-
-/* Runs the command argv[0] and returns its exit status; output that could not be written makes
- * it fail. */
-int command_run(struct tool *tool, int argc, char **argv);
-
 #endif

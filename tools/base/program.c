@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/base/tool.h"
@@ -30,4 +31,15 @@ int program_find(const char *what, const char *name, char *path, size_t size)
     return tool_error(
         what, "%s is neither beside covey nor in apps/ or ../libexec/covey there; install it",
         name);
+}
+
+bool program_guess(const char *name, char *path, size_t size)
+{
+    struct stat st;
+    if (strchr(name, '/'))
+        return false;
+    if (snprintf(path, size, "./%s", name) < (int)size && stat(path, &st) == 0 &&
+        S_ISREG(st.st_mode) && access(path, X_OK) == 0)
+        return true;
+    return program_look(name, path, size);
 }

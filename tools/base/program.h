@@ -16,4 +16,8 @@ bool program_look(const char *name, char *path, size_t size);
  * where it is not there. */
 int program_find(const char *what, const char *name, char *path, size_t size);
 
+/* Where a program that is in no folder of PATH may be after all: "./name" if it is in the current
+ * folder, or its path if it is one of Covey's own. false: neither. */
+bool program_guess(const char *name, char *path, size_t size);
+
 #endif

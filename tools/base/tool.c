@@ -1,6 +1,6 @@
 #include "tools/base/tool.h"
 
-#include "tools/vm/logfile.h"
+#include "tools/base/logfile.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "tools/base/command.h"
-#include "tools/base/guess.h"
 #include "tools/base/interrupt.h"
 #include "tools/base/program.h"
 #include "tools/base/tid.h"
@@ -74,7 +73,7 @@ static void advise(const struct run *run, int error, char *advice, size_t size)
 {
     char meant[PROGRAM_PATH_BYTES];
     bool missing = error == COVEY_ENOENT || error == COVEY_EEXEC;
-    if (error == COVEY_ENOENT && guess_program(run->line.what.argv[0], meant, sizeof meant))
+    if (error == COVEY_ENOENT && program_guess(run->line.what.argv[0], meant, sizeof meant))
         snprintf(advice, size, "did you mean %s?", meant);
     else
         snprintf(advice, size,

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "tools/base/command.h"
-#include "tools/vm/logfile.h"
+#include "tools/base/logfile.h"
 
 #define PIECE_BYTES 32768
 #define LINE_BYTES 1024 /* of a daemon's lines, at most */

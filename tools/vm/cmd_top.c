@@ -11,10 +11,10 @@
 #include <time.h>
 
 #include "tools/base/command.h"
-#include "tools/list/display.h"
 #include "tools/list/listing.h"
 #include "tools/list/report.h"
 #include "tools/list/table.h"
+#include "tools/vm/display.h"
 #include "tools/vm/load.h"
 
 #define DELAY_MS 2000

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/base/command.h"
+#include "tools/console/commands.h"
 
 static int print_all(void)
 {

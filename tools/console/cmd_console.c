@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/base/command.h"
-#include "tools/base/edit.h"
 #include "tools/base/words.h"
+#include "tools/console/commands.h"
+#include "tools/console/edit.h"
 
 struct console {
     struct tool *tool;

@@ -1,28 +1,24 @@
 /*
  * covey: the console of the virtual machine.
  *
- *   covey.c              this file: global options, then one command
- *   command.c            the table of commands; cmd_*.c hold one subject each
- *   tool.c               what commands share: the connection and the way errors are reported
- *   args.c words.c       options of a command line, words of a line
- *   hostspec.c hostfile.c   how a host is started, and files of hosts
- *   launch.c admit.c     starting the first daemon, reporting on added hosts
- *   interrupt.c          signals while a command waits
- *   outlet.c             the output of a run's tasks
- *   listing.c table.c report.c tid.c   lists for people and for scripts
- *   edit.c complete.c candidate.c      the interactive console
+ *   console/   this file: global options, then one command; the table that finds a command by its
+ *              name; the interactive console, its completion and its help
+ *   base/      what commands share: the connection and the way errors are reported (tool.c),
+ * options and words of a line, tids, children, signals while a command waits list/      tables,
+ * reports and listings for people and for scripts; drawings by gnuplot vm/ run/ doctor/ bench/
+ * predict/   the commands by subject: cmd_NAME.c and what it needs
  *
  * Everything here uses covey.h alone. A command gets a struct tool and its words and returns an
  * exit status, so that the shell and the console run the same functions; it leaves nothing behind
  * but the connection. Options and operands are described in tables, which parsing, help and
- * completion share: a new command is one file and one row in command.h.
+ * completion share: a new command is one file and one row in base/command.h.
  */
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/base/args.h"
-#include "tools/base/command.h"
+#include "tools/console/commands.h"
 
 static const struct args_option options[] = {{"vm", 'V', "VM", "name of the virtual machine"},
                                              {"help", 'h', NULL, "list the commands"},

@@ -3,7 +3,7 @@
  * time, but for those that are not the daemon's own (of a library, or of a failed assertion). A
  * daemon that ends says "ending: " and why; one that was killed or crashed does not.
  */
-#include "tools/vm/logfile.h"
+#include "tools/base/logfile.h"
 
 #include <dirent.h>
 #include <fcntl.h>

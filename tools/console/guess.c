@@ -2,16 +2,12 @@
  * Words are near when few letters must be put in, left out, changed or swapped with the next one to
  * make the one of the other (optimal string alignment): one, and of longer words two.
  */
-#include "tools/base/guess.h"
+#include "tools/console/guess.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "tools/base/command.h"
-#include "tools/base/program.h"
+#include "tools/console/commands.h"
 
 enum { WORD_MAX = 24, SHORT = 4, NEAR_SHORT = 1, NEAR = 2 };
 
@@ -53,15 +49,4 @@ const char *guess_command(const char *word)
         }
     }
     return best;
-}
-
-bool guess_program(const char *name, char *path, size_t size)
-{
-    struct stat st;
-    if (strchr(name, '/'))
-        return false;
-    if (snprintf(path, size, "./%s", name) < (int)size && stat(path, &st) == 0 &&
-        S_ISREG(st.st_mode) && access(path, X_OK) == 0)
-        return true;
-    return program_look(name, path, size);
 }

@@ -1,10 +1,10 @@
-#include "tools/base/command.h"
+#include "tools/console/commands.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/base/guess.h"
+#include "tools/console/guess.h"
 
 const struct command *const *command_all(void)
 {

@@ -1,13 +1,13 @@
-#include "tools/base/complete.h"
+#include "tools/console/complete.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/base/candidate.h"
-#include "tools/base/command.h"
 #include "tools/base/words.h"
+#include "tools/console/candidate.h"
+#include "tools/console/commands.h"
 
 void complete_add(struct complete *complete, const char *text)
 {

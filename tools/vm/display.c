@@ -1,4 +1,4 @@
-#include "tools/list/display.h"
+#include "tools/vm/display.h"
 
 #include <curses.h>
 #include <poll.h>

@@ -1,13 +1,13 @@
-#include "tools/base/candidate.h"
+#include "tools/console/candidate.h"
 
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/base/command.h"
 #include "tools/base/tid.h"
 #include "tools/bench/bench.h"
+#include "tools/console/commands.h"
 #include "tools/list/listing.h"
 
 static void add_commands(struct complete *complete, struct tool *tool)

@@ -1,4 +1,4 @@
-#include "tools/base/edit.h"
+#include "tools/console/edit.h"
 
 #include <errno.h>
 #include <histedit.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/base/complete.h"
+#include "tools/console/complete.h"
 
 #define HISTORY_LINES 1000
 
