@@ -4,8 +4,9 @@
  * send. In: recvmmsg() into BATCHES buffers, each maybe several datagrams joined by the kernel.
  *
  * Invariants: slots first .. first+count-1 (no wrap) are in use; only the last one still grows.
- * A datagram that does not fit anywhere, or that the kernel refuses, is a loss that the window
- * above repairs.
+ * What is built behind it (udp_room()) may reach over its end: there is one slot's room behind the
+ * last. A datagram that does not fit anywhere, or that the kernel refuses, is a loss that the
+ * window above repairs.
  */
 #include "daemon/link/udp.h"
 
@@ -151,7 +152,7 @@ static int udp_find_port(struct udp *udp)
 static int udp_buffers(struct udp *udp)
 {
     udp->in = malloc((size_t)BATCHES * BATCH_BYTES);
-    uint8_t *out = malloc((size_t)BATCHES * BATCH_BYTES);
+    uint8_t *out = malloc((size_t)(BATCHES + 1) * BATCH_BYTES);
     udp->out[0].data = out; /* slot 0's is the block itself, freed as such */
     if (udp->in == NULL || out == NULL)
         return -ENOMEM;
@@ -213,6 +214,8 @@ bool udp_ipv6(const struct udp *udp)
 
 /* ---- out ---- */
 
+#define RUN_BYTES_MIN 1000 /* a shorter datagram is hardly followed by others of its size */
+
 static bool batch_takes(const struct udp *udp, const struct batch *b, const struct address *to,
                         size_t size)
 {
@@ -222,11 +225,22 @@ static bool batch_takes(const struct udp *udp, const struct batch *b, const stru
 
 static void batch_add(struct udp *udp, struct batch *b, const uint8_t *bytes, size_t size)
 {
-    memcpy(b->data + b->bytes, bytes, size);
+    if (bytes != b->data + b->bytes)
+        memmove(b->data + b->bytes, bytes, size);
     b->bytes += size;
     b->count++;
     b->closed = size < b->segment;
     udp->sent++;
+}
+
+uint8_t *udp_room(struct udp *udp, const struct address *to)
+{
+    struct batch *last = udp->count == 0 ? NULL : &udp->out[udp->first + udp->count - 1];
+    if (last != NULL && last->segment >= RUN_BYTES_MIN && batch_takes(udp, last, to, last->segment))
+        return last->data + last->bytes;
+    if (udp->first + udp->count == BATCHES)
+        udp_flush(udp);
+    return udp->first + udp->count == BATCHES ? NULL : udp->out[udp->first + udp->count].data;
 }
 
 void udp_send(struct udp *udp, const struct address *to, const uint8_t *bytes, size_t size)

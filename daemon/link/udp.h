@@ -32,7 +32,12 @@ int udp_fd(const struct udp *udp);
 uint16_t udp_port(const struct udp *udp);
 bool udp_ipv6(const struct udp *udp);
 
-/* Queues a copy of a datagram. One that cannot be sent counts as lost. */
+/* Where the next datagram to that address is best built, with room for the longest: udp_send() then
+ * finds it there, and as a rule need not copy it. NULL: the queue is full. */
+uint8_t *udp_room(struct udp *udp, const struct address *to);
+
+/* Queues a copy of a datagram, or the one that was built at udp_room(). One that cannot be sent
+ * counts as lost. */
 void udp_send(struct udp *udp, const struct address *to, const uint8_t *bytes, size_t size);
 
 /* Sends what is queued. Returns true when something is left: wait until the socket is writable. */

@@ -119,6 +119,12 @@ static void on_node_send(void *context, const struct address *to, const uint8_t 
     daemon_send(context, to, bytes, size);
 }
 
+static uint8_t *on_node_room(void *context, const struct address *to)
+{
+    struct daemon *d = context;
+    return d->faults != NULL || node_lane_of(to) == LANE_ETHER ? NULL : udp_room(d->udp, to);
+}
+
 static void on_fault_out(void *context, const struct address *to, const uint8_t *bytes, size_t size)
 {
     lane_send(context, to, bytes, size);
@@ -352,6 +358,7 @@ static int node_open(struct daemon *d, struct failure *why)
     struct node_config *config = &d->node_config;
     const struct node_owner owner = {.context = d,
                                      .send = on_node_send,
+                                     .room = on_node_room,
                                      .frame = on_node_frame,
                                      .host = on_node_host,
                                      .joined = on_node_joined,

@@ -75,6 +75,10 @@ struct node_owner {
     /* Send one datagram: the family of `to` says over what. `to` lives only for the call. Errors
      * are losses. */
     void (*send)(void *context, const struct address *to, const uint8_t *bytes, size_t size);
+    /* Where the next datagram for send() may be built, as long as any to that address can be, so
+     * that it need not be copied; the place is free again when none is sent. It returns NULL where
+     * there is no such place; an owner that never has one sets NULL here. */
+    uint8_t *(*room)(void *context, const struct address *to);
     /* A frame arrived, in order and exactly once per host and lane; FRAME_ETHER says by which it
      * came. payload has frame->length bytes. */
     void (*frame)(void *context, uint32_t host, const struct frame *frame, const uint8_t *payload);

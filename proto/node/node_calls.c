@@ -145,6 +145,17 @@ static void session_sends(void *context, const struct address *to, const uint8_t
     node_lane_send(context, to, bytes, size);
 }
 
+/* What goes over the other lane is sent behind a head of its own. */
+static uint8_t *session_wants_room(void *context, const struct address *to)
+{
+    const struct lane *lane = context;
+    const struct node_owner *owner = &lane->node->owner;
+
+    if (!owner->room || node_lane_of(to) != lane->number)
+        return NULL;
+    return owner->room(owner->context, to);
+}
+
 /* A frame of a host that is not known to be up yet waits: its host is ahead in the table. */
 static bool session_got_frame(void *context, uint32_t host, const struct frame *frame,
                               const uint8_t *payload, uint64_t now_us)
@@ -252,6 +263,7 @@ struct endpoint_owner node_endpoint_owner(struct lane *lane)
 {
     return (struct endpoint_owner){.context = lane,
                                    .send = session_sends,
+                                   .room = session_wants_room,
                                    .frame = session_got_frame,
                                    .heard = session_heard,
                                    .asked = session_was_asked,

@@ -123,11 +123,10 @@ bool session_unseal(const struct endpoint *e, struct datagram *d, struct auth_ci
     return true;
 }
 
-/* Completes and sends a sealed datagram in scratch, whose payload is there already. */
-static void send_sealed(struct session *s, uint8_t kind, uint64_t number, size_t payload_bytes,
-                        const struct address *to)
+/* Completes and sends a sealed datagram whose payload is there already. */
+static void send_sealed(struct session *s, uint8_t *bytes, uint8_t kind, uint64_t number,
+                        size_t payload_bytes, const struct address *to)
 {
-    uint8_t *bytes = s->endpoint->scratch;
     struct cursor c = cursor_writer(bytes, DATAGRAM_SEALED_BYTES);
     size_t size = DATAGRAM_SEALED_BYTES + payload_bytes;
 
@@ -152,7 +151,8 @@ void session_ping(struct session *s, uint8_t kind, uint32_t target, uint64_t now
     if (!session_path_pays(s, &s->path, DATAGRAM_OVERHEAD_BYTES + bytes))
         return;
     cursor_put_u32(&c, target);
-    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++, bytes, &s->path);
+    send_sealed(s, s->endpoint->scratch, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++, bytes,
+                &s->path);
 }
 
 void session_token(struct session *s, uint8_t kind, uint64_t token, const struct address *to)
@@ -165,7 +165,8 @@ void session_token(struct session *s, uint8_t kind, uint64_t token, const struct
         !session_path_pays(s, to, DATAGRAM_OVERHEAD_BYTES + DATAGRAM_TOKEN_BYTES))
         return;
     cursor_put_u64(&c, token);
-    send_sealed(s, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++, DATAGRAM_TOKEN_BYTES, to);
+    send_sealed(s, s->endpoint->scratch, kind, DATAGRAM_CONTROL_NUMBER | s->control_number++,
+                DATAGRAM_TOKEN_BYTES, to);
 }
 
 /* The numbers of data and of control datagrams are seen apart: the window must find no gaps where
@@ -298,19 +299,23 @@ uint64_t session_written(const struct session *s)
 
 /* ---- timers and sending ---- */
 
+/* A datagram is put together, and sealed, where the link below will send it from. */
 static void send_data(struct session *s, uint64_t now_us)
 {
-    uint8_t *payload = s->endpoint->scratch + DATAGRAM_SEALED_BYTES;
-    size_t capacity = s->endpoint->datagram_bytes_max - DATAGRAM_OVERHEAD_BYTES;
+    struct endpoint *e = s->endpoint;
+    size_t capacity = e->datagram_bytes_max - DATAGRAM_OVERHEAD_BYTES;
 
     for (;;) {
+        uint8_t *bytes = e->owner.room(e->owner.context, &s->path);
         size_t size;
 
+        bytes = bytes ? bytes : e->scratch;
         outbox_pump(&s->outbox, s->window);
-        size = window_next(s->window, s->data_number, payload, capacity, now_us);
+        size =
+            window_next(s->window, s->data_number, bytes + DATAGRAM_SEALED_BYTES, capacity, now_us);
         if (size == 0)
             return;
-        send_sealed(s, DATAGRAM_DATA, s->data_number++, size, &s->path);
+        send_sealed(s, bytes, DATAGRAM_DATA, s->data_number++, size, &s->path);
     }
 }
 

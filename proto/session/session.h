@@ -27,6 +27,9 @@ struct session;
 struct endpoint_owner {
     void *context;
     void (*send)(void *context, const struct address *to, const uint8_t *bytes, size_t size);
+    /* Where the next datagram to that address may be built before it is sent, datagram_bytes_max
+     * long, so that it need not be copied then; NULL: nowhere. */
+    uint8_t *(*room)(void *context, const struct address *to);
     /* False: it cannot be taken yet; it and what follows is offered again by session_step(). */
     bool (*frame)(void *context, uint32_t peer, const struct frame *frame, const uint8_t *payload,
                   uint64_t now_us);
@@ -53,7 +56,7 @@ struct endpoint {
     uint64_t seed;
     void (*random)(void *context, void *bytes, size_t size);
     void *random_context;
-    uint8_t *scratch; /* datagram_bytes_max: what is sent */
+    uint8_t *scratch; /* datagram_bytes_max: what is sent, where the owner has no room for it */
     uint8_t *opened;  /* DATAGRAM_BYTES_MAX: what came encrypted; NULL where nothing does */
     /* Sessions that this daemon ever made with each host. It outlives them: a recorded CONFIRM must
      * not bring back the keys, and with them the numbers, of a session that ended. */

@@ -22,6 +22,8 @@ struct end {
     unsigned id;
     unsigned frames, opened, refused;
     bool not_yet; /* frames are not taken */
+    uint8_t room[DATAGRAM_MAX];
+    unsigned data, data_in_place; /* datagrams; those that were built in `room` */
 };
 
 struct copy {
@@ -57,6 +59,10 @@ static void on_send(void *context, const struct address *to, const uint8_t *byte
     struct end *end = context;
     struct copy *copy = &end->pair->queue[end->pair->count];
 
+    if (bytes[3] == DATAGRAM_DATA) {
+        end->data++;
+        end->data_in_place += bytes == end->room;
+    }
     if (!address_equal(to, &end->pair->at[1 - end->id])) {
         end->pair->astray_bytes += size;
         return;
@@ -68,6 +74,13 @@ static void on_send(void *context, const struct address *to, const uint8_t *byte
     copy->size = size;
     memcpy(copy->bytes, bytes, size);
     end->pair->count++;
+}
+
+static uint8_t *on_room(void *context, const struct address *to)
+{
+    struct end *end = context;
+
+    return address_equal(to, &end->pair->at[1 - end->id]) ? end->room : NULL;
 }
 
 static bool on_frame(void *context, uint32_t peer, const struct frame *frame,
@@ -139,6 +152,7 @@ static void create_end(struct pair *pair, unsigned id, uint8_t key_byte)
     end->id = id;
     e->owner = (struct endpoint_owner){.context = end,
                                        .send = on_send,
+                                       .room = on_room,
                                        .frame = on_frame,
                                        .heard = on_heard,
                                        .asked = on_asked,
@@ -426,6 +440,8 @@ static void frames_wait(void)
     pair->ends[1].not_yet = false;
     run(pair, 2000);
     CU_ASSERT_EQUAL(pair->ends[1].frames, 50);
+    CU_ASSERT(pair->ends[0].data > 0);
+    CU_ASSERT_EQUAL(pair->ends[0].data_in_place, pair->ends[0].data);
     destroy_pair(pair);
 }
 
