@@ -29,6 +29,7 @@ struct session *session_create(struct endpoint *endpoint, const struct host *pee
         .packet_bytes_max = endpoint->datagram_bytes_max - DATAGRAM_OVERHEAD_BYTES,
         .send_buffer_bytes = SEND_BUFFER_BYTES,
         .receive_buffer_bytes = RECEIVE_BUFFER_BYTES,
+        .lent_stay = true, /* in the outbox */
         .seed = endpoint->seed ^ peer->index,
     };
 
@@ -52,8 +53,8 @@ void session_destroy(struct session *s)
     if (!s)
         return;
     s->endpoint->counters.sessions_closed += s->open;
-    outbox_clear(&s->outbox);
     window_destroy(s->window);
+    outbox_free(&s->outbox);
     auth_cipher_destroy(s->sealer);
     auth_cipher_destroy(s->opener);
     free(s);
@@ -87,7 +88,7 @@ bool session_is_astray(const struct session *s)
 void session_close(struct session *s)
 {
     s->closed = true;
-    outbox_clear(&s->outbox);
+    outbox_withdraw(&s->outbox);
 }
 
 const struct address *session_path(const struct session *s)

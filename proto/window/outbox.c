@@ -1,35 +1,38 @@
 /*
- * outbox.c - the queue before a window, in chunks of at least CHUNK_BYTES so that many small frames
- * cost one allocation.
+ * outbox.c - what is sent, in chunks, from when it is queued until the other end has acknowledged
+ * it. The window reads it here, and so a byte is copied into the outbox and from there into its
+ * datagram, no more. Small frames share a chunk, so that many cost one allocation; a chunk is freed
+ * when all of it is acknowledged.
  */
 #include "proto/window/outbox.h"
 
-#include <stdint.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK_BYTES 65536
+#define CHUNK_FIRST_BYTES 4096 /* while nothing else waits, little follows as a rule */
 
 struct outbox_chunk {
     struct outbox_chunk *next;
-    size_t capacity, start, end; /* bytes[start..end) wait */
+    uint64_t acknowledged_at;   /* when so many bytes are, the window needs no more of it */
+    size_t capacity, lent, end; /* bytes[0..lent) are the window's, bytes[lent..end) wait */
     uint8_t bytes[];
 };
 
 /* The tail chunk if `size` more bytes fit, or a new tail; NULL: no memory. */
 static struct outbox_chunk *room_for(struct outbox *o, size_t size)
 {
-    size_t capacity = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+    size_t capacity = o->tail ? CHUNK_BYTES : CHUNK_FIRST_BYTES;
     struct outbox_chunk *chunk;
 
     if (o->tail && o->tail->capacity - o->tail->end >= size)
         return o->tail;
+    capacity = size > capacity ? size : capacity;
     chunk = malloc(sizeof *chunk + capacity);
     if (!chunk)
         return NULL;
-    chunk->next = NULL;
-    chunk->capacity = capacity;
-    chunk->start = chunk->end = 0;
+    *chunk = (struct outbox_chunk){.capacity = capacity};
     if (o->tail)
         o->tail->next = chunk;
     else
@@ -50,6 +53,8 @@ bool outbox_append(struct outbox *o, const void *header, size_t header_bytes, co
         memcpy(chunk->bytes + chunk->end + header_bytes, body, body_bytes);
     chunk->end += header_bytes + body_bytes;
     o->bytes += header_bytes + body_bytes;
+    if (!o->waiting)
+        o->waiting = chunk;
     return true;
 }
 
@@ -65,22 +70,33 @@ static void drop_head(struct outbox *o)
 
 void outbox_pump(struct outbox *o, struct window *w)
 {
-    while (o->head) {
-        struct outbox_chunk *chunk = o->head;
-        size_t waiting = chunk->end - chunk->start;
-        size_t taken = window_write(w, chunk->bytes + chunk->start, waiting);
+    uint64_t acknowledged = o->lent - window_unacknowledged(w);
 
-        chunk->start += taken;
-        o->bytes -= taken;
-        if (taken < waiting)
-            return;
+    while (o->head && o->head != o->waiting && o->head->acknowledged_at <= acknowledged)
         drop_head(o);
+    for (struct outbox_chunk *chunk; (chunk = o->waiting) != NULL; o->waiting = chunk->next) {
+        size_t size = chunk->end - chunk->lent;
+        size_t taken = window_lend(w, chunk->bytes + chunk->lent, size);
+
+        chunk->lent += taken;
+        chunk->acknowledged_at = o->lent += taken;
+        o->bytes -= taken;
+        if (taken < size)
+            return;
     }
+    assert(o->bytes == 0);
 }
 
-void outbox_clear(struct outbox *o)
+void outbox_withdraw(struct outbox *o)
+{
+    for (struct outbox_chunk *chunk = o->waiting; chunk; chunk = chunk->next)
+        chunk->end = chunk->lent;
+    o->bytes = 0;
+}
+
+void outbox_free(struct outbox *o)
 {
     while (o->head)
         drop_head(o);
-    o->bytes = 0;
+    *o = (struct outbox){0};
 }

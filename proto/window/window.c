@@ -70,6 +70,7 @@ void window_destroy(struct window *w)
     ranges_free(&w->send.lost);
     ranges_free(&w->send.acked);
     window_ring_free(&w->send.ring);
+    loans_free(&w->send.loans);
     free(w);
 }
 

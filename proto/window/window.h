@@ -37,6 +37,7 @@ struct window_config {
     size_t packet_bytes_max;  /* payload that path MTU discovery may try (e.g. 65000 on loopback) */
     size_t send_buffer_bytes; /* bytes accepted and not yet acknowledged */
     size_t receive_buffer_bytes; /* bytes received and not yet read */
+    bool lent_stay;              /* what is lent stays as it is until it is acknowledged */
     uint64_t seed;               /* for choices at random; there are none yet */
 };
 
@@ -48,8 +49,9 @@ void window_destroy(struct window *w);
 /* Accepts up to `size` bytes for sending and returns how many were taken (fewer when full). */
 size_t window_write(struct window *w, const void *bytes, size_t size);
 
-/* The same, but the bytes are read where they are: they must stay as they are until window_keep(),
- * which copies what the peer does not have yet. */
+/* The same, but the bytes are read where they are: they must stay as they are until they are
+ * acknowledged. Where lent_stay is not set, window_keep() ends that: it copies what the peer does
+ * not have yet, for which there is room from the beginning. */
 size_t window_lend(struct window *w, const void *bytes, size_t size);
 void window_keep(struct window *w);
 bool window_lends(const struct window *w); /* there may be such bytes */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOANS_MAX 16
+#define LOANS_MAX 256u
 
 struct loan {
     const uint8_t *bytes;
@@ -17,11 +17,14 @@ struct loan {
 };
 
 struct loans {
-    struct loan at[LOANS_MAX];
-    unsigned count;
+    struct loan *at;
+    unsigned count, capacity;
 };
 
-/* Offsets from `begin` on, which no loan reached before; false: there are LOANS_MAX of them. */
+void loans_free(struct loans *l);
+
+/* Offsets from `begin` on, which no loan reached before; false: there are LOANS_MAX of them, or
+ * memory is exhausted. */
 bool loans_add(struct loans *l, const uint8_t *bytes, uint64_t begin, size_t size);
 
 /* Offsets below it are needed no more. */

@@ -8,6 +8,8 @@
  */
 #include "proto/window/window_internal.h"
 
+#include <assert.h>
+
 #define SEND_HEADS_BYTES 64 /* reckoned for what a packet carries besides stream bytes */
 
 enum choice {
@@ -46,21 +48,23 @@ uint64_t window_acknowledged(const struct window *w)
     return w->send.largest_acked;
 }
 
-/* How many of `size` bytes there is room for, in the ring, too: should they be lent now, they are
- * kept there later. */
-static size_t room_make(struct window *w, size_t size)
+/* How many of `size` bytes there is room for; in the ring, too, where they go there now or later.
+ */
+static size_t room_make(struct window *w, size_t size, bool in_ring)
 {
     struct sender *s = &w->send;
     size_t room = window_writable(w);
     if (size > room)
         size = room;
-    return window_ring_reserve(&s->ring, s->base, s->end, s->end + size) ? size : 0;
+    if (in_ring && !window_ring_reserve(&s->ring, s->base, s->end, s->end + size))
+        return 0;
+    return size;
 }
 
 size_t window_write(struct window *w, const void *bytes, size_t size)
 {
     struct sender *s = &w->send;
-    size = room_make(w, size);
+    size = room_make(w, size, true);
     if (size == 0)
         return 0;
     window_ring_put(&s->ring, s->end, bytes, size);
@@ -71,12 +75,12 @@ size_t window_write(struct window *w, const void *bytes, size_t size)
 size_t window_lend(struct window *w, const void *bytes, size_t size)
 {
     struct sender *s = &w->send;
-    size = room_make(w, size);
+    size = room_make(w, size, !w->config.lent_stay);
     if (size == 0)
         return 0;
     loans_remove_below(&s->loans, s->base);
     if (!loans_add(&s->loans, bytes, s->end, size))
-        return window_write(w, bytes, size);
+        return w->config.lent_stay ? 0 : window_write(w, bytes, size);
     s->end += size;
     return size;
 }
@@ -84,6 +88,7 @@ size_t window_lend(struct window *w, const void *bytes, size_t size)
 void window_keep(struct window *w)
 {
     struct sender *s = &w->send;
+    assert(!w->config.lent_stay);
     loans_remove_below(&s->loans, s->base);
     for (unsigned i = 0; i < s->loans.count; i++) {
         const struct loan *loan = &s->loans.at[i];

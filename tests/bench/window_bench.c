@@ -60,7 +60,10 @@ static void read_all(struct pair *p)
 static double run(size_t packet_bytes, unsigned loss, uint64_t total_bytes)
 {
     static const uint8_t source[WRITE_BYTES];
-    struct window_config config = {packet_bytes, packet_bytes, BUFFER_BYTES, BUFFER_BYTES, 1};
+    struct window_config config = {.packet_bytes_min = packet_bytes,
+                                   .packet_bytes_max = packet_bytes,
+                                   .send_buffer_bytes = BUFFER_BYTES,
+                                   .receive_buffer_bytes = BUFFER_BYTES};
     struct pair p = {.a = window_create(&config), .b = window_create(&config), .loss = loss};
     if (p.a == NULL || p.b == NULL)
         abort();
