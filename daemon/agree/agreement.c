@@ -58,13 +58,13 @@ static bool serves(const struct agreement *a)
     return a->state != NULL && node_leads(a->daemon->node);
 }
 
-int agreement_create(struct daemon *d)
+static int agreement_create(struct daemon *d, struct failure *why)
 {
-    d->agreement = calloc(1, sizeof *d->agreement);
-    if (d->agreement == NULL)
-        return -ENOMEM;
-    d->agreement->daemon = d;
-    d->agreement->asked_end = &d->agreement->asked;
+    d->own.agreement = calloc(1, sizeof *d->own.agreement);
+    if (d->own.agreement == NULL)
+        return failure_memory(why);
+    d->own.agreement->daemon = d;
+    d->own.agreement->asked_end = &d->own.agreement->asked;
     return 0;
 }
 
@@ -84,8 +84,9 @@ static void asked_drop_all(struct agreement *a)
         asked_drop(a);
 }
 
-void agreement_destroy(struct agreement *a)
+static void agreement_destroy(struct daemon *d)
 {
+    struct agreement *a = d->own.agreement;
     if (a == NULL)
         return;
     asked_drop_all(a);
@@ -163,7 +164,7 @@ static void log_full(struct agreement *a)
 
 void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, size_t size)
 {
-    struct agreement *a = d->agreement;
+    struct agreement *a = d->own.agreement;
     struct command command;
     struct cursor c = cursor_reader(bytes, size);
     a->told = 0;
@@ -186,8 +187,9 @@ static uint64_t numbers_base(uint64_t generation)
 
 void agreement_reset(struct daemon *d)
 {
-    struct agreement *a = d->agreement;
+    struct agreement *a = d->own.agreement;
     asked_drop_all(a); /* their numbers count anew */
+    part_want(d, PART_agreement);
     state_destroy(a->state);
     a->leads = false;
     a->state = state_create(on_event, a);
@@ -199,11 +201,11 @@ void agreement_reset(struct daemon *d)
 
 bool agreement_save(struct daemon *d, uint8_t **bytes, size_t *size)
 {
-    for (size_t room = SAVE_FIRST; room <= SAVE_MAX && d->agreement->state != NULL; room *= 2) {
+    for (size_t room = SAVE_FIRST; room <= SAVE_MAX && d->own.agreement->state != NULL; room *= 2) {
         *bytes = malloc(room);
         if (*bytes == NULL)
             return false;
-        *size = state_save(d->agreement->state, *bytes, room);
+        *size = state_save(d->own.agreement->state, *bytes, room);
         if (*size > 0)
             return true;
         free(*bytes);
@@ -213,12 +215,13 @@ bool agreement_save(struct daemon *d, uint8_t **bytes, size_t *size)
 
 bool agreement_load(struct daemon *d, const uint8_t *bytes, size_t size)
 {
-    struct agreement *a = d->agreement;
+    struct agreement *a = d->own.agreement;
     struct state *loaded = state_load(on_event, a, bytes, size);
     if (loaded == NULL)
         return false;
     state_destroy(a->state);
     a->state = loaded;
+    part_want(d, PART_agreement);
     return true;
 }
 
@@ -240,10 +243,10 @@ static bool propose(struct agreement *a, const struct command *command)
 
 void agreement_propose(struct daemon *d, const struct command *command)
 {
-    propose(d->agreement, command);
+    propose(d->own.agreement, command);
 }
 
-const char *agreement_on_propose(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *agreement_on_propose(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct command command;
     struct cursor ahead = *payload;
@@ -252,7 +255,7 @@ const char *agreement_on_propose(struct daemon *d, uint32_t source, struct curso
         return "bad payload";
     if (command.host != tid_host(source))
         return "a command of another host";
-    submit(d->agreement, payload->at, cursor_left(payload));
+    submit(d->own.agreement, payload->at, cursor_left(payload));
     return NULL;
 }
 
@@ -269,9 +272,10 @@ static void propose_gone(struct agreement *a, uint32_t host, uint64_t session)
         a->gone_due = true;
 }
 
-void agreement_host_gone(struct daemon *d, const struct host *host)
+static void agreement_host_event(struct daemon *d, const struct host *host, int event)
 {
-    propose_gone(d->agreement, host->index, agreement_session_last(host->incarnation));
+    if (event == NODE_HOST_GONE)
+        propose_gone(d->own.agreement, host->index, agreement_session_last(host->incarnation));
 }
 
 int agreement_decision(const struct daemon *d, const char *series, uint64_t number,
@@ -282,8 +286,8 @@ int agreement_decision(const struct daemon *d, const char *series, uint64_t numb
     cursor_put_text(&c, series);
     cursor_put_u64(&c, number);
     struct cursor body = cursor_reader(asked, (size_t)(c.at - asked));
-    if (!cursor_ok(&c) || !serves(d->agreement) ||
-        state_query(d->agreement->state, COMMAND_CONSENSUS_LOOK, 0, &body, &out) != STATE_OK ||
+    if (!cursor_ok(&c) || !serves(d->own.agreement) ||
+        state_query(d->own.agreement->state, COMMAND_CONSENSUS_LOOK, 0, &body, &out) != STATE_OK ||
         !cursor_ok(&out))
         return -1;
     struct cursor answer = cursor_reader(found, (size_t)(out.at - found));
@@ -298,7 +302,7 @@ int agreement_decision(const struct daemon *d, const char *series, uint64_t numb
 const char *agreement_on_resend(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint64_t session = cursor_get_u64(payload), taken = cursor_get_u64(payload), applied;
-    const struct agreement *a = d->agreement;
+    const struct agreement *a = d->own.agreement;
     if (!cursor_done(payload))
         return "bad payload";
     if (serves(a) && state_session(a->state, tid_host(source), &applied) == session)
@@ -308,8 +312,8 @@ const char *agreement_on_resend(struct daemon *d, uint32_t source, struct cursor
 
 void agreement_resend(struct daemon *d, uint64_t taken)
 {
-    if (serves(d->agreement))
-        state_resend(d->agreement->state, daemon_host(d), taken);
+    if (serves(d->own.agreement))
+        state_resend(d->own.agreement->state, daemon_host(d), taken);
 }
 
 /* Writes the answer; NULL: memory is exhausted. It is freed by the caller. */
@@ -334,7 +338,7 @@ static void tell_answer(struct daemon *d, const struct question *q)
 {
     int32_t status = STATE_OK;
     size_t size = 0;
-    uint8_t *bytes = answer(d->agreement, q, &status, &size);
+    uint8_t *bytes = answer(d->own.agreement, q, &status, &size);
     struct reply reply;
     if (bytes == NULL || status < 0) {
         free(bytes);
@@ -361,12 +365,13 @@ static bool asked_add(struct agreement *a, const struct question *q, uint64_t nu
     *a->asked_end = asked;
     a->asked_end = &asked->next;
     a->asked_count++;
+    part_want(a->daemon, PART_agreement);
     return true;
 }
 
 void agreement_ask(struct daemon *d, struct question *q)
 {
-    struct agreement *a = d->agreement;
+    struct agreement *a = d->own.agreement;
     uint64_t number = serves(a) ? node_read(d->node, loop_now_us()) : 0;
     if (number == 0)
         return;                        /* the task asks again */
@@ -387,7 +392,7 @@ static void answer_asked(struct agreement *a)
     }
 }
 
-const char *agreement_on_ask(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *agreement_on_ask(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct question q = {.task = cursor_get_u32(payload), .request = cursor_get_u32(payload)};
     q.kind = cursor_get_u8(payload);
@@ -420,9 +425,12 @@ static void tell_all_again(struct agreement *a)
         state_resend(a->state, host, 0);
 }
 
-void agreement_settle(struct daemon *d)
+/* Takes over what an earlier leader left undone. While somebody waits for an answer each round
+ * looks whether a majority has confirmed. */
+static uint64_t agreement_settle(struct daemon *d, uint64_t now_us)
 {
-    struct agreement *a = d->agreement;
+    struct agreement *a = d->own.agreement;
+    (void)now_us;
     bool leads = serves(a);
     if (leads && (!a->leads || a->gone_due)) {
         a->gone_due = false;
@@ -432,4 +440,18 @@ void agreement_settle(struct daemon *d)
         tell_all_again(a);
     a->leads = leads;
     answer_asked(a);
+    if (a->asked != NULL || a->gone_due)
+        part_want(d, PART_agreement);
+    return UINT64_MAX;
 }
+
+const struct part agreement_part = {
+    .name = "agreement",
+    .kinds = (const struct part_kind[]){{FRAME_PROPOSE, agreement_on_propose, false},
+                                        {FRAME_RESEND, agreement_on_resend, false},
+                                        {FRAME_ASK, agreement_on_ask, false},
+                                        {0}},
+    .create = agreement_create,
+    .destroy = agreement_destroy,
+    .settle = agreement_settle,
+    .host_event = agreement_host_event};

@@ -9,11 +9,6 @@
 #include "proto/state/consensus.h"
 #include "proto/wire/command.h"
 
-struct agreement;
-
-int agreement_create(struct daemon *d);              /* 0 or -ENOMEM */
-void agreement_destroy(struct agreement *agreement); /* NULL is fine */
-
 /* The host whose daemon takes commands and questions now; 0: none is known. */
 uint32_t agreement_leader(const struct daemon *d);
 /* Another generation has nothing of what was agreed before. */
@@ -25,11 +20,10 @@ bool agreement_save(struct daemon *d, uint8_t **bytes, size_t *size);
 bool agreement_load(struct daemon *d, const uint8_t *bytes, size_t size);
 void agreement_reset(struct daemon *d);
 
-route_handler agreement_on_propose; /* of a daemon: a command */
-route_handler agreement_on_resend;  /* of a daemon: events did not arrive */
-route_handler agreement_on_ask;     /* of a daemon: a task's question */
+part_handler agreement_on_resend; /* of a daemon: events did not arrive */
 
-/* The same for this daemon itself, while it leads; otherwise nothing happens. */
+/* What daemons propose and ask by frames, for this daemon itself, while it leads; otherwise nothing
+ * happens. */
 void agreement_propose(struct daemon *d, const struct command *command);
 void agreement_resend(struct daemon *d, uint64_t taken);
 struct question {
@@ -43,11 +37,6 @@ void agreement_ask(struct daemon *d, struct question *question);
  * how many bytes, or -1. */
 int agreement_decision(const struct daemon *d, const char *series, uint64_t number,
                        uint8_t value[CONSENSUS_VALUE_MAX]);
-
-void agreement_host_gone(struct daemon *d, const struct host *host);
-
-/* Once a round of the loop: takes over what an earlier leader left undone. */
-void agreement_settle(struct daemon *d);
 
 /* The session of a host in that life of its daemon; the last one of that life. */
 uint64_t agreement_session_first(uint64_t incarnation);

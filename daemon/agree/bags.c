@@ -53,10 +53,10 @@ struct bags {
     bool full; /* those who have the bags that are copied here were told so */
 };
 
-int bags_create(struct daemon *d)
+static int bags_create(struct daemon *d, struct failure *why)
 {
-    d->bags = calloc(1, sizeof *d->bags);
-    return d->bags == NULL ? -ENOMEM : 0;
+    d->own.bags = calloc(1, sizeof *d->own.bags);
+    return d->own.bags == NULL ? failure_memory(why) : 0;
 }
 
 static void kept_free(struct kept *k)
@@ -67,8 +67,9 @@ static void kept_free(struct kept *k)
     free(k);
 }
 
-void bags_destroy(struct bags *bags)
+static void bags_destroy(struct daemon *d)
 {
+    struct bags *bags = d->own.bags;
     if (bags == NULL)
         return;
     while (bags->first != NULL) {
@@ -82,12 +83,12 @@ void bags_destroy(struct bags *bags)
 
 bool bags_any(const struct daemon *d)
 {
-    return d->bags->first != NULL;
+    return d->own.bags->first != NULL;
 }
 
 static struct kept *kept_find(const struct daemon *d, uint64_t id)
 {
-    struct kept *k = d->bags->first;
+    struct kept *k = d->own.bags->first;
     while (k != NULL && k->id != id)
         k = k->next;
     return k;
@@ -98,8 +99,8 @@ static struct kept *kept_add(struct daemon *d, uint64_t id)
     struct kept *k = calloc(1, sizeof *k);
     if (k == NULL)
         return NULL;
-    *k = (struct kept){.next = d->bags->first, .daemon = d, .id = id, .adopt_us = UINT64_MAX};
-    d->bags->first = k;
+    *k = (struct kept){.next = d->own.bags->first, .daemon = d, .id = id, .adopt_us = UINT64_MAX};
+    d->own.bags->first = k;
     return k;
 }
 
@@ -115,7 +116,7 @@ static void kept_count(struct kept *k)
 static void kept_drop(struct daemon *d, struct kept *k)
 {
     d->budget.bags -= k->counted;
-    struct kept **at = &d->bags->first;
+    struct kept **at = &d->own.bags->first;
     while (*at != k)
         at = &(*at)->next;
     *at = k->next;
@@ -126,6 +127,7 @@ static void kept_drop(struct daemon *d, struct kept *k)
 static void touch(struct kept *k)
 {
     k->dirty = true;
+    part_want(k->daemon, PART_bags);
     loop_wake(k->daemon->loop);
 }
 
@@ -301,7 +303,7 @@ static void adopt_propose(struct kept *k)
 
 void bags_state_lost(struct daemon *d)
 {
-    for (struct kept *k = d->bags->first; k != NULL; k = k->next) {
+    for (struct kept *k = d->own.bags->first; k != NULL; k = k->next) {
         if (k->holder != NULL)
             adopt_propose(k);
         else if (k->place.epoch > 0 && k->copy.bag != NULL)
@@ -326,7 +328,7 @@ static void holder_allow(struct daemon *d, struct kept *k)
         log_line(&d->log, LOG_ERROR,
                  "bag %s: results wait until others are taken: `memory' in covey.conf of %s allows "
                  "no more",
-                 k->place.params.name, d->name);
+                 k->place.params.name, d->self.name);
     k->told = waits;
 }
 
@@ -345,7 +347,7 @@ static void refuse(struct daemon *d, uint32_t task, const struct bag_request *r,
 /* Answers to that task wait, more than it reads: it is to ask again later. */
 static bool way_is_full(const struct daemon *d, uint32_t tid)
 {
-    const struct task *task = task_find(&d->tasks, tid);
+    const struct task *task = task_find(d->tasks, tid);
     if (tid_host(tid) != daemon_host(d))
         return node_queued(d->node, tid_host(tid)) > CONNECTION_QUEUE_MAX;
     return task != NULL && connection_queued(task) > CONNECTION_QUEUE_MAX;
@@ -359,25 +361,25 @@ static bool is_of_task(uint32_t source, uint32_t tid)
 static void incoming_drop(struct daemon *d, bool (*is)(uint32_t source, uint32_t value),
                           uint32_t value)
 {
-    bag_incoming_drop(&d->bags->incoming, is, value);
-    d->budget.incoming = bag_incoming_all(d->bags->incoming);
+    bag_incoming_drop(&d->own.bags->incoming, is, value);
+    d->budget.incoming = bag_incoming_all(d->own.bags->incoming);
 }
 
 /* The next part of what a sender sends, as bag_incoming_take(). */
 static const struct bag_parcel *parts_take(struct daemon *d, uint32_t source,
                                            struct cursor *payload, const char **refused)
 {
-    size_t before = bag_incoming_bytes(d->bags->incoming, source);
+    size_t before = bag_incoming_bytes(d->own.bags->incoming, source);
     const struct bag_parcel *whole =
-        bag_incoming_take(&d->bags->incoming, source, payload, refused);
-    d->budget.incoming += bag_incoming_bytes(d->bags->incoming, source) - before;
+        bag_incoming_take(&d->own.bags->incoming, source, payload, refused);
+    d->budget.incoming += bag_incoming_bytes(d->own.bags->incoming, source) - before;
     return whole;
 }
 
 /* The whole of that sender was read; memory is kept for a small one alone. */
 static void parts_forget(struct daemon *d, uint32_t source)
 {
-    if (bag_incoming_bytes(d->bags->incoming, source) > PARTS_KEPT)
+    if (bag_incoming_bytes(d->own.bags->incoming, source) > PARTS_KEPT)
         incoming_drop(d, is_of_task, source);
 }
 
@@ -386,11 +388,11 @@ static void parts_forget(struct daemon *d, uint32_t source)
 static bool request_fits(struct daemon *d, uint32_t source, const struct cursor *payload)
 {
     struct bag_request r;
-    struct cursor c = bag_incoming_head(d->bags->incoming, source);
+    struct cursor c = bag_incoming_head(d->own.bags->incoming, source);
     bool first = cursor_left(payload) > 0 && (payload->at[0] & BAG_PART_FIRST) != 0;
     size_t size = (first ? 0 : cursor_left(&c)) + cursor_left(payload);
     size_t most = budget_for_requests(d);
-    size_t others = d->budget.incoming - bag_incoming_bytes(d->bags->incoming, source);
+    size_t others = d->budget.incoming - bag_incoming_bytes(d->own.bags->incoming, source);
     if (size <= PARTS_KEPT || size + others <= most)
         return true;
     bag_request_get(&c, &r);
@@ -420,7 +422,7 @@ static const char *request_take(struct daemon *d, uint32_t source, const struct 
     return refused;
 }
 
-const char *bags_on_request(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *bags_on_request(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     const char *refused = NULL;
     const struct bag_parcel *whole = NULL;
@@ -462,7 +464,7 @@ static const char *log_take(struct daemon *d, uint32_t source, const struct bag_
     return NULL;
 }
 
-const char *bags_on_log(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *bags_on_log(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     const char *refused;
     const struct bag_parcel *whole = parts_take(d, source, payload, &refused);
@@ -476,19 +478,19 @@ const char *bags_on_log(struct daemon *d, uint32_t source, struct cursor *payloa
 /* Who has a bag that is copied here hears whether there is room for more. */
 static void copies_tell(struct daemon *d)
 {
-    if (d->bags->full == is_full(d))
+    if (d->own.bags->full == is_full(d))
         return;
-    d->bags->full = !d->bags->full;
-    for (struct kept *k = d->bags->first; k != NULL; k = k->next)
+    d->own.bags->full = !d->own.bags->full;
+    for (struct kept *k = d->own.bags->first; k != NULL; k = k->next)
         if (k->copy.bag != NULL)
             log_ack_send(d, k->copy.holder,
                          &(struct bag_log){.bag = k->id,
                                            .epoch = k->copy.term,
-                                           .flags = d->bags->full ? BAG_LOG_FULL : 0,
+                                           .flags = d->own.bags->full ? BAG_LOG_FULL : 0,
                                            .position = k->copy.position});
 }
 
-const char *bags_on_log_ack(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *bags_on_log_ack(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct bag_log ack;
     bag_log_get(payload, &ack);
@@ -513,7 +515,7 @@ static void look_put(struct cursor *c, const struct bag *bag, size_t members)
         cursor_put_u64(c, values[i]);
 }
 
-const char *bags_on_look(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *bags_on_look(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     uint64_t id = cursor_get_u64(payload);
@@ -551,10 +553,12 @@ static bool has_died(const struct control_gone *gone)
     return !in_order && gone->kind != COVEY_EXIT_HOST;
 }
 
-void bags_task_gone(struct daemon *d, const struct control_gone *gone)
+static void bags_task_gone(struct daemon *d, const struct control_gone *gone,
+                           const struct task *own)
 {
+    (void)own;
     incoming_drop(d, is_of_task, gone->tid);
-    for (struct kept *k = d->bags->first; k != NULL; k = k->next) {
+    for (struct kept *k = d->own.bags->first; k != NULL; k = k->next) {
         if (k->holder == NULL)
             continue;
         bag_holder_task_gone(k->holder, gone->tid, has_died(gone));
@@ -567,10 +571,10 @@ static bool is_orphan(const struct kept *k, uint32_t host)
     return k->holder == NULL && k->place.epoch == 0 && k->copy.holder == host;
 }
 
-void bags_host_gone(struct daemon *d, uint32_t host)
+static void bags_host_gone(struct daemon *d, uint32_t host)
 {
     incoming_drop(d, is_of_host, host);
-    for (struct kept *k = d->bags->first, *next; k != NULL; k = next) {
+    for (struct kept *k = d->own.bags->first, *next; k != NULL; k = next) {
         next = k->next;
         if (k->holder != NULL)
             bag_holder_host_gone(k->holder, host);
@@ -580,10 +584,12 @@ void bags_host_gone(struct daemon *d, uint32_t host)
     }
 }
 
-void bags_host_added(struct daemon *d)
+static void bags_host_event(struct daemon *d, const struct host *host, int event)
 {
-    for (struct kept *k = d->bags->first; k != NULL; k = k->next)
-        touch(k);
+    if (event == NODE_HOST_GONE)
+        bags_host_gone(d, host->index);
+    for (struct kept *k = d->own.bags->first; k != NULL && event == NODE_HOST_ADDED; k = k->next)
+        touch(k); /* it can have a copy */
 }
 
 /* ---- a round ---- */
@@ -619,7 +625,7 @@ static void watches_ask(struct daemon *d, struct kept *k)
         uint32_t task = k->watched[--k->watched_count];
         if (tid_host(task) != daemon_host(d))
             watch_start(d, task);
-        else if (task_find(&d->tasks, task) == NULL)
+        else if (task_find(d->tasks, task) == NULL)
             bag_holder_task_gone(k->holder, task, true);
     }
 }
@@ -652,13 +658,29 @@ static uint64_t kept_settle(struct daemon *d, struct kept *k, uint64_t now_us)
     return k->due_us < k->adopt_us ? k->due_us : k->adopt_us;
 }
 
-uint64_t bags_settle(struct daemon *d, uint64_t now_us)
+/* Says what is to be said. A holder whose results wait for room is stepped in each round. */
+static uint64_t bags_settle(struct daemon *d, uint64_t now_us)
 {
     uint64_t due_us = UINT64_MAX;
-    for (struct kept *k = d->bags->first; k != NULL; k = k->next) {
+    for (struct kept *k = d->own.bags->first; k != NULL; k = k->next) {
         uint64_t at_us = kept_settle(d, k, now_us);
         due_us = at_us < due_us ? at_us : due_us;
+        if (k->holder != NULL && bag_holder_waits(k->holder))
+            part_want(d, PART_bags);
     }
     copies_tell(d);
     return due_us;
 }
+
+const struct part bags_part = {
+    .name = "bags",
+    .kinds = (const struct part_kind[]){{FRAME_BAG, bags_on_request, false},
+                                        {FRAME_BAG_LOG, bags_on_log, false},
+                                        {FRAME_BAG_LOG_ACK, bags_on_log_ack, false},
+                                        {FRAME_BAG_LOOK, bags_on_look, true},
+                                        {0}},
+    .create = bags_create,
+    .destroy = bags_destroy,
+    .settle = bags_settle,
+    .task_gone = bags_task_gone,
+    .host_event = bags_host_event};

@@ -1,5 +1,8 @@
 /*
- * Contention. A task's claim goes to its daemon, which passes it on to the host that leads; that
+ * The part of the tokens of contention domains (proto/contention/contention.h): this daemon's tasks
+ * and their claims, and the arbiter while it leads.
+ *
+ * A task's claim goes to its daemon, which passes it on to the host that leads; that
  * one's arbiter answers the task itself.
  *
  *   task --BULK_ASK--> its daemon --BULK_ASK--> the leader's: arbiter.c
@@ -11,13 +14,13 @@
  * time. Which domains a message crosses follows from the names of its hosts and the topology of the
  * VM, which the leader has in what is agreed; it is looked at again when it has changed.
  */
-#include "daemon/agree/contention.h"
-
 #include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/agree/agreement.h"
-#include "daemon/base/options.h"
+#include "daemon/base/daemon.h"
+#include "daemon/post/route.h"
+#include "daemon/table/task.h"
 #include "proto/network/domain.h"
 #include "proto/network/topology.h"
 #include "proto/state/vm_topology.h"
@@ -32,17 +35,18 @@ struct contention {
     uint64_t topology_hash, look_us;
 };
 
-int contention_create(struct daemon *d)
+static int contention_create(struct daemon *d, struct failure *why)
 {
-    d->contention = calloc(1, sizeof *d->contention);
-    if (d->contention == NULL)
-        return -ENOMEM;
-    d->contention->daemon = d;
+    d->own.contention = calloc(1, sizeof *d->own.contention);
+    if (d->own.contention == NULL)
+        return failure_memory(why);
+    d->own.contention->daemon = d;
     return 0;
 }
 
-void contention_destroy(struct contention *c)
+static void contention_destroy(struct daemon *d)
 {
+    struct contention *c = d->own.contention;
     if (c == NULL)
         return;
     arbiter_destroy(c->arbiter);
@@ -170,9 +174,9 @@ static void arbiter_begin(struct contention *c, uint64_t now_us)
     c->look_us = 0;
 }
 
-uint64_t contention_settle(struct daemon *d, uint64_t now_us)
+static uint64_t contention_settle(struct daemon *d, uint64_t now_us)
 {
-    struct contention *c = d->contention;
+    struct contention *c = d->own.contention;
     bool leads = d->joined && is_on(c) && agreement_leader(d) == daemon_host(d);
     if (leads && c->arbiter == NULL)
         arbiter_begin(c, now_us);
@@ -203,7 +207,7 @@ static bool may_speak(uint32_t source, uint32_t task)
     return tid_local(source) == 0 ? tid_host(source) == tid_host(task) : source == task;
 }
 
-const char *contention_on_ask(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *contention_on_ask(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     const struct cursor whole = *payload;
     struct contention_ask ask;
@@ -212,17 +216,17 @@ const char *contention_on_ask(struct daemon *d, uint32_t source, struct cursor *
         return "bad payload";
     if (!may_speak(source, ask.task))
         return "for another's task";
-    struct task *task = task_find(&d->tasks, source);
+    struct task *task = task_find(d->tasks, source);
     if (task != NULL)
         task->bulk = true;
-    if (d->contention->arbiter != NULL)
-        judge(d->contention, &ask, loop_now_us());
+    if (d->own.contention->arbiter != NULL)
+        judge(d->own.contention, &ask, loop_now_us());
     else
         pass_on(d, source, FRAME_BULK_ASK, &whole);
     return NULL;
 }
 
-const char *contention_on_end(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *contention_on_end(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     const struct cursor whole = *payload;
     uint32_t task, number;
@@ -231,36 +235,38 @@ const char *contention_on_end(struct daemon *d, uint32_t source, struct cursor *
         return "bad payload";
     if (!may_speak(source, task) || tid_local(task) == 0)
         return "for another's task";
-    if (d->contention->arbiter != NULL)
-        arbiter_end(d->contention->arbiter, task, number, loop_now_us());
+    if (d->own.contention->arbiter != NULL)
+        arbiter_end(d->own.contention->arbiter, task, number, loop_now_us());
     else
         pass_on(d, source, FRAME_BULK_END, &whole);
     return NULL;
 }
 
-void contention_task_gone(struct daemon *d, const struct task *task)
+/* What it held or wanted is given up. */
+static void contention_task_gone(struct daemon *d, const struct control_gone *gone,
+                                 const struct task *own)
 {
     uint8_t bytes[CONTENTION_END_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
-    if (!task->bulk)
+    if (own == NULL || !own->bulk)
         return;
-    contention_put_end(&c, task->tid, 0);
+    contention_put_end(&c, gone->tid, 0);
     c = cursor_reader(bytes, sizeof bytes);
     contention_on_end(d, daemon_tid(d), &c);
 }
 
-void contention_host_gone(struct daemon *d, uint32_t host)
+static void contention_host_event(struct daemon *d, const struct host *host, int event)
 {
-    if (d->contention->arbiter != NULL)
-        arbiter_end(d->contention->arbiter, tid_make(host, 0), 0, loop_now_us());
+    if (event == NODE_HOST_GONE && d->own.contention->arbiter != NULL)
+        arbiter_end(d->own.contention->arbiter, tid_make(host->index, 0), 0, loop_now_us());
 }
 
-const char *contention_stat(const struct daemon *d, size_t i, uint64_t *value)
+static const char *contention_stat(const struct daemon *d, size_t i, uint64_t *value)
 {
     static const char *const names[] = {"contention.asked",   "contention.granted",
                                         "contention.ended",   "contention.regenerated",
                                         "contention.refused", "contention.waiting"};
-    const struct arbiter *arbiter = d->contention->arbiter;
+    const struct arbiter *arbiter = d->own.contention->arbiter;
     if (arbiter == NULL || i >= sizeof names / sizeof names[0])
         return NULL;
     const struct arbiter_counters *n = arbiter_counters(arbiter);
@@ -269,3 +275,15 @@ const char *contention_stat(const struct daemon *d, size_t i, uint64_t *value)
     *value = values[i];
     return names[i];
 }
+
+const struct part contention_part = {
+    .name = "contention",
+    .kinds = (const struct part_kind[]){{FRAME_BULK_ASK, contention_on_ask, false},
+                                        {FRAME_BULK_END, contention_on_end, false},
+                                        {0}},
+    .create = contention_create,
+    .destroy = contention_destroy,
+    .settle = contention_settle,
+    .task_gone = contention_task_gone,
+    .host_event = contention_host_event,
+    .stat = contention_stat};

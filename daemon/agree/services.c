@@ -51,7 +51,7 @@ static void resend_ask(struct services *s);
 
 static bool anybody_served(const struct services *s)
 {
-    const struct task *task = s->daemon->tasks.first;
+    const struct task *task = s->daemon->tasks->first;
     if (bags_any(s->daemon))
         return true;
     while (task != NULL && !task->served)
@@ -76,22 +76,24 @@ static void on_retry(void *context)
     struct services *s = context;
     if (s->client.first == NULL)
         look(s);
-    client_again(&s->client); /* settle() follows, and starts the timer again */
+    client_again(&s->client);
+    part_want(s->daemon, PART_services); /* the round that follows starts the timer again */
 }
 
-int services_create(struct daemon *d)
+static int services_create(struct daemon *d, struct failure *why)
 {
     struct services *s = calloc(1, sizeof *s);
-    d->services = s;
+    d->own.services = s;
     if (s == NULL)
-        return -ENOMEM;
+        return failure_memory(why);
     s->daemon = d;
     s->retry = loop_timer_add(d->loop, on_retry, s);
-    return s->retry == NULL ? -ENOMEM : 0;
+    return s->retry == NULL ? failure_memory(why) : 0;
 }
 
-void services_destroy(struct services *s)
+static void services_destroy(struct daemon *d)
 {
+    struct services *s = d->own.services;
     if (s == NULL)
         return;
     client_fini(&s->client);
@@ -115,19 +117,20 @@ static bool propose(struct services *s, const struct command *command)
 {
     if (s->client.session == 0)
         session_begin(s);
+    part_want(s->daemon, PART_services);
     loop_wake(s->daemon->loop);
     return client_put(&s->client, command);
 }
 
 void services_propose(struct daemon *d, const struct command *command)
 {
-    d->services->watching = true;
-    propose(d->services, command);
+    d->own.services->watching = true;
+    propose(d->own.services, command);
 }
 
 void services_enter(struct daemon *d)
 {
-    if (d->services->client.session == 0)
+    if (d->own.services->client.session == 0)
         services_propose(d, &(struct command){.kind = COMMAND_ACK});
 }
 
@@ -151,7 +154,7 @@ static void lost_tell(struct services *s)
     uint8_t bytes[4];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     cursor_put_u32(&c, NOTICE_LOST);
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next)
         if (task->served)
             route_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
 }
@@ -171,13 +174,15 @@ static void follow(struct services *s, uint32_t leader)
         bags_state_lost(s->daemon);
 }
 
-void services_settle(struct daemon *d)
+/* Sends what is to be proposed to whoever leads now. */
+static uint64_t services_settle(struct daemon *d, uint64_t now_us)
 {
-    struct services *s = d->services;
+    struct services *s = d->own.services;
+    (void)now_us;
     const struct command *next;
     uint32_t leader = d->joined ? agreement_leader(d) : 0;
     if (leader == 0)
-        return;
+        return UINT64_MAX;
     if (leader != s->leader || agreement_generation(d) != s->generation)
         follow(s, leader);
     if (client_wants_ack(&s->client))
@@ -186,6 +191,7 @@ void services_settle(struct daemon *d)
         loop_timer_start(s->retry, RETRY_US); /* later ones do not put it off */
     while ((next = client_next(&s->client)) != NULL)
         send(s, next);
+    return UINT64_MAX;
 }
 
 /* ---- what the leader says ---- */
@@ -201,6 +207,7 @@ static void go_on(struct services *s, bool advanced)
 /* A daemon without tasks that were served sleeps. `advanced`: a command was applied. */
 static void rest(struct services *s, bool advanced)
 {
+    part_want(s->daemon, PART_services); /* it may want to acknowledge */
     if (s->client.first != NULL) {
         go_on(s, advanced);
         return;
@@ -214,13 +221,13 @@ static void rest(struct services *s, bool advanced)
 
 void services_applied(struct daemon *d, uint64_t session, uint64_t applied)
 {
-    struct client *client = &d->services->client;
+    struct client *client = &d->own.services->client;
     size_t queued = client->queued;
     client_applied(client, session, applied);
-    rest(d->services, client->queued < queued);
+    rest(d->own.services, client->queued < queued);
 }
 
-const char *services_on_applied(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *services_on_applied(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint64_t session = cursor_get_u64(payload), applied = cursor_get_u64(payload);
     (void)source;
@@ -258,7 +265,7 @@ static void event_deliver(struct services *s, const struct event *event)
                      event->status);
         return;
     }
-    struct task *task = task_find(&d->tasks, event->task);
+    struct task *task = task_find(d->tasks, event->task);
     if (tid_local(event->task) == 0) {
         s->watching = true;
         bags_on_notice(d, event);
@@ -287,7 +294,7 @@ static void resend_ask(struct services *s)
 
 void services_event(struct daemon *d, const struct event *event)
 {
-    struct services *s = d->services;
+    struct services *s = d->own.services;
     size_t queued = s->client.queued;
     enum client_verdict verdict = client_event(&s->client, event);
     bool advanced = s->client.queued < queued;
@@ -304,7 +311,7 @@ void services_event(struct daemon *d, const struct event *event)
     rest(s, advanced);
 }
 
-const char *services_on_event(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *services_on_event(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct event event;
     (void)source;
@@ -351,7 +358,7 @@ static const char *command_take(struct services *s, const struct question *q)
 const char *services_on_service(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct question q = {.task = source, .request = cursor_get_u32(payload)};
-    struct task *task = task_find(&d->tasks, source);
+    struct task *task = task_find(d->tasks, source);
     q.kind = cursor_get_u8(payload);
     q.body = *payload;
     if (!cursor_ok(payload) || cursor_left(payload) > COMMAND_BODY_MAX)
@@ -360,8 +367,8 @@ const char *services_on_service(struct daemon *d, uint32_t source, struct cursor
         return "not a task of this host";
     switch (command_party(q.kind)) {
     case COMMAND_OF_TASK:
-        task->served = d->services->watching = true;
-        return command_take(d->services, &q);
+        task->served = d->own.services->watching = true;
+        return command_take(d->own.services, &q);
     case QUERY:
         ask(d, &q);
         return NULL;
@@ -370,13 +377,26 @@ const char *services_on_service(struct daemon *d, uint32_t source, struct cursor
     }
 }
 
-bool services_full(const struct daemon *d)
+static bool services_full(const struct daemon *d)
 {
-    return d->services->client.queued > QUEUE_FULL;
+    return d->own.services->client.queued > QUEUE_FULL;
 }
 
-void services_task_gone(struct daemon *d, const struct task *task)
+static void services_task_gone(struct daemon *d, const struct control_gone *gone,
+                               const struct task *own)
 {
-    if (task->served)
-        propose(d->services, &(struct command){.kind = COMMAND_TASK_GONE, .task = task->tid});
+    if (own != NULL && own->served)
+        propose(d->own.services, &(struct command){.kind = COMMAND_TASK_GONE, .task = gone->tid});
 }
+
+const struct part services_part = {
+    .name = "services",
+    .kinds = (const struct part_kind[]){{FRAME_SERVICE, services_on_service, true},
+                                        {FRAME_APPLIED, services_on_applied, false},
+                                        {FRAME_EVENT, services_on_event, false},
+                                        {0}},
+    .create = services_create,
+    .destroy = services_destroy,
+    .settle = services_settle,
+    .task_gone = services_task_gone,
+    .full = services_full};

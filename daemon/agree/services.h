@@ -8,16 +8,9 @@
 #include "daemon/post/route.h"
 #include "proto/wire/command.h"
 
-struct services;
+part_handler services_on_service; /* of a task here */
 
-int services_create(struct daemon *d);            /* 0 or -ENOMEM; the loop is there */
-void services_destroy(struct services *services); /* NULL is fine */
-
-route_handler services_on_service; /* of a task here */
-route_handler services_on_applied; /* of the leader */
-route_handler services_on_event;   /* of the leader: for a task here */
-
-/* The same from this daemon itself, while it leads. */
+/* What the leader says, from this daemon itself while it leads. */
 void services_applied(struct daemon *d, uint64_t session, uint64_t applied);
 void services_event(struct daemon *d, const struct event *event);
 
@@ -26,13 +19,5 @@ void services_event(struct daemon *d, const struct event *event);
  * begins if it has none. */
 void services_propose(struct daemon *d, const struct command *command);
 void services_enter(struct daemon *d);
-
-/* So many commands wait that no task should add to them. */
-bool services_full(const struct daemon *d);
-
-void services_task_gone(struct daemon *d, const struct task *task);
-
-/* Once a round of the loop: sends what is to be proposed to whoever leads now. */
-void services_settle(struct daemon *d);
 
 #endif

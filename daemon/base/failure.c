@@ -11,3 +11,8 @@ int failure_set(struct failure *f, const char *format, ...)
     va_end(list);
     return -1;
 }
+
+int failure_memory(struct failure *f)
+{
+    return failure_set(f, "memory is exhausted");
+}

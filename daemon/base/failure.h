@@ -11,5 +11,6 @@ struct failure {
 
 /* Sets the text and returns -1, so that callers can `return failure_set(...)`. */
 __attribute__((format(printf, 2, 3))) int failure_set(struct failure *f, const char *format, ...);
+int failure_memory(struct failure *f); /* that there is none left; -1, too */
 
 #endif

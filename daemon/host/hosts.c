@@ -25,6 +25,11 @@ struct removal {
     struct control_result results[];
 };
 
+struct hosts {
+    struct removal *removals;
+    bool halt_wanted;
+};
+
 bool hosts_not_coordinator(struct daemon *d, uint32_t source, uint32_t request)
 {
     if (daemon_coordinates(d))
@@ -34,7 +39,7 @@ bool hosts_not_coordinator(struct daemon *d, uint32_t source, uint32_t request)
         reply_error(d, source, request, COVEY_EINVAL, "the VM has no coordinator at the moment");
     else
         reply_error(d, source, request, COVEY_EINVAL,
-                    "host %s does not coordinate the VM, host %s (index %u) does", d->name,
+                    "host %s does not coordinate the VM, host %s (index %u) does", d->self.name,
                     host->name, host->index);
     return true;
 }
@@ -86,7 +91,7 @@ static int by_index(const void *a, const void *b)
     return (*x)->index < (*y)->index ? -1 : (*x)->index > (*y)->index;
 }
 
-const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     const struct host *rows[HOST_INDEX_MAX], *host;
@@ -107,7 +112,7 @@ const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct cursor *pay
 
 /* ---- HALT ---- */
 
-const char *hosts_on_halt(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *hosts_on_halt(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     if (!cursor_done(payload))
@@ -116,7 +121,7 @@ const char *hosts_on_halt(struct daemon *d, uint32_t source, struct cursor *payl
         return NULL;
     log_line(&d->log, LOG_INFO, "t%x halts the VM", source);
     reply_done(d, source, request);
-    d->halt_wanted = true;
+    d->own.hosts->halt_wanted = true;
     return NULL;
 }
 
@@ -137,7 +142,7 @@ static void removal_name(struct daemon *d, struct cursor *payload, struct contro
     snprintf(result->text, sizeof result->text, "the VM has no host '%s'", name);
 }
 
-const char *hosts_on_remove(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *hosts_on_remove(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     size_t count = cursor_get_u16(payload);
@@ -146,7 +151,7 @@ const char *hosts_on_remove(struct daemon *d, uint32_t source, struct cursor *pa
     if (hosts_not_coordinator(d, source, request))
         return NULL;
     size_t waiting = 0;
-    for (const struct removal *other = d->removals; other != NULL; other = other->next)
+    for (const struct removal *other = d->own.hosts->removals; other != NULL; other = other->next)
         waiting += 1 + other->count;
     if (waiting + count > REMOVALS_MAX) {
         reply_error(d, source, request, COVEY_ERESOURCE, "too many hosts are being removed");
@@ -164,8 +169,8 @@ const char *hosts_on_remove(struct daemon *d, uint32_t source, struct cursor *pa
         free(r);
         return "bad payload";
     }
-    r->next = d->removals;
-    d->removals = r;
+    r->next = d->own.hosts->removals;
+    d->own.hosts->removals = r;
     return NULL;
 }
 
@@ -239,10 +244,9 @@ static void removal_answer(struct daemon *d, struct removal *r)
     reply_send(&reply, 0);
 }
 
-static void removals_settle(struct daemon *d)
+static void removals_settle(struct daemon *d, uint64_t now_us)
 {
-    uint64_t now_us = d->removals == NULL ? 0 : loop_now_us();
-    for (struct removal **at = &d->removals, *r; (r = *at) != NULL;) {
+    for (struct removal **at = &d->own.hosts->removals, *r; (r = *at) != NULL;) {
         if (r->deadline_us == 0)
             removal_begin(d, r, now_us);
         if (removal_pending(d, r) && now_us < r->deadline_us) {
@@ -256,20 +260,42 @@ static void removals_settle(struct daemon *d)
     }
 }
 
-void hosts_settle(struct daemon *d)
+/* The engine must not be called back from inside itself, so what was asked for waits until all
+ * events of the round were handled. Nobody tells that a host is gone for good: while one is being
+ * removed each round looks. */
+static uint64_t hosts_settle(struct daemon *d, uint64_t now_us)
 {
-    removals_settle(d);
-    if (d->halt_wanted) {
-        d->halt_wanted = false;
-        node_shutdown(d->node, loop_now_us());
+    struct hosts *hosts = d->own.hosts;
+    removals_settle(d, now_us);
+    if (hosts->halt_wanted) {
+        hosts->halt_wanted = false;
+        node_shutdown(d->node, now_us);
     }
+    if (hosts->removals != NULL)
+        part_want(d, PART_hosts);
+    return UINT64_MAX;
 }
 
-void hosts_fini(struct daemon *d)
+static int hosts_create(struct daemon *d, struct failure *why)
 {
-    while (d->removals != NULL) {
-        struct removal *next = d->removals->next;
-        free(d->removals);
-        d->removals = next;
-    }
+    d->own.hosts = calloc(1, sizeof *d->own.hosts);
+    return d->own.hosts == NULL ? failure_memory(why) : 0;
 }
+
+static void hosts_destroy(struct daemon *d)
+{
+    struct hosts *hosts = d->own.hosts;
+    for (struct removal *r; hosts != NULL && (r = hosts->removals) != NULL; free(r))
+        hosts->removals = r->next;
+    free(hosts);
+}
+
+const struct part hosts_part = {
+    .name = "hosts",
+    .kinds = (const struct part_kind[]){{FRAME_HOSTS, hosts_on_hosts, true},
+                                        {FRAME_REMOVE_HOSTS, hosts_on_remove, true},
+                                        {FRAME_HALT, hosts_on_halt, true},
+                                        {0}},
+    .create = hosts_create,
+    .destroy = hosts_destroy,
+    .settle = hosts_settle};

@@ -17,7 +17,7 @@
 #include "daemon/base/bootstrap.h"
 #include "daemon/base/sockaddr.h"
 #include "daemon/link/candidate.h"
-#include "daemon/link/udp.h"
+#include "daemon/link/lanes.h"
 
 /* ---- which it is ---- */
 
@@ -33,29 +33,29 @@ static void identify(struct daemon *d)
 {
     struct node_config *config = &d->node_config;
     if (d->options->join) {
-        memcpy(config->vm, d->invitation.vm, sizeof config->vm);
-        memcpy(config->key, d->invitation.key, sizeof config->key);
-        memcpy(d->name, d->invitation.name, sizeof d->name);
-        d->conf.fail_timeout_us = d->invitation.fail_timeout_us;
-        config->encrypt = d->invitation.encrypt;
-        d->conf.contention = d->invitation.contention;
+        memcpy(config->vm, d->self.invitation.vm, sizeof config->vm);
+        memcpy(config->key, d->self.invitation.key, sizeof config->key);
+        memcpy(d->self.name, d->self.invitation.name, sizeof d->self.name);
+        d->conf.fail_timeout_us = d->self.invitation.fail_timeout_us;
+        config->encrypt = d->self.invitation.encrypt;
+        d->conf.contention = d->self.invitation.contention;
         return;
     }
     snprintf(config->vm, sizeof config->vm, "%s", vm_wanted(d->options));
     randombytes_buf(config->key, sizeof config->key);
     config->encrypt = d->conf.encrypt || d->options->encrypt;
     if (d->options->host != NULL)
-        snprintf(d->name, sizeof d->name, "%s", d->options->host);
+        snprintf(d->self.name, sizeof d->self.name, "%s", d->options->host);
     else if (d->options->local)
-        snprintf(d->name, sizeof d->name, "h0");
-    else if (gethostname(d->name, sizeof d->name - 1) == 0)
-        d->name[strcspn(d->name, ".")] = '\0';
+        snprintf(d->self.name, sizeof d->self.name, "h0");
+    else if (gethostname(d->self.name, sizeof d->self.name - 1) == 0)
+        d->self.name[strcspn(d->self.name, ".")] = '\0';
 }
 
 /* What the asker said about this host wins over its covey.conf. */
 static int invitation_apply(struct daemon *d, struct failure *why)
 {
-    const struct control_bootstrap *b = &d->invitation;
+    const struct control_bootstrap *b = &d->self.invitation;
     const struct {
         const char *name, *value;
     } given[] = {{"address", b->address}, {"bind", b->bind}, {"interface", b->interface}};
@@ -76,7 +76,7 @@ static int names_check(const struct daemon *d, struct failure *why)
 {
     const struct options *o = d->options;
     const char *vm = o->join ? d->node_config.vm : vm_wanted(o);
-    const char *name = o->host != NULL ? o->host : d->name;
+    const char *name = o->host != NULL ? o->host : d->self.name;
     const char *rule = "1 to 63 letters, digits or ._-@, not - or . first";
     if (!bootstrap_name_ok(vm))
         return failure_set(why, "'%s' cannot be a VM's name: %s", vm, rule);
@@ -107,7 +107,7 @@ static uint32_t count_cores(void)
 static void self_describe(struct daemon *d, struct host *self)
 {
     struct utsname system;
-    const struct control_bootstrap *invitation = &d->invitation;
+    const struct control_bootstrap *invitation = &d->self.invitation;
     self->index = invitation->index;
     self->incarnation = invitation->incarnation;
     self->speed = invitation->speed != 0 ? invitation->speed : d->conf.speed;
@@ -115,7 +115,7 @@ static void self_describe(struct daemon *d, struct host *self)
     self->cores = count_cores();
     self->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
     randombytes_buf(self->id, sizeof self->id);
-    memcpy(self->name, d->name, sizeof self->name);
+    memcpy(self->name, d->self.name, sizeof self->name);
     if (uname(&system) == 0)
         snprintf(self->arch, sizeof self->arch, "%.31s", system.machine);
 }
@@ -124,11 +124,11 @@ static int self_addresses(struct daemon *d, struct host *self, struct failure *w
 {
     struct candidate_wish wish = {.local = d->options->local,
                                   .loopback = d->options->loopback,
-                                  .ipv6 = udp_ipv6(d->udp),
+                                  .ipv6 = udp_ipv6(d->lanes->udp),
                                   .bind = d->conf.bind,
                                   .address = d->conf.address,
                                   .interface = d->conf.interface,
-                                  .port = udp_port(d->udp)};
+                                  .port = udp_port(d->lanes->udp)};
     int count = candidate_list(&wish, self->addresses, why);
     for (int i = 0; i < count; i++) {
         char text[SOCKADDR_TEXT_MAX];

@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_IDENTITY_H
 #define COVEY_DAEMON_IDENTITY_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 /* Sets the names, the key and what an invitation says over covey.conf; -1: *why says what cannot
  * be. */

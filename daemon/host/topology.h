@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_TOPOLOGY_H
 #define COVEY_DAEMON_TOPOLOGY_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 /* Reads the file and checks it; none is named: nothing. 0, or -1 and FILE:LINE:COLUMN and why. The
  * text is d->topology. */

@@ -20,8 +20,6 @@
  * alone: the launch stays until the child is reaped. Of ssh's nothing is left: what still holds
  * it open after a while (a start file's own background job) loses it.
  */
-#include "daemon/launch/launch.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -34,6 +32,7 @@
 #include <sodium.h>
 
 #include "daemon/base/bootstrap.h"
+#include "daemon/base/daemon.h"
 #include "daemon/base/process.h"
 #include "daemon/base/version.h"
 #include "daemon/host/hosts.h"
@@ -95,6 +94,10 @@ struct launch {
     struct loop_timer *timer;
     struct complaint complaint;
     char program[DIALOGUE_LINE_MAX + 1]; /* coveyd as found there */
+};
+
+struct launches {
+    struct launch *first; /* in the order in which they were asked for */
 };
 
 /* ---- results ---- */
@@ -167,7 +170,7 @@ static void launch_fail_as_said(struct launch *l)
         l->state == LAUNCH_CALLING && l->batch != NULL && tid_host(l->batch->to) != daemon_host(d);
     complaint_print(&l->complaint, text, sizeof text);
     launch_fail(l, complaint_error(&l->complaint), "%s%s%s%s", elsewhere ? "from " : "",
-                elsewhere ? d->name : "", elsewhere ? ": " : "", text);
+                elsewhere ? d->self.name : "", elsewhere ? ": " : "", text);
 }
 
 /* ---- what we say ---- */
@@ -322,6 +325,7 @@ static void on_child_end(void *context, int status)
     l->child = NULL;
     dialogue_finish(l->dialogue);
     l->pid = 0;
+    part_want(l->daemon, PART_launches);
     loop_wake(l->daemon->loop);
     if (l->state == LAUNCH_JOINING || l->state == LAUNCH_DONE || pause_and_call_again(l))
         return;
@@ -462,11 +466,14 @@ static bool must_wait(const struct launch *l, size_t running)
     return l->state == LAUNCH_NEW && wanted && running >= most;
 }
 
-/* Behind one that must wait none has begun. */
-void launch_settle(struct daemon *d)
+/* Behind one that must wait none has begun. While one has not ended each round looks whether its
+ * host has joined. */
+static uint64_t launch_settle(struct daemon *d, uint64_t now_us)
 {
     size_t running = 0;
-    for (struct launch **at = &d->launches, *l; (l = *at) != NULL && !must_wait(l, running);) {
+    (void)now_us;
+    for (struct launch **at = &d->own.launches->first, *l;
+         (l = *at) != NULL && !must_wait(l, running);) {
         launch_check(l);
         running += l->state != LAUNCH_DONE;
         if (l->state != LAUNCH_DONE || l->child != NULL) {
@@ -476,19 +483,29 @@ void launch_settle(struct daemon *d)
         *at = l->next;
         launch_free(l);
     }
+    if (running > 0)
+        part_want(d, PART_launches);
+    return UINT64_MAX;
 }
 
-void launch_fini(struct daemon *d)
+static int launch_create(struct daemon *d, struct failure *why)
 {
-    while (d->launches != NULL) {
-        struct launch *l = d->launches;
-        d->launches = l->next;
+    d->own.launches = calloc(1, sizeof *d->own.launches);
+    return d->own.launches == NULL ? failure_memory(why) : 0;
+}
+
+static void launch_destroy(struct daemon *d)
+{
+    while (d->own.launches != NULL && d->own.launches->first != NULL) {
+        struct launch *l = d->own.launches->first;
+        d->own.launches->first = l->next;
         if (l->pid > 0 && (l->batch != NULL || l->spec.launcher == COVEY_LAUNCH_SSH))
             kill(-l->pid, SIGKILL); /* its host is not wanted any more */
         if (l->batch != NULL && --l->batch->running == 0)
             free(l->batch);
         launch_free(l);
     }
+    free(d->own.launches);
 }
 
 /* The node may be in the middle of something: what follows waits for launch_settle(). */
@@ -498,17 +515,21 @@ static void batch_orphan(struct daemon *d, struct batch *batch)
     loop_wake(d->loop);
 }
 
-void launch_task_gone(struct daemon *d, uint32_t tid)
+static void launch_task_gone(struct daemon *d, const struct control_gone *gone,
+                             const struct task *own)
 {
-    for (struct launch *l = d->launches; l != NULL; l = l->next)
-        if (l->batch != NULL && l->batch->to == tid)
+    (void)own;
+    for (struct launch *l = d->own.launches->first; l != NULL; l = l->next)
+        if (l->batch != NULL && l->batch->to == gone->tid)
             batch_orphan(d, l->batch);
 }
 
-void launch_host_gone(struct daemon *d, uint32_t host)
+static void launch_host_event(struct daemon *d, const struct host *host, int event)
 {
-    for (struct launch *l = d->launches; l != NULL; l = l->next)
-        if (l->batch != NULL && tid_host(l->batch->to) == host)
+    if (event != NODE_HOST_GONE)
+        return;
+    for (struct launch *l = d->own.launches->first; l != NULL; l = l->next)
+        if (l->batch != NULL && tid_host(l->batch->to) == host->index)
             batch_orphan(d, l->batch);
 }
 
@@ -534,7 +555,7 @@ static bool launch_add(struct batch *batch, size_t i, struct cursor *payload, st
 /* Drops the launches of a request that turned out bad. */
 static void batch_drop(struct batch *batch)
 {
-    for (struct launch **at = &batch->daemon->launches, *l; (l = *at) != NULL;) {
+    for (struct launch **at = &batch->daemon->own.launches->first, *l; (l = *at) != NULL;) {
         if (l->batch != batch) {
             at = &l->next;
             continue;
@@ -548,7 +569,7 @@ static void batch_drop(struct batch *batch)
 static void batch_refuse(struct batch *batch)
 {
     batch->running++; /* so that it is not answered, and freed, before the walk is over */
-    for (struct launch *l = batch->daemon->launches; l != NULL; l = l->next) {
+    for (struct launch *l = batch->daemon->own.launches->first; l != NULL; l = l->next) {
         const char *refused = l->batch == batch ? launchspec_refused(&l->spec) : NULL;
         if (refused != NULL)
             launch_fail(l, COVEY_EINVAL, "%s", refused);
@@ -557,7 +578,7 @@ static void batch_refuse(struct batch *batch)
     batch_tell(batch);
 }
 
-const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     size_t count = cursor_get_u16(payload);
@@ -566,11 +587,11 @@ const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor
     if (hosts_not_coordinator(d, source, request))
         return NULL;
     if (ending_under_way(d)) {
-        reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->name);
+        reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->self.name);
         return NULL;
     }
     size_t under_way = 0;
-    for (const struct launch *l = d->launches; l != NULL; l = l->next)
+    for (const struct launch *l = d->own.launches->first; l != NULL; l = l->next)
         under_way++;
     if (under_way + count > LAUNCHES_MAX) {
         reply_error(d, source, request, COVEY_ERESOURCE, "too many hosts are being added");
@@ -581,7 +602,7 @@ const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor
         return "memory is exhausted";
     *batch = (struct batch){.daemon = d, .to = source, .request = request, .count = count};
     bool good = true;
-    struct launch **end = &d->launches;
+    struct launch **end = &d->own.launches->first;
     while (*end != NULL)
         end = &(*end)->next;
     for (size_t i = 0; i < count && good; i++)
@@ -594,3 +615,12 @@ const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor
     batch_refuse(batch);
     return NULL;
 }
+
+const struct part launches_part = {
+    .name = "launches",
+    .kinds = (const struct part_kind[]){{FRAME_ADD_HOSTS, launch_on_add_hosts, true}, {0}},
+    .create = launch_create,
+    .destroy = launch_destroy,
+    .settle = launch_settle,
+    .task_gone = launch_task_gone,
+    .host_event = launch_host_event};

@@ -214,7 +214,7 @@ bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
     if (spec->launcher == COVEY_LAUNCH_SSH)
         return launcher_wrap(spec, SSH_COMMAND, line);
     struct text t = text_into(command, sizeof command);
-    text_quote(&t, spec->coveyd[0] != '\0' ? spec->coveyd : d->program);
+    text_quote(&t, spec->coveyd[0] != '\0' ? spec->coveyd : d->self.program);
     text_options(&t, d, spec);
     return !t.full && launcher_wrap(spec, command, line);
 }
@@ -227,7 +227,7 @@ bool launcher_script(const struct daemon *d, const struct control_host_spec *spe
     if (spec->coveyd[0] != '\0') {
         text_word(&t, spec->coveyd);
     } else {
-        text_word(&t, d->program);
+        text_word(&t, d->self.program);
         text_word(&t, "coveyd");
     }
     text_string(&t, SCRIPT_LOOK SCRIPT_SESSION SCRIPT_START);

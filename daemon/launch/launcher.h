@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_LAUNCHER_H
 #define COVEY_DAEMON_LAUNCHER_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 #define LAUNCHER_LINE_MAX 16384
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/link/lanes.h"
+
 #define FANOUT_BYTES 60000
 #define FANOUT_COUNT 64
 
@@ -47,7 +49,7 @@ static void send_to(const struct fanout *f, struct daemon *d, const struct addre
 {
     const uint8_t *at = f->bytes;
     for (unsigned i = 0; i < f->count; i++) {
-        daemon_send(d, path, at, f->sizes[i]);
+        lanes_send(d, path, at, f->sizes[i]);
         at += f->sizes[i];
     }
 }

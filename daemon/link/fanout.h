@@ -5,7 +5,7 @@
 #ifndef COVEY_DAEMON_FANOUT_H
 #define COVEY_DAEMON_FANOUT_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 #include "proto/wire/host_set.h"
 
 struct fanout;

@@ -44,16 +44,19 @@ struct gauge {
     size_t waiting_count;
 };
 
-struct gauge *gauge_create(struct daemon *d)
+static int gauge_create(struct daemon *d, struct failure *why)
 {
     struct gauge *g = calloc(1, sizeof *g);
-    if (g != NULL)
-        *g = (struct gauge){.daemon = d, .fd = -1};
-    return g;
+    if (g == NULL)
+        return failure_memory(why);
+    *g = (struct gauge){.daemon = d, .fd = -1};
+    d->own.gauge = g;
+    return 0;
 }
 
-void gauge_destroy(struct gauge *g)
+static void gauge_destroy(struct daemon *d)
 {
+    struct gauge *g = d->own.gauge;
     if (g == NULL)
         return;
     loop_child_remove(&g->child);
@@ -86,7 +89,7 @@ static void answer_all(struct gauge *g, bool good)
             monitor_answer(d, w->to, w->request);
         else
             reply_error(d, w->to, w->request, COVEY_ERESOURCE, "host %s cannot measure its speed",
-                        d->name);
+                        d->self.name);
     }
     g->waiting_count = 0;
 }
@@ -145,9 +148,10 @@ static pid_t start_measuring(struct gauge *g, int out)
     return pid;
 }
 
-void gauge_start(struct daemon *d)
+/* Measures, unless it is being done. */
+static void gauge_start(struct daemon *d)
 {
-    struct gauge *g = d->gauge;
+    struct gauge *g = d->own.gauge;
     int ends[2];
     if (g->pid > 0)
         return;
@@ -168,18 +172,31 @@ void gauge_start(struct daemon *d)
     answer_all(g, false);
 }
 
-const char *gauge_on_measure(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *gauge_on_measure(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
-    struct gauge *g = d->gauge;
+    struct gauge *g = d->own.gauge;
     if (!cursor_done(payload))
         return "bad payload";
     if (g->waiting_count == WAITING_MAX) {
         reply_error(d, source, request, COVEY_ERESOURCE, "too many ask host %s to measure",
-                    d->name);
+                    d->self.name);
         return NULL;
     }
     g->waiting[g->waiting_count++] = (struct waiting){.to = source, .request = request};
     gauge_start(d);
     return NULL;
 }
+
+static void gauge_joined(struct daemon *d)
+{
+    if (!d->options->local)
+        gauge_start(d);
+}
+
+const struct part gauge_part = {
+    .name = "gauge",
+    .kinds = (const struct part_kind[]){{FRAME_MEASURE, gauge_on_measure, true}, {0}},
+    .create = gauge_create,
+    .destroy = gauge_destroy,
+    .joined = gauge_joined};

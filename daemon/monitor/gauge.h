@@ -10,15 +10,7 @@
 
 struct gauge;
 
-struct gauge *gauge_create(struct daemon *d); /* NULL: memory is exhausted */
-void gauge_destroy(struct gauge *gauge);      /* NULL is fine */
-
-void gauge_start(struct daemon *d); /* measures, unless it is being done */
-
 /* Sets what was measured. */
 void gauge_figures(const struct gauge *gauge, uint64_t now_us, struct figures *figures);
-
-/* Measures anew, and answers with the figures when it is done. */
-route_handler gauge_on_measure;
 
 #endif

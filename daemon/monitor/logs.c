@@ -3,15 +3,14 @@
  * the asker says where the next one begins: the daemon keeps nothing of it, and is busy no longer
  * than a read of a file in memory takes.
  */
-#include "daemon/monitor/logs.h"
-
 #include <errno.h>
 #include <string.h>
 
+#include "daemon/base/daemon.h"
 #include "daemon/post/reply.h"
 #include "lib/covey.h"
 
-const char *logs_on_log(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *logs_on_log(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     int64_t from = (int64_t)cursor_get_u64(payload);
@@ -21,7 +20,7 @@ const char *logs_on_log(struct daemon *d, uint32_t source, struct cursor *payloa
         return "bad payload";
     ssize_t n = log_read(&d->log, from, bytes, sizeof bytes, &at);
     if (n < 0) {
-        reply_error(d, source, request, COVEY_EINVAL, "the daemon of host %s %s%s", d->name,
+        reply_error(d, source, request, COVEY_EINVAL, "the daemon of host %s %s%s", d->self.name,
                     n == -ENOTSUP ? "runs in the foreground: its log is its standard error"
                                   : "cannot read its log: ",
                     n == -ENOTSUP ? "" : strerror((int)-n));
@@ -36,3 +35,6 @@ const char *logs_on_log(struct daemon *d, uint32_t source, struct cursor *payloa
     reply_send(&reply, 0);
     return NULL;
 }
+
+const struct part logs_part = {
+    .name = "logs", .kinds = (const struct part_kind[]){{FRAME_LOG, logs_on_log, true}, {0}}};

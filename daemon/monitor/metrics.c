@@ -1,5 +1,7 @@
 /*
- * The metrics server: a scraper connects, says GET /metrics, gets one text, and is disconnected.
+ * The metrics server: the figures and counters of this daemon for Prometheus, over HTTP on a port
+ * or a local socket; not unless covey.conf says so. A scraper connects, says GET /metrics, gets one
+ * text, and is disconnected.
  *
  * Whoever can connect is a stranger: there are CLIENTS_MAX at once, of which the oldest that has
  * not asked goes when another comes, or else the oldest; each may send HTTP_REQUEST_MAX bytes, has
@@ -10,8 +12,6 @@
  * A client is freed by the event that ends it: its own descriptor's or its timer's, or the
  * listener's.
  */
-#include "daemon/monitor/metrics.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +21,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/daemon.h"
 #include "daemon/base/sockaddr.h"
 #include "daemon/monitor/http.h"
 #include "daemon/monitor/monitor.h"
@@ -103,7 +104,7 @@ static char *text_make(struct daemon *d, size_t *size)
     FILE *out = open_memstream(&text, size);
     if (out == NULL)
         return NULL;
-    snprintf(labels, sizeof labels, "{vm=\"%s\",host=\"%s\"}", d->node_config.vm, d->name);
+    snprintf(labels, sizeof labels, "{vm=\"%s\",host=\"%s\"}", d->node_config.vm, d->self.name);
     put_figures(d, labels, out);
     stats_walk(d, put_counter, &(struct counter_text){.out = out, .labels = labels});
     if (fclose(out) == 0)
@@ -325,25 +326,27 @@ static int metrics_listen(struct metrics *m, struct failure *why)
     return 0;
 }
 
-int metrics_open(struct daemon *d, struct failure *why)
+/* Listens, if that is wanted. */
+static int metrics_create(struct daemon *d, struct failure *why)
 {
     if (d->conf.monitor.metrics.where == CONF_METRICS_OFF)
         return 0;
     struct metrics *m = calloc(1, sizeof *m);
-    d->metrics = m;
+    d->own.metrics = m;
     if (m == NULL)
-        return failure_set(why, "memory is exhausted");
+        return failure_memory(why);
     m->daemon = d;
     m->fd = -1;
     if (metrics_listen(m, why) != 0)
         return -1;
     m->watch = loop_fd_add(d->loop, m->fd, LOOP_READ, on_caller, m);
     m->pause = loop_timer_add(d->loop, on_pause_over, m);
-    return m->watch == NULL || m->pause == NULL ? failure_set(why, "memory is exhausted") : 0;
+    return m->watch == NULL || m->pause == NULL ? failure_memory(why) : 0;
 }
 
-void metrics_close(struct metrics *m)
+static void metrics_destroy(struct daemon *d)
 {
+    struct metrics *m = d->own.metrics;
     if (m == NULL)
         return;
     while (m->clients != NULL)
@@ -356,3 +359,6 @@ void metrics_close(struct metrics *m)
         unlink(m->path);
     free(m);
 }
+
+const struct part metrics_part = {
+    .name = "metrics", .create = metrics_create, .destroy = metrics_destroy};

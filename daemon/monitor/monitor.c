@@ -35,24 +35,22 @@ struct monitor {
     struct sample base, last;
 };
 
-int monitor_create(struct daemon *d, struct failure *why)
+static int monitor_create(struct daemon *d, struct failure *why)
 {
     struct monitor *m = calloc(1, sizeof *m);
-    d->monitor = m;
+    d->own.monitor = m;
     if (m == NULL ||
         sample_source_init(&m->source, d->conf.monitor.procfs, d->node_config.self.cores) != 0)
-        return failure_set(why, "memory is exhausted");
-    d->gauge = gauge_create(d);
-    if (d->gauge == NULL)
-        return failure_set(why, "memory is exhausted");
+        return failure_memory(why);
     m->machine = sample_machine(&m->source);
     sample_take(&m->source, loop_now_us(), &m->last);
     m->base = m->last;
     return 0;
 }
 
-void monitor_destroy(struct monitor *monitor)
+static void monitor_destroy(struct daemon *d)
 {
+    struct monitor *monitor = d->own.monitor;
     if (monitor != NULL)
         sample_source_fini(&monitor->source);
     free(monitor);
@@ -68,9 +66,10 @@ static void look(struct monitor *m, uint64_t now_us, uint64_t interval_us)
     sample_take(&m->source, now_us, &m->last);
 }
 
-void monitor_settle(struct daemon *d, uint64_t now_us)
+/* Nobody is woken for it: it looks if it is time and the daemon is awake. */
+static void monitor_round_end(struct daemon *d)
 {
-    look(d->monitor, now_us, d->conf.monitor.period_us);
+    look(d->own.monitor, loop_now_us(), d->conf.monitor.period_us);
 }
 
 /* ---- what ---- */
@@ -87,16 +86,16 @@ static double youth(const struct monitor *m, const struct task *task)
 
 void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
 {
-    struct monitor *m = d->monitor;
+    struct monitor *m = d->own.monitor;
     double *v = figures->values;
     look(m, now_us, m->base.at_us == m->last.at_us ? LOOK_FIRST_US : LOOK_US);
     figures_init(figures);
     figures->machine = m->machine;
     sample_figures(&m->source, &m->base, &m->last, figures);
-    gauge_figures(d->gauge, now_us, figures);
+    gauge_figures(d->own.gauge, now_us, figures);
     v[FIGURE_age_s] = (double)(now_us - m->last.at_us) / 1e6;
     v[FIGURE_tasks] = v[FIGURE_tasks_young] = 0;
-    for (const struct task *task = d->tasks.first; task != NULL; task = task->next) {
+    for (const struct task *task = d->tasks->first; task != NULL; task = task->next) {
         v[FIGURE_tasks] += ps_hides(task) ? 0 : 1;
         v[FIGURE_tasks_young] += youth(m, task);
     }
@@ -122,7 +121,7 @@ void monitor_answer(struct daemon *d, uint32_t to, uint32_t request)
     reply_send(&reply, 0);
 }
 
-const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     if (!cursor_done(payload))
@@ -130,3 +129,10 @@ const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struct curso
     monitor_answer(d, source, request);
     return NULL;
 }
+
+const struct part monitor_part = {
+    .name = "monitor",
+    .kinds = (const struct part_kind[]){{FRAME_HOST_STAT, monitor_on_host_stat, true}, {0}},
+    .create = monitor_create,
+    .destroy = monitor_destroy,
+    .round_end = monitor_round_end};

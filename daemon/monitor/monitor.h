@@ -7,20 +7,10 @@
 #include "daemon/post/route.h"
 #include "proto/model/figure.h"
 
-struct monitor;
-
-int monitor_create(struct daemon *d, struct failure *why); /* 0 or -1 */
-void monitor_destroy(struct monitor *monitor);             /* NULL is fine */
-
-/* Samples if it is time. Nobody is woken for it: the daemon calls this whenever it is awake. */
-void monitor_settle(struct daemon *d, uint64_t now_us);
-
 /* All that is known, as fresh as may be. */
 void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures);
 
 /* Answers a request with them. */
 void monitor_answer(struct daemon *d, uint32_t to, uint32_t request);
-
-route_handler monitor_on_host_stat;
 
 #endif

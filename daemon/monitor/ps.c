@@ -29,17 +29,17 @@ bool ps_hides(const struct task *task)
     return task->role == COVEY_ROLE_CONSOLE && task->cookie == 0;
 }
 
-const char *ps_on_tasks(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *ps_on_tasks(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     if (!cursor_done(payload))
         return "bad payload";
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next)
         if (task->sink == source && !task->reaped)
             output_catch_up(task); /* what it has written comes before the answer */
     struct reply reply;
     reply_begin(&reply, d, source, request);
-    const struct task *last = d->tasks.first;
+    const struct task *last = d->tasks->first;
     while (last != NULL && last->next != NULL)
         last = last->next;
     for (; last != NULL; last = last->previous) /* the table lists the newest first */
@@ -66,18 +66,24 @@ static void signal_send(struct daemon *d, uint32_t source, const struct control_
                     "signal %d to t%x: %s", s->signal, s->tid, strerror(-error));
 }
 
-const char *ps_on_signal(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *ps_on_signal(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct control_signal s;
     control_get_signal(payload, &s);
     if (!cursor_done(payload))
         return "bad payload";
-    struct task *task = task_find(&d->tasks, s.tid);
+    struct task *task = task_find(d->tasks, s.tid);
     if (s.signal < 0 || s.signal > SIGRTMAX)
         reply_error(d, source, s.request, COVEY_EINVAL, "there is no signal %d", s.signal);
     else if (task == NULL)
-        reply_error(d, source, s.request, COVEY_ENOTASK, "host %s has no task t%x", d->name, s.tid);
+        reply_error(d, source, s.request, COVEY_ENOTASK, "host %s has no task t%x", d->self.name,
+                    s.tid);
     else
         signal_send(d, source, &s, task);
     return NULL;
 }
+
+const struct part ps_part = {.name = "ps",
+                             .kinds = (const struct part_kind[]){{FRAME_TASKS, ps_on_tasks, true},
+                                                                 {FRAME_SIGNAL, ps_on_signal, true},
+                                                                 {0}}};

@@ -6,9 +6,6 @@
 
 #include "daemon/post/route.h"
 
-route_handler ps_on_tasks;
-route_handler ps_on_signal;
-
 /* A console that somebody started; one that a task runs, a script for example, is that task. */
 bool ps_hides(const struct task *task);
 

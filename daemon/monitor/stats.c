@@ -3,11 +3,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "daemon/agree/contention.h"
 #include "daemon/link/ether.h"
+#include "daemon/link/lanes.h"
 #include "daemon/link/segment.h"
-#include "daemon/link/udp.h"
-#include "daemon/post/casting.h"
 #include "daemon/post/reply.h"
 #include "daemon/table/budget.h"
 #include "proto/session/fault_line.h"
@@ -38,7 +36,7 @@ static void walk_daemon(const struct daemon *d, stats_fn *fn, void *context)
 {
     const struct daemon_counters *n = &d->counters;
     fn(context, "process.cpu_us", cpu_us());
-    fn(context, "tasks.now", d->tasks.count);
+    fn(context, "tasks.now", d->tasks->count);
     fn(context, "tasks.spawned", n->tasks_spawned);
     fn(context, "tasks.spawns_failed", n->spawns_failed);
     fn(context, "tasks.enrolled", n->tasks_enrolled);
@@ -66,22 +64,23 @@ void stats_walk(const struct daemon *d, stats_fn *fn, void *context)
     const char *name;
     uint64_t value;
     walk_daemon(d, fn, context);
-    for (size_t i = 0; (name = udp_stat(d->udp, i, &value)) != NULL; i++)
+    for (size_t i = 0; (name = udp_stat(d->lanes->udp, i, &value)) != NULL; i++)
         fn(context, name, value);
     struct ether_link *ether = segment_link(d);
     for (size_t i = 0; ether != NULL && (name = ether_stat(ether, i, &value)) != NULL; i++)
         fn(context, name, value);
-    for (size_t i = 0; (name = contention_stat(d, i, &value)) != NULL; i++)
-        fn(context, name, value);
-    for (size_t i = 0; (name = casting_stat(d, i, &value)) != NULL; i++)
-        fn(context, name, value);
-    for (size_t i = 0; d->faults != NULL && (name = fault_line_stat(d->faults, i, &value)); i++)
+    for (size_t p = 0; p < PARTS; p++)
+        for (size_t i = 0; d->parts[p]->stat != NULL && (name = d->parts[p]->stat(d, i, &value));
+             i++)
+            fn(context, name, value);
+    for (size_t i = 0;
+         d->lanes->faults != NULL && (name = fault_line_stat(d->lanes->faults, i, &value)); i++)
         fn(context, name, value);
     for (size_t i = 0; (name = node_stat(d->node, i, &value)) != NULL; i++)
         fn(context, name, value);
 }
 
-const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     struct reply reply;
@@ -92,3 +91,6 @@ const char *stats_on_stats(struct daemon *d, uint32_t source, struct cursor *pay
     reply_send(&reply, 0);
     return NULL;
 }
+
+const struct part stats_part = {
+    .name = "stats", .kinds = (const struct part_kind[]){{FRAME_STATS, stats_on_stats, true}, {0}}};

@@ -6,8 +6,6 @@
 
 #include "daemon/post/route.h"
 
-route_handler stats_on_stats;
-
 /* Calls fn with each counter. */
 typedef void stats_fn(void *context, const char *name, uint64_t value);
 void stats_walk(const struct daemon *d, stats_fn *fn, void *context);

@@ -26,6 +26,7 @@
 
 #include "daemon/link/ether.h"
 #include "daemon/link/fanout.h"
+#include "daemon/link/lanes.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/route.h"
@@ -85,7 +86,7 @@ static void on_unicast(void *context, uint32_t host, const uint8_t *bytes, size_
     const struct address *ether = node_ether_path(d->node, host);
     const struct address *path = ether != NULL ? ether : node_path(d->node, host);
     if (path != NULL)
-        daemon_send(d, path, bytes, size);
+        lanes_send(d, path, bytes, size);
 }
 
 static void on_multicast(void *context, const struct host_set *to, const uint8_t *bytes,
@@ -101,11 +102,11 @@ static void on_multicast(void *context, const struct host_set *to, const uint8_t
         host_set_remove(&by_udp, host);
     }
     if (by_ether)
-        daemon_send(d, &d->casting->group, bytes, size);
+        lanes_send(d, &d->own.casting->group, bytes, size);
     if (host_set_empty(&by_udp))
         return;
-    d->casting->by_udp = by_udp;
-    fanout_add(d->casting->fanout, d, &by_udp, bytes, size);
+    d->own.casting->by_udp = by_udp;
+    fanout_add(d->own.casting->fanout, d, &by_udp, bytes, size);
 }
 
 /* What the own segment carries, since what each host's session has found out by probing is little
@@ -152,7 +153,7 @@ static void spread(struct daemon *d, uint32_t source, const struct control_mcast
         struct cursor c = cursor_writer(payload, sizeof payload);
         if (tid_host(m->receivers[i].tid) != daemon_host(d))
             continue;
-        struct task *to = task_find(&d->tasks, m->receivers[i].tid);
+        struct task *to = task_find(d->tasks, m->receivers[i].tid);
         cursor_put_u64(&c, m->receivers[i].sequence);
         if ((m->flags & FRAME_FIRST) != 0)
             cursor_put_u64(&c, m->receivers[i].sequence); /* in the message header, too */
@@ -218,7 +219,8 @@ static struct cast *engine_create(struct daemon *d)
     return engine;
 }
 
-void casting_begin(struct daemon *d)
+/* It begins when this host has joined; before that nothing has an effect. */
+static void casting_joined(struct daemon *d)
 {
     struct casting *c = calloc(1, sizeof *c);
     if (c == NULL)
@@ -235,7 +237,7 @@ void casting_begin(struct daemon *d)
     c->group = group_address(&d->node_config);
     if (segment_link(d) != NULL && ether_join(segment_link(d), &c->group, true) != 0)
         log_line(&d->log, LOG_ERROR, "cannot receive what is cast over raw Ethernet");
-    d->casting = c;
+    d->own.casting = c;
     const struct host *host;
     for (size_t i = 0; (host = node_host_at(d->node, i)) != NULL; i++) {
         if (host->state == HOST_UP || host->state == HOST_SUSPECT)
@@ -243,9 +245,9 @@ void casting_begin(struct daemon *d)
     }
 }
 
-void casting_end(struct daemon *d)
+static void casting_destroy(struct daemon *d)
 {
-    struct casting *c = d->casting;
+    struct casting *c = d->own.casting;
     if (c == NULL)
         return;
     for (struct late_host *h; (h = c->hosts) != NULL; free(h))
@@ -257,7 +259,7 @@ void casting_end(struct daemon *d)
     cast_destroy(c->engine);
     fanout_destroy(c->fanout);
     free(c);
-    d->casting = NULL;
+    d->own.casting = NULL;
 }
 
 /* ---- what comes in ---- */
@@ -266,17 +268,18 @@ bool casting_on_datagram(struct daemon *d, const uint8_t *bytes, size_t size)
 {
     if (!cast_is_datagram(bytes, size))
         return false;
-    if (d->casting != NULL)
-        cast_on_datagram(d->casting->engine, bytes, size, loop_now_us());
+    if (d->own.casting != NULL)
+        cast_on_datagram(d->own.casting->engine, bytes, size, loop_now_us());
+    part_want(d, PART_casting);
     return true;
 }
 
-const char *casting_on_control(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *casting_on_control(struct daemon *d, uint32_t source, struct cursor *payload)
 {
-    if (d->casting == NULL)
+    if (d->own.casting == NULL)
         return "this host has not joined";
-    return cast_on_control(d->casting->engine, tid_host(source), payload->at, cursor_left(payload),
-                           loop_now_us());
+    return cast_on_control(d->own.casting->engine, tid_host(source), payload->at,
+                           cursor_left(payload), loop_now_us());
 }
 
 /* The other hosts of the receivers; NULL, or why they are refused. */
@@ -346,7 +349,7 @@ static int cast_fifo(struct daemon *d, const struct control_mcast *m, const stru
                      const struct cursor *message, const struct cursor *data)
 {
     struct cursor c = *message;
-    int error = cast_or_keep(d->casting, hosts, message->at, cursor_left(message));
+    int error = cast_or_keep(d->own.casting, hosts, message->at, cursor_left(message));
     if (error == 0)
         spread(d, cursor_get_u32(&c), m, data);
     return error;
@@ -361,7 +364,7 @@ const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *pa
     control_get_mcast(payload, &m);
     if (!cursor_ok(payload) || (order != 0 && order != (uint32_t)CAST_TOTAL << 24))
         return "bad payload";
-    if (tid_host(source) != daemon_host(d) || d->casting == NULL)
+    if (tid_host(source) != daemon_host(d) || d->own.casting == NULL)
         return "not from a task of this host";
     if ((m.flags & FRAME_FIRST) != 0 && cursor_left(payload) < FRAME_MESSAGE_BYTES)
         return "no message header";
@@ -372,8 +375,8 @@ const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *pa
         return refused;
     struct cursor head = cursor_writer(message.at, SOURCE_BYTES);
     cursor_put_u32(&head, source);
-    int error = order != 0 ? cast_send_total(d->casting->engine, message.at, cursor_left(&message),
-                                             loop_now_us())
+    int error = order != 0 ? cast_send_total(d->own.casting->engine, message.at,
+                                             cursor_left(&message), loop_now_us())
                            : cast_fifo(d, &m, &hosts, &message, payload);
     return error == 0 ? NULL : "it cannot be cast";
 }
@@ -393,18 +396,18 @@ static bool reaches(struct daemon *d, uint32_t host)
 /* Hosts that a datagram went to each for itself: later ones may go as one frame. */
 static void ways_open(struct daemon *d)
 {
-    struct host_set *by_udp = &d->casting->by_udp;
+    struct host_set *by_udp = &d->own.casting->by_udp;
     for (uint32_t host = 0; (host = host_set_next(by_udp, host)) != 0;) {
         reaches(d, host);
         host_set_remove(by_udp, host);
     }
 }
 
-const char *casting_on_way(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *casting_on_way(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     uint16_t count = cursor_get_u16(payload);
-    bool all = d->casting != NULL;
+    bool all = d->own.casting != NULL;
     for (; count > 0 && cursor_ok(payload); count--)
         all = reaches(d, cursor_get_u16(payload)) && all;
     if (!cursor_done(payload))
@@ -420,22 +423,24 @@ const char *casting_on_way(struct daemon *d, uint32_t source, struct cursor *pay
 
 /* ---- what has to wait ---- */
 
-bool casting_full(const struct daemon *d)
+/* Whether so much waits to be cast that tasks must not add to it. */
+static bool casting_full(const struct daemon *d)
 {
-    const struct casting *c = d->casting;
+    const struct casting *c = d->own.casting;
     return c != NULL && (c->casts != NULL || cast_queued(c->engine) > QUEUE_BYTES_MAX);
 }
 
-bool casting_passed(const struct daemon *d)
+/* Whether all that was cast here in the order of its senders is where it goes. */
+static bool casting_passed(const struct daemon *d)
 {
-    const struct casting *c = d->casting;
+    const struct casting *c = d->own.casting;
     return c == NULL ||
            (c->frames == NULL && c->casts == NULL && cast_passed(c->engine, cast_mark(c->engine)));
 }
 
 bool casting_keeps(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
-    struct casting *c = d->casting;
+    struct casting *c = d->own.casting;
     if (casting_passed(d))
         return false;
     struct late_frame *late = malloc(sizeof *late + frame->length);
@@ -445,12 +450,13 @@ bool casting_keeps(struct daemon *d, const struct frame *frame, const uint8_t *p
     memcpy(late->payload, payload, frame->length);
     *c->frames_end = late;
     c->frames_end = &late->next;
+    part_want(d, PART_casting);
     return true;
 }
 
 static void frames_settle(struct daemon *d)
 {
-    struct casting *c = d->casting;
+    struct casting *c = d->own.casting;
     while (c->frames != NULL && c->casts == NULL && cast_passed(c->engine, c->frames->mark)) {
         struct late_frame *late = c->frames;
         c->frames = late->next;
@@ -464,9 +470,10 @@ static void frames_settle(struct daemon *d)
 
 bool casting_host_event(struct daemon *d, const struct host *host, int event)
 {
-    struct casting *c = d->casting;
+    struct casting *c = d->own.casting;
     if (c == NULL)
         return true;
+    part_want(d, PART_casting);
     if (event == NODE_HOST_ADDED)
         cast_host_up(c->engine, host, loop_now_us());
     if (event != NODE_HOST_GONE)
@@ -486,7 +493,7 @@ bool casting_host_event(struct daemon *d, const struct host *host, int event)
 
 bool casting_is_late(const struct daemon *d, uint32_t host)
 {
-    const struct late_host *late = d->casting == NULL ? NULL : d->casting->hosts;
+    const struct late_host *late = d->own.casting == NULL ? NULL : d->own.casting->hosts;
     while (late != NULL && late->host.index != host)
         late = late->next;
     return late != NULL;
@@ -494,10 +501,10 @@ bool casting_is_late(const struct daemon *d, uint32_t host)
 
 static void hosts_settle_late(struct daemon *d, uint64_t now_us)
 {
-    struct late_host **at = &d->casting->hosts;
+    struct late_host **at = &d->own.casting->hosts;
     while (*at != NULL) {
         struct late_host *late = *at;
-        bool settled = cast_settled(d->casting->engine, late->host.index);
+        bool settled = cast_settled(d->own.casting->engine, late->host.index);
         if (!settled && now_us < late->deadline_us) {
             at = &late->next;
             continue;
@@ -511,24 +518,37 @@ static void hosts_settle_late(struct daemon *d, uint64_t now_us)
     }
 }
 
-uint64_t casting_settle(struct daemon *d, uint64_t now_us)
+static uint64_t casting_settle(struct daemon *d, uint64_t now_us)
 {
-    if (d->casting == NULL)
+    if (d->own.casting == NULL)
         return UINT64_MAX;
-    casts_settle(d->casting, now_us);
-    uint64_t next_us = cast_step(d->casting->engine, now_us);
-    fanout_flush(d->casting->fanout, d);
+    casts_settle(d->own.casting, now_us);
+    uint64_t next_us = cast_step(d->own.casting->engine, now_us);
+    fanout_flush(d->own.casting->fanout, d);
     ways_open(d);
     frames_settle(d);
-    if (d->casting->casts != NULL && now_us + BUSY_US < next_us)
+    if (d->own.casting->casts != NULL && now_us + BUSY_US < next_us)
         next_us = now_us + BUSY_US;
     hosts_settle_late(d, now_us);
-    for (const struct late_host *h = d->casting->hosts; h != NULL; h = h->next)
+    for (const struct late_host *h = d->own.casting->hosts; h != NULL; h = h->next)
         next_us = h->deadline_us < next_us ? h->deadline_us : next_us;
     return next_us;
 }
 
-const char *casting_stat(const struct daemon *d, size_t i, uint64_t *value)
+static const char *casting_stat(const struct daemon *d, size_t i, uint64_t *value)
 {
-    return d->casting == NULL ? NULL : cast_stat(d->casting->engine, i, value);
+    return d->own.casting == NULL ? NULL : cast_stat(d->own.casting->engine, i, value);
 }
+
+const struct part casting_part = {
+    .name = "casting",
+    .kinds = (const struct part_kind[]){{FRAME_CAST, casting_on_cast, false},
+                                        {FRAME_CAST_CONTROL, casting_on_control, false},
+                                        {FRAME_CAST_WAY, casting_on_way, true},
+                                        {0}},
+    .destroy = casting_destroy,
+    .joined = casting_joined,
+    .settle = casting_settle,
+    .full = casting_full,
+    .passed = casting_passed,
+    .stat = casting_stat};

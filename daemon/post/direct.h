@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_DIRECT_H
 #define COVEY_DAEMON_DIRECT_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 /* A socket for that task, which the caller passes on and closes; -1: there is none to be had, and
  * the log says why. */

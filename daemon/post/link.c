@@ -13,6 +13,7 @@
 
 #include "daemon/link/segment.h"
 #include "daemon/post/direct.h"
+#include "daemon/post/openings.h"
 #include "daemon/table/connection.h"
 #include "lib/covey.h"
 
@@ -84,7 +85,7 @@ bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *
     else if (nfds == STREAM_FDS_LOST)
         refused = NO_DESCRIPTORS;
     else if (link.route == COVEY_ROUTE_ETHER)
-        refused = segment_depart(d, frame, payload, &waits);
+        refused = openings_depart(d, frame, payload, &waits);
     if (refused != NULL) {
         refuse(d, frame, &link, refused);
         return false;
@@ -173,7 +174,7 @@ static bool refuse_unless_gone(struct daemon *d, struct task *task, const struct
 {
     if (task->broken || (task->enrolled && task->stream == NULL))
         return false;
-    struct task *accepter = task_find(&d->tasks, frame->source);
+    struct task *accepter = task_find(d->tasks, frame->source);
     if (frame->kind == FRAME_LINK_OPEN)
         link_refuse(d, frame, payload, NO_DESCRIPTORS);
     else

@@ -10,7 +10,7 @@
 
 /* A LINK_OPEN leaves its opener here, nfds descriptors with it. Gives the opener the key of a
  * stream link; refuses what cannot work. False: it goes no further (the opener was told),
- * or not yet (segment.h). */
+ * or not yet (openings.h). */
 bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload, int nfds);
 
 /* Tells the opener, anywhere, that its LINK_OPEN came to nothing, and why. */

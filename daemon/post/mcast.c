@@ -1,7 +1,9 @@
-#include "daemon/post/mcast.h"
-
+/*
+ * The part of MCAST: messages for several tasks of this host that came as one.
+ */
 #include <string.h>
 
+#include "daemon/base/daemon.h"
 #include "daemon/post/route.h"
 #include "daemon/table/backlog.h"
 #include "daemon/table/connection.h"
@@ -38,7 +40,7 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
         if ((m->flags & FRAME_FIRST) != 0)
             cursor_put_u64(&sequence, m->receivers[i].sequence);
         frame.destination = m->receivers[i].tid;
-        struct task *to = task_find(&d->tasks, frame.destination);
+        struct task *to = task_find(d->tasks, frame.destination);
         if (to == NULL || backlog_admit(to, &frame))
             route_send(d, &frame, payload);
         else
@@ -49,15 +51,17 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
 /* A task of this host waits while a queue that it feeds is long. */
 static void hold_back(const struct daemon *d, uint32_t source, const struct control_mcast *m)
 {
-    struct task *sender = task_find(&d->tasks, source);
+    struct task *sender = task_find(d->tasks, source);
     for (uint16_t i = 0; sender != NULL && i < m->count; i++) {
-        const struct task *receiver = task_find(&d->tasks, m->receivers[i].tid);
+        const struct task *receiver = task_find(d->tasks, m->receivers[i].tid);
         if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX)
-            connection_hold(sender, false, receiver->tid);
+            connection_hold(sender, BLOCKED_BY_TASK, receiver->tid);
     }
 }
 
-const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *payload)
+/* MCAST, from a task: a data frame to each receiver. One that is not there is reported as for any
+ * data frame. */
+static const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct control_mcast m;
     control_get_mcast(payload, &m);
@@ -73,3 +77,7 @@ const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *pay
         hold_back(d, source, &m);
     return refused;
 }
+
+const struct part mcast_part = {
+    .name = "mcast",
+    .kinds = (const struct part_kind[]){{FRAME_MCAST, mcast_on_mcast, false}, {0}}};

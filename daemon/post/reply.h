@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_REPLY_H
 #define COVEY_DAEMON_REPLY_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 struct reply {
     struct daemon *daemon;

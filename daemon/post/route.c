@@ -2,7 +2,7 @@
  * Routing. Every frame has one source and one destination tid; a tid's host part says which daemon
  * knows it, local part 0 is that daemon itself.
  *
- *   local task --+                 +-- this daemon: the handler of its kind
+ *   local task --+                 +-- this daemon: the part that takes its kind (dispatch.c)
  *   other host --+-- checks -------+-- a task here: its stream (link.c rewrites LINK frames)
  *   this daemon--+                 +-- another host: node_send()
  *
@@ -14,26 +14,10 @@
 
 #include <stdlib.h>
 
-#include "daemon/agree/agreement.h"
-#include "daemon/agree/bags.h"
-#include "daemon/agree/contention.h"
-#include "daemon/agree/services.h"
-#include "daemon/host/hosts.h"
-#include "daemon/launch/launch.h"
-#include "daemon/monitor/gauge.h"
-#include "daemon/monitor/logs.h"
-#include "daemon/monitor/monitor.h"
-#include "daemon/monitor/ps.h"
-#include "daemon/monitor/stats.h"
 #include "daemon/post/casting.h"
 #include "daemon/post/link.h"
-#include "daemon/post/mcast.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/watch.h"
-#include "daemon/spawn/input.h"
-#include "daemon/spawn/output.h"
-#include "daemon/spawn/spawn.h"
-#include "daemon/spawn/tasker.h"
 #include "daemon/table/backlog.h"
 #include "daemon/table/budget.h"
 #include "daemon/table/connection.h"
@@ -41,67 +25,10 @@
 
 /* ---- this daemon's own ---- */
 
-static route_handler *const handlers[] = {
-    [FRAME_MCAST] = mcast_on_mcast,
-    [FRAME_CAST] = casting_on_cast,
-    [FRAME_CAST_CONTROL] = casting_on_control,
-    [FRAME_CAST_WAY] = casting_on_way,
-    [FRAME_BULK_ASK] = contention_on_ask,
-    [FRAME_BULK_END] = contention_on_end,
-    [FRAME_HOSTS] = hosts_on_hosts,
-    [FRAME_TASKS] = ps_on_tasks,
-    [FRAME_SPAWN] = spawn_on_spawn,
-    [FRAME_SIGNAL] = ps_on_signal,
-    [FRAME_WATCH] = watch_on_watch,
-    [FRAME_GONE] = watch_on_gone,
-    [FRAME_OUTPUT_ACK] = output_on_ack,
-    [FRAME_INPUT] = input_on_input,
-    [FRAME_ADD_HOSTS] = launch_on_add_hosts,
-    [FRAME_REMOVE_HOSTS] = hosts_on_remove,
-    [FRAME_HALT] = hosts_on_halt,
-    [FRAME_STATS] = stats_on_stats,
-    [FRAME_TASKER] = tasker_on_tasker,
-    [FRAME_ORDER_TOLD] = tasker_on_told,
-    [FRAME_SERVICE] = services_on_service,
-    [FRAME_APPLIED] = services_on_applied,
-    [FRAME_EVENT] = services_on_event,
-    [FRAME_PROPOSE] = agreement_on_propose,
-    [FRAME_RESEND] = agreement_on_resend,
-    [FRAME_ASK] = agreement_on_ask,
-    [FRAME_HOST_STAT] = monitor_on_host_stat,
-    [FRAME_MEASURE] = gauge_on_measure,
-    [FRAME_LOG] = logs_on_log,
-    [FRAME_BAG] = bags_on_request,
-    [FRAME_BAG_LOG] = bags_on_log,
-    [FRAME_BAG_LOG_ACK] = bags_on_log_ack,
-    [FRAME_BAG_LOOK] = bags_on_look,
-};
-#define HANDLERS (sizeof handlers / sizeof handlers[0])
-
 /* Kinds whose payload begins with a request number that a REPLY repeats. */
-static bool is_request(uint8_t kind)
+static bool is_request(const struct daemon *d, const struct frame *frame)
 {
-    switch (kind) {
-    case FRAME_HOSTS:
-    case FRAME_TASKS:
-    case FRAME_SPAWN:
-    case FRAME_SIGNAL:
-    case FRAME_INPUT:
-    case FRAME_ADD_HOSTS:
-    case FRAME_REMOVE_HOSTS:
-    case FRAME_HALT:
-    case FRAME_STATS:
-    case FRAME_TASKER:
-    case FRAME_SERVICE:
-    case FRAME_CAST_WAY:
-    case FRAME_HOST_STAT:
-    case FRAME_MEASURE:
-    case FRAME_LOG:
-    case FRAME_BAG_LOOK:
-        return true;
-    default:
-        return false;
-    }
+    return d->takers[frame->kind].request;
 }
 
 static void answer_error(struct daemon *d, const struct frame *frame, const uint8_t *payload,
@@ -109,15 +36,19 @@ static void answer_error(struct daemon *d, const struct frame *frame, const uint
 {
     struct cursor c = cursor_reader(payload, frame->length);
     uint32_t request = cursor_get_u32(&c);
-    if (is_request(frame->kind) && cursor_ok(&c))
+    if (is_request(d, frame) && cursor_ok(&c))
         reply_error(d, frame->source, request, error, "%s", text);
 }
 
 static void route_here(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
-    route_handler *handle = frame->kind < HANDLERS ? handlers[frame->kind] : NULL;
+    const struct daemon_taker *taker = &d->takers[frame->kind];
     struct cursor c = cursor_reader(payload, frame->length);
-    const char *refused = handle == NULL ? "not for a daemon" : handle(d, frame->source, &c);
+    const char *refused = "not for a daemon";
+    if (taker->handle != NULL) {
+        part_want(d, taker->part);
+        refused = taker->handle(d, frame->source, &c);
+    }
     if (refused == NULL)
         return;
     d->counters.frames_refused++;
@@ -164,7 +95,7 @@ static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *
 
 static void asked_add(struct daemon *d, uint32_t tid, uint32_t host)
 {
-    struct task *task = task_find(&d->tasks, tid);
+    struct task *task = task_find(d->tasks, tid);
     if (task != NULL && task->asked == NULL)
         task->asked = calloc(HOST_INDEX_MAX + 1, sizeof *task->asked);
     if (task != NULL && task->asked != NULL && task->asked[host] < UINT8_MAX)
@@ -180,7 +111,7 @@ static void asked_end(struct task *task, uint32_t host, const struct frame *fram
 
 void route_host_gone(struct daemon *d, uint32_t host)
 {
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next)
         if (task->asked != NULL)
             task->asked[host] = 0; /* none of them is answered */
 }
@@ -190,7 +121,7 @@ void route_host_gone(struct daemon *d, uint32_t host)
 static void route_to_task(struct daemon *d, const struct frame *frame, const uint8_t *payload,
                           const int *fds, int nfds)
 {
-    struct task *task = task_find(&d->tasks, frame->destination);
+    struct task *task = task_find(d->tasks, frame->destination);
     bool taken = task != NULL;
     if (taken && (frame->kind == FRAME_LINK_OPEN || frame->kind == FRAME_LINK_ACCEPT))
         taken = link_deliver(d, task, frame, payload, fds, nfds);
@@ -217,7 +148,7 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
         return;
     }
     d->counters.frames_to_hosts++;
-    if (is_request(frame->kind))
+    if (is_request(d, frame))
         asked_add(d, frame->source, host);
 }
 
@@ -319,10 +250,10 @@ static void hold_back(struct task *task, const struct frame *frame, int nfds)
     struct daemon *d = task->daemon;
     uint32_t to = frame->destination, host = tid_host(to);
     size_t most = budget_queue_max(d);
-    const struct task *receiver = task_find(&d->tasks, to);
+    const struct task *receiver = task_find(d->tasks, to);
     if (connection_queued(task) > most)
         connection_hold(task, BLOCKED_BY_TASK, task->tid);
-    else if (tid_local(to) == 0 && (casting_full(d) || services_full(d)))
+    else if (tid_local(to) == 0 && (parts_full(d)))
         connection_hold(task, BLOCKED_BY_HOST, daemon_host(d));
     else if (host != daemon_host(d) && to != 0) {
         if (node_queued(d->node, host) > most)
@@ -367,7 +298,7 @@ static bool may_be_lost(const struct task *to, const struct frame *frame)
  * again. */
 static bool asks_too_much(const struct daemon *d, uint32_t host, const struct frame *frame)
 {
-    return (is_request(frame->kind) || frame->kind == FRAME_ASK) &&
+    return (is_request(d, frame) || frame->kind == FRAME_ASK) &&
            node_queued(d->node, host) > CONNECTION_QUEUE_MAX;
 }
 
@@ -381,7 +312,7 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
         refused = "its destination is of another host";
     d->counters.frames_from_hosts++;
     if (refused == NULL) {
-        struct task *to = task_find(&d->tasks, frame->destination);
+        struct task *to = task_find(d->tasks, frame->destination);
         if (to != NULL && may_be_lost(to, frame))
             return;
         if (to != NULL)

@@ -4,7 +4,8 @@
 #ifndef COVEY_DAEMON_ROUTE_H
 #define COVEY_DAEMON_ROUTE_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
+#include "daemon/table/task.h"
 
 /* A frame that a task of this host sent; fds stay the caller's. False: the task broke the protocol
  * and is to be disconnected. May hold the task back (connection_hold). */
@@ -24,8 +25,5 @@ void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payl
 /* Sends the first c->at - bytes of a payload that was written into bytes. */
 void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
                         const struct cursor *c);
-
-/* One request, one handler, in the file of its subject. Returns NULL, or why it was refused. */
-typedef const char *route_handler(struct daemon *d, uint32_t source, struct cursor *payload);
 
 #endif

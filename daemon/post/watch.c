@@ -2,24 +2,14 @@
  * Watching. Each task of this host has a list of tids, of tasks and daemons, that get GONE when it
  * ends: who spawned it from its begin, so that no end is missed, others when they ask. A daemon
  * watches the tasks that matter to its own: the parent of a tethered task, the sink of a task's
- * output, and while it coordinates who adds hosts. For tasks of its own host it needs no watch:
- * watch_announce() draws the consequences directly.
+ * output, and while it coordinates who adds hosts. For tasks of its own host it needs no watch.
+ * What an end means here, the parts know (part.h): watch_announce() and watch_on_gone() tell them.
  */
 #include "daemon/post/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/agree/agreement.h"
-#include "daemon/agree/bags.h"
-#include "daemon/agree/contention.h"
-#include "daemon/agree/services.h"
-#include "daemon/launch/launch.h"
-#include "daemon/spawn/exit.h"
-#include "daemon/spawn/input.h"
-#include "daemon/spawn/output.h"
-#include "daemon/spawn/spawn.h"
-#include "daemon/spawn/tasker.h"
 #include "daemon/table/connection.h"
 #include "lib/covey.h"
 
@@ -58,7 +48,7 @@ int watch_for(struct task *task, uint32_t watcher)
  * over. */
 static bool ends_soon(struct daemon *d, uint32_t tid, uint32_t watcher)
 {
-    struct task *task = task_find(&d->tasks, tid);
+    struct task *task = task_find(d->tasks, tid);
     bool ended = task == NULL || (task->left && task->sink != watcher);
     return !ended && watch_for(task, watcher) == 0;
 }
@@ -67,7 +57,7 @@ void watch_answer(struct daemon *d, uint32_t to, uint32_t tid)
 {
     if (ends_soon(d, tid, to))
         return;
-    const struct tasks_past *past = task_past(&d->tasks, tid);
+    const struct tasks_past *past = task_past(d->tasks, tid);
     struct control_gone gone = {.tid = tid, .kind = COVEY_EXIT_UNKNOWN};
     if (past != NULL) {
         gone.kind = past->kind;
@@ -76,14 +66,14 @@ void watch_answer(struct daemon *d, uint32_t to, uint32_t tid)
     watch_send_gone(d, to, &gone);
 }
 
-const char *watch_on_watch(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *watch_on_watch(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t tid = cursor_get_u32(payload);
     if (!cursor_done(payload))
         return "bad payload";
     if (tid_host(tid) != daemon_host(d) || tid_local(tid) == 0)
         return "not a task of this host";
-    struct task *task = task_find(&d->tasks, tid);
+    struct task *task = task_find(d->tasks, tid);
     if (task == NULL)
         watch_answer(d, source, tid);
     else if (watch_for(task, source) != 0)
@@ -103,22 +93,6 @@ void watch_start(struct daemon *d, uint32_t tid)
 
 /* ---- consequences ---- */
 
-/* A task, of this host or another, is no more. */
-static void task_gone(struct daemon *d, uint32_t tid)
-{
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
-        if (task->parent == tid)
-            input_end(task);
-        if (task->tether && task->parent == tid)
-            exit_dismiss(task);
-        if (task->sink == tid)
-            output_discard(task);
-    }
-    spawn_task_gone(d, tid);
-    launch_task_gone(d, tid);
-    tasker_gone(d, tid);
-}
-
 static void watcher_forget(struct task *task, uint32_t watcher)
 {
     for (size_t i = 0; i < task->watchers_count; i++)
@@ -126,7 +100,7 @@ static void watcher_forget(struct task *task, uint32_t watcher)
             task->watchers[i--] = task->watchers[--task->watchers_count];
 }
 
-const char *watch_on_gone(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *watch_on_gone(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct control_gone gone;
     control_get_gone(payload, &gone);
@@ -134,8 +108,7 @@ const char *watch_on_gone(struct daemon *d, uint32_t source, struct cursor *payl
         return "bad payload";
     if (tid_host(source) != tid_host(gone.tid) && source != daemon_tid(d))
         return "not a task of the host that says so";
-    task_gone(d, gone.tid);
-    bags_task_gone(d, &gone);
+    parts_task_gone(d, &gone, NULL);
     return NULL;
 }
 
@@ -146,34 +119,12 @@ void watch_announce(struct task *task)
         .tid = task->tid, .kind = task->exit_kind, .value = task->exit_value};
     for (size_t i = 0; i < task->watchers_count; i++)
         watch_send_gone(d, task->watchers[i], &gone);
-    for (struct task *other = d->tasks.first; other != NULL; other = other->next)
+    for (struct task *other = d->tasks->first; other != NULL; other = other->next)
         watcher_forget(other, task->tid);
-    services_task_gone(d, task);
-    contention_task_gone(d, task);
-    task_gone(d, task->tid);
-    bags_task_gone(d, &gone);
+    parts_task_gone(d, &gone, task);
 }
 
 /* ---- hosts ---- */
-
-static void host_gone(struct daemon *d, uint32_t host)
-{
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
-        if (tid_host(task->parent) == host)
-            input_end(task);
-        if (task->tether && tid_host(task->parent) == host)
-            exit_dismiss(task);
-        if (tid_host(task->sink) == host)
-            output_discard(task);
-        for (size_t i = 0; i < task->watchers_count; i++)
-            if (tid_host(task->watchers[i]) == host)
-                task->watchers[i--] = task->watchers[--task->watchers_count];
-    }
-    route_host_gone(d, host);
-    spawn_host_gone(d, host);
-    launch_host_gone(d, host);
-    bags_host_gone(d, host);
-}
 
 static void host_event_tell(struct daemon *d, const struct host *host, int event)
 {
@@ -184,7 +135,7 @@ static void host_event_tell(struct daemon *d, const struct host *host, int event
                 .event = (uint8_t)event, .coordinator = node_coordinator(d->node), .host = *host});
     struct frame frame = {
         .length = (uint32_t)(c.at - bytes), .kind = FRAME_HOST_EVENT, .source = daemon_tid(d)};
-    for (struct task *task = d->tasks.first; task != NULL && cursor_ok(&c); task = task->next) {
+    for (struct task *task = d->tasks->first; task != NULL && cursor_ok(&c); task = task->next) {
         frame.destination = task->tid;
         if (task->stream != NULL)
             connection_put(task, &frame, bytes, NULL, 0);
@@ -194,11 +145,23 @@ static void host_event_tell(struct daemon *d, const struct host *host, int event
 void watch_host_event(struct daemon *d, const struct host *host, int event)
 {
     host_event_tell(d, host, event);
-    if (event == NODE_HOST_ADDED)
-        bags_host_added(d);
+    parts_host_event(d, host, event);
+}
+
+static void watch_forget_host(struct daemon *d, const struct host *host, int event)
+{
     if (event != NODE_HOST_GONE)
         return;
-    agreement_host_gone(d, host);
-    contention_host_gone(d, host->index);
-    host_gone(d, host->index);
+    route_host_gone(d, host->index);
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next)
+        for (size_t i = 0; i < task->watchers_count; i++)
+            if (tid_host(task->watchers[i]) == host->index)
+                task->watchers[i--] = task->watchers[--task->watchers_count];
 }
+
+const struct part watch_part = {.name = "watch",
+                                .kinds =
+                                    (const struct part_kind[]){{FRAME_WATCH, watch_on_watch, false},
+                                                               {FRAME_GONE, watch_on_gone, false},
+                                                               {0}},
+                                .host_event = watch_forget_host};

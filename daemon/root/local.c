@@ -1,11 +1,10 @@
 /*
- * Callers. A process that connects is a caller until its first frame, which must be ENROL: then
- * its stream becomes that of a task. Only processes of our own user are listened to; a caller that
- * does not enrol within CALLER_US is disconnected, and the one that has waited longest when there
- * is no room for another: so those that say nothing keep nobody out.
+ * Callers: the Unix socket on which processes call, and how they become tasks. A process that
+ * connects is a caller until its first frame, which must be ENROL: then its stream becomes that of
+ * a task. Only processes of our own user are listened to; a caller that does not enrol within
+ * CALLER_US is disconnected, and the one that has waited longest when there is no room for another:
+ * so those that say nothing keep nobody out.
  */
-#include "daemon/root/local.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/base/daemon.h"
 #include "daemon/link/segment.h"
 #include "daemon/spawn/tasker.h"
 #include "daemon/table/connection.h"
@@ -50,7 +50,7 @@ struct local {
 
 static void caller_destroy(struct caller *caller)
 {
-    struct local *local = caller->daemon->local;
+    struct local *local = caller->daemon->own.local;
     *(caller->previous == NULL ? &local->first : &caller->previous->next) = caller->next;
     *(caller->next == NULL ? &local->last : &caller->next->previous) = caller->previous;
     local->count--;
@@ -94,7 +94,7 @@ static void enrolled_reply(struct task *task, uint32_t request, int ledger_fd)
                                  .route = task->route,
                                  .contention = d->conf.contention,
                                  .direct = d->conf.ether.direct && segment_link(d) != NULL};
-    memcpy(e.host_name, d->name, sizeof e.host_name);
+    memcpy(e.host_name, d->self.name, sizeof e.host_name);
     memcpy(e.vm, d->node_config.vm, sizeof e.vm);
     uint8_t bytes[8 + ENROLLED_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -113,7 +113,7 @@ static struct task *caller_task(struct caller *caller)
 {
     struct daemon *d = caller->daemon;
     const struct control_enrol *enrol = &caller->enrol;
-    struct task *task = task_find_cookie(&d->tasks, enrol->cookie);
+    struct task *task = task_find_cookie(d->tasks, enrol->cookie);
     if (task == NULL) {
         task = task_create(d);
         if (task == NULL)
@@ -133,14 +133,14 @@ static void caller_explain(struct caller *caller)
     struct daemon *d = caller->daemon;
     char text[CONTROL_REASON_MAX + 1];
     snprintf(text, sizeof text, "the daemon of host %s has no descriptors left (its limit is %d)",
-             d->name, d->files.limit);
+             d->self.name, d->files.limit);
     if (ending_under_way(d))
         caller_refuse(caller, COVEY_EHALT, "this host is leaving the VM");
     else if (!d->joined)
         caller_refuse(caller, COVEY_EHALT, "this host has not joined the VM yet");
     else if (caller->in_reserve)
         caller_refuse(caller, COVEY_ERESOURCE, text);
-    else if (d->tasks.count >= d->conf.tasks_max)
+    else if (d->tasks->count >= d->conf.tasks_max)
         caller_refuse(caller, COVEY_ERESOURCE, "this host has too many tasks");
     else
         caller_refuse(caller, COVEY_ENOMEM, "the daemon's memory is exhausted");
@@ -359,20 +359,22 @@ static void on_listener(void *context, int events)
     }
 }
 
-int local_open(struct daemon *d)
+static int local_create(struct daemon *d, struct failure *why)
 {
     struct local *local = calloc(1, sizeof *local);
     if (local == NULL)
-        return -ENOMEM;
+        return failure_memory(why);
     local->daemon = d;
-    d->local = local;
+    d->own.local = local;
     local->again = loop_timer_add(d->loop, on_again, local);
     local->watch = loop_fd_add(d->loop, d->runtime.listener, LOOP_READ, on_listener, local);
-    return local->again == NULL || local->watch == NULL ? -ENOMEM : 0;
+    return local->again == NULL || local->watch == NULL ? failure_memory(why) : 0;
 }
 
-void local_close(struct local *local)
+/* Disconnects those that have not enrolled and accepts no more. */
+static void local_destroy(struct daemon *d)
 {
+    struct local *local = d->own.local;
     if (local == NULL)
         return;
     while (local->first != NULL)
@@ -381,3 +383,5 @@ void local_close(struct local *local)
     loop_timer_remove(&local->again);
     free(local);
 }
+
+const struct part local_part = {.name = "local", .create = local_create, .destroy = local_destroy};

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "daemon/post/watch.h"
+#include "daemon/spawn/input.h"
 #include "daemon/spawn/output.h"
 #include "daemon/table/connection.h"
 #include "daemon/table/ending.h"
@@ -85,9 +86,13 @@ int exit_watch(struct task *task)
     return task->child == NULL ? -ENOMEM : 0;
 }
 
-void exit_left(struct task *task)
+/* A process that is not our child has left. */
+static bool exit_task_closed(struct task *task)
 {
+    if (task->cookie != 0)
+        return false;
     exit_finish(task);
+    return true;
 }
 
 void exit_handed(struct task *task)
@@ -128,7 +133,8 @@ int exit_signal(struct task *task, int number)
     return task->reaped ? 0 : -errno;
 }
 
-void exit_kill(struct task *task)
+/* Ends what is left of it now. */
+static void exit_kill(struct task *task)
 {
     task->killed = true;
     if (exit_signal(task, SIGKILL) == -EPERM && task->handed != NULL) {
@@ -156,8 +162,59 @@ void exit_end(struct task *task)
         loop_timer_start(task->kill, KILL_AFTER_US);
 }
 
+/* That it ends by these signals is no fault: its parent wants it, or has ended. */
 void exit_dismiss(struct task *task)
 {
     task->dismissed = true;
     exit_end(task);
 }
+
+/* ---- what ends with others, and with the daemon ---- */
+
+/* What the end of a task means for those here that depend on it. A process that enrolled by itself
+ * ends with its stream alone. */
+static void exit_task_gone(struct daemon *d, const struct control_gone *gone,
+                           const struct task *own)
+{
+    (void)own;
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next) {
+        if (task->parent == gone->tid)
+            input_end(task);
+        if (task->tether && task->parent == gone->tid)
+            exit_dismiss(task);
+        if (task->sink == gone->tid)
+            output_discard(task);
+    }
+}
+
+static void exit_host_event(struct daemon *d, const struct host *host, int event)
+{
+    struct task *task = event == NODE_HOST_GONE ? d->tasks->first : NULL;
+    for (; task != NULL; task = task->next) {
+        if (tid_host(task->parent) == host->index)
+            input_end(task);
+        if (task->tether && tid_host(task->parent) == host->index)
+            exit_dismiss(task);
+        if (tid_host(task->sink) == host->index)
+            output_discard(task);
+    }
+}
+
+static void exit_ending(struct daemon *d, enum part_ending event, const char *text)
+{
+    (void)text;
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next) {
+        if (task->cookie == 0)
+            continue;
+        if (event == PART_ENDING_BEGINS)
+            exit_end(task);
+        else
+            exit_kill(task);
+    }
+}
+
+const struct part exit_part = {.name = "exit",
+                               .task_gone = exit_task_gone,
+                               .task_closed = exit_task_closed,
+                               .host_event = exit_host_event,
+                               .ending = exit_ending};

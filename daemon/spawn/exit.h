@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_EXIT_H
 #define COVEY_DAEMON_EXIT_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 /* Reaps the child of the task when it ends. 0 or -ENOMEM. */
 int exit_watch(struct task *task);
@@ -19,14 +19,8 @@ void exit_dismiss(struct task *task);
  * Returns 0 or -errno. */
 int exit_signal(struct task *task, int number);
 
-/* Ends what is left of it now. */
-void exit_kill(struct task *task);
-
 /* An output pipe of the task has ended: the task may have ended with it. Destroys it then. */
 void exit_check(struct task *task);
-
-/* The stream of a task that is not our child closed: it has left. Destroys it. */
-void exit_left(struct task *task);
 
 /* Of tasks that another one starts. The process has ended: how, is told within a second or not at
  * all. It was told: destroys the task. It could not be started after all: it ends in the next round

@@ -41,7 +41,8 @@ void input_end(struct task *task)
     in->fd = -1;
 }
 
-void input_destroy(struct task *task)
+/* Who waits for the task to read is told that it has ended. */
+static void input_task_free(struct task *task)
 {
     input_end(task);
     free(task->input);
@@ -107,15 +108,16 @@ static bool input_take(struct input *in, uint32_t request, const struct cursor *
     return in->bytes != NULL;
 }
 
-const char *input_on_input(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *input_on_input(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload), tid = cursor_get_u32(payload);
     if (!cursor_ok(payload))
         return "bad payload";
-    struct task *task = task_find(&d->tasks, tid);
+    struct task *task = task_find(d->tasks, tid);
     struct input *in = task == NULL ? NULL : task->input;
     if (task == NULL) {
-        reply_error(d, source, request, COVEY_ENOTASK, "host %s has no task t%x", d->name, tid);
+        reply_error(d, source, request, COVEY_ENOTASK, "host %s has no task t%x", d->self.name,
+                    tid);
     } else if (in == NULL || task->parent != source || in->bytes != NULL) {
         reply_error(d, source, request, COVEY_EINVAL, "task t%x takes no input of t%x", tid,
                     source);
@@ -127,7 +129,12 @@ const char *input_on_input(struct daemon *d, uint32_t source, struct cursor *pay
     } else if (input_take(in, request, payload)) {
         input_write(task);
     } else {
-        reply_error(d, source, request, COVEY_ENOMEM, "host %s has no memory left", d->name);
+        reply_error(d, source, request, COVEY_ENOMEM, "host %s has no memory left", d->self.name);
     }
     return NULL;
 }
+
+const struct part input_part = {
+    .name = "input",
+    .kinds = (const struct part_kind[]){{FRAME_INPUT, input_on_input, true}, {0}},
+    .task_free = input_task_free};

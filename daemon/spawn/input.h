@@ -6,15 +6,10 @@
 
 #include "daemon/post/route.h"
 
-route_handler input_on_input; /* INPUT */
-
 /* Takes over the writing end of the pipe. 0, or -ENOMEM and it does not. */
 int input_start(struct task *task, int fd);
 
 /* Nothing more comes: the task reads the end. */
 void input_end(struct task *task);
-
-/* Frees what it has; who waits for the task to read is told that it has ended. */
-void input_destroy(struct task *task);
 
 #endif

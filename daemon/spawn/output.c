@@ -29,7 +29,7 @@
  * which the sink may have to keep while it cannot write. */
 static size_t output_window(const struct task *task)
 {
-    size_t share = OUTPUT_HOST_BYTES / task->daemon->tasks.count;
+    size_t share = OUTPUT_HOST_BYTES / task->daemon->tasks->count;
     if (share > OUTPUT_UNACKED_MAX)
         return OUTPUT_UNACKED_MAX;
     return share > WINDOW_BYTES_MIN ? share : WINDOW_BYTES_MIN;
@@ -172,7 +172,7 @@ void output_tell_end(const struct task *task)
                                   .value = task->exit_value};
     if (task->sink == 0)
         return;
-    snprintf(ended.host, sizeof ended.host, "%s", task->daemon->name);
+    snprintf(ended.host, sizeof ended.host, "%s", task->daemon->self.name);
     memcpy(ended.command, task->command, sizeof ended.command);
     struct cursor c = cursor_writer(payload, sizeof payload);
     control_put_ended(&c, &ended);
@@ -185,13 +185,13 @@ void output_discard(struct task *task)
     output_watch(task);
 }
 
-const char *output_on_ack(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *output_on_ack(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct control_output ack;
     control_get_output_ack(payload, &ack);
     if (!cursor_done(payload))
         return "bad payload";
-    struct task *task = task_find(&d->tasks, ack.tid);
+    struct task *task = task_find(d->tasks, ack.tid);
     if (task == NULL || task->sink != source)
         return NULL; /* it has ended meanwhile */
     if (ack.bytes > task->output_unacked)
@@ -200,3 +200,7 @@ const char *output_on_ack(struct daemon *d, uint32_t source, struct cursor *payl
     output_watch(task);
     return NULL;
 }
+
+const struct part output_part = {
+    .name = "output",
+    .kinds = (const struct part_kind[]){{FRAME_OUTPUT_ACK, output_on_ack, false}, {0}}};

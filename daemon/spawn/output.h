@@ -6,8 +6,6 @@
 
 #include "daemon/post/route.h"
 
-route_handler output_on_ack; /* OUTPUT_ACK */
-
 /* Takes over the reading ends of the two pipes of a task. */
 void output_start(struct task *task, int out, int err);
 

@@ -247,7 +247,7 @@ static int start_child(struct task *task, struct order *order, struct failure *w
     if (pipes.in[1] >= 0 || exit_watch(task) != 0) { /* the loop reaps it unseen */
         kill(-pid, SIGKILL);
         pipes_close(&pipes);
-        failure_set(why, "host %s has no memory left", task->daemon->name);
+        failure_set(why, "host %s has no memory left", task->daemon->self.name);
         return COVEY_ERESOURCE;
     }
     output_start(task, pipes.out[0], pipes.err[0]);
@@ -263,7 +263,7 @@ static int start_task(struct task *task, struct order *order, struct failure *wh
                                   .request = order->request,
                                   .size = order->size};
     if (order_identity(order, task->cookie) != 0) {
-        failure_set(why, "host %s has no memory left", task->daemon->name);
+        failure_set(why, "host %s has no memory left", task->daemon->self.name);
         return COVEY_ERESOURCE;
     }
     int result = tasker_hand(task, &handed, why);
@@ -277,14 +277,14 @@ static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *
 {
     struct task *task = task_create(d);
     if (task == NULL) {
-        failure_set(why, "host %s runs %u tasks already, or has no memory left", d->name,
-                    d->tasks.count);
+        failure_set(why, "host %s runs %u tasks already, or has no memory left", d->self.name,
+                    d->tasks->count);
         return COVEY_ERESOURCE;
     }
     task_fill(task, order);
     int error = COVEY_ERESOURCE;
     if (order->asker != 0 && watch_for(task, order->asker) != 0)
-        failure_set(why, "host %s has no memory left", d->name);
+        failure_set(why, "host %s has no memory left", d->self.name);
     else
         error = start_task(task, order, why);
     if (error != 0) {
@@ -303,7 +303,7 @@ int spawn_again(struct task *task, const uint8_t *request, size_t size, struct f
     if (error == 0)
         error = order_identity(&order, task->cookie);
     if (error != 0)
-        failure_set(why, "host %s has no memory left", task->daemon->name);
+        failure_set(why, "host %s has no memory left", task->daemon->self.name);
     else
         error = start_child(task, &order, why);
     order_free(&order);
@@ -323,22 +323,27 @@ struct spawn {
     size_t bytes;  /* that it takes */
 };
 
-static void spawns_add(struct daemon *d, struct spawn *spawn)
+struct spawns {
+    struct spawn *first, *last; /* requests whose tasks are being started, the oldest first */
+    size_t bytes;               /* that they take */
+};
+
+static void spawns_add(struct spawns *spawns, struct spawn *spawn)
 {
     const struct order *order = &spawn->order;
     spawn->bytes =
         sizeof *spawn + order->size + (order->argv.count + order->given.count) * STRING_BYTES;
-    *(d->spawns != NULL ? &d->spawns_last->next : &d->spawns) = spawn;
-    d->spawns_last = spawn;
-    d->spawns_bytes += spawn->bytes;
+    *(spawns->first != NULL ? &spawns->last->next : &spawns->first) = spawn;
+    spawns->last = spawn;
+    spawns->bytes += spawn->bytes;
 }
 
 /* The oldest, of which there is one. */
-static struct spawn *spawns_take(struct daemon *d)
+static struct spawn *spawns_take(struct spawns *spawns)
 {
-    struct spawn *spawn = d->spawns;
-    d->spawns = spawn->next;
-    d->spawns_bytes -= spawn->bytes;
+    struct spawn *spawn = spawns->first;
+    spawns->first = spawn->next;
+    spawns->bytes -= spawn->bytes;
     return spawn;
 }
 
@@ -375,7 +380,7 @@ static struct spawn *spawn_create(struct daemon *d, uint32_t source, struct orde
 static int32_t spawn_one_more(struct daemon *d, struct spawn *spawn, struct failure *why)
 {
     if (ending_under_way(d)) {
-        failure_set(why, "host %s is leaving the VM", d->name);
+        failure_set(why, "host %s is leaving the VM", d->self.name);
         return COVEY_EHALT;
     }
     if (spawn->orphaned) {
@@ -403,29 +408,40 @@ static void spawn_next(struct daemon *d, struct spawn *spawn)
     spawn->done++;
 }
 
-void spawn_settle(struct daemon *d)
+/* Starts more of the tasks that were asked for. */
+static uint64_t spawns_settle(struct daemon *d, uint64_t now_us)
 {
-    uint64_t end_us = loop_now_us() + SPAWN_ROUND_US;
-    while (d->spawns != NULL && loop_now_us() < end_us) {
-        struct spawn *spawn = d->spawns;
+    struct spawns *spawns = d->own.spawns;
+    while (spawns->first != NULL && loop_now_us() < now_us + SPAWN_ROUND_US) {
+        struct spawn *spawn = spawns->first;
         if (spawn->done < spawn->order.head.count) {
             spawn_next(d, spawn);
             continue;
         }
         reply_send(&spawn->reply, 0);
-        spawn_free(spawns_take(d));
+        spawn_free(spawns_take(spawns));
     }
-    if (d->spawns != NULL)
+    if (spawns->first != NULL) {
+        part_want(d, PART_spawns);
         loop_wake(d->loop);
+    }
+    return UINT64_MAX;
 }
 
-void spawn_fini(struct daemon *d)
+static int spawns_create(struct daemon *d, struct failure *why)
 {
-    while (d->spawns != NULL) {
-        struct spawn *spawn = spawns_take(d);
+    d->own.spawns = calloc(1, sizeof *d->own.spawns);
+    return d->own.spawns == NULL ? failure_memory(why) : 0;
+}
+
+static void spawns_destroy(struct daemon *d)
+{
+    while (d->own.spawns != NULL && d->own.spawns->first != NULL) {
+        struct spawn *spawn = spawns_take(d->own.spawns);
         free(spawn->reply.bytes);
         spawn_free(spawn);
     }
+    free(d->own.spawns);
 }
 
 /* Takes the strings of the order. What is short is done at once. */
@@ -434,20 +450,24 @@ static void spawn_begin(struct daemon *d, uint32_t source, struct order *order)
     struct spawn *spawn = spawn_create(d, source, order);
     if (spawn == NULL) {
         reply_error(d, source, order->head.request, COVEY_ENOMEM, "host %s has no memory left",
-                    d->name);
+                    d->self.name);
         return;
     }
-    spawns_add(d, spawn);
+    spawns_add(d->own.spawns, spawn);
     watch_start(d, spawn->order.head.sink);
     if (spawn->order.head.tether)
         watch_start(d, spawn->order.head.parent);
-    if (d->spawns == spawn)
-        spawn_settle(d);
+    if (d->own.spawns->first == spawn)
+        spawns_settle(d, loop_now_us());
 }
 
-void spawn_task_gone(struct daemon *d, uint32_t tid)
+/* What was to end with it is not started any more. */
+static void spawn_task_gone(struct daemon *d, const struct control_gone *gone,
+                            const struct task *own)
 {
-    for (struct spawn *spawn = d->spawns; spawn != NULL; spawn = spawn->next) {
+    uint32_t tid = gone->tid;
+    (void)own;
+    for (struct spawn *spawn = d->own.spawns->first; spawn != NULL; spawn = spawn->next) {
         struct control_spawn *head = &spawn->order.head;
         spawn->orphaned |= head->tether && head->parent == tid;
         if (head->sink == tid)
@@ -457,9 +477,11 @@ void spawn_task_gone(struct daemon *d, uint32_t tid)
     }
 }
 
-void spawn_host_gone(struct daemon *d, uint32_t host)
+static void spawn_host_event(struct daemon *d, const struct host *gone, int event)
 {
-    for (struct spawn *spawn = d->spawns; spawn != NULL; spawn = spawn->next) {
+    uint32_t host = gone->index;
+    for (struct spawn *spawn = event == NODE_HOST_GONE ? d->own.spawns->first : NULL; spawn != NULL;
+         spawn = spawn->next) {
         struct control_spawn *head = &spawn->order.head;
         spawn->orphaned |= head->tether && tid_host(head->parent) == host;
         if (tid_host(head->sink) == host)
@@ -469,26 +491,35 @@ void spawn_host_gone(struct daemon *d, uint32_t host)
     }
 }
 
-const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct order order = {0};
     int error = order_read(d, payload, &order);
     const char *refused = error == -EPROTO ? "bad payload" : NULL;
     uint32_t request = order.head.request;
     if (error == -ENOMEM)
-        reply_error(d, source, request, COVEY_ENOMEM, "host %s has no memory left", d->name);
+        reply_error(d, source, request, COVEY_ENOMEM, "host %s has no memory left", d->self.name);
     else if (refused == NULL && (order.argv.count == 0 || order.argv.items[0][0] == '\0'))
         reply_error(d, source, request, COVEY_EINVAL, "no program is named");
     else if (refused == NULL && order.head.count > d->conf.tasks_max)
-        reply_error(d, source, request, COVEY_ERESOURCE, "host %s runs at most %u tasks", d->name,
-                    d->conf.tasks_max);
+        reply_error(d, source, request, COVEY_ERESOURCE, "host %s runs at most %u tasks",
+                    d->self.name, d->conf.tasks_max);
     else if (refused == NULL && ending_under_way(d))
-        reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->name);
-    else if (refused == NULL && d->spawns_bytes > WAITING_BYTES_MAX)
+        reply_error(d, source, request, COVEY_EHALT, "host %s is leaving the VM", d->self.name);
+    else if (refused == NULL && d->own.spawns->bytes > WAITING_BYTES_MAX)
         reply_error(d, source, request, COVEY_ERESOURCE, "host %s has too many tasks to start",
-                    d->name);
+                    d->self.name);
     else if (refused == NULL)
         spawn_begin(d, source, &order);
     order_free(&order);
     return refused;
 }
+
+const struct part spawns_part = {
+    .name = "spawns",
+    .kinds = (const struct part_kind[]){{FRAME_SPAWN, spawn_on_spawn, true}, {0}},
+    .create = spawns_create,
+    .destroy = spawns_destroy,
+    .settle = spawns_settle,
+    .task_gone = spawn_task_gone,
+    .host_event = spawn_host_event};

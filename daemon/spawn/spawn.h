@@ -6,17 +6,7 @@
 
 #include "daemon/post/route.h"
 
-route_handler spawn_on_spawn;
-
 #define SPAWN_ROUND_US 5000u /* no round of the loop starts tasks for longer */
-
-/* In every round: starts more of the tasks that were asked for. */
-void spawn_settle(struct daemon *d);
-void spawn_fini(struct daemon *d);
-
-/* A task, or all of a host, is gone: what was to end with it is not started any more. */
-void spawn_task_gone(struct daemon *d, uint32_t tid);
-void spawn_host_gone(struct daemon *d, uint32_t host);
 
 /* Starts a task as a child of this daemon that was handed to another, from the request as it came,
  * under a new cookie. Returns 0 or an error, with *why. */

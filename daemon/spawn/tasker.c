@@ -34,6 +34,11 @@ struct handed {
     struct loop_fd *watch;
 };
 
+struct tasker {
+    uint32_t tid;    /* the task that starts the others; 0: the daemon */
+    bool given_back; /* a tasker did, and not all of it is started */
+};
+
 /* ---- the process ------------------------------------------------------------------------------
  */
 
@@ -65,14 +70,7 @@ void tasker_on_enrol(struct task *task, pid_t pid)
         process_watch(task, pid);
 }
 
-void tasker_on_close(struct task *task)
-{
-    tasker_gone(task->daemon, task->tid);
-    if (task->handed != NULL && task->handed->watch == NULL)
-        exit_handed(task);
-}
-
-void tasker_forget(struct task *task)
+static void tasker_forget(struct task *task)
 {
     struct handed *h = task->handed;
     if (h == NULL)
@@ -123,13 +121,13 @@ int tasker_hand(struct task *task, const struct tasker_order *order, struct fail
 {
     char path[PATH_MAX];
     struct daemon *d = task->daemon;
-    struct task *tasker = d->tasker == 0 ? NULL : task_find(&d->tasks, d->tasker);
+    struct task *tasker = d->own.tasker->tid == 0 ? NULL : task_find(d->tasks, d->own.tasker->tid);
     if (tasker == NULL || tasker->stream == NULL)
         return 0;
     int error = process_find(order->argv->items[0], path, why);
     if (error != 0)
         return error;
-    task->handed = handed_create(d->tasker, order);
+    task->handed = handed_create(d->own.tasker->tid, order);
     if (task->handed != NULL && order_send(tasker, task->tid, path, order))
         return 1;
     tasker_forget(task);
@@ -159,51 +157,76 @@ static bool is_unstarted(const struct task *task)
     return task->handed != NULL && task->handed->request != NULL && !task->killed;
 }
 
-void tasker_gone(struct daemon *d, uint32_t tid)
+/* The task is no tasker any more: what it has not started is the daemon's again. */
+static void give_back(struct daemon *d, uint32_t tid)
 {
-    if (d->tasker != tid || tid == 0)
+    if (d->own.tasker->tid != tid || tid == 0)
         return;
-    d->tasker = 0;
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next) {
+    d->own.tasker->tid = 0;
+    for (struct task *task = d->tasks->first; task != NULL; task = task->next) {
         if (is_unstarted(task)) {
             task->handed->tasker = 0;
-            d->given_back = true;
+            d->own.tasker->given_back = true;
         }
     }
-    if (d->given_back)
+    if (d->own.tasker->given_back) {
+        part_want(d, PART_tasker);
         loop_wake(d->loop);
+    }
 }
 
-void tasker_settle(struct daemon *d)
+static void tasker_task_gone(struct daemon *d, const struct control_gone *gone,
+                             const struct task *own)
 {
-    uint64_t end_us = loop_now_us() + SPAWN_ROUND_US;
-    if (!d->given_back)
-        return;
-    d->given_back = false;
-    for (struct task *task = d->tasks.first; task != NULL && !d->given_back; task = task->next) {
+    (void)own;
+    give_back(d, gone->tid);
+}
+
+static bool tasker_task_closed(struct task *task)
+{
+    if (task->cookie == 0)
+        return false;
+    give_back(task->daemon, task->tid);
+    if (task->handed != NULL && task->handed->watch == NULL)
+        exit_handed(task);
+    return true;
+}
+
+/* Starts more of what was given back. */
+static uint64_t tasker_settle(struct daemon *d, uint64_t now_us)
+{
+    uint64_t end_us = now_us + SPAWN_ROUND_US;
+    if (!d->own.tasker->given_back)
+        return UINT64_MAX;
+    d->own.tasker->given_back = false;
+    for (struct task *task = d->tasks->first; task != NULL && !d->own.tasker->given_back;
+         task = task->next) {
         if (is_unstarted(task) && task->handed->tasker == 0)
             start_again(task);
-        d->given_back = loop_now_us() >= end_us;
+        d->own.tasker->given_back = loop_now_us() >= end_us;
     }
-    if (d->given_back)
+    if (d->own.tasker->given_back) {
+        part_want(d, PART_tasker);
         loop_wake(d->loop);
+    }
+    return UINT64_MAX;
 }
 
 static void take_over(struct daemon *d, uint32_t source, uint32_t request)
 {
-    if (tid_host(source) != daemon_host(d) || task_find(&d->tasks, source) == NULL) {
+    if (tid_host(source) != daemon_host(d) || task_find(d->tasks, source) == NULL) {
         reply_error(d, source, request, COVEY_EDENIED, "the tasker of host %s is a task there",
-                    d->name);
-    } else if (d->tasker != 0 && d->tasker != source) {
-        reply_error(d, source, request, COVEY_EEXIST, "host %s has a tasker already: t%x", d->name,
-                    d->tasker);
+                    d->self.name);
+    } else if (d->own.tasker->tid != 0 && d->own.tasker->tid != source) {
+        reply_error(d, source, request, COVEY_EEXIST, "host %s has a tasker already: t%x",
+                    d->self.name, d->own.tasker->tid);
     } else {
-        d->tasker = source;
+        d->own.tasker->tid = source;
         reply_done(d, source, request);
     }
 }
 
-const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
     uint8_t on = cursor_get_u8(payload);
@@ -213,7 +236,7 @@ const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cursor *p
         take_over(d, source, request);
         return NULL;
     }
-    tasker_gone(d, source);
+    give_back(d, source);
     reply_done(d, source, request);
     return NULL;
 }
@@ -223,13 +246,13 @@ const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cursor *p
 
 /* A task that has ended meanwhile, or that the daemon has started itself, is the teller's no more.
  */
-const char *tasker_on_told(struct daemon *d, uint32_t source, struct cursor *payload)
+static const char *tasker_on_told(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct control_gone told;
     control_get_gone(payload, &told);
     if (!cursor_done(payload) || told.kind > COVEY_EXIT_UNKNOWN || told.kind == COVEY_EXIT_HOST)
         return "bad payload";
-    struct task *task = task_find(&d->tasks, told.tid);
+    struct task *task = task_find(d->tasks, told.tid);
     if (task == NULL || task->handed == NULL || task->handed->tasker != source)
         return NULL;
     if (told.kind == ORDER_STARTED)
@@ -238,3 +261,26 @@ const char *tasker_on_told(struct daemon *d, uint32_t source, struct cursor *pay
         exit_told(task, told.kind, told.value);
     return NULL;
 }
+
+static int tasker_create(struct daemon *d, struct failure *why)
+{
+    d->own.tasker = calloc(1, sizeof *d->own.tasker);
+    return d->own.tasker == NULL ? failure_memory(why) : 0;
+}
+
+static void tasker_destroy(struct daemon *d)
+{
+    free(d->own.tasker);
+}
+
+const struct part tasker_part = {
+    .name = "tasker",
+    .kinds = (const struct part_kind[]){{FRAME_TASKER, tasker_on_tasker, true},
+                                        {FRAME_ORDER_TOLD, tasker_on_told, false},
+                                        {0}},
+    .create = tasker_create,
+    .destroy = tasker_destroy,
+    .settle = tasker_settle,
+    .task_gone = tasker_task_gone,
+    .task_closed = tasker_task_closed,
+    .task_free = tasker_forget};

@@ -8,9 +8,6 @@
 #include "daemon/base/process.h"
 #include "daemon/post/route.h"
 
-/* TASKER: a task takes over, or gives back; ORDER_TOLD: what came of an order. */
-route_handler tasker_on_tasker, tasker_on_told;
-
 /* What one task is started with, beside what the tasker's own environment holds. */
 struct tasker_order {
     const struct control_spawn *head;
@@ -23,17 +20,7 @@ struct tasker_order {
  * covey_error, with *why, when the program cannot be started by anybody. */
 int tasker_hand(struct task *task, const struct tasker_order *order, struct failure *why);
 
-/* A spawned task has enrolled from this process; its stream has closed. */
+/* A spawned task has enrolled from this process. */
 void tasker_on_enrol(struct task *task, pid_t pid);
-void tasker_on_close(struct task *task);
-
-/* The task is no tasker any more: what it has not started is the daemon's again. */
-void tasker_gone(struct daemon *d, uint32_t tid);
-
-/* In every round: starts more of what was given back. */
-void tasker_settle(struct daemon *d);
-
-/* What a handed task holds of all this. */
-void tasker_forget(struct task *task);
 
 #endif

@@ -8,7 +8,7 @@
 #ifndef COVEY_DAEMON_BACKLOG_H
 #define COVEY_DAEMON_BACKLOG_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 /* Whether a frame that came from another host may be queued for the task. */
 bool backlog_admit(struct task *to, const struct frame *frame);

@@ -11,7 +11,7 @@
 #ifndef COVEY_DAEMON_BUDGET_H
 #define COVEY_DAEMON_BUDGET_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
 
 #define BUDGET_QUEUE_LEAST ((size_t)128 * 1024)
 

@@ -7,12 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/agree/services.h"
-#include "daemon/post/casting.h"
 #include "daemon/post/link.h"
 #include "daemon/post/route.h"
-#include "daemon/spawn/exit.h"
-#include "daemon/spawn/tasker.h"
 #include "daemon/table/budget.h"
 #include "lib/link/ledger.h"
 #include "proto/wire/stamp.h"
@@ -42,7 +38,7 @@ static void connection_count(struct task *task)
 {
     unsigned fds = connection_queued_fds(task);
     size_t bytes = connection_queued(task);
-    task->daemon->tasks.fds += fds - task->counted_fds;
+    task->daemon->tasks->fds += fds - task->counted_fds;
     task->daemon->budget.tasks += bytes - task->counted_bytes;
     task->counted_fds = fds;
     task->counted_bytes = bytes;
@@ -58,8 +54,8 @@ static void connection_flush(struct task *task)
 
 void connection_flush_all(struct daemon *d)
 {
-    for (struct task *task; (task = d->tasks.first_dirty) != NULL;) {
-        d->tasks.first_dirty = task->next_dirty;
+    for (struct task *task; (task = d->tasks->first_dirty) != NULL;) {
+        d->tasks->first_dirty = task->next_dirty;
         task->dirty = false;
         connection_flush(task);
     }
@@ -67,7 +63,7 @@ void connection_flush_all(struct daemon *d)
 
 static void connection_mark(struct task *task)
 {
-    struct tasks *tasks = &task->daemon->tasks;
+    struct tasks *tasks = task->daemon->tasks;
     if (task->dirty)
         return;
     task->dirty = true;
@@ -131,7 +127,7 @@ void connection_break(struct task *task, const char *why)
 {
     struct daemon *d = task->daemon;
     log_line(&d->log, LOG_ERROR, "t%x: connection lost: %s", task->tid, why);
-    task->broken = d->tasks.held = true;
+    task->broken = d->tasks->held = true;
     loop_wake(d->loop);
 }
 
@@ -146,9 +142,9 @@ static void message_stamp(struct task *task, const struct frame *frame)
         return;
     uint8_t *header = stream_last_payload(task->stream, frame);
     if (tid_host(frame->source) == daemon_host(d))
-        d->stamp = stamp_later(d->stamp, message_stamp_get(header));
-    d->stamp = stamp_next(d->stamp, loop_now_us());
-    message_stamp_put(header, d->stamp);
+        d->tasks->stamp = stamp_later(d->tasks->stamp, message_stamp_get(header));
+    d->tasks->stamp = stamp_next(d->tasks->stamp, loop_now_us());
+    message_stamp_put(header, d->tasks->stamp);
 }
 
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
@@ -190,7 +186,7 @@ bool connection_fds_full(const struct task *task)
 {
     const struct daemon *d = task->daemon;
     return connection_queued_fds(task) > FDS_WAITING_MAX ||
-           d->tasks.fds > (unsigned)d->files.limit / 4;
+           d->tasks->fds > (unsigned)d->files.limit / 4;
 }
 
 /* ---- in ---- */
@@ -213,7 +209,7 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
 static void connection_settle(struct task *task)
 {
     if (task->stream != NULL)
-        ledger_set_taken(task->ledger, stream_done_bytes(task->stream), task->daemon->stamp);
+        ledger_set_taken(task->ledger, stream_done_bytes(task->stream), task->daemon->tasks->stamp);
 }
 
 static void connection_end(struct task *task, int result)
@@ -227,10 +223,7 @@ static void connection_end(struct task *task, int result)
         log_refused(&d->log, loop_now_us(), "t%x: disconnected: it broke the protocol", task->tid);
     task->left = result == READ_LEFT;
     connection_close(task);
-    if (task->cookie == 0)
-        exit_left(task);
-    else
-        tasker_on_close(task);
+    parts_task_closed(d, task);
 }
 
 void connection_read(struct task *task)
@@ -305,20 +298,20 @@ void connection_close(struct task *task)
 void connection_hold(struct task *task, enum blocked_by by, uint32_t whom)
 {
     task->blocked = (struct blocked){.any = true, .by = by, .whom = whom};
-    task->daemon->tasks.held = true;
+    task->daemon->tasks->held = true;
 }
 
 static bool still_blocked(const struct task *task)
 {
     const struct daemon *d = task->daemon;
     uint32_t whom = task->blocked.whom;
-    const struct task *to = task_find(&d->tasks, whom);
+    const struct task *to = task_find(d->tasks, whom);
     if (!task->blocked.any)
         return false;
     switch (task->blocked.by) {
     case BLOCKED_BY_HOST:
         if (whom == daemon_host(d))
-            return casting_full(d) || services_full(d);
+            return parts_full(d);
         return node_queued(d->node, whom) > budget_queue_max(d) / 2;
     case BLOCKED_BY_FDS:
         return to != NULL && connection_queued_fds(to) > 0 && connection_fds_full(to);
@@ -339,10 +332,10 @@ static void connection_resume(struct task *task)
 bool connection_resume_all(struct daemon *d)
 {
     bool any = false, still = false;
-    if (!d->tasks.held)
+    if (!d->tasks->held)
         return false;
-    d->tasks.held = false;
-    for (struct task *task = d->tasks.first, *next; task != NULL; task = next) {
+    d->tasks->held = false;
+    for (struct task *task = d->tasks->first, *next; task != NULL; task = next) {
         next = task->next; /* reading a task ends no other */
         bool blocked = still_blocked(task), resume = task->blocked.any && !blocked;
         still |= blocked;
@@ -352,6 +345,6 @@ bool connection_resume_all(struct daemon *d)
         else if (resume)
             connection_resume(task);
     }
-    d->tasks.held |= still;
+    d->tasks->held |= still;
     return any;
 }

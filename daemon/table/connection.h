@@ -5,7 +5,8 @@
 #ifndef COVEY_DAEMON_CONNECTION_H
 #define COVEY_DAEMON_CONNECTION_H
 
-#include "daemon/root/daemon.h"
+#include "daemon/base/daemon.h"
+#include "daemon/table/task.h"
 #include "lib/link/stream.h"
 
 /* Gives the task its stream, which it then owns, and makes the ledger that goes with it, whose

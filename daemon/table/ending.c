@@ -10,12 +10,9 @@
  */
 #include "daemon/table/ending.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
-#include "daemon/post/casting.h"
-#include "daemon/root/ready.h"
-#include "daemon/spawn/exit.h"
+#include "daemon/table/task.h"
 
 #define TERM_US 2000000u
 #define KILL_US 2000000u
@@ -36,14 +33,14 @@ static const char *const phase_names[] = {"running", "term", "kill", "goodbye", 
 
 static void ending_to(struct daemon *d, enum phase phase, const char *event)
 {
-    log_line(&d->log, LOG_DEBUG, "%s: %s -> %s", event, phase_names[d->ending->phase],
+    log_line(&d->log, LOG_DEBUG, "%s: %s -> %s", event, phase_names[d->own.ending->phase],
              phase_names[phase]);
-    d->ending->phase = phase;
+    d->own.ending->phase = phase;
 }
 
 static bool any_child(const struct daemon *d)
 {
-    for (const struct task *task = d->tasks.first; task != NULL; task = task->next)
+    for (const struct task *task = d->tasks->first; task != NULL; task = task->next)
         if (task->cookie != 0)
             return true;
     return false;
@@ -52,26 +49,25 @@ static bool any_child(const struct daemon *d)
 static void goodbye(struct daemon *d, const char *event)
 {
     ending_to(d, PHASE_GOODBYE, event);
-    d->ending->casts_by_us = loop_now_us() + CASTS_US;
-    loop_timer_start(d->ending->timer, GOODBYE_US);
+    d->own.ending->casts_by_us = loop_now_us() + CASTS_US;
+    loop_timer_start(d->own.ending->timer, GOODBYE_US);
+    part_want(d, PART_ending);
     loop_wake(d->loop);
 }
 
 static bool is_leaving(const struct daemon *d)
 {
-    return d->ending->way == ENDING_LEAVE && d->ending->said && d->joined &&
+    return d->own.ending->way == ENDING_LEAVE && d->own.ending->said && d->joined &&
            !node_has_left(d->node);
 }
 
 static void on_timer(void *context)
 {
     struct daemon *d = context;
-    struct ending *ending = d->ending;
+    struct ending *ending = d->own.ending;
     if (ending->phase == PHASE_TERM) {
         ending_to(d, PHASE_KILL, "timer");
-        for (struct task *task = d->tasks.first; task != NULL; task = task->next)
-            if (task->cookie != 0)
-                exit_kill(task);
+        parts_ending(d, PART_ENDING_KILLS, "");
         loop_timer_start(ending->timer, KILL_US);
     } else if (ending->phase == PHASE_KILL) {
         goodbye(d, "timer");
@@ -83,16 +79,17 @@ static void on_timer(void *context)
     }
 }
 
-int ending_create(struct daemon *d)
+static int ending_create(struct daemon *d, struct failure *why)
 {
-    d->ending = calloc(1, sizeof *d->ending);
-    if (d->ending != NULL)
-        d->ending->timer = loop_timer_add(d->loop, on_timer, d);
-    return d->ending == NULL || d->ending->timer == NULL ? -ENOMEM : 0;
+    d->own.ending = calloc(1, sizeof *d->own.ending);
+    if (d->own.ending != NULL)
+        d->own.ending->timer = loop_timer_add(d->loop, on_timer, d);
+    return d->own.ending == NULL || d->own.ending->timer == NULL ? failure_memory(why) : 0;
 }
 
-void ending_destroy(struct ending *ending)
+static void ending_destroy(struct daemon *d)
 {
+    struct ending *ending = d->own.ending;
     if (ending != NULL)
         loop_timer_remove(&ending->timer);
     free(ending);
@@ -106,13 +103,10 @@ void ending_begin(struct daemon *d, enum ending_way way, const char *text)
     log_line(&d->log, in_order ? LOG_INFO : LOG_ERROR, "ending: %s", text);
     if (way == ENDING_FAILED)
         d->exit_status = 1;
-    d->ending->way = way;
-    ready_tell(d, "%s", text);
+    d->own.ending->way = way;
     ending_to(d, PHASE_TERM, "begin");
-    for (struct task *task = d->tasks.first; task != NULL; task = task->next)
-        if (task->cookie != 0)
-            exit_end(task);
-    loop_timer_start(d->ending->timer, TERM_US);
+    parts_ending(d, PART_ENDING_BEGINS, text);
+    loop_timer_start(d->own.ending->timer, TERM_US);
     ending_task_gone(d);
 }
 
@@ -120,7 +114,7 @@ enum runtime_logs ending_logs(const struct daemon *d)
 {
     if (!d->joined)
         return RUNTIME_LOGS_LESS_OWN; /* who started it was told */
-    switch (d->ending->way) {
+    switch (d->own.ending->way) {
     case ENDING_HALTED:
         return RUNTIME_LOGS_NONE;
     case ENDING_TOLD:
@@ -132,31 +126,37 @@ enum runtime_logs ending_logs(const struct daemon *d)
 
 bool ending_under_way(const struct daemon *d)
 {
-    return d->ending->phase != PHASE_NONE;
+    return d->own.ending->phase != PHASE_NONE;
 }
 
 void ending_task_gone(struct daemon *d)
 {
-    bool waiting = d->ending->phase == PHASE_TERM || d->ending->phase == PHASE_KILL;
+    bool waiting = d->own.ending->phase == PHASE_TERM || d->own.ending->phase == PHASE_KILL;
     if (waiting && !any_child(d))
         goodbye(d, "no task left");
 }
 
-void ending_leave(struct daemon *d)
+/* Before the node's step: says goodbye. What is still to be passed on tells nobody that it is: each
+ * round looks. */
+static uint64_t ending_settle(struct daemon *d, uint64_t now_us)
 {
-    struct ending *ending = d->ending;
+    struct ending *ending = d->own.ending;
     if (ending->phase != PHASE_GOODBYE || ending->said)
-        return;
-    if (ending->way == ENDING_LEAVE && !casting_passed(d) && loop_now_us() < ending->casts_by_us)
-        return;
+        return UINT64_MAX;
+    if (ending->way == ENDING_LEAVE && !parts_passed(d) && now_us < ending->casts_by_us) {
+        part_want(d, PART_ending);
+        return UINT64_MAX;
+    }
     ending->said = true;
     if (ending->way == ENDING_LEAVE && d->joined)
-        node_leave(d->node, loop_now_us());
+        node_leave(d->node, now_us);
+    return UINT64_MAX;
 }
 
-void ending_check(struct daemon *d)
+/* Behind it: sees whether the goodbye was heard. */
+static void ending_round_end(struct daemon *d)
 {
-    const struct ending *ending = d->ending;
+    const struct ending *ending = d->own.ending;
     if (ending->phase != PHASE_GOODBYE || !ending->said)
         return;
     if (node_unsent(d->node) == 0 || ending->way == ENDING_FAILED ||
@@ -165,3 +165,9 @@ void ending_check(struct daemon *d)
         loop_stop(d->loop);
     }
 }
+
+const struct part ending_part = {.name = "ending",
+                                 .create = ending_create,
+                                 .destroy = ending_destroy,
+                                 .settle = ending_settle,
+                                 .round_end = ending_round_end};

@@ -4,10 +4,7 @@
 #ifndef COVEY_DAEMON_ENDING_H
 #define COVEY_DAEMON_ENDING_H
 
-#include "daemon/root/daemon.h"
-
-int ending_create(struct daemon *d);        /* 0 or -ENOMEM */
-void ending_destroy(struct ending *ending); /* NULL is fine */
+#include "daemon/base/daemon.h"
 
 /* How it ends: what the exit status will be, and whether the others are still to be told. */
 enum ending_way {
@@ -26,9 +23,5 @@ enum runtime_logs ending_logs(const struct daemon *d);
 
 /* A task of this host is gone. */
 void ending_task_gone(struct daemon *d);
-
-/* In every round, before and after the node's step: says goodbye; sees whether it was heard. */
-void ending_leave(struct daemon *d);
-void ending_check(struct daemon *d);
 
 #endif

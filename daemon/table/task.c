@@ -6,28 +6,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/root/daemon.h"
-#include "daemon/spawn/input.h"
-#include "daemon/spawn/tasker.h"
+#include "daemon/base/daemon.h"
 #include "lib/covey.h"
 #include "lib/link/ledger.h"
 #include "lib/link/stream.h"
 
 #define TASKS_CROWD 64
 
-int tasks_init(struct tasks *tasks, struct daemon *d)
+int tasks_create(struct daemon *d)
 {
-    tasks->daemon = d;
-    tasks->by_local = calloc(TID_LOCAL_MAX + 1, sizeof *tasks->by_local);
-    return tasks->by_local == NULL ? -ENOMEM : 0;
+    d->tasks = calloc(1, sizeof *d->tasks);
+    if (d->tasks != NULL)
+        d->tasks->by_local = calloc(TID_LOCAL_MAX + 1, sizeof *d->tasks->by_local);
+    return d->tasks == NULL || d->tasks->by_local == NULL ? -ENOMEM : 0;
 }
 
-void tasks_fini(struct tasks *tasks)
+void tasks_destroy(struct daemon *d)
 {
-    while (tasks->first != NULL)
-        task_destroy(tasks->first);
-    free(tasks->by_local);
-    tasks->by_local = NULL;
+    if (d->tasks == NULL)
+        return;
+    while (d->tasks->first != NULL)
+        task_destroy(d->tasks->first);
+    free(d->tasks->by_local);
+    free(d->tasks);
+    d->tasks = NULL;
 }
 
 /* Numbers count up and wrap; a number that ended lately is not soon met again. 0 is the daemon. */
@@ -41,7 +43,7 @@ static uint32_t local_next(struct tasks *tasks)
 
 struct task *task_create(struct daemon *d)
 {
-    struct tasks *tasks = &d->tasks;
+    struct tasks *tasks = d->tasks;
     struct task *task = tasks->count < d->conf.tasks_max ? calloc(1, sizeof *task) : NULL;
     if (task == NULL)
         return NULL;
@@ -108,7 +110,7 @@ static void memory_return(struct tasks *tasks)
 
 void task_destroy(struct task *task)
 {
-    struct tasks *tasks = &task->daemon->tasks;
+    struct tasks *tasks = task->daemon->tasks;
     remember(tasks, task);
     unlink_task(tasks, task);
     loop_fd_remove(&task->stream_watch);
@@ -121,8 +123,7 @@ void task_destroy(struct task *task)
             close(task->output[i].fd);
         free(task->output[i].bytes);
     }
-    input_destroy(task);
-    tasker_forget(task);
+    parts_task_free(task->daemon, task);
     free(task->watchers);
     free(task->backlogs.items);
     free(task->asked);

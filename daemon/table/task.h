@@ -130,20 +130,20 @@ struct tasks_past {
 };
 
 struct tasks {
-    struct daemon *daemon;
     struct task **by_local; /* TID_LOCAL_MAX + 1 */
     struct task *first;
     struct task *first_dirty;
     uint32_t last_local;
     uint32_t count;
-    uint32_t peak; /* the most since memory was given back */
-    bool held;     /* some task is held back or broken */
-    unsigned fds;  /* that wait for tasks */
+    uint32_t peak;  /* the most since memory was given back */
+    bool held;      /* some task is held back or broken */
+    unsigned fds;   /* that wait for tasks */
+    uint64_t stamp; /* of the last message for a task here, see proto/wire/stamp.h */
     struct tasks_past past[TASKS_REMEMBERED];
 };
 
-int tasks_init(struct tasks *tasks, struct daemon *d); /* 0 or -ENOMEM */
-void tasks_fini(struct tasks *tasks);
+int tasks_create(struct daemon *d);   /* 0 or -ENOMEM */
+void tasks_destroy(struct daemon *d); /* and all tasks; also when there is no table */
 
 /* A new task with the next free tid; NULL: no memory, or tasks_max are there. */
 struct task *task_create(struct daemon *d);

@@ -1,4 +1,4 @@
-/* links: daemon/agree/agreement.c proto/state/state.c proto/state/origin.c proto/wire/command.c proto/wire/names.c proto/state/waiters.c proto/state/listeners.c proto/state/lock.c proto/state/token.c proto/state/rendezvous.c proto/state/group.c proto/state/group_engine.c proto/state/view*.c proto/state/leader.c proto/state/consensus.c proto/state/bag_place.c proto/bag/bag_wire.c proto/wire/cursor.c */
+/* links: daemon/agree/agreement.c daemon/base/failure.c proto/state/state.c proto/state/origin.c proto/wire/command.c proto/wire/names.c proto/state/waiters.c proto/state/listeners.c proto/state/lock.c proto/state/token.c proto/state/rendezvous.c proto/state/group.c proto/state/group_engine.c proto/state/view*.c proto/state/leader.c proto/state/consensus.c proto/state/bag_place.c proto/bag/bag_wire.c proto/wire/cursor.c */
 /*
  * agreement_test.c - the agreed state in a daemon that leads and has no memory left for it. The
  * node, the tasks and the other daemons are this file's.
@@ -8,6 +8,7 @@
 
 #include "daemon/agree/agreement.h"
 #include "daemon/agree/services.h"
+#include "daemon/base/daemon.h"
 #include "daemon/table/ending.h"
 #include "tests/daemon/replies.h"
 #include "tests/unit/memory.h"
@@ -112,11 +113,28 @@ void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8
 
 /* ---- the stories ---- */
 
+/* A round of the daemon: the part is stepped if it wants to. */
+static void round_go(void)
+{
+    bool wanted = world.daemon.due[PART_agreement].wanted;
+    world.daemon.due[PART_agreement].wanted = false;
+    if (wanted)
+        agreement_part.settle(&world.daemon, 1);
+}
+
+/* The daemon wants all parts when this host begins to lead, or ends. */
+static void lead(bool leads)
+{
+    world.leads = leads;
+    part_want(&world.daemon, PART_agreement);
+}
+
 static void begin(void)
 {
+    struct failure why;
     replies_begun = 0;
     memset(&world, 0, sizeof world);
-    CU_ASSERT_EQUAL_FATAL(agreement_create(&world.daemon), 0);
+    CU_ASSERT_EQUAL_FATAL(agreement_part.create(&world.daemon, &why), 0);
 }
 
 static void ask(void)
@@ -133,48 +151,48 @@ static void ask(void)
 static void go_on(void)
 {
     static const uint8_t open[64] = {COMMAND_OPEN};
-    agreement_settle(&world.daemon);
+    round_go();
     agreement_apply(&world.daemon, 1, open, sizeof open);
     agreement_resend(&world.daemon, 0);
     ask();
     struct cursor resend = cursor_reader((uint8_t[16]){0}, 16);
     CU_ASSERT_PTR_NULL(agreement_on_resend(&world.daemon, tid_make(2, 0), &resend));
-    agreement_settle(&world.daemon);
+    round_go();
 }
 
 static void a_leader_answers(void)
 {
     begin();
     agreement_reset(&world.daemon);
-    world.leads = true;
+    lead(true);
     world.confirmed = 1;
     go_on();
     CU_ASSERT_EQUAL(world.endings, 0);
     CU_ASSERT_EQUAL(replies_begun, 1);
-    agreement_destroy(world.daemon.agreement);
+    agreement_part.destroy(&world.daemon);
 }
 
 static void a_leader_answers_when_it_is_sure(void)
 {
     begin();
     agreement_reset(&world.daemon);
-    world.leads = true;
+    lead(true);
     go_on();
     ask();
-    agreement_settle(&world.daemon);
+    round_go();
     CU_ASSERT_EQUAL(replies_begun, 0);
     world.confirmed = 1;
-    agreement_settle(&world.daemon);
+    round_go();
     CU_ASSERT_EQUAL(replies_begun, 1);
-    world.leads = false;
-    agreement_settle(&world.daemon);
-    world.leads = true;
+    lead(false);
+    round_go();
+    lead(true);
     world.confirmed = 9;
-    agreement_settle(&world.daemon);
+    round_go();
     CU_ASSERT_EQUAL(replies_begun, 1);
     world.confirmed = 0;
     ask();
-    agreement_destroy(world.daemon.agreement);
+    agreement_part.destroy(&world.daemon);
 }
 
 static void a_leader_without_memory_ends(void)
@@ -188,13 +206,13 @@ static void a_leader_without_memory_ends(void)
     agreement_reset(&world.daemon);
     world.fails = false;
     CU_ASSERT_EQUAL(world.endings, 1);
-    world.leads = true;
+    lead(true);
     go_on();
     CU_ASSERT_EQUAL(replies_begun, 0);
     uint8_t *bytes;
     size_t size;
     CU_ASSERT_FALSE(agreement_save(&world.daemon, &bytes, &size));
-    agreement_destroy(world.daemon.agreement);
+    agreement_part.destroy(&world.daemon);
 }
 
 int main(void)

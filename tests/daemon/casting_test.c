@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "daemon/link/ether.h"
+#include "daemon/link/lanes.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/casting.h"
 #include "daemon/post/route.h"
@@ -147,7 +148,7 @@ uint32_t daemon_tid(const struct daemon *d)
     return tid_make(HOST, 0);
 }
 
-void daemon_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
+void lanes_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
 {
     (void)d, (void)to, (void)bytes, (void)size;
 }
@@ -274,8 +275,8 @@ static void begin(void)
     memset(&world, 0, sizeof world);
     world.daemon.options = &options;
     world.passed = world.settled = true;
-    casting_begin(&world.daemon);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(world.daemon.casting);
+    casting_part.joined(&world.daemon);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(world.daemon.own.casting);
 }
 
 static void cast_to(const struct control_mcast *m)
@@ -303,17 +304,17 @@ static void what_finds_no_channel_waits(void)
     cast(1);
     world.error = -EBUSY;
     cast(2);
-    CU_ASSERT_TRUE(casting_full(&world.daemon));
-    CU_ASSERT(casting_settle(&world.daemon, 0) <= 1000);
+    CU_ASSERT_TRUE(casting_part.full(&world.daemon));
+    CU_ASSERT(casting_part.settle(&world.daemon, 0) <= 1000);
     world.error = 0;
     cast(3); /* not before the second */
     CU_ASSERT_EQUAL(world.sent_count, 1);
-    CU_ASSERT_EQUAL(casting_settle(&world.daemon, 1000), UINT64_MAX);
+    CU_ASSERT_EQUAL(casting_part.settle(&world.daemon, 1000), UINT64_MAX);
     CU_ASSERT_EQUAL_FATAL(world.sent_count, 3);
     for (unsigned i = 0; i < 3; i++)
         CU_ASSERT_EQUAL(world.sent[i], i + 1);
-    CU_ASSERT_FALSE(casting_full(&world.daemon));
-    casting_end(&world.daemon);
+    CU_ASSERT_FALSE(casting_part.full(&world.daemon));
+    casting_part.destroy(&world.daemon);
 }
 
 static void what_there_is_no_memory_for_waits(void)
@@ -321,14 +322,14 @@ static void what_there_is_no_memory_for_waits(void)
     begin();
     world.error = -ENOMEM;
     cast(1);
-    CU_ASSERT_TRUE(casting_full(&world.daemon));
-    CU_ASSERT(casting_settle(&world.daemon, 0) <= 1000);
+    CU_ASSERT_TRUE(casting_part.full(&world.daemon));
+    CU_ASSERT(casting_part.settle(&world.daemon, 0) <= 1000);
     world.error = 0;
     cast(2);
-    casting_settle(&world.daemon, 1000);
+    casting_part.settle(&world.daemon, 1000);
     CU_ASSERT_EQUAL_FATAL(world.sent_count, 2);
     CU_ASSERT_EQUAL(world.sent[0], 1);
-    casting_end(&world.daemon);
+    casting_part.destroy(&world.daemon);
 }
 
 static void news_of_an_end_wait_behind_it(void)
@@ -339,12 +340,12 @@ static void news_of_an_end_wait_behind_it(void)
     world.error = -EBUSY;
     cast(1);
     CU_ASSERT_TRUE(casting_keeps(&world.daemon, &gone, (const uint8_t *)"x"));
-    casting_settle(&world.daemon, 0);
+    casting_part.settle(&world.daemon, 0);
     CU_ASSERT_EQUAL(world.frames, 0);
     world.error = 0;
-    casting_settle(&world.daemon, 1000);
+    casting_part.settle(&world.daemon, 1000);
     CU_ASSERT_EQUAL(world.frames, 1);
-    casting_end(&world.daemon);
+    casting_part.destroy(&world.daemon);
 }
 
 /* Receivers of the sender's own host: at once, the engine is not asked for them. */
@@ -364,7 +365,7 @@ static void tasks_of_this_host_get_theirs_here(void)
     CU_ASSERT_EQUAL(world.sent_count, 1);
     CU_ASSERT_EQUAL(world.here_count, 2);
     CU_ASSERT_EQUAL(world.here[1], tid_make(HOST, 3));
-    casting_end(&world.daemon);
+    casting_part.destroy(&world.daemon);
 }
 
 static void the_end_of_a_host_is_told_behind_its_casts(void)
@@ -376,13 +377,13 @@ static void the_end_of_a_host_is_told_behind_its_casts(void)
     CU_ASSERT_FALSE(casting_host_event(&world.daemon, &other, NODE_HOST_GONE));
     CU_ASSERT_TRUE(casting_is_late(&world.daemon, OTHER));
     CU_ASSERT_FALSE(casting_is_late(&world.daemon, HOST));
-    casting_settle(&world.daemon, 5000); /* survivors may have to find out who else is gone */
+    casting_part.settle(&world.daemon, 5000); /* survivors may have to find out who else is gone */
     CU_ASSERT_FALSE(world.told);
     world.settled = true;
-    casting_settle(&world.daemon, 5001);
+    casting_part.settle(&world.daemon, 5001);
     CU_ASSERT_TRUE(world.told);
     CU_ASSERT_FALSE(casting_is_late(&world.daemon, OTHER));
-    casting_end(&world.daemon);
+    casting_part.destroy(&world.daemon);
 }
 
 static void what_waits_is_freed_with_it(void)
@@ -390,8 +391,8 @@ static void what_waits_is_freed_with_it(void)
     begin();
     world.error = -EBUSY;
     cast(1);
-    casting_end(&world.daemon);
-    CU_ASSERT_PTR_NULL(world.daemon.casting);
+    casting_part.destroy(&world.daemon);
+    CU_ASSERT_PTR_NULL(world.daemon.own.casting);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* links: daemon/agree/services.c daemon/base/log.c proto/state/client.c proto/wire/command.c proto/wire/cursor.c */
+/* links: daemon/agree/services.c daemon/base/failure.c daemon/base/log.c proto/state/client.c proto/wire/command.c proto/wire/cursor.c */
 /*
  * services_test.c - a daemon as a client of whoever leads: which commands it sends when. The loop,
  * the leader and the tasks are this file's.
@@ -10,6 +10,8 @@
 #include "daemon/agree/agreement.h"
 #include "daemon/agree/bags.h"
 #include "daemon/agree/services.h"
+#include "daemon/base/daemon.h"
+#include "daemon/table/task.h"
 #include "tests/daemon/replies.h"
 #include "tests/unit/runner.h"
 
@@ -22,6 +24,7 @@ struct loop_timer {
 
 static struct {
     struct daemon daemon;
+    struct tasks tasks;
     struct task task;
     struct loop_timer timer;
     loop_fn *on_timer;
@@ -143,21 +146,41 @@ void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8
 
 /* ---- the stories' words ---- */
 
+/* A round of the daemon: the part is stepped if it wants to. */
+static void round_go(void)
+{
+    bool wanted = world.daemon.due[PART_services].wanted;
+    world.daemon.due[PART_services].wanted = false;
+    if (wanted)
+        services_part.settle(&world.daemon, world.now_us);
+}
+
+/* Another host leads, or another generation has begun: the daemon wants all parts then. */
+static void leads(uint32_t leader, uint64_t generation)
+{
+    world.leader = leader;
+    world.generation = generation;
+    part_want(&world.daemon, PART_services);
+}
+
 static void begin(uint32_t leader)
 {
+    struct failure why;
     memset(&world, 0, sizeof world);
     world.task.tid = tid_make(HOST, 1);
     world.daemon.joined = true;
-    world.daemon.tasks.first = &world.task;
+    world.tasks.first = &world.task;
+    world.daemon.tasks = &world.tasks;
     world.generation = leader == 0 ? 0 : 1;
     world.leader = leader;
-    CU_ASSERT_EQUAL_FATAL(services_create(&world.daemon), 0);
-    services_settle(&world.daemon);
+    CU_ASSERT_EQUAL_FATAL(services_part.create(&world.daemon, &why), 0);
+    part_want(&world.daemon, PART_services);
+    round_go();
 }
 
 static void end(void)
 {
-    services_destroy(world.daemon.services);
+    services_part.destroy(&world.daemon);
 }
 
 static void task_asks(void)
@@ -169,13 +192,13 @@ static void task_asks(void)
     cursor_put_text(&out, "lock");
     struct cursor in = cursor_reader(bytes, (size_t)(out.at - bytes));
     CU_ASSERT_PTR_NULL(services_on_service(&world.daemon, world.task.tid, &in));
-    services_settle(&world.daemon);
+    round_go();
 }
 
 static void applied(uint64_t number)
 {
     services_applied(&world.daemon, SESSION, number);
-    services_settle(&world.daemon);
+    round_go();
 }
 
 static void pass(uint64_t us)
@@ -185,7 +208,7 @@ static void pass(uint64_t us)
         return;
     world.timer.runs = false;
     world.on_timer(world.timer_context);
-    services_settle(&world.daemon);
+    round_go();
 }
 
 static unsigned times_sent(uint64_t number)
@@ -231,9 +254,8 @@ static void what_is_asked_before_a_leader_is_known_waits(void)
     begin(0);
     task_asks();
     CU_ASSERT_EQUAL(world.sent_count, 0);
-    world.generation = 1;
-    world.leader = LEADER;
-    services_settle(&world.daemon);
+    leads(LEADER, 1);
+    round_go();
     CU_ASSERT_EQUAL_FATAL(world.sent_count, 2);
     CU_ASSERT_EQUAL(world.kinds[0], COMMAND_OPEN);
     CU_ASSERT_EQUAL(world.kinds[1], COMMAND_LOCK_ACQUIRE);
@@ -245,8 +267,8 @@ static void another_generation_drops_what_waits_and_tells(void)
 {
     begin(LEADER);
     task_asks();
-    world.generation = 2;
-    services_settle(&world.daemon);
+    leads(world.leader, 2);
+    round_go();
     CU_ASSERT_EQUAL(world.lost_told, 1);
     CU_ASSERT_EQUAL(world.kinds[world.sent_count - 1], COMMAND_OPEN);
     end();
@@ -259,14 +281,14 @@ static void so_many_are_under_way_and_no_more(void)
     for (int i = 0; i < 2000; i++)
         task_asks();
     CU_ASSERT_EQUAL(world.sent_count, 128);
-    CU_ASSERT_TRUE(services_full(&world.daemon));
+    CU_ASSERT_TRUE(services_part.full(&world.daemon));
     pass(1000000);
     CU_ASSERT_EQUAL(world.sent_count, 256);
     for (uint64_t number = 1; number <= 2001; number++)
         applied(number);
     CU_ASSERT_EQUAL(world.sent_count, 128 + 2001);
     CU_ASSERT_EQUAL(world.sent[world.sent_count - 1], 2001);
-    CU_ASSERT_FALSE(services_full(&world.daemon));
+    CU_ASSERT_FALSE(services_part.full(&world.daemon));
     end();
 }
 
@@ -278,7 +300,7 @@ static void the_daemon_itself_proposes(void)
                                                       .task = tid_make(HOST, TASK_LOCAL_DAEMON),
                                                       .body = (uint8_t[]){1},
                                                       .size = 1});
-    services_settle(&world.daemon);
+    round_go();
     CU_ASSERT_EQUAL_FATAL(world.sent_count, 2);
     CU_ASSERT_EQUAL(world.kinds[1], COMMAND_CONSENSUS_PROPOSE);
     const struct event answer = {.kind = EVENT_ANSWER,
@@ -288,7 +310,7 @@ static void the_daemon_itself_proposes(void)
                                  .applied = 2,
                                  .task = tid_make(HOST, TASK_LOCAL_DAEMON)};
     services_event(&world.daemon, &answer);
-    services_settle(&world.daemon);
+    round_go();
     for (unsigned i = 0; i < world.sent_count; i++)
         CU_ASSERT_NOT_EQUAL(world.kinds[i], COMMAND_TASK_GONE);
     end();
