@@ -27,7 +27,8 @@ ALL_LDFLAGS := $(LDFLAGS) $(SANITIZE)
 
 # what programs include: covey.h and the headers by subject that it is made of
 PUBLIC_H := lib/covey.h $(wildcard lib/covey/*.h)
-PROTO_SRC := $(wildcard proto/*/*.c)
+# cipher/ loads a library, which an engine must not: a room of its own that goes wherever proto goes
+PROTO_SRC := $(wildcard proto/*/*.c cipher/*.c)
 LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
 DAEMON_SRC := $(wildcard daemon/*/*.c)
 # programs beside coveyd: covey_NAME.c in these rooms is the main file of covey-NAME
@@ -384,7 +385,7 @@ fuzz: $(FUZZERS:tests/fuzz/%=$(BUILD)/libfuzzer/%) ## search with each fuzzer fo
 
 # the sources of a fuzzer are few: they are compiled anew, all in one command
 define fuzz_rule
-$$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard proto/*/*.h lib/*/*.h) $$(PUBLIC_H)
+$$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) $$(wildcard cipher/*.h proto/*/*.h lib/*/*.h) $$(PUBLIC_H)
 	@scripts/deps.sh require lint
 	@mkdir -p $$(@D)
 	$$(call say,clang)
@@ -415,7 +416,7 @@ export CHECK_TIMEOUT_FACTOR
 
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
-ALL_C := $(wildcard proto/*/*.c lib/*/*.c lib/pvm3/*/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
+ALL_C := $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
 ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 

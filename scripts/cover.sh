@@ -6,7 +6,7 @@ find "$1/obj" -name '*.gcda' ! -path '*/tests/*' | sort | while read -r counts; 
     gcov -n -o "$(dirname "$counts")" "$counts" 2>/dev/null
 done | awk '
     /^File / { file = $2; gsub(/\047/, "", file) }
-    /^Lines executed:/ && file ~ /^(proto|lib|daemon|tools|apps)\/.*\.c$/ {
+    /^Lines executed:/ && file ~ /^(cipher|proto|lib|daemon|tools|apps)\/.*\.c$/ {
         split($2, part, /[:%]/)
         lines[file] = $4
         reached[file] = part[2] * $4 / 100

@@ -187,7 +187,7 @@ check_symbols() {
         awk -F'|' -v rooms="$rooms" -v strict=$strict -v show=$circles -v build="$build/" "$shared"'
     BEGIN {
         read_rooms(rooms)
-        while (("printf \"%s\\n\" proto lib daemon tools apps | xargs -I{} find {} -name \"*.c\"" | getline file) > 0)
+        while (("printf \"%s\\n\" cipher proto lib daemon tools apps | xargs -I{} find {} -name \"*.c\"" | getline file) > 0)
             exists[file] = 1
     }
     NF < 7 { next }
@@ -294,9 +294,9 @@ check_symbols() {
 '
 }
 
-mapfile -t sources < <(find proto lib daemon tools apps -name '*.[ch]' 2>/dev/null | sort)
+mapfile -t sources < <(find cipher proto lib daemon tools apps -name '*.[ch]' 2>/dev/null | sort)
 objects=()
-for top in proto lib daemon tools apps; do [ -d "$build/$top" ] && objects+=("$build/$top"); done
+for top in cipher proto lib daemon tools apps; do [ -d "$build/$top" ] && objects+=("$build/$top"); done
 found=$(
     check_sources
     [ ${#objects[@]} -eq 0 ] || check_symbols | sort

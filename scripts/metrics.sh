@@ -32,10 +32,10 @@ summarise() { # label
         }'
 }
 
-for folder in proto lib daemon tools apps; do
+for folder in cipher proto lib daemon tools apps; do
     measure "$folder" | summarise "$folder"
 done
-all=$(measure proto lib daemon tools apps)
+all=$(measure cipher proto lib daemon tools apps)
 summarise all <<<"$all"
 echo "the longest:"
 tail -n 5 <<<"$all" | sed 's/^/    /'

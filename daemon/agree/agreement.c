@@ -287,7 +287,7 @@ int agreement_decision(const struct daemon *d, const char *series, uint64_t numb
     cursor_put_u64(&c, number);
     struct cursor body = cursor_reader(asked, (size_t)(c.at - asked));
     if (!cursor_ok(&c) || !serves(d->own.agreement) ||
-        state_query(d->own.agreement->state, COMMAND_CONSENSUS_LOOK, 0, &body, &out) != STATE_OK ||
+        state_query(d->own.agreement->state, COMMAND_CONSENSUS_LOOK, 0, &body, &out) != ERROR_OK ||
         !cursor_ok(&out))
         return -1;
     struct cursor answer = cursor_reader(found, (size_t)(out.at - found));
@@ -336,7 +336,7 @@ static uint8_t *answer(const struct agreement *a, const struct question *q, int3
 
 static void tell_answer(struct daemon *d, const struct question *q)
 {
-    int32_t status = STATE_OK;
+    int32_t status = ERROR_OK;
     size_t size = 0;
     uint8_t *bytes = answer(d->own.agreement, q, &status, &size);
     struct reply reply;

@@ -19,8 +19,10 @@
 
 #include "daemon/agree/agreement.h"
 #include "daemon/base/daemon.h"
+#include "daemon/base/options.h"
 #include "daemon/post/route.h"
 #include "daemon/table/task.h"
+#include "proto/contention/contention.h"
 #include "proto/network/domain.h"
 #include "proto/network/topology.h"
 #include "proto/state/vm_topology.h"

@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 #include "daemon/base/failure.h"
-#include "proto/contention/contention.h"
 #include "proto/session/fault.h"
+#include "proto/wire/contention_config.h"
 
 #define CONF_ADDRESS_MAX 127
 #define CONF_INTERFACE_MAX 31

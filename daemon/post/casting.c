@@ -33,6 +33,7 @@
 #include "daemon/post/watch.h"
 #include "daemon/table/backlog.h"
 #include "daemon/table/connection.h"
+#include "proto/auth/auth.h"
 #include "proto/cast/cast.h"
 
 #define QUEUE_BYTES_MAX ((size_t)1024 * 1024)

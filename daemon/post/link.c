@@ -16,6 +16,7 @@
 #include "daemon/post/openings.h"
 #include "daemon/table/connection.h"
 #include "lib/covey.h"
+#include "proto/auth/auth.h"
 
 #define LINK_BYTES_MAX 512
 #define TOO_MANY_WAIT "too many descriptors wait for tasks of this host that read nothing"

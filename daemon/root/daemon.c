@@ -54,6 +54,8 @@
 #include "daemon/root/ready.h"
 #include "daemon/table/connection.h"
 #include "daemon/table/ending.h"
+#include "proto/auth/auth.h"
+#include "proto/session/fault_line.h"
 
 #define DATAGRAM_BYTES_MIN 1200
 #define DATAGRAM_BYTES_LOOPBACK 65000

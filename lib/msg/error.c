@@ -6,37 +6,18 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "proto/wire/error.h"
+
 #define ERROR_TEXT_BYTES 512
 
 static _Thread_local char last_text[ERROR_TEXT_BYTES] = "no error";
 
-static const char *const texts[] = {
-    [-COVEY_OK] = "no error",
-    [-COVEY_EINVAL] = "bad argument",
-    [-COVEY_ENOMEM] = "out of memory",
-    [-COVEY_ETIMEOUT] = "timed out",
-    [-COVEY_ENOTASK] = "no such task",
-    [-COVEY_ENOHOST] = "no such host",
-    [-COVEY_EHOSTFAIL] = "host failed",
-    [-COVEY_ETYPE] = "the message holds another type or fewer elements",
-    [-COVEY_EEND] = "end of message",
-    [-COVEY_ETOOBIG] = "message too large",
-    [-COVEY_EROUTE] = "the route cannot work here",
-    [-COVEY_EDAEMON] = "no daemon",
-    [-COVEY_EVERSION] = "version mismatch",
-    [-COVEY_EDENIED] = "not allowed",
-    [-COVEY_ENOENT] = "no such program or directory",
-    [-COVEY_EEXEC] = "the program could not be executed",
-    [-COVEY_ERESOURCE] = "out of resources",
-    [-COVEY_ENOGROUP] = "no such group",
-    [-COVEY_EEXIST] = "already there",
-    [-COVEY_ECANCELED] = "cancelled",
-    [-COVEY_ETRUNC] = "the array is too small for the message",
-    [-COVEY_EPROTO] = "protocol error",
-    [-COVEY_ESYS] = "system call failed",
-    [-COVEY_EHALT] = "the virtual machine is being halted",
-    [-COVEY_EADDHOST] = "the host could not be started",
-};
+#define ERROR_TEXT(name, number, text) [number] = text,
+static const char *const texts[] = {ERRORS(ERROR_TEXT)};
+
+#define ERROR_IS_PUBLIC(name, number, text)                                                        \
+    _Static_assert((int)COVEY_##name == (int)ERROR_##name, "covey.h has another number");
+ERRORS(ERROR_IS_PUBLIC)
 
 const char *covey_strerror(int error)
 {

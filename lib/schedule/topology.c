@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/msg/error.h"
-#include "proto/contention/contention.h"
+#include "proto/wire/contention_config.h"
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 

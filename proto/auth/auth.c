@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/auth/cipher.h"
+#include "cipher/cipher.h"
 #include "proto/wire/cursor.h"
 
 _Static_assert(AUTH_KEY_BYTES == 32, "AES-256");

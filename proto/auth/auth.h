@@ -15,9 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AUTH_KEY_BYTES 32
-#define AUTH_NONCE_BYTES 16
-#define AUTH_TAG_BYTES 16
+#include "proto/wire/piece.h"
+#include "proto/wire/sizes.h"
+
 #define AUTH_REPLAY_BITS 4096
 
 /* Prepares libsodium; 0 on success. May be called often. */
@@ -48,10 +48,6 @@ bool auth_open(const uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, ui
                const void *bytes, size_t size);
 
 /* The same of bytes in pieces that lie apart, one behind the other. */
-struct auth_piece {
-    const uint8_t *bytes;
-    size_t size;
-};
 void auth_seal_pieces(uint8_t tag[AUTH_TAG_BYTES], struct auth_cipher *cipher, uint64_t number,
                       const struct auth_piece *pieces, size_t count);
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "proto/auth/auth.h"
+
 /* The longest text under a MAC here: a label, a HELLO body and an answer. */
 #define MAC_TEXT_BYTES 256
 

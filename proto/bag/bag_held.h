@@ -8,12 +8,9 @@
 #define COVEY_PROTO_BAG_HELD_H
 
 #include "proto/bag/bag_holder.h"
+#include "proto/wire/error.h"
 
-#define BAG_FIRST_POSITION 1   /* of the log: a backup that has nothing has less */
-#define BAG_ANSWER_ENOMEM (-2) /* the numbers are those of enum covey_error */
-#define BAG_ANSWER_EDENIED (-13)
-#define BAG_ANSWER_ENOENT (-14)
-#define BAG_ANSWER_ERESOURCE (-16)
+#define BAG_FIRST_POSITION 1                 /* of the log: a backup that has nothing has less */
 #define BAG_MEMBERS_SURE 1024                /* so many may attach however full it is */
 #define BAG_PARCEL_KEPT ((size_t)256 * 1024) /* a larger one is not kept for the next time */
 

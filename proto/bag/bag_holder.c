@@ -177,7 +177,7 @@ static enum bag_verdict on_put(struct bag_holder *h, struct bag_member *m, struc
     if (!h->bag->closed)
         return room_take(&h->room_for_puts, bag_item_memory(r.size)) ? bag_backup_change(h, &r)
                                                                      : BAG_FULL;
-    m->error = BAG_ANSWER_EDENIED;
+    m->error = ERROR_EDENIED;
     m->complains = true;
     return BAG_OK;
 }
@@ -229,7 +229,7 @@ static enum bag_verdict on_record(struct bag_holder *h, struct bag_member *m,
 void bag_holder_dismiss(const struct bag_holder *h)
 {
     for (const struct bag_member *m = h->bag->members; m != NULL; m = m->next)
-        bag_answer_refuse(h, m->task, m->handle, BAG_ANSWER_ENOENT);
+        bag_answer_refuse(h, m->task, m->handle, ERROR_ENOENT);
 }
 
 /* The results from there on are sent anew. */
@@ -267,7 +267,7 @@ static struct bag_member *greet(struct bag_holder *h, uint32_t task, const struc
 {
     struct bag_member *m = bag_member_find(h->bag, task, r->handle);
     if (m == NULL && h->room_for_results == 0 && h->bag->member_count >= BAG_MEMBERS_SURE) {
-        bag_answer_refuse(h, task, r->handle, BAG_ANSWER_ERESOURCE);
+        bag_answer_refuse(h, task, r->handle, ERROR_ERESOURCE);
         return NULL;
     }
     if (m == NULL) {
@@ -322,7 +322,7 @@ static const char *records_take(struct bag_holder *h, struct bag_member *m, uint
         if (verdict == BAG_FULL && r.kind == BAG_DONE)
             break; /* it waits: room_tell() */
         if (verdict != BAG_OK) {
-            m->error = verdict == BAG_FULL ? BAG_ANSWER_ERESOURCE : BAG_ANSWER_ENOMEM;
+            m->error = verdict == BAG_FULL ? ERROR_ERESOURCE : ERROR_ENOMEM;
             m->complains = true;
             break;
         }

@@ -20,8 +20,10 @@
 #ifndef COVEY_PROTO_CAST_H
 #define COVEY_PROTO_CAST_H
 
-#include "proto/node/node.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/host.h"
 #include "proto/wire/host_set.h"
+#include "proto/wire/sizes.h"
 
 #define CAST_MESSAGE_MAX (FRAME_PAYLOAD_MAX - 64)
 #define CAST_TOTAL_BYTES 12 /* so much less in total order */

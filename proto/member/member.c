@@ -162,13 +162,6 @@ void member_send(struct member *m, uint32_t host, uint8_t kind, const void *payl
 
 /* ---- states ---- */
 
-static const char *state_name(uint8_t state)
-{
-    static const char *const NAMES[] = {"unknown", "joining", "up", "suspect", "down"};
-
-    return state <= HOST_DOWN ? NAMES[state] : "?";
-}
-
 /* Tells the owner what of a row it does not know yet. */
 static void announce(struct member *m, struct row *row)
 {
@@ -187,8 +180,8 @@ void member_set_state(struct member *m, struct row *row, uint8_t state, const ch
     if (before == state)
         return;
     row->host.state = state;
-    member_log(m, "host %s (%u): %s -> %s: %s", row->host.name, row->host.index, state_name(before),
-               state_name(state), cause);
+    member_log(m, "host %s (%u): %s -> %s: %s", row->host.name, row->host.index,
+               host_state_name(before), host_state_name(state), cause);
     announce(m, row);
     if (state == HOST_DOWN) {
         row->announced = false;

@@ -18,8 +18,9 @@
 #ifndef COVEY_PROTO_TABLE_H
 #define COVEY_PROTO_TABLE_H
 
-#include "proto/node/node.h"
 #include "proto/wire/cursor.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/host.h"
 
 #define TABLE_ROW_BYTES_MAX 384
 #define TABLE_CHANGE_BYTES_MAX 49151 /* of a change: one entry of the log */

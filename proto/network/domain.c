@@ -12,6 +12,8 @@
 
 #include "proto/network/topology.h"
 
+#include "proto/contention/contention.h"
+
 struct domain {
     uint8_t mode;
     int a, b; /* as in struct topology_contention; a -1: all there is */

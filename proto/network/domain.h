@@ -9,7 +9,7 @@
 #ifndef COVEY_PROTO_DOMAIN_H
 #define COVEY_PROTO_DOMAIN_H
 
-#include "proto/contention/contention.h"
+#include "proto/wire/contention_config.h"
 
 struct domains;
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/contention/contention.h"
+#include "proto/wire/contention_config.h"
 
 #define NODES_MAX (TOPOLOGY_HOSTS_MAX + TOPOLOGY_SWITCHES_MAX)
 #define TABLE_SLOTS 16384 /* a power of two, twice NODES_MAX */

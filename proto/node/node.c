@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/auth/auth.h"
 #include "proto/node/node_state.h"
 
 #define FAIL_TIMEOUT_US 5000000

@@ -16,34 +16,9 @@
 #ifndef COVEY_PROTO_NODE_H
 #define COVEY_PROTO_NODE_H
 
-#include "proto/wire/address.h"
 #include "proto/wire/frame.h"
-
-#define VM_KEY_BYTES 32
-#define VM_NAME_MAX 63
-#define HOST_NAME_MAX_BYTES 63
-#define HOST_ID_BYTES 16
-
-enum host_state { HOST_JOINING = 1, HOST_UP = 2, HOST_SUSPECT = 3, HOST_DOWN = 4 };
-
-/* One row of the host table. */
-struct host {
-    uint32_t index;         /* 1 .. HOST_INDEX_MAX, not soon reused */
-    uint8_t state;          /* enum host_state */
-    uint8_t representation; /* REPRESENTATION_... */
-    uint8_t coordinator;    /* 1: coordinates the VM */
-    uint8_t address_count;
-    uint8_t forgotten;         /* 1: gone, and not to be shown any more; not part of a host row */
-    uint8_t id[HOST_ID_BYTES]; /* random, made anew by every daemon start */
-    uint64_t incarnation;      /* larger for each daemon that joins under the name: it counts
-                                * the invitations of the VM */
-    uint64_t memory_bytes;
-    uint32_t cores;
-    uint32_t speed;
-    char name[HOST_NAME_MAX_BYTES + 1];
-    char arch[32];
-    struct address addresses[HOST_ADDRESSES_MAX]; /* candidates, tried in parallel */
-};
+#include "proto/wire/host.h"
+#include "proto/wire/sizes.h"
 
 struct node;
 
@@ -53,20 +28,6 @@ struct node;
  * spoken to over LANE_ETHER alone. */
 enum node_lane { LANE_IP = 0, LANE_ETHER = 1, LANES = 2 };
 enum node_lane node_lane_of(const struct address *address);
-
-enum node_host_event {
-    NODE_HOST_ADDED = 1,   /* another host: up, and this node has joined(); state is HOST_UP */
-    NODE_HOST_SUSPECT = 2, /* not heard of for a while */
-    NODE_HOST_ALIVE = 3,   /* a suspect was heard of again */
-    NODE_HOST_GONE = 4     /* left, died or was cut off: frames to it are dropped from now on */
-};
-
-enum node_end {
-    NODE_END_REMOVED = 1,  /* the coordinator removed this host in order */
-    NODE_END_SHUTDOWN = 2, /* the VM is halted */
-    NODE_END_CUT_OFF = 3,  /* the rest of the VM could not be reached, or declared this host gone */
-    NODE_END_JOIN_FAILED = 4 /* refused, or the coordinator did not answer in time */
-};
 
 /* What the node asks its owner to do. Called from inside the node's functions; they must not call
  * back into the node except node_send(), node_host() and node_stats(); host() may propose, too. */

@@ -4,6 +4,7 @@
 #ifndef COVEY_PROTO_SESSION_STATE_H
 #define COVEY_PROTO_SESSION_STATE_H
 
+#include "proto/auth/auth.h"
 #include "proto/session/session.h"
 #include "proto/window/inbox.h"
 #include "proto/window/outbox.h"

@@ -162,7 +162,7 @@ static void create_granted(struct places *all, const struct state_request *r,
     tell_all(all, &e->place);
     cursor_put_u64(&c, e->place.bag);
     cursor_put_u32(&c, e->place.holder);
-    state_answer(all->state, r, STATE_OK, body, sizeof body);
+    state_answer(all->state, r, ERROR_OK, body, sizeof body);
 }
 
 static bool create(struct places *all, const struct state_request *r, struct cursor *body)
@@ -172,9 +172,9 @@ static bool create(struct places *all, const struct state_request *r, struct cur
     if (!cursor_done(body))
         return false;
     if (!name_is_free(all, params.name))
-        state_answer(all->state, r, STATE_EEXIST, NULL, 0);
+        state_answer(all->state, r, ERROR_EEXIST, NULL, 0);
     else if (all->names.count >= NAMES_MAX)
-        state_answer(all->state, r, STATE_ERESOURCE, NULL, 0);
+        state_answer(all->state, r, ERROR_ERESOURCE, NULL, 0);
     else
         create_granted(all, r, &params);
     return true;
@@ -270,7 +270,7 @@ static int32_t list(const struct places *all, struct cursor *out)
         cursor_put_text(out, e->name.text);
         where_put(out, &e->place);
     }
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 static int32_t places_query(const void *engine, const struct state_request *r, struct cursor *body,
@@ -280,13 +280,13 @@ static int32_t places_query(const void *engine, const struct state_request *r, s
     if (r->kind == COMMAND_BAG_LIST)
         return list(engine, out);
     if (!name_get(body, name) || !cursor_done(body))
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     const struct entry *e = entry_find(engine, name);
     if (e == NULL)
-        return STATE_ENOENT;
+        return ERROR_ENOENT;
     cursor_put_u64(out, e->place.bag);
     cursor_put_u32(out, e->place.holder);
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- ends ---- */

@@ -114,7 +114,7 @@ static void answer_decision(struct decisions *d, const struct state_request *to,
     struct cursor c = cursor_writer(body, sizeof body);
 
     put_decision(&c, i);
-    state_answer(d->state, to, STATE_OK, body, (size_t)(c.at - body));
+    state_answer(d->state, to, ERROR_OK, body, (size_t)(c.at - body));
 }
 
 static void answer_listeners(struct decisions *d, struct instance *i, int32_t status)
@@ -123,7 +123,7 @@ static void answer_listeners(struct decisions *d, struct instance *i, int32_t st
         const struct listener *l = &i->listeners.list[at];
         const struct state_request to = {.task = l->task, .request = l->request};
 
-        if (status == STATE_OK)
+        if (status == ERROR_OK)
             answer_decision(d, &to, i);
         else
             answer(d, &to, status);
@@ -203,12 +203,12 @@ static int32_t refusal_of(const struct decisions *d, struct key key, size_t size
     size_t room = size;
 
     if (size > CONSENSUS_VALUE_MAX || key.number == CONSENSUS_WHOLE)
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     if (s != NULL && key.number < s->floor)
-        return STATE_ENOENT;
+        return ERROR_ENOENT;
     room += s == NULL ? CONSENSUS_SERIES_BYTES : 0;
     room += instance_find(s, key.number) == NULL ? CONSENSUS_INSTANCE_BYTES : 0;
-    return d->bytes + room > CONSENSUS_BYTES_MAX ? STATE_ERESOURCE : STATE_OK;
+    return d->bytes + room > CONSENSUS_BYTES_MAX ? ERROR_ERESOURCE : ERROR_OK;
 }
 
 /* ---- deciding ---- */
@@ -236,7 +236,7 @@ static void decide(struct decisions *d, const struct state_request *r, struct ke
         return;
     i->proposer = r->task;
     answer_decision(d, r, i);
-    answer_listeners(d, i, STATE_OK);
+    answer_listeners(d, i, ERROR_OK);
 }
 
 static bool is_decided(const struct instance *i)
@@ -257,11 +257,11 @@ static void propose(struct decisions *d, const struct state_request *r, struct k
     const struct instance *i = decided(d, key);
     size_t size = cursor_left(body);
     const struct value value = {cursor_get_view(body, size), size};
-    int32_t refusal = i != NULL ? STATE_OK : refusal_of(d, key, value.size);
+    int32_t refusal = i != NULL ? ERROR_OK : refusal_of(d, key, value.size);
 
     if (i != NULL)
         answer_decision(d, r, i);
-    else if (refusal != STATE_OK)
+    else if (refusal != ERROR_OK)
         answer(d, r, refusal);
     else
         decide(d, r, key, &value);
@@ -277,7 +277,7 @@ static void listen(struct decisions *d, const struct state_request *r, struct ke
     if (i == NULL)
         return;
     if (i->listeners.count >= LISTENERS_MAX)
-        answer(d, r, STATE_ERESOURCE);
+        answer(d, r, ERROR_ERESOURCE);
     else if (!listeners_add(&i->listeners, &listener))
         state_exhausted(d->state);
 }
@@ -285,11 +285,11 @@ static void listen(struct decisions *d, const struct state_request *r, struct ke
 static void learn(struct decisions *d, const struct state_request *r, struct key key)
 {
     const struct instance *i = decided(d, key);
-    int32_t refusal = i != NULL ? STATE_OK : refusal_of(d, key, 0);
+    int32_t refusal = i != NULL ? ERROR_OK : refusal_of(d, key, 0);
 
     if (i != NULL)
         answer_decision(d, r, i);
-    else if (refusal != STATE_OK)
+    else if (refusal != ERROR_OK)
         answer(d, r, refusal);
     else
         listen(d, r, key);
@@ -312,7 +312,7 @@ static void series_tidy(struct decisions *d, struct series *s)
 static void forget_below(struct decisions *d, struct series *s, uint64_t floor)
 {
     while (s->first != NULL && s->first->number < floor) {
-        answer_listeners(d, s->first, STATE_ENOENT);
+        answer_listeners(d, s->first, ERROR_ENOENT);
         instance_drop(d, s, s->first);
     }
     if (floor > s->floor)
@@ -327,7 +327,7 @@ static void forget(struct decisions *d, const struct state_request *r, struct ke
         forget_below(d, s, key.number);
     if (s != NULL && key.number == CONSENSUS_WHOLE)
         series_drop(d, s);
-    answer(d, r, STATE_OK);
+    answer(d, r, ERROR_OK);
 }
 
 static void decisions_cancel(void *engine, uint32_t task, uint32_t request)
@@ -339,7 +339,7 @@ static void decisions_cancel(void *engine, uint32_t task, uint32_t request)
         next = next_of(s);
         for (struct instance *i = s->first; i != NULL; i = i->next)
             if (listeners_cancel(&i->listeners, task, request))
-                answer(d, &r, STATE_ECANCELED);
+                answer(d, &r, ERROR_ECANCELED);
         series_tidy(d, s);
     }
 }
@@ -368,7 +368,7 @@ static bool decisions_apply(void *engine, const struct state_request *r, struct 
     if (r->kind == COMMAND_CONSENSUS_PROPOSE ? !cursor_ok(body) : !cursor_done(body))
         return false;
     if (!named)
-        answer(engine, r, STATE_EINVAL);
+        answer(engine, r, ERROR_EINVAL);
     else if (r->kind == COMMAND_CONSENSUS_PROPOSE)
         propose(engine, r, key, body);
     else if (r->kind == COMMAND_CONSENSUS_LEARN)
@@ -390,16 +390,16 @@ static int32_t decisions_query(const void *engine, const struct state_request *r
 
     (void)r;
     if (!named || !cursor_done(body))
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     i = decided(d, key);
     s = series_find(d, name);
     if (s != NULL && key.number < s->floor)
-        return STATE_ENOENT;
+        return ERROR_ENOENT;
     if (i == NULL)
         cursor_put_u32(out, 0);
     else
         put_decision(out, i);
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- snapshots ---- */

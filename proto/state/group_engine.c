@@ -18,22 +18,22 @@ static int32_t status_of(enum group_error error)
 {
     switch (error) {
     case GROUP_OK:
-        return STATE_OK;
+        return ERROR_OK;
     case GROUP_EINVAL:
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     case GROUP_EEXIST:
-        return STATE_EEXIST;
+        return ERROR_EEXIST;
     case GROUP_ENOGROUP:
-        return STATE_ENOGROUP;
+        return ERROR_ENOGROUP;
     case GROUP_ENOTASK:
-        return STATE_ENOTASK;
+        return ERROR_ENOTASK;
     case GROUP_ECANCELED:
-        return STATE_ECANCELED;
+        return ERROR_ECANCELED;
     case GROUP_ENOMEM:
     case GROUP_ETOOMANY:
         break;
     }
-    return STATE_ERESOURCE;
+    return ERROR_ERESOURCE;
 }
 
 static void on_answer(void *context, uint32_t tid, uint32_t request, enum group_error result)
@@ -74,7 +74,7 @@ static void join(struct groups *g, const char *name, const struct state_request 
         on_answer(g, r->task, r->request, (enum group_error)instance);
     } else {
         cursor_put_u32(&c, (uint32_t)instance);
-        state_answer(g->state, r, STATE_OK, body, sizeof body);
+        state_answer(g->state, r, ERROR_OK, body, sizeof body);
     }
 }
 
@@ -112,8 +112,8 @@ static int32_t groups_query(const void *engine, const struct state_request *r, s
     char name[NAME_BYTES_MAX + 1];
     (void)r;
     if (!name_get(body, name) || !cursor_done(body))
-        return STATE_EINVAL;
-    return group_list(g->table, name, out) ? STATE_OK : STATE_ENOGROUP;
+        return ERROR_EINVAL;
+    return group_list(g->table, name, out) ? ERROR_OK : ERROR_ENOGROUP;
 }
 
 static void groups_cancel(void *engine, uint32_t task, uint32_t request)

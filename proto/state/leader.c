@@ -114,7 +114,7 @@ static void answer_leader(struct leaders *e, const struct state_request *to, con
     struct cursor c = cursor_writer(body, sizeof body);
 
     put_leader(&c, g);
-    state_answer(e->state, to, STATE_OK, body, sizeof body);
+    state_answer(e->state, to, ERROR_OK, body, sizeof body);
 }
 
 static bool leads_after(const struct group *g, uint64_t term)
@@ -188,7 +188,7 @@ static void stand(struct leaders *e, const struct state_request *r, const char *
     if (is_candidate(g, r->task)) {
         answer_leader(e, r, g);
     } else if (!has_room(e, g)) {
-        answer(e, r, STATE_ERESOURCE);
+        answer(e, r, ERROR_ERESOURCE);
     } else {
         g = g != NULL ? g : group_add(e, name);
         if (g == NULL || !candidate_add(e, g, r->task))
@@ -211,12 +211,12 @@ static void resign(struct leaders *e, const struct state_request *r, const char 
     struct group *g = group_find(e, name);
 
     if (!is_candidate(g, r->task)) {
-        answer(e, r, STATE_ENOGROUP);
+        answer(e, r, ERROR_ENOGROUP);
         return;
     }
     candidate_take_out(g, r->task);
     group_settle(e, g);
-    answer(e, r, STATE_OK);
+    answer(e, r, ERROR_OK);
 }
 
 /* ---- waiting ---- */
@@ -231,7 +231,7 @@ static void listen(struct leaders *e, const struct state_request *r, const char 
         answer_leader(e, r, g);
     } else if (g == NULL ? e->groups.count >= LEADER_GROUPS_MAX
                          : g->listeners.count >= LISTENERS_MAX) {
-        answer(e, r, STATE_ERESOURCE);
+        answer(e, r, ERROR_ERESOURCE);
     } else {
         g = g != NULL ? g : group_add(e, name);
         if (g != NULL && !listeners_add(&g->listeners, &listener))
@@ -247,7 +247,7 @@ static void leaders_cancel(void *engine, uint32_t task, uint32_t request)
         next = next_of(g);
         if (!listeners_cancel(&g->listeners, task, request))
             continue;
-        answer(e, &(struct state_request){.task = task, .request = request}, STATE_ECANCELED);
+        answer(e, &(struct state_request){.task = task, .request = request}, ERROR_ECANCELED);
         group_settle(e, g);
     }
 }
@@ -288,7 +288,7 @@ static bool leaders_apply(void *engine, const struct state_request *r, struct cu
     if (!cursor_done(body))
         return false;
     if (!named)
-        answer(engine, r, STATE_EINVAL);
+        answer(engine, r, ERROR_EINVAL);
     else if (r->kind == COMMAND_LEADER_STAND)
         stand(engine, r, name);
     else if (r->kind == COMMAND_LEADER_RESIGN)
@@ -306,9 +306,9 @@ static int32_t leaders_query(const void *engine, const struct state_request *r, 
 
     (void)r;
     if (!named || !cursor_done(body))
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     put_leader(out, group_find(engine, name));
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- snapshots ---- */

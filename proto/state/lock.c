@@ -72,7 +72,7 @@ static void grant(struct locks *l, struct lock *lock, uint32_t task, uint32_t re
     lock->request = request;
     lock->fence = state_fence(l->state);
     cursor_put_u64(&c, lock->fence);
-    state_answer(l->state, &(struct state_request){.task = task, .request = request}, STATE_OK,
+    state_answer(l->state, &(struct state_request){.task = task, .request = request}, ERROR_OK,
                  body, sizeof body);
 }
 
@@ -90,7 +90,7 @@ static void create_granted(struct locks *l, const char *name, const struct state
 {
     struct lock *lock = NULL;
     if (l->names.count >= NAMES_MAX) {
-        state_answer(l->state, r, STATE_ERESOURCE, NULL, 0);
+        state_answer(l->state, r, ERROR_ERESOURCE, NULL, 0);
         return;
     }
     lock = names_add(&l->names, name, sizeof *lock);
@@ -106,11 +106,11 @@ static void acquire(struct locks *l, const char *name, const struct state_reques
     if (lock == NULL)
         create_granted(l, name, r);
     else if (lock->holder == r->task || waiters_find(&lock->waiters, r->task) != NULL)
-        state_answer(l->state, r, STATE_EEXIST, NULL, 0);
+        state_answer(l->state, r, ERROR_EEXIST, NULL, 0);
     else if (try)
-        state_answer(l->state, r, STATE_ETIMEOUT, NULL, 0);
+        state_answer(l->state, r, ERROR_ETIMEOUT, NULL, 0);
     else if (lock->waiters.count >= WAITERS_MAX)
-        state_answer(l->state, r, STATE_ERESOURCE, NULL, 0);
+        state_answer(l->state, r, ERROR_ERESOURCE, NULL, 0);
     else if (!waiters_add(&lock->waiters, r->task, r->request))
         state_exhausted(l->state);
 }
@@ -120,7 +120,7 @@ static void release(struct locks *l, const char *name, const struct state_reques
 {
     struct lock *lock = lock_find(l, name);
     bool held = lock != NULL && lock->holder == r->task && lock->fence == fence;
-    state_answer(l->state, r, held ? STATE_OK : STATE_EDENIED, NULL, 0);
+    state_answer(l->state, r, held ? ERROR_OK : ERROR_EDENIED, NULL, 0);
     if (held)
         pass_on(l, lock);
 }
@@ -135,7 +135,7 @@ static bool lock_apply(void *engine, const struct state_request *r, struct curso
     if (!cursor_done(body) || (acquires && number > 1))
         return false;
     if (!named)
-        state_answer(l->state, r, STATE_EINVAL, NULL, 0);
+        state_answer(l->state, r, ERROR_EINVAL, NULL, 0);
     else if (acquires)
         acquire(l, name, r, number == 1);
     else
@@ -160,14 +160,14 @@ static int32_t lock_query(const void *engine, const struct state_request *r, str
     char name[NAME_BYTES_MAX + 1];
     if (r->kind == COMMAND_LOCK_LIST) {
         list(l, out);
-        return STATE_OK;
+        return ERROR_OK;
     }
     if (!name_get(body, name) || !cursor_done(body))
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     const struct lock *lock = lock_find(l, name);
     cursor_put_u32(out, lock == NULL ? 0 : lock->holder);
     cursor_put_u64(out, lock == NULL ? 0 : lock->fence);
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- ends ---- */
@@ -182,7 +182,7 @@ static void lock_cancel(void *engine, uint32_t task, uint32_t request)
         next = lock_next(lock);
         if (waiter != NULL && waiter->request == request) {
             waiters_drop(&lock->waiters, task, &dropped);
-            state_answer(l->state, &r, STATE_ECANCELED, NULL, 0);
+            state_answer(l->state, &r, ERROR_ECANCELED, NULL, 0);
         } else if (lock->holder == task && lock->request == request) {
             pass_on(l, lock);
         }

@@ -117,7 +117,7 @@ static void meeting_end(struct meetings *m, struct meeting *meeting, int32_t sta
 {
     uint8_t body[RENDEZVOUS_MAX * (4 + 1 + RENDEZVOUS_VALUE_MAX)];
     struct cursor c = cursor_writer(body, sizeof body);
-    for (uint32_t i = 0; i < meeting->count && status == STATE_OK; i++) {
+    for (uint32_t i = 0; i < meeting->count && status == ERROR_OK; i++) {
         cursor_put_u32(&c, meeting->comers[i].task);
         comer_put(&meeting->comers[i], &c);
     }
@@ -133,14 +133,14 @@ static void come(struct meetings *m, const char *name, uint32_t wanted, const st
 {
     const struct state_request r = {.task = comer->task, .request = comer->request};
     struct meeting *meeting = (struct meeting *)names_find(&m->names, name);
-    int32_t refused = STATE_OK;
+    int32_t refused = ERROR_OK;
     if (meeting == NULL && m->names.count >= NAMES_MAX)
-        refused = STATE_ERESOURCE;
+        refused = ERROR_ERESOURCE;
     else if (meeting != NULL && meeting->wanted != wanted)
-        refused = STATE_EINVAL;
+        refused = ERROR_EINVAL;
     else if (meeting != NULL && comer_find(meeting, comer->task) != NULL)
-        refused = STATE_EEXIST;
-    if (refused != STATE_OK) {
+        refused = ERROR_EEXIST;
+    if (refused != ERROR_OK) {
         state_answer(m->state, &r, refused, NULL, 0);
         return;
     }
@@ -153,7 +153,7 @@ static void come(struct meetings *m, const char *name, uint32_t wanted, const st
     }
     *place = *comer;
     if (meeting->count == meeting->wanted)
-        meeting_end(m, meeting, STATE_OK);
+        meeting_end(m, meeting, ERROR_OK);
 }
 
 static bool rendezvous_apply(void *engine, const struct state_request *r, struct cursor *body)
@@ -166,7 +166,7 @@ static bool rendezvous_apply(void *engine, const struct state_request *r, struct
     if (!comer_get(&comer, body) || !cursor_done(body))
         return false;
     if (!named || wanted == 0 || wanted > RENDEZVOUS_MAX)
-        state_answer(m->state, r, STATE_EINVAL, NULL, 0);
+        state_answer(m->state, r, ERROR_EINVAL, NULL, 0);
     else
         come(m, name, wanted, &comer);
     return true;
@@ -188,7 +188,7 @@ static int32_t rendezvous_query(const void *engine, const struct state_request *
         for (uint32_t i = 0; i < meeting->count; i++)
             cursor_put_u32(out, meeting->comers[i].task);
     }
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- ends ---- */
@@ -210,7 +210,7 @@ static void rendezvous_cancel(void *engine, uint32_t task, uint32_t request)
         if (comer == NULL || comer->request != request)
             continue;
         comer_remove(meeting, comer);
-        state_answer(m->state, &r, STATE_ECANCELED, NULL, 0);
+        state_answer(m->state, &r, ERROR_ECANCELED, NULL, 0);
         if (meeting->count == 0)
             meeting_remove(m, meeting);
     }
@@ -227,7 +227,7 @@ static void rendezvous_gone(void *engine, const struct state_gone *gone)
                 meeting->comers[kept++] = meeting->comers[i];
         meeting->count = kept;
         if (kept < before)
-            meeting_end(m, meeting, STATE_ENOTASK);
+            meeting_end(m, meeting, ERROR_ENOTASK);
     }
 }
 

@@ -53,7 +53,7 @@ struct state {
 static int engine_of(uint8_t kind)
 {
     static const uint8_t owner[] = {
-#define OWNER(number, name, engine, party) [number] = ENGINE_##engine,
+#define OWNER(number, name, engine, party, effect) [number] = ENGINE_##engine,
         COMMAND_KINDS(OWNER)
 #undef OWNER
     };
@@ -224,41 +224,20 @@ static bool state_command(struct state *s, const struct command *command, struct
 
 /* ---- commands ---- */
 
-/* All but those by which something is given up or given back. */
-static bool adds(uint8_t kind)
-{
-    switch (kind) {
-    case COMMAND_GROUP_LEAVE:
-    case COMMAND_LOCK_RELEASE:
-    case COMMAND_TOKEN_PASS:
-    case COMMAND_TOKEN_DESTROY:
-    case COMMAND_VIEW_LEAVE:
-    case COMMAND_VIEW_EXPEL:
-    case COMMAND_LEADER_RESIGN:
-    case COMMAND_CONSENSUS_FORGET:
-    case COMMAND_BAG_BACKUPS:
-    case COMMAND_BAG_REMOVE:
-    case COMMAND_BAG_ADOPT:
-        return false;
-    default:
-        return engine_of(kind) != ENGINE_STATE;
-    }
-}
-
 static void carry_out(struct state *s, const struct command *command)
 {
     const struct state_request request = {command->kind, command->task, command->request,
                                           command->host};
     struct cursor body = cursor_reader(command->body, command->size);
     int engine = engine_of(command->kind);
-    if (state_is_full(s) && adds(command->kind)) {
-        state_answer(s, &request, STATE_ERESOURCE, NULL, 0);
+    if (state_is_full(s) && command_effect(command->kind) == COMMAND_ADDS) {
+        state_answer(s, &request, ERROR_ERESOURCE, NULL, 0);
         return;
     }
     bool good = engine == ENGINE_STATE ? state_command(s, command, &body)
                                        : engines[engine]->apply(s->parts[engine], &request, &body);
     if (!good && command->task != 0 && engine != ENGINE_STATE)
-        state_answer(s, &request, STATE_EPROTO, NULL, 0);
+        state_answer(s, &request, ERROR_EPROTO, NULL, 0);
 }
 
 /* A daemon's command, if it is its turn. */
@@ -326,7 +305,7 @@ int32_t state_query(const struct state *s, uint8_t kind, uint32_t task, struct c
 {
     const struct state_request request = {.kind = kind, .task = task};
     if (command_party(kind) != QUERY)
-        return STATE_EPROTO;
+        return ERROR_EPROTO;
     int engine = engine_of(kind);
     return engines[engine]->query(s->parts[engine], &request, body, out);
 }

@@ -16,7 +16,7 @@
  * Limits: names have at most NAME_BYTES_MAX bytes; NAMES_MAX of a kind. All of it together is not
  * to outgrow a snapshot: while it takes more than STATE_BYTES_MAX, or the events that nobody has
  * taken yet take more than STATE_KEPT_MAX, commands that add something are answered
- * STATE_ERESOURCE. The whole is looked at every STATE_LOOK_EVERY commands, and what was found is a
+ * ERROR_ERESOURCE. The whole is looked at every STATE_LOOK_EVERY commands, and what was found is a
  * part of the state, so that all replicas refuse the same ones.
  */
 #ifndef COVEY_PROTO_STATE_H
@@ -25,25 +25,11 @@
 #include <stdbool.h>
 
 #include "proto/wire/command.h"
+#include "proto/wire/error.h"
 
 #define STATE_BYTES_MAX ((size_t)24 << 20)
 #define STATE_KEPT_MAX ((size_t)8 << 20)
 #define STATE_LOOK_EVERY 256
-
-/* The status of an answer: the numbers are those of enum covey_error. */
-enum state_status {
-    STATE_OK = 0,
-    STATE_EINVAL = -1,   /* a bad name or number */
-    STATE_ETIMEOUT = -3, /* asked not to wait, and would have to */
-    STATE_ENOTASK = -4,  /* no such task, or one that was needed ended */
-    STATE_EDENIED = -13, /* the task does not hold it */
-    STATE_ENOENT = -14,  /* there is no such thing */
-    STATE_ERESOURCE = -16,
-    STATE_ENOGROUP = -17,
-    STATE_EEXIST = -18,    /* it is there already, or the task has or awaits it already */
-    STATE_ECANCELED = -19, /* given up */
-    STATE_EPROTO = -21     /* the body makes no sense */
-};
 
 enum state_verdict {
     STATE_APPLIED = 0,
@@ -73,7 +59,7 @@ uint64_t state_index(const struct state *state); /* of the last one */
 bool state_is_full(const struct state *state);
 
 /* Answers a question of a task about what is agreed so far: the answer is written to `out`, which
- * is bad when it does not fit. Returns enum state_status. */
+ * is bad when it does not fit. Returns enum error_code. */
 int32_t state_query(const struct state *state, uint8_t kind, uint32_t task, struct cursor *body,
                     struct cursor *out);
 

@@ -2,8 +2,9 @@
  * state_engine.h - what the parts of the state (lock.c, token.c, ...) are to state.c, and what it
  * does for them. An engine has no clock, no randomness and no order that depends on addresses.
  *
- * To add one: its kinds in COMMAND_KINDS, a row in STATE_ENGINES, and a struct state_engine
- * NAME_engine in a file of its own.
+ * To add one: the rows of its kinds in COMMAND_KINDS, each with who may want it and what it does to
+ * a state that is full; one row in STATE_ENGINES; and a file with its struct state_engine. Nothing
+ * else knows it by name.
  */
 #ifndef COVEY_PROTO_STATE_ENGINE_H
 #define COVEY_PROTO_STATE_ENGINE_H
@@ -47,7 +48,7 @@ struct state_engine {
     /* Answers a question: writes to out, returns the status. NULL: it knows none. */
     int32_t (*query)(const void *engine, const struct state_request *request, struct cursor *body,
                      struct cursor *out);
-    /* The task gives up what that request waits for, which is answered STATE_ECANCELED, and gives
+    /* The task gives up what that request waits for, which is answered ERROR_ECANCELED, and gives
      * back what it was given. */
     void (*cancel)(void *engine, uint32_t task, uint32_t request);
     /* What they held is free, what they waited for is not answered. */
@@ -56,8 +57,9 @@ struct state_engine {
     bool (*load)(void *engine, struct cursor *c); /* into a new one; false: makes no sense */
 };
 
-extern const struct state_engine group_engine, lock_engine, token_engine, rendezvous_engine;
-extern const struct state_engine view_engine, leader_engine, consensus_engine, bag_engine;
+#define ENGINE_DECLARE(name, engine) extern const struct state_engine engine;
+STATE_ENGINES(ENGINE_DECLARE)
+#undef ENGINE_DECLARE
 
 /* ---- for engines ---- */
 

@@ -80,7 +80,7 @@ static void answer_number(struct tokens *t, const struct token *token)
     cursor_put_u64(&c, token->number);
     state_answer(t->state,
                  &(struct state_request){.task = token->holder, .request = token->request},
-                 STATE_OK, body, sizeof body);
+                 ERROR_OK, body, sizeof body);
 }
 
 static void grant(struct tokens *t, struct token *token, uint32_t task, uint32_t request)
@@ -132,7 +132,7 @@ static void create(struct tokens *t, const char *name, const struct state_reques
 {
     struct token *token = token_find(t, name);
     if (token != NULL || t->names.count >= NAMES_MAX) {
-        state_answer(t->state, r, token != NULL ? STATE_EEXIST : STATE_ERESOURCE, NULL, 0);
+        state_answer(t->state, r, token != NULL ? ERROR_EEXIST : ERROR_ERESOURCE, NULL, 0);
         return;
     }
     token = names_add(&t->names, name, sizeof *token);
@@ -145,7 +145,7 @@ static void create(struct tokens *t, const char *name, const struct state_reques
 static void claim(struct tokens *t, struct token *token, const struct state_request *r)
 {
     if (!token->unclaimed) {
-        state_answer(t->state, r, STATE_EEXIST, NULL, 0);
+        state_answer(t->state, r, ERROR_EEXIST, NULL, 0);
         return;
     }
     token->unclaimed = false;
@@ -156,15 +156,15 @@ static void claim(struct tokens *t, struct token *token, const struct state_requ
 static void request(struct tokens *t, struct token *token, const struct state_request *r, bool try)
 {
     if (token == NULL)
-        state_answer(t->state, r, STATE_ENOENT, NULL, 0);
+        state_answer(t->state, r, ERROR_ENOENT, NULL, 0);
     else if (token->holder == r->task)
         claim(t, token, r);
     else if (waiters_find(&token->waiters, r->task) != NULL)
-        state_answer(t->state, r, STATE_EEXIST, NULL, 0);
+        state_answer(t->state, r, ERROR_EEXIST, NULL, 0);
     else if (token->holder == 0)
         grant(t, token, r->task, r->request);
     else if (try || token->waiters.count >= WAITERS_MAX)
-        state_answer(t->state, r, try ? STATE_ETIMEOUT : STATE_ERESOURCE, NULL, 0);
+        state_answer(t->state, r, try ? ERROR_ETIMEOUT : ERROR_ERESOURCE, NULL, 0);
     else if (!waiters_add(&token->waiters, r->task, r->request))
         state_exhausted(t->state);
 }
@@ -179,12 +179,12 @@ static int32_t pass_refused(const struct tokens *t, const struct token *token,
                             const struct state_request *r, uint64_t number, uint32_t to)
 {
     if (token == NULL)
-        return STATE_ENOENT;
+        return ERROR_ENOENT;
     if (!is_held_by(token, r->task, number))
-        return STATE_EDENIED;
+        return ERROR_EDENIED;
     if (to == r->task)
-        return STATE_EINVAL;
-    return to == 0 || state_reaches(t->state, to) ? STATE_OK : STATE_ENOTASK;
+        return ERROR_EINVAL;
+    return to == 0 || state_reaches(t->state, to) ? ERROR_OK : ERROR_ENOTASK;
 }
 
 static void pass(struct tokens *t, struct token *token, const struct state_request *r,
@@ -192,7 +192,7 @@ static void pass(struct tokens *t, struct token *token, const struct state_reque
 {
     int32_t refused = pass_refused(t, token, r, number, to);
     state_answer(t->state, r, refused, NULL, 0);
-    if (refused != STATE_OK)
+    if (refused != ERROR_OK)
         return;
     if (to == 0)
         pass_on(t, token);
@@ -206,16 +206,16 @@ static void destroy(struct tokens *t, struct token *token, const struct state_re
     bool may = token != NULL && (token->holder == 0 || is_held_by(token, r->task, number));
     struct waiter waiter;
     state_answer(t->state, r,
-                 token == NULL ? STATE_ENOENT
-                 : may         ? STATE_OK
-                               : STATE_EDENIED,
+                 token == NULL ? ERROR_ENOENT
+                 : may         ? ERROR_OK
+                               : ERROR_EDENIED,
                  NULL, 0);
     if (!may)
         return;
     while (waiters_take(&token->waiters, &waiter))
         state_answer(t->state,
                      &(struct state_request){.task = waiter.task, .request = waiter.request},
-                     STATE_ENOENT, NULL, 0);
+                     ERROR_ENOENT, NULL, 0);
     token_remove(t, token);
 }
 
@@ -248,7 +248,7 @@ static bool token_apply(void *engine, const struct state_request *r, struct curs
         return false;
     struct token *token = named ? token_find(t, name) : NULL;
     if (!named)
-        state_answer(t->state, r, STATE_EINVAL, NULL, 0);
+        state_answer(t->state, r, ERROR_EINVAL, NULL, 0);
     else if (r->kind == COMMAND_TOKEN_CREATE)
         create(t, name, r);
     else if (r->kind == COMMAND_TOKEN_REQUEST)
@@ -277,16 +277,16 @@ static int32_t token_query(const void *engine, const struct state_request *r, st
     char name[NAME_BYTES_MAX + 1];
     if (r->kind == COMMAND_TOKEN_LIST) {
         list(t, out);
-        return STATE_OK;
+        return ERROR_OK;
     }
     if (!name_get(body, name) || !cursor_done(body))
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     const struct token *token = token_find(t, name);
     if (token == NULL)
-        return STATE_ENOENT;
+        return ERROR_ENOENT;
     cursor_put_u32(out, token->holder);
     cursor_put_u64(out, token->number);
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- ends ---- */
@@ -300,7 +300,7 @@ static void token_cancel(void *engine, uint32_t task, uint32_t number)
         struct waiter dropped;
         if (waiter != NULL && waiter->request == number) {
             waiters_drop(&token->waiters, task, &dropped);
-            state_answer(t->state, &r, STATE_ECANCELED, NULL, 0);
+            state_answer(t->state, &r, ERROR_ECANCELED, NULL, 0);
         } else if (token->holder == task && !token->unclaimed && token->request == number) {
             pass_on(t, token);
         }

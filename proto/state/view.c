@@ -84,7 +84,7 @@ static void answer_views(struct views *v, const struct state_request *to,
     struct cursor c = cursor_writer(body, sizeof body);
 
     view_session_tell(&c, s, to->task, seen);
-    state_answer(v->state, to, STATE_OK, body, (size_t)(c.at - body));
+    state_answer(v->state, to, ERROR_OK, body, (size_t)(c.at - body));
 }
 
 /* All that remain hear of it. */
@@ -118,18 +118,18 @@ static struct view_session *session_get(struct views *v, const char *name)
 static int32_t join_refusal(const struct views *v, const struct view_session *s, uint32_t task)
 {
     if (s == NULL)
-        return v->sessions.count >= VIEW_SESSIONS_MAX ? STATE_ERESOURCE : STATE_OK;
+        return v->sessions.count >= VIEW_SESSIONS_MAX ? ERROR_ERESOURCE : ERROR_OK;
     if (view_session_has(s, task))
-        return STATE_EEXIST;
-    return s->count >= VIEW_MEMBERS_MAX ? STATE_ERESOURCE : STATE_OK;
+        return ERROR_EEXIST;
+    return s->count >= VIEW_MEMBERS_MAX ? ERROR_ERESOURCE : ERROR_OK;
 }
 
 static void join(struct views *v, const struct state_request *r, const char *name)
 {
     int32_t refusal = join_refusal(v, session_find(v, name), r->task);
-    struct view_session *s = refusal == STATE_OK ? session_get(v, name) : NULL;
+    struct view_session *s = refusal == ERROR_OK ? session_get(v, name) : NULL;
 
-    if (refusal != STATE_OK) {
+    if (refusal != ERROR_OK) {
         answer(v, r, refusal);
     } else if (s == NULL || !view_session_add(s, r->task)) {
         state_exhausted(v->state);
@@ -147,23 +147,23 @@ static void leave(struct views *v, const struct state_request *r, const char *na
     struct view_session *s = session_find(v, name);
 
     if (!view_session_has(s, r->task)) {
-        answer(v, r, STATE_ENOGROUP);
+        answer(v, r, ERROR_ENOGROUP);
         return;
     }
     view_session_take_out(s, r->task);
     view_session_record(s, VIEW_LEFT, r->task);
     session_settle(v, s);
-    answer(v, r, STATE_OK);
+    answer(v, r, ERROR_OK);
 }
 
 static int32_t expel_refusal(const struct view_session *s, const struct state_request *r,
                              uint32_t task)
 {
     if (!view_session_has(s, r->task))
-        return STATE_ENOGROUP;
+        return ERROR_ENOGROUP;
     if (task == r->task)
-        return STATE_EINVAL;
-    return view_session_has(s, task) ? STATE_OK : STATE_ENOTASK;
+        return ERROR_EINVAL;
+    return view_session_has(s, task) ? ERROR_OK : ERROR_ENOTASK;
 }
 
 static void expel(struct views *v, const struct state_request *r, const char *name, uint32_t task)
@@ -173,7 +173,7 @@ static void expel(struct views *v, const struct state_request *r, const char *na
     uint8_t body[8];
     struct cursor c = cursor_writer(body, sizeof body);
 
-    if (refusal != STATE_OK) {
+    if (refusal != ERROR_OK) {
         answer(v, r, refusal);
         return;
     }
@@ -181,7 +181,7 @@ static void expel(struct views *v, const struct state_request *r, const char *na
     view_session_record(s, VIEW_EXPELLED, task);
     session_settle(v, s);
     cursor_put_u64(&c, s->number);
-    state_answer(v->state, r, STATE_OK, body, sizeof body);
+    state_answer(v->state, r, ERROR_OK, body, sizeof body);
 }
 
 /* All members of a host leave in one view. */
@@ -223,7 +223,7 @@ static void views_cancel(void *engine, uint32_t task, uint32_t request)
 
     for (struct view_session *s = first_of(v); s != NULL; s = next_of(s))
         if (listeners_cancel(&s->listeners, task, request))
-            answer(v, &(struct state_request){.task = task, .request = request}, STATE_ECANCELED);
+            answer(v, &(struct state_request){.task = task, .request = request}, ERROR_ECANCELED);
 }
 
 /* ---- the value ---- */
@@ -237,25 +237,25 @@ static void put(struct views *v, const struct state_request *r, const char *name
     struct cursor c = cursor_writer(bytes, sizeof bytes);
 
     if (!view_session_has(s, r->task) || cursor_left(body) > VIEW_VALUE_MAX) {
-        answer(v, r, view_session_has(s, r->task) ? STATE_EINVAL : STATE_ENOGROUP);
+        answer(v, r, view_session_has(s, r->task) ? ERROR_EINVAL : ERROR_ENOGROUP);
         return;
     }
     cursor_put_u8(&c, version == s->value.version);
     if (version == s->value.version)
         view_session_put(s, r->task, state_fence(v->state), body);
     cursor_put_u64(&c, s->value.version);
-    state_answer(v->state, r, STATE_OK, bytes, sizeof bytes);
+    state_answer(v->state, r, ERROR_OK, bytes, sizeof bytes);
 }
 
 static int32_t get(const struct view_session *s, uint32_t task, struct cursor *out)
 {
     if (!view_session_has(s, task))
-        return STATE_ENOGROUP;
+        return ERROR_ENOGROUP;
     cursor_put_u64(out, s->value.version);
     cursor_put_u32(out, s->value.author);
     cursor_put_u64(out, s->value.view);
     cursor_put_bytes(out, s->value.bytes, s->value.size);
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- commands ---- */
@@ -280,7 +280,7 @@ static bool views_apply(void *engine, const struct state_request *r, struct curs
     if (!is_well_formed(r, *body, &number))
         return false;
     if (!named)
-        answer(engine, r, STATE_EINVAL);
+        answer(engine, r, ERROR_EINVAL);
     else if (r->kind == COMMAND_VIEW_JOIN)
         join(engine, r, name);
     else if (r->kind == COMMAND_VIEW_LEAVE)
@@ -302,11 +302,11 @@ static int32_t views_query(const void *engine, const struct state_request *r, st
     uint64_t seen = r->kind == COMMAND_VIEW_LOOK ? cursor_get_u64(body) : 0;
 
     if (!named || !cursor_done(body))
-        return STATE_EINVAL;
+        return ERROR_EINVAL;
     if (r->kind == COMMAND_VIEW_GET)
         return get(session_find(engine, name), r->task, out);
     view_session_tell(out, session_find(engine, name), r->task, seen);
-    return STATE_OK;
+    return ERROR_OK;
 }
 
 /* ---- snapshots ----

@@ -1,7 +1,7 @@
 /*
  * waiters.h - tasks that wait for something, first come first served. A task waits once. At most
  * WAITERS_MAX wait for one thing, which its engine sees to: it answers further ones
- * STATE_ERESOURCE.
+ * ERROR_ERESOURCE.
  */
 #ifndef COVEY_PROTO_WAITERS_H
 #define COVEY_PROTO_WAITERS_H

@@ -12,13 +12,13 @@ _Static_assert(EVENT_HEAD_BYTES + EVENT_BODY_MAX <= FRAME_PAYLOAD_MAX, "an event
 
 struct kind {
     const char *name;
-    int party;
+    int party, effect;
 };
 
 static const struct kind *kind_find(int number)
 {
     static const struct kind kinds[] = {
-#define KIND_ROW(number, name, engine, party) [number] = {#name, party},
+#define KIND_ROW(number, name, engine, party, effect) [number] = {#name, party, effect},
         COMMAND_KINDS(KIND_ROW)
 #undef KIND_ROW
     };
@@ -37,6 +37,12 @@ int command_party(int kind)
 {
     const struct kind *k = kind_find(kind);
     return k == NULL ? 0 : k->party;
+}
+
+int command_effect(int kind)
+{
+    const struct kind *k = kind_find(kind);
+    return k == NULL ? 0 : k->effect;
 }
 
 static void padding_put(struct cursor *c)

@@ -58,53 +58,57 @@
 /* Who may want it: the VM itself, a daemon, a task; a question is a task's and changes nothing. */
 enum command_party { COMMAND_OF_VM = 1, COMMAND_OF_DAEMON = 2, COMMAND_OF_TASK = 3, QUERY = 4 };
 
-/* X(number, NAME, ENGINE, party): the engine that carries it out, see state.c */
+/* What it does to a state that is full: a command that ADDS is refused then; one that FREES gives
+ * something up or back, or is about daemons and tasks themselves; a question changes nothing. */
+enum command_effect { COMMAND_ADDS = 1, COMMAND_FREES = 2, COMMAND_ASKS = 3 };
+
+/* X(number, NAME, ENGINE, party, effect): the engine that carries it out, see state_engine.h */
 #define COMMAND_KINDS(X)                                                                           \
-    X(1, OPEN, STATE, COMMAND_OF_DAEMON)                                                           \
-    X(2, ACK, STATE, COMMAND_OF_DAEMON)                                                            \
-    X(3, TASK_GONE, STATE, COMMAND_OF_DAEMON)                                                      \
-    X(4, HOST_GONE, STATE, COMMAND_OF_VM)                                                          \
-    X(5, CANCEL, STATE, COMMAND_OF_TASK)                                                           \
-    X(10, GROUP_JOIN, GROUP, COMMAND_OF_TASK)                                                      \
-    X(11, GROUP_LEAVE, GROUP, COMMAND_OF_TASK)                                                     \
-    X(12, GROUP_BARRIER, GROUP, COMMAND_OF_TASK)                                                   \
-    X(13, GROUP_MEMBERS, GROUP, QUERY)                                                             \
-    X(20, LOCK_ACQUIRE, LOCK, COMMAND_OF_TASK)                                                     \
-    X(21, LOCK_RELEASE, LOCK, COMMAND_OF_TASK)                                                     \
-    X(22, LOCK_OWNER, LOCK, QUERY)                                                                 \
-    X(23, LOCK_LIST, LOCK, QUERY)                                                                  \
-    X(30, TOKEN_CREATE, TOKEN, COMMAND_OF_TASK)                                                    \
-    X(31, TOKEN_REQUEST, TOKEN, COMMAND_OF_TASK)                                                   \
-    X(32, TOKEN_PASS, TOKEN, COMMAND_OF_TASK)                                                      \
-    X(33, TOKEN_DESTROY, TOKEN, COMMAND_OF_TASK)                                                   \
-    X(34, TOKEN_HOLDER, TOKEN, QUERY)                                                              \
-    X(35, TOKEN_LIST, TOKEN, QUERY)                                                                \
-    X(40, RENDEZVOUS, RENDEZVOUS, COMMAND_OF_TASK)                                                 \
-    X(41, RENDEZVOUS_LIST, RENDEZVOUS, QUERY)                                                      \
-    X(50, VIEW_JOIN, VIEW, COMMAND_OF_TASK)                                                        \
-    X(51, VIEW_LEAVE, VIEW, COMMAND_OF_TASK)                                                       \
-    X(52, VIEW_EXPEL, VIEW, COMMAND_OF_TASK)                                                       \
-    X(53, VIEW_NEXT, VIEW, COMMAND_OF_TASK)                                                        \
-    X(54, VIEW_PUT, VIEW, COMMAND_OF_TASK)                                                         \
-    X(55, VIEW_LOOK, VIEW, QUERY)                                                                  \
-    X(56, VIEW_GET, VIEW, QUERY)                                                                   \
-    X(60, LEADER_STAND, LEADER, COMMAND_OF_TASK)                                                   \
-    X(61, LEADER_RESIGN, LEADER, COMMAND_OF_TASK)                                                  \
-    X(62, LEADER_NEXT, LEADER, COMMAND_OF_TASK)                                                    \
-    X(63, LEADER_LOOK, LEADER, QUERY)                                                              \
-    X(70, CONSENSUS_PROPOSE, CONSENSUS, COMMAND_OF_TASK)                                           \
-    X(71, CONSENSUS_LEARN, CONSENSUS, COMMAND_OF_TASK)                                             \
-    X(72, CONSENSUS_FORGET, CONSENSUS, COMMAND_OF_TASK)                                            \
-    X(73, CONSENSUS_LOOK, CONSENSUS, QUERY)                                                        \
-    X(80, BAG_CREATE, BAG, COMMAND_OF_TASK)                                                        \
-    X(81, BAG_BACKUPS, BAG, COMMAND_OF_DAEMON)                                                     \
-    X(82, BAG_REMOVE, BAG, COMMAND_OF_DAEMON)                                                      \
-    X(83, BAG_ADOPT, BAG, COMMAND_OF_DAEMON)                                                       \
-    X(84, BAG_FIND, BAG, QUERY)                                                                    \
-    X(85, BAG_LIST, BAG, QUERY)
+    X(1, OPEN, STATE, COMMAND_OF_DAEMON, COMMAND_FREES)                                            \
+    X(2, ACK, STATE, COMMAND_OF_DAEMON, COMMAND_FREES)                                             \
+    X(3, TASK_GONE, STATE, COMMAND_OF_DAEMON, COMMAND_FREES)                                       \
+    X(4, HOST_GONE, STATE, COMMAND_OF_VM, COMMAND_FREES)                                           \
+    X(5, CANCEL, STATE, COMMAND_OF_TASK, COMMAND_FREES)                                            \
+    X(10, GROUP_JOIN, GROUP, COMMAND_OF_TASK, COMMAND_ADDS)                                        \
+    X(11, GROUP_LEAVE, GROUP, COMMAND_OF_TASK, COMMAND_FREES)                                      \
+    X(12, GROUP_BARRIER, GROUP, COMMAND_OF_TASK, COMMAND_ADDS)                                     \
+    X(13, GROUP_MEMBERS, GROUP, QUERY, COMMAND_ASKS)                                               \
+    X(20, LOCK_ACQUIRE, LOCK, COMMAND_OF_TASK, COMMAND_ADDS)                                       \
+    X(21, LOCK_RELEASE, LOCK, COMMAND_OF_TASK, COMMAND_FREES)                                      \
+    X(22, LOCK_OWNER, LOCK, QUERY, COMMAND_ASKS)                                                   \
+    X(23, LOCK_LIST, LOCK, QUERY, COMMAND_ASKS)                                                    \
+    X(30, TOKEN_CREATE, TOKEN, COMMAND_OF_TASK, COMMAND_ADDS)                                      \
+    X(31, TOKEN_REQUEST, TOKEN, COMMAND_OF_TASK, COMMAND_ADDS)                                     \
+    X(32, TOKEN_PASS, TOKEN, COMMAND_OF_TASK, COMMAND_FREES)                                       \
+    X(33, TOKEN_DESTROY, TOKEN, COMMAND_OF_TASK, COMMAND_FREES)                                    \
+    X(34, TOKEN_HOLDER, TOKEN, QUERY, COMMAND_ASKS)                                                \
+    X(35, TOKEN_LIST, TOKEN, QUERY, COMMAND_ASKS)                                                  \
+    X(40, RENDEZVOUS, RENDEZVOUS, COMMAND_OF_TASK, COMMAND_ADDS)                                   \
+    X(41, RENDEZVOUS_LIST, RENDEZVOUS, QUERY, COMMAND_ASKS)                                        \
+    X(50, VIEW_JOIN, VIEW, COMMAND_OF_TASK, COMMAND_ADDS)                                          \
+    X(51, VIEW_LEAVE, VIEW, COMMAND_OF_TASK, COMMAND_FREES)                                        \
+    X(52, VIEW_EXPEL, VIEW, COMMAND_OF_TASK, COMMAND_FREES)                                        \
+    X(53, VIEW_NEXT, VIEW, COMMAND_OF_TASK, COMMAND_ADDS)                                          \
+    X(54, VIEW_PUT, VIEW, COMMAND_OF_TASK, COMMAND_ADDS)                                           \
+    X(55, VIEW_LOOK, VIEW, QUERY, COMMAND_ASKS)                                                    \
+    X(56, VIEW_GET, VIEW, QUERY, COMMAND_ASKS)                                                     \
+    X(60, LEADER_STAND, LEADER, COMMAND_OF_TASK, COMMAND_ADDS)                                     \
+    X(61, LEADER_RESIGN, LEADER, COMMAND_OF_TASK, COMMAND_FREES)                                   \
+    X(62, LEADER_NEXT, LEADER, COMMAND_OF_TASK, COMMAND_ADDS)                                      \
+    X(63, LEADER_LOOK, LEADER, QUERY, COMMAND_ASKS)                                                \
+    X(70, CONSENSUS_PROPOSE, CONSENSUS, COMMAND_OF_TASK, COMMAND_ADDS)                             \
+    X(71, CONSENSUS_LEARN, CONSENSUS, COMMAND_OF_TASK, COMMAND_ADDS)                               \
+    X(72, CONSENSUS_FORGET, CONSENSUS, COMMAND_OF_TASK, COMMAND_FREES)                             \
+    X(73, CONSENSUS_LOOK, CONSENSUS, QUERY, COMMAND_ASKS)                                          \
+    X(80, BAG_CREATE, BAG, COMMAND_OF_TASK, COMMAND_ADDS)                                          \
+    X(81, BAG_BACKUPS, BAG, COMMAND_OF_DAEMON, COMMAND_FREES)                                      \
+    X(82, BAG_REMOVE, BAG, COMMAND_OF_DAEMON, COMMAND_FREES)                                       \
+    X(83, BAG_ADOPT, BAG, COMMAND_OF_DAEMON, COMMAND_FREES)                                        \
+    X(84, BAG_FIND, BAG, QUERY, COMMAND_ASKS)                                                      \
+    X(85, BAG_LIST, BAG, QUERY, COMMAND_ASKS)
 
 enum command_kind {
-#define COMMAND_ENUM(number, name, engine, party) COMMAND_##name = number,
+#define COMMAND_ENUM(number, name, engine, party, effect) COMMAND_##name = number,
     COMMAND_KINDS(COMMAND_ENUM)
 #undef COMMAND_ENUM
 };
@@ -126,7 +130,8 @@ void command_put(struct cursor *c, const struct command *command);
 void command_get(struct cursor *c, struct command *command);
 
 const char *command_name(int kind); /* NULL: unknown */
-int command_party(int kind);        /* 0: unknown */
+int command_party(int kind);        /* enum command_party, 0: unknown */
+int command_effect(int kind);       /* enum command_effect, 0: unknown */
 
 enum event_kind {
     EVENT_ANSWER = 1, /* to the task's request */

@@ -18,9 +18,10 @@
 #ifndef COVEY_PROTO_CONTROL_H
 #define COVEY_PROTO_CONTROL_H
 
-#include "proto/auth/auth.h"
-#include "proto/contention/contention.h"
-#include "proto/node/node.h"
+#include "proto/wire/contention_config.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/host.h"
+#include "proto/wire/sizes.h"
 
 #define CONTROL_TEXT_MAX 4096   /* longest single text: a path, an argument is a view */
 #define CONTROL_NAME_MAX 63     /* host, VM and group names */

@@ -39,10 +39,10 @@
 #ifndef COVEY_PROTO_DATAGRAM_H
 #define COVEY_PROTO_DATAGRAM_H
 
-#include "proto/auth/auth.h"
-#include "proto/node/node.h"
 #include "proto/wire/cursor.h"
 #include "proto/wire/frame.h"
+#include "proto/wire/host.h"
+#include "proto/wire/sizes.h"
 
 #define DATAGRAM_MAGIC 0xc04e
 #define DATAGRAM_HEAD_BYTES 8

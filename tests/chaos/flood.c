@@ -1,4 +1,4 @@
-/* links: lib/link/stream.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c */
+/* links: proto/wire/contention_config.c lib/link/stream.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c */
 /*
  * flood.c - a task that ignores credit, or does not read what it asked for.
  *

@@ -1,4 +1,4 @@
-/* links: daemon/post/casting.c daemon/link/fanout.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/address.c proto/wire/host_set.c */
+/* links: proto/wire/contention_config.c daemon/post/casting.c daemon/link/fanout.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/address.c proto/wire/host_set.c */
 /*
  * casting_test.c - what a daemon does while the engine that casts takes no more. The engine and the
  * loop are this file's.
@@ -15,6 +15,7 @@
 #include "daemon/post/watch.h"
 #include "daemon/table/backlog.h"
 #include "daemon/table/connection.h"
+#include "proto/auth/auth.h"
 #include "proto/cast/cast.h"
 #include "tests/daemon/replies.h"
 #include "tests/unit/runner.h"

@@ -1,4 +1,4 @@
-/* links: daemon/launch/launchspec.c daemon/base/bootstrap.c daemon/base/failure.c daemon/base/version.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
+/* links: proto/wire/contention_config.c daemon/launch/launchspec.c daemon/base/bootstrap.c daemon/base/failure.c daemon/base/version.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* links: lib/link/stream.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c */
+/* links: proto/wire/contention_config.c lib/link/stream.c proto/wire/frame.c proto/wire/cursor.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c */
 /*
  * The daemon as raw clients see it: what it answers, what it refuses, in which order. Each case
  * starts a coveyd of its own ($BUILD/coveyd) and speaks frames to it.

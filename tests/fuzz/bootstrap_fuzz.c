@@ -1,4 +1,4 @@
-/* links: daemon/base/bootstrap.c daemon/base/failure.c daemon/base/version.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
+/* links: proto/wire/contention_config.c daemon/base/bootstrap.c daemon/base/failure.c daemon/base/version.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * The line that a launcher writes to a new daemon: the input as it stands, and its bytes as the hex
  * digits of a line. A line that is accepted is printed and read again as the same.

@@ -1,4 +1,4 @@
-/* links: proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
+/* links: proto/wire/contention_config.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * The payloads of control frames from a hostile peer. The first byte chooses the payload. What a
  * get accepts, its put writes and the get reads again; a second put gives the same bytes.

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/node/node.h"
 #include "proto/state/state.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/host.h"
 #include "tests/fuzz/fuzz.h"
 
 #define SNAPSHOT_BYTES (1 << 20)

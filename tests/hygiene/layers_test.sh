@@ -35,7 +35,7 @@ expect_object_breach() { # what it shows, file, line of C, ...
     rm "${made[@]}"
 }
 
-for folder in proto lib daemon tools apps; do cp -r $folder "$copy/"; done
+for folder in cipher proto lib daemon tools apps; do cp -r $folder "$copy/"; done
 mkdir -p "$copy/build/obj" "$copy/apps/one" "$copy/apps/other"
 touch "$copy/apps/other/breach_of.h" "$copy/daemon/base/breach_of.h"
 expect "the copy keeps its layers, and its folders are looked at without objects" scripts/layers.sh "$copy"

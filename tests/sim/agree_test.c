@@ -314,7 +314,7 @@ static void take_views(struct world *w, struct player *p, struct cursor *c)
 
 static void on_join(struct world *w, struct player *p, const struct event *e, struct cursor *c)
 {
-    if (e->status != STATE_OK) {
+    if (e->status != ERROR_OK) {
         replica_sim_fail(w->sim, "t%x cannot join: %d", p->task, e->status);
         return;
     }
@@ -345,7 +345,7 @@ static void on_put(struct world *w, struct player *p, const struct event *e, uin
     uint8_t taken = cursor_get_u8(c);
     uint64_t version = cursor_get_u64(c);
 
-    if (e->status == STATE_ENOGROUP)
+    if (e->status == ERROR_ENOGROUP)
         return;
     p->version = version;
     seen.puts += taken;
@@ -393,11 +393,11 @@ static void take_decision(struct world *w, struct player *p, uint64_t number, st
 static void on_decision(struct world *w, struct player *p, const struct event *e, uint64_t number,
                         struct cursor *c)
 {
-    if (e->status == STATE_OK)
+    if (e->status == ERROR_OK)
         take_decision(w, p, number, c);
-    else if (e->status != STATE_ENOENT || number >= w->floor)
+    else if (e->status != ERROR_ENOENT || number >= w->floor)
         replica_sim_fail(w->sim, "number %" PRIu64 " is refused: %d", number, e->status);
-    seen.forgotten += e->status == STATE_ENOENT;
+    seen.forgotten += e->status == ERROR_ENOENT;
 }
 
 /* ---- what daemons hand to tasks ---- */
@@ -412,7 +412,7 @@ static void on_answer(struct world *w, struct player *p, const struct event *e,
         on_join(w, p, e, &c);
         break;
     case COMMAND_VIEW_NEXT:
-        if (e->status == STATE_OK && p->standing != OUT)
+        if (e->status == ERROR_OK && p->standing != OUT)
             take_views(w, p, &c);
         break;
     case COMMAND_VIEW_LEAVE:
@@ -426,7 +426,7 @@ static void on_answer(struct world *w, struct player *p, const struct event *e,
         take_leader(w, p, &c);
         break;
     case COMMAND_LEADER_NEXT:
-        if (e->status == STATE_OK)
+        if (e->status == ERROR_OK)
             take_leader(w, p, &c);
         break;
     case COMMAND_LEADER_RESIGN:
@@ -434,7 +434,7 @@ static void on_answer(struct world *w, struct player *p, const struct event *e,
         break;
     case COMMAND_CONSENSUS_PROPOSE:
     case COMMAND_CONSENSUS_LEARN:
-        if (e->status != STATE_ECANCELED)
+        if (e->status != ERROR_ECANCELED)
             on_decision(w, p, e, r->argument, &c);
         break;
     default:
@@ -774,7 +774,7 @@ static bool is_open(struct world *w, uint32_t task, uint64_t number)
     cursor_put_text(&b, "series");
     cursor_put_u64(&b, number);
     b = cursor_reader(body, (size_t)(b.at - body));
-    if (state_query(state, COMMAND_CONSENSUS_LOOK, task, &b, &a) != STATE_OK)
+    if (state_query(state, COMMAND_CONSENSUS_LOOK, task, &b, &a) != ERROR_OK)
         return false;
     a = cursor_reader(answer, sizeof answer);
     return cursor_get_u32(&a) == 0;

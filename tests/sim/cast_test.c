@@ -1,4 +1,4 @@
-/* links: tests/sim/cast_sim.c tests/sim/network.c proto/session/fault.c proto/cast/cast.c proto/cast/cast_flush.c proto/cast/cast_order.c proto/cast/cast_receive.c proto/cast/cast_ring.c proto/cast/cast_send.c proto/cast/cast_wire.c proto/wire/host_set.c proto/auth/handshake.c proto/wire/datagram.c proto/auth/auth.c proto/auth/cipher*.c proto/wire/frame.c proto/wire/cursor.c */
+/* links: tests/sim/cast_sim.c tests/sim/network.c proto/session/fault.c proto/cast/cast.c proto/cast/cast_flush.c proto/cast/cast_order.c proto/cast/cast_receive.c proto/cast/cast_ring.c proto/cast/cast_send.c proto/cast/cast_wire.c proto/wire/host_set.c proto/auth/handshake.c proto/wire/datagram.c proto/auth/auth.c cipher/cipher*.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * cast_test.c - hosts that cast to each other, in stories of random weather and death. What is
  * checked stands in cast_sim.h.

@@ -1,4 +1,4 @@
-/* links: proto/contention/contention.c proto/contention/arbiter.c proto/contention/claim.c proto/wire/cursor.c */
+/* links: proto/wire/contention_config.c proto/contention/contention.c proto/contention/arbiter.c proto/contention/claim.c proto/wire/cursor.c */
 /*
  * contention_test.c - claims and arbiters under seeded faults: frames are lost, doubled and late,
  * tasks end or are stopped in the middle, hosts die, the arbiter is replaced, and an old one goes

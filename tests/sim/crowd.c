@@ -258,41 +258,41 @@ static void met(struct crowd *w, struct task *t, const struct event *e)
 
 static void on_asked(struct crowd *w, struct member_host *h, struct task *t, const struct event *e)
 {
-    bool may_fail = e->status == STATE_ENOTASK && (t->want == MEETING || t->want == BARRIER);
-    if (e->status == STATE_ENOENT && t->want == TOKEN) {
+    bool may_fail = e->status == ERROR_ENOTASK && (t->want == MEETING || t->want == BARRIER);
+    if (e->status == ERROR_ENOENT && t->want == TOKEN) {
         t->want = CREATE;
         t->act_at = UINT64_MAX;
         ask(h, t);
         return;
     }
-    if (e->status == STATE_OK && t->want == CREATE)
+    if (e->status == ERROR_OK && t->want == CREATE)
         t->want = TOKEN;
-    if (e->status == STATE_OK && (t->want == LOCK || t->want == TOKEN)) {
+    if (e->status == ERROR_OK && (t->want == LOCK || t->want == TOKEN)) {
         granted(w, t, e);
         return;
     }
-    if (e->status == STATE_OK && t->want == MEETING)
+    if (e->status == ERROR_OK && t->want == MEETING)
         met(w, t, e);
-    w->stats.barriers += e->status == STATE_OK && t->want == BARRIER;
+    w->stats.barriers += e->status == ERROR_OK && t->want == BARRIER;
     t->in_group |= t->want == GROUP;
-    if (e->status == STATE_EEXIST && t->want == CREATE)
+    if (e->status == ERROR_EEXIST && t->want == CREATE)
         may_fail = true;
-    if (e->status == STATE_EEXIST && t->want == GROUP)
+    if (e->status == ERROR_EEXIST && t->want == GROUP)
         may_fail = t->in_group;
-    if (e->status != STATE_OK && !may_fail)
+    if (e->status != ERROR_OK && !may_fail)
         fail(w, "refused", t, e->status);
     rest(w, t);
 }
 
 static void on_let_go(struct crowd *w, struct task *t, const struct event *e)
 {
-    if (e->status == STATE_ENOTASK && t->want == TOKEN) { /* it keeps it */
+    if (e->status == ERROR_ENOTASK && t->want == TOKEN) { /* it keeps it */
         belief_of(w, t)->holder = t->tid;
         t->doing = HOLDS;
         t->act_at = w->now;
         return;
     }
-    if (e->status != STATE_OK)
+    if (e->status != ERROR_OK)
         fail(w, "a holder could not let go", t, e->status);
     w->stats.passes += t->want == TOKEN;
     rest(w, t);

@@ -1,5 +1,5 @@
 /*
- * nonce_watch.c - stands in the place of proto/auth/cipher.c, which it includes and whose library
+ * nonce_watch.c - stands in the place of cipher/cipher.c, which it includes and whose library
  * it calls. Each pair of key and nonce that something is sealed under is kept as a fingerprint of
  * 64 bits in a hash table that grows.
  */
@@ -8,7 +8,7 @@
 
 #define cipher_library_get unwatched_library_get
 /* NOLINTNEXTLINE(bugprone-suspicious-include): see above */
-#include "proto/auth/cipher.c"
+#include "cipher/cipher.c"
 #undef cipher_library_get
 
 const struct cipher_library *cipher_library_get(void); /* cipher.h's, which the macro renamed */

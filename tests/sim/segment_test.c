@@ -1,4 +1,4 @@
-/* links: proto/contention/contention.c proto/contention/arbiter.c proto/contention/claim.c proto/wire/cursor.c */
+/* links: proto/wire/contention_config.c proto/contention/contention.c proto/contention/arbiter.c proto/contention/claim.c proto/wire/cursor.c */
 /*
  * segment_test.c - what tokens are worth on a shared segment, in virtual time: pipe-multiply-roll
  * of Schmidt & Sunderam (Figure 3(b)) on a mesh of 3 x 3 hosts, without tokens and with those of

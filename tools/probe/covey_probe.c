@@ -37,7 +37,8 @@
 #include "daemon/base/helper.h"
 #include "daemon/base/privilege.h"
 #include "lib/covey.h"
-#include "proto/node/node.h"
+#include "proto/wire/frame.h"
+#include "proto/wire/sizes.h"
 #include "tools/probe/reach.h"
 
 #define TEXT_BYTES 512

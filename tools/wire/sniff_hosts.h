@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_SNIFF_HOSTS_H
 #define COVEY_DAEMON_SNIFF_HOSTS_H
 
-#include "proto/node/node.h"
+#include "proto/wire/host.h"
 
 struct sniff_hosts;
 

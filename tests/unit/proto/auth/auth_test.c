@@ -1,10 +1,10 @@
-/* links: proto/auth/auth.c proto/auth/cipher*.c proto/wire/cursor.c */
+/* links: proto/auth/auth.c cipher/cipher*.c proto/wire/cursor.c */
 /*
  * auth_test.c - keys, tags and numbers seen. The expected values were computed by other
  * implementations of BLAKE2b and AES-256-GCM.
  */
+#include "cipher/cipher.h"
 #include "proto/auth/auth.h"
-#include "proto/auth/cipher.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

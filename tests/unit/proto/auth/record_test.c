@@ -1,4 +1,4 @@
-/* links: proto/auth/record.c proto/auth/auth.c proto/auth/cipher_*.c proto/auth/stream_auth.c proto/wire/cursor.c tests/sim/nonce_watch.c */
+/* links: proto/auth/record.c proto/auth/auth.c cipher/cipher_*.c proto/auth/stream_auth.c proto/wire/cursor.c tests/sim/nonce_watch.c */
 /*
  * record_test.c - the records of an encrypted stream: what an attacker on the way can do to them.
  */

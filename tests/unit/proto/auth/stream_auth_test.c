@@ -1,4 +1,4 @@
-/* links: proto/auth/stream_auth.c proto/auth/auth.c proto/auth/cipher*.c proto/wire/cursor.c */
+/* links: proto/auth/stream_auth.c proto/auth/auth.c cipher/cipher*.c proto/wire/cursor.c */
 /*
  * stream_auth_test.c - the challenge-response at the start of a stream, and who must fail in it.
  */

@@ -1,4 +1,4 @@
-/* links: proto/member/council.c proto/raft/raft*.c proto/member/table.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
+/* links: proto/wire/host.c proto/wire/contention_config.c proto/member/council.c proto/raft/raft*.c proto/member/table.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * council_test.c - one council alone: what it takes part in, whom it chooses. (Whole VMs: see
  * tests/sim/vm_test.c.)

@@ -1,4 +1,4 @@
-/* links: proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
+/* links: proto/wire/host.c proto/wire/contention_config.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * member_test.c - one member engine alone: what it asks for, what it refuses. (Whole VMs: see
  * tests/sim/vm_test.c.)

@@ -1,4 +1,4 @@
-/* links: proto/network/domain.c proto/contention/contention.c proto/wire/cursor.c proto/network/topology.c */
+/* links: proto/wire/contention_config.c proto/network/domain.c proto/contention/contention.c proto/wire/cursor.c proto/network/topology.c */
 /*
  * domain_test.c - which contention domains a message crosses.
  */

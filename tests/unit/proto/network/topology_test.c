@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/contention/contention.h"
 #include "proto/network/network.h"
 #include "proto/network/topology.h"
+#include "proto/wire/contention_config.h"
 #include "tests/unit/proto/schedule/random_tree.h"
 #include "tests/unit/runner.h"
 

@@ -115,9 +115,9 @@ static uint32_t fill(struct vm *vm)
     for (char name[16]; opened < 4096; opened++) {
         snprintf(name, sizeof name, "m%u", opened);
         for (uint32_t local = 1; local < RENDEZVOUS_MAX; local++) {
-            vm->status = STATE_OK;
+            vm->status = ERROR_OK;
             CU_ASSERT_EQUAL(ask(vm, COMMAND_RENDEZVOUS, local, opened, name), STATE_APPLIED);
-            if (vm->status == STATE_ERESOURCE)
+            if (vm->status == ERROR_ERESOURCE)
                 return opened;
         }
     }
@@ -140,7 +140,7 @@ static void a_full_one_takes_no_more(void)
                               COMMAND_LEADER_NEXT,   COMMAND_CONSENSUS_LEARN};
     for (size_t i = 0; i < sizeof adding; i++) {
         CU_ASSERT_EQUAL(ask(&vm, adding[i], 7, 100 + (uint32_t)i, "late"), STATE_APPLIED);
-        CU_ASSERT_EQUAL(vm.status, STATE_ERESOURCE);
+        CU_ASSERT_EQUAL(vm.status, ERROR_ERESOURCE);
     }
 
     /* a replica made of a snapshot refuses the same */
@@ -153,13 +153,13 @@ static void a_full_one_takes_no_more(void)
 
     /* what gives back is taken, and then there is room again */
     ask(&vm, COMMAND_LOCK_RELEASE, 1, 2, "early");
-    CU_ASSERT_EQUAL(vm.status, STATE_EDENIED);
+    CU_ASSERT_EQUAL(vm.status, ERROR_EDENIED);
     put(&vm, COMMAND_TASK_GONE, tid_make(1, 3), 0, NULL, NULL);
     for (uint32_t i = 0; i < STATE_LOOK_EVERY; i++)
         put(&vm, COMMAND_ACK, 0, 0, NULL, NULL);
     CU_ASSERT_FALSE(state_is_full(vm.state));
     ask(&vm, COMMAND_LOCK_ACQUIRE, 7, 200, "late");
-    CU_ASSERT_EQUAL(vm.status, STATE_OK);
+    CU_ASSERT_EQUAL(vm.status, ERROR_OK);
     free(saved(vm.state, &again));
     CU_ASSERT(again < STATE_BYTES_MAX);
     state_destroy(vm.state);
@@ -172,17 +172,17 @@ static void too_many_events_are_kept(void)
     uint32_t met = 0;
     CU_ASSERT_FATAL(start(&vm));
     vm.deaf = true;
-    for (char name[16]; met < 64 && vm.status == STATE_OK; met++) {
+    for (char name[16]; met < 64 && vm.status == ERROR_OK; met++) {
         snprintf(name, sizeof name, "m%u", met);
-        for (uint32_t local = 1; local <= RENDEZVOUS_MAX && vm.status == STATE_OK; local++)
+        for (uint32_t local = 1; local <= RENDEZVOUS_MAX && vm.status == ERROR_OK; local++)
             ask(&vm, COMMAND_RENDEZVOUS, local, met, name);
     }
-    CU_ASSERT_EQUAL(vm.status, STATE_ERESOURCE);
+    CU_ASSERT_EQUAL(vm.status, ERROR_ERESOURCE);
     CU_ASSERT(met > 1 && met < 4);
     vm.deaf = false;
     put(&vm, COMMAND_ACK, 0, 0, NULL, NULL);
     ask(&vm, COMMAND_LOCK_ACQUIRE, 7, 200, "late");
-    CU_ASSERT_EQUAL(vm.status, STATE_OK);
+    CU_ASSERT_EQUAL(vm.status, ERROR_OK);
     state_destroy(vm.state);
 }
 
@@ -199,7 +199,7 @@ static void too_many_wait_for_one_thing(void)
     CU_ASSERT_EQUAL(vm.told, told);
     ask(&vm, COMMAND_LOCK_ACQUIRE, 2 + WAITERS_MAX, 1, "l");
     CU_ASSERT_EQUAL(vm.told, told + 1);
-    CU_ASSERT_EQUAL(vm.status, STATE_ERESOURCE);
+    CU_ASSERT_EQUAL(vm.status, ERROR_ERESOURCE);
     CU_ASSERT_FALSE(state_is_full(vm.state));
     state_destroy(vm.state);
 }

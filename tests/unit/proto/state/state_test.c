@@ -401,7 +401,7 @@ static void groups_are_part_of_it(void)
     group(&vm, COMMAND_GROUP_BARRIER, T(2, 1), 3, 0);
     told(&vm, "1.1/2=0:0 2.1/3=0:0");
     struct cursor body = cursor_reader("\0\1g", 3), out = cursor_writer(bytes, sizeof bytes);
-    CU_ASSERT_EQUAL(state_query(vm.state, COMMAND_GROUP_MEMBERS, T(1, 1), &body, &out), STATE_OK);
+    CU_ASSERT_EQUAL(state_query(vm.state, COMMAND_GROUP_MEMBERS, T(1, 1), &body, &out), ERROR_OK);
     CU_ASSERT_EQUAL(out.at - bytes, 16);
     group(&vm, COMMAND_GROUP_LEAVE, T(1, 1), 3, 0);
     group(&vm, COMMAND_GROUP_LEAVE, T(1, 1), 4, 0);
@@ -409,7 +409,7 @@ static void groups_are_part_of_it(void)
     task_gone(&vm, T(2, 1));
     body = cursor_reader("\0\1g", 3);
     CU_ASSERT_EQUAL(state_query(vm.state, COMMAND_GROUP_MEMBERS, T(1, 1), &body, &out),
-                    STATE_ENOGROUP);
+                    ERROR_ENOGROUP);
     state_destroy(vm.state);
 }
 

@@ -1,4 +1,4 @@
-/* links: proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
+/* links: proto/wire/contention_config.c proto/wire/control.c proto/contention/contention.c proto/wire/address.c proto/wire/cursor.c */
 /*
  * control_test.c - the payloads of control frames: each comes back as it went out, each prefix of
  * it is refused, and so are texts and counts that do not fit.

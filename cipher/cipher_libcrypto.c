@@ -2,7 +2,7 @@
  * cipher_libcrypto.c - AES-256-GCM of OpenSSL's libcrypto (EVP_CIPHER). A key is a context that has
  * it; each message gives the context another nonce.
  */
-#include "proto/auth/cipher.h"
+#include "cipher/cipher.h"
 
 /* The second is of the processor that is compiled for, and not there for every one. */
 #if __has_include(<openssl/evp.h>) && __has_include(<openssl/opensslconf.h>)

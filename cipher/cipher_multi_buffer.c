@@ -3,7 +3,7 @@
  * its direct interface: the manager is a table of functions for this processor. It is made once; of
  * two that threads make at once one stays unused.
  */
-#include "proto/auth/cipher.h"
+#include "cipher/cipher.h"
 
 #if __has_include(<intel-ipsec-mb.h>)
 

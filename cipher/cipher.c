@@ -2,7 +2,7 @@
  * cipher.c - which library encrypts. One that does not know the answers to two test cases of the
  * specification of GCM (McGrew and Viega, appendix B, 13 and 14) is not used.
  */
-#include "proto/auth/cipher.h"
+#include "cipher/cipher.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -5,12 +5,18 @@
  * OpenSSL's libcrypto. Both write the same bytes, so hosts need not have the same library.
  *
  * They are loaded, not linked: a task that seals nothing would start milliseconds later for what it
- * does not need. Only auth.c includes this.
+ * does not need. What is loaded is the process's, which no engine of proto/ may have; so this is a
+ * room of its own beside them, and only proto/auth/auth.c includes it.
  */
-#ifndef COVEY_PROTO_CIPHER_H
-#define COVEY_PROTO_CIPHER_H
+#ifndef COVEY_CIPHER_H
+#define COVEY_CIPHER_H
 
-#include "proto/auth/auth.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/wire/piece.h"
+#include "proto/wire/sizes.h"
 
 #define CIPHER_NONCE_BYTES 12
 
