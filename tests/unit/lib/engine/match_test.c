@@ -7,6 +7,7 @@
  */
 #include "lib/calls/notify.h"
 #include "lib/collective/collective.h"
+#include "lib/collective/paced.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
