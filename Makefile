@@ -32,7 +32,7 @@ PROTO_SRC := $(wildcard proto/*/*.c cipher/*.c)
 LIB_SRC := $(filter-out lib/pvm3/%,$(wildcard lib/*/*.c))
 DAEMON_SRC := $(wildcard daemon/*/*.c)
 # programs beside coveyd: covey_NAME.c in these rooms is the main file of covey-NAME
-HELPER_SRC := $(wildcard tools/wire/*.c tools/probe/*.c)
+HELPER_SRC := $(wildcard tools/wire/*.c tools/probe/*.c tools/launch/*.c)
 HELPER_MAINS := $(foreach f,$(HELPER_SRC),$(if $(filter covey_%,$(notdir $(f))),$(f)))
 helper_name = $(subst _,-,$(basename $(notdir $(1))))
 HELPERS := $(foreach m,$(HELPER_MAINS),$(BUILD)/$(call helper_name,$(m)))
@@ -43,7 +43,8 @@ APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
 DAEMON_LIB_SRC := $(wildcard lib/link/*.c)
 # what of daemon/ those programs share
-HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/link/*.c)
+HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/link/*.c) \
+	daemon/launch/launcher.c daemon/launch/launchspec.c
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))
 

@@ -12,7 +12,7 @@ static const char usage[] =
     "              [--config FILE] [--cwd DIR] [--fault LIST] [--encrypt]\n"
     "              [--fail-timeout S] [--foreground] [--verbose]\n"
     "       coveyd --join [...] | --guest TICKET [...]\n"
-    "       coveyd --examine [...] | --launch [...] | --offer [...]\n"
+    "       coveyd --examine [...] | --offer [...]\n"
     "\n"
     "Starts the daemon of this host: the first of a new virtual machine, or with --join one more\n"
     "of the virtual machine that the line on standard input speaks of.\n"
@@ -39,7 +39,6 @@ static const char usage[] =
     "                  covey doctor calls it\n"
     "  --guest TICKET  join the virtual machine that gave it away; for programs that start hosts\n"
     "  --offer         have a program start another host; likewise\n"
-    "  --launch        run a command on another host, through its launcher; likewise\n"
     "  --help, --version\n";
 
 static const struct option long_options[] = {
@@ -82,7 +81,7 @@ static bool *options_flag(struct options *o, int letter)
         bool *flag;
     } flags[] = {
         {'l', &o->local}, {'e', &o->encrypt}, {'f', &o->foreground}, {'v', &o->verbose},
-        {'j', &o->join},  {'L', &o->launch},  {'o', &o->offer},      {'O', &o->loopback},
+        {'j', &o->join},  {'o', &o->offer},   {'O', &o->loopback},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].letter == letter)
@@ -120,7 +119,7 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
     options->operands = argv + optind;
     options->operand_count = argc - optind;
     options->join |= options->guest != NULL;
-    if (optind < argc && !options->launch && !options->offer)
+    if (optind < argc && !options->offer)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
     if (options->join && (options->encrypt || options->loopback || options->fail_timeout != NULL))
         return failure_set(why, "--%s is for the daemon that starts the VM",

@@ -12,9 +12,9 @@ struct options {
     const char *vm, *host, *config, *cwd, *fault, *fail_timeout; /* NULL: not given */
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, loopback, foreground, verbose, encrypt;
-    const char *guest;  /* the ticket by which it joins */
-    bool launch, offer; /* instead of being a daemon */
-    char **operands;    /* of these two */
+    const char *guest; /* the ticket by which it joins */
+    bool offer;        /* instead of being a daemon */
+    char **operands;   /* of that */
     int operand_count;
 };
 

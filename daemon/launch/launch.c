@@ -226,7 +226,7 @@ static bool on_ready(struct launch *l, const char *line)
         return false;
     l->state = LAUNCH_LOOKING;
     l->complaint = (struct complaint){0}; /* what was said so far was a greeting */
-    if (launcher_script(l->daemon, &l->spec, script))
+    if (launcher_script(l->daemon->self.program, l->daemon->options, &l->spec, script))
         say(l, script);
     else
         launch_fail(l, COVEY_EINVAL, "the command line is too long");
@@ -371,7 +371,7 @@ static void launch_start(struct launch *l, const int ends[2])
 {
     char line[LAUNCHER_LINE_MAX];
     struct failure why;
-    if (!launcher_line(l->daemon, &l->spec, line)) {
+    if (!launcher_line(l->daemon->self.program, l->daemon->options, &l->spec, line)) {
         launch_fail(l, COVEY_EINVAL, "the command line is too long");
         return;
     }

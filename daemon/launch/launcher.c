@@ -115,7 +115,7 @@ bool launcher_words(char *const *words, char line[LAUNCHER_LINE_MAX])
 }
 
 /* What the daemon there is told, after its program. */
-static void text_options(struct text *t, const struct daemon *d,
+static void text_options(struct text *t, const struct options *options,
                          const struct control_host_spec *spec)
 {
     text_word(t, "--join");
@@ -123,20 +123,20 @@ static void text_options(struct text *t, const struct daemon *d,
         text_word(t, "--cwd");
         text_word(t, spec->cwd);
     }
-    if (d->options->verbose)
+    if (options->verbose)
         text_word(t, "--verbose");
-    if (spec->launcher == COVEY_LAUNCH_LOCAL && d->options->local)
+    if (spec->launcher == COVEY_LAUNCH_LOCAL && options->local)
         text_word(t, "--local");
     const char *config = spec->config;
-    if (config[0] == '\0' && spec->launcher == COVEY_LAUNCH_LOCAL && d->options->config != NULL)
-        config = d->options->config;
+    if (config[0] == '\0' && spec->launcher == COVEY_LAUNCH_LOCAL && options->config != NULL)
+        config = options->config;
     if (config[0] != '\0') {
         text_word(t, "--config");
         text_word(t, config);
     }
-    if (spec->launcher == COVEY_LAUNCH_LOCAL && d->options->fault != NULL) {
+    if (spec->launcher == COVEY_LAUNCH_LOCAL && options->fault != NULL) {
         text_word(t, "--fault");
-        text_word(t, d->options->fault);
+        text_word(t, options->fault);
     }
 }
 
@@ -207,31 +207,31 @@ bool launcher_wrap(const struct control_host_spec *spec, const char *command,
     return ssh_line(spec, command, line);
 }
 
-bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
-                   char line[LAUNCHER_LINE_MAX])
+bool launcher_line(const char *program, const struct options *options,
+                   const struct control_host_spec *spec, char line[LAUNCHER_LINE_MAX])
 {
     char command[LAUNCHER_LINE_MAX];
     if (spec->launcher == COVEY_LAUNCH_SSH)
         return launcher_wrap(spec, SSH_COMMAND, line);
     struct text t = text_into(command, sizeof command);
-    text_quote(&t, spec->coveyd[0] != '\0' ? spec->coveyd : d->self.program);
-    text_options(&t, d, spec);
+    text_quote(&t, spec->coveyd[0] != '\0' ? spec->coveyd : program);
+    text_options(&t, options, spec);
     return !t.full && launcher_wrap(spec, command, line);
 }
 
-bool launcher_script(const struct daemon *d, const struct control_host_spec *spec,
-                     char line[LAUNCHER_LINE_MAX])
+bool launcher_script(const char *program, const struct options *options,
+                     const struct control_host_spec *spec, char line[LAUNCHER_LINE_MAX])
 {
     struct text t = text_into(line, LAUNCHER_LINE_MAX);
     text_string(&t, "c= t= s=; for p in");
     if (spec->coveyd[0] != '\0') {
         text_word(&t, spec->coveyd);
     } else {
-        text_word(&t, d->self.program);
+        text_word(&t, program);
         text_word(&t, "coveyd");
     }
     text_string(&t, SCRIPT_LOOK SCRIPT_SESSION SCRIPT_START);
-    text_options(&t, d, spec);
+    text_options(&t, options, spec);
     text_string(&t, "\n");
     return !t.full;
 }

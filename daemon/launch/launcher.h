@@ -4,7 +4,8 @@
 #ifndef COVEY_DAEMON_LAUNCHER_H
 #define COVEY_DAEMON_LAUNCHER_H
 
-#include "daemon/base/daemon.h"
+#include "daemon/base/options.h"
+#include "proto/wire/control.h"
 
 #define LAUNCHER_LINE_MAX 16384
 
@@ -17,9 +18,10 @@
 #define LAUNCHER_NONE "covey: none: "
 #define LAUNCHER_SESSION "covey: session"
 
-/* Writes the line for /bin/sh. Returns false when it is too long. */
-bool launcher_line(const struct daemon *d, const struct control_host_spec *spec,
-                   char line[LAUNCHER_LINE_MAX]);
+/* Writes the line for /bin/sh. `program` is where coveyd is here, and `options` are those that it
+ * runs with. Returns false when the line is too long. */
+bool launcher_line(const char *program, const struct options *options,
+                   const struct control_host_spec *spec, char line[LAUNCHER_LINE_MAX]);
 
 /* The same for any `command`, a shell line for the host of a completed spec (launchspec.h). */
 bool launcher_wrap(const struct control_host_spec *spec, const char *command,
@@ -29,7 +31,7 @@ bool launcher_wrap(const struct control_host_spec *spec, const char *command,
 bool launcher_words(char *const *words, char line[LAUNCHER_LINE_MAX]);
 
 /* For ssh: writes the line, with its newline, for the shell over there. False: it is too long. */
-bool launcher_script(const struct daemon *d, const struct control_host_spec *spec,
-                     char line[LAUNCHER_LINE_MAX]);
+bool launcher_script(const char *program, const struct options *options,
+                     const struct control_host_spec *spec, char line[LAUNCHER_LINE_MAX]);
 
 #endif

@@ -13,7 +13,6 @@
 #include "daemon/base/helper.h"
 #include "daemon/base/privilege.h"
 #include "daemon/launch/guest.h"
-#include "daemon/launch/launchrun.h"
 #include "daemon/launch/offer.h"
 #include "daemon/root/daemon.h"
 
@@ -91,16 +90,10 @@ static int serve(const struct options *options, const struct conf *conf,
     return status;
 }
 
-/* What coveyd does for `covey doctor` in place of being a daemon. */
 static int assist(const struct options *options)
 {
-    struct conf conf;
     struct failure why;
-    int status = conf_load(&conf, options->config, &why);
-    if (status == 0)
-        status = conf_take_options(&conf, options, &why);
-    if (status == 0)
-        status = options->offer ? offer(options, &why) : launchrun(options, &conf, &why);
+    int status = offer(options, &why);
     if (status != 0)
         fprintf(stderr, "coveyd: %s\n", why.text);
     return status == 0 ? 0 : 1;
@@ -144,7 +137,7 @@ int main(int argc, char **argv)
         return 0;
     if (status == OPTIONS_DONE)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
-    if (status == OPTIONS_GO && (options.launch || options.offer))
+    if (status == OPTIONS_GO && options.offer)
         return assist(&options);
     if (status == OPTIONS_GO)
         status = load(&options, &conf, &invitation, config_path, &why);

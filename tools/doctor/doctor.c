@@ -1,10 +1,10 @@
 /*
  * covey doctor: what is wrong with the hosts of a VM, before it is started or while it runs.
  *
- * On every host `coveyd --examine` runs: here as a child, on the hosts of a host file by
- * `coveyd --launch`, which does what adding the host would do, and in a VM that runs as a task of
- * it, by `covey run`. So the doctor itself makes no connection and knows no launcher: it runs
- * commands and reads lines.
+ * On every host `coveyd --examine` runs, which is covey-probe: here as a child, on the hosts of a
+ * host file by covey-launch, which does what adding the host would do, and in a VM that runs as a
+ * task of it, by `covey run`. So the doctor itself makes no connection and knows no launcher: it
+ * runs commands and reads lines.
  *
  *   1. each host says what it finds by itself, and goes on as a server of probes
  *   2. each host probes all others, some at a time: a command line has a limit
@@ -28,6 +28,7 @@
 
 #include "tools/base/command_line.h"
 #include "tools/base/interrupt.h"
+#include "tools/base/program.h"
 #include "tools/doctor/diagnosis.h"
 #include "tools/doctor/errand.h"
 #include "tools/doctor/patient.h"
@@ -46,6 +47,7 @@ struct doctor {
     const struct doctor_host *hosts;
     struct patients patients;
     struct findings *findings;
+    char launch[PROGRAM_PATH_BYTES]; /* where covey-launch is */
     struct errand *servers, *clients;
     int asked; /* clients that are started */
     pthread_mutex_t
@@ -69,11 +71,13 @@ static void add_option(struct command_line *line, const char *option, const char
     command_line_add(line, "%s", value);
 }
 
-static void add_launcher(struct command_line *line, const struct covey_host_spec *spec)
+static void add_launcher(struct command_line *line, const struct doctor *doctor, const char *coveyd,
+                         const struct covey_host_spec *spec)
 {
     static const char *const launchers[] = {
         [COVEY_LAUNCH_SSH] = "ssh", [COVEY_LAUNCH_EXEC] = "exec", [COVEY_LAUNCH_LOCAL] = "local"};
-    command_line_add(line, "--launch");
+    command_line_add(line, "%s", doctor->launch);
+    add_option(line, "--coveyd", coveyd);
     command_line_add(line, "name=%s", spec->name);
     if (spec->launcher != COVEY_LAUNCH_DEFAULT)
         command_line_add(line, "launcher=%s", launchers[spec->launcher]);
@@ -108,10 +112,10 @@ static struct command_line examine_line(const struct doctor *doctor, int host)
     launch_find(coveyd, sizeof coveyd);
     if (doctor->hosts[host].way == DOCTOR_TASK)
         add_task(&line, doctor, spec->name);
+    else if (doctor->hosts[host].way == DOCTOR_LAUNCH)
+        add_launcher(&line, doctor, coveyd, spec);
     else
         command_line_add(&line, "%s", coveyd);
-    if (doctor->hosts[host].way == DOCTOR_LAUNCH)
-        add_launcher(&line, spec);
     command_line_add(&line, "--examine");
     if (doctor->hosts[host].local)
         command_line_add(&line, "--local");
@@ -312,8 +316,13 @@ int doctor_examine(struct tool *tool, const struct doctor_host *hosts, int n,
 {
     struct doctor doctor = {
         .tool = tool, .hosts = hosts, .findings = findings, .lock = PTHREAD_MUTEX_INITIALIZER};
-    int status =
-        create(&doctor, n) ? examine_all(&doctor) : tool_error("doctor", "memory is exhausted");
+    int status = TOOL_OK;
+    for (int i = 0; i < n && status == TOOL_OK && doctor.launch[0] == '\0'; i++)
+        if (hosts[i].way == DOCTOR_LAUNCH)
+            status = program_find("doctor", "covey-launch", doctor.launch, sizeof doctor.launch);
+    if (status == TOOL_OK)
+        status =
+            create(&doctor, n) ? examine_all(&doctor) : tool_error("doctor", "memory is exhausted");
     free(doctor.servers);
     patients_free(&doctor.patients);
     return status;
