@@ -9,8 +9,6 @@
  * to find out that there cannot be one, which ends them and with them the call.
  */
 #include "lib/agree/service.h"
-#include "lib/bag/bag.h"
-#include "lib/calls/session.h"
 #include "lib/engine/call.h"
 #include "lib/engine/home.h"
 #include "lib/engine/request.h"
@@ -187,10 +185,9 @@ static void fail_all(struct covey *vm)
         r->status = COVEY_EHOSTFAIL;
         r->size = 0;
         r->done = true;
+        vm->wait.due |= r->due;
     }
     wait_changed(vm);
-    session_settle(vm);
-    bag_settle(vm);
 }
 
 void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload)

@@ -41,7 +41,8 @@ int bag_look(struct covey *vm, uint64_t id, uint32_t holder, struct covey_bag_in
 /* Something that bags may wait for came, or is due. */
 void bag_settle(struct covey *vm);
 void bag_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload);
-void bag_host_gone(struct covey *vm, uint32_t host);
+void bag_check(struct covey *vm, uint64_t now_us);
+void bag_on_host_event(struct covey *vm, const struct control_host_event *event);
 void bag_leave_all(struct covey *vm); /* says goodbye, and does not wait */
 void bag_free_all(struct covey *vm);
 

@@ -8,6 +8,7 @@
  */
 #include "lib/agree/service.h"
 #include "lib/bag/bag.h"
+#include "lib/engine/part.h"
 #include "lib/engine/request.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
@@ -70,8 +71,10 @@ static void find_begin(struct covey_bag *bag, uint64_t now_us)
     bag->find =
         request_begin(bag->vm, FRAME_SERVICE, 0, find.bytes, (size_t)(find.body.at - find.bytes));
     bag->find_us = now_us;
-    if (bag->find != NULL)
-        bag->find->service = true;
+    if (bag->find == NULL)
+        return;
+    bag->find->service = true;
+    bag->find->due = part_bit(PART_BAGS);
 }
 
 static uint64_t find_step(struct covey_bag *bag, uint64_t now_us)
@@ -104,8 +107,17 @@ void bag_settle(struct covey *vm)
         bag_step(bag);
 }
 
-void bag_host_gone(struct covey *vm, uint32_t host)
+void bag_check(struct covey *vm, uint64_t now_us)
 {
+    (void)now_us;
+    bag_settle(vm);
+}
+
+void bag_on_host_event(struct covey *vm, const struct control_host_event *event)
+{
+    uint32_t host = event->host.index;
+    if (event->event != NODE_HOST_GONE)
+        return;
     for (struct covey_bag *bag = bags_of(vm)->first; bag != NULL; bag = bag->next) {
         if (bag->user.holder == host)
             bag_user_lost(&bag->user, clock_us());

@@ -9,9 +9,7 @@
  * queue of each receiver, begins when it is first in all of them, and its frames leave as the
  * credit of the slowest allows. A receiver that ends meanwhile drops out; the others go on. The
  * frames go on naming it, since the daemon tells a cast's way by its receivers.
- *
- * Coming in, each message has an inlet of its own: casts to different sets of hosts take different
- * ways and may overtake each other.
+ * What comes in is cast_inlet.c's.
  */
 #include "lib/calls/cast.h"
 #include "lib/calls/send.h"
@@ -173,7 +171,7 @@ static void finish(struct covey *vm, struct caster *c)
         outgo_pump(vm, peers[i]);
 }
 
-bool caster_step(struct covey *vm, struct caster *c)
+static bool caster_step(struct covey *vm, struct caster *c)
 {
     size_t size;
     if (c->in_step)
@@ -196,7 +194,7 @@ bool caster_step(struct covey *vm, struct caster *c)
     return true;
 }
 
-void caster_leave(struct covey *vm, struct covey_req *req)
+static void caster_leave(struct covey *vm, struct covey_req *req)
 {
     struct caster *c = req->send.caster;
     struct peer *other = NULL;
@@ -349,6 +347,8 @@ static bool all_stay(struct covey *vm, const struct caster *c)
     return stay;
 }
 
+static const struct cast_ops ops = {.step = caster_step, .leave = caster_leave};
+
 static void queue(struct covey *vm, struct caster *c)
 {
     c->left = c->head.count + 1u; /* itself: it stays while it is queued, whoever drops out */
@@ -356,6 +356,7 @@ static void queue(struct covey *vm, struct caster *c)
     for (uint16_t i = 0; i < c->head.count; i++) {
         struct covey_req *req = c->reqs[i];
         req->send.caster = c;
+        req->send.cast_ops = &ops;
         outgo_queue(vm, peer_find(vm, c->head.receivers[i].tid), req);
     }
     c->in_step = false;
@@ -457,87 +458,4 @@ void caster_to_all(struct covey *vm, const covey_tid_t *tids, struct covey_req *
     }
     c->msg = reqs[0].send.msg;
     queue(vm, c);
-}
-
-/* ---- coming in ------------------------------------------------------------------------------- */
-
-/* The one with the lowest number among those whose message waits for its turn. */
-static const struct cast_inlet *next_waiting(const struct peer *peer)
-{
-    const struct cast_inlet *next = NULL;
-    for (const struct cast_inlet *in = peer->in.cast_inlets; in != NULL; in = in->next) {
-        if (in->inlet.waiting && (next == NULL || in->inlet.sequence < next->inlet.sequence))
-            next = in;
-    }
-    return next;
-}
-
-void caster_settle(struct covey *vm, struct peer *peer)
-{
-    for (const struct cast_inlet *in; (in = next_waiting(peer)) != NULL;) {
-        peer->in.sequence = in->inlet.sequence;
-        arrival_release(vm, peer);
-    }
-}
-
-static struct cast_inlet *inlet_get(struct peer *peer, uint64_t sequence)
-{
-    struct cast_inlet *in = peer->in.cast_inlets;
-    while (in != NULL && in->sequence != sequence)
-        in = in->next;
-    if (in != NULL)
-        return in;
-    in = calloc(1, sizeof *in);
-    if (in == NULL)
-        return NULL;
-    in->sequence = sequence;
-    in->inlet.cast = true;
-    in->next = peer->in.cast_inlets;
-    peer->in.cast_inlets = in;
-    return in;
-}
-
-static void bury_unused(struct peer *peer)
-{
-    for (struct cast_inlet **at = &peer->in.cast_inlets; *at != NULL;) {
-        struct cast_inlet *in = *at;
-        if (in->inlet.current != NULL || in->inlet.waiting) {
-            at = &in->next;
-            continue;
-        }
-        *at = in->next;
-        free(in);
-    }
-}
-
-void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload)
-{
-    struct cursor c = cursor_reader(payload, frame->length);
-    uint64_t sequence = cursor_get_u64(&c);
-    struct peer *peer = cursor_ok(&c) ? peer_get(vm, frame->source) : NULL;
-    if (peer != NULL && sequence == CONTROL_TOTAL)
-        arrival_on_total(vm, peer, c.at, cursor_left(&c));
-    if (peer == NULL || peer->gone || sequence == CONTROL_TOTAL)
-        return;
-    bool first = (frame->flags & FRAME_FIRST) != 0;
-    if (!first && sequence < peer->in.sequence && peer->in.cast_inlets == NULL)
-        return; /* of a message that is complete: no honest daemon sends that */
-    struct cast_inlet *in = inlet_get(peer, sequence);
-    if (in == NULL) {
-        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a message could not be taken");
-        return;
-    }
-    struct frame data = *frame;
-    data.kind = FRAME_DATA;
-    data.length = (uint32_t)cursor_left(&c);
-    arrival_on_frame(vm, peer, &in->inlet, &data, c.at);
-    bury_unused(peer);
-}
-
-void caster_drop(struct covey *vm, struct peer *peer)
-{
-    for (struct cast_inlet *in; (in = peer->in.cast_inlets) != NULL; free(in)) {
-        peer->in.cast_inlets = in->next;
-        arrival_drop(vm, &in->inlet);
-    }
 }

@@ -9,11 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct caster;
 struct covey;
 struct covey_req;
-struct frame;
-struct peer;
 
 /* Queues a cast to the n tasks, at most CONTROL_RECEIVERS_MAX; the requests of those that cannot
  * get it are done, with the error. */
@@ -27,16 +24,7 @@ void caster_by_known_way(struct covey *vm, const covey_tid_t *tids, struct covey
                          size_t stride, size_t n);
 /* Whether one frame reaches those of the tasks that are on other hosts. Waits for an answer. */
 bool caster_way(struct covey *vm, const covey_tid_t *tids, size_t n);
-/* Moves a cast on by a frame; false: nothing can move now. */
-bool caster_step(struct covey *vm, struct caster *c);
-/* A request of a cast ends before the others do. */
-void caster_leave(struct covey *vm, struct covey_req *req);
 /* The cast goes on with a copy of what its sender lent; false: no memory for one. */
 bool caster_detach(struct covey_req *req);
-void caster_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
-/* The peer is gone: its casts that came whole are given out, also those that wait behind ordinary
- * messages that never came. */
-void caster_settle(struct covey *vm, struct peer *peer);
-void caster_drop(struct covey *vm, struct peer *peer); /* as arrival_drop(), of casts */
 
 #endif

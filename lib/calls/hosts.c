@@ -7,7 +7,6 @@
 #include "lib/engine/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
-#include "lib/spawn/place.h"
 #include "proto/model/figure.h"
 
 #include <stdio.h>
@@ -436,7 +435,7 @@ int covey_measure(covey_t *vm, int host)
         return error_set(COVEY_EINVAL, "measure: NULL or bad host");
     struct call call = call_begin(vm);
     int count = ask(vm, FRAME_MEASURE, host, add_figures, &stats);
-    place_free(vm); /* what spawn knows of the hosts is of before */
+    vm->known.measured++;
     free(stats);
     return call_end(vm, &call, count);
 }

@@ -10,7 +10,6 @@
 #include "lib/engine/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
-#include "lib/spawn/printer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,10 +84,6 @@ void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *p
     struct control_output o;
     struct cursor c = cursor_reader(payload, frame->length);
     control_get_output(&c, &o);
-    if (cursor_ok(&c) && o.print) {
-        printer_put(vm, &o, c.at);
-        return;
-    }
     struct covey_msg *msg = cursor_ok(&c) ? covey_msg_new() : NULL;
     int32_t stream = o.stream;
     if (msg == NULL || covey_pack_int32(msg, &stream, 1, 1) != COVEY_OK ||
@@ -121,24 +116,9 @@ void notify_ended(struct covey *vm, const struct frame *frame, const uint8_t *pa
     struct control_ended e;
     struct cursor c = cursor_reader(payload, frame->length);
     control_get_ended(&c, &e);
-    if (cursor_ok(&c) && e.print)
-        printer_on_ended(vm, &e);
     for (struct notify *n = notices_of(vm)->first; n != NULL && cursor_ok(&c); n = n->next)
         if (n->event == COVEY_NOTIFY_OUTPUT_END)
             deliver_end(vm, n->tag, &e);
-}
-
-void notify_output_taken(struct covey *vm, struct covey_msg *msg)
-{
-    uint8_t payload[16];
-    struct cursor c = cursor_writer(payload, sizeof payload);
-    struct control_output o = {.tid = (uint32_t)msg->info.source, .bytes = msg->output_bytes};
-    if (msg->output_bytes == 0)
-        return;
-    msg->output_bytes = 0;
-    control_put_output_ack(&c, &o);
-    home_send(vm, FRAME_OUTPUT_ACK, tid_make(tid_host(o.tid), 0), payload,
-              (size_t)(c.at - payload));
 }
 
 void notify_free_all(struct covey *vm)

@@ -27,7 +27,6 @@ void notify_task_exit(struct covey *vm, struct peer *peer);
 void notify_host(struct covey *vm, const struct control_host_event *event);
 void notify_output(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void notify_ended(struct covey *vm, const struct frame *frame, const uint8_t *payload);
-void notify_output_taken(struct covey *vm, struct covey_msg *msg);
 /* A message of what was packed, from `source` (0: nobody) with `tag`; takes it, NULL is fine. */
 void notify_deliver(struct covey *vm, struct covey_msg *packed, uint32_t source, int tag);
 void notify_free_all(struct covey *vm);

@@ -2,7 +2,6 @@
  * recv.c - the receiving calls and requests. Matching is in match.c.
  */
 #include "lib/calls/recv.h"
-#include "lib/collective/collective.h"
 #include "lib/engine/call.h"
 #include "lib/engine/credit.h"
 #include "lib/engine/match.h"
@@ -279,7 +278,7 @@ void covey_req_free(covey_req_t **req)
     struct covey_req *freed = *req;
     *req = NULL;
     if (freed->kind == REQ_COLLECTIVE) {
-        collective_req_free(freed);
+        freed->owner->release(freed);
         return;
     }
     if (!freed->done && covey_cancel(freed) == 0)

@@ -6,6 +6,7 @@
 #include "lib/calls/cast.h"
 #include "lib/calls/mcast.h"
 #include "lib/calls/total.h"
+#include "lib/engine/announce.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/call.h"
 #include "lib/engine/order.h"

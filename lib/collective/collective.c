@@ -77,6 +77,7 @@ int collective_create(struct covey_team *team, const char *name, struct collecti
     }
     created->req.vm = vm;
     created->req.kind = REQ_COLLECTIVE;
+    created->req.owner = &collective_owner;
     created->team = team;
     created->name = name;
     created->fence = created->run_first = created->run_last = -1;

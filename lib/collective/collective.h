@@ -216,21 +216,14 @@ void collective_after(struct collective *c, int later, int earlier);
 /* Scratch memory of the collective, aligned for every type; NULL: exhausted, which ends it. */
 void *collective_memory(struct collective *c, size_t bytes);
 
-/* Takes back a receive to which nothing came; true: it is done. */
-bool collective_withdraw(struct collective *c, int step);
-
 /* An algorithm found that it cannot go on. Keeps the first error. */
 void collective_refuse(struct collective *c, int error, const char *why);
 
 /* ---- what the library calls --------------------------------------------------------------------
  */
 
-/* A request of a step is done. */
-void collective_on_req(struct covey_req *req);
 /* Moves on every collective of which something is done. The lock may be let go meanwhile. */
 void collective_progress(struct covey *vm);
-/* covey_req_free() of one that is not done: it is given up for all members. */
-void collective_req_free(struct covey_req *req);
 /* A message of a team is complete that matched no receive. */
 void collective_on_arrival(struct covey *vm, const struct arrival *arrival);
 /* Sends under way that nobody waits for, at the end of the membership. */
@@ -241,6 +234,8 @@ void collective_bury_all(struct covey *vm);
 
 /* Every collective of the team ends, and later ones end at once; the others are told. */
 void team_break(struct covey_team *team, int error, const char *why);
+/* What came for the team and waits is for nobody any more. */
+void team_purge(struct covey_team *team);
 /* Whether one frame reaches the members of other hosts. Waits for an answer. */
 bool team_find_way(const struct covey_team *team);
 /* Some message says that another member's team is broken. */

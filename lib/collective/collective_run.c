@@ -15,10 +15,12 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
+#include "lib/collective/teams.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/call.h"
 #include "lib/engine/match.h"
 #include "lib/engine/outgo.h"
+#include "lib/engine/part.h"
 #include "lib/engine/req.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/wait.h"
@@ -49,17 +51,20 @@ static void make_ready(struct covey *vm, struct collective *c)
     while (*at != NULL)
         at = &(*at)->ready_next;
     *at = c;
+    part_due(vm, PART_TEAMS);
 }
 
-void collective_on_req(struct covey_req *req)
+static void collective_on_req(struct covey_req *req)
 {
     struct step_req *r = (struct step_req *)req;
-    struct collective *c = req->collective;
+    struct collective *c = req->of;
     r->finished_next = NULL;
     *c->finished_end = r;
     c->finished_end = &r->finished_next;
     make_ready(req->vm, c);
 }
+
+const struct req_owner collective_step_owner = {.on_done = collective_on_req};
 
 /* Work that needs no lock; a function may add steps, so the step is given by value. */
 static int compute(struct collective *c, const struct step *s)
@@ -166,6 +171,13 @@ static bool take_finished(struct collective *c)
 /* ---- failing -----------------------------------------------------------------------------------
  */
 
+static void orphan_done(struct covey_req *req)
+{
+    part_due(req->vm, PART_TEAMS);
+}
+
+static const struct req_owner orphan_owner = {.on_done = orphan_done};
+
 static bool detach(struct step_req *r)
 {
     if (r->req.send.caster != NULL)
@@ -183,7 +195,7 @@ bool collective_orphan(struct covey *vm, struct step_req *r)
 {
     if (!detach(r))
         return false;
-    r->req.collective = NULL;
+    r->req.owner = &orphan_owner;
     step_req_link(&teams_of(vm)->orphans, r);
     return true;
 }
@@ -319,6 +331,7 @@ static void tell(struct covey_team *team, int rank, const uint8_t *text, size_t 
         return; /* it learns when it waits in vain for its own time to run out */
     }
     r->req = (struct covey_req){.vm = team->vm,
+                                .owner = &orphan_owner,
                                 .kind = REQ_SEND,
                                 .context = team->context,
                                 .tag = team->abort_tag,
@@ -326,7 +339,7 @@ static void tell(struct covey_team *team, int rank, const uint8_t *text, size_t 
                                 .owned = msg};
     step_req_link(&teams_of(team->vm)->orphans, r);
     if (send_start(team->vm, &r->req, team->tids[rank]) != COVEY_OK)
-        r->req.done = true;
+        req_finish(&r->req, COVEY_ENOTASK, "it cannot be told");
 }
 
 void collective_tell_all(struct covey_team *team)
@@ -343,6 +356,7 @@ void collective_on_arrival(struct covey *vm, const struct arrival *a)
 {
     if ((a->info.tag & (LANES - 1)) == LANE_ABORT)
         teams_of(vm)->aborts = true;
+    part_due(vm, PART_TEAMS);
 }
 
 /* ---- starting and waiting ----------------------------------------------------------------------
@@ -420,7 +434,7 @@ int collective_run(int error, struct collective *c)
     return error;
 }
 
-void collective_req_free(struct covey_req *req)
+static void collective_req_free(struct covey_req *req)
 {
     struct collective *c = (struct collective *)req;
     struct call call = call_begin(req->vm);
@@ -430,20 +444,4 @@ void collective_req_free(struct covey_req *req)
     collective_destroy(c);
 }
 
-bool collective_withdraw(struct collective *c, int step)
-{
-    struct covey *vm = c->team->vm;
-    bool withdrawn = false;
-    pthread_mutex_lock(&vm->lock);
-    for (struct step_req *r = c->under_way, *next; r != NULL; r = next) {
-        next = r->next;
-        if (r->step != step || r->req.receive.arrival != NULL || !match_cancel(vm, &r->req))
-            continue;
-        step_req_unlink(&c->under_way, r);
-        step_req_free(r);
-        collective_step_done(c, step);
-        withdrawn = true;
-    }
-    pthread_mutex_unlock(&vm->lock);
-    return withdrawn;
-}
+const struct req_owner collective_owner = {.release = collective_req_free};

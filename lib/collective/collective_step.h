@@ -104,6 +104,9 @@ struct collective {
     struct at_end *at_end;
 };
 
+extern const struct req_owner collective_owner;      /* of the program's request */
+extern const struct req_owner collective_step_owner; /* of those of steps */
+
 void collective_destroy(struct collective *c); /* NULL is fine */
 /* Ends it with an error, at once or when what is being computed is done. With the lock held. */
 void collective_fail(struct collective *c, int error, const char *why);

@@ -6,6 +6,7 @@
  * the task's, by number.
  */
 #include "lib/collective/collective.h"
+#include "lib/collective/teams.h"
 #include "lib/engine/vm.h"
 #include "lib/msg/error.h"
 

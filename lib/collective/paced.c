@@ -22,9 +22,11 @@
 #include "lib/calls/send.h"
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
+#include "lib/collective/teams.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/match.h"
 #include "lib/engine/outgo.h"
+#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/route.h"
@@ -74,7 +76,7 @@ static void forget_due(struct covey *vm, const struct paced *p)
 {
     struct covey_req *last = NULL;
     for (struct covey_req **at = &teams_of(vm)->paced_due; *at != NULL;) {
-        if ((*at)->pacing.of == p) {
+        if ((*at)->of == p) {
             *at = (*at)->pacing.due_next;
         } else {
             last = *at;
@@ -109,7 +111,6 @@ static void finish(struct paced *p)
     while (*at != p)
         at = &(*at)->next;
     *at = p->next;
-    whole->pacing.of = NULL;
     paced_free(p);
     req_finish(whole, error, why);
 }
@@ -132,7 +133,7 @@ static bool drop_send(struct paced *p, int rank)
     if (done)
         step_req_free(r);
     else
-        r->req.pacing.of = NULL;
+        r->req.of = NULL;
     return true;
 }
 
@@ -168,18 +169,22 @@ static void look(struct paced *p)
 
 void paced_give_up(struct covey_req *whole)
 {
-    struct paced *p = whole->pacing.of;
+    struct paced *p = teams_of(whole->vm)->paced;
+    while (p != NULL && p->whole != whole)
+        p = p->next;
     if (p == NULL)
         return;
     fail(p, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
     wind_up(p);
 }
 
+static void paced_note(struct covey_req *req);
+
 /* ---- sends and hand-overs ---------------------------------------------------------------- */
 
-uint64_t paced_rate(const struct covey_req *req)
+static uint64_t paced_rate(const struct covey_req *req)
 {
-    return req->pacing.of->job.rate;
+    return ((const struct paced *)req->of)->job.rate;
 }
 
 /* So many bytes may come before the next look at a stream: few of a message's first ones, since its
@@ -193,7 +198,7 @@ static uint64_t rest_bytes(uint64_t mark, uint64_t received, uint64_t size)
     return left < most ? left : most;
 }
 
-uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t size)
+static uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t size)
 {
     uint64_t rate = paced_rate(req);
     if (rate == 0)
@@ -202,6 +207,9 @@ uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t 
     return for_us < REST_US_MIN ? 0 : for_us;
 }
 
+static const struct req_owner paced_owner = {
+    .on_done = paced_note, .on_mark = paced_note, .rate = paced_rate, .rest_us = paced_rest_us};
+
 static int send_begin(struct paced *p, struct step_req *r, int to)
 {
     const struct vector *v = p->job.send;
@@ -209,7 +217,8 @@ static int send_begin(struct paced *p, struct step_req *r, int to)
     r->req.kind = REQ_SEND;
     r->req.tag = p->whole->tag;
     r->req.context = p->whole->context;
-    r->req.pacing.of = p;
+    r->req.of = p;
+    r->req.owner = &paced_owner;
     r->step = to;
     struct peer *peer = peer_get(p->team->vm, (uint32_t)p->team->tids[to]);
     if (peer != NULL)
@@ -259,7 +268,7 @@ static void hand_over(struct paced *p, int from)
 
 /* ---- what happens to requests ------------------------------------------------------------ */
 
-void paced_note(struct covey_req *req)
+static void paced_note(struct covey_req *req)
 {
     struct covey *vm = req->vm;
     if (req->pacing.due || (req->pacing.marked && !req->done))
@@ -271,6 +280,7 @@ void paced_note(struct covey_req *req)
     else
         teams_of(vm)->paced_due = req;
     teams_of(vm)->paced_due_last = req;
+    part_due(vm, PART_TEAMS);
 }
 
 /* The kernel has it; is it on its way? If not, it is noted once more when it is. */
@@ -310,7 +320,7 @@ static void on_receive(struct paced *p, struct covey_req *req)
 
 static void settle_one(struct covey_req *req)
 {
-    struct paced *p = req->pacing.of;
+    struct paced *p = req->of;
     if (req->done && req->error != COVEY_OK)
         fail(p, req->error, req->text);
     if (p->error == COVEY_OK && req->kind == REQ_SEND)
@@ -446,7 +456,8 @@ static void post_receive(struct paced *p, int from)
                               .receive.type = v->type,
                               .receive.base = vector_block(v, from),
                               .receive.capacity = vector_count(v, from),
-                              .pacing.of = p,
+                              .owner = &paced_owner,
+                              .of = p,
                               .pacing.mark =
                                   mark_of(&p->job, item_bytes(v->type, vector_count(v, from)))};
     receive_start(p->team->vm, req);
@@ -482,7 +493,6 @@ int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t n
         return error_code(COVEY_ENOMEM);
     p->whole = whole;
     p->number = number;
-    whole->pacing.of = p;
     p->next = teams_of(vm)->paced;
     teams_of(vm)->paced = p;
     p->receives_left = (int)job->plan->receive_count;

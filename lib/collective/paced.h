@@ -46,15 +46,10 @@ int early_error(const struct covey *vm, uint32_t context);
 
 /* What the library calls: */
 
-/* Something happened to a request of a schedule: it is looked at in paced_settle(). */
-void paced_note(struct covey_req *req);
 void paced_settle(struct covey *vm); /* from the poll loop: does what is due */
 void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void paced_peer_gone(struct covey *vm, const struct peer *peer);
 /* A hand-over of that task, which lives, went with a link: its teams are broken. */
 void paced_sync_lost(struct covey *vm, const struct peer *peer);
-/* How long a message of which so much of its size came need not be read on. */
-uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t size);
-uint64_t paced_rate(const struct covey_req *req); /* of its messages; 0: as fast as it goes */
 
 #endif

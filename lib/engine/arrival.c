@@ -12,14 +12,15 @@
  * began and are not complete.
  */
 #include "lib/engine/arrival.h"
-#include "lib/collective/collective.h"
-#include "lib/collective/paced.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
+#include "lib/engine/home.h"
 #include "lib/engine/match.h"
 #include "lib/engine/peer.h"
+#include "lib/engine/req.h"
 #include "lib/engine/turn.h"
 #include "lib/engine/vm.h"
+#include "lib/link/link.h"
 #include "lib/msg/message.h"
 
 #include <stdlib.h>
@@ -80,12 +81,12 @@ static struct arrival *arrival_create(struct covey *vm, struct peer *peer,
 
 static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 {
-    bool paced = a->bound != NULL && a->bound->pacing.of != NULL;
+    bool paced = a->bound != NULL && req_is_paced(a->bound);
     a->received += size;
     vm->inbox.arrived_bytes += size;
     vm->inbox.arriving = paced ? 0 : a->info.bytes - a->received;
     if (paced && a->received >= a->bound->pacing.mark)
-        paced_note(a->bound);
+        a->bound->owner->on_mark(a->bound);
     if (a->listed) {
         a->buffered += size;
         vm->inbox.unexpected_bytes += size;
@@ -196,6 +197,12 @@ static void finish_if_whole(struct covey *vm, struct inlet *inlet)
         complete_in_order(vm, a->peer);
 }
 
+static bool is_for_nobody(const struct covey *vm, uint32_t context)
+{
+    const struct context_owner *owner = vm->inbox.contexts;
+    return context != 0 && owner != NULL && owner->is_dead(vm, context);
+}
+
 const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inlet,
                           const uint8_t *preface, size_t size)
 {
@@ -220,7 +227,7 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     memcpy(a->preface, preface + FRAME_MESSAGE_BYTES, size);
     inlet->current = a;
     a->cast = inlet->cast;
-    a->lost = (peer->in.cut && !a->cast) || (a->context != 0 && team_is_dead(vm, a->context));
+    a->lost = (peer->in.cut && !a->cast) || is_for_nobody(vm, a->context);
     if (!a->lost) {
         open_add(peer, a);
         match_arrival(vm, a);
@@ -236,20 +243,20 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
 
 static bool is_paced(const struct arrival *a)
 {
-    return a != NULL && a->bound != NULL && a->bound->pacing.of != NULL;
+    return a != NULL && a->bound != NULL && req_is_paced(a->bound);
 }
 
 bool arrival_is_exchanged(const struct inlet *inlet)
 {
     const struct arrival *a = inlet->current;
-    return is_paced(a) || (a != NULL && a->bound != NULL && a->bound->collective != NULL &&
+    return is_paced(a) || (a != NULL && a->bound != NULL && a->bound->owner != NULL &&
                            a->info.bytes >= EXCHANGED_BYTES_MIN);
 }
 
 uint64_t arrival_rest_us(const struct inlet *inlet)
 {
     const struct arrival *a = inlet->current;
-    return is_paced(a) ? paced_rest_us(a->bound, a->received, a->info.bytes) : 0;
+    return is_paced(a) ? a->bound->owner->rest_us(a->bound, a->received, a->info.bytes) : 0;
 }
 
 uint8_t *arrival_target(struct inlet *inlet, size_t *size)
@@ -388,6 +395,33 @@ void arrival_drop(struct covey *vm, struct inlet *inlet)
     }
 }
 
+/* The one with the lowest number among those whose message waits for its turn. */
+static const struct cast_inlet *next_waiting(const struct peer *peer)
+{
+    const struct cast_inlet *next = NULL;
+    for (const struct cast_inlet *in = peer->in.cast_inlets; in != NULL; in = in->next) {
+        if (in->inlet.waiting && (next == NULL || in->inlet.sequence < next->inlet.sequence))
+            next = in;
+    }
+    return next;
+}
+
+void arrival_settle_casts(struct covey *vm, struct peer *peer)
+{
+    for (const struct cast_inlet *in; (in = next_waiting(peer)) != NULL;) {
+        peer->in.sequence = in->inlet.sequence;
+        arrival_release(vm, peer);
+    }
+}
+
+void arrival_drop_casts(struct covey *vm, struct peer *peer)
+{
+    for (struct cast_inlet *in; (in = peer->in.cast_inlets) != NULL; free(in)) {
+        peer->in.cast_inlets = in->next;
+        arrival_drop(vm, &in->inlet);
+    }
+}
+
 /* Whole, and in no order with others of its sender; it counts against its credit. */
 void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payload, size_t size)
 {
@@ -423,4 +457,16 @@ void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg
         memcpy(a->preface, message_bytes(a->msg), ITEM_HEADER_BYTES);
     match_arrival(vm, a);
     match_complete(vm, a);
+}
+
+void arrival_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct peer *peer = peer_get(vm, frame->source);
+    bool ether = (frame->flags & FRAME_ETHER) != 0;
+    if (peer != NULL) {
+        peer->in.by_ether = ether;
+        arrival_on_frame(vm, peer, ether ? &peer->in.ether_inlet : &peer->in.inlet, frame, payload);
+    } else {
+        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a message could not be taken");
+    }
 }

@@ -16,6 +16,16 @@ struct covey_req;
 struct peer;
 struct turn;
 
+struct arrival;
+
+/* Who has the contexts other than 0, which is the program's. */
+struct context_owner {
+    bool (*is_dead)(const struct covey *vm, uint32_t context); /* its messages are for nobody */
+    /* A message is complete that matched no receive. */
+    void (*on_arrival)(struct covey *vm, const struct arrival *arrival);
+    int (*rank)(const struct covey *vm, uint32_t context); /* of this task among its members */
+};
+
 /* A frame that came before its turn, kept until the messages before it have begun. */
 struct held {
     struct held *next;
@@ -82,6 +92,10 @@ void arrival_release(struct covey *vm, struct peer *peer); /* what was held and 
 bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct frame *frame,
                        const uint8_t *payload);
 void arrival_drop(struct covey *vm, struct inlet *inlet); /* the rest will not come */
+/* The peer is gone: its casts that came whole are given out, also those that wait behind ordinary
+ * messages that never came. */
+void arrival_settle_casts(struct covey *vm, struct peer *peer);
+void arrival_drop_casts(struct covey *vm, struct peer *peer); /* as arrival_drop(), of casts */
 /* What came of those messages that no receive took, and what still comes, is for nobody. Of one
  * sender, or of all (peer NULL); those whose tag has the value under the mask. */
 struct arrival_filter {
@@ -90,6 +104,8 @@ struct arrival_filter {
     int tag, mask;
 };
 void arrival_purge(struct covey *vm, const struct arrival_filter *which);
+/* A data frame by the stream of the daemon. */
+void arrival_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* A message in total order: header and all. */
 void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payload, size_t size);
 /* A complete message made here; takes it. */

@@ -18,7 +18,7 @@
  * slowly.
  */
 #include "lib/engine/bulk.h"
-#include "lib/collective/collective.h"
+#include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/home.h"
 #include "lib/engine/outgo.h"
@@ -70,8 +70,7 @@ static void act(struct covey *vm, const struct peer *peer, enum claim_act what)
 static bool is_bulk(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
 {
     return req->send.msg->size >= vm->out.contention.threshold_bytes &&
-           tid_host(peer->tid) != vm->self.host && req->pacing.of == NULL &&
-           req->send.caster == NULL;
+           tid_host(peer->tid) != vm->self.host && !req_is_paced(req) && req->send.caster == NULL;
 }
 
 /* The next sender may begin: nothing but the end of a message is left for this peer. */
@@ -104,21 +103,14 @@ bool bulk_in_turn(const struct covey *vm, const struct peer *peer, const struct 
 
 /* ---- staggered ------------------------------------------------------------------------------- */
 
-static int rank_in_team(const struct covey *vm, uint32_t context)
-{
-    const struct covey_team *team = teams_of(vm)->first;
-    while (team != NULL && team->context != context)
-        team = team->next;
-    return team == NULL ? 0 : team->rank;
-}
-
 /* By rank, as long as one such message takes: so one after the other begins. */
 static bool staggered(struct covey *vm, const struct peer *peer, struct covey_req *req,
                       uint64_t now_us)
 {
     if (req->send.not_before_us == 0) {
         double takes_us = (double)req->send.msg->size * 8e6 / (double)peer->bulk.stagger_rate;
-        int rank = req->context == 0 ? 0 : rank_in_team(vm, req->context);
+        const struct context_owner *owner = req->context == 0 ? NULL : vm->inbox.contexts;
+        int rank = owner == NULL ? 0 : owner->rank(vm, req->context);
         req->send.not_before_us = now_us + (uint64_t)(takes_us * rank);
     }
     if (now_us >= req->send.not_before_us)

@@ -4,13 +4,13 @@
  * turn, and credit, are read whole first.
  */
 #include "lib/engine/conn.h"
-#include "lib/collective/paced.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/brief.h"
 #include "lib/engine/home.h"
 #include "lib/engine/loss.h"
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
+#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/rest.h"
@@ -47,6 +47,12 @@ void conn_settle(struct conn *conn)
         conn_watch(conn);
 }
 
+static bool conn_rest_now(struct conn *conn)
+{
+    bool may = conn->route == COVEY_ROUTE_TCP && !conn->closed && conn->rest_until_us == 0;
+    return may && conn_rest(conn, arrival_rest_us(&conn->inlet));
+}
+
 static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events)
 {
     struct conn *conn = (struct conn *)watch;
@@ -58,10 +64,10 @@ static void conn_on_ready(struct covey *vm, struct watch *watch, uint32_t events
     }
     if ((events & ~(uint32_t)EPOLLOUT) != 0)
         conn_read(vm, conn);
-    if (conn_rest(conn))
+    if (conn_rest_now(conn))
         conn_watch(conn);
     if (conn->out.leaving != NULL && !conn->closed && link_tcp_left(conn->link)) {
-        paced_note(conn->out.leaving);
+        conn->out.leaving->owner->on_mark(conn->out.leaving);
         conn->out.leaving = NULL;
     }
     if (!conn->closed && conn->peer != NULL) {
@@ -188,7 +194,7 @@ bool conn_left(struct conn *conn, struct covey_req *req)
     if (conn->route != COVEY_ROUTE_TCP || conn->closed || link_tcp_left(conn->link))
         return true;
     if (conn->out.leaving != NULL) /* of another exchange; what follows it has waited long enough */
-        paced_note(conn->out.leaving);
+        conn->out.leaving->owner->on_mark(conn->out.leaving);
     conn->out.leaving = req;
     conn_watch(conn);
     return false;
@@ -252,8 +258,8 @@ static void conn_put_data_head(struct conn *conn, const struct covey_req *req, s
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
 {
     bool first = req->send.offset == 0;
-    if (first && req->pacing.of != NULL && conn->route == COVEY_ROUTE_TCP)
-        link_tcp_pace(conn->link, paced_rate(req));
+    if (first && req_is_paced(req) && conn->route == COVEY_ROUTE_TCP)
+        link_tcp_pace(conn->link, req->owner->rate(req));
     if (first)
         loss_note(conn, req->send.sequence);
     if (first && size == req->send.msg->size && brief_put(conn, req)) {
@@ -393,7 +399,7 @@ static void held_done(struct conn *conn)
         return;
     }
     if (held->frame.kind == FRAME_SYNC) {
-        paced_on_sync(conn->vm, &held->frame, held->payload);
+        parts_handler(conn->vm, FRAME_SYNC)->on_frame(conn->vm, &held->frame, held->payload);
         free(held);
         return;
     }
@@ -507,7 +513,7 @@ void conn_wake_rested(struct covey *vm)
     for (struct conn *conn; (conn = conn_rested(vm, now_us)) != NULL;) {
         conn_rest_end(conn);
         conn_read(vm, conn);
-        if (!conn->closed && !conn_rest(conn))
+        if (!conn->closed && !conn_rest_now(conn))
             conn_watch(conn);
     }
 }
@@ -568,7 +574,7 @@ void conn_close(struct covey *vm, struct conn *conn, bool broken)
     vm->links.stepped_count -= conn->link->ops->step != NULL;
     watch_remove(vm, &conn->watch);
     if (conn->out.leaving != NULL)
-        paced_note(conn->out.leaving);
+        conn->out.leaving->owner->on_mark(conn->out.leaving);
     conn->out.leaving = NULL;
     arrival_drop(vm, &conn->inlet);
     free(conn->in.held);

@@ -3,31 +3,14 @@
  * its subject. When the daemon is lost everything that waits ends with an error.
  */
 #include "lib/engine/home.h"
-#include "lib/agree/service.h"
-#include "lib/bag/bag.h"
-#include "lib/calls/cast.h"
-#include "lib/calls/notify.h"
-#include "lib/collective/paced.h"
-#include "lib/engine/arrival.h"
-#include "lib/engine/bulk.h"
-#include "lib/engine/direct.h"
-#include "lib/engine/loss.h"
-#include "lib/engine/match.h"
-#include "lib/engine/order.h"
-#include "lib/engine/outgo.h"
-#include "lib/engine/peer.h"
-#include "lib/engine/req.h"
-#include "lib/engine/request.h"
-#include "lib/engine/route.h"
+#include "lib/engine/part.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
 #include "lib/link/ledger.h"
-#include "lib/link/link.h"
 #include "lib/link/stream.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
-#include "lib/spawn/siblings.h"
-#include "lib/spawn/tasker.h"
+#include "lib/msg/message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,16 +24,7 @@ void home_lost(struct covey *vm, int error, const char *why)
     vm->home.lost = error;
     snprintf(vm->home.lost_text, sizeof vm->home.lost_text, "%s", why);
     watch_remove(vm, &vm->home.watch);
-    for (int i = 0; i < PEER_BUCKETS; i++) {
-        for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next)
-            outgo_fail(vm, peer, error, why);
-    }
-    while (vm->inbox.posted != NULL) {
-        struct covey_req *req = vm->inbox.posted;
-        match_cancel(vm, req);
-        req_finish(req, error, why);
-    }
-    match_ready_lost(vm);
+    parts_home_lost(vm, error, why);
     wait_changed(vm);
 }
 
@@ -101,86 +75,6 @@ int home_send(struct covey *vm, uint8_t kind, uint32_t destination, const uint8_
 
 /* ---- what comes ------------------------------------------------------------------------------ */
 
-static void on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload)
-{
-    struct peer *peer = peer_get(vm, frame->source);
-    bool ether = (frame->flags & FRAME_ETHER) != 0;
-    if (peer != NULL) {
-        peer->in.by_ether = ether;
-        arrival_on_frame(vm, peer, ether ? &peer->in.ether_inlet : &peer->in.inlet, frame, payload);
-    } else {
-        home_lost(vm, COVEY_ENOMEM, "memory is exhausted: a message could not be taken");
-    }
-}
-
-static void on_credit(struct covey *vm, const struct frame *frame, const uint8_t *payload)
-{
-    struct peer *peer = peer_find(vm, frame->source);
-    struct cursor c = cursor_reader(payload, frame->length);
-    if (peer != NULL)
-        outgo_on_credit(vm, peer, &c);
-}
-
-static void on_lost(struct covey *vm, const struct frame *frame, const uint8_t *payload)
-{
-    struct peer *peer = peer_find(vm, frame->source);
-    struct cursor c = cursor_reader(payload, frame->length);
-    if (peer != NULL)
-        loss_on_lost(vm, peer, &c);
-}
-
-static void on_gone(struct covey *vm, const struct frame *frame, const uint8_t *payload)
-{
-    struct control_gone gone;
-    struct cursor c = cursor_reader(payload, frame->length);
-    control_get_gone(&c, &gone);
-    if (cursor_ok(&c))
-        peer_on_gone(vm, &gone);
-}
-
-static void on_host_event(struct covey *vm, const struct frame *frame, const uint8_t *payload)
-{
-    struct control_host_event event;
-    struct cursor c = cursor_reader(payload, frame->length);
-    control_get_host_event(&c, &event);
-    if (!cursor_ok(&c))
-        return;
-    vm->self.coordinator = event.coordinator;
-    uint32_t index = event.host.index;
-    if (event.event == NODE_HOST_GONE) {
-        vm->known.host_gone[index / 8] |= (uint8_t)(1u << index % 8);
-        peer_host_gone(vm, index);
-        request_fail_host(vm, index);
-        bag_host_gone(vm, index);
-    } else if (event.event == NODE_HOST_ADDED) {
-        vm->known.host_gone[index / 8] &= (uint8_t) ~(1u << index % 8);
-    }
-    notify_host(vm, &event);
-}
-
-typedef void (*frame_handler)(struct covey *vm, const struct frame *frame, const uint8_t *payload);
-
-/* By kind; descriptors that come with these are of no use. A kind that is missing is one that no
- * task gets: a newer daemon's, and no harm. */
-static const frame_handler handlers[] = {
-    [FRAME_DATA] = on_data,
-    [FRAME_CREDIT] = on_credit,
-    [FRAME_LINK_LOST] = on_lost,
-    [FRAME_SYNC] = paced_on_sync,
-    [FRAME_DETOUR] = direct_on_detour,
-    [FRAME_REPLY] = request_on_reply,
-    [FRAME_BULK_ANSWER] = bulk_on_answer,
-    [FRAME_GONE] = on_gone,
-    [FRAME_OUTPUT] = notify_output,
-    [FRAME_ENDED] = notify_ended,
-    [FRAME_HOST_EVENT] = on_host_event,
-    [FRAME_NOTICE] = service_on_notice,
-    [FRAME_ORDER] = tasker_on_order,
-    [FRAME_FAMILY] = siblings_on_family,
-    [FRAME_CAST_DATA] = caster_on_data,
-    [FRAME_BAG_ANSWER] = bag_on_answer,
-};
-
 /* What other tasks send right behind the answer to ENROL waits until this one knows who it is. */
 #define STOP_UNTIL_ENROLLED 1
 
@@ -188,19 +82,19 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
                     int nfds)
 {
     struct covey *vm = context;
-    if (frame->kind == FRAME_DATA && !order_admits_home(vm, frame, payload))
+    const struct part_handler *handler = parts_handler(vm, frame->kind);
+    if (handler != NULL && handler->admits != NULL && !handler->admits(vm, frame, payload))
         return STREAM_KEEP;
-    size_t count = sizeof handlers / sizeof handlers[0];
-    if (frame->kind >= FRAME_LINK_OPEN && frame->kind <= FRAME_LINK_REFUSE) {
-        route_on_link_frame(vm, frame, payload, fds, nfds);
-        return 0;
-    }
     if (vm->home.ledger == NULL && frame->kind == FRAME_REPLY && nfds == 1)
         vm->home.ledger = ledger_open(fds[0]);
-    if (frame->kind < count && handlers[frame->kind] != NULL)
-        handlers[frame->kind](vm, frame, payload);
+    if (handler != NULL && handler->on_frame_fds != NULL) {
+        handler->on_frame_fds(vm, frame, payload, fds, nfds);
+        return 0;
+    }
+    if (handler != NULL)
+        handler->on_frame(vm, frame, payload);
     for (int i = 0; i < nfds; i++)
-        close(fds[i]);
+        close(fds[i]); /* they are of no use */
     return frame->kind == FRAME_REPLY && vm->self.tid == 0 ? STOP_UNTIL_ENROLLED : 0;
 }
 
@@ -227,6 +121,30 @@ void home_ready(struct covey *vm, struct watch *watch, uint32_t events)
         wait_changed(vm);
     }
     home_read(vm);
-    if (vm->home.lost == 0 && vm->out.sending != NULL)
-        outgo_pump_all(vm);
+    if (vm->home.lost == 0)
+        parts_home_ready(vm);
+}
+
+void home_output_taken(struct covey *vm, struct covey_msg *msg)
+{
+    uint8_t payload[16];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    struct control_output o = {.tid = (uint32_t)msg->info.source, .bytes = msg->output_bytes};
+    if (msg->output_bytes == 0)
+        return;
+    msg->output_bytes = 0;
+    control_put_output_ack(&c, &o);
+    home_send(vm, FRAME_OUTPUT_ACK, tid_make(tid_host(o.tid), 0), payload,
+              (size_t)(c.at - payload));
+}
+
+void home_on_host_event(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_host_event event;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_host_event(&c, &event);
+    if (!cursor_ok(&c))
+        return;
+    vm->self.coordinator = event.coordinator;
+    parts_host_event(vm, &event);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct covey;
+struct covey_msg;
 struct watch;
 
 #define DAEMON_QUEUE_BYTES                                                                         \
@@ -25,5 +26,9 @@ void home_flush(struct covey *vm);
 void home_ready(struct covey *vm, struct watch *watch, uint32_t events);
 void home_read(struct covey *vm);
 void home_lost(struct covey *vm, int error, const char *why);
+
+void home_on_host_event(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+/* The program takes a message: a piece of a task's output is acknowledged. */
+void home_output_taken(struct covey *vm, struct covey_msg *msg);
 
 #endif

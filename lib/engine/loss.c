@@ -10,12 +10,12 @@
  * is it told, too.
  */
 #include "lib/engine/loss.h"
-#include "lib/collective/paced.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
 #include "lib/engine/home.h"
 #include "lib/engine/match.h"
+#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
@@ -62,13 +62,17 @@ void loss_on_close(struct covey *vm, const struct conn *conn, bool broken)
     wait_check_at(vm, peer->out.untold.at_us);
 }
 
-void loss_on_lost(struct covey *vm, struct peer *peer, struct cursor *payload)
+void loss_on_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload)
 {
-    struct loss l = {.first = cursor_get_u64(payload)};
-    l.next = cursor_get_u64(payload);
-    l.sent_bytes = cursor_get_u64(payload);
-    l.syncs = cursor_get_u64(payload);
-    if (!cursor_done(payload) || l.first > l.next || peer->gone)
+    struct peer *peer = peer_find(vm, frame->source);
+    struct cursor c = cursor_reader(payload, frame->length);
+    if (peer == NULL)
+        return;
+    struct loss l = {.first = cursor_get_u64(&c)};
+    l.next = cursor_get_u64(&c);
+    l.sent_bytes = cursor_get_u64(&c);
+    l.syncs = cursor_get_u64(&c);
+    if (!cursor_done(&c) || l.first > l.next || peer->gone)
         return;
     if (peer->in.doubted.at_us != 0 && peer->in.doubted.first < l.first)
         l.first = peer->in.doubted.first;
@@ -110,7 +114,7 @@ static void take_syncs_for_lost(struct covey *vm, struct peer *peer)
 {
     say_why(peer);
     peer->in.syncs_heard = peer->in.doubted.syncs;
-    paced_sync_lost(vm, peer);
+    parts_syncs_lost(vm, peer);
 }
 
 /* What was sent before by other ways, and counts, too, may be on its way yet. */

@@ -9,7 +9,7 @@
 
 struct conn;
 struct covey;
-struct cursor;
+struct frame;
 struct peer;
 
 /* The last messages on a link that closed, first .. next-1; see loss.c. */
@@ -23,7 +23,8 @@ struct loss {
 
 void loss_note(struct conn *conn, uint64_t sequence); /* a message begins on it */
 void loss_on_close(struct covey *vm, const struct conn *conn, bool broken);
-void loss_on_lost(struct covey *vm, struct peer *peer, struct cursor *payload); /* LINK_LOST */
+void loss_on_frame(struct covey *vm, const struct frame *frame,
+                   const uint8_t *payload); /* LINK_LOST */
 void loss_check(struct covey *vm, struct peer *peer, uint64_t now_us);
 
 #endif

@@ -9,11 +9,9 @@
  * for the first that is.
  */
 #include "lib/engine/match.h"
-#include "lib/calls/notify.h"
-#include "lib/collective/collective.h"
-#include "lib/collective/paced.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/credit.h"
+#include "lib/engine/home.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/vm.h"
@@ -33,10 +31,8 @@ void req_finish(struct covey_req *req, int error, const char *why)
     if (error != COVEY_OK && why != req->text)
         snprintf(req->text, sizeof req->text, "%s", why);
     req->done = true;
-    if (req->collective != NULL)
-        collective_on_req(req);
-    if (req->pacing.of != NULL)
-        paced_note(req);
+    if (req->owner != NULL && req->owner->on_done != NULL)
+        req->owner->on_done(req);
     wait_changed(req->vm);
 }
 
@@ -96,7 +92,7 @@ static void ready_remove(const struct covey *vm, struct arrival *a)
         a->counted = false;
 }
 
-void match_ready_lost(struct covey *vm)
+static void match_ready_lost(struct covey *vm)
 {
     if (vm->inbox.ready_on)
         ready_write(vm);
@@ -283,8 +279,8 @@ static bool bind(struct covey *vm, struct covey_req *req, struct arrival *a)
     a->bound = req;
     req->receive.arrival = a;
     req->info = a->info;
-    if (req->pacing.of != NULL && a->received >= req->pacing.mark)
-        paced_note(req);
+    if (req_is_paced(req) && a->received >= req->pacing.mark)
+        req->owner->on_mark(req);
     return true;
 }
 
@@ -331,7 +327,7 @@ static void finish_bound(struct covey *vm, struct arrival *a)
         req->owned = a->msg;
         a->msg = NULL;
         if (req->owned != NULL)
-            notify_output_taken(vm, req->owned);
+            home_output_taken(vm, req->owned);
         req_finish(req, COVEY_OK, NULL);
     }
     match_free(vm, a);
@@ -374,8 +370,8 @@ void match_complete(struct covey *vm, struct arrival *a)
         overtake(vm, a);
     if (a->bound != NULL)
         finish_bound(vm, a);
-    else if (a->context != 0)
-        collective_on_arrival(vm, a);
+    else if (a->context != 0 && vm->inbox.contexts != NULL)
+        vm->inbox.contexts->on_arrival(vm, a);
 }
 
 /* The oldest unexpected message that the receive fits, one that is complete before others if any
@@ -472,4 +468,14 @@ void match_fail_source(struct covey *vm, struct peer *peer)
         int error = peer_error(peer);
         req_finish(req, error, covey_error_text());
     }
+}
+
+void match_home_lost(struct covey *vm, int error, const char *why)
+{
+    while (vm->inbox.posted != NULL) {
+        struct covey_req *req = vm->inbox.posted;
+        match_cancel(vm, req);
+        req_finish(req, error, why);
+    }
+    match_ready_lost(vm);
 }

@@ -22,8 +22,8 @@ void match_free(struct covey *vm, struct arrival *arrival);
  * those posted: 1, or 0 if it had none. */
 unsigned match_abandon(struct covey *vm, struct arrival *arrival);
 void match_again(struct covey *vm, unsigned count); /* the first posted: other messages may fit */
-int match_ready_fd(struct covey *vm);    /* made when it is first asked for; or an error */
-void match_ready_lost(struct covey *vm); /* a receive would fail at once */
+int match_ready_fd(struct covey *vm); /* made when it is first asked for; or an error */
+void match_home_lost(struct covey *vm, int error, const char *why); /* receives fail at once */
 void match_fail_source(struct covey *vm, struct peer *peer); /* receives that only it could serve */
 const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag);
 

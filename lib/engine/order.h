@@ -31,10 +31,7 @@ bool order_admits(struct covey *vm, struct conn *conn);
 bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* Begins what is parked and has its turn; true when something did. */
 bool order_settle(struct covey *vm);
-void order_forget(struct conn *conn); /* it is closed */
-/* Those that get a message know of it before any of them has it: it goes to all of them by rings,
- * or by the daemon, which the result says. */
-bool order_announce(struct covey *vm, const covey_tid_t *tids, struct covey_req *reqs, size_t n);
+void order_forget(struct conn *conn);        /* it is closed */
 void order_announced(struct covey_req *req); /* it is out, or will not go */
 
 #endif

@@ -4,7 +4,6 @@
  * The route is chosen when a send starts and kept until it is out.
  */
 #include "lib/engine/outgo.h"
-#include "lib/calls/cast.h"
 #include "lib/engine/bulk.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/home.h"
@@ -214,7 +213,7 @@ static bool frame_size(const struct peer *peer, const struct covey_req *req, siz
     uint64_t credit = peer->out.credit_bytes - peer->out.sent_bytes;
     if (peer->out.credit_bytes < peer->out.sent_bytes || credit < head + least)
         return false;
-    uint64_t longest = req->pacing.of != NULL ? FRAME_PACED_BYTES : FRAME_PAYLOAD_MAX;
+    uint64_t longest = req_is_paced(req) ? FRAME_PACED_BYTES : FRAME_PAYLOAD_MAX;
     uint64_t most = credit < longest ? credit : longest;
     *size = (size_t)(left < most - head ? left : most - head);
     return true;
@@ -273,7 +272,7 @@ static bool step(struct covey *vm, struct peer *peer)
         return false;
     struct covey_req *req = peer->out.sends; /* the flush may have completed one */
     if (req != NULL && req->send.caster != NULL)
-        return caster_step(vm, req->send.caster);
+        return req->send.cast_ops->step(vm, req->send.caster);
     if (req == NULL || !start(vm, peer, req))
         return false;
     if (peer->out.sends != req)
@@ -312,6 +311,7 @@ void outgo_pump(struct covey *vm, struct peer *peer)
         sending_remove(vm, peer);
 }
 
+/* What waits for the stream of the daemon, among others. */
 void outgo_pump_all(struct covey *vm)
 {
     for (struct peer *peer = vm->out.sending, *next; peer != NULL; peer = next) {
@@ -348,7 +348,7 @@ void outgo_fail(struct covey *vm, struct peer *peer, int error, const char *why)
         struct covey_req *req = peer->out.sends;
         dequeue(vm, peer, req);
         if (req->send.caster != NULL)
-            caster_leave(vm, req);
+            req->send.cast_ops->leave(vm, req);
         req_finish(req, error, why);
     }
     bulk_drop(vm, peer);
@@ -361,7 +361,7 @@ bool outgo_cancel(struct covey *vm, struct covey_req *req)
         return false;
     dequeue(vm, req->peer, req);
     if (req->send.caster != NULL)
-        caster_leave(vm, req);
+        req->send.cast_ops->leave(vm, req);
     req_finish(req, COVEY_ECANCELED, covey_strerror(COVEY_ECANCELED));
     return true;
 }
@@ -380,4 +380,12 @@ void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload
         peer->bulk.turn_before = turn;
     outgo_pump(vm, peer);
     wait_changed(vm); /* a cast in total order waits for credit alone */
+}
+
+void outgo_on_credit_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct peer *peer = peer_find(vm, frame->source);
+    struct cursor c = cursor_reader(payload, frame->length);
+    if (peer != NULL)
+        outgo_on_credit(vm, peer, &c);
 }

@@ -25,6 +25,7 @@ struct message_header outgo_header(const struct covey_req *req); /* of its messa
 void outgo_sent(struct covey *vm, struct covey_req *req);        /* its last byte is out */
 /* What a CREDIT says: limit=u64 [turn=u64]. */
 void outgo_on_credit(struct covey *vm, struct peer *peer, struct cursor *payload);
+void outgo_on_credit_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* A hand-over goes to the peer, between the frames of its sends; COVEY_ENOMEM: it does not. */
 int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *what);
 void outgo_drop_syncs(struct peer *peer);

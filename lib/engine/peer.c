@@ -5,9 +5,6 @@
  * serve fail, and those who asked are notified.
  */
 #include "lib/engine/peer.h"
-#include "lib/calls/cast.h"
-#include "lib/calls/notify.h"
-#include "lib/collective/paced.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/bulk.h"
 #include "lib/engine/conn.h"
@@ -16,6 +13,7 @@
 #include "lib/engine/loss.h"
 #include "lib/engine/match.h"
 #include "lib/engine/outgo.h"
+#include "lib/engine/part.h"
 #include "lib/engine/route.h"
 #include "lib/engine/route_accept.h"
 #include "lib/engine/turn.h"
@@ -140,8 +138,8 @@ static void peer_end(struct covey *vm, struct peer *peer)
     close_all(vm, peer);
     arrival_drop(vm, &peer->in.inlet);
     arrival_drop(vm, &peer->in.ether_inlet);
-    caster_settle(vm, peer);
-    caster_drop(vm, peer);
+    arrival_settle_casts(vm, peer);
+    arrival_drop_casts(vm, peer);
     peer->leaving = false;
     peer->gone = true;
     peer->broken_at_us = 0;
@@ -151,8 +149,8 @@ static void peer_end(struct covey *vm, struct peer *peer)
         vm->memory.starved--;
     }
     match_fail_source(vm, peer);
-    paced_peer_gone(vm, peer);
-    notify_task_exit(vm, peer);
+    parts_task_silent(vm, peer);
+    parts_task_gone(vm, peer);
     wait_changed(vm);
 }
 
@@ -186,7 +184,16 @@ void peer_link_broke(struct covey *vm, struct peer *peer, const char *why)
     wait_check_at(vm, peer->broken_at_us + BROKEN_US);
 }
 
-void peer_host_gone(struct covey *vm, uint32_t host)
+void peer_on_gone_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_gone gone;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_gone(&c, &gone);
+    if (cursor_ok(&c))
+        peer_on_gone(vm, &gone);
+}
+
+static void host_tasks_gone(struct covey *vm, uint32_t host)
 {
     for (int i = 0; i < PEER_BUCKETS; i++) {
         for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next) {
@@ -197,13 +204,32 @@ void peer_host_gone(struct covey *vm, uint32_t host)
     }
 }
 
+void peer_on_host_event(struct covey *vm, const struct control_host_event *event)
+{
+    uint32_t index = event->host.index;
+    if (event->event == NODE_HOST_GONE) {
+        vm->known.host_gone[index / 8] |= (uint8_t)(1u << index % 8);
+        host_tasks_gone(vm, index);
+    } else if (event->event == NODE_HOST_ADDED) {
+        vm->known.host_gone[index / 8] &= (uint8_t) ~(1u << index % 8);
+    }
+}
+
+void peer_home_lost(struct covey *vm, int error, const char *why)
+{
+    for (int i = 0; i < PEER_BUCKETS; i++) {
+        for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next)
+            outgo_fail(vm, peer, error, why);
+    }
+}
+
 /* A link broke and its task lives. */
 static void link_lost(struct covey *vm, struct peer *peer)
 {
     outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
     if (peer->in.cut)
         match_fail_source(vm, peer);
-    paced_peer_gone(vm, peer);
+    parts_task_silent(vm, peer);
 }
 
 static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
@@ -255,7 +281,7 @@ void peer_free_all(struct covey *vm)
             vm->known.peers[i] = peer->next;
             arrival_drop(vm, &peer->in.inlet);
             arrival_drop(vm, &peer->in.ether_inlet);
-            caster_drop(vm, peer);
+            arrival_drop_casts(vm, peer);
             outgo_drop_syncs(peer);
             route_free_all(peer);
             free(peer);

@@ -84,7 +84,9 @@ struct peer *peer_find(struct covey *vm, uint32_t tid);
 struct peer *peer_get(struct covey *vm, uint32_t tid); /* makes it; NULL: no memory */
 void peer_on_gone(struct covey *vm, const struct control_gone *gone);
 void peer_settle(struct covey *vm, struct peer *peer); /* leaving and all read: now it is gone */
-void peer_host_gone(struct covey *vm, uint32_t host);
+void peer_on_gone_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void peer_on_host_event(struct covey *vm, const struct control_host_event *event);
+void peer_home_lost(struct covey *vm, int error, const char *why);
 void peer_check(struct covey *vm, uint64_t now_us);
 void peer_free_all(struct covey *vm);
 /* A link failed in the middle of a frame; the peer's end should follow. */

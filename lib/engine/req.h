@@ -12,12 +12,27 @@
 
 struct arrival;
 struct caster;
-struct collective;
 struct covey;
-struct paced;
 struct peer;
 
 enum req_kind { REQ_SEND = 1, REQ_RECEIVE = 2, REQ_COLLECTIVE = 3 };
+
+/* Who made a request that is not the program's alone, and is told what happens to it. Functions
+ * that an owner has no use for are NULL. */
+struct req_owner {
+    void (*on_done)(struct covey_req *req);
+    void (*on_mark)(struct covey_req *req);     /* `mark` bytes came; or a send is on its way */
+    void (*release)(struct covey_req *req);     /* the program frees it, done or not */
+    uint64_t (*rate)(const struct covey_req *); /* of messages of a schedule; 0: as it goes */
+    /* How long a message of which so much of its size came need not be read on. */
+    uint64_t (*rest_us)(const struct covey_req *req, uint64_t received, uint64_t size);
+};
+
+/* What moves a send that goes together with others. */
+struct cast_ops {
+    bool (*step)(struct covey *vm, struct caster *c); /* by a frame; false: nothing can move now */
+    void (*leave)(struct covey *vm, struct covey_req *req); /* it ends before the others do */
+};
 
 /* A send: the message, and how far it is. */
 struct req_send {
@@ -26,6 +41,7 @@ struct req_send {
     uint64_t not_before_us;    /* it is staggered; 0: nothing is known yet */
     uint64_t stamp;            /* to a task of this host: its place in the order, see order.c */
     bool started, announced;
+    const struct cast_ops *cast_ops;
     struct caster *caster;      /* it is one of a cast; see cast.c */
     struct covey_msg array_msg; /* of one array, without memory of its own */
     struct segment array_segments[3];
@@ -44,10 +60,9 @@ struct req_receive {
     struct covey_req *partial_next; /* of the receives that wait for the rest of a message */
 };
 
-/* Of a schedule that is carried out: see paced.c. */
+/* Of one that belongs to a schedule: its owner has a rate(). */
 struct req_pacing {
-    struct paced *of; /* NULL: of none */
-    uint64_t mark;    /* receive: it is as good as here with so many bytes */
+    uint64_t mark; /* receive: it is as good as here with so many bytes */
     bool marked, due;
     struct covey_req *due_next;
 };
@@ -64,11 +79,18 @@ struct covey_req {
     struct peer *peer;
     struct covey_msg *owned; /* send: freed with the request; receive: the result */
     struct covey_info info;
-    struct collective *collective; /* whose step it is part of; see collective.h */
+    const struct req_owner *owner; /* NULL: the program's, who waits for it */
+    void *of;                      /* what it is part of: the owner's */
     struct req_send send;
     struct req_receive receive;
     struct req_pacing pacing;
 };
+
+/* Whether a schedule says when it goes, and how fast. */
+static inline bool req_is_paced(const struct covey_req *req)
+{
+    return req->owner != NULL && req->owner->rate != NULL;
+}
 
 /* The request is done: whoever waits for it, or made it, is told. */
 void req_finish(struct covey_req *req, int error, const char *why);

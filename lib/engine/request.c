@@ -3,8 +3,6 @@
  * several frames. When the host asked is gone, or the own daemon, the question ends with an error.
  */
 #include "lib/engine/request.h"
-#include "lib/bag/bag.h"
-#include "lib/calls/session.h"
 #include "lib/engine/home.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/wait.h"
@@ -183,20 +181,21 @@ void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t
     if (!r->done)
         return;
     wait_changed(vm);
-    if (r->service) {
-        session_settle(vm);
-        bag_settle(vm);
-    }
+    vm->wait.due |= r->due;
 }
 
-void request_fail_host(struct covey *vm, uint32_t host)
+void request_on_host_event(struct covey *vm, const struct control_host_event *event)
 {
+    uint32_t host = event->host.index;
+    if (event->event != NODE_HOST_GONE)
+        return;
     for (struct request *r = vm->requests.first; r != NULL; r = r->next) {
         if (r->host != host || r->done)
             continue;
         r->status = COVEY_EHOSTFAIL;
         r->size = 0;
         r->done = true;
+        vm->wait.due |= r->due;
     }
     wait_changed(vm);
 }

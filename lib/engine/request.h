@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct covey;
+struct control_host_event;
 struct frame;
 
 struct request {
@@ -17,6 +18,7 @@ struct request {
     uint32_t host; /* index of the daemon asked */
     bool done;
     bool service; /* of the state that the daemons agree on: see service.c */
+    unsigned due; /* part_bit() of the part that is settled when it is done */
     int status;
     uint8_t *content; /* grows frame by frame */
     size_t size;
@@ -38,6 +40,6 @@ int request_status(const struct request *r); /* of one that is done: as request_
 /* One whose answer nobody waits for any more; NULL is fine. */
 void request_forget(struct covey *vm, struct request **r);
 void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t *payload);
-void request_fail_host(struct covey *vm, uint32_t host); /* its daemon will not answer any more */
+void request_on_host_event(struct covey *vm, const struct control_host_event *event);
 
 #endif

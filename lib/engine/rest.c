@@ -3,9 +3,10 @@
  *
  * The kernel acknowledges what was read, and where that is two segments at a time acknowledgements
  * take three percent of a link that carries as much data the other way. So a stream rests when it
- * was read empty, for as long as the link needs for some segments more (paced_rest_us()), and is
- * not watched meanwhile. It does not rest beyond where the message hands over, for which the next
- * one waits, and little while its sender, who was silent for long, may have few segments under way.
+ * was read empty, for as long as the link needs for some segments more (its owner's rest_us()), and
+ * is not watched meanwhile. It does not rest beyond where the message hands over, for which the
+ * next one waits, and little while its sender, who was silent for long, may have few segments under
+ * way.
  *
  * Invariant: conn->rest_until_us is not 0 exactly while conn is in vm->resting.
  */
@@ -16,12 +17,11 @@
 #include "lib/link/link.h"
 #include "lib/msg/clock.h"
 
-bool conn_rest(struct conn *conn)
+bool conn_rest(struct conn *conn, uint64_t for_us)
 {
     struct covey *vm = conn->vm;
-    bool may = conn->route == COVEY_ROUTE_TCP && !conn->closed && conn->rest_until_us == 0;
-    uint64_t for_us = may ? arrival_rest_us(&conn->inlet) : 0;
-    if (for_us == 0 || link_tcp_is_within_machine(conn->link))
+    if (for_us == 0 || conn->closed || conn->rest_until_us != 0 ||
+        link_tcp_is_within_machine(conn->link))
         return false;
     conn->rest_until_us = clock_us() + for_us;
     conn->rest_next = vm->links.resting;

@@ -10,8 +10,8 @@
 struct conn;
 struct covey;
 
-/* Begins a rest where there may be one; false: none. */
-bool conn_rest(struct conn *conn);
+/* Begins a rest that long where there may be one (a stream); false: none. */
+bool conn_rest(struct conn *conn, uint64_t for_us);
 void conn_rest_end(struct conn *conn);
 /* One whose rest is over, or NULL. */
 struct conn *conn_rested(const struct covey *vm, uint64_t now_us);

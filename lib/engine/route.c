@@ -13,7 +13,6 @@
  * a host out of descriptors or in a flood, goes. What the accepter does is in route_accept.c.
  */
 #include "lib/engine/route.h"
-#include "lib/engine/call.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/direct.h"
 #include "lib/engine/home.h"
@@ -281,7 +280,7 @@ static struct conn *ether_conn(const struct peer *peer)
 static struct conn *route_short(struct covey *vm, struct peer *peer, const struct covey_req *req)
 {
     struct route_state *state = vm->self.direct ? route_state_get(peer, COVEY_ROUTE_ETHER) : NULL;
-    if (state == NULL || req->pacing.of != NULL)
+    if (state == NULL || req_is_paced(req))
         return NULL;
     if (state->conn == NULL && !state->relayed && may_open(state))
         open_start(vm, peer, COVEY_ROUTE_ETHER);
@@ -532,23 +531,7 @@ void route_on_link_frame(struct covey *vm, const struct frame *frame, const uint
     }
 }
 
-/* ---- public ---------------------------------------------------------------------------------- */
-
-static int route_check_argument(const struct covey *vm, covey_tid_t tid, int route)
-{
-    if (vm == NULL || route < 0 || route >= ROUTES)
-        return error_set(COVEY_EINVAL, "route: unknown route %d", route);
-    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_ETHER &&
-        tid_host((uint32_t)tid) == vm->self.host)
-        return error_set(COVEY_EROUTE,
-                         "route ether: t%x is on the same host: take shm, tcp or auto",
-                         (unsigned)tid);
-    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_SHM &&
-        tid_host((uint32_t)tid) != vm->self.host)
-        return error_set(COVEY_EROUTE, "route shm: t%x is on another host: take udp, tcp or auto",
-                         (unsigned)tid);
-    return COVEY_OK;
-}
+/* ---- what the program chooses ---------------------------------------------------------------- */
 
 /* The program wants another try. */
 static void forgive(struct peer *peer, int route)
@@ -559,8 +542,13 @@ static void forgive(struct peer *peer, int route)
     peer->routes[route].broken = peer->routes[route].failed = 0;
 }
 
-static void route_set_all(struct covey *vm, int route)
+void route_force(struct covey *vm, struct peer *only, int route)
 {
+    if (only != NULL) {
+        only->forced_route = route;
+        forgive(only, route);
+        return;
+    }
     vm->self.route = route;
     for (int i = 0; i < PEER_BUCKETS; i++) {
         for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next) {
@@ -570,40 +558,15 @@ static void route_set_all(struct covey *vm, int route)
     }
 }
 
-int covey_set_route(covey_t *vm, covey_tid_t tid, int route)
+int route_taken(struct covey *vm, uint32_t tid)
 {
-    int error = route_check_argument(vm, tid, route);
-    if (error != COVEY_OK)
-        return error;
-    struct call call = call_begin(vm);
-    struct peer *peer = NULL;
-    if (tid == COVEY_ANY_TASK)
-        route_set_all(vm, route);
-    else
-        peer = tid > 0 ? peer_get(vm, (uint32_t)tid) : NULL;
-    if (tid != COVEY_ANY_TASK && peer == NULL)
-        error = error_set(COVEY_EINVAL, "route: bad tid %d", (int)tid);
-    if (peer != NULL) {
-        peer->forced_route = route;
-        forgive(peer, route);
-    }
-    return call_end(vm, &call, error);
-}
-
-int covey_route(covey_t *vm, covey_tid_t tid)
-{
-    if (vm == NULL || tid <= 0)
-        return error_set(COVEY_EINVAL, "route: bad tid %d", (int)tid);
-    struct call call = call_begin(vm);
-    struct peer *peer = peer_find(vm, (uint32_t)tid);
-    int route = wanted(vm, (uint32_t)tid, peer);
-    if (route == COVEY_ROUTE_AUTO && peer != NULL && peer->out.sequence > 0) {
-        int direct = route_direct(vm, peer);
-        bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;
-        route = up ? direct : COVEY_ROUTE_UDP;
-        if (direct == COVEY_ROUTE_TCP && peer->out.traffic_bytes >= TCP_AFTER_BYTES &&
-            ether_conn(peer))
-            route = COVEY_ROUTE_ETHER;
-    }
-    return call_end(vm, &call, route);
+    const struct peer *peer = peer_find(vm, tid);
+    int route = wanted(vm, tid, peer);
+    if (route != COVEY_ROUTE_AUTO || peer == NULL || peer->out.sequence == 0)
+        return route;
+    int direct = route_direct(vm, peer);
+    bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;
+    if (direct == COVEY_ROUTE_TCP && peer->out.traffic_bytes >= TCP_AFTER_BYTES && ether_conn(peer))
+        return COVEY_ROUTE_ETHER;
+    return up ? direct : COVEY_ROUTE_UDP;
 }

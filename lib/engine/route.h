@@ -57,6 +57,11 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us);
 void route_failed(struct covey *vm, struct peer *peer, int route, const char *why);
 /* The link broke while it was being opened: asks for another, the third time gives up. */
 void route_broke(struct covey *vm, struct peer *peer, int route, const char *why);
+/* From now on messages to the peer, or to all (NULL), take that route; where opening it failed it
+ * is tried again. */
+void route_force(struct covey *vm, struct peer *only, int route);
+/* By which route the next message to that task goes, as far as that is known. */
+int route_taken(struct covey *vm, uint32_t tid);
 void route_free_all(struct peer *peer);
 /* The state of that route; NULL: no memory. */
 struct route_state *route_state_get(struct peer *peer, int route);

@@ -26,6 +26,7 @@
 
 struct arrival;
 struct conn;
+struct context_owner;
 struct covey_req;
 struct ether_port;
 struct ledger;
@@ -33,6 +34,8 @@ struct part;
 struct request;
 struct stream;
 struct turn;
+
+#define HOME_KINDS 256 /* of frames: a kind is a byte */
 
 enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS, POLLERS };
 
@@ -49,6 +52,7 @@ struct waiting {
     bool progress_parked, closing;
     uint64_t asleep_until_us[POLLERS]; /* who polls in that role sleeps, and took it that nothing is
                                           due before; 0: it is awake */
+    unsigned due;                      /* part_bit() of parts that are to be settled */
     bool long_nap;        /* the progress thread sleeps, taking it that nothing is under way */
     uint64_t check_at_us; /* when deadlines of links and peers must be looked at, 0: never */
     int epoll, doorbell;
@@ -66,6 +70,7 @@ struct home {
     struct ledger *ledger;
     bool reading; /* a frame of the daemon's is being looked at */
     bool kept;    /* one of them waits for its turn */
+    const struct part_handler *handlers[HOME_KINDS];
 };
 
 /* order.c: messages of one host in the order in which they were sent */
@@ -133,7 +138,8 @@ struct inbox {
     uint64_t arriving;      /* what is missing of the one that came last; of a schedule: 0 */
     struct covey_req *posted, *posted_last;
     struct covey_req *partial; /* receives from any task that wait for the rest of a message */
-    struct turn *turns, *turns_last; /* bulk messages that come, in the order they began */
+    struct turn *turns, *turns_last;      /* bulk messages that come, in the order they began */
+    const struct context_owner *contexts; /* whose messages are not the program's; or NULL */
 };
 
 /* outgo.c, bulk.c: what goes */
@@ -148,6 +154,7 @@ struct known {
     struct peer *peers[PEER_BUCKETS];
     struct ended_list ended;
     uint8_t host_gone[(HOST_INDEX_MAX + 1) / 8 + 1];
+    unsigned measured; /* how often figures of the hosts were measured anew */
 };
 
 /* request.c */
@@ -171,5 +178,16 @@ struct covey {
     const struct part *const *parts; /* the rows, up to a NULL */
     void *part[PARTS];               /* what they keep */
 };
+
+static inline unsigned part_bit(enum part_id id)
+{
+    return 1u << id;
+}
+
+/* The part has something to do: its settle() is called from the poll loop, soon. */
+static inline void part_due(struct covey *vm, enum part_id id)
+{
+    vm->wait.due |= part_bit(id);
+}
 
 #endif

@@ -17,12 +17,11 @@
  * else needs this processor. Whoever polls also keeps the times of links that have timers.
  */
 #include "lib/engine/wait.h"
-#include "lib/bag/bag.h"
-#include "lib/collective/collective.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
 #include "lib/engine/direct.h"
 #include "lib/engine/order.h"
+#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/rest.h"
 #include "lib/engine/vm.h"
@@ -53,57 +52,6 @@
 #define WORTH_BYTES 32768 /* waking up for, of a message of which as much is missing */
 #define REST_US 2000      /* until they have come, at most */
 
-int watch_add(struct covey *vm, struct watch *watch)
-{
-    struct epoll_event event = {.events = watch->events, .data = {.ptr = watch}};
-    if (epoll_ctl(vm->wait.epoll, EPOLL_CTL_ADD, watch->fd, &event) != 0)
-        return error_set(COVEY_ERESOURCE, "no room to watch another descriptor");
-    return COVEY_OK;
-}
-
-void watch_change(struct covey *vm, struct watch *watch, uint32_t events)
-{
-    struct epoll_event event = {.events = events, .data = {.ptr = watch}};
-    if (watch->events == events || watch->fd < 0)
-        return;
-    watch->events = events;
-    epoll_ctl(vm->wait.epoll, EPOLL_CTL_MOD, watch->fd, &event);
-}
-
-void watch_pause(struct covey *vm, struct watch *watch)
-{
-    if (watch->fd >= 0)
-        epoll_ctl(vm->wait.epoll, EPOLL_CTL_DEL, watch->fd, NULL);
-}
-
-void watch_remove(struct covey *vm, struct watch *watch)
-{
-    watch_pause(vm, watch);
-    watch->fd = -1;
-}
-
-void wait_ring(struct covey *vm)
-{
-    const uint64_t one = 1;
-    ssize_t n = write(vm->wait.doorbell, &one, sizeof one);
-    (void)n; /* EAGAIN: it rings already */
-}
-
-/* The thread that polls may wait for what another one did. */
-void wait_changed(struct covey *vm)
-{
-    if (vm->wait.threads > 1)
-        pthread_cond_broadcast(&vm->wait.changed);
-    if (vm->wait.asleep_until_us[POLLER_TASK] > 0)
-        wait_ring(vm);
-}
-
-void wait_check_at(struct covey *vm, uint64_t at_us)
-{
-    if (vm->wait.check_at_us == 0 || at_us < vm->wait.check_at_us)
-        vm->wait.check_at_us = at_us;
-}
-
 static void check_deadlines(struct covey *vm)
 {
     uint64_t now_us = vm->wait.check_at_us == 0 ? 0 : clock_us();
@@ -112,17 +60,16 @@ static void check_deadlines(struct covey *vm)
     vm->wait.check_at_us = 0;
     order_check(vm);
     peer_check(vm, now_us);
-    bag_settle(vm);
+    parts_check(vm, now_us);
     credit_reopen(vm);
     wait_changed(vm);
 }
 
-/* Collectives of which something is done go on. The lock may be let go meanwhile. */
-static void step_collectives(struct covey *vm)
+/* What became due meanwhile. The lock may be let go. */
+static void settle_parts(struct covey *vm)
 {
-    if (teams_of(vm)->ready != NULL || teams_of(vm)->orphans != NULL || teams_of(vm)->aborts ||
-        teams_of(vm)->paced_due != NULL)
-        collective_progress(vm);
+    if (vm->wait.due != 0)
+        parts_settle(vm);
 }
 
 /* Looks at the links in memory; true when something came. */
@@ -130,7 +77,7 @@ static bool look_at_rings(struct covey *vm)
 {
     bool moved = conn_poll_all(vm);
     moved = order_settle(vm) || moved;
-    step_collectives(vm);
+    settle_parts(vm);
     return moved;
 }
 
@@ -148,7 +95,7 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
     conn_step_all(vm);
     check_deadlines(vm);
     conn_bury(vm);
-    step_collectives(vm);
+    settle_parts(vm);
     return moved;
 }
 
@@ -344,7 +291,7 @@ int wait_until(struct covey *vm, bool (*done)(void *context), void *context, uin
     vm->wait.calls++;
     if (done(context))
         return error;
-    step_collectives(vm); /* of which the caller's own calls finished something */
+    settle_parts(vm); /* of which the caller's own calls finished something */
     vm->wait.threads++;
     credit_reopen(vm);
     for (bool looked = false; !done(context) && error == COVEY_OK; looked = true) {
@@ -375,7 +322,7 @@ static bool anything_under_way(const struct covey *vm)
 
 void wait_left(struct covey *vm)
 {
-    step_collectives(vm);
+    settle_parts(vm);
     wake_poller(vm);
     if (!vm->wait.long_nap || vm->wait.threads > 0 || !anything_under_way(vm))
         return;

@@ -4,15 +4,16 @@
  */
 #include "lib/root/enrol.h"
 #include "lib/agree/group.h"
+#include "lib/agree/session.h"
 #include "lib/bag/bag.h"
 #include "lib/calls/notify.h"
-#include "lib/calls/session.h"
 #include "lib/collective/collective.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
 #include "lib/engine/ended.h"
 #include "lib/engine/home.h"
 #include "lib/engine/match.h"
+#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/request.h"
 #include "lib/engine/route.h"
@@ -584,8 +585,7 @@ static void progress_stop(struct covey *vm)
 static void membership_end(struct covey *vm)
 {
     pthread_mutex_lock(&vm->lock);
-    team_leave_all(vm);
-    bag_leave_all(vm);
+    parts_leave(vm);
     flush_all(vm);
     printer_gather(vm);
     if (vm->home.lost == 0) {
@@ -621,31 +621,4 @@ static void leave_at_exit(void)
             conn_close(vm, conn, false);
         pthread_mutex_unlock(&vm->lock);
     }
-}
-
-/* ---- who and where --------------------------------------------------------------------------- */
-
-covey_tid_t covey_mytid(const covey_t *vm)
-{
-    return (covey_tid_t)vm->self.tid;
-}
-
-covey_tid_t covey_parent(const covey_t *vm)
-{
-    return (covey_tid_t)vm->self.parent;
-}
-
-const char *covey_myhost(const covey_t *vm)
-{
-    return vm->self.host_name;
-}
-
-const char *covey_vm_name(const covey_t *vm)
-{
-    return vm->self.vm_name;
-}
-
-int covey_tid_host(covey_tid_t tid)
-{
-    return tid > 0 ? (int)tid_host((uint32_t)tid) : 0;
 }

@@ -27,6 +27,7 @@
 /* What was last heard of all hosts. */
 struct outlook {
     uint64_t at_us;
+    unsigned measured; /* how often the hosts had been measured by then */
     int count;
     struct covey_host *hosts;
     struct covey_host_stat *stats;
@@ -147,9 +148,9 @@ static int outlook_find(const struct outlook *o, uint32_t host)
 }
 
 /* Whether it is fresh, and has all hosts of the deal. */
-static bool outlook_serves(const struct outlook *o, const struct deal *deal)
+static bool outlook_serves(const struct covey *vm, const struct outlook *o, const struct deal *deal)
 {
-    if (o == NULL || clock_us() >= o->at_us + OUTLOOK_US)
+    if (o == NULL || o->measured != vm->known.measured || clock_us() >= o->at_us + OUTLOOK_US)
         return false;
     for (int i = 0; i < deal->count; i++)
         if (outlook_find(o, deal->hosts[i]) < 0)
@@ -177,6 +178,7 @@ static bool outlook_ask(struct covey *vm)
     if (o == NULL)
         return false;
     o->at_us = clock_us();
+    o->measured = vm->known.measured;
     place_free(vm);
     placing_of(vm)->outlook = o;
     return true;
@@ -266,7 +268,7 @@ static void scene_free(struct scene *s)
 
 static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *s)
 {
-    if (!outlook_serves(placing_of(vm)->outlook, deal) && !outlook_ask(vm))
+    if (!outlook_serves(vm, placing_of(vm)->outlook, deal) && !outlook_ask(vm))
         return false;
     s->outlook = placing_of(vm)->outlook;
     for (int i = 0; i < deal->count; i++) {

@@ -13,6 +13,7 @@
  */
 #include "lib/spawn/printer.h"
 #include "lib/calls/hosts.h"
+#include "lib/calls/notify.h"
 #include "lib/engine/home.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/vm.h"
@@ -188,7 +189,7 @@ int printer_start(struct covey *vm, bool tethered)
     return COVEY_OK;
 }
 
-void printer_put(struct covey *vm, const struct control_output *o, const uint8_t *text)
+static void printer_put(struct covey *vm, const struct control_output *o, const uint8_t *text)
 {
     struct printer *p = output_of(vm)->printer;
     if (p == NULL || p->ending || (o->stream != STDOUT_FILENO && o->stream != STDERR_FILENO))
@@ -205,7 +206,7 @@ void printer_put(struct covey *vm, const struct control_output *o, const uint8_t
     pthread_cond_signal(&p->wake);
 }
 
-void printer_on_ended(struct covey *vm, const struct control_ended *e)
+static void printer_on_ended(struct covey *vm, const struct control_ended *e)
 {
     char line[LINE_BYTES], program[sizeof e->command];
     if (e->kind != COVEY_EXIT_SIGNAL || e->asked)
@@ -282,4 +283,27 @@ void printer_destroy(struct covey *vm)
     pthread_cond_destroy(&p->wake);
     free(p);
     output_of(vm)->printer = NULL;
+}
+
+/* ---- frames: what is not to be printed is the program's ---- */
+
+void printer_on_output(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_output o;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_output(&c, &o);
+    if (cursor_ok(&c) && o.print)
+        printer_put(vm, &o, c.at);
+    else
+        notify_output(vm, frame, payload);
+}
+
+void printer_on_end(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    struct control_ended e;
+    struct cursor c = cursor_reader(payload, frame->length);
+    control_get_ended(&c, &e);
+    if (cursor_ok(&c) && e.print)
+        printer_on_ended(vm, &e);
+    notify_ended(vm, frame, payload);
 }

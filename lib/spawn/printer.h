@@ -8,8 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct control_ended;
-struct control_output;
+struct frame;
 struct printer;
 
 /* The output of the tasks that inherit the caller's: see printer.c. */
@@ -35,9 +34,8 @@ static inline struct output *output_of(const struct covey *vm)
 int printer_printing(void);
 /* Tasks are being spawned whose output is printed here, tethered ones or others. */
 int printer_start(struct covey *vm, bool tethered);
-/* A piece of a task's output, which is acknowledged when it is printed. */
-void printer_put(struct covey *vm, const struct control_output *o, const uint8_t *text);
-void printer_on_ended(struct covey *vm, const struct control_ended *e);
+void printer_on_output(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+void printer_on_end(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* The task leaves: gets what the others have written so far, or write soon. */
 void printer_gather(struct covey *vm);
 /* Prints what is there and ends; the lock is let go meanwhile. */

@@ -6,18 +6,18 @@
  * two teams of any task have one context. That runs as a collective of a provisional team in the
  * context CONTEXT_ASSEMBLY, with a hash of the list as its number. A task makes one team at a time.
  *
- * Breaking. A member at which a collective fails tells all others by a message, which is looked for
- * in collective_progress(). What was sent to a broken or freed team is for nobody: a context below
- * context_next that no team of this task has. One who gave up the making of a team takes back by
- * that message what he had said.
+ * One who gave up the making of a team takes back by the message of a broken team (team_state.c)
+ * what he had said.
  */
 #include "lib/calls/cast.h"
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
+#include "lib/collective/teams.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/call.h"
+#include "lib/engine/part.h"
 #include "lib/engine/route.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
@@ -41,111 +41,6 @@ struct hello {
     uint64_t casts;           /* 0: no, 1: it can, 2: and its route is raw Ethernet */
     uint64_t topology, blind; /* only answered: whether there is a topology, see team_topology.h */
 };
-
-/* ---- messages of broken teams ------------------------------------------------------------------
- */
-
-bool team_is_dead(const struct covey *vm, uint32_t context)
-{
-    if (context >= teams_of(vm)->context_next || context < CONTEXT_FIRST)
-        return false;
-    const struct covey_team *team = teams_of(vm)->first;
-    while (team != NULL && team->context != context)
-        team = team->next;
-    return team == NULL || team->broken != 0;
-}
-
-static void purge(struct covey_team *team)
-{
-    struct arrival_filter which = {.context = team->context};
-    if (team->context == CONTEXT_ASSEMBLY) {
-        which.tag = team->abort_tag & ~(LANES - 1);
-        which.mask = COVEY_TAG_MAX & ~(LANES - 1);
-    }
-    arrival_purge(team->vm, &which);
-}
-
-static void break_here(struct covey_team *team, int error, const char *why)
-{
-    team->broken = error;
-    snprintf(team->broken_text, sizeof team->broken_text, "%s", why);
-    for (struct collective *c = team->running, *next; c != NULL; c = next) {
-        next = c->next;
-        if (c->error == COVEY_OK)
-            collective_fail(c, error, why);
-    }
-    purge(team);
-    wait_changed(team->vm);
-}
-
-void team_break(struct covey_team *team, int error, const char *why)
-{
-    if (team->broken != 0)
-        return;
-    break_here(team, error, why);
-    collective_tell_all(team);
-}
-
-/* What the message says; the one it is about may have ended, which is an error of its own. */
-static int abort_read(const struct arrival *a, char *why, size_t size)
-{
-    bool here = a->msg != NULL; /* there may have been no memory for it */
-    struct cursor c =
-        cursor_reader(here ? message_bytes(a->msg) : a->preface, here ? (size_t)a->info.bytes : 0);
-    char text[160];
-    uint8_t head[ITEM_HEADER_BYTES];
-    cursor_get_bytes(&c, head, sizeof head);
-    int error = cursor_get_i32(&c);
-    size_t bytes = cursor_left(&c) < sizeof text - 1 ? cursor_left(&c) : sizeof text - 1;
-    if (!cursor_ok(&c))
-        bytes = 0;
-    memcpy(text, c.at, bytes);
-    text[bytes] = '\0';
-    bool passed_on = strstr(text, " gave up: ") != NULL;
-    if (passed_on)
-        snprintf(why, size, "%s", text);
-    else
-        snprintf(why, size, "task t%x gave up: %.120s", (unsigned)a->info.source, text);
-    return error == COVEY_ENOTASK || error == COVEY_EHOSTFAIL ? error : COVEY_ECANCELED;
-}
-
-static struct covey_team *team_of(const struct covey *vm, const struct arrival *a)
-{
-    struct covey_team *team = teams_of(vm)->first;
-    while (team != NULL && (team->context != a->context || team->abort_tag != a->info.tag))
-        team = team->next;
-    return team;
-}
-
-/* A message that tells of a team that is being made or is there; or, of one that is not being made
- * any more, or not yet, takes back what its sender said before. False: it waits for its team. */
-static bool take_abort(struct covey *vm, struct arrival *a)
-{
-    char why[160];
-    struct covey_team *team = team_of(vm, a);
-    if (team != NULL && team->broken == 0) {
-        int error = abort_read(a, why, sizeof why);
-        team_break(team, error, why); /* the message is gone with the others */
-        return true;
-    }
-    if (team == NULL && a->context >= teams_of(vm)->context_next)
-        return false;
-    const struct arrival_filter which = {.context = a->context,
-                                         .peer = a->peer,
-                                         .tag = a->info.tag & ~(LANES - 1),
-                                         .mask = COVEY_TAG_MAX & ~(LANES - 1)};
-    arrival_purge(vm, &which);
-    return true;
-}
-
-void team_take_aborts(struct covey *vm)
-{
-    teams_of(vm)->aborts = false;
-    for (struct arrival *a = vm->inbox.unexpected; a != NULL;) {
-        bool abort = a->context != 0 && a->complete && (a->info.tag & (LANES - 1)) == LANE_ABORT;
-        a = abort && take_abort(vm, a) ? vm->inbox.unexpected : a->next;
-    }
-}
 
 /* ---- the struct --------------------------------------------------------------------------------
  */
@@ -218,6 +113,7 @@ static void team_link(struct covey_team *team, uint32_t context)
     if (context >= CONTEXT_FIRST)
         teams_of(vm)->context_next = context + 1;
     teams_of(vm)->aborts = true; /* one may have come already */
+    part_due(vm, PART_TEAMS);
     pthread_mutex_unlock(&vm->lock);
 }
 
@@ -398,16 +294,6 @@ static void assembly_end(struct covey *vm)
     call_end(vm, &call, COVEY_OK);
 }
 
-bool team_find_way(const struct covey_team *team)
-{
-    if (team->hosts == 1)
-        return false;
-    struct call call = call_begin(team->vm);
-    bool way = caster_way(team->vm, team->tids, (size_t)team->size);
-    call_end(team->vm, &call, COVEY_OK);
-    return way;
-}
-
 /* Raw Ethernet is what the program chose for all of the team that are on other hosts. */
 static bool ether_is_forced(const struct covey_team *team)
 {
@@ -503,16 +389,6 @@ covey_tid_t covey_team_tid(const covey_team_t *team, int rank)
     return team->tids[rank];
 }
 
-int covey_team_rank_of(const covey_team_t *team, covey_tid_t tid)
-{
-    for (int i = 0; team_check(team) == COVEY_OK && i < team->size; i++) {
-        if (team->tids[i] == tid)
-            return i;
-    }
-    return team == NULL ? COVEY_EINVAL
-                        : error_set(COVEY_ENOTASK, "t%x is not in the team", (unsigned)tid);
-}
-
 int covey_team_set_timeout(covey_team_t *team, int64_t timeout_us)
 {
     if (team_check(team) != COVEY_OK || (timeout_us < 0 && timeout_us != COVEY_FOREVER))
@@ -542,27 +418,14 @@ void covey_team_free(covey_team_t **team)
         pthread_mutex_lock(&vm->lock);
     }
     team_unlink(freed);
-    purge(freed);
+    team_purge(freed);
     paced_forget(vm, freed->context);
     call_end(vm, &call, COVEY_OK);
     team_destroy(freed);
 }
 
-void team_leave_all(struct covey *vm)
-{
-    for (struct covey_team *team = teams_of(vm)->first; team != NULL; team = team->next) {
-        if (team->broken == 0)
-            break_here(team, COVEY_ECANCELED, "the task left the VM");
-    }
-}
-
 /* Collectives that are still under way are gone with the requests they had; the program must not
  * use its own any more. */
-void team_init(struct covey *vm)
-{
-    teams_of(vm)->context_next = CONTEXT_FIRST;
-}
-
 void team_free_all(struct covey *vm)
 {
     while (teams_of(vm)->first != NULL) {

@@ -5,12 +5,12 @@
  * A task without daemon, links and threads: frames are handed to arrival.c as a route would, and
  * receives to match.c as a call would. What those two ask of the rest of the library is below.
  */
-#include "lib/calls/notify.h"
 #include "lib/collective/collective.h"
 #include "lib/collective/paced.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
+#include "lib/engine/home.h"
 #include "lib/engine/match.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
@@ -47,7 +47,7 @@ void wait_changed(struct covey *vm)
     vm->wait.calls++;
 }
 
-void notify_output_taken(struct covey *vm, struct covey_msg *msg)
+void home_output_taken(struct covey *vm, struct covey_msg *msg)
 {
     (void)vm;
     (void)msg;
@@ -57,19 +57,6 @@ void credit_update(struct covey *vm, struct peer *peer)
 {
     (void)vm;
     (void)peer;
-}
-
-void paced_note(struct covey_req *req)
-{
-    (void)req;
-}
-
-uint64_t paced_rest_us(const struct covey_req *req, uint64_t received, uint64_t size)
-{
-    (void)req;
-    (void)received;
-    (void)size;
-    return 0;
 }
 
 void turn_begin(struct covey *vm, struct arrival *a, uint64_t sequence)
@@ -96,23 +83,6 @@ void credit_reopen(struct covey *vm)
     (void)vm;
 }
 
-void collective_on_req(struct covey_req *req)
-{
-    (void)req;
-}
-
-void collective_on_arrival(struct covey *vm, const struct arrival *arrival)
-{
-    (void)vm;
-    (void)arrival;
-}
-
-bool team_is_dead(const struct covey *vm, uint32_t context)
-{
-    (void)vm;
-    return context == 77;
-}
-
 struct peer *peer_find(struct covey *vm, uint32_t tid)
 {
     for (struct peer *peer = vm->known.peers[0]; peer != NULL; peer = peer->next) {
@@ -122,10 +92,35 @@ struct peer *peer_find(struct covey *vm, uint32_t tid)
     return NULL;
 }
 
+struct peer *peer_get(struct covey *vm, uint32_t tid)
+{
+    return peer_find(vm, tid);
+}
+
+void home_lost(struct covey *vm, int error, const char *why)
+{
+    (void)why;
+    vm->home.lost = error;
+}
+
 int peer_error(const struct peer *peer)
 {
     return error_set(COVEY_ENOTASK, "the task t%x has ended", peer->tid);
 }
+
+static bool is_dead(const struct covey *vm, uint32_t context)
+{
+    (void)vm;
+    return context == 77;
+}
+
+static void pass_over(struct covey *vm, const struct arrival *arrival)
+{
+    (void)vm;
+    (void)arrival;
+}
+
+static const struct context_owner contexts = {.is_dead = is_dead, .on_arrival = pass_over};
 
 /* ---- a task with three peers ---- */
 
@@ -139,6 +134,7 @@ struct fixture {
 static void setup(struct fixture *f)
 {
     memset(f, 0, sizeof *f);
+    f->vm.inbox.contexts = &contexts;
     for (int i = 0; i < PEERS; i++) {
         f->peers[i].tid = FIRST_TID + (uint32_t)i;
         f->peers[i].next = f->vm.known.peers[0];
@@ -472,7 +468,7 @@ static void a_descriptor_is_readable_while_a_message_waits(void)
     send_all(&f, &s, 16);
     CU_ASSERT_EQUAL(receive_now(&f, 0, 6), 40);
     CU_ASSERT_FALSE(readable(&f));
-    match_ready_lost(&f.vm);
+    match_home_lost(&f.vm, COVEY_EDAEMON, "lost");
     CU_ASSERT(readable(&f));
     close(f.vm.inbox.ready_fd);
     teardown(&f);

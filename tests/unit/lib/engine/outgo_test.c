@@ -7,7 +7,6 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "lib/calls/cast.h"
 #include "lib/engine/bulk.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/home.h"
@@ -97,6 +96,12 @@ int home_send_frame(struct covey *vm, const struct frame *frame, const uint8_t *
     return COVEY_OK;
 }
 
+struct peer *peer_find(struct covey *vm, uint32_t tid)
+{
+    (void)vm, (void)tid;
+    return NULL;
+}
+
 int error_code(int code)
 {
     return code;
@@ -172,12 +177,6 @@ void req_finish(struct covey_req *req, int error, const char *why)
     (void)req, (void)error, (void)why;
 }
 
-bool caster_step(struct covey *vm, struct caster *caster)
-{
-    (void)vm, (void)caster;
-    return false;
-}
-
 bool bulk_may_send(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     (void)vm, (void)peer, (void)req;
@@ -204,11 +203,6 @@ void bulk_settle(struct covey *vm, struct peer *peer)
 void bulk_drop(struct covey *vm, struct peer *peer)
 {
     (void)vm, (void)peer;
-}
-
-void caster_leave(struct covey *vm, struct covey_req *req)
-{
-    (void)vm, (void)req;
 }
 
 size_t message_copy(const struct covey_msg *msg, uint64_t offset, void *to, size_t size)

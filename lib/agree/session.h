@@ -1,8 +1,8 @@
 /*
  * session.h - sessions of a task with the state that the VM agrees on.
  */
-#ifndef COVEY_LIB_CALLS_SESSION_H
-#define COVEY_LIB_CALLS_SESSION_H
+#ifndef COVEY_LIB_AGREE_SESSION_H
+#define COVEY_LIB_AGREE_SESSION_H
 
 #include "lib/engine/vm.h"
 

@@ -8,6 +8,7 @@
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/paced.h"
+#include "lib/collective/teams.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/vm.h"
 #include "lib/msg/error.h"

@@ -11,10 +11,11 @@
  *
  * ended: why nothing more comes; it is told when all views before it were taken.
  */
-#include "lib/calls/session.h"
+#include "lib/agree/session.h"
 #include "lib/agree/service.h"
 #include "lib/calls/notify.h"
 #include "lib/engine/call.h"
+#include "lib/engine/part.h"
 #include "lib/engine/request.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
@@ -153,6 +154,7 @@ static int follow(struct covey_session *s)
         return s->vm->home.lost != 0 ? error_set(s->vm->home.lost, "%s", s->vm->home.lost_text)
                                      : COVEY_ENOMEM;
     s->request->service = true;
+    s->request->due = part_bit(PART_SESSIONS);
     return COVEY_OK;
 }
 

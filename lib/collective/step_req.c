@@ -77,7 +77,8 @@ static struct step_block *reqs_create(struct collective *c, int step, int n, enu
         r->req.kind = kind;
         r->req.context = c->team->context;
         r->req.tag = (int)context_tag(c->number, c->steps[step].lane);
-        r->req.collective = c;
+        r->req.owner = &collective_step_owner;
+        r->req.of = c;
         step_req_link(&c->under_way, r);
     }
     c->steps[step].pending += n;
