@@ -117,7 +117,7 @@ static void bag_unlink(struct covey_bag *bag)
 static bool is_open(void *context)
 {
     const struct covey_bag *bag = context;
-    return bag->user.state == BAG_OPEN || bag->user.error != 0;
+    return bag->user.tie.state == BAG_OPEN || bag->user.error != 0;
 }
 
 /* `id` 0: it is looked for. */
@@ -207,7 +207,7 @@ int covey_bag_create(covey_t *vm, const char *name, const struct covey_bag_optio
 static bool has_room(void *context)
 {
     const struct covey_bag *bag = context;
-    return bag->user.queued_bytes < BAG_USER_QUEUE_BYTES || bag->user.error != 0;
+    return bag->user.queue.queued_bytes < BAG_USER_QUEUE_BYTES || bag->user.error != 0;
 }
 
 static bool is_settled(void *context)

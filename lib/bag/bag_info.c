@@ -139,8 +139,8 @@ int covey_bag_info(covey_bag_t *bag, struct covey_bag_info *info)
         return error_set(COVEY_EINVAL, "bag: NULL");
     snprintf(filled.name, sizeof filled.name, "%s", bag->name);
     struct call call = call_begin(bag->vm);
-    filled.holder = (int32_t)bag->user.holder;
-    int error = bag_look(bag->vm, bag->user.bag, bag->user.holder, &filled);
+    filled.holder = (int32_t)bag->user.tie.holder;
+    int error = bag_look(bag->vm, bag->user.bag, bag->user.tie.holder, &filled);
     error = call_end(bag->vm, &call, error);
     if (error == COVEY_OK)
         error = backups_fill(bag->vm, &filled);

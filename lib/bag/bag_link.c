@@ -119,7 +119,7 @@ void bag_on_host_event(struct covey *vm, const struct control_host_event *event)
     if (event->event != NODE_HOST_GONE)
         return;
     for (struct covey_bag *bag = bags_of(vm)->first; bag != NULL; bag = bag->next) {
-        if (bag->user.holder == host)
+        if (bag->user.tie.holder == host)
             bag_user_lost(&bag->user, clock_us());
         bag_step(bag);
     }

@@ -67,12 +67,12 @@ void bag_destroy(struct bag *bag)
     while (bag->members != NULL) {
         struct bag_member *member = bag->members;
         bag->members = member->next;
-        bag_parcel_fini(&member->items);
+        bag_parcel_fini(&member->served.items);
         free(member);
     }
     for (size_t i = 0; i < BAG_CLASSES; i++)
-        bag_queue_fini(&bag->ready[i]);
-    bag_queue_fini(&bag->suspects);
+        bag_queue_fini(&bag->queues.ready[i]);
+    bag_queue_fini(&bag->queues.suspects);
     free(bag->ring);
     free(bag);
 }
@@ -213,14 +213,14 @@ static enum bag_verdict member_remove(struct bag *bag, const struct bag_record *
     while (*at != NULL && ((*at)->task != r->task || (*at)->handle != r->handle))
         at = &(*at)->next;
     struct bag_member *member = *at;
-    if (member == NULL || member->leases != NULL)
+    if (member == NULL || member->served.leases != NULL)
         return BAG_NONSENSE;
     *at = member->next;
     bag->member_count--;
     results_give_back(bag, member);
-    if (member->draining)
+    if (member->served.draining)
         bag->draining--;
-    bag_parcel_fini(&member->items);
+    bag_parcel_fini(&member->served.items);
     free(member);
     return BAG_OK;
 }

@@ -93,15 +93,8 @@ struct bag_pace {
     uint64_t since_us; /* when it ended an item last */
 };
 
-/* One attachment of a task. */
-struct bag_member {
-    struct bag_member *next;
-    uint32_t task, handle;
-    uint64_t applied;         /* so many of its records */
-    uint64_t taken;           /* so many of the results that it was given are gone; */
-    struct bag_results given; /* the next ones */
-
-    /* known to the holder alone, from here on */
+/* What the holder alone knows of a member that it serves. */
+struct bag_served {
     bool here; /* it spoke to this holder */
     uint32_t hold, want;
     struct bag_lease *leases, *youngest;
@@ -124,10 +117,26 @@ struct bag_member {
     struct bag_parcel items; /* ITEM and DROP records for it */
 };
 
+/* One attachment of a task. */
+struct bag_member {
+    struct bag_member *next;
+    uint32_t task, handle;
+    uint64_t applied;         /* so many of its records */
+    uint64_t taken;           /* so many of the results that it was given are gone; */
+    struct bag_results given; /* the next ones */
+    struct bag_served served;
+};
+
 struct bag_counters {
     uint64_t put, done, given, set_aside;
     uint64_t leased, retried, duplicated,
         expired; /* leases; items again, twice; leases that ran out */
+};
+
+/* What may be given, by class; a suspect is given alone. */
+struct bag_queues {
+    struct bag_queue ready[BAG_CLASSES], suspects;
+    unsigned classes; /* were in use so far */
 };
 
 struct bag {
@@ -138,8 +147,7 @@ struct bag {
     size_t capacity;
     bool closed;
     bool holds; /* this one gives: its queues are kept */
-    struct bag_queue ready[BAG_CLASSES], suspects;
-    unsigned classes;                 /* were in use so far */
+    struct bag_queues queues;
     size_t ready_count, leased_count; /* items in that state */
     size_t bytes;
     size_t item_count, member_count;

@@ -20,25 +20,26 @@ void bag_answer_refuse(const struct bag_holder *h, uint32_t task, uint32_t handl
 void bag_answer_drop(void *context, struct bag_member *m, const struct bag_item *item)
 {
     (void)context;
-    if (m->items.used == 0)
-        bag_parcel_room(&m->items, BAG_ANSWER_BYTES);
-    bag_parcel_add(&m->items, &(struct bag_record){
-                                  .kind = BAG_DROP, .number = item->number, .term = item->term});
+    if (m->served.items.used == 0)
+        bag_parcel_room(&m->served.items, BAG_ANSWER_BYTES);
+    bag_parcel_add(
+        &m->served.items,
+        &(struct bag_record){.kind = BAG_DROP, .number = item->number, .term = item->term});
 }
 
 /* ---- giving ---- */
 
 static void item_tell(struct bag_member *m, const struct bag_item *item)
 {
-    if (m->items.used == 0)
-        bag_parcel_room(&m->items, BAG_ANSWER_BYTES);
-    bag_parcel_add(&m->items, &(struct bag_record){.kind = BAG_ITEM,
-                                                   .number = item->number,
-                                                   .term = item->term,
-                                                   .priority = item->priority,
-                                                   .flag = item->deaths,
-                                                   .bytes = item->bytes,
-                                                   .size = item->size});
+    if (m->served.items.used == 0)
+        bag_parcel_room(&m->served.items, BAG_ANSWER_BYTES);
+    bag_parcel_add(&m->served.items, &(struct bag_record){.kind = BAG_ITEM,
+                                                          .number = item->number,
+                                                          .term = item->term,
+                                                          .priority = item->priority,
+                                                          .flag = item->deaths,
+                                                          .bytes = item->bytes,
+                                                          .size = item->size});
 }
 
 /* At most `share` items to one member; whether it got any. */
@@ -46,7 +47,7 @@ static bool give_some(struct bag_holder *h, struct bag_member *m, size_t share, 
 {
     struct bag_item *item = NULL;
     size_t given = 0;
-    while (m->here && given < share && (item = bag_take(h->bag, m, now_us)) != NULL) {
+    while (m->served.here && given < share && (item = bag_take(h->bag, m, now_us)) != NULL) {
         item_tell(m, item);
         given++;
     }
@@ -57,7 +58,7 @@ static size_t hungry(const struct bag *bag)
 {
     size_t count = 0;
     for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
-        count += m->here && m->held < m->hold;
+        count += m->served.here && m->served.held < m->served.hold;
     return count;
 }
 
@@ -77,7 +78,7 @@ void bag_answer_give(struct bag_holder *h, uint64_t now_us)
 void bag_answer_results(struct bag_holder *h, struct bag_member *m)
 {
     struct bag_item *item;
-    while (m->here && m->given.count < m->want &&
+    while (m->served.here && m->given.count < m->served.want &&
            (m->given.count == 0 || m->given.bytes < GIVEN_BYTES_MAX) &&
            (item = bag_next_result(h->bag)) != NULL) {
         if (bag_backup_change(h, &(struct bag_record){.kind = BAG_GIVE,
@@ -86,8 +87,8 @@ void bag_answer_results(struct bag_holder *h, struct bag_member *m)
                                                       .handle = m->handle}) != BAG_OK)
             return;
         item->given_at = h->position;
-        if (m->unsent == NULL)
-            m->unsent = item;
+        if (m->served.unsent == NULL)
+            m->served.unsent = item;
     }
 }
 
@@ -95,29 +96,29 @@ void bag_answer_results(struct bag_holder *h, struct bag_member *m)
 
 static void result_tell(struct bag_member *m)
 {
-    const struct bag_item *item = m->unsent;
+    const struct bag_item *item = m->served.unsent;
     struct bag_record r = {.kind = BAG_RESULT,
                            .number = item->number,
                            .task = item->worker,
                            .flag = item->state == BAG_IS_ASIDE ? BAG_SET_ASIDE : 0,
                            .bytes = item->bytes,
                            .size = item->size};
-    bag_parcel_add(&m->items, &r);
-    m->unsent = item->next;
-    m->sent++;
+    bag_parcel_add(&m->served.items, &r);
+    m->served.unsent = item->next;
+    m->served.sent++;
 }
 
 /* What is safe moves on; whether it is more than before. */
 static bool acked_advance(struct bag_member *m, uint64_t position)
 {
-    uint64_t before = m->acked;
+    uint64_t before = m->served.acked;
     for (int i = 0; i < 2; i++) {
-        if (m->marks[0].position <= position && m->marks[0].number > m->acked)
-            m->acked = m->marks[0].number;
-        if (m->marks[0].position <= position)
-            m->marks[0] = m->marks[1];
+        if (m->served.marks[0].position <= position && m->served.marks[0].number > m->served.acked)
+            m->served.acked = m->served.marks[0].number;
+        if (m->served.marks[0].position <= position)
+            m->served.marks[0] = m->served.marks[1];
     }
-    return m->acked > before;
+    return m->served.acked > before;
 }
 
 static uint8_t flags_now(const struct bag_holder *h, uint64_t position)
@@ -135,39 +136,39 @@ static void answer_send(struct bag_holder *h, struct bag_member *m, uint8_t flag
     const struct bag_answer a = {.bag = h->id,
                                  .handle = m->handle,
                                  .term = h->term,
-                                 .flags = (uint8_t)(flags | (m->welcome ? BAG_WELCOME : 0)),
-                                 .error = m->error,
-                                 .acked = m->acked,
+                                 .flags = (uint8_t)(flags | (m->served.welcome ? BAG_WELCOME : 0)),
+                                 .error = m->served.error,
+                                 .acked = m->served.acked,
                                  .first = first};
-    struct cursor c = cursor_writer(m->items.bytes, BAG_ANSWER_BYTES);
+    struct cursor c = cursor_writer(m->served.items.bytes, BAG_ANSWER_BYTES);
     bag_answer_put(&c, &a);
-    h->owner.answer(h->owner.context, m->task, m->items.bytes, m->items.used);
-    if (m->items.capacity > BAG_PARCEL_KEPT)
-        bag_parcel_fini(&m->items);
-    m->items.used = 0;
-    m->welcome = m->complains = false;
-    m->error = 0;
-    m->told = flags;
+    h->owner.answer(h->owner.context, m->task, m->served.items.bytes, m->served.items.used);
+    if (m->served.items.capacity > BAG_PARCEL_KEPT)
+        bag_parcel_fini(&m->served.items);
+    m->served.items.used = 0;
+    m->served.welcome = m->served.complains = false;
+    m->served.error = 0;
+    m->served.told = flags;
 }
 
 void bag_answer_tell(struct bag_holder *h, struct bag_member *m, uint64_t position)
 {
     uint8_t flags = flags_now(h, position);
-    uint64_t first = m->sent + 1;
-    bool news = acked_advance(m, position) || m->items.used > 0 || m->welcome || m->complains ||
-                flags != m->told;
-    bool results = m->unsent != NULL && m->unsent->given_at <= position;
-    if (!m->here || (!news && !results))
+    uint64_t first = m->served.sent + 1;
+    bool news = acked_advance(m, position) || m->served.items.used > 0 || m->served.welcome ||
+                m->served.complains || flags != m->served.told;
+    bool results = m->served.unsent != NULL && m->served.unsent->given_at <= position;
+    if (!m->served.here || (!news && !results))
         return;
-    if (m->items.used == 0)
-        bag_parcel_room(&m->items, BAG_ANSWER_BYTES);
-    while (m->unsent != NULL && m->unsent->given_at <= position)
+    if (m->served.items.used == 0)
+        bag_parcel_room(&m->served.items, BAG_ANSWER_BYTES);
+    while (m->served.unsent != NULL && m->served.unsent->given_at <= position)
         result_tell(m);
-    if (!m->items.failed) {
+    if (!m->served.items.failed) {
         answer_send(h, m, flags, first);
         return;
     }
-    m->here = false; /* it missed something: it is told to begin anew, when it asks again */
-    bag_parcel_fini(&m->items);
+    m->served.here = false; /* it missed something: it is told to begin anew, when it asks again */
+    bag_parcel_fini(&m->served.items);
     bag_answer_refuse(h, m->task, m->handle, 0);
 }

@@ -108,11 +108,11 @@ static void room_tell(struct bag_holder *h)
         return;
     h->waits = false;
     for (struct bag_member *m = h->bag->members; m != NULL; m = m->next) {
-        h->waits |= m->lacks > h->room_for_results;
-        if (m->lacks == 0 || m->lacks > h->room_for_results)
+        h->waits |= m->served.lacks > h->room_for_results;
+        if (m->served.lacks == 0 || m->served.lacks > h->room_for_results)
             continue;
-        m->lacks = 0;
-        m->here = false;
+        m->served.lacks = 0;
+        m->served.here = false;
         bag_answer_refuse(h, m->task, m->handle, 0);
     }
 }
@@ -177,8 +177,8 @@ static enum bag_verdict on_put(struct bag_holder *h, struct bag_member *m, struc
     if (!h->bag->closed)
         return room_take(&h->room_for_puts, bag_item_memory(r.size)) ? bag_backup_change(h, &r)
                                                                      : BAG_FULL;
-    m->error = ERROR_EDENIED;
-    m->complains = true;
+    m->served.error = ERROR_EDENIED;
+    m->served.complains = true;
     return BAG_OK;
 }
 
@@ -190,7 +190,7 @@ static enum bag_verdict on_done(struct bag_holder *h, struct bag_member *m, stru
         return BAG_OK; /* another's result came first */
     size_t more = r.size > item->size ? r.size - item->size : 0;
     if (!room_take(&h->room_for_results, more)) {
-        m->lacks = more;
+        m->served.lacks = more;
         h->waits = true;
         return BAG_FULL;
     }
@@ -237,10 +237,10 @@ static bool resume(struct bag_member *m, uint64_t received)
 {
     if (received < m->taken || received > m->taken + m->given.count)
         return false;
-    m->sent = received;
-    m->unsent = m->given.first;
+    m->served.sent = received;
+    m->served.unsent = m->given.first;
     for (uint64_t i = m->taken; i < received; i++)
-        m->unsent = m->unsent->next;
+        m->served.unsent = m->served.unsent->next;
     return true;
 }
 
@@ -279,11 +279,12 @@ static struct bag_member *greet(struct bag_holder *h, uint32_t task, const struc
     }
     if (m == NULL || !resume(m, r->received))
         return NULL;
-    m->items.used = 0;
-    m->lacks = 0;
+    m->served.items.used = 0;
+    m->served.lacks = 0;
     bag_abandon(h->bag, m, on_return, h);
-    m->here = m->welcome = true;
-    m->marks[0] = m->marks[1] = (struct bag_mark){.position = h->position, .number = m->applied};
+    m->served.here = m->served.welcome = true;
+    m->served.marks[0] = m->served.marks[1] =
+        (struct bag_mark){.position = h->position, .number = m->applied};
     return claim_all(h, m, c, now_us) ? m : NULL;
 }
 
@@ -292,7 +293,7 @@ static bool take_back(struct bag_holder *h, struct bag_member *m, uint64_t taken
 {
     if (taken <= m->taken)
         return true;
-    if (taken > m->sent)
+    if (taken > m->served.sent)
         return false;
     return bag_backup_change(h, &(struct bag_record){.kind = BAG_TAKEN,
                                                      .task = m->task,
@@ -322,8 +323,8 @@ static const char *records_take(struct bag_holder *h, struct bag_member *m, uint
         if (verdict == BAG_FULL && r.kind == BAG_DONE)
             break; /* it waits: room_tell() */
         if (verdict != BAG_OK) {
-            m->error = verdict == BAG_FULL ? ERROR_ERESOURCE : ERROR_ENOMEM;
-            m->complains = true;
+            m->served.error = verdict == BAG_FULL ? ERROR_ERESOURCE : ERROR_ENOMEM;
+            m->served.complains = true;
             break;
         }
         applied = number;
@@ -332,7 +333,7 @@ static const char *records_take(struct bag_holder *h, struct bag_member *m, uint
         bag_backup_change(
             h, &(struct bag_record){
                    .kind = BAG_JOIN, .task = m->task, .handle = m->handle, .number = applied});
-    m->marks[1] = (struct bag_mark){.position = h->position, .number = m->applied};
+    m->served.marks[1] = (struct bag_mark){.position = h->position, .number = m->applied};
     return NULL;
 }
 
@@ -346,7 +347,7 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
         return "no request";
     struct bag_member *m = r.flags & BAG_HELLO ? greet(h, task, &r, &c, now_us)
                                                : bag_member_find(h->bag, task, r.handle);
-    bool known = m != NULL && m->here && (r.term == h->term || r.flags & BAG_HELLO) &&
+    bool known = m != NULL && m->served.here && (r.term == h->term || r.flags & BAG_HELLO) &&
                  r.number <= m->applied + 1;
     if (!known) {
         bag_answer_refuse(h, task, r.handle, 0);
@@ -354,8 +355,8 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
     }
     if (!take_back(h, m, r.taken))
         return "it took results that it was not sent";
-    m->hold = r.hold;
-    m->want = r.want;
+    m->served.hold = r.hold;
+    m->served.want = r.want;
     return records_take(h, m, r.number, &c, now_us);
 }
 
@@ -378,7 +379,7 @@ static uint64_t straggler_due(const struct bag *bag, uint64_t now_us)
 {
     uint64_t due_us = bag_straggler_us(bag);
     for (const struct bag_member *m = bag->members; m != NULL && due_us > now_us; m = m->next)
-        if (m->here && m->held == 0 && m->hold > 0)
+        if (m->served.here && m->served.held == 0 && m->served.hold > 0)
             return due_us;
     return UINT64_MAX;
 }

@@ -17,8 +17,9 @@ static bool enqueue(struct bag *bag, struct bag_item *item)
 {
     const struct bag_rank rank = {item->priority, item->number};
     if (!item->queued)
-        item->queued = item->deaths > 0 ? bag_queue_add(&bag->suspects, rank.priority, rank.number)
-                                        : bag_share_add(bag, &rank, item->size);
+        item->queued = item->deaths > 0
+                           ? bag_queue_add(&bag->queues.suspects, rank.priority, rank.number)
+                           : bag_share_add(bag, &rank, item->size);
     return item->queued;
 }
 
@@ -36,7 +37,7 @@ bool bag_hold(struct bag *bag)
 static struct bag_item *suspect_next(struct bag *bag)
 {
     struct bag_rank first;
-    while (bag_queue_take(&bag->suspects, &first)) {
+    while (bag_queue_take(&bag->queues.suspects, &first)) {
         struct bag_item *item = bag_find(bag, first.number);
         if (item == NULL)
             continue;
@@ -67,13 +68,13 @@ static void unlink_of_all(struct bag *bag, struct bag_lease *lease)
 static void unlink_of_member(struct bag_lease *lease)
 {
     struct bag_member *m = lease->member;
-    *(lease->earlier != NULL ? &lease->earlier->later : &m->leases) = lease->later;
-    *(lease->later != NULL ? &lease->later->earlier : &m->youngest) = lease->earlier;
-    m->held--;
-    m->held_bytes -= lease->item->size;
-    m->held_cost -= bag_cost(lease->item->size);
-    if (m->held == 0)
-        m->alone = false;
+    *(lease->earlier != NULL ? &lease->earlier->later : &m->served.leases) = lease->later;
+    *(lease->later != NULL ? &lease->later->earlier : &m->served.youngest) = lease->earlier;
+    m->served.held--;
+    m->served.held_bytes -= lease->item->size;
+    m->served.held_cost -= bag_cost(lease->item->size);
+    if (m->served.held == 0)
+        m->served.alone = false;
 }
 
 static void lease_end(struct bag *bag, struct bag_lease *lease)
@@ -93,12 +94,12 @@ static void link_all(struct bag *bag, struct bag_lease *lease)
     lease->previous = bag->newest;
     *(bag->newest != NULL ? &bag->newest->next : &bag->oldest) = lease;
     bag->newest = lease;
-    lease->earlier = m->youngest;
-    *(m->youngest != NULL ? &m->youngest->later : &m->leases) = lease;
-    m->youngest = lease;
-    m->held++;
-    m->held_bytes += lease->item->size;
-    m->held_cost += bag_cost(lease->item->size);
+    lease->earlier = m->served.youngest;
+    *(m->served.youngest != NULL ? &m->served.youngest->later : &m->served.leases) = lease;
+    m->served.youngest = lease;
+    m->served.held++;
+    m->served.held_bytes += lease->item->size;
+    m->served.held_cost += bag_cost(lease->item->size);
 }
 
 static bool lease_add(struct bag *bag, struct bag_member *m, struct bag_item *item, uint64_t now_us)
@@ -156,18 +157,18 @@ static struct bag_item *lease_out(struct bag *bag, struct bag_member *m, struct 
 /* A suspect is given to who has nothing else; somebody must come to have nothing. */
 static struct bag_item *take_suspect(struct bag *bag, struct bag_member *m, uint64_t now_us)
 {
-    if (m->held > 0) {
-        if (!m->draining && bag->draining < bag->suspects.count) {
-            m->draining = true;
+    if (m->served.held > 0) {
+        if (!m->served.draining && bag->draining < bag->queues.suspects.count) {
+            m->served.draining = true;
             bag->draining++;
         }
         return NULL;
     }
     struct bag_item *item = lease_out(bag, m, suspect_next(bag), now_us);
-    if (m->draining)
+    if (m->served.draining)
         bag->draining--;
-    m->draining = false;
-    m->alone = item != NULL;
+    m->served.draining = false;
+    m->served.alone = item != NULL;
     return item;
 }
 
@@ -216,14 +217,14 @@ static struct bag_item *take_copy(struct bag *bag, struct bag_member *m, uint64_
 struct bag_item *bag_take(struct bag *bag, struct bag_member *m, uint64_t now_us)
 {
     struct bag_item *item = NULL;
-    bool full = m->held_bytes >= BAG_HELD_BYTES_MAX && m->held >= BAG_HELD_LEAST;
-    if (m->held >= m->hold || m->alone || full)
+    bool full = m->served.held_bytes >= BAG_HELD_BYTES_MAX && m->served.held >= BAG_HELD_LEAST;
+    if (m->served.held >= m->served.hold || m->served.alone || full)
         return NULL;
-    if (bag->suspects.count > 0 || m->draining)
+    if (bag->queues.suspects.count > 0 || m->served.draining)
         item = take_suspect(bag, m, now_us);
-    if (item == NULL && !m->draining)
+    if (item == NULL && !m->served.draining)
         item = lease_out(bag, m, bag_share_next(bag, m), now_us);
-    if (item == NULL && m->held == 0)
+    if (item == NULL && m->served.held == 0)
         item = take_copy(bag, m, now_us);
     return item;
 }
@@ -270,9 +271,9 @@ void bag_release(struct bag *bag, struct bag_item *item, const struct bag_member
 
 void bag_abandon(struct bag *bag, struct bag_member *m, bag_death_fn *death, void *context)
 {
-    while (m->leases != NULL) {
-        struct bag_item *item = m->leases->item;
-        lease_end(bag, m->leases);
+    while (m->served.leases != NULL) {
+        struct bag_item *item = m->served.leases->item;
+        lease_end(bag, m->served.leases);
         death(context, item);
         make_ready(bag, item);
     }

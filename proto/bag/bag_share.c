@@ -31,16 +31,16 @@ static unsigned class_of(const struct bag *bag, size_t size)
 bool bag_share_add(struct bag *bag, const struct bag_rank *rank, size_t size)
 {
     unsigned number = class_of(bag, size);
-    if (number >= bag->classes)
-        bag->classes = number + 1;
-    return bag_queue_add(&bag->ready[number], rank->priority, rank->number);
+    if (number >= bag->queues.classes)
+        bag->queues.classes = number + 1;
+    return bag_queue_add(&bag->queues.ready[number], rank->priority, rank->number);
 }
 
 /* ---- speeds ---- */
 
 void bag_share_note(struct bag_lease *lease, uint64_t now_us)
 {
-    struct bag_pace *p = &lease->member->pace;
+    struct bag_pace *p = &lease->member->served.pace;
     uint64_t since_us = lease->since_us > p->since_us ? lease->since_us : p->since_us;
     p->cost = p->cost * PACE_KEPT + (double)bag_cost(lease->item->size);
     p->us = p->us * PACE_KEPT + (double)(now_us - since_us);
@@ -49,7 +49,7 @@ void bag_share_note(struct bag_lease *lease, uint64_t now_us)
 
 static double speed_known(const struct bag_member *m)
 {
-    return m->pace.us > 0 ? m->pace.cost / m->pace.us : 0;
+    return m->served.pace.us > 0 ? m->served.pace.cost / m->served.pace.us : 0;
 }
 
 void bag_share_gauge(struct bag *bag)
@@ -58,7 +58,7 @@ void bag_share_gauge(struct bag *bag)
     bag->speed = bag->speed_most = 0;
     for (const struct bag_member *m = bag->members; m != NULL; m = m->next) {
         double speed = speed_known(m);
-        members += m->hold > 0 || m->held > 0;
+        members += m->served.hold > 0 || m->served.held > 0;
         known += speed > 0;
         bag->speed += speed;
         bag->speed_most = speed > bag->speed_most ? speed : bag->speed_most;
@@ -90,7 +90,7 @@ static struct bag_item *first_of(struct bag *bag, struct bag_queue *queue)
             continue;
         item->queued = false;
         if (item->state == BAG_IS_READY) /* it became a suspect meanwhile */
-            item->queued = bag_queue_add(&bag->suspects, item->priority, item->number);
+            item->queued = bag_queue_add(&bag->queues.suspects, item->priority, item->number);
     }
     return NULL;
 }
@@ -107,7 +107,7 @@ static bool fits(const struct bag *bag, const struct bag_member *m, const struct
                  const struct bag_item *largest)
 {
     double speed = speed_known(m);
-    double cost = (double)(m->held_cost + bag_cost(item->size));
+    double cost = (double)(m->served.held_cost + bag_cost(item->size));
     return speed > 0 && cost / speed <= end_us(bag, largest);
 }
 
@@ -117,8 +117,8 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     const struct bag_item *largest = NULL;
     size_t count = 0, chosen;
     struct bag_rank rank;
-    for (unsigned i = bag->classes; i-- > 0;) { /* the largest first */
-        struct bag_item *item = first_of(bag, &bag->ready[i]);
+    for (unsigned i = bag->queues.classes; i-- > 0;) { /* the largest first */
+        struct bag_item *item = first_of(bag, &bag->queues.ready[i]);
         if (item == NULL || (count > 0 && item->priority < firsts[0]->priority))
             continue;
         if (count > 0 && item->priority > firsts[0]->priority)
@@ -130,7 +130,7 @@ struct bag_item *bag_share_next(struct bag *bag, const struct bag_member *m)
     largest = firsts[0];
     for (chosen = 0; chosen + 1 < count && !fits(bag, m, firsts[chosen], largest);)
         chosen++;
-    bag_queue_take(&bag->ready[class_of(bag, firsts[chosen]->size)], &rank);
+    bag_queue_take(&bag->queues.ready[class_of(bag, firsts[chosen]->size)], &rank);
     firsts[chosen]->queued = false;
     return firsts[chosen];
 }
@@ -149,7 +149,7 @@ static struct bag_lease *last_of(const struct bag_member *m, const struct bag_me
 {
     struct bag_lease *last = NULL;
     double sum = 0;
-    for (struct bag_lease *lease = holder->leases; lease != NULL; lease = lease->later) {
+    for (struct bag_lease *lease = holder->served.leases; lease != NULL; lease = lease->later) {
         sum += (double)bag_cost(lease->item->size);
         if (may_copy(m, lease)) {
             last = lease;
@@ -168,7 +168,7 @@ struct bag_lease *bag_share_last(struct bag *bag, const struct bag_member *m, ui
         struct bag_lease *lease = last_of(m, holder, &cost);
         if (lease == NULL || lease->since_us > until_us || speed <= 0)
             continue;
-        double us = (double)holder->pace.since_us + cost / speed;
+        double us = (double)holder->served.pace.since_us + cost / speed;
         if (last == NULL || us > last_us) {
             last = lease;
             last_us = us;

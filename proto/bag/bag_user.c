@@ -62,19 +62,19 @@ static void things_clear(struct bag_things *list)
 
 static void queued_drop(struct bag_user *u)
 {
-    struct bag_queued *first = u->first;
-    u->first = first->next;
-    if (u->first == NULL)
-        u->last = NULL;
-    if (u->unsent == first)
-        u->unsent = first->next;
-    u->queued_bytes -= first->size;
+    struct bag_queued *first = u->queue.first;
+    u->queue.first = first->next;
+    if (u->queue.first == NULL)
+        u->queue.last = NULL;
+    if (u->queue.unsent == first)
+        u->queue.unsent = first->next;
+    u->queue.queued_bytes -= first->size;
     free(first);
 }
 
 void bag_user_fini(struct bag_user *u)
 {
-    while (u->first != NULL)
+    while (u->queue.first != NULL)
         queued_drop(u);
     things_clear(&u->fresh);
     things_clear(&u->begun);
@@ -87,39 +87,39 @@ void bag_user_fini(struct bag_user *u)
 
 bool bag_user_seeks(const struct bag_user *u, uint64_t now_us)
 {
-    return u->state == BAG_SEEKING && u->error == 0 && now_us >= u->seek_us;
+    return u->tie.state == BAG_SEEKING && u->error == 0 && now_us >= u->tie.seek_us;
 }
 
 static void seek(struct bag_user *u, uint64_t now_us)
 {
-    u->state = BAG_SEEKING;
-    u->pause_us = u->pause_us == 0 ? PAUSE_FIRST_US : 2 * u->pause_us;
-    if (u->pause_us > PAUSE_MAX_US)
-        u->pause_us = PAUSE_MAX_US;
-    u->seek_us = now_us + u->pause_us;
+    u->tie.state = BAG_SEEKING;
+    u->tie.pause_us = u->tie.pause_us == 0 ? PAUSE_FIRST_US : 2 * u->tie.pause_us;
+    if (u->tie.pause_us > PAUSE_MAX_US)
+        u->tie.pause_us = PAUSE_MAX_US;
+    u->tie.seek_us = now_us + u->tie.pause_us;
 }
 
 void bag_user_lost(struct bag_user *u, uint64_t now_us)
 {
-    if (u->state != BAG_SEEKING)
+    if (u->tie.state != BAG_SEEKING)
         seek(u, now_us);
 }
 
 void bag_user_found(struct bag_user *u, uint64_t bag, uint32_t host, uint64_t now_us)
 {
-    if (u->state != BAG_SEEKING)
+    if (u->tie.state != BAG_SEEKING)
         return;
     if (host == 0) {
         seek(u, now_us);
         return;
     }
     u->bag = bag;
-    u->holder = host;
-    u->state = BAG_GREETING;
-    u->asked_us = now_us;
-    u->unsent = u->first;
-    u->unsent_bytes = u->queued_bytes;
-    u->sent = u->acked;
+    u->tie.holder = host;
+    u->tie.state = BAG_GREETING;
+    u->tie.asked_us = now_us;
+    u->queue.unsent = u->queue.first;
+    u->queue.unsent_bytes = u->queue.queued_bytes;
+    u->queue.sent = u->queue.acked;
     u->urgent = true;
 }
 
@@ -135,13 +135,13 @@ static bool record_add(struct bag_user *u, const struct bag_record *record)
     q->size = size;
     struct cursor c = cursor_writer(q->bytes, size);
     bag_record_put(&c, record);
-    *(u->last != NULL ? &u->last->next : &u->first) = q;
-    u->last = q;
-    if (u->unsent == NULL)
-        u->unsent = q;
-    u->queued_bytes += size;
-    u->unsent_bytes += size;
-    u->number++;
+    *(u->queue.last != NULL ? &u->queue.last->next : &u->queue.first) = q;
+    u->queue.last = q;
+    if (u->queue.unsent == NULL)
+        u->queue.unsent = q;
+    u->queue.queued_bytes += size;
+    u->queue.unsent_bytes += size;
+    u->queue.number++;
     return true;
 }
 
@@ -159,7 +159,7 @@ bool bag_user_say(struct bag_user *u, uint8_t kind)
 
 bool bag_user_settled(const struct bag_user *u)
 {
-    return u->acked == u->number;
+    return u->queue.acked == u->queue.number;
 }
 
 /* ---- items ---- */
@@ -337,7 +337,8 @@ static bool on_record(struct bag_user *u, const struct bag_record *r, uint64_t *
 /* Those that are safe. */
 static void acked_take(struct bag_user *u, uint64_t acked)
 {
-    for (; u->acked < acked && u->first != NULL && u->acked < u->sent; u->acked++)
+    for (; u->queue.acked < acked && u->queue.first != NULL && u->queue.acked < u->queue.sent;
+         u->queue.acked++)
         queued_drop(u);
 }
 
@@ -358,10 +359,10 @@ static const char *records_read(struct bag_user *u, struct cursor *c, uint64_t f
 
 static void welcome(struct bag_user *u, const struct bag_answer *a)
 {
-    u->term = a->term;
-    u->state = BAG_OPEN;
-    u->pause_us = 0;
-    if (a->acked > u->sent)
+    u->tie.term = a->term;
+    u->tie.state = BAG_OPEN;
+    u->tie.pause_us = 0;
+    if (a->acked > u->queue.sent)
         u->error = -21; /* COVEY_EPROTO */
 }
 
@@ -373,7 +374,7 @@ const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *by
     bag_answer_get(&c, &a);
     if (!cursor_ok(&c))
         return "no answer";
-    if (host != u->holder || a.bag != u->bag || u->state == BAG_SEEKING)
+    if (host != u->tie.holder || a.bag != u->bag || u->tie.state == BAG_SEEKING)
         return NULL;
     if (a.flags & BAG_REFUSED) {
         u->error = a.error;
@@ -382,7 +383,7 @@ const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *by
     }
     if (a.flags & BAG_WELCOME)
         welcome(u, &a);
-    if (u->state != BAG_OPEN || a.term != u->term)
+    if (u->tie.state != BAG_OPEN || a.term != u->tie.term)
         return NULL;
     if (a.error != 0)
         u->error = a.error;
@@ -415,31 +416,31 @@ static void head_put(struct bag_user *u, bool hello)
     struct cursor c = bag_parcel_room(&u->out, BAG_REQUEST_BYTES);
     bag_request_put(&c, &(struct bag_request){.bag = u->bag,
                                               .handle = u->handle,
-                                              .term = hello ? 0 : u->term,
+                                              .term = hello ? 0 : u->tie.term,
                                               .flags = hello ? BAG_HELLO : 0,
                                               .hold = u->hold,
                                               .want = u->want,
-                                              .number = u->sent + 1,
+                                              .number = u->queue.sent + 1,
                                               .taken = u->taken,
                                               .received = u->received});
 }
 
 static void records_put(struct bag_user *u)
 {
-    for (struct bag_queued *q = u->unsent; q != NULL; q = q->next) {
+    for (struct bag_queued *q = u->queue.unsent; q != NULL; q = q->next) {
         struct cursor c = bag_parcel_room(&u->out, q->size);
         cursor_put_bytes(&c, q->bytes, q->size);
-        u->sent++;
+        u->queue.sent++;
     }
-    u->unsent = NULL;
-    u->unsent_bytes = 0;
+    u->queue.unsent = NULL;
+    u->queue.unsent_bytes = 0;
 }
 
 static void request_send(struct bag_user *u, bool hello)
 {
-    const uint64_t sent = u->sent;
-    struct bag_queued *unsent = u->unsent;
-    const size_t unsent_bytes = u->unsent_bytes;
+    const uint64_t sent = u->queue.sent;
+    struct bag_queued *unsent = u->queue.unsent;
+    const size_t unsent_bytes = u->queue.unsent_bytes;
     u->out.used = 0;
     u->out.failed = false;
     head_put(u, hello);
@@ -447,21 +448,22 @@ static void request_send(struct bag_user *u, bool hello)
         hello_put(u);
     records_put(u);
     if (u->out.failed) { /* no memory: later */
-        u->sent = sent;
-        u->unsent = unsent;
-        u->unsent_bytes = unsent_bytes;
+        u->queue.sent = sent;
+        u->queue.unsent = unsent;
+        u->queue.unsent_bytes = unsent_bytes;
         return;
     }
     u->told_hold = u->hold;
     u->told_want = u->want;
     u->told_taken = u->taken;
     u->urgent = false;
-    u->send(u->context, u->holder, u->out.bytes, u->out.used);
+    u->send(u->context, u->tie.holder, u->out.bytes, u->out.used);
 }
 
 static bool is_due(const struct bag_user *u)
 {
-    bool waits = u->unsent != NULL && (u->sent == u->acked || u->unsent_bytes >= REQUEST_BYTES);
+    bool waits = u->queue.unsent != NULL &&
+                 (u->queue.sent == u->queue.acked || u->queue.unsent_bytes >= REQUEST_BYTES);
     return u->urgent || waits;
 }
 
@@ -469,13 +471,13 @@ uint64_t bag_user_step(struct bag_user *u, uint64_t now_us)
 {
     if (u->error != 0)
         return UINT64_MAX;
-    if (u->state == BAG_GREETING && u->urgent)
+    if (u->tie.state == BAG_GREETING && u->urgent)
         request_send(u, true);
-    else if (u->state == BAG_OPEN && is_due(u))
+    else if (u->tie.state == BAG_OPEN && is_due(u))
         request_send(u, false);
-    if (u->state == BAG_GREETING && now_us >= u->asked_us + GREETING_US)
+    if (u->tie.state == BAG_GREETING && now_us >= u->tie.asked_us + GREETING_US)
         seek(u, now_us);
-    if (u->state == BAG_SEEKING)
-        return u->seek_us;
-    return u->state == BAG_GREETING ? u->asked_us + GREETING_US : UINT64_MAX;
+    if (u->tie.state == BAG_SEEKING)
+        return u->tie.seek_us;
+    return u->tie.state == BAG_GREETING ? u->tie.asked_us + GREETING_US : UINT64_MAX;
 }

@@ -41,6 +41,23 @@ struct bag_things {
 
 struct bag_queued; /* a record */
 
+/* Records that are on their way to the holder. */
+struct bag_user_queue {
+    struct bag_queued *first, *last, *unsent;
+    uint64_t number;      /* of the last record queued; */
+    uint64_t sent, acked; /* sent; safe */
+    size_t queued_bytes, unsent_bytes;
+};
+
+/* Who holds the bag, as far as is known here. */
+struct bag_user_tie {
+    enum bag_user_state state;
+    uint32_t holder, term;
+    uint64_t asked_us; /* when it greeted */
+    uint64_t seek_us;  /* when it is to be looked for again */
+    uint64_t pause_us; /* and how long then */
+};
+
 struct bag_user {
     void *context;
     /* Sends a request to the host that holds the bag. */
@@ -48,16 +65,8 @@ struct bag_user {
     uint32_t handle;
     uint64_t bag; /* 0: not known yet */
 
-    enum bag_user_state state;
-    uint32_t holder, term;
-    uint64_t asked_us; /* when it greeted */
-    uint64_t seek_us;  /* when it is to be looked for again */
-    uint64_t pause_us; /* and how long then */
-
-    struct bag_queued *first, *last, *unsent;
-    uint64_t number;      /* of the last record queued; */
-    uint64_t sent, acked; /* sent; safe */
-    size_t queued_bytes, unsent_bytes;
+    struct bag_user_tie tie;
+    struct bag_user_queue queue;
 
     struct bag_things fresh, begun; /* items, in the order that they came */
     uint64_t newest;                /* the highest number of one that came */

@@ -205,8 +205,8 @@ void cast_channel_destroy(struct cast *cast, struct cast_channel *ch)
 {
     unlink_channel(cast, ch);
     cast->own_count -= ch->mine;
-    cast->queued -= ch->queue.bytes;
-    cast_list_clear(&ch->queue);
+    cast->queued -= ch->sender.queue.bytes;
+    cast_list_clear(&ch->sender.queue);
     cast_ring_fini(&ch->ring);
     free(ch->links);
     cast_seal_end(&ch->seal);
@@ -230,7 +230,7 @@ const struct cast_tomb *cast_tomb_find(const struct cast *cast, const struct cas
 
 void cast_channel_bury(struct cast *cast, struct cast_channel *ch)
 {
-    cast_tomb_add(cast, &ch->key, ch->have);
+    cast_tomb_add(cast, &ch->key, ch->receiver.have);
     cast->dirty = true;
     cast_channel_destroy(cast, ch);
 }
@@ -264,8 +264,8 @@ struct cast *cast_create(const struct cast_config *config, const struct cast_own
     explicit_bzero(cast->config.key, sizeof cast->config.key);
     cast->self = config->self.index;
     cast->random = config->seed;
-    cast->sequencer = cast->self;
-    cast->next_number = 1;
+    cast->total.sequencer = cast->self;
+    cast->total.next_number = 1;
     struct cast_host *self = &cast->hosts[cast->self];
     self->incarnation = config->self.incarnation;
     memcpy(self->id, config->self.id, HOST_ID_BYTES);
@@ -280,9 +280,9 @@ void cast_destroy(struct cast *cast)
         while (cast->channels[i] != NULL)
             cast_channel_destroy(cast, cast->channels[i]);
     }
-    cast_list_clear(&cast->pending);
-    cast_list_clear(&cast->waiting);
-    cast_list_clear(&cast->local);
+    cast_list_clear(&cast->total.pending);
+    cast_list_clear(&cast->total.waiting);
+    cast_list_clear(&cast->total.local);
     explicit_bzero(cast->vm_key, sizeof cast->vm_key);
     free(cast);
 }
@@ -352,13 +352,13 @@ static struct cast_channel *own_channel(struct cast *cast, const struct host_set
     struct cast_channel *oldest = NULL;
     struct cast_channel *ch = cast->channels[cast->self % CAST_BUCKETS];
     for (; ch != NULL; ch = ch->chain) {
-        if (!ch->mine || ch->total || ch->retired)
+        if (!ch->mine || ch->total || ch->sender.retired)
             continue;
         bool same = host_set_equal(&ch->wanted, to);
-        ch->retired = same && (!cast_covers(cast, ch) || !cast_fits(cast, ch));
-        if (same && !ch->retired)
+        ch->sender.retired = same && (!cast_covers(cast, ch) || !cast_fits(cast, ch));
+        if (same && !ch->sender.retired)
             return ch;
-        if (cast_idle(ch) && (oldest == NULL || ch->used_us < oldest->used_us))
+        if (cast_idle(ch) && (oldest == NULL || ch->sender.used_us < oldest->sender.used_us))
             oldest = ch;
     }
     if (cast->own_count >= CAST_OWN_MAX && oldest != NULL)
@@ -379,11 +379,11 @@ int cast_send(struct cast *cast, const struct host_set *to, const uint8_t *bytes
     struct cast_channel *ch = own_channel(cast, to);
     if (ch == NULL)
         return cast->own_count >= CAST_OWN_MAX ? -EBUSY : -ENOMEM;
-    struct cast_parcel *parcel = cast_list_add(&ch->queue, bytes, size, 0);
+    struct cast_parcel *parcel = cast_list_add(&ch->sender.queue, bytes, size, 0);
     if (parcel == NULL)
         return -ENOMEM;
-    parcel->number = ++cast->serial;
-    ch->used_us = now_us;
+    parcel->number = ++cast->total.serial;
+    ch->sender.used_us = now_us;
     cast->queued += size;
     cast->counters.messages_sent++;
     cast->dirty = true;
@@ -394,10 +394,10 @@ int cast_send_total(struct cast *cast, const uint8_t *bytes, size_t size, uint64
 {
     if (size > CAST_MESSAGE_MAX - CAST_TOTAL_BYTES)
         return -EMSGSIZE;
-    struct cast_parcel *parcel = cast_list_add(&cast->pending, bytes, size, 0);
+    struct cast_parcel *parcel = cast_list_add(&cast->total.pending, bytes, size, 0);
     if (parcel == NULL)
         return -ENOMEM;
-    parcel->number = cast->next_number++;
+    parcel->number = cast->total.next_number++;
     cast->now_us = now_us;
     cast->counters.messages_sent++;
     cast->dirty = true;
@@ -406,16 +406,16 @@ int cast_send_total(struct cast *cast, const uint8_t *bytes, size_t size, uint64
 
 uint64_t cast_mark(const struct cast *cast)
 {
-    return cast->serial;
+    return cast->total.serial;
 }
 
 /* The serial of the oldest message that is not everywhere. */
 static uint64_t oldest(const struct cast_channel *ch)
 {
     const struct cast_slot *slot = cast_ring_get(&ch->ring, ch->stable);
-    if (ch->stable < ch->next && slot != NULL)
+    if (ch->stable < ch->sender.next && slot != NULL)
         return slot->serial;
-    return ch->queue.first != NULL ? ch->queue.first->number : UINT64_MAX;
+    return ch->sender.queue.first != NULL ? ch->sender.queue.first->number : UINT64_MAX;
 }
 
 bool cast_passed(const struct cast *cast, uint64_t mark)
@@ -430,7 +430,7 @@ bool cast_passed(const struct cast *cast, uint64_t mark)
 
 size_t cast_queued(const struct cast *cast)
 {
-    return cast->queued + cast->pending.bytes + cast->waiting.bytes;
+    return cast->queued + cast->total.pending.bytes + cast->total.waiting.bytes;
 }
 
 /* ---- what comes in --------------------------------------------------------------------------- */

@@ -16,8 +16,8 @@ static void state(struct cast *cast, struct cast_channel *ch, uint32_t host)
 {
     struct cast_control flush = {.type = CAST_FLUSH,
                                  .key = ch->key,
-                                 .have = ch->stated,
-                                 .round = ch->round,
+                                 .have = ch->flush.stated,
+                                 .round = ch->flush.round,
                                  .total = ch->total,
                                  .members = ch->members};
     cast_control_send(cast, host, &flush);
@@ -26,20 +26,20 @@ static void state(struct cast *cast, struct cast_channel *ch, uint32_t host)
 static void begin(struct cast *cast, struct cast_channel *ch)
 {
     ch->state = CAST_FLUSHING;
-    ch->since_us = cast->now_us;
+    ch->flush.since_us = cast->now_us;
     cast->counters.flushes++;
-    if (ch->top > ch->have)
-        cast_ring_drop(&ch->ring, ch->have, ch->top);
-    ch->top = ch->have;
+    if (ch->receiver.top > ch->receiver.have)
+        cast_ring_drop(&ch->ring, ch->receiver.have, ch->receiver.top);
+    ch->receiver.top = ch->receiver.have;
 }
 
 void cast_flush_round(struct cast *cast, struct cast_channel *ch)
 {
     if (ch->state != CAST_FLUSHING)
         begin(cast, ch);
-    ch->stated = ch->have;
-    ch->round = host_set_hash(&ch->gone);
-    ch->served = false;
+    ch->flush.stated = ch->receiver.have;
+    ch->flush.round = host_set_hash(&ch->gone);
+    ch->flush.served = false;
     for (size_t i = 0; i < ch->link_count; i++) {
         if (cast_link_lives(ch, &ch->links[i]))
             state(cast, ch, ch->links[i].host);
@@ -51,13 +51,13 @@ void cast_flush_round(struct cast *cast, struct cast_channel *ch)
 static bool farthest(const struct cast *cast, const struct cast_channel *ch, uint64_t *have,
                      uint32_t *host)
 {
-    *have = ch->stated;
+    *have = ch->flush.stated;
     *host = cast->self;
     for (size_t i = 0; i < ch->link_count; i++) {
         const struct cast_link *link = &ch->links[i];
         if (!cast_link_lives(ch, link))
             continue;
-        if (!link->stated || link->round != ch->round)
+        if (!link->stated || link->round != ch->flush.round)
             return false;
         if (link->have > *have || (link->have == *have && link->host < *host)) {
             *have = link->have;
@@ -83,7 +83,7 @@ static void hand_on(struct cast *cast, const struct cast_channel *ch, uint32_t h
 
 static void serve(struct cast *cast, struct cast_channel *ch, uint64_t end)
 {
-    ch->served = true;
+    ch->flush.served = true;
     for (size_t i = 0; i < ch->link_count; i++) {
         const struct cast_link *link = &ch->links[i];
         if (cast_link_lives(ch, link) && link->have < end)
@@ -97,7 +97,7 @@ static bool all_done(const struct cast_channel *ch)
         if (cast_link_lives(ch, &ch->links[i]) && !ch->links[i].done)
             return false;
     }
-    return ch->done;
+    return ch->flush.done;
 }
 
 void cast_flush_review(struct cast *cast, struct cast_channel *ch)
@@ -107,11 +107,11 @@ void cast_flush_review(struct cast *cast, struct cast_channel *ch)
     if (ch->state != CAST_FLUSHING)
         return;
     if (farthest(cast, ch, &end, &host)) {
-        if (host == cast->self && !ch->served)
+        if (host == cast->self && !ch->flush.served)
             serve(cast, ch, end);
-        if (ch->have >= end && !ch->done) {
+        if (ch->receiver.have >= end && !ch->flush.done) {
             struct cast_control done = {.type = CAST_DONE, .key = ch->key};
-            ch->done = true;
+            ch->flush.done = true;
             cast_control_spread(cast, ch, &done);
         }
     }
@@ -152,7 +152,7 @@ void cast_on_close(struct cast *cast, struct cast_channel *ch)
                                      .total = ch->total,
                                      .members = ch->members};
         if (ch->links[i].stated)
-            answer_ended(cast, ch->links[i].host, &flush, ch->have);
+            answer_ended(cast, ch->links[i].host, &flush, ch->receiver.have);
     }
 }
 
@@ -166,7 +166,7 @@ static struct cast_channel *unknown(struct cast *cast, const struct cast_control
     ch->total = flush->total;
     ch->ring.slot_bytes = CAST_DATAGRAM_BYTES_MAX;
     ch->ring.window = 1;
-    ch->ack_us = ch->ask_us = UINT64_MAX;
+    ch->receiver.ack_us = ch->receiver.ask_us = UINT64_MAX;
     if (host_set_has(&cast->gone, ch->key.sender))
         cast_flush_round(cast, ch);
     return ch;
@@ -213,7 +213,7 @@ const char *cast_on_flush(struct cast *cast, uint32_t host, const struct cast_co
     if (link == NULL)
         return "not among its members";
     if (ch->state == CAST_ENDED) {
-        answer_ended(cast, host, flush, ch->have);
+        answer_ended(cast, host, flush, ch->receiver.have);
         return NULL;
     }
     link->stated = true;
@@ -226,8 +226,8 @@ const char *cast_on_flush(struct cast *cast, uint32_t host, const struct cast_co
 /* A member that went before this host came is never reported gone here. */
 uint64_t cast_flush_step(struct cast *cast, struct cast_channel *ch)
 {
-    if (cast->now_us < ch->since_us + UNKNOWN_US)
-        return ch->since_us + UNKNOWN_US;
+    if (cast->now_us < ch->flush.since_us + UNKNOWN_US)
+        return ch->flush.since_us + UNKNOWN_US;
     bool any = false;
     for (size_t i = 0; i < ch->link_count; i++) {
         const struct cast_link *link = &ch->links[i];
@@ -236,8 +236,8 @@ uint64_t cast_flush_step(struct cast *cast, struct cast_channel *ch)
             any = true;
         }
     }
-    ch->since_us = cast->now_us;
+    ch->flush.since_us = cast->now_us;
     if (any)
         cast_flush_round(cast, ch);
-    return ch->since_us + UNKNOWN_US;
+    return ch->flush.since_us + UNKNOWN_US;
 }

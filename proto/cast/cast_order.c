@@ -22,7 +22,7 @@
 static uint32_t choose(const struct cast *cast)
 {
     uint32_t oldest = cast->self;
-    if (cast->order != NULL && cast->order->state == CAST_LIVE)
+    if (cast->total.order != NULL && cast->total.order->state == CAST_LIVE)
         return cast->self;
     for (uint32_t host = 0; (host = host_set_next(&cast->live, host)) != 0;) {
         if (cast_order_led_by(cast, host))
@@ -46,24 +46,24 @@ bool cast_order_led_by(const struct cast *cast, uint32_t host)
 void cast_order_review(struct cast *cast)
 {
     uint32_t sequencer = choose(cast);
-    if (sequencer == cast->sequencer)
+    if (sequencer == cast->total.sequencer)
         return;
-    cast->sequencer = sequencer;
-    for (struct cast_parcel *p = cast->pending.first; p != NULL; p = p->next)
+    cast->total.sequencer = sequencer;
+    for (struct cast_parcel *p = cast->total.pending.first; p != NULL; p = p->next)
         p->sent = false;
 }
 
 bool cast_order_admits(struct cast *cast, uint32_t sender)
 {
-    if (cast->order != NULL && cast->order->state == CAST_LIVE)
+    if (cast->total.order != NULL && cast->total.order->state == CAST_LIVE)
         return false;
     for (uint32_t host = 0; (host = host_set_next(&cast->live, host)) != 0;) {
         if (host != sender && cast_order_led_by(cast, host))
             return false;
     }
-    if (cast->order != NULL) { /* nothing was put in order by it */
-        cast_close(cast, cast->order);
-        cast->order = NULL;
+    if (cast->total.order != NULL) { /* nothing was put in order by it */
+        cast_close(cast, cast->total.order);
+        cast->total.order = NULL;
     }
     return true;
 }
@@ -91,7 +91,7 @@ static bool taking_over(const struct cast *cast)
 {
     for (size_t i = 0; i < CAST_BUCKETS; i++) {
         for (const struct cast_channel *o = cast->channels[i]; o != NULL; o = o->chain) {
-            if (o->total && !o->mine && !o->withheld && o->key.sender != cast->sequencer)
+            if (o->total && !o->mine && !o->withheld && o->key.sender != cast->total.sequencer)
                 return true;
         }
     }
@@ -103,8 +103,8 @@ static bool taking_over(const struct cast *cast)
 /* Own messages up to that number came back. */
 static void came_back(struct cast *cast, uint64_t number)
 {
-    while (cast->pending.first != NULL && cast->pending.first->number <= number)
-        free(cast_list_pop(&cast->pending));
+    while (cast->total.pending.first != NULL && cast->total.pending.first->number <= number)
+        free(cast_list_pop(&cast->total.pending));
 }
 
 bool cast_order_deliver(struct cast *cast, const uint8_t *bytes, size_t size)
@@ -139,7 +139,7 @@ const char *cast_on_order(struct cast *cast, uint32_t host, const struct cast_co
     if (order->size > CAST_MESSAGE_MAX - CAST_TOTAL_BYTES)
         return "a message that is too long";
     struct cast_parcel *p =
-        cast_list_add(&cast->waiting, order->bytes, order->size, CAST_TOTAL_BYTES);
+        cast_list_add(&cast->total.waiting, order->bytes, order->size, CAST_TOTAL_BYTES);
     if (p == NULL)
         return "out of memory";
     p->origin = host;
@@ -150,11 +150,11 @@ const char *cast_on_order(struct cast *cast, uint32_t host, const struct cast_co
 /* Its own messages take no detour; they wait for their return, too. */
 static void take_own(struct cast *cast)
 {
-    for (struct cast_parcel *p = cast->pending.first; p != NULL; p = p->next) {
+    for (struct cast_parcel *p = cast->total.pending.first; p != NULL; p = p->next) {
         if (p->sent)
             continue;
         struct cast_parcel *copy =
-            cast_list_add(&cast->waiting, p->bytes, p->size, CAST_TOTAL_BYTES);
+            cast_list_add(&cast->total.waiting, p->bytes, p->size, CAST_TOTAL_BYTES);
         if (copy == NULL)
             return;
         copy->origin = cast->self;
@@ -167,7 +167,7 @@ static void take_own(struct cast *cast)
  * size than fits now, must be stable before another begins. */
 static struct cast_channel *order_channel(struct cast *cast)
 {
-    struct cast_channel *ch = cast->order;
+    struct cast_channel *ch = cast->total.order;
     struct host_set all = cast->live;
     host_set_subtract(&all, ch != NULL ? &ch->members : &(struct host_set){0});
     if (ch != NULL && host_set_empty(&all) && cast_fits(cast, ch))
@@ -176,31 +176,31 @@ static struct cast_channel *order_channel(struct cast *cast)
         return NULL;
     if (ch != NULL)
         cast_close(cast, ch);
-    cast->order = cast_open(cast, &cast->live, true);
-    return cast->order;
+    cast->total.order = cast_open(cast, &cast->live, true);
+    return cast->total.order;
 }
 
 /* The first that waits into the channel, and to be given out here; false: memory is exhausted. */
 static bool put_in_order(struct cast *cast, struct cast_channel *ch)
 {
-    struct cast_parcel *p = cast->waiting.first;
+    struct cast_parcel *p = cast->total.waiting.first;
     struct cursor c = cursor_writer(p->bytes, CAST_TOTAL_BYTES);
     cursor_put_u32(&c, p->origin);
     cursor_put_u64(&c, p->number);
-    if (cast_list_add(&cast->local, p->bytes, p->size, 0) == NULL)
+    if (cast_list_add(&cast->total.local, p->bytes, p->size, 0) == NULL)
         return false;
-    cast_list_push(&ch->queue, cast_list_pop(&cast->waiting));
+    cast_list_push(&ch->sender.queue, cast_list_pop(&cast->total.waiting));
     cast->queued += p->size;
     return true;
 }
 
 static bool give_local(struct cast *cast)
 {
-    while (cast->local.first != NULL) {
-        const struct cast_parcel *p = cast->local.first;
+    while (cast->total.local.first != NULL) {
+        const struct cast_parcel *p = cast->total.local.first;
         if (!cast_order_deliver(cast, p->bytes, p->size))
             return false;
-        free(cast_list_pop(&cast->local));
+        free(cast_list_pop(&cast->total.local));
     }
     return true;
 }
@@ -209,18 +209,18 @@ static bool give_local(struct cast *cast)
 static void drop_ordered(struct cast *cast)
 {
     const struct cast_parcel *p;
-    while ((p = cast->waiting.first) != NULL && p->number <= cast->hosts[p->origin].ordered)
-        free(cast_list_pop(&cast->waiting));
+    while ((p = cast->total.waiting.first) != NULL && p->number <= cast->hosts[p->origin].ordered)
+        free(cast_list_pop(&cast->total.waiting));
 }
 
 static void order_waiting(struct cast *cast)
 {
     while (give_local(cast)) {
         drop_ordered(cast);
-        if (cast->waiting.first == NULL)
+        if (cast->total.waiting.first == NULL)
             return;
         struct cast_channel *ch = order_channel(cast);
-        if (ch == NULL || ch->state != CAST_LIVE || ch->queue.bytes >= QUEUE_BYTES ||
+        if (ch == NULL || ch->state != CAST_LIVE || ch->sender.queue.bytes >= QUEUE_BYTES ||
             !put_in_order(cast, ch))
             return;
     }
@@ -230,32 +230,33 @@ static void hand_to_sequencer(struct cast *cast)
 {
     struct cast_control order = {.type = CAST_ORDER,
                                  .key = {cast->self, 0, cast->hosts[cast->self].incarnation}};
-    for (struct cast_parcel *p = cast->pending.first; p != NULL; p = p->next) {
+    for (struct cast_parcel *p = cast->total.pending.first; p != NULL; p = p->next) {
         if (p->sent)
             continue;
         order.number = p->number;
         order.bytes = p->bytes;
         order.size = p->size;
-        cast_control_send(cast, cast->sequencer, &order);
+        cast_control_send(cast, cast->total.sequencer, &order);
         p->sent = true;
     }
 }
 
 uint64_t cast_order_step(struct cast *cast)
 {
-    if (cast->order == NULL && cast->pending.first == NULL && cast->waiting.first == NULL)
+    if (cast->total.order == NULL && cast->total.pending.first == NULL &&
+        cast->total.waiting.first == NULL)
         return UINT64_MAX;
     cast_order_review(cast);
     if (taking_over(cast))
         return UINT64_MAX;
     drop_ordered(cast);
-    if (cast->sequencer != cast->self) {
+    if (cast->total.sequencer != cast->self) {
         hand_to_sequencer(cast);
         return UINT64_MAX;
     }
     take_own(cast);
-    if (cast->order != NULL)
+    if (cast->total.order != NULL)
         order_channel(cast); /* hosts that came learn who puts in order */
     order_waiting(cast);
-    return cast->local.first != NULL ? cast->now_us + RETRY_US : UINT64_MAX;
+    return cast->total.local.first != NULL ? cast->now_us + RETRY_US : UINT64_MAX;
 }

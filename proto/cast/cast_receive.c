@@ -47,7 +47,7 @@ static void admit(struct cast *cast, struct cast_channel *ch)
     if (!ch->withheld || (ch->total && !cast_order_admits(cast, ch->key.sender)))
         return;
     ch->withheld = false;
-    ch->serial = ++cast->admitted;
+    ch->serial = ++cast->total.admitted;
     cast_order_review(cast);
     cast_control_send(cast, ch->key.sender, &opened);
 }
@@ -65,7 +65,7 @@ const char *cast_on_open(struct cast *cast, const struct cast_control *open)
     ch->total = open->total;
     ch->ring.slot_bytes = open->slot_bytes;
     ch->ring.window = open->window;
-    ch->ack_us = ch->ask_us = UINT64_MAX;
+    ch->receiver.ack_us = ch->receiver.ask_us = UINT64_MAX;
     ch->withheld = true;
     admit(cast, ch);
     return NULL;
@@ -75,21 +75,21 @@ const char *cast_on_open(struct cast *cast, const struct cast_control *open)
 
 static uint64_t floor_of(const struct cast_channel *ch)
 {
-    return ch->stable < ch->given ? ch->stable : ch->given;
+    return ch->stable < ch->receiver.given ? ch->stable : ch->receiver.given;
 }
 
 static void forget(struct cast_channel *ch, uint64_t stable)
 {
     uint64_t before = floor_of(ch);
-    if (stable > ch->stable && stable <= ch->have)
+    if (stable > ch->stable && stable <= ch->receiver.have)
         ch->stable = stable;
     cast_ring_drop(&ch->ring, before, floor_of(ch));
 }
 
 static void ack_at(struct cast_channel *ch, uint64_t at_us)
 {
-    if (at_us < ch->ack_us)
-        ch->ack_us = at_us;
+    if (at_us < ch->receiver.ack_us)
+        ch->receiver.ack_us = at_us;
 }
 
 static void store(struct cast_channel *ch, const struct cast_fragment *f, const uint8_t *bytes)
@@ -98,27 +98,27 @@ static void store(struct cast_channel *ch, const struct cast_fragment *f, const 
     slot->flags = f->flags;
     slot->back = f->back;
     memcpy(cast_ring_bytes(&ch->ring, f->number), bytes, f->size);
-    if (f->number >= ch->top)
-        ch->top = f->number + 1;
-    uint64_t have = ch->have;
-    while (cast_ring_get(&ch->ring, ch->have) != NULL)
-        ch->have++;
-    if (ch->have > have)
-        ch->asked = 0;
+    if (f->number >= ch->receiver.top)
+        ch->receiver.top = f->number + 1;
+    uint64_t have = ch->receiver.have;
+    while (cast_ring_get(&ch->ring, ch->receiver.have) != NULL)
+        ch->receiver.have++;
+    if (ch->receiver.have > have)
+        ch->receiver.asked = 0;
 }
 
 static bool is_new(const struct cast_channel *ch, uint64_t number)
 {
-    return number >= ch->have && cast_ring_get(&ch->ring, number) == NULL;
+    return number >= ch->receiver.have && cast_ring_get(&ch->ring, number) == NULL;
 }
 
 /* When to ask for what is missing: at once if that is known for a while, later each time. */
 static void plan_asking(struct cast *cast, struct cast_channel *ch)
 {
-    if (ch->have == ch->top)
-        ch->ask_us = UINT64_MAX;
-    else if (ch->ask_us == UINT64_MAX)
-        ch->ask_us = cast->now_us + ASK_US;
+    if (ch->receiver.have == ch->receiver.top)
+        ch->receiver.ask_us = UINT64_MAX;
+    else if (ch->receiver.ask_us == UINT64_MAX)
+        ch->receiver.ask_us = cast->now_us + ASK_US;
 }
 
 void cast_on_fragment(struct cast *cast, struct cast_channel *ch, struct cast_fragment *f,
@@ -141,7 +141,7 @@ void cast_on_fragment(struct cast *cast, struct cast_channel *ch, struct cast_fr
         cast->counters.duplicates++;
     else if (f->number < floor_of(ch) + ch->ring.window)
         store(ch, f, bytes);
-    bool ask = (f->flags & CAST_ASK) != 0 || ch->have >= ch->acked + ACK_EVERY;
+    bool ask = (f->flags & CAST_ASK) != 0 || ch->receiver.have >= ch->receiver.acked + ACK_EVERY;
     ack_at(ch, ask ? cast->now_us : cast->now_us + ACK_US);
     plan_asking(cast, ch);
 }
@@ -150,13 +150,13 @@ void cast_on_sync(struct cast *cast, struct cast_channel *ch, const struct cast_
 {
     if (sync->stable > sync->next || sync->next > floor_of(ch) + 2 * (uint64_t)ch->ring.window)
         return;
-    if (sync->next > ch->top)
-        ch->top = sync->next;
+    if (sync->next > ch->receiver.top)
+        ch->receiver.top = sync->next;
     forget(ch, sync->stable);
     if (sync->stable < sync->next)
         ack_at(ch, cast->now_us);
     plan_asking(cast, ch);
-    if (ch->stable == ch->top && ch->given == ch->top)
+    if (ch->stable == ch->receiver.top && ch->receiver.given == ch->receiver.top)
         cast_ring_fini(&ch->ring);
 }
 
@@ -166,7 +166,8 @@ static void take_handed(struct cast *cast, struct cast_channel *ch, struct cast_
                         const uint8_t *bytes)
 {
     const uint8_t *payload;
-    if (f->size > ch->ring.slot_bytes || !cast_ring_ready(cast, ch) || f->number != ch->have ||
+    if (f->size > ch->ring.slot_bytes || !cast_ring_ready(cast, ch) ||
+        f->number != ch->receiver.have ||
         !cast_seal_open(&ch->seal, bytes, f, cast->room, &payload))
         return;
     if (f->back <= f->number)
@@ -197,7 +198,7 @@ void cast_on_data(struct cast *cast, struct cast_channel *ch, uint32_t host,
 /* One past the last fragment of the first message not given out; 0: it is not whole. */
 static uint64_t message_end(const struct cast_channel *ch)
 {
-    for (uint64_t n = ch->given; n < ch->have; n++) {
+    for (uint64_t n = ch->receiver.given; n < ch->receiver.have; n++) {
         const struct cast_slot *slot = cast_ring_get(&ch->ring, n);
         if (slot == NULL)
             return 0;
@@ -211,14 +212,14 @@ static uint64_t message_end(const struct cast_channel *ch)
 static size_t gather(struct cast *cast, const struct cast_channel *ch, uint64_t end)
 {
     size_t size = 0;
-    for (uint64_t n = ch->given; n < end; n++) {
+    for (uint64_t n = ch->receiver.given; n < end; n++) {
         const struct cast_slot *slot = cast_ring_get(&ch->ring, n);
         const uint8_t *bytes = cast_ring_bytes(&ch->ring, n);
         const uint8_t *payload = bytes + CAST_PREFIX_BYTES;
         struct cast_fragment f = {.number = n, .size = slot->size};
         if (ch->seal.encrypt && !cast_seal_open(&ch->seal, bytes, &f, cast->room, &payload))
             return SIZE_MAX;
-        if (((slot->flags & CAST_FIRST) != 0) != (n == ch->given) ||
+        if (((slot->flags & CAST_FIRST) != 0) != (n == ch->receiver.given) ||
             size + cast_payload_bytes(&f) > CAST_MESSAGE_MAX)
             return SIZE_MAX;
         memcpy(cast->message + size, payload, cast_payload_bytes(&f));
@@ -265,7 +266,7 @@ static uint64_t give_all(struct cast *cast, struct cast_channel *ch)
         if (!give(cast, ch, end))
             return cast->now_us + RETRY_US;
         uint64_t before = floor_of(ch);
-        ch->given = end;
+        ch->receiver.given = end;
         cast_ring_drop(&ch->ring, before, floor_of(ch));
     }
     return UINT64_MAX;
@@ -275,35 +276,39 @@ static uint64_t give_all(struct cast *cast, struct cast_channel *ch)
 
 static void find_missing(const struct cast_channel *ch, struct cast_control *ack)
 {
-    for (uint64_t n = ch->have; n < ch->top && ack->missing_count < CAST_MISSING_MAX;) {
+    for (uint64_t n = ch->receiver.have;
+         n < ch->receiver.top && ack->missing_count < CAST_MISSING_MAX;) {
         struct cast_missing *m = &ack->missing[ack->missing_count];
         uint64_t first = n;
-        while (n < ch->top && n - first < UINT16_MAX && cast_ring_get(&ch->ring, n) == NULL)
+        while (n < ch->receiver.top && n - first < UINT16_MAX &&
+               cast_ring_get(&ch->ring, n) == NULL)
             n++;
         if (n > first) {
             *m = (struct cast_missing){first, (uint16_t)(n - first)};
             ack->missing_count++;
         }
-        while (n < ch->top && cast_ring_get(&ch->ring, n) != NULL)
+        while (n < ch->receiver.top && cast_ring_get(&ch->ring, n) != NULL)
             n++;
     }
 }
 
 static void acknowledge(struct cast *cast, struct cast_channel *ch)
 {
-    struct cast_control ack = {
-        .type = CAST_ACK, .key = ch->key, .have = ch->have, .limit = ch->given + ch->ring.window};
-    bool ask = cast->now_us >= ch->ask_us;
-    if (cast->now_us < ch->ack_us && !ask)
+    struct cast_control ack = {.type = CAST_ACK,
+                               .key = ch->key,
+                               .have = ch->receiver.have,
+                               .limit = ch->receiver.given + ch->ring.window};
+    bool ask = cast->now_us >= ch->receiver.ask_us;
+    if (cast->now_us < ch->receiver.ack_us && !ask)
         return;
     if (ask) {
         find_missing(ch, &ack);
-        uint64_t again = (uint64_t)AGAIN_US << (ch->asked < 8 ? ch->asked : 8);
-        ch->ask_us = cast->now_us + (again < AGAIN_US_MAX ? again : AGAIN_US_MAX);
-        ch->asked++;
+        uint64_t again = (uint64_t)AGAIN_US << (ch->receiver.asked < 8 ? ch->receiver.asked : 8);
+        ch->receiver.ask_us = cast->now_us + (again < AGAIN_US_MAX ? again : AGAIN_US_MAX);
+        ch->receiver.asked++;
     }
-    ch->acked = ch->have;
-    ch->ack_us = UINT64_MAX;
+    ch->receiver.acked = ch->receiver.have;
+    ch->receiver.ack_us = UINT64_MAX;
     cast_control_send(cast, ch->key.sender, &ack);
 }
 
@@ -315,7 +320,7 @@ static bool is_over(const struct cast_channel *ch)
 
 uint64_t cast_receive_step(struct cast *cast, struct cast_channel *ch)
 {
-    uint64_t given = ch->given, due = give_all(cast, ch);
+    uint64_t given = ch->receiver.given, due = give_all(cast, ch);
     if (is_over(ch)) {
         cast_channel_bury(cast, ch);
         return UINT64_MAX;
@@ -323,9 +328,9 @@ uint64_t cast_receive_step(struct cast *cast, struct cast_channel *ch)
     if (ch->state != CAST_LIVE)
         return due;
     admit(cast, ch);
-    if (ch->given > given && ch->acked == ch->have)
+    if (ch->receiver.given > given && ch->receiver.acked == ch->receiver.have)
         ack_at(ch, cast->now_us + ACK_US); /* its sender may wait for room */
     acknowledge(cast, ch);
-    due = ch->ack_us < due ? ch->ack_us : due;
-    return ch->ask_us < due ? ch->ask_us : due;
+    due = ch->receiver.ack_us < due ? ch->receiver.ack_us : due;
+    return ch->receiver.ask_us < due ? ch->receiver.ask_us : due;
 }

@@ -38,7 +38,7 @@ static void announce(struct cast *cast, struct cast_channel *ch)
 {
     const struct cast_channel *o = cast->channels[cast->self % CAST_BUCKETS];
     for (; o != NULL; o = o->chain) {
-        if (o->mine && o->retired && o->key.id < ch->key.id &&
+        if (o->mine && o->sender.retired && o->key.id < ch->key.id &&
             host_set_equal(&o->wanted, &ch->wanted))
             return;
     }
@@ -48,7 +48,7 @@ static void announce(struct cast *cast, struct cast_channel *ch)
                                 .slot_bytes = (uint16_t)ch->ring.slot_bytes,
                                 .window = (uint16_t)ch->ring.window,
                                 .members = ch->members};
-    ch->announced = true;
+    ch->sender.announced = true;
     cast_control_spread(cast, ch, &open);
     review_opening(ch);
 }
@@ -99,12 +99,12 @@ struct cast_channel *cast_open(struct cast *cast, const struct host_set *wanted,
     ch->total = total;
     ch->ring.slot_bytes = slot_bytes(cast, &members);
     ch->ring.window = ring_window(cast, ch->ring.slot_bytes);
-    ch->sized_us = cast->now_us + SIZED_US;
-    ch->window = WINDOW_START;
-    ch->enough = ch->ring.window;
-    ch->trip_us = TRIP_START_US;
-    ch->repair_us = ch->sync_us = UINT64_MAX;
-    ch->used_us = cast->now_us;
+    ch->sender.sized_us = cast->now_us + SIZED_US;
+    ch->sender.window = WINDOW_START;
+    ch->sender.enough = ch->ring.window;
+    ch->sender.trip_us = TRIP_START_US;
+    ch->sender.repair_us = ch->sender.sync_us = UINT64_MAX;
+    ch->sender.used_us = cast->now_us;
     for (size_t i = 0; i < ch->link_count; i++)
         ch->links[i].limit = ch->ring.window;
     announce(cast, ch);
@@ -121,7 +121,7 @@ void cast_close(struct cast *cast, struct cast_channel *ch)
 
 bool cast_idle(const struct cast_channel *ch)
 {
-    return ch->queue.first == NULL && ch->stable == ch->next;
+    return ch->sender.queue.first == NULL && ch->stable == ch->sender.next;
 }
 
 bool cast_covers(const struct cast *cast, const struct cast_channel *ch)
@@ -134,11 +134,11 @@ bool cast_covers(const struct cast *cast, const struct cast_channel *ch)
 
 bool cast_fits(const struct cast *cast, struct cast_channel *ch)
 {
-    if (cast->now_us < ch->sized_us || !cast_idle(ch))
+    if (cast->now_us < ch->sender.sized_us || !cast_idle(ch))
         return true;
     struct host_set to = ch->members;
     host_set_subtract(&to, &ch->gone);
-    ch->sized_us = cast->now_us + SIZED_US;
+    ch->sender.sized_us = cast->now_us + SIZED_US;
     size_t size = slot_bytes(cast, &to);
     return size >= ch->ring.slot_bytes && size <= ch->ring.slot_bytes + ch->ring.slot_bytes / 4;
 }
@@ -148,24 +148,25 @@ bool cast_fits(const struct cast *cast, struct cast_channel *ch)
 /* The window grows: twice as large every round trip at first, then by one fragment. */
 static void grow(struct cast_channel *ch, uint64_t acknowledged)
 {
-    ch->window +=
-        ch->window < ch->enough ? (double)acknowledged : (double)acknowledged / ch->window;
-    if (ch->window > ch->ring.window)
-        ch->window = ch->ring.window;
+    ch->sender.window += ch->sender.window < ch->sender.enough
+                             ? (double)acknowledged
+                             : (double)acknowledged / ch->sender.window;
+    if (ch->sender.window > ch->ring.window)
+        ch->sender.window = ch->ring.window;
 }
 
 static void measure_trip(struct cast *cast, struct cast_channel *ch)
 {
-    if (ch->timed_us == 0 || ch->stable <= ch->timed)
+    if (ch->sender.timed_us == 0 || ch->stable <= ch->sender.timed)
         return;
-    uint64_t trip = cast->now_us - ch->timed_us;
-    ch->trip_us = (ch->trip_us * 7 + (trip < TRIP_US_MAX ? trip : TRIP_US_MAX)) / 8;
-    ch->timed_us = 0;
+    uint64_t trip = cast->now_us - ch->sender.timed_us;
+    ch->sender.trip_us = (ch->sender.trip_us * 7 + (trip < TRIP_US_MAX ? trip : TRIP_US_MAX)) / 8;
+    ch->sender.timed_us = 0;
 }
 
 static void review_stable(struct cast *cast, struct cast_channel *ch)
 {
-    uint64_t stable = ch->sent;
+    uint64_t stable = ch->sender.sent;
     for (size_t i = 0; i < ch->link_count; i++) {
         if (cast_link_lives(ch, &ch->links[i]) && ch->links[i].have < stable)
             stable = ch->links[i].have;
@@ -173,11 +174,11 @@ static void review_stable(struct cast *cast, struct cast_channel *ch)
     if (stable <= ch->stable)
         return;
     cast_ring_drop(&ch->ring, ch->stable, stable);
-    if (ch->recovery <= stable)
+    if (ch->sender.recovery <= stable)
         grow(ch, stable - ch->stable);
     ch->stable = stable;
     measure_trip(cast, ch);
-    ch->sync_us = cast->now_us + SYNC_US + 2 * ch->trip_us;
+    ch->sender.sync_us = cast->now_us + SYNC_US + 2 * ch->sender.trip_us;
 }
 
 void cast_member_gone(struct cast *cast, struct cast_channel *ch)
@@ -195,24 +196,24 @@ void cast_on_opened(struct cast *cast, struct cast_channel *ch, uint32_t host)
 
 static void shrink(struct cast_channel *ch, uint64_t lost)
 {
-    if (lost < ch->recovery)
+    if (lost < ch->sender.recovery)
         return;
-    ch->recovery = ch->sent;
-    ch->window *= WINDOW_SHRINK;
-    if (ch->window < WINDOW_LEAST)
-        ch->window = WINDOW_LEAST;
-    ch->enough = ch->window;
+    ch->sender.recovery = ch->sender.sent;
+    ch->sender.window *= WINDOW_SHRINK;
+    if (ch->sender.window < WINDOW_LEAST)
+        ch->sender.window = WINDOW_LEAST;
+    ch->sender.enough = ch->sender.window;
 }
 
 static void want(struct cast *cast, struct cast_channel *ch, uint64_t number, uint32_t host)
 {
     struct cast_slot *slot = cast_ring_get(&ch->ring, number);
-    uint64_t again = REPAIR_AGAIN_US + ch->trip_us;
-    if (slot == NULL || number >= ch->sent || cast->now_us < slot->repaired_us + again)
+    uint64_t again = REPAIR_AGAIN_US + ch->sender.trip_us;
+    if (slot == NULL || number >= ch->sender.sent || cast->now_us < slot->repaired_us + again)
         return;
     slot->wanted = slot->wanted == 0 || slot->wanted == host ? host : CAST_WANTED_BY_MANY;
-    if (ch->repair_us == UINT64_MAX)
-        ch->repair_us = cast->now_us + (ch->link_count > 1 ? GATHER_US : 0);
+    if (ch->sender.repair_us == UINT64_MAX)
+        ch->sender.repair_us = cast->now_us + (ch->link_count > 1 ? GATHER_US : 0);
 }
 
 /* A round trip in which something was repaired measures the repair (Karn's algorithm). */
@@ -221,14 +222,14 @@ static void on_missing(struct cast *cast, struct cast_channel *ch, uint32_t host
 {
     for (uint16_t i = 0; i < ack->missing_count; i++) {
         uint64_t first = ack->missing[i].first, count = ack->missing[i].count;
-        if (first < ch->stable || first >= ch->sent)
+        if (first < ch->stable || first >= ch->sender.sent)
             continue;
         shrink(ch, first);
-        for (uint64_t k = 0; k < count && first + k < ch->sent; k++)
+        for (uint64_t k = 0; k < count && first + k < ch->sender.sent; k++)
             want(cast, ch, first + k, host);
     }
     if (ack->missing_count > 0)
-        ch->timed_us = 0;
+        ch->sender.timed_us = 0;
     cast->counters.asked += ack->missing_count > 0;
 }
 
@@ -236,7 +237,7 @@ void cast_on_ack(struct cast *cast, struct cast_channel *ch, uint32_t host,
                  const struct cast_control *ack)
 {
     struct cast_link *link = cast_link_find(ch, host);
-    if (ack->have > ch->sent)
+    if (ack->have > ch->sender.sent)
         return; /* it cannot have what was never sent */
     if (ack->have > link->have)
         link->have = ack->have;
@@ -251,36 +252,38 @@ void cast_on_ack(struct cast *cast, struct cast_channel *ch, uint32_t host,
 /* The next fragment of the first message into the ring. */
 static void cut_one(struct cast *cast, struct cast_channel *ch)
 {
-    struct cast_parcel *parcel = ch->queue.first;
-    size_t room = ch->ring.slot_bytes - CAST_OVERHEAD_BYTES, left = parcel->size - ch->cut;
+    struct cast_parcel *parcel = ch->sender.queue.first;
+    size_t room = ch->ring.slot_bytes - CAST_OVERHEAD_BYTES, left = parcel->size - ch->sender.cut;
     size_t size = left < room ? left : room;
-    struct cast_slot *slot = cast_ring_take(&ch->ring, ch->next, size + CAST_OVERHEAD_BYTES);
-    memcpy(cast_ring_bytes(&ch->ring, ch->next) + CAST_PREFIX_BYTES, parcel->bytes + ch->cut, size);
+    struct cast_slot *slot = cast_ring_take(&ch->ring, ch->sender.next, size + CAST_OVERHEAD_BYTES);
+    memcpy(cast_ring_bytes(&ch->ring, ch->sender.next) + CAST_PREFIX_BYTES,
+           parcel->bytes + ch->sender.cut, size);
     slot->serial = parcel->number;
-    slot->flags = (uint8_t)((ch->cut == 0 ? CAST_FIRST : 0) | (size == left ? CAST_LAST : 0));
-    ch->next++;
-    ch->cut += size;
+    slot->flags =
+        (uint8_t)((ch->sender.cut == 0 ? CAST_FIRST : 0) | (size == left ? CAST_LAST : 0));
+    ch->sender.next++;
+    ch->sender.cut += size;
     if (size < left)
         return;
-    ch->cut = 0;
+    ch->sender.cut = 0;
     cast->queued -= parcel->size;
-    free(cast_list_pop(&ch->queue));
+    free(cast_list_pop(&ch->sender.queue));
 }
 
 /* The first fragment that may not be sent now. */
 static uint64_t allowed(const struct cast_channel *ch)
 {
-    uint64_t end = ch->stable + (uint64_t)ch->window;
+    uint64_t end = ch->stable + (uint64_t)ch->sender.window;
     for (size_t i = 0; i < ch->link_count; i++) {
         if (cast_link_lives(ch, &ch->links[i]) && ch->links[i].limit < end)
             end = ch->links[i].limit;
     }
-    return end < ch->next ? end : ch->next;
+    return end < ch->sender.next ? end : ch->sender.next;
 }
 
 static void transmit(struct cast *cast, struct cast_channel *ch, bool ask)
 {
-    uint64_t number = ch->sent++;
+    uint64_t number = ch->sender.sent++;
     struct cast_slot *slot = cast_ring_get(&ch->ring, number);
     uint8_t *bytes = cast_ring_bytes(&ch->ring, number);
     struct cast_fragment fragment = {.sender = ch->key.sender,
@@ -295,9 +298,9 @@ static void transmit(struct cast *cast, struct cast_channel *ch, bool ask)
     if (!host_set_empty(&to))
         cast->owner.multicast(cast->owner.context, &to, bytes, slot->size);
     cast->counters.fragments_sent++;
-    if (ask && ch->timed_us == 0) {
-        ch->timed = number;
-        ch->timed_us = cast->now_us;
+    if (ask && ch->sender.timed_us == 0) {
+        ch->sender.timed = number;
+        ch->sender.timed_us = cast->now_us;
     }
 }
 
@@ -305,16 +308,16 @@ static void transmit(struct cast *cast, struct cast_channel *ch, bool ask)
  * window, and with the last one. */
 static void send_new(struct cast *cast, struct cast_channel *ch)
 {
-    uint64_t end = allowed(ch), first = ch->sent, ask = (uint64_t)ch->window / 4;
-    if (ch->sent >= end || cast->now_us < ch->pace_us)
+    uint64_t end = allowed(ch), first = ch->sender.sent, ask = (uint64_t)ch->sender.window / 4;
+    if (ch->sender.sent >= end || cast->now_us < ch->sender.pace_us)
         return;
     if (end - first > BURST)
         end = first + BURST;
-    while (ch->sent < end)
-        transmit(cast, ch, ch->sent + 1 == end || ch->sent % ask == 0);
-    double pace_us = (double)(end - first) * (double)ch->trip_us / (2 * ch->window);
-    ch->pace_us = pace_us >= PACE_LEAST_US ? cast->now_us + (uint64_t)pace_us : 0;
-    ch->sync_us = cast->now_us + SYNC_US + 2 * ch->trip_us;
+    while (ch->sender.sent < end)
+        transmit(cast, ch, ch->sender.sent + 1 == end || ch->sender.sent % ask == 0);
+    double pace_us = (double)(end - first) * (double)ch->sender.trip_us / (2 * ch->sender.window);
+    ch->sender.pace_us = pace_us >= PACE_LEAST_US ? cast->now_us + (uint64_t)pace_us : 0;
+    ch->sender.sync_us = cast->now_us + SYNC_US + 2 * ch->sender.trip_us;
 }
 
 /* To who lacks it, over the windows: they know how large a datagram the path carries now. */
@@ -356,15 +359,15 @@ static void repair_one(struct cast *cast, const struct cast_channel *ch, struct 
 static void repair(struct cast *cast, struct cast_channel *ch)
 {
     unsigned count = 0;
-    if (cast->now_us < ch->repair_us)
+    if (cast->now_us < ch->sender.repair_us)
         return;
-    ch->repair_us = UINT64_MAX;
-    for (uint64_t n = ch->stable; n < ch->sent; n++) {
+    ch->sender.repair_us = UINT64_MAX;
+    for (uint64_t n = ch->stable; n < ch->sender.sent; n++) {
         struct cast_slot *slot = cast_ring_get(&ch->ring, n);
         if (slot == NULL || slot->wanted == 0)
             continue;
         if (count++ == BURST) {
-            ch->repair_us = cast->now_us + ch->trip_us / 4;
+            ch->sender.repair_us = cast->now_us + ch->sender.trip_us / 4;
             return;
         }
         repair_one(cast, ch, slot);
@@ -376,23 +379,23 @@ static void repair(struct cast *cast, struct cast_channel *ch)
 static void sync(struct cast *cast, struct cast_channel *ch)
 {
     struct cast_control m = {
-        .type = CAST_SYNC, .key = ch->key, .next = ch->sent, .stable = ch->stable};
-    if (cast->now_us < ch->sync_us)
+        .type = CAST_SYNC, .key = ch->key, .next = ch->sender.sent, .stable = ch->stable};
+    if (cast->now_us < ch->sender.sync_us)
         return;
     cast_control_spread(cast, ch, &m);
-    ch->timed_us = 0;
-    ch->sync_us = UINT64_MAX;
+    ch->sender.timed_us = 0;
+    ch->sender.sync_us = UINT64_MAX;
     if (cast_idle(ch))
         cast_ring_fini(&ch->ring);
 }
 
 uint64_t cast_send_step(struct cast *cast, struct cast_channel *ch)
 {
-    if (ch->queue.first != NULL && !cast_ring_ready(cast, ch))
+    if (ch->sender.queue.first != NULL && !cast_ring_ready(cast, ch))
         return cast->now_us + SYNC_US;
-    while (ch->queue.first != NULL && ch->next < ch->stable + ch->ring.window)
+    while (ch->sender.queue.first != NULL && ch->sender.next < ch->stable + ch->ring.window)
         cut_one(cast, ch);
-    if (!ch->announced)
+    if (!ch->sender.announced)
         announce(cast, ch);
     if (ch->state != CAST_LIVE)
         return UINT64_MAX;
@@ -400,12 +403,13 @@ uint64_t cast_send_step(struct cast *cast, struct cast_channel *ch)
     review_stable(cast, ch); /* nobody may be left who could acknowledge */
     repair(cast, ch);
     sync(cast, ch);
-    if (ch->retired && cast_idle(ch)) {
+    if (ch->sender.retired && cast_idle(ch)) {
         cast_close(cast, ch);
         cast->dirty = true;
         return UINT64_MAX;
     }
-    uint64_t due = ch->repair_us < ch->sync_us ? ch->repair_us : ch->sync_us;
-    uint64_t more = ch->sent < allowed(ch) ? ch->pace_us : UINT64_MAX;
+    uint64_t due =
+        ch->sender.repair_us < ch->sender.sync_us ? ch->sender.repair_us : ch->sender.sync_us;
+    uint64_t more = ch->sender.sent < allowed(ch) ? ch->sender.pace_us : UINT64_MAX;
     return more < due ? more : due;
 }

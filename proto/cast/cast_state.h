@@ -53,6 +53,38 @@ enum cast_state {
     CAST_ENDED     /* no more comes; what is whole is still to be given out */
 };
 
+/* What the sender of a channel keeps of it, */
+struct cast_sender {
+    struct cast_list queue;   /* messages of which not all is in the ring */
+    size_t cut;               /* bytes of the first that are */
+    uint64_t next, sent;      /* fragments below are in the ring; were sent */
+    double window, enough;    /* congestion window; below it grows by what is acknowledged */
+    uint64_t recovery;        /* losses below it are those of one congestion */
+    uint64_t timed, timed_us; /* the fragment whose round trip is measured, and when it left */
+    uint64_t trip_us;         /* smoothed */
+    uint64_t pace_us;         /* nothing new is sent before */
+    uint64_t sync_us;         /* when to tell where it ends */
+    uint64_t repair_us;       /* when to repair what was asked for */
+    uint64_t used_us;
+    uint64_t sized_us; /* when it is looked whether larger datagrams fit by now */
+    bool announced;    /* OPEN was sent */
+    bool retired;      /* another takes its place when it is idle */
+};
+
+/* what another member does, */
+struct cast_receiver {
+    uint64_t have, top; /* contiguous below; known to exist below */
+    uint64_t given;     /* given out below */
+    uint64_t acked, ack_us, ask_us;
+    unsigned asked; /* this often for the same */
+};
+
+/* and what a survivor of its sender does beside that. */
+struct cast_flush {
+    uint64_t stated, round, since_us;
+    bool served, done;
+};
+
 struct cast_channel {
     struct cast_channel *chain; /* in the bucket of its sender */
     struct cast_key key;
@@ -69,30 +101,9 @@ struct cast_channel {
     struct cast_ring ring;
     uint64_t stable; /* all members have what is below */
 
-    /* own: */
-    struct cast_list queue;   /* messages of which not all is in the ring */
-    size_t cut;               /* bytes of the first that are */
-    uint64_t next, sent;      /* fragments below are in the ring; were sent */
-    double window, enough;    /* congestion window; below it grows by what is acknowledged */
-    uint64_t recovery;        /* losses below it are those of one congestion */
-    uint64_t timed, timed_us; /* the fragment whose round trip is measured, and when it left */
-    uint64_t trip_us;         /* smoothed */
-    uint64_t pace_us;         /* nothing new is sent before */
-    uint64_t sync_us;         /* when to tell where it ends */
-    uint64_t repair_us;       /* when to repair what was asked for */
-    uint64_t used_us;
-    uint64_t sized_us; /* when it is looked whether larger datagrams fit by now */
-    bool announced;    /* OPEN was sent */
-    bool retired;      /* another takes its place when it is idle */
-
-    /* of others: */
-    uint64_t have, top; /* contiguous below; known to exist below */
-    uint64_t given;     /* given out below */
-    uint64_t acked, ack_us, ask_us;
-    unsigned asked; /* this often for the same */
-    /* flushing: */
-    uint64_t stated, round, since_us;
-    bool served, done;
+    struct cast_sender sender;     /* of an own channel */
+    struct cast_receiver receiver; /* of another host's */
+    struct cast_flush flush;       /* while it is CAST_FLUSHING */
 };
 
 /* A channel that ended here, for members that are not as far. */
@@ -106,6 +117,18 @@ struct cast_host {
     uint64_t incarnation;
     uint8_t id[HOST_ID_BYTES];
     uint64_t ordered; /* its totally ordered messages below were given out here */
+};
+
+/* Total order: see cast_order.c. */
+struct cast_total {
+    struct cast_channel *order; /* own channel while this host is the sequencer */
+    uint32_t sequencer;
+    uint64_t serial; /* counts the messages of cast_send() */
+    uint64_t admitted;
+    uint64_t next_number;
+    struct cast_list pending; /* own messages that did not come back yet */
+    struct cast_list waiting; /* messages to be put in order here */
+    struct cast_list local;   /* put in order here, not yet given out here */
 };
 
 struct cast {
@@ -127,16 +150,7 @@ struct cast {
     uint8_t room[CAST_DATAGRAM_BYTES_MAX];                /* a fragment opened */
     uint8_t message[CAST_MESSAGE_MAX + CAST_TOTAL_BYTES]; /* a message put together */
     uint8_t control[FRAME_PAYLOAD_MAX];
-
-    /* total order */
-    struct cast_channel *order; /* own channel while this host is the sequencer */
-    uint32_t sequencer;
-    uint64_t serial; /* counts the messages of cast_send() */
-    uint64_t admitted;
-    uint64_t next_number;
-    struct cast_list pending; /* own messages that did not come back yet */
-    struct cast_list waiting; /* messages to be put in order here */
-    struct cast_list local;   /* put in order here, not yet given out here */
+    struct cast_total total;
 };
 
 /* ---- cast.c ---- */

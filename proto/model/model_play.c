@@ -63,15 +63,20 @@ struct traffic {
     double rates; /* of all messages, as far as links decide it */
 };
 
+/* What there is to do, and what waits for what. */
+struct play_graph {
+    struct activity *activities;
+    int count, room;
+    struct wait *waits;
+    int wait_count, wait_room;
+};
+
 struct play {
     struct model_machine machine;
     const int *host_of;
     int tasks;
     bool failed;
-    struct activity *activities;
-    int count, room;
-    struct wait *waits;
-    int wait_count, wait_room;
+    struct play_graph graph;
     struct stream *streams;
     int stream_count, stream_room;
     int *first_stream; /* by task, or PLAY_NONE */
@@ -113,8 +118,8 @@ void play_destroy(struct play *p)
 {
     if (!p)
         return;
-    free(p->activities);
-    free(p->waits);
+    free(p->graph.activities);
+    free(p->graph.waits);
     free(p->streams);
     free(p->first_stream);
     free(p->open);
@@ -142,14 +147,14 @@ static bool make_room(struct play *p, void **array, int count, int *room, size_t
 
 static int add(struct play *p, int task, int to, double left_s)
 {
-    void *array = p->activities;
-    bool good = make_room(p, &array, p->count, &p->room, sizeof *p->activities);
-    p->activities = array;
+    void *array = p->graph.activities;
+    bool good = make_room(p, &array, p->graph.count, &p->graph.room, sizeof *p->graph.activities);
+    p->graph.activities = array;
     if (!good)
         return PLAY_NONE;
-    p->activities[p->count] =
+    p->graph.activities[p->graph.count] =
         (struct activity){.task = task, .to = to, .first = PLAY_NONE, .left_s = left_s};
-    return p->count++;
+    return p->graph.count++;
 }
 
 int play_compute(struct play *p, int task, double seconds)
@@ -196,7 +201,7 @@ int play_send(struct play *p, int from, int to, double bytes)
         p->communication_s[from] += time_s; /* the sender's, as the paper measures it */
     int sent = add(p, from, to, time_s);
     if (sent != PLAY_NONE && !inside)
-        p->activities[sent].draw = draw_of_stream(p, from, to);
+        p->graph.activities[sent].draw = draw_of_stream(p, from, to);
     return sent;
 }
 
@@ -208,16 +213,18 @@ void play_on_end(struct play *p, play_ended_fn *ended, void *context)
 
 void play_after(struct play *p, int activity, int before)
 {
-    if (activity == PLAY_NONE || before == PLAY_NONE || p->activities[before].state == ENDED)
+    if (activity == PLAY_NONE || before == PLAY_NONE || p->graph.activities[before].state == ENDED)
         return;
-    void *array = p->waits;
-    bool good = make_room(p, &array, p->wait_count, &p->wait_room, sizeof *p->waits);
-    p->waits = array;
+    void *array = p->graph.waits;
+    bool good =
+        make_room(p, &array, p->graph.wait_count, &p->graph.wait_room, sizeof *p->graph.waits);
+    p->graph.waits = array;
     if (!good)
         return;
-    p->waits[p->wait_count] = (struct wait){activity, p->activities[before].first};
-    p->activities[before].first = p->wait_count++;
-    p->activities[activity].waits_for++;
+    p->graph.waits[p->graph.wait_count] =
+        (struct wait){activity, p->graph.activities[before].first};
+    p->graph.activities[before].first = p->graph.wait_count++;
+    p->graph.activities[activity].waits_for++;
 }
 
 /* ---- Rates --------------------------------------------------------------------------------- */
@@ -265,8 +272,8 @@ static void count_loads(struct play *p)
         p->loads[i] = (struct load){0};
     p->traffic = (struct traffic){0};
     for (int i = 0; i < p->open_count; i++) {
-        if (p->activities[p->open[i]].state == RUNNING)
-            count_activity(p, &p->activities[p->open[i]]);
+        if (p->graph.activities[p->open[i]].state == RUNNING)
+            count_activity(p, &p->graph.activities[p->open[i]]);
     }
     set_traffic(p);
 }
@@ -349,7 +356,7 @@ static void set_rates_by(struct play *p, bool messages,
                          void (*set)(struct play *, struct activity *))
 {
     for (int i = 0; i < p->open_count; i++) {
-        struct activity *a = &p->activities[p->open[i]];
+        struct activity *a = &p->graph.activities[p->open[i]];
         if (a->state == RUNNING && (a->to != PLAY_NONE) == messages)
             set(p, a);
     }
@@ -372,7 +379,7 @@ static void start_all(struct play *p)
 {
     for (int later = 0; later < 2; later++) {
         for (int i = 0; i < p->open_count; i++) {
-            struct activity *a = &p->activities[p->open[i]];
+            struct activity *a = &p->graph.activities[p->open[i]];
             bool computes = a->to == PLAY_NONE;
             if (a->state != READY || (a->left_s > 0) != later ||
                 (computes && p->computing[a->task]))
@@ -388,7 +395,7 @@ static double next_end(const struct play *p)
 {
     double next = INFINITY;
     for (int i = 0; i < p->open_count; i++) {
-        const struct activity *a = &p->activities[p->open[i]];
+        const struct activity *a = &p->graph.activities[p->open[i]];
         if (a->state == RUNNING && a->left_s / a->rate < next)
             next = a->left_s / a->rate;
     }
@@ -402,14 +409,14 @@ static void open_activity(struct play *p, int number)
     p->open = array;
     if (!good)
         return;
-    p->activities[number].state = READY;
+    p->graph.activities[number].state = READY;
     p->open[p->open_count++] = number;
 }
 
 static void open_new(struct play *p)
 {
-    for (; p->looked_at < p->count; p->looked_at++) {
-        if (p->activities[p->looked_at].waits_for == 0)
+    for (; p->looked_at < p->graph.count; p->looked_at++) {
+        if (p->graph.activities[p->looked_at].waits_for == 0)
             open_activity(p, p->looked_at);
     }
 }
@@ -422,9 +429,9 @@ static void end_activity(struct play *p, struct activity *a)
         p->computing[a->task] = false;
         p->computation_s[a->task] += a->end_s - a->start_s;
     }
-    for (int w = a->first; w != PLAY_NONE; w = p->waits[w].next) {
-        int later = p->waits[w].activity;
-        if (--p->activities[later].waits_for == 0 && later < p->looked_at)
+    for (int w = a->first; w != PLAY_NONE; w = p->graph.waits[w].next) {
+        int later = p->graph.waits[w].activity;
+        if (--p->graph.activities[later].waits_for == 0 && later < p->looked_at)
             open_activity(p, later);
     }
 }
@@ -434,11 +441,11 @@ static void tell_ends(struct play *p, int before)
 {
     int kept = 0, all = p->open_count;
     for (int i = 0; i < before && p->ended; i++) {
-        if (p->activities[p->open[i]].state == ENDED)
+        if (p->graph.activities[p->open[i]].state == ENDED)
             p->ended(p->context, p->open[i]);
     }
     for (int i = 0; i < all; i++) {
-        if (p->activities[p->open[i]].state != ENDED)
+        if (p->graph.activities[p->open[i]].state != ENDED)
             p->open[kept++] = p->open[i];
     }
     p->open_count = kept;
@@ -450,7 +457,7 @@ static void advance(struct play *p, double step_s)
     int before = p->open_count;
     p->now_s += step_s;
     for (int i = 0; i < before; i++) {
-        struct activity *a = &p->activities[p->open[i]];
+        struct activity *a = &p->graph.activities[p->open[i]];
         if (a->state != RUNNING)
             continue;
         a->left_s -= step_s * a->rate;
@@ -484,8 +491,8 @@ int play_run(struct play *p, struct model_time *time)
             return -1;
         advance(p, next);
     }
-    for (int i = 0; i < p->count; i++) {
-        if (p->activities[i].state != ENDED)
+    for (int i = 0; i < p->graph.count; i++) {
+        if (p->graph.activities[i].state != ENDED)
             return -1;
     }
     sum_up(p, time);
@@ -494,5 +501,5 @@ int play_run(struct play *p, struct model_time *time)
 
 double play_end(const struct play *p, int activity)
 {
-    return p->activities[activity].end_s;
+    return p->graph.activities[activity].end_s;
 }

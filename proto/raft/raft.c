@@ -145,9 +145,9 @@ void raft_become_follower(struct raft *r, uint64_t term)
     }
     r->role = RAFT_FOLLOWER;
     r->has_leader = false;
-    r->wanted_count = 0;
-    r->roll = 0;
-    r->transfer.active = false;
+    r->lead.wanted_count = 0;
+    r->lead.roll = 0;
+    r->lead.transfer.active = false;
     raft_arm_election(r);
 }
 
@@ -252,7 +252,7 @@ void raft_on_message(struct raft *r, const uint8_t *bytes, size_t size, uint64_t
 int64_t raft_propose(struct raft *r, const uint8_t *bytes, size_t size, uint64_t now_us)
 {
     r->now_us = now_us;
-    if (!raft_leads(r) || r->transfer.active)
+    if (!raft_leads(r) || r->lead.transfer.active)
         return -EPERM;
     if (size > RAFT_COMMAND_BYTES_MAX)
         return -EMSGSIZE;
@@ -282,16 +282,16 @@ static void tell_leader(struct raft *r)
 {
     bool has = r->role == RAFT_LEADER ? raft_leads(r) : r->has_leader;
     const struct raft_id *id = has ? &r->leader : NULL;
-    bool same =
-        has == r->told_has && (!has || (raft_id_equal(id, &r->told) && r->told_term == r->term));
+    bool same = has == r->told.has &&
+                (!has || (raft_id_equal(id, &r->told.leader) && r->told.term == r->term));
 
     if (same)
         return;
-    r->told_has = has;
-    r->told_term = r->term;
+    r->told.has = has;
+    r->told.term = r->term;
     if (id)
-        r->told = *id;
-    r->owner.leader(r->owner.context, id ? &r->told : NULL, r->term);
+        r->told.leader = *id;
+    r->owner.leader(r->owner.context, id ? &r->told.leader : NULL, r->term);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -324,7 +324,7 @@ void raft_on_late(struct raft *r, uint64_t late_us)
 {
     shift(&r->heard_leader_us, late_us);
     shift(&r->election_us, late_us);
-    shift(&r->transfer.end_us, late_us);
+    shift(&r->lead.transfer.end_us, late_us);
     for (size_t i = 0; i < r->peer_count; i++)
         shift(&r->peers[i].heard_us, late_us);
 }
@@ -333,7 +333,7 @@ void raft_on_late(struct raft *r, uint64_t late_us)
 
 bool raft_leads(const struct raft *r)
 {
-    return r->role == RAFT_LEADER && r->applied >= r->lead_index;
+    return r->role == RAFT_LEADER && r->applied >= r->lead.lead_index;
 }
 
 const struct raft_id *raft_leader(const struct raft *r)

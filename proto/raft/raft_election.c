@@ -57,7 +57,7 @@ static void lead(struct raft *r)
     raft_say(r, "raft: leads from term %llu on", (unsigned long long)r->term);
     for (size_t i = 0; i < r->peer_count; i++)
         raft_begin_replication(r, &r->peers[i]);
-    r->lead_index = raft_log_last(&r->log) + 1;
+    r->lead.lead_index = raft_log_last(&r->log) + 1;
     if (!raft_append(r, RAFT_NOOP, NULL, 0))
         raft_become_follower(r, r->term); /* no memory */
 }

@@ -117,7 +117,7 @@ static void commit_to(struct raft *r, const struct raft_configuration *conf)
     struct cursor c = cursor_writer(bytes, sizeof bytes);
 
     raft_wire_put_configuration(&c, conf);
-    r->roll = 0;
+    r->lead.roll = 0;
     raft_append(r, RAFT_CONFIGURATION, bytes, (size_t)(c.at - bytes));
 }
 
@@ -127,16 +127,16 @@ static bool has_answered(struct raft *r, const struct raft_id *id)
 {
     const struct raft_peer *peer = raft_peer(r, id);
 
-    return raft_is_self(r, id) || (peer && r->roll != 0 && peer->read_round >= r->roll);
+    return raft_is_self(r, id) || (peer && r->lead.roll != 0 && peer->read_round >= r->lead.roll);
 }
 
 /* An answer that is older than two heartbeats says nothing any more. */
 static void call_roll(struct raft *r)
 {
-    if (r->roll != 0 && r->now_us < r->roll_us + 2 * r->config.heartbeat_us)
+    if (r->lead.roll != 0 && r->now_us < r->lead.roll_us + 2 * r->config.heartbeat_us)
         return;
-    r->roll = raft_read(r, r->now_us);
-    r->roll_us = r->now_us;
+    r->lead.roll = raft_read(r, r->now_us);
+    r->lead.roll_us = r->now_us;
 }
 
 static bool would_answer(struct raft *r, const struct raft_configuration *conf)
@@ -187,8 +187,8 @@ static void remove_member(struct raft *r, uint8_t i)
 
 static bool is_wanted(const struct raft *r, const struct raft_id *id)
 {
-    for (size_t i = 0; i < r->wanted_count; i++)
-        if (raft_id_equal(&r->wanted[i], id))
+    for (size_t i = 0; i < r->lead.wanted_count; i++)
+        if (raft_id_equal(&r->lead.wanted[i], id))
             return true;
     return false;
 }
@@ -267,16 +267,16 @@ static size_t voter_count(const struct raft *r)
 
 static const struct raft_id *missing(const struct raft *r)
 {
-    for (size_t i = 0; i < r->wanted_count; i++)
-        if (!listed(&r->configuration, &r->wanted[i]))
-            return &r->wanted[i];
+    for (size_t i = 0; i < r->lead.wanted_count; i++)
+        if (!listed(&r->configuration, &r->lead.wanted[i]))
+            return &r->lead.wanted[i];
     return NULL;
 }
 
 static bool all_wanted_vote(const struct raft *r)
 {
-    for (size_t i = 0; i < r->wanted_count; i++)
-        if (!raft_is_voter(r, &r->wanted[i]))
+    for (size_t i = 0; i < r->lead.wanted_count; i++)
+        if (!raft_is_voter(r, &r->lead.wanted[i]))
             return false;
     return true;
 }
@@ -319,8 +319,8 @@ static bool needs_roll(struct raft *r)
  * term is committed; one change is committed before the next begins. */
 static bool may_change(const struct raft *r)
 {
-    return r->role == RAFT_LEADER && r->wanted_count > 0 && raft_leads(r) && raft_is_settled(r) &&
-           !r->transfer.active;
+    return r->role == RAFT_LEADER && r->lead.wanted_count > 0 && raft_leads(r) &&
+           raft_is_settled(r) && !r->lead.transfer.active;
 }
 
 /* 3.10, 4.2.2: a leader that is to go hands over first; the next one removes it. */
@@ -346,7 +346,7 @@ void raft_step_membership(struct raft *r)
     if (needs_roll(r))
         call_roll(r);
     else
-        r->roll = 0;
+        r->lead.roll = 0;
     make_one_change(r);
     if (raft_is_settled(r) && !is_wanted(r, &r->config.self) && is_replaced(r))
         hand_over(r);
@@ -358,7 +358,7 @@ int raft_want_voters(struct raft *r, const struct raft_id *voters, size_t count)
         return -EINVAL;
     if (r->role != RAFT_LEADER)
         return -EPERM;
-    memcpy(r->wanted, voters, count * sizeof *voters);
-    r->wanted_count = count;
+    memcpy(r->lead.wanted, voters, count * sizeof *voters);
+    r->lead.wanted_count = count;
     return 0;
 }

@@ -19,7 +19,7 @@ static uint64_t confirmed(const struct raft *r)
         if (r->peers[i].voter)
             rounds[count++] = r->peers[i].read_round;
     if (raft_self_is_voter(r))
-        rounds[count++] = r->read_round;
+        rounds[count++] = r->lead.read_round;
     return raft_quorum_value(rounds, count);
 }
 
@@ -28,8 +28,8 @@ uint64_t raft_read(struct raft *r, uint64_t now_us)
     r->now_us = now_us;
     if (!raft_leads(r))
         return 0;
-    r->read_due_us = now_us;
-    return ++r->read_round;
+    r->lead.read_due_us = now_us;
+    return ++r->lead.read_round;
 }
 
 bool raft_read_ok(const struct raft *r, uint64_t number)
@@ -41,34 +41,34 @@ bool raft_read_ok(const struct raft *r, uint64_t number)
 static bool roll_is_open(const struct raft *r)
 {
     for (size_t i = 0; i < r->peer_count; i++)
-        if (r->peers[i].member && r->peers[i].read_round < r->roll)
+        if (r->peers[i].member && r->peers[i].read_round < r->lead.roll)
             return true;
     return false;
 }
 
 static bool is_asking(const struct raft *r)
 {
-    return r->role == RAFT_LEADER && (confirmed(r) < r->read_round || roll_is_open(r));
+    return r->role == RAFT_LEADER && (confirmed(r) < r->lead.read_round || roll_is_open(r));
 }
 
 /* Asks all members, again and again while too few answer. */
 void raft_step_read(struct raft *r)
 {
-    if (!is_asking(r) || r->now_us < r->read_due_us)
+    if (!is_asking(r) || r->now_us < r->lead.read_due_us)
         return;
     for (size_t i = 0; i < r->peer_count; i++) {
         struct raft_message m = raft_message_to(r, RAFT_READ, &r->peers[i].id);
 
-        m.round = r->read_round;
-        if (r->peers[i].member && r->peers[i].read_round < r->read_round)
+        m.round = r->lead.read_round;
+        if (r->peers[i].member && r->peers[i].read_round < r->lead.read_round)
             raft_send(r, &m);
     }
-    r->read_due_us = r->now_us + r->config.heartbeat_us;
+    r->lead.read_due_us = r->now_us + r->config.heartbeat_us;
 }
 
 uint64_t raft_read_deadline(const struct raft *r)
 {
-    return is_asking(r) ? r->read_due_us : UINT64_MAX;
+    return is_asking(r) ? r->lead.read_due_us : UINT64_MAX;
 }
 
 void raft_on_read(struct raft *r, const struct raft_message *m)
@@ -89,6 +89,6 @@ void raft_on_read_reply(struct raft *r, const struct raft_message *m)
     if (r->role != RAFT_LEADER || !peer)
         return;
     peer->heard_us = r->now_us;
-    if (m->round > peer->read_round && m->round <= r->read_round)
+    if (m->round > peer->read_round && m->round <= r->lead.read_round)
         peer->read_round = m->round;
 }

@@ -328,7 +328,7 @@ uint64_t raft_replication_deadline(const struct raft *r)
 
         next_us = due_us < next_us ? due_us : next_us;
     }
-    if (r->role == RAFT_LEADER && r->transfer.active && r->transfer.end_us < next_us)
-        next_us = r->transfer.end_us;
+    if (r->role == RAFT_LEADER && r->lead.transfer.active && r->lead.transfer.end_us < next_us)
+        next_us = r->lead.transfer.end_us;
     return next_us;
 }

@@ -49,6 +49,24 @@ struct raft_transfer {
     uint64_t end_us;
 };
 
+/* What the owner was told of the leader. */
+struct raft_told {
+    bool has; /* there is one */
+    struct raft_id leader;
+    uint64_t term;
+};
+
+/* What the leader keeps of its term. */
+struct raft_lead {
+    uint64_t lead_index; /* its first entry, a no-op */
+    struct raft_id wanted[RAFT_VOTERS_MAX];
+    size_t wanted_count;
+    uint64_t roll, roll_us; /* the round in which the members say that they live, see
+                             * raft_membership.c; 0: none; when it began */
+    struct raft_transfer transfer;
+    uint64_t read_round, read_due_us; /* the last question; when it is sent, or sent again */
+};
+
 struct raft {
     struct raft_config config;
     struct raft_owner owner;
@@ -71,18 +89,8 @@ struct raft {
     struct raft_peer peers[RAFT_PEERS_MAX];
     size_t peer_count;
     struct raft_snapshot snapshot, incoming;
-    /* leader */
-    uint64_t lead_index; /* its first entry, a no-op */
-    struct raft_id wanted[RAFT_VOTERS_MAX];
-    size_t wanted_count;
-    uint64_t roll, roll_us; /* the round in which the members say that they live, see
-                             * raft_membership.c; 0: none; when it began */
-    struct raft_transfer transfer;
-    uint64_t read_round, read_due_us; /* the last question; when it is sent, or sent again */
-    /* what the owner was told */
-    bool told_has;
-    struct raft_id told;
-    uint64_t told_term;
+    struct raft_lead lead;
+    struct raft_told told;
     uint8_t out[RAFT_MESSAGE_BYTES_MAX];
 };
 

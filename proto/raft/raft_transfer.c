@@ -14,13 +14,13 @@ int raft_transfer(struct raft *r, const struct raft_id *to, uint64_t now_us)
     r->now_us = now_us;
     if (!raft_leads(r))
         return -EPERM;
-    if (r->transfer.active)
+    if (r->lead.transfer.active)
         return -EALREADY;
     if (!peer || !peer->voter)
         return -ENOENT;
     if (now_us > peer->heard_us + 3 * r->config.heartbeat_us)
         return -EHOSTUNREACH;
-    r->transfer =
+    r->lead.transfer =
         (struct raft_transfer){.active = true, .to = *to, .end_us = now_us + r->config.election_us};
     raft_say(r, "raft: hands over to host %u", to->host);
     return 0;
@@ -28,7 +28,7 @@ int raft_transfer(struct raft *r, const struct raft_id *to, uint64_t now_us)
 
 void raft_step_transfer(struct raft *r)
 {
-    struct raft_transfer *t = &r->transfer;
+    struct raft_transfer *t = &r->lead.transfer;
     const struct raft_peer *peer;
 
     if (!t->active || r->role != RAFT_LEADER)

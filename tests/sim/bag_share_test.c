@@ -130,7 +130,7 @@ static double run(uint64_t seed, bool by_size, double spread, double slowest)
     for (uint32_t i = 0; i < WORKERS; i++) {
         bag_apply(w.bag, &(struct bag_record){.kind = BAG_JOIN, .task = i + 1});
         w.workers[i].member = bag_member_find(w.bag, i + 1, 0);
-        w.workers[i].member->hold = HOLD;
+        w.workers[i].member->served.hold = HOLD;
         w.workers[i].speed = 1 / (1 + (slowest - 1) * chance(&w));
         w.speed += w.workers[i].speed;
     }

@@ -586,7 +586,7 @@ static void host_lost_at(struct host *h, uint32_t host)
         bag_holder_host_gone(h->holder, host);
     for (uint32_t i = 0; i < w.task_count; i++) {
         struct task *t = &w.tasks[i];
-        if (t->alive && tid_host(t->tid) == host_index(h) && t->user.holder == host)
+        if (t->alive && tid_host(t->tid) == host_index(h) && t->user.tie.holder == host)
             bag_user_lost(&t->user, w.now_us);
         if (t->alive)
             task_step(t);

@@ -31,7 +31,7 @@ static struct bag_member *join(struct bag *bag, uint32_t task, uint32_t hold)
 {
     CU_ASSERT_EQUAL(bag_apply(bag, &(struct bag_record){.kind = BAG_JOIN, .task = task}), BAG_OK);
     struct bag_member *m = bag_member_find(bag, task, 0);
-    m->hold = hold;
+    m->served.hold = hold;
     return m;
 }
 
@@ -99,7 +99,7 @@ static void a_lease_runs_out(void)
     CU_ASSERT_EQUAL(bag_expire(bag, 110), UINT64_MAX);
     takes(bag, b, 110, 0);
     done(bag, a, 0); /* late, and first */
-    CU_ASSERT_EQUAL(b->held, 0);
+    CU_ASSERT_EQUAL(b->served.held, 0);
     bag_destroy(bag);
 }
 
@@ -118,7 +118,7 @@ static void the_last_ones_twice(void)
     takes(bag, b, BAG_STRAGGLER_US, -1); /* it has something */
     takes(bag, c, BAG_STRAGGLER_US, 1);
     done(bag, b, 0);
-    CU_ASSERT_EQUAL(a->held, 1);
+    CU_ASSERT_EQUAL(a->served.held, 1);
     takes(bag, b, BAG_STRAGGLER_US, -1); /* nobody has three */
     done(bag, a, 1);
     CU_ASSERT(bag_complete(bag));
