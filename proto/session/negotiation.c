@@ -97,9 +97,9 @@ static void send_hello(struct session *s, uint64_t now_us)
     bool far = detours_will_do(s, now_us), path_is_done;
 
     handshake_hello(&s->endpoint->me, &s->pending.hello, bytes);
-    path_is_done = send_to_all(s, s->addresses, s->address_count, bytes);
+    path_is_done = send_to_all(s, s->ways.addresses, s->ways.address_count, bytes);
     if (far)
-        path_is_done |= send_to_all(s, s->detours, s->detour_count, bytes);
+        path_is_done |= send_to_all(s, s->ways.detours, s->ways.detour_count, bytes);
     if (session_path(s) && !path_is_done && (far || !session_is_astray(s)))
         session_send(s, &s->path, bytes, sizeof bytes);
     s->endpoint->counters.hellos_sent++;
@@ -192,7 +192,7 @@ static void begin_keys(struct session *s, const struct hello *hello, const struc
     s->open = true;
     s->endpoint->made[s->peer]++;
     s->heard_us = now_us;
-    s->return_us = now_us + s->endpoint->detour_us;
+    s->ways.return_us = now_us + s->endpoint->detour_us;
     s->pending.phase = PENDING_NONE;
     s->endpoint->counters.sessions_opened++;
     s->endpoint->owner.opened(s->endpoint->owner.context, s->peer, now_us);

@@ -62,12 +62,12 @@ void session_destroy(struct session *s)
 
 void session_set_addresses(struct session *s, const struct host *peer)
 {
-    s->address_count = s->detour_count = 0;
+    s->ways.address_count = s->ways.detour_count = 0;
     for (uint8_t i = 0; i < peer->address_count; i++)
         if ((peer->addresses[i].family == ADDRESS_ETHER) == s->endpoint->ether)
-            s->addresses[s->address_count++] = peer->addresses[i];
+            s->ways.addresses[s->ways.address_count++] = peer->addresses[i];
         else
-            s->detours[s->detour_count++] = peer->addresses[i];
+            s->ways.detours[s->ways.detour_count++] = peer->addresses[i];
 }
 
 bool session_is_open(const struct session *s)
@@ -343,9 +343,9 @@ static uint64_t watch_stall(struct session *s, uint64_t now_us)
 
 static void try_to_return(struct session *s, uint64_t now_us)
 {
-    if (!session_is_astray(s) || now_us < s->return_us || session_queued(s) == 0)
+    if (!session_is_astray(s) || now_us < s->ways.return_us || session_queued(s) == 0)
         return;
-    s->return_us = now_us + s->endpoint->detour_us;
+    s->ways.return_us = now_us + s->endpoint->detour_us;
     session_open(s, now_us);
 }
 

@@ -22,11 +22,11 @@
 
 static bool is_named(const struct session *s, const struct address *address)
 {
-    for (uint8_t i = 0; i < s->address_count; i++)
-        if (address_equal(&s->addresses[i], address))
+    for (uint8_t i = 0; i < s->ways.address_count; i++)
+        if (address_equal(&s->ways.addresses[i], address))
             return true;
-    for (uint8_t i = 0; i < s->detour_count; i++)
-        if (address_equal(&s->detours[i], address))
+    for (uint8_t i = 0; i < s->ways.detour_count; i++)
+        if (address_equal(&s->ways.detours[i], address))
             return true;
     return false;
 }
@@ -39,7 +39,7 @@ static void adopt(struct session *s, const struct address *path)
     }
     s->path = *path;
     s->path_proved = true;
-    memset(&s->trial, 0, sizeof s->trial);
+    memset(&s->ways.trial, 0, sizeof s->ways.trial);
 }
 
 void session_path_open(struct session *s, const struct address *from)
@@ -56,7 +56,7 @@ void session_path_open(struct session *s, const struct address *from)
 
 bool session_path_pays(struct session *s, const struct address *to, size_t bytes)
 {
-    struct trial *t = &s->trial;
+    struct trial *t = &s->ways.trial;
 
     if (s->path_proved && address_equal(&s->path, to))
         return true;
@@ -69,7 +69,7 @@ bool session_path_pays(struct session *s, const struct address *to, size_t bytes
 
 static void challenge(struct session *s, uint64_t now_us)
 {
-    struct trial *t = &s->trial;
+    struct trial *t = &s->ways.trial;
 
     t->retry_us = now_us + ((uint64_t)TRIAL_RETRY_US << t->attempts++);
     session_token(s, DATAGRAM_CHALLENGE, t->token, &t->address);
@@ -79,7 +79,7 @@ static void challenge(struct session *s, uint64_t now_us)
  * address after another keeps no answer from being awaited. */
 static void begin_trial(struct session *s, const struct address *address)
 {
-    struct trial *t = &s->trial;
+    struct trial *t = &s->ways.trial;
 
     memset(t, 0, sizeof *t);
     t->address = *address;
@@ -91,7 +91,7 @@ static void begin_trial(struct session *s, const struct address *address)
 void session_path_heard(struct session *s, const struct address *from, bool newest, size_t bytes,
                         uint64_t now_us)
 {
-    struct trial *t = &s->trial;
+    struct trial *t = &s->ways.trial;
     bool known = address_equal(&t->address, from);
 
     if (s->path_proved && address_equal(&s->path, from))
@@ -110,7 +110,7 @@ void session_path_heard(struct session *s, const struct address *from, bool newe
 
 void session_path_answered(struct session *s, const struct address *from, uint64_t token)
 {
-    const struct trial *t = &s->trial;
+    const struct trial *t = &s->ways.trial;
     struct address there = *from;
 
     if (t->address.family != ADDRESS_NONE && address_equal(&t->address, from) && t->token == token)
@@ -119,7 +119,7 @@ void session_path_answered(struct session *s, const struct address *from, uint64
 
 uint64_t session_path_step(struct session *s, uint64_t now_us)
 {
-    struct trial *t = &s->trial;
+    struct trial *t = &s->ways.trial;
 
     if (t->address.family == ADDRESS_NONE || t->attempts == TRIAL_ATTEMPTS)
         return UINT64_MAX;

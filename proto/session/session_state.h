@@ -37,24 +37,29 @@ struct trial {
     uint64_t retry_us; /* of the next, or when another address may be tried */
 };
 
-struct session {
-    struct endpoint *endpoint;
-    uint32_t peer;
-    uint8_t peer_id[HOST_ID_BYTES];
+/* Where the peer may be. */
+struct ways {
     uint8_t address_count;
     struct address addresses[HOST_ADDRESSES_MAX];
     uint8_t detour_count;
     struct address detours[HOST_ADDRESSES_MAX]; /* the other ones */
+    struct trial trial;
+    uint64_t return_us; /* astray: the candidates are tried again then */
+};
 
+struct session {
+    struct endpoint *endpoint;
+    uint32_t peer;
+    uint8_t peer_id[HOST_ID_BYTES];
+    struct ways ways;
     struct pending pending;
 
     bool open, closed;
     bool held; /* the next frame could not be taken yet */
     struct address path;
-    bool path_proved; /* to be the peer's: until then it is the one on trial */
-    struct trial trial;
-    uint32_t local_id, remote_id;              /* in datagrams to us, to the peer */
-    struct auth_cipher *sealer, *opener;       /* NULL until it is open */
+    bool path_proved;                    /* to be the peer's: until then it is the one on trial */
+    uint32_t local_id, remote_id;        /* in datagrams to us, to the peer */
+    struct auth_cipher *sealer, *opener; /* NULL until it is open */
     uint8_t initiator_nonce[AUTH_NONCE_BYTES]; /* of the HELLO that led to these keys */
     struct auth_replay data_seen, control_seen;
     uint64_t data_number, control_number; /* next to be sent */
@@ -65,7 +70,6 @@ struct session {
     struct inbox inbox;
     uint64_t heard_us;
     uint64_t owed_since_us; /* acknowledgements are owed since then; UINT64_MAX: none */
-    uint64_t return_us;     /* astray: the candidates are tried again then */
 };
 
 void session_send(struct session *s, const struct address *to, const uint8_t *bytes, size_t size);
