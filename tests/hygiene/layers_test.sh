@@ -8,10 +8,12 @@ trap 'rm -rf "$copy"' EXIT
 
 expect "the tree keeps its layers" scripts/layers.sh
 
+layers_of_copy() { BUILD=build scripts/layers.sh "$copy"; }
+
 # one breach at a time in a copy of the tree: the check must name the file
 expect_named() { # file, what it shows
     local said
-    said=$(scripts/layers.sh "$copy" 2>&1)
+    said=$(layers_of_copy 2>&1)
     if [ $? -eq 1 ] && grep -q "^$1:1: " <<<"$said"; then ok "$2"; else bad "$2" "it said: $said"; fi
 }
 expect_breach() { # file, line of C, what it shows
@@ -38,8 +40,8 @@ expect_object_breach() { # what it shows, file, line of C, ...
 for folder in cipher proto lib daemon tools apps; do cp -r $folder "$copy/"; done
 mkdir -p "$copy/build/obj" "$copy/apps/one" "$copy/apps/other"
 touch "$copy/apps/other/breach_of.h" "$copy/daemon/base/breach_of.h"
-expect "the copy keeps its layers, and its folders are looked at without objects" scripts/layers.sh "$copy"
-if scripts/layers.sh "$copy" 2>&1 | grep -q 'nothing is built'; then
+expect "the copy keeps its layers, and its folders are looked at without objects" layers_of_copy
+if layers_of_copy 2>&1 | grep -q 'nothing is built'; then
     ok "where nothing is built the check says what it leaves out"
 else
     bad "where nothing is built the check says what it leaves out"
@@ -65,7 +67,7 @@ expect_breach tools/base/breach.c 'int fd = socket(AF_INET, SOCK_STREAM, 0);' "t
 field=$(printf 'int f%d; ' {1..26})
 expect_breach proto/node/breach.h "struct large { $field};" "a struct has at most 25 fields"
 echo "struct message { $field};" >"$copy/proto/wire/breach.h"
-expect "a message on the wire may have more" scripts/layers.sh "$copy"
+expect "a message on the wire may have more" layers_of_copy
 rm "$copy/proto/wire/breach.h"
 
 mkdir "$copy/apps/full"
