@@ -8,6 +8,7 @@
 #   ```sh source     the same in the folder of the sources
 #   ```sh fails      the last command fails
 #   ```sh lab        the same on the host anna of a lab of four, which reach each other by ssh, as root; else skipped
+#   ```sh needs: X   the same where the program X is installed; else skipped
 #   ```sh skip: WHY  cannot be run by a test
 #   ```text          what the last commands print, compared by says.awk; `varies` and `any-order` behind it
 # All other kinds are a mistake. What stands in `code` and begins with covey is looked up: the command and its
@@ -115,6 +116,7 @@ run_block() { # NAME FILE HOW: of kind sh
     n=$(count_commands "$2")
     case $3 in
     skip:*) why=${3#skip: } ;;
+    needs:*) why=$(command -v "${3#needs: }" >/dev/null || echo "${3#needs: } is not installed") ;;
     *lab*) why=$(no_lab) ;;
     *) why= ;;
     esac
@@ -234,7 +236,9 @@ find lib daemon tools apps conf -name '*.[1-8]' -printf '%f\n' >"$dir/pages"
 names_are_known() { # GUIDE: functions of covey.h, pages of the manual
     local name status=0
     for name in $(grep -oE '\bcovey_[a-z_0-9]+\(\)' "$1" | tr -d '()' | sort -u); do
-        grep -qx "$name" "$dir/names" || { echo "$name() is not in covey.h" && status=1; }
+        # those that pack a type are made by a macro
+        grep -qx "$name" "$dir/names" || grep -qrhE "COVEY_PACK_TYPED\(${name#covey_*pack_}," lib/covey* ||
+            { echo "$name() is not in covey.h" && status=1; }
     done
     for name in $(outside_blocks "$1" | grep -oE '\bcovey[a-z_.-]*\([1-8]\)' | sort -u); do
         grep -qx "$(echo "$name" | sed 's/(\(.\))/.\1/')" "$dir/pages" || grep -qx "${name%(3)}" "$dir/names" ||
