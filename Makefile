@@ -396,7 +396,7 @@ endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$(f))))
 
 # The suites of other builds: those of tests/install and tests/hygiene do not depend on the build.
-RUN_SUITES = $(filter-out tests/install/% tests/hygiene/%,$(SUITES))
+RUN_SUITES = $(filter-out tests/install/% tests/hygiene/% tests/doc/%,$(SUITES))
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN = BUILD=$(BUILD)/asan SANITIZE="$(ASAN_FLAGS)" CFLAGS="-O1 -g"
 asan: ## build with the address and undefined-behaviour sanitizers and run the suites
@@ -490,6 +490,12 @@ install: all ## install below PREFIX (default /usr/local), staged in DESTDIR
 	for p in $(notdir $(PVM3_PROGRAMS)); do ln -sf ../lib/$$p $(DESTDIR)$(PVM3DIR)/bin/$$p || exit; done
 	for d in bin lib; do ln -sfn . $(DESTDIR)$(PVM3DIR)/$$d/$(PVM3_ARCH) || exit; done
 	@[ -n "$(DESTDIR)" ] || $(LDCONFIG) 2>/dev/null || true # as root: the loader's list of libraries
+
+.PHONY: doc
+doc: ## make guides and manual pages into HTML, in $(BUILD)/doc/html/index.html
+	@scripts/deps.sh install doc
+	@doc/make-html.sh $(BUILD)/doc/html $(MAN_PAGES)
+	@echo "$(BUILD)/doc/html/index.html"
 
 # what an installation into an empty folder makes is what is removed
 uninstall: ## remove what install put there (same PREFIX and DESTDIR)

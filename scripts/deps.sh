@@ -1,5 +1,5 @@
 #!/bin/bash
-# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, lint, bench,
+# deps.sh require|install GROUP... - what Covey needs from the system, by group: build, test, doc, lint, bench,
 # mpi, and s390x, arm64, armhf: what compiles and runs programs for these.
 #
 # `require` ends with an error that lists what is missing. `install` installs it by apt-get and says
@@ -43,6 +43,13 @@ openssh-client      ssh
 openssh-server      sshd
 tcsh                tcsh
 lua5.4              lua5.4
+lowdown             lowdown
+jq                  jq
+'
+# guides and manual pages as HTML; lowdown, for it gives headings the names that links to them use
+doc_needs='
+lowdown             lowdown
+mandoc              mandoc
 '
 lint_needs='
 clang               clang
@@ -67,7 +74,7 @@ cross_needs() { # the architecture's name in Debian, to the compiler, to qemu
     echo "libc6-dev-$1-cross  /usr/$2/lib/libc.so"
     echo "qemu-user  qemu-$3"
 }
-groups="build, test, lint, bench, mpi, s390x, arm64 or armhf"
+groups="build, test, doc, lint, bench, mpi, s390x, arm64 or armhf"
 read -ra compiler <<<"${CC:-cc}" # it may have a launcher before it, and options: ccache gcc -m32
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -77,6 +84,7 @@ needs_of() { # groups -> their lines
         case $group in
         build) echo "$build_needs" ;;
         test) echo "$test_needs" ;;
+        doc) echo "$doc_needs" ;;
         lint) echo "$lint_needs" ;;
         bench) echo "$bench_needs" ;;
         mpi) echo "$mpi_needs" ;;

@@ -6,6 +6,7 @@
 #   ```c             a program whose first line is /* pi.c - ... */ is saved as pi.c; each is compiled by a later block
 #   ```sh            commands, run by sh -e; each may go on where the last one was (variables, folder)
 #   ```sh source     the same in the folder of the sources
+#   ```sh copy       the same in a copy of the sources, with what is built of them
 #   ```sh fails      the last command fails
 #   ```sh lab        the same on the host anna of a lab of four, which reach each other by ssh, as root; else skipped
 #   ```sh needs: X   the same where the program X is installed; else skipped
@@ -15,7 +16,7 @@
 # options. Names of functions, of files and of manual pages must be there. Shell examples of manual pages are run, or
 # read in the same way where they need more than virtual hosts.
 #
-# doc_test.sh GUIDE... follows these alone.
+# doc_test.sh GUIDE... follows these alone (`manual`: the examples of manual pages); recipes_test.sh does so with doc/contributing.md, which takes longest.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 # shellcheck source=tests/local_vm.sh
@@ -77,6 +78,15 @@ no_lab() { # why there can be none, if so
     fi
 }
 
+# ---- a copy of the sources, for recipes that change them ----
+
+# What make finds there is as old as here, so it builds what a recipe changes and no more.
+copy_up() {
+    [ -d "$dir/copy" ] && return
+    mkdir -p "$dir/copy/build" && tar -cf - --exclude=./build --exclude=./.git . | tar -C "$dir/copy" -xf - &&
+        cp -a "$BUILD/obj" "$BUILD"/*.ok "$dir/copy/build"
+}
+
 # ---- one block after the other ----
 
 # Runs commands as the reader's shell would, which is told by a file what the last ones left.
@@ -97,7 +107,7 @@ state_begin() { # FOLDER
 follow() { # FILE HOW
     local where=()
     case $2 in *lab*) where=("$lab" exec anna) ;; esac
-    timeout 150 "${where[@]}" sh "$dir/follow" "$1" "$state" "${where:+$dir/bin}" </dev/null >"$dir/printed" 2>&1
+    timeout 900 "${where[@]}" sh "$dir/follow" "$1" "$state" "${where:+$dir/bin}" </dev/null >"$dir/printed" 2>&1
 }
 
 # Counts commands: lines that neither go on from the one before nor are text for a command.
@@ -128,7 +138,10 @@ run_block() { # NAME FILE HOW: of kind sh
     fi
     rm -f "$dir/skipped"
     case $3 in *lab*) lab_up || { bad "$1" "no lab" && return; } ;; esac
-    case $3 in *source*) echo "cd '$source'" >>"$state" ;; esac
+    case $3 in
+    *source*) echo "cd '$source'" >>"$state" ;;
+    *copy*) copy_up && echo "export BUILD=build; cd '$dir/copy'" >>"$state" ;;
+    esac
     follow "$2" "$3"
     status=$?
     case $3 in *source*) { grep -v '^cd ' "$state" && echo "cd '$folder'"; } >"$state.new" && mv "$state.new" "$state" ;; esac
@@ -259,9 +272,10 @@ files_are_there() { # GUIDE: what is in `code` and looks like a file of the sour
 examples_of() { # PAGE: its commands; those of one .Bd or .EX, or one .Dl, in a line each but for what goes on
     sed -n '/^\.S[Hh] EXAMPLES/,/^\.S[Hh] [^E]/p' "$1" | awk '
         /^\.Dl / { sub(/^\.Dl /, ""); print; next }
-        /^\.(Bd|EX)/ { inside = 1; next }
-        /^\.(Ed|EE)/ { inside = 0; next }
-        inside' | sed -e 's/\\&//g; s/\\-/-/g; s/\\e/\\/g; s/\\(ti/~/g; s/\\(aq/'\''/g' -e "s|/usr/local/libexec|$HOME/covey/libexec|g"
+        /^\.(Bd|EX)/ { inside = 1; block = commands = ""; next }
+        /^\.(Ed|EE)/ { inside = 0; printf "%s", commands != "" ? commands : block; next }
+        inside && sub(/^\$ /, "") { commands = commands $0 "\n" } # the rest is what it prints
+        inside { block = block $0 "\n" }' | sed -e 's/\\&//g; s/\\-/-/g; s/\\e/\\/g; s/\\(ti/~/g; s/\\(aq/'\''/g' -e "s|/usr/local/libexec|$HOME/covey/libexec|g"
 }
 # Of these pages examples are run as they stand on virtual hosts; of others they are read.
 manual_is_run() { # PAGE
@@ -296,7 +310,6 @@ manual_examples() {
             run_block "the examples of $name" "$dir/example" ""
             covey halt >/dev/null 2>&1
         else
-            sed -i 's/^\$ //' "$dir/example"
             commands_read=$((${commands_read:-0} + n))
             expect "the examples of $name are known: $n commands, read and not run" read_example "$dir/example"
         fi
@@ -306,17 +319,20 @@ manual_examples() {
 # ---- all of it ----
 
 guides=("$@")
-[ $# -gt 0 ] || guides=(README.md doc/*.md)
+[ $# -gt 0 ] || guides=(README.md $(ls doc/*.md | grep -v contributing) manual) # recipes_test.sh follows that one
 begun=$SECONDS
 expect "make install" make --no-print-directory install PREFIX="$HOME/covey" >"$dir/log" 2>&1 || cat "$dir/log"
 export PATH=$HOME/covey/bin:$PATH PKG_CONFIG_PATH=$HOME/covey/lib/pkgconfig
 for guide in "${guides[@]}"; do
+    if [ "$guide" = manual ]; then
+        manual_examples
+        continue
+    fi
     expect "$guide names commands that there are" commands_are_known "$guide"
     expect "$guide names functions and pages that there are" names_are_known "$guide"
     expect "$guide names files that there are" files_are_there "$guide"
     [ "$guide" = doc/figures.md ] || follow_guide "$guide"
 done
-[ $# -gt 0 ] || manual_examples
 [ $# -gt 0 ] || expect "README.md has at most 150 lines" test "$(wc -l <README.md)" -le 150
 echo "$commands_run commands and $programs_run programs were run, ${commands_read:-0} commands of the manual read," \
     "$lines_skipped skipped, in $((SECONDS - begun)) s"
