@@ -280,24 +280,36 @@ $(BUILD)/test-deps.ok: scripts/deps.sh
 COMPILED_SUITES := $(filter %_test.c,$(TEST_PROGRAMS:%=%.c)) $(FUZZERS:%=%.c)
 # those of tests/portable need programs of another architecture: make check-portable
 SHELL_SUITES := $(filter-out tests/portable/%,$(wildcard tests/*/*_test.sh))
+# SUITE names some as make check prints them; a name that is none ends make, which says those near it
+ifdef SUITE
+NAMED_SUITES := $(shell set -f; scripts/suites.sh $(SUITE))
+$(if $(filter-out 0,$(.SHELLSTATUS)),$(error SUITE names one that is none))
+SUITES ?= $(NAMED_SUITES)
+else
 SUITES ?= $(COMPILED_SUITES) $(SHELL_SUITES)
+endif
 
 # a newcomer types no -j: then all processors build
 JOBS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 ##@ Running and testing
-.PHONY: demo check suites tests
+.PHONY: demo check quick suites tests
 demo: ## install what is missing, build, run the three demos on four virtual hosts
 	@scripts/deps.sh install build
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@BUILD=$(BUILD) scripts/demo.sh
 
-check: ## install what tests need, build, run every suite (SUITES="tests/unit/x_test.c ..." for some)
+check: ## install what tests need, build, run every suite (SUITE="unit.window sim.vm" for some)
 	@scripts/deps.sh install build test
 	@$(MAKE) --no-print-directory $(JOBS) suites
 
-# suites that are programs alone need no programs of ours
-suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all) tests
+quick: ## build and run in under a minute what is quick: engines alone and one virtual machine
+	@scripts/deps.sh require build
+	@scripts/deps.sh require test
+	@$(MAKE) --no-print-directory $(JOBS) SUITES="$$(echo $$(scripts/suites.sh --quick))" suites
+
+# suites that are programs alone need no other programs
+suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all tests,$(SUITES:%.c=$(BUILD)/%))
 	@BUILD=$(BUILD) SANITIZE="$(SANITIZE)" scripts/check.sh $(SUITES)
 
 tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) $(PVM3_TESTS:%=$(BUILD)/%) ## build the test programs without running them
@@ -305,10 +317,10 @@ tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) $(PVM3_TESTS:%=$(BU
 # A suite that reads SOAK has a long form: thousands of kills, millions of datagrams. Its time is
 # CHECK_TIMEOUT_FACTOR as long.
 SOAK_SUITES := $(shell grep -lws SOAK $(COMPILED_SUITES) $(SHELL_SUITES) /dev/null)
-soak: ## run the long form of the suites that have one (SUITES="..." for some)
+soak: ## run the long form of the suites that have one (SUITE="..." for some)
 	@scripts/deps.sh install build test
 	@SOAK=1 $(MAKE) --no-print-directory $(JOBS) CHECK_TIMEOUT_FACTOR=30 \
-		SUITES="$(if $(filter file,$(origin SUITES)),$(SOAK_SUITES),$(SUITES))" suites
+		SUITES="$(if $(SUITE)$(filter-out file,$(origin SUITES)),$(SUITES),$(SOAK_SUITES))" suites
 
 .PHONY: check-portable print-portable-suites
 check-portable: ## test on big-endian and 32-bit processors under qemu (ARCHS="s390x arm64 armhf")

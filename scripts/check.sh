@@ -3,7 +3,7 @@
 #
 # A suite is a source file tests/DIR/NAME_test.c (its program is $BUILD/tests/DIR/NAME_test), a
 # script tests/DIR/NAME_test.sh, or tests/fuzz/NAME_fuzz.c (its seeds are replayed by
-# $BUILD/tests/fuzz/NAME_fuzz). A suite's last line `N passed, N failed, N skipped` counts; without
+# $BUILD/tests/fuzz/NAME_fuzz); scripts/suites.sh says how it is called. A suite's last line `N passed, N failed, N skipped` counts; without
 # such a line its exit status counts as one test, 77 as one that cannot run here. What it prints goes to
 # $BUILD/test-logs/DIR.NAME.log and is shown when it fails. A suite fails when it runs longer
 # than a machine takes that is four times as slow as 120 s (or the line `timeout: SECONDS` in its
@@ -38,14 +38,6 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-
-suite_name() { # tests/unit/proto/window/window_test.c -> unit.window
-    local name=${1#tests/}
-    name=${name%.*}
-    name=${name%_test}
-    name=${name%_fuzz}
-    echo "${name//\//.}"
-}
 
 suite_command() {
     case $1 in
@@ -136,7 +128,7 @@ report() { # name, status, seconds, leaks, log
 
 run_suite() {
     local suite=$1 name log runtime mark start status leaks
-    name=$(suite_name "$suite")
+    name=$(scripts/suites.sh --name "$suite")
     log=$logs/$name.log
     runtime=$scratch/$name
     mark=$name.$$

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.."
 tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/scripts" "$tree/tests/shell"
-cp scripts/check.sh "$tree/scripts/"
+cp scripts/check.sh scripts/suites.sh "$tree/scripts/"
 
 suite() { # name, what it does
     echo "$2" >"$tree/tests/shell/$1_test.sh"
@@ -24,6 +24,20 @@ says() { # text, suites
     local text=$1
     shift
     check "$@" | grep -qF "$text"
+}
+# The checkout's own suites, by name.
+file_of() { [ "$(scripts/suites.sh "$1")" = "$2" ]; } # name, file
+refuses() { # name, one near it
+    ! env -u SUITES make -n suites SUITE="$1" >"$tree/refused" 2>&1 && grep -q "no suite $1; near it:.* $2" "$tree/refused"
+}
+names_are_unique() {
+    local file names
+    names=$(for file in $(scripts/suites.sh '*'); do scripts/suites.sh --name "$file"; done | sort)
+    [ "$(wc -l <<<"$names")" -gt 100 ] && [ -z "$(uniq -d <<<"$names")" ]
+}
+one_is_run() { # name, file without its ending
+    local would
+    would=$(env -u SUITES make -n suites SUITE="$1") && grep -q "scripts/check.sh $2[.]c\$" <<<"$would"
 }
 fails() { ! check "$@" >/dev/null; }
 
@@ -50,4 +64,10 @@ expect "a hang is called one" says "ran out of time" hang_test.sh
 expect "a process left behind is named" says "sleep 60" orphan_test.sh
 expect "a file left behind is a failure" last_line_is "1 passed, 1 failed, 0 skipped" litter_test.sh
 expect "no suite at all is a failure" fails
+expect "a suite is found by the name that is printed" file_of unit.window tests/unit/proto/window/window_test.c
+expect "one in shell is" file_of hygiene.check tests/hygiene/check_test.sh
+expect "no two suites have one name" names_are_unique
+expect "make runs the one that SUITE names" one_is_run sim.window tests/sim/window_test
+expect "an unknown name is refused with those near it" refuses unit.windo unit.window
+expect "one in another folder is near" refuses tool.windows sim.window
 finish

@@ -14,6 +14,8 @@
  *              (validity)
  * At the end, when all is at rest: the members are who joined and neither left nor died, nobody
  * waits for what is there, and who leads lives.
+ *
+ * slow: hundreds of seeds of whole VMs; make quick leaves it out.
  */
 #include <CUnit/CUnit.h>
 #include <inttypes.h>

@@ -6,6 +6,8 @@
  *     cast_test                           all cases; SIM_SEEDS=N seeds in each of the last three
  *                                         (default 800, SOAK=1: 10000)
  *     cast_test --seed N FORM [--trace]   one seed; FORM: 0 segment, 1 unicast, 2 mixed
+ *
+ * slow: hundreds of seeds of whole groups; make quick leaves it out.
  */
 #include "tests/sim/cast_sim.h"
 

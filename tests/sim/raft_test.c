@@ -5,6 +5,8 @@
  *
  *   raft_test                      all of it (SOAK=1: 10,000 seeds)
  *   raft_test --seed N             one seed, with every line of every engine
+ *
+ * slow: thousands of seeds; make quick leaves it out.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>

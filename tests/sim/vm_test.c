@@ -6,6 +6,8 @@
  *   vm_test                          all of it (SOAK=1: 10,000 seeds of the weather and the tales)
  *   vm_test --tale N [--trace]       one seed of the tales
  *   vm_test --seed N [--trace]       one seed of the weather, with every line of every node
+ *
+ * slow: thousands of seeds of whole VMs; make quick leaves it out.
  */
 #include <CUnit/CUnit.h>
 #include <errno.h>
