@@ -86,6 +86,10 @@ $(BUILD)/deps.ok: scripts/deps.sh
 	@scripts/deps.sh require build
 	@touch $@
 
+# what the compiler does not see that this one embeds
+TEMPLATES := $(wildcard lib/schedule/template/*.c)
+$(BUILD)/obj/lib/schedule/schedule_code.o: $(TEMPLATES)
+
 # The names that these headers declare are the only ones that leave the library: the shared library by
 # a version script, the static one as a single object in which all others are local.
 $(BUILD)/covey.names: $(PUBLIC_H) scripts/public-names.sh
@@ -312,7 +316,7 @@ quick: ## build and run in under a minute what is quick: engines alone and one v
 suites: $(if $(filter-out tests/unit/% tests/sim/% tests/fuzz/%,$(SUITES)),all tests,$(SUITES:%.c=$(BUILD)/%))
 	@BUILD=$(BUILD) SANITIZE="$(SANITIZE)" scripts/check.sh $(SUITES)
 
-tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) $(PVM3_TESTS:%=$(BUILD)/%) ## build the test programs without running them
+tests: $(TEST_PROGRAMS:%=$(BUILD)/%) $(FUZZERS:%=$(BUILD)/%) $(PVM3_TESTS:%=$(BUILD)/%) $(call objects,$(TEMPLATES)) ## build the test programs without running them
 
 # A suite that reads SOAK has a long form: thousands of kills, millions of datagrams. Its time is
 # CHECK_TIMEOUT_FACTOR as long.
@@ -429,7 +433,7 @@ export CHECK_TIMEOUT_FACTOR
 
 ##@ Looking at the source
 .PHONY: lint format format-check layers metrics
-ALL_C := $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
+ALL_C := $(TEMPLATES) $(wildcard cipher/*.c proto/*/*.c lib/*/*.c lib/pvm3/*/*.c daemon/*/*.c tools/*/*.c tools/bench/tasks/*.c apps/*.c apps/*/*.c) $(TEST_SRC)
 ALL_C_DIRS = $(sort $(dir $(ALL_C)) lib/pvm3/include/)
 ALL_H = $(filter-out %/fpvm3.h,$(PUBLIC_H) $(wildcard $(ALL_C_DIRS:%=%*.h)))
 
@@ -440,10 +444,12 @@ lint: ## run clang-tidy on what changed since it was last clean, two files at on
 	@scripts/deps.sh require lint
 	@$(MAKE) --no-print-directory -k -j2 $(LINTED:%.c=$(BUILD)/lint/%.ok)
 
+# MPI decides how many parameters a template has
+$(TEMPLATES:%.c=$(BUILD)/lint/%.ok): TIDY_FLAGS = --checks=-readability-function-size
 $(BUILD)/lint/%.ok: %.c $(BUILD)/obj/%.o .clang-tidy
 	@mkdir -p $(@D)
 	@echo clang-tidy $<
-	@clang-tidy --quiet $< -- $(COMMON_CFLAGS) 2>/dev/null
+	@clang-tidy --quiet $(TIDY_FLAGS) $< -- $(COMMON_CFLAGS) 2>/dev/null
 	@touch $@
 
 format: ## lay out all sources by .clang-format

@@ -1,6 +1,7 @@
 /*
  * schedule_emit.c - a schedule as C: its tables, and below them the code that is always the same.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,10 +120,11 @@ static void print_head(const struct covey_schedule *s, FILE *out, const char *wh
     print_ranks(s, out);
 }
 
-static void print_lines(FILE *out, const char *const *lines)
+static void print_template(FILE *out, const char *file)
 {
-    for (; *lines; lines++)
-        fprintf(out, "%s\n", *lines);
+    const char *begin = strstr(file, SCHEDULE_CODE_BEGIN);
+    assert(begin != NULL);
+    fputs(begin + strlen(SCHEDULE_CODE_BEGIN), out);
 }
 
 void schedule_print_covey(const void *schedule, FILE *out)
@@ -136,7 +138,7 @@ void schedule_print_covey(const void *schedule, FILE *out)
             "                             const void *send, void *recv, size_t bytes);\n\n");
     print_constants(&s->plan, out);
     print_tables(&s->plan, out);
-    print_lines(out, schedule_code_covey);
+    print_template(out, schedule_code_covey);
 }
 
 /* From which size on the schedule was faster than both MPIs as they come, in labs of 24 and 32
@@ -158,5 +160,5 @@ void schedule_print_mpi(const void *schedule, FILE *out)
     print_constant(out, "LEAST", least_block(&s->plan), "bytes of a block that is scheduled");
     print_tables(&s->plan, out);
     print_hosts(s, out);
-    print_lines(out, schedule_code_mpi);
+    print_template(out, schedule_code_mpi);
 }
