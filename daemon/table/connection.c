@@ -133,18 +133,33 @@ void connection_break(struct task *task, const char *why)
 
 /* This daemon is one of those that send on this host: what passes it on the way to a task gets a
  * stamp of its own, which is later than that of its sender. So those of one stream follow each
- * other. */
-static void message_stamp(struct task *task, const struct frame *frame)
+ * other. Whether the frame begins a message, whose header then is put there with that stamp. */
+static bool message_stamp(struct task *task, const struct frame *frame, const uint8_t *payload,
+                          uint8_t header[FRAME_MESSAGE_BYTES])
 {
     struct daemon *d = task->daemon;
     if (frame->kind != FRAME_DATA || (frame->flags & FRAME_FIRST) == 0 ||
         frame->length < FRAME_MESSAGE_BYTES)
-        return;
-    uint8_t *header = stream_last_payload(task->stream, frame);
+        return false;
+    memcpy(header, payload, FRAME_MESSAGE_BYTES);
     if (tid_host(frame->source) == daemon_host(d))
         d->tasks->stamp = stamp_later(d->tasks->stamp, message_stamp_get(header));
     d->tasks->stamp = stamp_next(d->tasks->stamp, loop_now_us());
     message_stamp_put(header, d->tasks->stamp);
+    return true;
+}
+
+/* A large frame goes on from where it lies. */
+static int frame_put(struct task *task, const struct frame *frame, const uint8_t *payload)
+{
+    uint8_t header[FRAME_MESSAGE_BYTES];
+    size_t head = message_stamp(task, frame, payload, header) ? sizeof header : 0;
+    union {
+        const uint8_t *from;
+        void *base;
+    } rest = {.from = payload + head};
+    const struct iovec pieces[] = {{header, head}, {rest.base, frame->length - head}};
+    return stream_put_pieces(task->stream, frame, pieces, 2);
 }
 
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
@@ -155,14 +170,14 @@ bool connection_put(struct task *task, const struct frame *frame, const uint8_t 
         return true; /* what it sent is still read, see connection_drain(); it reads nothing */
     if (task->stream == NULL)
         return !task->enrolled && pending_put(task, frame, payload, fds, nfds);
-    int error = stream_put(task->stream, frame, payload, fds, nfds);
+    int error = nfds > 0 ? stream_put(task->stream, frame, payload, fds, nfds)
+                         : frame_put(task, frame, payload);
     if (error == -EMFILE)
         return false; /* a link that is refused by name: link.c */
     if (error != 0) {
         connection_break(task, strerror(-error));
         return false;
     }
-    message_stamp(task, frame);
     ledger_set_queued(task->ledger, stream_put_bytes(task->stream));
     task->queued_ever += frame->length + FRAME_HEADER_BYTES;
     d->counters.frames_to_tasks++;

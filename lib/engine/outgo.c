@@ -229,14 +229,29 @@ struct message_header outgo_header(const struct covey_req *req)
                                    .representation = req->send.msg->representation};
 }
 
+/* Whether a data frame may be put into the queue to the daemon. A large one is written from where
+ * the message lies, if nothing is left before it: it waits for that, unless others put theirs
+ * meanwhile. */
+static bool home_takes(struct covey *vm, struct peer *peer, size_t size)
+{
+    bool direct = size >= STREAM_DIRECT_BYTES;
+    if (direct && stream_queued(vm->home.daemon) > 0)
+        home_flush(vm);
+    uint64_t put = stream_put_bytes(vm->home.daemon);
+    bool waits = direct && stream_queued(vm->home.daemon) > 0 &&
+                 (peer->out.home_put == 0 || peer->out.home_put == put);
+    waits = waits || stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES;
+    peer->out.home_put = waits ? put : 0;
+    vm->home.full = vm->home.full || waits; /* until room is told */
+    return !waits && vm->home.lost == 0;
+}
+
 /* One data frame into the queue to the daemon. */
 static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req, size_t size)
 {
-    uint8_t payload[FRAME_PAYLOAD_MAX];
-    size_t head = 0;
-    if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES)
-        vm->home.full = true; /* until room is told */
-    if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES || vm->home.lost != 0)
+    uint8_t head[FRAME_MESSAGE_BYTES], copy[FRAME_PAYLOAD_MAX];
+    struct iovec pieces[STREAM_PIECES_MAX] = {{head, 0}};
+    if (!home_takes(vm, peer, size))
         return false;
     struct frame frame = {.kind = FRAME_DATA,
                           .flags = peer->out.carrier_flags,
@@ -244,17 +259,26 @@ static bool put_home(struct covey *vm, struct peer *peer, struct covey_req *req,
                           .destination = peer->tid};
     if (req->send.offset == 0) {
         struct message_header header = outgo_header(req);
-        message_header_encode(&header, payload);
+        message_header_encode(&header, head);
         frame.flags |= FRAME_FIRST;
-        head = FRAME_MESSAGE_BYTES;
+        pieces[0].iov_len = sizeof head;
     }
-    message_copy(req->send.msg, req->send.offset, payload + head, size);
-    frame.length = (uint32_t)(head + size);
+    int count = 1 + message_gather(req->send.msg, req->send.offset, size, pieces + 1,
+                                   STREAM_PIECES_MAX - 1);
+    for (int i = 0; i < count; i++)
+        frame.length += (uint32_t)pieces[i].iov_len;
+    if (frame.length < pieces[0].iov_len + size) { /* it lies in more pieces */
+        message_copy(req->send.msg, req->send.offset, copy, size);
+        pieces[1] = (struct iovec){copy, size};
+        count = 2;
+        frame.length = (uint32_t)(pieces[0].iov_len + size);
+    }
     if (req->send.offset + size == req->send.msg->size)
         frame.flags |= FRAME_LAST;
-    if (stream_put(vm->home.daemon, &frame, payload, NULL, 0) != 0)
+    if (stream_put_pieces(vm->home.daemon, &frame, pieces, count) != 0)
         return false;
     order_note_home(vm, peer);
+    bulk_sent(vm, peer, req, size);
     peer->out.sent_bytes += frame.length;
     req->send.offset += size;
     return true;
@@ -280,8 +304,8 @@ static bool step(struct covey *vm, struct peer *peer)
     if (!frame_size(peer, req, &size) || !bulk_in_turn(vm, peer, req, &size) ||
         !bulk_may_send(vm, peer, req))
         return false;
-    bulk_sent(vm, peer, req, size);
     if (peer->out.carrier != NULL) {
+        bulk_sent(vm, peer, req, size);
         peer->out.sent_bytes += size + (req->send.offset == 0 ? FRAME_MESSAGE_BYTES : 0);
         conn_put_data(peer->out.carrier, req, size);
         return true;

@@ -28,6 +28,7 @@ struct sync {
 /* What goes to it. */
 struct peer_out {
     uint64_t sequence, sent_bytes, credit_bytes;
+    uint64_t home_put; /* bytes ever put to the daemon when a large frame began to wait; 0: none */
     uint64_t traffic_bytes;
     struct covey_req *sends, *sends_last;
     struct sync *syncs, *syncs_last; /* go out before anything else */

@@ -2,11 +2,15 @@
  * stream.c - frames over a Unix stream socket, both ends.
  *
  * In: one buffer of IN_BYTES that holds at least one whole frame; frames are handed on from where
- * they lie. Descriptors arrive beside the bytes and wait in a queue; a frame's flags say how many
- * of them are its own. Out: a list of chunks; descriptors go with the first byte of a chunk.
+ * they lie. What has come of a frame moves to the front of the buffer only when it is little, or
+ * there is no room for the rest behind it. Descriptors arrive beside the bytes and wait in a queue;
+ * a frame's flags say how many of them are its own. Out: a list of chunks; descriptors go with the
+ * first byte of a chunk. A large frame is written from where its bytes lie: what waits in chunks is
+ * small, or what the socket did not take.
  */
 #include "lib/link/stream.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,6 +24,7 @@
 #define CHUNK_BYTES (64 * 1024)
 #define FDS_QUEUE_MAX (2 * STREAM_FDS_MAX) /* a frame has not come whole, and the next begins */
 #define IOV_COUNT 16
+#define MOVED_BYTES_LITTLE 4096
 #define FD_LOST (-1) /* in the queue of descriptors: what followed did not fit below our limit */
 
 _Static_assert(IN_BYTES > 2 * (FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX), "a frame fits twice");
@@ -36,7 +41,7 @@ struct stream {
     int fd;
     const char *error;
     uint8_t *in;
-    size_t in_used;
+    size_t in_start, in_used; /* in[in_start..in_used) is to be handed on */
     int fds[FDS_QUEUE_MAX];
     int nfds;
     struct chunk *first, *last;
@@ -120,11 +125,6 @@ uint64_t stream_done_bytes(const struct stream *s)
     return s->done;
 }
 
-uint8_t *stream_last_payload(struct stream *s, const struct frame *frame)
-{
-    return s->last->bytes + s->last->used - frame->length;
-}
-
 /* ---- in -------------------------------------------------------------------------------------- */
 
 static int broken(struct stream *s, const char *why)
@@ -161,6 +161,20 @@ static bool take_fds(struct stream *s, struct msghdr *msg)
     if ((msg->msg_flags & MSG_CTRUNC) != 0)
         fits = queue_fd(s, FD_LOST) && fits;
     return fits;
+}
+
+/* Makes room for the rest of any frame, or more where it costs little; returns how much there is.
+ */
+static size_t room_make(struct stream *s)
+{
+    size_t kept = s->in_used - s->in_start;
+    if (kept <= MOVED_BYTES_LITTLE ||
+        IN_BYTES - s->in_used < FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX) {
+        memmove(s->in, s->in + s->in_start, kept);
+        s->in_start = 0;
+        s->in_used = kept;
+    }
+    return IN_BYTES - s->in_used;
 }
 
 /* Bytes read, 0 when the socket would block, or STREAM_CLOSED, STREAM_BROKEN. */
@@ -221,7 +235,7 @@ static int deliver(struct stream *s, const struct frame *frame, const uint8_t *p
 /* Hands on every whole frame in the buffer and keeps the rest. */
 static int parse(struct stream *s, stream_frame_fn *on_frame, void *context)
 {
-    size_t at = 0;
+    size_t at = s->in_start;
     int result = 0;
     while (result == 0 && s->in_used - at >= FRAME_HEADER_BYTES) {
         struct frame frame;
@@ -237,8 +251,7 @@ static int parse(struct stream *s, stream_frame_fn *on_frame, void *context)
         at += size;
         s->done += size;
     }
-    s->in_used -= at;
-    memmove(s->in, s->in + at, s->in_used);
+    s->in_start = at;
     return result;
 }
 
@@ -250,7 +263,7 @@ int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context)
     if (kept != 0)
         return kept;
     for (size_t total = 0; total < READ_MAX_BYTES;) {
-        size_t room = IN_BYTES - s->in_used;
+        size_t room = room_make(s);
         ssize_t n = fill(s);
         if (n <= 0)
             return (int)n;
@@ -364,24 +377,92 @@ static void written(struct stream *s, size_t size)
     }
 }
 
+/* What sendmsg() returns; the descriptors of the first chunk go with it. */
+static ssize_t write_vector(struct stream *s, struct iovec *iov, int count)
+{
+    union {
+        char bytes[CMSG_SPACE(sizeof(int) * STREAM_FDS_MAX)];
+        struct cmsghdr align;
+    } control = {0};
+    struct msghdr msg = {.msg_iov = iov, .msg_iovlen = (size_t)count, .msg_control = control.bytes};
+    if (s->first != NULL && s->first->nfds > 0)
+        attach_fds(&msg, s->first);
+    else
+        msg.msg_control = NULL;
+    return sendmsg(s->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 int stream_flush(struct stream *s)
 {
     while (s->first != NULL) {
-        union {
-            char bytes[CMSG_SPACE(sizeof(int) * STREAM_FDS_MAX)];
-            struct cmsghdr align;
-        } control = {0};
         struct iovec iov[IOV_COUNT];
-        struct msghdr msg = {.msg_iov = iov, .msg_control = control.bytes};
-        msg.msg_iovlen = (size_t)gather(s, iov);
-        if (s->first->nfds > 0)
-            attach_fds(&msg, s->first);
-        else
-            msg.msg_control = NULL;
-        ssize_t n = sendmsg(s->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t n = write_vector(s, iov, gather(s, iov));
         if (n < 0)
             return errno == EAGAIN || errno == EINTR ? 1 : STREAM_CLOSED;
         written(s, (size_t)n);
     }
+    return 0;
+}
+
+/* Writes what is queued and, behind that, the pieces. Returns how many bytes of the pieces went. */
+static size_t write_through(struct stream *s, const struct iovec *pieces, int count)
+{
+    struct iovec iov[IOV_COUNT + STREAM_PIECES_MAX + 1];
+    size_t queued = 0;
+    int gathered = gather(s, iov);
+    for (int i = 0; i < gathered; i++)
+        queued += iov[i].iov_len;
+    if (queued < s->queued)
+        return 0; /* it takes more than one call */
+    memcpy(iov + gathered, pieces, (size_t)count * sizeof *pieces);
+    ssize_t n = write_vector(s, iov, gathered + count);
+    if (n <= 0)
+        return 0;
+    size_t part = (size_t)n < queued ? (size_t)n : queued;
+    if (gathered > 0)
+        written(s, part);
+    return (size_t)n - part;
+}
+
+/* Queues what is behind the first `skip` bytes of the pieces, `size` bytes. */
+static int queue_rest(struct stream *s, const struct iovec *pieces, int count, size_t skip,
+                      size_t size)
+{
+    struct chunk *chunk = s->last;
+    if (chunk == NULL || chunk->capacity - chunk->used < size)
+        chunk = chunk_add(s, size);
+    if (chunk == NULL)
+        return -ENOMEM;
+    for (int i = 0; i < count; i++) {
+        size_t gone = pieces[i].iov_len < skip ? pieces[i].iov_len : skip;
+        size_t part = pieces[i].iov_len - gone;
+        skip -= gone;
+        if (part > 0)
+            memcpy(chunk->bytes + chunk->used, (const uint8_t *)pieces[i].iov_base + gone, part);
+        chunk->used += part;
+    }
+    s->queued += size;
+    return 0;
+}
+
+int stream_put_pieces(struct stream *s, const struct frame *frame, const struct iovec *pieces,
+                      int count)
+{
+    uint8_t header[FRAME_HEADER_BYTES];
+    struct iovec whole[STREAM_PIECES_MAX + 1] = {{header, sizeof header}};
+    struct frame f = *frame;
+    size_t size = FRAME_HEADER_BYTES + f.length, gone = 0;
+    assert(count <= STREAM_PIECES_MAX);
+    memcpy(whole + 1, pieces, (size_t)count * sizeof *pieces);
+    f.flags &= FRAME_FLAGS_CARRIED;
+    frame_encode(&f, header);
+    if (f.length >= STREAM_DIRECT_BYTES)
+        gone = write_through(s, whole, count + 1);
+    if (gone < size && queue_rest(s, whole, count + 1, gone, size - gone) != 0) {
+        if (gone > 0)
+            shutdown(s->fd, SHUT_RDWR); /* the other end must not wait for the rest */
+        return -ENOMEM;
+    }
+    s->put += size;
     return 0;
 }

@@ -7,6 +7,8 @@
 
 #include "proto/wire/frame.h"
 
+#include <sys/uio.h>
+
 #define STREAM_FDS_MAX FRAME_FDS_MAX
 
 struct stream;
@@ -40,6 +42,15 @@ const char *stream_error(const struct stream *s);
 int stream_put(struct stream *s, const struct frame *frame, const uint8_t *payload, const int *fds,
                int nfds);
 
+/* Queues a frame without descriptors whose payload lies in up to STREAM_PIECES_MAX pieces. One of
+ * STREAM_DIRECT_BYTES or more is written at once, behind what is queued, from where its pieces lie;
+ * only what the socket does not take of it is copied. Returns 0 or -ENOMEM: then nothing was
+ * queued, or, when part of it is written, the stream is at its end. */
+#define STREAM_PIECES_MAX 6
+#define STREAM_DIRECT_BYTES (16u * 1024)
+int stream_put_pieces(struct stream *s, const struct frame *frame, const struct iovec *pieces,
+                      int count);
+
 /* Writes what the socket takes. Returns 0 when all is out, 1 when something is left (wait for
  * writability), STREAM_CLOSED. */
 int stream_flush(struct stream *s);
@@ -52,8 +63,5 @@ unsigned stream_queued_fds(const struct stream *s);
  * queued the other deals with. */
 uint64_t stream_put_bytes(const struct stream *s);
 uint64_t stream_done_bytes(const struct stream *s);
-
-/* The payload of the frame that was queued last, until the stream is written. */
-uint8_t *stream_last_payload(struct stream *s, const struct frame *frame);
 
 #endif

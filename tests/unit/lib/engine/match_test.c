@@ -6,7 +6,6 @@
  * receives to match.c as a call would. What those two ask of the rest of the library is below.
  */
 #include "lib/collective/collective.h"
-#include "lib/collective/paced.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"

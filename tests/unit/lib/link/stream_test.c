@@ -528,6 +528,92 @@ static void destroying_keeps_errno(void)
     CU_ASSERT_EQUAL(errno, EXDEV);
 }
 
+/* ---- frames in pieces ---- */
+
+static int put_pieces(struct stream *s, uint32_t length, uint8_t byte)
+{
+    static uint8_t payload[FRAME_PAYLOAD_MAX];
+    const struct frame frame = {
+        .length = length, .kind = FRAME_DATA, .flags = FRAME_LAST, .source = byte};
+    const struct iovec pieces[] = {
+        {payload, length / 3}, {payload, 0}, {payload, length - length / 3}};
+    memset(payload, byte, length);
+    return stream_put_pieces(s, &frame, pieces, 3);
+}
+
+/* None of its bytes is kept in the stream; what was queued goes before it. */
+static void large_frames_go_from_where_they_lie(void)
+{
+    struct joined j;
+    int file;
+    join(&j, true);
+    files_make(&file, 1);
+    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_DIRECT_BYTES, 0), 0);
+    CU_ASSERT_EQUAL(stream_queued(j.a), 0);
+    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_DIRECT_BYTES - 1, 1), 0);
+    CU_ASSERT_EQUAL(stream_queued(j.a), FRAME_HEADER_BYTES + STREAM_DIRECT_BYTES - 1);
+    CU_ASSERT_EQUAL(put(j.a, 10, 2, &file, 1), 0);
+    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_DIRECT_BYTES, 3), 0); /* behind a file: it waits, too */
+    CU_ASSERT_TRUE(stream_queued(j.a) > 2 * STREAM_DIRECT_BYTES);
+    CU_ASSERT_EQUAL(stream_flush(j.a), 0);
+    CU_ASSERT_EQUAL(put(j.a, 20, 4, &file, 1), 0);
+    CU_ASSERT_EQUAL(put_pieces(j.a, 2 * STREAM_DIRECT_BYTES, 5), 0);
+    CU_ASSERT_EQUAL(stream_queued(j.a), 0);
+    CU_ASSERT_EQUAL(stream_queued_fds(j.a), 0);
+    while (j.got.count < 6)
+        CU_ASSERT_EQUAL_FATAL(receive(&j), 0);
+    static const uint32_t lengths[] = {
+        STREAM_DIRECT_BYTES,    STREAM_DIRECT_BYTES - 1, 10, STREAM_DIRECT_BYTES, 20,
+        2 * STREAM_DIRECT_BYTES};
+    for (int i = 0; i < 6; i++)
+        CU_ASSERT_TRUE(arrived_as(&j, i, lengths[i], (uint8_t)i, i == 2 || i == 4));
+    files_close(&file, 1);
+    part(&j);
+}
+
+/* Of the frame that the socket takes in part, only the rest is kept. */
+static void the_rest_of_a_large_frame_waits(void)
+{
+    struct joined j;
+    int count = 0;
+    join(&j, true);
+    while (stream_queued(j.a) == 0)
+        CU_ASSERT_EQUAL_FATAL(put_pieces(j.a, FRAME_PAYLOAD_MAX, (uint8_t)count++), 0);
+    CU_ASSERT_TRUE(stream_queued(j.a) <= FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX);
+    size_t queued = stream_queued(j.a);
+    CU_ASSERT_EQUAL(put_pieces(j.a, FRAME_PAYLOAD_MAX, (uint8_t)count++), 0);
+    CU_ASSERT_EQUAL(stream_queued(j.a), queued + FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX);
+    CU_ASSERT_EQUAL(stream_put_bytes(j.a),
+                    (uint64_t)count * (FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX));
+    while (stream_flush(j.a) != 0)
+        CU_ASSERT_EQUAL_FATAL(receive(&j), 0);
+    while (j.got.count < count)
+        CU_ASSERT_EQUAL_FATAL(receive(&j), 0);
+    for (int i = 0; i < count; i++)
+        CU_ASSERT_TRUE(arrived_as(&j, i, FRAME_PAYLOAD_MAX, (uint8_t)i, 0));
+    part(&j);
+}
+
+/* A frame of which a part is written cannot be taken back: the stream ends with it. */
+static void no_memory_for_the_rest_is_an_end(void)
+{
+    struct joined j;
+    int count = 0, result = 0;
+    join(&j, true);
+    memory.fails = true;
+    while (result == 0 && count < 1000)
+        result = put_pieces(j.a, FRAME_PAYLOAD_MAX, (uint8_t)count++);
+    memory.fails = false;
+    CU_ASSERT_EQUAL(result, -ENOMEM);
+    CU_ASSERT_EQUAL(stream_queued(j.a), 0);
+    result = 0;
+    for (int rounds = 0; rounds < 1000 && result == 0; rounds++)
+        result = receive(&j);
+    CU_ASSERT_EQUAL(result, STREAM_CLOSED);
+    CU_ASSERT_EQUAL(j.got.count, count - 1);
+    part(&j);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -548,6 +634,9 @@ int main(void)
         {"an end is seen after the last frame", an_end_is_seen_after_the_last_frame},
         {"an end within a frame is an end", an_end_within_a_frame_is_an_end},
         {"destroying keeps errno", destroying_keeps_errno},
+        {"large frames go from where they lie", large_frames_go_from_where_they_lie},
+        {"the rest of a large frame waits", the_rest_of_a_large_frame_waits},
+        {"no memory for the rest is an end", no_memory_for_the_rest_is_an_end},
     };
     return covey_test_main("stream", cases, sizeof cases / sizeof cases[0]);
 }
