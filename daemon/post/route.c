@@ -131,6 +131,16 @@ static void route_to_task(struct daemon *d, const struct frame *frame, const uin
         no_task(d, frame);
 }
 
+/* The memory of a large frame that came from a task of this host, which then is the caller's; NULL:
+ * the payload is lent. */
+static uint8_t *payload_take(const struct daemon *d, const struct frame *frame,
+                             const uint8_t *payload)
+{
+    const struct task *from =
+        frame->length < STREAM_LARGE_BYTES ? NULL : task_find(&d->tasks, frame->source);
+    return from == NULL || from->stream == NULL ? NULL : stream_take(from->stream, payload);
+}
+
 static void route_to_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     struct frame f = *frame;
@@ -139,12 +149,14 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
     if (frame->kind == FRAME_GONE && casting_keeps(d, &f, payload))
         return;
     /* who hears of a task's end has got everything that it sent, by whichever lane */
+    uint8_t *own = payload_take(d, frame, payload);
     int error = frame->kind == FRAME_GONE
                     ? node_send_behind(d->node, host, &f, payload, loop_now_us())
-                    : node_send(d->node, host, &f, payload, loop_now_us());
+                    : node_send_own(d->node, host, &f, payload, own);
     d->counters.frames_detoured += frame->kind == FRAME_DETOUR && error == 0;
     if (error != 0) {
         no_host(d, frame, payload);
+        free(own);
         return;
     }
     d->counters.frames_to_hosts++;

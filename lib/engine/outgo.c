@@ -234,7 +234,7 @@ struct message_header outgo_header(const struct covey_req *req)
  * meanwhile. */
 static bool home_takes(struct covey *vm, struct peer *peer, size_t size)
 {
-    bool direct = size >= STREAM_DIRECT_BYTES;
+    bool direct = size >= STREAM_LARGE_BYTES;
     if (direct && stream_queued(vm->home.daemon) > 0)
         home_flush(vm);
     uint64_t put = stream_put_bytes(vm->home.daemon);

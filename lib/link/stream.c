@@ -1,12 +1,14 @@
 /*
  * stream.c - frames over a Unix stream socket, both ends.
  *
- * In: one buffer of IN_BYTES that holds at least one whole frame; frames are handed on from where
- * they lie. What has come of a frame moves to the front of the buffer only when it is little, or
- * there is no room for the rest behind it. Descriptors arrive beside the bytes and wait in a queue;
- * a frame's flags say how many of them are its own. Out: a list of chunks; descriptors go with the
- * first byte of a chunk. A large frame is written from where its bytes lie: what waits in chunks is
- * small, or what the socket did not take.
+ * In: one buffer of IN_BYTES, from which frames are handed on where they lie. A large frame that is
+ * not in it as a whole gets memory of its own, into which the rest of it is read; whoever gets the
+ * frame may keep that (stream_take()). With the rest comes the beginning of the next one, and so
+ * on: in a run of large frames hardly a byte is copied. Descriptors arrive beside the bytes and
+ * wait in a queue; a frame's flags say how many of them are its own.
+ *
+ * Out: a list of chunks; descriptors go with the first byte of a chunk. A large frame is written
+ * from where its bytes lie: what waits in chunks is small, or what the socket did not take.
  */
 #include "lib/link/stream.h"
 
@@ -19,15 +21,15 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define IN_BYTES (256 * 1024)
+#define IN_BYTES (32 * 1024)
+#define BEHIND_BYTES 1024 /* read behind the rest of a large frame */
 #define READ_MAX_BYTES (1024 * 1024)
 #define CHUNK_BYTES (64 * 1024)
 #define FDS_QUEUE_MAX (2 * STREAM_FDS_MAX) /* a frame has not come whole, and the next begins */
 #define IOV_COUNT 16
-#define MOVED_BYTES_LITTLE 4096
 #define FD_LOST (-1) /* in the queue of descriptors: what followed did not fit below our limit */
 
-_Static_assert(IN_BYTES > 2 * (FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX), "a frame fits twice");
+_Static_assert(IN_BYTES > FRAME_HEADER_BYTES + STREAM_LARGE_BYTES, "what is not large fits");
 
 struct chunk {
     struct chunk *next;
@@ -37,11 +39,19 @@ struct chunk {
     uint8_t bytes[];
 };
 
+/* A large frame with its header, of which `used` bytes have come; size 0: none is under way, but
+ * there may be memory for one of `capacity` bytes. */
+struct large {
+    uint8_t *bytes;
+    size_t size, used, capacity;
+};
+
 struct stream {
     int fd;
     const char *error;
     uint8_t *in;
-    size_t in_start, in_used; /* in[in_start..in_used) is to be handed on */
+    size_t in_used;
+    struct large large;
     int fds[FDS_QUEUE_MAX];
     int nfds;
     struct chunk *first, *last;
@@ -90,6 +100,7 @@ void stream_destroy(struct stream *s)
         chunk_drop_first(s);
     fds_close(s->fds, s->nfds);
     close(s->fd);
+    free(s->large.bytes);
     free(s->in);
     free(s);
     errno = saved;
@@ -163,30 +174,22 @@ static bool take_fds(struct stream *s, struct msghdr *msg)
     return fits;
 }
 
-/* Makes room for the rest of any frame, or more where it costs little; returns how much there is.
- */
-static size_t room_make(struct stream *s)
-{
-    size_t kept = s->in_used - s->in_start;
-    if (kept <= MOVED_BYTES_LITTLE ||
-        IN_BYTES - s->in_used < FRAME_HEADER_BYTES + FRAME_PAYLOAD_MAX) {
-        memmove(s->in, s->in + s->in_start, kept);
-        s->in_start = 0;
-        s->in_used = kept;
-    }
-    return IN_BYTES - s->in_used;
-}
-
-/* Bytes read, 0 when the socket would block, or STREAM_CLOSED, STREAM_BROKEN. */
-static ssize_t fill(struct stream *s)
+/* Bytes read of *room, 0 when the socket would block, or STREAM_CLOSED, STREAM_BROKEN. */
+static ssize_t fill(struct stream *s, size_t *room)
 {
     union {
         char bytes[CMSG_SPACE(sizeof(int) * FDS_QUEUE_MAX)];
         struct cmsghdr align;
     } control;
-    struct iovec iov = {s->in + s->in_used, IN_BYTES - s->in_used};
-    struct msghdr msg = {.msg_iov = &iov,
-                         .msg_iovlen = 1,
+    struct large *l = &s->large;
+    size_t missing = l->size - l->used;
+    struct iovec iov[2] = {{l->bytes + l->used, missing},
+                           {s->in + s->in_used, IN_BYTES - s->in_used}};
+    if (missing > 0 && iov[1].iov_len > BEHIND_BYTES)
+        iov[1].iov_len = BEHIND_BYTES;
+    *room = missing + iov[1].iov_len;
+    struct msghdr msg = {.msg_iov = missing > 0 ? iov : iov + 1,
+                         .msg_iovlen = missing > 0 ? 2 : 1,
                          .msg_control = control.bytes,
                          .msg_controllen = sizeof control.bytes};
     ssize_t n = recvmsg(s->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -196,7 +199,9 @@ static ssize_t fill(struct stream *s)
         return broken(s, "more descriptors than frames announce");
     if (n == 0)
         return STREAM_CLOSED;
-    s->in_used += (size_t)n;
+    size_t part = (size_t)n < missing ? (size_t)n : missing;
+    l->used += part;
+    s->in_used += (size_t)n - part;
     return n;
 }
 
@@ -232,26 +237,66 @@ static int deliver(struct stream *s, const struct frame *frame, const uint8_t *p
     return on_frame(context, frame, payload, fds, got);
 }
 
-/* Hands on every whole frame in the buffer and keeps the rest. */
+/* Gives the frame whose first bytes these are memory of its own. */
+static bool large_begin(struct stream *s, const uint8_t *bytes, size_t used, size_t size)
+{
+    struct large *l = &s->large;
+    if (l->capacity != size) {
+        free(l->bytes);
+        *l = (struct large){.bytes = malloc(size)};
+        if (l->bytes == NULL)
+            return false;
+        l->capacity = size;
+    }
+    memcpy(l->bytes, bytes, used);
+    l->size = size;
+    l->used = used;
+    return true;
+}
+
+uint8_t *stream_take(struct stream *s, const uint8_t *payload)
+{
+    uint8_t *bytes = s->large.bytes;
+    if (s->large.size == 0 || payload != bytes + FRAME_HEADER_BYTES)
+        return NULL;
+    s->large = (struct large){0};
+    return bytes;
+}
+
+/* Hands on every whole frame and keeps the rest. */
 static int parse(struct stream *s, stream_frame_fn *on_frame, void *context)
 {
-    size_t at = s->in_start;
+    size_t at = 0;
     int result = 0;
-    while (result == 0 && s->in_used - at >= FRAME_HEADER_BYTES) {
+    while (result == 0) {
+        bool large = s->large.size > 0; /* what is in the buffer comes behind it */
+        const uint8_t *bytes = large ? s->large.bytes : s->in + at;
+        size_t used = large ? s->large.used : s->in_used - at;
         struct frame frame;
-        const char *refused = frame_decode(s->in + at, &frame);
+        if (used < FRAME_HEADER_BYTES)
+            break;
+        const char *refused = frame_decode(bytes, &frame);
         if (refused != NULL)
             return broken(s, refused);
         size_t size = FRAME_HEADER_BYTES + frame.length;
-        if (s->in_used - at < size)
+        if (used < size && !large && frame.length >= STREAM_LARGE_BYTES) {
+            if (!large_begin(s, bytes, used, size))
+                return broken(s, "memory is exhausted");
+            s->in_used = at;
+        }
+        if (used < size)
             break;
-        result = deliver(s, &frame, s->in + at + FRAME_HEADER_BYTES, on_frame, context);
+        result = deliver(s, &frame, bytes + FRAME_HEADER_BYTES, on_frame, context);
         if (result == STREAM_KEEP)
             break;
-        at += size;
+        if (large)
+            s->large.size = s->large.used = 0;
+        else
+            at += size;
         s->done += size;
     }
-    s->in_start = at;
+    s->in_used -= at;
+    memmove(s->in, s->in + at, s->in_used);
     return result;
 }
 
@@ -263,8 +308,8 @@ int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context)
     if (kept != 0)
         return kept;
     for (size_t total = 0; total < READ_MAX_BYTES;) {
-        size_t room = room_make(s);
-        ssize_t n = fill(s);
+        size_t room;
+        ssize_t n = fill(s, &room);
         if (n <= 0)
             return (int)n;
         int result = parse(s, on_frame, context);
@@ -456,7 +501,7 @@ int stream_put_pieces(struct stream *s, const struct frame *frame, const struct 
     memcpy(whole + 1, pieces, (size_t)count * sizeof *pieces);
     f.flags &= FRAME_FLAGS_CARRIED;
     frame_encode(&f, header);
-    if (f.length >= STREAM_DIRECT_BYTES)
+    if (f.length >= STREAM_LARGE_BYTES)
         gone = write_through(s, whole, count + 1);
     if (gone < size && queue_rest(s, whole, count + 1, gone, size - gone) != 0) {
         if (gone > 0)

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 
 #define STREAM_FDS_MAX FRAME_FDS_MAX
+#define STREAM_LARGE_BYTES (16u * 1024) /* of payload: such a frame is hardly copied */
 
 struct stream;
 
@@ -36,6 +37,11 @@ enum { STREAM_CLOSED = -1, STREAM_BROKEN = -2, STREAM_KEEP = -3 };
 int stream_read(struct stream *s, stream_frame_fn *on_frame, void *context);
 const char *stream_error(const struct stream *s);
 
+/* While on_frame() runs for a frame with that payload: the caller keeps its memory, from malloc(),
+ * FRAME_HEADER_BYTES before the payload. NULL, and the payload is only lent: it lies among others.
+ */
+uint8_t *stream_take(struct stream *s, const uint8_t *payload);
+
 /* Queues a frame (and sets the number of descriptors in its flags); fds are duplicated, so the
  * caller keeps its own. Returns 0, -ENOMEM, -EMFILE or -EINVAL (more than STREAM_FDS_MAX); then
  * nothing was queued. */
@@ -43,11 +49,10 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
                int nfds);
 
 /* Queues a frame without descriptors whose payload lies in up to STREAM_PIECES_MAX pieces. One of
- * STREAM_DIRECT_BYTES or more is written at once, behind what is queued, from where its pieces lie;
+ * STREAM_LARGE_BYTES or more is written at once, behind what is queued, from where its pieces lie;
  * only what the socket does not take of it is copied. Returns 0 or -ENOMEM: then nothing was
  * queued, or, when part of it is written, the stream is at its end. */
 #define STREAM_PIECES_MAX 6
-#define STREAM_DIRECT_BYTES (16u * 1024)
 int stream_put_pieces(struct stream *s, const struct frame *frame, const struct iovec *pieces,
                       int count);
 

@@ -227,20 +227,26 @@ static int may_send(const struct node *node, uint32_t host)
     return row && row->announced ? 0 : -EHOSTUNREACH;
 }
 
-int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
-              uint64_t now_us)
+int node_send_own(struct node *node, uint32_t host, const struct frame *frame,
+                  const uint8_t *payload, uint8_t *own)
 {
     struct frame f = *frame;
     struct peer *peer;
 
-    (void)now_us;
     if (may_send(node, host) < 0)
         return -EHOSTUNREACH;
     peer = node_living_peer(node, host, f.flags & FRAME_ETHER ? LANE_ETHER : LANE_IP);
     if (!peer)
         return -ENOMEM;
     f.flags = node_lane_flags(peer->lane->number, f.flags);
-    return session_write(peer->session, &f, payload);
+    return session_write(peer->session, &f, payload, own);
+}
+
+int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
+              uint64_t now_us)
+{
+    (void)now_us;
+    return node_send_own(node, host, frame, payload, NULL);
 }
 
 int node_send_behind(struct node *node, uint32_t host, const struct frame *frame,

@@ -123,6 +123,11 @@ void node_on_datagram(struct node *node, const struct address *from, const uint8
 int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
               uint64_t now_us);
 
+/* The same of a payload that lies, FRAME_HEADER_BYTES behind its beginning, in memory from
+ * malloc(): the node keeps it and copies nothing; on an error `own` is the caller's still. */
+int node_send_own(struct node *node, uint32_t host, const struct frame *frame,
+                  const uint8_t *payload, uint8_t *own);
+
 /* The same for a frame over LANE_IP that must not arrive before what was queued over LANE_ETHER: it
  * waits here until all that is acknowledged. At most NODE_BEHIND_BYTES of payload. */
 #define NODE_BEHIND_BYTES 64

@@ -24,7 +24,7 @@ void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t 
                           .destination = tid_make(host, 0)};
 
     (void)now_us;
-    if (peer && session_write(peer->session, &frame, payload) < 0)
+    if (peer && session_write(peer->session, &frame, payload, NULL) < 0)
         node_log(node, "dropped a frame to host %u: out of memory", host);
 }
 

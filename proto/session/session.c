@@ -274,16 +274,22 @@ void session_on_sealed(struct session *s, struct datagram *d, const struct addre
     dispatch_sealed(s, d, from, now_us);
 }
 
-int session_write(struct session *s, const struct frame *frame, const uint8_t *payload)
+int session_write(struct session *s, const struct frame *frame, const uint8_t *payload,
+                  uint8_t *own)
 {
     uint8_t header[FRAME_HEADER_BYTES];
+    bool queued;
 
-    if (s->closed)
+    if (s->closed) {
+        free(own);
         return 0;
-    frame_encode(frame, header);
-    if (!outbox_append(&s->outbox, header, sizeof header, payload, frame->length))
+    }
+    frame_encode(frame, own ? own : header);
+    queued = own ? outbox_give(&s->outbox, own, FRAME_HEADER_BYTES + frame->length)
+                 : outbox_append(&s->outbox, header, sizeof header, payload, frame->length);
+    if (!queued)
         return -ENOMEM;
-    s->written += sizeof header + frame->length;
+    s->written += FRAME_HEADER_BYTES + frame->length;
     s->endpoint->counters.frames_sent++;
     return 0;
 }

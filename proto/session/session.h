@@ -94,8 +94,10 @@ void session_on_sealed(struct session *s, struct datagram *d, const struct addre
 bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *d,
                         struct session_keys *keys);
 
-/* Queues a frame; 0 or -ENOMEM. */
-int session_write(struct session *s, const struct frame *frame, const uint8_t *payload);
+/* Queues a frame; 0 or -ENOMEM. `own`: NULL, or memory from malloc() in which the payload lies
+ * behind FRAME_HEADER_BYTES: of a frame that is queued, it is the session's. */
+int session_write(struct session *s, const struct frame *frame, const uint8_t *payload,
+                  uint8_t *own);
 size_t session_queued(const struct session *s);    /* bytes not yet acknowledged */
 uint64_t session_written(const struct session *s); /* bytes, ever */
 

@@ -1,8 +1,8 @@
 /*
  * outbox.c - what is sent, in chunks, from when it is queued until the other end has acknowledged
  * it. The window reads it here, and so a byte is copied into the outbox and from there into its
- * datagram, no more. Small frames share a chunk, so that many cost one allocation; a chunk is freed
- * when all of it is acknowledged.
+ * datagram, no more; what comes in memory of its own becomes a chunk as it is. Small frames share a
+ * chunk, so that many cost one allocation; a chunk is freed when all of it is acknowledged.
  */
 #include "proto/window/outbox.h"
 
@@ -17,22 +17,22 @@ struct outbox_chunk {
     struct outbox_chunk *next;
     uint64_t acknowledged_at;   /* when so many bytes are, the window needs no more of it */
     size_t capacity, lent, end; /* bytes[0..lent) are the window's, bytes[lent..end) wait */
-    uint8_t bytes[];
+    uint8_t *bytes;             /* behind this struct, or memory that was given */
 };
 
-/* The tail chunk if `size` more bytes fit, or a new tail; NULL: no memory. */
-static struct outbox_chunk *room_for(struct outbox *o, size_t size)
+static bool is_given(const struct outbox_chunk *chunk)
 {
-    size_t capacity = o->tail ? CHUNK_BYTES : CHUNK_FIRST_BYTES;
-    struct outbox_chunk *chunk;
+    return chunk->bytes != (const uint8_t *)(chunk + 1);
+}
 
-    if (o->tail && o->tail->capacity - o->tail->end >= size)
-        return o->tail;
-    capacity = size > capacity ? size : capacity;
-    chunk = malloc(sizeof *chunk + capacity);
+static struct outbox_chunk *chunk_add(struct outbox *o, size_t capacity, uint8_t *given)
+{
+    struct outbox_chunk *chunk = malloc(sizeof *chunk + (given ? 0 : capacity));
+
     if (!chunk)
         return NULL;
-    *chunk = (struct outbox_chunk){.capacity = capacity};
+    *chunk = (struct outbox_chunk){.capacity = capacity,
+                                   .bytes = given ? given : (uint8_t *)(chunk + 1)};
     if (o->tail)
         o->tail->next = chunk;
     else
@@ -41,21 +41,41 @@ static struct outbox_chunk *room_for(struct outbox *o, size_t size)
     return chunk;
 }
 
+static void chunk_fill(struct outbox *o, struct outbox_chunk *chunk, size_t size)
+{
+    chunk->end += size;
+    o->bytes += size;
+    if (!o->waiting)
+        o->waiting = chunk;
+}
+
 bool outbox_append(struct outbox *o, const void *header, size_t header_bytes, const void *body,
                    size_t body_bytes)
 {
-    struct outbox_chunk *chunk = room_for(o, header_bytes + body_bytes);
+    size_t size = header_bytes + body_bytes;
+    struct outbox_chunk *chunk = o->tail;
 
+    if (!chunk || chunk->capacity - chunk->end < size) {
+        size_t capacity = chunk && !is_given(chunk) ? CHUNK_BYTES : CHUNK_FIRST_BYTES;
+
+        chunk = chunk_add(o, size > capacity ? size : capacity, NULL);
+    }
     if (!chunk)
         return false;
     memcpy(chunk->bytes + chunk->end, header, header_bytes);
     if (body_bytes > 0)
         memcpy(chunk->bytes + chunk->end + header_bytes, body, body_bytes);
-    chunk->end += header_bytes + body_bytes;
-    o->bytes += header_bytes + body_bytes;
-    if (!o->waiting)
-        o->waiting = chunk;
+    chunk_fill(o, chunk, size);
     return true;
+}
+
+bool outbox_give(struct outbox *o, uint8_t *bytes, size_t size)
+{
+    struct outbox_chunk *chunk = chunk_add(o, size, bytes);
+
+    if (chunk)
+        chunk_fill(o, chunk, size);
+    return chunk != NULL;
 }
 
 static void drop_head(struct outbox *o)
@@ -65,6 +85,8 @@ static void drop_head(struct outbox *o)
     o->head = chunk->next;
     if (!o->head)
         o->tail = NULL;
+    if (is_given(chunk))
+        free(chunk->bytes);
     free(chunk);
 }
 

@@ -22,6 +22,8 @@ struct outbox {
 /* Appends a header and a body, both or none; false when memory is exhausted. */
 bool outbox_append(struct outbox *o, const void *header, size_t header_bytes, const void *body,
                    size_t body_bytes);
+/* Appends bytes in memory from malloc(), which the outbox then owns; false: it does not. */
+bool outbox_give(struct outbox *o, uint8_t *bytes, size_t size);
 /* Lends the window what it takes, and frees what has been acknowledged: only here. The window is
  * one whose `lent_stay` is set. */
 void outbox_pump(struct outbox *o, struct window *w);

@@ -548,23 +548,23 @@ static void large_frames_go_from_where_they_lie(void)
     int file;
     join(&j, true);
     files_make(&file, 1);
-    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_DIRECT_BYTES, 0), 0);
+    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_LARGE_BYTES, 0), 0);
     CU_ASSERT_EQUAL(stream_queued(j.a), 0);
-    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_DIRECT_BYTES - 1, 1), 0);
-    CU_ASSERT_EQUAL(stream_queued(j.a), FRAME_HEADER_BYTES + STREAM_DIRECT_BYTES - 1);
+    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_LARGE_BYTES - 1, 1), 0);
+    CU_ASSERT_EQUAL(stream_queued(j.a), FRAME_HEADER_BYTES + STREAM_LARGE_BYTES - 1);
     CU_ASSERT_EQUAL(put(j.a, 10, 2, &file, 1), 0);
-    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_DIRECT_BYTES, 3), 0); /* behind a file: it waits, too */
-    CU_ASSERT_TRUE(stream_queued(j.a) > 2 * STREAM_DIRECT_BYTES);
+    CU_ASSERT_EQUAL(put_pieces(j.a, STREAM_LARGE_BYTES, 3), 0); /* behind a file: it waits, too */
+    CU_ASSERT_TRUE(stream_queued(j.a) > 2 * STREAM_LARGE_BYTES);
     CU_ASSERT_EQUAL(stream_flush(j.a), 0);
     CU_ASSERT_EQUAL(put(j.a, 20, 4, &file, 1), 0);
-    CU_ASSERT_EQUAL(put_pieces(j.a, 2 * STREAM_DIRECT_BYTES, 5), 0);
+    CU_ASSERT_EQUAL(put_pieces(j.a, 2 * STREAM_LARGE_BYTES, 5), 0);
     CU_ASSERT_EQUAL(stream_queued(j.a), 0);
     CU_ASSERT_EQUAL(stream_queued_fds(j.a), 0);
     while (j.got.count < 6)
         CU_ASSERT_EQUAL_FATAL(receive(&j), 0);
     static const uint32_t lengths[] = {
-        STREAM_DIRECT_BYTES,    STREAM_DIRECT_BYTES - 1, 10, STREAM_DIRECT_BYTES, 20,
-        2 * STREAM_DIRECT_BYTES};
+        STREAM_LARGE_BYTES,    STREAM_LARGE_BYTES - 1, 10, STREAM_LARGE_BYTES, 20,
+        2 * STREAM_LARGE_BYTES};
     for (int i = 0; i < 6; i++)
         CU_ASSERT_TRUE(arrived_as(&j, i, lengths[i], (uint8_t)i, i == 2 || i == 4));
     files_close(&file, 1);
@@ -591,6 +591,91 @@ static void the_rest_of_a_large_frame_waits(void)
         CU_ASSERT_EQUAL_FATAL(receive(&j), 0);
     for (int i = 0; i < count; i++)
         CU_ASSERT_TRUE(arrived_as(&j, i, FRAME_PAYLOAD_MAX, (uint8_t)i, 0));
+    part(&j);
+}
+
+struct taker {
+    struct stream *stream;
+    uint8_t *taken[8];
+    unsigned count;
+};
+
+static int take(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
+                int nfds)
+{
+    struct taker *t = context;
+    (void)fds, (void)nfds;
+    uint8_t *bytes = stream_take(t->stream, payload);
+    CU_ASSERT_TRUE(bytes == NULL || bytes + FRAME_HEADER_BYTES == payload);
+    CU_ASSERT_PTR_NULL(stream_take(t->stream, payload));
+    CU_ASSERT_TRUE(payload[0] == frame->source && payload[frame->length - 1] == frame->source);
+    t->taken[t->count++] = bytes;
+    return 0;
+}
+
+/* Who gets a large frame may keep its memory; a small one lies in the stream's own. */
+static void large_frames_can_be_kept(void)
+{
+    static const uint32_t lengths[] = {100, FRAME_PAYLOAD_MAX, FRAME_PAYLOAD_MAX, 7, 40000, 5};
+    struct joined j;
+    join(&j, true);
+    struct taker t = {.stream = j.b};
+    for (uint8_t i = 0; i < 6; i++)
+        CU_ASSERT_EQUAL(put(j.a, lengths[i], i, NULL, 0), 0);
+    for (int rounds = 0; rounds < 100 && t.count < 6; rounds++) {
+        stream_flush(j.a);
+        CU_ASSERT_EQUAL_FATAL(stream_read(j.b, take, &t), 0);
+    }
+    CU_ASSERT_EQUAL(t.count, 6);
+    CU_ASSERT_EQUAL(stream_done_bytes(j.b), stream_put_bytes(j.a));
+    for (uint8_t i = 0; i < t.count; i++) {
+        CU_ASSERT_EQUAL(t.taken[i] != NULL, lengths[i] >= STREAM_LARGE_BYTES);
+        CU_ASSERT_TRUE(t.taken[i] == NULL || t.taken[i][FRAME_HEADER_BYTES] == i);
+        free(t.taken[i]);
+    }
+    part(&j);
+}
+
+/* A large frame that is not taken yet is offered again, and what is behind it waits. */
+static void a_large_frame_may_wait(void)
+{
+    struct joined j;
+    join(&j, true);
+    j.got.stop_at = 1;
+    CU_ASSERT_EQUAL(put(j.a, FRAME_PAYLOAD_MAX, 1, NULL, 0), 0);
+    CU_ASSERT_EQUAL(put(j.a, 3, 2, NULL, 0), 0);
+    stream_flush(j.a);
+    CU_ASSERT_EQUAL(receive(&j), STOP);
+    CU_ASSERT_EQUAL(j.got.count, 1);
+    CU_ASSERT_EQUAL(receive(&j), 0);
+    CU_ASSERT_EQUAL(j.got.count, 2);
+    CU_ASSERT_TRUE(arrived_as(&j, 0, FRAME_PAYLOAD_MAX, 1, 0) && arrived_as(&j, 1, 3, 2, 0));
+    part(&j);
+}
+
+static int keep(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
+                int nfds)
+{
+    (void)frame, (void)fds, (void)nfds;
+    ++*(int *)context;
+    return payload[0] == 1 ? STREAM_KEEP : 0;
+}
+
+static void a_large_frame_may_be_kept(void)
+{
+    struct joined j;
+    int calls = 0;
+    join(&j, true);
+    CU_ASSERT_EQUAL(put(j.a, FRAME_PAYLOAD_MAX, 1, NULL, 0), 0);
+    CU_ASSERT_EQUAL(put(j.a, 3, 2, NULL, 0), 0);
+    stream_flush(j.a);
+    CU_ASSERT_EQUAL(stream_read(j.b, keep, &calls), STREAM_KEEP);
+    CU_ASSERT_EQUAL(stream_read(j.b, keep, &calls), STREAM_KEEP);
+    CU_ASSERT_EQUAL(calls, 2);
+    CU_ASSERT_EQUAL(stream_done_bytes(j.b), 0);
+    CU_ASSERT_EQUAL(receive(&j), 0);
+    CU_ASSERT_EQUAL(j.got.count, 2);
+    CU_ASSERT_TRUE(arrived_as(&j, 0, FRAME_PAYLOAD_MAX, 1, 0) && arrived_as(&j, 1, 3, 2, 0));
     part(&j);
 }
 
@@ -636,6 +721,9 @@ int main(void)
         {"destroying keeps errno", destroying_keeps_errno},
         {"large frames go from where they lie", large_frames_go_from_where_they_lie},
         {"the rest of a large frame waits", the_rest_of_a_large_frame_waits},
+        {"large frames can be kept", large_frames_can_be_kept},
+        {"a large frame may wait", a_large_frame_may_wait},
+        {"a large frame may be kept for later", a_large_frame_may_be_kept},
         {"no memory for the rest is an end", no_memory_for_the_rest_is_an_end},
     };
     return covey_test_main("stream", cases, sizeof cases / sizeof cases[0]);

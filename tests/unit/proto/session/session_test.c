@@ -262,7 +262,7 @@ static void write_frame(struct end *end, uint32_t size)
     struct frame frame = {.length = size, .kind = FRAME_DATA, .source = 1, .destination = 2};
     uint8_t *payload = calloc(1, size + 1);
 
-    CU_ASSERT_EQUAL(session_write(end->session, &frame, payload), 0);
+    CU_ASSERT_EQUAL(session_write(end->session, &frame, payload, NULL), 0);
     free(payload);
 }
 

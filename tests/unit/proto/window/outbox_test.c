@@ -59,6 +59,17 @@ static void append(struct pair *p, size_t header, size_t body)
     p->appended += header + body;
 }
 
+/* Memory of its own: it becomes a chunk. */
+static void give(struct pair *p, size_t size)
+{
+    uint8_t *bytes = malloc(size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = byte_at(p->appended + i);
+    CU_ASSERT_TRUE(outbox_give(&p->outbox, bytes, size));
+    p->appended += size;
+}
+
 static void hand_over(struct pair *p, struct window *from, struct window *to, uint64_t *number)
 {
     uint8_t packet[PACKET_BYTES];
@@ -99,6 +110,8 @@ static void test_bytes_get_there(void)
     p.loss_ppm = NETWORK_MILLION / 10;
     for (unsigned i = 0; i < 300; i++) {
         append(&p, 16, i % 4 == 0 ? BODY_BYTES : i % 4 == 1 ? 40000 : i);
+        if (i % 3 == 0)
+            give(&p, 1000 + 100 * (size_t)i);
         exchange(&p, i % 3);
     }
     CU_ASSERT_TRUE(p.outbox.bytes > 0); /* more than the window takes */
@@ -137,6 +150,28 @@ static void test_chunks_last_until_acknowledged(void)
     pair_destroy(&p);
 }
 
+/* What is given is lent where it lies, and what follows it shares a chunk again. */
+static void test_given_bytes_stay_where_they_are(void)
+{
+    struct pair p;
+    pair_create(&p);
+    uint8_t *bytes = malloc(20000);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
+    for (size_t i = 0; i < 20000; i++)
+        bytes[i] = byte_at(i);
+    CU_ASSERT_TRUE(outbox_give(&p.outbox, bytes, 20000));
+    p.appended = 20000;
+    append(&p, 16, 100);
+    append(&p, 16, 200);
+    outbox_pump(&p.outbox, p.from);
+    CU_ASSERT_EQUAL(p.from->send.loans.count, 2);
+    CU_ASSERT_PTR_EQUAL(p.from->send.loans.at[0].bytes, bytes);
+    exchange(&p, 100);
+    CU_ASSERT_EQUAL(p.read, p.appended);
+    CU_ASSERT_PTR_NULL(p.outbox.head);
+    pair_destroy(&p);
+}
+
 /* What the window has is still sent. */
 static void test_withdrawn_is_not_sent(void)
 {
@@ -158,6 +193,7 @@ static void test_withdrawn_is_not_sent(void)
 static const struct test_case cases[] = {
     {"bytes get there", test_bytes_get_there},
     {"chunks last until they are acknowledged", test_chunks_last_until_acknowledged},
+    {"given bytes stay where they are", test_given_bytes_stay_where_they_are},
     {"what is withdrawn is not sent", test_withdrawn_is_not_sent},
 };
 
