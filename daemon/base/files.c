@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define FILES_WANTED 65536
 #define FILES_LEAST 48
@@ -29,4 +30,10 @@ bool files_short(const struct files *files, int fd)
 {
     int reserve = files->limit / 4 < RESERVE_MAX ? files->limit / 4 : RESERVE_MAX;
     return fd >= files->limit - reserve;
+}
+
+void files_close(const int *fds, int count)
+{
+    for (int i = 0; i < count; i++)
+        close(fds[i]);
 }

@@ -22,4 +22,7 @@ int files_init(struct files *files, struct failure *why);
  * about that many are in use. */
 bool files_short(const struct files *files, int fd);
 
+/* Closes so many of them. */
+void files_close(const int *fds, int count);
+
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "daemon/base/daemon.h"
+#include "daemon/post/backlog.h"
 #include "daemon/post/route.h"
-#include "daemon/table/backlog.h"
 #include "daemon/table/connection.h"
 
 /* Whether a receiver is not one of this host's tasks, or named twice. */

@@ -14,11 +14,11 @@
 
 #include <stdlib.h>
 
+#include "daemon/post/backlog.h"
 #include "daemon/post/casting.h"
 #include "daemon/post/link.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/watch.h"
-#include "daemon/table/backlog.h"
 #include "daemon/table/budget.h"
 #include "daemon/table/connection.h"
 #include "lib/covey.h"

@@ -47,6 +47,7 @@
 #include "daemon/link/lanes.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/casting.h"
+#include "daemon/post/intake.h"
 #include "daemon/post/route.h"
 #include "daemon/post/watch.h"
 #include "daemon/root/dispatch.h"
@@ -212,7 +213,7 @@ static void settle(void *context)
     uint64_t next_us = parts_us < node_us ? parts_us : node_us;
     loop_alarm_set(d->alarm, next_us < lanes_us ? next_us : lanes_us);
     connection_flush_all(d);
-    if (connection_resume_all(d))
+    if (intake_resume_all(d))
         loop_wake(d->loop);
 }
 

@@ -14,6 +14,7 @@
 
 #include "daemon/base/daemon.h"
 #include "daemon/link/segment.h"
+#include "daemon/post/intake.h"
 #include "daemon/spawn/tasker.h"
 #include "daemon/table/connection.h"
 #include "daemon/table/ending.h"
@@ -159,7 +160,7 @@ static void caller_becomes_task(struct caller *caller)
     uint32_t request = caller->enrol.request;
     int ledger_fd;
     loop_fd_remove(&caller->watch);
-    if (connection_attach(task, caller->stream, &ledger_fd) != 0) {
+    if (intake_attach(task, caller->stream, &ledger_fd) != 0) {
         caller_refuse(caller, COVEY_ENOMEM, "the daemon's memory is exhausted");
         if (task->cookie == 0)
             task_destroy(task);
@@ -172,8 +173,8 @@ static void caller_becomes_task(struct caller *caller)
              task->command);
     enrolled_reply(task, request, ledger_fd);
     close(ledger_fd);
-    connection_welcome(task);
-    connection_read(task);
+    intake_welcome(task);
+    intake_read(task);
 }
 
 static const char *enrol_refused(struct caller *caller, const struct frame *frame,

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include "daemon/post/intake.h"
 #include "daemon/post/watch.h"
 #include "daemon/spawn/input.h"
 #include "daemon/spawn/output.h"
@@ -73,7 +74,7 @@ static void on_reaped(void *context, int status)
     task->reaped = true;
     task->exit_kind = WIFSIGNALED(status) ? COVEY_EXIT_SIGNAL : COVEY_EXIT_STATUS;
     task->exit_value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-    connection_drain(task);
+    intake_drain(task);
     output_drain(task);
     if (!exit_soon(task, LINGER_US))
         output_close(task);
@@ -98,7 +99,7 @@ static bool exit_task_closed(struct task *task)
 void exit_handed(struct task *task)
 {
     task->reaped = true;
-    connection_drain(task);
+    intake_drain(task);
     if (!exit_soon(task, LINGER_US))
         exit_finish(task);
 }
@@ -107,7 +108,7 @@ void exit_told(struct task *task, uint8_t kind, int32_t value)
 {
     task->exit_kind = kind;
     task->exit_value = value;
-    connection_drain(task);
+    intake_drain(task);
     exit_finish(task);
 }
 

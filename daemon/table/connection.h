@@ -1,6 +1,6 @@
 /*
- * connection.h - the stream between a task and its daemon: frames in and out, and when to stop
- * reading it.
+ * connection.h - the stream between a task and its daemon: frames for the task, and when to stop
+ * reading those from it (daemon/post/intake.h).
  */
 #ifndef COVEY_DAEMON_CONNECTION_H
 #define COVEY_DAEMON_CONNECTION_H
@@ -8,15 +8,6 @@
 #include "daemon/base/daemon.h"
 #include "daemon/table/task.h"
 #include "lib/link/stream.h"
-
-/* Gives the task its stream, which it then owns, and makes the ledger that goes with it, whose
- * descriptor is the caller's. 0 or -ENOMEM (then there is no descriptor, and the stream is still
- * the caller's). */
-int connection_attach(struct task *task, struct stream *stream, int *ledger_fd);
-
-/* Queues what waited for the task, behind the answer to its enrolment. Call connection_read() next:
- * frames may lie in the stream already. */
-void connection_welcome(struct task *task);
 
 /* Queues a frame for the task; before it has enrolled the frame waits. False: the task has left,
  * or memory is exhausted (it then loses its connection, never a single frame), or there are no
@@ -32,27 +23,24 @@ unsigned connection_queued_fds(const struct task *task);
  * that brings more. */
 bool connection_fds_full(const struct task *task);
 
-/* Reads and routes frames. The task may be destroyed by it. */
-void connection_read(struct task *task);
-
-/* Reads what a process that has ended left behind, and closes. */
-void connection_drain(struct task *task);
-
 void connection_close(struct task *task);
 
 /* The task is disconnected next: a frame was lost by which it would be misled. */
 void connection_break(struct task *task, const char *why);
 
-/* Writes to every task that frames were queued for. */
+/* Writes what is queued; to every task that frames were queued for. */
+void connection_flush(struct task *task);
 void connection_flush_all(struct daemon *d);
+
+/* The task is one of the latter, for it may be watched for something else now. */
+void connection_mark(struct task *task);
+
+/* What waits for the task has changed: the sums of all tasks change with it. */
+void connection_count(struct task *task);
 
 /* Does not read the task again until what waits for that host, or for that task here, is little. It
  * may be the task itself: one that asks and does not read the answers is not read, either. */
 void connection_hold(struct task *task, enum blocked_by by, uint32_t whom);
-
-/* Reads again the tasks that need no longer be held back, and disconnects those that lost a frame.
- * Whether there were any. */
-bool connection_resume_all(struct daemon *d);
 
 /* A task may have so many requests to the daemon of another host without an answer. */
 #define CONNECTION_ASKED_MAX 32

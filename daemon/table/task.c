@@ -92,8 +92,7 @@ static void pending_free(struct pending *pending)
 {
     while (pending != NULL) {
         struct pending *next = pending->next;
-        for (int i = 0; i < pending->nfds; i++)
-            close(pending->fds[i]);
+        files_close(pending->fds, pending->nfds);
         free(pending);
         pending = next;
     }

@@ -4,7 +4,7 @@
  * one has been written, the older one has left the queue. Who keeps to his credit has at most a
  * window of bytes in each, a fraction of BACKLOG_BYTES_MAX.
  */
-#include "daemon/table/backlog.h"
+#include "daemon/post/backlog.h"
 
 #include <stdlib.h>
 
