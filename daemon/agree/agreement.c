@@ -60,9 +60,7 @@ static bool serves(const struct agreement *a)
 
 static int agreement_create(struct daemon *d, struct failure *why)
 {
-    d->own.agreement = calloc(1, sizeof *d->own.agreement);
-    if (d->own.agreement == NULL)
-        return failure_memory(why);
+    (void)why;
     d->own.agreement->daemon = d;
     d->own.agreement->asked_end = &d->own.agreement->asked;
     return 0;
@@ -87,11 +85,8 @@ static void asked_drop_all(struct agreement *a)
 static void agreement_destroy(struct daemon *d)
 {
     struct agreement *a = d->own.agreement;
-    if (a == NULL)
-        return;
     asked_drop_all(a);
     state_destroy(a->state);
-    free(a);
 }
 
 uint32_t agreement_leader(const struct daemon *d)
@@ -451,6 +446,7 @@ const struct part agreement_part = {
                                         {FRAME_RESEND, agreement_on_resend, false},
                                         {FRAME_ASK, agreement_on_ask, false},
                                         {0}},
+    .state_bytes = sizeof(struct agreement),
     .create = agreement_create,
     .destroy = agreement_destroy,
     .settle = agreement_settle,

@@ -53,12 +53,6 @@ struct bags {
     bool full; /* those who have the bags that are copied here were told so */
 };
 
-static int bags_create(struct daemon *d, struct failure *why)
-{
-    d->own.bags = calloc(1, sizeof *d->own.bags);
-    return d->own.bags == NULL ? failure_memory(why) : 0;
-}
-
 static void kept_free(struct kept *k)
 {
     bag_holder_destroy(k->holder);
@@ -70,15 +64,12 @@ static void kept_free(struct kept *k)
 static void bags_destroy(struct daemon *d)
 {
     struct bags *bags = d->own.bags;
-    if (bags == NULL)
-        return;
     while (bags->first != NULL) {
         struct kept *k = bags->first;
         bags->first = k->next;
         kept_free(k);
     }
     bag_incoming_fini(&bags->incoming);
-    free(bags);
 }
 
 bool bags_any(const struct daemon *d)
@@ -679,7 +670,7 @@ const struct part bags_part = {
                                         {FRAME_BAG_LOG_ACK, bags_on_log_ack, false},
                                         {FRAME_BAG_LOOK, bags_on_look, true},
                                         {0}},
-    .create = bags_create,
+    .state_bytes = sizeof(struct bags),
     .destroy = bags_destroy,
     .settle = bags_settle,
     .task_gone = bags_task_gone,

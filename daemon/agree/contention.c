@@ -39,9 +39,7 @@ struct contention {
 
 static int contention_create(struct daemon *d, struct failure *why)
 {
-    d->own.contention = calloc(1, sizeof *d->own.contention);
-    if (d->own.contention == NULL)
-        return failure_memory(why);
+    (void)why;
     d->own.contention->daemon = d;
     return 0;
 }
@@ -49,11 +47,8 @@ static int contention_create(struct daemon *d, struct failure *why)
 static void contention_destroy(struct daemon *d)
 {
     struct contention *c = d->own.contention;
-    if (c == NULL)
-        return;
     arbiter_destroy(c->arbiter);
     domains_destroy(c->domains);
-    free(c);
 }
 
 /* ---- the topology ---- */
@@ -283,6 +278,7 @@ const struct part contention_part = {
     .kinds = (const struct part_kind[]){{FRAME_BULK_ASK, contention_on_ask, false},
                                         {FRAME_BULK_END, contention_on_end, false},
                                         {0}},
+    .state_bytes = sizeof(struct contention),
     .create = contention_create,
     .destroy = contention_destroy,
     .settle = contention_settle,

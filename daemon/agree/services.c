@@ -82,10 +82,7 @@ static void on_retry(void *context)
 
 static int services_create(struct daemon *d, struct failure *why)
 {
-    struct services *s = calloc(1, sizeof *s);
-    d->own.services = s;
-    if (s == NULL)
-        return failure_memory(why);
+    struct services *s = d->own.services;
     s->daemon = d;
     s->retry = loop_timer_add(d->loop, on_retry, s);
     return s->retry == NULL ? failure_memory(why) : 0;
@@ -94,11 +91,8 @@ static int services_create(struct daemon *d, struct failure *why)
 static void services_destroy(struct daemon *d)
 {
     struct services *s = d->own.services;
-    if (s == NULL)
-        return;
     client_fini(&s->client);
     loop_timer_remove(&s->retry);
-    free(s);
 }
 
 /* ---- proposing ---- */
@@ -395,6 +389,7 @@ const struct part services_part = {
                                         {FRAME_APPLIED, services_on_applied, false},
                                         {FRAME_EVENT, services_on_event, false},
                                         {0}},
+    .state_bytes = sizeof(struct services),
     .create = services_create,
     .destroy = services_destroy,
     .settle = services_settle,

@@ -42,6 +42,9 @@ struct daemon_own {
 #undef PART_STATE
 };
 
+#define DAEMON_SIGNALS 3
+#define DAEMON_STATES (sizeof(struct daemon_own) / sizeof(void *))
+
 /* Who takes the frames of a kind that are for this daemon; see daemon/root/dispatch.c. */
 struct daemon_taker {
     part_handler *handle; /* NULL: nobody */
@@ -76,10 +79,13 @@ struct daemon {
 
     const struct part *const *parts; /* PARTS of them */
     struct part_due due[PARTS];
-    struct daemon_own own;
+    union {
+        struct daemon_own own;
+        void *states[DAEMON_STATES]; /* the same by the part's number */
+    };
     struct daemon_taker takers[UINT8_MAX + 1]; /* by kind of frame */
 
-    struct loop_signal *on_term, *on_int, *on_hup;
+    struct loop_signal *signals[DAEMON_SIGNALS];
     struct daemon_office office;
     char *topology; /* the text of the file that the configuration names; see topology.h */
     bool joined;

@@ -5,6 +5,9 @@
  */
 #include "daemon/base/part.h"
 
+#include <assert.h>
+#include <stdlib.h>
+
 #include "daemon/base/daemon.h"
 
 #define EACH_PART(d, function, ...)                                                                \
@@ -15,17 +18,32 @@
 int parts_create(struct daemon *d, struct failure *why)
 {
     parts_want(d);
-    for (size_t i = 0; i < PARTS; i++)
-        if (d->parts[i]->create != NULL && d->parts[i]->create(d, why) != 0)
+    for (size_t i = 0; i < PARTS; i++) {
+        const struct part *part = d->parts[i];
+        if (part->state_bytes > 0) {
+            assert(i < DAEMON_STATES);
+            d->states[i] = calloc(1, part->state_bytes);
+            if (d->states[i] == NULL)
+                return failure_memory(why);
+        }
+        if (part->create != NULL && part->create(d, why) != 0)
             return -1;
+    }
     return 0;
 }
 
 void parts_destroy(struct daemon *d)
 {
-    for (size_t i = PARTS; i-- > 0;)
-        if (d->parts[i]->destroy != NULL)
-            d->parts[i]->destroy(d);
+    for (size_t i = PARTS; i-- > 0;) {
+        const struct part *part = d->parts[i];
+        bool missing = part->state_bytes > 0 && d->states[i] == NULL;
+        if (part->destroy != NULL && !missing)
+            part->destroy(d);
+        if (part->state_bytes > 0) {
+            free(d->states[i]);
+            d->states[i] = NULL;
+        }
+    }
 }
 
 void parts_want(struct daemon *d)

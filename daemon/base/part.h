@@ -84,8 +84,11 @@ struct part {
     const char *name;
     const struct part_kind *kinds;
 
-    /* Makes its state: 0, or -1 and *why. All but the node is there. destroy() is called also when
-     * create() failed or was not reached. */
+    /* Its state, zeros at first; freed behind destroy(). 0: it has none, or makes and frees its
+     * own. */
+    size_t state_bytes;
+    /* Fills the state: 0, or -1 and *why. All but the node is there. destroy() is called also when
+     * create() failed, and unless there is no state of state_bytes. */
     int (*create)(struct daemon *d, struct failure *why);
     void (*destroy)(struct daemon *d);
     void (*joined)(struct daemon *d); /* this host has an index now */

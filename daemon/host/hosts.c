@@ -276,18 +276,11 @@ static uint64_t hosts_settle(struct daemon *d, uint64_t now_us)
     return UINT64_MAX;
 }
 
-static int hosts_create(struct daemon *d, struct failure *why)
-{
-    d->own.hosts = calloc(1, sizeof *d->own.hosts);
-    return d->own.hosts == NULL ? failure_memory(why) : 0;
-}
-
 static void hosts_destroy(struct daemon *d)
 {
     struct hosts *hosts = d->own.hosts;
-    for (struct removal *r; hosts != NULL && (r = hosts->removals) != NULL; free(r))
+    for (struct removal *r; (r = hosts->removals) != NULL; free(r))
         hosts->removals = r->next;
-    free(hosts);
 }
 
 const struct part hosts_part = {
@@ -296,6 +289,6 @@ const struct part hosts_part = {
                                         {FRAME_REMOVE_HOSTS, hosts_on_remove, true},
                                         {FRAME_HALT, hosts_on_halt, true},
                                         {0}},
-    .create = hosts_create,
+    .state_bytes = sizeof(struct hosts),
     .destroy = hosts_destroy,
     .settle = hosts_settle};

@@ -488,15 +488,9 @@ static uint64_t launch_settle(struct daemon *d, uint64_t now_us)
     return UINT64_MAX;
 }
 
-static int launch_create(struct daemon *d, struct failure *why)
-{
-    d->own.launches = calloc(1, sizeof *d->own.launches);
-    return d->own.launches == NULL ? failure_memory(why) : 0;
-}
-
 static void launch_destroy(struct daemon *d)
 {
-    while (d->own.launches != NULL && d->own.launches->first != NULL) {
+    while (d->own.launches->first != NULL) {
         struct launch *l = d->own.launches->first;
         d->own.launches->first = l->next;
         if (l->pid > 0 && (l->batch != NULL || l->spec.launcher == COVEY_LAUNCH_SSH))
@@ -505,7 +499,6 @@ static void launch_destroy(struct daemon *d)
             free(l->batch);
         launch_free(l);
     }
-    free(d->own.launches);
 }
 
 /* The node may be in the middle of something: what follows waits for launch_settle(). */
@@ -619,7 +612,7 @@ static const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct
 const struct part launches_part = {
     .name = "launches",
     .kinds = (const struct part_kind[]){{FRAME_ADD_HOSTS, launch_on_add_hosts, true}, {0}},
-    .create = launch_create,
+    .state_bytes = sizeof(struct launches),
     .destroy = launch_destroy,
     .settle = launch_settle,
     .task_gone = launch_task_gone,

@@ -37,10 +37,8 @@ struct monitor {
 
 static int monitor_create(struct daemon *d, struct failure *why)
 {
-    struct monitor *m = calloc(1, sizeof *m);
-    d->own.monitor = m;
-    if (m == NULL ||
-        sample_source_init(&m->source, d->conf.monitor.procfs, d->node_config.self.cores) != 0)
+    struct monitor *m = d->own.monitor;
+    if (sample_source_init(&m->source, d->conf.monitor.procfs, d->node_config.self.cores) != 0)
         return failure_memory(why);
     m->machine = sample_machine(&m->source);
     sample_take(&m->source, loop_now_us(), &m->last);
@@ -50,10 +48,7 @@ static int monitor_create(struct daemon *d, struct failure *why)
 
 static void monitor_destroy(struct daemon *d)
 {
-    struct monitor *monitor = d->own.monitor;
-    if (monitor != NULL)
-        sample_source_fini(&monitor->source);
-    free(monitor);
+    sample_source_fini(&d->own.monitor->source);
 }
 
 /* ---- when ---- */
@@ -133,6 +128,7 @@ static const char *monitor_on_host_stat(struct daemon *d, uint32_t source, struc
 const struct part monitor_part = {
     .name = "monitor",
     .kinds = (const struct part_kind[]){{FRAME_HOST_STAT, monitor_on_host_stat, true}, {0}},
+    .state_bytes = sizeof(struct monitor),
     .create = monitor_create,
     .destroy = monitor_destroy,
     .round_end = monitor_round_end};

@@ -31,18 +31,11 @@ struct openings {
     struct failure told; /* the last refusal */
 };
 
-static int openings_create(struct daemon *d, struct failure *why)
-{
-    d->own.openings = calloc(1, sizeof *d->own.openings);
-    return d->own.openings == NULL ? failure_memory(why) : 0;
-}
-
 static void openings_destroy(struct daemon *d)
 {
     struct openings *all = d->own.openings;
-    for (struct opening *o; all != NULL && (o = all->first) != NULL; free(o))
+    for (struct opening *o; (o = all->first) != NULL; free(o))
         all->first = o->next;
-    free(all);
 }
 
 static const char *host_name(const struct daemon *d, uint32_t index)
@@ -139,6 +132,6 @@ static uint64_t openings_settle(struct daemon *d, uint64_t now_us)
 }
 
 const struct part openings_part = {.name = "openings",
-                                   .create = openings_create,
+                                   .state_bytes = sizeof(struct openings),
                                    .destroy = openings_destroy,
                                    .settle = openings_settle};

@@ -276,13 +276,13 @@ static int log_begin(struct daemon *d, struct failure *why)
 static int signals_begin(struct daemon *d)
 {
     signal(SIGPIPE, SIG_IGN);
-    d->on_term = loop_signal_add(d->loop, SIGTERM, on_term, d);
-    d->on_int = loop_signal_add(d->loop, SIGINT, on_int, d);
+    d->signals[0] = loop_signal_add(d->loop, SIGTERM, on_term, d);
+    d->signals[1] = loop_signal_add(d->loop, SIGINT, on_int, d);
     if (d->options->foreground)
-        d->on_hup = loop_signal_add(d->loop, SIGHUP, on_hup, d);
+        d->signals[2] = loop_signal_add(d->loop, SIGHUP, on_hup, d);
     else
         signal(SIGHUP, SIG_IGN);
-    return d->on_term == NULL || d->on_int == NULL ? -ENOMEM : 0;
+    return d->signals[0] == NULL || d->signals[1] == NULL ? -ENOMEM : 0;
 }
 
 static int daemon_open(struct daemon *d, struct failure *why)
@@ -359,9 +359,8 @@ void daemon_destroy(struct daemon *d)
     runtime_close(&d->runtime, logs); /* before a console sees the end */
     tasks_destroy(d);
     loop_alarm_remove(&d->alarm);
-    loop_signal_remove(&d->on_term);
-    loop_signal_remove(&d->on_int);
-    loop_signal_remove(&d->on_hup);
+    for (int i = 0; i < DAEMON_SIGNALS; i++)
+        loop_signal_remove(&d->signals[i]);
     node_destroy(d->node);
     lanes_close(d);
     loop_destroy(d->loop);

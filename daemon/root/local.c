@@ -362,11 +362,8 @@ static void on_listener(void *context, int events)
 
 static int local_create(struct daemon *d, struct failure *why)
 {
-    struct local *local = calloc(1, sizeof *local);
-    if (local == NULL)
-        return failure_memory(why);
+    struct local *local = d->own.local;
     local->daemon = d;
-    d->own.local = local;
     local->again = loop_timer_add(d->loop, on_again, local);
     local->watch = loop_fd_add(d->loop, d->runtime.listener, LOOP_READ, on_listener, local);
     return local->again == NULL || local->watch == NULL ? failure_memory(why) : 0;
@@ -376,13 +373,13 @@ static int local_create(struct daemon *d, struct failure *why)
 static void local_destroy(struct daemon *d)
 {
     struct local *local = d->own.local;
-    if (local == NULL)
-        return;
     while (local->first != NULL)
         caller_destroy(local->first);
     loop_fd_remove(&local->watch);
     loop_timer_remove(&local->again);
-    free(local);
 }
 
-const struct part local_part = {.name = "local", .create = local_create, .destroy = local_destroy};
+const struct part local_part = {.name = "local",
+                                .state_bytes = sizeof(struct local),
+                                .create = local_create,
+                                .destroy = local_destroy};

@@ -36,9 +36,6 @@ static void on_look(void *context)
 
 static int ready_create(struct daemon *d, struct failure *why)
 {
-    d->own.ready = calloc(1, sizeof *d->own.ready);
-    if (d->own.ready == NULL)
-        return failure_memory(why);
     d->own.ready->look = loop_timer_add(d->loop, on_look, d);
     if (d->own.ready->look == NULL)
         return failure_memory(why);
@@ -69,12 +66,6 @@ void ready_tell(struct daemon *d, const char *format, ...)
     ready_close(d);
 }
 
-static void ready_destroy(struct daemon *d)
-{
-    ready_close(d);
-    free(d->own.ready);
-}
-
 static void ready_joined(struct daemon *d)
 {
     ready_tell(d, "ok %u", daemon_host(d));
@@ -87,7 +78,8 @@ static void ready_ending(struct daemon *d, enum part_ending event, const char *t
 }
 
 const struct part ready_part = {.name = "ready",
+                                .state_bytes = sizeof(struct ready),
                                 .create = ready_create,
-                                .destroy = ready_destroy,
+                                .destroy = ready_close,
                                 .joined = ready_joined,
                                 .ending = ready_ending};

@@ -428,20 +428,13 @@ static uint64_t spawns_settle(struct daemon *d, uint64_t now_us)
     return UINT64_MAX;
 }
 
-static int spawns_create(struct daemon *d, struct failure *why)
-{
-    d->own.spawns = calloc(1, sizeof *d->own.spawns);
-    return d->own.spawns == NULL ? failure_memory(why) : 0;
-}
-
 static void spawns_destroy(struct daemon *d)
 {
-    while (d->own.spawns != NULL && d->own.spawns->first != NULL) {
+    while (d->own.spawns->first != NULL) {
         struct spawn *spawn = spawns_take(d->own.spawns);
         free(spawn->reply.bytes);
         spawn_free(spawn);
     }
-    free(d->own.spawns);
 }
 
 /* Takes the strings of the order. What is short is done at once. */
@@ -518,7 +511,7 @@ static const char *spawn_on_spawn(struct daemon *d, uint32_t source, struct curs
 const struct part spawns_part = {
     .name = "spawns",
     .kinds = (const struct part_kind[]){{FRAME_SPAWN, spawn_on_spawn, true}, {0}},
-    .create = spawns_create,
+    .state_bytes = sizeof(struct spawns),
     .destroy = spawns_destroy,
     .settle = spawns_settle,
     .task_gone = spawn_task_gone,

@@ -262,24 +262,12 @@ static const char *tasker_on_told(struct daemon *d, uint32_t source, struct curs
     return NULL;
 }
 
-static int tasker_create(struct daemon *d, struct failure *why)
-{
-    d->own.tasker = calloc(1, sizeof *d->own.tasker);
-    return d->own.tasker == NULL ? failure_memory(why) : 0;
-}
-
-static void tasker_destroy(struct daemon *d)
-{
-    free(d->own.tasker);
-}
-
 const struct part tasker_part = {
     .name = "tasker",
     .kinds = (const struct part_kind[]){{FRAME_TASKER, tasker_on_tasker, true},
                                         {FRAME_ORDER_TOLD, tasker_on_told, false},
                                         {0}},
-    .create = tasker_create,
-    .destroy = tasker_destroy,
+    .state_bytes = sizeof(struct tasker),
     .settle = tasker_settle,
     .task_gone = tasker_task_gone,
     .task_closed = tasker_task_closed,

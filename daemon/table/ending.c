@@ -81,18 +81,13 @@ static void on_timer(void *context)
 
 static int ending_create(struct daemon *d, struct failure *why)
 {
-    d->own.ending = calloc(1, sizeof *d->own.ending);
-    if (d->own.ending != NULL)
-        d->own.ending->timer = loop_timer_add(d->loop, on_timer, d);
-    return d->own.ending == NULL || d->own.ending->timer == NULL ? failure_memory(why) : 0;
+    d->own.ending->timer = loop_timer_add(d->loop, on_timer, d);
+    return d->own.ending->timer == NULL ? failure_memory(why) : 0;
 }
 
 static void ending_destroy(struct daemon *d)
 {
-    struct ending *ending = d->own.ending;
-    if (ending != NULL)
-        loop_timer_remove(&ending->timer);
-    free(ending);
+    loop_timer_remove(&d->own.ending->timer);
 }
 
 void ending_begin(struct daemon *d, enum ending_way way, const char *text)
@@ -167,6 +162,7 @@ static void ending_round_end(struct daemon *d)
 }
 
 const struct part ending_part = {.name = "ending",
+                                 .state_bytes = sizeof(struct ending),
                                  .create = ending_create,
                                  .destroy = ending_destroy,
                                  .settle = ending_settle,

@@ -4,6 +4,7 @@
  * node, the tasks and the other daemons are this file's.
  */
 #include <CUnit/CUnit.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/agree/agreement.h"
@@ -134,6 +135,7 @@ static void begin(void)
     struct failure why;
     replies_begun = 0;
     memset(&world, 0, sizeof world);
+    world.daemon.own.agreement = calloc(1, agreement_part.state_bytes);
     CU_ASSERT_EQUAL_FATAL(agreement_part.create(&world.daemon, &why), 0);
 }
 
@@ -170,6 +172,7 @@ static void a_leader_answers(void)
     CU_ASSERT_EQUAL(world.endings, 0);
     CU_ASSERT_EQUAL(replies_begun, 1);
     agreement_part.destroy(&world.daemon);
+    free(world.daemon.own.agreement);
 }
 
 static void a_leader_answers_when_it_is_sure(void)
@@ -193,6 +196,7 @@ static void a_leader_answers_when_it_is_sure(void)
     world.confirmed = 0;
     ask();
     agreement_part.destroy(&world.daemon);
+    free(world.daemon.own.agreement);
 }
 
 static void a_leader_without_memory_ends(void)
@@ -213,6 +217,7 @@ static void a_leader_without_memory_ends(void)
     size_t size;
     CU_ASSERT_FALSE(agreement_save(&world.daemon, &bytes, &size));
     agreement_part.destroy(&world.daemon);
+    free(world.daemon.own.agreement);
 }
 
 int main(void)

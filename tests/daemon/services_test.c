@@ -173,6 +173,7 @@ static void begin(uint32_t leader)
     world.daemon.tasks = &world.tasks;
     world.generation = leader == 0 ? 0 : 1;
     world.leader = leader;
+    world.daemon.own.services = calloc(1, services_part.state_bytes);
     CU_ASSERT_EQUAL_FATAL(services_part.create(&world.daemon, &why), 0);
     part_want(&world.daemon, PART_services);
     round_go();
@@ -181,6 +182,7 @@ static void begin(uint32_t leader)
 static void end(void)
 {
     services_part.destroy(&world.daemon);
+    free(world.daemon.own.services);
 }
 
 static void task_asks(void)
