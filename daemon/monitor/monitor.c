@@ -72,7 +72,7 @@ static void monitor_round_end(struct daemon *d)
 /* What share of the figures' time the task was not there. */
 static double youth(const struct monitor *m, const struct task *task)
 {
-    if (task->cookie == 0 || task->reaped || task->started_us <= m->base.at_us)
+    if (task->cookie == 0 || task->end.reaped || task->started_us <= m->base.at_us)
         return 0;
     if (task->started_us >= m->last.at_us)
         return 1;

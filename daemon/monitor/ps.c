@@ -1,3 +1,6 @@
+/*
+ * ps.c - the part of the tasks of this host as others see them: listing them, and signals to them.
+ */
 #include "daemon/monitor/ps.h"
 
 #include <errno.h>
@@ -35,7 +38,7 @@ static const char *ps_on_tasks(struct daemon *d, uint32_t source, struct cursor 
     if (!cursor_done(payload))
         return "bad payload";
     for (struct task *task = d->tasks->first; task != NULL; task = task->next)
-        if (task->sink == source && !task->reaped)
+        if (task->sink == source && !task->end.reaped)
             output_catch_up(task); /* what it has written comes before the answer */
     struct reply reply;
     reply_begin(&reply, d, source, request);

@@ -63,13 +63,13 @@ static void cut_off(struct task *to, struct backlog *b)
 
 static bool backlog_count(struct task *to, const struct frame *frame, size_t queued)
 {
-    struct backlog *b = backlog_get(&to->backlogs, frame->source);
+    struct backlog *b = backlog_get(&to->way.backlogs, frame->source);
     if (b == NULL)
         return false; /* no memory: not for more of this queue either */
-    if (to->queued_ever - queued >= b->mark) {
+    if (to->way.queued_ever - queued >= b->mark) {
         b->older = b->younger;
         b->younger = 0;
-        b->mark = to->queued_ever;
+        b->mark = to->way.queued_ever;
     }
     b->younger += frame->length + FRAME_HEADER_BYTES;
     if (b->older + b->younger <= BACKLOG_BYTES_MAX)
@@ -81,12 +81,12 @@ static bool backlog_count(struct task *to, const struct frame *frame, size_t que
 bool backlog_admit(struct task *to, const struct frame *frame)
 {
     size_t queued = connection_queued(to);
-    const struct backlog *b = backlog_find(&to->backlogs, frame->source);
+    const struct backlog *b = backlog_find(&to->way.backlogs, frame->source);
     if (b != NULL && b->cut)
         return false;
     if (queued > BACKLOG_BYTES_MAX)
         return backlog_count(to, frame, queued);
-    if (to->backlogs.count > 0)
-        backlogs_forget(&to->backlogs);
+    if (to->way.backlogs.count > 0)
+        backlogs_forget(&to->way.backlogs);
     return true;
 }

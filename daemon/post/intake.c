@@ -36,14 +36,15 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
     if (frame->kind != FRAME_LEAVE)
         result = route_from_task(task, frame, payload, fds, nfds) ? 0 : READ_REFUSED;
     files_close(fds, nfds);
-    return result == 0 && task->blocked.any && !task->reaped ? READ_BLOCKED : result;
+    return result == 0 && task->way.blocked.any && !task->end.reaped ? READ_BLOCKED : result;
 }
 
 /* All that was read has been passed on: the task may take other ways for what follows. */
 static void intake_settle(struct task *task)
 {
-    if (task->stream != NULL)
-        ledger_set_taken(task->ledger, stream_done_bytes(task->stream), task->daemon->tasks->stamp);
+    if (task->way.stream != NULL)
+        ledger_set_taken(task->way.ledger, stream_done_bytes(task->way.stream),
+                         task->daemon->tasks->stamp);
 }
 
 static void intake_end(struct task *task, int result)
@@ -52,17 +53,17 @@ static void intake_end(struct task *task, int result)
     d->counters.streams_refused += result == STREAM_BROKEN || result == READ_REFUSED;
     if (result == STREAM_BROKEN)
         log_refused(&d->log, loop_now_us(), "t%x: disconnected: %s", task->tid,
-                    stream_error(task->stream));
+                    stream_error(task->way.stream));
     else if (result == READ_REFUSED)
         log_refused(&d->log, loop_now_us(), "t%x: disconnected: it broke the protocol", task->tid);
-    task->left = result == READ_LEFT;
+    task->end.left = result == READ_LEFT;
     connection_close(task);
     parts_task_closed(d, task);
 }
 
 void intake_read(struct task *task)
 {
-    int result = stream_read(task->stream, on_frame, task);
+    int result = stream_read(task->way.stream, on_frame, task);
     intake_settle(task);
     if (result == READ_BLOCKED)
         connection_mark(task); /* it is no longer watched for reading */
@@ -81,10 +82,10 @@ static void on_stream(void *context, int events)
 
 void intake_drain(struct task *task)
 {
-    task->blocked.any = false;
-    for (int round = 0; task->stream != NULL && round < DRAIN_ROUNDS_MAX; round++) {
-        struct pollfd readable = {.fd = stream_fd(task->stream), .events = POLLIN};
-        if (stream_read(task->stream, on_frame, task) != 0 || poll(&readable, 1, 0) <= 0)
+    task->way.blocked.any = false;
+    for (int round = 0; task->way.stream != NULL && round < DRAIN_ROUNDS_MAX; round++) {
+        struct pollfd readable = {.fd = stream_fd(task->way.stream), .events = POLLIN};
+        if (stream_read(task->way.stream, on_frame, task) != 0 || poll(&readable, 1, 0) <= 0)
             break;
     }
     connection_close(task);
@@ -95,17 +96,17 @@ void intake_drain(struct task *task)
 int intake_attach(struct task *task, struct stream *stream, int *ledger_fd)
 {
     struct daemon *d = task->daemon;
-    task->ledger = ledger_create(ledger_fd);
-    if (task->ledger == NULL)
+    task->way.ledger = ledger_create(ledger_fd);
+    if (task->way.ledger == NULL)
         return -ENOMEM;
-    task->stream_watch = loop_fd_add(d->loop, stream_fd(stream), LOOP_READ, on_stream, task);
-    if (task->stream_watch == NULL) {
-        ledger_close(task->ledger);
-        task->ledger = NULL;
+    task->way.watch = loop_fd_add(d->loop, stream_fd(stream), LOOP_READ, on_stream, task);
+    if (task->way.watch == NULL) {
+        ledger_close(task->way.ledger);
+        task->way.ledger = NULL;
         close(*ledger_fd);
         return -ENOMEM;
     }
-    task->stream = stream;
+    task->way.stream = stream;
     task->enrolled = true;
     d->counters.tasks_enrolled++;
     return 0;
@@ -113,19 +114,19 @@ int intake_attach(struct task *task, struct stream *stream, int *ledger_fd)
 
 void intake_welcome(struct task *task)
 {
-    task->queued_ever -= task->pending_bytes; /* they are queued once more */
-    while (task->pending != NULL) {
-        struct pending *pending = task->pending;
-        task->pending = pending->next;
+    task->way.queued_ever -= task->way.pending_bytes; /* they are queued once more */
+    while (task->way.pending != NULL) {
+        struct pending *pending = task->way.pending;
+        task->way.pending = pending->next;
         if (!connection_put(task, &pending->frame, pending->payload, pending->fds, pending->nfds) &&
-            pending->frame.kind == FRAME_LINK_OPEN && !task->broken)
+            pending->frame.kind == FRAME_LINK_OPEN && !task->way.broken)
             link_refuse(task->daemon, &pending->frame, pending->payload, NO_DESCRIPTORS);
         files_close(pending->fds, pending->nfds);
         free(pending);
     }
-    task->pending_end = &task->pending;
-    task->pending_bytes = 0;
-    task->pending_fds = 0;
+    task->way.pending_end = &task->way.pending;
+    task->way.pending_bytes = 0;
+    task->way.pending_fds = 0;
     connection_count(task);
 }
 
@@ -134,11 +135,11 @@ void intake_welcome(struct task *task)
 static bool still_blocked(const struct task *task)
 {
     const struct daemon *d = task->daemon;
-    uint32_t whom = task->blocked.whom;
+    uint32_t whom = task->way.blocked.whom;
     const struct task *to = task_find(d->tasks, whom);
-    if (!task->blocked.any)
+    if (!task->way.blocked.any)
         return false;
-    switch (task->blocked.by) {
+    switch (task->way.blocked.by) {
     case BLOCKED_BY_HOST:
         if (whom == daemon_host(d))
             return parts_full(d);
@@ -146,7 +147,7 @@ static bool still_blocked(const struct task *task)
     case BLOCKED_BY_FDS:
         return to != NULL && connection_queued_fds(to) > 0 && connection_fds_full(to);
     case BLOCKED_BY_ANSWERS:
-        return task->asked[whom] >= CONNECTION_ASKED_MAX;
+        return task->way.asked[whom] >= CONNECTION_ASKED_MAX;
     default:
         return to != NULL && connection_queued(to) > budget_queue_max(d) / 2;
     }
@@ -154,7 +155,7 @@ static bool still_blocked(const struct task *task)
 
 static void intake_resume(struct task *task)
 {
-    task->blocked.any = false;
+    task->way.blocked.any = false;
     connection_mark(task);
     intake_read(task); /* what was read and not yet routed comes first */
 }
@@ -167,10 +168,10 @@ bool intake_resume_all(struct daemon *d)
     d->tasks->held = false;
     for (struct task *task = d->tasks->first, *next; task != NULL; task = next) {
         next = task->next; /* reading a task ends no other */
-        bool blocked = still_blocked(task), resume = task->blocked.any && !blocked;
+        bool blocked = still_blocked(task), resume = task->way.blocked.any && !blocked;
         still |= blocked;
-        any |= resume || task->broken;
-        if (task->broken)
+        any |= resume || task->way.broken;
+        if (task->way.broken)
             intake_end(task, STREAM_CLOSED);
         else if (resume)
             intake_resume(task);

@@ -173,7 +173,7 @@ static uint32_t rewrite(struct task *task, const struct frame *frame, const uint
 static bool refuse_unless_gone(struct daemon *d, struct task *task, const struct frame *frame,
                                const uint8_t *payload)
 {
-    if (task->broken || (task->enrolled && task->stream == NULL))
+    if (task->way.broken || (task->enrolled && task->way.stream == NULL))
         return false;
     struct task *accepter = task_find(d->tasks, frame->source);
     if (frame->kind == FRAME_LINK_OPEN)

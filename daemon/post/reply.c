@@ -1,3 +1,7 @@
+/*
+ * reply.c - answers. Their contents grow in memory and leave in frames of a size that no queue has
+ * to fear; the last one says so. When memory is exhausted the answer says that instead.
+ */
 #include "daemon/post/reply.h"
 
 #include <stdarg.h>

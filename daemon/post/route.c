@@ -96,24 +96,24 @@ static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *
 static void asked_add(struct daemon *d, uint32_t tid, uint32_t host)
 {
     struct task *task = task_find(d->tasks, tid);
-    if (task != NULL && task->asked == NULL)
-        task->asked = calloc(HOST_INDEX_MAX + 1, sizeof *task->asked);
-    if (task != NULL && task->asked != NULL && task->asked[host] < UINT8_MAX)
-        task->asked[host]++;
+    if (task != NULL && task->way.asked == NULL)
+        task->way.asked = calloc(HOST_INDEX_MAX + 1, sizeof *task->way.asked);
+    if (task != NULL && task->way.asked != NULL && task->way.asked[host] < UINT8_MAX)
+        task->way.asked[host]++;
 }
 
 static void asked_end(struct task *task, uint32_t host, const struct frame *frame)
 {
     bool last = frame->kind == FRAME_REPLY && (frame->flags & FRAME_LAST) != 0;
-    if (last && task->asked != NULL && task->asked[host] > 0)
-        task->asked[host]--;
+    if (last && task->way.asked != NULL && task->way.asked[host] > 0)
+        task->way.asked[host]--;
 }
 
 void route_host_gone(struct daemon *d, uint32_t host)
 {
     for (struct task *task = d->tasks->first; task != NULL; task = task->next)
-        if (task->asked != NULL)
-            task->asked[host] = 0; /* none of them is answered */
+        if (task->way.asked != NULL)
+            task->way.asked[host] = 0; /* none of them is answered */
 }
 
 /* ---- the three ways ---- */
@@ -270,7 +270,7 @@ static void hold_back(struct task *task, const struct frame *frame, int nfds)
     else if (host != daemon_host(d) && to != 0) {
         if (node_queued(d->node, host) > most)
             connection_hold(task, BLOCKED_BY_HOST, host);
-        else if (task->asked != NULL && task->asked[host] >= CONNECTION_ASKED_MAX)
+        else if (task->way.asked != NULL && task->way.asked[host] >= CONNECTION_ASKED_MAX)
             connection_hold(task, BLOCKED_BY_ANSWERS, host);
     } else if (receiver != NULL && connection_queued(receiver) > most) {
         connection_hold(task, BLOCKED_BY_TASK, to);

@@ -27,19 +27,19 @@ void watch_send_gone(struct daemon *d, uint32_t to, const struct control_gone *g
 
 int watch_for(struct task *task, uint32_t watcher)
 {
-    for (size_t i = 0; i < task->watchers_count; i++)
-        if (task->watchers[i] == watcher)
+    for (size_t i = 0; i < task->watchers.count; i++)
+        if (task->watchers.tids[i] == watcher)
             return 0;
-    if (task->watchers_count == task->watchers_capacity) {
+    if (task->watchers.count == task->watchers.capacity) {
         size_t capacity =
-            task->watchers_capacity == 0 ? WATCHERS_FIRST : task->watchers_capacity * 2;
-        uint32_t *watchers = realloc(task->watchers, capacity * sizeof *watchers);
+            task->watchers.capacity == 0 ? WATCHERS_FIRST : task->watchers.capacity * 2;
+        uint32_t *watchers = realloc(task->watchers.tids, capacity * sizeof *watchers);
         if (watchers == NULL)
             return -1;
-        task->watchers = watchers;
-        task->watchers_capacity = capacity;
+        task->watchers.tids = watchers;
+        task->watchers.capacity = capacity;
     }
-    task->watchers[task->watchers_count++] = watcher;
+    task->watchers.tids[task->watchers.count++] = watcher;
     return 0;
 }
 
@@ -49,7 +49,7 @@ int watch_for(struct task *task, uint32_t watcher)
 static bool ends_soon(struct daemon *d, uint32_t tid, uint32_t watcher)
 {
     struct task *task = task_find(d->tasks, tid);
-    bool ended = task == NULL || (task->left && task->sink != watcher);
+    bool ended = task == NULL || (task->end.left && task->sink != watcher);
     return !ended && watch_for(task, watcher) == 0;
 }
 
@@ -95,9 +95,9 @@ void watch_start(struct daemon *d, uint32_t tid)
 
 static void watcher_forget(struct task *task, uint32_t watcher)
 {
-    for (size_t i = 0; i < task->watchers_count; i++)
-        if (task->watchers[i] == watcher)
-            task->watchers[i--] = task->watchers[--task->watchers_count];
+    for (size_t i = 0; i < task->watchers.count; i++)
+        if (task->watchers.tids[i] == watcher)
+            task->watchers.tids[i--] = task->watchers.tids[--task->watchers.count];
 }
 
 static const char *watch_on_gone(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -115,10 +115,9 @@ static const char *watch_on_gone(struct daemon *d, uint32_t source, struct curso
 void watch_announce(struct task *task)
 {
     struct daemon *d = task->daemon;
-    struct control_gone gone = {
-        .tid = task->tid, .kind = task->exit_kind, .value = task->exit_value};
-    for (size_t i = 0; i < task->watchers_count; i++)
-        watch_send_gone(d, task->watchers[i], &gone);
+    struct control_gone gone = {.tid = task->tid, .kind = task->end.kind, .value = task->end.value};
+    for (size_t i = 0; i < task->watchers.count; i++)
+        watch_send_gone(d, task->watchers.tids[i], &gone);
     for (struct task *other = d->tasks->first; other != NULL; other = other->next)
         watcher_forget(other, task->tid);
     parts_task_gone(d, &gone, task);
@@ -137,7 +136,7 @@ static void host_event_tell(struct daemon *d, const struct host *host, int event
         .length = (uint32_t)(c.at - bytes), .kind = FRAME_HOST_EVENT, .source = daemon_tid(d)};
     for (struct task *task = d->tasks->first; task != NULL && cursor_ok(&c); task = task->next) {
         frame.destination = task->tid;
-        if (task->stream != NULL)
+        if (task->way.stream != NULL)
             connection_put(task, &frame, bytes, NULL, 0);
     }
 }
@@ -154,9 +153,9 @@ static void watch_forget_host(struct daemon *d, const struct host *host, int eve
         return;
     route_host_gone(d, host->index);
     for (struct task *task = d->tasks->first; task != NULL; task = task->next)
-        for (size_t i = 0; i < task->watchers_count; i++)
-            if (tid_host(task->watchers[i]) == host->index)
-                task->watchers[i--] = task->watchers[--task->watchers_count];
+        for (size_t i = 0; i < task->watchers.count; i++)
+            if (tid_host(task->watchers.tids[i]) == host->index)
+                task->watchers.tids[i--] = task->watchers.tids[--task->watchers.count];
 }
 
 const struct part watch_part = {.name = "watch",

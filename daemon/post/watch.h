@@ -12,7 +12,7 @@ int watch_for(struct task *task, uint32_t watcher);
 /* Makes this daemon learn of the end of a task of any host. */
 void watch_start(struct daemon *d, uint32_t tid);
 
-/* Tells all watchers that the task ended (its exit_kind and exit_value), and the parts. */
+/* Tells all watchers that the task ended (its end.kind and end.value), and the parts. */
 void watch_announce(struct task *task);
 
 /* Answers `to` that there is no task `tid` here (any more). */

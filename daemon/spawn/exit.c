@@ -34,10 +34,10 @@ static bool has_group(const struct task *task)
 static void exit_finish(struct task *task)
 {
     struct daemon *d = task->daemon;
-    if (task->killed && task->pid > 0 && has_group(task))
+    if (task->end.killed && task->pid > 0 && has_group(task))
         kill(-task->pid, SIGKILL); /* what is left of its process group */
-    log_line(&d->log, LOG_DEBUG, "t%x ended: kind %d value %d: %s", task->tid, task->exit_kind,
-             task->exit_value, task->command);
+    log_line(&d->log, LOG_DEBUG, "t%x ended: kind %d value %d: %s", task->tid, task->end.kind,
+             task->end.value, task->command);
     d->counters.tasks_ended++;
     output_tell_end(task);
     watch_announce(task);
@@ -47,7 +47,7 @@ static void exit_finish(struct task *task)
 
 void exit_check(struct task *task)
 {
-    if (task->reaped && task->output[0].fd < 0 && task->output[1].fd < 0)
+    if (task->end.reaped && task->output[0].fd < 0 && task->output[1].fd < 0)
         exit_finish(task);
 }
 
@@ -60,20 +60,20 @@ static void on_linger(void *context)
 
 static bool exit_soon(struct task *task, uint64_t delay_us)
 {
-    if (task->linger == NULL)
-        task->linger = loop_timer_add(task->daemon->loop, on_linger, task);
-    if (task->linger != NULL)
-        loop_timer_start(task->linger, delay_us);
-    return task->linger != NULL;
+    if (task->end.linger == NULL)
+        task->end.linger = loop_timer_add(task->daemon->loop, on_linger, task);
+    if (task->end.linger != NULL)
+        loop_timer_start(task->end.linger, delay_us);
+    return task->end.linger != NULL;
 }
 
 static void on_reaped(void *context, int status)
 {
     struct task *task = context;
-    task->child = NULL;
-    task->reaped = true;
-    task->exit_kind = WIFSIGNALED(status) ? COVEY_EXIT_SIGNAL : COVEY_EXIT_STATUS;
-    task->exit_value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    task->end.child = NULL;
+    task->end.reaped = true;
+    task->end.kind = WIFSIGNALED(status) ? COVEY_EXIT_SIGNAL : COVEY_EXIT_STATUS;
+    task->end.value = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     intake_drain(task);
     output_drain(task);
     if (!exit_soon(task, LINGER_US))
@@ -83,8 +83,8 @@ static void on_reaped(void *context, int status)
 
 int exit_watch(struct task *task)
 {
-    task->child = loop_child_add(task->daemon->loop, task->pid, on_reaped, task);
-    return task->child == NULL ? -ENOMEM : 0;
+    task->end.child = loop_child_add(task->daemon->loop, task->pid, on_reaped, task);
+    return task->end.child == NULL ? -ENOMEM : 0;
 }
 
 /* A process that is not our child has left. */
@@ -98,7 +98,7 @@ static bool exit_task_closed(struct task *task)
 
 void exit_handed(struct task *task)
 {
-    task->reaped = true;
+    task->end.reaped = true;
     intake_drain(task);
     if (!exit_soon(task, LINGER_US))
         exit_finish(task);
@@ -106,16 +106,16 @@ void exit_handed(struct task *task)
 
 void exit_told(struct task *task, uint8_t kind, int32_t value)
 {
-    task->exit_kind = kind;
-    task->exit_value = value;
+    task->end.kind = kind;
+    task->end.value = value;
     intake_drain(task);
     exit_finish(task);
 }
 
 void exit_unstarted(struct task *task)
 {
-    task->exit_kind = COVEY_EXIT_STATUS;
-    task->exit_value = STATUS_UNSTARTED;
+    task->end.kind = COVEY_EXIT_STATUS;
+    task->end.value = STATUS_UNSTARTED;
     exit_soon(task, 0);
 }
 
@@ -125,22 +125,22 @@ int exit_signal(struct task *task, int number)
 {
     if (task->pid <= 0)
         return -EPERM; /* enrolled from where this daemon cannot see its process */
-    if (task->reaped && task->handed != NULL)
+    if (task->end.reaped && task->handed != NULL)
         return 0; /* its number may be another's by now */
     if (!has_group(task))
         return kill(task->pid, number) == 0 ? 0 : -errno;
     if (kill(-task->pid, number) == 0)
         return 0;
-    return task->reaped ? 0 : -errno;
+    return task->end.reaped ? 0 : -errno;
 }
 
 /* Ends what is left of it now. */
 static void exit_kill(struct task *task)
 {
-    task->killed = true;
+    task->end.killed = true;
     if (exit_signal(task, SIGKILL) == -EPERM && task->handed != NULL) {
-        task->exit_kind = COVEY_EXIT_SIGNAL; /* nobody has said that it was started */
-        task->exit_value = SIGKILL;
+        task->end.kind = COVEY_EXIT_SIGNAL; /* nobody has said that it was started */
+        task->end.value = SIGKILL;
         exit_soon(task, 0);
     }
 }
@@ -152,21 +152,21 @@ static void on_kill(void *context)
 
 void exit_end(struct task *task)
 {
-    if (task->killed)
+    if (task->end.killed)
         return;
-    task->killed = true;
+    task->end.killed = true;
     exit_signal(task, SIGTERM);
-    task->kill = loop_timer_add(task->daemon->loop, on_kill, task);
-    if (task->kill == NULL)
+    task->end.kill = loop_timer_add(task->daemon->loop, on_kill, task);
+    if (task->end.kill == NULL)
         exit_kill(task);
     else
-        loop_timer_start(task->kill, KILL_AFTER_US);
+        loop_timer_start(task->end.kill, KILL_AFTER_US);
 }
 
 /* That it ends by these signals is no fault: its parent wants it, or has ended. */
 void exit_dismiss(struct task *task)
 {
-    task->dismissed = true;
+    task->end.dismissed = true;
     exit_end(task);
 }
 

@@ -157,8 +157,8 @@ void output_close(struct task *task)
 /* Whether it ended by what it was sent to end it. */
 static bool ended_as_asked(const struct task *task)
 {
-    return task->dismissed && (task->exit_kind != COVEY_EXIT_SIGNAL ||
-                               task->exit_value == SIGTERM || task->exit_value == SIGKILL);
+    return task->end.dismissed && (task->end.kind != COVEY_EXIT_SIGNAL ||
+                                   task->end.value == SIGTERM || task->end.value == SIGKILL);
 }
 
 void output_tell_end(const struct task *task)
@@ -166,10 +166,10 @@ void output_tell_end(const struct task *task)
     uint8_t payload[sizeof(struct control_ended) + 4];
     struct control_ended ended = {.tid = task->tid,
                                   .parent = task->parent,
-                                  .kind = task->exit_kind,
+                                  .kind = task->end.kind,
                                   .asked = ended_as_asked(task),
                                   .print = task->print,
-                                  .value = task->exit_value};
+                                  .value = task->end.value};
     if (task->sink == 0)
         return;
     snprintf(ended.host, sizeof ended.host, "%s", task->daemon->self.name);

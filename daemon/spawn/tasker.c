@@ -122,7 +122,7 @@ int tasker_hand(struct task *task, const struct tasker_order *order, struct fail
     char path[PATH_MAX];
     struct daemon *d = task->daemon;
     struct task *tasker = d->own.tasker->tid == 0 ? NULL : task_find(d->tasks, d->own.tasker->tid);
-    if (tasker == NULL || tasker->stream == NULL)
+    if (tasker == NULL || tasker->way.stream == NULL)
         return 0;
     int error = process_find(order->argv->items[0], path, why);
     if (error != 0)
@@ -154,7 +154,7 @@ static void start_again(struct task *task)
 
 static bool is_unstarted(const struct task *task)
 {
-    return task->handed != NULL && task->handed->request != NULL && !task->killed;
+    return task->handed != NULL && task->handed->request != NULL && !task->end.killed;
 }
 
 /* The task is no tasker any more: what it has not started is the daemon's again. */

@@ -21,33 +21,33 @@
 
 static void connection_watch(struct task *task, bool writable)
 {
-    int events = (task->blocked.any ? 0 : LOOP_READ) | (writable ? LOOP_WRITE : 0);
-    loop_fd_set(task->stream_watch, events);
+    int events = (task->way.blocked.any ? 0 : LOOP_READ) | (writable ? LOOP_WRITE : 0);
+    loop_fd_set(task->way.watch, events);
 }
 
 void connection_count(struct task *task)
 {
     unsigned fds = connection_queued_fds(task);
     size_t bytes = connection_queued(task);
-    task->daemon->tasks->fds += fds - task->counted_fds;
-    task->daemon->budget.tasks += bytes - task->counted_bytes;
-    task->counted_fds = fds;
-    task->counted_bytes = bytes;
+    task->daemon->tasks->fds += fds - task->way.counted_fds;
+    task->daemon->budget.tasks += bytes - task->way.counted_bytes;
+    task->way.counted_fds = fds;
+    task->way.counted_bytes = bytes;
 }
 
 void connection_flush(struct task *task)
 {
-    if (task->stream == NULL)
+    if (task->way.stream == NULL)
         return;
-    connection_watch(task, stream_flush(task->stream) == 1);
+    connection_watch(task, stream_flush(task->way.stream) == 1);
     connection_count(task);
 }
 
 void connection_flush_all(struct daemon *d)
 {
     for (struct task *task; (task = d->tasks->first_dirty) != NULL;) {
-        d->tasks->first_dirty = task->next_dirty;
-        task->dirty = false;
+        d->tasks->first_dirty = task->way.next_dirty;
+        task->way.dirty = false;
         connection_flush(task);
     }
 }
@@ -55,10 +55,10 @@ void connection_flush_all(struct daemon *d)
 void connection_mark(struct task *task)
 {
     struct tasks *tasks = task->daemon->tasks;
-    if (task->dirty)
+    if (task->way.dirty)
         return;
-    task->dirty = true;
-    task->next_dirty = tasks->first_dirty;
+    task->way.dirty = true;
+    task->way.next_dirty = tasks->first_dirty;
     tasks->first_dirty = task;
 }
 
@@ -87,12 +87,12 @@ static bool pending_put(struct task *task, const struct frame *frame, const uint
         free(pending);
         return false;
     }
-    *task->pending_end = pending;
-    task->pending_end = &pending->next;
-    task->pending_bytes += frame->length + FRAME_HEADER_BYTES;
-    task->pending_fds += (unsigned)nfds;
+    *task->way.pending_end = pending;
+    task->way.pending_end = &pending->next;
+    task->way.pending_bytes += frame->length + FRAME_HEADER_BYTES;
+    task->way.pending_fds += (unsigned)nfds;
     connection_count(task);
-    task->queued_ever += frame->length + FRAME_HEADER_BYTES;
+    task->way.queued_ever += frame->length + FRAME_HEADER_BYTES;
     return true;
 }
 
@@ -100,7 +100,7 @@ void connection_break(struct task *task, const char *why)
 {
     struct daemon *d = task->daemon;
     log_line(&d->log, LOG_ERROR, "t%x: connection lost: %s", task->tid, why);
-    task->broken = d->tasks->held = true;
+    task->way.broken = d->tasks->held = true;
     loop_wake(d->loop);
 }
 
@@ -132,18 +132,18 @@ static int frame_put(struct task *task, const struct frame *frame, const uint8_t
         void *base;
     } rest = {.from = payload + head};
     const struct iovec pieces[] = {{header, head}, {rest.base, frame->length - head}};
-    return stream_put_pieces(task->stream, frame, pieces, 2);
+    return stream_put_pieces(task->way.stream, frame, pieces, 2);
 }
 
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,
                     const int *fds, int nfds)
 {
     struct daemon *d = task->daemon;
-    if (task->reaped && task->stream != NULL)
+    if (task->end.reaped && task->way.stream != NULL)
         return true; /* what it sent is still read, see connection_drain(); it reads nothing */
-    if (task->stream == NULL)
+    if (task->way.stream == NULL)
         return !task->enrolled && pending_put(task, frame, payload, fds, nfds);
-    int error = nfds > 0 ? stream_put(task->stream, frame, payload, fds, nfds)
+    int error = nfds > 0 ? stream_put(task->way.stream, frame, payload, fds, nfds)
                          : frame_put(task, frame, payload);
     if (error == -EMFILE)
         return false; /* a link that is refused by name: link.c */
@@ -151,8 +151,8 @@ bool connection_put(struct task *task, const struct frame *frame, const uint8_t 
         connection_break(task, strerror(-error));
         return false;
     }
-    ledger_set_queued(task->ledger, stream_put_bytes(task->stream));
-    task->queued_ever += frame->length + FRAME_HEADER_BYTES;
+    ledger_set_queued(task->way.ledger, stream_put_bytes(task->way.stream));
+    task->way.queued_ever += frame->length + FRAME_HEADER_BYTES;
     d->counters.frames_to_tasks++;
     d->counters.bytes_to_tasks += frame->length;
     connection_mark(task);
@@ -162,12 +162,12 @@ bool connection_put(struct task *task, const struct frame *frame, const uint8_t 
 
 size_t connection_queued(const struct task *task)
 {
-    return task->stream != NULL ? stream_queued(task->stream) : task->pending_bytes;
+    return task->way.stream != NULL ? stream_queued(task->way.stream) : task->way.pending_bytes;
 }
 
 unsigned connection_queued_fds(const struct task *task)
 {
-    return task->stream != NULL ? stream_queued_fds(task->stream) : task->pending_fds;
+    return task->way.stream != NULL ? stream_queued_fds(task->way.stream) : task->way.pending_fds;
 }
 
 bool connection_fds_full(const struct task *task)
@@ -181,17 +181,17 @@ bool connection_fds_full(const struct task *task)
 
 void connection_close(struct task *task)
 {
-    loop_fd_remove(&task->stream_watch);
-    stream_destroy(task->stream);
-    task->stream = NULL;
-    ledger_close(task->ledger);
-    task->ledger = NULL;
-    task->blocked.any = false;
+    loop_fd_remove(&task->way.watch);
+    stream_destroy(task->way.stream);
+    task->way.stream = NULL;
+    ledger_close(task->way.ledger);
+    task->way.ledger = NULL;
+    task->way.blocked.any = false;
     connection_count(task);
 }
 
 void connection_hold(struct task *task, enum blocked_by by, uint32_t whom)
 {
-    task->blocked = (struct blocked){.any = true, .by = by, .whom = whom};
+    task->way.blocked = (struct blocked){.any = true, .by = by, .whom = whom};
     task->daemon->tasks->held = true;
 }

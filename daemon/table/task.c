@@ -1,3 +1,7 @@
+/*
+ * task.c - the table of the tasks of this host, by local number. It owns the task's own memory;
+ * what a part has of a task that part frees (parts_task_free()).
+ */
 #include "daemon/table/task.h"
 
 #include <errno.h>
@@ -49,8 +53,8 @@ struct task *task_create(struct daemon *d)
         return NULL;
     task->daemon = d;
     task->tid = tid_make(daemon_host(d), local_next(tasks));
-    task->pending_end = &task->pending;
-    task->exit_kind = COVEY_EXIT_UNKNOWN;
+    task->way.pending_end = &task->way.pending;
+    task->end.kind = COVEY_EXIT_UNKNOWN;
     for (int i = 0; i < 2; i++)
         task->output[i] = (struct output){.task = task, .fd = -1, .number = (uint8_t)(i + 1)};
     task->next = tasks->first;
@@ -67,7 +71,7 @@ struct task *task_create(struct daemon *d)
 static void remember(struct tasks *tasks, const struct task *task)
 {
     tasks->past[tid_local(task->tid) % TASKS_REMEMBERED] =
-        (struct tasks_past){.tid = task->tid, .kind = task->exit_kind, .value = task->exit_value};
+        (struct tasks_past){.tid = task->tid, .kind = task->end.kind, .value = task->end.value};
 }
 
 static void unlink_task(struct tasks *tasks, struct task *task)
@@ -77,12 +81,12 @@ static void unlink_task(struct tasks *tasks, struct task *task)
         task->next->previous = task->previous;
     tasks->by_local[tid_local(task->tid)] = NULL;
     tasks->count--;
-    tasks->fds -= task->counted_fds;
-    task->daemon->budget.tasks -= task->counted_bytes;
-    for (struct task **at = &tasks->first_dirty; task->dirty && *at != NULL;
-         at = &(*at)->next_dirty) {
+    tasks->fds -= task->way.counted_fds;
+    task->daemon->budget.tasks -= task->way.counted_bytes;
+    for (struct task **at = &tasks->first_dirty; task->way.dirty && *at != NULL;
+         at = &(*at)->way.next_dirty) {
         if (*at == task) {
-            *at = task->next_dirty;
+            *at = task->way.next_dirty;
             break;
         }
     }
@@ -112,10 +116,10 @@ void task_destroy(struct task *task)
     struct tasks *tasks = task->daemon->tasks;
     remember(tasks, task);
     unlink_task(tasks, task);
-    loop_fd_remove(&task->stream_watch);
-    stream_destroy(task->stream);
-    ledger_close(task->ledger);
-    pending_free(task->pending);
+    loop_fd_remove(&task->way.watch);
+    stream_destroy(task->way.stream);
+    ledger_close(task->way.ledger);
+    pending_free(task->way.pending);
     for (int i = 0; i < 2; i++) {
         loop_fd_remove(&task->output[i].watch);
         if (task->output[i].fd >= 0)
@@ -123,12 +127,12 @@ void task_destroy(struct task *task)
         free(task->output[i].bytes);
     }
     parts_task_free(task->daemon, task);
-    free(task->watchers);
-    free(task->backlogs.items);
-    free(task->asked);
-    loop_child_remove(&task->child);
-    loop_timer_remove(&task->linger);
-    loop_timer_remove(&task->kill);
+    free(task->watchers.tids);
+    free(task->way.backlogs.items);
+    free(task->way.asked);
+    loop_child_remove(&task->end.child);
+    loop_timer_remove(&task->end.linger);
+    loop_timer_remove(&task->end.kill);
     free(task);
     memory_return(tasks);
 }
@@ -156,5 +160,5 @@ const struct tasks_past *task_past(const struct tasks *tasks, uint32_t tid)
 /* A task in the table has executed its program, which need not enrol: it runs. */
 uint8_t task_state(const struct task *task)
 {
-    return task->killed || task->reaped ? COVEY_TASK_ENDING : COVEY_TASK_RUNNING;
+    return task->end.killed || task->end.reaped ? COVEY_TASK_ENDING : COVEY_TASK_RUNNING;
 }

@@ -67,32 +67,15 @@ struct blocked {
     uint32_t whom; /* host index (this one: what waits to be cast or agreed on) or tid */
 };
 
-struct task {
-    struct daemon *daemon;
-    struct task *next, *previous; /* in tasks.first */
-    uint32_t tid;
-    uint32_t parent, sink;
-    uint64_t cookie; /* 0: not spawned */
-    uint64_t started_us;
-    pid_t pid;
-    uint8_t role, route, tether;
-    bool print;     /* the sink's library prints its output; see control.h */
-    bool enrolled;  /* a stream was attached once */
-    bool killed;    /* its end was asked for */
-    bool dismissed; /* by its parent, or because that has ended */
-    bool reaped;
-    bool bulk;              /* it had claims to contention domains; see contention.c */
-    bool served;            /* it asked for what all daemons agree on; see services.c */
-    bool left;              /* it said so itself; its process may go on */
-    bool broken;            /* a frame for it was lost: it is disconnected next */
-    bool has_packet_socket; /* for ether links; see direct.c */
-    char command[CONTROL_COMMAND_MAX + 1];
-
-    struct stream *stream; /* NULL: not enrolled or closed; see connection.c */
+/* The way to a task and from it, and what waits on it; see connection.c and daemon/post/intake.c.
+ */
+struct task_way {
+    struct stream *stream; /* NULL: not enrolled or closed */
     struct ledger *ledger; /* how far this daemon is with the stream; as long as that */
-    struct loop_fd *stream_watch;
+    struct loop_fd *watch;
     struct task *next_dirty;
     bool dirty;
+    bool broken; /* a frame for it was lost: it is disconnected next */
     struct blocked blocked;
     struct pending *pending, **pending_end;
     size_t pending_bytes;
@@ -102,19 +85,48 @@ struct task {
     uint64_t queued_ever; /* bytes */
     struct backlogs backlogs;
     uint8_t *asked; /* by host: its requests without an answer yet; NULL: there were none */
+};
 
+/* How a task ends; see exit.c. */
+struct task_end {
+    bool killed;    /* it was asked for */
+    bool dismissed; /* by its parent, or because that has ended */
+    bool left;      /* the task said so itself; its process may go on */
+    bool reaped;
+    struct loop_child *child;
+    struct loop_timer *linger, *kill;
+    uint8_t kind; /* enum covey_exit_kind */
+    int32_t value;
+};
+
+/* Who is told of its end; see watch.c. */
+struct watchers {
+    uint32_t *tids;
+    size_t count, capacity;
+};
+
+struct task {
+    struct daemon *daemon;
+    struct task *next, *previous; /* in tasks.first */
+    uint32_t tid;
+    uint32_t parent, sink;
+    uint64_t cookie; /* 0: not spawned */
+    uint64_t started_us;
+    pid_t pid;
+    uint8_t role, route, tether;
+    bool print;             /* the sink's library prints its output; see control.h */
+    bool enrolled;          /* a stream was attached once */
+    bool bulk;              /* it had claims to contention domains; see contention.c */
+    bool served;            /* it asked for what all daemons agree on; see services.c */
+    bool has_packet_socket; /* for ether links; see direct.c */
+    char command[CONTROL_COMMAND_MAX + 1];
+    struct task_way way;
     struct input *input; /* NULL: standard input is empty; see input.c */
     struct output output[2];
     uint32_t output_unacked;
-
-    uint32_t *watchers; /* tids; see watch.c */
-    size_t watchers_count, watchers_capacity;
-
+    struct watchers watchers;
     struct handed *handed; /* another task starts this one; see tasker.c */
-    struct loop_child *child;
-    struct loop_timer *linger, *kill;
-    uint8_t exit_kind; /* enum covey_exit_kind */
-    int32_t exit_value;
+    struct task_end end;
 };
 
 /* The last number is the daemon's own, for what it wants of the services itself. */
