@@ -12,6 +12,7 @@
  */
 #include "daemon/agree/agreement.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,7 @@ static int agreement_create(struct daemon *d, struct failure *why)
 static void asked_drop(struct agreement *a)
 {
     struct asked *first = a->asked;
+    assert(first != NULL && a->asked_count > 0);
     a->asked = first->next;
     if (a->asked == NULL)
         a->asked_end = &a->asked;
@@ -228,7 +230,7 @@ static bool submit(struct agreement *a, const uint8_t *bytes, size_t size)
 
 /* ---- what is proposed ---- */
 
-static bool propose(struct agreement *a, const struct command *command)
+static bool command_propose(struct agreement *a, const struct command *command)
 {
     uint8_t bytes[COMMAND_BYTES_MAX];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -238,7 +240,7 @@ static bool propose(struct agreement *a, const struct command *command)
 
 void agreement_propose(struct daemon *d, const struct command *command)
 {
-    propose(d->own.agreement, command);
+    command_propose(d->own.agreement, command);
 }
 
 static const char *agreement_on_propose(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -263,7 +265,7 @@ static void propose_gone(struct agreement *a, uint32_t host, uint64_t session)
     cursor_put_u32(&c, host);
     cursor_put_u64(&c, session);
     const struct command gone = {.kind = COMMAND_HOST_GONE, .body = body, .size = sizeof body};
-    if (!propose(a, &gone))
+    if (!command_propose(a, &gone))
         a->gone_due = true;
 }
 
@@ -312,8 +314,8 @@ void agreement_resend(struct daemon *d, uint64_t taken)
 }
 
 /* Writes the answer; NULL: memory is exhausted. It is freed by the caller. */
-static uint8_t *answer(const struct agreement *a, const struct question *q, int32_t *status,
-                       size_t *size)
+static uint8_t *question_answer(const struct agreement *a, const struct question *q,
+                                int32_t *status, size_t *size)
 {
     for (size_t room = ANSWER_FIRST; room <= ANSWER_MAX; room *= 2) {
         uint8_t *bytes = malloc(room);
@@ -333,7 +335,7 @@ static void tell_answer(struct daemon *d, const struct question *q)
 {
     int32_t status = ERROR_OK;
     size_t size = 0;
-    uint8_t *bytes = answer(d->own.agreement, q, &status, &size);
+    uint8_t *bytes = question_answer(d->own.agreement, q, &status, &size);
     struct reply reply;
     if (bytes == NULL || status < 0) {
         free(bytes);

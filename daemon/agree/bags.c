@@ -18,6 +18,7 @@
  */
 #include "daemon/agree/bags.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -106,10 +107,13 @@ static void kept_count(struct kept *k)
 
 static void kept_drop(struct daemon *d, struct kept *k)
 {
+    assert(d->budget.bags >= k->counted);
     d->budget.bags -= k->counted;
     struct kept **at = &d->own.bags->first;
-    while (*at != k)
+    while (*at != k) {
+        assert(*at != NULL);
         at = &(*at)->next;
+    }
     *at = k->next;
     kept_free(k);
 }
@@ -137,7 +141,7 @@ static void whole_send(struct daemon *d, uint8_t kind, uint32_t to, const uint8_
 
 /* ---- what a holder asks for ---- */
 
-static void on_answer(void *context, uint32_t task, const uint8_t *bytes, size_t size)
+static void on_holder_answer(void *context, uint32_t task, const uint8_t *bytes, size_t size)
 {
     const struct kept *k = context;
     whole_send(k->daemon, FRAME_BAG_ANSWER, task, bytes, size);
@@ -149,7 +153,8 @@ static void on_log_out(void *context, uint32_t host, const uint8_t *bytes, size_
     whole_send(k->daemon, FRAME_BAG_LOG, tid_make(host, 0), bytes, size);
 }
 
-static void propose(struct daemon *d, uint8_t kind, const uint8_t *body, const struct cursor *c)
+static void bags_propose(struct daemon *d, uint8_t kind, const uint8_t *body,
+                         const struct cursor *c)
 {
     services_propose(d,
                      &(struct command){.kind = kind, .body = body, .size = (size_t)(c->at - body)});
@@ -164,7 +169,7 @@ static void on_backups(void *context, const uint32_t *hosts, size_t count)
     cursor_put_u8(&c, (uint8_t)count);
     for (size_t i = 0; i < count; i++)
         cursor_put_u32(&c, hosts[i]);
-    propose(k->daemon, COMMAND_BAG_BACKUPS, body, &c);
+    bags_propose(k->daemon, COMMAND_BAG_BACKUPS, body, &c);
 }
 
 /* Its end may be told at once, so it is asked for outside of the engine. */
@@ -183,7 +188,7 @@ static void on_watch(void *context, uint32_t task)
 }
 
 static const struct bag_holder_owner owner_calls = {
-    .answer = on_answer, .log = on_log_out, .propose = on_backups, .watch = on_watch};
+    .answer = on_holder_answer, .log = on_log_out, .propose = on_backups, .watch = on_watch};
 
 /* ---- who has which part ---- */
 
@@ -192,11 +197,11 @@ static void remove_propose(struct daemon *d, uint64_t id)
     uint8_t body[8];
     struct cursor c = cursor_writer(body, sizeof body);
     cursor_put_u64(&c, id);
-    propose(d, COMMAND_BAG_REMOVE, body, &c);
+    bags_propose(d, COMMAND_BAG_REMOVE, body, &c);
 }
 
 /* The copy, or an empty bag that is new, becomes the bag. */
-static void take_over(struct daemon *d, struct kept *k)
+static void holder_begin(struct daemon *d, struct kept *k)
 {
     const struct bag_place *p = &k->place;
     struct bag_holder_owner owner = owner_calls;
@@ -217,7 +222,7 @@ static void take_over(struct daemon *d, struct kept *k)
 static void hold(struct daemon *d, struct kept *k)
 {
     if (k->holder == NULL)
-        take_over(d, k);
+        holder_begin(d, k);
     else
         bag_holder_agreed(k->holder, k->place.backups, k->place.count);
 }
@@ -289,7 +294,7 @@ static void adopt_propose(struct kept *k)
     cursor_put_u32(&c, k->place.epoch);
     bag_params_put(&c, &k->place.params);
     k->adopt_us = UINT64_MAX;
-    propose(k->daemon, COMMAND_BAG_ADOPT, body, &c);
+    bags_propose(k->daemon, COMMAND_BAG_ADOPT, body, &c);
 }
 
 void bags_state_lost(struct daemon *d)
@@ -325,7 +330,8 @@ static void holder_allow(struct daemon *d, struct kept *k)
 
 /* ---- frames ---- */
 
-static void refuse(struct daemon *d, uint32_t task, const struct bag_request *r, int32_t error)
+static void request_refuse(struct daemon *d, uint32_t task, const struct bag_request *r,
+                           int32_t error)
 {
     uint8_t bytes[BAG_ANSWER_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -388,7 +394,7 @@ static bool request_fits(struct daemon *d, uint32_t source, const struct cursor 
         return true;
     bag_request_get(&c, &r);
     if (cursor_ok(&c))
-        refuse(d, source, &r, size > most ? COVEY_ERESOURCE : 0);
+        request_refuse(d, source, &r, size > most ? COVEY_ERESOURCE : 0);
     incoming_drop(d, is_of_task, source);
     return false;
 }
@@ -402,7 +408,7 @@ static const char *request_take(struct daemon *d, uint32_t source, const struct 
         return "bad payload";
     struct kept *k = kept_find(d, r.bag);
     if (k == NULL || k->holder == NULL || way_is_full(d, source)) {
-        refuse(d, source, &r, 0);
+        request_refuse(d, source, &r, 0);
         return NULL;
     }
     touch(k);

@@ -116,7 +116,7 @@ static void domains_look(struct contention *c, uint64_t now_us)
 
 /* ---- the arbiter ---- */
 
-static void on_answer(void *context, const struct contention_answer *answer)
+static void on_arbiter_answer(void *context, const struct contention_answer *answer)
 {
     uint8_t bytes[CONTENTION_ANSWER_BYTES];
     struct contention *c = context;
@@ -134,7 +134,7 @@ static struct domain_way way_of(const struct contention *c, const struct content
     return domains_way(c->domains, from->name, to->name);
 }
 
-static void judge(struct contention *c, const struct contention_ask *ask, uint64_t now_us)
+static void claim_judge(struct contention *c, const struct contention_ask *ask, uint64_t now_us)
 {
     domains_look(c, now_us);
     struct domain_way way = way_of(c, ask);
@@ -155,7 +155,7 @@ static void judge(struct contention *c, const struct contention_ask *ask, uint64
         answer.verdict = CONTENTION_STAGGERED;
         answer.rate = way.rate;
     }
-    on_answer(c, &answer);
+    on_arbiter_answer(c, &answer);
 }
 
 static bool is_on(const struct contention *c)
@@ -166,7 +166,7 @@ static bool is_on(const struct contention *c)
 static void arbiter_begin(struct contention *c, uint64_t now_us)
 {
     bool first = !c->led && !c->daemon->options->join;
-    c->arbiter = arbiter_create(first ? 0 : now_us + CONTENTION_LEASE_US, on_answer, c);
+    c->arbiter = arbiter_create(first ? 0 : now_us + CONTENTION_LEASE_US, on_arbiter_answer, c);
     c->led = true;
     c->look_us = 0;
 }
@@ -187,7 +187,8 @@ static uint64_t contention_settle(struct daemon *d, uint64_t now_us)
 /* ---- what tasks and daemons say ---- */
 
 /* To the leader, of a task here; what another daemon passed on is not passed on again. */
-static void pass_on(struct daemon *d, uint32_t source, uint8_t kind, const struct cursor *payload)
+static void claim_pass_on(struct daemon *d, uint32_t source, uint8_t kind,
+                          const struct cursor *payload)
 {
     uint32_t leader = agreement_leader(d);
     struct frame frame = {.length = (uint32_t)cursor_left(payload),
@@ -217,9 +218,9 @@ static const char *contention_on_ask(struct daemon *d, uint32_t source, struct c
     if (task != NULL)
         task->bulk = true;
     if (d->own.contention->arbiter != NULL)
-        judge(d->own.contention, &ask, loop_now_us());
+        claim_judge(d->own.contention, &ask, loop_now_us());
     else
-        pass_on(d, source, FRAME_BULK_ASK, &whole);
+        claim_pass_on(d, source, FRAME_BULK_ASK, &whole);
     return NULL;
 }
 
@@ -235,7 +236,7 @@ static const char *contention_on_end(struct daemon *d, uint32_t source, struct c
     if (d->own.contention->arbiter != NULL)
         arbiter_end(d->own.contention->arbiter, task, number, loop_now_us());
     else
-        pass_on(d, source, FRAME_BULK_END, &whole);
+        claim_pass_on(d, source, FRAME_BULK_END, &whole);
     return NULL;
 }
 

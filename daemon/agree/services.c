@@ -61,7 +61,7 @@ static bool anybody_served(const struct services *s)
 
 /* All that was proposed is applied, and nothing is heard: the last event may be lost with a leader,
  * and no later one tells. It is asked for, less and less often. */
-static void look(struct services *s)
+static void events_look(struct services *s)
 {
     s->watching = anybody_served(s) && s->leader != daemon_host(s->daemon);
     if (!s->watching)
@@ -75,7 +75,7 @@ static void on_retry(void *context)
 {
     struct services *s = context;
     if (s->client.first == NULL)
-        look(s);
+        events_look(s);
     client_again(&s->client);
     part_want(s->daemon, PART_services); /* the round that follows starts the timer again */
 }
@@ -107,7 +107,7 @@ static void session_begin(struct services *s)
 }
 
 /* A task may be faster than the news of who leads: its command waits. */
-static bool propose(struct services *s, const struct command *command)
+static bool command_put_in(struct services *s, const struct command *command)
 {
     if (s->client.session == 0)
         session_begin(s);
@@ -119,7 +119,7 @@ static bool propose(struct services *s, const struct command *command)
 void services_propose(struct daemon *d, const struct command *command)
 {
     d->own.services->watching = true;
-    propose(d->own.services, command);
+    command_put_in(d->own.services, command);
 }
 
 void services_enter(struct daemon *d)
@@ -128,7 +128,7 @@ void services_enter(struct daemon *d)
         services_propose(d, &(struct command){.kind = COMMAND_ACK});
 }
 
-static void send(struct services *s, const struct command *command)
+static void command_send(struct services *s, const struct command *command)
 {
     struct daemon *d = s->daemon;
     uint8_t bytes[COMMAND_BYTES_MAX];
@@ -153,7 +153,7 @@ static void lost_tell(struct services *s)
             route_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
 }
 
-static void follow(struct services *s, uint32_t leader)
+static void leader_follow(struct services *s, uint32_t leader)
 {
     uint64_t before = s->generation;
     s->leader = leader;
@@ -178,19 +178,19 @@ static uint64_t services_settle(struct daemon *d, uint64_t now_us)
     if (leader == 0)
         return UINT64_MAX;
     if (leader != s->leader || agreement_generation(d) != s->generation)
-        follow(s, leader);
+        leader_follow(s, leader);
     if (client_wants_ack(&s->client))
-        propose(s, &(struct command){.kind = COMMAND_ACK});
+        command_put_in(s, &(struct command){.kind = COMMAND_ACK});
     if (s->client.first != NULL && s->client.unsent == s->client.first)
         loop_timer_start(s->retry, RETRY_US); /* later ones do not put it off */
     while ((next = client_next(&s->client)) != NULL)
-        send(s, next);
+        command_send(s, next);
     return UINT64_MAX;
 }
 
 /* ---- what the leader says ---- */
 
-static void go_on(struct services *s, bool advanced)
+static void client_go_on(struct services *s, bool advanced)
 {
     if (advanced)
         loop_timer_start(s->retry, RETRY_US);
@@ -199,11 +199,11 @@ static void go_on(struct services *s, bool advanced)
 }
 
 /* A daemon without tasks that were served sleeps. `advanced`: a command was applied. */
-static void rest(struct services *s, bool advanced)
+static void client_rest(struct services *s, bool advanced)
 {
     part_want(s->daemon, PART_services); /* it may want to acknowledge */
     if (s->client.first != NULL) {
-        go_on(s, advanced);
+        client_go_on(s, advanced);
         return;
     }
     s->look_us = RETRY_US;
@@ -218,7 +218,7 @@ void services_applied(struct daemon *d, uint64_t session, uint64_t applied)
     struct client *client = &d->own.services->client;
     size_t queued = client->queued;
     client_applied(client, session, applied);
-    rest(d->own.services, client->queued < queued);
+    client_rest(d->own.services, client->queued < queued);
 }
 
 static const char *services_on_applied(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -231,7 +231,7 @@ static const char *services_on_applied(struct daemon *d, uint32_t source, struct
     return NULL;
 }
 
-static void answer(struct daemon *d, const struct event *event)
+static void event_answer(struct daemon *d, const struct event *event)
 {
     struct reply reply;
     reply_begin(&reply, d, event->task, event->request);
@@ -241,7 +241,7 @@ static void answer(struct daemon *d, const struct event *event)
     reply_send(&reply, event->status);
 }
 
-static void notice(struct daemon *d, const struct event *event)
+static void event_notice(struct daemon *d, const struct event *event)
 {
     uint8_t bytes[4 + EVENT_BODY_MAX];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -266,14 +266,14 @@ static void event_deliver(struct services *s, const struct event *event)
         return;
     }
     if (task == NULL) {
-        propose(s, &(struct command){.kind = COMMAND_TASK_GONE, .task = event->task});
+        command_put_in(s, &(struct command){.kind = COMMAND_TASK_GONE, .task = event->task});
         return;
     }
     task->served = s->watching = true;
     if (event->kind == EVENT_ANSWER)
-        answer(d, event);
+        event_answer(d, event);
     else
-        notice(d, event);
+        event_notice(d, event);
 }
 
 static void resend_ask(struct services *s)
@@ -302,7 +302,7 @@ void services_event(struct daemon *d, const struct event *event)
     case CLIENT_OLD:
         break;
     }
-    rest(s, advanced);
+    client_rest(s, advanced);
 }
 
 static const char *services_on_event(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -320,7 +320,7 @@ static const char *services_on_event(struct daemon *d, uint32_t source, struct c
 
 /* ---- what tasks want ---- */
 
-static void ask(struct daemon *d, struct question *q)
+static void question_ask(struct daemon *d, struct question *q)
 {
     uint8_t bytes[9 + COMMAND_BODY_MAX];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -346,7 +346,7 @@ static const char *command_take(struct services *s, const struct question *q)
                                     .size = cursor_left(&q->body)};
     if (s->client.queued >= QUEUE_MAX)
         return "too many requests wait for the leader";
-    return propose(s, &command) ? NULL : "memory is exhausted";
+    return command_put_in(s, &command) ? NULL : "memory is exhausted";
 }
 
 const char *services_on_service(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -364,7 +364,7 @@ const char *services_on_service(struct daemon *d, uint32_t source, struct cursor
         task->served = d->own.services->watching = true;
         return command_take(d->own.services, &q);
     case QUERY:
-        ask(d, &q);
+        question_ask(d, &q);
         return NULL;
     default:
         return "not for a task to ask";
@@ -380,7 +380,8 @@ static void services_task_gone(struct daemon *d, const struct control_gone *gone
                                const struct task *own)
 {
     if (own != NULL && own->served)
-        propose(d->own.services, &(struct command){.kind = COMMAND_TASK_GONE, .task = gone->tid});
+        command_put_in(d->own.services,
+                       &(struct command){.kind = COMMAND_TASK_GONE, .task = gone->tid});
 }
 
 const struct part services_part = {

@@ -1,3 +1,7 @@
+/*
+ * bootstrap.c - the invitation as one line, which a launcher can pass on through any shell, and no
+ * log shows as text. It holds the key of the VM: what held it is overwritten.
+ */
 #include "daemon/base/bootstrap.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * cgroup.c - limits of control groups, of both versions, for a machine may have either or both. A
+ * group is limited by its own numbers and by those of every group above it: the tightest counts.
+ */
 #include "daemon/base/cgroup.h"
 
 #include <limits.h>

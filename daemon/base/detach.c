@@ -1,3 +1,8 @@
+/*
+ * detach.c - the daemon leaves its terminal by two forks: the first makes a session, the second
+ * ends up in it without leading it, so that no terminal can become its own. Who started it reads
+ * one line from a pipe, and so learns of a failure that comes after the forks.
+ */
 #include "daemon/base/detach.h"
 
 #include <errno.h>

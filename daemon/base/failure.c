@@ -1,3 +1,6 @@
+/*
+ * failure.c - the text of a failure: formatted once, where its cause is known.
+ */
 #include "daemon/base/failure.h"
 
 #include <stdarg.h>

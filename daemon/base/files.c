@@ -1,3 +1,8 @@
+/*
+ * files.c - descriptors. The daemon raises its own limit as far as it may and keeps some in
+ * reserve, so that it can still say to a caller that there are none; its tasks get the limit as it
+ * was.
+ */
 #include "daemon/base/files.h"
 
 #include <errno.h>

@@ -1,3 +1,8 @@
+/*
+ * log.c - each line is one write, so that lines of several writers do not mix. A full disk does not
+ * stop the daemon: lines are then counted, and the number is told when there is room. What
+ * strangers cause is written at most so often (log_refused()), for a log must not fill a disk.
+ */
 #include "daemon/base/log.h"
 
 #include <errno.h>

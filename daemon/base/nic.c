@@ -1,3 +1,7 @@
+/*
+ * nic.c - an interface is asked for all that raw Ethernet needs of it in one place, so that each
+ * reason why it does not fit is said by name.
+ */
 #include "daemon/base/nic.h"
 
 #include <errno.h>
@@ -37,7 +41,7 @@ static int name_by_ip(struct nic *nic, const struct address *ip, struct failure 
                : failure_set(why, "no interface has the address %s; name one in covey.conf", text);
 }
 
-static int ask(int fd, const struct nic *nic, unsigned long what, struct ifreq *request)
+static int nic_ask(int fd, const struct nic *nic, unsigned long what, struct ifreq *request)
 {
     memset(request, 0, sizeof *request);
     memcpy(request->ifr_name, nic->name, sizeof request->ifr_name);
@@ -47,17 +51,18 @@ static int ask(int fd, const struct nic *nic, unsigned long what, struct ifreq *
 static int nic_ask_all(struct nic *nic, int fd, struct failure *why)
 {
     struct ifreq request;
-    if (ask(fd, nic, SIOCGIFINDEX, &request) != 0)
+    if (nic_ask(fd, nic, SIOCGIFINDEX, &request) != 0)
         return failure_set(why, "there is no interface %s", nic->name);
     nic->index = request.ifr_ifindex;
-    if (ask(fd, nic, SIOCGIFFLAGS, &request) != 0 || (request.ifr_flags & IFF_UP) == 0)
+    if (nic_ask(fd, nic, SIOCGIFFLAGS, &request) != 0 || (request.ifr_flags & IFF_UP) == 0)
         return failure_set(why, "interface %s is not up", nic->name);
-    if (ask(fd, nic, SIOCGIFHWADDR, &request) != 0 || request.ifr_hwaddr.sa_family != ARPHRD_ETHER)
+    if (nic_ask(fd, nic, SIOCGIFHWADDR, &request) != 0 ||
+        request.ifr_hwaddr.sa_family != ARPHRD_ETHER)
         return failure_set(why, "interface %s is not Ethernet", nic->name);
     uint8_t mac[ETHER_MAC_BYTES];
     memcpy(mac, request.ifr_hwaddr.sa_data, sizeof mac);
     nic->mac = ether_address(mac);
-    if (ask(fd, nic, SIOCGIFMTU, &request) != 0)
+    if (nic_ask(fd, nic, SIOCGIFMTU, &request) != 0)
         return failure_set(why, "interface %s has no MTU: %s", nic->name, strerror(errno));
     nic->mtu = (size_t)request.ifr_mtu;
     return 0;

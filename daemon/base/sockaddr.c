@@ -1,3 +1,7 @@
+/*
+ * sockaddr.c - the one place, beside proto/wire/cursor.c, that knows byte orders: addresses of
+ * sockets become those of the wire and back. An IPv4 address in an IPv6 socket is the IPv4 address.
+ */
 #include "daemon/base/sockaddr.h"
 
 #include <arpa/inet.h>

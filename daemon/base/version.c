@@ -1,3 +1,7 @@
+/*
+ * version.c - versions. Two daemons are of one VM when their protocol and the first two numbers
+ * agree: the third changes nothing that they say to each other.
+ */
 #include "daemon/base/version.h"
 
 #include <stdio.h>

@@ -1,3 +1,8 @@
+/*
+ * hosts.c - the part of the hosts of the VM: listing and removing them, and halting the VM. The
+ * last two are for the coordinator alone. A removal is answered when all its hosts are gone, or too
+ * late.
+ */
 #include "daemon/host/hosts.h"
 
 #include <errno.h>
@@ -73,7 +78,7 @@ static const struct host *gone_find(const struct daemon *d, const char *name)
 
 /* ---- HOSTS ---- */
 
-static void row_add(struct reply *reply, const struct daemon *d, const struct host *host)
+static void host_row_add(struct reply *reply, const struct daemon *d, const struct host *host)
 {
     const struct address *path = node_path(d->node, host->index);
     struct address none = {.family = ADDRESS_IPV4, .size = 6}; /* 0.0.0.0:0 while it is joining */
@@ -105,7 +110,7 @@ static const char *hosts_on_hosts(struct daemon *d, uint32_t source, struct curs
     qsort(rows, count, sizeof rows[0], by_index);
     reply_begin(&reply, d, source, request);
     for (size_t i = 0; i < count; i++)
-        row_add(&reply, d, rows[i]);
+        host_row_add(&reply, d, rows[i]);
     reply_send(&reply, 0);
     return NULL;
 }

@@ -1,3 +1,7 @@
+/*
+ * candidate.c - which addresses are advertised, the best first: IPv4, then IPv6; link-local ones
+ * where there is nothing better, for they are good on one segment alone.
+ */
 #include "daemon/link/candidate.h"
 
 #include <errno.h>

@@ -1,3 +1,6 @@
+/*
+ * listener.c - one socket for both families where there is IPv6, and one for IPv4 otherwise.
+ */
 #include "daemon/link/listener.h"
 
 #include <stdbool.h>

@@ -36,14 +36,14 @@ const char *segment_missing(const struct daemon *d)
 
 /* ---- the link ---- */
 
-static void on_readable(void *context, int events)
+static void on_ether_readable(void *context, int events)
 {
     struct daemon *d = context;
     (void)events;
     ether_receive(d->lanes->segment->link, d->lanes->on_datagram, d);
 }
 
-static void on_writable(void *context, int events)
+static void on_ether_writable(void *context, int events)
 {
     (void)context, (void)events; /* segment_flush() sends */
 }
@@ -84,8 +84,8 @@ static void self_add(struct daemon *d)
 static int link_watch(struct daemon *d, struct failure *why)
 {
     struct segment *s = d->lanes->segment;
-    s->watch = loop_fd_add(d->loop, ether_fd(s->link), LOOP_READ, on_readable, d);
-    s->writable = loop_fd_add(d->loop, ether_send_fd(s->link), 0, on_writable, d);
+    s->watch = loop_fd_add(d->loop, ether_fd(s->link), LOOP_READ, on_ether_readable, d);
+    s->writable = loop_fd_add(d->loop, ether_send_fd(s->link), 0, on_ether_writable, d);
     return s->watch == NULL || s->writable == NULL ? failure_set(why, "memory is exhausted") : 0;
 }
 

@@ -1,3 +1,7 @@
+/*
+ * http.c - no more of HTTP than a scraper needs: whatever else comes is refused by its own status.
+ * Pure, so that a fuzzer reaches all of it.
+ */
 #include "daemon/monitor/http.h"
 
 #include <stdbool.h>

@@ -237,7 +237,7 @@ static void on_pause_over(void *context)
     loop_fd_set(m->watch, LOOP_READ);
 }
 
-static void on_caller(void *context, int events)
+static void on_metrics_caller(void *context, int events)
 {
     struct metrics *m = context;
     (void)events;
@@ -339,7 +339,7 @@ static int metrics_create(struct daemon *d, struct failure *why)
     m->fd = -1;
     if (metrics_listen(m, why) != 0)
         return -1;
-    m->watch = loop_fd_add(d->loop, m->fd, LOOP_READ, on_caller, m);
+    m->watch = loop_fd_add(d->loop, m->fd, LOOP_READ, on_metrics_caller, m);
     m->pause = loop_timer_add(d->loop, on_pause_over, m);
     return m->watch == NULL || m->pause == NULL ? failure_memory(why) : 0;
 }

@@ -53,7 +53,7 @@ static void monitor_destroy(struct daemon *d)
 
 /* ---- when ---- */
 
-static void look(struct monitor *m, uint64_t now_us, uint64_t interval_us)
+static void monitor_sample(struct monitor *m, uint64_t now_us, uint64_t interval_us)
 {
     if (now_us < m->last.at_us + interval_us)
         return;
@@ -64,13 +64,13 @@ static void look(struct monitor *m, uint64_t now_us, uint64_t interval_us)
 /* Nobody is woken for it: it looks if it is time and the daemon is awake. */
 static void monitor_round_end(struct daemon *d)
 {
-    look(d->own.monitor, loop_now_us(), d->conf.monitor.period_us);
+    monitor_sample(d->own.monitor, loop_now_us(), d->conf.monitor.period_us);
 }
 
 /* ---- what ---- */
 
 /* What share of the figures' time the task was not there. */
-static double youth(const struct monitor *m, const struct task *task)
+static double task_youth(const struct monitor *m, const struct task *task)
 {
     if (task->cookie == 0 || task->end.reaped || task->started_us <= m->base.at_us)
         return 0;
@@ -83,7 +83,7 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
 {
     struct monitor *m = d->own.monitor;
     double *v = figures->values;
-    look(m, now_us, m->base.at_us == m->last.at_us ? LOOK_FIRST_US : LOOK_US);
+    monitor_sample(m, now_us, m->base.at_us == m->last.at_us ? LOOK_FIRST_US : LOOK_US);
     figures_init(figures);
     figures->machine = m->machine;
     sample_figures(&m->source, &m->base, &m->last, figures);
@@ -92,7 +92,7 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
     v[FIGURE_tasks] = v[FIGURE_tasks_young] = 0;
     for (const struct task *task = d->tasks->first; task != NULL; task = task->next) {
         v[FIGURE_tasks] += ps_hides(task) ? 0 : 1;
-        v[FIGURE_tasks_young] += youth(m, task);
+        v[FIGURE_tasks_young] += task_youth(m, task);
     }
 }
 

@@ -1,3 +1,8 @@
+/*
+ * procfs.c - texts of the kernel become numbers. Kernels differ in what they write, so each line is
+ * looked for by its name, and what is missing is left out. Pure, so that a fuzzer reaches all of
+ * it.
+ */
 #include "daemon/monitor/procfs.h"
 
 #include <ctype.h>

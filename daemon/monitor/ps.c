@@ -14,7 +14,7 @@
 
 #define ROW_BYTES (4 + 4 + 4 + 4 + 1 + 2 + CONTROL_COMMAND_MAX)
 
-static void row_add(struct reply *reply, const struct task *task)
+static void task_row_add(struct reply *reply, const struct task *task)
 {
     struct control_task row = {.tid = task->tid,
                                .parent = task->parent,
@@ -47,7 +47,7 @@ static const char *ps_on_tasks(struct daemon *d, uint32_t source, struct cursor 
         last = last->next;
     for (; last != NULL; last = last->previous) /* the table lists the newest first */
         if (!ps_hides(last))
-            row_add(&reply, last);
+            task_row_add(&reply, last);
     reply_send(&reply, 0);
     return NULL;
 }

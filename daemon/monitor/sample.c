@@ -1,3 +1,8 @@
+/*
+ * sample.c - one look reads each file once, into one buffer; two looks make the figures. What a
+ * control group limits is taken from the group and not from the machine, for the machine's rest is
+ * not ours.
+ */
 #include "daemon/monitor/sample.h"
 
 #include <fcntl.h>

@@ -1,3 +1,7 @@
+/*
+ * stats.c - every counter of this daemon in one list: its own, those of the lanes, of the parts and
+ * of the node. A part that counts something names it in its row (stat), and needs no line here.
+ */
 #include "daemon/monitor/stats.h"
 
 #include <string.h>

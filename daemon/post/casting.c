@@ -140,8 +140,8 @@ static void on_control(void *context, uint32_t host, const uint8_t *payload, siz
     node_send(d->node, host, &frame, payload, loop_now_us());
 }
 
-static void spread(struct daemon *d, uint32_t source, const struct control_mcast *m,
-                   const struct cursor *data)
+static void cast_spread(struct daemon *d, uint32_t source, const struct control_mcast *m,
+                        const struct cursor *data)
 {
     uint8_t payload[SEQUENCE_BYTES + FRAME_PAYLOAD_MAX];
     size_t size = cursor_left(data);
@@ -178,7 +178,7 @@ static bool on_deliver(void *context, const struct cast_message *message)
         cursor_left(&c) + SEQUENCE_BYTES > FRAME_PAYLOAD_MAX)
         d->counters.frames_refused++;
     else
-        spread(d, source, &m, &c);
+        cast_spread(d, source, &m, &c);
     return true;
 }
 
@@ -315,7 +315,7 @@ static int keep_cast(struct casting *c, const struct host_set *hosts, const uint
 }
 
 /* What was taken of a task is not dropped because there is no channel or memory for it now. */
-static bool must_wait(int error)
+static bool cast_must_wait(int error)
 {
     return error == -EBUSY || error == -ENOMEM;
 }
@@ -328,14 +328,14 @@ static int cast_or_keep(struct casting *c, const struct host_set *hosts, const u
         return 0;
     int error =
         c->casts != NULL ? -EBUSY : cast_send(c->engine, hosts, message, size, loop_now_us());
-    return must_wait(error) ? keep_cast(c, hosts, message, size) : error;
+    return cast_must_wait(error) ? keep_cast(c, hosts, message, size) : error;
 }
 
 static void casts_settle(struct casting *c, uint64_t now_us)
 {
     struct late_cast *late;
     while ((late = c->casts) != NULL &&
-           !must_wait(cast_send(c->engine, &late->hosts, late->message, late->size, now_us))) {
+           !cast_must_wait(cast_send(c->engine, &late->hosts, late->message, late->size, now_us))) {
         c->casts = late->next;
         if (c->casts == NULL)
             c->casts_end = &c->casts;
@@ -352,7 +352,7 @@ static int cast_fifo(struct daemon *d, const struct control_mcast *m, const stru
     struct cursor c = *message;
     int error = cast_or_keep(d->own.casting, hosts, message->at, cursor_left(message));
     if (error == 0)
-        spread(d, cursor_get_u32(&c), m, data);
+        cast_spread(d, cursor_get_u32(&c), m, data);
     return error;
 }
 
@@ -384,7 +384,7 @@ const char *casting_on_cast(struct daemon *d, uint32_t source, struct cursor *pa
 
 /* ---- the way ---- */
 
-static bool reaches(struct daemon *d, uint32_t host)
+static bool ether_reaches(struct daemon *d, uint32_t host)
 {
     if (segment_link(d) == NULL)
         return false;
@@ -399,7 +399,7 @@ static void ways_open(struct daemon *d)
 {
     struct host_set *by_udp = &d->own.casting->by_udp;
     for (uint32_t host = 0; (host = host_set_next(by_udp, host)) != 0;) {
-        reaches(d, host);
+        ether_reaches(d, host);
         host_set_remove(by_udp, host);
     }
 }
@@ -410,7 +410,7 @@ static const char *casting_on_way(struct daemon *d, uint32_t source, struct curs
     uint16_t count = cursor_get_u16(payload);
     bool all = d->own.casting != NULL;
     for (; count > 0 && cursor_ok(payload); count--)
-        all = reaches(d, cursor_get_u16(payload)) && all;
+        all = ether_reaches(d, cursor_get_u16(payload)) && all;
     if (!cursor_done(payload))
         return "bad payload";
     struct reply reply;

@@ -6,6 +6,7 @@
  */
 #include "daemon/post/intake.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@ enum { READ_BLOCKED = 1, READ_LEFT = 2, READ_REFUSED = 3 };
 
 /* ---- reading ---- */
 
-static int on_frame(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
-                    int nfds)
+static int on_task_frame(void *context, const struct frame *frame, const uint8_t *payload, int *fds,
+                         int nfds)
 {
     struct task *task = context;
     struct daemon *d = task->daemon;
@@ -63,7 +64,7 @@ static void intake_end(struct task *task, int result)
 
 void intake_read(struct task *task)
 {
-    int result = stream_read(task->way.stream, on_frame, task);
+    int result = stream_read(task->way.stream, on_task_frame, task);
     intake_settle(task);
     if (result == READ_BLOCKED)
         connection_mark(task); /* it is no longer watched for reading */
@@ -85,7 +86,7 @@ void intake_drain(struct task *task)
     task->way.blocked.any = false;
     for (int round = 0; task->way.stream != NULL && round < DRAIN_ROUNDS_MAX; round++) {
         struct pollfd readable = {.fd = stream_fd(task->way.stream), .events = POLLIN};
-        if (stream_read(task->way.stream, on_frame, task) != 0 || poll(&readable, 1, 0) <= 0)
+        if (stream_read(task->way.stream, on_task_frame, task) != 0 || poll(&readable, 1, 0) <= 0)
             break;
     }
     connection_close(task);
@@ -106,6 +107,7 @@ int intake_attach(struct task *task, struct stream *stream, int *ledger_fd)
         close(*ledger_fd);
         return -ENOMEM;
     }
+    assert(task->way.stream == NULL && !task->enrolled);
     task->way.stream = stream;
     task->enrolled = true;
     d->counters.tasks_enrolled++;

@@ -34,8 +34,8 @@ static void key_derive(const struct daemon *d, struct control_link *link, uint32
     link->encrypt = d->node_config.encrypt;
 }
 
-static void refuse(struct daemon *d, const struct frame *open, struct control_link *link,
-                   const char *text)
+static void open_refuse(struct daemon *d, const struct frame *open, struct control_link *link,
+                        const char *text)
 {
     uint8_t bytes[LINK_BYTES_MAX];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -55,10 +55,10 @@ void link_refuse(struct daemon *d, const struct frame *open, const uint8_t *payl
     struct control_link link;
     struct cursor c = cursor_reader(payload, open->length);
     control_get_link_open(&c, &link);
-    refuse(d, open, &link, why);
+    open_refuse(d, open, &link, why);
 }
 
-static void give_key(struct task *opener, uint32_t accepter, struct control_link *link)
+static void key_give(struct task *opener, uint32_t accepter, struct control_link *link)
 {
     uint8_t bytes[LINK_BYTES_MAX];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -88,13 +88,13 @@ bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *
     else if (link.route == COVEY_ROUTE_ETHER)
         refused = openings_depart(d, frame, payload, &waits);
     if (refused != NULL) {
-        refuse(d, frame, &link, refused);
+        open_refuse(d, frame, &link, refused);
         return false;
     }
     if (waits)
         return false;
     if (link.route == COVEY_ROUTE_TCP)
-        give_key(opener, frame->destination, &link);
+        key_give(opener, frame->destination, &link);
     return true;
 }
 
@@ -153,8 +153,8 @@ static void complete_accept(struct task *task, const struct frame *frame, struct
 
 /* The payload as the task gets it, in bytes[LINK_BYTES_MAX], and a descriptor that goes with it.
  * Returns its size, 0: refused. */
-static uint32_t rewrite(struct task *task, const struct frame *frame, const uint8_t *payload,
-                        uint8_t *bytes, int *fd)
+static uint32_t link_rewrite(struct task *task, const struct frame *frame, const uint8_t *payload,
+                             uint8_t *bytes, int *fd)
 {
     struct control_link link;
     struct cursor in = cursor_reader(payload, frame->length);
@@ -184,7 +184,7 @@ static bool refuse_unless_gone(struct daemon *d, struct task *task, const struct
 }
 
 /* The task gets it, with the descriptor that goes with it. */
-static bool put(struct task *task, const struct frame *frame, const uint8_t *payload, int fd)
+static bool link_put(struct task *task, const struct frame *frame, const uint8_t *payload, int fd)
 {
     bool taken = connection_put(task, frame, payload, &fd, 1);
     task->has_packet_socket |= taken;
@@ -202,9 +202,9 @@ bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame
         link_refuse(d, frame, payload, TOO_MANY_WAIT);
         return true;
     }
-    rewritten.length = rewrite(task, frame, payload, bytes, &fd);
+    rewritten.length = link_rewrite(task, frame, payload, bytes, &fd);
     if (rewritten.length > 0) {
-        bool taken = fd >= 0 ? put(task, &rewritten, bytes, fd)
+        bool taken = fd >= 0 ? link_put(task, &rewritten, bytes, fd)
                              : connection_put(task, &rewritten, bytes, fds, nfds);
         return taken || refuse_unless_gone(d, task, frame, payload);
     }

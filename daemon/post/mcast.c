@@ -49,7 +49,7 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
 }
 
 /* A task of this host waits while a queue that it feeds is long. */
-static void hold_back(const struct daemon *d, uint32_t source, const struct control_mcast *m)
+static void sender_hold_back(const struct daemon *d, uint32_t source, const struct control_mcast *m)
 {
     struct task *sender = task_find(d->tasks, source);
     for (uint16_t i = 0; sender != NULL && i < m->count; i++) {
@@ -74,7 +74,7 @@ static const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct curs
     if (refused == NULL)
         fan_out(d, source, &m, payload);
     if (refused == NULL && tid_host(source) == daemon_host(d))
-        hold_back(d, source, &m);
+        sender_hold_back(d, source, &m);
     return refused;
 }
 

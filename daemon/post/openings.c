@@ -5,6 +5,7 @@
  */
 #include "daemon/post/openings.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +86,7 @@ const char *openings_depart(struct daemon *d, const struct frame *open, const ui
     return *waits ? NULL : "too many links are being opened";
 }
 
-static void give_up(struct daemon *d, const struct opening *o)
+static void opening_give_up(struct daemon *d, const struct opening *o)
 {
     struct failure why;
     const struct ether_link *link = segment_link(d);
@@ -104,7 +105,7 @@ static bool opening_decide(struct daemon *d, const struct opening *o, uint64_t n
     if (state == NODE_ETHER_OPEN || state == NODE_ETHER_NONE)
         route_send(d, &o->frame, o->payload); /* to one that is gone: its opener hears so */
     else if (now_us >= o->deadline_us)
-        give_up(d, o);
+        opening_give_up(d, o);
     else
         return false;
     return true;
@@ -123,6 +124,7 @@ static uint64_t openings_settle(struct daemon *d, uint64_t now_us)
             continue;
         }
         *at = o->next;
+        assert(all->count > 0);
         all->count--;
         free(o);
     }

@@ -138,7 +138,7 @@ static uint8_t *payload_take(const struct daemon *d, const struct frame *frame,
 {
     const struct task *from =
         frame->length < STREAM_LARGE_BYTES ? NULL : task_find(&d->tasks, frame->source);
-    return from == NULL || from->stream == NULL ? NULL : stream_take(from->stream, payload);
+    return from == NULL || from->way.stream == NULL ? NULL : stream_take(from->way.stream, payload);
 }
 
 static void route_to_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
@@ -257,7 +257,7 @@ static const char *task_frame_refused(const struct task *task, const struct fram
 
 /* A misbehaving task must not make the daemon grow: it waits while the queue it feeds is long, or
  * its own, which its requests feed. */
-static void hold_back(struct task *task, const struct frame *frame, int nfds)
+static void task_hold_back(struct task *task, const struct frame *frame, int nfds)
 {
     struct daemon *d = task->daemon;
     uint32_t to = frame->destination, host = tid_host(to);
@@ -293,7 +293,7 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
     }
     if (frame->kind != FRAME_LINK_OPEN || link_depart(task, frame, payload, nfds))
         route_any(d, frame, payload, fds, nfds);
-    hold_back(task, frame, nfds);
+    task_hold_back(task, frame, nfds);
     return true;
 }
 

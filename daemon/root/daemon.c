@@ -3,17 +3,16 @@
  *
  * The rooms, from the bottom up; each uses those above its line here, and calls nothing below it:
  *
- *   base/     the loop, the log, the configuration; struct daemon (daemon.h), who it is (self.h),
- * and what it asks of its parts (part.h) link/     datagrams: UDP, raw Ethernet, and what stands
- * before both (lanes.c) table/    the tasks of this host, their streams, and how the daemon ends
- *   post/     where a frame goes (route.c), and who is told of an end (watch.c); casts
- *   agree/    what tasks agree on through the daemons; bags of work; contention
+ *   base/     the loop, the log, the configuration; struct daemon, self.h, part.h
+ *   link/     datagrams: UDP, raw Ethernet, and what stands before both (lanes.c)
+ *   table/    the tasks of this host, the way to each, and how the daemon ends
+ *   post/     where a frame goes (route.c), who is told of an end (watch.c), casts
+ *   agree/    what tasks agree on through the daemons, bags of work, contention
  *   spawn/    how tasks start and end, what they read and write
  *   host/     which hosts the VM has, and which this one is
  *   launch/   how daemons start on other hosts
- *   monitor/  how busy and how fast this host is; counters, logs, metrics
- *   root/     this file; who calls on the socket (local.c); the table of parts (parts.c) and that
- * of the kinds of frames (dispatch.c)
+ *   monitor/  how busy and how fast this host is, counters, logs, metrics
+ *   root/     this file, who calls on the socket (local.c), parts.c, dispatch.c
  *
  * A subject is a part: one row in part.h, one `struct part` in its own file. By these rows the
  * daemon makes and ends it, gives it frames, tells it what has happened and steps it.

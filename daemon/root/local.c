@@ -218,7 +218,7 @@ static void caller_broke(struct caller *caller)
                 (int)caller->pid, stream_error(caller->stream));
 }
 
-static void on_caller(void *context, int events)
+static void on_caller_frame(void *context, int events)
 {
     (void)events;
     struct caller *caller = context;
@@ -249,7 +249,7 @@ static void on_caller_late(void *context)
 static void oldest_end(struct local *local)
 {
     struct caller *oldest = local->last;
-    on_caller(oldest, LOOP_READ);
+    on_caller_frame(oldest, LOOP_READ);
     if (local->last != oldest)
         return;
     struct daemon *d = local->daemon;
@@ -292,7 +292,7 @@ static void caller_create(struct local *local, int fd, pid_t pid)
     *(caller->next == NULL ? &local->last : &caller->next->previous) = caller;
     local->first = caller;
     local->count++;
-    caller->watch = loop_fd_add(d->loop, fd, LOOP_READ, on_caller, caller);
+    caller->watch = loop_fd_add(d->loop, fd, LOOP_READ, on_caller_frame, caller);
     caller->timer = loop_timer_add(d->loop, on_caller_late, caller);
     if (caller->watch == NULL || caller->timer == NULL)
         caller_destroy(caller);

@@ -72,7 +72,7 @@ static void input_write(struct task *task)
     reply_done(task->daemon, task->parent, in->request);
 }
 
-static void on_writable(void *context, int events)
+static void on_pipe_writable(void *context, int events)
 {
     struct task *task = context;
     (void)events;
@@ -86,7 +86,7 @@ int input_start(struct task *task, int fd)
 {
     struct input *in = calloc(1, sizeof *in);
     if (in != NULL)
-        in->watch = loop_fd_add(task->daemon->loop, fd, 0, on_writable, task);
+        in->watch = loop_fd_add(task->daemon->loop, fd, 0, on_pipe_writable, task);
     if (in == NULL || in->watch == NULL) {
         free(in);
         return -ENOMEM;

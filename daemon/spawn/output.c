@@ -105,7 +105,7 @@ static void output_watch(struct task *task)
             loop_fd_set(task->output[i].watch, full ? 0 : LOOP_READ);
 }
 
-static void on_readable(void *context, int events)
+static void on_pipe_readable(void *context, int events)
 {
     (void)events;
     struct output *o = context;
@@ -121,7 +121,7 @@ void output_start(struct task *task, int out, int err)
     for (int i = 0; i < 2; i++) {
         struct output *o = &task->output[i];
         o->fd = fds[i];
-        o->watch = loop_fd_add(task->daemon->loop, o->fd, LOOP_READ, on_readable, o);
+        o->watch = loop_fd_add(task->daemon->loop, o->fd, LOOP_READ, on_pipe_readable, o);
         if (o->watch == NULL)
             output_end(o);
     }

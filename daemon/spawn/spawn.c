@@ -6,6 +6,7 @@
  */
 #include "daemon/spawn/spawn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -342,6 +343,7 @@ static void spawns_add(struct spawns *spawns, struct spawn *spawn)
 static struct spawn *spawns_take(struct spawns *spawns)
 {
     struct spawn *spawn = spawns->first;
+    assert(spawn != NULL && spawns->bytes >= spawn->bytes);
     spawns->first = spawn->next;
     spawns->bytes -= spawn->bytes;
     return spawn;

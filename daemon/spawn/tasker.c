@@ -12,6 +12,7 @@
  */
 #include "daemon/spawn/tasker.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,7 @@ int tasker_hand(struct task *task, const struct tasker_order *order, struct fail
     int error = process_find(order->argv->items[0], path, why);
     if (error != 0)
         return error;
+    assert(task->handed == NULL);
     task->handed = handed_create(d->own.tasker->tid, order);
     if (task->handed != NULL && order_send(tasker, task->tid, path, order))
         return 1;
@@ -158,7 +160,7 @@ static bool is_unstarted(const struct task *task)
 }
 
 /* The task is no tasker any more: what it has not started is the daemon's again. */
-static void give_back(struct daemon *d, uint32_t tid)
+static void tasker_give_back(struct daemon *d, uint32_t tid)
 {
     if (d->own.tasker->tid != tid || tid == 0)
         return;
@@ -179,14 +181,14 @@ static void tasker_task_gone(struct daemon *d, const struct control_gone *gone,
                              const struct task *own)
 {
     (void)own;
-    give_back(d, gone->tid);
+    tasker_give_back(d, gone->tid);
 }
 
 static bool tasker_task_closed(struct task *task)
 {
     if (task->cookie == 0)
         return false;
-    give_back(task->daemon, task->tid);
+    tasker_give_back(task->daemon, task->tid);
     if (task->handed != NULL && task->handed->watch == NULL)
         exit_handed(task);
     return true;
@@ -212,7 +214,7 @@ static uint64_t tasker_settle(struct daemon *d, uint64_t now_us)
     return UINT64_MAX;
 }
 
-static void take_over(struct daemon *d, uint32_t source, uint32_t request)
+static void tasker_take_over(struct daemon *d, uint32_t source, uint32_t request)
 {
     if (tid_host(source) != daemon_host(d) || task_find(d->tasks, source) == NULL) {
         reply_error(d, source, request, COVEY_EDENIED, "the tasker of host %s is a task there",
@@ -233,10 +235,10 @@ static const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cu
     if (!cursor_done(payload) || on > 1)
         return "bad payload";
     if (on == 1) {
-        take_over(d, source, request);
+        tasker_take_over(d, source, request);
         return NULL;
     }
-    give_back(d, source);
+    tasker_give_back(d, source);
     reply_done(d, source, request);
     return NULL;
 }

@@ -6,6 +6,7 @@
  */
 #include "daemon/table/connection.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -192,6 +193,7 @@ void connection_close(struct task *task)
 
 void connection_hold(struct task *task, enum blocked_by by, uint32_t whom)
 {
+    assert(by >= BLOCKED_BY_HOST && by <= BLOCKED_BY_ANSWERS);
     task->way.blocked = (struct blocked){.any = true, .by = by, .whom = whom};
     task->daemon->tasks->held = true;
 }

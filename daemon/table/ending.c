@@ -10,6 +10,7 @@
  */
 #include "daemon/table/ending.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "daemon/table/task.h"
@@ -33,6 +34,7 @@ static const char *const phase_names[] = {"running", "term", "kill", "goodbye", 
 
 static void ending_to(struct daemon *d, enum phase phase, const char *event)
 {
+    assert(phase > d->own.ending->phase);
     log_line(&d->log, LOG_DEBUG, "%s: %s -> %s", event, phase_names[d->own.ending->phase],
              phase_names[phase]);
     d->own.ending->phase = phase;
@@ -46,7 +48,7 @@ static bool any_child(const struct daemon *d)
     return false;
 }
 
-static void goodbye(struct daemon *d, const char *event)
+static void ending_goodbye(struct daemon *d, const char *event)
 {
     ending_to(d, PHASE_GOODBYE, event);
     d->own.ending->casts_by_us = loop_now_us() + CASTS_US;
@@ -61,7 +63,7 @@ static bool is_leaving(const struct daemon *d)
            !node_has_left(d->node);
 }
 
-static void on_timer(void *context)
+static void on_ending_timer(void *context)
 {
     struct daemon *d = context;
     struct ending *ending = d->own.ending;
@@ -70,7 +72,7 @@ static void on_timer(void *context)
         parts_ending(d, PART_ENDING_KILLS, "");
         loop_timer_start(ending->timer, KILL_US);
     } else if (ending->phase == PHASE_KILL) {
-        goodbye(d, "timer");
+        ending_goodbye(d, "timer");
     } else if (ending->phase == PHASE_GOODBYE && is_leaving(d)) {
         loop_timer_start(ending->timer, GOODBYE_US);
     } else if (ending->phase == PHASE_GOODBYE) {
@@ -81,7 +83,7 @@ static void on_timer(void *context)
 
 static int ending_create(struct daemon *d, struct failure *why)
 {
-    d->own.ending->timer = loop_timer_add(d->loop, on_timer, d);
+    d->own.ending->timer = loop_timer_add(d->loop, on_ending_timer, d);
     return d->own.ending->timer == NULL ? failure_memory(why) : 0;
 }
 
@@ -128,7 +130,7 @@ void ending_task_gone(struct daemon *d)
 {
     bool waiting = d->own.ending->phase == PHASE_TERM || d->own.ending->phase == PHASE_KILL;
     if (waiting && !any_child(d))
-        goodbye(d, "no task left");
+        ending_goodbye(d, "no task left");
 }
 
 /* Before the node's step: says goodbye. What is still to be passed on tells nobody that it is: each

@@ -4,6 +4,7 @@
  */
 #include "daemon/table/task.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -76,6 +77,9 @@ static void remember(struct tasks *tasks, const struct task *task)
 
 static void unlink_task(struct tasks *tasks, struct task *task)
 {
+    assert(tasks->by_local[tid_local(task->tid)] == task && tasks->count > 0);
+    assert(tasks->fds >= task->way.counted_fds);
+    assert(task->daemon->budget.tasks >= task->way.counted_bytes);
     *(task->previous == NULL ? &tasks->first : &task->previous->next) = task->next;
     if (task->next != NULL)
         task->next->previous = task->previous;
