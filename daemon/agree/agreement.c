@@ -175,25 +175,19 @@ void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, siz
         confirm(a, command.host);
 }
 
-/* Above all numbers that were given in earlier generations: 2^40 of them fit in between. The first
- * generation begins with 1. */
-static uint64_t numbers_base(uint64_t generation)
-{
-    return (generation == 0 ? 0 : generation - 1) << 40;
-}
-
 void agreement_reset(struct daemon *d)
 {
     struct agreement *a = d->own.agreement;
-    asked_drop_all(a); /* their numbers count anew */
+    uint64_t generation = agreement_generation(d); /* the first is 1 */
+    asked_drop_all(a);                             /* their numbers count anew */
     part_want(d, PART_agreement);
     state_destroy(a->state);
     a->leads = false;
     a->state = state_create(on_event, a);
     if (a->state == NULL)
         broken(a);
-    else
-        state_begin(a->state, numbers_base(agreement_generation(d)));
+    else /* above all numbers of earlier generations: 2^40 of them fit in between */
+        state_begin(a->state, (generation == 0 ? 0 : generation - 1) << 40);
 }
 
 bool agreement_save(struct daemon *d, uint8_t **bytes, size_t *size)
@@ -415,13 +409,6 @@ static void propose_all_gone(struct agreement *a)
     }
 }
 
-/* What the leader before this one may have told nobody. */
-static void tell_all_again(struct agreement *a)
-{
-    for (uint32_t host = 1; host <= HOST_INDEX_MAX; host++)
-        state_resend(a->state, host, 0);
-}
-
 /* Takes over what an earlier leader left undone. While somebody waits for an answer each round
  * looks whether a majority has confirmed. */
 static uint64_t agreement_settle(struct daemon *d, uint64_t now_us)
@@ -433,8 +420,8 @@ static uint64_t agreement_settle(struct daemon *d, uint64_t now_us)
         a->gone_due = false;
         propose_all_gone(a);
     }
-    if (leads && !a->leads)
-        tell_all_again(a);
+    for (uint32_t host = 1; leads && !a->leads && host <= HOST_INDEX_MAX; host++)
+        state_resend(a->state, host, 0); /* what the leader before may have told nobody */
     a->leads = leads;
     answer_asked(a);
     if (a->asked != NULL || a->gone_due)

@@ -432,14 +432,6 @@ static const char *bags_on_request(struct daemon *d, uint32_t source, struct cur
     return refused;
 }
 
-/* A copy that begins needs a session, by which its host's end would be known. */
-static struct kept *kept_for_log(struct daemon *d, uint64_t id)
-{
-    struct kept *k = kept_find(d, id);
-    services_enter(d);
-    return k != NULL ? k : kept_add(d, id);
-}
-
 static const char *log_take(struct daemon *d, uint32_t source, const struct bag_parcel *whole)
 {
     struct bag_log log, ack;
@@ -447,7 +439,10 @@ static const char *log_take(struct daemon *d, uint32_t source, const struct bag_
     bag_log_get(&c, &log);
     if (!cursor_ok(&c))
         return "bad payload";
-    struct kept *k = kept_for_log(d, log.bag);
+    services_enter(d); /* a copy that begins needs a session, by which its host's end is known */
+    struct kept *k = kept_find(d, log.bag);
+    if (k == NULL)
+        k = kept_add(d, log.bag);
     if (k == NULL || k->holder != NULL)
         return k == NULL ? "memory is exhausted" : NULL; /* of one that holds it no more */
     if (k->place.epoch > 0 && k->place.holder != tid_host(source))
@@ -543,29 +538,19 @@ static bool is_of_host(uint32_t source, uint32_t host)
     return tid_host(source) == host;
 }
 
-/* Not one that ended in order, nor one whose host did. */
-static bool has_died(const struct control_gone *gone)
-{
-    bool in_order = gone->kind == COVEY_EXIT_STATUS && gone->value == 0;
-    return !in_order && gone->kind != COVEY_EXIT_HOST;
-}
-
 static void bags_task_gone(struct daemon *d, const struct control_gone *gone,
                            const struct task *own)
 {
     (void)own;
+    bool in_order = gone->kind == COVEY_EXIT_STATUS && gone->value == 0;
+    bool died = !in_order && gone->kind != COVEY_EXIT_HOST;
     incoming_drop(d, is_of_task, gone->tid);
     for (struct kept *k = d->own.bags->first; k != NULL; k = k->next) {
         if (k->holder == NULL)
             continue;
-        bag_holder_task_gone(k->holder, gone->tid, has_died(gone));
+        bag_holder_task_gone(k->holder, gone->tid, died);
         touch(k);
     }
-}
-
-static bool is_orphan(const struct kept *k, uint32_t host)
-{
-    return k->holder == NULL && k->place.epoch == 0 && k->copy.holder == host;
 }
 
 static void bags_host_gone(struct daemon *d, uint32_t host)
@@ -576,8 +561,8 @@ static void bags_host_gone(struct daemon *d, uint32_t host)
         if (k->holder != NULL)
             bag_holder_host_gone(k->holder, host);
         touch(k);
-        if (is_orphan(k, host))
-            kept_drop(d, k);
+        if (k->holder == NULL && k->place.epoch == 0 && k->copy.holder == host)
+            kept_drop(d, k); /* a copy of which the VM knows nothing */
     }
 }
 
@@ -608,14 +593,6 @@ static uint32_t next_backup(const struct daemon *d, const struct bag_holder *hol
     return best;
 }
 
-static void backups_seek(struct daemon *d, struct kept *k)
-{
-    uint32_t host;
-    while (bag_holder_backups(k->holder) < k->place.params.copies &&
-           (host = next_backup(d, k->holder)) != 0)
-        bag_holder_copy_to(k->holder, host);
-}
-
 static void watches_ask(struct daemon *d, struct kept *k)
 {
     while (k->watched_count > 0) {
@@ -629,8 +606,11 @@ static void watches_ask(struct daemon *d, struct kept *k)
 
 static void holder_settle(struct daemon *d, struct kept *k, uint64_t now_us)
 {
+    uint32_t host;
     watches_ask(d, k);
-    backups_seek(d, k);
+    while (bag_holder_backups(k->holder) < k->place.params.copies &&
+           (host = next_backup(d, k->holder)) != 0)
+        bag_holder_copy_to(k->holder, host);
     holder_allow(d, k);
     k->due_us = bag_holder_step(k->holder, now_us);
     if (bag_holder_is_over(k->holder) && !k->ending) {

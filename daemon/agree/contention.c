@@ -158,11 +158,6 @@ static void claim_judge(struct contention *c, const struct contention_ask *ask, 
     on_arbiter_answer(c, &answer);
 }
 
-static bool is_on(const struct contention *c)
-{
-    return c->daemon->conf.contention.mode != CONTENTION_OFF;
-}
-
 static void arbiter_begin(struct contention *c, uint64_t now_us)
 {
     bool first = !c->led && !c->daemon->options->join;
@@ -174,7 +169,8 @@ static void arbiter_begin(struct contention *c, uint64_t now_us)
 static uint64_t contention_settle(struct daemon *d, uint64_t now_us)
 {
     struct contention *c = d->own.contention;
-    bool leads = d->joined && is_on(c) && agreement_leader(d) == daemon_host(d);
+    bool leads = d->joined && d->conf.contention.mode != CONTENTION_OFF &&
+                 agreement_leader(d) == daemon_host(d);
     if (leads && c->arbiter == NULL)
         arbiter_begin(c, now_us);
     if (!leads && c->arbiter != NULL) {

@@ -190,20 +190,15 @@ static uint64_t services_settle(struct daemon *d, uint64_t now_us)
 
 /* ---- what the leader says ---- */
 
-static void client_go_on(struct services *s, bool advanced)
-{
-    if (advanced)
-        loop_timer_start(s->retry, RETRY_US);
-    if (s->client.unsent != NULL)
-        loop_wake(s->daemon->loop);
-}
-
 /* A daemon without tasks that were served sleeps. `advanced`: a command was applied. */
 static void client_rest(struct services *s, bool advanced)
 {
     part_want(s->daemon, PART_services); /* it may want to acknowledge */
     if (s->client.first != NULL) {
-        client_go_on(s, advanced);
+        if (advanced)
+            loop_timer_start(s->retry, RETRY_US);
+        if (s->client.unsent != NULL)
+            loop_wake(s->daemon->loop);
         return;
     }
     s->look_us = RETRY_US;

@@ -114,7 +114,7 @@ static int slots_create(struct ether_link *link, struct failure *why)
     size_t bytes = ETHER_LINK_BYTES + link->nic.mtu;
     uint8_t *data = malloc(SLOTS * bytes);
     if (data == NULL)
-        return failure_set(why, "memory is exhausted");
+        return failure_memory(why);
     for (size_t i = 0; i < SLOTS; i++) /* slot 0's is the block itself, freed as such */
         link->out[i].data = data + i * bytes;
     return 0;
@@ -124,7 +124,7 @@ struct ether_link *ether_open(const struct nic *nic, uint16_t type, struct failu
 {
     struct ether_link *link = calloc(1, sizeof *link);
     if (link == NULL) {
-        failure_set(why, "memory is exhausted");
+        failure_memory(why);
         return NULL;
     }
     link->nic = *nic;

@@ -55,13 +55,6 @@ uint64_t lanes_flush(struct daemon *d)
 
 /* ---- in ---- */
 
-/* How fast a large frame comes in: from one read in the middle of it to the next. */
-static void rate_sample(struct lanes *l, size_t bytes, uint64_t now_us)
-{
-    double rate = (double)bytes / (double)(now_us - l->read_us + 1);
-    l->receive_rate = l->receive_rate > 0 ? (l->receive_rate + rate) / 2 : rate;
-}
-
 /* How long the rest of a large frame may be left in the socket. */
 static uint64_t gather_us(const struct lanes *l)
 {
@@ -81,8 +74,10 @@ static void udp_read(struct daemon *d)
     struct lanes *l = d->lanes;
     uint64_t now_us = loop_now_us();
     size_t bytes = udp_receive(l->udp, l->on_datagram, d);
-    if (l->read_us != 0 && bytes > 0)
-        rate_sample(l, bytes, now_us);
+    if (l->read_us != 0 && bytes > 0) { /* from one read in the middle of it to the next */
+        double rate = (double)bytes / (double)(now_us - l->read_us + 1);
+        l->receive_rate = l->receive_rate > 0 ? (l->receive_rate + rate) / 2 : rate;
+    }
     bool middle = bytes > 0 && node_missing(d->node) >= GATHER_MISSING_BYTES;
     uint64_t wait_us = middle && !d->options->local ? gather_us(l) : 0;
     l->read_at_us = wait_us > 0 ? now_us + wait_us : 0;

@@ -86,7 +86,7 @@ static int link_watch(struct daemon *d, struct failure *why)
     struct segment *s = d->lanes->segment;
     s->watch = loop_fd_add(d->loop, ether_fd(s->link), LOOP_READ, on_ether_readable, d);
     s->writable = loop_fd_add(d->loop, ether_send_fd(s->link), 0, on_ether_writable, d);
-    return s->watch == NULL || s->writable == NULL ? failure_set(why, "memory is exhausted") : 0;
+    return s->watch == NULL || s->writable == NULL ? failure_memory(why) : 0;
 }
 
 static void log_link(struct daemon *d, const struct nic *nic)
@@ -107,7 +107,7 @@ int segment_open(struct daemon *d, struct failure *why)
     struct nic nic;
     d->lanes->segment = calloc(1, sizeof *d->lanes->segment);
     if (d->lanes->segment == NULL)
-        return failure_set(why, "memory is exhausted");
+        return failure_memory(why);
     struct segment *s = d->lanes->segment;
     int error = link_open(d, &nic, &s->why);
     privilege_lower_raw(!d->conf.ether.direct || s->link == NULL);

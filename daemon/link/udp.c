@@ -165,7 +165,7 @@ struct udp *udp_create(const struct udp_config *config, struct failure *why)
 {
     struct udp *udp = calloc(1, sizeof *udp);
     if (udp == NULL) {
-        failure_set(why, "memory is exhausted");
+        failure_memory(why);
         return NULL;
     }
     int error = udp_open(udp, config);

@@ -96,19 +96,14 @@ void monitor_look(struct daemon *d, uint64_t now_us, struct figures *figures)
     }
 }
 
-static double time_of_day_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 void monitor_answer(struct daemon *d, uint32_t to, uint32_t request)
 {
     struct figures figures;
     struct reply reply;
+    struct timespec t;
     monitor_look(d, loop_now_us(), &figures);
-    figures.values[FIGURE_clock_s] = time_of_day_s();
+    clock_gettime(CLOCK_REALTIME, &t);
+    figures.values[FIGURE_clock_s] = (double)t.tv_sec + (double)t.tv_nsec / 1e9;
     reply_begin(&reply, d, to, request);
     struct cursor c = reply_room(&reply, FIGURES_BYTES_MAX);
     figures_put(&c, &figures);

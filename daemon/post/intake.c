@@ -40,14 +40,6 @@ static int on_task_frame(void *context, const struct frame *frame, const uint8_t
     return result == 0 && task->way.blocked.any && !task->end.reaped ? READ_BLOCKED : result;
 }
 
-/* All that was read has been passed on: the task may take other ways for what follows. */
-static void intake_settle(struct task *task)
-{
-    if (task->way.stream != NULL)
-        ledger_set_taken(task->way.ledger, stream_done_bytes(task->way.stream),
-                         task->daemon->tasks->stamp);
-}
-
 static void intake_end(struct task *task, int result)
 {
     struct daemon *d = task->daemon;
@@ -65,7 +57,9 @@ static void intake_end(struct task *task, int result)
 void intake_read(struct task *task)
 {
     int result = stream_read(task->way.stream, on_task_frame, task);
-    intake_settle(task);
+    if (task->way.stream != NULL) /* all that was read has been passed on: other ways are open */
+        ledger_set_taken(task->way.ledger, stream_done_bytes(task->way.stream),
+                         task->daemon->tasks->stamp);
     if (result == READ_BLOCKED)
         connection_mark(task); /* it is no longer watched for reading */
     else if (result != 0)
@@ -155,13 +149,6 @@ static bool still_blocked(const struct task *task)
     }
 }
 
-static void intake_resume(struct task *task)
-{
-    task->way.blocked.any = false;
-    connection_mark(task);
-    intake_read(task); /* what was read and not yet routed comes first */
-}
-
 bool intake_resume_all(struct daemon *d)
 {
     bool any = false, still = false;
@@ -173,10 +160,13 @@ bool intake_resume_all(struct daemon *d)
         bool blocked = still_blocked(task), resume = task->way.blocked.any && !blocked;
         still |= blocked;
         any |= resume || task->way.broken;
-        if (task->way.broken)
+        if (task->way.broken) {
             intake_end(task, STREAM_CLOSED);
-        else if (resume)
-            intake_resume(task);
+        } else if (resume) {
+            task->way.blocked.any = false;
+            connection_mark(task);
+            intake_read(task); /* what was read and not yet routed comes first */
+        }
     }
     d->tasks->held |= still;
     return any;

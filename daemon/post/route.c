@@ -67,13 +67,6 @@ static bool wants_gone(uint8_t kind)
            kind == FRAME_LINK_ACCEPT || kind == FRAME_OUTPUT || kind == FRAME_WATCH;
 }
 
-static void no_task(struct daemon *d, const struct frame *frame)
-{
-    d->counters.frames_undeliverable++;
-    if (wants_gone(frame->kind))
-        watch_answer(d, frame->source, frame->destination);
-}
-
 static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     d->counters.frames_undeliverable++;
@@ -127,8 +120,11 @@ static void route_to_task(struct daemon *d, const struct frame *frame, const uin
         taken = link_deliver(d, task, frame, payload, fds, nfds);
     else if (taken)
         taken = connection_put(task, frame, payload, fds, nfds);
-    if (!taken)
-        no_task(d, frame);
+    if (taken)
+        return;
+    d->counters.frames_undeliverable++;
+    if (wants_gone(frame->kind))
+        watch_answer(d, frame->source, frame->destination);
 }
 
 /* The memory of a large frame that came from a task of this host, which then is the caller's; NULL:
@@ -234,16 +230,12 @@ static const char *message_refused(const struct frame *frame, const uint8_t *pay
     return begins ? message_header_decode(payload, frame->length, &unused) : NULL;
 }
 
-/* Descriptors that may come with a frame: a ring's memory and a doorbell, or a doorbell. */
-static int fds_most(uint8_t kind)
-{
-    return kind == FRAME_LINK_OPEN ? 2 : kind == FRAME_LINK_ACCEPT ? 1 : 0;
-}
-
 static const char *task_frame_refused(const struct task *task, const struct frame *frame,
                                       const uint8_t *payload, int nfds)
 {
-    if (nfds > fds_most(frame->kind))
+    /* a ring's memory and a doorbell, or a doorbell */
+    int fds_most = frame->kind == FRAME_LINK_OPEN ? 2 : frame->kind == FRAME_LINK_ACCEPT ? 1 : 0;
+    if (nfds > fds_most)
         return "it brings descriptors that are of no use";
     if (nfds == STREAM_FDS_LOST && frame->kind != FRAME_LINK_OPEN)
         return "there was no room for its descriptors";
@@ -299,13 +291,6 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
 
 #define DETOUR_QUEUE_MAX ((size_t)16 * CREDIT_INITIAL_BYTES)
 
-/* Of a task that reads nothing for long the queue is not for what is sent again and again: it may
- * be lost, as on the segment. */
-static bool may_be_lost(const struct task *to, const struct frame *frame)
-{
-    return frame->kind == FRAME_DETOUR && connection_queued(to) > DETOUR_QUEUE_MAX;
-}
-
 /* The way back is full of answers: what is asked beyond them is not done. Who sent an ASK asks
  * again. */
 static bool asks_too_much(const struct daemon *d, uint32_t host, const struct frame *frame)
@@ -325,7 +310,9 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
     d->counters.frames_from_hosts++;
     if (refused == NULL) {
         struct task *to = task_find(d->tasks, frame->destination);
-        if (to != NULL && may_be_lost(to, frame))
+        /* the queue of a task that reads nothing for long is not for what is sent again and again:
+         * that may be lost, as on the segment */
+        if (to != NULL && frame->kind == FRAME_DETOUR && connection_queued(to) > DETOUR_QUEUE_MAX)
             return;
         if (to != NULL)
             asked_end(to, host, frame);

@@ -315,7 +315,7 @@ struct daemon *daemon_create(const struct options *options, const struct conf *c
 {
     struct daemon *d = calloc(1, sizeof *d);
     if (d == NULL) {
-        failure_set(why, "memory is exhausted");
+        failure_memory(why);
         return NULL;
     }
     d->parts = daemon_parts;

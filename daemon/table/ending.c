@@ -57,12 +57,6 @@ static void ending_goodbye(struct daemon *d, const char *event)
     loop_wake(d->loop);
 }
 
-static bool is_leaving(const struct daemon *d)
-{
-    return d->own.ending->way == ENDING_LEAVE && d->own.ending->said && d->joined &&
-           !node_has_left(d->node);
-}
-
 static void on_ending_timer(void *context)
 {
     struct daemon *d = context;
@@ -73,7 +67,8 @@ static void on_ending_timer(void *context)
         loop_timer_start(ending->timer, KILL_US);
     } else if (ending->phase == PHASE_KILL) {
         ending_goodbye(d, "timer");
-    } else if (ending->phase == PHASE_GOODBYE && is_leaving(d)) {
+    } else if (ending->phase == PHASE_GOODBYE && ending->way == ENDING_LEAVE && ending->said &&
+               d->joined && !node_has_left(d->node)) {
         loop_timer_start(ending->timer, GOODBYE_US);
     } else if (ending->phase == PHASE_GOODBYE) {
         ending_to(d, PHASE_DONE, "timer");

@@ -69,12 +69,6 @@ struct task *task_create(struct daemon *d)
     return task;
 }
 
-static void remember(struct tasks *tasks, const struct task *task)
-{
-    tasks->past[tid_local(task->tid) % TASKS_REMEMBERED] =
-        (struct tasks_past){.tid = task->tid, .kind = task->end.kind, .value = task->end.value};
-}
-
 static void unlink_task(struct tasks *tasks, struct task *task)
 {
     assert(tasks->by_local[tid_local(task->tid)] == task && tasks->count > 0);
@@ -118,7 +112,8 @@ static void memory_return(struct tasks *tasks)
 void task_destroy(struct task *task)
 {
     struct tasks *tasks = task->daemon->tasks;
-    remember(tasks, task);
+    tasks->past[tid_local(task->tid) % TASKS_REMEMBERED] =
+        (struct tasks_past){.tid = task->tid, .kind = task->end.kind, .value = task->end.value};
     unlink_task(tasks, task);
     loop_fd_remove(&task->way.watch);
     stream_destroy(task->way.stream);
