@@ -34,26 +34,39 @@ static const char usage[] =
     "  --fault LIST    faults of the datagrams sent, for tests, as in covey.conf(5)\n"
     "  --foreground    do not go to the background; log to standard error\n"
     "  --verbose       log more\n"
-    "  --examine       the first option: print what is wrong with this machine, as covey-probe "
-    "does;\n"
-    "                  covey doctor calls it\n"
     "  --guest TICKET  join the virtual machine that gave it away; for programs that start hosts\n"
-    "  --offer         have a program start another host; likewise\n"
+    "\n"
+    "As the first option:\n"
+    "  --examine       print what is wrong with this machine, as covey-probe; covey doctor calls "
+    "it\n"
+    "  --offer         have a program start another host, as covey-offer\n"
+    "\n"
     "  --help, --version\n";
 
 static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},        {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},           {"loopback", no_argument, NULL, 'O'},
-    {"address", required_argument, NULL, 'a'},   {"bind", required_argument, NULL, 'b'},
-    {"interface", required_argument, NULL, 'i'}, {"speed", required_argument, NULL, 's'},
-    {"port", required_argument, NULL, 'p'},      {"config", required_argument, NULL, 'c'},
-    {"cwd", required_argument, NULL, 'd'},       {"fault", required_argument, NULL, 'F'},
-    {"foreground", no_argument, NULL, 'f'},      {"verbose", no_argument, NULL, 'v'},
-    {"launch", no_argument, NULL, 'L'},          {"offer", no_argument, NULL, 'o'},
-    {"guest", required_argument, NULL, 'g'},     {"join", no_argument, NULL, 'j'},
-    {"encrypt", no_argument, NULL, 'e'},         {"fail-timeout", required_argument, NULL, 'T'},
-    {"measure", no_argument, NULL, 'M'},         {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},         {NULL, 0, NULL, 0},
+    {"vm", required_argument, NULL, 'm'},
+    {"name", required_argument, NULL, 'n'},
+    {"local", no_argument, NULL, 'l'},
+    {"loopback", no_argument, NULL, 'O'},
+    {"address", required_argument, NULL, 'a'},
+    {"bind", required_argument, NULL, 'b'},
+    {"interface", required_argument, NULL, 'i'},
+    {"speed", required_argument, NULL, 's'},
+    {"port", required_argument, NULL, 'p'},
+    {"config", required_argument, NULL, 'c'},
+    {"cwd", required_argument, NULL, 'd'},
+    {"fault", required_argument, NULL, 'F'},
+    {"foreground", no_argument, NULL, 'f'},
+    {"verbose", no_argument, NULL, 'v'},
+    {"launch", no_argument, NULL, 'L'},
+    {"guest", required_argument, NULL, 'g'},
+    {"join", no_argument, NULL, 'j'},
+    {"encrypt", no_argument, NULL, 'e'},
+    {"fail-timeout", required_argument, NULL, 'T'},
+    {"measure", no_argument, NULL, 'M'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 /* Where an option's value goes; NULL for one without. */
@@ -80,8 +93,8 @@ static bool *options_flag(struct options *o, int letter)
         int letter;
         bool *flag;
     } flags[] = {
-        {'l', &o->local}, {'e', &o->encrypt}, {'f', &o->foreground}, {'v', &o->verbose},
-        {'j', &o->join},  {'o', &o->offer},   {'O', &o->loopback},
+        {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground},
+        {'v', &o->verbose}, {'j', &o->join},    {'O', &o->loopback},
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (flags[i].letter == letter)
@@ -116,11 +129,9 @@ int options_parse(struct options *options, int argc, char **argv, struct failure
         if (result == OPTIONS_BAD)
             return failure_set(why, "bad option %s; coveyd --help lists them", argv[optind - 1]);
     }
-    options->operands = argv + optind;
-    options->operand_count = argc - optind;
-    options->join |= options->guest != NULL;
-    if (optind < argc && !options->offer)
+    if (optind < argc)
         return failure_set(why, "unexpected argument '%s'; coveyd --help", argv[optind]);
+    options->join |= options->guest != NULL;
     if (options->join && (options->encrypt || options->loopback || options->fail_timeout != NULL))
         return failure_set(why, "--%s is for the daemon that starts the VM",
                            options->encrypt    ? "encrypt"

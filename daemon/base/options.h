@@ -13,9 +13,6 @@ struct options {
     const char *address, *bind, *interface, *port, *speed;
     bool join, local, loopback, foreground, verbose, encrypt;
     const char *guest; /* the ticket by which it joins */
-    bool offer;        /* instead of being a daemon */
-    char **operands;   /* of that */
-    int operand_count;
 };
 
 enum { OPTIONS_GO = 0, OPTIONS_DONE = 1, OPTIONS_BAD = -1 };

@@ -1,6 +1,6 @@
 /*
  * ticket.h - what two processes that have never met are told of each other so that the VM's key can
- * pass between them: public keys. A host that is started by others' hands (offer.h) is given a
+ * pass between them: public keys. A host that is started by others' hands (covey-offer) is given a
  * ticket on its command line, and answers with one line.
  *
  *   ticket = key "@" address *("," address)   ; key: 64 hex digits; address: as sockaddr_print()

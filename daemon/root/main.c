@@ -13,7 +13,6 @@
 #include "daemon/base/helper.h"
 #include "daemon/base/privilege.h"
 #include "daemon/launch/guest.h"
-#include "daemon/launch/offer.h"
 #include "daemon/root/daemon.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
@@ -90,24 +89,16 @@ static int serve(const struct options *options, const struct conf *conf,
     return status;
 }
 
-static int assist(const struct options *options)
-{
-    struct failure why;
-    int status = offer(options, &why);
-    if (status != 0)
-        fprintf(stderr, "coveyd: %s\n", why.text);
-    return status == 0 ? 0 : 1;
-}
-
-/* `coveyd --examine ...`: who wants another host examined knows coveyd alone, by its path there or
- * as the parent of a task, and so coveyd becomes the program that does it. What only a process of
- * coveyd itself can tell is passed on: whether it may open raw sockets. Returns -1 with *why. */
-static int become_probe(char **argv, struct failure *why)
+/* `coveyd --examine ...` and `coveyd --offer ...`: who calls them knows coveyd alone, by its path
+ * on another host or as his own parent, and so coveyd becomes the program that does it. What only a
+ * process of coveyd itself can tell is passed on: whether it may open raw sockets. */
+static int become_helper(char **argv, struct failure *why)
 {
     char path[HELPER_PATH_BYTES];
-    if (helper_find("covey-probe", path, why) != 0)
+    bool probe = strcmp(argv[1], "--examine") == 0;
+    if (helper_find(probe ? "covey-probe" : "covey-offer", path, why) != 0)
         return -1;
-    if (privilege_has_raw())
+    if (probe && privilege_has_raw())
         argv[1] = (char *)"--raw";
     else
         argv++;
@@ -130,15 +121,13 @@ int main(int argc, char **argv)
         ;                   /* descriptors 0 to 2 are there, so none of ours gets their number */
     close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
     ready = -1;
-    int status = argc > 1 && strcmp(argv[1], "--examine") == 0
-                     ? become_probe(argv, &why)
+    int status = argc > 1 && (strcmp(argv[1], "--examine") == 0 || strcmp(argv[1], "--offer") == 0)
+                     ? become_helper(argv, &why)
                      : options_parse(&options, argc, argv, &why);
     if (status == OPTIONS_DONE && fflush(stdout) == 0)
         return 0;
     if (status == OPTIONS_DONE)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
-    if (status == OPTIONS_GO && options.offer)
-        return assist(&options);
     if (status == OPTIONS_GO)
         status = load(&options, &conf, &invitation, config_path, &why);
     if (status == 0 && options.guest != NULL)

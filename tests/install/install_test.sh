@@ -19,7 +19,7 @@ is_link_to() { [ "$(readlink "$1")" = "$2" ]; }
 version=$(sed -n 's/^#define COVEY_VERSION "\(.*\)"/\1/p' lib/covey/base.h)
 soname=libcovey.so.${version%%.*}
 for file in bin/covey bin/coveyd include/covey.h include/covey/team.h lib/libcovey.a "lib/libcovey.so.$version" \
-    libexec/covey/covey-{sniff,probe,measure,launch} lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
+    libexec/covey/covey-{sniff,probe,measure,launch,offer} lib/pkgconfig/covey.pc share/man/man3/covey_intro.3; do
     expect "$file is installed" test -s "$prefix/$file"
 done
 # where it cannot be set the installation says so

@@ -7,8 +7,8 @@
  *
  * The command is for a shell on that host; the status is the line that it prints, or the name of an
  * error. The command has no secret in it, see daemon/launch/ticket.h: the daemon that adds the host
- * runs coveyd --offer, which makes it, and runs `pvm --host` in turn, which asks the hoster
- * (console/hoster.c). One message is sent for each host.
+ * runs coveyd --offer (covey-offer), which makes it, and runs `pvm --host` in turn, which asks the
+ * hoster (console/hoster.c). One message is sent for each host.
  */
 #include "lib/pvm3/rm/hoster.h"
 

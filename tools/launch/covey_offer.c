@@ -1,4 +1,8 @@
 /*
+ * covey-offer: a launcher that has another program start the daemon, one that runs a command on a
+ * host and gives back its first line, but cannot write to it. The VM's key does not pass through
+ * that program; see ticket.h. Templates of users call it as `coveyd --offer`.
+ *
  * One offer: a listener, a program that is to return a line, and those who connect. Anyone may
  * connect: who does not present the key of the line is disconnected, and who does without being its
  * owner gets what he cannot read; so there may be several. When there are too many the oldest goes
@@ -6,9 +10,9 @@
  *
  *   program: line -> the guest's key is known
  *   client:  key -> (once that is known) the sealed invitation -> a line, which is passed on
+ *
+ * It holds the VM's key for less than a minute, as every launcher does, and needs no privilege.
  */
-#include "daemon/launch/offer.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <sodium.h>
@@ -20,6 +24,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
+#include "daemon/base/helper.h"
 #include "daemon/base/sockaddr.h"
 #include "daemon/launch/launcher.h"
 #include "daemon/launch/ticket.h"
@@ -100,22 +105,22 @@ static int spawn_program(struct offer *o, char **argv, struct failure *why)
 }
 
 /* The program's own words, the host's tid and the command with the ticket. */
-static int start_program(struct offer *o, const struct options *options, int run,
+static int start_program(struct offer *o, char **operands, int count, int run,
                          const struct ticket *ticket, struct failure *why)
 {
     char text[TICKET_TEXT_MAX], tid[TID_TEXT_MAX], line[LAUNCHER_LINE_MAX];
-    int rest = options->operand_count - run - 1;
-    char **words = calloc((size_t)options->operand_count + 3, sizeof *words);
+    int rest = count - run - 1;
+    char **words = calloc((size_t)count + 3, sizeof *words);
     if (words == NULL)
         return failure_set(why, "memory is exhausted");
     ticket_print(ticket, text);
     for (int i = 0; i < rest; i++)
-        words[i] = options->operands[run + 1 + i];
+        words[i] = operands[run + 1 + i];
     words[rest] = (char *)"--guest";
     words[rest + 1] = text;
     words[rest + 2] = NULL;
     bool fits = launcher_words(words, line);
-    memcpy(words, options->operands, (size_t)run * sizeof *words);
+    memcpy(words, operands, (size_t)run * sizeof *words);
     snprintf(tid, sizeof tid, "%d", (int)tid_make(o->invitation.index, 0));
     words[run] = tid;
     words[run + 1] = line;
@@ -283,24 +288,27 @@ static int offer_run(struct offer *o, struct failure *why)
     return status == 1 ? 0 : -1;
 }
 
-static int offer_open(struct offer *o, const struct options *options, struct failure *why)
+static int offer_open(struct offer *o, char **operands, int count, struct failure *why)
 {
     struct ticket ticket = {.count = 0};
     int run = 0;
-    while (run < options->operand_count && strcmp(options->operands[run], "run") != 0)
+    while (run < count && strcmp(operands[run], "run") != 0)
         run++;
-    if (run == 0 || run + 1 >= options->operand_count)
-        return failure_set(why, "--offer: it needs a program, `run` and a command");
+    if (run == 0 || run + 1 >= count)
+        return failure_set(why, "it needs a program, `run` and a command; covey-offer --help");
     if (bootstrap_read(&o->invitation, stdin, why) != 0)
         return -1;
     if (bootstrap_print(&o->invitation, o->line) < 0 || !ticket_keys_make(&o->keys))
         return failure_set(why, "the invitation cannot be passed on");
     if (ticket_make(o, &ticket, why) != 0)
         return -1;
-    return start_program(o, options, run, &ticket, why);
+    return start_program(o, operands, count, run, &ticket, why);
 }
 
-int offer(const struct options *options, struct failure *why)
+/* The operands are the program with its arguments, then the word `run` and the words of the command
+ * that starts coveyd there. The program gets two more: the host's tid, and the command as one line
+ * for a shell. Standard input has the invitation, as for coveyd there. 0, or -1 with *why. */
+static int offer(char **operands, int count, struct failure *why)
 {
     struct offer *o = calloc(1, sizeof *o);
     if (o == NULL)
@@ -308,7 +316,7 @@ int offer(const struct options *options, struct failure *why)
     o->program = o->listener = -1;
     for (int i = 0; i < CLIENTS_MAX; i++)
         o->clients[i].fd = -1;
-    int status = offer_open(o, options, why);
+    int status = offer_open(o, operands, count, why);
     if (status == 0)
         status = offer_run(o, why);
     for (int i = 0; i < CLIENTS_MAX; i++)
@@ -320,4 +328,21 @@ int offer(const struct options *options, struct failure *why)
     sodium_memzero(o, sizeof *o);
     free(o);
     return status;
+}
+
+static const char usage[] =
+    "usage: covey-offer PROGRAM [ARG...] run COMMAND [ARG...]\n"
+    "\n"
+    "Has a program start coveyd on another host, with the invitation on standard input; templates\n"
+    "of the launcher exec call it as coveyd --offer, see coveyd(8).\n";
+
+int main(int argc, char **argv)
+{
+    struct failure why;
+    if (helper_answer(argc, argv, usage))
+        return fflush(stdout) != 0;
+    if (offer(argv + 1, argc - 1, &why) == 0)
+        return 0;
+    fprintf(stderr, "covey-offer: %s\n", why.text);
+    return 1;
 }
