@@ -122,6 +122,27 @@ runs_on_four_hosts() {
 }
 expect "the README's program runs on four hosts" runs_on_four_hosts
 
+# ---- an ordinary user, whose coveyd with its capability hides from all his other processes ----
+
+as_nobody() { # COMMAND, with the installation in PATH
+    timeout 120 setpriv --reuid 65534 --regid 65534 --clear-groups env -u COVEYD -C "$work/nobody" \
+        HOME="$work/nobody" XDG_RUNTIME_DIR="$work/nobody/run" COVEY_VM="ordinary.$$" sh -c "$1"
+}
+of_an_ordinary_user() {
+    chmod 755 "$work" && mkdir "$work/nobody" && mkdir -m 700 "$work/nobody/run" || return
+    printf '#!/bin/sh\neval "$3 --local"\n' >"$work/nobody/my-start"
+    chmod 755 "$work/nobody/my-start" && chown -R 65534:65534 "$work/nobody"
+    as_nobody 'covey start --local 1 && covey doctor; covey add --template "exec \"\$COVEYD\" --offer ./my-start {host} run {command}" h7; covey halt' \
+        >"$work/out" 2>&1
+    cat "$work/out"
+    grep -q '^h7 joined' "$work/out" && ! grep 'cannot be examined' "$work/out"
+}
+if [ "$(id -u)" = 0 ] && getcap "$prefix/bin/coveyd" | grep -q cap_net_raw; then
+    expect "an ordinary user's daemon is examined, and offers are made by it" of_an_ordinary_user
+else
+    skip "an ordinary user's daemon" "no root, or no capabilities of files"
+fi
+
 # ---- and away again ----
 
 uninstalled() {

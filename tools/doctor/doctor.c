@@ -39,8 +39,8 @@
 #define SERVE_SECONDS 90 /* longer than all of it */
 #define TARGETS_AT_ONCE 12
 
-/* The task's parent is the daemon: the same coveyd examines that runs there. */
-#define AS_TASK "exec \"/proc/$PPID/exe\" \"$@\""
+/* The same coveyd examines that runs there: the daemon tells its tasks where that is. */
+#define AS_TASK "exec \"$COVEYD\" \"$@\""
 
 struct doctor {
     struct tool *tool;

@@ -39,13 +39,13 @@ int hoster_tid(void)
 /* ---- adding -----------------------------------------------------------------------------------
  */
 
-/* $PPID is the coveyd that runs the template. False: the path would need quotes of its own. */
+/* $COVEYD is the coveyd that runs the template. False: the path would need quotes of its own. */
 static bool template_print(int hoster, char text[TEMPLATE_MAX])
 {
     char path[PATH_MAX];
     const char *program = start_program("pvm", path, sizeof path);
     int n = snprintf(text, TEMPLATE_MAX,
-                     "COVEY_VM=%s exec /proc/$PPID/exe --offer '%s' --host %d {host} run {command}",
+                     "COVEY_VM=%s exec \"$COVEYD\" --offer '%s' --host %d {host} run {command}",
                      covey_vm_name(vm_handle()), program, hoster);
     return strchr(program, '\'') == NULL && n > 0 && n < TEMPLATE_MAX;
 }
