@@ -1,6 +1,11 @@
+/*
+ * The command line of coveyd: one table says where each option goes. Which options exclude each
+ * other is said at the end.
+ */
 #include "daemon/base/options.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,87 +48,64 @@ static const char usage[] =
     "\n"
     "  --help, --version\n";
 
-static const struct option long_options[] = {
-    {"vm", required_argument, NULL, 'm'},
-    {"name", required_argument, NULL, 'n'},
-    {"local", no_argument, NULL, 'l'},
-    {"loopback", no_argument, NULL, 'O'},
-    {"address", required_argument, NULL, 'a'},
-    {"bind", required_argument, NULL, 'b'},
-    {"interface", required_argument, NULL, 'i'},
-    {"speed", required_argument, NULL, 's'},
-    {"port", required_argument, NULL, 'p'},
-    {"config", required_argument, NULL, 'c'},
-    {"cwd", required_argument, NULL, 'd'},
-    {"fault", required_argument, NULL, 'F'},
-    {"foreground", no_argument, NULL, 'f'},
-    {"verbose", no_argument, NULL, 'v'},
-    {"launch", no_argument, NULL, 'L'},
-    {"guest", required_argument, NULL, 'g'},
-    {"join", no_argument, NULL, 'j'},
-    {"encrypt", no_argument, NULL, 'e'},
-    {"fail-timeout", required_argument, NULL, 'T'},
-    {"measure", no_argument, NULL, 'M'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
+#define AT(field) offsetof(struct options, field)
+
+/* Where a value goes, or for an option without one that it was given. */
+static const struct {
+    const char *name;
+    bool has_value;
+    size_t field;
+} rows[] = {
+    {"vm", true, AT(vm)},
+    {"name", true, AT(host)},
+    {"local", false, AT(local)},
+    {"loopback", false, AT(loopback)},
+    {"address", true, AT(address)},
+    {"bind", true, AT(bind)},
+    {"interface", true, AT(interface)},
+    {"port", true, AT(port)},
+    {"speed", true, AT(speed)},
+    {"fail-timeout", true, AT(fail_timeout)},
+    {"encrypt", false, AT(encrypt)},
+    {"config", true, AT(config)},
+    {"cwd", true, AT(cwd)},
+    {"fault", true, AT(fault)},
+    {"foreground", false, AT(foreground)},
+    {"verbose", false, AT(verbose)},
+    {"guest", true, AT(guest)},
+    {"join", false, AT(join)},
 };
 
-/* Where an option's value goes; NULL for one without. */
-static const char **options_text(struct options *o, int letter)
-{
-    const struct {
-        int letter;
-        const char **text;
-    } texts[] = {
-        {'m', &o->vm},   {'n', &o->host},      {'a', &o->address},      {'b', &o->bind},
-        {'p', &o->port}, {'i', &o->interface}, {'s', &o->speed},        {'c', &o->config},
-        {'d', &o->cwd},  {'F', &o->fault},     {'T', &o->fail_timeout}, {'g', &o->guest},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (texts[i].letter == letter)
-            return texts[i].text;
-    return NULL;
-}
+enum { ROWS = sizeof rows / sizeof rows[0], HELP = 'h', VERSION = 'V', FIRST_ROW = 256 };
 
-/* Where an option without an argument goes; NULL: it is none of those. */
-static bool *options_flag(struct options *o, int letter)
+static int options_set(struct options *o, int key)
 {
-    const struct {
-        int letter;
-        bool *flag;
-    } flags[] = {
-        {'l', &o->local},   {'e', &o->encrypt}, {'f', &o->foreground},
-        {'v', &o->verbose}, {'j', &o->join},    {'O', &o->loopback},
-    };
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-        if (flags[i].letter == letter)
-            return flags[i].flag;
-    return NULL;
-}
-
-static int options_set(struct options *o, int letter)
-{
-    const char **text = options_text(o, letter);
-    bool *flag = options_flag(o, letter);
-    if (text != NULL)
-        return *text = optarg, OPTIONS_GO;
-    if (flag != NULL)
-        return *flag = true, OPTIONS_GO;
-    if (letter == 'h')
+    if (key == HELP)
         return fputs(usage, stdout), OPTIONS_DONE;
-    if (letter == 'V')
+    if (key == VERSION)
         return printf("coveyd %s\n", version_short), OPTIONS_DONE;
-    return OPTIONS_BAD;
+    if (key < FIRST_ROW)
+        return OPTIONS_BAD;
+    void *field = (char *)o + rows[key - FIRST_ROW].field;
+    if (rows[key - FIRST_ROW].has_value)
+        *(const char **)field = optarg;
+    else
+        *(bool *)field = true;
+    return OPTIONS_GO;
 }
 
 int options_parse(struct options *options, int argc, char **argv, struct failure *why)
 {
     memset(options, 0, sizeof *options);
+    struct option long_options[ROWS + 3] = {{"help", no_argument, NULL, HELP},
+                                            {"version", no_argument, NULL, VERSION}};
+    for (int i = 0; i < ROWS; i++)
+        long_options[2 + i] = (struct option){
+            rows[i].name, rows[i].has_value ? required_argument : no_argument, NULL, FIRST_ROW + i};
     opterr = 0;
-    int letter;
-    while ((letter = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
-        int result = options_set(options, letter);
+    int key;
+    while ((key = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+        int result = options_set(options, key);
         if (result == OPTIONS_DONE)
             return result;
         if (result == OPTIONS_BAD)

@@ -1,3 +1,9 @@
+/*
+ * The main program of coveyd: it reads its options, covey.conf and, of a host that joins, its
+ * invitation; leaves who called it; and is the daemon. The process that was called stays until the
+ * daemon says that it is ready, or why it is not. What is no daemon is a program of its own beside
+ * it, see become_helper().
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -49,39 +55,65 @@ static int cwd_change(const struct options *options, struct failure *why)
     return 0;
 }
 
-static int load(struct options *options, struct conf *conf, struct control_bootstrap *invitation,
-                char config_path[PATH_MAX], struct failure *why)
+/* What the daemon starts with. */
+struct start {
+    struct options options;
+    struct conf conf;
+    struct control_bootstrap invitation; /* of one that joins */
+    char config_path[PATH_MAX];
+    int ready; /* where the daemon says that it is ready; -1: nowhere */
+};
+
+static int start_read(struct start *s, struct failure *why)
 {
-    if (conf_load(conf, options->config, why) != 0 || conf_take_options(conf, options, why) != 0)
+    struct options *options = &s->options;
+    if (conf_load(&s->conf, options->config, why) != 0 ||
+        conf_take_options(&s->conf, options, why) != 0)
         return -1;
     if (options->config != NULL) /* absolute, for the daemons started from here */
-        options->config = realpath(options->config, config_path);
+        options->config = realpath(options->config, s->config_path);
     if (cwd_change(options, why) != 0)
         return -1;
     bool invited = options->join && options->guest == NULL;
-    return invited ? bootstrap_read(invitation, stdin, why) : 0;
+    return invited ? bootstrap_read(&s->invitation, stdin, why) : 0;
 }
 
-/* Prints the line that the ticket asks for, and goes on in the background. Returns 0 in the process
- * that is the daemon, 1 in the one that was called, -1 with *why. */
-static int visit(const struct options *options, struct control_bootstrap *invitation, int *ready,
-                 struct failure *why)
+/* Prints the line that the ticket asks for, leaves, and fetches the invitation. */
+static int start_visit(struct start *s, struct failure *why)
 {
     struct guest guest;
-    int status = guest_begin(&guest, options->guest, why);
-    if (status == 0 && !options->foreground)
-        status = detach(ready, why);
+    int status = guest_begin(&guest, s->options.guest, why);
+    if (status == 0 && !s->options.foreground)
+        status = detach(&s->ready, why);
     if (status != 0)
         return status;
-    if (*ready >= 0)
-        close(*ready);
-    return guest_fetch(&guest, invitation, ready, why);
+    if (s->ready >= 0)
+        close(s->ready);
+    return guest_fetch(&guest, &s->invitation, &s->ready, why);
 }
 
-static int serve(const struct options *options, const struct conf *conf,
-                 const struct control_bootstrap *invitation, int ready_fd, struct failure *why)
+/* Leaves who called it, unless it stays in the foreground. Returns 0 in the process that is the
+ * daemon, 1 in the one that was called, -1 with *why. */
+static int start_leave(struct start *s, struct failure *why)
 {
-    struct daemon *d = daemon_create(options, conf, invitation, ready_fd, why);
+    if (s->options.guest != NULL)
+        return start_visit(s, why);
+    if (!s->options.foreground)
+        return detach(&s->ready, why);
+    if (s->options.join)
+        s->ready = dup(STDOUT_FILENO);
+    return 0;
+}
+
+/* In the process that was called: who called a guest has its line already. */
+static int start_wait(const struct start *s, struct failure *why)
+{
+    return s->options.guest != NULL ? 0 : detach_wait(s->ready, s->options.join, why);
+}
+
+static int serve(const struct start *s, struct failure *why)
+{
+    struct daemon *d = daemon_create(&s->options, &s->conf, &s->invitation, s->ready, why);
     if (d == NULL)
         return -1;
     int status = daemon_run(d);
@@ -107,41 +139,43 @@ static int become_helper(char **argv, struct failure *why)
     return failure_set(why, "cannot run %.300s: %s", path, strerror(errno));
 }
 
+static bool is_for_helper(int argc, char **argv)
+{
+    return argc > 1 && (strcmp(argv[1], "--examine") == 0 || strcmp(argv[1], "--offer") == 0);
+}
+
+/* Descriptors 0 to 2 are there, so that none of ours gets their number; what else the caller left
+ * open is not for tasks. */
+static void descriptors_tidy(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    close_range(STDERR_FILENO + 1, ~0U, 0);
+}
+
 int main(int argc, char **argv)
 {
-    struct options options;
-    struct conf conf;
-    struct control_bootstrap invitation = {0};
+    struct start start = {.ready = -1};
     struct failure why = {""};
-    char config_path[PATH_MAX];
-    int ready = -1, side = 0;
+    int side = -1;
 
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
-    while ((ready = open("/dev/null", O_RDWR)) >= 0 && ready <= STDERR_FILENO)
-        ;                   /* descriptors 0 to 2 are there, so none of ours gets their number */
-    close_range(3, ~0U, 0); /* what the caller left open is not for tasks */
-    ready = -1;
-    int status = argc > 1 && (strcmp(argv[1], "--examine") == 0 || strcmp(argv[1], "--offer") == 0)
-                     ? become_helper(argv, &why)
-                     : options_parse(&options, argc, argv, &why);
+    descriptors_tidy();
+    int status = is_for_helper(argc, argv) ? become_helper(argv, &why)
+                                           : options_parse(&start.options, argc, argv, &why);
     if (status == OPTIONS_DONE && fflush(stdout) == 0)
         return 0;
     if (status == OPTIONS_DONE)
         status = failure_set(&why, "standard output could not be written: %s", strerror(errno));
     if (status == OPTIONS_GO)
-        status = load(&options, &conf, &invitation, config_path, &why);
-    if (status == 0 && options.guest != NULL)
-        status = side = visit(&options, &invitation, &ready, &why);
-    else if (status == 0 && !options.foreground)
-        status = side = detach(&ready, &why);
-    else if (status == 0 && options.join)
-        ready = dup(STDOUT_FILENO);
+        status = start_read(&start, &why);
     if (status == 0)
-        status = serve(&options, &conf, &invitation, ready, &why);
-    else if (side == 1 && options.guest != NULL)
-        status = 0;
+        status = side = start_leave(&start, &why);
+    if (side == 0)
+        status = serve(&start, &why);
     else if (side == 1)
-        status = detach_wait(ready, options.join, &why);
+        status = start_wait(&start, &why);
     if (status < 0)
         fprintf(stderr, "coveyd: %s\n", why.text);
     return status == 0 ? 0 : 1;
