@@ -32,6 +32,14 @@ sniffs() { "$prefix/bin/covey" sniff -c 1 tests/fuzz/corpus/sniff/pingpong.pcap 
 expect "covey finds the programs that are installed for it" sniffs
 examines() { "$prefix/bin/coveyd" --examine --local </dev/null | grep '^@ready'; }
 expect "coveyd finds them, too" examines
+tell_what_they_are() {
+    local program
+    for program in "$prefix"/libexec/covey/covey-{sniff,probe,measure,launch,offer}; do
+        [[ "$("$program" --version)" = "${program##*/} $version (protocol "*")" ]] &&
+            "$program" --help | grep -q "^usage: ${program##*/}" || return
+    done
+}
+expect "each says what it is" tell_what_they_are
 expect "a link for the loader" is_link_to "$prefix/lib/$soname" "libcovey.so.$version"
 expect "a link for the linker" is_link_to "$prefix/lib/libcovey.so" "$soname"
 has_soname() { objdump -p "$prefix/lib/libcovey.so" | grep -q "SONAME *$soname\$"; }

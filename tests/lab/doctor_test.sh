@@ -325,6 +325,10 @@ expect "a clock that is behind" skewed -30 's behind that of this machine'
 # ---- launchers that fail -------------------------------------------------------------------------------------------
 
 misspelt() { hosts h2 "h3 coveyd=/nowhere/coveyd" && finds no-coveyd h3 'No such file or directory'; }
+copied_alone() { # a coveyd that was copied without what stands beside it
+    mkdir "$work/alone" && cp "$BUILD/coveyd" "$work/alone" && hosts h2 "h3 coveyd=$work/alone/coveyd" &&
+        finds no-coveyd h3 'covey-probe is neither beside coveyd'
+}
 speechless() { hosts h2 'h3 template="exit 3; {command}"' && finds launch h3 'ended with status 3 and said nothing'; }
 conf_error() {
     printf '[daemon]\ncolour = red\n' >"$work/bad.conf"
@@ -335,6 +339,7 @@ greeting() { # what a login shell prints before is passed over
     hosts "h2 template=\"echo Welcome to {host}; $template\"" h3 && nothing
 }
 expect "a host without coveyd" misspelt
+expect "a host with coveyd alone" copied_alone
 expect "a launcher that says nothing" speechless
 expect "a covey.conf that cannot be read" conf_error
 expect "the greeting of a login shell is no finding" greeting

@@ -176,6 +176,8 @@ static const struct {
     {"Could not resolve hostname", "name-resolution",
      "correct the name, set hostname= in the host file, or add it to /etc/hosts"},
     {"bad option --examine", "version", "install the same version of Covey on all hosts"},
+    {"is neither beside coveyd", "no-coveyd",
+     "install all of Covey there, with make install: coveyd alone is not enough to examine a host"},
     {"o such file or directory", "no-coveyd",
      "install Covey there, or say where it is: coveyd= in the host file or covey.conf"},
     {"not found", "no-coveyd",

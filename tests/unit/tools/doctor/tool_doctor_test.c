@@ -151,6 +151,8 @@ static void launchers_words(void)
         {"Host key verification failed.", "host-key"},
         {"ssh: Could not resolve hostname b: Name or service not known", "name-resolution"},
         {"coveyd: bad option --examine; coveyd --help lists them", "version"},
+        {"coveyd: covey-probe is neither beside coveyd, in /opt/, nor in ../libexec/covey there",
+         "no-coveyd"},
         {"sh: 1: exec: /opt/coveyd: not found", "no-coveyd"},
         {"bash: line 1: /opt/coveyd: No such file or directory", "no-coveyd"},
         {"ssh: connect to host b port 22: Connection refused", "launch"},
