@@ -1,17 +1,39 @@
 /*
  * covey: the console of the virtual machine.
  *
- *   console/   this file: global options, then one command; the table that finds a command by its
- *              name; the interactive console, its completion and its help
- *   base/      what commands share: the connection and the way errors are reported (tool.c),
- * options and words of a line, tids, children, signals while a command waits list/      tables,
- * reports and listings for people and for scripts; drawings by gnuplot vm/ run/ doctor/ bench/
- * predict/   the commands by subject: cmd_NAME.c and what it needs
+ * The rooms below tools/: base/ and list/ serve all others, vm/ those below its line here.
  *
- * Everything here uses covey.h alone. A command gets a struct tool and its words and returns an
+ *   console/   the program, above all other rooms
+ *     covey.c              this file: global options, then one command
+ *     command.c commands.h the table of commands; cmd_NAME.c, in any room, is one of them
+ *     cmd_console.c cmd_help.c        those that are about the console itself
+ *     edit.c complete.c candidate.c   a line that is typed: editing and completion
+ *     guess.c              misspelt words
+ *   base/      what all commands share
+ *     tool.c               the connection to the VM, and the way errors are reported
+ *     args.c words.c tid.c options, words of a line, tids
+ *     program.c child.c command_line.c   other programs: where they are, how they start
+ *     interrupt.c          signals while a command waits
+ *   list/      what is printed: tables and JSON (listing.c, report.c, table.c, cells.c), the screen
+ *              of covey top (display.c), pictures (gnuplot.c)
+ *   vm/        commands about the VM and its hosts, locks, bags, tasks and logs; hostfile.c and
+ *              hostspec.c: how a host is started; launch.c: how the first daemon is; admit.c: what
+ *              became of a host; load.c, peers.c, logfile.c, vm_topology.c: what is listed
+ *   run/       covey run: its command line, the output of tasks (outlet.c), their input (inlet.c)
+ *   doctor/    covey doctor: the essay is in doctor.c
+ *   bench/     covey bench and covey schedule; tasks/ is covey-bench, the program that they run
+ *   predict/   covey predict and covey calibrate
+ *
+ * Three rooms are of programs beside coveyd, which use daemon/base and daemon/link, not these:
+ *
+ *   wire/      covey-sniff, which covey sniff runs
+ *   probe/     covey-probe, for covey doctor, and covey-measure, which coveyd runs
+ *   launch/    covey-launch, for covey doctor, and covey-offer, for programs that start hosts
+ *
+ * The console uses covey.h alone. A command gets a struct tool and its words and returns an
  * exit status, so that the shell and the console run the same functions; it leaves nothing behind
  * but the connection. Options and operands are described in tables, which parsing, help and
- * completion share: a new command is one file and one row in base/command.h.
+ * completion share: a new command is one file and one row in console/commands.h.
  */
 #include <locale.h>
 #include <stdlib.h>
