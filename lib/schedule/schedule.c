@@ -130,7 +130,7 @@ int covey_schedule_check(const covey_schedule_t *schedule)
 
 /* ---- Printing ---------------------------------------------------------------------------- */
 
-void schedule_print_text(const void *schedule, FILE *out)
+static void schedule_print_text(const void *schedule, FILE *out)
 {
     const struct covey_schedule *s = schedule;
     const struct schedule *p = &s->plan;

@@ -26,7 +26,6 @@ int topology_print_text(void (*print)(const void *object, FILE *out), const void
                         char **text);
 
 /* The forms of a schedule. */
-void schedule_print_text(const void *schedule, FILE *out);
 void schedule_print_covey(const void *schedule, FILE *out);
 void schedule_print_mpi(const void *schedule, FILE *out);
 

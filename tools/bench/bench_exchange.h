@@ -44,7 +44,4 @@ double exchange_median_us(const struct bench_series *series);
 /* "64", "4 KiB". */
 void exchange_size_text(int64_t bytes, char *text, size_t size);
 
-/* Microseconds of the row's bound on its link; 0: the link's rate is not known. */
-double exchange_bound_us(const struct bench *bench, const struct bench_row *row);
-
 #endif

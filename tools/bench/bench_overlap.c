@@ -11,7 +11,10 @@
 #include "tools/list/report.h"
 #include "tools/list/table.h"
 
-double overlap_hidden(double communication_us, double computation_us, double both_us)
+/* The part of the communication that was hidden behind the computation, or the other way round
+ * where that takes less: (communication + computation - both) / the lesser of the two, from 0 to 1.
+ */
+static double overlap_hidden(double communication_us, double computation_us, double both_us)
 {
     double lesser = communication_us < computation_us ? communication_us : computation_us;
     double part = lesser > 0 ? (communication_us + computation_us - both_us) / lesser : 0;

@@ -13,11 +13,6 @@ enum { OVERLAP_COMMUNICATION, OVERLAP_COMPUTATION, OVERLAP_BOTH, OVERLAP_SERIES 
 /* Takes --beside NAME=COMMAND; an exit status. */
 int bench_overlap_beside(struct bench *bench, const char *text);
 
-/* The part of the communication that was hidden behind the computation, or the other way round
- * where that takes less: (communication + computation - both) / the lesser of the two, from 0 to 1.
- */
-double overlap_hidden(double communication_us, double computation_us, double both_us);
-
 /* Runs the programs beside, one after the other; an exit status. */
 int bench_overlap_run_beside(struct bench *bench);
 

@@ -37,7 +37,8 @@ int exchange_best(const struct bench_row *row)
     return best;
 }
 
-double exchange_bound_us(const struct bench *bench, const struct bench_row *row)
+/* Microseconds of the row's bound on its link; 0: the link's rate is not known. */
+static double exchange_bound_us(const struct bench *bench, const struct bench_row *row)
 {
     double rate = bench->simulation.rate_bps;
     return rate > 0 ? row->bound_bytes * 8e6 / rate : 0;

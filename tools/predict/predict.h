@@ -45,9 +45,6 @@ int predict_sweep(struct predict *predict);
 /* Reads a file of what the demo printed with --json, any number of runs. Returns an exit status. */
 int predict_read_measured(struct predict *predict, const char *path);
 
-/* The total of a row: of an all-to-all the scheduled time. */
-double predict_total_s(const struct predict *predict, int row);
-
 int predict_print(const struct predict *predict);
 int predict_print_json(const struct predict *predict);
 int predict_draw(const struct predict *predict);

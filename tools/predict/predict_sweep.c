@@ -106,11 +106,6 @@ static int sweep_alltoall(struct predict *p)
 
 /* ---- The demos ------------------------------------------------------------------------------- */
 
-double predict_total_s(const struct predict *p, int row)
-{
-    return p->what == PREDICT_ALLTOALL ? p->alltoall[row].scheduled_s : p->rows[row].total_s;
-}
-
 static int sweep_demo(struct predict *p)
 {
     double total_s[COVEY_MODEL_HOSTS_MAX];

@@ -40,11 +40,6 @@ extern const struct command trace_commands[];  /* trace.c */
 /* The command of that name, or NULL. */
 const struct command *command_find(const char *name);
 
-/* ---- main.c ---- */
-
-/* Runs the command of a line, or says why not. */
-void console_run_line(struct console *c, const char *line);
-
 /* ---- words.c ---- */
 
 /* Splits a line into words at blanks; within quotes of either kind blanks stay. The words lie in

@@ -116,7 +116,8 @@ static void help(struct console *c, int argc, char **argv)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-void console_run_line(struct console *c, const char *line)
+/* Runs the command of a line, or says why not. */
+static void console_run_line(struct console *c, const char *line)
 {
     char text[LINE_MAX_BYTES], alias_text[LINE_MAX_BYTES], *words[WORDS_MAX];
     snprintf(text, sizeof text, "%s", line);

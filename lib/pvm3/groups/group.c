@@ -193,7 +193,8 @@ static int instance_free(const struct members *members)
     return number;
 }
 
-int members_instance(const struct members *members, int tid)
+/* The instance of a tid, or PvmNotInGroup. */
+static int members_instance(const struct members *members, int tid)
 {
     if (tid == -1)
         return instance_free(members);

@@ -18,9 +18,8 @@ struct members {
 int members_get(const char *group, struct members *members);
 void members_free(struct members *members);
 
-/* The tid of an instance, or PvmNoInst; the instance of a tid, or PvmNotInGroup. */
+/* The tid of an instance, or PvmNoInst. */
 int members_tid(const struct members *members, int instance);
-int members_instance(const struct members *members, int tid);
 
 /* The context that collective calls send in. */
 int group_context(void);

@@ -89,7 +89,8 @@ static void skip_ended(struct body *body)
     }
 }
 
-const uint8_t *body_view(struct body *body, size_t size)
+/* The next bytes where they lie, if they lie in one segment; NULL otherwise. */
+static const uint8_t *body_view(struct body *body, size_t size)
 {
     skip_ended(body);
     if (body->at == body->count || body->segments[body->at].size - body->offset < size)

@@ -36,9 +36,6 @@ int body_refer(struct body *body, const void *bytes, size_t size);
 /* Copies the next bytes out. Returns 0, or PvmNoData when there are fewer; nothing is read then. */
 int body_read(struct body *body, void *bytes, size_t size);
 
-/* The next bytes where they lie, if they lie in one segment; NULL otherwise. */
-const uint8_t *body_view(struct body *body, size_t size);
-
 void body_rewind(struct body *body);
 size_t body_left(const struct body *body);
 

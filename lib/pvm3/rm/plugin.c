@@ -73,12 +73,6 @@ void plugin_look(struct plugins *plugins)
     covey_free(list);
 }
 
-int plugin_tasker(int host)
-{
-    int tid = covey_lock_owner(vm_handle(), lock_name(PLUGIN_TASKER, host), NULL);
-    return tid < 0 ? 0 : tid;
-}
-
 /* ---- this task --------------------------------------------------------------------------------
  */
 

@@ -22,9 +22,6 @@ struct plugins {
 /* Asks the VM. Nobody is there when it cannot answer. */
 void plugin_look(struct plugins *plugins);
 
-/* The tasker of this host's tasks; 0: there is none. */
-int plugin_tasker(int host);
-
 /* This task becomes it, and is it no longer. The mailbox holds what is packed in the buffer, which
  * begins with this task's tid; plugin_take(): nothing but that. Returns 0 or an error: PvmAlready
  * when another task is. */

@@ -46,7 +46,8 @@ bool raw_spins(enum raw_kind kind)
            kind == RAW_ETHER_SPIN;
 }
 
-bool raw_is_datagram(enum raw_kind kind)
+/* Whether its messages are datagrams. */
+static bool raw_is_datagram(enum raw_kind kind)
 {
     return kind == RAW_UDP || kind == RAW_UDP_SPIN;
 }

@@ -39,9 +39,6 @@ const char *raw_name(enum raw_kind kind);
 /* Whether its receivers look before they sleep. */
 bool raw_spins(enum raw_kind kind);
 
-/* Whether its messages are datagrams. */
-bool raw_is_datagram(enum raw_kind kind);
-
 /* Whether a message of that size can be sent: a datagram, or frames for which the receiver has
  * room. */
 bool raw_fits(enum raw_kind kind, size_t size);
