@@ -180,8 +180,8 @@ static size_t put_message(uint8_t *bytes, int32_t tag, uint32_t size)
 
 static bool is_ping(const struct seen *s)
 {
-    return s->g.kind == DATAGRAM_PING && s->g.number == 3 && s->g.from_host == 1 && s->g.vm == VM &&
-           s->g.size == DATAGRAM_OVERHEAD_BYTES;
+    return s->g.head.kind == DATAGRAM_PING && s->g.head.number == 3 && s->g.from_host == 1 &&
+           s->g.head.vm == VM && s->g.size == DATAGRAM_OVERHEAD_BYTES;
 }
 
 static void expect_ping(struct bytes *b, int link, enum sniff_lane lane)
@@ -394,7 +394,7 @@ static void what_the_kernel_cuts(void)
     send_udp(1, 2, many, size);
     CU_ASSERT_EQUAL_FATAL(seen_count, 4);
     for (unsigned i = 0; i < 4; i++)
-        CU_ASSERT_EQUAL(seen[i].g.number, i);
+        CU_ASSERT_EQUAL(seen[i].g.head.number, i);
     CU_ASSERT_EQUAL(seen[3].g.size, DATAGRAM_OVERHEAD_BYTES + 10);
     end();
 }
@@ -456,7 +456,7 @@ static void detours_that_the_kernel_cuts(void)
         send_udp(1, 2, many + skip, size - skip);
         CU_ASSERT_EQUAL_FATAL(seen_count, 6 - first);
         for (unsigned i = 0; i < seen_count; i++) {
-            CU_ASSERT_EQUAL(seen[i].g.number, i + first);
+            CU_ASSERT_EQUAL(seen[i].g.head.number, i + first);
             CU_ASSERT_EQUAL(seen[i].g.detour, (i + first) % 3 != 0);
         }
     }
@@ -694,12 +694,12 @@ static void what_is_encrypted(void)
     for (size_t i = 0; i < seen_count; i++)
         CU_ASSERT(seen[i].g.encrypted && !seen[i].g.has_pieces && seen[i].g.refusal == NULL);
     send_udp(1, 2, datagram, make_sealed(datagram, DATAGRAM_PROBE, 1, 1, target, 4));
-    CU_ASSERT(seen[20].g.encrypted && !seen[20].g.has_target);
+    CU_ASSERT(seen[20].g.encrypted && !seen[20].g.head.has_target);
     CU_ASSERT(strstr(seen[20].line, "probe #1 40 bytes encrypted\n") != NULL);
     end();
     begin();
     send_udp(1, 2, datagram, make_sealed(datagram, DATAGRAM_PROBE, 1, 1, target, 4));
-    CU_ASSERT(seen[0].g.has_target && seen[0].g.target == 9);
+    CU_ASSERT(seen[0].g.head.has_target && seen[0].g.head.target == 9);
     end();
 }
 

@@ -136,7 +136,7 @@ static bool has_frame(const struct sighting *g, uint8_t kind)
 static bool kinds_fit(const struct sniff_filter *f, const struct sighting *g)
 {
     for (int i = 0; i < f->datagram_kind_count; i++)
-        if (g->what == SNIFF_DATAGRAM && g->kind == f->datagram_kinds[i])
+        if (g->what == SNIFF_DATAGRAM && g->head.kind == f->datagram_kinds[i])
             return true;
     for (int i = 0; i < f->frame_kind_count; i++)
         if (has_frame(g, f->frame_kinds[i]))

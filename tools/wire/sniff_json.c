@@ -69,7 +69,7 @@ static void put_ends(FILE *out, const struct sighting *g)
     put_text(out, "from_name", g->from_name);
     put_text(out, "to_name", g->to_name);
     if (g->what == SNIFF_DATAGRAM)
-        fprintf(out, ", \"vm\": \"%08x\", \"version\": %u", g->vm, g->version);
+        fprintf(out, ", \"vm\": \"%08x\", \"version\": %u", g->head.vm, g->head.version);
     if (g->from_task != 0)
         put_tid(out, "from_task", g->from_task);
     if (g->to_task != 0)
@@ -138,13 +138,13 @@ static void put_particulars(FILE *out, const struct sighting *g)
 {
     put_flag(out, "encrypted", g->encrypted);
     put_text(out, "refused", g->refusal);
-    if (g->has_target)
-        put_number(out, "target", g->target);
-    put_known(out, "reason", g->reason);
-    if (g->has_cast)
-        put_number(out, "cast", g->cast);
-    put_flag(out, "first", g->cast_flags & CAST_FIRST);
-    put_flag(out, "last", g->cast_flags & CAST_LAST);
+    if (g->head.has_target)
+        put_number(out, "target", g->head.target);
+    put_known(out, "reason", g->head.reason);
+    if (g->head.has_cast)
+        put_number(out, "cast", g->head.cast);
+    put_flag(out, "first", g->head.cast_flags & CAST_FIRST);
+    put_flag(out, "last", g->head.cast_flags & CAST_LAST);
     put_flag(out, "detour", g->detour);
     put_flag(out, "again", g->again);
     put_flag(out, "lost", g->lost);
@@ -157,8 +157,8 @@ void sniff_print_json(FILE *out, const struct sighting *g)
             (unsigned long long)(g->time_us / 1000000), (unsigned)(g->time_us % 1000000),
             sniff_lane_name((int)g->lane), sniff_print_kind(g));
     put_ends(out, g);
-    if (g->has_number)
-        put_number(out, "number", g->number);
+    if (g->head.has_number)
+        put_number(out, "number", g->head.number);
     put_number(out, "bytes", g->size);
     put_number(out, "captured", g->captured);
     put_particulars(out, g);

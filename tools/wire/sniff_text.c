@@ -18,7 +18,7 @@ const char *sniff_print_kind(const struct sighting *g)
 
     if (g->what != SNIFF_DATAGRAM)
         return steps[g->what];
-    return g->kind == 0 ? "unknown" : datagram_kind_name(g->kind);
+    return g->head.kind == 0 ? "unknown" : datagram_kind_name(g->head.kind);
 }
 
 static void print_time(FILE *out, uint64_t time_us)
@@ -138,16 +138,17 @@ static void print_frames(FILE *out, const struct sighting *g)
 
 static void print_particulars(FILE *out, const struct sighting *g)
 {
-    if (g->has_target)
-        fprintf(out, " target %u", g->target);
-    if (g->kind == DATAGRAM_REFUSE && g->refusal == NULL)
+    if (g->head.has_target)
+        fprintf(out, " target %u", g->head.target);
+    if (g->head.kind == DATAGRAM_REFUSE && g->refusal == NULL)
         fprintf(out, " %s",
-                g->reason == REASON_GONE       ? "host is gone"
-                : g->reason == REASON_IDENTITY ? "another daemon has that index"
-                                               : "for an unknown reason");
-    if (g->has_cast)
-        fprintf(out, " channel %u%s%s", g->cast, g->cast_flags & CAST_FIRST ? " first" : "",
-                g->cast_flags & CAST_LAST ? " last" : "");
+                g->head.reason == REASON_GONE       ? "host is gone"
+                : g->head.reason == REASON_IDENTITY ? "another daemon has that index"
+                                                    : "for an unknown reason");
+    if (g->head.has_cast)
+        fprintf(out, " channel %u%s%s", g->head.cast,
+                g->head.cast_flags & CAST_FIRST ? " first" : "",
+                g->head.cast_flags & CAST_LAST ? " last" : "");
     if (g->detour)
         fputs(" detour", out);
     if (g->encrypted)
@@ -166,8 +167,8 @@ void sniff_print_text(FILE *out, const struct sighting *g)
     fprintf(out, " %s ", sniff_lane_name((int)g->lane));
     print_ends(out, g);
     fprintf(out, " %s", sniff_print_kind(g));
-    if (g->has_number)
-        fprintf(out, " #%llu", (unsigned long long)g->number);
+    if (g->head.has_number)
+        fprintf(out, " #%llu", (unsigned long long)g->head.number);
     fprintf(out, " %zu bytes", g->size);
     if (g->captured < g->size)
         fprintf(out, " (%zu captured)", g->captured);

@@ -37,7 +37,7 @@ static enum sniff_lane lane_of(const struct sighting *g)
  * in a channel, it is told by session and address. */
 static bool is_stream_of(const struct window_stream *w, const struct sighting *g, uint32_t session)
 {
-    if (w->vm != g->vm || w->lane != lane_of(g) || w->channel != g->channel ||
+    if (w->vm != g->head.vm || w->lane != lane_of(g) || w->channel != g->channel ||
         w->from != g->from_host)
         return false;
     if (w->to != 0)
@@ -77,7 +77,7 @@ static struct window_stream *add_stream(struct sniff_windows *all, const struct 
     w = calloc(1, sizeof *w);
     if (w == NULL)
         return NULL;
-    w->vm = g->vm;
+    w->vm = g->head.vm;
     w->channel = g->channel;
     w->from = g->from_host;
     w->to = g->to_host;

@@ -84,7 +84,7 @@ static void learn_table(struct sniffer *s, const uint8_t *payload, size_t size)
     for (unsigned i = 0; i < head.count && cursor_ok(&c); i++) {
         table_get_row(&c, &host, &flags);
         if (cursor_ok(&c))
-            sniff_hosts_learn_row(s->hosts, s->sighting.vm, &host);
+            sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
     }
 }
 
@@ -97,7 +97,7 @@ static void learn_join(struct sniffer *s, const uint8_t *payload, size_t size)
     if (!cursor_done(&c))
         return;
     host.index = s->sighting.from_host;
-    sniff_hosts_learn_row(s->hosts, s->sighting.vm, &host);
+    sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
 }
 
 static void on_frame(void *context, const struct frame *frame, const uint8_t *payload, size_t size)
@@ -129,8 +129,8 @@ static void give(struct sniffer *s)
 
     g->frames = s->frames;
     if (g->what == SNIFF_DATAGRAM) {
-        g->from_name = sniff_hosts_name(s->hosts, g->vm, g->from_host);
-        g->to_name = sniff_hosts_name(s->hosts, g->vm, g->to_host);
+        g->from_name = sniff_hosts_name(s->hosts, g->head.vm, g->from_host);
+        g->to_name = sniff_hosts_name(s->hosts, g->head.vm, g->to_host);
     }
     s->report(s->context, g);
 }
@@ -153,7 +153,7 @@ static struct verdict *verdict_of(struct sniffer *s, uint32_t vm)
 
 static bool is_encrypted(struct sniffer *s, bool good, bool counts)
 {
-    struct verdict *v = verdict_of(s, s->sighting.vm);
+    struct verdict *v = verdict_of(s, s->sighting.head.vm);
 
     v->clear += good && counts;
     v->refused += !good && counts;
@@ -202,8 +202,8 @@ static void learn_ids(struct sniffer *s, const struct hello *hello)
     g->to_host = hello->to;
     if (hello->from > HOST_INDEX_MAX)
         return;
-    if (sniff_hosts_learn_id(s->hosts, g->vm, hello->from, hello->from_id))
-        sniff_windows_forget(s->windows, g->vm, hello->from);
+    if (sniff_hosts_learn_id(s->hosts, g->head.vm, hello->from, hello->from_id))
+        sniff_windows_forget(s->windows, g->head.vm, hello->from);
 }
 
 static void read_target(struct sniffer *s, struct datagram *d)
@@ -212,8 +212,8 @@ static void read_target(struct sniffer *s, struct datagram *d)
 
     datagram_set_body(d, d->payload);
     g->encrypted = is_encrypted(s, d->target <= HOST_INDEX_MAX, d->target > HOST_INDEX_MAX);
-    g->has_target = !g->encrypted;
-    g->target = d->target;
+    g->head.has_target = !g->encrypted;
+    g->head.target = d->target;
 }
 
 /* A fragment says whose it is even where it is encrypted: cast_wire.h. */
@@ -222,10 +222,10 @@ static void read_cast(struct sniffer *s, const struct datagram *d)
     struct sighting *g = &s->sighting;
     struct cursor c = cursor_reader(d->payload, d->payload_bytes);
 
-    g->has_cast = true;
-    g->cast = d->session >> 12;
+    g->head.has_cast = true;
+    g->head.cast = d->session >> 12;
     g->encrypted = is_encrypted(s, true, false);
-    g->cast_flags = g->encrypted ? 0 : cursor_get_u8(&c);
+    g->head.cast_flags = g->encrypted ? 0 : cursor_get_u8(&c);
 }
 
 /* Who talks to whom: see session ids in datagram.h. */
@@ -244,23 +244,23 @@ static void read_hosts(struct sniffer *s, const struct datagram *d)
     if (d->kind == DATAGRAM_WELCOME)
         g->to_host = session_id_peer(d->responder_session);
     else if (d->kind != DATAGRAM_CAST)
-        g->to_host = sniff_hosts_index(s->hosts, g->vm, &g->to);
+        g->to_host = sniff_hosts_index(s->hosts, g->head.vm, &g->to);
 }
 
 static void read_kind(struct sniffer *s, struct datagram *d, const uint8_t *captured_end)
 {
     struct sighting *g = &s->sighting;
 
-    g->kind = d->kind;
+    g->head.kind = d->kind;
     read_hosts(s, d);
     if (g->channel == 0) {
-        sniff_hosts_learn(s->hosts, g->vm, g->from_host, &g->from);
+        sniff_hosts_learn(s->hosts, g->head.vm, g->from_host, &g->from);
         if (d->kind != DATAGRAM_HELLO) /* which goes to every address that the host may have */
-            sniff_hosts_learn(s->hosts, g->vm, g->to_host, &g->to);
+            sniff_hosts_learn(s->hosts, g->head.vm, g->to_host, &g->to);
     }
-    g->has_number = datagram_is_sealed(d->kind);
-    g->number = d->number & ~DATAGRAM_CONTROL_NUMBER;
-    g->reason = d->kind == DATAGRAM_REFUSE ? d->reason : 0;
+    g->head.has_number = datagram_is_sealed(d->kind);
+    g->head.number = d->number & ~DATAGRAM_CONTROL_NUMBER;
+    g->head.reason = d->kind == DATAGRAM_REFUSE ? d->reason : 0;
     if (d->kind == DATAGRAM_DATA)
         read_data(s, d, captured_end);
     else if (d->kind == DATAGRAM_CAST)
@@ -300,11 +300,11 @@ static void read_datagram(struct sniffer *s, const uint8_t *bytes, size_t captur
     g->size = size;
     g->captured = captured;
     cursor_get_u16(&c);
-    g->version = cursor_get_u8(&c);
+    g->head.version = cursor_get_u8(&c);
     cursor_get_u8(&c);
-    g->vm = cursor_get_u32(&c);
+    g->head.vm = cursor_get_u32(&c);
     bytes = whole_of(s, bytes, captured, size);
-    refusal = cursor_ok(&c) ? datagram_decode(bytes, size, g->vm, &d) : DATAGRAM_SHORT;
+    refusal = cursor_ok(&c) ? datagram_decode(bytes, size, g->head.vm, &d) : DATAGRAM_SHORT;
     if (refusal == DATAGRAM_GOOD)
         read_kind(s, &d, bytes + captured);
     else

@@ -28,6 +28,20 @@ enum sniff_what {
     SNIFF_STREAM_BYTES
 };
 
+/* What stands before the payload of a datagram. */
+struct sniff_head {
+    uint8_t version, kind; /* datagram; kind 0: none that is known */
+    uint32_t vm;
+    bool has_number;
+    uint64_t number;
+    bool has_target; /* PROBE ... CALL_BACK */
+    uint32_t target;
+    uint8_t reason; /* REFUSE */
+    bool has_cast;  /* CAST */
+    uint32_t cast;  /* its channel of that host, see cast_wire.h */
+    uint8_t cast_flags;
+};
+
 /* One line. Valid only while it is reported. */
 struct sighting {
     uint64_t time_us;
@@ -39,17 +53,8 @@ struct sighting {
     uint32_t from_task, to_task;     /* tcp: tids of the stream, 0: not known */
     size_t size, captured;           /* of the datagram or segment */
     uint32_t channel;                /* ether */
-    bool detour;           /* udp: of a session on raw Ethernet, whose segment carries nothing */
-    uint8_t version, kind; /* datagram; kind 0: none that is known */
-    uint32_t vm;
-    bool has_number;
-    uint64_t number;
-    bool has_target; /* PROBE ... CALL_BACK */
-    uint32_t target;
-    uint8_t reason; /* REFUSE */
-    bool has_cast;  /* CAST */
-    uint32_t cast;  /* its channel of that host, see cast_wire.h */
-    uint8_t cast_flags;
+    bool detour; /* udp: of a session on raw Ethernet, whose segment carries nothing */
+    struct sniff_head head;
     const char *refusal; /* what is wrong with it, NULL: nothing */
     bool encrypted;
     bool has_pieces; /* DATA in the clear */
