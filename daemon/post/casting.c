@@ -182,12 +182,6 @@ static bool on_deliver(void *context, const struct cast_message *message)
     return true;
 }
 
-static void on_log(void *context, const char *line)
-{
-    struct daemon *d = context;
-    log_line(&d->log, LOG_INFO, "cast: %s", line);
-}
-
 /* ---- life ---- */
 
 /* Locally administered, for a group, and the VM's own. */
@@ -208,8 +202,7 @@ static struct cast *engine_create(struct daemon *d)
                                      .unicast = on_unicast,
                                      .datagram_bytes = on_datagram_bytes,
                                      .control = on_control,
-                                     .deliver = on_deliver,
-                                     .log = on_log};
+                                     .deliver = on_deliver};
     struct cast_config config = {.encrypt = d->node_config.encrypt,
                                  .self = *node_self(d->node),
                                  .seed = d->node_config.seed};

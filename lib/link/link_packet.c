@@ -190,11 +190,6 @@ size_t packet_waiting_bytes(const struct packet *p)
     return (size_t)bytes / 2;
 }
 
-const struct address *packet_address(const struct packet *p)
-{
-    return &p->address;
-}
-
 /* ---- in -------------------------------------------------------------------------------------- */
 
 static struct tpacket2_hdr *slot_at(const struct ring *r)

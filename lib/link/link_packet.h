@@ -26,7 +26,6 @@ int packet_fd(const struct packet *p);
 size_t packet_mtu(const struct packet *p); /* bytes of a payload, at most */
 /* Bytes of payloads that may wait to be read, before any are lost. */
 size_t packet_waiting_bytes(const struct packet *p);
-const struct address *packet_address(const struct packet *p);
 
 /* The frame that has waited longest: its payload, *size bytes of it, and who sent it; NULL: none.
  * It stays where it is until packet_release(). */

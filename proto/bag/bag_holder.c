@@ -63,11 +63,6 @@ const struct bag *bag_holder_bag(const struct bag_holder *h)
     return h->bag;
 }
 
-uint32_t bag_holder_term(const struct bag_holder *h)
-{
-    return h->term;
-}
-
 bool bag_holder_is_over(const struct bag_holder *h)
 {
     return h->over || (h->joined && h->bag->members == NULL && !h->bag->params.keep);

@@ -59,7 +59,6 @@ bool bag_holder_has_backup(const struct bag_holder *h, uint32_t host);
 uint64_t bag_holder_step(struct bag_holder *h, uint64_t now_us);
 
 const struct bag *bag_holder_bag(const struct bag_holder *h);
-uint32_t bag_holder_term(const struct bag_holder *h);
 /* The bag is no more: all who are attached are told. */
 void bag_holder_dismiss(const struct bag_holder *h);
 /* Nobody is attached any more, and it is not to be kept. */

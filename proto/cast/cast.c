@@ -42,24 +42,12 @@
 #include "proto/cast/cast_state.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/auth/handshake.h"
 
 #define BUFFER_BYTES_DEFAULT (1536u * 1024)
-
-void cast_log(struct cast *cast, const char *format, ...)
-{
-    char line[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    cast->owner.log(cast->owner.context, line);
-}
 
 void cast_control_send(struct cast *cast, uint32_t host, const struct cast_control *control)
 {

@@ -51,7 +51,6 @@ struct cast_owner {
     void (*control)(void *context, uint32_t host, const uint8_t *payload, size_t size);
     /* A message in its turn. False: not now; it is offered again, and its sender is held back. */
     bool (*deliver)(void *context, const struct cast_message *message);
-    void (*log)(void *context, const char *line);
     /* How large datagrams to all those hosts may be now; NULL: as the configuration says. */
     size_t (*datagram_bytes)(void *context, const struct host_set *to);
 };

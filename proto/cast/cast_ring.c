@@ -1,3 +1,8 @@
+/*
+ * cast_ring.c - fragments by number. A number has one slot, number modulo the window, so that
+ * nothing is searched; what a slot held before is overwritten, which is why its number is kept in
+ * it.
+ */
 #include "proto/cast/cast_ring.h"
 
 #include <errno.h>

@@ -155,7 +155,6 @@ struct cast {
 
 /* ---- cast.c ---- */
 
-void cast_log(struct cast *cast, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cast_control_send(struct cast *cast, uint32_t host, const struct cast_control *control);
 /* To every member that is not gone; a channel's own key and type are enough for most. */
 void cast_control_spread(struct cast *cast, const struct cast_channel *ch,

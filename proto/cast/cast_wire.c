@@ -1,3 +1,7 @@
+/*
+ * cast_wire.c - casts as bytes: put and get of each kind of control message stand beside each
+ * other, and `bodies` has one row for each kind. Fragments are sealed and opened here, too.
+ */
 #include "proto/cast/cast_wire.h"
 
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * placement.c - chooses a host for one task after the other, by the model of placement.h. Each
+ * choice looks at all hosts, for a task that was placed changes what the next one finds.
+ */
 #include "proto/contention/placement.h"
 
 /* What the next task gets of a core beside those that compete and those that were placed. */

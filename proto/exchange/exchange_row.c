@@ -1,3 +1,7 @@
+/*
+ * exchange_row.c - a row of COM as few bytes. Both forms of the ranks, bits and gaps, are written
+ * by what the entries need; a reader takes either and refuses what no writer makes.
+ */
 #include "proto/exchange/exchange_row.h"
 
 #include <stdbool.h>

@@ -1,3 +1,7 @@
+/*
+ * figure.c - figures as bytes, by the table FIGURES: what is not known is left out, and a number
+ * that is not in the table is skipped, so that hosts of different versions understand each other.
+ */
 #include "proto/model/figure.h"
 
 #include <math.h>

@@ -1,3 +1,7 @@
+/*
+ * model_agenda.c - plays a bag of items as activities of model_play.h: an item is its way to the
+ * worker, the work, and the way back, each beginning when the one before has ended.
+ */
 #include "proto/model/model_agenda.h"
 
 #include <stdlib.h>

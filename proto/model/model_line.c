@@ -1,3 +1,7 @@
+/*
+ * model_line.c - fits alpha + beta N to measured times, in the two ways of model_line.h, and says
+ * how far the line is from the points.
+ */
 #include "proto/model/model_line.h"
 
 #include <math.h>

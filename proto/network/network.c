@@ -1,3 +1,7 @@
+/*
+ * network.c - makes the rooted tree of network.h out of a topology, which is a graph without a
+ * root: a switch becomes the root, links are hung below it, and ranks are counted upwards.
+ */
 #include "proto/network/network.h"
 
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-/*
- * node_state.h - what node.c, reception.c and node_stat.c share and nobody else sees.
- */
+/* node_state.h - what the parts of a node (every file of this room) share and nobody else sees. */
 #ifndef COVEY_PROTO_NODE_STATE_H
 #define COVEY_PROTO_NODE_STATE_H
 

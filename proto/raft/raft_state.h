@@ -1,6 +1,6 @@
 /*
- * raft_state.h - what the parts of the engine (raft.c, raft_election.c, raft_replication.c,
- * raft_snapshot.c, raft_membership.c, raft_transfer.c) share and nobody else sees.
+ * raft_state.h - what the parts of the engine share and nobody else sees: raft.c and those of
+ * raft_*.c that are declared below. raft_log and raft_wire know nothing of it.
  */
 #ifndef COVEY_PROTO_RAFT_STATE_H
 #define COVEY_PROTO_RAFT_STATE_H

@@ -1,3 +1,7 @@
+/*
+ * raft_wire.c - the messages between engines as bytes: put and get of each kind beside each other,
+ * a row of `BODIES` for each. A get refuses what no engine writes, as a member that stands twice.
+ */
 #include "proto/raft/raft_wire.h"
 
 #include <string.h>

@@ -30,7 +30,6 @@ struct session *session_create(struct endpoint *endpoint, const struct host *pee
         .send_buffer_bytes = SEND_BUFFER_BYTES,
         .receive_buffer_bytes = RECEIVE_BUFFER_BYTES,
         .lent_stay = true, /* in the outbox */
-        .seed = endpoint->seed ^ peer->index,
     };
 
     if (!s)

@@ -1,5 +1,5 @@
 /*
- * session_state.h - what session.c and negotiation.c share and nobody else sees.
+ * session_state.h - what session.c, negotiation.c and session_path.c share and nobody else sees.
  */
 #ifndef COVEY_PROTO_SESSION_STATE_H
 #define COVEY_PROTO_SESSION_STATE_H

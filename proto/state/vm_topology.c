@@ -1,3 +1,7 @@
+/*
+ * vm_topology.c - cuts the text of a topology into parts that fit a decision, and says by its hash
+ * whether parts that were read belong together.
+ */
 #include "proto/state/vm_topology.h"
 
 #include "proto/state/consensus.h"

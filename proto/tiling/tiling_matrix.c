@@ -1,3 +1,7 @@
+/*
+ * tiling_matrix.c - exact determinants and inverses by Bareiss' elimination, which divides without
+ * remainder: no fractions are needed, and products of two 64-bit numbers are checked one by one.
+ */
 #include "proto/tiling/tiling_matrix.h"
 
 #include <stdbool.h>

@@ -38,7 +38,6 @@ struct window_config {
     size_t send_buffer_bytes; /* bytes accepted and not yet acknowledged */
     size_t receive_buffer_bytes; /* bytes received and not yet read */
     bool lent_stay;              /* what is lent stays as it is until it is acknowledged */
-    uint64_t seed;               /* for choices at random; there are none yet */
 };
 
 /* A window, or NULL when memory is exhausted or packet_bytes_* lie outside of the bounds above.

@@ -1,3 +1,7 @@
+/*
+ * host_set.c - a set of hosts as one bit each, so that the union, the difference and the next host
+ * of sets of thousands take a word at a time.
+ */
 #include "proto/wire/host_set.h"
 
 #include <string.h>

@@ -51,11 +51,6 @@ static bool on_deliver(void *context, const struct cast_message *message)
     return message->size % 7 != 6;
 }
 
-static void on_log(void *context, const char *line)
-{
-    (void)context, (void)line;
-}
-
 static struct host host_of(uint32_t index)
 {
     struct host host = {.index = index, .incarnation = 10 + index};
@@ -70,8 +65,7 @@ static struct cast *target_create(bool encrypt)
     struct cast_owner owner = {.multicast = on_multicast,
                                .unicast = on_unicast,
                                .control = on_control,
-                               .deliver = on_deliver,
-                               .log = on_log};
+                               .deliver = on_deliver};
     struct cast *cast = cast_create(&config, &owner);
     for (uint32_t i = 2; i <= 3; i++) {
         struct host host = host_of(i);

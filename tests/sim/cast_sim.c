@@ -278,12 +278,6 @@ static void on_control(void *context, uint32_t to, const uint8_t *payload, size_
     pair->last = t;
 }
 
-static void on_log(void *context, const char *line)
-{
-    struct node *n = context;
-    trace(n->sim, "%u: %s", n->host.index, line);
-}
-
 static void pair_cut(struct pair *pair, unsigned kept)
 {
     struct transit **at = &pair->first;
@@ -359,8 +353,7 @@ static void node_start(struct sim *s, struct node *n)
                                .unicast = on_unicast,
                                .datagram_bytes = on_datagram_bytes,
                                .control = on_control,
-                               .deliver = on_deliver,
-                               .log = on_log};
+                               .deliver = on_deliver};
     memset(config.key, 7, sizeof config.key);
     n->cast = cast_create(&config, &owner);
     n->cast->next_id = s->config.first_id;

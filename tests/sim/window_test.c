@@ -35,8 +35,7 @@ static struct sim_config lan(uint64_t write_bytes)
                                .window = {.packet_bytes_min = 1200,
                                           .packet_bytes_max = 8900,
                                           .send_buffer_bytes = 4u << 20,
-                                          .receive_buffer_bytes = 4u << 20,
-                                          .seed = 1},
+                                          .receive_buffer_bytes = 4u << 20},
                                .write_bytes = write_bytes,
                                .one_way = true};
 }

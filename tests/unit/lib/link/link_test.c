@@ -220,7 +220,7 @@ static void sim_free(struct link *link)
     free(link);
 }
 
-static struct link_sim *sim_end(int doorbell, uint64_t seed)
+static struct link_sim *sim_end(int doorbell)
 {
     static const struct link_ops ops = {.name = "sim",
                                         .send = sim_send,
@@ -232,8 +232,7 @@ static struct link_sim *sim_end(int doorbell, uint64_t seed)
     const struct window_config config = {.packet_bytes_min = 1200,
                                          .packet_bytes_max = 9000,
                                          .send_buffer_bytes = 256 * 1024,
-                                         .receive_buffer_bytes = 256 * 1024,
-                                         .seed = seed};
+                                         .receive_buffer_bytes = 256 * 1024};
     struct link_sim *sim = calloc(1, sizeof *sim);
     CU_ASSERT_PTR_NOT_NULL_FATAL(sim);
     sim->base.ops = &ops;
@@ -260,7 +259,7 @@ static void open_sim(struct pair *p, uint64_t seed)
     p->world->network = network_create(&config);
     CU_ASSERT_PTR_NOT_NULL_FATAL(p->world->network);
     for (int i = 0; i < 2; i++) {
-        p->world->end[i] = sim_end(p->doorbell[i], seed);
+        p->world->end[i] = sim_end(p->doorbell[i]);
         p->link[i] = &p->world->end[i]->base;
     }
 }

@@ -61,11 +61,6 @@ static bool on_deliver(void *context, const struct cast_message *message)
     return true;
 }
 
-static void on_log(void *context, const char *line)
-{
-    (void)context, (void)line;
-}
-
 static struct host host_of(uint32_t index)
 {
     struct host host = {.index = index, .incarnation = index};
@@ -79,8 +74,8 @@ static void begin(struct story *s)
     for (uint32_t i = 1; i <= HOSTS; i++) {
         s->sides[i] = (struct side){s, i};
         struct cast_config config = {.vm = "story", .self = host_of(i)};
-        struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast, on_control,
-                                   on_deliver,   on_log,       NULL};
+        struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast,
+                                   on_control,   on_deliver,   NULL};
         s->casts[i] = cast_create(&config, &owner);
         for (uint32_t k = 1; k <= HOSTS; k++) {
             struct host host = host_of(k);

@@ -72,11 +72,6 @@ static bool on_deliver(void *context, const struct cast_message *message)
     return true;
 }
 
-static void on_log(void *context, const char *line)
-{
-    (void)context, (void)line;
-}
-
 static struct host host_of(uint32_t index)
 {
     struct host host = {.index = index, .incarnation = index};
@@ -91,8 +86,8 @@ static struct story *begin(uint64_t first_id)
     for (uint32_t i = 1; i <= HOSTS; i++) {
         s->sides[i] = (struct side){s, i};
         struct cast_config config = {.vm = "story", .self = host_of(i), .buffer_bytes = 1};
-        struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast, on_control,
-                                   on_deliver,   on_log,       NULL};
+        struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast,
+                                   on_control,   on_deliver,   NULL};
         s->casts[i] = cast_create(&config, &owner);
         CU_ASSERT_PTR_NOT_NULL_FATAL(s->casts[i]);
         s->casts[i]->next_id = first_id;
