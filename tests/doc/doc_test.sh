@@ -80,11 +80,12 @@ no_lab() { # why there can be none, if so
 
 # ---- a copy of the sources, for recipes that change them ----
 
-# What make finds there is as old as here, so it builds what a recipe changes and no more.
+# What make finds there is as old as here, so it builds what a recipe changes and no more. What was built under another
+# name than build/ has dependencies of that name: then all is built.
 copy_up() {
     [ -d "$dir/copy" ] && return
-    mkdir -p "$dir/copy/build" && tar -cf - --exclude=./build --exclude=./.git . | tar -C "$dir/copy" -xf - &&
-        cp -a "$BUILD/obj" "$BUILD"/*.ok "$dir/copy/build"
+    mkdir -p "$dir/copy/build" && tar -cf - --exclude=./build --exclude=./.git . | tar -C "$dir/copy" -xf - || return
+    [ "$BUILD" != "$source/build" ] || cp -a "$BUILD/obj" "$BUILD"/*.ok "$dir/copy/build"
 }
 
 # ---- one block after the other ----
@@ -244,7 +245,7 @@ commands_are_known() { # GUIDE
     done < <(outside_blocks "$1" | grep -oE '`covey( [^`]*)?`' | tr -d '`' | sort -u)
     return $status
 }
-scripts/public-names.sh lib/covey.h >"$dir/names"
+find lib/covey.h lib/covey -name '*.h' 2>/dev/null | xargs scripts/public-names.sh >"$dir/names"
 find lib daemon tools apps conf -name '*.[1-8]' -printf '%f\n' >"$dir/pages"
 names_are_known() { # GUIDE: functions of covey.h, pages of the manual
     local name status=0
@@ -295,7 +296,7 @@ manual_examples() {
     local page name n
     for page in $(find lib daemon tools apps conf -name '*.[158]' | sort); do
         name=$(basename "$page")
-        examples_of "$page" | grep -vE '^(\[|#|  )' >"$dir/example"
+        examples_of "$page" | grep -vE '^(\[|#)' >"$dir/example"
         n=$(grep -cE '^ *(\$ )?(covey|matmul|tiles|/|printf)' "$dir/example")
         [ "$n" -gt 0 ] || continue
         if manual_is_run "$page"; then
