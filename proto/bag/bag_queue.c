@@ -2,6 +2,7 @@
  * bag_queue.c - a heap: the highest priority first, and within one the lowest number.
  */
 #include "proto/bag/bag.h"
+#include "proto/wire/grow.h"
 
 #include <stdlib.h>
 
@@ -12,23 +13,10 @@ static bool before(const struct bag_rank *a, const struct bag_rank *b)
     return a->priority != b->priority ? a->priority > b->priority : a->number < b->number;
 }
 
-static bool reserve(struct bag_queue *q)
-{
-    size_t capacity = q->capacity == 0 ? QUEUE_FIRST : 2 * q->capacity;
-    if (q->count < q->capacity)
-        return true;
-    struct bag_rank *heap = realloc(q->heap, capacity * sizeof *heap);
-    if (heap == NULL)
-        return false;
-    q->heap = heap;
-    q->capacity = capacity;
-    return true;
-}
-
 bool bag_queue_add(struct bag_queue *q, int32_t priority, uint64_t number)
 {
     const struct bag_rank added = {priority, number};
-    if (!reserve(q))
+    if (!GROW(q->heap, q->capacity, q->count + 1, QUEUE_FIRST))
         return false;
     size_t at = q->count++;
     while (at > 0 && before(&added, &q->heap[(at - 1) / 2])) {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/grow.h"
+
 #define PARCEL_FIRST 1024
 
 _Static_assert(1 + 1 + 2 + 4 + 8 + 4 + 4 + 4 + 8 == BAG_RECORD_BYTES, "record");
@@ -171,24 +173,9 @@ void bag_parcel_fini(struct bag_parcel *p)
     *p = (struct bag_parcel){.bytes = NULL};
 }
 
-static bool grow(struct bag_parcel *p, size_t wanted)
-{
-    size_t capacity = p->capacity > 0 ? p->capacity : PARCEL_FIRST;
-    while (capacity < wanted)
-        capacity *= 2;
-    if (capacity == p->capacity)
-        return true;
-    uint8_t *bytes = realloc(p->bytes, capacity);
-    if (bytes == NULL)
-        return false;
-    p->bytes = bytes;
-    p->capacity = capacity;
-    return true;
-}
-
 struct cursor bag_parcel_room(struct bag_parcel *p, size_t size)
 {
-    if (p->failed || !grow(p, p->used + size)) {
+    if (p->failed || !GROW(p->bytes, p->capacity, p->used + size, PARCEL_FIRST)) {
         p->failed = true;
         return (struct cursor){.bad = true};
     }

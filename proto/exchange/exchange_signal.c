@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "proto/wire/grow.h"
+
 /* What a message that used a link has left there for later ones. */
 struct share {
     uint32_t message;
@@ -40,29 +42,17 @@ static double rate_of(const struct finding *f, const struct exchange_message *m)
 
 static void add_signal(struct finding *f, uint32_t before, uint32_t after)
 {
-    if (f->count == f->capacity) {
-        size_t more = 2 * f->capacity + 64;
-        void *grown = realloc(f->found, more * sizeof *f->found);
-        f->failed |= grown == NULL;
-        if (!grown)
-            return;
-        f->found = grown;
-        f->capacity = more;
-    }
+    f->failed |= !GROW(f->found, f->capacity, f->count + 1, 64);
+    if (f->count == f->capacity)
+        return;
     f->found[f->count++] = (struct exchange_signal){before, after};
 }
 
 static void add_share(struct finding *f, struct link *link, uint32_t message, double rate)
 {
-    if (link->count == link->capacity) {
-        size_t more = 2 * link->capacity + 16;
-        void *grown = realloc(link->shares, more * sizeof *link->shares);
-        f->failed |= grown == NULL;
-        if (!grown)
-            return;
-        link->shares = grown;
-        link->capacity = more;
-    }
+    f->failed |= !GROW(link->shares, link->capacity, link->count + 1, 16);
+    if (link->count == link->capacity)
+        return;
     link->shares[link->count++] = (struct share){message, rate};
 }
 

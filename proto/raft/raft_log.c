@@ -1,8 +1,14 @@
+/*
+ * raft_log.c - the log as an array of entries from base + 1 on, so that an index finds its entry
+ * without a search. What is dropped at its beginning moves the rest down; snapshots make that rare.
+ */
 #include "proto/raft/raft_log.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "proto/wire/grow.h"
 
 #define CAPACITY_MIN 64
 
@@ -54,27 +60,12 @@ uint64_t raft_log_term(const struct raft_log *log, uint64_t index)
     return index == log->base_index ? log->base_term : 0;
 }
 
-static bool make_room(struct raft_log *log)
-{
-    size_t capacity = log->capacity ? 2 * log->capacity : CAPACITY_MIN;
-    struct raft_entry *entries;
-
-    if (log->count < log->capacity)
-        return true;
-    entries = realloc(log->entries, capacity * sizeof *entries);
-    if (!entries)
-        return false;
-    log->entries = entries;
-    log->capacity = capacity;
-    return true;
-}
-
 bool raft_log_append(struct raft_log *log, const struct raft_entry *entry)
 {
     struct raft_entry copy = *entry;
     uint8_t *bytes;
 
-    if (!make_room(log))
+    if (!GROW(log->entries, log->capacity, log->count + 1, CAPACITY_MIN))
         return false;
     copy.bytes = bytes = malloc(entry->size ? entry->size : 1);
     if (!bytes)

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/grow.h"
+
 #define NONE UINT32_MAX
 
 struct edge {
@@ -202,14 +204,8 @@ static int add_sync(struct ordering *o, uint32_t before, uint32_t after)
 {
     struct schedule *s = o->schedule;
 
-    if (s->sync_count == o->capacity) {
-        size_t capacity = o->capacity ? 2 * o->capacity : 1024;
-        struct schedule_sync *syncs = reallocarray(s->syncs, capacity, sizeof *syncs);
-        if (!syncs)
-            return -1;
-        s->syncs = syncs;
-        o->capacity = capacity;
-    }
+    if (!GROW(s->syncs, o->capacity, s->sync_count + 1, 1024))
+        return -1;
     s->syncs[s->sync_count++] = (struct schedule_sync){before, after};
     return 0;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/grow.h"
+
 #define WAITING_MAX 65536
 #define WAITING_BYTES_MAX (64u << 20)
 
@@ -57,23 +59,6 @@ static bool is_earlier(const struct waiting *a, const struct waiting *b)
     return a->due_us != b->due_us ? a->due_us < b->due_us : a->order < b->order;
 }
 
-static bool heap_reserve(struct fault_line *line)
-{
-    size_t capacity = line->capacity == 0 ? 64 : 2 * line->capacity;
-    struct waiting **heap;
-
-    if (line->count < line->capacity)
-        return true;
-    if (line->count == WAITING_MAX)
-        return false;
-    heap = realloc(line->heap, capacity * sizeof *heap);
-    if (!heap)
-        return false;
-    line->heap = heap;
-    line->capacity = capacity;
-    return true;
-}
-
 static void heap_push(struct fault_line *line, struct waiting *w)
 {
     size_t i = line->count++;
@@ -121,7 +106,8 @@ static void let_out(struct fault_line *line, struct waiting *w)
 
 static void hold(struct fault_line *line, struct waiting *w, uint64_t due_us)
 {
-    if (line->bytes + w->size > WAITING_BYTES_MAX || !heap_reserve(line)) {
+    if (line->bytes + w->size > WAITING_BYTES_MAX || line->count == WAITING_MAX ||
+        !GROW(line->heap, line->capacity, line->count + 1, 64)) {
         line->overflowed++;
         free(w);
         return;

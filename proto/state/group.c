@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "proto/wire/frame.h"
+#include "proto/wire/grow.h"
 
 #define MEMBERS_FIRST 8
 
@@ -180,19 +181,6 @@ static void group_remove(struct group_table *table, struct group *group)
     group_free(group);
 }
 
-static bool members_reserve(struct group *group)
-{
-    if (group->count < group->capacity)
-        return true;
-    size_t capacity = group->capacity == 0 ? MEMBERS_FIRST : group->capacity * 2;
-    struct member *members = realloc(group->members, capacity * sizeof *members);
-    if (members == NULL)
-        return false;
-    group->members = members;
-    group->capacity = capacity;
-    return true;
-}
-
 /* Members are ordered by instance, so the first gap is where place and instance differ. */
 static size_t gap_find(const struct group *group)
 {
@@ -204,7 +192,7 @@ static size_t gap_find(const struct group *group)
 
 static int32_t member_add(struct group_table *table, struct group *group, uint32_t tid)
 {
-    if (!members_reserve(group)) {
+    if (!GROW(group->members, group->capacity, group->count + 1, MEMBERS_FIRST)) {
         if (group->count == 0)
             group_remove(table, group);
         return GROUP_ENOMEM;
@@ -347,7 +335,7 @@ static bool member_load(struct group *group, struct cursor *c)
     m.request = cursor_get_u32(c);
     bool in_order = group->count == 0 || group->members[group->count - 1].instance < m.instance;
     if (!cursor_ok(c) || waiting > 1 || !in_order || m.instance > INT32_MAX ||
-        !members_reserve(group))
+        !GROW(group->members, group->capacity, group->count + 1, MEMBERS_FIRST))
         return false;
     group->members[group->count++] = m;
     group->waiting += m.waiting;

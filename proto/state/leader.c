@@ -13,6 +13,7 @@
 
 #include "proto/state/listeners.h"
 #include "proto/state/state_engine.h"
+#include "proto/wire/grow.h"
 #include "proto/wire/names.h"
 
 #define CANDIDATES_FIRST 8
@@ -151,24 +152,9 @@ static void group_settle(struct leaders *e, struct group *g)
 
 /* ---- candidates ---- */
 
-static bool candidates_reserve(struct group *g)
-{
-    size_t capacity = g->capacity == 0 ? CANDIDATES_FIRST : g->capacity * 2;
-    uint32_t *candidates;
-
-    if (g->count < g->capacity)
-        return true;
-    candidates = realloc(g->candidates, capacity * sizeof *candidates);
-    if (candidates == NULL)
-        return false;
-    g->candidates = candidates;
-    g->capacity = capacity;
-    return true;
-}
-
 static bool candidate_add(struct leaders *e, struct group *g, uint32_t task)
 {
-    if (!candidates_reserve(g)) {
+    if (!GROW(g->candidates, g->capacity, g->count + 1, CANDIDATES_FIRST)) {
         state_exhausted(e->state);
         return false;
     }

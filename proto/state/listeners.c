@@ -4,27 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/grow.h"
+
 #define LISTENERS_FIRST 8
 
 void listeners_clear(struct listeners *l)
 {
     free(l->list);
     *l = (struct listeners){0};
-}
-
-static bool reserve(struct listeners *l)
-{
-    size_t capacity = l->capacity == 0 ? LISTENERS_FIRST : l->capacity * 2;
-    struct listener *list;
-
-    if (l->count < l->capacity)
-        return true;
-    list = realloc(l->list, capacity * sizeof *list);
-    if (list == NULL)
-        return false;
-    l->list = list;
-    l->capacity = capacity;
-    return true;
 }
 
 static size_t position_of(const struct listeners *l, uint32_t task, uint32_t request)
@@ -40,7 +27,7 @@ bool listeners_add(struct listeners *l, const struct listener *listener)
 {
     if (position_of(l, listener->task, listener->request) < l->count)
         return true;
-    if (!reserve(l))
+    if (!GROW(l->list, l->capacity, l->count + 1, LISTENERS_FIRST))
         return false;
     l->list[l->count++] = *listener;
     return true;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/grow.h"
+
 #define MEMBERS_FIRST 8
 
 /* ---- members ---- */
@@ -28,24 +30,9 @@ bool view_session_has(const struct view_session *s, uint32_t task)
     return s != NULL && position_of(s, task) < s->count;
 }
 
-static bool members_reserve(struct view_session *s)
-{
-    size_t capacity = s->capacity == 0 ? MEMBERS_FIRST : s->capacity * 2;
-    uint32_t *members;
-
-    if (s->count < s->capacity)
-        return true;
-    members = realloc(s->members, capacity * sizeof *members);
-    if (members == NULL)
-        return false;
-    s->members = members;
-    s->capacity = capacity;
-    return true;
-}
-
 bool view_session_add(struct view_session *s, uint32_t task)
 {
-    if (!members_reserve(s))
+    if (!GROW(s->members, s->capacity, s->count + 1, MEMBERS_FIRST))
         return false;
     s->members[s->count++] = task;
     return true;
