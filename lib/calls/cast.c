@@ -13,7 +13,6 @@
  */
 #include "lib/calls/cast.h"
 #include "lib/calls/send.h"
-#include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/home.h"
 #include "lib/engine/outgo.h"
@@ -312,8 +311,8 @@ static bool suits(struct covey *vm, const struct covey_req *req, uint32_t tid, b
     if (peer == NULL || peer->gone || peer->leaving || peer->broken_at_us != 0)
         return false;
     int route = route_wanted(vm, peer);
-    *chosen = *chosen && route == COVEY_ROUTE_ETHER;
-    return route == COVEY_ROUTE_ETHER || route == COVEY_ROUTE_AUTO;
+    *chosen = *chosen && routes[route].broadcast;
+    return routes[route].broadcast || route == COVEY_ROUTE_AUTO;
 }
 
 /* Collects receivers from the first on; returns how many hosts they are on, at least. */

@@ -48,7 +48,7 @@ static bool contains(const struct fan *fan, const struct peer *peer)
 static bool takes(const struct covey *vm, const struct peer *peer, const struct covey_req *req)
 {
     int route = route_wanted(vm, peer);
-    if ((route != COVEY_ROUTE_AUTO && route != COVEY_ROUTE_UDP) || peer->out.sends != NULL)
+    if ((route != COVEY_ROUTE_AUTO && !routes[route].by_daemons) || peer->out.sends != NULL)
         return false;
     if (peer->gone || peer->leaving || peer->broken_at_us != 0)
         return false;

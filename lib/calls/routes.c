@@ -1,6 +1,7 @@
 /*
  * routes.c - the program's word in which way messages take.
  */
+#include "lib/engine/routes.h"
 #include "lib/engine/call.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
@@ -11,15 +12,15 @@ static int route_check_argument(const struct covey *vm, covey_tid_t tid, int rou
 {
     if (vm == NULL || route < 0 || route >= ROUTES)
         return error_set(COVEY_EINVAL, "route: unknown route %d", route);
-    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_ETHER &&
-        tid_host((uint32_t)tid) == vm->self.host)
-        return error_set(COVEY_EROUTE,
-                         "route ether: t%x is on the same host: take shm, tcp or auto",
-                         (unsigned)tid);
-    if (tid != COVEY_ANY_TASK && route == COVEY_ROUTE_SHM &&
-        tid_host((uint32_t)tid) != vm->self.host)
-        return error_set(COVEY_EROUTE, "route shm: t%x is on another host: take udp, tcp or auto",
-                         (unsigned)tid);
+    if (tid == COVEY_ANY_TASK)
+        return COVEY_OK;
+    bool inside = tid_host((uint32_t)tid) == vm->self.host;
+    if (inside && !routes[route].inside)
+        return error_set(COVEY_EROUTE, "route %s: t%x is on the same host: take shm, tcp or auto",
+                         routes[route].name, (unsigned)tid);
+    if (!inside && !routes[route].outside)
+        return error_set(COVEY_EROUTE, "route %s: t%x is on another host: take udp, tcp or auto",
+                         routes[route].name, (unsigned)tid);
     return COVEY_OK;
 }
 

@@ -15,7 +15,6 @@
 #include "lib/engine/req.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/wait.h"
-#include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 

@@ -12,7 +12,6 @@
 #include "lib/engine/vm.h"
 #include "lib/engine/wait.h"
 #include "lib/link/stream.h"
-#include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 #include "proto/cast/cast.h"

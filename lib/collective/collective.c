@@ -80,7 +80,7 @@ int collective_create(struct covey_team *team, const char *name, struct collecti
     created->req.owner = &collective_owner;
     created->team = team;
     created->name = name;
-    created->fence = created->run_first = created->run_last = -1;
+    created->program.fence = created->program.run_first = created->program.run_last = -1;
     created->finished_end = &created->finished;
     *c = created;
     return COVEY_OK;
@@ -94,8 +94,8 @@ void collective_destroy(struct collective *c)
         end->fn(end->arg);
     for (struct block *block; (block = c->memory) != NULL; free(block))
         c->memory = block->next;
-    free(c->steps);
-    free(c->edges);
+    free(c->program.steps);
+    free(c->program.edges);
     free(c);
 }
 
@@ -139,26 +139,26 @@ bool collective_at_end(struct collective *c, void (*fn)(void *arg), void *arg)
 
 static void can_run(struct collective *c, int step)
 {
-    c->steps[step].next = -1;
-    if (c->run_first < 0)
-        c->run_first = step;
+    c->program.steps[step].next = -1;
+    if (c->program.run_first < 0)
+        c->program.run_first = step;
     else
-        c->steps[c->run_last].next = step;
-    c->run_last = step;
+        c->program.steps[c->program.run_last].next = step;
+    c->program.run_last = step;
 }
 
 /* Takes a step out of the queue again, which it joined when it was added. */
 static void cannot_run(struct collective *c, int step)
 {
     int before = -1;
-    for (int at = c->run_first; at != step; at = c->steps[at].next)
+    for (int at = c->program.run_first; at != step; at = c->program.steps[at].next)
         before = at;
     if (before < 0)
-        c->run_first = c->steps[step].next;
+        c->program.run_first = c->program.steps[step].next;
     else
-        c->steps[before].next = c->steps[step].next;
-    if (c->run_last == step)
-        c->run_last = before;
+        c->program.steps[before].next = c->program.steps[step].next;
+    if (c->program.run_last == step)
+        c->program.run_last = before;
 }
 
 /* Room for one more of an array of items of that size. */
@@ -179,21 +179,23 @@ static bool grow(struct collective *c, void **items, size_t item, int count, int
 
 static void edge_add(struct collective *c, int later, int earlier)
 {
-    void *edges = c->edges;
-    bool room = grow(c, &edges, sizeof *c->edges, c->edge_count, &c->edge_capacity);
-    c->edges = edges;
+    void *edges = c->program.edges;
+    bool room =
+        grow(c, &edges, sizeof *c->program.edges, c->program.edge_count, &c->program.edge_capacity);
+    c->program.edges = edges;
     if (!room)
         return;
-    c->edges[c->edge_count] = (struct edge){.to = later, .next = c->steps[earlier].edge};
-    c->steps[earlier].edge = c->edge_count++;
-    c->steps[later].waits++;
+    c->program.edges[c->program.edge_count] =
+        (struct edge){.to = later, .next = c->program.steps[earlier].edge};
+    c->program.steps[earlier].edge = c->program.edge_count++;
+    c->program.steps[later].waits++;
 }
 
 void collective_after(struct collective *c, int later, int earlier)
 {
-    if (later < 0 || earlier < 0 || c->steps[earlier].done)
+    if (later < 0 || earlier < 0 || c->program.steps[earlier].done)
         return;
-    if (c->steps[later].waits == 0)
+    if (c->program.steps[later].waits == 0)
         cannot_run(c, later);
     edge_add(c, later, earlier);
 }
@@ -202,33 +204,33 @@ void collective_after(struct collective *c, int later, int earlier)
 void collective_step_done(struct collective *c, int step)
 {
     int first = -1;
-    c->steps[step].done = true;
-    c->undone--;
-    for (int e = c->steps[step].edge, next; e >= 0; e = next) {
-        next = c->edges[e].next;
-        c->edges[e].next = first;
+    c->program.steps[step].done = true;
+    c->program.undone--;
+    for (int e = c->program.steps[step].edge, next; e >= 0; e = next) {
+        next = c->program.edges[e].next;
+        c->program.edges[e].next = first;
         first = e;
     }
-    c->steps[step].edge = -1;
-    for (int e = first; e >= 0; e = c->edges[e].next) {
-        if (--c->steps[c->edges[e].to].waits == 0)
-            can_run(c, c->edges[e].to);
+    c->program.steps[step].edge = -1;
+    for (int e = first; e >= 0; e = c->program.edges[e].next) {
+        if (--c->program.steps[c->program.edges[e].to].waits == 0)
+            can_run(c, c->program.edges[e].to);
     }
 }
 
 static int step_add(struct collective *c, const struct step *step)
 {
-    void *steps = c->steps;
-    bool room = grow(c, &steps, sizeof *c->steps, c->count, &c->capacity);
-    c->steps = steps;
+    void *steps = c->program.steps;
+    bool room = grow(c, &steps, sizeof *c->program.steps, c->program.count, &c->program.capacity);
+    c->program.steps = steps;
     if (!room)
         return -1;
-    int added = c->count++;
-    c->steps[added] = *step;
-    c->steps[added].edge = -1;
-    c->undone++;
-    if (c->fence >= 0 && !c->steps[c->fence].done)
-        edge_add(c, added, c->fence);
+    int added = c->program.count++;
+    c->program.steps[added] = *step;
+    c->program.steps[added].edge = -1;
+    c->program.undone++;
+    if (c->program.fence >= 0 && !c->program.steps[c->program.fence].done)
+        edge_add(c, added, c->program.fence);
     else
         can_run(c, added);
     return added;
@@ -238,11 +240,11 @@ void collective_fence(struct collective *c)
 {
     const struct step fence = {.kind = STEP_FENCE};
     int added = step_add(c, &fence);
-    for (int i = c->since_fence; i < added; i++)
+    for (int i = c->program.since_fence; i < added; i++)
         collective_after(c, added, i);
     if (added >= 0)
-        c->fence = added;
-    c->since_fence = added + 1;
+        c->program.fence = added;
+    c->program.since_fence = added + 1;
 }
 
 /* ---- steps -------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
 /*
  * collective.h - teams, and the programs of steps that collective calls are.
  *
- *   struct covey_team   tasks in a fixed order, and a context for their messages          team.c
- *   struct collective   one collective call under way: its steps, and what they wait for
- * collective.c struct step         a send, a receive, a reduction, a copy, a call of a function
+ * A team (struct covey_team) is tasks in a fixed order, and a context for their messages: it is
+ * made in lib/team/team.c, and broken in team_state.c. A collective (struct collective) is one call
+ * under way: its steps, and what they wait for (collective.c, collective_run.c). A step (struct
+ * step) is a send, a receive, a reduction, a copy, or a call of a function.
  *
  * An algorithm is a function that adds steps to a collective; it is written once and serves the
  * blocking and the non-blocking form. Steps run as soon as all those that they wait for are done:
@@ -38,6 +39,11 @@
 #define CONTEXT_ASSEMBLY 1u /* of messages by which teams are made; 0 are the programs' */
 #define CONTEXT_FIRST 2u    /* of teams */
 
+/* Calls that go without asking whether an exchange pays. */
+struct vector_rest {
+    uint32_t left, pause; /* so many of them; so many last time */
+};
+
 struct covey_team {
     struct covey *vm;
     struct covey_team *next; /* in the list of the task's teams */
@@ -62,7 +68,7 @@ struct covey_team {
     char unscheduled[160]; /* why it has no topology */
     void *exchanges;       /* orders that are kept: exchange_cache.c */
     void (*exchanges_free)(void *exchanges);
-    uint32_t vector_rest, vector_pause; /* exchange_vector.c: calls that go unasked; so many last */
+    struct vector_rest vector; /* exchange_vector.c */
 };
 
 /* Ranks 0 .. size-1 of an algorithm: all members, or some of them in an order of their own. */
@@ -229,7 +235,8 @@ void collective_on_arrival(struct covey *vm, const struct arrival *arrival);
 /* Sends under way that nobody waits for, at the end of the membership. */
 void collective_bury_all(struct covey *vm);
 
-/* ---- teams: team.c -----------------------------------------------------------------------------
+/* ---- teams: team_state.c, lib/team/team.c ---------------------------------------------------------
+ * -----------------------------------------------------------------------------
  */
 
 /* Every collective of the team ends, and later ones end at once; the others are told. */

@@ -5,7 +5,6 @@
  *   binomial  a tree in log2(n) rounds: small blocks, which are copied on their way
  */
 #include "lib/collective/collective.h"
-#include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 #include "lib/msg/error.h"

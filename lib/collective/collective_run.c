@@ -95,7 +95,7 @@ static bool is_long(const struct step *s)
 
 static void run_compute(struct covey *vm, struct collective *c, int step)
 {
-    const struct step s = c->steps[step];
+    const struct step s = c->program.steps[step];
     bool alone = is_long(&s);
     if (alone)
         pthread_mutex_unlock(&vm->lock);
@@ -109,14 +109,14 @@ static void run_compute(struct covey *vm, struct collective *c, int step)
 
 static bool run_next(struct covey *vm, struct collective *c)
 {
-    int step = c->run_first;
+    int step = c->program.run_first;
     if (step < 0)
         return false;
-    c->run_first = c->steps[step].next;
-    if (c->run_first < 0)
-        c->run_last = -1;
-    c->steps[step].started = true;
-    enum step_kind kind = c->steps[step].kind;
+    c->program.run_first = c->program.steps[step].next;
+    if (c->program.run_first < 0)
+        c->program.run_last = -1;
+    c->program.steps[step].started = true;
+    enum step_kind kind = c->program.steps[step].kind;
     if (kind == STEP_SEND || kind == STEP_RECEIVE || kind == STEP_CAST || kind == STEP_PACED)
         step_start(c, step);
     else
@@ -145,7 +145,7 @@ static void check_received(struct collective *c, const struct step *s, const str
 static void take_one(struct collective *c, struct step_req *r)
 {
     int step = r->step;
-    struct step *s = &c->steps[step];
+    struct step *s = &c->program.steps[step];
     if (r->req.error != COVEY_OK)
         collective_refuse(c, r->req.error, r->req.text);
     else if (s->kind == STEP_RECEIVE)
@@ -247,13 +247,13 @@ static void settle(struct covey *vm, struct collective *c)
         c->error = c->told;
         snprintf(c->text, sizeof c->text, "%s", c->told_text);
     }
-    if (c->error == COVEY_OK && c->undone > 0 && c->under_way == NULL)
+    if (c->error == COVEY_OK && c->program.undone > 0 && c->under_way == NULL)
         collective_refuse(c, COVEY_EPROTO, "its steps wait for each other");
     if (c->error != COVEY_OK) {
         drop_all(vm, c);
         team_break(c->team, c->error, c->text);
     }
-    if (c->under_way != NULL || (c->error == COVEY_OK && c->undone > 0))
+    if (c->under_way != NULL || (c->error == COVEY_OK && c->program.undone > 0))
         return;
     unlink_running(c);
     req_finish(&c->req, c->error, c->text);

@@ -76,6 +76,18 @@ struct at_end {
     void *arg;
 };
 
+/* The steps, and what they wait for. */
+struct program {
+    struct step *steps;
+    int count, capacity;
+    struct edge *edges;
+    int edge_count, edge_capacity;
+    int fence;               /* what steps added now wait for, -1: nothing */
+    int since_fence;         /* first step after it */
+    int undone;              /* steps that are not done */
+    int run_first, run_last; /* steps that can run, -1: none */
+};
+
 struct collective {
     struct covey_req req;    /* the program's; first: both have one address */
     struct collective *next; /* in the team's running ones */
@@ -89,15 +101,7 @@ struct collective {
     int told; /* by another thread than the one that runs it: it fails */
     char told_text[160];
 
-    struct step *steps;
-    int count, capacity;
-    struct edge *edges;
-    int edge_count, edge_capacity;
-    int fence;               /* what steps added now wait for, -1: nothing */
-    int since_fence;         /* first step after it */
-    int undone;              /* steps that are not done */
-    int run_first, run_last; /* steps that can run, -1: none */
-
+    struct program program;
     struct step_req *under_way;
     struct step_req *finished, **finished_end;
     struct block *memory;

@@ -8,8 +8,6 @@
 #include "lib/collective/collective.h"
 #include "proto/schedule/pace.h"
 
-struct paced;
-
 /* What is to be done. Everything stays the caller's and as it is until the exchange is over. */
 struct paced_job {
     const struct pace_plan *plan;

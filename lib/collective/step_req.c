@@ -76,12 +76,12 @@ static struct step_block *reqs_create(struct collective *c, int step, int n, enu
         r->req.vm = c->team->vm;
         r->req.kind = kind;
         r->req.context = c->team->context;
-        r->req.tag = (int)context_tag(c->number, c->steps[step].lane);
+        r->req.tag = (int)context_tag(c->number, c->program.steps[step].lane);
         r->req.owner = &collective_step_owner;
         r->req.of = c;
         step_req_link(&c->under_way, r);
     }
-    c->steps[step].pending += n;
+    c->program.steps[step].pending += n;
     return block;
 }
 
@@ -120,7 +120,7 @@ static bool make_messages(struct collective *c, const struct step *s, struct ste
 
 static void start_send(struct collective *c, int step)
 {
-    const struct step s = c->steps[step];
+    const struct step s = c->program.steps[step];
     struct step_block *block = reqs_create(c, step, 1, REQ_SEND);
     if (block != NULL && make_messages(c, &s, block, 1))
         send_one(c, &block->reqs[0], s.rank);
@@ -129,7 +129,7 @@ static void start_send(struct collective *c, int step)
 /* What cannot be cast is sent one by one. */
 static void start_cast(struct collective *c, int step)
 {
-    const struct step s = c->steps[step];
+    const struct step s = c->program.steps[step];
     covey_tid_t *tids = collective_memory(c, (size_t)s.rank * sizeof *tids);
     struct step_block *block = s.rank > 0 ? reqs_create(c, step, s.rank, REQ_SEND) : NULL;
     if (tids == NULL || block == NULL || !make_messages(c, &s, block, s.rank))
@@ -146,7 +146,7 @@ static void start_cast(struct collective *c, int step)
 
 static void start_receive(struct collective *c, int step)
 {
-    const struct step *s = &c->steps[step];
+    const struct step *s = &c->program.steps[step];
     struct step_block *block = reqs_create(c, step, 1, REQ_RECEIVE);
     if (block == NULL)
         return;
@@ -166,15 +166,16 @@ static void start_paced(struct collective *c, int step)
     if (block == NULL)
         return;
     struct step_req *r = &block->reqs[0];
-    int error = paced_begin(c->team, c->steps[step].job, c->number, &r->req);
+    int error = paced_begin(c->team, c->program.steps[step].job, c->number, &r->req);
     if (error != COVEY_OK)
         req_refused(c, r, error);
 }
 
 void step_start(struct collective *c, int step)
 {
-    c->steps[step].pending = 1; /* stays while requests are started, which may be done at once */
-    switch (c->steps[step].kind) {
+    c->program.steps[step].pending =
+        1; /* stays while requests are started, which may be done at once */
+    switch (c->program.steps[step].kind) {
     case STEP_SEND:
         start_send(c, step);
         break;
@@ -187,6 +188,6 @@ void step_start(struct collective *c, int step)
     default:
         start_cast(c, step);
     }
-    if (--c->steps[step].pending == 0)
+    if (--c->program.steps[step].pending == 0)
         collective_step_done(c, step);
 }

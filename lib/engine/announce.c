@@ -26,9 +26,8 @@ static struct conn *ring_to(struct covey *vm, covey_tid_t tid)
     if (peer == NULL || peer->routes == NULL)
         return NULL;
     int route = route_wanted(vm, peer);
-    return route == COVEY_ROUTE_AUTO || route == COVEY_ROUTE_SHM
-               ? peer->routes[COVEY_ROUTE_SHM].conn
-               : NULL;
+    return route == COVEY_ROUTE_AUTO || routes[route].ring ? peer->routes[COVEY_ROUTE_SHM].conn
+                                                           : NULL;
 }
 
 static bool is_local(const struct covey *vm, covey_tid_t tid, const struct covey_req *req)
@@ -60,8 +59,8 @@ static bool is_awaited(struct covey *vm, struct peer *peer, struct covey_req *re
     int route = route_wanted(vm, peer);
     bool short_enough = req->send.msg->size + FRAME_MESSAGE_BYTES <= CREDIT_INITIAL_BYTES;
     bool failed = peer->routes != NULL && peer->routes[COVEY_ROUTE_SHM].opening == OPENING_FAILED;
-    return route == COVEY_ROUTE_SHM || (route == COVEY_ROUTE_AUTO && !failed) ||
-           (route != COVEY_ROUTE_TCP && short_enough);
+    return routes[route].ring || (route == COVEY_ROUTE_AUTO && !failed) ||
+           (!routes[route].stream && short_enough);
 }
 
 /* A multicast keeps its order in rings, which are opened, or in frames that the daemon gives to all
@@ -79,7 +78,7 @@ static bool rings_decided(void *context)
         if (!is_awaited(vm, peer, req))
             continue;
         by_rings = by_rings && ring_to(vm, rings->tids[i]) != NULL;
-        by_home = by_home && route_wanted(vm, peer) != COVEY_ROUTE_SHM && fits_home(peer, req);
+        by_home = by_home && !routes[route_wanted(vm, peer)].ring && fits_home(peer, req);
     }
     return by_home || (by_rings && (order_may_leave_home(vm) || order_await_home(vm)));
 }

@@ -7,8 +7,8 @@
  */
 #include "lib/engine/brief.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/peer.h"
 #include "lib/engine/req.h"
+#include "lib/engine/routes.h"
 #include "lib/engine/vm.h"
 #include "lib/msg/message.h"
 #include "proto/wire/frame.h"
@@ -20,7 +20,7 @@ bool brief_put(struct conn *conn, const struct covey_req *req)
     uint8_t item[ITEM_HEADER_BYTES];
     uint64_t size = req->send.msg->size - ITEM_HEADER_BYTES, count;
     int type;
-    if (conn->route != COVEY_ROUTE_TCP || req->send.stamp != 0 ||
+    if (!routes[conn->route].stream || req->send.stamp != 0 ||
         req->send.msg->size < ITEM_HEADER_BYTES || size > BRIEF_SIZE_MAX)
         return false;
     message_copy(req->send.msg, 0, item, sizeof item);

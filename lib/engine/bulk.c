@@ -24,6 +24,7 @@
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
+#include "lib/engine/routes.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
 #include "lib/link/link.h"
@@ -160,7 +161,7 @@ void bulk_sent(struct covey *vm, struct peer *peer, const struct covey_req *req,
     if (peer->bulk.claim.state != CLAIM_HELD && peer->bulk.claim.state != CLAIM_PASSING)
         return;
     claim_sent(&peer->bulk.claim, needs_claim(vm, peer, req) ? bytes : 0, clock_us());
-    if (peer->out.carrier != NULL && peer->out.carrier->route == COVEY_ROUTE_TCP)
+    if (peer->out.carrier != NULL && routes[peer->out.carrier->route].stream)
         link_tcp_hold_little(peer->out.carrier->link, KEEP_BYTES);
 }
 

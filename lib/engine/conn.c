@@ -49,7 +49,7 @@ void conn_settle(struct conn *conn)
 
 static bool conn_rest_now(struct conn *conn)
 {
-    bool may = conn->route == COVEY_ROUTE_TCP && !conn->closed && conn->rest_until_us == 0;
+    bool may = routes[conn->route].stream && !conn->closed && conn->rest_until_us == 0;
     return may && conn_rest(conn, arrival_rest_us(&conn->inlet));
 }
 
@@ -93,6 +93,7 @@ struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer,
     conn->link = link;
     conn->peer = peer;
     conn->route = route;
+    conn->ops = vm->links.ops[route];
     conn->next = vm->links.conns;
     vm->links.conns = conn;
     vm->links.looked_count += fd < 0;
@@ -191,7 +192,7 @@ bool conn_flush(struct conn *conn)
 
 bool conn_left(struct conn *conn, struct covey_req *req)
 {
-    if (conn->route != COVEY_ROUTE_TCP || conn->closed || link_tcp_left(conn->link))
+    if (!routes[conn->route].stream || conn->closed || link_tcp_left(conn->link))
         return true;
     if (conn->out.leaving != NULL) /* of another exchange; what follows it has waited long enough */
         conn->out.leaving->owner->on_mark(conn->out.leaving);
@@ -211,7 +212,7 @@ void conn_left_no_more(struct covey *vm, const struct covey_req *req)
 bool conn_lags(const struct conn *conn)
 {
     return conn->closed || conn->out.head_sent < conn->out.head_size || conn->out.body_left > 0 ||
-           (conn->route == COVEY_ROUTE_TCP && link_tcp_unsent(conn->link) > LAG_BYTES);
+           (routes[conn->route].stream && link_tcp_unsent(conn->link) > LAG_BYTES);
 }
 
 static void conn_put_head(struct conn *conn, const struct frame *frame)
@@ -258,7 +259,7 @@ static void conn_put_data_head(struct conn *conn, const struct covey_req *req, s
 void conn_put_data(struct conn *conn, struct covey_req *req, size_t size)
 {
     bool first = req->send.offset == 0;
-    if (first && req_is_paced(req) && conn->route == COVEY_ROUTE_TCP)
+    if (first && req_is_paced(req) && routes[conn->route].stream)
         link_tcp_pace(conn->link, req->owner->rate(req));
     if (first)
         loss_note(conn, req->send.sequence);
@@ -327,7 +328,7 @@ static bool conn_fill(struct conn *conn, uint8_t *bytes, size_t size, size_t *us
 static const char *take_head(struct conn *conn)
 {
     struct frame *frame = &conn->in.frame;
-    if (conn->route == COVEY_ROUTE_TCP && conn->peer != NULL && brief_is(conn->in.head))
+    if (routes[conn->route].stream && conn->peer != NULL && brief_is(conn->in.head))
         return brief_take(conn);
     const char *refused = frame_decode(conn->in.head, frame);
     if (refused == NULL && frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT &&
@@ -378,7 +379,7 @@ static bool route_frame(struct conn *conn)
         refused = arrival_begin(conn->vm, conn->peer, &conn->inlet, conn->in.preface, preface);
     else if (conn->inlet.current == NULL)
         refused = "data that belong to no message";
-    if (preface > 0 && conn->route == COVEY_ROUTE_TCP && arrival_is_exchanged(&conn->inlet))
+    if (preface > 0 && routes[conn->route].stream && arrival_is_exchanged(&conn->inlet))
         link_tcp_expect_bulk(conn->link);
     if (refused != NULL)
         conn_protocol_error(conn, refused);
@@ -522,8 +523,7 @@ bool conn_waiting(const struct covey *vm, size_t least)
 {
     for (const struct conn *conn = vm->links.stepped_count == 0 ? NULL : vm->links.conns;
          conn != NULL; conn = conn->next) {
-        if (!conn->closed && conn->route == COVEY_ROUTE_ETHER &&
-            link_ether_waiting(conn->link) >= least)
+        if (!conn->closed && conn->ops->waiting != NULL && conn->ops->waiting(conn->link) >= least)
             return true;
     }
     return false;

@@ -16,6 +16,7 @@
 struct covey;
 struct covey_req;
 struct peer;
+struct route_ops;
 
 /* Writing: the frame under way. */
 struct conn_out {
@@ -62,6 +63,7 @@ struct conn {
     struct link *link;
     struct peer *peer; /* NULL: accepted, not yet known */
     int route;
+    const struct route_ops *ops;
     bool ready, closed, ordered;
     uint64_t deadline_us; /* of the handshake */
     struct inlet inlet;
@@ -76,7 +78,7 @@ struct conn *conn_create(struct covey *vm, struct link *link, struct peer *peer,
 void conn_settle(struct conn *conn);    /* looks whether frames may flow now */
 void conn_ready_now(struct conn *conn); /* frames may flow */
 void conn_read(struct covey *vm, struct conn *conn);
-/* Whether the request, sent by this, is on its way; if not, paced_note() tells when it is. */
+/* Whether the request, sent by this, is on its way; if not, its owner hears when it is. */
 bool conn_left(struct conn *conn, struct covey_req *req);
 /* Nobody asks any more. */
 void conn_left_no_more(struct covey *vm, const struct covey_req *req);

@@ -1,7 +1,8 @@
 /*
  * direct.c - raw Ethernet links straight between two tasks, where the daemons give sockets for
  * them. A task has one packet socket, its port, which comes with the first link and stays: the
- * kernel takes milliseconds to set one up. Where a link cannot be had so, frames pass the daemons.
+ * kernel takes milliseconds to set one up. The opener's daemon first sees to it that the two hosts
+ * reach each other so. Where a link cannot be had so, frames pass the daemons, flagged FRAME_ETHER.
  *
  * While the segment carries nothing, what the links would put into frames goes there in DETOUR
  * frames through the daemons, over UDP.
@@ -9,7 +10,11 @@
 #include "lib/engine/direct.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/home.h"
+#include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
+#include "lib/engine/req.h"
+#include "lib/engine/route.h"
+#include "lib/engine/routes.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
 #include "lib/link/link.h"
@@ -20,6 +25,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#define SHORT_BYTES 4096 /* where raw Ethernet is measured to be ahead, if one frame has them */
 #define HANDSHAKE_US 5000000u
 #define SILENCE_US_MAX 5000000u /* so that a task that leaves may still take the detour */
 
@@ -90,15 +96,15 @@ void direct_look(struct covey *vm)
     vm->links.ether_watched = false;
 }
 
-bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds)
+static bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds)
 {
     if (!l->direct || !l->has_key || !l->has_address)
         return false;
     return vm->links.ether_port != NULL || (nfds == 1 && port_open(vm, l->vm, &fds[0]));
 }
 
-struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
-                           bool opener)
+static struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
+                                  bool opener)
 {
     struct ether_way way = {.to = l->address,
                             .channel = peer->tid,
@@ -119,3 +125,77 @@ struct conn *direct_create(struct covey *vm, struct peer *peer, const struct con
     }
     return conn;
 }
+
+/* ---- as a route ------------------------------------------------------------------------------ */
+
+static int open_ether(struct covey *vm, struct peer *peer, struct route_state *state)
+{
+    (void)state;
+    return route_send_open(vm, peer, COVEY_ROUTE_ETHER, NULL, 0);
+}
+
+/* From now on raw frames to that task pass the daemons, unless a link comes up. One that was begun
+ * may have come up at the other end alone, which then uses it: it stays. */
+static void relay(struct covey *vm, struct peer *peer)
+{
+    struct route_state *state = &peer->routes[COVEY_ROUTE_ETHER];
+    state->pending = NULL;
+    state->opening = OPENING_NONE;
+    state->relayed = true;
+    outgo_pump(vm, peer);
+}
+
+static const char *connect_ether(struct covey *vm, struct peer *peer, struct control_link *l,
+                                 int *fds, int nfds)
+{
+    struct route_state *state = &peer->routes[COVEY_ROUTE_ETHER];
+    struct conn *conn =
+        direct_take_port(vm, l, fds, nfds) ? direct_create(vm, peer, l, true) : NULL;
+    state->opening = OPENING_CONNECTING;
+    state->pending = conn;
+    if (conn == NULL)
+        relay(vm, peer);
+    return NULL;
+}
+
+/* Unless the link goes straight what follows comes by the stream of the daemon. */
+static const char *accept_ether(struct covey *vm, struct peer *peer, struct control_link *l,
+                                int *fds, int nfds)
+{
+    l->direct = route_state_get(peer, COVEY_ROUTE_ETHER) != NULL &&
+                direct_take_port(vm, l, fds, nfds) && direct_create(vm, peer, l, false) != NULL;
+    l->has_key = l->has_address = false;
+    route_answer(vm, peer->tid, l, NULL, 0);
+    return NULL;
+}
+
+static bool works(const struct link *link)
+{
+    return !link_ether_is_astray(link);
+}
+
+/* Raw Ethernet costs less a message than a stream, and more a byte. It is opened beside the stream,
+ * which takes the rest, and all while the segment is dead. Where it does not go straight between
+ * the tasks it is no gain. */
+static struct conn *choose_short(struct covey *vm, struct peer *peer, const struct covey_req *req)
+{
+    struct route_state *state = vm->self.direct ? route_state_get(peer, COVEY_ROUTE_ETHER) : NULL;
+    if (state == NULL || req_is_paced(req))
+        return NULL;
+    if (state->conn == NULL && !state->relayed && route_may_open(state))
+        route_open(vm, peer, COVEY_ROUTE_ETHER);
+    struct conn *conn = state->conn != NULL && works(state->conn->link) ? state->conn : NULL;
+    if (conn == NULL && state->conn != NULL)
+        link_ether_ask(state->conn->link);
+    uint64_t size = FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + req->send.msg->size;
+    bool fits = conn != NULL && size <= link_ether_frame_bytes(conn->link);
+    return fits && req->send.msg->size <= SHORT_BYTES ? conn : NULL;
+}
+
+const struct route_ops ether_ops = {.open = open_ether,
+                                    .on_accept = connect_ether,
+                                    .on_open = accept_ether,
+                                    .on_late = relay,
+                                    .choose_short = choose_short,
+                                    .works = works,
+                                    .waiting = link_ether_waiting};

@@ -7,15 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct conn;
-struct control_link;
 struct covey;
 struct frame;
-struct peer;
 
-/* Whether such a link can be had, with the port that this task has or that comes as a descriptor.
- */
-bool direct_take_port(struct covey *vm, const struct control_link *l, int *fds, int nfds);
 /* What a link of the other task's would have sent in a raw frame. */
 void direct_on_detour(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* Around a sleep that frames must end. False: they cannot, there is no memory. */
@@ -23,8 +17,5 @@ bool direct_sleep(struct covey *vm);
 void direct_wake(struct covey *vm);
 /* The links will be looked at again and again. */
 void direct_look(struct covey *vm);
-/* The link, not yet ready; NULL: no memory. */
-struct conn *direct_create(struct covey *vm, struct peer *peer, const struct control_link *l,
-                           bool opener);
 
 #endif

@@ -8,7 +8,6 @@
 #include "lib/engine/watch.h"
 #include "lib/link/ledger.h"
 #include "lib/link/stream.h"
-#include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 

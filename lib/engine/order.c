@@ -27,7 +27,6 @@
 #include "lib/engine/req.h"
 #include "lib/engine/route.h"
 #include "lib/engine/vm.h"
-#include "lib/engine/wait.h"
 #include "lib/engine/watch.h"
 #include "lib/link/ledger.h"
 #include "lib/link/link.h"
@@ -103,7 +102,7 @@ static void park(struct covey *vm, struct conn *conn, uint64_t stamp)
         return;
     conn->order.parked = true;
     conn->order.stamp = stamp;
-    if (conn->route == COVEY_ROUTE_SHM)
+    if (routes[conn->route].ring)
         conn->order.there_bytes = link_shm_there_bytes(conn->link);
     conn->order.home_needed = ledger_queued(vm->home.ledger);
     vm->order.parked++;
@@ -143,13 +142,13 @@ static uint64_t look_at(struct covey *vm, struct conn *conn, bool *announced)
     uint64_t stamp = 0;
     bool empty = false;
     *announced = false;
-    if (!conn->order.parked && conn->route == COVEY_ROUTE_SHM)
+    if (!conn->order.parked && routes[conn->route].ring)
         stamp = link_shm_announced(conn->link, &empty);
     if (vm->order.forgone != 0 && stamp_is_before(stamp, vm->order.forgone))
         stamp = 0;
     /* a stream that was read to its end says so once more without looking, and a ring is not read
      * to its end when a large message was taken */
-    int looks = empty ? 0 : conn->route == COVEY_ROUTE_SHM ? 1 : 2;
+    int looks = empty ? 0 : routes[conn->route].ring ? 1 : 2;
     while (looks > 0 && !conn->order.parked && !conn->closed) {
         uint64_t bulk_taken = vm->inbox.bulk_taken;
         conn_read(vm, conn);
@@ -177,7 +176,7 @@ static struct looked look_around(struct covey *vm, const struct conn *but, uint6
         bool announced;
         if (conn == but || conn->closed)
             continue;
-        if (!conn->ready && conn->route == COVEY_ROUTE_TCP)
+        if (!conn->ready && routes[conn->route].stream)
             conn_settle(conn);
         uint64_t stamp =
             conn->ordered && conn->ready && !conn->closed ? look_at(vm, conn, &announced) : 0;
@@ -213,8 +212,7 @@ static bool is_first(struct covey *vm, struct conn *conn)
 /* Whether it was there when all others were looked at for one before it in its ring. */
 static bool is_clear(const struct conn *conn, uint64_t stamp)
 {
-    return conn->route == COVEY_ROUTE_SHM &&
-           link_shm_read_bytes(conn->link) <= conn->order.clear_bytes &&
+    return routes[conn->route].ring && link_shm_read_bytes(conn->link) <= conn->order.clear_bytes &&
            (conn->order.clear_stamp == 0 || stamp_is_before(stamp, conn->order.clear_stamp));
 }
 

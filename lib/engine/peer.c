@@ -15,7 +15,6 @@
 #include "lib/engine/outgo.h"
 #include "lib/engine/part.h"
 #include "lib/engine/route.h"
-#include "lib/engine/route_accept.h"
 #include "lib/engine/turn.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
@@ -258,7 +257,6 @@ static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
 void peer_check(struct covey *vm, uint64_t now_us)
 {
     turn_check(vm, now_us);
-    route_accept_again(vm, now_us);
     for (int i = 0; i < PEER_BUCKETS; i++) {
         for (struct peer *peer = vm->known.peers[i]; peer != NULL; peer = peer->next)
             check_one(vm, peer, now_us);

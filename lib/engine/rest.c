@@ -11,7 +11,6 @@
  * Invariant: conn->rest_until_us is not 0 exactly while conn is in vm->resting.
  */
 #include "lib/engine/rest.h"
-#include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/vm.h"
 #include "lib/link/link.h"

@@ -2,69 +2,36 @@
  * route.c - which way a message takes, and how a direct link comes to be.
  *
  * Opening a link: the opener sends LINK_OPEN through the daemons; the accepter answers LINK_ACCEPT
- * (or LINK_REFUSE). For shm the opener's ring memory and both doorbells travel with these frames.
- * For tcp the daemons give both tasks the key of the link, the opener connects to the accepter's
- * port, and both prove the key (link_tcp.c). For ether the opener's daemon first sees to it that
- * the two hosts reach each other so; once accepted, frames go through the daemons, flagged
- * FRAME_ETHER, or straight where both daemons allow it (direct.c). While a link is being opened
- * messages go through the daemon, unless the program forced the route: then they wait. A task that
- * may choose has up to two links to another: ether for short messages, tcp for the others. An
- * opening that failed is not tried again for a while, each time a longer one: what was in its way,
- * a host out of descriptors or in a flood, goes. What the accepter does is in route_accept.c.
+ * (or LINK_REFUSE). What travels with these frames, and what both ends then do, each route has in a
+ * file of its own (route_links.h), which is called by the table of routes (routes.h). While a link
+ * is being opened messages go through the daemon, unless the program forced the route: then they
+ * wait. A task that may choose has up to two links to another: one for short messages (raw
+ * Ethernet), one for the others. An opening that failed is not tried again for a while, each time a
+ * longer one: what was in its way, a host out of descriptors or in a flood, goes.
  */
 #include "lib/engine/route.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/direct.h"
 #include "lib/engine/home.h"
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
-#include "lib/engine/route_accept.h"
+#include "lib/engine/routes.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
-#include "lib/link/link.h"
 #include "lib/link/stream.h"
 #include "lib/msg/clock.h"
-#include "lib/msg/error.h"
 
-#include <errno.h>
-#include <netinet/in.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define OPENING_US 10000000u
 #define OPENING_TRIES 3
 #define REOPEN_US 10000000u /* after an opening that failed; then twice as long, and so on */
 #define REOPEN_DOUBLED_MAX 5
-#define SHORT_BYTES 4096 /* where raw Ethernet is measured to be ahead, if one frame has them */
-#define FILES_SPARE 4
-#define TCP_AFTER_BYTES                                                                            \
-    ((uint64_t)256 * 1024) /* traffic of a pair that makes a stream worth it                       \
-                            */
-
-static const char *const names[ROUTES] = {"auto", "shm", "udp", "tcp", "ether"};
-
-const char *covey_route_name(int route)
-{
-    return route < 0 || route >= ROUTES ? "unknown" : names[route];
-}
-
-int covey_route_parse(const char *name)
-{
-    for (int route = 0; name != NULL && route < ROUTES; route++) {
-        if (strcasecmp(name, names[route]) == 0)
-            return route;
-    }
-    return error_set(COVEY_EINVAL, "unknown route '%s': auto, shm, udp, tcp or ether",
-                     name == NULL ? "" : name);
-}
 
 /* Ether, forced for all tasks, is meant for those on other hosts: within one there is no segment,
  * and a program whose tasks are on several hosts, and several on one, would not run with it. */
@@ -72,8 +39,8 @@ static int wanted(const struct covey *vm, uint32_t tid, const struct peer *peer)
 {
     if (peer != NULL && peer->forced_route >= 0)
         return peer->forced_route;
-    bool inside = tid_host(tid) == vm->self.host;
-    return inside && vm->self.route == COVEY_ROUTE_ETHER ? COVEY_ROUTE_AUTO : vm->self.route;
+    bool beyond = tid_host(tid) == vm->self.host && !routes[vm->self.route].inside;
+    return beyond ? COVEY_ROUTE_AUTO : vm->self.route;
 }
 
 int route_wanted(const struct covey *vm, const struct peer *peer)
@@ -81,9 +48,9 @@ int route_wanted(const struct covey *vm, const struct peer *peer)
     return wanted(vm, peer->tid, peer);
 }
 
-bool route_is_forced(struct covey *vm, uint32_t tid, int route)
+bool route_is_broadcast(struct covey *vm, uint32_t tid)
 {
-    return wanted(vm, tid, peer_find(vm, tid)) == route;
+    return routes[wanted(vm, tid, peer_find(vm, tid))].broadcast;
 }
 
 struct route_state *route_state_get(struct peer *peer, int route)
@@ -93,7 +60,7 @@ struct route_state *route_state_get(struct peer *peer, int route)
     return peer->routes == NULL ? NULL : &peer->routes[route];
 }
 
-static void stream_drop(struct route_state *state)
+void route_stream_drop(struct route_state *state)
 {
     if (state->has_stream)
         close(state->stream_fd);
@@ -102,8 +69,8 @@ static void stream_drop(struct route_state *state)
 
 void route_free_all(struct peer *peer)
 {
-    if (peer->routes != NULL)
-        stream_drop(&peer->routes[COVEY_ROUTE_TCP]);
+    for (int route = 0; peer->routes != NULL && route < ROUTES; route++)
+        route_stream_drop(&peer->routes[route]);
     free(peer->routes);
     peer->routes = NULL;
 }
@@ -116,8 +83,9 @@ void route_failed(struct covey *vm, struct peer *peer, int route, const char *wh
     state->opening = OPENING_FAILED;
     state->deadline_us = clock_us() + ((uint64_t)REOPEN_US << state->failed);
     state->failed += state->failed < REOPEN_DOUBLED_MAX;
-    stream_drop(state);
-    snprintf(state->why, sizeof state->why, "route %s to t%x: %s", names[route], peer->tid, why);
+    route_stream_drop(state);
+    snprintf(state->why, sizeof state->why, "route %s to t%x: %s", routes[route].name, peer->tid,
+             why);
     struct conn *pending = state->pending;
     state->pending = NULL;
     if (pending != NULL)
@@ -127,7 +95,7 @@ void route_failed(struct covey *vm, struct peer *peer, int route, const char *wh
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static int send_open(struct covey *vm, struct peer *peer, int route, const int *fds, int nfds)
+int route_send_open(struct covey *vm, struct peer *peer, int route, const int *fds, int nfds)
 {
     uint8_t payload[64];
     struct cursor c = cursor_writer(payload, sizeof payload);
@@ -138,65 +106,14 @@ static int send_open(struct covey *vm, struct peer *peer, int route, const int *
     return home_send_frame(vm, &frame, payload, fds, nfds);
 }
 
-/* The doorbell that comes with the answer must find room below the limit, or the link would stay
- * half open. The lowest free number was taken: so many descriptors are in use. */
-static bool room_for_answer(int newest)
-{
-    struct rlimit files;
-    return getrlimit(RLIMIT_NOFILE, &files) == 0 && (rlim_t)newest + FILES_SPARE < files.rlim_cur;
-}
-
-static int open_shm(struct covey *vm, struct peer *peer, struct route_state *state)
-{
-    int memory;
-    struct link *link = link_shm_open(&memory);
-    if (link == NULL)
-        return error_set(COVEY_ERESOURCE, "no memory for a ring: %s", strerror(errno));
-    if (!room_for_answer(memory)) {
-        link->ops->free(link);
-        close(memory);
-        return error_set(COVEY_ERESOURCE, "out of descriptors");
-    }
-    state->pending = conn_create(vm, link, peer, COVEY_ROUTE_SHM);
-    int error = COVEY_ENOMEM;
-    if (state->pending != NULL)
-        error = send_open(vm, peer, COVEY_ROUTE_SHM, (int[]){memory, vm->wait.doorbell}, 2);
-    else
-        link->ops->free(link);
-    close(memory);
-    return error;
-}
-
-/* The stream within the host is a pair of Unix sockets: what is written to one end lies at the
- * other at once, as in a ring, which messages of one host need to keep their order (order.c). */
-static int open_stream(struct covey *vm, struct peer *peer, struct route_state *state)
-{
-    int ends[2];
-    stream_drop(state);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
-        return error_set(COVEY_ERESOURCE, "out of descriptors");
-    state->has_stream = true;
-    state->stream_fd = ends[0];
-    int error = send_open(vm, peer, COVEY_ROUTE_TCP, &ends[1], 1);
-    close(ends[1]);
-    return error;
-}
-
-static void open_start(struct covey *vm, struct peer *peer, int route)
+void route_open(struct covey *vm, struct peer *peer, int route)
 {
     struct route_state *state = &peer->routes[route];
     state->opening = OPENING_ASKED;
     state->deadline_us = clock_us() + OPENING_US;
     wait_check_at(vm, state->deadline_us);
     randombytes_buf(state->nonce, sizeof state->nonce);
-    bool inside = tid_host(peer->tid) == vm->self.host;
-    int error;
-    if (route == COVEY_ROUTE_SHM)
-        error = open_shm(vm, peer, state);
-    else if (route == COVEY_ROUTE_TCP && inside)
-        error = open_stream(vm, peer, state);
-    else
-        error = send_open(vm, peer, route, NULL, 0);
+    int error = vm->links.ops[route]->open(vm, peer, state);
     if (error != COVEY_OK)
         route_failed(vm, peer, route, covey_error_text());
 }
@@ -211,11 +128,11 @@ void route_broke(struct covey *vm, struct peer *peer, int route, const char *why
     if (++state->broken >= OPENING_TRIES)
         route_failed(vm, peer, route, why);
     else if (!peer->gone && !peer->leaving && vm->home.lost == 0 && !vm->wait.closing)
-        open_start(vm, peer, route);
+        route_open(vm, peer, route);
 }
 
 /* Whether none is being opened, and none was in vain not long ago. */
-static bool may_open(struct route_state *state)
+bool route_may_open(struct route_state *state)
 {
     if (state->opening == OPENING_FAILED && clock_us() >= state->deadline_us) {
         state->opening = OPENING_NONE;
@@ -233,8 +150,8 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
     if (state == NULL)
         return must ? COVEY_ENOMEM : 1;
     bool there = state->conn != NULL || state->relayed;
-    if (!there && may_open(state))
-        open_start(vm, peer, route);
+    if (!there && route_may_open(state))
+        route_open(vm, peer, route);
     *conn = state->conn;
     bool home = tid_host(peer->tid) == vm->self.host && *conn != NULL && !order_may_leave_home(vm);
     if (home && must)
@@ -249,82 +166,77 @@ static int choose_direct(struct covey *vm, struct peer *peer, int route, bool mu
     return COVEY_EROUTE;
 }
 
-/* The direct link that suits a peer best: a stream also on one host if no rings can be shared. */
+/* Whether it may lead there: of those to tasks of this host rings are not always to be had. */
+static bool is_refused(const struct peer *peer, int route)
+{
+    const struct route_state *state = peer->routes == NULL ? NULL : &peer->routes[route];
+    return state != NULL && state->opening == OPENING_FAILED && clock_us() < state->deadline_us;
+}
+
+/* The direct link that suits a peer best, or if that is refused the next best. */
 static int route_direct(const struct covey *vm, const struct peer *peer)
 {
-    if (tid_host(peer->tid) != vm->self.host)
-        return COVEY_ROUTE_TCP;
-    struct route_state *shm = peer->routes == NULL ? NULL : &peer->routes[COVEY_ROUTE_SHM];
-    bool refused = shm != NULL && shm->opening == OPENING_FAILED && clock_us() < shm->deadline_us;
-    return refused ? COVEY_ROUTE_TCP : COVEY_ROUTE_SHM;
+    bool inside = tid_host(peer->tid) == vm->self.host;
+    int best = COVEY_ROUTE_AUTO, least = COVEY_ROUTE_AUTO;
+    for (int i = 0; i < ROUTES; i++) {
+        const struct route *route = &routes[i];
+        if (route->preference == 0 || !(inside ? route->inside : route->outside))
+            continue;
+        if (least == COVEY_ROUTE_AUTO || route->preference < routes[least].preference)
+            least = i;
+        if (route->preference > routes[best].preference && !is_refused(peer, i))
+            best = i;
+    }
+    return best != COVEY_ROUTE_AUTO ? best : least;
 }
 
 bool route_takes_stream(const struct covey *vm, const struct peer *peer)
 {
-    bool failed = peer->routes != NULL && peer->routes[COVEY_ROUTE_TCP].opening == OPENING_FAILED;
-    return route_wanted(vm, peer) == COVEY_ROUTE_AUTO &&
-           route_direct(vm, peer) == COVEY_ROUTE_TCP &&
-           peer->out.traffic_bytes >= TCP_AFTER_BYTES && !failed;
+    if (route_wanted(vm, peer) != COVEY_ROUTE_AUTO)
+        return false;
+    int route = route_direct(vm, peer);
+    bool failed = peer->routes != NULL && peer->routes[route].opening == OPENING_FAILED;
+    return routes[route].stream && peer->out.traffic_bytes >= routes[route].after_bytes && !failed;
 }
 
-/* The link straight over raw Ethernet, if it is there and works. */
-static struct conn *ether_conn(const struct peer *peer)
+/* A link for short messages beside the one that takes the rest. */
+static struct conn *choose_short(struct covey *vm, struct peer *peer, const struct covey_req *req)
 {
-    struct conn *conn = peer->routes == NULL ? NULL : peer->routes[COVEY_ROUTE_ETHER].conn;
-    return conn == NULL || link_ether_is_astray(conn->link) ? NULL : conn;
-}
-
-/* Raw Ethernet costs less a message than a stream, and more a byte. It is opened beside the stream,
- * which takes the rest, and all while the segment is dead. Where it does not go straight between
- * the tasks it is no gain. */
-static struct conn *route_short(struct covey *vm, struct peer *peer, const struct covey_req *req)
-{
-    struct route_state *state = vm->self.direct ? route_state_get(peer, COVEY_ROUTE_ETHER) : NULL;
-    if (state == NULL || req_is_paced(req))
-        return NULL;
-    if (state->conn == NULL && !state->relayed && may_open(state))
-        open_start(vm, peer, COVEY_ROUTE_ETHER);
-    struct conn *conn = ether_conn(peer);
-    if (conn == NULL && state->conn != NULL)
-        link_ether_ask(state->conn->link);
-    uint64_t size = FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES + req->send.msg->size;
-    bool fits = conn != NULL && size <= link_ether_frame_bytes(conn->link);
-    return fits && req->send.msg->size <= SHORT_BYTES ? conn : NULL;
+    struct conn *conn = NULL;
+    for (int i = 0; i < ROUTES && conn == NULL; i++) {
+        if (routes[i].outside && vm->links.ops[i]->choose_short != NULL)
+            conn = vm->links.ops[i]->choose_short(vm, peer, req);
+    }
+    return conn;
 }
 
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn)
 {
-    bool same_host = tid_host(peer->tid) == vm->self.host;
-    switch (route_wanted(vm, peer)) {
-    case COVEY_ROUTE_UDP:
-        *conn = NULL;
-        return 1;
-    case COVEY_ROUTE_SHM:
-        if (same_host)
-            return choose_direct(vm, peer, COVEY_ROUTE_SHM, true, req, conn);
-        snprintf(req->text, sizeof req->text,
-                 "route shm: t%x is on another host: take udp, tcp or auto", peer->tid);
-        return COVEY_EROUTE;
-    case COVEY_ROUTE_TCP:
-        return choose_direct(vm, peer, COVEY_ROUTE_TCP, true, req, conn);
-    case COVEY_ROUTE_ETHER: /* on another host: else it is not wanted, nor can be forced */
-        return choose_direct(vm, peer, COVEY_ROUTE_ETHER, true, req, conn);
-    default:
-        break;
-    }
+    bool inside = tid_host(peer->tid) == vm->self.host;
+    int wants = route_wanted(vm, peer);
+    const struct route *route = &routes[wants];
     *conn = NULL;
-    int direct = route_direct(vm, peer);
-    if (direct == COVEY_ROUTE_TCP && peer->out.traffic_bytes < TCP_AFTER_BYTES)
+    if (route->by_daemons)
         return 1;
-    if (!same_host && (*conn = route_short(vm, peer, req)) != NULL)
+    if (!(inside ? route->inside : route->outside)) {
+        snprintf(req->text, sizeof req->text,
+                 "route %s: t%x is on another host: take udp, tcp or auto", route->name, peer->tid);
+        return COVEY_EROUTE;
+    }
+    if (wants != COVEY_ROUTE_AUTO)
+        return choose_direct(vm, peer, wants, true, req, conn);
+    int direct = route_direct(vm, peer);
+    if (peer->out.traffic_bytes < routes[direct].after_bytes)
+        return 1;
+    if (!inside && (*conn = choose_short(vm, peer, req)) != NULL)
         return 1;
     return choose_direct(vm, peer, direct, false, req, conn);
 }
 
 void route_expect_bulk(struct peer *peer)
 {
-    if (peer->out.traffic_bytes < TCP_AFTER_BYTES)
-        peer->out.traffic_bytes = TCP_AFTER_BYTES;
+    if (peer->out.traffic_bytes < STREAM_AFTER_BYTES)
+        peer->out.traffic_bytes = STREAM_AFTER_BYTES;
 }
 
 void route_open_ahead(struct covey *vm, struct peer *peer)
@@ -334,26 +246,14 @@ void route_open_ahead(struct covey *vm, struct peer *peer)
     route_expect_bulk(peer);
     if (route == COVEY_ROUTE_AUTO)
         route = route_direct(vm, peer);
-    if (route != COVEY_ROUTE_UDP &&
-        !(route == COVEY_ROUTE_SHM && tid_host(peer->tid) != vm->self.host))
+    bool inside = tid_host(peer->tid) == vm->self.host;
+    if (!routes[route].by_daemons && (inside ? routes[route].inside : routes[route].outside))
         choose_direct(vm, peer, route, false, NULL, &conn);
 }
 
 uint8_t route_flags(const struct covey *vm, const struct peer *peer)
 {
-    bool ether = route_wanted(vm, peer) == COVEY_ROUTE_ETHER && peer->out.carrier == NULL;
-    return ether ? FRAME_ETHER : 0;
-}
-
-/* From now on raw frames to that task pass the daemons, unless a link comes up. One that was begun
- * may have come up at the other end alone, which then uses it: it stays. */
-static void relay(struct covey *vm, struct peer *peer)
-{
-    struct route_state *state = &peer->routes[COVEY_ROUTE_ETHER];
-    state->pending = NULL;
-    state->opening = OPENING_NONE;
-    state->relayed = true;
-    outgo_pump(vm, peer);
+    return peer->out.carrier == NULL ? routes[route_wanted(vm, peer)].home_flags : 0;
 }
 
 void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
@@ -363,8 +263,8 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
         if (state->opening != OPENING_ASKED && state->opening != OPENING_CONNECTING)
             continue;
         if (now_us >= state->deadline_us && state->opening == OPENING_CONNECTING &&
-            route == COVEY_ROUTE_ETHER)
-            relay(vm, peer);
+            vm->links.ops[route]->on_late != NULL)
+            vm->links.ops[route]->on_late(vm, peer);
         else if (now_us >= state->deadline_us)
             route_failed(vm, peer, route, "no link within 10 s");
         else
@@ -372,109 +272,56 @@ void route_check(struct covey *vm, struct peer *peer, uint64_t now_us)
     }
 }
 
-/* ---- the accepter's answer --------------------------------------------------------------------
+/* ---- what daemons and other tasks say of links ------------------------------------------------
  */
 
-static socklen_t socket_address(const struct control_link *l, struct sockaddr_storage *out)
+void route_answer(struct covey *vm, uint32_t tid, const struct control_link *l, const int *fds,
+                  int nfds)
 {
-    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
-    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
-    struct cursor port = cursor_writer(&v4->sin_port, 2);
-    memset(out, 0, sizeof *out);
-    if (l->has_address && l->address.family == ADDRESS_IPV6) {
-        struct cursor scope = cursor_reader(l->address.bytes + 18, 4);
-        v6->sin6_family = AF_INET6;
-        memcpy(&v6->sin6_addr, l->address.bytes, 16);
-        v6->sin6_scope_id = cursor_get_u32(&scope);
-        port = cursor_writer(&v6->sin6_port, 2);
-        cursor_put_u16(&port, l->port);
-        return sizeof *v6;
-    }
-    struct cursor ip = cursor_writer(&v4->sin_addr, 4);
-    v4->sin_family = AF_INET;
-    if (l->has_address)
-        cursor_put_bytes(&ip, l->address.bytes, 4);
+    uint8_t payload[512];
+    struct cursor c = cursor_writer(payload, sizeof payload);
+    bool refuse = l->error != 0;
+    if (refuse)
+        control_put_link_refuse(&c, l);
     else
-        cursor_put_u32(&ip, INADDR_LOOPBACK);
-    cursor_put_u16(&port, l->port);
-    return sizeof *v4;
+        control_put_link_accept(&c, l);
+    uint8_t kind = refuse ? FRAME_LINK_REFUSE : FRAME_LINK_ACCEPT;
+    struct frame frame = home_frame(vm, kind, tid, (size_t)(c.at - payload));
+    home_send_frame(vm, &frame, payload, fds, nfds);
+    const struct peer *peer = peer_find(vm, tid);
+    if (peer != NULL)
+        order_note_home(vm, peer); /* nothing goes by the link before the other task knows of it */
 }
 
-/* A socket that is connected or will be; < 0: errno. */
-static int connect_socket(struct route_state *state, const struct control_link *l)
+static void refuse(struct covey *vm, uint32_t tid, struct control_link *l, const char *why)
 {
-    struct sockaddr_storage address;
-    socklen_t size = socket_address(l, &address);
-    bool inside = state->has_stream;
-    state->has_stream = false;
-    if (inside)
-        return state->stream_fd;
-    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) == 0 || errno == EINPROGRESS)
-        return fd;
-    int error = errno;
-    close(fd);
-    errno = error;
-    return -1;
+    l->error = COVEY_EROUTE;
+    snprintf(l->text, sizeof l->text, "%s", why);
+    route_answer(vm, tid, l, NULL, 0);
 }
 
-static const char *connect_tcp(struct covey *vm, struct peer *peer, const struct control_link *l)
+/* Another task opens a link. */
+static void on_open(struct covey *vm, struct peer *peer, struct control_link *l, int *fds, int nfds)
 {
-    struct route_state *state = &peer->routes[COVEY_ROUTE_TCP];
-    int fd = connect_socket(state, l);
-    if (fd < 0)
-        return strerror(errno);
-    struct stream_auth auth;
-    uint8_t challenge[AUTH_NONCE_BYTES];
-    randombytes_buf(challenge, sizeof challenge);
-    stream_auth_open(&auth, state->secret.key, vm->self.tid, peer->tid, state->nonce, challenge);
-    auth.encrypt = state->secret.encrypt;
-    struct link *link = link_tcp_open(fd, &auth);
-    if (link == NULL) {
-        close(fd);
-        return "out of memory";
-    }
-    state->opening = OPENING_CONNECTING;
-    state->pending = conn_create(vm, link, peer, COVEY_ROUTE_TCP);
-    if (state->pending != NULL)
-        return NULL;
-    link->ops->free(link);
-    return "out of memory or descriptors";
-}
-
-static void open_ether(struct covey *vm, struct peer *peer, const struct control_link *l, int *fds,
-                       int nfds)
-{
-    struct route_state *state = &peer->routes[COVEY_ROUTE_ETHER];
-    struct conn *conn =
-        direct_take_port(vm, l, fds, nfds) ? direct_create(vm, peer, l, true) : NULL;
-    state->opening = OPENING_CONNECTING;
-    state->pending = conn;
-    if (conn == NULL)
-        relay(vm, peer);
+    bool known = l->route < ROUTES && vm->links.ops[l->route]->on_open != NULL;
+    const char *why = nfds == STREAM_FDS_LOST ? "it is out of descriptors"
+                                              : "it does not take links of that route";
+    if (known && (nfds != STREAM_FDS_LOST || !vm->links.ops[l->route]->needs_fds))
+        why = vm->links.ops[l->route]->on_open(vm, peer, l, fds, nfds);
+    if (why != NULL)
+        refuse(vm, peer->tid, l, why);
 }
 
 static void on_accept(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
                       int nfds)
 {
-    struct route_state *state = &peer->routes[l->route];
-    if (l->route == COVEY_ROUTE_SHM && nfds == 1 && state->pending != NULL &&
-        link_shm_connect(state->pending->link, fds[0])) {
-        fds[0] = -1;
-        conn_ready_now(state->pending);
-        return;
-    }
-    if (l->route == COVEY_ROUTE_ETHER) {
-        open_ether(vm, peer, l, fds, nfds);
-        return;
-    }
-    if (nfds == STREAM_FDS_LOST) { /* the other task takes the link for ready */
+    const struct route_ops *ops = vm->links.ops[l->route];
+    if (ops->needs_fds && nfds == STREAM_FDS_LOST) { /* the other task takes the link for ready */
         home_lost(vm, COVEY_ERESOURCE, "out of descriptors: a link to another task is lost");
         return;
     }
-    const char *why = "a wrong answer";
-    if (l->route == COVEY_ROUTE_TCP)
-        why = connect_tcp(vm, peer, l);
+    const char *why =
+        ops->on_accept == NULL ? "a wrong answer" : ops->on_accept(vm, peer, l, fds, nfds);
     if (why != NULL)
         route_broke(vm, peer, l->route, why);
 }
@@ -498,10 +345,10 @@ static void take_key(struct route_state *state, const struct control_link *l)
 static void dispatch(struct covey *vm, uint8_t kind, struct peer *peer, struct control_link *l,
                      int *fds, int nfds)
 {
-    int route = kind == FRAME_LINK_KEY ? COVEY_ROUTE_TCP : l->route;
+    int route = kind == FRAME_LINK_KEY ? COVEY_ROUTE_TCP : l->route; /* it alone has such frames */
     struct route_state *state = kind == FRAME_LINK_OPEN ? NULL : asked(peer, l, route);
     if (kind == FRAME_LINK_OPEN)
-        route_on_open(vm, peer, l, fds, nfds);
+        on_open(vm, peer, l, fds, nfds);
     else if (state != NULL && kind == FRAME_LINK_KEY)
         take_key(state, l);
     else if (state != NULL && kind == FRAME_LINK_ACCEPT)
@@ -566,7 +413,11 @@ int route_taken(struct covey *vm, uint32_t tid)
         return route;
     int direct = route_direct(vm, peer);
     bool up = peer->routes != NULL && peer->routes[direct].conn != NULL;
-    if (direct == COVEY_ROUTE_TCP && peer->out.traffic_bytes >= TCP_AFTER_BYTES && ether_conn(peer))
-        return COVEY_ROUTE_ETHER;
+    for (int i = 0; i < ROUTES && peer->out.traffic_bytes >= routes[direct].after_bytes; i++) {
+        const struct conn *conn = peer->routes == NULL ? NULL : peer->routes[i].conn;
+        const struct route_ops *ops = vm->links.ops[i];
+        if (conn != NULL && ops->choose_short != NULL && ops->works(conn->link))
+            return i;
+    }
     return up ? direct : COVEY_ROUTE_UDP;
 }

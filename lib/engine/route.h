@@ -4,18 +4,18 @@
 #ifndef COVEY_LIB_ENGINE_ROUTE_H
 #define COVEY_LIB_ENGINE_ROUTE_H
 
+#include "lib/engine/routes.h"
 #include "lib/link/link.h"
 #include "proto/auth/auth.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 struct conn;
+struct control_link;
 struct covey;
 struct covey_req;
 struct frame;
 struct peer;
-
-#define ROUTES 5 /* enum covey_route */
 
 enum opening { OPENING_NONE, OPENING_ASKED, OPENING_CONNECTING, OPENING_FAILED };
 
@@ -42,7 +42,8 @@ struct route_state {
  * < 0: it cannot work, req->text says why. */
 int route_choose(struct covey *vm, struct peer *peer, struct covey_req *req, struct conn **conn);
 int route_wanted(const struct covey *vm, const struct peer *peer);
-bool route_is_forced(struct covey *vm, uint32_t tid, int route); /* for the next message */
+/* Whether the next message to that task goes by frames that reach several hosts. */
+bool route_is_broadcast(struct covey *vm, uint32_t tid);
 /* Whether route_choose(), free to choose, takes a stream to that task or begins to open one. */
 bool route_takes_stream(const struct covey *vm, const struct peer *peer);
 /* Much is going to that task: a stream is worth it from now on. */
@@ -62,6 +63,14 @@ void route_broke(struct covey *vm, struct peer *peer, int route, const char *why
 void route_force(struct covey *vm, struct peer *only, int route);
 /* By which route the next message to that task goes, as far as that is known. */
 int route_taken(struct covey *vm, uint32_t tid);
+/* Opening one: for those that do it (route_links.h). */
+bool route_may_open(struct route_state *state);
+void route_open(struct covey *vm, struct peer *peer, int route);
+int route_send_open(struct covey *vm, struct peer *peer, int route, const int *fds, int nfds);
+void route_stream_drop(struct route_state *state);
+/* LINK_ACCEPT, or with an error LINK_REFUSE. */
+void route_answer(struct covey *vm, uint32_t tid, const struct control_link *l, const int *fds,
+                  int nfds);
 void route_free_all(struct peer *peer);
 /* The state of that route; NULL: no memory. */
 struct route_state *route_state_get(struct peer *peer, int route);

@@ -32,6 +32,7 @@ struct ether_port;
 struct ledger;
 struct part;
 struct request;
+struct route_ops;
 struct stream;
 struct turn;
 
@@ -87,12 +88,13 @@ struct ordering {
     bool home_mark_awaited;    /* sends wait until the daemon has passed it on */
 };
 
-/* conn.c, rest.c; route_accept.c: the listener; direct.c: raw Ethernet */
+/* conn.c, rest.c; route_tcp.c: the listener; direct.c: raw Ethernet */
 struct links {
-    struct conn *conns;     /* closed ones too, until conn_bury() */
-    unsigned looked_count;  /* conns without a descriptor, which must be looked at */
-    unsigned stepped_count; /* conns whose links have something due at times */
-    uint64_t written_bytes; /* that links took */
+    const struct route_ops *const *ops; /* by route: see routes.h */
+    struct conn *conns;                 /* closed ones too, until conn_bury() */
+    unsigned looked_count;              /* conns without a descriptor, which must be looked at */
+    unsigned stepped_count;             /* conns whose links have something due at times */
+    uint64_t written_bytes;             /* that links took */
     struct conn *resting;
     struct watch listener_watch;
     uint16_t listener_port;

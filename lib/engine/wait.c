@@ -1,7 +1,7 @@
 /*
  * wait.c - waiting for completions, and progress while the task computes.
  *
- * At any time at most one thread polls (struct covey.poller): a thread of the program that waits
+ * At any time at most one thread polls (vm->wait.poller): a thread of the program that waits
  * inside the library, or the progress thread while no thread of the program does. The thread that
  * waits first polls; others sleep on `changed` and one of them takes over when it leaves. The
  * progress thread keeps out of the way of a task that communicates: it looks now and then whether

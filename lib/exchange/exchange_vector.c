@@ -116,9 +116,9 @@ static void remember(const struct vector_exchange *v, enum algorithm chosen)
     if (v->lesson.fresh)
         return;
     bool small = chosen == ALLTOALLV_LINEAR;
-    team->vector_pause = small ? 2 * team->vector_pause + (team->vector_pause == 0) : 0;
-    team->vector_pause = team->vector_pause < REST_MAX ? team->vector_pause : REST_MAX;
-    team->vector_rest = team->vector_pause;
+    team->vector.pause = small ? 2 * team->vector.pause + (team->vector.pause == 0) : 0;
+    team->vector.pause = team->vector.pause < REST_MAX ? team->vector.pause : REST_MAX;
+    team->vector.left = team->vector.pause;
 }
 
 static enum algorithm choose(const struct vector_exchange *v, struct exchange_order *order,
@@ -237,8 +237,8 @@ void alltoall_adaptive(struct collective *c, const struct alltoall *a)
 {
     struct covey_team *team = collective_team(c);
 
-    if (team->vector_rest > 0) {
-        team->vector_rest--;
+    if (team->vector.left > 0) {
+        team->vector.left--;
         alltoall_linear(c, a);
     } else {
         build(c, a, true);

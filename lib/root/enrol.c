@@ -3,11 +3,6 @@
  * and the orderly end, also when the program just exits.
  */
 #include "lib/root/enrol.h"
-#include "lib/agree/group.h"
-#include "lib/agree/session.h"
-#include "lib/bag/bag.h"
-#include "lib/calls/notify.h"
-#include "lib/collective/collective.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
 #include "lib/engine/ended.h"
@@ -16,7 +11,7 @@
 #include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/request.h"
-#include "lib/engine/route.h"
+#include "lib/engine/routes.h"
 #include "lib/engine/turn.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/wait.h"
@@ -27,9 +22,7 @@
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/root/parts.h"
-#include "lib/spawn/place.h"
 #include "lib/spawn/printer.h"
-#include "lib/spawn/siblings.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -24,6 +24,8 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/request.h"
 #include "lib/engine/route.h"
+#include "lib/engine/route_links.h"
+#include "lib/engine/routes.h"
 #include "lib/engine/vm.h"
 #include "lib/spawn/place.h"
 #include "lib/spawn/printer.h"
@@ -151,6 +153,13 @@ static const struct part *const parts[] = {
     &tasks,   &receives, &links,  &requests, &hosts,    &services, &teams,  &bags,
     &notices, &placing,  &groups, &sessions, &siblings, &output,   &tasker, NULL};
 
+/* What opens links, by route. */
+static const struct route_ops no_ops;
+
+#define ROW(number, functions, ...) [number] = &(functions),
+static const struct route_ops *const route_ops[ROUTES] = {ROUTE_TABLE(ROW)};
+#undef ROW
+
 static void handlers_add(struct covey *vm, const struct part *part)
 {
     for (const struct part_handler *h = part->handlers; h != NULL && h->kind != 0; h++) {
@@ -162,6 +171,7 @@ static void handlers_add(struct covey *vm, const struct part *part)
 bool parts_create(struct covey *vm)
 {
     vm->parts = parts;
+    vm->links.ops = route_ops;
     for (const struct part *const *p = parts; *p != NULL; p++) {
         const struct part *part = *p;
         handlers_add(vm, part);

@@ -9,13 +9,11 @@
  * One who gave up the making of a team takes back by the message of a broken team (team_state.c)
  * what he had said.
  */
-#include "lib/calls/cast.h"
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
 #include "lib/collective/teams.h"
-#include "lib/engine/arrival.h"
 #include "lib/engine/call.h"
 #include "lib/engine/part.h"
 #include "lib/engine/route.h"
@@ -23,7 +21,6 @@
 #include "lib/engine/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
-#include "lib/msg/message.h"
 #include "lib/team/team_topology.h"
 
 #include <stdio.h>
@@ -302,8 +299,7 @@ static bool ether_is_forced(const struct covey_team *team)
     for (int i = 0; i < team->size; i++) {
         bool other_host = team->host_lead[i] != team->host_lead[team->rank];
         if (other_host)
-            forced =
-                forced && route_is_forced(team->vm, (uint32_t)team->tids[i], COVEY_ROUTE_ETHER);
+            forced = forced && route_is_broadcast(team->vm, (uint32_t)team->tids[i]);
     }
     call_end(team->vm, &call, COVEY_OK);
     return forced;

@@ -171,7 +171,7 @@ static int share(struct covey_team *team, struct team_topology *t)
 /* Streams know what is on its way, other ways do not: see pace.h. */
 bool team_is_blind(const struct covey_team *team)
 {
-    return team->vm->self.route == COVEY_ROUTE_UDP || team->vm->self.route == COVEY_ROUTE_ETHER;
+    return routes[team->vm->self.route].blind;
 }
 
 int team_topology_share(struct covey_team *team, bool there, bool blind)

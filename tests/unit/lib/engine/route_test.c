@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "lib/engine/conn.h"
+#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/route.h"
-#include "lib/engine/route_accept.h"
+#include "lib/engine/route_links.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
 #include "lib/link/link.h"
@@ -112,7 +113,7 @@ static void what_failed_is_tried_again_later(void)
 static uint16_t listen_for_links(struct task *t)
 {
     struct control_link open = {.route = COVEY_ROUTE_TCP, .has_key = true};
-    route_on_open(t->one.vm, t->one.peer, &open, NULL, 0);
+    CU_ASSERT_PTR_NULL_FATAL(tcp_ops.on_open(t->one.vm, t->one.peer, &open, NULL, 0));
     CU_ASSERT_FATAL(t->one.vm->links.listener_watch.fd >= 0);
     return t->one.vm->links.listener_port;
 }
@@ -186,7 +187,7 @@ static void no_descriptors(void)
     CU_ASSERT(t.one.vm->links.accept_again_us > 0 &&
               t.one.vm->wait.check_at_us <= t.one.vm->links.accept_again_us);
     close(taken);
-    peer_check(t.one.vm, t.one.vm->links.accept_again_us);
+    parts_check(t.one.vm, t.one.vm->links.accept_again_us);
     CU_ASSERT_EQUAL(listener->events, EPOLLIN);
     take_in(&t);
     CU_ASSERT_FALSE(is_closed(second));

@@ -1,25 +1,32 @@
 /*
- * route_accept.c - the accepter's half of a direct link: other tasks' LINK_OPENs are answered, and
- * the streams that they then open are taken in. Which task a stream is of shows only when it proves
- * its key, so until then it has no peer, and there may be but few of those: the oldest makes room
- * for a new one, or anyone who connects and says nothing could keep all others out.
+ * route_tcp.c - streams between tasks. The daemons give both tasks the key of the link, the opener
+ * connects to the accepter's port, and both prove the key (link_tcp.c). Which task a stream is of
+ * shows only when it proves its key, so until then it has no peer, and there may be but few of
+ * those: the oldest makes room for a new one, or anyone who connects and says nothing could keep
+ * all others out.
+ *
+ * Within the host a stream is a pair of Unix sockets, one of which travels with LINK_OPEN: what is
+ * written to one end lies at the other at once, as in a ring, which messages of one host need to
+ * keep their order (order.c).
  */
-#include "lib/engine/route_accept.h"
+#include "lib/covey.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/direct.h"
-#include "lib/engine/home.h"
-#include "lib/engine/order.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
+#include "lib/engine/route_links.h"
+#include "lib/engine/routes.h"
 #include "lib/engine/vm.h"
 #include "lib/engine/watch.h"
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
 #include "lib/msg/clock.h"
+#include "lib/msg/error.h"
+#include "proto/wire/control.h"
+#include "proto/wire/cursor.h"
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
+#include <sodium.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -166,93 +173,120 @@ void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events
     }
 }
 
-static void answer(struct covey *vm, uint32_t tid, const struct control_link *l, const int *fds,
-                   int nfds)
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static int open_stream(struct covey *vm, struct peer *peer, struct route_state *state)
 {
-    uint8_t payload[512];
-    struct cursor c = cursor_writer(payload, sizeof payload);
-    bool refuse = l->error != 0;
-    if (refuse)
-        control_put_link_refuse(&c, l);
+    int ends[2];
+    route_stream_drop(state);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+        return error_set(COVEY_ERESOURCE, "out of descriptors");
+    state->has_stream = true;
+    state->stream_fd = ends[0];
+    int error = route_send_open(vm, peer, COVEY_ROUTE_TCP, &ends[1], 1);
+    close(ends[1]);
+    return error;
+}
+
+static int open_tcp(struct covey *vm, struct peer *peer, struct route_state *state)
+{
+    bool inside = tid_host(peer->tid) == vm->self.host;
+    return inside ? open_stream(vm, peer, state)
+                  : route_send_open(vm, peer, COVEY_ROUTE_TCP, NULL, 0);
+}
+
+static socklen_t socket_address(const struct control_link *l, struct sockaddr_storage *out)
+{
+    struct sockaddr_in *v4 = (struct sockaddr_in *)out;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)out;
+    struct cursor port = cursor_writer(&v4->sin_port, 2);
+    memset(out, 0, sizeof *out);
+    if (l->has_address && l->address.family == ADDRESS_IPV6) {
+        struct cursor scope = cursor_reader(l->address.bytes + 18, 4);
+        v6->sin6_family = AF_INET6;
+        memcpy(&v6->sin6_addr, l->address.bytes, 16);
+        v6->sin6_scope_id = cursor_get_u32(&scope);
+        port = cursor_writer(&v6->sin6_port, 2);
+        cursor_put_u16(&port, l->port);
+        return sizeof *v6;
+    }
+    struct cursor ip = cursor_writer(&v4->sin_addr, 4);
+    v4->sin_family = AF_INET;
+    if (l->has_address)
+        cursor_put_bytes(&ip, l->address.bytes, 4);
     else
-        control_put_link_accept(&c, l);
-    uint8_t kind = refuse ? FRAME_LINK_REFUSE : FRAME_LINK_ACCEPT;
-    struct frame frame = home_frame(vm, kind, tid, (size_t)(c.at - payload));
-    home_send_frame(vm, &frame, payload, fds, nfds);
-    const struct peer *peer = peer_find(vm, tid);
-    if (peer != NULL)
-        order_note_home(vm, peer); /* nothing goes by the link before the other task knows of it */
+        cursor_put_u32(&ip, INADDR_LOOPBACK);
+    cursor_put_u16(&port, l->port);
+    return sizeof *v4;
 }
 
-static void refuse(struct covey *vm, uint32_t tid, struct control_link *l, const char *why)
+/* A socket that is connected or will be; < 0: errno. */
+static int connect_socket(struct route_state *state, const struct control_link *l)
 {
-    l->error = COVEY_EROUTE;
-    snprintf(l->text, sizeof l->text, "%s", why);
-    answer(vm, tid, l, NULL, 0);
+    struct sockaddr_storage address;
+    socklen_t size = socket_address(l, &address);
+    bool inside = state->has_stream;
+    state->has_stream = false;
+    if (inside)
+        return state->stream_fd;
+    int fd = socket(address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) == 0 || errno == EINPROGRESS)
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
 }
 
-static void accept_shm(struct covey *vm, struct peer *peer, struct control_link *l, int *fds)
+static const char *connect_tcp(struct covey *vm, struct peer *peer, struct control_link *l,
+                               int *fds, int nfds)
 {
-    const char *why;
-    struct link *link = link_shm_accept(fds[0], fds[1], &why);
+    (void)fds, (void)nfds;
+    struct route_state *state = &peer->routes[COVEY_ROUTE_TCP];
+    int fd = connect_socket(state, l);
+    if (fd < 0)
+        return strerror(errno);
+    struct stream_auth auth;
+    uint8_t challenge[AUTH_NONCE_BYTES];
+    randombytes_buf(challenge, sizeof challenge);
+    stream_auth_open(&auth, state->secret.key, vm->self.tid, peer->tid, state->nonce, challenge);
+    auth.encrypt = state->secret.encrypt;
+    struct link *link = link_tcp_open(fd, &auth);
     if (link == NULL) {
-        refuse(vm, peer->tid, l, why);
-        return;
+        close(fd);
+        return "out of memory";
     }
-    fds[1] = -1; /* the link's now */
-    struct conn *conn = conn_create(vm, link, peer, COVEY_ROUTE_SHM);
-    if (conn == NULL || route_state_get(peer, COVEY_ROUTE_SHM) == NULL) {
-        refuse(vm, peer->tid, l, "out of memory");
-        if (conn == NULL)
-            link->ops->free(link);
-        return;
-    }
-    answer(vm, peer->tid, l, &vm->wait.doorbell, 1);
-    conn_ready_now(conn);
+    state->opening = OPENING_CONNECTING;
+    state->pending = conn_create(vm, link, peer, COVEY_ROUTE_TCP);
+    if (state->pending != NULL)
+        return NULL;
+    link->ops->free(link);
+    return "out of memory or descriptors";
 }
 
-/* Within the host the stream itself comes with what asks for it. */
-static void accept_tcp(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
-                       int nfds)
+/* ---- another task opens ---------------------------------------------------------------------- */
+
+static const char *accept_tcp(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
+                              int nfds)
 {
     struct route_state *state = route_state_get(peer, COVEY_ROUTE_TCP);
     bool inside = tid_host(peer->tid) == vm->self.host;
-    if (!l->has_key || state == NULL || !(inside ? nfds == 1 : listener_start(vm))) {
-        refuse(vm, peer->tid, l, "it cannot listen for streams");
-        return;
-    }
+    if (nfds == STREAM_FDS_LOST)
+        return "it is out of descriptors";
+    if (!l->has_key || state == NULL || !(inside ? nfds == 1 : listener_start(vm)))
+        return "it cannot listen for streams";
     state->accepting = true;
     memcpy(state->accept_nonce, l->nonce, sizeof l->nonce);
     memcpy(state->accept_secret.key, l->key, sizeof l->key);
     state->accept_secret.encrypt = l->encrypt;
     l->port = vm->links.listener_port;
-    answer(vm, peer->tid, l, NULL, 0);
+    route_answer(vm, peer->tid, l, NULL, 0);
     if (!inside)
-        return;
+        return NULL;
     route_accept_stream(vm, fds[0]);
     fds[0] = -1;
+    return NULL;
 }
 
-/* Unless the link goes straight what follows comes by the stream of the daemon. */
-static void accept_ether(struct covey *vm, struct peer *peer, struct control_link *l, int *fds,
-                         int nfds)
-{
-    l->direct = route_state_get(peer, COVEY_ROUTE_ETHER) != NULL &&
-                direct_take_port(vm, l, fds, nfds) && direct_create(vm, peer, l, false) != NULL;
-    l->has_key = l->has_address = false;
-    answer(vm, peer->tid, l, NULL, 0);
-}
-
-void route_on_open(struct covey *vm, struct peer *peer, struct control_link *l, int *fds, int nfds)
-{
-    if (l->route == COVEY_ROUTE_SHM && nfds == 2 && tid_host(peer->tid) == vm->self.host)
-        accept_shm(vm, peer, l, fds);
-    else if (l->route == COVEY_ROUTE_TCP && nfds != STREAM_FDS_LOST)
-        accept_tcp(vm, peer, l, fds, nfds);
-    else if (l->route == COVEY_ROUTE_ETHER)
-        accept_ether(vm, peer, l, fds, nfds);
-    else
-        refuse(vm, peer->tid, l,
-               nfds == STREAM_FDS_LOST ? "it is out of descriptors"
-                                       : "it does not take links of that route");
-}
+const struct route_ops tcp_ops = {
+    .open = open_tcp, .on_accept = connect_tcp, .on_open = accept_tcp, .needs_fds = true};
