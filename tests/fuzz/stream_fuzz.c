@@ -45,6 +45,8 @@ static int on_frame(void *context, const struct frame *frame, const uint8_t *pay
     REQUIRE(nfds == FRAME_FDS(frame->flags));
     for (int i = 0; i < nfds; i++)
         REQUIRE(close(fds[i]) == 0);
+    if (r->frames % 2 == 0)
+        free(stream_take(r->stream, payload)); /* the memory of a large frame */
     return ++r->frames == r->stop_after ? STOP : 0;
 }
 
