@@ -9,7 +9,7 @@
 # than a machine takes that is four times as slow as 120 s (or the line `timeout: SECONDS` in its
 # first lines) allow, and when it leaves processes, sockets or files of its runtime directory behind.
 #
-# CHECK_JOBS suites run at once (default: one more than there are processors, for many wait most of
+# CHECK_JOBS suites run at once (default: three more than there are processors, for most wait most of
 # the time), those that may take longest first.
 # CHECK_RUNNER is a command that runs compiled suites: an emulator.
 set -u
@@ -19,7 +19,7 @@ BUILD=${BUILD:-build}
 case $BUILD in /*) ;; *) BUILD=$PWD/$BUILD ;; esac
 export BUILD
 logs=$BUILD/test-logs
-jobs=${CHECK_JOBS:-$(($(nproc) + 1))}
+jobs=${CHECK_JOBS:-$(($(nproc) + 3))}
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/covey-check.XXXXXX")
 set -m # suites in process groups of their own, with the default action for SIGINT
 

@@ -247,12 +247,12 @@ for n in 2 4 8; do
     in_vm "$n hosts, IPv6" --hosts $n --ipv6-only -- inside IPv6 '[fd77:'
 done
 in_vm "load from outside" --hosts 2 --hog h2 --traffic h1:h2:1M -- inside_loaded # which ends with the lab
-in_vm "a host cut off" --hosts 4 -- inside_cut
 # shorter, so that less time is spent on waiting for it
 conf=$(mktemp -d)
 mkdir "$conf/covey"
 printf '[daemon]\nfail_timeout = 2\n' >"$conf/covey/covey.conf"
 export XDG_CONFIG_HOME=$conf
+in_vm "a host cut off" --hosts 4 -- inside_cut
 in_vm "hosts cut off for less than the timeout" --hosts 4 -- inside_short_cuts
 in_vm "the coordinator cut off" --hosts 4 -- inside_coordinator_cut
 in_vm "two hosts" --hosts 2 -- inside_two
