@@ -133,7 +133,7 @@ static uint8_t *payload_take(const struct daemon *d, const struct frame *frame,
                              const uint8_t *payload)
 {
     const struct task *from =
-        frame->length < STREAM_LARGE_BYTES ? NULL : task_find(&d->tasks, frame->source);
+        frame->length < STREAM_LARGE_BYTES ? NULL : task_find(d->tasks, frame->source);
     return from == NULL || from->way.stream == NULL ? NULL : stream_take(from->way.stream, payload);
 }
 

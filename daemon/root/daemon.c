@@ -295,7 +295,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
     ssize_t size = readlink("/proc/self/exe", d->self.program, sizeof d->self.program - 1);
     if (size <= 0)
         return failure_set(why, "cannot find out where coveyd is: %s", strerror(errno));
-    if (setenv("COVEYD", d->program, 1) != 0) /* for tasks and launchers, see coveyd(8) */
+    if (setenv("COVEYD", d->self.program, 1) != 0) /* for tasks and launchers, see coveyd(8) */
         return failure_set(why, "memory is exhausted");
     if (files_init(&d->files, why) != 0 ||
         runtime_open(&d->runtime, d->node_config.vm, d->self.name, !d->options->join, why) != 0 ||

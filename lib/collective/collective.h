@@ -235,7 +235,8 @@ void collective_on_arrival(struct covey *vm, const struct arrival *arrival);
 /* Sends under way that nobody waits for, at the end of the membership. */
 void collective_bury_all(struct covey *vm);
 
-/* ---- teams: team_state.c, lib/team/team.c ---------------------------------------------------------
+/* ---- teams: team_state.c, lib/team/team.c
+ * ---------------------------------------------------------
  * -----------------------------------------------------------------------------
  */
 
