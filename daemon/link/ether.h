@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "daemon/base/failure.h"
-#include "daemon/base/nic.h"
+#include "daemon/link/nic.h"
 
 struct ether_link;
 

@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-#include "daemon/base/privilege.h"
 #include "daemon/link/ether.h"
 #include "daemon/link/lanes.h"
+#include "daemon/link/privilege.h"
 #include "proto/wire/ether.h"
 
 #define DATAGRAM_BYTES_SAFE 1200 /* where the MTU of another host is smaller */

@@ -18,8 +18,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "daemon/base/privilege.h"
 #include "daemon/link/ether.h"
+#include "daemon/link/privilege.h"
 #include "daemon/link/segment.h"
 #include "daemon/table/task.h"
 #include "proto/wire/ether.h"

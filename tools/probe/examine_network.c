@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/nic.h"
+#include "daemon/link/nic.h"
 #include "daemon/link/candidate.h"
+#include "daemon/link/nic.h"
+#include "daemon/link/privilege.h"
 #include "tools/probe/examine.h"
 
 #define LIST_BYTES 256

@@ -14,7 +14,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "daemon/base/privilege.h"
+#include "daemon/link/privilege.h"
 #include "proto/wire/datagram.h"
 
 #define SNAP_BYTES 262144

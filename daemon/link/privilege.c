@@ -9,7 +9,7 @@
  * by its user's others, nor can their descriptors be taken, so that the daemon's raw sockets stay
  * its own; nothing here changes that.
  */
-#include "daemon/base/privilege.h"
+#include "daemon/link/privilege.h"
 
 #include <errno.h>
 #include <linux/capability.h>

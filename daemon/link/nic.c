@@ -2,7 +2,7 @@
  * nic.c - an interface is asked for all that raw Ethernet needs of it in one place, so that each
  * reason why it does not fit is said by name.
  */
-#include "daemon/base/nic.h"
+#include "daemon/link/nic.h"
 
 #include <errno.h>
 #include <ifaddrs.h>
