@@ -28,6 +28,16 @@ has_capability() {
         grep -q "coveyd has no CAP_NET_RAW .*: setcap cap_net_raw+ep $prefix/bin/coveyd" "$work/log"
 }
 expect "coveyd has its capability" has_capability
+# covey-sniff has none of its own: it may inherit one
+may_inherit() {
+    ! PATH=$PATH:/usr/sbin:/sbin getcap "$prefix/bin/coveyd" | grep -q cap_net_raw ||
+        PATH=$PATH:/usr/sbin:/sbin getcap "$prefix/libexec/covey/covey-sniff" | grep 'cap_net_raw=ei$'
+}
+none_but_these() {
+    [ "$(PATH=$PATH:/usr/sbin:/sbin getcap -r "$prefix" | grep -cvE '/(coveyd|covey-sniff) ')" = 0 ]
+}
+expect "covey-sniff may inherit it" may_inherit
+expect "no other program has any" none_but_these
 sniffs() { "$prefix/bin/covey" sniff -c 1 tests/fuzz/corpus/sniff/pingpong.pcap | grep udp; }
 expect "covey finds the programs that are installed for it" sniffs
 examines() { "$prefix/bin/coveyd" --examine --local </dev/null | grep '^@ready'; }
