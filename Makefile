@@ -43,7 +43,7 @@ APP_NAMES := $(sort $(APP_NAMES))
 # what of lib/ the daemon shares: the sockets and rings that both ends need
 DAEMON_LIB_SRC := $(wildcard lib/link/*.c)
 # what of daemon/ those programs share
-HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/link/*.c) \
+HELPER_LIB_SRC := $(filter-out $(HELPER_MAINS),$(HELPER_SRC)) $(wildcard daemon/base/*.c daemon/process/*.c daemon/link/*.c) \
 	daemon/launch/launcher.c daemon/launch/launchspec.c daemon/launch/ticket.c
 
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(filter %.c,$(1)))

@@ -33,7 +33,7 @@
 
 #include "daemon/base/bootstrap.h"
 #include "daemon/base/daemon.h"
-#include "daemon/base/process.h"
+#include "daemon/process/process.h"
 #include "daemon/base/version.h"
 #include "daemon/host/hosts.h"
 #include "daemon/launch/complaint.h"

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/base/helper.h"
-#include "daemon/base/process.h"
+#include "daemon/process/helper.h"
+#include "daemon/process/process.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/post/reply.h"
 #include "lib/covey.h"

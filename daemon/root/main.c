@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "daemon/base/bootstrap.h"
-#include "daemon/base/detach.h"
-#include "daemon/base/helper.h"
-#include "daemon/base/privilege.h"
 #include "daemon/launch/guest.h"
+#include "daemon/link/privilege.h"
+#include "daemon/process/helper.h"
 #include "daemon/root/daemon.h"
+#include "daemon/root/detach.h"
 
 /* Buffers of streams come and go in every round: so much free memory is kept, not faulted in anew.
  */

@@ -17,7 +17,7 @@
 #include <sodium.h>
 
 #include "daemon/base/loop.h"
-#include "daemon/base/process.h"
+#include "daemon/process/process.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/watch.h"
 #include "daemon/spawn/exit.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/helper.h"
+#include "daemon/process/helper.h"
 #include "daemon/launch/launcher.h"
 #include "daemon/launch/launchspec.h"
 #include "lib/covey.h"

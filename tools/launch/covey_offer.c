@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
-#include "daemon/base/helper.h"
+#include "daemon/process/helper.h"
 #include "daemon/base/sockaddr.h"
 #include "daemon/launch/launcher.h"
 #include "daemon/launch/ticket.h"

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/base/helper.h"
+#include "daemon/process/helper.h"
 
 #define ROUNDS 3
 #define ROUND_S 0.003

@@ -34,8 +34,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/base/helper.h"
-#include "daemon/base/privilege.h"
+#include "daemon/link/privilege.h"
+#include "daemon/process/helper.h"
 #include "lib/covey.h"
 #include "proto/wire/frame.h"
 #include "proto/wire/sizes.h"

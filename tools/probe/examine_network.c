@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/link/nic.h"
 #include "daemon/link/candidate.h"
 #include "daemon/link/nic.h"
 #include "daemon/link/privilege.h"

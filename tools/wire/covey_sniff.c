@@ -28,7 +28,7 @@
 #include <sys/prctl.h>
 
 #include "daemon/base/conf.h"
-#include "daemon/base/helper.h"
+#include "daemon/process/helper.h"
 #include "daemon/base/sockaddr.h"
 #include "proto/wire/ether.h"
 #include "proto/wire/host.h"

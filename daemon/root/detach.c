@@ -3,7 +3,7 @@
  * ends up in it without leading it, so that no terminal can become its own. Who started it reads
  * one line from a pipe, and so learns of a failure that comes after the forks.
  */
-#include "daemon/base/detach.h"
+#include "daemon/root/detach.h"
 
 #include <errno.h>
 #include <fcntl.h>

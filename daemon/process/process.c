@@ -3,7 +3,7 @@
  * program, so it needs no pipe to say why it could not, and 10,000 starts copy no page tables.
  * In turn the child may do nothing but system calls, and writes only to struct trouble.
  */
-#include "daemon/base/process.h"
+#include "daemon/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * What the programs beside coveyd have in common: where they are found, and how they are asked what
  * they are. Each reads its other arguments itself, for each has other ones.
  */
-#include "daemon/base/helper.h"
+#include "daemon/process/helper.h"
 
 #include <errno.h>
 #include <stdio.h>
