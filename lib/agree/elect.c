@@ -2,7 +2,7 @@
  * elect.c - election among tasks. What it promises is described in proto/state/leader.h.
  */
 #include "lib/agree/service.h"
-#include "lib/engine/call.h"
+#include "lib/drive/call.h"
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"
 

@@ -4,8 +4,8 @@
  */
 #include "lib/agree/group.h"
 #include "lib/agree/service.h"
-#include "lib/engine/call.h"
-#include "lib/engine/vm.h"
+#include "lib/drive/call.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"
 

@@ -4,7 +4,7 @@
 #ifndef COVEY_LIB_AGREE_GROUP_H
 #define COVEY_LIB_AGREE_GROUP_H
 
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 
 struct covey_group;
 

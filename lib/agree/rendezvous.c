@@ -2,7 +2,7 @@
  * rendezvous.c - tasks that meet under a name. What it is is described in proto/state/rendezvous.c.
  */
 #include "lib/agree/service.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"
 

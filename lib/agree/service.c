@@ -9,11 +9,11 @@
  * to find out that there cannot be one, which ends them and with them the call.
  */
 #include "lib/agree/service.h"
-#include "lib/engine/call.h"
-#include "lib/engine/home.h"
-#include "lib/engine/request.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
+#include "lib/drive/call.h"
+#include "lib/drive/request.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"

@@ -4,7 +4,7 @@
 #ifndef COVEY_LIB_AGREE_SESSION_H
 #define COVEY_LIB_AGREE_SESSION_H
 
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 
 /* The sessions that a task has open. */
 struct sessions {

@@ -5,7 +5,7 @@
 #ifndef COVEY_LIB_BAG_H
 #define COVEY_LIB_BAG_H
 
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "proto/bag/bag_user.h"
 #include "proto/wire/frame.h"
 

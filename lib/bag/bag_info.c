@@ -4,9 +4,9 @@
  */
 #include "lib/agree/service.h"
 #include "lib/bag/bag.h"
-#include "lib/engine/call.h"
-#include "lib/engine/request.h"
-#include "lib/engine/vm.h"
+#include "lib/drive/call.h"
+#include "lib/drive/request.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "proto/bag/bag_holder.h"

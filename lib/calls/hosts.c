@@ -2,9 +2,9 @@
  * hosts.c - the host table, the task lists and the counters, asked from the daemons.
  */
 #include "lib/calls/hosts.h"
-#include "lib/engine/call.h"
-#include "lib/engine/request.h"
-#include "lib/engine/vm.h"
+#include "lib/drive/call.h"
+#include "lib/drive/request.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "proto/model/figure.h"

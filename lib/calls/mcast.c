@@ -12,14 +12,14 @@
  */
 #include "lib/calls/mcast.h"
 #include "lib/calls/send.h"
-#include "lib/engine/home.h"
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/route.h"
-#include "lib/engine/vm.h"
 #include "lib/link/stream.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 #include "lib/msg/message.h"
 
 #include <string.h>

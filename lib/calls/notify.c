@@ -3,11 +3,11 @@
  * pieces of output of tasks that this one started.
  */
 #include "lib/calls/notify.h"
+#include "lib/drive/call.h"
 #include "lib/engine/arrival.h"
-#include "lib/engine/call.h"
-#include "lib/engine/home.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 

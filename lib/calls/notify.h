@@ -4,7 +4,7 @@
 #ifndef COVEY_LIB_CALLS_NOTIFY_H
 #define COVEY_LIB_CALLS_NOTIFY_H
 
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include <stdint.h>
 
 struct control_host_event;

@@ -2,14 +2,14 @@
  * recv.c - the receiving calls and requests. Matching is in match.c.
  */
 #include "lib/calls/recv.h"
-#include "lib/engine/call.h"
+#include "lib/drive/call.h"
+#include "lib/drive/wait.h"
 #include "lib/engine/credit.h"
 #include "lib/engine/match.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/wait.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 

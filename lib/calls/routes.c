@@ -1,11 +1,11 @@
 /*
  * routes.c - the program's word in which way messages take.
  */
-#include "lib/engine/routes.h"
-#include "lib/engine/call.h"
+#include "lib/member/routes.h"
+#include "lib/drive/call.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 
 static int route_check_argument(const struct covey *vm, covey_tid_t tid, int route)

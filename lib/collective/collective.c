@@ -10,7 +10,7 @@
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
 #include "lib/engine/req.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 

@@ -10,7 +10,7 @@
 #include "lib/collective/paced.h"
 #include "lib/collective/teams.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "lib/collective/collective.h"
 #include "lib/collective/teams.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef COVEY_LIB_COLLECTIVE_TEAMS_H
 #define COVEY_LIB_COLLECTIVE_TEAMS_H
 
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 
 struct collective;
 struct covey_team;

@@ -14,13 +14,13 @@
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
-#include "lib/engine/home.h"
 #include "lib/engine/match.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/turn.h"
-#include "lib/engine/vm.h"
 #include "lib/link/link.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 #include "lib/msg/message.h"
 
 #include <stdlib.h>

@@ -7,9 +7,10 @@
  */
 #include "lib/engine/brief.h"
 #include "lib/engine/conn.h"
+#include "lib/engine/peer.h"
 #include "lib/engine/req.h"
-#include "lib/engine/routes.h"
-#include "lib/engine/vm.h"
+#include "lib/member/routes.h"
+#include "lib/member/vm.h"
 #include "lib/msg/message.h"
 #include "proto/wire/frame.h"
 

@@ -20,14 +20,14 @@
 #include "lib/engine/bulk.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/home.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
-#include "lib/engine/routes.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
 #include "lib/link/link.h"
+#include "lib/member/home.h"
+#include "lib/member/routes.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 
 #define TURN_FIRST_BYTES (FRAME_PAYLOAD_MAX - FRAME_MESSAGE_BYTES) /* go before it is the turn */

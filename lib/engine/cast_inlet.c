@@ -5,9 +5,9 @@
  */
 #include "lib/engine/cast_inlet.h"
 #include "lib/engine/arrival.h"
-#include "lib/engine/home.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 #include "proto/wire/control.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #define COVEY_LIB_ENGINE_CONN_H
 
 #include "lib/engine/arrival.h"
-#include "lib/engine/watch.h"
 #include "lib/link/link.h"
+#include "lib/member/watch.h"
 #include "lib/msg/message.h"
 #include "proto/wire/frame.h"
 #include <stdbool.h>

@@ -13,12 +13,12 @@
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
-#include "lib/engine/home.h"
 #include "lib/engine/match.h"
-#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
+#include "lib/member/home.h"
+#include "lib/member/part.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 
 #include <stdio.h>

@@ -16,8 +16,6 @@ struct covey;
 struct covey_req;
 struct route_state;
 
-#define PEER_BUCKETS 256
-
 /* A hand-over of a schedule that goes to a peer; see paced.c. */
 struct sync {
     struct sync *next;

@@ -12,8 +12,8 @@
  */
 #include "lib/engine/rest.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/vm.h"
 #include "lib/link/link.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 
 bool conn_rest(struct conn *conn, uint64_t for_us)

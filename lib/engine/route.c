@@ -11,15 +11,15 @@
  */
 #include "lib/engine/route.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/home.h"
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
-#include "lib/engine/routes.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
 #include "lib/link/stream.h"
+#include "lib/member/home.h"
+#include "lib/member/routes.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 
 #include <sodium.h>

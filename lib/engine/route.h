@@ -4,8 +4,8 @@
 #ifndef COVEY_LIB_ENGINE_ROUTE_H
 #define COVEY_LIB_ENGINE_ROUTE_H
 
-#include "lib/engine/routes.h"
 #include "lib/link/link.h"
+#include "lib/member/routes.h"
 #include "proto/auth/auth.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -12,8 +12,8 @@
 #include "lib/engine/turn.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "lib/exchange/exchange.h"
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
-#include "lib/engine/call.h"
+#include "lib/drive/call.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"

@@ -11,22 +11,22 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/paced.h"
 #include "lib/collective/teams.h"
+#include "lib/drive/direct.h"
+#include "lib/drive/request.h"
+#include "lib/drive/route_links.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/bulk.h"
 #include "lib/engine/cast_inlet.h"
-#include "lib/engine/direct.h"
-#include "lib/engine/home.h"
 #include "lib/engine/loss.h"
 #include "lib/engine/match.h"
 #include "lib/engine/order.h"
 #include "lib/engine/outgo.h"
-#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/request.h"
 #include "lib/engine/route.h"
-#include "lib/engine/route_links.h"
-#include "lib/engine/routes.h"
-#include "lib/engine/vm.h"
+#include "lib/member/home.h"
+#include "lib/member/part.h"
+#include "lib/member/routes.h"
+#include "lib/member/vm.h"
 #include "lib/spawn/place.h"
 #include "lib/spawn/printer.h"
 #include "lib/spawn/siblings.h"
@@ -56,13 +56,15 @@ static const struct part receives = {.name = "receives", .home_lost = match_home
 
 static const struct part links = {
     .name = "links",
-    .handlers = (const struct part_handler[]){
-        {.kind = FRAME_LINK_OPEN, .on_frame_fds = route_on_link_frame},
-        {.kind = FRAME_LINK_KEY, .on_frame_fds = route_on_link_frame},
-        {.kind = FRAME_LINK_ACCEPT, .on_frame_fds = route_on_link_frame},
-        {.kind = FRAME_LINK_REFUSE, .on_frame_fds = route_on_link_frame},
-        {.kind = FRAME_DETOUR, .on_frame = direct_on_detour},
-        {0}}};
+    .handlers =
+        (const struct part_handler[]){
+            {.kind = FRAME_LINK_OPEN, .on_frame_fds = route_on_link_frame},
+            {.kind = FRAME_LINK_KEY, .on_frame_fds = route_on_link_frame},
+            {.kind = FRAME_LINK_ACCEPT, .on_frame_fds = route_on_link_frame},
+            {.kind = FRAME_LINK_REFUSE, .on_frame_fds = route_on_link_frame},
+            {.kind = FRAME_DETOUR, .on_frame = direct_on_detour},
+            {0}},
+    .check = route_accept_again};
 
 static const struct part hosts = {
     .name = "hosts",

@@ -1,11 +1,11 @@
 /*
  * vm.c - the virtual machine itself: adding and removing hosts, and its end.
  */
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/calls/hosts.h"
-#include "lib/engine/call.h"
-#include "lib/engine/request.h"
-#include "lib/engine/wait.h"
+#include "lib/drive/call.h"
+#include "lib/drive/request.h"
+#include "lib/drive/wait.h"
 #include "lib/link/link.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"

@@ -5,7 +5,7 @@
 #define COVEY_LIB_SPAWN_PLACE_H
 
 #include "lib/covey.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -14,10 +14,10 @@
 #include "lib/spawn/printer.h"
 #include "lib/calls/hosts.h"
 #include "lib/calls/notify.h"
-#include "lib/engine/home.h"
+#include "lib/drive/wait.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/wait.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 

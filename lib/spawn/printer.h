@@ -4,7 +4,7 @@
 #ifndef COVEY_LIB_SPAWN_PRINTER_H
 #define COVEY_LIB_SPAWN_PRINTER_H
 
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include <stdbool.h>
 #include <stdint.h>
 

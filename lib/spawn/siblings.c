@@ -6,11 +6,11 @@
  * comes while the call still goes on waits for its end.
  */
 #include "lib/spawn/siblings.h"
-#include "lib/engine/call.h"
-#include "lib/engine/home.h"
+#include "lib/drive/call.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 

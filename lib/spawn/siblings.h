@@ -5,7 +5,7 @@
 #define COVEY_LIB_SPAWN_SIBLINGS_H
 
 #include "lib/covey.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include <stdint.h>
 
 struct frame;

@@ -2,10 +2,10 @@
  * spawn.c - starting and ending tasks. place.c chooses the hosts; each daemon starts its share and
  * answers with a tid or an error a task.
  */
-#include "lib/engine/call.h"
-#include "lib/engine/request.h"
+#include "lib/drive/call.h"
+#include "lib/drive/request.h"
 #include "lib/engine/route.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/spawn/place.h"

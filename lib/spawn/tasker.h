@@ -4,7 +4,7 @@
 #ifndef COVEY_LIB_SPAWN_TASKER_H
 #define COVEY_LIB_SPAWN_TASKER_H
 
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include <stdint.h>
 
 struct frame;

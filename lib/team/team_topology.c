@@ -7,7 +7,7 @@
  */
 #include "lib/team/team_topology.h"
 #include "lib/collective/collective.h"
-#include "lib/engine/call.h"
+#include "lib/drive/call.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
 #include "lib/link/link.h"

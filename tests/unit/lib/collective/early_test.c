@@ -11,7 +11,7 @@
 #include "lib/collective/paced.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/root/parts.h"
 #include "tests/unit/runner.h"
 

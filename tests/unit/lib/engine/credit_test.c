@@ -11,8 +11,8 @@
 #include "lib/engine/credit.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "tests/unit/runner.h"
 
 #define MIB ((uint64_t)1024 * 1024)

@@ -7,7 +7,7 @@
 
 #include "lib/engine/conn.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 
 struct one_peer {
     struct covey *vm;

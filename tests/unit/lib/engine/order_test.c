@@ -11,16 +11,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/drive/wait.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/home.h"
 #include "lib/engine/order.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/wait.h"
 #include "lib/link/ledger.h"
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 #include "lib/msg/message.h"
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"

@@ -12,16 +12,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "lib/drive/route_links.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/route.h"
-#include "lib/engine/route_links.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
+#include "lib/member/part.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/message.h"
 #include "tests/unit/lib/engine/one_peer.h"

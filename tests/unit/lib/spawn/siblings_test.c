@@ -6,11 +6,11 @@
 #include <CUnit/CUnit.h>
 #include <stdlib.h>
 
-#include "lib/engine/call.h"
-#include "lib/engine/home.h"
+#include "lib/drive/call.h"
 #include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/error.h"
 #include "lib/spawn/siblings.h"
 #include "tests/unit/runner.h"

@@ -1,8 +1,8 @@
 /*
  * wait.h - waiting, polling and the progress thread.
  */
-#ifndef COVEY_LIB_ENGINE_WAIT_H
-#define COVEY_LIB_ENGINE_WAIT_H
+#ifndef COVEY_LIB_DRIVE_WAIT_H
+#define COVEY_LIB_DRIVE_WAIT_H
 
 #include <stdbool.h>
 #include <stdint.h>

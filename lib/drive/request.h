@@ -1,8 +1,8 @@
 /*
  * request.h - a question to a daemon that waits for its reply.
  */
-#ifndef COVEY_LIB_ENGINE_REQUEST_H
-#define COVEY_LIB_ENGINE_REQUEST_H
+#ifndef COVEY_LIB_DRIVE_REQUEST_H
+#define COVEY_LIB_DRIVE_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /*
  * direct.h - raw Ethernet between two tasks.
  */
-#ifndef COVEY_LIB_ENGINE_DIRECT_H
-#define COVEY_LIB_ENGINE_DIRECT_H
+#ifndef COVEY_LIB_DRIVE_DIRECT_H
+#define COVEY_LIB_DRIVE_DIRECT_H
 
 #include <stdbool.h>
 #include <stdint.h>

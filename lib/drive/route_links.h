@@ -1,10 +1,10 @@
 /*
  * route_links.h - what opens and takes in links, by route: route_shm.c, route_tcp.c, direct.c.
  */
-#ifndef COVEY_LIB_ENGINE_ROUTE_LINKS_H
-#define COVEY_LIB_ENGINE_ROUTE_LINKS_H
+#ifndef COVEY_LIB_DRIVE_ROUTE_LINKS_H
+#define COVEY_LIB_DRIVE_ROUTE_LINKS_H
 
-#include "lib/engine/routes.h"
+#include "lib/member/routes.h"
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "lib/engine/request.h"
+#include "lib/drive/request.h"
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
 #include "tests/unit/lib/engine/one_peer.h"

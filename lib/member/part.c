@@ -2,10 +2,9 @@
  * part.c - walks the table of parts: what happens in the engine is told to the rows that asked for
  * it, in the order of the table.
  */
-#include "lib/engine/part.h"
-#include "lib/engine/home.h"
-#include "lib/engine/peer.h"
-#include "lib/engine/vm.h"
+#include "lib/member/part.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 
 /* Calls `hook` of each row that has one. */
 #define TELL(vm, hook, ...)                                                                        \

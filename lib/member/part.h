@@ -3,8 +3,8 @@
  * and the engine knows of each subject its row alone (lib/root/parts.c). So nothing in the engine
  * names a room above it: it walks the rows.
  */
-#ifndef COVEY_LIB_ENGINE_PART_H
-#define COVEY_LIB_ENGINE_PART_H
+#ifndef COVEY_LIB_MEMBER_PART_H
+#define COVEY_LIB_MEMBER_PART_H
 
 #include <stdbool.h>
 #include <stddef.h>

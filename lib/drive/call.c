@@ -1,9 +1,9 @@
 /*
  * call.c - what every public call begins and ends with: the lock, and where the time goes.
  */
-#include "lib/engine/call.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/wait.h"
+#include "lib/drive/call.h"
+#include "lib/drive/wait.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 

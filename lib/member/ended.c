@@ -3,9 +3,9 @@
  * daemons tell each end to the spawner, and remember themselves only that of the last ones. It is
  * kept here until somebody asks for it with covey_notify(); of more than ENDED_MAX the oldest goes.
  */
-#include "lib/engine/ended.h"
-#include "lib/engine/home.h"
-#include "lib/engine/vm.h"
+#include "lib/member/ended.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 
 #include <stdlib.h>
 

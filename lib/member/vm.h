@@ -8,14 +8,13 @@
  * one peer, one send is under way at a time. What a peer may have outstanding is bounded by the
  * credit that this task granted; credit.c decides how much.
  */
-#ifndef COVEY_LIB_ENGINE_VM_H
-#define COVEY_LIB_ENGINE_VM_H
+#ifndef COVEY_LIB_MEMBER_VM_H
+#define COVEY_LIB_MEMBER_VM_H
 
 #include "lib/covey.h"
-#include "lib/engine/ended.h"
-#include "lib/engine/part.h"
-#include "lib/engine/peer.h"
-#include "lib/engine/watch.h"
+#include "lib/member/ended.h"
+#include "lib/member/part.h"
+#include "lib/member/watch.h"
 #include "proto/contention/contention.h"
 #include "proto/wire/control.h"
 
@@ -31,11 +30,13 @@ struct covey_req;
 struct ether_port;
 struct ledger;
 struct part;
+struct peer;
 struct request;
 struct route_ops;
 struct stream;
 struct turn;
 
+#define PEER_BUCKETS 256
 #define HOME_KINDS 256 /* of frames: a kind is a byte */
 
 enum poller { POLLER_NONE, POLLER_TASK, POLLER_PROGRESS, POLLERS };

@@ -1,8 +1,8 @@
 /*
  * ended.h - the ends of tasks that this one spawned.
  */
-#ifndef COVEY_LIB_ENGINE_ENDED_H
-#define COVEY_LIB_ENGINE_ENDED_H
+#ifndef COVEY_LIB_MEMBER_ENDED_H
+#define COVEY_LIB_MEMBER_ENDED_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * links (struct route_ops) stands above the engine's core, which calls it by vm->links.ops, for
  * opening a link ends in that core; lib/root/parts.c puts it there.
  */
-#ifndef COVEY_LIB_ENGINE_ROUTES_H
-#define COVEY_LIB_ENGINE_ROUTES_H
+#ifndef COVEY_LIB_MEMBER_ROUTES_H
+#define COVEY_LIB_MEMBER_ROUTES_H
 
 #include "lib/covey.h"
 #include "proto/wire/frame.h"

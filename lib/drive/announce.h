@@ -1,8 +1,8 @@
 /*
  * announce.h - one message for several tasks of this host.
  */
-#ifndef COVEY_LIB_ENGINE_ANNOUNCE_H
-#define COVEY_LIB_ENGINE_ANNOUNCE_H
+#ifndef COVEY_LIB_DRIVE_ANNOUNCE_H
+#define COVEY_LIB_DRIVE_ANNOUNCE_H
 
 #include "lib/covey.h"
 

@@ -2,9 +2,9 @@
  * watch.c - the descriptors of a task, and what wakes whoever sleeps on them. It stands apart from
  * the poll loop (wait.c), which calls all of the engine, for all of the engine calls this.
  */
-#include "lib/engine/watch.h"
+#include "lib/member/watch.h"
 #include "lib/covey.h"
-#include "lib/engine/vm.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 
 #include <sys/epoll.h>

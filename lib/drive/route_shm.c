@@ -6,9 +6,9 @@
 #include "lib/engine/conn.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
-#include "lib/engine/routes.h"
-#include "lib/engine/vm.h"
 #include "lib/link/link.h"
+#include "lib/member/routes.h"
+#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "proto/wire/control.h"
 

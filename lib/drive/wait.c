@@ -16,17 +16,17 @@
  * of links in memory and at the descriptors in turn, and gives way to the daemon and to whoever
  * else needs this processor. Whoever polls also keeps the times of links that have timers.
  */
-#include "lib/engine/wait.h"
+#include "lib/drive/wait.h"
+#include "lib/drive/direct.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/credit.h"
-#include "lib/engine/direct.h"
 #include "lib/engine/order.h"
-#include "lib/engine/part.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/rest.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
 #include "lib/link/stream.h"
+#include "lib/member/part.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 

@@ -1,8 +1,8 @@
 /*
  * watch.h - the descriptors that whoever polls looks at, and what wakes whoever sleeps.
  */
-#ifndef COVEY_LIB_ENGINE_WATCH_H
-#define COVEY_LIB_ENGINE_WATCH_H
+#ifndef COVEY_LIB_MEMBER_WATCH_H
+#define COVEY_LIB_MEMBER_WATCH_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /*
  * call.h - what every public call begins and ends with.
  */
-#ifndef COVEY_LIB_ENGINE_CALL_H
-#define COVEY_LIB_ENGINE_CALL_H
+#ifndef COVEY_LIB_DRIVE_CALL_H
+#define COVEY_LIB_DRIVE_CALL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,17 +3,17 @@
  * of them has it, or it goes to all of them by the daemon. Whichever it is, it has to be decided
  * first, which may take a wait; so this stands above the poll loop, and order.c below.
  */
-#include "lib/engine/announce.h"
+#include "lib/drive/announce.h"
+#include "lib/drive/wait.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/home.h"
 #include "lib/engine/order.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/route.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/wait.h"
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "proto/wire/stamp.h"
 

@@ -2,12 +2,12 @@
  * home.c - the stream to the daemon of this host: what comes is dispatched by kind to the file of
  * its subject. When the daemon is lost everything that waits ends with an error.
  */
-#include "lib/engine/home.h"
-#include "lib/engine/part.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/watch.h"
+#include "lib/member/home.h"
 #include "lib/link/ledger.h"
 #include "lib/link/stream.h"
+#include "lib/member/part.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 

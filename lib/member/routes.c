@@ -1,7 +1,7 @@
 /*
  * routes.c - what the routes are and can, by their numbers; and their names.
  */
-#include "lib/engine/routes.h"
+#include "lib/member/routes.h"
 #include "lib/msg/error.h"
 
 #include <strings.h>

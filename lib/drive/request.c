@@ -2,11 +2,11 @@
  * request.c - questions to daemons: each has a number that its reply repeats. A reply may take
  * several frames. When the host asked is gone, or the own daemon, the question ends with an error.
  */
-#include "lib/engine/request.h"
-#include "lib/engine/home.h"
-#include "lib/engine/vm.h"
-#include "lib/engine/wait.h"
-#include "lib/engine/watch.h"
+#include "lib/drive/request.h"
+#include "lib/drive/wait.h"
+#include "lib/member/home.h"
+#include "lib/member/vm.h"
+#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 

@@ -1,8 +1,8 @@
 /*
  * home.h - the stream to the daemon of this host.
  */
-#ifndef COVEY_LIB_ENGINE_HOME_H
-#define COVEY_LIB_ENGINE_HOME_H
+#ifndef COVEY_LIB_MEMBER_HOME_H
+#define COVEY_LIB_MEMBER_HOME_H
 
 #include "proto/wire/frame.h"
 #include <stdint.h>
