@@ -200,7 +200,6 @@ follow_guide() { # GUIDE
         c) save_program "$name" "$base" ;;
         sh) run_block "$name" "$base.sh" "$(cat "$how")" ;;
         text) compare "$name" "$base.text" "$(cat "$how")" ;;
-        conf) ;; # told what it is by the text around it
         *) bad "$name" "a block of kind '$kind'" ;;
         esac
     done
