@@ -15,13 +15,14 @@
 #include "proto/contention/contention.h"
 
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "proto/wire/frame.h"
 
 #define CLAIMS_MAX 4096
 
 struct entry {
-    struct entry *prev, *next;
+    TAILQ_ENTRY(entry) link; /* of the claims in their order, or of what is spare */
     struct arbiter_claim claim;
     bool granted;
     bool spreads; /* its task asked for another one meanwhile */
@@ -29,11 +30,13 @@ struct entry {
     uint64_t granted_us;
 };
 
+TAILQ_HEAD(entry_list, entry);
+
 struct arbiter {
     arbiter_answer_fn *answer;
     void *context;
     uint64_t from_us;
-    struct entry *first, *last, *spare;
+    struct entry_list claims, spare;
     unsigned waiting, held;
     struct arbiter_counters counters;
     struct entry entries[CLAIMS_MAX];
@@ -47,10 +50,10 @@ struct arbiter *arbiter_create(uint64_t from_us, arbiter_answer_fn *answer, void
     a->answer = answer;
     a->context = context;
     a->from_us = from_us;
-    for (int i = 0; i < CLAIMS_MAX; i++) {
-        a->entries[i].next = a->spare;
-        a->spare = &a->entries[i];
-    }
+    TAILQ_INIT(&a->claims);
+    TAILQ_INIT(&a->spare);
+    for (int i = 0; i < CLAIMS_MAX; i++)
+        TAILQ_INSERT_HEAD(&a->spare, &a->entries[i], link);
     return a;
 }
 
@@ -73,47 +76,33 @@ const struct arbiter_counters *arbiter_counters(const struct arbiter *a)
 
 static struct entry *find(const struct arbiter *a, uint32_t task, uint32_t number)
 {
-    struct entry *e = a->first;
-    while (e != NULL && (e->claim.ask.task != task || e->claim.ask.number != number))
-        e = e->next;
+    struct entry *e;
+    TAILQ_FOREACH(e, &a->claims, link)
+    {
+        if (e->claim.ask.task == task && e->claim.ask.number == number)
+            break;
+    }
     return e;
-}
-
-/* Behind `before`, which is NULL for the first. */
-static void link_in(struct arbiter *a, struct entry *e, struct entry *before)
-{
-    struct entry **next = before != NULL ? &before->next : &a->first;
-    e->prev = before;
-    e->next = *next;
-    *(e->next != NULL ? &e->next->prev : &a->last) = e;
-    *next = e;
-}
-
-static void link_out(struct arbiter *a, struct entry *e)
-{
-    *(e->prev != NULL ? &e->prev->next : &a->first) = e->next;
-    *(e->next != NULL ? &e->next->prev : &a->last) = e->prev;
 }
 
 static struct entry *add(struct arbiter *a, const struct arbiter_claim *claim)
 {
-    struct entry *e = a->spare;
+    struct entry *e = TAILQ_FIRST(&a->spare);
     if (e == NULL)
         return NULL;
-    a->spare = e->next;
+    TAILQ_REMOVE(&a->spare, e, link);
     *e = (struct entry){.claim = *claim};
-    link_in(a, e, a->last);
+    TAILQ_INSERT_TAIL(&a->claims, e, link);
     a->waiting++;
     return e;
 }
 
 static void drop(struct arbiter *a, struct entry *e)
 {
-    link_out(a, e);
+    TAILQ_REMOVE(&a->claims, e, link);
     a->waiting -= !e->granted;
     a->held -= e->granted;
-    e->next = a->spare;
-    a->spare = e;
+    TAILQ_INSERT_HEAD(&a->spare, e, link);
 }
 
 /* ---- who spreads goes first ---- */
@@ -131,18 +120,21 @@ static bool may_overtake(const struct entry *e, const struct entry *other)
 
 static void overtake(struct arbiter *a, struct entry *e)
 {
-    struct entry *before = e->prev;
-    for (; before != NULL && may_overtake(e, before); before = before->prev)
+    struct entry *before = TAILQ_PREV(e, entry_list, link);
+    for (; before != NULL && may_overtake(e, before); before = TAILQ_PREV(before, entry_list, link))
         before->overtaken += share(e, before);
-    link_out(a, e);
-    link_in(a, e, before);
+    TAILQ_REMOVE(&a->claims, e, link);
+    if (before != NULL)
+        TAILQ_INSERT_AFTER(&a->claims, before, e, link);
+    else
+        TAILQ_INSERT_HEAD(&a->claims, e, link);
 }
 
 /* e has just been asked for; others of its task stand before it, in their order. */
 static void note_spread(struct arbiter *a, struct entry *e)
 {
-    for (struct entry *other = a->first, *next; other != e; other = next) {
-        next = other->next;
+    for (struct entry *other = TAILQ_FIRST(&a->claims), *next; other != e; other = next) {
+        next = TAILQ_NEXT(other, link);
         if (other->claim.ask.task != e->claim.ask.task)
             continue;
         e->spreads = true;
@@ -181,7 +173,8 @@ static void grant_all(struct arbiter *a, uint64_t now_us)
     uint64_t wanted = 0;
     if (now_us < a->from_us)
         return;
-    for (struct entry *e = a->first; e != NULL && a->waiting > 0; e = e->next) {
+    for (struct entry *e = TAILQ_FIRST(&a->claims); e != NULL && a->waiting > 0;
+         e = TAILQ_NEXT(e, link)) {
         if (!e->granted && (e->claim.domains & wanted) == 0)
             grant(a, e, now_us);
         wanted |= e->claim.domains;
@@ -192,8 +185,8 @@ static void grant_all(struct arbiter *a, uint64_t now_us)
 
 static void regenerate(struct arbiter *a, uint64_t now_us)
 {
-    for (struct entry *e = a->first, *next; e != NULL && a->held > 0; e = next) {
-        next = e->next;
+    for (struct entry *e = TAILQ_FIRST(&a->claims), *next; e != NULL && a->held > 0; e = next) {
+        next = TAILQ_NEXT(e, link);
         if (!e->granted || now_us < e->granted_us + CONTENTION_LEASE_US)
             continue;
         drop(a, e);
@@ -242,8 +235,8 @@ static bool is_of(const struct entry *e, uint32_t task, uint32_t number)
 
 void arbiter_end(struct arbiter *a, uint32_t task, uint32_t number, uint64_t now_us)
 {
-    for (struct entry *e = a->first, *next; e != NULL; e = next) {
-        next = e->next;
+    for (struct entry *e = TAILQ_FIRST(&a->claims), *next; e != NULL; e = next) {
+        next = TAILQ_NEXT(e, link);
         if (!is_of(e, task, number))
             continue;
         a->counters.ended += e->granted;
@@ -258,7 +251,8 @@ uint64_t arbiter_step(struct arbiter *a, uint64_t now_us)
     uint64_t next_us = a->waiting > 0 && now_us < a->from_us ? a->from_us : UINT64_MAX;
     regenerate(a, now_us);
     grant_all(a, now_us);
-    for (const struct entry *e = a->held > 0 ? a->first : NULL; e != NULL; e = e->next) {
+    for (const struct entry *e = a->held > 0 ? TAILQ_FIRST(&a->claims) : NULL; e != NULL;
+         e = TAILQ_NEXT(e, link)) {
         if (e->granted && e->granted_us + CONTENTION_LEASE_US < next_us)
             next_us = e->granted_us + CONTENTION_LEASE_US;
     }

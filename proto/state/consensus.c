@@ -11,13 +11,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "proto/state/listeners.h"
 #include "proto/state/state_engine.h"
 #include "proto/wire/names.h"
 
 struct instance {
-    struct instance *prev, *next;
+    TAILQ_ENTRY(instance) link; /* by number */
     uint64_t number;
     uint32_t proposer; /* 0: not decided */
     uint8_t *value;
@@ -28,7 +29,7 @@ struct instance {
 struct series {
     struct name name;
     uint64_t floor;
-    struct instance *first, *last;
+    TAILQ_HEAD(instance_list, instance) instances;
 };
 
 /* A number of a series. */
@@ -60,8 +61,7 @@ static struct series *next_of(const struct series *s)
 
 static void instance_drop(struct decisions *d, struct series *s, struct instance *i)
 {
-    *(i->prev != NULL ? &i->prev->next : &s->first) = i->next;
-    *(i->next != NULL ? &i->next->prev : &s->last) = i->prev;
+    TAILQ_REMOVE(&s->instances, i, link);
     d->bytes -= CONSENSUS_INSTANCE_BYTES + i->size;
     listeners_clear(&i->listeners);
     free(i->value);
@@ -70,8 +70,8 @@ static void instance_drop(struct decisions *d, struct series *s, struct instance
 
 static void series_drop(struct decisions *d, struct series *s)
 {
-    while (s->first != NULL)
-        instance_drop(d, s, s->first);
+    while (!TAILQ_EMPTY(&s->instances))
+        instance_drop(d, s, TAILQ_FIRST(&s->instances));
     d->bytes -= CONSENSUS_SERIES_BYTES;
     names_remove(&d->series, &s->name);
 }
@@ -141,10 +141,13 @@ static struct series *series_find(const struct decisions *d, const char *name)
 /* The last instance whose number is not greater; NULL: all are. */
 static struct instance *last_not_after(const struct series *s, uint64_t number)
 {
-    struct instance *i = s->last;
+    struct instance *i;
 
-    while (i != NULL && i->number > number)
-        i = i->prev;
+    TAILQ_FOREACH_REVERSE(i, &s->instances, instance_list, link)
+    {
+        if (i->number <= number)
+            break;
+    }
     return i;
 }
 
@@ -159,10 +162,12 @@ static struct series *series_add(struct decisions *d, const char *name)
 {
     struct series *s = names_add(&d->series, name, sizeof *s);
 
-    if (s == NULL)
+    if (s == NULL) {
         state_exhausted(d->state);
-    else
-        d->bytes += CONSENSUS_SERIES_BYTES;
+        return NULL;
+    }
+    TAILQ_INIT(&s->instances);
+    d->bytes += CONSENSUS_SERIES_BYTES;
     return s;
 }
 
@@ -175,10 +180,10 @@ static struct instance *instance_add(struct decisions *d, struct series *s, uint
         return NULL;
     }
     i->number = number;
-    i->prev = before;
-    i->next = before != NULL ? before->next : s->first;
-    *(i->prev != NULL ? &i->prev->next : &s->first) = i;
-    *(i->next != NULL ? &i->next->prev : &s->last) = i;
+    if (before != NULL)
+        TAILQ_INSERT_AFTER(&s->instances, before, i, link);
+    else
+        TAILQ_INSERT_HEAD(&s->instances, i, link);
     d->bytes += CONSENSUS_INSTANCE_BYTES;
     return i;
 }
@@ -300,20 +305,20 @@ static void learn(struct decisions *d, const struct state_request *r, struct key
 /* Instances that nobody waits for any more, and then the series, when nothing is to be kept. */
 static void series_tidy(struct decisions *d, struct series *s)
 {
-    for (struct instance *i = s->first, *next; i != NULL; i = next) {
-        next = i->next;
+    for (struct instance *i = TAILQ_FIRST(&s->instances), *next; i != NULL; i = next) {
+        next = TAILQ_NEXT(i, link);
         if (!is_decided(i) && i->listeners.count == 0)
             instance_drop(d, s, i);
     }
-    if (s->first == NULL && s->floor == 0)
+    if (TAILQ_EMPTY(&s->instances) && s->floor == 0)
         series_drop(d, s);
 }
 
 static void forget_below(struct decisions *d, struct series *s, uint64_t floor)
 {
-    while (s->first != NULL && s->first->number < floor) {
-        answer_listeners(d, s->first, ERROR_ENOENT);
-        instance_drop(d, s, s->first);
+    for (struct instance *i; (i = TAILQ_FIRST(&s->instances)) != NULL && i->number < floor;) {
+        answer_listeners(d, i, ERROR_ENOENT);
+        instance_drop(d, s, i);
     }
     if (floor > s->floor)
         s->floor = floor;
@@ -337,7 +342,7 @@ static void decisions_cancel(void *engine, uint32_t task, uint32_t request)
 
     for (struct series *s = first_of(d), *next; s != NULL; s = next) {
         next = next_of(s);
-        for (struct instance *i = s->first; i != NULL; i = i->next)
+        for (struct instance *i = TAILQ_FIRST(&s->instances); i != NULL; i = TAILQ_NEXT(i, link))
             if (listeners_cancel(&i->listeners, task, request))
                 answer(d, &r, ERROR_ECANCELED);
         series_tidy(d, s);
@@ -351,7 +356,7 @@ static void decisions_gone(void *engine, const struct state_gone *gone)
 
     for (struct series *s = first_of(d), *next; s != NULL; s = next) {
         next = next_of(s);
-        for (struct instance *i = s->first; i != NULL; i = i->next)
+        for (struct instance *i = TAILQ_FIRST(&s->instances); i != NULL; i = TAILQ_NEXT(i, link))
             listeners_drop_gone(&i->listeners, gone);
         series_tidy(d, s);
     }
@@ -408,7 +413,7 @@ static uint32_t count_of(const struct series *s)
 {
     uint32_t count = 0;
 
-    for (const struct instance *i = s->first; i != NULL; i = i->next)
+    for (const struct instance *i = TAILQ_FIRST(&s->instances); i != NULL; i = TAILQ_NEXT(i, link))
         count++;
     return count;
 }
@@ -418,7 +423,8 @@ static void series_put(struct cursor *c, const struct series *s)
     cursor_put_text(c, s->name.text);
     cursor_put_u64(c, s->floor);
     cursor_put_u32(c, count_of(s));
-    for (const struct instance *i = s->first; i != NULL; i = i->next) {
+    for (const struct instance *i = TAILQ_FIRST(&s->instances); i != NULL;
+         i = TAILQ_NEXT(i, link)) {
         cursor_put_u64(c, i->number);
         cursor_put_u32(c, i->proposer);
         cursor_put_u16(c, (uint16_t)i->size);
@@ -436,7 +442,7 @@ static bool instance_load(struct decisions *d, struct series *s, struct cursor *
 
     value.bytes = cursor_get_view(c, value.size);
     if (!cursor_ok(c) || value.size > CONSENSUS_VALUE_MAX ||
-        (s->last != NULL && s->last->number >= number))
+        (!TAILQ_EMPTY(&s->instances) && TAILQ_LAST(&s->instances, instance_list)->number >= number))
         return false;
     i = instance_add(d, s, number);
     if (i == NULL || (proposer != 0 && !value_keep(d, i, &value)))
