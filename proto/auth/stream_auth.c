@@ -101,7 +101,7 @@ const char *stream_auth_hello(const uint8_t hello[STREAM_HELLO_BYTES], uint32_t 
     struct cursor c = cursor_reader(hello, STREAM_HELLO_BYTES);
     const char *refusal = get_head(&c);
 
-    if (refusal)
+    if (refusal != NULL)
         return refusal;
     *opener = cursor_get_u32(&c);
     *accepter = cursor_get_u32(&c);
@@ -135,7 +135,7 @@ const char *stream_auth_prove(struct stream_auth *s,
     uint8_t theirs[AUTH_NONCE_BYTES], tag[AUTH_TAG_BYTES];
     uint8_t theirs_text[ACCEPTER_TEXT_BYTES], text[OPENER_TEXT_BYTES];
 
-    if (refusal)
+    if (refusal != NULL)
         return refusal;
     cursor_get_bytes(&c, theirs, sizeof theirs);
     cursor_get_bytes(&c, tag, sizeof tag);

@@ -24,7 +24,7 @@ int exchange_rows_create(struct exchange_rows *rows, const struct exchange *x, i
 {
     rows->first = calloc((size_t)x->ranks + 2, sizeof *rows->first);
     rows->list = calloc(x->count + 1, sizeof *rows->list);
-    if (!rows->first || !rows->list)
+    if (rows->first == NULL || rows->list == NULL)
         return -1;
     /* counted two places on, summed, and moved to where each row begins while the list is filled */
     for (size_t i = 0; i < x->count; i++)
@@ -48,7 +48,7 @@ uint32_t exchange_density(const struct exchange *exchange)
 {
     uint32_t *counts = calloc(2 * (size_t)exchange->ranks + 1, sizeof *counts), most = 0;
 
-    for (size_t i = 0; counts && i < exchange->count; i++) {
+    for (size_t i = 0; counts != NULL && i < exchange->count; i++) {
         const struct exchange_message *m = &exchange->messages[i];
         uint32_t sent = ++counts[2 * m->from], received = ++counts[2 * m->to + 1];
         most = sent > most ? sent : most;
@@ -70,11 +70,11 @@ static double bound_of_ranks(const struct exchange *x)
 {
     double *sums = calloc(2 * (size_t)x->ranks + 1, sizeof *sums), most = 0;
 
-    for (size_t i = 0; sums && i < x->count; i++) {
+    for (size_t i = 0; sums != NULL && i < x->count; i++) {
         sums[2 * x->messages[i].from] += (double)x->messages[i].bytes;
         sums[2 * x->messages[i].to + 1] += (double)x->messages[i].bytes;
     }
-    if (sums)
+    if (sums != NULL)
         most = most_of(sums, 2 * (size_t)x->ranks);
     free(sums);
     return most;
@@ -88,13 +88,13 @@ static double bound_of_links(const struct exchange *x, const struct network *n, 
     double slowest = (double)network_slowest(n);
     int *path = calloc((size_t)n->path_max + 1, sizeof *path);
 
-    for (size_t i = 0; sums && path && i < x->count; i++) {
+    for (size_t i = 0; sums != NULL && path != NULL && i < x->count; i++) {
         const struct exchange_message *m = &x->messages[i];
         int length = network_path(n, m->from, m->to, path);
         for (int k = 0; k < length; k += inner || length == 1 ? 1 : length - 1)
             sums[path[k]] += (double)m->bytes * slowest / (double)network_rate(n, (size_t)path[k]);
     }
-    if (sums && path)
+    if (sums != NULL && path != NULL)
         most = most_of(sums, edges);
     free(sums);
     free(path);
@@ -103,7 +103,7 @@ static double bound_of_links(const struct exchange *x, const struct network *n, 
 
 double exchange_bound(const struct exchange *exchange, const struct network *network)
 {
-    return network ? bound_of_links(exchange, network, true) : bound_of_ranks(exchange);
+    return network != NULL ? bound_of_links(exchange, network, true) : bound_of_ranks(exchange);
 }
 
 double exchange_bound_of_ports(const struct exchange *exchange, const struct network *network)

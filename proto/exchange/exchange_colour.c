@@ -89,7 +89,7 @@ int exchange_colour_fill(struct exchange *x)
 
     c.at[0] = malloc(bytes);
     c.at[1] = malloc(bytes);
-    if (c.at[0] && c.at[1]) {
+    if (c.at[0] != NULL && c.at[1] != NULL) {
         memset(c.at[0], 0xff, bytes);
         memset(c.at[1], 0xff, bytes);
         for (uint32_t i = 0; i < x->count; i++)

@@ -248,7 +248,7 @@ static int path_of(const struct simulation *s, const struct network *network, ui
 {
     const struct exchange_message *m = &s->x->messages[message];
 
-    if (network)
+    if (network != NULL)
         return network_path(network, m->from, m->to, path);
     path[0] = NETWORK_UP(m->from);
     path[1] = NETWORK_DOWN(m->to);
@@ -299,21 +299,21 @@ static void fill_lists(struct simulation *s)
 
 static void set_edges(struct simulation *s, const struct network *network)
 {
-    s->slowest = network ? network_slowest(network) : 1;
+    s->slowest = network != NULL ? network_slowest(network) : 1;
     for (uint32_t e = 0; e < s->edge_count; e++) {
         struct edge *edge = &s->edges[e];
-        edge->rate = network ? network_rate(network, e) : 1;
+        edge->rate = network != NULL ? network_rate(network, e) : 1;
         edge->weight = edge->rate > 0 ? (double)s->slowest / (double)edge->rate : 0;
     }
 }
 
 static int prepare(struct simulation *s, const struct network *network)
 {
-    size_t messages = s->x->count + 1, longest = network ? (size_t)network->path_max : 2;
+    size_t messages = s->x->count + 1, longest = network != NULL ? (size_t)network->path_max : 2;
     int *path = calloc(longest + 1, sizeof *path);
     int failed = -1;
 
-    s->edge_count = 2 * (uint32_t)(network ? network->node_count : s->x->ranks);
+    s->edge_count = 2 * (uint32_t)(network != NULL ? network->node_count : s->x->ranks);
     s->edges = calloc(s->edge_count + 1, sizeof *s->edges);
     s->touched = calloc(s->edge_count + 1, sizeof *s->touched);
     s->busy = calloc(s->edge_count + 1, sizeof *s->busy);
@@ -324,8 +324,9 @@ static int prepare(struct simulation *s, const struct network *network)
     s->taken = calloc(messages, sizeof *s->taken);
     s->ends = calloc(messages, sizeof *s->ends);
     s->heap = calloc(messages, sizeof *s->heap);
-    if (path && s->edges && s->touched && s->busy && s->path_first && s->paths && s->lists &&
-        s->rates && s->taken && s->ends && s->heap) {
+    if (path != NULL && s->edges != NULL && s->touched != NULL && s->busy != NULL &&
+        s->path_first != NULL && s->paths != NULL && s->lists != NULL && s->rates != NULL &&
+        s->taken != NULL && s->ends != NULL && s->heap != NULL) {
         set_edges(s, network);
         fill_paths(s, network, path);
         fill_lists(s);
@@ -415,7 +416,7 @@ static void run_variants(struct simulation *s, const struct network *network,
     size_t bytes = s->x->count * sizeof *kept;
 
     s->x->end = UINT64_MAX;
-    if (!network) {
+    if (network == NULL) {
         run_in_line(s);
         s->x->end = s->now;
         memcpy(kept, s->x->messages, bytes);
@@ -437,7 +438,7 @@ int exchange_longest_fill(struct exchange *x, const struct network *network)
 {
     struct simulation s = {.x = x};
     struct exchange_message *kept = calloc(x->count + 1, sizeof *kept);
-    int failed = prepare(&s, network) < 0 || !kept ? -1 : 0;
+    int failed = prepare(&s, network) < 0 || kept == NULL ? -1 : 0;
 
     failed = failed ? failed : exchange_colour_fill(x);
     if (!failed && x->count > 0)

@@ -34,7 +34,10 @@ static int making_create(struct making *m, const struct exchange *x, size_t sign
     m->lanes = calloc(ranks + 1, sizeof *m->lanes);
     m->last = calloc(ranks + 1, sizeof *m->last);
     m->next = calloc(x->count + 1, sizeof *m->next);
-    return m->messages && m->syncs && m->lanes && m->last && m->next ? 0 : -1;
+    return m->messages != NULL && m->syncs != NULL && m->lanes != NULL && m->last != NULL &&
+                   m->next != NULL
+               ? 0
+               : -1;
 }
 
 static void making_destroy(struct making *m)

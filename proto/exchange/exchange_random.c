@@ -46,7 +46,7 @@ static uint32_t random_below(struct drawing *d, uint32_t limit)
 
 static bool path_is_free(struct drawing *d, const struct exchange_message *m)
 {
-    if (!d->network)
+    if (d->network == NULL)
         return true;
     int length = network_path(d->network, m->from, m->to, d->path);
     for (int k = 0; k < length; k++) {
@@ -59,7 +59,7 @@ static bool path_is_free(struct drawing *d, const struct exchange_message *m)
 
 static void mark_path(struct drawing *d, const struct exchange_message *m)
 {
-    if (!d->network)
+    if (d->network == NULL)
         return;
     int length = network_path(d->network, m->from, m->to, d->path);
     for (int k = 0; k < length; k++) {
@@ -85,7 +85,7 @@ static void take(struct drawing *d, uint16_t from, uint32_t at)
     m->phase = d->phase;
     mark_path(d, m);
     d->sends[from] = d->receives[m->to] = d->phase + 1;
-    if (d->network)
+    if (d->network != NULL)
         d->waiting[(size_t)from * (size_t)d->x->ranks + m->to] = 0;
     row[at] = row[--d->left[from]];
 }
@@ -93,7 +93,8 @@ static void take(struct drawing *d, uint16_t from, uint32_t at)
 /* The message back, if it waits and can go in this phase as well. */
 static uint32_t reverse_of(struct drawing *d, const struct exchange_message *m)
 {
-    uint32_t back = d->network ? d->waiting[(size_t)m->to * (size_t)d->x->ranks + m->from] : 0;
+    uint32_t back =
+        d->network != NULL ? d->waiting[(size_t)m->to * (size_t)d->x->ranks + m->from] : 0;
     return back > 0 && can_go(d, &d->x->messages[back - 1]) ? back - 1 : NONE;
 }
 
@@ -109,7 +110,7 @@ static uint32_t choose(struct drawing *d, uint16_t from, uint32_t *back)
         if (!can_go(d, m))
             continue;
         chosen = chosen == NONE ? at : chosen;
-        if (!d->network)
+        if (d->network == NULL)
             break;
         *back = reverse_of(d, m);
         if (*back != NONE)
@@ -175,7 +176,8 @@ static int prepare_links(struct drawing *d)
     d->capacity = calloc(edges, sizeof *d->capacity);
     d->path = calloc((size_t)d->network->path_max + 1, sizeof *d->path);
     d->waiting = calloc(ranks * ranks + 1, sizeof *d->waiting);
-    if (!d->used || !d->used_phase || !d->capacity || !d->path || !d->waiting)
+    if (d->used == NULL || d->used_phase == NULL || d->capacity == NULL || d->path == NULL ||
+        d->waiting == NULL)
         return -1;
     for (size_t e = 0; e < edges; e++)
         d->capacity[e] = (uint32_t)(network_rate(d->network, e) / slowest);
@@ -191,10 +193,11 @@ static int prepare(struct drawing *d)
     d->left = calloc(ranks, sizeof *d->left);
     d->sends = calloc(ranks, sizeof *d->sends);
     d->receives = calloc(ranks, sizeof *d->receives);
-    if (exchange_rows_create(&d->rows, d->x, 0) < 0 || !d->left || !d->sends || !d->receives)
+    if (exchange_rows_create(&d->rows, d->x, 0) < 0 || d->left == NULL || d->sends == NULL ||
+        d->receives == NULL)
         return -1;
     shuffle_rows(d);
-    return d->network ? prepare_links(d) : 0;
+    return d->network != NULL ? prepare_links(d) : 0;
 }
 
 static void finish(struct drawing *d)

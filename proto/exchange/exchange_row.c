@@ -110,14 +110,14 @@ static bool get_bits(struct cursor *c, struct exchange_entry *entries, size_t co
     const uint8_t *bits = cursor_get_view(c, bit_bytes(ranks));
     size_t found = 0;
 
-    for (uint32_t rank = 0; bits && rank < 8 * bit_bytes(ranks); rank++) {
+    for (uint32_t rank = 0; bits != NULL && rank < 8 * bit_bytes(ranks); rank++) {
         if (!(bits[rank / 8] >> rank % 8 & 1))
             continue;
         if (found == count || rank >= ranks)
             return false;
         entries[found++].rank = rank;
     }
-    return bits && found == count;
+    return bits != NULL && found == count;
 }
 
 static bool get_gaps(struct cursor *c, struct exchange_entry *entries, size_t count, uint32_t ranks)

@@ -64,7 +64,7 @@ static struct share *earliest(const struct finding *f, const struct link *link, 
 
     for (size_t i = 0; i < link->count; i++) {
         uint64_t here = f->x->messages[link->shares[i].message].end;
-        if (here > before || (first && here >= end))
+        if (here > before || (first != NULL && here >= end))
             continue;
         first = &link->shares[i];
         end = here;
@@ -82,7 +82,7 @@ static void take_link(struct finding *f, struct link *link, uint32_t message)
     wanted -= unused;
     while (wanted > 0 && !f->failed) {
         struct share *share = earliest(f, link, m->start);
-        if (!share)
+        if (share == NULL)
             break;
         double taken = share->rate < wanted ? share->rate : wanted;
         wanted -= taken;
@@ -130,12 +130,12 @@ int exchange_signals(const struct exchange *exchange, const struct network *netw
 
     f.links = calloc(edges + 1, sizeof *f.links);
     f.path = calloc((size_t)network->path_max + 1, sizeof *f.path);
-    f.failed = !f.links || !f.path;
+    f.failed = f.links == NULL || f.path == NULL;
     for (size_t e = 0; !f.failed && e < edges; e++)
         f.links[e].unused = (double)network_rate(network, e);
     for (uint32_t i = 0; !f.failed && i < exchange->count; i++)
         take_way(&f, i);
-    for (size_t e = 0; f.links && e < edges; e++)
+    for (size_t e = 0; f.links != NULL && e < edges; e++)
         free(f.links[e].shares);
     free(f.links);
     free(f.path);

@@ -62,7 +62,7 @@ struct council *council_create(const struct council_config *config,
 {
     struct council *c = calloc(1, sizeof *c);
 
-    if (!c)
+    if (c == NULL)
         return NULL;
     c->config = *config;
     c->owner = *owner;
@@ -72,7 +72,7 @@ struct council *council_create(const struct council_config *config,
 
 void council_destroy(struct council *c)
 {
-    if (!c)
+    if (c == NULL)
         return;
     raft_destroy(c->raft);
     free(c);
@@ -125,7 +125,7 @@ static void raft_wants_send(void *context, const struct raft_id *to, const uint8
     struct council *c = context;
     const struct row *row = row_of(c, to->host);
 
-    if (row && memcmp(row->host.id, to->id, HOST_ID_BYTES) == 0)
+    if (row != NULL && memcmp(row->host.id, to->id, HOST_ID_BYTES) == 0)
         send_frame(c, to->host, COUNCIL_MESSAGE, bytes, size);
 }
 
@@ -165,7 +165,7 @@ static void tell_epoch(struct council *c, uint64_t epoch)
 static void raft_tells_leader(void *context, const struct raft_id *leader, uint64_t term)
 {
     struct council *c = context;
-    bool leads = leader && raft_id_equal(leader, &c->self);
+    bool leads = leader != NULL && raft_id_equal(leader, &c->self);
 
     tell_epoch(c, leads ? epoch_make(c->generation, term) : 0);
 }
@@ -225,7 +225,7 @@ static int enter_generation(struct council *c, uint64_t generation)
 
     leave_generation(c);
     c->raft = raft_create(&config, &owner);
-    if (!c->raft)
+    if (c->raft == NULL)
         return -ENOMEM;
     c->generation = generation;
     c->owner.reset(c->owner.context);
@@ -265,7 +265,7 @@ static void follow_generation(struct council *c)
 
 static void on_message(struct council *c, uint64_t generation, const uint8_t *bytes, size_t size)
 {
-    if (!c->raft || generation > c->generation)
+    if (c->raft == NULL || generation > c->generation)
         if (enter_generation(c, generation) < 0)
             return;
     raft_on_message(c->raft, bytes, size, c->now_us);
@@ -302,7 +302,7 @@ void council_on_frame(struct council *c, uint32_t host, const uint8_t *payload, 
 
 void council_on_late(struct council *c, uint64_t late_us)
 {
-    if (c->raft)
+    if (c->raft != NULL)
         raft_on_late(c->raft, late_us);
 }
 
@@ -352,7 +352,7 @@ static size_t voters_wanted(const struct council *c, size_t count)
     for (uint8_t i = 0; i < conf->count; i++) {
         const struct row *row = row_of(c, conf->members[i].id.host);
 
-        if (conf->members[i].voter && row && may_vote(c, row))
+        if (conf->members[i].voter && row != NULL && may_vote(c, row))
             well++;
         else if (conf->members[i].voter)
             ill++;
@@ -458,7 +458,7 @@ uint64_t council_step(struct council *c, bool leaving, uint64_t now_us)
     follow_generation(c);
     changed = table_changed(c);
     say_leaving(c, leaving);
-    if (!c->raft)
+    if (c->raft == NULL)
         return UINT64_MAX;
     lead(c, changed);
     raft_us = raft_step(c->raft, now_us);
@@ -475,7 +475,7 @@ int64_t council_propose(struct council *c, enum council_kind kind, const uint8_t
     struct cursor to = cursor_writer(c->payload, sizeof c->payload);
 
     c->now_us = now_us;
-    if (!c->raft)
+    if (c->raft == NULL)
         return -EPERM;
     if (size > COUNCIL_BODY_BYTES_MAX)
         return -EMSGSIZE;
@@ -487,19 +487,19 @@ int64_t council_propose(struct council *c, enum council_kind kind, const uint8_t
 uint64_t council_read(struct council *c, uint64_t now_us)
 {
     c->now_us = now_us;
-    return c->raft ? raft_read(c->raft, now_us) : 0;
+    return c->raft != NULL ? raft_read(c->raft, now_us) : 0;
 }
 
 /* ---- readers ---- */
 
 bool council_read_ok(const struct council *c, uint64_t number)
 {
-    return c->raft && raft_read_ok(c->raft, number);
+    return c->raft != NULL && raft_read_ok(c->raft, number);
 }
 
 bool council_leads(const struct council *c)
 {
-    return c->raft && raft_leads(c->raft);
+    return c->raft != NULL && raft_leads(c->raft);
 }
 
 uint64_t council_generation(const struct council *c)
@@ -521,7 +521,7 @@ static bool others_are_up(const struct council *c)
 /* Who does not coordinate learns that nobody needs it from who does. */
 bool council_is_needed(const struct council *c)
 {
-    bool votes = c->raft && raft_is_voter(c->raft, &c->self);
+    bool votes = c->raft != NULL && raft_is_voter(c->raft, &c->self);
 
     return (votes || !coordinates(c)) && others_are_up(c);
 }

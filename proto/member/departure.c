@@ -32,7 +32,7 @@ void member_on_leaving(struct member *m, uint32_t host, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
 
-    if (!row || !row_is_living(row) || host == m->self)
+    if (row == NULL || !row_is_living(row) || host == m->self)
         return;
     row->leaves_us = now_us;
     row->released = false;

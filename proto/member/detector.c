@@ -250,7 +250,7 @@ void detector_step(struct member *m, uint64_t now_us)
         look_for_hosts(m, now_us);
     else if (is_coordinator(m))
         watch_all(m, now_us);
-    else if (row)
+    else if (row != NULL)
         watch_coordinator(m, row, now_us);
     else
         m->tick_us = UINT64_MAX;
@@ -272,7 +272,7 @@ void member_on_heard(struct member *m, uint32_t host, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
 
-    if (!row)
+    if (row == NULL)
         return;
     row->heard_us = row->direct_us = now_us;
     if (row->asker != 0)
@@ -299,7 +299,7 @@ void member_on_probe(struct member *m, uint32_t host, uint8_t kind, uint32_t tar
 {
     struct row *row = table_row(&m->table, target);
 
-    if (!row || !row_is_living(row) || target == m->self || target == host)
+    if (row == NULL || !row_is_living(row) || target == m->self || target == host)
         return;
     if (kind == DATAGRAM_PROBE)
         on_probe(m, host, row, now_us);

@@ -54,7 +54,7 @@ static uint64_t silent_since(const struct member *m)
 {
     const struct row *row = coordinator_row(m);
 
-    return row ? row->heard_us : m->election.orphan_us;
+    return row != NULL ? row->heard_us : m->election.orphan_us;
 }
 
 static bool has_say(const struct row *row)
@@ -139,7 +139,7 @@ static uint64_t tenths(const struct member *m, uint64_t tenths)
  * than others need to elect. */
 static uint64_t patience_end(const struct member *m)
 {
-    if (!coordinator_row(m))
+    if (coordinator_row(m) == NULL)
         return silent_since(m) + m->config.fail_timeout_us / 4;
     return tenths(m, PATIENCE_TENTHS);
 }
@@ -362,7 +362,7 @@ static bool hears_coordinator(const struct member *m, uint64_t now_us)
     const struct row *row = coordinator_row(m);
 
     return is_coordinator(m) ||
-           (row && detector_silence_us(row, now_us) <= m->config.fail_timeout_us / 2);
+           (row != NULL && detector_silence_us(row, now_us) <= m->config.fail_timeout_us / 2);
 }
 
 /* Of two that only ask, the one with the lower index goes on, unless the other has enough grants

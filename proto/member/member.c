@@ -78,7 +78,7 @@ struct member *member_create(const struct member_config *config, const struct me
 {
     struct member *m = calloc(1, sizeof *m);
 
-    if (!m)
+    if (m == NULL)
         return NULL;
     m->config = *config;
     m->owner = *owner;
@@ -90,7 +90,7 @@ struct member *member_create(const struct member_config *config, const struct me
 
 void member_destroy(struct member *m)
 {
-    if (!m)
+    if (m == NULL)
         return;
     table_clear(&m->table);
     replica_drop_reading(m);
@@ -242,7 +242,7 @@ void member_bootstrap(struct member *m, uint64_t now_us)
     self.incarnation = 1;
     self.state = HOST_UP;
     row = table_add(&m->table, &self);
-    if (!row) {
+    if (row == NULL) {
         member_end(m, NODE_END_JOIN_FAILED, "out of memory");
         return;
     }
@@ -264,8 +264,8 @@ void member_join(struct member *m, const struct host *coordinator, uint64_t now_
     other.state = HOST_UP;
     m->table.next_index = 1;
     if (self.index == 0 || self.index == other.index || self.index > HOST_INDEX_MAX ||
-        other.index == 0 || other.index > HOST_INDEX_MAX || !table_add(&m->table, &self) ||
-        !table_add(&m->table, &other)) {
+        other.index == 0 || other.index > HOST_INDEX_MAX || table_add(&m->table, &self) == NULL ||
+        table_add(&m->table, &other) == NULL) {
         member_end(m, NODE_END_JOIN_FAILED, "the invitation names no host index, or no memory");
         return;
     }
@@ -292,7 +292,7 @@ void member_bind(struct member *m, uint32_t host, const uint8_t id[HOST_ID_BYTES
 {
     struct row *row = table_row(&m->table, host);
 
-    if (row && row->invited)
+    if (row != NULL && row->invited)
         memcpy(row->host.id, id, HOST_ID_BYTES);
 }
 
@@ -460,7 +460,7 @@ bool member_owns(uint8_t kind)
 void member_on_frame(struct member *m, uint32_t host, uint8_t kind, const uint8_t *payload,
                      size_t size, uint64_t now_us)
 {
-    if (table_row(&m->table, host) && m->phase != MEMBER_ENDED && member_owns(kind))
+    if (table_row(&m->table, host) != NULL && m->phase != MEMBER_ENDED && member_owns(kind))
         handler_of(kind)(m, host, payload, size, now_us);
 }
 

@@ -87,7 +87,7 @@ int member_invite(struct member *m, const char *name, uint64_t *incarnation, uin
 
     if (!is_coordinator(m) || m->phase != MEMBER_UP)
         return -EPERM;
-    if (table_living(&m->table, name))
+    if (table_living(&m->table, name) != NULL)
         return -EEXIST;
     host.index = table_take_index(&m->table);
     if (host.index == 0)
@@ -95,7 +95,7 @@ int member_invite(struct member *m, const char *name, uint64_t *incarnation, uin
     strncpy(host.name, name, HOST_NAME_MAX_BYTES);
     host.incarnation = m->table.incarnation + 1;
     row = table_add(&m->table, &host);
-    if (!row)
+    if (row == NULL)
         return -ENOSPC;
     m->table.incarnation++;
     row->invited = true;
@@ -109,7 +109,7 @@ void member_uninvite(struct member *m, uint32_t index, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, index);
 
-    if (!row || row->host.state != HOST_JOINING || index == m->self || !is_coordinator(m))
+    if (row == NULL || row->host.state != HOST_JOINING || index == m->self || !is_coordinator(m))
         return;
     registry_want(m, row, HOST_DOWN, "its invitation was withdrawn", now_us);
 }
@@ -133,7 +133,7 @@ int member_remove(struct member *m, uint32_t index, uint64_t now_us)
 
     if (!is_coordinator(m) || m->phase != MEMBER_UP)
         return -EPERM;
-    if (!row)
+    if (row == NULL)
         return -ENOENT;
     if (!row_is_living(row))
         forget(m, row);
@@ -173,7 +173,7 @@ void registry_on_join(struct member *m, uint32_t index, const uint8_t *payload, 
 
     control_get_host(&c, &host);
     refusal = cursor_done(&c) ? join_refusal(m, row, &host) : "it is malformed";
-    if (refusal) {
+    if (refusal != NULL) {
         member_log(m, "refused JOIN of host %u: %s", index, refusal);
         return;
     }

@@ -73,21 +73,21 @@ static struct row *new_row(struct member *m, const struct host *host, uint64_t n
 {
     struct row *row = table_row(&m->table, host->index);
 
-    if (row) {
+    if (row != NULL) {
         member_set_state(m, row, HOST_DOWN, "another daemon has its index", now_us);
         table_drop(&m->table, row);
     }
     row = table_add(&m->table, host);
-    if (row && host->state != HOST_DOWN)
+    if (row != NULL && host->state != HOST_DOWN)
         row->host.state = HOST_JOINING;
-    if (row)
+    if (row != NULL)
         row->heard_us = now_us;
     return row;
 }
 
 static bool is_same_daemon(const struct member *m, const struct row *row, const struct host *host)
 {
-    return row &&
+    return row != NULL &&
            (row->host.index == m->self || memcmp(row->host.id, host->id, HOST_ID_BYTES) == 0);
 }
 
@@ -97,7 +97,7 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
 
     if (!is_same_daemon(m, row, host))
         row = new_row(m, host, now_us);
-    if (!row)
+    if (row == NULL)
         return;
     row->marked = true;
     row->fresh = false;
@@ -113,9 +113,9 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
         return;
     }
     refresh_row(row, host);
-    member_set_state(m, row, host->state,
-                     is_coordinator(m) && row->cause ? row->cause : "so says the coordinator",
-                     now_us);
+    member_set_state(
+        m, row, host->state,
+        is_coordinator(m) && row->cause != NULL ? row->cause : "so says the coordinator", now_us);
 }
 
 /* ---- frames ---- */
@@ -125,11 +125,11 @@ static void watch_coordinator(struct member *m, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, m->table.coordinator);
 
-    if (row && m->watched != row->host.index)
+    if (row != NULL && m->watched != row->host.index)
         row->heard_us = row->direct_us = now_us;
-    if (!row && m->watched != 0)
+    if (row == NULL && m->watched != 0)
         election_orphan(m, now_us);
-    if (row && m->watched != row->host.index && m->phase == MEMBER_GOODBYE)
+    if (row != NULL && m->watched != row->host.index && m->phase == MEMBER_GOODBYE)
         member_say_goodbye(m, now_us);
     m->watched = m->last = m->table.coordinator;
     detector_start(m, now_us);
@@ -152,7 +152,7 @@ static void acknowledge(struct member *m, uint64_t now_us)
 static void follow(struct member *m, const struct table_head *head)
 {
     const struct row *row = table_row(&m->table, head->coordinator);
-    bool former = head->epoch <= m->resigned || (row && row->flags & ROW_LEFT);
+    bool former = head->epoch <= m->resigned || (row != NULL && row->flags & ROW_LEFT);
 
     table_set_coordinator(&m->table, former ? 0 : head->coordinator);
 }
@@ -283,7 +283,7 @@ static void collect(struct member *m, uint32_t host, const struct table_head *he
         *r = (struct reading){.sender = host, .epoch = head->epoch, .version = head->version};
     }
     bytes = r->size + size > READING_BYTES_MAX ? NULL : realloc(r->bytes, r->size + 4 + size);
-    if (!bytes) {
+    if (bytes == NULL) {
         replica_drop_reading(m);
         return;
     }
@@ -303,7 +303,7 @@ void replica_on_table(struct member *m, uint32_t host, const uint8_t *payload, s
     const char *refusal = table_is_well_formed(payload, size, &head) ? table_refusal(m, host, &head)
                                                                      : "it is malformed";
 
-    if (refusal) {
+    if (refusal != NULL) {
         if (*refusal)
             member_log(m, "refused TABLE of host %u: %s", host, refusal);
         return;

@@ -41,7 +41,7 @@ struct row *table_add(struct table *t, const struct host *host)
 {
     struct row *row = calloc(1, sizeof *row);
 
-    if (!row)
+    if (row == NULL)
         return NULL;
     row->host = *host;
     t->rows[host->index] = row;
@@ -65,7 +65,7 @@ static bool is_replaced(const struct table *t, const struct row *row)
 {
     const struct row *later = table_living(t, row->host.name);
 
-    return later && row_is_up(later) && later->host.incarnation > row->host.incarnation;
+    return later != NULL && row_is_up(later) && later->host.incarnation > row->host.incarnation;
 }
 
 void table_tidy(struct table *t)
@@ -90,9 +90,9 @@ uint32_t table_take_index(struct table *t)
         struct row *row = t->rows[index];
 
         t->next_index = index == HOST_INDEX_MAX ? 1 : index + 1;
-        if (row && !row_is_living(row) && !row->dirty)
+        if (row != NULL && !row_is_living(row) && !row->dirty)
             table_drop(t, row);
-        if (!t->rows[index])
+        if (t->rows[index] == NULL)
             return index;
     }
     return 0;
@@ -237,7 +237,7 @@ bool table_save(const struct table *t, uint8_t **bytes, size_t *size)
         struct cursor c;
         size_t length;
 
-        if (!more) {
+        if (more == NULL) {
             free(*bytes);
             return false;
         }

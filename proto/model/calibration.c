@@ -92,7 +92,7 @@ static bool is_alnum(char c)
 bool calibration_name_ok(const char *name)
 {
     for (const char *c = name; *c != '\0'; c++) {
-        if (!is_alnum(*c) && (c == name || !strchr("._-", *c)))
+        if (!is_alnum(*c) && (c == name || strchr("._-", *c) == NULL))
             return false;
     }
     return name[0] != '\0' && strlen(name) < CALIBRATION_NAME_BYTES;
@@ -146,9 +146,9 @@ static int read_line_of(struct reader *r, struct model_line *line)
 static int read_route(struct reader *r)
 {
     struct calibration_route *to = find_route(r);
-    if (to && to->known)
+    if (to != NULL && to->known)
         return refuse(r, "route %s stands there already", r->words[1]);
-    if (!to || read_line_of(r, &to->line) != 0)
+    if (to == NULL || read_line_of(r, &to->line) != 0)
         return -1;
     to->known = 1;
     return read_number(r, 6, 0, 1, &to->load.drag_s) || read_number(r, 7, 0, 1, &to->load.busy_s)
@@ -160,17 +160,17 @@ static int read_route(struct reader *r)
 static struct calibration_route *route_of_line(struct reader *r)
 {
     struct calibration_route *to = find_route(r);
-    if (to && !to->known)
+    if (to != NULL && !to->known)
         refuse(r, "no line 'route %s ...' stands before it", r->words[1]);
-    return to && to->known ? to : NULL;
+    return to != NULL && to->known ? to : NULL;
 }
 
 static int read_all(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
-    if (to && to->load.all_hosts > 0)
+    if (to != NULL && to->load.all_hosts > 0)
         return refuse(r, "all of route %s stand there already", r->words[1]);
-    return !to || read_number(r, 2, 2, MODEL_HOSTS_MAX, &to->load.all_hosts) ||
+    return to == NULL || read_number(r, 2, 2, MODEL_HOSTS_MAX, &to->load.all_hosts) ||
                    read_number(r, 3, 0, 1, &to->load.all_drag_s) ||
                    read_number(r, 4, 0, 1e3, &to->load.all_busy_s)
                ? -1
@@ -180,9 +180,9 @@ static int read_all(struct reader *r)
 static int read_uneven(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
-    if (to && (to->load.spread > 0 || to->load.all_spread > 0))
+    if (to != NULL && (to->load.spread > 0 || to->load.all_spread > 0))
         return refuse(r, "uneven of route %s stands there already", r->words[1]);
-    return !to || read_number(r, 2, 0, SPREAD_MAX, &to->load.spread) ||
+    return to == NULL || read_number(r, 2, 0, SPREAD_MAX, &to->load.spread) ||
                    read_number(r, 3, 0, SPREAD_MAX, &to->load.all_spread)
                ? -1
                : 0;
@@ -191,9 +191,9 @@ static int read_uneven(struct reader *r)
 static int read_inside(struct reader *r)
 {
     struct calibration_route *to = route_of_line(r);
-    if (to && to->inside_known)
+    if (to != NULL && to->inside_known)
         return refuse(r, "inside of route %s stands there already", r->words[1]);
-    if (!to || read_line_of(r, &to->inside) != 0)
+    if (to == NULL || read_line_of(r, &to->inside) != 0)
         return -1;
     to->inside_known = 1;
     return read_number(r, 6, 0, 1, &to->inside_drag_s);
@@ -247,7 +247,7 @@ static int read_matmul(struct reader *r)
 {
     struct model_host *host = host_of_line(r);
     double block;
-    if (!host || read_number(r, 2, 1, TIME_MAX, &block) != 0)
+    if (host == NULL || read_number(r, 2, 1, TIME_MAX, &block) != 0)
         return -1;
     for (int i = 0; i < MODEL_BLOCKS; i++) {
         if (block == MODEL_BLOCK_SMALLEST << i)
@@ -260,13 +260,14 @@ static int read_matmul(struct reader *r)
 static int read_sort(struct reader *r)
 {
     struct model_host *host = host_of_line(r);
-    return !host || read_once(r, 2, &host->oper_s) || read_once(r, 3, &host->merge_s) ? -1 : 0;
+    return host == NULL || read_once(r, 2, &host->oper_s) || read_once(r, 3, &host->merge_s) ? -1
+                                                                                             : 0;
 }
 
 static int read_mandel(struct reader *r)
 {
     struct model_host *host = host_of_line(r);
-    return !host || read_once(r, 2, &host->iteration_s) ? -1 : 0;
+    return host == NULL || read_once(r, 2, &host->iteration_s) ? -1 : 0;
 }
 
 static int find_peer(struct reader *r, int word)
@@ -290,7 +291,7 @@ static int read_peers(struct reader *r)
 {
     struct calibration *c = r->calibration;
     const struct calibration_route *route = find_route(r);
-    int first = route ? find_peer(r, 2) : -1, second = first < 0 ? -1 : find_peer(r, 3);
+    int first = route != NULL ? find_peer(r, 2) : -1, second = first < 0 ? -1 : find_peer(r, 3);
     if (second < 0)
         return -1;
     if (first >= second)
@@ -360,11 +361,11 @@ int calibration_parse(struct calibration *calibration, const char *text, size_t 
         return refuse(&r, "larger than %d bytes", CALIBRATION_BYTES_MAX);
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *line_end = newline ? newline : end;
+        const char *line_end = newline != NULL ? newline : end;
         r.line++;
         if (cut(&r, text, line_end) != 0 || read_line(&r) != 0)
             return -1;
-        text = newline ? newline + 1 : end;
+        text = newline != NULL ? newline + 1 : end;
     }
     return check(&r);
 }

@@ -51,20 +51,20 @@ struct agenda *agenda_create(const struct model_machine *machine, int workers,
                              const struct agenda_program *program)
 {
     struct agenda *a = calloc(1, sizeof *a);
-    if (!a)
+    if (a == NULL)
         return NULL;
     a->machine = machine;
     a->program = *program;
     a->worker_count = workers;
     a->host_of = calloc((size_t)workers + 1, sizeof *a->host_of);
     a->workers = calloc((size_t)workers, sizeof *a->workers);
-    for (int i = 0; a->host_of && i < workers; i++)
+    for (int i = 0; a->host_of != NULL && i < workers; i++)
         a->host_of[i] = i % machine->host_count;
-    for (int i = 0; a->workers && i < workers; i++)
+    for (int i = 0; a->workers != NULL && i < workers; i++)
         a->workers[i].last_in = a->workers[i].last_out = PLAY_NONE;
-    if (a->host_of && a->workers)
+    if (a->host_of != NULL && a->workers != NULL)
         a->play = play_create(machine, a->host_of, workers + 1);
-    if (!a->play) {
+    if (a->play == NULL) {
         agenda_destroy(a);
         return NULL;
     }
@@ -74,7 +74,7 @@ struct agenda *agenda_create(const struct model_machine *machine, int workers,
 
 void agenda_destroy(struct agenda *a)
 {
-    if (!a)
+    if (a == NULL)
         return;
     play_destroy(a->play);
     free(a->host_of);
@@ -94,7 +94,7 @@ static void *grow(struct agenda *a, void *array, int wanted, int *room, size_t s
     int more = wanted < 256 ? 256 : 2 * wanted;
     void *larger = realloc(array, (size_t)more * size);
     a->failed |= larger == NULL;
-    if (!larger)
+    if (larger == NULL)
         return array;
     *room = more;
     return larger;

@@ -97,9 +97,9 @@ static int multiply(struct products *p, const struct model_machine *machine, int
                                            .result = product_bytes};
     struct agenda *agenda = agenda_create(machine, workers, &program);
     int items = p->q * p->q * (p->fetch ? p->q : 1), result = -1;
-    for (int i = 0; agenda && i < items; i++)
+    for (int i = 0; agenda != NULL && i < items; i++)
         agenda_put(agenda, i, false);
-    if (agenda)
+    if (agenda != NULL)
         result = agenda_play(agenda, time);
     agenda_destroy(agenda);
     return p->known ? result : -1;
@@ -111,7 +111,7 @@ int model_matmul_bag(const struct model_machine *machine, int64_t n, int q, bool
     struct products p = {.n = (double)n, .q = q, .fetch = fetch, .known = true};
     p.kept = ROWS_KEPT * q + 2 * TAKEN;
     p.blocks = calloc((size_t)workers * (size_t)p.kept, sizeof *p.blocks);
-    int result = p.blocks ? multiply(&p, machine, workers, time) : -1;
+    int result = p.blocks != NULL ? multiply(&p, machine, workers, time) : -1;
     free(p.blocks);
     return result;
 }
@@ -172,9 +172,9 @@ int model_sort_bag(const struct model_machine *machine, int64_t keys, int worker
                                            .done = on_run};
     struct agenda *agenda = agenda_create(machine, workers, &program);
     int result = -1;
-    for (int i = 0; agenda && i < parts; i++)
+    for (int i = 0; agenda != NULL && i < parts; i++)
         agenda_put(agenda, i, false);
-    if (agenda)
+    if (agenda != NULL)
         result = agenda_play(agenda, time);
     agenda_destroy(agenda);
     return r.known ? result : -1;

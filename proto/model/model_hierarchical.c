@@ -125,7 +125,7 @@ int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, in
     size_t count = (size_t)q * (size_t)q;
     int *lists = calloc(3 * count, sizeof *lists), result = -1;
     double side = (double)n / q;
-    if (!lists)
+    if (lists == NULL)
         return -1;
     struct levels l = {.q = q, .p = p, .bytes = ELEMENT * side * side};
     int *host_of = lists;
@@ -136,7 +136,7 @@ int model_matmul_hierarchical(const struct model_machine *machine, int64_t n, in
         l.chain[i] = l.comes[i] = PLAY_NONE;
     model_grid_place(q, machine->host_count, host_of);
     l.play = play_create(machine, host_of, q * q);
-    if (l.play && add_all(&l, machine, host_of, side))
+    if (l.play != NULL && add_all(&l, machine, host_of, side))
         result = play_run(l.play, time);
     play_destroy(l.play);
     free(lists);

@@ -207,7 +207,7 @@ int model_mandel(const struct model_machine *machine, const struct model_view *v
     struct drawing d = {.machine = machine, .view = view, .tasks = tasks, .strip = strip};
     d.rows = calloc((size_t)view->height, sizeof *d.rows);
     d.workers = calloc((size_t)tasks, sizeof *d.workers);
-    bool good = d.rows && d.workers && set_speeds(&d);
+    bool good = d.rows != NULL && d.workers != NULL && set_speeds(&d);
     if (good) {
         draw(&d);
         sum_up(&d, time);

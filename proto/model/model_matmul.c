@@ -196,7 +196,7 @@ static int *make_list(const struct multiplication *m)
 {
     size_t count = (size_t)(m->q * m->q) * (size_t)m->length;
     int *list = calloc(count, sizeof *list);
-    for (size_t i = 0; list && i < count; i++)
+    for (size_t i = 0; list != NULL && i < count; i++)
         list[i] = PLAY_NONE;
     return list;
 }
@@ -209,7 +209,8 @@ static int play_out(struct multiplication *m, const struct model_machine *machin
     m->a = make_list(m);
     m->b = make_list(m);
     int result = -1;
-    if (m->play && m->products && m->a && m->b && add_products(m, machine)) {
+    if (m->play != NULL && m->products != NULL && m->a != NULL && m->b != NULL &&
+        add_products(m, machine)) {
         add_hands(m);
         result = play_run(m->play, time);
     }
@@ -222,7 +223,7 @@ int model_matmul(const struct model_machine *machine, int64_t n, int q, struct m
     double rows = (double)n / q;
     int panels = (int)ceil(rows / MODEL_PANEL);
     int *host_of = calloc((size_t)q * (size_t)q, sizeof *host_of);
-    if (!host_of)
+    if (host_of == NULL)
         return -1;
     model_grid_place(q, machine->host_count, host_of);
     struct multiplication m = {.q = q,

@@ -97,7 +97,7 @@ struct play {
 struct play *play_create(const struct model_machine *machine, const int *host_of, int tasks)
 {
     struct play *p = calloc(1, sizeof *p);
-    if (!p)
+    if (p == NULL)
         return NULL;
     p->machine = *machine;
     p->host_of = host_of;
@@ -107,8 +107,8 @@ struct play *play_create(const struct model_machine *machine, const int *host_of
     p->computation_s = calloc((size_t)tasks, sizeof *p->computation_s);
     p->communication_s = calloc((size_t)tasks, sizeof *p->communication_s);
     p->first_stream = calloc((size_t)tasks, sizeof *p->first_stream);
-    p->failed =
-        !p->loads || !p->computing || !p->computation_s || !p->communication_s || !p->first_stream;
+    p->failed = p->loads == NULL || p->computing == NULL || p->computation_s == NULL ||
+                p->communication_s == NULL || p->first_stream == NULL;
     for (int i = 0; i < tasks && !p->failed; i++)
         p->first_stream[i] = PLAY_NONE;
     return p;
@@ -116,7 +116,7 @@ struct play *play_create(const struct model_machine *machine, const int *host_of
 
 void play_destroy(struct play *p)
 {
-    if (!p)
+    if (p == NULL)
         return;
     free(p->graph.activities);
     free(p->graph.waits);
@@ -137,7 +137,7 @@ static bool make_room(struct play *p, void **array, int count, int *room, size_t
         return !p->failed;
     int wanted = *room > 0 ? 2 * *room : 256;
     void *larger = realloc(*array, (size_t)wanted * size);
-    p->failed = !larger;
+    p->failed = larger == NULL;
     if (p->failed)
         return false;
     *array = larger;
@@ -440,7 +440,7 @@ static void end_activity(struct play *p, struct activity *a)
 static void tell_ends(struct play *p, int before)
 {
     int kept = 0, all = p->open_count;
-    for (int i = 0; i < before && p->ended; i++) {
+    for (int i = 0; i < before && p->ended != NULL; i++) {
         if (p->graph.activities[p->open[i]].state == ENDED)
             p->ended(p->context, p->open[i]);
     }

@@ -81,14 +81,14 @@ int model_sort(const struct model_machine *machine, int64_t keys, int tasks,
     int result = -1;
     int *hosts = calloc((size_t)tasks, sizeof *hosts);
     int *chains = calloc((size_t)tasks, sizeof *chains);
-    for (int i = 0; hosts && chains && i < tasks; i++) {
+    for (int i = 0; hosts != NULL && chains != NULL && i < tasks; i++) {
         hosts[i] = i % machine->host_count;
         chains[i] = PLAY_NONE;
     }
     struct sorting s = {.machine = machine, .host_of = hosts, .chains = chains, .known = true};
-    if (hosts && chains)
+    if (hosts != NULL && chains != NULL)
         s.play = play_create(machine, hosts, tasks);
-    if (s.play) {
+    if (s.play != NULL) {
         add_range(&s, (struct range){0, tasks, (double)keys}, PLAY_NONE);
         result = s.known ? play_run(s.play, time) : -1;
     }

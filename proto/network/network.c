@@ -18,7 +18,7 @@ static int adjacency_create(struct adjacency *a, const struct topology *t)
 {
     a->head = malloc(sizeof(int) * (size_t)t->node_count);
     a->next = malloc(sizeof(int) * (size_t)(2 * t->link_count + 1));
-    if (!a->head || !a->next)
+    if (a->head == NULL || a->next == NULL)
         return -1;
     for (int i = 0; i < t->node_count; i++)
         a->head[i] = -1;
@@ -64,7 +64,7 @@ static int root_tree(struct network *n, const struct topology *t, const struct a
     int *queue = malloc(sizeof(int) * (size_t)t->node_count);
     int filled = 1;
 
-    if (!queue)
+    if (queue == NULL)
         return -1;
     queue[0] = first_switch(t);
     hang(n, queue[0], -1, 0);
@@ -122,7 +122,7 @@ static int deepest(const struct network *n)
 static int *hosts_of(const struct topology *t)
 {
     int *hosts = malloc(sizeof(int) * (size_t)(t->host_count + 1)), count = 0;
-    for (int i = 0; hosts && i < t->node_count; i++) {
+    for (int i = 0; hosts != NULL && i < t->node_count; i++) {
         if (!t->nodes[i].is_switch)
             hosts[count++] = i;
     }
@@ -136,7 +136,7 @@ static int create(struct network *n, const struct topology *t, const int *hosts)
 
     n->nodes = calloc((size_t)t->node_count + (size_t)n->rank_count, sizeof *n->nodes);
     n->leaf = calloc((size_t)n->rank_count + 1, sizeof *n->leaf);
-    if (n->nodes && n->leaf && adjacency_create(&a, t) == 0)
+    if (n->nodes != NULL && n->leaf != NULL && adjacency_create(&a, t) == 0)
         failed = root_tree(n, t, &a);
     adjacency_destroy(&a);
     if (failed)
@@ -149,13 +149,13 @@ static int create(struct network *n, const struct topology *t, const int *hosts)
 int network_create(struct network *network, const struct topology *topology, const int *hosts,
                    int count)
 {
-    int *all = hosts ? NULL : hosts_of(topology);
+    int *all = hosts != NULL ? NULL : hosts_of(topology);
     int failed = -1;
 
     *network = (struct network){.node_count = topology->node_count,
-                                .rank_count = hosts ? count : topology->host_count};
-    if ((hosts || all) && network->rank_count <= NETWORK_RANKS_MAX)
-        failed = create(network, topology, hosts ? hosts : all);
+                                .rank_count = hosts != NULL ? count : topology->host_count};
+    if ((hosts != NULL || all != NULL) && network->rank_count <= NETWORK_RANKS_MAX)
+        failed = create(network, topology, hosts != NULL ? hosts : all);
     free(all);
     if (failed)
         network_destroy(network);

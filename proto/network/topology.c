@@ -356,14 +356,14 @@ static int read_lines(struct reader *r, const char *text, size_t bytes)
 
     while (text < end) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
-        const char *next = newline ? newline + 1 : end;
-        const char *stop = newline ? newline : end;
+        const char *next = newline != NULL ? newline + 1 : end;
+        const char *stop = newline != NULL ? newline : end;
         r->line++;
         if (stop > text && stop[-1] == '\r')
             stop--;
         const char *comment = memchr(text, '#', (size_t)(stop - text));
         r->start = r->at = text;
-        r->end = comment ? comment : stop;
+        r->end = comment != NULL ? comment : stop;
         if (read_line(r) < 0)
             return -1;
         text = next;
@@ -498,7 +498,7 @@ static int parse(struct reader *r, const char *text, size_t bytes)
                          TOPOLOGY_BYTES_MAX, bytes);
     t->nodes = calloc(NODES_MAX, sizeof *t->nodes);
     t->links = calloc(NODES_MAX, sizeof *t->links);
-    if (!t->nodes || !t->links)
+    if (t->nodes == NULL || t->links == NULL)
         return refuse_at(r, 1, 1, "memory is exhausted");
     if (read_lines(r, text, bytes) < 0)
         return -1;
@@ -512,7 +512,7 @@ int topology_parse(struct topology *topology, const char *text, size_t bytes, co
 
     *topology = (struct topology){0};
     error[0] = '\0';
-    if (!r) {
+    if (r == NULL) {
         snprintf(error, TOPOLOGY_ERROR_BYTES, "%.200s: memory is exhausted", name);
         return -1;
     }

@@ -49,7 +49,7 @@ struct raft *raft_create(const struct raft_config *config, const struct raft_own
 {
     struct raft *r = calloc(1, sizeof *r);
 
-    if (!r)
+    if (r == NULL)
         return NULL;
     r->config = *config;
     r->owner = *owner;
@@ -64,7 +64,7 @@ struct raft *raft_create(const struct raft_config *config, const struct raft_own
 
 void raft_destroy(struct raft *r)
 {
-    if (!r)
+    if (r == NULL)
         return;
     raft_log_destroy(&r->log);
     raft_snapshot_clear(&r->snapshot);
@@ -289,9 +289,9 @@ static void tell_leader(struct raft *r)
         return;
     r->told.has = has;
     r->told.term = r->term;
-    if (id)
+    if (id != NULL)
         r->told.leader = *id;
-    r->owner.leader(r->owner.context, id ? &r->told.leader : NULL, r->term);
+    r->owner.leader(r->owner.context, id != NULL ? &r->told.leader : NULL, r->term);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -390,6 +390,6 @@ const uint8_t *raft_entry_bytes(const struct raft *r, uint64_t index, size_t *si
 {
     const struct raft_entry *entry = raft_log_entry(&r->log, index);
 
-    *size = entry ? entry->size : 0;
-    return entry ? entry->bytes : NULL;
+    *size = entry != NULL ? entry->size : 0;
+    return entry != NULL ? entry->bytes : NULL;
 }

@@ -98,7 +98,7 @@ void raft_on_vote_reply(struct raft *r, const struct raft_message *m)
     struct raft_peer *peer = raft_peer(r, &m->from);
     bool pre = m->flags & RAFT_PRE;
 
-    if (!peer || !(m->flags & RAFT_YES) || m->asked != r->term + pre ||
+    if (peer == NULL || !(m->flags & RAFT_YES) || m->asked != r->term + pre ||
         r->role != (pre ? RAFT_PRE_CANDIDATE : RAFT_CANDIDATE))
         return;
     peer->granted = true;

@@ -55,7 +55,7 @@ uint64_t raft_log_term(const struct raft_log *log, uint64_t index)
 {
     const struct raft_entry *entry = raft_log_entry(log, index);
 
-    if (entry)
+    if (entry != NULL)
         return entry->term;
     return index == log->base_index ? log->base_term : 0;
 }
@@ -68,7 +68,7 @@ bool raft_log_append(struct raft_log *log, const struct raft_entry *entry)
     if (!GROW(log->entries, log->capacity, log->count + 1, CAPACITY_MIN))
         return false;
     copy.bytes = bytes = malloc(entry->size ? entry->size : 1);
-    if (!bytes)
+    if (bytes == NULL)
         return false;
     if (entry->size)
         memcpy(bytes, entry->bytes, entry->size);

@@ -57,7 +57,7 @@ static void admit(struct raft *r, const struct raft_member *member)
 {
     struct raft_peer *peer = raft_peer(r, &member->id);
 
-    if (!peer)
+    if (peer == NULL)
         peer = new_peer(r, &member->id);
     else if (!peer->member)
         raft_begin_replication(r, peer);
@@ -70,7 +70,7 @@ void raft_adopt(struct raft *r, const struct raft_configuration *conf, uint64_t 
     r->configuration = *conf;
     r->configuration_index = index;
     for (size_t i = 0; i < r->peer_count; i++)
-        if (!listed(conf, &r->peers[i].id))
+        if (listed(conf, &r->peers[i].id) == NULL)
             mark_departed(r, &r->peers[i]);
     for (uint8_t i = 0; i < conf->count; i++)
         if (!raft_is_self(r, &conf->members[i].id))
@@ -127,7 +127,8 @@ static bool has_answered(struct raft *r, const struct raft_id *id)
 {
     const struct raft_peer *peer = raft_peer(r, id);
 
-    return raft_is_self(r, id) || (peer && r->lead.roll != 0 && peer->read_round >= r->lead.roll);
+    return raft_is_self(r, id) ||
+           (peer != NULL && r->lead.roll != 0 && peer->read_round >= r->lead.roll);
 }
 
 /* An answer that is older than two heartbeats says nothing any more. */
@@ -197,7 +198,7 @@ static bool is_silent(struct raft *r, const struct raft_id *id)
 {
     const struct raft_peer *peer = raft_peer(r, id);
 
-    return !peer || r->now_us >= peer->heard_us + r->config.election_us;
+    return peer == NULL || r->now_us >= peer->heard_us + r->config.election_us;
 }
 
 typedef bool member_test(struct raft *r, const struct raft_member *member);
@@ -231,7 +232,7 @@ static uint8_t find_surplus(struct raft *r)
     for (uint8_t i = 0; i < none; i++) {
         const struct raft_member *member = &r->configuration.members[i];
         const struct raft_peer *peer = raft_peer(r, &member->id);
-        uint64_t heard_us = peer ? peer->heard_us : 0;
+        uint64_t heard_us = peer != NULL ? peer->heard_us : 0;
         bool answered = has_answered(r, &member->id);
 
         if (raft_is_self(r, &member->id) || !is_surplus(r, member) ||
@@ -253,7 +254,7 @@ static bool is_ready(struct raft *r, const struct raft_member *member)
 {
     const struct raft_peer *peer = raft_peer(r, &member->id);
 
-    return is_wanted(r, &member->id) && !member->voter && peer && peer->caught_up;
+    return is_wanted(r, &member->id) && !member->voter && peer != NULL && peer->caught_up;
 }
 
 static size_t voter_count(const struct raft *r)
@@ -268,7 +269,7 @@ static size_t voter_count(const struct raft *r)
 static const struct raft_id *missing(const struct raft *r)
 {
     for (size_t i = 0; i < r->lead.wanted_count; i++)
-        if (!listed(&r->configuration, &r->lead.wanted[i]))
+        if (listed(&r->configuration, &r->lead.wanted[i]) == NULL)
             return &r->lead.wanted[i];
     return NULL;
 }
@@ -290,7 +291,7 @@ static void make_one_change(struct raft *r)
 
     if (dead != none)
         remove_member(r, dead);
-    else if (next && none < RAFT_MEMBERS_MAX)
+    else if (next != NULL && none < RAFT_MEMBERS_MAX)
         add_learner(r, next);
     else if (ready != none && voter_count(r) < RAFT_VOTERS_MAX)
         promote(r, ready);
@@ -332,10 +333,10 @@ static void hand_over(struct raft *r)
         const struct raft_peer *peer = &r->peers[i];
 
         if (peer->voter && is_wanted(r, &peer->id) && has_answered(r, &peer->id) &&
-            (!best || peer->match > best->match))
+            (best == NULL || peer->match > best->match))
             best = peer;
     }
-    if (best)
+    if (best != NULL)
         raft_transfer(r, &best->id, r->now_us);
 }
 

@@ -178,7 +178,7 @@ void raft_on_append_reply(struct raft *r, const struct raft_message *m)
 {
     struct raft_peer *peer = raft_peer(r, &m->from);
 
-    if (r->role != RAFT_LEADER || !peer)
+    if (r->role != RAFT_LEADER || peer == NULL)
         return;
     peer->heard_us = r->now_us;
     if (m->flags & RAFT_YES)

@@ -120,7 +120,7 @@ void raft_on_snapshot_reply(struct raft *r, const struct raft_message *m)
 {
     struct raft_peer *peer = raft_peer(r, &m->from);
 
-    if (r->role != RAFT_LEADER || !peer)
+    if (r->role != RAFT_LEADER || peer == NULL)
         return;
     peer->heard_us = r->now_us;
     if (m->have.index != peer->chunk_index || m->have.offset <= peer->chunk_offset)
@@ -141,7 +141,7 @@ static bool make_room(struct raft_snapshot *s, size_t more)
     if (capacity == s->capacity)
         return true;
     bytes = realloc(s->bytes, capacity);
-    if (!bytes)
+    if (bytes == NULL)
         return false;
     s->bytes = bytes;
     s->capacity = capacity;

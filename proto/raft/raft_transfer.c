@@ -16,7 +16,7 @@ int raft_transfer(struct raft *r, const struct raft_id *to, uint64_t now_us)
         return -EPERM;
     if (r->lead.transfer.active)
         return -EALREADY;
-    if (!peer || !peer->voter)
+    if (peer == NULL || !peer->voter)
         return -ENOENT;
     if (now_us > peer->heard_us + 3 * r->config.heartbeat_us)
         return -EHOSTUNREACH;
@@ -34,7 +34,7 @@ void raft_step_transfer(struct raft *r)
     if (!t->active || r->role != RAFT_LEADER)
         return;
     peer = raft_peer(r, &t->to);
-    if (!peer || !peer->voter || r->now_us >= t->end_us) {
+    if (peer == NULL || !peer->voter || r->now_us >= t->end_us) {
         t->active = false;
         return;
     }

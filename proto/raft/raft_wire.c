@@ -246,7 +246,7 @@ static const struct body *body_of(int kind)
 
 const char *raft_wire_kind_name(int kind)
 {
-    return body_of(kind) ? body_of(kind)->name : NULL;
+    return body_of(kind) != NULL ? body_of(kind)->name : NULL;
 }
 
 void raft_wire_put(struct cursor *c, const struct raft_message *m)
@@ -272,7 +272,7 @@ bool raft_wire_get(const uint8_t *bytes, size_t size, struct raft_message *m)
     c.bad |= m->term > RAFT_NUMBER_MAX;
     get_id(&c, &m->from);
     get_id(&c, &m->to);
-    if (!cursor_ok(&c) || !body_of(m->kind))
+    if (!cursor_ok(&c) || body_of(m->kind) == NULL)
         return false;
     body_of(m->kind)->get(&c, m);
     return cursor_done(&c);

@@ -33,7 +33,7 @@ static int source_create(struct source *in, const struct pace_order *order)
     in->first = calloc(ranks + 2, sizeof *in->first);
     in->nth = calloc(order->message_count + 1, sizeof *in->nth);
     in->syncs = calloc(order->sync_count + order->message_count + 1, sizeof *in->syncs);
-    return in->first && in->nth && in->syncs ? 0 : -1;
+    return in->first != NULL && in->nth != NULL && in->syncs != NULL ? 0 : -1;
 }
 
 static void source_destroy(struct source *in)
@@ -122,7 +122,7 @@ static int take_tells(struct pace_plan *plan, const struct source *in)
     uint32_t *at = calloc((size_t)plan->ranks + 1, sizeof *at);
 
     plan->tells = calloc((size_t)plan->tell_first[plan->ranks] + 1, sizeof *plan->tells);
-    for (size_t i = 0; at && plan->tells && i < in->sync_count; i++) {
+    for (size_t i = 0; at != NULL && plan->tells != NULL && i < in->sync_count; i++) {
         const struct schedule_message *before = &all[in->syncs[i].before];
         const struct schedule_message *after = &all[in->syncs[i].after];
         if (before->to != plan->rank)
@@ -131,7 +131,7 @@ static int take_tells(struct pace_plan *plan, const struct source *in)
             (struct pace_tell){.to = after->from, .about = after->to};
     }
     free(at);
-    return at && plan->tells ? 0 : -1;
+    return at != NULL && plan->tells != NULL ? 0 : -1;
 }
 
 static int plan_fill(struct pace_plan *plan, struct source *in)
@@ -143,7 +143,8 @@ static int plan_fill(struct pace_plan *plan, struct source *in)
     plan->send_of = calloc(ranks + 1, sizeof *plan->send_of);
     plan->hears = calloc(ranks + 1, sizeof *plan->hears);
     plan->tell_first = calloc(ranks + 1, sizeof *plan->tell_first);
-    if (!plan->sends || !plan->receives || !plan->send_of || !plan->hears || !plan->tell_first)
+    if (plan->sends == NULL || plan->receives == NULL || plan->send_of == NULL ||
+        plan->hears == NULL || plan->tell_first == NULL)
         return -1;
     list_messages(in);
     list_syncs(in);
@@ -191,7 +192,7 @@ int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, in
                                      .syncs = schedule->syncs};
 
     *plan = (struct pace_plan){0};
-    if (!lanes)
+    if (lanes == NULL)
         return -1;
     count_lanes(schedule, lanes);
     int failed = pace_plan_of(plan, &order, rank);
@@ -219,7 +220,7 @@ int pace_create(struct pace *pace, const struct pace_plan *plan)
     pace->next = calloc(plan->lanes, sizeof *pace->next);
     pace->busy = calloc(plan->lanes, sizeof *pace->busy);
     pace->begun = calloc((size_t)plan->send_count + 1, sizeof *pace->begun);
-    if (!pace->waits || !pace->next || !pace->busy || !pace->begun) {
+    if (pace->waits == NULL || pace->next == NULL || pace->busy == NULL || pace->begun == NULL) {
         pace_destroy(pace);
         return -1;
     }

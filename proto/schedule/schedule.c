@@ -48,7 +48,8 @@ int schedule_sort(struct schedule *schedule)
     struct schedule_message *other = calloc(count + 1, sizeof *other), *mine = schedule->messages;
     uint32_t *counts[3] = {calloc(keys, sizeof(uint32_t)), calloc(keys, sizeof(uint32_t)),
                            calloc(keys, sizeof(uint32_t))};
-    int failed = other && counts[0] && counts[1] && counts[2] ? 0 : -1;
+    int failed =
+        other != NULL && counts[0] != NULL && counts[1] != NULL && counts[2] != NULL ? 0 : -1;
 
     if (!failed) {
         sort_by(mine, other, count, KEY_TO, counts[0]);
@@ -97,8 +98,8 @@ int schedule_create(struct schedule *schedule, const struct network *network, ui
 
     *schedule = (struct schedule){.ranks = network->rank_count};
     schedule->messages = calloc(ranks * ranks + 1, sizeof *schedule->messages);
-    if (schedule->messages && fill(schedule, network, seed) == 0 && schedule_sort(schedule) == 0 &&
-        schedule_sync_fill(schedule, network) == 0)
+    if (schedule->messages != NULL && fill(schedule, network, seed) == 0 &&
+        schedule_sort(schedule) == 0 && schedule_sync_fill(schedule, network) == 0)
         return 0;
     schedule_destroy(schedule);
     return -1;

@@ -382,8 +382,9 @@ static int packing_create(struct packing *p)
     p->next = calloc(messages + 1, sizeof *p->next);
     p->previous = calloc(messages + 1, sizeof *p->previous);
     p->waiting = calloc(messages + 1, sizeof *p->waiting);
-    bool made = scratch && p->capacity && p->at_last && p->path_first && p->path && p->next &&
-                p->previous && p->waiting;
+    bool made = scratch != NULL && p->capacity != NULL && p->at_last != NULL &&
+                p->path_first != NULL && p->path != NULL && p->next != NULL &&
+                p->previous != NULL && p->waiting != NULL;
     if (made)
         list_paths(p, scratch);
     free(scratch);
@@ -423,7 +424,8 @@ static int table_create(struct packing *p, uint32_t phases)
     p->head = malloc(sizeof *p->head * phases);
     p->none_full = calloc(p->words, sizeof *p->none_full);
     p->one_full = calloc(p->words, sizeof *p->one_full);
-    if (!p->count || !p->full || !p->head || !p->none_full || !p->one_full)
+    if (p->count == NULL || p->full == NULL || p->head == NULL || p->none_full == NULL ||
+        p->one_full == NULL)
         return -1;
     memset(p->head, 0xff, sizeof *p->head * phases);
     return 0;

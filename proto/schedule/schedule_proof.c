@@ -81,7 +81,7 @@ static int check_pairs(struct proof *p)
     const struct schedule *s = p->schedule;
     size_t ranks = (size_t)s->ranks;
     bool *seen = calloc(ranks + 1, ranks + 1);
-    int result = seen ? 0 : -1;
+    int result = seen != NULL ? 0 : -1;
 
     for (size_t i = 0; result == 0 && i < s->message_count; i++) {
         const struct schedule_message *m = &s->messages[i];
@@ -223,7 +223,7 @@ static int make_chains(struct proof *p)
     }
     uint32_t *last = malloc(sizeof *last * (p->chain_count + 1));
     p->clocks = calloc((size_t)p->chain_count * s->message_count + 1, sizeof *p->clocks);
-    if (sent && last && p->clocks) {
+    if (sent != NULL && last != NULL && p->clocks != NULL) {
         memset(last, 0xff, sizeof *last * (p->chain_count + 1));
         for (uint32_t i = 0; i < s->message_count; i++) {
             uint16_t from = s->messages[i].from;
@@ -234,7 +234,7 @@ static int make_chains(struct proof *p)
             last[p->chain[i]] = i;
         }
     }
-    int result = sent && last && p->clocks ? 0 : -1;
+    int result = sent != NULL && last != NULL && p->clocks != NULL ? 0 : -1;
     free(sent);
     free(last);
     return result;
@@ -296,7 +296,7 @@ static int list_users(struct proof *p)
     for (size_t e = 0; e < p->edge_count; e++)
         total += p->load[e];
     p->users_array = malloc(sizeof *p->users_array * (total + 1));
-    if (!p->users_array)
+    if (p->users_array == NULL)
         return -1;
     total = 0;
     for (size_t e = 0; e < p->edge_count; e++) {
@@ -351,7 +351,7 @@ static int check_wide_edge(struct proof *p, size_t edge)
 
     c.leader = malloc(sizeof *c.leader * c.count);
     c.tried = malloc(sizeof *c.tried * c.count);
-    if (c.leader && c.tried) {
+    if (c.leader != NULL && c.tried != NULL) {
         uint32_t chains = count_chains(&c);
         result = chains <= p->carried[edge]
                      ? 0
@@ -456,8 +456,9 @@ static int prepare(struct proof *p)
     p->chain = calloc(messages, sizeof *p->chain);
     p->rank_in_chain = calloc(messages, sizeof *p->rank_in_chain);
     p->before_in_chain = calloc(messages, sizeof *p->before_in_chain);
-    return p->load && p->carried && p->in_phase && p->users && p->user_count && p->lanes &&
-                   p->first_chain && p->chain && p->rank_in_chain && p->before_in_chain
+    return p->load != NULL && p->carried != NULL && p->in_phase != NULL && p->users != NULL &&
+                   p->user_count != NULL && p->lanes != NULL && p->first_chain != NULL &&
+                   p->chain != NULL && p->rank_in_chain != NULL && p->before_in_chain != NULL
                ? 0
                : -1;
 }

@@ -86,7 +86,7 @@ static int make_lanes(struct ordering *o)
         o->lane_count += o->edges[i].width;
     }
     o->last = malloc(sizeof *o->last * (o->lane_count + 1));
-    if (!o->last)
+    if (o->last == NULL)
         return -1;
     memset(o->last, 0xff, sizeof *o->last * (o->lane_count + 1));
     return 0;
@@ -101,7 +101,7 @@ static int make_chains(struct ordering *o)
         o->chain_count += o->edges[NETWORK_UP(o->network->leaf[i])].width;
     }
     o->chain_length = calloc(o->chain_count + 1, sizeof *o->chain_length);
-    return o->chain_length ? 0 : -1;
+    return o->chain_length != NULL ? 0 : -1;
 }
 
 static int make_clocks(struct ordering *o)
@@ -110,7 +110,7 @@ static int make_clocks(struct ordering *o)
 
     o->clocks = malloc(sizeof *o->clocks * count * (o->chain_count + 1));
     o->free_clocks = malloc(sizeof *o->free_clocks * count);
-    if (!o->clocks || !o->free_clocks)
+    if (o->clocks == NULL || o->free_clocks == NULL)
         return -1;
     while (o->free_count < count) {
         o->free_clocks[o->free_count] = o->free_count;
@@ -237,7 +237,8 @@ static int prepare(struct ordering *o)
     o->preds = calloc(path, sizeof *o->preds);
     o->events = calloc(o->schedule->message_count + 1, sizeof *o->events);
     o->chain_first = calloc((size_t)o->network->rank_count + 1, sizeof *o->chain_first);
-    if (!o->edges || !o->path || !o->preds || !o->events || !o->chain_first)
+    if (o->edges == NULL || o->path == NULL || o->preds == NULL || o->events == NULL ||
+        o->chain_first == NULL)
         return -1;
     measure_widths(o);
     return make_lanes(o) < 0 || make_chains(o) < 0 || make_clocks(o) < 0 ? -1 : 0;

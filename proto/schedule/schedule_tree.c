@@ -172,7 +172,10 @@ static int forest_allocate(struct forest *f, size_t ranks)
     f->members = calloc(ranks, sizeof *f->members);
     f->sending = calloc(f->phases, sizeof *f->sending);
     f->receiving = calloc(f->phases, sizeof *f->receiving);
-    return f->size && f->first && f->members && f->sending && f->receiving ? 0 : -1;
+    return f->size != NULL && f->first != NULL && f->members != NULL && f->sending != NULL &&
+                   f->receiving != NULL
+               ? 0
+               : -1;
 }
 
 static int forest_create(struct forest *f, const struct network *n)
@@ -183,7 +186,7 @@ static int forest_create(struct forest *f, const struct network *n)
     int failed = -1;
 
     *f = (struct forest){.phases = (uint32_t)schedule_tree_load(n)};
-    if (branches && slot && forest_allocate(f, (size_t)n->rank_count) == 0) {
+    if (branches != NULL && slot != NULL && forest_allocate(f, (size_t)n->rank_count) == 0) {
         f->count = find_branches(n, root, branches, slot);
         lay_out(f, n, root, branches, slot);
         failed = 0;
@@ -344,7 +347,7 @@ int schedule_tree_fill(struct schedule *schedule, const struct network *network)
         return 0;
     }
     bool *seen = calloc(ranks, ranks);
-    if (forest_create(&f, network) == 0 && seen) {
+    if (forest_create(&f, network) == 0 && seen != NULL) {
         assign(schedule, &f, seen);
         failed = 0;
     }

@@ -359,7 +359,8 @@ bool group_table_load(struct group_table *table, struct cursor *c)
     for (uint32_t i = 0; i < count; i++) {
         char name[GROUP_NAME_MAX + 1];
         cursor_get_text(c, name, sizeof name);
-        struct group *group = name[0] == '\0' || group_find(table, name) ? NULL : group_new(name);
+        struct group *group =
+            name[0] == '\0' || group_find(table, name) != NULL ? NULL : group_new(name);
         if (group == NULL)
             return false;
         *end = group;

@@ -64,7 +64,7 @@ const char *ether_get(struct cursor *c, struct ether *ether)
     if (e.size == 0)
         return "empty";
     e.datagram = cursor_get_view(c, e.size);
-    if (!e.datagram)
+    if (e.datagram == NULL)
         return "shorter than it says";
     *ether = e;
     return NULL;
