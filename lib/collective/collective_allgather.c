@@ -11,6 +11,8 @@
 #include "lib/collective/collective_step.h"
 #include "lib/msg/error.h"
 
+#include <assert.h>
+
 /* In each of n-1 rounds everybody passes on what came in the one before. Blocks are by place. */
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v)
 {
@@ -69,8 +71,10 @@ void allgather_build(struct collective *c, const void *send, const struct vector
         allgather_linear(c, &all, v);
     else if (algorithm == ALLGATHER_BRUCK && v->counts == NULL)
         allgather_bruck(c, &all, v);
-    else
+    else {
+        assert(algorithm == ALLGATHER_RING || algorithm == ALLGATHER_BRUCK);
         allgather_ring(c, &all, v);
+    }
 }
 
 static int allgather_plan(covey_team_t *team, const void *send, const struct vector *v,

@@ -7,6 +7,8 @@
 #include "lib/collective/collective_step.h"
 #include "lib/msg/error.h"
 
+#include <assert.h>
+
 static void tell(struct collective *c, const struct circle *on, int place)
 {
     collective_send(c, circle_rank(on, place), COVEY_BYTES, NULL, 0);
@@ -89,8 +91,11 @@ static void barrier_build(struct collective *c)
     case BARRIER_CAST:
         barrier_cast(c, &all);
         break;
-    default:
+    case BARRIER_DISSEMINATION:
         barrier_dissemination(c, &all);
+        break;
+    default:
+        assert(!"an algorithm of barrier that is not carried out");
     }
 }
 

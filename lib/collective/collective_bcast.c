@@ -13,6 +13,8 @@
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 
+#include <assert.h>
+
 #define PIECE_BYTES ((size_t)128 * 1024) /* of a chain */
 #define PIECES_AHEAD 4                   /* that may be on their way to one member */
 
@@ -167,8 +169,11 @@ static void bcast_build(struct collective *c, int root, const struct array *a)
     case BCAST_CAST:
         bcast_cast(c, &all, root, a);
         break;
-    default:
+    case BCAST_BINOMIAL:
         bcast_binomial(c, &all, root, a);
+        break;
+    default:
+        assert(!"an algorithm of bcast that is not carried out");
     }
 }
 

@@ -18,6 +18,8 @@
 #include "lib/collective/collective_step.h"
 #include "lib/msg/error.h"
 
+#include <assert.h>
+
 /* ---- parts and folds ---------------------------------------------------------------------------
  */
 
@@ -323,6 +325,8 @@ static void reduce_build(struct collective *c, int root, struct reduction *r)
     bool commutes = op_commutes(team->vm, r->op);
     size_t bytes = r->count * covey_type_size(r->type);
     enum algorithm algorithm = team_choose(team, OPERATION_REDUCE, bytes);
+    assert(algorithm == REDUCE_RABENSEIFNER || algorithm == REDUCE_HOSTS ||
+           algorithm == REDUCE_BINOMIAL);
     if (algorithm == REDUCE_RABENSEIFNER)
         reduce_rabenseifner(c, &all, root, r);
     else if (algorithm == REDUCE_HOSTS && commutes)
@@ -340,6 +344,8 @@ static void allreduce_build(struct collective *c, struct reduction *r)
     bool commutes = op_commutes(team->vm, r->op);
     size_t bytes = r->count * covey_type_size(r->type);
     enum algorithm algorithm = team_choose(team, OPERATION_ALLREDUCE, bytes);
+    assert(algorithm == ALLREDUCE_RABENSEIFNER || algorithm == ALLREDUCE_RING ||
+           algorithm == ALLREDUCE_HOSTS || algorithm == ALLREDUCE_RECURSIVE_DOUBLING);
     if (algorithm == ALLREDUCE_RABENSEIFNER)
         allreduce_rabenseifner(c, &all, r);
     else if (algorithm == ALLREDUCE_RING && commutes)

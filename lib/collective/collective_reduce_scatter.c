@@ -11,6 +11,8 @@
 #include "lib/collective/collective_step.h"
 #include "lib/msg/error.h"
 
+#include <assert.h>
+
 /* Of each member's `own` array the block `v` says is for each; result: the own one. */
 struct blocks {
     int op;
@@ -163,6 +165,8 @@ static void build(struct collective *c, const struct blocks *b)
     const struct covey_team *team = collective_team(c);
     size_t bytes = vector_range(b->v, 0, team->size, team->size) * covey_type_size(b->v->type);
     enum algorithm algorithm = team_choose(team, OPERATION_REDUCE_SCATTER, bytes);
+    assert(algorithm == REDUCE_SCATTER_RING || algorithm == REDUCE_SCATTER_PAIRWISE ||
+           algorithm == REDUCE_SCATTER_REDUCE_SCATTERV);
     if (algorithm == REDUCE_SCATTER_RING && op_commutes(team->vm, b->op))
         ring(c, b);
     else if (algorithm == REDUCE_SCATTER_REDUCE_SCATTERV)

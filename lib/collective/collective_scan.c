@@ -9,6 +9,8 @@
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 
+#include <assert.h>
+
 static struct range whole(const struct reduction *r)
 {
     return (struct range){0, r->count};
@@ -66,7 +68,9 @@ static void build(struct collective *c, const struct scan *s, struct reduction *
         return;
     collective_copy(c, r->acc, r->own, bytes);
     collective_fence(c);
-    if (team_choose(team, OPERATION_SCAN, bytes) == SCAN_CHAIN)
+    enum algorithm algorithm = team_choose(team, OPERATION_SCAN, bytes);
+    assert(algorithm == SCAN_CHAIN || algorithm == SCAN_RECURSIVE_DOUBLING);
+    if (algorithm == SCAN_CHAIN)
         scan_chain(c, &all, r);
     else
         scan_doubling(c, &all, r);

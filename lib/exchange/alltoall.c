@@ -6,6 +6,8 @@
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 
+#include <assert.h>
+
 static void build(struct collective *c, const struct alltoall *a)
 {
     const struct covey_team *team = collective_team(c);
@@ -29,8 +31,12 @@ static void build(struct collective *c, const struct alltoall *a)
     case ALLTOALLV_ADAPTIVE:
         alltoall_adaptive(c, a);
         break;
-    default:
+    case ALLTOALL_LINEAR:
+    case ALLTOALLV_LINEAR:
         alltoall_linear(c, a);
+        break;
+    default:
+        assert(!"an algorithm of alltoall that is not carried out");
     }
 }
 
