@@ -282,51 +282,79 @@ static const char *sizes_of(const struct bench_plan *plan)
     return plan->what == BENCH_ALLTOALL ? ALLTOALL_SIZES : SIZES;
 }
 
-static int settle_exchange(struct bench *bench)
+/* Who takes part: one who spawns, two tasks, or any number of tasks, of which there are by default
+ * MANY_TASKS or so many as fit the hosts. */
+enum parties { PARTIES_SPAWNER, PARTIES_PAIR, PARTIES_MANY, PARTIES_BY_HOST };
+
+static enum parties parties_of(const struct bench_plan *plan)
 {
-    if (bench->plan.size_count == 0)
-        set_sizes(bench, EXCHANGE_SIZES);
-    return bench_exchange_settle(bench);
+    switch (plan->what) {
+    case BENCH_SPAWN:
+        return PARTIES_SPAWNER;
+    case BENCH_BCAST:
+    case BENCH_ALLTOALL:
+        return PARTIES_BY_HOST;
+    case BENCH_BARRIER:
+    case BENCH_MCAST:
+    case BENCH_COLLECTIVES:
+        return PARTIES_MANY;
+    default:
+        return PARTIES_PAIR;
+    }
 }
 
-static int settle_bag(struct bench_plan *plan)
+static int settle_tasks(struct bench *bench)
 {
-    plan->tasks = plan->tasks > 0 ? plan->tasks : MANY_TASKS;
-    plan->rounds = plan->rounds > 0 ? plan->rounds : BAG_ROUNDS;
+    struct bench_plan *plan = &bench->plan;
+    switch (parties_of(plan)) {
+    case PARTIES_SPAWNER:
+        plan->tasks = plan->tasks > 0 ? plan->tasks : SPAWN_TASKS;
+        plan->peer_count = 0;
+        return TOOL_OK;
+    case PARTIES_PAIR:
+        if (plan->tasks > 0)
+            return tool_usage("bench", "--tasks: %s has two", bench->name);
+        if (bench->host_count > 2)
+            return tool_usage("bench", "--host: %s is between two", bench->name);
+        plan->tasks = 2;
+        break;
+    case PARTIES_MANY:
+        plan->tasks = plan->tasks > 0 ? plan->tasks : MANY_TASKS;
+        break;
+    case PARTIES_BY_HOST:
+        break;
+    }
+    if (plan->tasks == 1)
+        return tool_usage("bench", "--tasks 1: must be at least 2");
+    plan->peer_count = plan->tasks - 1;
     return TOOL_OK;
 }
 
 /* What was not said, as it suits the benchmark. */
-static int settle(struct bench *bench)
+static int bench_settle(struct bench *bench)
 {
     struct bench_plan *plan = &bench->plan;
     int status = check_stray(bench);
     if (status != TOOL_OK)
         return status;
-    if (plan->what == BENCH_EXCHANGE)
-        return settle_exchange(bench);
-    if (plan->what == BENCH_BAG)
-        return settle_bag(plan);
-    bool spawn = plan->what == BENCH_SPAWN;
-    bool many = plan->what == BENCH_BARRIER || plan->what == BENCH_MCAST ||
-                plan->what == BENCH_BCAST || is_collective(plan);
-    if (plan->tasks > 0 && !spawn && !many)
-        return tool_usage("bench", "--tasks: %s has two", bench->name);
-    if (bench->host_count > 2 && !spawn && !many)
-        return tool_usage("bench", "--host: %s is between two", bench->name);
-    if (many && plan->tasks == 1)
-        return tool_usage("bench", "--tasks 1: must be at least 2");
-    bool per_host = plan->what == BENCH_BCAST || plan->what == BENCH_ALLTOALL;
-    if (plan->tasks == 0 && !per_host)
-        plan->tasks = spawn ? SPAWN_TASKS : MANY_TASKS;
-    if (!spawn && !many)
-        plan->tasks = 2;
-    plan->peer_count = spawn ? 0 : many ? plan->tasks - 1 : 1;
+    if (plan->what == BENCH_EXCHANGE) {
+        if (plan->size_count == 0)
+            set_sizes(bench, EXCHANGE_SIZES);
+        return bench_exchange_settle(bench);
+    }
+    if (plan->what == BENCH_BAG) {
+        plan->tasks = plan->tasks > 0 ? plan->tasks : MANY_TASKS;
+        plan->rounds = plan->rounds > 0 ? plan->rounds : BAG_ROUNDS;
+        return TOOL_OK;
+    }
+    status = settle_tasks(bench);
+    if (status != TOOL_OK)
+        return status;
     if (plan->rounds == 0)
         plan->rounds = rounds_of(plan);
     if (plan->size_count == 0)
         set_sizes(bench, sizes_of(plan));
-    if (spawn || plan->what == BENCH_BARRIER) {
+    if (plan->what == BENCH_SPAWN || plan->what == BENCH_BARRIER) { /* no size matters */
         plan->sizes[0] = 1;
         plan->size_count = 1;
     }
@@ -348,7 +376,7 @@ static int read_arguments(struct bench *bench, int argc, char **argv)
         return tool_usage("bench", "%s", args.error);
     if (!bench->name)
         return tool_usage("bench", "no benchmark is named");
-    return settle(bench);
+    return bench_settle(bench);
 }
 
 static int report(struct bench *bench)
