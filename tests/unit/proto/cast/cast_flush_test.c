@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/proto/cast/side.h"
 #include "tests/unit/runner.h"
 
 enum { SENDER = 1, FIRST = 2, DYING = 3, LAST = 4, HOSTS = 4, FRAMES = 64 };
@@ -21,13 +22,9 @@ struct frame_copy {
 
 struct story {
     struct cast *casts[HOSTS + 1];
-    struct side {
-        struct story *story;
-        uint32_t host;
-    } sides[HOSTS + 1];
+    struct side sides[HOSTS + 1];
     struct frame_copy frames[FRAMES], datagram;
     size_t count;
-    unsigned given[HOSTS + 1];
     uint64_t now_us;
 };
 
@@ -53,26 +50,11 @@ static void on_control(void *context, uint32_t host, const uint8_t *payload, siz
     memcpy(f->bytes, payload, size);
 }
 
-static bool on_deliver(void *context, const struct cast_message *message)
-{
-    struct side *side = context;
-    (void)message;
-    side->story->given[side->host]++;
-    return true;
-}
-
-static struct host host_of(uint32_t index)
-{
-    struct host host = {.index = index, .incarnation = index};
-    memset(host.id, (int)index, sizeof host.id);
-    return host;
-}
-
 static void begin(struct story *s)
 {
     memset(s, 0, sizeof *s);
     for (uint32_t i = 1; i <= HOSTS; i++) {
-        s->sides[i] = (struct side){s, i};
+        s->sides[i] = (struct side){.story = s, .host = i};
         struct cast_config config = {.vm = "story", .self = host_of(i)};
         struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast,
                                    on_control,   on_deliver,   NULL};
@@ -136,7 +118,7 @@ static void sender_dies(struct story *s)
     CU_ASSERT(s->datagram.size > 0);
     cast_on_datagram(s->casts[DYING], s->datagram.bytes, s->datagram.size, s->now_us);
     step(s);
-    CU_ASSERT_EQUAL(s->given[DYING], 1);
+    CU_ASSERT_EQUAL(s->sides[DYING].given, 1);
     die(s, SENDER);
     for (uint32_t i = FIRST; i <= LAST; i++)
         tell(s, i, SENDER);
@@ -150,7 +132,7 @@ static void test_rounds(void)
     carry(&s, FIRST, 0, 2); /* what they state; */
     carry(&s, LAST, 0, 2);
     carry(&s, DYING, FIRST, FRAMES); /* of this one all, and the message, to one alone */
-    CU_ASSERT_EQUAL(s.given[FIRST], 1);
+    CU_ASSERT_EQUAL(s.sides[FIRST].given, 1);
     die(&s, DYING);
     tell(&s, LAST, DYING);
     CU_ASSERT_FALSE(cast_settled(s.casts[LAST], SENDER));
@@ -159,7 +141,7 @@ static void test_rounds(void)
         carry(&s, FIRST, LAST, FRAMES);
         carry(&s, LAST, FIRST, FRAMES);
     }
-    CU_ASSERT_EQUAL(s.given[LAST], 1);
+    CU_ASSERT_EQUAL(s.sides[LAST].given, 1);
     CU_ASSERT(cast_settled(s.casts[LAST], SENDER));
     CU_ASSERT(cast_settled(s.casts[FIRST], SENDER));
     die(&s, FIRST);

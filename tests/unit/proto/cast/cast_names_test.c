@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "proto/cast/cast_state.h"
+#include "tests/unit/proto/cast/side.h"
 #include "tests/unit/runner.h"
 
 enum { SENDER = 1, MEMBER = 2, OTHER = 3, HOSTS = 3, FRAMES = 4096, ABSENT = 100, STEP_US = 1000 };
@@ -20,15 +21,11 @@ struct bytes {
 
 struct story {
     struct cast *casts[HOSTS + 1];
-    struct side {
-        struct story *story;
-        uint32_t host;
-    } sides[HOSTS + 1];
+    struct side sides[HOSTS + 1];
     struct bytes frames[FRAMES];
     size_t count;
     struct bytes last; /* the last datagram */
     bool deaf;         /* the third host gets no frames for now */
-    unsigned given[HOSTS + 1];
     uint64_t now_us;
 };
 
@@ -64,27 +61,12 @@ static void on_control(void *context, uint32_t host, const uint8_t *payload, siz
     side->story->frames[side->story->count++] = copy_of(side->host, host, payload, size);
 }
 
-static bool on_deliver(void *context, const struct cast_message *message)
-{
-    struct side *side = context;
-    (void)message;
-    side->story->given[side->host]++;
-    return true;
-}
-
-static struct host host_of(uint32_t index)
-{
-    struct host host = {.index = index, .incarnation = index};
-    memset(host.id, (int)index, sizeof host.id);
-    return host;
-}
-
 static struct story *begin(uint64_t first_id)
 {
     struct story *s = calloc(1, sizeof *s);
     CU_ASSERT_PTR_NOT_NULL_FATAL(s);
     for (uint32_t i = 1; i <= HOSTS; i++) {
-        s->sides[i] = (struct side){s, i};
+        s->sides[i] = (struct side){.story = s, .host = i};
         struct cast_config config = {.vm = "story", .self = host_of(i), .buffer_bytes = 1};
         struct cast_owner owner = {&s->sides[i], on_multicast, on_unicast,
                                    on_control,   on_deliver,   NULL};
@@ -162,7 +144,7 @@ static void names_come_again(void)
     for (unsigned i = 1; i <= 10; i++) {
         cast_to(s, i, false);
         run(s, 10);
-        CU_ASSERT_EQUAL(s->given[MEMBER], i);
+        CU_ASSERT_EQUAL(s->sides[MEMBER].given, i);
     }
     CU_ASSERT(s->casts[SENDER]->next_id > CAST_NAME_MAX);
     end(s);
@@ -183,7 +165,7 @@ static void a_name_in_use_is_passed_over(void)
     cast_to(s, 2, false);
     cast_to(s, 3, false);
     run(s, 10);
-    CU_ASSERT_EQUAL(s->given[MEMBER], 6);
+    CU_ASSERT_EQUAL(s->sides[MEMBER].given, 6);
     CU_ASSERT_EQUAL(s->casts[MEMBER]->counters.refused, 0);
     end(s);
 }
@@ -200,12 +182,12 @@ static void a_late_fragment_is_refused(void)
     s->casts[SENDER]->next_id = (uint64_t)CAST_NAME_MAX + 1 + 7;
     cast_to(s, 2, false);
     run(s, 10);
-    CU_ASSERT_EQUAL(s->given[MEMBER], 2);
+    CU_ASSERT_EQUAL(s->sides[MEMBER].given, 2);
     cast_to(s, 2, false);
     cast_on_datagram(s->casts[MEMBER], late.at, late.size, s->now_us);
     CU_ASSERT_EQUAL(s->casts[MEMBER]->counters.refused, 1);
     run(s, 10);
-    CU_ASSERT_EQUAL(s->given[MEMBER], 3);
+    CU_ASSERT_EQUAL(s->sides[MEMBER].given, 3);
     free(late.at);
     end(s);
 }
@@ -217,13 +199,13 @@ static void tombs_come_to_their_end(void)
     struct story *s = begin(0);
     cast_to(s, 0, true);
     run(s, 20);
-    CU_ASSERT_EQUAL(s->given[OTHER], 1);
+    CU_ASSERT_EQUAL(s->sides[OTHER].given, 1);
     s->deaf = true;
     for (unsigned i = 1; i <= CAST_TOMBS + 2 * CAST_OWN_MAX; i++) {
         cast_to(s, i, false);
         run(s, 10);
     }
-    CU_ASSERT_EQUAL(s->given[MEMBER], 1 + CAST_TOMBS + 2 * CAST_OWN_MAX);
+    CU_ASSERT_EQUAL(s->sides[MEMBER].given, 1 + CAST_TOMBS + 2 * CAST_OWN_MAX);
     cast_destroy(s->casts[SENDER]);
     s->casts[SENDER] = NULL;
     forget_frames(s); /* with the news of the end */
