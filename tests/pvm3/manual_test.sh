@@ -7,10 +7,11 @@ cd "$(dirname "$0")/../.." || exit 1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 page=lib/pvm3/covey-pvm.7
+read -ra compiler <<<"${CC:-cc}" # with a launcher, perhaps
 names='\b(pvm_[a-z0-9_]+|pvmgetrsh|pvmgettmp|pvmtmpnam|Pvm(Max|Min|Sum|Product))\b'
 
 printf '#define NOTMPNAM\n#include <stdio.h>\n#include <pvm3.h>\n#include <pvmtev.h>\n' |
-    "${CC:-cc}" -E -P -Ilib/pvm3/include - | tr '\n' ' ' | grep -oE "$names\)?\(" | tr -d '()' | sort -u >"$work/declared"
+    "${compiler[@]}" -E -P -Ilib/pvm3/include - | tr '\n' ' ' | grep -oE "$names\)?\(" | tr -d '()' | sort -u >"$work/declared"
 entries() { sed -n '/^\.SS Function by function/,/^\.SH ENVIRONMENT/p' "$page"; }
 # The names of the first list, and those of which a paragraph of the others speaks.
 {
