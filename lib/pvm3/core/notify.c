@@ -20,12 +20,10 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
+#include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/pack.h"
-#include "lib/pvm3/rm/rm.h"
-#include "lib/pvm3/task/output.h"
-#include "lib/pvm3/trace/tracer.h"
 
 /* A task that Covey was asked to watch. */
 struct watched {
@@ -185,9 +183,8 @@ static void on_exit_notice(const struct covey_notice *n)
     int at = watched_find(n->tid);
     if (at < watched_count && watched[at].tid == n->tid)
         watched[at].gone = n->exit_kind == COVEY_EXIT_HOST ? PvmHostFail : PvmNoTask;
-    output_on_end(n->tid);
-    rm_on_end(n->tid, n->exit_kind == COVEY_EXIT_STATUS ? n->value << 8 : n->value);
-    tracer_on_end(n->tid, n->exit_kind == COVEY_EXIT_STATUS ? n->value << 8 : n->value);
+    int status = n->exit_kind == COVEY_EXIT_STATUS ? n->value << 8 : n->value;
+    part_each(part, on_end) part->on_end(n->tid, status);
     tell_once(PvmTaskExit, n->tid);
     tell_once(PvmRouteDelete, n->tid);
 }
@@ -208,7 +205,7 @@ void notify_on_message(int tid)
 static void on_host_gone(int tid)
 {
     tell_once(PvmHostDelete, tid);
-    rm_on_host_gone(tid);
+    part_each(part, on_host_gone) part->on_host_gone(tid);
 }
 
 void notify_on_notice(covey_msg_t *msg)
@@ -382,7 +379,7 @@ static int notify_by_manager(int what, int tag, int count, const int *tids)
     if (error == PvmOk && !added)
         error = pack_array(b, PVM_INT, tids, count, 1);
     if (error == PvmOk)
-        return rm_tell(SM_NOTIFY, &b);
+        part_each(part, tell_manager) return part->tell_manager(SM_NOTIFY, &b);
     buffer_destroy(b);
     return error;
 }
@@ -391,7 +388,9 @@ static bool is_managed(int what, int tag, int count, const int *tids)
 {
     what &= ~PvmNotifyCancel;
     bool list = what == PvmTaskExit || what == PvmHostDelete;
-    return rm_tid() > 0 && tag >= 0 && (what == PvmHostAdd || (list && count > 0 && tids != NULL));
+    bool managed = false;
+    part_each(part, manager) managed |= part->manager() > 0;
+    return managed && tag >= 0 && (what == PvmHostAdd || (list && count > 0 && tids != NULL));
 }
 
 static int notify(int what, int tag, int count, const int *tids)

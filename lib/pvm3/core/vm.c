@@ -15,6 +15,7 @@
  *   trace.c, trace_names.c, mask.c, tracer.c: those events, and who gets them
  *   plugin.c   tasks that take over work of the daemons; rm.c, rm_exec.c: the resource manager
  *   context.c, option.c, export.c, error.c, mask.c, start.c, clock.c, tickle.c: small things
+ *   part.c     what of this is told to the subjects above it: root/parts.c has the table
  *   groups/    libgpvm3, on pvm3.h and covey.h
  *   fortran/   libfpvm3, on pvm3.h
  *   console/   pvm, on pvm3.h
@@ -38,14 +39,8 @@
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/notify.h"
-#include "lib/pvm3/mailbox/mailbox.h"
+#include "lib/pvm3/core/part.h"
 #include "lib/pvm3/message/inbox.h"
-#include "lib/pvm3/rm/plugin.h"
-#include "lib/pvm3/rm/rm.h"
-#include "lib/pvm3/task/output.h"
-#include "lib/pvm3/task/siblings.h"
-#include "lib/pvm3/trace/trace.h"
-#include "lib/pvm3/trace/tracer.h"
 
 int pvmmytid = -1;
 static covey_t *membership;
@@ -71,20 +66,15 @@ static int parent_of(covey_t *vm)
     return spawned_with("PVMPARENT", &value) && vm_is_task(value) ? value : covey_parent(vm);
 }
 
-/* A task that pvm_spawn() did not start asks who it has to do with. */
 static void begin(covey_t *vm)
 {
-    struct plugins plugins = {0};
     membership = vm;
     pvmmytid = covey_mytid(vm);
     parent = parent_of(vm);
     bool spawned = parent != PvmNoParent;
     if (spawned)
         spawned_with("PVMCTX", &pvmmyctx);
-    else
-        plugin_look(&plugins);
-    tracer_start(spawned, plugins.tid[PLUGIN_TRACER]);
-    rm_start(spawned, plugins.tid[PLUGIN_RM]);
+    part_each(part, start) part->start(spawned);
 }
 
 static int join(covey_t **vm)
@@ -142,16 +132,11 @@ int call_exit(void)
 {
     if (membership == NULL)
         return PvmOk;
-    trace_stop();
-    output_wait();
-    mailbox_leave();
+    part_each(part, leave) part->leave();
     covey_leave(&membership);
     inbox_clear();
     notify_clear();
-    siblings_clear();
-    tracer_clear();
-    rm_clear();
-    plugin_clear();
+    part_each(part, clear) part->clear();
     pvmmytid = -1;
     parent = PvmNoParent;
     return PvmOk;

@@ -14,7 +14,7 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/trace/trace.h"
+#include "lib/pvm3/core/part.h"
 
 #define OWN 9
 
@@ -93,11 +93,12 @@ static void call_with(int (*call)(int id), struct buffer *b)
 {
     int id = b->id, context = pvmmyctx;
     int sending = call_setsbuf(0), receiving = call_setrbuf(id);
-    int depth = trace_enter_program();
+    int depth = 0;
+    part_each(part, enter_program) depth = part->enter_program();
     pvmmyctx = b->info.ctx;
     call(id);
     pvmmyctx = context;
-    trace_leave_program(depth);
+    part_each(part, leave_program) part->leave_program(depth);
     if (call_getrbuf() == id)
         buffer_destroy(b);
     call_setsbuf(sending);

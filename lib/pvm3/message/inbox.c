@@ -9,14 +9,10 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/notify.h"
+#include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/handler.h"
 #include "lib/pvm3/message/wire.h"
-#include "lib/pvm3/rm/rm.h"
-#include "lib/pvm3/rm/tasker.h"
-#include "lib/pvm3/task/output.h"
-#include "lib/pvm3/task/siblings.h"
-#include "lib/pvm3/trace/tracer.h"
 
 static struct buffer *first, *last;
 static unsigned removals;
@@ -82,9 +78,13 @@ unsigned inbox_removals(void)
 
 void inbox_deliver(struct buffer *b)
 {
-    tracer_on_message(b);
-    rm_on_message(b);
-    if (!siblings_take(b) && !tracer_take(b) && !output_take(b) && !handler_take(b))
+    part_each(part, on_message) part->on_message(b);
+    part_each(part, take)
+    {
+        if (part->take(b))
+            return;
+    }
+    if (!handler_take(b))
         append(b);
 }
 
@@ -115,10 +115,11 @@ static void dispatch(covey_msg_t **msg)
         deliver_message(msg);
     else if (info.tag == NOTIFY_TAG)
         notify_on_notice(*msg);
-    else if (info.tag == TASKER_TAG)
-        tasker_on_order(*msg);
-    else if (info.tag == COVEY_TAG_OUTPUT)
-        output_on_text(*msg);
+    part_each(part, on_covey_message)
+    {
+        if (part->covey_tag == info.tag)
+            part->on_covey_message(*msg);
+    }
     covey_msg_free(*msg);
 }
 

@@ -15,12 +15,11 @@
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/notify.h"
 #include "lib/pvm3/core/option.h"
+#include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/wire.h"
-#include "lib/pvm3/rm/rm.h"
-#include "lib/pvm3/rm/tasker.h"
 
 /* Of a message's way: a receiver that is gone is not an error here. */
 static int sent(int error)
@@ -70,12 +69,15 @@ static int names_daemon(int tid)
 
 static int send_to(struct buffer *b, int tid, int tag)
 {
-    if (b != NULL && option_reserved() && rm_serves(tag) && names_daemon(tid)) {
-        address(b, tid, tag);
-        return rm_serve(b, tid & TID_HOST, tag);
+    if (b != NULL && option_reserved() && names_daemon(tid)) {
+        part_each(part, serves)
+        {
+            if (!part->serves(tag))
+                continue;
+            address(b, tid, tag);
+            return part->serve(b, tid & TID_HOST, tag);
+        }
     }
-    if (b != NULL && option_reserved() && tasker_serves(tag) && names_daemon(tid))
-        return tasker_serve(b);
     if (!vm_is_task(tid) || !tag_ok(tag))
         return PvmBadParam;
     if (b == NULL)
