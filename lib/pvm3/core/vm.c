@@ -38,11 +38,10 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/core/notify.h"
 #include "lib/pvm3/core/part.h"
-#include "lib/pvm3/message/inbox.h"
 
 int pvmmytid = -1;
+int pvmmyctx;
 static covey_t *membership;
 static int parent = PvmNoParent;
 
@@ -134,8 +133,6 @@ int call_exit(void)
         return PvmOk;
     part_each(part, leave) part->leave();
     covey_leave(&membership);
-    inbox_clear();
-    notify_clear();
     part_each(part, clear) part->clear();
     pvmmytid = -1;
     parent = PvmNoParent;

@@ -14,8 +14,6 @@
 #define LOCK_US 30000000
 #define NUMBERS 0x3ffff
 
-int pvmmyctx;
-
 static int *own; /* those that this task made and did not free */
 static int own_count, own_capacity;
 

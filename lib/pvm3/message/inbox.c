@@ -8,10 +8,10 @@
 
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/core/notify.h"
 #include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/handler.h"
+#include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/message/wire.h"
 
 static struct buffer *first, *last;

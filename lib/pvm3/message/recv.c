@@ -12,9 +12,9 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/core/notify.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
+#include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/message/pack.h"
 
 #define TIMEOUT_S_MAX 1000000000 /* longer is without end */

@@ -13,11 +13,11 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/core/notify.h"
 #include "lib/pvm3/core/option.h"
 #include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
+#include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/wire.h"
 

@@ -8,6 +8,8 @@
 #include "lib/pvm3/core/part.h"
 
 #include "lib/pvm3/mailbox/mailbox.h"
+#include "lib/pvm3/message/inbox.h"
+#include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/rm/plugin.h"
 #include "lib/pvm3/rm/rm.h"
 #include "lib/pvm3/rm/tasker.h"
@@ -39,6 +41,8 @@ static int tasker_serve_daemon(struct buffer *b, int daemon, int tag)
 }
 
 static const struct part table[] = {
+    {.name = "inbox", .clear = inbox_clear},
+    {.name = "notices", .clear = notify_clear},
     {.name = "siblings", .take = siblings_take, .clear = siblings_clear},
     {.name = "trace",
      .leave = trace_stop,

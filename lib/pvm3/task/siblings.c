@@ -12,8 +12,8 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/core/notify.h"
 #include "lib/pvm3/core/vm.h"
+#include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/send.h"
 

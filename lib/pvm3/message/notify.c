@@ -9,7 +9,7 @@
  * go through the daemons, which is looked at when something was sent to it or came from it; it is
  * gone when the task is. Those notices come from the task itself, as in PVM.
  */
-#include "lib/pvm3/core/notify.h"
+#include "lib/pvm3/message/notify.h"
 
 #include <pvm3.h>
 #include <pvmproto.h>
