@@ -684,6 +684,10 @@ static void no_memory_for_the_rest_is_an_end(void)
 {
     struct joined j;
     int count = 0, result = 0;
+    if (!MEMORY_CAN_FAIL) {
+        covey_test_skip("a sanitizer owns malloc in this build");
+        return;
+    }
     join(&j, true);
     memory.fails = true;
     while (result == 0 && count < 1000)
