@@ -131,7 +131,7 @@ static int frame_put(struct task *task, const struct frame *frame, const uint8_t
     union {
         const uint8_t *from;
         void *base;
-    } rest = {.from = payload + head};
+    } rest = {.from = head > 0 ? payload + head : payload};
     const struct iovec pieces[] = {{header, head}, {rest.base, frame->length - head}};
     return stream_put_pieces(task->way.stream, frame, pieces, 2);
 }

@@ -183,13 +183,16 @@ static ssize_t fill(struct stream *s, size_t *room)
     } control;
     struct large *l = &s->large;
     size_t missing = l->size - l->used;
-    struct iovec iov[2] = {{l->bytes + l->used, missing},
-                           {s->in + s->in_used, IN_BYTES - s->in_used}};
-    if (missing > 0 && iov[1].iov_len > BEHIND_BYTES)
-        iov[1].iov_len = BEHIND_BYTES;
-    *room = missing + iov[1].iov_len;
-    struct msghdr msg = {.msg_iov = missing > 0 ? iov : iov + 1,
-                         .msg_iovlen = missing > 0 ? 2 : 1,
+    struct iovec iov[2];
+    int count = 0;
+    if (missing > 0)
+        iov[count++] = (struct iovec){l->bytes + l->used, missing};
+    iov[count] = (struct iovec){s->in + s->in_used, IN_BYTES - s->in_used};
+    if (missing > 0 && iov[count].iov_len > BEHIND_BYTES)
+        iov[count].iov_len = BEHIND_BYTES;
+    *room = missing + iov[count++].iov_len;
+    struct msghdr msg = {.msg_iov = iov,
+                         .msg_iovlen = (size_t)count,
                          .msg_control = control.bytes,
                          .msg_controllen = sizeof control.bytes};
     ssize_t n = recvmsg(s->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
