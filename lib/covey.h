@@ -31,8 +31,8 @@
 
 #include "covey/message.h"    /* packing and unpacking */
 #include "covey/send.h"       /* sending and receiving */
-#include "covey/request.h"    /* the same while the task computes, and waiting */
 #include "covey/notify.h"     /* being told of ends and of hosts */
+#include "covey/request.h"    /* the same while the task computes, and waiting */
 
 #include "covey/group.h"      /* tasks that join and leave under a name */
 #include "covey/team.h"       /* tasks in a fixed order */

@@ -26,7 +26,7 @@ void notify_deliver(struct covey *vm, struct covey_msg *packed, uint32_t source,
     if (packed == NULL)
         return;
     packed->info = (struct covey_info){(covey_tid_t)source, tag, packed->size};
-    arrival_deliver(vm, NULL, &packed);
+    arrival_deliver(vm, 0, &packed);
     if (packed == NULL)
         return;
     covey_msg_free(packed);

@@ -2,6 +2,7 @@
  * recv.c - the receiving calls and requests. Matching is in match.c.
  */
 #include "lib/calls/recv.h"
+#include "lib/calls/way.h"
 #include "lib/drive/call.h"
 #include "lib/drive/wait.h"
 #include "lib/engine/credit.h"
@@ -21,19 +22,21 @@ static bool req_done(void *context)
     return ((struct covey_req *)context)->done;
 }
 
-static int receive_init(struct covey_req *req, struct covey *vm, covey_tid_t tid, int tag)
+int receive_init(struct covey_req *req, const struct way *from)
 {
     memset(req, 0, sizeof *req);
-    if (vm == NULL || (tid <= 0 && tid != COVEY_ANY_TASK) || (tag < 0 && tag != COVEY_ANY_TAG))
-        return error_set(COVEY_EINVAL, "receive: bad tid %d or tag %d", (int)tid, tag);
-    req->vm = vm;
+    if (from->vm == NULL || (from->tid <= 0 && from->tid != COVEY_ANY_TASK) ||
+        (from->tag < 0 && from->tag != COVEY_ANY_TAG))
+        return error_set(COVEY_EINVAL, "receive: bad tid %d or tag %d", (int)from->tid, from->tag);
+    req->vm = from->vm;
     req->kind = REQ_RECEIVE;
-    req->receive.source = (uint32_t)tid;
-    req->tag = tag;
+    req->receive.source = (uint32_t)from->tid;
+    req->tag = from->tag;
+    req->context = from->context;
     return COVEY_OK;
 }
 
-static int receive_into(struct covey_req *req, int type, void *base, size_t capacity)
+int receive_into(struct covey_req *req, int type, void *base, size_t capacity)
 {
     if (covey_type_size(type) == 0 || (base == NULL && capacity > 0))
         return error_set(COVEY_EINVAL, "receive: unknown type %d or NULL array", type);
@@ -44,28 +47,25 @@ static int receive_into(struct covey_req *req, int type, void *base, size_t capa
     return COVEY_OK;
 }
 
-int receive_init_array(struct covey_req *req, struct covey *vm, covey_tid_t tid, int type,
-                       void *base, size_t capacity)
-{
-    int error = receive_init(req, vm, tid, 0);
-    return error != COVEY_OK ? error : receive_into(req, type, base, capacity);
-}
-
 /* The peer is known from now on, and so watched. */
 void receive_start(struct covey *vm, struct covey_req *req)
 {
     if (req->receive.source != (uint32_t)COVEY_ANY_TASK && req->receive.source != vm->self.tid)
         peer_get(vm, req->receive.source);
-    if (vm->home.lost != 0 && match_find(vm, req->receive.source, req->tag) == NULL)
+    if (vm->home.lost != 0 && match_find(vm, req->receive.source, req->tag, req->context) == NULL)
         req_finish(req, vm->home.lost, vm->home.lost_text);
     else
         match_post(vm, req);
 }
 
-static int receive_now(struct covey *vm, struct covey_req *req, int64_t timeout_us)
+static int receive_now(const struct way *from, struct covey_req *req, int64_t timeout_us)
 {
+    struct covey *vm = from->vm;
+    int error = way_check(from);
+    if (error != COVEY_OK)
+        return error;
     receive_start(vm, req);
-    int error = call_idle(vm, req_done, req, clock_deadline(timeout_us));
+    error = call_idle(vm, req_done, req, clock_deadline(timeout_us));
     if (!req->done)
         match_cancel(vm, req);
     if (req->done)
@@ -73,50 +73,68 @@ static int receive_now(struct covey *vm, struct covey_req *req, int64_t timeout_
     return error == COVEY_ETIMEOUT ? error_set(error, "receive: no message in time") : error;
 }
 
-int covey_recv(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, covey_msg_t **msg)
+int receive_message(const struct way *from, int64_t timeout_us, covey_msg_t **msg)
 {
     struct covey_req req;
-    int error = receive_init(&req, vm, tid, tag);
+    int error = receive_init(&req, from);
     if (error != COVEY_OK || msg == NULL)
         return error != COVEY_OK ? error : error_set(COVEY_EINVAL, "receive: NULL");
-    struct call call = call_begin(vm);
-    error = receive_now(vm, &req, timeout_us);
+    struct call call = call_begin(from->vm);
+    error = receive_now(from, &req, timeout_us);
     if (error == COVEY_OK)
         *msg = req.owned;
-    return call_end(vm, &call, error);
+    return call_end(from->vm, &call, error);
+}
+
+int covey_recv(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, covey_msg_t **msg)
+{
+    return receive_message(&(struct way){.vm = vm, .tid = tid, .tag = tag}, timeout_us, msg);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int receive_array(const struct way *from, int64_t timeout_us, int type, void *base, size_t capacity,
+                  size_t *count, struct covey_info *info)
+{
+    struct covey_req req;
+    int error = receive_init(&req, from);
+    if (error == COVEY_OK)
+        error = receive_into(&req, type, base, capacity);
+    if (error != COVEY_OK)
+        return error;
+    struct call call = call_begin(from->vm);
+    error = receive_now(from, &req, timeout_us);
+    if (error == COVEY_OK && count != NULL)
+        *count = req.receive.count;
+    if (error == COVEY_OK && info != NULL)
+        *info = req.info;
+    return call_end(from->vm, &call, error);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
 int covey_recv_array(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, int type,
                      void *base, size_t capacity, size_t *count, struct covey_info *info)
 {
+    return receive_array(&(struct way){.vm = vm, .tid = tid, .tag = tag}, timeout_us, type, base,
+                         capacity, count, info);
+}
+
+int receive_probe(const struct way *from, int64_t timeout_us, struct covey_info *info)
+{
     struct covey_req req;
-    int error = receive_init(&req, vm, tid, tag);
-    if (error == COVEY_OK)
-        error = receive_into(&req, type, base, capacity);
+    int error = receive_init(&req, from);
     if (error != COVEY_OK)
         return error;
-    struct call call = call_begin(vm);
-    error = receive_now(vm, &req, timeout_us);
-    if (error == COVEY_OK && count != NULL)
-        *count = req.receive.count;
+    req.receive.probe = true;
+    struct call call = call_begin(from->vm);
+    error = receive_now(from, &req, timeout_us);
     if (error == COVEY_OK && info != NULL)
         *info = req.info;
-    return call_end(vm, &call, error);
+    return call_end(from->vm, &call, error);
 }
 
 int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struct covey_info *info)
 {
-    struct covey_req req;
-    int error = receive_init(&req, vm, tid, tag);
-    if (error != COVEY_OK)
-        return error;
-    req.receive.probe = true;
-    struct call call = call_begin(vm);
-    error = receive_now(vm, &req, timeout_us);
-    if (error == COVEY_OK && info != NULL)
-        *info = req.info;
-    return call_end(vm, &call, error);
+    return receive_probe(&(struct way){.vm = vm, .tid = tid, .tag = tag}, timeout_us, info);
 }
 
 int covey_fd(covey_t *vm)
@@ -139,36 +157,52 @@ int covey_keep(covey_t *vm, int64_t bytes)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static int irecv(struct covey_req *init, covey_req_t **req)
+static int irecv(const struct way *from, struct covey_req *init, covey_req_t **req)
 {
-    struct covey *vm = init->vm;
+    struct covey *vm = from->vm;
     struct covey_req *started = req == NULL ? NULL : malloc(sizeof *started);
     if (started == NULL)
         return req == NULL ? error_set(COVEY_EINVAL, "irecv: NULL") : error_code(COVEY_ENOMEM);
     *started = *init;
     struct call call = call_begin(vm);
-    receive_start(vm, started);
+    int error = way_check(from);
+    if (error == COVEY_OK) {
+        receive_start(vm, started);
+        *req = started;
+    } else {
+        free(started);
+    }
     vm->wait.calls++;
-    *req = started;
-    return call_end(vm, &call, COVEY_OK);
+    return call_end(vm, &call, error);
+}
+
+int ireceive_message(const struct way *from, covey_req_t **req)
+{
+    struct covey_req init;
+    int error = receive_init(&init, from);
+    return error != COVEY_OK ? error : irecv(from, &init, req);
 }
 
 int covey_irecv(covey_t *vm, covey_tid_t tid, int tag, covey_req_t **req)
 {
+    return ireceive_message(&(struct way){.vm = vm, .tid = tid, .tag = tag}, req);
+}
+
+int ireceive_array(const struct way *from, int type, void *base, size_t capacity, covey_req_t **req)
+{
     struct covey_req init;
-    int error = receive_init(&init, vm, tid, tag);
-    return error != COVEY_OK ? error : irecv(&init, req);
+    int error = receive_init(&init, from);
+    if (error == COVEY_OK)
+        error = receive_into(&init, type, base, capacity);
+    return error != COVEY_OK ? error : irecv(from, &init, req);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
 int covey_irecv_array(covey_t *vm, covey_tid_t tid, int tag, int type, void *base, size_t capacity,
                       covey_req_t **req)
 {
-    struct covey_req init;
-    int error = receive_init(&init, vm, tid, tag);
-    if (error == COVEY_OK)
-        error = receive_into(&init, type, base, capacity);
-    return error != COVEY_OK ? error : irecv(&init, req);
+    return ireceive_array(&(struct way){.vm = vm, .tid = tid, .tag = tag}, type, base, capacity,
+                          req);
 }
 
 static int req_outcome(const struct covey_req *req)
@@ -201,39 +235,6 @@ int covey_wait(covey_req_t *req, int64_t timeout_us)
     else if (error == COVEY_ETIMEOUT)
         error_set(error, "wait: the request is not complete in time");
     return call_end(vm, &call, error);
-}
-
-struct any {
-    covey_req_t *const *reqs;
-    size_t n;
-    int found;
-};
-
-static bool any_done(void *context)
-{
-    struct any *any = context;
-    for (size_t i = 0; i < any->n; i++) {
-        if (any->reqs[i] != NULL && any->reqs[i]->done) {
-            any->found = (int)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-int covey_wait_any(covey_req_t *const *reqs, size_t n, int64_t timeout_us)
-{
-    struct any any = {reqs, n, 0};
-    struct covey *vm = NULL;
-    for (size_t i = 0; i < n && reqs != NULL; i++)
-        vm = reqs[i] != NULL ? reqs[i]->vm : vm;
-    if (vm == NULL)
-        return error_set(COVEY_EINVAL, "wait_any: no request");
-    struct call call = call_begin(vm);
-    int error = call_idle(vm, any_done, &any, clock_deadline(timeout_us));
-    if (error == COVEY_ETIMEOUT)
-        error_set(error, "wait_any: no request is complete in time");
-    return call_end(vm, &call, error == COVEY_OK ? any.found : error);
 }
 
 int covey_cancel(covey_req_t *req)

@@ -6,6 +6,7 @@
 #include "lib/calls/cast.h"
 #include "lib/calls/mcast.h"
 #include "lib/calls/total.h"
+#include "lib/calls/way.h"
 #include "lib/drive/announce.h"
 #include "lib/drive/call.h"
 #include "lib/drive/wait.h"
@@ -15,6 +16,7 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/member/vm.h"
+#include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 
@@ -49,8 +51,11 @@ static int deliver_to_self(struct covey *vm, const struct covey_req *req)
         return COVEY_ENOMEM;
     message_copy(req->send.msg, 0, message_bytes(copy), (size_t)copy->size);
     copy->info = (struct covey_info){(covey_tid_t)vm->self.tid, req->tag, copy->size};
-    arrival_deliver(vm, NULL, &copy);
-    return COVEY_OK;
+    arrival_deliver(vm, req->context, &copy);
+    if (copy == NULL)
+        return COVEY_OK;
+    covey_msg_free(copy);
+    return COVEY_ENOMEM;
 }
 
 int send_start(struct covey *vm, struct covey_req *req, covey_tid_t tid)
@@ -84,11 +89,12 @@ static int send_finish(struct covey *vm, struct covey_req *req)
     return error;
 }
 
-static void req_init_send(struct covey_req *req, struct covey *vm, int tag)
+void send_init(struct covey_req *req, const struct way *to)
 {
-    req->vm = vm;
+    req->vm = to->vm;
     req->kind = REQ_SEND;
-    req->tag = tag;
+    req->tag = to->tag;
+    req->context = to->context;
 }
 
 /* The array as a message on the request itself: item header, the array, padding. */
@@ -117,35 +123,46 @@ int send_array_init(struct covey_req *req, int type, const void *base, size_t co
     return COVEY_OK;
 }
 
-int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
+static int send_now(const struct way *to, struct covey_req *req)
+{
+    struct call call = call_begin(to->vm);
+    int error = way_check(to);
+    if (error == COVEY_OK)
+        error = send_start(to->vm, req, to->tid);
+    if (error == COVEY_OK)
+        error = send_finish(to->vm, req);
+    return call_end(to->vm, &call, error);
+}
+
+int send_message(const struct way *to, const covey_msg_t *msg)
 {
     struct covey_req req = {0};
-    if (vm == NULL || msg == NULL)
+    if (to->vm == NULL || msg == NULL)
         return error_set(COVEY_EINVAL, "send: NULL");
-    req_init_send(&req, vm, tag);
+    send_init(&req, to);
     req.send.msg = msg;
-    struct call call = call_begin(vm);
-    int error = send_start(vm, &req, tid);
-    if (error == COVEY_OK)
-        error = send_finish(vm, &req);
-    return call_end(vm, &call, error);
+    return send_now(to, &req);
+}
+
+int covey_send(covey_t *vm, covey_tid_t tid, int tag, const covey_msg_t *msg)
+{
+    return send_message(&(struct way){.vm = vm, .tid = tid, .tag = tag}, msg);
+}
+
+int send_array(const struct way *to, int type, const void *base, size_t count)
+{
+    struct covey_req req = {0};
+    if (to->vm == NULL)
+        return error_set(COVEY_EINVAL, "send: NULL");
+    send_init(&req, to);
+    int error = send_array_init(&req, type, base, count);
+    return error != COVEY_OK ? error : send_now(to, &req);
 }
 
 int covey_send_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
                      size_t count)
 {
-    struct covey_req req = {0};
-    if (vm == NULL)
-        return error_set(COVEY_EINVAL, "send: NULL");
-    req_init_send(&req, vm, tag);
-    int error = send_array_init(&req, type, base, count);
-    if (error != COVEY_OK)
-        return error;
-    struct call call = call_begin(vm);
-    error = send_start(vm, &req, tid);
-    if (error == COVEY_OK)
-        error = send_finish(vm, &req);
-    return call_end(vm, &call, error);
+    return send_array(&(struct way){.vm = vm, .tid = tid, .tag = tag}, type, base, count);
 }
 
 /* The first error is kept in `first` and its text. */
@@ -194,7 +211,7 @@ static struct covey_req *reqs_create(struct covey *vm, size_t n, int tag, const 
 {
     struct covey_req *reqs = calloc(n > 0 ? n : 1, sizeof *reqs);
     for (size_t i = 0; reqs != NULL && i < n; i++) {
-        req_init_send(&reqs[i], vm, tag);
+        send_init(&reqs[i], &(struct way){.vm = vm, .tag = tag});
         reqs[i].send.msg = msg;
     }
     return reqs;
@@ -244,28 +261,30 @@ int covey_cast(covey_t *vm, const covey_tid_t *tids, size_t n, int order, int ta
 
 /* ---- non-blocking ---------------------------------------------------------------------------- */
 
-static int isend(struct covey *vm, struct covey_req *started, covey_tid_t tid, covey_req_t **req)
+static int isend(const struct way *to, struct covey_req *started, covey_req_t **req)
 {
-    struct call call = call_begin(vm);
-    int error = send_start(vm, started, tid);
+    struct call call = call_begin(to->vm);
+    int error = way_check(to);
+    if (error == COVEY_OK)
+        error = send_start(to->vm, started, to->tid);
     if (error != COVEY_OK)
         free(started);
     else
         *req = started;
-    vm->wait.calls++;
-    return call_end(vm, &call, error);
+    to->vm->wait.calls++;
+    return call_end(to->vm, &call, error);
 }
 
-int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_req_t **req)
+int isend_message(const struct way *to, covey_msg_t **msg, covey_req_t **req)
 {
-    if (vm == NULL || msg == NULL || *msg == NULL || req == NULL)
+    if (to->vm == NULL || msg == NULL || *msg == NULL || req == NULL)
         return error_set(COVEY_EINVAL, "isend: NULL");
     struct covey_req *started = calloc(1, sizeof *started);
     if (started == NULL)
         return error_code(COVEY_ENOMEM);
-    req_init_send(started, vm, tag);
+    send_init(started, to);
     started->send.msg = *msg;
-    int error = isend(vm, started, tid, req);
+    int error = isend(to, started, req);
     if (error == COVEY_OK) {
         started->owned = *msg;
         *msg = NULL;
@@ -273,20 +292,30 @@ int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_
     return error;
 }
 
-/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
-int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
-                      size_t count, covey_req_t **req)
+int covey_isend(covey_t *vm, covey_tid_t tid, int tag, covey_msg_t **msg, covey_req_t **req)
 {
-    if (vm == NULL || req == NULL)
+    return isend_message(&(struct way){.vm = vm, .tid = tid, .tag = tag}, msg, req);
+}
+
+int isend_array(const struct way *to, int type, const void *base, size_t count, covey_req_t **req)
+{
+    if (to->vm == NULL || req == NULL)
         return error_set(COVEY_EINVAL, "isend: NULL");
     struct covey_req *started = calloc(1, sizeof *started);
     if (started == NULL)
         return error_code(COVEY_ENOMEM);
-    req_init_send(started, vm, tag);
+    send_init(started, to);
     int error = send_array_init(started, type, base, count);
     if (error != COVEY_OK) {
         free(started);
         return error;
     }
-    return isend(vm, started, tid, req);
+    return isend(to, started, req);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
+int covey_isend_array(covey_t *vm, covey_tid_t tid, int tag, int type, const void *base,
+                      size_t count, covey_req_t **req)
+{
+    return isend_array(&(struct way){.vm = vm, .tid = tid, .tag = tag}, type, base, count, req);
 }

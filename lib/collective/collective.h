@@ -37,7 +37,8 @@
 #define LANES 16 /* kinds of messages of one collective that must not be taken for each other */
 
 #define CONTEXT_ASSEMBLY 1u /* of messages by which teams are made; 0 are the programs' */
-#define CONTEXT_FIRST 2u    /* of teams */
+#define CONTEXT_FIRST 2u    /* of the collectives of teams; and with this bit */
+#define CONTEXTS_MAX CONTEXT_TALK
 
 /* Calls that go without asking whether an exchange pays. */
 struct vector_rest {
@@ -48,10 +49,11 @@ struct covey_team {
     struct covey *vm;
     struct covey_team *next; /* in the list of the task's teams */
     int rank, size;
-    covey_tid_t *tids; /* by rank */
-    uint32_t context;  /* of its messages: no other team of any member has it */
-    int abort_tag;     /* of the message by which a member tells that it gave up */
-    uint32_t calls;    /* collective calls so far */
+    covey_tid_t *tids;    /* by rank */
+    struct place *places; /* ranks by tid */
+    uint32_t context;     /* of its messages: no other team of any member has it */
+    int abort_tag;        /* of the message by which a member tells that it gave up */
+    uint32_t calls;       /* collective calls so far */
     int64_t timeout_us;
     int broken; /* 0, or the error with which its collectives end */
     char broken_text[160];
@@ -69,6 +71,11 @@ struct covey_team {
     void *exchanges;       /* orders that are kept: exchange_cache.c */
     void (*exchanges_free)(void *exchanges);
     struct vector_rest vector; /* exchange_vector.c */
+};
+
+struct place {
+    covey_tid_t tid;
+    int rank;
 };
 
 /* Ranks 0 .. size-1 of an algorithm: all members, or some of them in an order of their own. */
@@ -244,6 +251,9 @@ void collective_bury_all(struct covey *vm);
 void team_break(struct covey_team *team, int error, const char *why);
 /* What came for the team and waits is for nobody any more. */
 void team_purge(struct covey_team *team);
+void team_sort_places(struct covey_team *team); /* makes team->places of team->tids */
+/* Ends the receives by rank that are under way, and drops what came for them: talk.c. */
+void team_talk_end(struct covey_team *team, int error, const char *why);
 /* Whether one frame reaches the members of other hosts. Waits for an answer. */
 bool team_find_way(const struct covey_team *team);
 /* Some message says that another member's team is broken. */

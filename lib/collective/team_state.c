@@ -4,7 +4,8 @@
  *
  * Breaking. A member at which a collective fails tells all others by a message, which is looked for
  * in collective_progress(). What was sent to a broken or freed team is for nobody: a context below
- * context_next that no team of this task has.
+ * context_next that no team of this task has. What members send to each other by rank has the same
+ * context with the bit CONTEXT_TALK, and ends with it.
  */
 #include "lib/calls/cast.h"
 #include "lib/collective/collective.h"
@@ -12,17 +13,22 @@
 #include "lib/collective/teams.h"
 #include "lib/drive/call.h"
 #include "lib/engine/arrival.h"
+#include "lib/engine/match.h"
+#include "lib/engine/peer.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 #include "proto/wire/cursor.h"
 
+#include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool team_is_dead(const struct covey *vm, uint32_t context)
 {
+    context &= ~CONTEXT_TALK;
     if (context >= teams_of(vm)->context_next || context < CONTEXT_FIRST)
         return false;
     const struct covey_team *team = teams_of(vm)->first;
@@ -41,6 +47,54 @@ void team_purge(struct covey_team *team)
     arrival_purge(team->vm, &which);
 }
 
+/* ---- what members sent to each other by rank (lib/team/talk.c) ---- */
+
+/* A receive of the context, posted; NULL: there is none. */
+static struct covey_req *first_posted(const struct covey *vm, uint32_t context)
+{
+    struct covey_req *req = vm->inbox.posted;
+    while (req != NULL && req->context != context)
+        req = req->next;
+    return req;
+}
+
+/* A receive of the context that has its message in part; NULL: there is none. */
+static struct covey_req *first_partial(struct covey *vm, covey_tid_t tid, uint32_t context)
+{
+    const struct peer *peer = peer_find(vm, (uint32_t)tid);
+    for (const struct arrival *a = peer == NULL ? NULL : peer->in.open; a != NULL; a = a->later) {
+        if (a->bound != NULL && a->context == context)
+            return a->bound;
+    }
+    return NULL;
+}
+
+static void give_up(struct covey *vm, struct covey_req *req, int error, const char *why)
+{
+    bool taken_back = match_cancel(vm, req);
+    assert(taken_back);
+    req_finish(req, error, why);
+}
+
+/* Posted ones first: what the others let go would be theirs. */
+void team_talk_end(struct covey_team *team, int error, const char *why)
+{
+    struct covey *vm = team->vm;
+    const struct arrival_filter all = {.context = team->context | CONTEXT_TALK};
+    struct covey_req *req;
+    if (team->context < CONTEXT_FIRST)
+        return; /* it is still being made */
+    while ((req = first_posted(vm, all.context)) != NULL)
+        give_up(vm, req, error, why);
+    for (int i = 0; i < team->size; i++) {
+        while ((req = first_partial(vm, team->tids[i], all.context)) != NULL)
+            give_up(vm, req, error, why);
+    }
+    arrival_purge(vm, &all);
+}
+
+/* ---- */
+
 static void break_here(struct covey_team *team, int error, const char *why)
 {
     team->broken = error;
@@ -51,6 +105,7 @@ static void break_here(struct covey_team *team, int error, const char *why)
             collective_fail(c, error, why);
     }
     team_purge(team);
+    team_talk_end(team, error, why);
     wait_changed(team->vm);
 }
 
@@ -118,7 +173,8 @@ void team_take_aborts(struct covey *vm)
 {
     teams_of(vm)->aborts = false;
     for (struct arrival *a = vm->inbox.unexpected; a != NULL;) {
-        bool abort = a->context != 0 && a->complete && (a->info.tag & (LANES - 1)) == LANE_ABORT;
+        bool abort = a->context != 0 && !context_is_talk(a->context) && a->complete &&
+                     (a->info.tag & (LANES - 1)) == LANE_ABORT;
         a = abort && take_abort(vm, a) ? vm->inbox.unexpected : a->next;
     }
 }
@@ -139,14 +195,28 @@ void team_init(struct covey *vm)
     vm->inbox.contexts = &owner;
 }
 
+static int place_compare(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+void team_sort_places(struct covey_team *team)
+{
+    for (int i = 0; i < team->size; i++)
+        team->places[i] = (struct place){.tid = team->tids[i], .rank = i};
+    qsort(team->places, (size_t)team->size, sizeof *team->places, place_compare);
+}
+
 int covey_team_rank_of(const covey_team_t *team, covey_tid_t tid)
 {
-    for (int i = 0; team != NULL && i < team->size; i++) {
-        if (team->tids[i] == tid)
-            return i;
-    }
-    return team == NULL ? error_set(COVEY_EINVAL, "team: NULL")
-                        : error_set(COVEY_ENOTASK, "t%x is not in the team", (unsigned)tid);
+    if (team == NULL)
+        return error_set(COVEY_EINVAL, "team: NULL");
+    const struct place key = {.tid = tid};
+    const struct place *found =
+        bsearch(&key, team->places, (size_t)team->size, sizeof key, place_compare);
+    return found != NULL ? found->rank
+                         : error_set(COVEY_ENOTASK, "t%x is not in the team", (unsigned)tid);
 }
 
 void team_leave_all(struct covey *vm)

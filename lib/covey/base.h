@@ -22,6 +22,7 @@ typedef int32_t covey_tid_t;
 typedef struct covey covey_t; /* a task's membership of one VM */
 
 #define COVEY_ANY_TASK ((covey_tid_t)-1) /* receive: from any task */
+#define COVEY_NO_TASK ((covey_tid_t)0)   /* nobody */
 #define COVEY_ANY_TAG (-1)               /* receive: any tag >= 0 */
 #define COVEY_FOREVER ((int64_t)-1)      /* timeout: none */
 #define COVEY_POLL ((int64_t)0)          /* timeout: do not wait */

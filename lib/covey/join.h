@@ -64,6 +64,13 @@ const char *covey_vm_name(const covey_t *vm);
 /* The host part of a tid: the index of its host, > 0. */
 int covey_tid_host(covey_tid_t tid);
 
+/* The task for people to read, such as "t40003 on berta": writes at most `size` bytes, cut if that
+ * is too few (COVEY_TID_NAME_BYTES are not), and returns `name`. A host that is gone is called
+ * "host 2", which all are when vm is NULL. For messages about errors: it cannot fail, and leaves
+ * covey_error_text() as it is. Asks the own daemon about another host. */
+#define COVEY_TID_NAME_BYTES 96
+const char *covey_tid_name(covey_t *vm, covey_tid_t tid, char *name, size_t size);
+
 /* Forces the route for all later messages to `tid`, or to every task when tid is COVEY_ANY_TASK:
  * ETHER then to those on other hosts, while those on this one are reached as by AUTO.
  * Order is kept across the change. Errors: EINVAL, EROUTE (that route cannot work). */

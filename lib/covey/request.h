@@ -4,7 +4,7 @@
 #ifndef COVEY_REQUEST_H
 #define COVEY_REQUEST_H
 
-#include "message.h"
+#include "notify.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,6 +34,21 @@ int covey_wait(covey_req_t *req, int64_t timeout_us);
 /* Waits until one of n requests (NULL entries are skipped) is complete and returns its position.
  * Errors: ETIMEOUT, EINVAL (no request). The request's own error is given by covey_test(). */
 int covey_wait_any(covey_req_t *const *reqs, size_t n, int64_t timeout_us);
+
+/* Waits until all n requests (NULL entries are skipped) are complete, also when one of them fails:
+ * their arrays and messages are the caller's again then. The requests stay the caller's, and each
+ * is freed by covey_req_free(). No request at all is complete at once.
+ * Errors: ETIMEOUT (those that are not complete go on; the text names the first), EINVAL (requests
+ * of several handles), or that of the first in the list which failed, whose place the text names;
+ * covey_test() gives that of each. */
+int covey_wait_all(covey_req_t *const *reqs, size_t n, int64_t timeout_us);
+
+/* Waits until one of n requests is complete, and returns its position, or until a notice is there
+ * that was asked for by covey_notify() with that tag: takes it into *notice and returns n. A
+ * complete request comes first: so what a task sent is seen before its end. n may be 0.
+ * Errors: ETIMEOUT, EINVAL, ETYPE (a message with that tag is no notice; it stays), EDAEMON. */
+int covey_wait_notice(covey_t *vm, covey_req_t *const *reqs, size_t n, int tag, int64_t timeout_us,
+                      struct covey_notice *notice);
 
 /* Gives up a request. A receive that has not matched ends with ECANCELED and leaves the message
  * for others; a send of which nothing left yet ends with ECANCELED, otherwise it goes on.

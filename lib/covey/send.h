@@ -59,6 +59,18 @@ int covey_recv_array(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, 
 /* Waits for a message that matches, without taking it. Errors: as covey_recv(). */
 int covey_probe(covey_t *vm, covey_tid_t tid, int tag, int64_t timeout_us, struct covey_info *info);
 
+/* Sends a message to the task `to` and receives one from `from`, which may be COVEY_ANY_TASK, with
+ * the same tag; either may be the caller. COVEY_NO_TASK: nothing is sent, or received (*in is then
+ * NULL, *count 0). Neither waits for the other, so tasks that all do this to their neighbours do
+ * not wait for each other. When the time runs out the message may be sent, or not; nothing is
+ * received. When sending fails and something was received before, that is in *in all the same.
+ * `in` of the array form must not overlap `out`. Errors: as covey_send() and covey_recv(). */
+int covey_sendrecv(covey_t *vm, covey_tid_t to, covey_tid_t from, int tag, int64_t timeout_us,
+                   const covey_msg_t *out, covey_msg_t **in);
+int covey_sendrecv_array(covey_t *vm, covey_tid_t to, covey_tid_t from, int tag, int64_t timeout_us,
+                         int type, const void *out, size_t out_count, void *in, size_t capacity,
+                         size_t *count);
+
 /* A descriptor for poll() and its like, which is readable while covey_probe() would find a message
  * from any task with any tag, and from the loss of the daemon on. It stays the library's until
  * covey_leave(). A message that is found may still be coming. Errors: EINVAL, ERESOURCE. */

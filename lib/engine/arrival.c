@@ -434,19 +434,19 @@ void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payloa
         return;
     memcpy(message_bytes(msg), payload + FRAME_MESSAGE_BYTES, (size_t)header.size);
     msg->info = (struct covey_info){(covey_tid_t)peer->tid, header.tag, header.size};
-    arrival_deliver(vm, NULL, &msg);
+    arrival_deliver(vm, 0, &msg);
     peer->in.received_bytes += size;
     if (peer->tid != vm->self.tid)
         credit_update(vm, peer);
 }
 
-void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg)
+void arrival_deliver(struct covey *vm, uint32_t context, struct covey_msg **msg)
 {
     struct arrival *a = calloc(1, sizeof *a);
     if (a == NULL)
         return;
     a->number = vm->inbox.arrivals++;
-    a->peer = peer;
+    a->context = context;
     a->msg = *msg;
     *msg = NULL;
     a->info = a->msg->info;

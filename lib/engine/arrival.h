@@ -18,6 +18,15 @@ struct turn;
 
 struct arrival;
 
+/* The bit of contexts in which members of a team send to each other by rank: they are received by
+ * calls, as those of context 0 are. */
+#define CONTEXT_TALK 0x80000000u
+
+static inline bool context_is_talk(uint32_t context)
+{
+    return (context & CONTEXT_TALK) != 0;
+}
+
 /* Who has the contexts other than 0, which is the program's. */
 struct context_owner {
     bool (*is_dead)(const struct covey *vm, uint32_t context); /* its messages are for nobody */
@@ -108,7 +117,7 @@ void arrival_purge(struct covey *vm, const struct arrival_filter *which);
 void arrival_on_data(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* A message in total order: header and all. */
 void arrival_on_total(struct covey *vm, struct peer *peer, const uint8_t *payload, size_t size);
-/* A complete message made here; takes it. */
-void arrival_deliver(struct covey *vm, struct peer *peer, struct covey_msg **msg);
+/* A complete message made here; takes it, unless there is no memory. */
+void arrival_deliver(struct covey *vm, uint32_t context, struct covey_msg **msg);
 
 #endif

@@ -206,10 +206,10 @@ static bool fits(uint32_t source, int tag, uint32_t context, const struct arriva
            (tag == COVEY_ANY_TAG || tag == a->info.tag);
 }
 
-const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag)
+const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag, uint32_t context)
 {
     for (const struct arrival *a = vm->inbox.unexpected; a != NULL; a = a->next) {
-        if (fits(source, tag, 0, a))
+        if (fits(source, tag, context, a))
             return a;
     }
     return NULL;
@@ -366,11 +366,12 @@ static void overtake(struct covey *vm, struct arrival *a)
 void match_complete(struct covey *vm, struct arrival *a)
 {
     a->complete = true;
-    if (a->bound == NULL && a->context == 0)
+    bool collective = a->context != 0 && !context_is_talk(a->context);
+    if (a->bound == NULL && !collective)
         overtake(vm, a);
     if (a->bound != NULL)
         finish_bound(vm, a);
-    else if (a->context != 0 && vm->inbox.contexts != NULL)
+    else if (collective && vm->inbox.contexts != NULL)
         vm->inbox.contexts->on_arrival(vm, a);
 }
 

@@ -25,6 +25,7 @@ void match_again(struct covey *vm, unsigned count); /* the first posted: other m
 int match_ready_fd(struct covey *vm); /* made when it is first asked for; or an error */
 void match_home_lost(struct covey *vm, int error, const char *why); /* receives fail at once */
 void match_fail_source(struct covey *vm, struct peer *peer); /* receives that only it could serve */
-const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag);
+const struct arrival *match_find(const struct covey *vm, uint32_t source, int tag,
+                                 uint32_t context);
 
 #endif

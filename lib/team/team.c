@@ -61,6 +61,7 @@ static void team_destroy(struct covey_team *team)
     if (team->exchanges_free != NULL)
         team->exchanges_free(team->exchanges);
     free(team->tids);
+    free(team->places);
     free(team->host_lead);
     free(team->choices);
     free(team);
@@ -88,13 +89,16 @@ static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, in
     team->timeout_us = COVEY_FOREVER;
     team->abort_tag = LANE_ABORT;
     team->tids = calloc((size_t)size, sizeof *team->tids);
+    team->places = calloc((size_t)size, sizeof *team->places);
     team->host_lead = calloc((size_t)size, sizeof *team->host_lead);
     team->choices = calloc(1, sizeof *team->choices);
-    if (team->tids == NULL || team->host_lead == NULL || team->choices == NULL) {
+    if (team->tids == NULL || team->places == NULL || team->host_lead == NULL ||
+        team->choices == NULL) {
         team_destroy(team);
         return NULL;
     }
     memcpy(team->tids, tids, (size_t)size * sizeof *tids);
+    team_sort_places(team);
     team->rank = covey_team_rank_of(team, (covey_tid_t)vm->self.tid);
     map_hosts(team);
     return team;
@@ -125,26 +129,14 @@ static uint64_t hash_tids(const covey_tid_t *tids, int size)
     return hash;
 }
 
-static int tid_compare(const void *a, const void *b)
+static int no_duplicates(const struct covey_team *team)
 {
-    covey_tid_t x = *(const covey_tid_t *)a, y = *(const covey_tid_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int no_duplicates(const covey_tid_t *tids, int size)
-{
-    covey_tid_t *sorted = malloc((size_t)size * sizeof *sorted);
-    int error = sorted == NULL ? error_code(COVEY_ENOMEM) : COVEY_OK;
-    if (error == COVEY_OK) {
-        memcpy(sorted, tids, (size_t)size * sizeof *sorted);
-        qsort(sorted, (size_t)size, sizeof *sorted, tid_compare);
+    for (int i = 1; i < team->size; i++) {
+        if (team->places[i].tid == team->places[i - 1].tid)
+            return error_set(COVEY_EINVAL, "team: task t%x is in it twice",
+                             (unsigned)team->places[i].tid);
     }
-    for (int i = 1; i < size && error == COVEY_OK; i++) {
-        if (sorted[i] == sorted[i - 1])
-            error = error_set(COVEY_EINVAL, "team: task t%x is in it twice", (unsigned)sorted[i]);
-    }
-    free(sorted);
-    return error;
+    return COVEY_OK;
 }
 
 static int check_list(const covey_t *vm, const covey_tid_t *tids, int size)
@@ -157,7 +149,7 @@ static int check_list(const covey_t *vm, const covey_tid_t *tids, int size)
     }
     if (!own)
         return error_set(COVEY_EINVAL, "team: the caller is not in the list");
-    return no_duplicates(tids, size);
+    return COVEY_OK;
 }
 
 /* What the first member has for the others: what it heard of them, or why there is no team. */
@@ -321,6 +313,8 @@ static int assemble(struct covey_team *team, int64_t timeout_us)
     int error = agree(team, &h, timeout_us);
     if (error != COVEY_OK)
         return error;
+    if (h.context >= CONTEXTS_MAX)
+        return error_set(COVEY_ERESOURCE, "team: this task has been in 2^31 teams");
     team->calls = 0;
     team->abort_tag = LANE_ABORT;
     team->timeout_us = COVEY_FOREVER;
@@ -347,7 +341,9 @@ int covey_team_create(covey_t *vm, const covey_tid_t *tids, int size, int64_t ti
     struct covey_team *made = team_new(vm, tids, size);
     if (made == NULL)
         return error_code(COVEY_ENOMEM);
-    error = assembly_begin(vm, timeout_us);
+    error = no_duplicates(made);
+    if (error == COVEY_OK)
+        error = assembly_begin(vm, timeout_us);
     if (error == COVEY_OK) {
         error = assemble(made, timeout_us);
         assembly_end(vm);
@@ -415,6 +411,7 @@ void covey_team_free(covey_team_t **team)
     }
     team_unlink(freed);
     team_purge(freed);
+    team_talk_end(freed, COVEY_ECANCELED, "the team was freed");
     paced_forget(vm, freed->context);
     call_end(vm, &call, COVEY_OK);
     team_destroy(freed);

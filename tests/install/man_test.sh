@@ -76,6 +76,9 @@ example_of() { # page -> the program of its EXAMPLES section
     sed -n '/^\.SH EXAMPLES/,$p' "$1" | sed -n '/^\.EX/,/^\.EE/p' |
         sed -e '/^\.E[XE]/d' -e 's/\\&//g; s/\\-/-/g; s/\\e/\\/g'
 }
+runner_of() { # page -> what its example is started by, besides its name, as the text before it says
+    sed -n '/^\.SH EXAMPLES/,/^\.EX/p' "$1" | sed 's/\\-/-/g' | grep -om1 'covey run -n [0-9]*'
+}
 export COVEY_VM=manual.$$ PATH=$BUILD:$PATH
 covey start --local 2 || bad "a virtual machine for the examples starts"
 for page in $(ls lib/*/*.[37] | grep -v covey-pvm); do
@@ -84,7 +87,8 @@ for page in $(ls lib/*/*.[37] | grep -v covey-pvm); do
     if "${compiler[@]}" -std=c99 -Wall -Wextra -pedantic -Werror -Ilib "$work/$name.c" -o "$work/$name" \
         "$BUILD/libcovey.a" -lsodium -lpthread -lm; then
         ok "the example of $name compiles"
-        expect "the example of $name runs" timeout 300 "$work/$name"
+        # shellcheck disable=SC2046
+        expect "the example of $name runs" timeout 300 $(runner_of "$page") "$work/$name"
     else
         bad "the example of $name compiles"
     fi

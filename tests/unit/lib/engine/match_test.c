@@ -377,7 +377,7 @@ static void contexts_do_not_meet(void)
     s.header.context = 5;
     send_all(&f, &s, sizeof s.packed);
     CU_ASSERT_EQUAL(receive_now(&f, -1, COVEY_ANY_TAG), -1);
-    CU_ASSERT_PTR_NULL(match_find(&f.vm, (uint32_t)COVEY_ANY_TASK, COVEY_ANY_TAG));
+    CU_ASSERT_PTR_NULL(match_find(&f.vm, (uint32_t)COVEY_ANY_TASK, COVEY_ANY_TAG, 0));
     struct covey_req req = receive(&f, 0, 1);
     req.context = 5;
     match_post(&f.vm, &req);
@@ -431,7 +431,7 @@ static void a_probe_leaves_the_message(void)
     CU_ASSERT(before.done && before.info.tag == 3 && before.info.bytes == 32);
     match_post(&f.vm, &after);
     CU_ASSERT(after.done && after.info.source == FIRST_TID && after.owned == NULL);
-    CU_ASSERT_PTR_NOT_NULL(match_find(&f.vm, FIRST_TID, 3));
+    CU_ASSERT_PTR_NOT_NULL(match_find(&f.vm, FIRST_TID, 3, 0));
     CU_ASSERT_EQUAL(receive_now(&f, 0, 3), 10);
     teardown(&f);
 }
@@ -1037,7 +1037,7 @@ static void a_message_made_here_is_delivered(void)
         req = receive(&f, -1, 5);
         if (posted_first)
             match_post(&f.vm, &req);
-        arrival_deliver(&f.vm, NULL, &msg);
+        arrival_deliver(&f.vm, 0, &msg);
         CU_ASSERT_PTR_NULL(msg);
         if (!posted_first)
             match_post(&f.vm, &req);
@@ -1185,7 +1185,7 @@ static void chaos_check(const struct chaos *c)
 {
     uint64_t bytes = 0;
     for (const struct covey_req *req = c->f.vm.inbox.posted; req != NULL; req = req->next)
-        CU_ASSERT_PTR_NULL(match_find(&c->f.vm, req->receive.source, req->tag));
+        CU_ASSERT_PTR_NULL(match_find(&c->f.vm, req->receive.source, req->tag, req->context));
     for (const struct arrival *a = c->f.vm.inbox.unexpected; a != NULL; a = a->next) {
         CU_ASSERT(a->next == NULL || a->next->number > a->number);
         bytes += a->received;
