@@ -55,13 +55,11 @@ static int send(struct place *t, covey_tid_t to, int tag, const double *block, s
 /* Waits until the blocks have left, unless something went wrong before. */
 static int drain(struct place *t, int error)
 {
-    while (t->sending > 0) {
-        covey_req_t **req = &t->sends[--t->sending];
-        if (error >= 0)
-            error = covey_wait(*req, COVEY_FOREVER);
-        covey_req_free(req);
-    }
-    return error < 0 ? error : 0;
+    if (error >= 0)
+        error = covey_wait_all(t->sends, (size_t)t->sending, COVEY_FOREVER);
+    while (t->sending > 0)
+        covey_req_free(&t->sends[--t->sending]);
+    return error;
 }
 
 /* Posted while the task still does something else, so that the block goes to its place as it comes;
