@@ -36,8 +36,11 @@
 
 #define LANES 16 /* kinds of messages of one collective that must not be taken for each other */
 
-#define CONTEXT_ASSEMBLY 1u /* of messages by which teams are made; 0 are the programs' */
-#define CONTEXT_FIRST 2u    /* of the collectives of teams; and with this bit */
+/* Contexts of messages. 0: what tasks send to each other by tid. */
+#define CONTEXT_ASSEMBLY 1u /* by which teams are made */
+/* From here on: each is of the collectives of one team, and with the bit CONTEXT_TALK of what its
+ * members send by rank: talk.c. */
+#define CONTEXT_FIRST 2u
 #define CONTEXTS_MAX CONTEXT_TALK
 
 /* Calls that go without asking whether an exchange pays. */

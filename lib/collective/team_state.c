@@ -49,46 +49,32 @@ void team_purge(struct covey_team *team)
 
 /* ---- what members sent to each other by rank (lib/team/talk.c) ---- */
 
-/* A receive of the context, posted; NULL: there is none. */
-static struct covey_req *first_posted(const struct covey *vm, uint32_t context)
-{
-    struct covey_req *req = vm->inbox.posted;
-    while (req != NULL && req->context != context)
-        req = req->next;
-    return req;
-}
-
-/* A receive of the context that has its message in part; NULL: there is none. */
-static struct covey_req *first_partial(struct covey *vm, covey_tid_t tid, uint32_t context)
-{
-    const struct peer *peer = peer_find(vm, (uint32_t)tid);
-    for (const struct arrival *a = peer == NULL ? NULL : peer->in.open; a != NULL; a = a->later) {
-        if (a->bound != NULL && a->context == context)
-            return a->bound;
-    }
-    return NULL;
-}
-
 static void give_up(struct covey *vm, struct covey_req *req, int error, const char *why)
 {
     bool taken_back = match_cancel(vm, req);
-    assert(taken_back);
+    assert(taken_back); /* it was posted, or has its message in part */
     req_finish(req, error, why);
 }
 
-/* Posted ones first: what the others let go would be theirs. */
+/* Receives that are posted end before those that have a message in part: theirs would be what the
+ * others let go. */
 void team_talk_end(struct covey_team *team, int error, const char *why)
 {
     struct covey *vm = team->vm;
     const struct arrival_filter all = {.context = team->context | CONTEXT_TALK};
-    struct covey_req *req;
     if (team->context < CONTEXT_FIRST)
         return; /* it is still being made */
-    while ((req = first_posted(vm, all.context)) != NULL)
-        give_up(vm, req, error, why);
-    for (int i = 0; i < team->size; i++) {
-        while ((req = first_partial(vm, team->tids[i], all.context)) != NULL)
+    for (struct covey_req *req = vm->inbox.posted, *next; req != NULL; req = next) {
+        next = req->next;
+        if (req->context == all.context)
             give_up(vm, req, error, why);
+    }
+    for (int i = 0; i < team->size; i++) {
+        const struct peer *peer = peer_find(vm, (uint32_t)team->tids[i]);
+        for (struct arrival *a = peer == NULL ? NULL : peer->in.open; a != NULL; a = a->later) {
+            if (a->bound != NULL && a->context == all.context)
+                give_up(vm, a->bound, error, why);
+        }
     }
     arrival_purge(vm, &all);
 }

@@ -23,7 +23,7 @@
  *   sequence = u64  ; counts the messages of the pair from 0, over all routes
  *   size     = u64  ; bytes of the packed message, <= 2^40
  *   tag      = i32
- *   context  = u32  ; 0: programs; others are the library's own
+ *   context  = u32  ; 0: sent by tid; others: of teams, see lib/collective/collective.h
  *   representation = u8 ; REPRESENTATION_LITTLE or REPRESENTATION_BIG: byte order of the arrays
  *   stamp = 7u8     ; when it was sent, among those of one host: see stamp.h; 0: to another host.
  *                   ; The daemon of its receiver writes its own stamp over it

@@ -113,8 +113,11 @@ static bool is_dead(const struct covey *vm, uint32_t context)
     return context == 77;
 }
 
+static int collectives_told;
+
 static void pass_over(struct covey *vm, const struct arrival *arrival)
 {
+    collectives_told++;
     (void)vm;
     (void)arrival;
 }
@@ -340,6 +343,38 @@ static void a_receive_from_any_task_prefers_what_is_complete(void)
     send_all(&f, &slow, 40);
     CU_ASSERT_EQUAL(first_number(&last), 10);
     CU_ASSERT_PTR_NULL(f.vm.inbox.partial);
+    teardown(&f);
+}
+
+/* What members of a team send by rank is for receives as what tasks send by tid is, in a context of
+ * its own, and no collective's, whatever its tag. */
+static void messages_by_rank_are_those_of_programs(void)
+{
+    struct fixture f;
+    setup(&f);
+    const uint32_t context = 5 | CONTEXT_TALK;
+    struct sending slow = sending_numbers(&f, 0, 15, 10, 50);
+    struct sending quick = sending_numbers(&f, 1, 15, 20, 1);
+    struct sending step = sending_numbers(&f, 2, 15, 30, 1);
+    slow.header.context = quick.header.context = context;
+    step.header.context = 5;
+    collectives_told = 0;
+    struct covey_req any = receive(&f, -1, COVEY_ANY_TAG), other = any;
+    any.context = context;
+    other.context = 6 | CONTEXT_TALK;
+    match_post(&f.vm, &other);
+    send_frame(&f, &slow, 40);
+    match_post(&f.vm, &any); /* has the beginning of what is slow */
+    send_all(&f, &quick, sizeof quick.packed);
+    CU_ASSERT_EQUAL(first_number(&any), 20);
+    send_all(&f, &slow, 40);
+    CU_ASSERT_EQUAL(collectives_told, 0);
+    send_all(&f, &step, sizeof step.packed);
+    CU_ASSERT_EQUAL(collectives_told, 1);
+    CU_ASSERT_EQUAL(receive_now(&f, -1, COVEY_ANY_TAG), -1);
+    CU_ASSERT_PTR_NOT_NULL(match_find(&f.vm, FIRST_TID, 15, context));
+    CU_ASSERT_FALSE(other.done);
+    match_cancel(&f.vm, &other);
     teardown(&f);
 }
 
@@ -1245,6 +1280,7 @@ int main(void)
          a_receive_from_any_task_prefers_what_is_complete},
         {"a message is not overtaken by those of its sender",
          a_message_is_not_overtaken_by_those_of_its_sender},
+        {"messages by rank are those of programs", messages_by_rank_are_those_of_programs},
         {"contexts do not meet", contexts_do_not_meet},
         {"a message of a dead context is for nobody", a_message_of_a_dead_context_is_for_nobody},
         {"what is purged leaves the rest", what_is_purged_leaves_the_rest},
