@@ -10,8 +10,8 @@
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/rm/host.h"
+#include "lib/pvm3/rm/job.h"
 #include "lib/pvm3/rm/rm.h"
-#include "lib/pvm3/task/job.h"
 #include "lib/pvm3/task/output.h"
 #include "lib/pvm3/trace/tracer.h"
 

@@ -2,7 +2,7 @@
  * job.c - starting tasks by Covey. A program that is not found on a host under one of the names by
  * which it may go there is tried under the next.
  */
-#include "lib/pvm3/task/job.h"
+#include "lib/pvm3/rm/job.h"
 
 #include <pvm3.h>
 #include <stdbool.h>
