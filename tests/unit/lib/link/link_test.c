@@ -7,6 +7,8 @@
  * and a row. The simulated network is a kind too: windows of proto/window/window.h under loss,
  * doubles and reordering in virtual time. What only one kind can do wrong (the handshake of tcp,
  * the memory of shm) is tried below the suite.
+ *
+ * slow: lost Ethernet frames are sent again in real time; make quick leaves it out.
  */
 #include "lib/link/link.h"
 #include "lib/link/ring.h"
