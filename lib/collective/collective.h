@@ -48,6 +48,12 @@ struct vector_rest {
     uint32_t left, pause; /* so many of them; so many last time */
 };
 
+/* What a room above keeps with a team: exchange_cache.c. */
+struct kept {
+    void *exchanges;
+    void (*free)(void *exchanges);
+};
+
 struct covey_team {
     struct covey *vm;
     struct covey_team *next; /* in the list of the task's teams */
@@ -69,10 +75,9 @@ struct covey_team {
     int *host_lead;             /* by rank: the first rank on the same host */
     void *extra;                /* its topology, if there is one: team_topology.h */
     void (*extra_free)(void *extra);
-    bool blind;            /* its senders are, see pace.h */
-    char unscheduled[160]; /* why it has no topology */
-    void *exchanges;       /* orders that are kept: exchange_cache.c */
-    void (*exchanges_free)(void *exchanges);
+    bool blind;                /* its senders are, see pace.h */
+    char unscheduled[160];     /* why it has no topology */
+    struct kept kept;          /* orders of exchanges */
     struct vector_rest vector; /* exchange_vector.c */
 };
 

@@ -34,7 +34,7 @@ static struct exchange_order *to_front(struct exchange_cache *cache, int at)
 
 struct exchange_order *exchange_cache_find(struct covey_team *team, const uint8_t *key)
 {
-    struct exchange_cache *cache = team->exchanges;
+    struct exchange_cache *cache = team->kept.exchanges;
 
     for (int i = 0; i < cache->count; i++) {
         if (memcmp(cache->orders[i]->key, key, EXCHANGE_KEY_BYTES) != 0)
@@ -48,15 +48,15 @@ struct exchange_order *exchange_cache_find(struct covey_team *team, const uint8_
 
 int exchange_cache_create(struct covey_team *team)
 {
-    if (team->exchanges == NULL)
-        team->exchanges = calloc(1, sizeof(struct exchange_cache));
-    team->exchanges_free = exchange_cache_free;
-    return team->exchanges == NULL ? error_code(COVEY_ENOMEM) : COVEY_OK;
+    if (team->kept.exchanges == NULL)
+        team->kept.exchanges = calloc(1, sizeof(struct exchange_cache));
+    team->kept.free = exchange_cache_free;
+    return team->kept.exchanges == NULL ? error_code(COVEY_ENOMEM) : COVEY_OK;
 }
 
 void exchange_cache_keep(struct covey_team *team, struct exchange_order *order)
 {
-    struct exchange_cache *cache = team->exchanges;
+    struct exchange_cache *cache = team->kept.exchanges;
 
     if (cache->count == KEPT_MAX)
         exchange_order_drop(cache->orders[--cache->count]);

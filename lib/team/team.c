@@ -58,8 +58,8 @@ static void team_destroy(struct covey_team *team)
         return;
     if (team->extra_free != NULL)
         team->extra_free(team->extra);
-    if (team->exchanges_free != NULL)
-        team->exchanges_free(team->exchanges);
+    if (team->kept.free != NULL)
+        team->kept.free(team->kept.exchanges);
     free(team->tids);
     free(team->places);
     free(team->host_lead);

@@ -1,4 +1,4 @@
-/* links: lib/pvm3/message/wire.c lib/pvm3/message/buffer.c lib/pvm3/message/body.c lib/pvm3/message/pack.c lib/pvm3/task/nested.c lib/pvm3/rm/rm_order.c lib/pvm3/core/error.c lib/msg/message.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
+/* links: lib/pvm3/message/wire.c lib/pvm3/message/buffer.c lib/pvm3/message/body.c lib/pvm3/message/pack.c lib/pvm3/message/nested.c lib/pvm3/rm/rm_order.c lib/pvm3/core/error.c lib/msg/message.c lib/msg/pack.c lib/msg/unpack.c lib/msg/error.c proto/wire/frame.c proto/wire/cursor.c */
 /*
  * pvm_fuzz.c - a message of PVM's programs out of foreign bytes, and a program that unpacks it as
  * whatever it likes.
@@ -13,9 +13,9 @@
 #include "lib/msg/message.h"
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/message/inbox.h"
+#include "lib/pvm3/message/nested.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/rm/rm.h"
-#include "lib/pvm3/task/nested.h"
 #include "tests/fuzz/script.h"
 
 enum { WIDTH_MAX = 16, STRIDE_MAX = 3, COUNT_MAX = 256, GROWN_MAX = 65536 };

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "lib/pvm3/core/abi.h"
+#include "lib/pvm3/message/nested.h"
 #include "lib/pvm3/message/pack.h"
-#include "lib/pvm3/task/nested.h"
 
 #define NAME_MAX_BYTES 1024
 

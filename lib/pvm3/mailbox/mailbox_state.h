@@ -4,8 +4,8 @@
 #ifndef COVEY_PVM3_MAILBOX_STATE_H
 #define COVEY_PVM3_MAILBOX_STATE_H
 
-#include "lib/pvm3/core/journal.h"
 #include "lib/pvm3/message/buffer.h"
+#include "lib/pvm3/message/journal.h"
 
 /* A message under a name and an index. */
 struct entry {

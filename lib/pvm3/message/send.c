@@ -13,7 +13,6 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/core/option.h"
 #include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
@@ -56,9 +55,16 @@ static void address(struct buffer *b, int tid, int tag)
     b->info.dst = tid;
 }
 
+static bool allows_reserved;
+
+void send_allow_reserved(bool allowed)
+{
+    allows_reserved = allowed;
+}
+
 static int tag_ok(int tag)
 {
-    return tag >= 0 || option_reserved();
+    return tag >= 0 || allows_reserved;
 }
 
 /* A daemon's tid, with or without the bit that says so. */
@@ -69,7 +75,7 @@ static int names_daemon(int tid)
 
 static int send_to(struct buffer *b, int tid, int tag)
 {
-    if (b != NULL && option_reserved() && names_daemon(tid)) {
+    if (b != NULL && allows_reserved && names_daemon(tid)) {
         part_each(part, serves)
         {
             if (!part->serves(tag))

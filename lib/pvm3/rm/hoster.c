@@ -22,9 +22,9 @@
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/vm.h"
+#include "lib/pvm3/mailbox/plugin.h"
 #include "lib/pvm3/message/notify.h"
-#include "lib/pvm3/rm/plugin.h"
-#include "lib/pvm3/task/start.h"
+#include "lib/pvm3/rm/start.h"
 
 #define TEMPLATE_MAX (PATH_MAX + 256)
 

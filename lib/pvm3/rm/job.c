@@ -13,9 +13,9 @@
 #include "lib/pvm3/core/arch.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/vm.h"
+#include "lib/pvm3/rm/exec_path.h"
 #include "lib/pvm3/rm/host.h"
-#include "lib/pvm3/task/exec_path.h"
-#include "lib/pvm3/task/start.h"
+#include "lib/pvm3/rm/start.h"
 
 static int task_error(int error)
 {

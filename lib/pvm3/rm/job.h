@@ -8,7 +8,7 @@
 
 #include "lib/covey.h"
 #include "lib/pvm3/core/export.h"
-#include "lib/pvm3/rm/plugin.h"
+#include "lib/pvm3/mailbox/plugin.h"
 
 /* Begins zeroed; arrays and strings are the job's where it is not said otherwise. */
 struct job {

@@ -12,7 +12,7 @@
 #include "lib/pvm3/rm/host.h"
 #include "lib/pvm3/rm/job.h"
 #include "lib/pvm3/rm/rm.h"
-#include "lib/pvm3/task/output.h"
+#include "lib/pvm3/trace/output.h"
 #include "lib/pvm3/trace/tracer.h"
 
 /* ---- starting -----------------------------------------------------------------------------------

@@ -22,10 +22,10 @@
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/vm.h"
+#include "lib/pvm3/mailbox/plugin.h"
 #include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/wire.h"
-#include "lib/pvm3/rm/plugin.h"
 
 /* ---- orders -----------------------------------------------------------------------------------
  */

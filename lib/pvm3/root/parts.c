@@ -8,13 +8,13 @@
 #include "lib/pvm3/core/part.h"
 
 #include "lib/pvm3/mailbox/mailbox.h"
+#include "lib/pvm3/mailbox/plugin.h"
 #include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/notify.h"
-#include "lib/pvm3/rm/plugin.h"
 #include "lib/pvm3/rm/rm.h"
 #include "lib/pvm3/rm/tasker.h"
-#include "lib/pvm3/task/output.h"
 #include "lib/pvm3/task/siblings.h"
+#include "lib/pvm3/trace/output.h"
 #include "lib/pvm3/trace/trace.h"
 #include "lib/pvm3/trace/tracer.h"
 

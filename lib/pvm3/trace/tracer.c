@@ -29,11 +29,11 @@
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/vm.h"
+#include "lib/pvm3/mailbox/plugin.h"
 #include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/send.h"
-#include "lib/pvm3/rm/plugin.h"
 #include "lib/pvm3/trace/trace.h"
 
 #define TEXT_MAX 256 /* of a mask in a message */

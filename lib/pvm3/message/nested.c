@@ -1,7 +1,7 @@
 /*
  * nested.c - messages in messages: what is known of one and its bytes, or the bytes alone.
  */
-#include "lib/pvm3/task/nested.h"
+#include "lib/pvm3/message/nested.h"
 
 #include <limits.h>
 #include <pvm3.h>

@@ -16,7 +16,7 @@
  * that is there while its blob is not is no change, for nobody can have read it; nor is one that
  * names another author than the task that proposed it.
  */
-#include "lib/pvm3/core/journal.h"
+#include "lib/pvm3/message/journal.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * plugin.c - who has taken over work of the VM's daemons.
  */
-#include "lib/pvm3/rm/plugin.h"
+#include "lib/pvm3/mailbox/plugin.h"
 
 #include <pvm3.h>
 #include <stdio.h>

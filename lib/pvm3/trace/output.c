@@ -21,13 +21,12 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
-#include "lib/pvm3/core/option.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/send.h"
-#include "lib/pvm3/task/output.h"
+#include "lib/pvm3/trace/output.h"
 #include "lib/pvm3/trace/trace.h"
 
 static FILE *file; /* that output is printed to, or NULL */

@@ -1,7 +1,7 @@
 /*
  * start.c - pvm_start_pvmd(): beginning a virtual machine, by the program pvmd beside this library.
  */
-#include "lib/pvm3/task/start.h"
+#include "lib/pvm3/rm/start.h"
 
 #include <dlfcn.h>
 #include <errno.h>

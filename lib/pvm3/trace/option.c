@@ -4,8 +4,6 @@
  * Options that say how PVM moves bytes are kept and given back, but do nothing here: Covey chooses
  * routes from what it measured, and has no fragments and no polling that a program would set.
  */
-#include "lib/pvm3/core/option.h"
-
 #include <pvm3.h>
 #include <stdbool.h>
 
@@ -13,6 +11,7 @@
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/mailbox/mailbox.h"
+#include "lib/pvm3/message/send.h"
 #include "lib/pvm3/trace/trace.h"
 
 #define OPTIONS (PvmNoReset + 1)
@@ -34,11 +33,6 @@ static const struct range ranges[OPTIONS] = {
     [PvmTraceOptions] = {PvmTraceFull, PvmTraceCount},
     [PvmSelfTraceOptions] = {PvmTraceFull, PvmTraceCount},
 };
-
-int option_reserved(void)
-{
-    return values[PvmResvTids];
-}
 
 /* How to wait for shared memory: PVM has it where there is no other way. */
 static bool is_polling(int what)
@@ -135,6 +129,8 @@ static void before_change(int what)
 
 static void after_change(int what)
 {
+    if (what == PvmResvTids)
+        send_allow_reserved(values[what] != 0);
     if (what == PvmSelfOutputTid || what == PvmSelfOutputCode) {
         pvmctrc.outtid = pvmtrc.outtid;
         pvmctrc.outctx = pvmtrc.outctx;

@@ -1,7 +1,7 @@
 /*
  * exec_path.c - where PVM programs lie.
  */
-#include "lib/pvm3/task/exec_path.h"
+#include "lib/pvm3/rm/exec_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>
