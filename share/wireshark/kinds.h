@@ -4,6 +4,7 @@
  *
  * What stands behind the line LUA is Lua for the preprocessor, not C.
  */
+#include "proto/auth/auth.h"
 #include "proto/wire/datagram.h"
 #include "proto/wire/ether.h"
 #include "proto/wire/frame.h"
