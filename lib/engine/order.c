@@ -16,6 +16,10 @@
  * daemon has for this task the ledger says. A head that may not begin yet is parked: of a ring in
  * its conn, of the stream by leaving the stream unread.
  *
+ * What the daemon tells of tasks and hosts, which have no stamp, begins like a message that was
+ * sent when it is seen: whoever hears that a task has ended has what others had sent before they
+ * made it end.
+ *
  * Waiting for another sender's message that was announced, or for the daemon, ends after
  * PATIENCE_US, for both may be stopped.
  */
@@ -252,11 +256,9 @@ static bool begin_parked(struct covey *vm, struct conn *conn)
     return !conn->order.parked || conn->order.stamp != stamp || earliest(vm) != conn;
 }
 
-bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+/* Whether what the daemon has next may begin: nothing with an earlier stamp is still to come. */
+static bool admit(struct covey *vm, uint64_t stamp)
 {
-    uint64_t stamp = has_head(frame) ? message_stamp_get(payload) : 0;
-    if (stamp == 0)
-        return true;
     bool waits = look_around(vm, NULL, stamp).announced;
     vm->order.home_limit = stamp;
     while (vm->order.parked > 0 && stamp_is_before(earliest(vm)->order.stamp, stamp)) {
@@ -272,6 +274,25 @@ bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_
         forgo(vm, stamp, vm->order.home_forgone);
     vm->order.home_patience_us = 0;
     vm->order.stamp = stamp_later(vm->order.stamp, stamp);
+    return true;
+}
+
+bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    uint64_t stamp = has_head(frame) ? message_stamp_get(payload) : 0;
+    return stamp == 0 || admit(vm, stamp);
+}
+
+/* Its stamp is the time at which it is first seen: what caused it was sent before. */
+bool order_admits_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload)
+{
+    (void)frame;
+    (void)payload;
+    if (vm->order.notice_stamp == 0)
+        vm->order.notice_stamp = stamp_next(vm->order.stamp, clock_us());
+    if (!admit(vm, vm->order.notice_stamp))
+        return false;
+    vm->order.notice_stamp = 0;
     return true;
 }
 

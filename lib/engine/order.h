@@ -29,6 +29,8 @@ void order_check(struct covey *vm);
 bool order_admits(struct covey *vm, struct conn *conn);
 /* The same for one in the daemon's stream; if not the stream is not read on. */
 bool order_admits_home(struct covey *vm, const struct frame *frame, const uint8_t *payload);
+/* The same of what the daemon tells of tasks, hosts and services. */
+bool order_admits_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 /* Begins what is parked and has its turn; true when something did. */
 bool order_settle(struct covey *vm);
 void order_forget(struct conn *conn);        /* it is closed */

@@ -82,11 +82,12 @@ struct ordering {
     bool looking;              /* heads are looked for, and none may begin */
     bool due;                  /* parked messages may begin as soon as somebody looks */
     uint64_t home_patience_us; /* a frame of the daemon's waits for its turn until then */
-    uint64_t home_limit;       /* what follows there has no earlier stamp; 0: not known */
-    uint64_t forgone;          /* stamps up to there are not waited for any more, */
-    uint64_t home_forgone;     /* nor bytes of the daemon's stream */
-    uint64_t home_mark;        /* of what was queued to it: a message to a task of this host */
-    bool home_mark_awaited;    /* sends wait until the daemon has passed it on */
+    uint64_t notice_stamp;  /* of what the daemon tells, when it was first seen; 0: nothing waits */
+    uint64_t home_limit;    /* what follows there has no earlier stamp; 0: not known */
+    uint64_t forgone;       /* stamps up to there are not waited for any more, */
+    uint64_t home_forgone;  /* nor bytes of the daemon's stream */
+    uint64_t home_mark;     /* of what was queued to it: a message to a task of this host */
+    bool home_mark_awaited; /* sends wait until the daemon has passed it on */
 };
 
 /* conn.c, rest.c; route_tcp.c: the listener; direct.c: raw Ethernet */

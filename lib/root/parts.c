@@ -46,7 +46,7 @@ static const struct part tasks = {
             {.kind = FRAME_CREDIT, .on_frame = outgo_on_credit_frame},
             {.kind = FRAME_BULK_ANSWER, .on_frame = bulk_on_answer},
             {.kind = FRAME_LINK_LOST, .on_frame = loss_on_frame},
-            {.kind = FRAME_GONE, .on_frame = peer_on_gone_frame},
+            {.kind = FRAME_GONE, .on_frame = peer_on_gone_frame, .admits = order_admits_notice},
             {0}},
     .host_event = peer_on_host_event,
     .home_lost = peer_home_lost,
@@ -69,7 +69,8 @@ static const struct part links = {
 static const struct part hosts = {
     .name = "hosts",
     .handlers = (const struct part_handler[]){
-        {.kind = FRAME_HOST_EVENT, .on_frame = home_on_host_event}, {0}}};
+        {.kind = FRAME_HOST_EVENT, .on_frame = home_on_host_event, .admits = order_admits_notice},
+        {0}}};
 
 static const struct part requests = {
     .name = "requests",
@@ -81,8 +82,8 @@ static const struct part requests = {
 
 static const struct part services = {
     .name = "services",
-    .handlers =
-        (const struct part_handler[]){{.kind = FRAME_NOTICE, .on_frame = service_on_notice}, {0}}};
+    .handlers = (const struct part_handler[]){
+        {.kind = FRAME_NOTICE, .on_frame = service_on_notice, .admits = order_admits_notice}, {0}}};
 
 static const struct part notices = {.name = "notices",
                                     .id = PART_NOTICES,

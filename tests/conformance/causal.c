@@ -5,7 +5,8 @@
  *
  *   causal [--route ROUTE] WAY TRIOS ROUNDS   spawns trios of tasks: the first one sends to the
  *                         judge and then to the second one, which then sends to the judge; WAY says
- *                         how: send, isend, mcast, or change, which takes another route each time
+ *                         how: send, isend, mcast, or change, which takes another route each time;
+ *                         end: the second one ends in place of sending, of which the judge is told
  *   causal [--route ROUTE] monitor TEAMS HOPS   tasks pass tokens on at random and tell a monitor,
  *                         before each, that they send it, and, after, that they have got it
  *   causal task           is what it spawns
@@ -14,9 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TAG_BEGIN = 1, TAG_FIRST, TAG_GO, TAG_SECOND, TAG_ACK, TAG_RESULT, TAG_TOKEN, TAG_END };
-enum way { SEND, ISEND, MCAST, CHANGE, MONITOR, WAYS };
+enum way { SEND, ISEND, MCAST, CHANGE, END, MONITOR, WAYS };
 enum role { FIRST, SECOND, JUDGE };
 
 #define TRIO 3
@@ -25,7 +27,7 @@ enum role { FIRST, SECOND, JUDGE };
 #define AHEAD 16  /* rounds, of tasks that do not wait for each other */
 #define ELEMENTS_MAX (700 * 1024)
 
-static const char *const way_names[WAYS] = {"send", "isend", "mcast", "change", "monitor"};
+static const char *const way_names[WAYS] = {"send", "isend", "mcast", "change", "end", "monitor"};
 static const size_t sizes[] = {1,   1,    25,   1,     1000,  16000, 1,   17000, 1,
                                300, 1000, 1025, 40000, 70000, 1,     100, 130000};
 #define SIZES (sizeof sizes / sizeof sizes[0])
@@ -135,6 +137,42 @@ static void judge(covey_t *vm, const struct job *job)
     put(vm, covey_parent(vm), TAG_RESULT, wrong, 1);
 }
 
+/* ---- the end of a task ---- */
+
+/* The judge looks only when both may be there. */
+static void judge_end(covey_t *vm, const struct job *job)
+{
+    covey_tid_t watched = job->tids[SECOND];
+    int32_t tags[2] = {0};
+    int error = covey_notify(vm, COVEY_NOTIFY_TASK_EXIT, TAG_END, &watched, 1);
+    put(vm, job->tids[FIRST], TAG_ACK, 0, 1);
+    usleep(20000);
+    for (int i = 0; i < 2 && error >= 0; i++) {
+        covey_msg_t *msg;
+        struct covey_info info;
+        error = covey_recv(vm, COVEY_ANY_TASK, COVEY_ANY_TAG, 60000000, &msg);
+        if (error < 0)
+            break;
+        covey_msg_info(msg, &info);
+        tags[i] = info.tag;
+        covey_msg_free(msg);
+    }
+    put(vm, covey_parent(vm), TAG_RESULT, tags[0] != TAG_FIRST || tags[1] != TAG_END, 1);
+}
+
+static void play_end(covey_t *vm, const struct job *job)
+{
+    if (job->rank == JUDGE) {
+        judge_end(vm, job);
+    } else if (job->rank == FIRST) {
+        take(vm, job->tids[JUDGE], TAG_ACK, NULL);
+        put(vm, job->tids[JUDGE], TAG_FIRST, 1, size_of(job->number));
+        put(vm, job->tids[SECOND], TAG_GO, 1, 1);
+    } else {
+        take(vm, job->tids[FIRST], TAG_GO, NULL);
+    }
+}
+
 /* ---- a monitor, as of Lamport ---- */
 
 /* A token is the rest of its way, and who passed it on as which of its tokens. */
@@ -195,7 +233,9 @@ static int task(covey_t *vm)
     struct job job;
     take(vm, covey_parent(vm), TAG_BEGIN, NULL);
     memcpy(&job, room, sizeof job);
-    if (job.way != MONITOR)
+    if (job.way == END)
+        play_end(vm, &job);
+    else if (job.way != MONITOR)
         roles[job.rank](vm, &job);
     else
         (job.rank == MEMBERS - 1 ? monitor : member)(vm, &job);

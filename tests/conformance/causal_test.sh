@@ -22,5 +22,7 @@ run --route tcp send 10 100
 run --route shm mcast 10 2
 run --route shm mcast 4 100
 run change 10 200
+run end 50 1
+run --route tcp end 10 1
 run monitor 4 400
 finish
