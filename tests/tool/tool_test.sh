@@ -389,8 +389,8 @@ test_run_descendants() {
 started
 late
 tail" && no_error && tasks_are 0 &&
-        covey_is 0 run --no-descendants "$family" sh -c "$late" && out_is started &&
-        wait_until tasks_are 0
+        covey_is 0 run --no-descendants "$family" sh -c "until [ -e '$dir/run-ended' ]; do sleep 0.1; done; echo late" &&
+        touch "$dir/run-ended" && out_is started && wait_until tasks_are 0
 }
 
 # The first task reads standard input: all of it, to its end; the others nothing, and so does what a
