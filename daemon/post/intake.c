@@ -93,7 +93,7 @@ int intake_attach(struct task *task, struct stream *stream, int *ledger_fd)
     struct daemon *d = task->daemon;
     task->way.ledger = ledger_create(ledger_fd);
     if (task->way.ledger == NULL)
-        return -ENOMEM;
+        return errno == EMFILE || errno == ENFILE ? -EMFILE : -ENOMEM;
     task->way.watch = loop_fd_add(d->loop, stream_fd(stream), LOOP_READ, on_stream, task);
     if (task->way.watch == NULL) {
         ledger_close(task->way.ledger);

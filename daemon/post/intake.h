@@ -8,7 +8,7 @@
 #include "daemon/table/task.h"
 
 /* Gives the task its stream, which it then owns, and makes the ledger that goes with it, whose
- * descriptor is the caller's. 0 or -ENOMEM (then there is no descriptor, and the stream is still
+ * descriptor is the caller's. 0, or -ENOMEM or -EMFILE (then there is none, and the stream is still
  * the caller's). */
 int intake_attach(struct task *task, struct stream *stream, int *ledger_fd);
 

@@ -128,19 +128,25 @@ static struct task *caller_task(struct caller *caller)
     return task;
 }
 
+static void caller_refuse_descriptors(struct caller *caller)
+{
+    const struct daemon *d = caller->daemon;
+    char text[CONTROL_REASON_MAX + 1];
+    snprintf(text, sizeof text, "the daemon of host %s has no descriptors left (its limit is %d)",
+             d->self.name, d->files.limit);
+    caller_refuse(caller, COVEY_ERESOURCE, text);
+}
+
 /* Says why the caller becomes no task. */
 static void caller_explain(struct caller *caller)
 {
     struct daemon *d = caller->daemon;
-    char text[CONTROL_REASON_MAX + 1];
-    snprintf(text, sizeof text, "the daemon of host %s has no descriptors left (its limit is %d)",
-             d->self.name, d->files.limit);
     if (ending_under_way(d))
         caller_refuse(caller, COVEY_EHALT, "this host is leaving the VM");
     else if (!d->joined)
         caller_refuse(caller, COVEY_EHALT, "this host has not joined the VM yet");
     else if (caller->in_reserve)
-        caller_refuse(caller, COVEY_ERESOURCE, text);
+        caller_refuse_descriptors(caller);
     else if (d->tasks->count >= d->conf.tasks_max)
         caller_refuse(caller, COVEY_ERESOURCE, "this host has too many tasks");
     else
@@ -160,8 +166,12 @@ static void caller_becomes_task(struct caller *caller)
     uint32_t request = caller->enrol.request;
     int ledger_fd;
     loop_fd_remove(&caller->watch);
-    if (intake_attach(task, caller->stream, &ledger_fd) != 0) {
-        caller_refuse(caller, COVEY_ENOMEM, "the daemon's memory is exhausted");
+    int error = intake_attach(task, caller->stream, &ledger_fd);
+    if (error != 0) {
+        if (error == -EMFILE)
+            caller_refuse_descriptors(caller);
+        else
+            caller_refuse(caller, COVEY_ENOMEM, "the daemon's memory is exhausted");
         if (task->cookie == 0)
             task_destroy(task);
         caller_destroy(caller);

@@ -595,6 +595,7 @@ static void death_ask(struct side *s)
           bytes != NULL && covey_notify(s->vm, COVEY_NOTIFY_TASK_EXIT, TAG_NOTICE, &other, 1) == 0);
     CHECK(s, send_number(s, TAG_CASE, -1) == 0); /* it answers once and then kills itself */
     CHECK(s, recv_number(s, TAG_BACK, &value) == 0 && value == 4711);
+    CHECK(s, send_number(s, TAG_CASE, 0) == 0); /* a frame that got lost would be lost with it */
     CHECK(s, covey_recv(s->vm, other, TAG_BACK, COVEY_FOREVER, &msg) == COVEY_ENOTASK);
     CHECK(s,
           covey_send_array(s->vm, other, TAG_DATA, COVEY_UINT8, bytes, 32 * MIB) == COVEY_ENOTASK);
@@ -616,7 +617,9 @@ static void die_in_the_middle(struct side *s)
 {
     covey_req_t *req;
     uint8_t *bytes = calloc(1, 64 * MIB);
+    int64_t go;
     send_number(s, TAG_BACK, 4711);
+    recv_number(s, TAG_CASE, &go);
     if (bytes != NULL)
         covey_isend_array(s->vm, s->peer, TAG_BACK, COVEY_UINT8, bytes, 64 * MIB, &req);
     raise(SIGKILL);
