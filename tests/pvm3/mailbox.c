@@ -106,6 +106,7 @@ static int child(void)
     say_begin();
     packed("child");
     int b = pvm_getsbuf();
+    pvm_recv(pvm_parent(), 6);
     SAY(pvm_putinfo("say.locked", b, PvmMboxDefault));
     SAY(pvm_putinfo("say.locked", b, OPEN));
     SAY(pvm_putinfo("say.locked", b, MANY));
@@ -131,6 +132,7 @@ static void two(void)
     SAY(pvm_putinfo("say.open2", pvm_getsbuf(), OPEN));
     pvm_catchout(stdout);
     SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault, "", 1, &tid));
+    pvm_psend(tid, 6, "", 0, PVM_BYTE); /* it says nothing before that line is written */
     pvm_notify(PvmTaskExit, 5, 1, &tid);
     pvm_recv(-1, 5);
     usleep(100000); /* PVM's daemon removes entries after it has told of the end */
