@@ -33,7 +33,6 @@
 
 #include "daemon/base/bootstrap.h"
 #include "daemon/base/daemon.h"
-#include "daemon/process/process.h"
 #include "daemon/base/version.h"
 #include "daemon/host/hosts.h"
 #include "daemon/launch/complaint.h"
@@ -42,6 +41,7 @@
 #include "daemon/launch/launchspec.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/watch.h"
+#include "daemon/process/process.h"
 #include "daemon/table/ending.h"
 #include "lib/covey.h"
 

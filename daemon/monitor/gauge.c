@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/process/helper.h"
-#include "daemon/process/process.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/post/reply.h"
+#include "daemon/process/helper.h"
+#include "daemon/process/process.h"
 #include "lib/covey.h"
 
 #define WAITING_MAX 64

@@ -17,9 +17,9 @@
 #include <sodium.h>
 
 #include "daemon/base/loop.h"
-#include "daemon/process/process.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/watch.h"
+#include "daemon/process/process.h"
 #include "daemon/spawn/exit.h"
 #include "daemon/spawn/input.h"
 #include "daemon/spawn/output.h"

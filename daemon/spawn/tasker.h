@@ -5,8 +5,8 @@
 #define COVEY_DAEMON_TASKER_H
 
 #include "daemon/base/failure.h"
-#include "daemon/process/process.h"
 #include "daemon/post/route.h"
+#include "daemon/process/process.h"
 
 /* What one task is started with, beside what the tasker's own environment holds. */
 struct tasker_order {

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/process/helper.h"
 #include "daemon/launch/launcher.h"
 #include "daemon/launch/launchspec.h"
+#include "daemon/process/helper.h"
 #include "lib/covey.h"
 
 #define PROGRAM_WORDS 5

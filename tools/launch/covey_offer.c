@@ -24,11 +24,11 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
-#include "daemon/process/helper.h"
 #include "daemon/base/sockaddr.h"
 #include "daemon/launch/launcher.h"
 #include "daemon/launch/ticket.h"
 #include "daemon/link/listener.h"
+#include "daemon/process/helper.h"
 #include "proto/wire/frame.h"
 
 #define OFFER_MS 29000

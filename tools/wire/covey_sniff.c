@@ -28,8 +28,8 @@
 #include <sys/prctl.h>
 
 #include "daemon/base/conf.h"
-#include "daemon/process/helper.h"
 #include "daemon/base/sockaddr.h"
+#include "daemon/process/helper.h"
 #include "proto/wire/ether.h"
 #include "proto/wire/host.h"
 #include "proto/wire/sizes.h"
