@@ -411,7 +411,7 @@ $$(BUILD)/libfuzzer/$(notdir $(1)): $(1).c $$(filter %.c,$$(call links,$(1).c)) 
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzz_rule,$(f))))
 
-# The suites of other builds: those of tests/install and tests/hygiene do not depend on the build.
+# The suites of other builds: those of tests/install, tests/hygiene and tests/doc do not depend on the build.
 RUN_SUITES = $(filter-out tests/install/% tests/hygiene/% tests/doc/%,$(SUITES))
 ASAN_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN = BUILD=$(BUILD)/asan SANITIZE="$(ASAN_FLAGS)" CFLAGS="-O1 -g"

@@ -3,11 +3,12 @@
 #
 # A suite is a source file tests/DIR/NAME_test.c (its program is $BUILD/tests/DIR/NAME_test), a
 # script tests/DIR/NAME_test.sh, or tests/fuzz/NAME_fuzz.c (its seeds are replayed by
-# $BUILD/tests/fuzz/NAME_fuzz); scripts/suites.sh says how it is called. A suite's last line `N passed, N failed, N skipped` counts; without
-# such a line its exit status counts as one test, 77 as one that cannot run here. What it prints goes to
-# $BUILD/test-logs/DIR.NAME.log and is shown when it fails. A suite fails when it runs longer
-# than a machine takes that is four times as slow as 120 s (or the line `timeout: SECONDS` in its
-# first lines) allow, and when it leaves processes, sockets or files of its runtime directory behind.
+# $BUILD/tests/fuzz/NAME_fuzz); scripts/suites.sh says how it is called. A suite's last line
+# `N passed, N failed, N skipped` counts; without such a line its exit status counts as one test, 77
+# as one that cannot run here. What it prints goes to $BUILD/test-logs/, and is shown when it fails. A
+# suite fails when it runs longer than a machine takes that is four times as slow as 120 s (or the
+# line `timeout: SECONDS` in its first lines) allow, and when it leaves processes, sockets or files of
+# its runtime directory behind.
 #
 # CHECK_JOBS suites run at once (default: three more than there are processors, for most wait most of
 # the time), those that may take longest first.

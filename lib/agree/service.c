@@ -180,12 +180,8 @@ int service_name_check(const covey_t *vm, const char *what, const char *name)
 static void fail_all(struct covey *vm)
 {
     for (struct request *r = vm->requests.first; r != NULL; r = r->next) {
-        if (!r->service || r->done)
-            continue;
-        r->status = COVEY_EHOSTFAIL;
-        r->size = 0;
-        r->done = true;
-        vm->wait.due |= r->due;
+        if (r->service)
+            request_host_failed(vm, r);
     }
     wait_changed(vm);
 }

@@ -79,7 +79,7 @@ void team_talk_end(struct covey_team *team, int error, const char *why)
     arrival_purge(vm, &all);
 }
 
-/* ---- */
+/* ---- breaking ---- */
 
 static void break_here(struct covey_team *team, int error, const char *why)
 {

@@ -184,18 +184,24 @@ void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t
     vm->wait.due |= r->due;
 }
 
+void request_host_failed(struct covey *vm, struct request *r)
+{
+    if (r->done)
+        return;
+    r->status = COVEY_EHOSTFAIL;
+    r->size = 0;
+    r->done = true;
+    vm->wait.due |= r->due;
+}
+
 void request_on_host_event(struct covey *vm, const struct control_host_event *event)
 {
     uint32_t host = event->host.index;
     if (event->event != NODE_HOST_GONE)
         return;
     for (struct request *r = vm->requests.first; r != NULL; r = r->next) {
-        if (r->host != host || r->done)
-            continue;
-        r->status = COVEY_EHOSTFAIL;
-        r->size = 0;
-        r->done = true;
-        vm->wait.due |= r->due;
+        if (r->host == host)
+            request_host_failed(vm, r);
     }
     wait_changed(vm);
 }

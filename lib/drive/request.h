@@ -39,6 +39,9 @@ int request_end_idle(struct covey *vm, struct request **r, uint64_t idle_us, uin
 int request_status(const struct request *r); /* of one that is done: as request_end() returns */
 /* One whose answer nobody waits for any more; NULL is fine. */
 void request_forget(struct covey *vm, struct request **r);
+/* Whoever should have answered is gone; nothing for one that is done. wait_changed() is the
+ * caller's. */
+void request_host_failed(struct covey *vm, struct request *r);
 void request_on_reply(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void request_on_host_event(struct covey *vm, const struct control_host_event *event);
 

@@ -12,22 +12,10 @@
 #include "tests/unit/lib/engine/one_peer.h"
 #include "tests/unit/runner.h"
 
-static int stub_ready(struct link *link)
-{
-    (void)link;
-    return 0;
-}
-
-static const struct link_ops stub_ops = {.name = "stub",
-                                         .arm = one_peer_no_arm,
-                                         .fd = one_peer_no_fd,
-                                         .ready = stub_ready,
-                                         .free = one_peer_no_free};
-
 static void numbers_come_again(void)
 {
     struct one_peer t;
-    struct link stub = {.ops = &stub_ops};
+    struct link stub = {.ops = &one_peer_no_ops};
     int ends[2];
     one_peer_begin(&t, 0x40001, 0x80003, &stub, COVEY_ROUTE_UDP);
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);

@@ -59,3 +59,15 @@ void one_peer_no_free(struct link *link)
 {
     (void)link;
 }
+
+static int no_ready(struct link *link)
+{
+    (void)link;
+    return 0;
+}
+
+const struct link_ops one_peer_no_ops = {.name = "none",
+                                         .arm = one_peer_no_arm,
+                                         .fd = one_peer_no_fd,
+                                         .ready = no_ready,
+                                         .free = one_peer_no_free};

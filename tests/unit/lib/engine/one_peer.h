@@ -23,5 +23,6 @@ void one_peer_end(struct one_peer *t);
 int one_peer_no_fd(const struct link *link, bool *write_wanted);
 bool one_peer_no_arm(struct link *link);
 void one_peer_no_free(struct link *link);
+extern const struct link_ops one_peer_no_ops; /* these, of a link that never has anything */
 
 #endif

@@ -35,22 +35,10 @@ struct task {
     int daemon; /* the other end of its stream */
 };
 
-static int stub_ready(struct link *link)
-{
-    (void)link;
-    return 0;
-}
-
-static const struct link_ops stub_ops = {.name = "stub",
-                                         .arm = one_peer_no_arm,
-                                         .fd = one_peer_no_fd,
-                                         .ready = stub_ready,
-                                         .free = one_peer_no_free};
-
 static void begin(struct task *t)
 {
     int ends[2];
-    *t = (struct task){.stub = {.ops = &stub_ops}};
+    *t = (struct task){.stub = {.ops = &one_peer_no_ops}};
     one_peer_begin(&t->one, 0x40001, 0x80003, &t->stub, COVEY_ROUTE_UDP);
     CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
     t->daemon = ends[1];
