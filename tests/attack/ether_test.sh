@@ -34,6 +34,7 @@ daemon_pid() { tests/lab/lab ps --name "$LAB" | awk -v host="$1" '$2 == host && 
 rss() { awk '/^VmRSS/ { print $2 }' "/proc/$1/status"; }
 
 serve() {
+    : >"$scratch/tid"
     covey run -n 1 --route ether --host h2 "$programs/echo" serve >"$scratch/tid" 2>&1 &
     within 20 grep -q 't[0-9a-f]*$' "$scratch/tid" || return 1
     tid=$(grep -o 't[0-9a-f]*$' "$scratch/tid" | head -n 1)
@@ -42,6 +43,7 @@ talk() { "$programs/echo" ask "$tid" ether "$1"; }
 
 recorded_talk() {
     local recorder
+    : >"$scratch/ready"
     "$programs/ether" record "$scratch/frames" >"$scratch/ready" &
     recorder=$!
     within 20 grep -q ready "$scratch/ready" || return 1

@@ -24,6 +24,7 @@ has_begun() { covey bags --json | grep -q '"leased": [1-9]'; }
 # Made on h1, which holds it, and led from a host that does not die.
 under() { # what happens when half of it is done
     bag h1 make chaos || return 1
+    : >"$dir/out"
     bag $leader lead chaos $items $workers --attach --sleep $pause >"$dir/out" 2>&1 &
     local lead=$!
     within 20 has_begun

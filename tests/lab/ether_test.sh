@@ -65,6 +65,7 @@ fault = $faults" 2 "$few"
 crowd() { # on h1
     local echo=$BUILD/tests/attack/echo tid serving daemon
     daemon=$(tests/lab/lab ps --name "$LAB" | awk '$2 == "h1" && /coveyd/ { print $1; exit }')
+    : >"$1" # another step's tid may be in it, until the shell that runs the command has emptied it
     covey run -n 1 --route ether --host h1 "$echo" serve >"$1" &
     serving=$!
     within 20 grep -q 't[0-9a-f]*$' "$1" || return 1
@@ -72,7 +73,7 @@ crowd() { # on h1
     (sleep 0.5; kill -STOP "$daemon"; sleep 1; kill -CONT "$daemon") &
     covey run -n 7 --host h2,h3,h4,h5,h6,h7,h8 "$echo" ask "$tid" ether 50
     local status=$?
-    "$echo" stop "$tid"
+    "$echo" stop "$tid" || kill $serving
     wait $serving
     covey stats
     return $status
@@ -89,6 +90,7 @@ crowded() {
 opened() { grep "session with host 2 open, path" "/run/covey-lab/$LAB/run/h1"/covey/*/h1.log; }
 dead() { # on h1
     local echo=$BUILD/tests/attack/echo tid serving asking
+    : >"$1"
     covey run -n 1 --route ether --host h2 "$echo" serve >"$1" &
     serving=$!
     within 20 grep -q 't[0-9a-f]*$' "$1" || return 1
@@ -103,7 +105,7 @@ dead() { # on h1
     deaf no h1 h2 || return 7
     "$echo" ask "$tid" ether 50 || return 8
     opened | tail -n 1 | grep 'path 02:' || return 9
-    "$echo" stop "$tid"
+    "$echo" stop "$tid" || kill $serving
     wait $serving
 }
 outlived() {

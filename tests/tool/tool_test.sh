@@ -581,6 +581,7 @@ test_script() {
 open_console() {
     rm -f "$dir/keys"
     mkfifo "$dir/keys"
+    : >"$dir/out"
     : >"$dir/err"
     TERM=vt100 script -qfec "stty rows 50 cols 120; exec covey" "$dir/typescript" <"$dir/keys" \
         >"$dir/out" 2>&1 &
