@@ -47,20 +47,15 @@ size_t bag_memory(const struct bag *bag)
            bag->member_count * (sizeof(struct bag_member) + ALLOCATION_BYTES);
 }
 
-static void leases_free(struct bag *bag)
+void bag_destroy(struct bag *bag)
 {
+    if (bag == NULL)
+        return;
     while (bag->oldest != NULL) {
         struct bag_lease *lease = bag->oldest;
         bag->oldest = lease->next;
         free(lease);
     }
-}
-
-void bag_destroy(struct bag *bag)
-{
-    if (bag == NULL)
-        return;
-    leases_free(bag);
     for (size_t i = 0; i < bag->capacity; i++)
         if (bag->ring[i] != NULL)
             item_free(bag, bag->ring[i]);
@@ -117,14 +112,6 @@ static bool ring_reserve(struct bag *bag, uint64_t number)
     return true;
 }
 
-static void item_remove(struct bag *bag, struct bag_item *item)
-{
-    *slot(bag, item->number) = NULL;
-    item_free(bag, item);
-    while (bag->base < bag->next && *slot(bag, bag->base) == NULL)
-        bag->base++;
-}
-
 /* ---- lists of results ---- */
 
 static void results_add(struct bag_results *list, struct bag_item *item)
@@ -136,19 +123,6 @@ static void results_add(struct bag_results *list, struct bag_item *item)
     else
         list->first = item;
     list->last = item;
-    list->count++;
-    list->bytes += item->size;
-}
-
-static void results_push(struct bag_results *list, struct bag_item *item)
-{
-    item->previous = NULL;
-    item->next = list->first;
-    if (list->first != NULL)
-        list->first->previous = item;
-    else
-        list->last = item;
-    list->first = item;
     list->count++;
     list->bytes += item->size;
 }
@@ -200,7 +174,16 @@ static void results_give_back(struct bag *bag, struct bag_member *member)
     while (member->given.last != NULL) {
         struct bag_item *item = member->given.last;
         results_remove(&member->given, item);
-        results_push(&bag->results, item);
+        struct bag_results *list = &bag->results;
+        item->previous = NULL;
+        item->next = list->first;
+        if (list->first != NULL)
+            list->first->previous = item;
+        else
+            list->last = item;
+        list->first = item;
+        list->count++;
+        list->bytes += item->size;
         item->given = false;
         if (item->number < bag->next_given)
             bag->next_given = item->number;
@@ -393,7 +376,10 @@ static enum bag_verdict result_taken(struct bag *bag, const struct bag_record *r
     for (; member->taken < r->number; member->taken++) {
         struct bag_item *item = member->given.first;
         results_remove(&member->given, item);
-        item_remove(bag, item);
+        *slot(bag, item->number) = NULL;
+        item_free(bag, item);
+        while (bag->base < bag->next && *slot(bag, bag->base) == NULL)
+            bag->base++;
         bag->counters.given++;
     }
     return BAG_OK;
@@ -518,20 +504,6 @@ static void member_save(const struct bag_member *member, struct copy *copy)
     }
 }
 
-static void counts_save(const struct bag *bag, struct copy *copy)
-{
-    uint8_t bytes[40];
-    struct cursor c = cursor_writer(bytes, sizeof bytes);
-    cursor_put_u64(&c, bag->next_given);
-    cursor_put_u64(&c, bag->counters.put);
-    cursor_put_u64(&c, bag->counters.done);
-    cursor_put_u64(&c, bag->counters.given);
-    cursor_put_u64(&c, bag->counters.set_aside);
-    copy_add(copy,
-             &(struct bag_record){
-                 .kind = BAG_COUNT, .number = bag->next, .bytes = bytes, .size = sizeof bytes});
-}
-
 void bag_save(const struct bag *bag, struct bag_parcel *out, uint64_t *records)
 {
     struct copy copy = {.out = out};
@@ -542,7 +514,16 @@ void bag_save(const struct bag *bag, struct bag_parcel *out, uint64_t *records)
         result_save(item, &copy);
     for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
         member_save(m, &copy);
-    counts_save(bag, &copy);
+    uint8_t bytes[40];
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+    cursor_put_u64(&c, bag->next_given);
+    cursor_put_u64(&c, bag->counters.put);
+    cursor_put_u64(&c, bag->counters.done);
+    cursor_put_u64(&c, bag->counters.given);
+    cursor_put_u64(&c, bag->counters.set_aside);
+    copy_add(&copy,
+             &(struct bag_record){
+                 .kind = BAG_COUNT, .number = bag->next, .bytes = bytes, .size = sizeof bytes});
     if (bag->closed)
         copy_add(&copy, &(struct bag_record){.kind = BAG_CLOSE});
     *records = copy.records;

@@ -29,43 +29,33 @@ void bag_answer_drop(void *context, struct bag_member *m, const struct bag_item 
 
 /* ---- giving ---- */
 
-static void item_tell(struct bag_member *m, const struct bag_item *item)
-{
-    if (m->served.items.used == 0)
-        bag_parcel_room(&m->served.items, BAG_ANSWER_BYTES);
-    bag_parcel_add(&m->served.items, &(struct bag_record){.kind = BAG_ITEM,
-                                                          .number = item->number,
-                                                          .term = item->term,
-                                                          .priority = item->priority,
-                                                          .flag = item->deaths,
-                                                          .bytes = item->bytes,
-                                                          .size = item->size});
-}
-
 /* At most `share` items to one member; whether it got any. */
 static bool give_some(struct bag_holder *h, struct bag_member *m, size_t share, uint64_t now_us)
 {
     struct bag_item *item = NULL;
     size_t given = 0;
     while (m->served.here && given < share && (item = bag_take(h->bag, m, now_us)) != NULL) {
-        item_tell(m, item);
+        if (m->served.items.used == 0)
+            bag_parcel_room(&m->served.items, BAG_ANSWER_BYTES);
+        bag_parcel_add(&m->served.items, &(struct bag_record){.kind = BAG_ITEM,
+                                                              .number = item->number,
+                                                              .term = item->term,
+                                                              .priority = item->priority,
+                                                              .flag = item->deaths,
+                                                              .bytes = item->bytes,
+                                                              .size = item->size});
         given++;
     }
     return given > 0;
 }
 
-static size_t hungry(const struct bag *bag)
-{
-    size_t count = 0;
-    for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
-        count += m->served.here && m->served.held < m->served.hold;
-    return count;
-}
-
 void bag_answer_give(struct bag_holder *h, uint64_t now_us)
 {
     struct bag *bag = h->bag;
-    size_t mouths = hungry(bag);
+    size_t count = 0;
+    for (const struct bag_member *m = bag->members; m != NULL; m = m->next)
+        count += m->served.here && m->served.held < m->served.hold;
+    size_t mouths = count;
     bag_share_gauge(bag);
     for (bool any = mouths > 0; any;) {
         size_t share = bag->ready_count / (2 * mouths);
@@ -93,20 +83,6 @@ void bag_answer_results(struct bag_holder *h, struct bag_member *m)
 }
 
 /* ---- telling ---- */
-
-static void result_tell(struct bag_member *m)
-{
-    const struct bag_item *item = m->served.unsent;
-    struct bag_record r = {.kind = BAG_RESULT,
-                           .number = item->number,
-                           .task = item->worker,
-                           .flag = item->state == BAG_IS_ASIDE ? BAG_SET_ASIDE : 0,
-                           .bytes = item->bytes,
-                           .size = item->size};
-    bag_parcel_add(&m->served.items, &r);
-    m->served.unsent = item->next;
-    m->served.sent++;
-}
 
 /* What is safe moves on; whether it is more than before. */
 static bool acked_advance(struct bag_member *m, uint64_t position)
@@ -162,8 +138,18 @@ void bag_answer_tell(struct bag_holder *h, struct bag_member *m, uint64_t positi
         return;
     if (m->served.items.used == 0)
         bag_parcel_room(&m->served.items, BAG_ANSWER_BYTES);
-    while (m->served.unsent != NULL && m->served.unsent->given_at <= position)
-        result_tell(m);
+    while (m->served.unsent != NULL && m->served.unsent->given_at <= position) {
+        const struct bag_item *item = m->served.unsent;
+        struct bag_record r = {.kind = BAG_RESULT,
+                               .number = item->number,
+                               .task = item->worker,
+                               .flag = item->state == BAG_IS_ASIDE ? BAG_SET_ASIDE : 0,
+                               .bytes = item->bytes,
+                               .size = item->size};
+        bag_parcel_add(&m->served.items, &r);
+        m->served.unsent = item->next;
+        m->served.sent++;
+    }
     if (!m->served.items.failed) {
         answer_send(h, m, flags, first);
         return;

@@ -9,20 +9,15 @@
 
 /* ---- the log ---- */
 
-/* Where each log to the backups begins with a head, which is written last. */
-static void log_begin(struct bag_holder *h)
-{
-    if (h->log.used == 0)
-        bag_parcel_room(&h->log, BAG_LOG_BYTES);
-}
-
 enum bag_verdict bag_backup_change(struct bag_holder *h, const struct bag_record *r)
 {
     enum bag_verdict verdict = bag_apply(h->bag, r);
     if (verdict != BAG_OK)
         return verdict;
     if (h->backup_count > 0) {
-        log_begin(h);
+        /* Where each log to the backups begins with a head, which is written last. */
+        if (h->log.used == 0)
+            bag_parcel_room(&h->log, BAG_LOG_BYTES);
         bag_parcel_add(&h->log, r);
     }
     h->position++;

@@ -16,15 +16,6 @@
 
 /* ---- create and destroy ---- */
 
-/* What the holder before told it, the other backups may not have: they must first. */
-static void inherit(struct bag_holder *h, struct bag_member *m)
-{
-    h->joined = true;
-    for (struct bag_item *item = m->given.first; item != NULL; item = item->next)
-        item->given_at = BAG_FIRST_POSITION;
-    h->owner.watch(h->owner.context, m->task);
-}
-
 struct bag_holder *bag_holder_create(uint64_t id, uint32_t term, struct bag *bag,
                                      const uint32_t *backups, size_t count,
                                      const struct bag_holder_owner *owner)
@@ -43,8 +34,13 @@ struct bag_holder *bag_holder_create(uint64_t id, uint32_t term, struct bag *bag
     h->room_for_puts = h->room_for_results = SIZE_MAX;
     for (size_t i = 0; i < count; i++)
         bag_backup_add(h, backups[i], true);
-    for (struct bag_member *m = bag->members; m != NULL; m = m->next)
-        inherit(h, m);
+    for (struct bag_member *m = bag->members; m != NULL; m = m->next) {
+        /* What the holder before told it, the other backups may not have: they must first. */
+        h->joined = true;
+        for (struct bag_item *item = m->given.first; item != NULL; item = item->next)
+            item->given_at = BAG_FIRST_POSITION;
+        h->owner.watch(h->owner.context, m->task);
+    }
     return h;
 }
 
@@ -94,22 +90,6 @@ static bool room_take(size_t *room, size_t bytes)
     if (*room != SIZE_MAX)
         *room -= bytes;
     return true;
-}
-
-/* Who waited for room that is there now begins anew, and sends again what was not taken. */
-static void room_tell(struct bag_holder *h)
-{
-    if (!h->waits)
-        return;
-    h->waits = false;
-    for (struct bag_member *m = h->bag->members; m != NULL; m = m->next) {
-        h->waits |= m->served.lacks > h->room_for_results;
-        if (m->served.lacks == 0 || m->served.lacks > h->room_for_results)
-            continue;
-        m->served.lacks = 0;
-        m->served.here = false;
-        bag_answer_refuse(h, m->task, m->handle, 0);
-    }
 }
 
 /* ---- what ends ---- */
@@ -357,18 +337,6 @@ const char *bag_holder_request(struct bag_holder *h, uint32_t task, const uint8_
 
 /* ---- a round ---- */
 
-static void note_ends(struct bag_holder *h)
-{
-    if (bag_complete(h->bag) && !h->complete) {
-        h->complete = true;
-        h->complete_at = h->position;
-    }
-    if (bag_drained(h->bag) && !h->drained) {
-        h->drained = true;
-        h->drained_at = h->position;
-    }
-}
-
 /* Only who has nothing waits for what others have had for long. */
 static uint64_t straggler_due(const struct bag *bag, uint64_t now_us)
 {
@@ -382,11 +350,29 @@ static uint64_t straggler_due(const struct bag *bag, uint64_t now_us)
 uint64_t bag_holder_step(struct bag_holder *h, uint64_t now_us)
 {
     uint64_t expiry_us = bag_expire(h->bag, now_us);
-    room_tell(h);
+    /* Who waited for room that is there now begins anew, and sends again what was not taken. */
+    if (h->waits) {
+        h->waits = false;
+        for (struct bag_member *m = h->bag->members; m != NULL; m = m->next) {
+            h->waits |= m->served.lacks > h->room_for_results;
+            if (m->served.lacks == 0 || m->served.lacks > h->room_for_results)
+                continue;
+            m->served.lacks = 0;
+            m->served.here = false;
+            bag_answer_refuse(h, m->task, m->handle, 0);
+        }
+    }
     bag_answer_give(h, now_us);
     for (struct bag_member *m = h->bag->members; m != NULL; m = m->next)
         bag_answer_results(h, m);
-    note_ends(h);
+    if (bag_complete(h->bag) && !h->complete) {
+        h->complete = true;
+        h->complete_at = h->position;
+    }
+    if (bag_drained(h->bag) && !h->drained) {
+        h->drained = true;
+        h->drained_at = h->position;
+    }
     bag_backup_send(h);
     uint64_t propose_us = bag_backup_propose(h, now_us), position = bag_backup_safe(h);
     for (struct bag_member *m = h->bag->members; m != NULL; m = m->next)

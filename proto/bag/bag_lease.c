@@ -50,23 +50,15 @@ static struct bag_item *suspect_next(struct bag *bag)
 
 /* ---- leases ---- */
 
-static void unlink_of_item(struct bag_lease *lease)
+static void lease_end(struct bag *bag, struct bag_lease *lease)
 {
     struct bag_lease **at = &lease->item->leases;
     while (*at != lease)
         at = &(*at)->of_item;
     *at = lease->of_item;
     lease->item->copies--;
-}
-
-static void unlink_of_all(struct bag *bag, struct bag_lease *lease)
-{
     *(lease->previous != NULL ? &lease->previous->next : &bag->oldest) = lease->next;
     *(lease->next != NULL ? &lease->next->previous : &bag->newest) = lease->previous;
-}
-
-static void unlink_of_member(struct bag_lease *lease)
-{
     struct bag_member *m = lease->member;
     *(lease->earlier != NULL ? &lease->earlier->later : &m->served.leases) = lease->later;
     *(lease->later != NULL ? &lease->later->earlier : &m->served.youngest) = lease->earlier;
@@ -75,13 +67,6 @@ static void unlink_of_member(struct bag_lease *lease)
     m->served.held_cost -= bag_cost(lease->item->size);
     if (m->served.held == 0)
         m->served.alone = false;
-}
-
-static void lease_end(struct bag *bag, struct bag_lease *lease)
-{
-    unlink_of_item(lease);
-    unlink_of_all(bag, lease);
-    unlink_of_member(lease);
     free(lease);
 }
 
@@ -247,20 +232,16 @@ void bag_return(struct bag *bag, struct bag_member *m, struct bag_item *item)
 
 /* ---- ends ---- */
 
-static void mean_note(struct bag *bag, const struct bag_lease *lease, uint64_t now_us)
-{
-    uint64_t took_us = now_us - lease->since_us;
-    bag->mean_us += took_us / MEAN_SHARE;
-    bag->mean_us -= bag->mean_us / MEAN_SHARE;
-}
-
 void bag_release(struct bag *bag, struct bag_item *item, const struct bag_member *winner,
                  bag_other_fn *other, void *context, uint64_t now_us)
 {
     while (item->leases != NULL) {
         struct bag_member *member = item->leases->member;
         if (member == winner) {
-            mean_note(bag, item->leases, now_us);
+            const struct bag_lease *lease = item->leases;
+            uint64_t took_us = now_us - lease->since_us;
+            bag->mean_us += took_us / MEAN_SHARE;
+            bag->mean_us -= bag->mean_us / MEAN_SHARE;
             bag_share_note(item->leases, now_us);
         }
         lease_end(bag, item->leases);

@@ -164,15 +164,6 @@ bool bag_user_settled(const struct bag_user *u)
 
 /* ---- items ---- */
 
-/* As many as are done in a moment, soon: but twice as many as before at most. */
-static void ahead_adapt(struct bag_user *u)
-{
-    uint64_t fitting = u->mean_us == 0 ? AHEAD_MAX : AHEAD_US / u->mean_us;
-    if (fitting > 2 * (uint64_t)u->ahead)
-        fitting = 2 * u->ahead;
-    u->ahead = fitting < 1 ? 1 : fitting > AHEAD_MAX ? AHEAD_MAX : (uint32_t)fitting;
-}
-
 void bag_user_hunger(struct bag_user *u, uint32_t more)
 {
     uint32_t begun = (uint32_t)u->begun.count;
@@ -217,7 +208,11 @@ bool bag_user_done(struct bag_user *u, struct bag_thing *item, const void *bytes
         return false;
     u->mean_us =
         u->mean_us == 0 ? took_us + 1 : u->mean_us - u->mean_us / MEAN_SHARE + took_us / MEAN_SHARE;
-    ahead_adapt(u);
+    /* As many as are done in a moment, soon: but twice as many as before at most. */
+    uint64_t fitting = u->mean_us == 0 ? AHEAD_MAX : AHEAD_US / u->mean_us;
+    if (fitting > 2 * (uint64_t)u->ahead)
+        fitting = 2 * u->ahead;
+    u->ahead = fitting < 1 ? 1 : fitting > AHEAD_MAX ? AHEAD_MAX : (uint32_t)fitting;
     things_remove(&u->begun, item);
     free(item);
     return true;
@@ -334,38 +329,6 @@ static bool on_record(struct bag_user *u, const struct bag_record *r, uint64_t *
     }
 }
 
-/* Those that are safe. */
-static void acked_take(struct bag_user *u, uint64_t acked)
-{
-    for (; u->queue.acked < acked && u->queue.first != NULL && u->queue.acked < u->queue.sent;
-         u->queue.acked++)
-        queued_drop(u);
-}
-
-static const char *records_read(struct bag_user *u, struct cursor *c, uint64_t first,
-                                uint64_t now_us)
-{
-    for (struct bag_record r; cursor_left(c) > 0;) {
-        bag_record_get(c, &r);
-        if (!cursor_ok(c))
-            return "a record makes no sense";
-        if (!on_record(u, &r, &first)) {
-            seek(u, now_us); /* no memory: it is sent again when this begins anew */
-            return NULL;
-        }
-    }
-    return NULL;
-}
-
-static void welcome(struct bag_user *u, const struct bag_answer *a)
-{
-    u->tie.term = a->term;
-    u->tie.state = BAG_OPEN;
-    u->tie.pause_us = 0;
-    if (a->acked > u->queue.sent)
-        u->error = -21; /* COVEY_EPROTO */
-}
-
 const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *bytes, size_t size,
                             uint64_t now_us)
 {
@@ -381,15 +344,34 @@ const char *bag_user_answer(struct bag_user *u, uint32_t host, const uint8_t *by
         seek(u, now_us);
         return NULL;
     }
-    if (a.flags & BAG_WELCOME)
-        welcome(u, &a);
+    if (a.flags & BAG_WELCOME) {
+        u->tie.term = a.term;
+        u->tie.state = BAG_OPEN;
+        u->tie.pause_us = 0;
+        if (a.acked > u->queue.sent)
+            u->error = -21; /* COVEY_EPROTO */
+    }
     if (u->tie.state != BAG_OPEN || a.term != u->tie.term)
         return NULL;
     if (a.error != 0)
         u->error = a.error;
-    acked_take(u, a.acked);
+    /* Those that are safe. */
+    uint64_t acked = a.acked;
+    for (; u->queue.acked < acked && u->queue.first != NULL && u->queue.acked < u->queue.sent;
+         u->queue.acked++)
+        queued_drop(u);
     u->flags |= a.flags & (BAG_COMPLETE | BAG_DRAINED);
-    return records_read(u, &c, a.first, now_us);
+    uint64_t first = a.first;
+    for (struct bag_record r; cursor_left(&c) > 0;) {
+        bag_record_get(&c, &r);
+        if (!cursor_ok(&c))
+            return "a record makes no sense";
+        if (!on_record(u, &r, &first)) {
+            seek(u, now_us); /* no memory: it is sent again when this begins anew */
+            return NULL;
+        }
+    }
+    return NULL;
 }
 
 /* ---- requests ---- */
@@ -400,15 +382,6 @@ static void held_put(struct cursor *c, const struct bag_things *list)
         cursor_put_u64(c, t->number);
         cursor_put_u32(c, t->term);
     }
-}
-
-static void hello_put(struct bag_user *u)
-{
-    size_t count = u->begun.count + u->fresh.count;
-    struct cursor c = bag_parcel_room(&u->out, 4 + count * BAG_HELD_BYTES);
-    cursor_put_u32(&c, (uint32_t)count);
-    held_put(&c, &u->begun);
-    held_put(&c, &u->fresh);
 }
 
 static void head_put(struct bag_user *u, bool hello)
@@ -444,8 +417,13 @@ static void request_send(struct bag_user *u, bool hello)
     u->out.used = 0;
     u->out.failed = false;
     head_put(u, hello);
-    if (hello)
-        hello_put(u);
+    if (hello) {
+        size_t count = u->begun.count + u->fresh.count;
+        struct cursor c = bag_parcel_room(&u->out, 4 + count * BAG_HELD_BYTES);
+        cursor_put_u32(&c, (uint32_t)count);
+        held_put(&c, &u->begun);
+        held_put(&c, &u->fresh);
+    }
     records_put(u);
     if (u->out.failed) { /* no memory: later */
         u->queue.sent = sent;

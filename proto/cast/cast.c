@@ -181,17 +181,12 @@ struct cast_channel *cast_channel_create(struct cast *cast, const struct cast_ke
     return ch;
 }
 
-static void unlink_channel(struct cast *cast, const struct cast_channel *ch)
+void cast_channel_destroy(struct cast *cast, struct cast_channel *ch)
 {
     struct cast_channel **at = &cast->channels[ch->key.sender % CAST_BUCKETS];
     while (*at != ch)
         at = &(*at)->chain;
     *at = ch->chain;
-}
-
-void cast_channel_destroy(struct cast *cast, struct cast_channel *ch)
-{
-    unlink_channel(cast, ch);
     cast->own_count -= ch->mine;
     cast->queued -= ch->sender.queue.bytes;
     cast_list_clear(&ch->sender.queue);
@@ -293,18 +288,6 @@ void cast_host_up(struct cast *cast, const struct host *host, uint64_t now_us)
     cast_order_review(cast);
 }
 
-static void channel_host_gone(struct cast *cast, struct cast_channel *ch, uint32_t host)
-{
-    bool member = host_set_has(&ch->members, host) && !host_set_has(&ch->gone, host);
-    if (member)
-        host_set_add(&ch->gone, host);
-    if (ch->mine && member)
-        cast_member_gone(cast, ch);
-    else if ((ch->state == CAST_LIVE && ch->key.sender == host) ||
-             (ch->state == CAST_FLUSHING && member))
-        cast_flush_round(cast, ch);
-}
-
 void cast_host_gone(struct cast *cast, uint32_t host, uint64_t now_us)
 {
     if (host == 0 || host > HOST_INDEX_MAX || host == cast->self)
@@ -318,7 +301,14 @@ void cast_host_gone(struct cast *cast, uint32_t host, uint64_t now_us)
     for (size_t i = 0; i < CAST_BUCKETS; i++) {
         for (struct cast_channel *ch = cast->channels[i], *next; ch != NULL; ch = next) {
             next = ch->chain;
-            channel_host_gone(cast, ch, host);
+            bool member = host_set_has(&ch->members, host) && !host_set_has(&ch->gone, host);
+            if (member)
+                host_set_add(&ch->gone, host);
+            if (ch->mine && member)
+                cast_member_gone(cast, ch);
+            else if ((ch->state == CAST_LIVE && ch->key.sender == host) ||
+                     (ch->state == CAST_FLUSHING && member))
+                cast_flush_round(cast, ch);
         }
     }
 }

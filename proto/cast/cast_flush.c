@@ -23,20 +23,16 @@ static void state(struct cast *cast, struct cast_channel *ch, uint32_t host)
     cast_control_send(cast, host, &flush);
 }
 
-static void begin(struct cast *cast, struct cast_channel *ch)
-{
-    ch->state = CAST_FLUSHING;
-    ch->flush.since_us = cast->now_us;
-    cast->counters.flushes++;
-    if (ch->receiver.top > ch->receiver.have)
-        cast_ring_drop(&ch->ring, ch->receiver.have, ch->receiver.top);
-    ch->receiver.top = ch->receiver.have;
-}
-
 void cast_flush_round(struct cast *cast, struct cast_channel *ch)
 {
-    if (ch->state != CAST_FLUSHING)
-        begin(cast, ch);
+    if (ch->state != CAST_FLUSHING) {
+        ch->state = CAST_FLUSHING;
+        ch->flush.since_us = cast->now_us;
+        cast->counters.flushes++;
+        if (ch->receiver.top > ch->receiver.have)
+            cast_ring_drop(&ch->ring, ch->receiver.have, ch->receiver.top);
+        ch->receiver.top = ch->receiver.have;
+    }
     ch->flush.stated = ch->receiver.have;
     ch->flush.round = host_set_hash(&ch->gone);
     ch->flush.served = false;
@@ -81,16 +77,6 @@ static void hand_on(struct cast *cast, const struct cast_channel *ch, uint32_t h
     }
 }
 
-static void serve(struct cast *cast, struct cast_channel *ch, uint64_t end)
-{
-    ch->flush.served = true;
-    for (size_t i = 0; i < ch->link_count; i++) {
-        const struct cast_link *link = &ch->links[i];
-        if (cast_link_lives(ch, link) && link->have < end)
-            hand_on(cast, ch, link->host, link->have, end);
-    }
-}
-
 static bool all_done(const struct cast_channel *ch)
 {
     for (size_t i = 0; i < ch->link_count; i++) {
@@ -107,8 +93,14 @@ void cast_flush_review(struct cast *cast, struct cast_channel *ch)
     if (ch->state != CAST_FLUSHING)
         return;
     if (farthest(cast, ch, &end, &host)) {
-        if (host == cast->self && !ch->flush.served)
-            serve(cast, ch, end);
+        if (host == cast->self && !ch->flush.served) {
+            ch->flush.served = true;
+            for (size_t i = 0; i < ch->link_count; i++) {
+                const struct cast_link *link = &ch->links[i];
+                if (cast_link_lives(ch, link) && link->have < end)
+                    hand_on(cast, ch, link->host, link->have, end);
+            }
+        }
         if (ch->receiver.have >= end && !ch->flush.done) {
             struct cast_control done = {.type = CAST_DONE, .key = ch->key};
             ch->flush.done = true;

@@ -100,13 +100,6 @@ static bool taking_over(const struct cast *cast)
 
 /* ---- giving out ------------------------------------------------------------------------------ */
 
-/* Own messages up to that number came back. */
-static void came_back(struct cast *cast, uint64_t number)
-{
-    while (cast->total.pending.first != NULL && cast->total.pending.first->number <= number)
-        free(cast_list_pop(&cast->total.pending));
-}
-
 bool cast_order_deliver(struct cast *cast, const uint8_t *bytes, size_t size)
 {
     struct cursor c = cursor_reader(bytes, size);
@@ -125,8 +118,11 @@ bool cast_order_deliver(struct cast *cast, const uint8_t *bytes, size_t size)
         return false;
     host->ordered = number;
     cast->counters.messages_delivered++;
-    if (origin == cast->self)
-        came_back(cast, number);
+    if (origin == cast->self) {
+        /* Own messages up to that number came back. */
+        while (cast->total.pending.first != NULL && cast->total.pending.first->number <= number)
+            free(cast_list_pop(&cast->total.pending));
+    }
     return true;
 }
 
@@ -226,21 +222,6 @@ static void order_waiting(struct cast *cast)
     }
 }
 
-static void hand_to_sequencer(struct cast *cast)
-{
-    struct cast_control order = {.type = CAST_ORDER,
-                                 .key = {cast->self, 0, cast->hosts[cast->self].incarnation}};
-    for (struct cast_parcel *p = cast->total.pending.first; p != NULL; p = p->next) {
-        if (p->sent)
-            continue;
-        order.number = p->number;
-        order.bytes = p->bytes;
-        order.size = p->size;
-        cast_control_send(cast, cast->total.sequencer, &order);
-        p->sent = true;
-    }
-}
-
 uint64_t cast_order_step(struct cast *cast)
 {
     if (cast->total.order == NULL && cast->total.pending.first == NULL &&
@@ -251,7 +232,17 @@ uint64_t cast_order_step(struct cast *cast)
         return UINT64_MAX;
     drop_ordered(cast);
     if (cast->total.sequencer != cast->self) {
-        hand_to_sequencer(cast);
+        struct cast_control order = {.type = CAST_ORDER,
+                                     .key = {cast->self, 0, cast->hosts[cast->self].incarnation}};
+        for (struct cast_parcel *p = cast->total.pending.first; p != NULL; p = p->next) {
+            if (p->sent)
+                continue;
+            order.number = p->number;
+            order.bytes = p->bytes;
+            order.size = p->size;
+            cast_control_send(cast, cast->total.sequencer, &order);
+            p->sent = true;
+        }
         return UINT64_MAX;
     }
     take_own(cast);

@@ -107,11 +107,6 @@ static void store(struct cast_channel *ch, const struct cast_fragment *f, const 
         ch->receiver.asked = 0;
 }
 
-static bool is_new(const struct cast_channel *ch, uint64_t number)
-{
-    return number >= ch->receiver.have && cast_ring_get(&ch->ring, number) == NULL;
-}
-
 /* When to ask for what is missing: at once if that is known for a while, later each time. */
 static void plan_asking(struct cast *cast, struct cast_channel *ch)
 {
@@ -125,7 +120,8 @@ void cast_on_fragment(struct cast *cast, struct cast_channel *ch, struct cast_fr
                       const uint8_t *bytes)
 {
     const uint8_t *payload;
-    bool fresh = is_new(ch, f->number);
+    uint64_t number = f->number;
+    bool fresh = number >= ch->receiver.have && cast_ring_get(&ch->ring, number) == NULL;
     if (f->size > ch->ring.slot_bytes || !cast_ring_ready(cast, ch))
         return;
     if (fresh && f->number >= floor_of(ch) + 2 * (uint64_t)ch->ring.window)

@@ -64,16 +64,6 @@ static size_t slot_bytes(const struct cast *cast, const struct host_set *to)
     return size < CAST_DATAGRAM_BYTES_MAX ? size : CAST_DATAGRAM_BYTES_MAX;
 }
 
-/* A whole message must fit, or it would never be given out. */
-static uint32_t ring_window(const struct cast *cast, size_t slot)
-{
-    bool large = cast->own_count < CAST_OWN_LARGE;
-    size_t slots = cast->config.buffer_bytes / (large ? 1 : 4) / slot;
-    size_t least = large ? SLOTS_MIN : CAST_MESSAGE_MAX / (slot - CAST_OVERHEAD_BYTES) + 2;
-    slots = slots < least ? least : slots;
-    return (uint32_t)(slots > SLOTS_MAX ? SLOTS_MAX : slots);
-}
-
 /* Ids never end, but their names come again: one that is still in use is passed over. */
 static uint64_t next_id(struct cast *cast)
 {
@@ -98,7 +88,13 @@ struct cast_channel *cast_open(struct cast *cast, const struct host_set *wanted,
     cast->next_id++;
     ch->total = total;
     ch->ring.slot_bytes = slot_bytes(cast, &members);
-    ch->ring.window = ring_window(cast, ch->ring.slot_bytes);
+    /* A whole message must fit, or it would never be given out. */
+    size_t slot = ch->ring.slot_bytes;
+    bool large = cast->own_count < CAST_OWN_LARGE;
+    size_t slots = cast->config.buffer_bytes / (large ? 1 : 4) / slot;
+    size_t least = large ? SLOTS_MIN : CAST_MESSAGE_MAX / (slot - CAST_OVERHEAD_BYTES) + 2;
+    slots = slots < least ? least : slots;
+    ch->ring.window = (uint32_t)(slots > SLOTS_MAX ? SLOTS_MAX : slots);
     ch->sender.sized_us = cast->now_us + SIZED_US;
     ch->sender.window = WINDOW_START;
     ch->sender.enough = ch->ring.window;
@@ -145,25 +141,6 @@ bool cast_fits(const struct cast *cast, struct cast_channel *ch)
 
 /* ---- what members say ------------------------------------------------------------------------ */
 
-/* The window grows: twice as large every round trip at first, then by one fragment. */
-static void grow(struct cast_channel *ch, uint64_t acknowledged)
-{
-    ch->sender.window += ch->sender.window < ch->sender.enough
-                             ? (double)acknowledged
-                             : (double)acknowledged / ch->sender.window;
-    if (ch->sender.window > ch->ring.window)
-        ch->sender.window = ch->ring.window;
-}
-
-static void measure_trip(struct cast *cast, struct cast_channel *ch)
-{
-    if (ch->sender.timed_us == 0 || ch->stable <= ch->sender.timed)
-        return;
-    uint64_t trip = cast->now_us - ch->sender.timed_us;
-    ch->sender.trip_us = (ch->sender.trip_us * 7 + (trip < TRIP_US_MAX ? trip : TRIP_US_MAX)) / 8;
-    ch->sender.timed_us = 0;
-}
-
 static void review_stable(struct cast *cast, struct cast_channel *ch)
 {
     uint64_t stable = ch->sender.sent;
@@ -174,10 +151,22 @@ static void review_stable(struct cast *cast, struct cast_channel *ch)
     if (stable <= ch->stable)
         return;
     cast_ring_drop(&ch->ring, ch->stable, stable);
-    if (ch->sender.recovery <= stable)
-        grow(ch, stable - ch->stable);
+    if (ch->sender.recovery <= stable) {
+        /* The window grows: twice as large every round trip at first, then by one fragment. */
+        uint64_t acknowledged = stable - ch->stable;
+        ch->sender.window += ch->sender.window < ch->sender.enough
+                                 ? (double)acknowledged
+                                 : (double)acknowledged / ch->sender.window;
+        if (ch->sender.window > ch->ring.window)
+            ch->sender.window = ch->ring.window;
+    }
     ch->stable = stable;
-    measure_trip(cast, ch);
+    if (ch->sender.timed_us != 0 && ch->stable > ch->sender.timed) {
+        uint64_t trip = cast->now_us - ch->sender.timed_us;
+        ch->sender.trip_us =
+            (ch->sender.trip_us * 7 + (trip < TRIP_US_MAX ? trip : TRIP_US_MAX)) / 8;
+        ch->sender.timed_us = 0;
+    }
     ch->sender.sync_us = cast->now_us + SYNC_US + 2 * ch->sender.trip_us;
 }
 
@@ -194,28 +183,6 @@ void cast_on_opened(struct cast *cast, struct cast_channel *ch, uint32_t host)
     review_opening(ch);
 }
 
-static void shrink(struct cast_channel *ch, uint64_t lost)
-{
-    if (lost < ch->sender.recovery)
-        return;
-    ch->sender.recovery = ch->sender.sent;
-    ch->sender.window *= WINDOW_SHRINK;
-    if (ch->sender.window < WINDOW_LEAST)
-        ch->sender.window = WINDOW_LEAST;
-    ch->sender.enough = ch->sender.window;
-}
-
-static void want(struct cast *cast, struct cast_channel *ch, uint64_t number, uint32_t host)
-{
-    struct cast_slot *slot = cast_ring_get(&ch->ring, number);
-    uint64_t again = REPAIR_AGAIN_US + ch->sender.trip_us;
-    if (slot == NULL || number >= ch->sender.sent || cast->now_us < slot->repaired_us + again)
-        return;
-    slot->wanted = slot->wanted == 0 || slot->wanted == host ? host : CAST_WANTED_BY_MANY;
-    if (ch->sender.repair_us == UINT64_MAX)
-        ch->sender.repair_us = cast->now_us + (ch->link_count > 1 ? GATHER_US : 0);
-}
-
 /* A round trip in which something was repaired measures the repair (Karn's algorithm). */
 static void on_missing(struct cast *cast, struct cast_channel *ch, uint32_t host,
                        const struct cast_control *ack)
@@ -224,9 +191,25 @@ static void on_missing(struct cast *cast, struct cast_channel *ch, uint32_t host
         uint64_t first = ack->missing[i].first, count = ack->missing[i].count;
         if (first < ch->stable || first >= ch->sender.sent)
             continue;
-        shrink(ch, first);
-        for (uint64_t k = 0; k < count && first + k < ch->sender.sent; k++)
-            want(cast, ch, first + k, host);
+        if (first >= ch->sender.recovery) {
+            ch->sender.recovery = ch->sender.sent;
+            ch->sender.window *= WINDOW_SHRINK;
+            if (ch->sender.window < WINDOW_LEAST)
+                ch->sender.window = WINDOW_LEAST;
+            ch->sender.enough = ch->sender.window;
+        }
+        for (uint64_t k = 0; k < count && first + k < ch->sender.sent; k++) {
+            uint64_t number = first + k;
+            struct cast_slot *slot = cast_ring_get(&ch->ring, number);
+            uint64_t again = REPAIR_AGAIN_US + ch->sender.trip_us;
+            if (slot != NULL && number < ch->sender.sent &&
+                cast->now_us >= slot->repaired_us + again) {
+                slot->wanted =
+                    slot->wanted == 0 || slot->wanted == host ? host : CAST_WANTED_BY_MANY;
+                if (ch->sender.repair_us == UINT64_MAX)
+                    ch->sender.repair_us = cast->now_us + (ch->link_count > 1 ? GATHER_US : 0);
+            }
+        }
     }
     if (ack->missing_count > 0)
         ch->sender.timed_us = 0;
@@ -304,40 +287,6 @@ static void transmit(struct cast *cast, struct cast_channel *ch, bool ask)
     }
 }
 
-/* New fragments, as many as may be under way; members are asked to acknowledge four times a
- * window, and with the last one. */
-static void send_new(struct cast *cast, struct cast_channel *ch)
-{
-    uint64_t end = allowed(ch), first = ch->sender.sent, ask = (uint64_t)ch->sender.window / 4;
-    if (ch->sender.sent >= end || cast->now_us < ch->sender.pace_us)
-        return;
-    if (end - first > BURST)
-        end = first + BURST;
-    while (ch->sender.sent < end)
-        transmit(cast, ch, ch->sender.sent + 1 == end || ch->sender.sent % ask == 0);
-    double pace_us = (double)(end - first) * (double)ch->sender.trip_us / (2 * ch->sender.window);
-    ch->sender.pace_us = pace_us >= PACE_LEAST_US ? cast->now_us + (uint64_t)pace_us : 0;
-    ch->sender.sync_us = cast->now_us + SYNC_US + 2 * ch->sender.trip_us;
-}
-
-/* To who lacks it, over the windows: they know how large a datagram the path carries now. */
-static void hand_over(struct cast *cast, const struct cast_channel *ch,
-                      const struct cast_slot *slot)
-{
-    struct cast_control data = {.type = CAST_DATA,
-                                .key = ch->key,
-                                .bytes = cast_ring_bytes(&ch->ring, slot->number),
-                                .size = slot->size};
-    for (size_t i = 0; i < ch->link_count; i++) {
-        const struct cast_link *link = &ch->links[i];
-        bool wants = slot->wanted == CAST_WANTED_BY_MANY || slot->wanted == link->host;
-        if (!wants || !cast_link_lives(ch, link) || link->have > slot->number)
-            continue;
-        cast->counters.repairs_framed++;
-        cast_control_send(cast, link->host, &data);
-    }
-}
-
 static void repair_one(struct cast *cast, const struct cast_channel *ch, struct cast_slot *slot)
 {
     const uint8_t *bytes = cast_ring_bytes(&ch->ring, slot->number);
@@ -345,7 +294,20 @@ static void repair_one(struct cast *cast, const struct cast_channel *ch, struct 
     host_set_subtract(&to, &ch->gone);
     cast->counters.repairs_sent++;
     if (slot->repairs++ >= REPAIRS_VAIN) {
-        hand_over(cast, ch, slot);
+        /* To who lacks it, over the windows: they know how large a datagram the path carries now.
+         */
+        struct cast_control data = {.type = CAST_DATA,
+                                    .key = ch->key,
+                                    .bytes = cast_ring_bytes(&ch->ring, slot->number),
+                                    .size = slot->size};
+        for (size_t i = 0; i < ch->link_count; i++) {
+            const struct cast_link *link = &ch->links[i];
+            bool wants = slot->wanted == CAST_WANTED_BY_MANY || slot->wanted == link->host;
+            if (!wants || !cast_link_lives(ch, link) || link->have > slot->number)
+                continue;
+            cast->counters.repairs_framed++;
+            cast_control_send(cast, link->host, &data);
+        }
     } else if (slot->wanted == CAST_WANTED_BY_MANY) {
         cast->counters.repairs_multicast++;
         cast->owner.multicast(cast->owner.context, &to, bytes, slot->size);
@@ -399,7 +361,19 @@ uint64_t cast_send_step(struct cast *cast, struct cast_channel *ch)
         announce(cast, ch);
     if (ch->state != CAST_LIVE)
         return UINT64_MAX;
-    send_new(cast, ch);
+    /* New fragments, as many as may be under way; members are asked to acknowledge four times a
+     * window, and with the last one. */
+    uint64_t end = allowed(ch), first = ch->sender.sent, ask = (uint64_t)ch->sender.window / 4;
+    if (ch->sender.sent < end && cast->now_us >= ch->sender.pace_us) {
+        if (end - first > BURST)
+            end = first + BURST;
+        while (ch->sender.sent < end)
+            transmit(cast, ch, ch->sender.sent + 1 == end || ch->sender.sent % ask == 0);
+        double pace_us =
+            (double)(end - first) * (double)ch->sender.trip_us / (2 * ch->sender.window);
+        ch->sender.pace_us = pace_us >= PACE_LEAST_US ? cast->now_us + (uint64_t)pace_us : 0;
+        ch->sender.sync_us = cast->now_us + SYNC_US + 2 * ch->sender.trip_us;
+    }
     review_stable(cast, ch); /* nobody may be left who could acknowledge */
     repair(cast, ch);
     sync(cast, ch);

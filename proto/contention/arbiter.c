@@ -130,22 +130,6 @@ static void overtake(struct arbiter *a, struct entry *e)
         TAILQ_INSERT_HEAD(&a->claims, e, link);
 }
 
-/* e has just been asked for; others of its task stand before it, in their order. */
-static void note_spread(struct arbiter *a, struct entry *e)
-{
-    for (struct entry *other = TAILQ_FIRST(&a->claims), *next; other != e; other = next) {
-        next = TAILQ_NEXT(other, link);
-        if (other->claim.ask.task != e->claim.ask.task)
-            continue;
-        e->spreads = true;
-        if (!other->granted && !other->spreads)
-            overtake(a, other);
-        other->spreads = true;
-    }
-    if (e->spreads)
-        overtake(a, e);
-}
-
 /* ---- answers ---- */
 
 static void answer(struct arbiter *a, const struct entry *e, enum contention_verdict verdict)
@@ -158,16 +142,6 @@ static void answer(struct arbiter *a, const struct entry *e, enum contention_ver
     a->answer(a->context, &out);
 }
 
-static void grant(struct arbiter *a, struct entry *e, uint64_t now_us)
-{
-    e->granted = true;
-    e->granted_us = now_us;
-    a->waiting--;
-    a->held++;
-    a->counters.granted++;
-    answer(a, e, CONTENTION_GRANTED);
-}
-
 static void grant_all(struct arbiter *a, uint64_t now_us)
 {
     uint64_t wanted = 0;
@@ -175,8 +149,14 @@ static void grant_all(struct arbiter *a, uint64_t now_us)
         return;
     for (struct entry *e = TAILQ_FIRST(&a->claims); e != NULL && a->waiting > 0;
          e = TAILQ_NEXT(e, link)) {
-        if (!e->granted && (e->claim.domains & wanted) == 0)
-            grant(a, e, now_us);
+        if (!e->granted && (e->claim.domains & wanted) == 0) {
+            e->granted = true;
+            e->granted_us = now_us;
+            a->waiting--;
+            a->held++;
+            a->counters.granted++;
+            answer(a, e, CONTENTION_GRANTED);
+        }
         wanted |= e->claim.domains;
     }
 }
@@ -194,20 +174,16 @@ static void regenerate(struct arbiter *a, uint64_t now_us)
     }
 }
 
-/* The lease of a grant is counted from the question that it named: a later one changes nothing. */
-static void ask_again(struct arbiter *a, struct entry *e, const struct contention_ask *ask)
-{
-    if (!e->granted && ask->asked_us > e->claim.ask.asked_us)
-        e->claim.ask.asked_us = ask->asked_us;
-    answer(a, e, e->granted ? CONTENTION_GRANTED : CONTENTION_WAIT);
-}
-
 void arbiter_ask(struct arbiter *a, const struct arbiter_claim *claim, uint64_t now_us)
 {
     regenerate(a, now_us);
     struct entry *e = find(a, claim->ask.task, claim->ask.number);
     if (e != NULL) {
-        ask_again(a, e, &claim->ask);
+        /* The lease of a grant is counted from the question that it named: a later one changes
+         * nothing. */
+        if (!e->granted && claim->ask.asked_us > e->claim.ask.asked_us)
+            e->claim.ask.asked_us = claim->ask.asked_us;
+        answer(a, e, e->granted ? CONTENTION_GRANTED : CONTENTION_WAIT);
         grant_all(a, now_us);
         return;
     }
@@ -219,7 +195,18 @@ void arbiter_ask(struct arbiter *a, const struct arbiter_claim *claim, uint64_t 
         answer(a, &none, CONTENTION_FREE);
         return;
     }
-    note_spread(a, e);
+    /* e has just been asked for; others of its task stand before it, in their order. */
+    for (struct entry *other = TAILQ_FIRST(&a->claims), *next; other != e; other = next) {
+        next = TAILQ_NEXT(other, link);
+        if (other->claim.ask.task != e->claim.ask.task)
+            continue;
+        e->spreads = true;
+        if (!other->granted && !other->spreads)
+            overtake(a, other);
+        other->spreads = true;
+    }
+    if (e->spreads)
+        overtake(a, e);
     grant_all(a, now_us);
     if (!e->granted)
         answer(a, e, CONTENTION_WAIT);

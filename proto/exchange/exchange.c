@@ -113,12 +113,6 @@ double exchange_bound_of_ports(const struct exchange *exchange, const struct net
 
 /* ---- AC, LP ------------------------------------------------------------------------------ */
 
-static int fill_at_once(struct exchange *x)
-{
-    x->phases = x->count > 0;
-    return 0;
-}
-
 static int fill_linear(struct exchange *x)
 {
     uint32_t ranks = (uint32_t)x->ranks;
@@ -161,7 +155,8 @@ static int fill(struct exchange *x, enum exchange_algorithm algorithm,
     case EXCHANGE_LONGEST:
         return exchange_longest_fill(x, network);
     default:
-        return fill_at_once(x);
+        x->phases = x->count > 0;
+        return 0;
     }
 }
 

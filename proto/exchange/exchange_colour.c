@@ -25,12 +25,6 @@ static uint32_t *place(const struct colouring *c, int side, int rank, uint32_t c
     return &c->at[side][(size_t)rank * c->colours + colour];
 }
 
-static int end_of(const struct colouring *c, uint32_t message, int side)
-{
-    const struct exchange_message *m = &c->x->messages[message];
-    return side ? m->to : m->from;
-}
-
 static uint32_t free_colour(const struct colouring *c, int side, int rank)
 {
     uint32_t colour = 0;
@@ -58,7 +52,8 @@ static void flip_path(struct colouring *c, int receiver, uint32_t a, uint32_t b)
 
     *place(c, 1, receiver, a) = NONE;
     while (message != NONE) {
-        int far = end_of(c, message, side);
+        const struct exchange_message *m = &c->x->messages[message];
+        int far = side ? m->to : m->from;
         uint32_t next = *place(c, side, far, to), held;
         /* the far end had the message under `from`, which the next message will take */
         *place(c, side, far, from) = NONE;

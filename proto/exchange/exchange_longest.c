@@ -71,15 +71,6 @@ static void swap(uint32_t *a, uint32_t *b)
     *b = held;
 }
 
-static void heap_put(struct simulation *s, uint32_t message)
-{
-    size_t at = s->under_way++;
-
-    s->heap[at] = message;
-    for (; at > 0 && end_at(s, at) < end_at(s, (at - 1) / 2); at = (at - 1) / 2)
-        swap(&s->heap[at], &s->heap[(at - 1) / 2]);
-}
-
 static uint32_t heap_take(struct simulation *s)
 {
     uint32_t message = s->heap[0];
@@ -190,15 +181,11 @@ static void start(struct simulation *s, uint32_t message)
         edge->free -= rate;
         edge->left -= (double)m->bytes * edge->weight;
     }
-    heap_put(s, message);
-}
+    size_t at = s->under_way++;
 
-static void fill(struct simulation *s, struct edge *edge)
-{
-    uint32_t message = NONE;
-
-    while (edge->free > 0 && edge->waiting > 0 && (message = pick(s, edge)) != NONE)
-        start(s, message);
+    s->heap[at] = message;
+    for (; at > 0 && end_at(s, at) < end_at(s, (at - 1) / 2); at = (at - 1) / 2)
+        swap(&s->heap[at], &s->heap[(at - 1) / 2]);
 }
 
 /* The most burdened of the edges first. */
@@ -209,7 +196,11 @@ static void fill_all(struct simulation *s, size_t count)
         for (size_t i = 1; i < count; i++)
             most = s->edges[s->touched[i]].left > s->edges[s->touched[most]].left ? i : most;
         swap(&s->touched[most], &s->touched[count - 1]);
-        fill(s, &s->edges[s->touched[count - 1]]);
+        struct edge *edge = &s->edges[s->touched[count - 1]];
+        uint32_t message = NONE;
+
+        while (edge->free > 0 && edge->waiting > 0 && (message = pick(s, edge)) != NONE)
+            start(s, message);
     }
 }
 
@@ -227,20 +218,6 @@ static size_t end(struct simulation *s, uint32_t message, size_t touched)
     return touched;
 }
 
-static void run(struct simulation *s)
-{
-    for (uint32_t e = 0; e < s->edge_count; e++)
-        s->touched[e] = e;
-    fill_all(s, s->edge_count);
-    while (s->under_way > 0) {
-        size_t touched = 0;
-        s->now = end_at(s, 0);
-        while (s->under_way > 0 && end_at(s, 0) == s->now)
-            touched = end(s, heap_take(s), touched);
-        fill_all(s, touched);
-    }
-}
-
 /* ---- Before ------------------------------------------------------------------------------ */
 
 static int path_of(const struct simulation *s, const struct network *network, uint32_t message,
@@ -255,15 +232,6 @@ static int path_of(const struct simulation *s, const struct network *network, ui
     return 2;
 }
 
-static void set_rate(struct simulation *s, uint32_t message)
-{
-    uint64_t rate = UINT64_MAX;
-
-    for (uint32_t p = s->path_first[message]; p < s->path_first[message + 1]; p++)
-        rate = s->edges[s->paths[p]].rate < rate ? s->edges[s->paths[p]].rate : rate;
-    s->rates[message] = rate;
-}
-
 static void fill_paths(struct simulation *s, const struct network *network, int *path)
 {
     uint32_t used = 0;
@@ -276,7 +244,11 @@ static void fill_paths(struct simulation *s, const struct network *network, int 
             s->paths[used++] = (uint32_t)path[k];
         }
         s->path_first[i + 1] = used;
-        set_rate(s, i);
+        uint64_t rate = UINT64_MAX;
+
+        for (uint32_t p = s->path_first[i]; p < s->path_first[i + 1]; p++)
+            rate = s->edges[s->paths[p]].rate < rate ? s->edges[s->paths[p]].rate : rate;
+        s->rates[i] = rate;
     }
 }
 
@@ -294,16 +266,6 @@ static void fill_lists(struct simulation *s)
             struct edge *edge = &s->edges[s->paths[p]];
             s->lists[edge->list_first + edge->waiting++] = i;
         }
-    }
-}
-
-static void set_edges(struct simulation *s, const struct network *network)
-{
-    s->slowest = network != NULL ? network_slowest(network) : 1;
-    for (uint32_t e = 0; e < s->edge_count; e++) {
-        struct edge *edge = &s->edges[e];
-        edge->rate = network != NULL ? network_rate(network, e) : 1;
-        edge->weight = edge->rate > 0 ? (double)s->slowest / (double)edge->rate : 0;
     }
 }
 
@@ -327,7 +289,12 @@ static int prepare(struct simulation *s, const struct network *network)
     if (path != NULL && s->edges != NULL && s->touched != NULL && s->busy != NULL &&
         s->path_first != NULL && s->paths != NULL && s->lists != NULL && s->rates != NULL &&
         s->taken != NULL && s->ends != NULL && s->heap != NULL) {
-        set_edges(s, network);
+        s->slowest = network != NULL ? network_slowest(network) : 1;
+        for (uint32_t e = 0; e < s->edge_count; e++) {
+            struct edge *edge = &s->edges[e];
+            edge->rate = network != NULL ? network_rate(network, e) : 1;
+            edge->weight = edge->rate > 0 ? (double)s->slowest / (double)edge->rate : 0;
+        }
         fill_paths(s, network, path);
         fill_lists(s);
         failed = 0;
@@ -368,13 +335,6 @@ static void reset(struct simulation *s)
             edge->waiting++;
         }
     }
-}
-
-static void vary(struct simulation *s, int variant)
-{
-    s->rule = variant < RULE_SHAKEN ? (unsigned)variant : RULE_SHAKEN;
-    s->shake = (uint64_t)variant << 32;
-    s->whole_rates = variant % 3 == 2;
 }
 
 /* Messages by phase, in the place of the heap. */
@@ -423,9 +383,20 @@ static void run_variants(struct simulation *s, const struct network *network,
     }
     for (int variant = 0; variant < TRIES && (double)s->x->end > close && s->looks < LOOKS_MAX;
          variant++) {
-        vary(s, variant);
+        s->rule = variant < RULE_SHAKEN ? (unsigned)variant : RULE_SHAKEN;
+        s->shake = (uint64_t)variant << 32;
+        s->whole_rates = variant % 3 == 2;
         reset(s);
-        run(s);
+        for (uint32_t e = 0; e < s->edge_count; e++)
+            s->touched[e] = e;
+        fill_all(s, s->edge_count);
+        while (s->under_way > 0) {
+            size_t touched = 0;
+            s->now = end_at(s, 0);
+            while (s->under_way > 0 && end_at(s, 0) == s->now)
+                touched = end(s, heap_take(s), touched);
+            fill_all(s, touched);
+        }
         if (s->now >= s->x->end)
             continue;
         s->x->end = s->now;

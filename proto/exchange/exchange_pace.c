@@ -61,28 +61,6 @@ static uint32_t awaited(const struct making *m, uint32_t message)
     return at;
 }
 
-static void add_receiver_syncs(struct making *m)
-{
-    for (uint32_t i = 0; i < m->x->count; i++) {
-        uint32_t *last = &m->last[m->x->messages[i].to], before = awaited(m, i);
-        if (before > 0)
-            m->syncs[m->sync_count++] = (struct schedule_sync){before - 1, i};
-        m->next[i] = *last;
-        *last = i + 1;
-    }
-}
-
-static void add_link_syncs(struct making *m, const struct exchange_signal *signals, size_t count)
-{
-    const struct exchange_message *all = m->x->messages;
-
-    for (size_t i = 0; i < count; i++) {
-        uint16_t from = all[signals[i].after].from;
-        if (from != all[signals[i].before].from || m->lanes[from] > 1)
-            m->syncs[m->sync_count++] = (struct schedule_sync){signals[i].before, signals[i].after};
-    }
-}
-
 /* How many messages of its sender are under way when this one starts, itself among them. */
 static uint32_t start(struct making *m, uint32_t message)
 {
@@ -101,26 +79,37 @@ static uint32_t start(struct making *m, uint32_t message)
     return count;
 }
 
-static void count_lanes(struct making *m, bool links)
+static void list_all(struct making *m, const struct exchange_signal *signals, size_t count)
 {
+    for (size_t i = 0; i < m->x->count; i++)
+        m->messages[i] =
+            (struct schedule_message){.from = m->x->messages[i].from, .to = m->x->messages[i].to};
+    if (count == 0) {
+        for (uint32_t i = 0; i < m->x->count; i++) {
+            uint32_t *last = &m->last[m->x->messages[i].to], before = awaited(m, i);
+            if (before > 0)
+                m->syncs[m->sync_count++] = (struct schedule_sync){before - 1, i};
+            m->next[i] = *last;
+            *last = i + 1;
+        }
+    }
+    bool links = count > 0;
     memset(m->last, 0, (size_t)m->x->ranks * sizeof *m->last);
     for (uint32_t i = 0; i < m->x->count; i++) {
         uint32_t *lanes = &m->lanes[m->x->messages[i].from];
         uint32_t here = links ? start(m, i) : 1;
         *lanes = here > *lanes ? here : *lanes;
     }
-}
+    if (count > 0) {
+        const struct exchange_message *all = m->x->messages;
 
-static void list_all(struct making *m, const struct exchange_signal *signals, size_t count)
-{
-    for (size_t i = 0; i < m->x->count; i++)
-        m->messages[i] =
-            (struct schedule_message){.from = m->x->messages[i].from, .to = m->x->messages[i].to};
-    if (count == 0)
-        add_receiver_syncs(m);
-    count_lanes(m, count > 0);
-    if (count > 0)
-        add_link_syncs(m, signals, count);
+        for (size_t i = 0; i < count; i++) {
+            uint16_t from = all[signals[i].after].from;
+            if (from != all[signals[i].before].from || m->lanes[from] > 1)
+                m->syncs[m->sync_count++] =
+                    (struct schedule_sync){signals[i].before, signals[i].after};
+        }
+    }
 }
 
 int exchange_pace(struct pace_plan *plan, const struct exchange *exchange,

@@ -57,18 +57,6 @@ static bool path_is_free(struct drawing *d, const struct exchange_message *m)
     return true;
 }
 
-static void mark_path(struct drawing *d, const struct exchange_message *m)
-{
-    if (d->network == NULL)
-        return;
-    int length = network_path(d->network, m->from, m->to, d->path);
-    for (int k = 0; k < length; k++) {
-        int e = d->path[k];
-        d->used[e] = d->used_phase[e] == d->phase + 1 ? d->used[e] + 1 : 1;
-        d->used_phase[e] = d->phase + 1;
-    }
-}
-
 /* ---- A phase ----------------------------------------------------------------------------- */
 
 static bool can_go(struct drawing *d, const struct exchange_message *m)
@@ -83,7 +71,14 @@ static void take(struct drawing *d, uint16_t from, uint32_t at)
     struct exchange_message *m = &d->x->messages[message];
 
     m->phase = d->phase;
-    mark_path(d, m);
+    if (d->network != NULL) {
+        int length = network_path(d->network, m->from, m->to, d->path);
+        for (int k = 0; k < length; k++) {
+            int e = d->path[k];
+            d->used[e] = d->used_phase[e] == d->phase + 1 ? d->used[e] + 1 : 1;
+            d->used_phase[e] = d->phase + 1;
+        }
+    }
     d->sends[from] = d->receives[m->to] = d->phase + 1;
     if (d->network != NULL)
         d->waiting[(size_t)from * (size_t)d->x->ranks + m->to] = 0;
@@ -153,19 +148,6 @@ static size_t draw_phase(struct drawing *d)
 
 /* ---- The whole --------------------------------------------------------------------------- */
 
-static void shuffle_rows(struct drawing *d)
-{
-    for (int r = 0; r < d->x->ranks; r++) {
-        uint32_t *row = d->rows.list + d->rows.first[r];
-        d->left[r] = (uint32_t)(d->rows.first[r + 1] - d->rows.first[r]);
-        for (uint32_t i = d->left[r]; i > 1; i--) {
-            uint32_t k = random_below(d, i), held = row[i - 1];
-            row[i - 1] = row[k];
-            row[k] = held;
-        }
-    }
-}
-
 static int prepare_links(struct drawing *d)
 {
     size_t edges = 2 * (size_t)d->network->node_count, ranks = (size_t)d->x->ranks;
@@ -196,7 +178,15 @@ static int prepare(struct drawing *d)
     if (exchange_rows_create(&d->rows, d->x, 0) < 0 || d->left == NULL || d->sends == NULL ||
         d->receives == NULL)
         return -1;
-    shuffle_rows(d);
+    for (int r = 0; r < d->x->ranks; r++) {
+        uint32_t *row = d->rows.list + d->rows.first[r];
+        d->left[r] = (uint32_t)(d->rows.first[r + 1] - d->rows.first[r]);
+        for (uint32_t i = d->left[r]; i > 1; i--) {
+            uint32_t k = random_below(d, i), held = row[i - 1];
+            row[i - 1] = row[k];
+            row[k] = held;
+        }
+    }
     return d->network != NULL ? prepare_links(d) : 0;
 }
 

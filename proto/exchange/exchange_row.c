@@ -62,29 +62,6 @@ static uint8_t flags_of(const struct exchange_entry *entries, size_t count, uint
     return count > bit_bytes(ranks) ? flags | EXCHANGE_ROW_BITS : flags;
 }
 
-static void put_bits(struct cursor *c, const struct exchange_entry *entries, size_t count,
-                     uint32_t ranks)
-{
-    size_t at = 0;
-
-    for (uint32_t byte = 0; byte < bit_bytes(ranks); byte++) {
-        uint8_t bits = 0;
-        for (; at < count && entries[at].rank / 8 == byte; at++)
-            bits |= (uint8_t)(1 << entries[at].rank % 8);
-        cursor_put_u8(c, bits);
-    }
-}
-
-static void put_gaps(struct cursor *c, const struct exchange_entry *entries, size_t count)
-{
-    uint32_t next = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        put_number(c, entries[i].rank - next);
-        next = entries[i].rank + 1;
-    }
-}
-
 size_t exchange_row_encode(uint8_t *bytes, size_t capacity, const struct exchange_entry *entries,
                            size_t count, uint32_t ranks)
 {
@@ -93,10 +70,23 @@ size_t exchange_row_encode(uint8_t *bytes, size_t capacity, const struct exchang
 
     cursor_put_u8(&c, flags);
     put_number(&c, count);
-    if (flags & EXCHANGE_ROW_BITS)
-        put_bits(&c, entries, count, ranks);
-    else
-        put_gaps(&c, entries, count);
+    if (flags & EXCHANGE_ROW_BITS) {
+        size_t at = 0;
+
+        for (uint32_t byte = 0; byte < bit_bytes(ranks); byte++) {
+            uint8_t bits = 0;
+            for (; at < count && entries[at].rank / 8 == byte; at++)
+                bits |= (uint8_t)(1 << entries[at].rank % 8);
+            cursor_put_u8(&c, bits);
+        }
+    } else {
+        uint32_t next = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            put_number(&c, entries[i].rank - next);
+            next = entries[i].rank + 1;
+        }
+    }
     size_t sizes = (flags & EXCHANGE_ROW_EQUAL) && count > 0 ? 1 : count;
     for (size_t i = 0; i < sizes; i++)
         put_number(&c, entries[i].count);

@@ -40,14 +40,6 @@ static double rate_of(const struct finding *f, const struct exchange_message *m)
     return (double)m->bytes * f->slowest / (double)(m->end - m->start);
 }
 
-static void add_signal(struct finding *f, uint32_t before, uint32_t after)
-{
-    f->failed |= !GROW(f->found, f->capacity, f->count + 1, 64);
-    if (f->count == f->capacity)
-        return;
-    f->found[f->count++] = (struct exchange_signal){before, after};
-}
-
 static void add_share(struct finding *f, struct link *link, uint32_t message, double rate)
 {
     f->failed |= !GROW(link->shares, link->capacity, link->count + 1, 16);
@@ -87,7 +79,10 @@ static void take_link(struct finding *f, struct link *link, uint32_t message)
         double taken = share->rate < wanted ? share->rate : wanted;
         wanted -= taken;
         share->rate -= taken;
-        add_signal(f, share->message, message);
+        uint32_t before = share->message;
+        f->failed |= !GROW(f->found, f->capacity, f->count + 1, 64);
+        if (f->count != f->capacity)
+            f->found[f->count++] = (struct exchange_signal){before, message};
         if (share->rate <= 0)
             *share = link->shares[--link->count];
     }

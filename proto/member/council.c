@@ -271,12 +271,6 @@ static void on_message(struct council *c, uint64_t generation, const uint8_t *by
     raft_on_message(c->raft, bytes, size, c->now_us);
 }
 
-static void on_leaving(struct council *c, uint32_t host)
-{
-    c->owner.leaves(c->owner.context, host, c->now_us);
-    c->stale = true;
-}
-
 void council_on_frame(struct council *c, uint32_t host, const uint8_t *payload, size_t size,
                       uint64_t now_us)
 {
@@ -296,8 +290,10 @@ void council_on_frame(struct council *c, uint32_t host, const uint8_t *payload, 
         return; /* what it agreed on is lost */
     if (what == COUNCIL_MESSAGE)
         on_message(c, generation, in.at, cursor_left(&in));
-    else
-        on_leaving(c, host);
+    else {
+        c->owner.leaves(c->owner.context, host, c->now_us);
+        c->stale = true;
+    }
 }
 
 void council_on_late(struct council *c, uint64_t late_us)
@@ -372,21 +368,6 @@ static size_t voters_now(const struct council *c, struct raft_id voters[RAFT_VOT
     return count;
 }
 
-static void want_voters(struct council *c)
-{
-    const struct row *best[RAFT_VOTERS_MAX + 1];
-    struct raft_id voters[RAFT_VOTERS_MAX];
-    size_t count = voters_wanted(c, rank_voters(c, best));
-
-    for (size_t i = 0; i < count; i++) {
-        voters[i].host = best[i]->host.index;
-        memcpy(voters[i].id, best[i]->host.id, HOST_ID_BYTES);
-    }
-    if (count == 0)
-        count = voters_now(c, voters);
-    raft_want_voters(c->raft, voters, count);
-}
-
 static void tell_voters(struct council *c)
 {
     const struct raft_configuration *conf = raft_configuration(c->raft);
@@ -397,17 +378,6 @@ static void tell_voters(struct council *c)
         if (conf->members[i].voter)
             hosts[count++] = conf->members[i].id.host;
     c->owner.voters(c->owner.context, hosts, count);
-}
-
-static bool table_changed(struct council *c)
-{
-    const struct table *t = c->config.table;
-    struct glance now = {t->epoch, t->version, t->coordinator, t->count};
-    bool same = now.epoch == c->glance.epoch && now.version == c->glance.version &&
-                now.coordinator == c->glance.coordinator && now.count == c->glance.count;
-
-    c->glance = now;
-    return !same;
 }
 
 static bool conf_changed(const struct council *c)
@@ -423,7 +393,17 @@ static void lead(struct council *c, bool changed)
     if (!changed && !c->stale && !conf_changed(c))
         return;
     c->stale = false;
-    want_voters(c);
+    const struct row *best[RAFT_VOTERS_MAX + 1];
+    struct raft_id voters[RAFT_VOTERS_MAX];
+    size_t count = voters_wanted(c, rank_voters(c, best));
+
+    for (size_t i = 0; i < count; i++) {
+        voters[i].host = best[i]->host.index;
+        memcpy(voters[i].id, best[i]->host.id, HOST_ID_BYTES);
+    }
+    if (count == 0)
+        count = voters_now(c, voters);
+    raft_want_voters(c->raft, voters, count);
     if (!raft_is_settled(c->raft))
         return;
     c->conf_index = raft_configuration_index(c->raft);
@@ -456,7 +436,13 @@ uint64_t council_step(struct council *c, bool leaving, uint64_t now_us)
     if (c->self.host == 0)
         return UINT64_MAX;
     follow_generation(c);
-    changed = table_changed(c);
+    const struct table *t = c->config.table;
+    struct glance now = {t->epoch, t->version, t->coordinator, t->count};
+    bool same = now.epoch == c->glance.epoch && now.version == c->glance.version &&
+                now.coordinator == c->glance.coordinator && now.count == c->glance.count;
+
+    c->glance = now;
+    changed = !same;
     say_leaving(c, leaving);
     if (c->raft == NULL)
         return UINT64_MAX;

@@ -85,15 +85,6 @@ static bool may_go(const struct member *m, const struct row *row, const struct r
             m->owner.spares(m->owner.context, row->host.index));
 }
 
-static void release(struct member *m, struct row *row, struct rest *rest, uint64_t now_us)
-{
-    rest->all--;
-    rest->alive -= is_alive(m, row);
-    row->released = true;
-    member_log(m, "host %s (%u) may leave", row->host.name, row->host.index);
-    member_send(m, row->host.index, FRAME_RELEASE, NULL, 0, now_us);
-}
-
 /* How often those that wait are looked at. */
 static uint64_t part_us(const struct member *m)
 {
@@ -125,8 +116,13 @@ void departure_step(struct member *m, uint64_t now_us)
     for (size_t i = 0; i < m->table.count; i++) {
         struct row *row = table_at(&m->table, i);
 
-        if (wants_to_leave(row) && row_is_up(row) && may_go(m, row, &rest))
-            release(m, row, &rest, now_us);
+        if (wants_to_leave(row) && row_is_up(row) && may_go(m, row, &rest)) {
+            rest.all--;
+            rest.alive -= is_alive(m, row);
+            row->released = true;
+            member_log(m, "host %s (%u) may leave", row->host.name, row->host.index);
+            member_send(m, row->host.index, FRAME_RELEASE, NULL, 0, now_us);
+        }
     }
     d->pending = count_rest(m).last_us != 0;
     d->due_us = now_us + part_us(m);

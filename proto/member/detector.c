@@ -67,22 +67,17 @@ static void ping(struct member *m, struct row *row, uint64_t now_us)
     m->owner.ping(m->owner.context, row->host.index, DATAGRAM_PING, 0, now_us);
 }
 
-/* Where in the table the helpers are. The coordinator has a session with every host. Everyone else
- * keeps to the same few for a while: when the coordinator dies, all hosts ask, again and again, and
- * each new helper costs two of them a handshake. */
-static size_t helpers_start(struct member *m, uint64_t now_us)
+/* Asks some hosts that are well, beginning anywhere, whether they hear the target. */
+static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
 {
+    /* Where in the table the helpers are. The coordinator has a session with every host. Everyone
+     * else keeps to the same few for a while: when the coordinator dies, all hosts ask, again and
+     * again, and each new helper costs two of them a handshake. */
     if (is_coordinator(m) || now_us >= m->helpers_until_us) {
         m->helpers = member_random(m);
         m->helpers_until_us = now_us + 2 * m->config.fail_timeout_us;
     }
-    return (size_t)(m->helpers % m->table.count);
-}
-
-/* Asks some hosts that are well, beginning anywhere, whether they hear the target. */
-static void ask_others(struct member *m, const struct row *target, uint64_t now_us)
-{
-    size_t start = helpers_start(m, now_us);
+    size_t start = (size_t)(m->helpers % m->table.count);
     unsigned asked = 0;
 
     for (size_t i = 0; i < m->table.count && asked < HELPERS; i++) {
@@ -133,32 +128,10 @@ static void declare_gone(struct member *m, struct row *row, uint64_t now_us)
         registry_want(m, row, HOST_DOWN, "not heard of while it joined", now_us);
 }
 
-static void suspect(struct member *m, struct row *row, uint64_t now_us)
-{
-    if (row->wanted == HOST_UP) {
-        m->config.counters->suspicions++;
-        registry_want(m, row, HOST_SUSPECT, "not heard of for half the fail timeout", now_us);
-    }
-    investigate(m, row, now_us);
-}
-
 /* A heartbeat or its answer was lost: it is asked more often, before that makes it a suspect. */
 static bool is_overdue(const struct member *m, const struct row *row, uint64_t now_us)
 {
     return detector_direct_silence_us(row, now_us) > detector_beat_us(m) + detector_look_us(m);
-}
-
-static void judge(struct member *m, struct row *row, uint64_t now_us)
-{
-    uint64_t limit = m->config.fail_timeout_us;
-    uint64_t direct = detector_direct_silence_us(row, now_us);
-
-    if (direct <= limit / 2)
-        return;
-    if (detector_silence_us(row, now_us) >= detector_limit_us(m) || direct >= 3 * limit)
-        declare_gone(m, row, now_us);
-    else
-        suspect(m, row, now_us);
 }
 
 /* One look at one host; returns when the next is due. */
@@ -171,7 +144,21 @@ static uint64_t watch_host(struct member *m, struct row *row, uint64_t now_us)
         ping(m, row, now_us);
         next_us = now_us + detector_beat_us(m);
     }
-    judge(m, row, now_us);
+    uint64_t limit = m->config.fail_timeout_us;
+    uint64_t direct = detector_direct_silence_us(row, now_us);
+
+    if (direct > limit / 2) {
+        if (detector_silence_us(row, now_us) >= detector_limit_us(m) || direct >= 3 * limit)
+            declare_gone(m, row, now_us);
+        else {
+            if (row->wanted == HOST_UP) {
+                m->config.counters->suspicions++;
+                registry_want(m, row, HOST_SUSPECT, "not heard of for half the fail timeout",
+                              now_us);
+            }
+            investigate(m, row, now_us);
+        }
+    }
     return overdue ? now_us + detector_look_us(m) : next_us;
 }
 
@@ -261,13 +248,6 @@ uint64_t detector_deadline(const struct member *m)
     return m->phase >= MEMBER_UP && m->phase < MEMBER_GOODBYE ? m->tick_us : UINT64_MAX;
 }
 
-static void tell_asker(struct member *m, struct row *row, uint64_t now_us)
-{
-    if (now_us <= row->asker_until_us)
-        m->owner.ping(m->owner.context, row->asker, DATAGRAM_PROBED, row->host.index, now_us);
-    row->asker = 0;
-}
-
 void member_on_heard(struct member *m, uint32_t host, uint64_t now_us)
 {
     struct row *row = table_row(&m->table, host);
@@ -275,8 +255,11 @@ void member_on_heard(struct member *m, uint32_t host, uint64_t now_us)
     if (row == NULL)
         return;
     row->heard_us = row->direct_us = now_us;
-    if (row->asker != 0)
-        tell_asker(m, row, now_us);
+    if (row->asker != 0) {
+        if (now_us <= row->asker_until_us)
+            m->owner.ping(m->owner.context, row->asker, DATAGRAM_PROBED, row->host.index, now_us);
+        row->asker = 0;
+    }
     if (row->wanted == HOST_SUSPECT && is_coordinator(m) && !(row->wanted_flags & ROW_CONDEMNED))
         registry_want(m, row, HOST_UP, "heard of again", now_us);
 }

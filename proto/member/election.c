@@ -292,14 +292,6 @@ static void claim(struct member *m, uint64_t now_us)
         ask_for_promises(m, now_us);
 }
 
-static void end_claim(struct member *m, uint64_t now_us)
-{
-    if (!m->election.binding && has_won(m))
-        ask_for_promises(m, now_us);
-    else
-        drop_claim(m, now_us);
-}
-
 static void take_reply(struct member *m, uint32_t host, bool granted, uint64_t now_us)
 {
     if (!granted) {
@@ -372,34 +364,6 @@ static bool has_better_claim(const struct member *m, uint32_t host, const struct
     return m->election.claimed != 0 && !claim->binding && (host > m->self || has_won(m));
 }
 
-static bool would_grant(const struct member *m, uint32_t host, const struct claim *claim,
-                        uint64_t now_us)
-{
-    return !has_better_claim(m, host, claim) && !table_is_older(m, claim) &&
-           claim->generation > m->table.promised && !hears_coordinator(m, now_us) &&
-           m->phase < MEMBER_GOODBYE;
-}
-
-/* Somebody else stands, with a better right: it is given the time that a claim takes. */
-static void give_way(struct member *m, uint64_t now_us)
-{
-    m->election.claimed = 0;
-    m->election.not_before_us = now_us + 2 * claim_us(m) + member_random(m) % (QUEUE * reach_us(m));
-}
-
-static void reply(struct member *m, uint32_t host, const struct claim *claim, bool granted,
-                  uint64_t now_us)
-{
-    uint8_t bytes[20] = {0};
-    struct cursor c = cursor_writer(bytes, sizeof bytes);
-
-    cursor_put_u64(&c, claim->generation);
-    cursor_put_u64(&c, m->table.promised);
-    cursor_put_u8(&c, claim->binding);
-    cursor_put_u8(&c, granted);
-    member_send(m, host, FRAME_CLAIM_REPLY, bytes, sizeof bytes, now_us);
-}
-
 void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                        uint64_t now_us)
 {
@@ -410,14 +374,27 @@ void election_on_claim(struct member *m, uint32_t host, const uint8_t *payload, 
         member_log(m, "refused CLAIM of host %u: it is malformed", host);
         return;
     }
-    granted = would_grant(m, host, &claim, now_us);
+    granted = !has_better_claim(m, host, &claim) && !table_is_older(m, &claim) &&
+              claim.generation > m->table.promised && !hears_coordinator(m, now_us) &&
+              m->phase < MEMBER_GOODBYE;
     if (table_is_older(m, &claim))
         registry_send_full(m, host, now_us);
-    if (granted)
-        give_way(m, now_us);
+    if (granted) {
+        /* Somebody else stands, with a better right: it is given the time that a claim takes. */
+        m->election.claimed = 0;
+        m->election.not_before_us =
+            now_us + 2 * claim_us(m) + member_random(m) % (QUEUE * reach_us(m));
+    }
     if (granted && claim.binding)
         promise(m, claim.generation, now_us);
-    reply(m, host, &claim, granted, now_us);
+    uint8_t bytes[20] = {0};
+    struct cursor c = cursor_writer(bytes, sizeof bytes);
+
+    cursor_put_u64(&c, claim.generation);
+    cursor_put_u64(&c, m->table.promised);
+    cursor_put_u8(&c, claim.binding);
+    cursor_put_u8(&c, granted);
+    member_send(m, host, FRAME_CLAIM_REPLY, bytes, sizeof bytes, now_us);
 }
 
 /* ---- time ---- */
@@ -437,8 +414,12 @@ void election_step(struct member *m, uint64_t now_us)
         member_end(m, NODE_END_CUT_OFF, "neither the coordinator nor a majority can be reached");
         return;
     }
-    if (m->election.claimed != 0 && now_us >= m->election.claim_end_us)
-        end_claim(m, now_us);
+    if (m->election.claimed != 0 && now_us >= m->election.claim_end_us) {
+        if (!m->election.binding && has_won(m))
+            ask_for_promises(m, now_us);
+        else
+            drop_claim(m, now_us);
+    }
     if (m->election.claimed == 0 && now_us >= claim_time(m) && may_claim(m))
         claim(m, now_us);
 }

@@ -386,20 +386,6 @@ static bool phase_is_done(const struct member *m, uint64_t now_us)
     }
 }
 
-static void step_phase(struct member *m, uint64_t now_us)
-{
-    if (!phase_is_done(m, now_us) && now_us < m->phase_end_us)
-        return;
-    if (m->phase == MEMBER_JOINING)
-        member_end(m, NODE_END_JOIN_FAILED, "the coordinator did not answer in time");
-    else if (m->phase == MEMBER_DRAINING)
-        member_say_goodbye(m, now_us);
-    else if (m->phase == MEMBER_HALTING)
-        set_phase(m, MEMBER_LINGERING, now_us + m->config.fail_timeout_us / 50);
-    else
-        member_end(m, m->why, why_text(m->why));
-}
-
 /* ---- frames ---- */
 
 static void on_goodbye(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
@@ -479,7 +465,16 @@ uint64_t member_step(struct member *m, uint64_t now_us)
     departure_step(m, now_us);
     detector_step(m, now_us);
     registry_step(m, now_us);
-    step_phase(m, now_us); /* what is still to be published holds it back */
+    if (phase_is_done(m, now_us) || now_us >= m->phase_end_us) {
+        if (m->phase == MEMBER_JOINING)
+            member_end(m, NODE_END_JOIN_FAILED, "the coordinator did not answer in time");
+        else if (m->phase == MEMBER_DRAINING)
+            member_say_goodbye(m, now_us);
+        else if (m->phase == MEMBER_HALTING)
+            set_phase(m, MEMBER_LINGERING, now_us + m->config.fail_timeout_us / 50);
+        else
+            member_end(m, m->why, why_text(m->why));
+    }
     if (m->phase == MEMBER_ENDED)
         return UINT64_MAX;
     return earlier(earlier(m->phase_end_us, departure_deadline(m, now_us)),

@@ -238,21 +238,6 @@ static bool batch_is_agreed(const struct member *m)
            is_agreed_by(m, o->batch_version, true);
 }
 
-static void finish_batch(struct member *m, uint64_t now_us)
-{
-    m->office.batch = false;
-    for (size_t i = 0; i < m->table.count; i++) {
-        struct row *row = table_at(&m->table, i);
-
-        if (!row_is_living(row) || !row_is_agreed(row) || row->wanted == HOST_DOWN)
-            continue;
-        if (row_is_condemned(row))
-            registry_want(m, row, HOST_DOWN, "not heard of for too long", now_us);
-        else if (row->host.state == HOST_JOINING)
-            registry_want(m, row, HOST_UP, "joined", now_us);
-    }
-}
-
 void registry_on_ack(struct member *m, uint32_t host, const uint8_t *payload, size_t size,
                      uint64_t now_us)
 {
@@ -328,26 +313,6 @@ static void forget_wishes(struct member *m)
     }
 }
 
-/* The first `count` rows are in the log. */
-static void mark_proposed(struct member *m, size_t count)
-{
-    m->office.publish = count < m->table.count;
-    for (size_t i = 0; i < count; i++)
-        table_at(&m->table, i)->dirty = false;
-}
-
-/* It is not in the log: all of it again. */
-static void take_back(struct member *m)
-{
-    m->office.proposed = false;
-    m->office.publish = true;
-    for (size_t i = 0; i < m->table.count; i++) {
-        struct row *row = table_at(&m->table, i);
-
-        row->dirty |= row->wanted != row->host.state || row->wanted_flags != row->flags;
-    }
-}
-
 static bool propose(struct member *m, uint64_t now_us)
 {
     uint8_t change[TABLE_CHANGE_BYTES_MAX];
@@ -355,10 +320,20 @@ static bool propose(struct member *m, uint64_t now_us)
 
     size = table_encode_change(&m->table, m->office.epoch, m->self, &at, change, sizeof change);
     m->office.proposed = true;
-    mark_proposed(m, at);
+    /* The first `count` rows are in the log. */
+    m->office.publish = at < m->table.count;
+    for (size_t i = 0; i < at; i++)
+        table_at(&m->table, i)->dirty = false;
     if (m->owner.propose(m->owner.context, change, size, now_us) >= 0)
         return true;
-    take_back(m);
+    /* It is not in the log: all of it again. */
+    m->office.proposed = false;
+    m->office.publish = true;
+    for (size_t i = 0; i < m->table.count; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        row->dirty |= row->wanted != row->host.state || row->wanted_flags != row->flags;
+    }
     return false;
 }
 
@@ -402,21 +377,6 @@ void member_lead(struct member *m, uint64_t epoch, uint64_t now_us)
     detector_start(m, now_us);
 }
 
-static void resign(struct member *m, uint64_t now_us)
-{
-    uint8_t payload[8];
-    struct cursor c = cursor_writer(payload, sizeof payload);
-
-    cursor_put_u64(&c, m->table.epoch);
-    for (size_t i = 0; i < m->table.count; i++)
-        if (is_reader(m, table_at(&m->table, i)))
-            member_send(m, table_at(&m->table, i)->host.index, FRAME_RESIGN, payload,
-                        sizeof payload, now_us);
-    member_log(m, "host %u coordinates no more: it does not lead the log", m->self);
-    m->resigned = m->table.epoch;
-    election_orphan(m, now_us);
-}
-
 void member_depose(struct member *m, uint64_t now_us)
 {
     forget_wishes(m);
@@ -427,8 +387,19 @@ void member_depose(struct member *m, uint64_t now_us)
         if (is_expected(row) && row_is_living(row))
             discard(m, row, now_us);
     }
-    if (is_coordinator(m) && m->phase < MEMBER_HALTING)
-        resign(m, now_us);
+    if (is_coordinator(m) && m->phase < MEMBER_HALTING) {
+        uint8_t payload[8];
+        struct cursor c = cursor_writer(payload, sizeof payload);
+
+        cursor_put_u64(&c, m->table.epoch);
+        for (size_t i = 0; i < m->table.count; i++)
+            if (is_reader(m, table_at(&m->table, i)))
+                member_send(m, table_at(&m->table, i)->host.index, FRAME_RESIGN, payload,
+                            sizeof payload, now_us);
+        member_log(m, "host %u coordinates no more: it does not lead the log", m->self);
+        m->resigned = m->table.epoch;
+        election_orphan(m, now_us);
+    }
 }
 
 /* RESIGN = epoch=u64: from then on its coordinator does not coordinate. */
@@ -448,25 +419,6 @@ void registry_on_resign(struct member *m, uint32_t host, const uint8_t *payload,
         return;
     m->last = 0; /* it is alive */
     election_orphan(m, now_us);
-}
-
-/* All but the one that fell silent in office are measured from now on. */
-static void begin_office(struct member *m, uint64_t now_us)
-{
-    member_log(m, "host %u coordinates from epoch %llu on", m->self,
-               (unsigned long long)m->table.epoch);
-    open_batch(m);
-    departure_resume(m, now_us);
-    for (size_t i = 0; i < m->table.count; i++) {
-        struct row *row = table_at(&m->table, i);
-
-        if (row->host.index != m->last)
-            row->heard_us = row->direct_us = now_us;
-        row->synced = false;
-        row->acked = 0;
-    }
-    m->last = 0;
-    detector_start(m, now_us);
 }
 
 /* The one before this may have condemned this host, and whoever votes thinks otherwise. */
@@ -498,8 +450,23 @@ void registry_on_change(struct member *m, const uint8_t *payload, size_t size, b
                         uint64_t now_us)
 {
     m->office.proposed = false;
-    if (took_office)
-        begin_office(m, now_us);
+    if (took_office) {
+        /* All but the one that fell silent in office are measured from now on. */
+        member_log(m, "host %u coordinates from epoch %llu on", m->self,
+                   (unsigned long long)m->table.epoch);
+        open_batch(m);
+        departure_resume(m, now_us);
+        for (size_t i = 0; i < m->table.count; i++) {
+            struct row *row = table_at(&m->table, i);
+
+            if (row->host.index != m->last)
+                row->heard_us = row->direct_us = now_us;
+            row->synced = false;
+            row->acked = 0;
+        }
+        m->last = 0;
+        detector_start(m, now_us);
+    }
     if (m->office.batch && !m->office.publish && m->office.batch_version == 0)
         m->office.batch_version = m->table.version;
     publish(m, payload, size, now_us);
@@ -517,8 +484,19 @@ void registry_step(struct member *m, uint64_t now_us)
         open_joins(m);
         if (!m->office.publish && !batch_is_agreed(m))
             return;
-        if (!m->office.publish)
-            finish_batch(m, now_us);
+        if (!m->office.publish) {
+            m->office.batch = false;
+            for (size_t i = 0; i < m->table.count; i++) {
+                struct row *row = table_at(&m->table, i);
+
+                if (!row_is_living(row) || !row_is_agreed(row) || row->wanted == HOST_DOWN)
+                    continue;
+                if (row_is_condemned(row))
+                    registry_want(m, row, HOST_DOWN, "not heard of for too long", now_us);
+                else if (row->host.state == HOST_JOINING)
+                    registry_want(m, row, HOST_UP, "joined", now_us);
+            }
+        }
         if (m->office.publish && !propose(m, now_us))
             return;
     }

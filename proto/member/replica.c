@@ -50,24 +50,6 @@ static void gone_missing(struct member *m, struct row *row, const char *cause, u
         member_set_state(m, row, HOST_DOWN, cause, now_us);
 }
 
-/* What a row says anew, apart from its state. */
-static void refresh_row(struct row *row, const struct host *host)
-{
-    uint8_t state = row->host.state;
-
-    row->host = *host;
-    row->host.state = state;
-}
-
-static void apply_self(struct member *m, struct row *row, const struct host *host, uint64_t now_us)
-{
-    row->host.incarnation = host->incarnation;
-    if (host->state == HOST_DOWN)
-        gone_missing(m, row, "", now_us);
-    else
-        row->host.state = host->state == HOST_JOINING ? HOST_JOINING : HOST_UP;
-}
-
 /* What is known of a host that was not, or not under this id; NULL: no memory. */
 static struct row *new_row(struct member *m, const struct host *host, uint64_t now_us)
 {
@@ -109,44 +91,24 @@ static void apply_row(struct member *m, const struct host *host, uint8_t flags, 
     }
     row->flags = flags | (row->flags & ROW_LEFT);
     if (row->host.index == m->self) {
-        apply_self(m, row, host, now_us);
+        row->host.incarnation = host->incarnation;
+        if (host->state == HOST_DOWN)
+            gone_missing(m, row, "", now_us);
+        else
+            row->host.state = host->state == HOST_JOINING ? HOST_JOINING : HOST_UP;
         return;
     }
-    refresh_row(row, host);
+    /* What a row says anew, apart from its state. */
+    uint8_t state = row->host.state;
+
+    row->host = *host;
+    row->host.state = state;
     member_set_state(
         m, row, host->state,
         is_coordinator(m) && row->cause != NULL ? row->cause : "so says the coordinator", now_us);
 }
 
 /* ---- frames ---- */
-
-/* A coordinator that is new here was perhaps never heard of: its silence begins now. */
-static void watch_coordinator(struct member *m, uint64_t now_us)
-{
-    struct row *row = table_row(&m->table, m->table.coordinator);
-
-    if (row != NULL && m->watched != row->host.index)
-        row->heard_us = row->direct_us = now_us;
-    if (row == NULL && m->watched != 0)
-        election_orphan(m, now_us);
-    if (row != NULL && m->watched != row->host.index && m->phase == MEMBER_GOODBYE)
-        member_say_goodbye(m, now_us);
-    m->watched = m->last = m->table.coordinator;
-    detector_start(m, now_us);
-}
-
-/* The coordinator, who may not be the one that sent this, must know who has which version. */
-static void acknowledge(struct member *m, uint64_t now_us)
-{
-    uint8_t ack[16];
-    struct cursor c = cursor_writer(ack, sizeof ack);
-
-    if (m->table.coordinator == 0)
-        return;
-    cursor_put_u64(&c, m->table.epoch);
-    cursor_put_u64(&c, m->table.version);
-    member_send(m, m->table.coordinator, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
-}
 
 /* Who resigned or said goodbye does not coordinate, though its last changes may come after that. */
 static void follow(struct member *m, const struct table_head *head)
@@ -178,8 +140,26 @@ static void complete(struct member *m, const struct table_head *head, uint64_t n
     t->next_index = head->next_index;
     if (m->phase == MEMBER_ENDED)
         return;
-    watch_coordinator(m, now_us);
-    acknowledge(m, now_us);
+    /* A coordinator that is new here was perhaps never heard of: its silence begins now. */
+    struct row *row = table_row(&m->table, m->table.coordinator);
+
+    if (row != NULL && m->watched != row->host.index)
+        row->heard_us = row->direct_us = now_us;
+    if (row == NULL && m->watched != 0)
+        election_orphan(m, now_us);
+    if (row != NULL && m->watched != row->host.index && m->phase == MEMBER_GOODBYE)
+        member_say_goodbye(m, now_us);
+    m->watched = m->last = m->table.coordinator;
+    detector_start(m, now_us);
+    /* The coordinator, who may not be the one that sent this, must know who has which version. */
+    uint8_t ack[16];
+    struct cursor c = cursor_writer(ack, sizeof ack);
+
+    if (m->table.coordinator != 0) {
+        cursor_put_u64(&c, m->table.epoch);
+        cursor_put_u64(&c, m->table.version);
+        member_send(m, m->table.coordinator, FRAME_TABLE_ACK, ack, sizeof ack, now_us);
+    }
     if (m->phase == MEMBER_JOINING && row_is_up(table_row(t, m->self)))
         member_begin_up(m, now_us);
     table_tidy(t);
@@ -202,22 +182,6 @@ static void apply_rows(struct member *m, const uint8_t *payload, size_t size, ui
 
 /* ---- full tables ---- */
 
-static void unmark_all(struct member *m)
-{
-    for (size_t i = 0; i < m->table.count; i++)
-        table_at(&m->table, i)->marked = false;
-}
-
-static void drop_unmarked(struct member *m, uint64_t now_us)
-{
-    for (size_t i = 0; i < m->table.count && m->phase != MEMBER_ENDED; i++) {
-        struct row *row = table_at(&m->table, i);
-
-        if (!row->marked && row_is_living(row))
-            gone_missing(m, row, "it is not in the table", now_us);
-    }
-}
-
 /* The frame at the front; false: the bytes are none. */
 static bool next_frame(struct cursor *c, const uint8_t **payload, size_t *size,
                        struct table_head *head)
@@ -235,10 +199,16 @@ static void apply_full(struct member *m, const uint8_t *bytes, size_t size, uint
     const uint8_t *payload;
     size_t length;
 
-    unmark_all(m);
+    for (size_t i = 0; i < m->table.count; i++)
+        table_at(&m->table, i)->marked = false;
     while (cursor_left(&c) > 0 && next_frame(&c, &payload, &length, &head))
         apply_rows(m, payload, length, now_us);
-    drop_unmarked(m, now_us);
+    for (size_t i = 0; i < m->table.count && m->phase != MEMBER_ENDED; i++) {
+        struct row *row = table_at(&m->table, i);
+
+        if (!row->marked && row_is_living(row))
+            gone_missing(m, row, "it is not in the table", now_us);
+    }
     complete(m, &head, now_us);
 }
 

@@ -172,16 +172,6 @@ static struct table_head head_of(const struct table *t, uint8_t flags)
                                .next_index = t->next_index};
 }
 
-static void put_row(struct cursor *c, const struct row *row, bool change)
-{
-    struct host host = row->host;
-
-    if (change)
-        host.state = row->wanted;
-    cursor_put_u8(c, change ? row->wanted_flags : row->flags);
-    control_put_host(c, &host);
-}
-
 /* Writes rows behind the head, whose count and flags follow from them. */
 static size_t encode(const struct table *t, struct table_head *head, size_t *at, uint8_t *bytes,
                      size_t capacity)
@@ -195,7 +185,12 @@ static size_t encode(const struct table *t, struct table_head *head, size_t *at,
 
         if (change ? !row->dirty : !row_is_agreed(row))
             continue;
-        put_row(&rows, row, change);
+        struct host host = row->host;
+
+        if (change)
+            host.state = row->wanted;
+        cursor_put_u8(&rows, change ? row->wanted_flags : row->flags);
+        control_put_host(&rows, &host);
         head->count++;
     }
     if (change || *at == t->count)

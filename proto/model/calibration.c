@@ -424,13 +424,6 @@ static void put_route(struct writer *w, const char *name, const struct calibrati
             inside->r2, inside->worst, route->inside_drag_s);
 }
 
-static void put_peers(struct writer *w, const struct calibration *c,
-                      const struct calibration_peers *peers)
-{
-    put(w, "peers %s %s %s %.4g %.6g\n", route_names[peers->route], c->hosts[peers->hosts[0]].name,
-        c->hosts[peers->hosts[1]].name, peers->alpha_s, peers->beta_s);
-}
-
 size_t calibration_print(const struct calibration *calibration, char *text, size_t size)
 {
     struct writer w = {.text = text, .size = size};
@@ -455,7 +448,11 @@ size_t calibration_print(const struct calibration *calibration, char *text, size
             "# peers, route, two hosts, alpha, beta a byte\n");
     for (int i = 0; i < calibration->host_count; i++)
         put_host(&w, &calibration->hosts[i]);
-    for (int i = 0; i < calibration->peer_count; i++)
-        put_peers(&w, calibration, &calibration->peers[i]);
+    for (int i = 0; i < calibration->peer_count; i++) {
+        const struct calibration_peers *peers = &calibration->peers[i];
+        put(&w, "peers %s %s %s %.4g %.6g\n", route_names[peers->route],
+            calibration->hosts[peers->hosts[0]].name, calibration->hosts[peers->hosts[1]].name,
+            peers->alpha_s, peers->beta_s);
+    }
     return w.used;
 }

@@ -58,20 +58,6 @@ static int add_rounds(const struct network *network, double bits, double alpha_s
     return result;
 }
 
-/* A phase lasts as long as its slots on the slowest link. */
-static int add_phases(const struct network *network, double bits, double alpha_s,
-                      struct model_alltoall *result)
-{
-    struct schedule schedule;
-    if (schedule_create(&schedule, network, SEED) != 0)
-        return -1;
-    double slot_s = bits / (double)network_slowest(network);
-    result->phases = schedule.phases;
-    result->scheduled_s = schedule.phases * (alpha_s + schedule.slots * slot_s);
-    schedule_destroy(&schedule);
-    return 0;
-}
-
 int model_alltoall(const struct network *network, double bytes, double alpha_s, double payload,
                    struct model_alltoall *result)
 {
@@ -81,5 +67,13 @@ int model_alltoall(const struct network *network, double bytes, double alpha_s, 
         return 0;
     if (add_rounds(network, bits, alpha_s, &result->unscheduled_s) != 0)
         return -1;
-    return add_phases(network, bits, alpha_s, result);
+    /* A phase lasts as long as its slots on the slowest link. */
+    struct schedule schedule;
+    if (schedule_create(&schedule, network, SEED) != 0)
+        return -1;
+    double slot_s = bits / (double)network_slowest(network);
+    result->phases = schedule.phases;
+    result->scheduled_s = schedule.phases * (alpha_s + schedule.slots * slot_s);
+    schedule_destroy(&schedule);
+    return 0;
 }

@@ -16,14 +16,6 @@ static int find_break_even(const double *total_s, int n)
     return best;
 }
 
-/* From i hosts on to j: the share of the time that is saved over the share by which hosts grow. */
-static double slope(const int *hosts, const double *total_s, int i, int j)
-{
-    double saved = 1 - total_s[j] / total_s[i];
-    double more = 1 - (double)hosts[i] / hosts[j];
-    return saved / more;
-}
-
 /* Searches for where the curve of the time flattens. One number of hosts that suits badly (a prime,
  * of which no grid is made) is not its end: the best of what comes later counts. */
 struct model_best model_best(const int *hosts, const double *total_s, int n, double tolerance)
@@ -33,7 +25,12 @@ struct model_best model_best(const int *hosts, const double *total_s, int n, dou
         int steepest = best.efficient;
         double most = tolerance;
         for (int j = best.efficient + 1; j <= best.break_even; j++) {
-            double here = slope(hosts, total_s, best.efficient, j);
+            /* From i hosts on to j: the share of the time that is saved over the share by which
+             * hosts grow. */
+            int i = best.efficient;
+            double saved = 1 - total_s[j] / total_s[i];
+            double more = 1 - (double)hosts[i] / hosts[j];
+            double here = saved / more;
             if (here < most)
                 continue;
             steepest = j;

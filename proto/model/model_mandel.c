@@ -66,16 +66,6 @@ static double iterations_of_row(const struct model_view *v, int row)
     return sum / looked * v->width;
 }
 
-static void count_rows(struct drawing *d)
-{
-    int height = d->view->height;
-    for (int row = 0; row < height; row++) {
-        bool looked_at = row % STRIDE == 0;
-        int middle = row + STRIDE / 2 < height ? row + STRIDE / 2 : row;
-        d->rows[row] = looked_at ? iterations_of_row(d->view, middle) : d->rows[row - 1];
-    }
-}
-
 /* ---- The queue ------------------------------------------------------------------------------ */
 
 /* As the program's: a part of what is left, within bounds. */
@@ -88,15 +78,6 @@ static int rows_of_next(const struct drawing *d)
     if (d->strip == 0 && rows < ROWS_MIN)
         rows = ROWS_MIN;
     return rows < left ? rows : left;
-}
-
-static struct strip take_strip(struct drawing *d)
-{
-    int rows = rows_of_next(d);
-    struct strip strip = {.bytes = HEAD + PIXEL * rows * d->view->width};
-    for (int i = 0; i < rows; i++)
-        strip.iterations += d->rows[d->next++];
-    return strip;
 }
 
 static const struct model_line *line_of(const struct drawing *d, int worker)
@@ -120,7 +101,11 @@ static void give(struct drawing *d, int worker, double now_s)
     double takes_s = model_line_time(line_of(d, worker), HEAD);
     if (d->next >= d->view->height)
         return;
-    w->queue[w->queued] = take_strip(d);
+    int rows = rows_of_next(d);
+    struct strip strip = {.bytes = HEAD + PIXEL * rows * d->view->width};
+    for (int i = 0; i < rows; i++)
+        strip.iterations += d->rows[d->next++];
+    w->queue[w->queued] = strip;
     w->arrives_s[w->queued] = now_s + takes_s;
     w->communication_s += takes_s;
     if (w->queued++ == 0)
@@ -162,7 +147,12 @@ static int first_to_end(const struct drawing *d)
 
 static void draw(struct drawing *d)
 {
-    count_rows(d);
+    int height = d->view->height;
+    for (int row = 0; row < height; row++) {
+        bool looked_at = row % STRIDE == 0;
+        int middle = row + STRIDE / 2 < height ? row + STRIDE / 2 : row;
+        d->rows[row] = looked_at ? iterations_of_row(d->view, middle) : d->rows[row - 1];
+    }
     for (int i = 0; i < QUEUED * d->tasks; i++)
         give(d, i % d->tasks, 0);
     for (int worker; (worker = first_to_end(d)) >= 0;)

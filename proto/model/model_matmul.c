@@ -172,25 +172,7 @@ static void add_rolls(struct multiplication *m, int t)
     }
 }
 
-static void add_hands(struct multiplication *m)
-{
-    for (int t = 0; t < m->length; t++) {
-        for (int row = 0; m->q > 1 && row < m->q; row++)
-            add_pipe(m, row, t);
-        if (t + m->panels < m->length)
-            add_rolls(m, t);
-    }
-}
-
 /* ---- The whole ------------------------------------------------------------------------------- */
-
-static void free_all(struct multiplication *m)
-{
-    play_destroy(m->play);
-    free(m->products);
-    free(m->a);
-    free(m->b);
-}
 
 static int *make_list(const struct multiplication *m)
 {
@@ -211,10 +193,18 @@ static int play_out(struct multiplication *m, const struct model_machine *machin
     int result = -1;
     if (m->play != NULL && m->products != NULL && m->a != NULL && m->b != NULL &&
         add_products(m, machine)) {
-        add_hands(m);
+        for (int t = 0; t < m->length; t++) {
+            for (int row = 0; m->q > 1 && row < m->q; row++)
+                add_pipe(m, row, t);
+            if (t + m->panels < m->length)
+                add_rolls(m, t);
+        }
         result = play_run(m->play, time);
     }
-    free_all(m);
+    play_destroy(m->play);
+    free(m->products);
+    free(m->a);
+    free(m->b);
     return result;
 }
 

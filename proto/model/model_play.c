@@ -229,17 +229,6 @@ void play_after(struct play *p, int activity, int before)
 
 /* ---- Rates --------------------------------------------------------------------------------- */
 
-static void count_activity(struct play *p, const struct activity *a)
-{
-    struct load *from = &p->loads[p->host_of[a->task]];
-    if (a->to == PLAY_NONE) {
-        p->traffic.computing_hosts += from->computing++ == 0;
-        p->traffic.computing++;
-    } else if (is_between(p, a)) {
-        p->traffic.messages++;
-    }
-}
-
 /* What was measured of two, and what of `all`, at `n` of them. */
 static double between_two_and_all(double two, double all, double n, double all_hosts)
 {
@@ -264,27 +253,6 @@ static void set_traffic(struct play *p)
     t->sigma = sqrt(log(1 + spread * spread));
     t->drag_s =
         between_two_and_all(load->drag_s, load->all_drag_s, t->computing_hosts, load->all_hosts);
-}
-
-static void count_loads(struct play *p)
-{
-    for (int i = 0; i < p->machine.host_count; i++)
-        p->loads[i] = (struct load){0};
-    p->traffic = (struct traffic){0};
-    for (int i = 0; i < p->open_count; i++) {
-        if (p->graph.activities[p->open[i]].state == RUNNING)
-            count_activity(p, &p->graph.activities[p->open[i]]);
-    }
-    set_traffic(p);
-}
-
-/* Processors that a message takes at either end. */
-static double drag_of(const struct play *p, const struct activity *a)
-{
-    bool between = is_between(p, a);
-    double byte_s = between ? p->machine.between.beta_s : p->machine.inside.beta_s;
-    double drag_s = between ? p->traffic.drag_s : p->machine.inside_drag_s;
-    return byte_s > 0 ? a->rate * drag_s / byte_s : 0;
 }
 
 /* The mean of what messages take is that of an even part. */
@@ -316,7 +284,11 @@ static void set_message_rate(struct play *p, struct activity *a)
     double all = t->byte_s > 0 ? t->messages * p->machine.between.beta_s / t->byte_s : INFINITY;
     if (is_between(p, a) && t->rates > all)
         a->rate *= all / t->rates;
-    double drag = drag_of(p, a);
+    /* Processors that a message takes at either end. */
+    bool between = is_between(p, a);
+    double byte_s = between ? p->machine.between.beta_s : p->machine.inside.beta_s;
+    double drag_s = between ? p->traffic.drag_s : p->machine.inside_drag_s;
+    double drag = byte_s > 0 ? a->rate * drag_s / byte_s : 0;
     p->loads[p->host_of[a->task]].drag += drag;
     p->loads[p->host_of[a->to]].drag += drag;
 }
@@ -364,7 +336,22 @@ static void set_rates_by(struct play *p, bool messages,
 
 static void set_rates(struct play *p)
 {
-    count_loads(p);
+    for (int i = 0; i < p->machine.host_count; i++)
+        p->loads[i] = (struct load){0};
+    p->traffic = (struct traffic){0};
+    for (int i = 0; i < p->open_count; i++) {
+        if (p->graph.activities[p->open[i]].state == RUNNING) {
+            const struct activity *a = &p->graph.activities[p->open[i]];
+            struct load *from = &p->loads[p->host_of[a->task]];
+            if (a->to == PLAY_NONE) {
+                p->traffic.computing_hosts += from->computing++ == 0;
+                p->traffic.computing++;
+            } else if (is_between(p, a)) {
+                p->traffic.messages++;
+            }
+        }
+    }
+    set_traffic(p);
     set_rates_by(p, true, set_pace);
     set_rates_by(p, true, set_link_rate);
     set_rates_by(p, true, set_message_rate);
@@ -373,23 +360,6 @@ static void set_rates(struct play *p)
 }
 
 /* ---- The clock ----------------------------------------------------------------------------- */
-
-/* What takes no time goes first: a task hands on what it has before it computes again. */
-static void start_all(struct play *p)
-{
-    for (int later = 0; later < 2; later++) {
-        for (int i = 0; i < p->open_count; i++) {
-            struct activity *a = &p->graph.activities[p->open[i]];
-            bool computes = a->to == PLAY_NONE;
-            if (a->state != READY || (a->left_s > 0) != later ||
-                (computes && p->computing[a->task]))
-                continue;
-            a->state = RUNNING;
-            a->start_s = p->now_s;
-            p->computing[a->task] |= computes;
-        }
-    }
-}
 
 static double next_end(const struct play *p)
 {
@@ -436,22 +406,6 @@ static void end_activity(struct play *p, struct activity *a)
     }
 }
 
-/* Takes what has ended out of the open ones and tells of it. */
-static void tell_ends(struct play *p, int before)
-{
-    int kept = 0, all = p->open_count;
-    for (int i = 0; i < before && p->ended != NULL; i++) {
-        if (p->graph.activities[p->open[i]].state == ENDED)
-            p->ended(p->context, p->open[i]);
-    }
-    for (int i = 0; i < all; i++) {
-        if (p->graph.activities[p->open[i]].state != ENDED)
-            p->open[kept++] = p->open[i];
-    }
-    p->open_count = kept;
-    open_new(p);
-}
-
 static void advance(struct play *p, double step_s)
 {
     int before = p->open_count;
@@ -464,7 +418,18 @@ static void advance(struct play *p, double step_s)
         if (a->left_s <= 1e-12 + 1e-9 * step_s)
             end_activity(p, a);
     }
-    tell_ends(p, before);
+    /* Takes what has ended out of the open ones and tells of it. */
+    int kept = 0, all = p->open_count;
+    for (int i = 0; i < before && p->ended != NULL; i++) {
+        if (p->graph.activities[p->open[i]].state == ENDED)
+            p->ended(p->context, p->open[i]);
+    }
+    for (int i = 0; i < all; i++) {
+        if (p->graph.activities[p->open[i]].state != ENDED)
+            p->open[kept++] = p->open[i];
+    }
+    p->open_count = kept;
+    open_new(p);
 }
 
 static void sum_up(const struct play *p, struct model_time *time)
@@ -484,7 +449,19 @@ int play_run(struct play *p, struct model_time *time)
 {
     open_new(p);
     while (p->open_count > 0 && !p->failed) {
-        start_all(p);
+        /* What takes no time goes first: a task hands on what it has before it computes again. */
+        for (int later = 0; later < 2; later++) {
+            for (int i = 0; i < p->open_count; i++) {
+                struct activity *a = &p->graph.activities[p->open[i]];
+                bool computes = a->to == PLAY_NONE;
+                if (a->state != READY || (a->left_s > 0) != later ||
+                    (computes && p->computing[a->task]))
+                    continue;
+                a->state = RUNNING;
+                a->start_s = p->now_s;
+                p->computing[a->task] |= computes;
+            }
+        }
         set_rates(p);
         double next = next_end(p);
         if (isinf(next))

@@ -32,12 +32,6 @@ static int adjacency_create(struct adjacency *a, const struct topology *t)
     return 0;
 }
 
-static void adjacency_destroy(struct adjacency *a)
-{
-    free(a->head);
-    free(a->next);
-}
-
 static int first_switch(const struct topology *t)
 {
     for (int i = 0; i < t->node_count; i++) {
@@ -85,12 +79,6 @@ static int root_tree(struct network *n, const struct topology *t, const struct a
 
 /* ---- Ranks ------------------------------------------------------------------------------- */
 
-static void count_rank(struct network *n, int leaf)
-{
-    for (int node = leaf; node >= 0; node = n->nodes[node].parent)
-        n->nodes[node].ranks++;
-}
-
 /* Hosts with several ranks get a leaf for each. */
 static void place_ranks(struct network *n, const int *hosts)
 {
@@ -105,8 +93,11 @@ static void place_ranks(struct network *n, const int *hosts)
     }
     for (int i = 0; i < n->node_count; i++)
         n->nodes[i].ranks = 0;
-    for (int i = 0; i < n->rank_count; i++)
-        count_rank(n, n->leaf[i]);
+    for (int i = 0; i < n->rank_count; i++) {
+        int leaf = n->leaf[i];
+        for (int node = leaf; node >= 0; node = n->nodes[node].parent)
+            n->nodes[node].ranks++;
+    }
 }
 
 static int deepest(const struct network *n)
@@ -138,7 +129,8 @@ static int create(struct network *n, const struct topology *t, const int *hosts)
     n->leaf = calloc((size_t)n->rank_count + 1, sizeof *n->leaf);
     if (n->nodes != NULL && n->leaf != NULL && adjacency_create(&a, t) == 0)
         failed = root_tree(n, t, &a);
-    adjacency_destroy(&a);
+    free(a.head);
+    free(a.next);
     if (failed)
         return -1;
     place_ranks(n, hosts);

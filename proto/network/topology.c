@@ -267,19 +267,6 @@ static int add_link(struct reader *r, int host, const struct word *words, int co
     return 0;
 }
 
-static int read_host(struct reader *r, const struct word *keyword)
-{
-    struct word words[3];
-    int count = read_operands(r, keyword, "host NAME SWITCH [RATE]", words);
-
-    if (count < 0 || declare(r, &words[0], false) < 0)
-        return -1;
-    r->first_ref[r->topology->link_count] = r->ref_count;
-    if (refer(r, &words[1]) < 0)
-        return -1;
-    return add_link(r, r->topology->node_count - 1, words, count);
-}
-
 static int read_link(struct reader *r, const struct word *keyword)
 {
     struct word words[3];
@@ -338,8 +325,17 @@ static int read_line(struct reader *r)
         return 0;
     if (word_is(&keyword, "switch"))
         return read_switches(r, &keyword);
-    if (word_is(&keyword, "host"))
-        return read_host(r, &keyword);
+    if (word_is(&keyword, "host")) {
+        struct word words[3];
+        int count = read_operands(r, &keyword, "host NAME SWITCH [RATE]", words);
+
+        if (count < 0 || declare(r, &words[0], false) < 0)
+            return -1;
+        r->first_ref[r->topology->link_count] = r->ref_count;
+        if (refer(r, &words[1]) < 0)
+            return -1;
+        return add_link(r, r->topology->node_count - 1, words, count);
+    }
     if (word_is(&keyword, "link"))
         return read_link(r, &keyword);
     if (word_is(&keyword, "segment"))
@@ -480,15 +476,6 @@ static int resolve_contentions(struct reader *r)
     return 0;
 }
 
-static int check_whole(struct reader *r)
-{
-    if (resolve_links(r) < 0 || check_tree(r) < 0 || resolve_contentions(r) < 0)
-        return -1;
-    if (r->topology->host_count == 0)
-        return refuse_at(r, r->line ? r->line : 1, 1, "there is no host in this file");
-    return 0;
-}
-
 static int parse(struct reader *r, const char *text, size_t bytes)
 {
     struct topology *t = r->topology;
@@ -502,7 +489,11 @@ static int parse(struct reader *r, const char *text, size_t bytes)
         return refuse_at(r, 1, 1, "memory is exhausted");
     if (read_lines(r, text, bytes) < 0)
         return -1;
-    return check_whole(r);
+    if (resolve_links(r) < 0 || check_tree(r) < 0 || resolve_contentions(r) < 0)
+        return -1;
+    if (r->topology->host_count == 0)
+        return refuse_at(r, r->line ? r->line : 1, 1, "there is no host in this file");
+    return 0;
 }
 
 int topology_parse(struct topology *topology, const char *text, size_t bytes, const char *name,

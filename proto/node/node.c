@@ -115,18 +115,6 @@ static void set_range(size_t least, size_t *most)
         *most = DATAGRAM_BYTES_MAX;
 }
 
-static void set_defaults(struct node_config *c)
-{
-    if (c->fail_timeout_us == 0)
-        c->fail_timeout_us = FAIL_TIMEOUT_US;
-    if (c->join_timeout_us == 0)
-        c->join_timeout_us = JOIN_TIMEOUT_US;
-    if (c->datagram_bytes_min == 0)
-        c->datagram_bytes_min = DATAGRAM_BYTES_SAFE;
-    set_range(c->datagram_bytes_min, &c->datagram_bytes_max);
-    set_range(c->ether_bytes_min, &c->ether_bytes_max);
-}
-
 struct node *node_create(const struct node_config *config, const struct node_owner *owner)
 {
     struct node *node = calloc(1, sizeof *node);
@@ -136,7 +124,15 @@ struct node *node_create(const struct node_config *config, const struct node_own
     node->config = *config;
     node->owner = *owner;
     node->due_us = UINT64_MAX;
-    set_defaults(&node->config);
+    struct node_config *c = &node->config;
+    if (c->fail_timeout_us == 0)
+        c->fail_timeout_us = FAIL_TIMEOUT_US;
+    if (c->join_timeout_us == 0)
+        c->join_timeout_us = JOIN_TIMEOUT_US;
+    if (c->datagram_bytes_min == 0)
+        c->datagram_bytes_min = DATAGRAM_BYTES_SAFE;
+    set_range(c->datagram_bytes_min, &c->datagram_bytes_max);
+    set_range(c->ether_bytes_min, &c->ether_bytes_max);
     if (init_lanes(node) < 0 || init_member(node) < 0 || node_council_create(node) < 0) {
         node_destroy(node);
         return NULL;
@@ -299,27 +295,6 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t step_peers(struct node *node, uint64_t now_us)
-{
-    uint64_t due = UINT64_MAX;
-
-    for (size_t i = node->open_count; i-- > 0;) {
-        struct peer *peer = node->open[i];
-
-        if (peer->close_us <= now_us) {
-            node_peer_destroy(node, i);
-            continue;
-        }
-        if (peer->deadline_us <= now_us)
-            peer->deadline_us = session_step(peer->session, now_us);
-        if (peer->deadline_us < due)
-            due = peer->deadline_us;
-        if (peer->close_us < due)
-            due = peer->close_us;
-    }
-    return due;
-}
-
 /* What is agreed may let membership go on, which proposes the next. */
 static uint64_t step_council(struct node *node, uint64_t now_us)
 {
@@ -340,7 +315,23 @@ uint64_t node_step(struct node *node, uint64_t now_us)
     } while (node->changed);
     node_council_tell(node);
     node_release_behind(node, now_us);
-    peers_due = step_peers(node, now_us);
+    uint64_t due = UINT64_MAX;
+
+    for (size_t i = node->open_count; i-- > 0;) {
+        struct peer *peer = node->open[i];
+
+        if (peer->close_us <= now_us) {
+            node_peer_destroy(node, i);
+            continue;
+        }
+        if (peer->deadline_us <= now_us)
+            peer->deadline_us = session_step(peer->session, now_us);
+        if (peer->deadline_us < due)
+            due = peer->deadline_us;
+        if (peer->close_us < due)
+            due = peer->close_us;
+    }
+    peers_due = due;
     node->due_us = earlier(member_due, peers_due);
     if (node->due_us < now_us)
         node->due_us = now_us; /* what is overdue now does not make this process late before */

@@ -217,23 +217,17 @@ static void session_unanswered(void *context, uint32_t host, uint64_t now_us)
         member_wants_ping(node, coordinator, DATAGRAM_CALL, host, now_us);
 }
 
-static void session_got_call(struct node *node, uint32_t host, uint8_t kind, uint32_t target,
-                             uint64_t now_us)
-{
-    if (kind == DATAGRAM_CALL)
-        member_wants_ping(node, target, DATAGRAM_CALL_BACK, host, now_us);
-    else
-        member_wants_reopen(node, target, now_us);
-}
-
 static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32_t target,
                               uint64_t now_us)
 {
     struct node *node = ((const struct lane *)context)->node;
 
-    if (kind == DATAGRAM_CALL || kind == DATAGRAM_CALL_BACK)
-        session_got_call(node, host, kind, target, now_us);
-    else
+    if (kind == DATAGRAM_CALL || kind == DATAGRAM_CALL_BACK) {
+        if (kind == DATAGRAM_CALL)
+            member_wants_ping(node, target, DATAGRAM_CALL_BACK, host, now_us);
+        else
+            member_wants_reopen(node, target, now_us);
+    } else
         member_on_probe(node->member, host, kind, target, now_us);
 }
 

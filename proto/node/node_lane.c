@@ -154,23 +154,20 @@ int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t
     return 0;
 }
 
-static void release(struct peer *peer, uint64_t now_us)
-{
-    uint64_t delivered = session_written(peer->session) - session_queued(peer->session);
-
-    while (peer->behind && peer->behind->written <= delivered) {
-        struct behind *b = behind_take(peer);
-
-        node_send(peer->lane->node, peer->index, &b->frame, b->payload, now_us);
-        free(b);
-    }
-}
-
 void node_release_behind(struct node *node, uint64_t now_us)
 {
     for (size_t i = 0; i < node->open_count; i++)
-        if (node->open[i]->behind)
-            release(node->open[i], now_us);
+        if (node->open[i]->behind) {
+            struct peer *peer = node->open[i];
+            uint64_t delivered = session_written(peer->session) - session_queued(peer->session);
+
+            while (peer->behind && peer->behind->written <= delivered) {
+                struct behind *b = behind_take(peer);
+
+                node_send(peer->lane->node, peer->index, &b->frame, b->payload, now_us);
+                free(b);
+            }
+        }
 }
 
 /* ---- opening ---- */

@@ -265,18 +265,6 @@ int64_t raft_propose(struct raft *r, const uint8_t *bytes, size_t size, uint64_t
 
 /* ---- time ---- */
 
-static void apply_committed(struct raft *r)
-{
-    while (r->applied < r->commit) {
-        const struct raft_entry *entry = raft_log_entry(&r->log, r->applied + 1);
-
-        r->applied++;
-        r->applied_bytes += sizeof *entry + entry->size;
-        if (entry->kind == RAFT_COMMAND)
-            r->owner.apply(r->owner.context, r->applied, entry->term, entry->bytes, entry->size);
-    }
-}
-
 /* 6.4, 8: a new leader knows what is committed only when its no-op is */
 static void tell_leader(struct raft *r)
 {
@@ -306,7 +294,14 @@ uint64_t raft_step(struct raft *r, uint64_t now_us)
     raft_step_membership(r);
     raft_step_transfer(r);
     raft_step_replication(r);
-    apply_committed(r);
+    while (r->applied < r->commit) {
+        const struct raft_entry *entry = raft_log_entry(&r->log, r->applied + 1);
+
+        r->applied++;
+        r->applied_bytes += sizeof *entry + entry->size;
+        if (entry->kind == RAFT_COMMAND)
+            r->owner.apply(r->owner.context, r->applied, entry->term, entry->bytes, entry->size);
+    }
     raft_take_snapshot(r);
     raft_step_read(r);
     tell_leader(r);

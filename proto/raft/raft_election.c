@@ -82,17 +82,6 @@ void raft_campaign(struct raft *r, uint8_t flags)
         lead(r);
 }
 
-/* 9.6: who would not win does not disturb the others by a new term. */
-static void pre_campaign(struct raft *r)
-{
-    r->role = RAFT_PRE_CANDIDATE;
-    r->has_leader = false;
-    raft_arm_election(r);
-    ask_for_votes(r, r->term + 1, RAFT_PRE);
-    if (has_majority(r))
-        raft_campaign(r, 0);
-}
-
 void raft_on_vote_reply(struct raft *r, const struct raft_message *m)
 {
     struct raft_peer *peer = raft_peer(r, &m->from);
@@ -154,9 +143,9 @@ void raft_on_vote(struct raft *r, const struct raft_message *m)
 
 /* ---- time ---- */
 
-/* 6.2: when a majority, this one included, was last heard of. */
-static uint64_t quorum_heard_us(const struct raft *r)
+static uint64_t quorum_end_us(const struct raft *r)
 {
+    /* 6.2: when a majority, this one included, was last heard of. */
     uint64_t heard[RAFT_MEMBERS_MAX];
     size_t count = 0;
 
@@ -165,12 +154,7 @@ static uint64_t quorum_heard_us(const struct raft *r)
             heard[count++] = r->peers[i].heard_us;
     if (raft_self_is_voter(r))
         heard[count++] = UINT64_MAX;
-    return raft_quorum_value(heard, count);
-}
-
-static uint64_t quorum_end_us(const struct raft *r)
-{
-    uint64_t heard_us = quorum_heard_us(r);
+    uint64_t heard_us = raft_quorum_value(heard, count);
 
     return heard_us == UINT64_MAX ? UINT64_MAX : heard_us + r->config.quorum_us;
 }
@@ -184,9 +168,15 @@ void raft_step_election(struct raft *r)
         }
     } else if (r->now_us >= r->election_us) {
         r->has_leader = false;
-        if (raft_may_stand(r))
-            pre_campaign(r);
-        else
+        if (raft_may_stand(r)) {
+            /* 9.6: who would not win does not disturb the others by a new term. */
+            r->role = RAFT_PRE_CANDIDATE;
+            r->has_leader = false;
+            raft_arm_election(r);
+            ask_for_votes(r, r->term + 1, RAFT_PRE);
+            if (has_majority(r))
+                raft_campaign(r, 0);
+        } else
             r->election_us = UINT64_MAX; /* whoever makes it a voter is heard, which arms it */
     }
 }

@@ -36,14 +36,6 @@ static struct raft_peer *new_peer(struct raft *r, const struct raft_id *id)
     return peer;
 }
 
-static void mark_departed(struct raft *r, struct raft_peer *peer)
-{
-    if (!peer->member)
-        return;
-    peer->member = peer->voter = false;
-    peer->leave_us = r->now_us + 2 * r->config.election_us;
-}
-
 static const struct raft_member *listed(const struct raft_configuration *conf,
                                         const struct raft_id *id)
 {
@@ -53,28 +45,28 @@ static const struct raft_member *listed(const struct raft_configuration *conf,
     return NULL;
 }
 
-static void admit(struct raft *r, const struct raft_member *member)
-{
-    struct raft_peer *peer = raft_peer(r, &member->id);
-
-    if (peer == NULL)
-        peer = new_peer(r, &member->id);
-    else if (!peer->member)
-        raft_begin_replication(r, peer);
-    peer->member = true;
-    peer->voter = member->voter;
-}
-
 void raft_adopt(struct raft *r, const struct raft_configuration *conf, uint64_t index)
 {
     r->configuration = *conf;
     r->configuration_index = index;
     for (size_t i = 0; i < r->peer_count; i++)
-        if (listed(conf, &r->peers[i].id) == NULL)
-            mark_departed(r, &r->peers[i]);
+        if (listed(conf, &r->peers[i].id) == NULL) {
+            if (r->peers[i].member) {
+                r->peers[i].member = r->peers[i].voter = false;
+                r->peers[i].leave_us = r->now_us + 2 * r->config.election_us;
+            }
+        }
     for (uint8_t i = 0; i < conf->count; i++)
-        if (!raft_is_self(r, &conf->members[i].id))
-            admit(r, &conf->members[i]);
+        if (!raft_is_self(r, &conf->members[i].id)) {
+            struct raft_peer *peer = raft_peer(r, &conf->members[i].id);
+
+            if (peer == NULL)
+                peer = new_peer(r, &conf->members[i].id);
+            else if (!peer->member)
+                raft_begin_replication(r, peer);
+            peer->member = true;
+            peer->voter = conf->members[i].voter;
+        }
 }
 
 void raft_adopt_entry(struct raft *r, uint64_t index)
@@ -129,15 +121,6 @@ static bool has_answered(struct raft *r, const struct raft_id *id)
 
     return raft_is_self(r, id) ||
            (peer != NULL && r->lead.roll != 0 && peer->read_round >= r->lead.roll);
-}
-
-/* An answer that is older than two heartbeats says nothing any more. */
-static void call_roll(struct raft *r)
-{
-    if (r->lead.roll != 0 && r->now_us < r->lead.roll_us + 2 * r->config.heartbeat_us)
-        return;
-    r->lead.roll = raft_read(r, r->now_us);
-    r->lead.roll_us = r->now_us;
 }
 
 static bool would_answer(struct raft *r, const struct raft_configuration *conf)
@@ -324,33 +307,33 @@ static bool may_change(const struct raft *r)
            raft_is_settled(r) && !r->lead.transfer.active;
 }
 
-/* 3.10, 4.2.2: a leader that is to go hands over first; the next one removes it. */
-static void hand_over(struct raft *r)
-{
-    const struct raft_peer *best = NULL;
-
-    for (size_t i = 0; i < r->peer_count; i++) {
-        const struct raft_peer *peer = &r->peers[i];
-
-        if (peer->voter && is_wanted(r, &peer->id) && has_answered(r, &peer->id) &&
-            (best == NULL || peer->match > best->match))
-            best = peer;
-    }
-    if (best != NULL)
-        raft_transfer(r, &best->id, r->now_us);
-}
-
 void raft_step_membership(struct raft *r)
 {
     if (!may_change(r))
         return;
-    if (needs_roll(r))
-        call_roll(r);
-    else
+    if (needs_roll(r)) {
+        /* An answer that is older than two heartbeats says nothing any more. */
+        if (r->lead.roll == 0 || r->now_us >= r->lead.roll_us + 2 * r->config.heartbeat_us) {
+            r->lead.roll = raft_read(r, r->now_us);
+            r->lead.roll_us = r->now_us;
+        }
+    } else
         r->lead.roll = 0;
     make_one_change(r);
-    if (raft_is_settled(r) && !is_wanted(r, &r->config.self) && is_replaced(r))
-        hand_over(r);
+    if (raft_is_settled(r) && !is_wanted(r, &r->config.self) && is_replaced(r)) {
+        /* 3.10, 4.2.2: a leader that is to go hands over first; the next one removes it. */
+        const struct raft_peer *best = NULL;
+
+        for (size_t i = 0; i < r->peer_count; i++) {
+            const struct raft_peer *peer = &r->peers[i];
+
+            if (peer->voter && is_wanted(r, &peer->id) && has_answered(r, &peer->id) &&
+                (best == NULL || peer->match > best->match))
+                best = peer;
+        }
+        if (best != NULL)
+            raft_transfer(r, &best->id, r->now_us);
+    }
 }
 
 int raft_want_voters(struct raft *r, const struct raft_id *voters, size_t count)

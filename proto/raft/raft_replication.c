@@ -40,8 +40,12 @@ void raft_begin_replication(struct raft *r, struct raft_peer *peer)
 
 /* ---- commit ---- */
 
-static uint64_t quorum_match(const struct raft *r)
+void raft_advance_commit(struct raft *r)
 {
+    uint64_t index;
+
+    if (r->role != RAFT_LEADER)
+        return;
     uint64_t match[RAFT_MEMBERS_MAX];
     size_t count = 0;
 
@@ -50,16 +54,7 @@ static uint64_t quorum_match(const struct raft *r)
             match[count++] = r->peers[i].match;
     if (raft_self_is_voter(r))
         match[count++] = raft_log_last(&r->log);
-    return raft_quorum_value(match, count);
-}
-
-void raft_advance_commit(struct raft *r)
-{
-    uint64_t index;
-
-    if (r->role != RAFT_LEADER)
-        return;
-    index = quorum_match(r);
+    index = raft_quorum_value(match, count);
     /* 3.6.2: entries of earlier terms are never committed by counting, only by one of this term */
     if (index > r->commit && raft_log_term(&r->log, index) == r->term)
         r->commit = index;
@@ -147,22 +142,6 @@ static void replicate_to(struct raft *r, struct raft_peer *peer)
 
 /* ---- leader: answers ---- */
 
-static void on_agreed(struct raft *r, struct raft_peer *peer, uint64_t index)
-{
-    if (index > raft_log_last(&r->log))
-        return; /* nobody can have that */
-    peer->probing = false;
-    peer->pause_us = 0;
-    if (index > peer->match) {
-        peer->match = index;
-        peer->progress_us = r->now_us;
-    }
-    if (peer->next <= peer->match)
-        peer->next = peer->match + 1;
-    raft_watch_learner(r, peer);
-    raft_advance_commit(r);
-}
-
 /* What was acknowledged stays so (figure 2: matchIndex only grows); a late refusal costs a probe.
  */
 static void on_disagreed(struct raft_peer *peer, uint64_t index)
@@ -181,9 +160,22 @@ void raft_on_append_reply(struct raft *r, const struct raft_message *m)
     if (r->role != RAFT_LEADER || peer == NULL)
         return;
     peer->heard_us = r->now_us;
-    if (m->flags & RAFT_YES)
-        on_agreed(r, peer, m->index);
-    else
+    if (m->flags & RAFT_YES) {
+        uint64_t index = m->index;
+        if (index <= raft_log_last(&r->log)) {
+            /* nobody can have that */
+            peer->probing = false;
+            peer->pause_us = 0;
+            if (index > peer->match) {
+                peer->match = index;
+                peer->progress_us = r->now_us;
+            }
+            if (peer->next <= peer->match)
+                peer->next = peer->match + 1;
+            raft_watch_learner(r, peer);
+            raft_advance_commit(r);
+        }
+    } else
         on_disagreed(peer, m->index);
 }
 
@@ -235,22 +227,6 @@ static bool take_entry(struct raft *r, uint64_t index, const struct raft_entry *
     return true;
 }
 
-static uint64_t take_entries(struct raft *r, const struct raft_append *a)
-{
-    struct cursor c = a->entries;
-    uint64_t index = a->prev_index;
-
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct raft_entry entry;
-
-        raft_wire_get_entry(&c, &entry);
-        if (!take_entry(r, index + 1, &entry))
-            break;
-        index++;
-    }
-    return index;
-}
-
 void raft_on_append(struct raft *r, const struct raft_message *m)
 {
     struct raft_message reply = raft_message_to(r, RAFT_APPEND_REPLY, &m->from);
@@ -265,7 +241,18 @@ void raft_on_append(struct raft *r, const struct raft_message *m)
         raft_send(r, &reply);
         return;
     }
-    agreed = take_entries(r, a);
+    struct cursor c = a->entries;
+    uint64_t index = a->prev_index;
+
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct raft_entry entry;
+
+        raft_wire_get_entry(&c, &entry);
+        if (!take_entry(r, index + 1, &entry))
+            break;
+        index++;
+    }
+    agreed = index;
     /* figure 2: only what is known to agree with the leader's log may be committed */
     commit = a->commit < agreed ? a->commit : agreed;
     if (commit > r->commit)

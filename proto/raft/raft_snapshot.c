@@ -21,21 +21,6 @@ void raft_snapshot_clear(struct raft_snapshot *snapshot)
 
 /* ---- taking ---- */
 
-/* The configuration in force at entry `index`, which is not after the last one applied. */
-static struct raft_configuration configuration_at(const struct raft *r, uint64_t index)
-{
-    struct raft_configuration conf = r->snapshot.configuration;
-
-    for (uint64_t i = index; i > r->log.base_index && i > r->snapshot.index; i--) {
-        const struct raft_entry *entry = raft_log_entry(&r->log, i);
-
-        if (entry->kind == RAFT_CONFIGURATION &&
-            raft_wire_get_configuration(entry->bytes, entry->size, &conf))
-            break;
-    }
-    return conf;
-}
-
 static void drop_applied(struct raft *r)
 {
     uint64_t index = r->log.base_index;
@@ -84,7 +69,18 @@ void raft_take_snapshot(struct raft *r)
     }
     taken.index = r->applied;
     taken.term = raft_log_term(&r->log, r->applied);
-    taken.configuration = configuration_at(r, r->applied);
+    /* The configuration in force at entry `index`, which is not after the last one applied. */
+    uint64_t index = r->applied;
+    struct raft_configuration conf = r->snapshot.configuration;
+
+    for (uint64_t i = index; i > r->log.base_index && i > r->snapshot.index; i--) {
+        const struct raft_entry *entry = raft_log_entry(&r->log, i);
+
+        if (entry->kind == RAFT_CONFIGURATION &&
+            raft_wire_get_configuration(entry->bytes, entry->size, &conf))
+            break;
+    }
+    taken.configuration = conf;
     raft_snapshot_clear(&r->snapshot);
     r->snapshot = taken;
     drop_applied(r);
@@ -167,10 +163,19 @@ static void collect(struct raft *r, const struct raft_chunk *chunk)
     s->size += chunk->size;
 }
 
-/* 5, figure 5.3: a log that agrees with the snapshot's last entry keeps what follows it, any other
- * is replaced as a whole. */
-static void replace_log(struct raft *r)
+static void install(struct raft *r)
 {
+    struct raft_snapshot *s = &r->incoming;
+
+    if (!r->owner.snapshot_load(r->owner.context, s->bytes, s->size)) {
+        raft_say(r, "raft: refused a snapshot of %zu bytes: it is malformed", s->size);
+        raft_snapshot_clear(s);
+        return;
+    }
+    raft_say(r, "raft: loaded the snapshot at entry %llu, %zu bytes", (unsigned long long)s->index,
+             s->size);
+    /* 5, figure 5.3: a log that agrees with the snapshot's last entry keeps what follows it, any
+     * other is replaced as a whole. */
     uint64_t index = r->incoming.index;
 
     if (raft_log_last(&r->log) > index && raft_log_term(&r->log, index) == r->incoming.term)
@@ -185,22 +190,15 @@ static void replace_log(struct raft *r)
     raft_restore_configuration(r);
 }
 
-static void install(struct raft *r)
+void raft_on_snapshot(struct raft *r, const struct raft_message *m)
 {
-    struct raft_snapshot *s = &r->incoming;
-
-    if (!r->owner.snapshot_load(r->owner.context, s->bytes, s->size)) {
-        raft_say(r, "raft: refused a snapshot of %zu bytes: it is malformed", s->size);
-        raft_snapshot_clear(s);
+    if (r->role == RAFT_LEADER)
         return;
-    }
-    raft_say(r, "raft: loaded the snapshot at entry %llu, %zu bytes", (unsigned long long)s->index,
-             s->size);
-    replace_log(r);
-}
-
-static void answer(struct raft *r, const struct raft_message *m)
-{
+    raft_follow(r, &m->from);
+    if (m->chunk.index > r->commit)
+        collect(r, &m->chunk);
+    if (r->incoming.index > r->commit && r->incoming.size == r->incoming.total)
+        install(r);
     struct raft_message reply = raft_message_to(r, RAFT_APPEND_REPLY, &m->from);
 
     if (m->chunk.index <= r->commit) {
@@ -212,16 +210,4 @@ static void answer(struct raft *r, const struct raft_message *m)
         reply.have.offset = (uint32_t)r->incoming.size;
     }
     raft_send(r, &reply);
-}
-
-void raft_on_snapshot(struct raft *r, const struct raft_message *m)
-{
-    if (r->role == RAFT_LEADER)
-        return;
-    raft_follow(r, &m->from);
-    if (m->chunk.index > r->commit)
-        collect(r, &m->chunk);
-    if (r->incoming.index > r->commit && r->incoming.size == r->incoming.total)
-        install(r);
-    answer(r, m);
 }

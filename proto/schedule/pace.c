@@ -36,44 +36,21 @@ static int source_create(struct source *in, const struct pace_order *order)
     return in->first != NULL && in->nth != NULL && in->syncs != NULL ? 0 : -1;
 }
 
-static void source_destroy(struct source *in)
-{
-    free(in->first);
-    free(in->nth);
-    free(in->syncs);
-}
-
-/* Counts two places on and adds up one place on, so that filling moves each to where it begins. */
-static void list_messages(struct source *in)
-{
-    const struct pace_order *o = in->order;
-
-    for (size_t i = 0; i < o->message_count; i++)
-        in->first[o->messages[i].from + 2]++;
-    for (int rank = 0; rank < o->ranks; rank++)
-        in->first[rank + 1] += in->first[rank];
-    for (uint32_t i = 0; i < o->message_count; i++)
-        in->nth[in->first[o->messages[i].from + 1]++] = i;
-}
-
-/* In each lane of each rank, every message before the next one. */
-static void list_lane_syncs(struct source *in)
-{
-    for (int rank = 0; rank < in->order->ranks; rank++) {
-        uint32_t lanes = in->order->lanes[rank];
-        for (uint32_t i = in->first[rank] + lanes; i < in->first[rank + 1]; i++)
-            in->syncs[in->sync_count++] = (struct schedule_sync){in->nth[i - lanes], in->nth[i]};
-    }
-}
-
 static void list_syncs(struct source *in)
 {
     const struct pace_order *o = in->order;
 
     for (; in->sync_count < o->sync_count; in->sync_count++)
         in->syncs[in->sync_count] = o->syncs[in->sync_count];
-    if (o->blind)
-        list_lane_syncs(in);
+    if (o->blind) {
+        /* In each lane of each rank, every message before the next one. */
+        for (int rank = 0; rank < in->order->ranks; rank++) {
+            uint32_t lanes = in->order->lanes[rank];
+            for (uint32_t i = in->first[rank] + lanes; i < in->first[rank + 1]; i++)
+                in->syncs[in->sync_count++] =
+                    (struct schedule_sync){in->nth[i - lanes], in->nth[i]};
+        }
+    }
 }
 
 static void take_messages(struct pace_plan *plan, const struct source *in)
@@ -116,8 +93,31 @@ static void count_syncs(struct pace_plan *plan, const struct source *in)
         plan->tell_first[i + 1] += plan->tell_first[i];
 }
 
-static int take_tells(struct pace_plan *plan, const struct source *in)
+static int plan_fill(struct pace_plan *plan, struct source *in)
 {
+    size_t ranks = (size_t)plan->ranks;
+
+    plan->sends = calloc(ranks + 1, sizeof *plan->sends);
+    plan->receives = calloc(ranks + 1, sizeof *plan->receives);
+    plan->send_of = calloc(ranks + 1, sizeof *plan->send_of);
+    plan->hears = calloc(ranks + 1, sizeof *plan->hears);
+    plan->tell_first = calloc(ranks + 1, sizeof *plan->tell_first);
+    if (plan->sends == NULL || plan->receives == NULL || plan->send_of == NULL ||
+        plan->hears == NULL || plan->tell_first == NULL)
+        return -1;
+    /* Counts two places on and adds up one place on, so that filling moves each to where it begins.
+     */
+    const struct pace_order *o = in->order;
+
+    for (size_t i = 0; i < o->message_count; i++)
+        in->first[o->messages[i].from + 2]++;
+    for (int rank = 0; rank < o->ranks; rank++)
+        in->first[rank + 1] += in->first[rank];
+    for (uint32_t i = 0; i < o->message_count; i++)
+        in->nth[in->first[o->messages[i].from + 1]++] = i;
+    list_syncs(in);
+    take_messages(plan, in);
+    count_syncs(plan, in);
     const struct schedule_message *all = in->order->messages;
     uint32_t *at = calloc((size_t)plan->ranks + 1, sizeof *at);
 
@@ -134,25 +134,6 @@ static int take_tells(struct pace_plan *plan, const struct source *in)
     return at != NULL && plan->tells != NULL ? 0 : -1;
 }
 
-static int plan_fill(struct pace_plan *plan, struct source *in)
-{
-    size_t ranks = (size_t)plan->ranks;
-
-    plan->sends = calloc(ranks + 1, sizeof *plan->sends);
-    plan->receives = calloc(ranks + 1, sizeof *plan->receives);
-    plan->send_of = calloc(ranks + 1, sizeof *plan->send_of);
-    plan->hears = calloc(ranks + 1, sizeof *plan->hears);
-    plan->tell_first = calloc(ranks + 1, sizeof *plan->tell_first);
-    if (plan->sends == NULL || plan->receives == NULL || plan->send_of == NULL ||
-        plan->hears == NULL || plan->tell_first == NULL)
-        return -1;
-    list_messages(in);
-    list_syncs(in);
-    take_messages(plan, in);
-    count_syncs(plan, in);
-    return take_tells(plan, in);
-}
-
 int pace_plan_of(struct pace_plan *plan, const struct pace_order *order, int rank)
 {
     struct source in;
@@ -161,23 +142,12 @@ int pace_plan_of(struct pace_plan *plan, const struct pace_order *order, int ran
     *plan = (struct pace_plan){.ranks = order->ranks, .rank = rank};
     if (!failed)
         failed = plan_fill(plan, &in);
-    source_destroy(&in);
+    free(in.first);
+    free(in.nth);
+    free(in.syncs);
     if (failed)
         pace_plan_destroy(plan);
     return failed;
-}
-
-/* Messages stand by phase, then sender: those that a rank sends in one phase, side by side. */
-static void count_lanes(const struct schedule *s, uint32_t *lanes)
-{
-    uint32_t run = 0;
-
-    for (size_t i = 0; i < s->message_count; i++) {
-        const struct schedule_message *m = &s->messages[i];
-        bool same = i > 0 && m->phase == m[-1].phase && m->from == m[-1].from;
-        run = same ? run + 1 : 1;
-        lanes[m->from] = run > lanes[m->from] ? run : lanes[m->from];
-    }
 }
 
 int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, int rank, bool blind)
@@ -194,7 +164,15 @@ int pace_plan_create(struct pace_plan *plan, const struct schedule *schedule, in
     *plan = (struct pace_plan){0};
     if (lanes == NULL)
         return -1;
-    count_lanes(schedule, lanes);
+    /* Messages stand by phase, then sender: those that a rank sends in one phase, side by side. */
+    uint32_t run = 0;
+
+    for (size_t i = 0; i < schedule->message_count; i++) {
+        const struct schedule_message *m = &schedule->messages[i];
+        bool same = i > 0 && m->phase == m[-1].phase && m->from == m[-1].from;
+        run = same ? run + 1 : 1;
+        lanes[m->from] = run > lanes[m->from] ? run : lanes[m->from];
+    }
     int failed = pace_plan_of(plan, &order, rank);
     free(lanes);
     return failed;

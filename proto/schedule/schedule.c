@@ -66,14 +66,6 @@ int schedule_sort(struct schedule *schedule)
 
 /* ---- Phases ------------------------------------------------------------------------------ */
 
-static int fill_tree(struct schedule *s, const struct network *n)
-{
-    s->slots = 1;
-    s->bound = schedule_pack_bound(n, 1);
-    s->phases = n->rank_count < 2 ? 0 : (uint32_t)schedule_tree_load(n);
-    return schedule_tree_fill(s, n);
-}
-
 /* The paper's phases take a slot each. When that is more than the bound a search may do better, in
  * steps from nearly the bound up to them. */
 static int fill(struct schedule *s, const struct network *n, uint64_t seed)
@@ -89,7 +81,10 @@ static int fill(struct schedule *s, const struct network *n, uint64_t seed)
         range[0] = range[1];
         range[1] *= EXCESS;
     }
-    return fill_tree(s, n);
+    s->slots = 1;
+    s->bound = schedule_pack_bound(n, 1);
+    s->phases = n->rank_count < 2 ? 0 : (uint32_t)schedule_tree_load(n);
+    return schedule_tree_fill(s, n);
 }
 
 int schedule_create(struct schedule *schedule, const struct network *network, uint64_t seed)

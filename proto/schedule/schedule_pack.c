@@ -334,38 +334,12 @@ static bool search(struct packing *p)
 
 /* ---- Setting up -------------------------------------------------------------------------- */
 
-static void list_messages(struct schedule *s, int ranks)
-{
-    s->message_count = 0;
-    for (int from = 0; from < ranks; from++) {
-        for (int to = 0; to < ranks; to++) {
-            if (from != to)
-                s->messages[s->message_count++] =
-                    (struct schedule_message){0, (uint16_t)from, (uint16_t)to};
-        }
-    }
-}
-
 static size_t path_total(const struct network *n)
 {
     size_t total = 0;
     for (int i = 0; i < n->node_count; i++)
         total += 2 * network_load(n, i);
     return total;
-}
-
-static void list_paths(struct packing *p, int *scratch)
-{
-    size_t at = 0;
-
-    for (size_t i = 0; i < p->schedule->message_count; i++) {
-        const struct schedule_message *m = &p->schedule->messages[i];
-        int length = network_path(p->network, m->from, m->to, scratch);
-        p->path_first[i] = at;
-        for (int k = 0; k < length; k++)
-            p->path[at++] = (uint16_t)scratch[k];
-    }
-    p->path_first[p->schedule->message_count] = at;
 }
 
 /* What does not depend on the number of phases. */
@@ -385,8 +359,18 @@ static int packing_create(struct packing *p)
     bool made = scratch != NULL && p->capacity != NULL && p->at_last != NULL &&
                 p->path_first != NULL && p->path != NULL && p->next != NULL &&
                 p->previous != NULL && p->waiting != NULL;
-    if (made)
-        list_paths(p, scratch);
+    if (made) {
+        size_t at = 0;
+
+        for (size_t i = 0; i < p->schedule->message_count; i++) {
+            const struct schedule_message *m = &p->schedule->messages[i];
+            int length = network_path(p->network, m->from, m->to, scratch);
+            p->path_first[i] = at;
+            for (int k = 0; k < length; k++)
+                p->path[at++] = (uint16_t)scratch[k];
+        }
+        p->path_first[p->schedule->message_count] = at;
+    }
     free(scratch);
     return made ? 0 : -1;
 }
@@ -447,37 +431,27 @@ static size_t hardness_of(const struct packing *p, uint32_t message)
     return most < HARDNESS ? most : HARDNESS - 1;
 }
 
-/* All messages wait, the hardest ones on top. */
-static void fill_waiting(struct packing *p)
-{
-    size_t first[HARDNESS + 1] = {0};
-
-    p->wait_count = p->schedule->message_count;
-    for (uint32_t i = 0; i < p->wait_count; i++)
-        first[hardness_of(p, i) + 1]++;
-    for (size_t i = 1; i < HARDNESS; i++)
-        first[i] += first[i - 1];
-    for (uint32_t i = 0; i < p->wait_count; i++)
-        p->waiting[first[hardness_of(p, i)]++] = i;
-}
-
-/* What the last phase carries less than the others counts as being there already. */
-static void shorten_last(struct packing *p)
-{
-    for (size_t e = 0; e < p->edges; e++) {
-        if (p->at_last[e] < p->capacity[e])
-            count_edge(p, e, p->phases - 1, (int)(p->capacity[e] - p->at_last[e]));
-    }
-}
-
 static int try_phases(struct packing *p, uint32_t phases)
 {
     if (p->edges * phases > COUNTS_MAX)
         return 0;
     int found = table_create(p, phases);
     if (found == 0) {
-        shorten_last(p);
-        fill_waiting(p);
+        /* What the last phase carries less than the others counts as being there already. */
+        for (size_t e = 0; e < p->edges; e++) {
+            if (p->at_last[e] < p->capacity[e])
+                count_edge(p, e, p->phases - 1, (int)(p->capacity[e] - p->at_last[e]));
+        }
+        /* All messages wait, the hardest ones on top. */
+        size_t first[HARDNESS + 1] = {0};
+
+        p->wait_count = p->schedule->message_count;
+        for (uint32_t i = 0; i < p->wait_count; i++)
+            first[hardness_of(p, i) + 1]++;
+        for (size_t i = 1; i < HARDNESS; i++)
+            first[i] += first[i - 1];
+        for (uint32_t i = 0; i < p->wait_count; i++)
+            p->waiting[first[hardness_of(p, i)]++] = i;
         found = search(p) ? 1 : 0;
     }
     table_destroy(p);
@@ -569,7 +543,15 @@ int schedule_pack_fill(struct schedule *schedule, const struct network *network,
 {
     struct packing p = {.network = network, .schedule = schedule, .random = seed | 1};
 
-    list_messages(schedule, network->rank_count);
+    int ranks = network->rank_count;
+    schedule->message_count = 0;
+    for (int from = 0; from < ranks; from++) {
+        for (int to = 0; to < ranks; to++) {
+            if (from != to)
+                schedule->messages[schedule->message_count++] =
+                    (struct schedule_message){0, (uint16_t)from, (uint16_t)to};
+        }
+    }
     int found = packing_create(&p);
     for (uint32_t slots = 1; found == 0 && slots <= SLOTS_MAX; slots++)
         found = try_slots(&p, slots, range);

@@ -65,20 +65,6 @@ static void take_path(struct ordering *o, size_t message)
     o->path_length = network_path(o->network, m->from, m->to, o->path);
 }
 
-static void measure_widths(struct ordering *o)
-{
-    for (size_t i = 0; i < o->schedule->message_count; i++) {
-        take_path(o, i);
-        for (int k = 0; k < o->path_length; k++) {
-            struct edge *e = &o->edges[o->path[k]];
-            uint32_t phase = o->schedule->messages[i].phase;
-            e->used = e->used > 0 && e->phase == phase ? e->used + 1 : 1;
-            e->phase = phase;
-            e->width = e->used > e->width ? e->used : e->width;
-        }
-    }
-}
-
 static int make_lanes(struct ordering *o)
 {
     for (int i = 0; i < 2 * o->network->node_count; i++) {
@@ -151,18 +137,6 @@ static void add_pred(struct ordering *o, uint32_t message)
     o->pred_count++;
 }
 
-/* The last messages of the lanes that the message will take. */
-static void find_preds(struct ordering *o)
-{
-    o->pred_count = 0;
-    for (int k = 0; k < o->path_length; k++) {
-        const struct edge *e = &o->edges[o->path[k]];
-        uint32_t last = o->last[e->first + e->lane];
-        if (last != NONE)
-            add_pred(o, last);
-    }
-}
-
 /* A predecessor that precedes another one. */
 static bool is_redundant(const struct ordering *o, int pred)
 {
@@ -213,7 +187,14 @@ static int add_sync(struct ordering *o, uint32_t before, uint32_t after)
 static int order(struct ordering *o, uint32_t message)
 {
     take_path(o, message);
-    find_preds(o);
+    /* The last messages of the lanes that the message will take. */
+    o->pred_count = 0;
+    for (int k = 0; k < o->path_length; k++) {
+        const struct edge *e = &o->edges[o->path[k]];
+        uint32_t last = o->last[e->first + e->lane];
+        if (last != NONE)
+            add_pred(o, last);
+    }
     start_event(o, message);
     struct event *event = &o->events[message];
     for (int i = 0; i < o->pred_count; i++) {
@@ -240,7 +221,16 @@ static int prepare(struct ordering *o)
     if (o->edges == NULL || o->path == NULL || o->preds == NULL || o->events == NULL ||
         o->chain_first == NULL)
         return -1;
-    measure_widths(o);
+    for (size_t i = 0; i < o->schedule->message_count; i++) {
+        take_path(o, i);
+        for (int k = 0; k < o->path_length; k++) {
+            struct edge *e = &o->edges[o->path[k]];
+            uint32_t phase = o->schedule->messages[i].phase;
+            e->used = e->used > 0 && e->phase == phase ? e->used + 1 : 1;
+            e->phase = phase;
+            e->width = e->used > e->width ? e->used : e->width;
+        }
+    }
     return make_lanes(o) < 0 || make_chains(o) < 0 || make_clocks(o) < 0 ? -1 : 0;
 }
 

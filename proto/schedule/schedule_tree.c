@@ -140,22 +140,6 @@ static int find_branches(const struct network *n, int root, struct branch *branc
     return count;
 }
 
-static void lay_out(struct forest *f, const struct network *n, int root,
-                    const struct branch *branches, const int *slot)
-{
-    int first = 0;
-
-    for (int i = 0; i < f->count; i++) {
-        f->first[i] = first;
-        f->size[i] = 0; /* counted again while the members come */
-        first += branches[i].size;
-    }
-    for (int rank = 0; rank < n->rank_count; rank++) {
-        int i = slot[branch_of(n, root, rank)];
-        f->members[f->first[i] + f->size[i]++] = rank;
-    }
-}
-
 static void forest_destroy(struct forest *f)
 {
     free(f->size);
@@ -188,7 +172,17 @@ static int forest_create(struct forest *f, const struct network *n)
     *f = (struct forest){.phases = (uint32_t)schedule_tree_load(n)};
     if (branches != NULL && slot != NULL && forest_allocate(f, (size_t)n->rank_count) == 0) {
         f->count = find_branches(n, root, branches, slot);
-        lay_out(f, n, root, branches, slot);
+        int first = 0;
+
+        for (int i = 0; i < f->count; i++) {
+            f->first[i] = first;
+            f->size[i] = 0; /* counted again while the members come */
+            first += branches[i].size;
+        }
+        for (int rank = 0; rank < n->rank_count; rank++) {
+            int i = slot[branch_of(n, root, rank)];
+            f->members[f->first[i] + f->size[i]++] = rank;
+        }
         failed = 0;
     }
     free(branches);
@@ -248,20 +242,6 @@ static uint32_t lcm(uint32_t a, uint32_t b)
     return a / x * b;
 }
 
-/* Step 1: t_0 -> t_j by the rotate pattern. */
-static void send_from_largest(struct schedule *s, struct forest *f, int j)
-{
-    uint32_t m0 = size_of(f, 0), mj = size_of(f, j), turn = lcm(m0, mj);
-    uint32_t start = group_start(f, 0, j);
-
-    for (uint32_t q = 0; q < m0 * mj; q++) {
-        uint32_t phase = start + q;
-        f->sending[phase] = (q + q / turn) % m0;
-        put(s, f, phase, (const int[]){0, j},
-            (const uint32_t[]){f->sending[phase], aligned_receiver(f, j, phase)});
-    }
-}
-
 /* Step 2: t_i -> t_0, whose receivers follow its senders as in Table 3. */
 static void send_to_largest(struct schedule *s, struct forest *f, int i)
 {
@@ -312,8 +292,18 @@ static void send_inside(struct schedule *s, const struct forest *f, int i, bool 
 
 static void assign(struct schedule *s, struct forest *f, bool *seen)
 {
-    for (int j = 1; j < f->count; j++)
-        send_from_largest(s, f, j);
+    for (int j = 1; j < f->count; j++) {
+        /* Step 1: t_0 -> t_j by the rotate pattern. */
+        uint32_t m0 = size_of(f, 0), mj = size_of(f, j), turn = lcm(m0, mj);
+        uint32_t start = group_start(f, 0, j);
+
+        for (uint32_t q = 0; q < m0 * mj; q++) {
+            uint32_t phase = start + q;
+            f->sending[phase] = (q + q / turn) % m0;
+            put(s, f, phase, (const int[]){0, j},
+                (const uint32_t[]){f->sending[phase], aligned_receiver(f, j, phase)});
+        }
+    }
     for (int i = 1; i < f->count; i++)
         send_to_largest(s, f, i);
     send_inside_largest(s, f);
@@ -326,15 +316,6 @@ static void assign(struct schedule *s, struct forest *f, bool *seen)
     }
 }
 
-/* Fewer than three ranks need no root: both directions at once. */
-static void fill_pair(struct schedule *s)
-{
-    if (s->ranks < 2)
-        return;
-    s->messages[s->message_count++] = (struct schedule_message){0, 0, 1};
-    s->messages[s->message_count++] = (struct schedule_message){0, 1, 0};
-}
-
 int schedule_tree_fill(struct schedule *schedule, const struct network *network)
 {
     size_t ranks = (size_t)network->rank_count;
@@ -343,7 +324,11 @@ int schedule_tree_fill(struct schedule *schedule, const struct network *network)
 
     schedule->message_count = 0;
     if (ranks < 3) {
-        fill_pair(schedule);
+        /* Fewer than three ranks need no root: both directions at once. */
+        if (schedule->ranks >= 2) {
+            schedule->messages[schedule->message_count++] = (struct schedule_message){0, 0, 1};
+            schedule->messages[schedule->message_count++] = (struct schedule_message){0, 1, 0};
+        }
         return 0;
     }
     bool *seen = calloc(ranks, ranks);

@@ -59,15 +59,6 @@ static bool is_earlier(const struct waiting *a, const struct waiting *b)
     return a->due_us != b->due_us ? a->due_us < b->due_us : a->order < b->order;
 }
 
-static void heap_push(struct fault_line *line, struct waiting *w)
-{
-    size_t i = line->count++;
-
-    for (; i > 0 && is_earlier(w, line->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        line->heap[i] = line->heap[(i - 1) / 2];
-    line->heap[i] = w;
-}
-
 static struct waiting *heap_pop(struct fault_line *line)
 {
     struct waiting *top = line->heap[0], *last = line->heap[--line->count];
@@ -115,18 +106,11 @@ static void hold(struct fault_line *line, struct waiting *w, uint64_t due_us)
     w->due_us = due_us;
     w->order = line->order++;
     line->bytes += w->size;
-    heap_push(line, w);
-}
+    size_t i = line->count++;
 
-static void put_copy(struct fault_line *line, struct waiting *w, const struct fault_copy *copy,
-                     uint64_t now_us)
-{
-    if (copy->bit != FAULT_INTACT)
-        w->bytes[copy->bit / 8] ^= (uint8_t)(1u << copy->bit % 8);
-    if (copy->after_us == 0)
-        let_out(line, w);
-    else
-        hold(line, w, now_us + copy->after_us);
+    for (; i > 0 && is_earlier(w, line->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        line->heap[i] = line->heap[(i - 1) / 2];
+    line->heap[i] = w;
 }
 
 void fault_line_put(struct fault_line *line, const struct address *to, const uint8_t *bytes,
@@ -142,8 +126,15 @@ void fault_line_put(struct fault_line *line, const struct address *to, const uin
             line->out(line->context, to, bytes, size);
         else
             w = copy_of(to, bytes, size);
-        if (w)
-            put_copy(line, w, &copies[i], now_us);
+        if (w) {
+            const struct fault_copy *copy = &copies[i];
+            if (copy->bit != FAULT_INTACT)
+                w->bytes[copy->bit / 8] ^= (uint8_t)(1u << copy->bit % 8);
+            if (copy->after_us == 0)
+                let_out(line, w);
+            else
+                hold(line, w, now_us + copy->after_us);
+        }
     }
 }
 

@@ -90,21 +90,6 @@ static bool send_to_all(struct session *s, const struct address *list, uint8_t c
     return path_is_there;
 }
 
-/* A session that is astray does not ask by that way to be led back. */
-static void send_hello(struct session *s, uint64_t now_us)
-{
-    uint8_t bytes[HELLO_BYTES];
-    bool far = detours_will_do(s, now_us), path_is_done;
-
-    handshake_hello(&s->endpoint->me, &s->pending.hello, bytes);
-    path_is_done = send_to_all(s, s->ways.addresses, s->ways.address_count, bytes);
-    if (far)
-        path_is_done |= send_to_all(s, s->ways.detours, s->ways.detour_count, bytes);
-    if (session_path(s) && !path_is_done && (far || !session_is_astray(s)))
-        session_send(s, &s->path, bytes, sizeof bytes);
-    s->endpoint->counters.hellos_sent++;
-}
-
 static void send_confirm(struct session *s)
 {
     struct pending *p = &s->pending;
@@ -292,9 +277,19 @@ uint64_t negotiation_step(struct session *s, uint64_t now_us)
     if (p->phase == PENDING_HELLO && p->attempts >= PATIENT_ATTEMPTS)
         s->endpoint->owner.unanswered(s->endpoint->owner.context, s->peer, now_us);
     p->attempts++;
-    if (p->phase == PENDING_HELLO)
-        send_hello(s, now_us);
-    else
+    if (p->phase == PENDING_HELLO) {
+        /* A session that is astray does not ask by that way to be led back. */
+        uint8_t bytes[HELLO_BYTES];
+        bool far = detours_will_do(s, now_us), path_is_done;
+
+        handshake_hello(&s->endpoint->me, &s->pending.hello, bytes);
+        path_is_done = send_to_all(s, s->ways.addresses, s->ways.address_count, bytes);
+        if (far)
+            path_is_done |= send_to_all(s, s->ways.detours, s->ways.detour_count, bytes);
+        if (session_path(s) && !path_is_done && (far || !session_is_astray(s)))
+            session_send(s, &s->path, bytes, sizeof bytes);
+        s->endpoint->counters.hellos_sent++;
+    } else
         send_confirm(s);
     schedule_retry(s, now_us);
     return p->retry_us;

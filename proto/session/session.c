@@ -178,15 +178,6 @@ struct auth_replay *session_replay(struct session *s, uint64_t number)
 
 /* ---- frames ---- */
 
-static void refuse_stream(struct session *s, const char *reason)
-{
-    if (s->closed)
-        return;
-    session_log(s, "closed the stream of host %u: %s", s->peer, reason);
-    s->closed = true;
-    s->endpoint->counters.refused_payload++;
-}
-
 static void deliver_frames(struct session *s, uint64_t now_us)
 {
     struct frame frame;
@@ -197,7 +188,11 @@ static void deliver_frames(struct session *s, uint64_t now_us)
     while (!s->closed &&
            (found = inbox_next(&s->inbox, s->window, &frame, &payload, &reason)) != 0) {
         if (found < 0) {
-            refuse_stream(s, reason);
+            if (!s->closed) {
+                session_log(s, "closed the stream of host %u: %s", s->peer, reason);
+                s->closed = true;
+                s->endpoint->counters.refused_payload++;
+            }
             return;
         }
         s->held =
@@ -346,14 +341,6 @@ static uint64_t watch_stall(struct session *s, uint64_t now_us)
     return UINT64_MAX;
 }
 
-static void try_to_return(struct session *s, uint64_t now_us)
-{
-    if (!session_is_astray(s) || now_us < s->ways.return_us || session_queued(s) == 0)
-        return;
-    s->ways.return_us = now_us + s->endpoint->detour_us;
-    session_open(s, now_us);
-}
-
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -370,7 +357,10 @@ static uint64_t step_open(struct session *s, uint64_t now_us)
         if (window_deadline(s->window) <= now_us)
             window_on_timer(s->window, now_us);
         send_data(s, now_us);
-        try_to_return(s, now_us);
+        if (session_is_astray(s) && now_us >= s->ways.return_us && session_queued(s) != 0) {
+            s->ways.return_us = now_us + s->endpoint->detour_us;
+            session_open(s, now_us);
+        }
         due_us = earlier(due_us, window_deadline(s->window));
     }
     return earlier(due_us, watch_stall(s, now_us));

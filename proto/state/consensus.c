@@ -314,22 +314,19 @@ static void series_tidy(struct decisions *d, struct series *s)
         series_drop(d, s);
 }
 
-static void forget_below(struct decisions *d, struct series *s, uint64_t floor)
-{
-    for (struct instance *i; (i = TAILQ_FIRST(&s->instances)) != NULL && i->number < floor;) {
-        answer_listeners(d, i, ERROR_ENOENT);
-        instance_drop(d, s, i);
-    }
-    if (floor > s->floor)
-        s->floor = floor;
-}
-
 static void forget(struct decisions *d, const struct state_request *r, struct key key)
 {
     struct series *s = series_find(d, key.name);
 
-    if (s != NULL)
-        forget_below(d, s, key.number);
+    if (s != NULL) {
+        uint64_t floor = key.number;
+        for (struct instance *i; (i = TAILQ_FIRST(&s->instances)) != NULL && i->number < floor;) {
+            answer_listeners(d, i, ERROR_ENOENT);
+            instance_drop(d, s, i);
+        }
+        if (floor > s->floor)
+            s->floor = floor;
+    }
     if (s != NULL && key.number == CONSENSUS_WHOLE)
         series_drop(d, s);
     answer(d, r, ERROR_OK);
@@ -418,21 +415,6 @@ static uint32_t count_of(const struct series *s)
     return count;
 }
 
-static void series_put(struct cursor *c, const struct series *s)
-{
-    cursor_put_text(c, s->name.text);
-    cursor_put_u64(c, s->floor);
-    cursor_put_u32(c, count_of(s));
-    for (const struct instance *i = TAILQ_FIRST(&s->instances); i != NULL;
-         i = TAILQ_NEXT(i, link)) {
-        cursor_put_u64(c, i->number);
-        cursor_put_u32(c, i->proposer);
-        cursor_put_u16(c, (uint16_t)i->size);
-        cursor_put_bytes(c, i->value, i->size);
-        listeners_save(&i->listeners, c);
-    }
-}
-
 static bool instance_load(struct decisions *d, struct series *s, struct cursor *c)
 {
     uint64_t number = cursor_get_u64(c);
@@ -475,8 +457,19 @@ static void decisions_save(const void *engine, struct cursor *c)
     const struct decisions *d = engine;
 
     cursor_put_u32(c, (uint32_t)d->series.count);
-    for (const struct series *s = first_of(d); s != NULL; s = next_of(s))
-        series_put(c, s);
+    for (const struct series *s = first_of(d); s != NULL; s = next_of(s)) {
+        cursor_put_text(c, s->name.text);
+        cursor_put_u64(c, s->floor);
+        cursor_put_u32(c, count_of(s));
+        for (const struct instance *i = TAILQ_FIRST(&s->instances); i != NULL;
+             i = TAILQ_NEXT(i, link)) {
+            cursor_put_u64(c, i->number);
+            cursor_put_u32(c, i->proposer);
+            cursor_put_u16(c, (uint16_t)i->size);
+            cursor_put_bytes(c, i->value, i->size);
+            listeners_save(&i->listeners, c);
+        }
+    }
 }
 
 static bool decisions_load(void *engine, struct cursor *c)

@@ -181,15 +181,6 @@ static void group_remove(struct group_table *table, struct group *group)
     group_free(group);
 }
 
-/* Members are ordered by instance, so the first gap is where place and instance differ. */
-static size_t gap_find(const struct group *group)
-{
-    size_t i = 0;
-    while (i < group->count && group->members[i].instance == i)
-        i++;
-    return i;
-}
-
 static int32_t member_add(struct group_table *table, struct group *group, uint32_t tid)
 {
     if (!GROW(group->members, group->capacity, group->count + 1, MEMBERS_FIRST)) {
@@ -197,7 +188,11 @@ static int32_t member_add(struct group_table *table, struct group *group, uint32
             group_remove(table, group);
         return GROUP_ENOMEM;
     }
-    size_t at = gap_find(group);
+    /* Members are ordered by instance, so the first gap is where place and instance differ. */
+    size_t i = 0;
+    while (i < group->count && group->members[i].instance == i)
+        i++;
+    size_t at = i;
     memmove(&group->members[at + 1], &group->members[at],
             (group->count - at) * sizeof group->members[0]);
     group->members[at] = (struct member){.tid = tid, .instance = (uint32_t)at};
@@ -264,30 +259,25 @@ void group_task_gone(struct group_table *table, uint32_t tid)
     }
 }
 
-/* Takes out every member of the host before the barrier is looked at, so that a barrier of those
- * that remain does not fail one by one. */
-static void group_drop_host(struct group_table *table, struct group *group, uint32_t host)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < group->count; i++) {
-        struct member *m = &group->members[i];
-        if (tid_host(m->tid) == host)
-            member_unwait(table, group, m, false);
-        else
-            group->members[kept++] = *m;
-    }
-    bool went = kept < group->count;
-    group->count = kept;
-    barrier_check(table, group, went);
-    if (group->count == 0)
-        group_remove(table, group);
-}
-
 void group_host_gone(struct group_table *table, uint32_t host)
 {
     for (struct group *group = table->first, *next; group != NULL; group = next) {
         next = group->next;
-        group_drop_host(table, group, host);
+        /* Takes out every member of the host before the barrier is looked at, so that a barrier of
+         * those that remain does not fail one by one. */
+        size_t kept = 0;
+        for (size_t i = 0; i < group->count; i++) {
+            struct member *m = &group->members[i];
+            if (tid_host(m->tid) == host)
+                member_unwait(table, group, m, false);
+            else
+                group->members[kept++] = *m;
+        }
+        bool went = kept < group->count;
+        group->count = kept;
+        barrier_check(table, group, went);
+        if (group->count == 0)
+            group_remove(table, group);
     }
 }
 
@@ -306,24 +296,20 @@ bool group_list(const struct group_table *table, const char *name, struct cursor
     return group != NULL;
 }
 
-static void group_save(const struct group *group, struct cursor *c)
-{
-    cursor_put_text(c, group->name);
-    cursor_put_u32(c, group->barrier_count);
-    cursor_put_u32(c, (uint32_t)group->count);
-    for (size_t i = 0; i < group->count; i++) {
-        cursor_put_u32(c, group->members[i].tid);
-        cursor_put_u32(c, group->members[i].instance);
-        cursor_put_u8(c, group->members[i].waiting);
-        cursor_put_u32(c, group->members[i].request);
-    }
-}
-
 void group_table_save(const struct group_table *table, struct cursor *c)
 {
     cursor_put_u32(c, (uint32_t)group_count(table));
-    for (const struct group *group = table->first; group != NULL; group = group->next)
-        group_save(group, c);
+    for (const struct group *group = table->first; group != NULL; group = group->next) {
+        cursor_put_text(c, group->name);
+        cursor_put_u32(c, group->barrier_count);
+        cursor_put_u32(c, (uint32_t)group->count);
+        for (size_t i = 0; i < group->count; i++) {
+            cursor_put_u32(c, group->members[i].tid);
+            cursor_put_u32(c, group->members[i].instance);
+            cursor_put_u8(c, group->members[i].waiting);
+            cursor_put_u32(c, group->members[i].request);
+        }
+    }
 }
 
 /* The next member by instance. */

@@ -123,8 +123,13 @@ static bool leads_after(const struct group *g, uint64_t term)
     return g != NULL && g->leader != 0 && g->term > term;
 }
 
-static void tell_listeners(struct leaders *e, struct group *g)
+static void group_settle(struct leaders *e, struct group *g)
 {
+    uint32_t first = g->count > 0 ? g->candidates[0] : 0;
+
+    if (first != g->leader && first != 0)
+        g->term = state_fence(e->state);
+    g->leader = first;
     size_t kept = 0;
 
     for (size_t i = 0; i < g->listeners.count; i++) {
@@ -136,16 +141,6 @@ static void tell_listeners(struct leaders *e, struct group *g)
             g->listeners.list[kept++] = l;
     }
     g->listeners.count = kept;
-}
-
-static void group_settle(struct leaders *e, struct group *g)
-{
-    uint32_t first = g->count > 0 ? g->candidates[0] : 0;
-
-    if (first != g->leader && first != 0)
-        g->term = state_fence(e->state);
-    g->leader = first;
-    tell_listeners(e, g);
     if (g->count == 0 && g->listeners.count == 0)
         group_drop(e, g);
 }
@@ -240,17 +235,6 @@ static void leaders_cancel(void *engine, uint32_t task, uint32_t request)
 
 /* ---- deaths ---- */
 
-/* All of them first: none of those that went together leads for a moment. */
-static void take_out_gone(struct group *g, const struct state_gone *gone)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < g->count; i++)
-        if (!state_is_gone(gone, g->candidates[i]))
-            g->candidates[kept++] = g->candidates[i];
-    g->count = kept;
-}
-
 static void leaders_gone(void *engine, const struct state_gone *gone)
 {
     struct leaders *e = engine;
@@ -258,7 +242,13 @@ static void leaders_gone(void *engine, const struct state_gone *gone)
     for (struct group *g = first_of(e), *next; g != NULL; g = next) {
         next = next_of(g);
         listeners_drop_gone(&g->listeners, gone);
-        take_out_gone(g, gone);
+        /* All of them first: none of those that went together leads for a moment. */
+        size_t kept = 0;
+
+        for (size_t i = 0; i < g->count; i++)
+            if (!state_is_gone(gone, g->candidates[i]))
+                g->candidates[kept++] = g->candidates[i];
+        g->count = kept;
         group_settle(e, g);
     }
 }

@@ -9,20 +9,16 @@
 
 #include "proto/wire/frame.h"
 
-static void drop_first(struct origin *o)
-{
-    struct kept_event *kept = o->first;
-    o->first = kept->next;
-    if (o->first == NULL)
-        o->last = NULL;
-    *o->kept_bytes -= EVENT_HEAD_BYTES + kept->event.size;
-    free(kept);
-}
-
 void origin_taken(struct origin *o, uint64_t sequence)
 {
-    while (o->first != NULL && o->first->event.sequence <= sequence)
-        drop_first(o);
+    while (o->first != NULL && o->first->event.sequence <= sequence) {
+        struct kept_event *kept = o->first;
+        o->first = kept->next;
+        if (o->first == NULL)
+            o->last = NULL;
+        *o->kept_bytes -= EVENT_HEAD_BYTES + kept->event.size;
+        free(kept);
+    }
 }
 
 void origin_open(struct origin *o, uint64_t session)

@@ -193,13 +193,6 @@ static int32_t rendezvous_query(const void *engine, const struct state_request *
 
 /* ---- ends ---- */
 
-static void comer_remove(struct meeting *meeting, struct comer *comer)
-{
-    size_t behind = (size_t)(&meeting->comers[meeting->count] - comer) - 1;
-    memmove(comer, comer + 1, behind * sizeof *comer);
-    meeting->count--;
-}
-
 static void rendezvous_cancel(void *engine, uint32_t task, uint32_t request)
 {
     struct meetings *m = engine;
@@ -209,7 +202,9 @@ static void rendezvous_cancel(void *engine, uint32_t task, uint32_t request)
         next = meeting_next(meeting);
         if (comer == NULL || comer->request != request)
             continue;
-        comer_remove(meeting, comer);
+        size_t behind = (size_t)(&meeting->comers[meeting->count] - comer) - 1;
+        memmove(comer, comer + 1, behind * sizeof *comer);
+        meeting->count--;
         state_answer(m->state, &r, ERROR_ECANCELED, NULL, 0);
         if (meeting->count == 0)
             meeting_remove(m, meeting);

@@ -331,17 +331,6 @@ void state_resend(struct state *s, uint32_t host, uint64_t taken)
  *              ; as in STATE_ENGINES
  */
 
-static void origins_save(const struct state *s, struct cursor *c)
-{
-    uint32_t count = 0;
-    for (uint32_t host = 0; host <= HOST_INDEX_MAX; host++)
-        count += s->origins[host] != NULL;
-    cursor_put_u32(c, count);
-    for (uint32_t host = 0; host <= HOST_INDEX_MAX; host++)
-        if (s->origins[host] != NULL)
-            origin_save(s->origins[host], c);
-}
-
 static bool origins_load(struct state *s, struct cursor *c)
 {
     uint32_t count = cursor_get_u32(c), last = 0;
@@ -365,7 +354,13 @@ static void save(const struct state *s, struct cursor *c)
     cursor_put_u64(c, s->base);
     cursor_put_u64(c, s->fence);
     cursor_put_u8(c, s->full);
-    origins_save(s, c);
+    uint32_t count = 0;
+    for (uint32_t host = 0; host <= HOST_INDEX_MAX; host++)
+        count += s->origins[host] != NULL;
+    cursor_put_u32(c, count);
+    for (uint32_t host = 0; host <= HOST_INDEX_MAX; host++)
+        if (s->origins[host] != NULL)
+            origin_save(s->origins[host], c);
     for (int i = 0; i < ENGINES; i++)
         engines[i]->save(s->parts[i], c);
 }

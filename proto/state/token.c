@@ -103,29 +103,6 @@ static void pass_on(struct tokens *t, struct token *token)
     token->unclaimed = false;
 }
 
-/* The notice makes sure that there is such a task: its daemon says so if not. */
-static void pass_unclaimed(struct tokens *t, struct token *token, uint32_t task)
-{
-    uint8_t body[NAME_BYTES_MAX + 2 + 8];
-    struct cursor c = cursor_writer(body, sizeof body);
-    token->holder = task;
-    token->request = 0;
-    token->number = state_fence(t->state);
-    token->unclaimed = true;
-    cursor_put_u64(&c, token->number);
-    cursor_put_text(&c, token->name.text);
-    state_notice(t->state, task, NOTICE_TOKEN, body, (size_t)(c.at - body));
-}
-
-static void pass_to(struct tokens *t, struct token *token, uint32_t task)
-{
-    struct waiter waiter;
-    if (waiters_drop(&token->waiters, task, &waiter))
-        grant(t, token, waiter.task, waiter.request);
-    else
-        pass_unclaimed(t, token, task);
-}
-
 /* ---- commands ---- */
 
 static void create(struct tokens *t, const char *name, const struct state_request *r)
@@ -196,8 +173,23 @@ static void pass(struct tokens *t, struct token *token, const struct state_reque
         return;
     if (to == 0)
         pass_on(t, token);
-    else
-        pass_to(t, token, to);
+    else {
+        struct waiter waiter;
+        if (waiters_drop(&token->waiters, to, &waiter))
+            grant(t, token, waiter.task, waiter.request);
+        else {
+            /* The notice makes sure that there is such a task: its daemon says so if not. */
+            uint8_t body[NAME_BYTES_MAX + 2 + 8];
+            struct cursor c = cursor_writer(body, sizeof body);
+            token->holder = to;
+            token->request = 0;
+            token->number = state_fence(t->state);
+            token->unclaimed = true;
+            cursor_put_u64(&c, token->number);
+            cursor_put_text(&c, token->name.text);
+            state_notice(t->state, to, NOTICE_TOKEN, body, (size_t)(c.at - body));
+        }
+    }
 }
 
 static void destroy(struct tokens *t, struct token *token, const struct state_request *r,

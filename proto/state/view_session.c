@@ -146,15 +146,6 @@ void view_session_put(struct view_session *s, uint32_t author, uint64_t version,
  *   change   = kind=u8 task=u32        ; of the views number - kept + 1 .. number
  */
 
-static void history_put(struct cursor *c, const struct view_session *s)
-{
-    cursor_put_u8(c, (uint8_t)s->kept);
-    for (uint64_t number = s->number - s->kept + 1; number <= s->number; number++) {
-        cursor_put_u8(c, change_of(s, number)->kind);
-        cursor_put_u32(c, change_of(s, number)->task);
-    }
-}
-
 static bool history_get(struct cursor *c, struct view_session *s)
 {
     s->kept = cursor_get_u8(c);
@@ -167,15 +158,6 @@ static bool history_get(struct cursor *c, struct view_session *s)
         change->task = cursor_get_u32(c);
     }
     return cursor_ok(c);
-}
-
-static void value_put(struct cursor *c, const struct view_session *s)
-{
-    cursor_put_u64(c, s->value.version);
-    cursor_put_u64(c, s->value.view);
-    cursor_put_u32(c, s->value.author);
-    cursor_put_u16(c, (uint16_t)s->value.size);
-    cursor_put_bytes(c, s->value.bytes, s->value.size);
 }
 
 static bool value_get(struct cursor *c, struct view_session *s)
@@ -199,9 +181,17 @@ void view_session_save(const struct view_session *s, struct cursor *c)
     cursor_put_u32(c, (uint32_t)s->count);
     for (size_t i = 0; i < s->count; i++)
         cursor_put_u32(c, s->members[i]);
-    history_put(c, s);
+    cursor_put_u8(c, (uint8_t)s->kept);
+    for (uint64_t number = s->number - s->kept + 1; number <= s->number; number++) {
+        cursor_put_u8(c, change_of(s, number)->kind);
+        cursor_put_u32(c, change_of(s, number)->task);
+    }
     listeners_save(&s->listeners, c);
-    value_put(c, s);
+    cursor_put_u64(c, s->value.version);
+    cursor_put_u64(c, s->value.view);
+    cursor_put_u32(c, s->value.author);
+    cursor_put_u16(c, (uint16_t)s->value.size);
+    cursor_put_bytes(c, s->value.bytes, s->value.size);
 }
 
 static bool members_get(struct cursor *c, struct view_session *s)

@@ -212,14 +212,6 @@ static int64_t times_needed(int dims, const struct tiling_dependences *d, int be
     return most;
 }
 
-/* Rows before are complete: in them no dependence is negative any more, so nothing is lost again.
- */
-static void add_row(struct tiling_matrix *m, int dims, int to, int64_t times, int row)
-{
-    for (int k = 0; k < dims; k++)
-        m->at[to][k] += times * m->at[row][k];
-}
-
 int tiling_find_skew(int dims, const struct tiling_dependences *d, struct tiling_matrix *skew)
 {
     for (int j = 0; j < d->count; j++) {
@@ -229,8 +221,13 @@ int tiling_find_skew(int dims, const struct tiling_dependences *d, struct tiling
     }
     tiling_matrix_identity(skew);
     for (int i = 1; i < dims; i++) {
-        for (int before = 0; before < i; before++)
-            add_row(skew, dims, i, times_needed(dims, d, before, i), before);
+        for (int before = 0; before < i; before++) {
+            /* Rows before are complete: in them no dependence is negative any more, so nothing is
+             * lost again. */
+            int64_t times = times_needed(dims, d, before, i);
+            for (int k = 0; k < dims; k++)
+                skew->at[i][k] += times * skew->at[before][k];
+        }
         if (!all_within(skew, dims, ENTRY_MAX))
             return -1;
     }

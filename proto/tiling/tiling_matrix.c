@@ -15,21 +15,17 @@ static bool cross(int64_t a, int64_t b, int64_t c, int64_t d, int64_t *result)
            !__builtin_sub_overflow(ab, cd, result);
 }
 
-static void swap_rows(struct tiling_matrix *m, int a, int b)
-{
-    int64_t kept[TILING_MATRIX_MAX];
-    memcpy(kept, m->at[a], sizeof kept);
-    memcpy(m->at[a], m->at[b], sizeof kept);
-    memcpy(m->at[b], kept, sizeof kept);
-}
-
 /* Brings a row whose k-th component is not 0 to place k; 1, -1 for a swap, 0: there is none. */
 static int pivot(struct tiling_matrix *m, int n, int k)
 {
     for (int i = k; i < n; i++) {
         if (m->at[i][k] != 0) {
-            if (i != k)
-                swap_rows(m, i, k);
+            if (i != k) {
+                int64_t kept[TILING_MATRIX_MAX];
+                memcpy(kept, m->at[i], sizeof kept);
+                memcpy(m->at[i], m->at[k], sizeof kept);
+                memcpy(m->at[k], kept, sizeof kept);
+            }
             return i == k ? 1 : -1;
         }
     }

@@ -37,10 +37,15 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* Sends the faces of a tile: what a message costs the task, then its turn on the link. */
-static void send_all(const struct tiling_play *p, struct tiling_player *me, const int32_t *place,
-                     int64_t layer)
+static void overlap(const struct tiling_play *p, struct tiling_player *me, const int32_t *place,
+                    int64_t layer)
 {
+    for (int i = 0; i < p->grid->dims; i++) {
+        if (receives(p, place, i))
+            me->now_s = later(me->now_s, behind(p, place, i)->given_s[i]) + p->face[i].start_s;
+    }
+    me->now_s += p->comp_s;
+    /* Sends the faces of a tile: what a message costs the task, then its turn on the link. */
     for (int i = 0; i < p->grid->dims; i++) {
         if (!sends(p, place, i))
             continue;
@@ -50,32 +55,6 @@ static void send_all(const struct tiling_play *p, struct tiling_player *me, cons
         *slot = me->link_s;
         me->given_s[i] = me->link_s + p->face[i].store_s + p->face[i].alpha_s;
     }
-}
-
-static void overlap(const struct tiling_play *p, struct tiling_player *me, const int32_t *place,
-                    int64_t layer)
-{
-    for (int i = 0; i < p->grid->dims; i++) {
-        if (receives(p, place, i))
-            me->now_s = later(me->now_s, behind(p, place, i)->given_s[i]) + p->face[i].start_s;
-    }
-    me->now_s += p->comp_s;
-    send_all(p, me, place, layer);
-}
-
-/* A sender waits until it is told that its face was received. */
-static void block(const struct tiling_play *p, struct tiling_player *me, const int32_t *place)
-{
-    for (int i = 0; i < p->grid->dims; i++) {
-        if (!receives(p, place, i))
-            continue;
-        struct tiling_player *sender = (struct tiling_player *)behind(p, place, i);
-        const struct tiling_play_face *f = &p->face[i];
-        me->now_s =
-            later(me->now_s, sender->now_s + f->start_s + f->alpha_s + f->wire_s + f->store_s);
-        sender->now_s = me->now_s + f->alpha_s;
-    }
-    me->now_s += p->comp_s;
 }
 
 static bool next_place(const struct tiling_grid *g, int32_t *place)
@@ -104,8 +83,19 @@ static void play_layer(const struct tiling_play *p, int64_t layer, bool overlapp
             continue;
         if (overlapped)
             overlap(p, me, place, layer);
-        else
-            block(p, me, place);
+        else {
+            /* A sender waits until it is told that its face was received. */
+            for (int i = 0; i < p->grid->dims; i++) {
+                if (!receives(p, place, i))
+                    continue;
+                struct tiling_player *sender = (struct tiling_player *)behind(p, place, i);
+                const struct tiling_play_face *f = &p->face[i];
+                me->now_s = later(me->now_s,
+                                  sender->now_s + f->start_s + f->alpha_s + f->wire_s + f->store_s);
+                sender->now_s = me->now_s + f->alpha_s;
+            }
+            me->now_s += p->comp_s;
+        }
     } while (next_place(p->grid, place));
 }
 

@@ -107,17 +107,6 @@ static void clip(int64_t base, int64_t step, int64_t size, struct range *t)
     t->end = r.end < t->end ? r.end : t->end;
 }
 
-static void clip_skewed(const struct tiling_space *s, const int64_t *p, struct range *t)
-{
-    int last = s->dims - 1;
-    for (int i = 0; i < s->dims; i++) {
-        int64_t base = 0;
-        for (int k = 0; k < last; k++)
-            base += s->back.at[i][k] * p[k];
-        clip(base, s->back.at[i][last], s->size[i], t);
-    }
-}
-
 static void clip_straight(const struct tiling_space *s, const int64_t *p, struct range *t)
 {
     int last = s->dims - 1;
@@ -129,9 +118,15 @@ static void clip_straight(const struct tiling_space *s, const int64_t *p, struct
 bool tiling_space_row(const struct tiling_space *s, const int64_t *p, int64_t *first, int64_t *end)
 {
     struct range t = {*first, *end};
-    if (s->skewed)
-        clip_skewed(s, p, &t);
-    else
+    if (s->skewed) {
+        int last = s->dims - 1;
+        for (int i = 0; i < s->dims; i++) {
+            int64_t base = 0;
+            for (int k = 0; k < last; k++)
+                base += s->back.at[i][k] * p[k];
+            clip(base, s->back.at[i][last], s->size[i], &t);
+        }
+    } else
         clip_straight(s, p, &t);
     if (t.first >= t.end)
         return false;

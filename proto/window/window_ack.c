@@ -36,21 +36,16 @@ static void forget_below(struct acker *a, uint64_t number)
     ranges_remove_below(&a->seen, number);
 }
 
-static void see(struct acker *a, uint64_t number, uint64_t now_us)
-{
-    if (number >= seen_end(a))
-        a->largest_us = now_us;
-    ranges_add(&a->seen, number, number + 1);
-    if (a->seen.count > ACK_RANGES_KEPT)
-        forget_below(a, a->seen.at[0].end);
-}
-
 void acker_on_packet(struct window *w, uint64_t number, size_t size, const struct wire_packet *p,
                      uint64_t now_us)
 {
     struct acker *a = &w->ack;
     bool in_order = number == seen_end(a);
-    see(a, number, now_us);
+    if (number >= seen_end(a))
+        a->largest_us = now_us;
+    ranges_add(&a->seen, number, number + 1);
+    if (a->seen.count > ACK_RANGES_KEPT)
+        forget_below(a, a->seen.at[0].end);
     if (!p->stream && !p->limit && !p->ping)
         return;
     a->pending_bytes += size;

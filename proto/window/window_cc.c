@@ -111,18 +111,14 @@ static void cubic_grow(struct cc *c, const struct cc_ack *ack)
         s->window += (target - s->window) * smaller(bytes / s->window, 1);
 }
 
-static void share_acked(struct cc *c, size_t bytes)
-{
-    double packets = (double)bytes / (double)c->packet_bytes;
-    c->loss_share -= c->loss_share * smaller(packets / CC_SHARE_PACKETS, 1);
-}
-
 void cc_on_ack(struct cc *c, const struct cc_ack *ack)
 {
     uint64_t since_us = ack->now_us - c->acked_us;
     bool limited = c->limited;
     c->acked_us = ack->now_us;
-    share_acked(c, ack->bytes);
+    size_t bytes = ack->bytes;
+    double packets = (double)bytes / (double)c->packet_bytes;
+    c->loss_share -= c->loss_share * smaller(packets / CC_SHARE_PACKETS, 1);
     c->limited = false;
     if (ack->position < c->recovery)
         return;
@@ -135,25 +131,20 @@ void cc_on_ack(struct cc *c, const struct cc_ack *ack)
         cubic_grow(c, ack);
 }
 
-/* Sections 4.6 and 4.7: multiplicative decrease, fast convergence. */
-static void cc_reduce(struct cc *c)
-{
-    struct cc_state *s = &c->now;
-    c->saved = *s;
-    s->prior = s->window;
-    s->maximum = s->window < s->maximum ? s->window * (1 + CUBIC_BETA) / 2 : s->window;
-    s->window = larger(s->window * CUBIC_BETA, cc_minimum(c));
-    s->threshold = s->window;
-    c->epoch = false;
-}
-
 uint32_t cc_on_loss(struct cc *c, uint64_t position, uint64_t next)
 {
     c->loss_share += (1 - c->loss_share) / CC_SHARE_PACKETS;
     if (position >= c->recovery && c->loss_share <= CC_LOSS_TOLERATED)
         return 0;
     if (position >= c->recovery) {
-        cc_reduce(c);
+        /* Sections 4.6 and 4.7: multiplicative decrease, fast convergence. */
+        struct cc_state *s = &c->now;
+        c->saved = *s;
+        s->prior = s->window;
+        s->maximum = s->window < s->maximum ? s->window * (1 + CUBIC_BETA) / 2 : s->window;
+        s->window = larger(s->window * CUBIC_BETA, cc_minimum(c));
+        s->threshold = s->window;
+        c->epoch = false;
         c->loss_share /= 2; /* paid for: what a bad path loses does not reduce it again and again */
         c->recovery = next;
         c->episode++;

@@ -56,16 +56,6 @@ static void on_spurious(struct window *w, uint64_t position, const struct sent *
         l->patience++;
 }
 
-static void on_mtu(struct window *w, const struct sent *s, uint64_t now_us)
-{
-    if (s->flags & SENT_MTU_PROBE) {
-        mtu_probe_acked(&w->mtu, s->size, now_us);
-        use_packet_bytes(w);
-    } else {
-        mtu_acked(&w->mtu, s->size, now_us);
-    }
-}
-
 static void ack_record(struct window *w, uint64_t position, struct tally *t, uint64_t now_us)
 {
     struct sent *s = sent_at(&w->send.sent, position);
@@ -79,7 +69,12 @@ static void ack_record(struct window *w, uint64_t position, struct tally *t, uin
     s->acked_run = 1;
     t->position = t->count == 0 || position > t->position ? position : t->position;
     t->count++;
-    on_mtu(w, s, now_us);
+    if (s->flags & SENT_MTU_PROBE) {
+        mtu_probe_acked(&w->mtu, s->size, now_us);
+        use_packet_bytes(w);
+    } else {
+        mtu_acked(&w->mtu, s->size, now_us);
+    }
     if (s->length != 0)
         sender_acked(&w->send, s->offset, s->length);
     if (s->ack_end != 0)
@@ -220,15 +215,6 @@ static void sample_rtt(struct window *w, const struct wire_packet *p, const stru
         rtt_sample(&w->rtt, now_us - s->sent_us, p->ack_delay_us);
 }
 
-static void tell_cc(struct window *w, const struct tally *t, uint64_t now_us)
-{
-    struct cc_ack ack = {.position = t->position,
-                         .bytes = (size_t)t->bytes,
-                         .rtt_us = w->rtt.smoothed_us,
-                         .now_us = now_us};
-    cc_on_ack(&w->cc, &ack);
-}
-
 void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
 {
     struct sender *s = &w->send;
@@ -243,8 +229,13 @@ void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
     if (t.position >= s->largest_acked)
         s->largest_acked = t.position + 1;
     detect(w, now_us);
-    if (t.bytes != 0)
-        tell_cc(w, &t, now_us);
+    if (t.bytes != 0) {
+        struct cc_ack ack = {.position = t.position,
+                             .bytes = (size_t)t.bytes,
+                             .rtt_us = w->rtt.smoothed_us,
+                             .now_us = now_us};
+        cc_on_ack(&w->cc, &ack);
+    }
     pacer_set_rate(&w->pacer, &w->cc, w->rtt.smoothed_us);
     retire(w, now_us);
 }

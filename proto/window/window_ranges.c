@@ -104,23 +104,18 @@ void ranges_cover(struct ranges *r, uint64_t begin, uint64_t end)
         merge(r, next - 1, next, begin, end);
 }
 
-/* Takes a hole out of the inside of range i. */
-static void split(struct ranges *r, size_t i, uint64_t begin, uint64_t end)
-{
-    uint64_t rest_end = r->at[i].end;
-    if (!ranges_reserve(r, r->count + 1))
-        return;
-    r->at[i].end = begin;
-    insert(r, i + 1, end, rest_end);
-}
-
 void ranges_remove(struct ranges *r, uint64_t begin, uint64_t end)
 {
     size_t first = ranges_find(r, begin);
     if (begin >= end || first == r->count || r->at[first].begin >= end)
         return;
     if (r->at[first].begin < begin && r->at[first].end > end) {
-        split(r, first, begin, end);
+        /* Takes a hole out of the inside of range i. */
+        uint64_t rest_end = r->at[first].end;
+        if (ranges_reserve(r, r->count + 1)) {
+            r->at[first].end = begin;
+            insert(r, first + 1, end, rest_end);
+        }
         return;
     }
     if (r->at[first].begin < begin)

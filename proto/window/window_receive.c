@@ -60,17 +60,6 @@ void receiver_put_limit(struct window *w, struct cursor *c)
     r->limit_due = false;
 }
 
-/* In order up to `end`; early bytes that follow are in order now, too. */
-static void advance(struct receiver *r, uint64_t end)
-{
-    r->next = end;
-    ranges_remove_below(&r->early, end);
-    if (r->early.count == 0 || r->early.at[0].begin != end)
-        return;
-    r->next = r->early.at[0].end;
-    ranges_remove_below(&r->early, r->next);
-}
-
 void receiver_on_stream(struct window *w, const struct wire_packet *p)
 {
     struct receiver *r = &w->receive;
@@ -84,9 +73,15 @@ void receiver_on_stream(struct window *w, const struct wire_packet *p)
     window_ring_put(&r->ring, begin, p->bytes + (begin - p->offset), (size_t)(end - begin));
     if (end > r->highest)
         r->highest = end;
-    if (begin == r->next)
-        advance(r, end);
-    else
+    if (begin == r->next) {
+        /* In order up to `end`; early bytes that follow are in order now, too. */
+        r->next = end;
+        ranges_remove_below(&r->early, end);
+        if (r->early.count != 0 && r->early.at[0].begin == end) {
+            r->next = r->early.at[0].end;
+            ranges_remove_below(&r->early, r->next);
+        }
+    } else
         ranges_add(&r->early, begin, end);
     limit_update(w);
 }

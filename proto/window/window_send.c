@@ -197,13 +197,6 @@ uint64_t sender_deadline(const struct window *w)
     return paced_us > starved_us ? paced_us : starved_us;
 }
 
-static void idle_check(struct window *w, uint64_t now_us)
-{
-    bool idle = w->send.flight_bytes == 0 && w->send.sent.next != 0;
-    if (idle && now_us - w->send.sent_us >= CC_IDLE_US)
-        cc_on_idle(&w->cc);
-}
-
 static enum choice choose_stream(struct window *w, size_t capacity, uint64_t now_us)
 {
     struct range r;
@@ -212,7 +205,9 @@ static enum choice choose_stream(struct window *w, size_t capacity, uint64_t now
     size_t probe = mtu_probe_wanted(&w->mtu, now_us);
     if (probe != 0 && probe <= capacity)
         return SEND_MTU_PROBE;
-    idle_check(w, now_us);
+    bool idle = w->send.flight_bytes == 0 && w->send.sent.next != 0;
+    if (idle && now_us - w->send.sent_us >= CC_IDLE_US)
+        cc_on_idle(&w->cc);
     size_t size = estimate(w, &r);
     if (!window_open(w, size)) {
         w->cc.limited = true;

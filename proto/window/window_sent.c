@@ -35,19 +35,6 @@ void sent_push(struct sent_ring *r, const struct sent *record)
     *sent_at(r, r->next++) = *record;
 }
 
-/* Between low and high (positions), when numbers have gaps. */
-static uint64_t search(const struct sent_ring *r, uint64_t low, uint64_t high, uint64_t number)
-{
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (sent_at(r, middle)->number > number)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 uint64_t sent_find(const struct sent_ring *r, uint64_t number)
 {
     if (r->first == r->next || sent_at(r, r->first)->number > number)
@@ -61,5 +48,13 @@ uint64_t sent_find(const struct sent_ring *r, uint64_t number)
     uint64_t guess = back < last - r->first ? last - back : r->first;
     if (sent_at(r, guess)->number == number)
         return guess + 1;
-    return search(r, guess, last, number);
+    /* Between low and high (positions), when numbers have gaps. */
+    while (guess < last) {
+        uint64_t middle = guess + (last - guess) / 2;
+        if (sent_at(r, middle)->number > number)
+            last = middle;
+        else
+            guess = middle + 1;
+    }
+    return guess;
 }

@@ -76,12 +76,6 @@ static bool is_of_host(const struct command *command)
     return command->host != 0 && command->host <= HOST_INDEX_MAX && numbered;
 }
 
-static bool is_of_vm(const struct command *command)
-{
-    return command->host == 0 && command->session == 0 && command->number == 0 &&
-           command->taken == 0 && command->task == 0;
-}
-
 static bool has_task(const struct command *command)
 {
     return tid_host(command->task) == command->host && tid_local(command->task) != 0;
@@ -91,7 +85,8 @@ static bool head_ok(const struct command *command)
 {
     switch (command_party(command->kind)) {
     case COMMAND_OF_VM:
-        return is_of_vm(command);
+        return command->host == 0 && command->session == 0 && command->number == 0 &&
+               command->taken == 0 && command->task == 0;
     case COMMAND_OF_DAEMON:
         return is_of_host(command) &&
                (command->kind == COMMAND_TASK_GONE ? has_task(command) : command->task == 0);

@@ -183,22 +183,19 @@ static void put_strings(struct cursor *c, const char *const *strings)
     }
 }
 
-static void get_string(struct cursor *c, struct control_string *s)
-{
-    s->size = cursor_get_u32(c);
-    s->bytes = (const char *)cursor_get_view(c, s->size);
-    if (s->bytes != NULL && memchr(s->bytes, '\0', s->size) != NULL)
-        c->bad = true;
-}
-
 struct control_string *control_get_strings(struct cursor *c, size_t *count)
 {
     size_t n = cursor_get_u16(c);
     if (n * 4 > cursor_left(c))
         c->bad = true;
     struct control_string *strings = cursor_ok(c) ? calloc(n + 1, sizeof *strings) : NULL;
-    for (size_t i = 0; strings != NULL && i < n; i++)
-        get_string(c, &strings[i]);
+    for (size_t i = 0; strings != NULL && i < n; i++) {
+        struct control_string *s = &strings[i];
+        s->size = cursor_get_u32(c);
+        s->bytes = (const char *)cursor_get_view(c, s->size);
+        if (s->bytes != NULL && memchr(s->bytes, '\0', s->size) != NULL)
+            c->bad = true;
+    }
     if (strings == NULL || !cursor_ok(c)) {
         free(strings);
         c->bad = true;
