@@ -34,26 +34,21 @@ void alias_remove(struct console *c, const char *name)
     alias_free(gone);
 }
 
-static char *join(int argc, char **argv)
-{
-    size_t size = 1;
-    for (int i = 0; i < argc; i++)
-        size += strlen(argv[i]) + 1;
-    char *text = calloc(1, size), *end = text;
-    for (int i = 0; i < argc && text != NULL; i++) {
-        end = stpcpy(end, argv[i]);
-        *end++ = i + 1 < argc ? ' ' : '\0';
-    }
-    return text;
-}
-
 void alias_set(struct console *c, const char *name, int argc, char **argv)
 {
     struct alias *alias = calloc(1, sizeof *alias);
     alias_remove(c, name);
     if (alias != NULL) {
         alias->name = strdup(name);
-        alias->text = join(argc, argv);
+        size_t size = 1;
+        for (int i = 0; i < argc; i++)
+            size += strlen(argv[i]) + 1;
+        char *text = calloc(1, size), *end = text;
+        for (int i = 0; i < argc && text != NULL; i++) {
+            end = stpcpy(end, argv[i]);
+            *end++ = i + 1 < argc ? ' ' : '\0';
+        }
+        alias->text = text;
     }
     if (alias == NULL || alias->name == NULL || alias->text == NULL) {
         printf("alias: out of memory\n");

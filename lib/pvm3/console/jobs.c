@@ -108,16 +108,6 @@ static void show_line(const struct job *job, struct task *task)
     task->used = 0;
 }
 
-static void take_bytes(const struct job *job, struct task *task, const char *bytes, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (bytes[i] != '\n')
-            task->line[task->used++] = bytes[i];
-        if (bytes[i] == '\n' || task->used == LINE_BYTES)
-            show_line(job, task);
-    }
-}
-
 static void take_end(const struct job *job, struct task *task)
 {
     if (task->used > 0)
@@ -143,7 +133,12 @@ static void take_message(struct job *job)
         int part = length < LINE_BYTES ? length : LINE_BYTES;
         if (pvm_upkbyte(bytes, part, 1) < 0)
             return;
-        take_bytes(job, task, bytes, part);
+        for (int i = 0; i < part; i++) {
+            if (bytes[i] != '\n')
+                task->line[task->used++] = bytes[i];
+            if (bytes[i] == '\n' || task->used == LINE_BYTES)
+                show_line(job, task);
+        }
         length -= part;
     }
 }

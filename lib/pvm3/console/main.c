@@ -137,15 +137,6 @@ static void console_run_line(struct console *c, const char *line)
     fflush(stdout);
 }
 
-static void run_file(struct console *c, FILE *file)
-{
-    char *line = NULL;
-    size_t size = 0;
-    while (!c->over && getline(&line, &size, file) >= 0)
-        console_run_line(c, line);
-    free(line);
-}
-
 static void run_startup(struct console *c)
 {
     char path[4096];
@@ -155,7 +146,11 @@ static void run_startup(struct console *c)
         file = fopen(path, "re");
     if (file == NULL)
         return;
-    run_file(c, file);
+    char *line = NULL;
+    size_t size = 0;
+    while (!c->over && getline(&line, &size, file) >= 0)
+        console_run_line(c, line);
+    free(line);
     fclose(file);
 }
 

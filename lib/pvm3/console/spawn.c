@@ -79,17 +79,6 @@ static bool open_output(struct spawn *s)
     return s->file != NULL;
 }
 
-static void say(int count, int started, const int *tids)
-{
-    printf("%d successful\n", started < 0 ? 0 : started);
-    for (int i = 0; i < count; i++) {
-        if (tids[i] > 0)
-            printf("t%x\n", (unsigned)tids[i]);
-        else
-            printf("%s\n", error_of(tids[i]));
-    }
-}
-
 /* The console is nobody's parent: a program that asks whether it is the master is one. */
 static void run(struct console *c, const struct spawn *s, char **argv)
 {
@@ -106,7 +95,14 @@ static void run(struct console *c, const struct spawn *s, char **argv)
         pvm_spawn(argv[0], argv + 1, s->flags | PvmNoSpawnParent, s->where, s->count, tids);
     pvm_setopt(PvmOutputTid, before);
     pvm_setopt(PvmOutputCode, before_code);
-    say(s->count, started, tids);
+    int count = s->count;
+    printf("%d successful\n", started < 0 ? 0 : started);
+    for (int i = 0; i < count; i++) {
+        if (tids[i] > 0)
+            printf("t%x\n", (unsigned)tids[i]);
+        else
+            printf("%s\n", error_of(tids[i]));
+    }
     if (s->is_job)
         job_spawned(c, number, s->count, tids);
     free(tids);

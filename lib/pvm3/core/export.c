@@ -40,8 +40,10 @@ static int list_set(char *list)
     return failed ? PvmNoMem : PvmOk;
 }
 
-static int list_add(const char *name)
+int pvm_export(char *name)
 {
+    if (name == NULL || name[0] == '\0')
+        return lpvmerr("pvm_export", PvmBadParam);
     const char *list = list_now();
     char *longer = NULL;
     if (list_find(list, name) != NULL)
@@ -51,8 +53,10 @@ static int list_add(const char *name)
     return list_set(longer);
 }
 
-static int list_remove(const char *name)
+int pvm_unexport(char *name)
 {
+    if (name == NULL || name[0] == '\0')
+        return lpvmerr("pvm_unexport", PvmBadParam);
     const char *list = list_now();
     const char *at = list_find(list, name);
     char *shorter = NULL;
@@ -66,20 +70,6 @@ static int list_remove(const char *name)
     if (length > 0 && shorter[length - 1] == ':')
         shorter[length - 1] = '\0';
     return list_set(shorter);
-}
-
-int pvm_export(char *name)
-{
-    if (name == NULL || name[0] == '\0')
-        return lpvmerr("pvm_export", PvmBadParam);
-    return list_add(name);
-}
-
-int pvm_unexport(char *name)
-{
-    if (name == NULL || name[0] == '\0')
-        return lpvmerr("pvm_unexport", PvmBadParam);
-    return list_remove(name);
 }
 
 /* ---- the environment of children --------------------------------------------------------------

@@ -65,17 +65,6 @@ static int parent_of(covey_t *vm)
     return spawned_with("PVMPARENT", &value) && vm_is_task(value) ? value : covey_parent(vm);
 }
 
-static void begin(covey_t *vm)
-{
-    membership = vm;
-    pvmmytid = covey_mytid(vm);
-    parent = parent_of(vm);
-    bool spawned = parent != PvmNoParent;
-    if (spawned)
-        spawned_with("PVMCTX", &pvmmyctx);
-    part_each(part, start) part->start(spawned);
-}
-
 static int join(covey_t **vm)
 {
     struct covey_options options = {.output = COVEY_OUTPUT_DISCARD}; /* see output.c */
@@ -88,8 +77,15 @@ static int join(covey_t **vm)
 covey_t *vm_find(void)
 {
     covey_t *vm = membership;
-    if (vm == NULL && join(&vm) == COVEY_OK)
-        begin(vm);
+    if (vm == NULL && join(&vm) == COVEY_OK) {
+        membership = vm;
+        pvmmytid = covey_mytid(vm);
+        parent = parent_of(vm);
+        bool spawned = parent != PvmNoParent;
+        if (spawned)
+            spawned_with("PVMCTX", &pvmmyctx);
+        part_each(part, start) part->start(spawned);
+    }
     return vm;
 }
 

@@ -54,11 +54,6 @@ static int places(struct collective *c, int root)
     return c->own < 0 ? c->own : PvmOk;
 }
 
-static int portion_check(const struct collective *c)
-{
-    return c->count < 0 || c->tag < 0 || size_of(c->type) == 0 ? PvmBadParam : PvmOk;
-}
-
 int collective_begin(struct collective *c, const char *group, int root,
                      const struct portion *portion)
 {
@@ -69,7 +64,7 @@ int collective_begin(struct collective *c, const char *group, int root,
     c->bytes = size_of(c->type) * (size_t)(c->count < 0 ? 0 : c->count);
     error = places(c, root);
     if (error == PvmOk)
-        error = portion_check(c);
+        error = c->count < 0 || c->tag < 0 || size_of(c->type) == 0 ? PvmBadParam : PvmOk;
     if (error != PvmOk) {
         members_free(&c->members);
         return error;

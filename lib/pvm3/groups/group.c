@@ -183,21 +183,18 @@ int members_tid(const struct members *members, int instance)
     return PvmNoInst;
 }
 
-/* As PVM's group server has it, whose list marks a free number by -1; programs that ask by the
- * result of a call that failed get it. PVM has none when members fill a list of ten, twenty... */
-static int instance_free(const struct members *members)
-{
-    int number = 0;
-    while (members_tid(members, number) != PvmNoInst)
-        number++;
-    return number;
-}
-
 /* The instance of a tid, or PvmNotInGroup. */
 static int members_instance(const struct members *members, int tid)
 {
-    if (tid == -1)
-        return instance_free(members);
+    if (tid == -1) {
+        /* As PVM's group server has it, whose list marks a free number by -1; programs that ask by
+         * the result of a call that failed get it. PVM has none when members fill a list of ten,
+         * twenty... */
+        int number = 0;
+        while (members_tid(members, number) != PvmNoInst)
+            number++;
+        return number;
+    }
     for (int i = 0; i < members->count; i++) {
         if (members->list[i].tid == tid)
             return members->list[i].instance;

@@ -206,17 +206,6 @@ int call_delinfo(char *name, int index, int flags)
 static struct pvmmboxinfo *boxes; /* the program's until the next call */
 static int box_count;
 
-static void boxes_free(void)
-{
-    for (int i = 0; i < box_count; i++) {
-        free(boxes[i].mi_name);
-        free(boxes[i].mi_indices);
-    }
-    free(boxes);
-    boxes = NULL;
-    box_count = 0;
-}
-
 static int entries_count(const struct class *class)
 {
     int count = 0;
@@ -281,7 +270,13 @@ int call_getmboxinfo(char *pattern, int *count, struct pvmmboxinfo **list)
     if (count == NULL || list == NULL)
         return lpvmerr("pvm_getmboxinfo", PvmBadParam);
     int error = refresh();
-    boxes_free();
+    for (int i = 0; i < box_count; i++) {
+        free(boxes[i].mi_name);
+        free(boxes[i].mi_indices);
+    }
+    free(boxes);
+    boxes = NULL;
+    box_count = 0;
     if (error == PvmOk)
         error = collect(pattern);
     if (error != PvmOk)

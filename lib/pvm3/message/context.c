@@ -17,8 +17,15 @@
 static int *own; /* those that this task made and did not free */
 static int own_count, own_capacity;
 
-static int remember(int context)
+static int context_make(covey_t *vm)
 {
+    uint64_t number;
+    int error = covey_lock(vm, LOCK, LOCK_US, &number);
+    if (error != COVEY_OK)
+        return error_of(error);
+    covey_unlock(vm, LOCK, number);
+    int host = vm_daemon_of(covey_tid_host(covey_mytid(vm)));
+    int context = host | (int)(number % NUMBERS + 1);
     if (own_count == own_capacity) {
         int size = own_capacity == 0 ? 8 : 2 * own_capacity;
         int *grown = realloc(own, (size_t)size * sizeof *grown);
@@ -29,17 +36,6 @@ static int remember(int context)
     }
     own[own_count++] = context;
     return context;
-}
-
-static int context_make(covey_t *vm)
-{
-    uint64_t number;
-    int error = covey_lock(vm, LOCK, LOCK_US, &number);
-    if (error != COVEY_OK)
-        return error_of(error);
-    covey_unlock(vm, LOCK, number);
-    int host = vm_daemon_of(covey_tid_host(covey_mytid(vm)));
-    return remember(host | (int)(number % NUMBERS + 1));
 }
 
 int call_newcontext(void)

@@ -40,18 +40,6 @@ struct buffer *inbox_last(void)
     return last;
 }
 
-static void append(struct buffer *b)
-{
-    b->next = NULL;
-    b->waiting = true;
-    tell((int64_t)b->body.size);
-    if (last == NULL)
-        first = b;
-    else
-        last->next = b;
-    last = b;
-}
-
 void inbox_remove(struct buffer *b)
 {
     struct buffer *before = NULL;
@@ -84,8 +72,16 @@ void inbox_deliver(struct buffer *b)
         if (part->take(b))
             return;
     }
-    if (!handler_take(b))
-        append(b);
+    if (!handler_take(b)) {
+        b->next = NULL;
+        b->waiting = true;
+        tell((int64_t)b->body.size);
+        if (last == NULL)
+            first = b;
+        else
+            last->next = b;
+        last = b;
+    }
 }
 
 void inbox_deliver_by_daemon(struct buffer *b, int tag, int context)

@@ -310,20 +310,6 @@ static int append(const struct journal_use *use, const struct buffer *record, in
     return error;
 }
 
-/* Those before the summary, which is the last change, are forgotten with their blobs, unless
- * somebody else wrote a change meanwhile that they are still needed for: then the next one does. */
-static void forget_before(uint64_t number, int old_blobs)
-{
-    if (covey_forget(vm_handle(), SERIES, number) != COVEY_OK)
-        return;
-    for (int i = 0; i < old_blobs; i++)
-        blob_forget(&blobs[i]);
-    blob_count -= old_blobs;
-    memmove(blobs, blobs + old_blobs, (size_t)blob_count * sizeof *blobs);
-    base = number;
-    bytes = 0;
-}
-
 /* A summary is of the changes that its author knew when he made it: it counts only as the very next
  * change, otherwise it is passed over by all. */
 static void summarise(const struct journal_use *use)
@@ -331,8 +317,20 @@ static void summarise(const struct journal_use *use)
     int result = PvmNotFound, old_blobs = blob_count;
     struct buffer *record = buffer_create(ENC_DEFAULT);
     if (record != NULL && use->summary(record) == PvmOk && append(use, record, &result) == PvmOk &&
-        result == PvmOk)
-        forget_before(next - 1, old_blobs);
+        result == PvmOk) {
+        /* Those before the summary, which is the last change, are forgotten with their blobs,
+         * unless somebody else wrote a change meanwhile that they are still needed for: then the
+         * next one does. */
+        uint64_t number = next - 1;
+        if (covey_forget(vm_handle(), SERIES, number) == COVEY_OK) {
+            for (int i = 0; i < old_blobs; i++)
+                blob_forget(&blobs[i]);
+            blob_count -= old_blobs;
+            memmove(blobs, blobs + old_blobs, (size_t)blob_count * sizeof *blobs);
+            base = number;
+            bytes = 0;
+        }
+    }
     buffer_destroy(record);
 }
 

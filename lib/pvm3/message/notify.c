@@ -369,21 +369,6 @@ static int notify_each(int what, int flags, int tag, int count, const int *tids)
     return error;
 }
 
-/* Routes are this task's own affair; of tasks and hosts the resource manager tells. */
-static int notify_by_manager(int what, int tag, int count, const int *tids)
-{
-    const int head[4] = {what, pvmmyctx, tag, count};
-    bool added = (what & ~PvmNotifyCancel) == PvmHostAdd;
-    struct buffer *b = buffer_create(ENC_DEFAULT);
-    int error = b == NULL ? PvmNoMem : pack_array(b, PVM_INT, head, 4, 1);
-    if (error == PvmOk && !added)
-        error = pack_array(b, PVM_INT, tids, count, 1);
-    if (error == PvmOk)
-        part_each(part, tell_manager) return part->tell_manager(SM_NOTIFY, &b);
-    buffer_destroy(b);
-    return error;
-}
-
 static bool is_managed(int what, int tag, int count, const int *tids)
 {
     what &= ~PvmNotifyCancel;
@@ -395,8 +380,19 @@ static bool is_managed(int what, int tag, int count, const int *tids)
 
 static int notify(int what, int tag, int count, const int *tids)
 {
-    if (is_managed(what, tag, count, tids))
-        return notify_by_manager(what, tag, count, tids);
+    if (is_managed(what, tag, count, tids)) {
+        /* Routes are this task's own affair; of tasks and hosts the resource manager tells. */
+        const int head[4] = {what, pvmmyctx, tag, count};
+        bool added = (what & ~PvmNotifyCancel) == PvmHostAdd;
+        struct buffer *b = buffer_create(ENC_DEFAULT);
+        int error = b == NULL ? PvmNoMem : pack_array(b, PVM_INT, head, 4, 1);
+        if (error == PvmOk && !added)
+            error = pack_array(b, PVM_INT, tids, count, 1);
+        if (error == PvmOk)
+            part_each(part, tell_manager) return part->tell_manager(SM_NOTIFY, &b);
+        buffer_destroy(b);
+        return error;
+    }
     int flags = what & PvmNotifyCancel;
     if (tag < 0)
         return PvmBadParam;

@@ -72,38 +72,6 @@ static int64_t number_load(int type, const uint8_t *at)
     return is_unsigned(type) ? (int64_t)(unsigned long)l : l;
 }
 
-static void number_store(int type, uint8_t *at, int64_t value)
-{
-    short s = (short)value;
-    long l = (long)value;
-    if (type == PVM_SHORT || type == PVM_USHORT)
-        memcpy(at, &s, sizeof s);
-    else
-        memcpy(at, &l, sizeof l);
-}
-
-static void widen(int type, uint8_t *to, const uint8_t *from)
-{
-    int64_t value = number_load(type, from);
-    int32_t value32 = (int32_t)value;
-    if (forms[type].wide == 4)
-        memcpy(to, &value32, 4);
-    else
-        memcpy(to, &value, 8);
-}
-
-static void narrow(int type, uint8_t *to, const uint8_t *from)
-{
-    int64_t value = 0;
-    int32_t value32 = 0;
-    memcpy(&value32, from, 4);
-    if (forms[type].wide == 4)
-        value = value32;
-    else
-        memcpy(&value, from, 8);
-    number_store(type, to, value);
-}
-
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 /* What an element takes in this buffer. */
@@ -147,16 +115,16 @@ int pack_array(struct buffer *b, int type, const void *base, int count, int stri
     for (size_t i = 0; i < n; i++, to += width, from += (ptrdiff_t)size * stride) {
         if (width == size)
             memcpy(to, from, size);
-        else
-            widen(type, to, from);
+        else {
+            int64_t value = number_load(type, from);
+            int32_t value32 = (int32_t)value;
+            if (forms[type].wide == 4)
+                memcpy(to, &value32, 4);
+            else
+                memcpy(to, &value, 8);
+        }
     }
     return PvmOk;
-}
-
-static void skip(struct buffer *b, size_t size)
-{
-    uint8_t filling[PAD];
-    body_read(&b->body, filling, size);
 }
 
 static void unpack_element(struct buffer *b, int type, uint8_t *to, size_t width)
@@ -168,8 +136,21 @@ static void unpack_element(struct buffer *b, int type, uint8_t *to, size_t width
         turn(element + i, number);
     if (width == forms[type].size)
         memcpy(to, element, width);
-    else
-        narrow(type, to, element);
+    else {
+        int64_t value = 0;
+        int32_t value32 = 0;
+        memcpy(&value32, element, 4);
+        if (forms[type].wide == 4)
+            value = value32;
+        else
+            memcpy(&value, element, 8);
+        short s = (short)value;
+        long l = (long)value;
+        if (type == PVM_SHORT || type == PVM_USHORT)
+            memcpy(to, &s, sizeof s);
+        else
+            memcpy(to, &l, sizeof l);
+    }
 }
 
 int unpack_array(struct buffer *b, int type, void *base, int count, int stride)
@@ -190,7 +171,8 @@ int unpack_array(struct buffer *b, int type, void *base, int count, int stride)
         for (size_t i = 0; i < n; i++, to += (ptrdiff_t)size * stride)
             unpack_element(b, type, to, width);
     }
-    skip(b, pad);
+    uint8_t filling[PAD];
+    body_read(&b->body, filling, pad);
     return PvmOk;
 }
 

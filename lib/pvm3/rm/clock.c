@@ -17,14 +17,7 @@ static struct timeval timeval_of(int64_t us)
     return (struct timeval){.tv_sec = s, .tv_usec = us - s * US_PER_S};
 }
 
-static int64_t own_clock_us(void)
-{
-    struct timeval now;
-    gettimeofday(&now, NULL);
-    return (int64_t)now.tv_sec * US_PER_S + now.tv_usec;
-}
-
-static int host_known(int host)
+static int compare(int host, int64_t *clock_us, int64_t *ahead_us)
 {
     struct covey_host *hosts = NULL;
     int count = host_list(&hosts), found = 0;
@@ -32,16 +25,13 @@ static int host_known(int host)
         found |= hosts[i].index == host;
     if (count >= 0)
         covey_free(hosts);
-    return count < 0 ? count : found;
-}
-
-static int compare(int host, int64_t *clock_us, int64_t *ahead_us)
-{
-    int known = host_known(host);
+    int known = count < 0 ? count : found;
     if (known <= 0)
         return known < 0 ? known : PvmNoHost;
     if (host == covey_tid_host(covey_mytid(vm_handle()))) {
-        *clock_us = own_clock_us();
+        struct timeval now;
+        gettimeofday(&now, NULL);
+        *clock_us = (int64_t)now.tv_sec * US_PER_S + now.tv_usec;
         *ahead_us = 0;
         return PvmOk;
     }

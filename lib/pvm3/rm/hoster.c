@@ -50,16 +50,6 @@ static bool template_print(int hoster, char text[TEMPLATE_MAX])
     return strchr(program, '\'') == NULL && n > 0 && n < TEMPLATE_MAX;
 }
 
-/* Those of which the hoster had not said a word when it ended. */
-static void add_again(char **names, int count, struct covey_host_result *results)
-{
-    for (int i = 0; i < count; i++) {
-        const struct covey_host_spec spec = {.name = names[i]};
-        if (results[i].error != COVEY_OK && hoster_error(results[i].text) == PvmNoTask)
-            covey_add_hosts(vm_handle(), &spec, 1, &results[i]);
-    }
-}
-
 int hoster_add(int hoster, char **names, int count, struct covey_host_result *results)
 {
     char template_[TEMPLATE_MAX];
@@ -73,7 +63,12 @@ int hoster_add(int hoster, char **names, int count, struct covey_host_result *re
     free(specs);
     if (done < 0)
         return done;
-    add_again(names, count, results);
+    /* Those of which the hoster had not said a word when it ended. */
+    for (int i = 0; i < count; i++) {
+        const struct covey_host_spec spec = {.name = names[i]};
+        if (results[i].error != COVEY_OK && hoster_error(results[i].text) == PvmNoTask)
+            covey_add_hosts(vm_handle(), &spec, 1, &results[i]);
+    }
     done = 0;
     for (int i = 0; i < count; i++)
         done += results[i].error == COVEY_OK;

@@ -17,11 +17,6 @@
 #include "lib/pvm3/rm/host.h"
 #include "lib/pvm3/rm/start.h"
 
-static int task_error(int error)
-{
-    return error == COVEY_EDAEMON || error == COVEY_ESYS ? PvmDSysErr : error_of(error);
-}
-
 /* Sorts what came of `count` tasks; returns how many were not found under this name. */
 static int job_take(struct job *job, const covey_tid_t *results, int count)
 {
@@ -31,8 +26,11 @@ static int job_take(struct job *job, const covey_tid_t *results, int count)
             job->tids[job->started++] = results[i];
         else if (results[i] == COVEY_ENOENT)
             missing++;
-        else
-            job->tids[job->count - ++job->failed] = task_error(results[i]);
+        else {
+            int error = results[i];
+            job->tids[job->count - ++job->failed] =
+                error == COVEY_EDAEMON || error == COVEY_ESYS ? PvmDSysErr : error_of(error);
+        }
     }
     return missing;
 }
@@ -58,25 +56,9 @@ static int job_try(struct job *job, const char *path, int count)
     return missing;
 }
 
-static void say_missing(const struct job *job, const struct exec_paths *paths)
-{
-    char list[1024] = "";
-    size_t used = 0;
-    for (int i = 0; i < paths->count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, " %s", paths->path[i]);
-    error_note("pvm_spawn(): %s: %s; looked for:%s", job->program, covey_error_text(), list);
-}
-
 static int by_number(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
-}
-
-/* Host by host, as PVM has them in the array: who talks to the next one in it then mostly does so
- * on its own host. */
-static void job_order(struct job *job)
-{
-    qsort(job->tids, (size_t)job->started, sizeof *job->tids, by_number);
 }
 
 /* When some have started, an error of the others is told in the array. */
@@ -92,10 +74,17 @@ int job_run(struct job *job)
         paths->count = 0;
     for (int i = 0; i < paths->count && missing > 0; i++)
         missing = job_try(job, paths->path[i], missing);
-    if (missing > 0 && paths->count > 0)
-        say_missing(job, paths);
+    if (missing > 0 && paths->count > 0) {
+        char list[1024] = "";
+        size_t used = 0;
+        for (int i = 0; i < paths->count && used < sizeof list; i++)
+            used += (size_t)snprintf(list + used, sizeof list - used, " %s", paths->path[i]);
+        error_note("pvm_spawn(): %s: %s; looked for:%s", job->program, covey_error_text(), list);
+    }
     free(paths);
-    job_order(job);
+    /* Host by host, as PVM has them in the array: who talks to the next one in it then mostly does
+     * so on its own host. */
+    qsort(job->tids, (size_t)job->started, sizeof *job->tids, by_number);
     while (job->started + job->failed < job->count)
         job->tids[job->count - ++job->failed] = missing < 0 ? missing : PvmNoFile;
     return missing < 0 && job->started == 0 ? missing : PvmOk;

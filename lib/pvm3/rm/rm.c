@@ -49,21 +49,17 @@ int pvmschedtid; /* PVM's name for the manager */
 /* ---- who it is --------------------------------------------------------------------------------
  */
 
-static void announce(void)
-{
-    const int body[2] = {1, pvmmytid};
-    struct buffer *b = buffer_create(ENC_DEFAULT);
-    if (b != NULL && pack_array(b, PVM_INT, body, 2, 1) == PvmOk)
-        send_in(b, pvmschedtid, PvmBaseContext, SM_EXECACK);
-    buffer_destroy(b);
-}
-
 void rm_start(bool spawned, int manager)
 {
     const char *text = getenv("PVMSCHED");
     pvmschedtid = spawned ? (text == NULL ? 0 : (int)strtol(text, NULL, 0)) : manager;
-    if (!spawned && rm_tid() > 0)
-        announce();
+    if (!spawned && rm_tid() > 0) {
+        const int body[2] = {1, pvmmytid};
+        struct buffer *b = buffer_create(ENC_DEFAULT);
+        if (b != NULL && pack_array(b, PVM_INT, body, 2, 1) == PvmOk)
+            send_in(b, pvmschedtid, PvmBaseContext, SM_EXECACK);
+        buffer_destroy(b);
+    }
 }
 
 int rm_tid(void)

@@ -25,17 +25,6 @@ static int ask_with(int tag, const int *numbers, int count, struct buffer **answ
 static struct pvmhostinfo *hosts;
 static int host_count;
 
-static void hosts_free(void)
-{
-    for (int i = 0; i < host_count; i++) {
-        free(hosts[i].hi_name);
-        free(hosts[i].hi_arch);
-    }
-    free(hosts);
-    hosts = NULL;
-    host_count = 0;
-}
-
 static int host_read(struct buffer *b, struct pvmhostinfo *h)
 {
     int numbers[2] = {0, 0};
@@ -51,7 +40,13 @@ static int host_read(struct buffer *b, struct pvmhostinfo *h)
 static int hosts_read(struct buffer *b, int *formats)
 {
     int head[2] = {0, 0};
-    hosts_free();
+    for (int i = 0; i < host_count; i++) {
+        free(hosts[i].hi_name);
+        free(hosts[i].hi_arch);
+    }
+    free(hosts);
+    hosts = NULL;
+    host_count = 0;
     if (unpack_array(b, PVM_INT, head, 2, 1) != PvmOk || head[0] < 0 ||
         (size_t)head[0] > body_left(&b->body)) /* each takes some bytes */
         return PvmBadMsg;
@@ -87,15 +82,6 @@ int rm_config(int *count, int *formats, struct pvmhostinfo **list)
 static struct pvmtaskinfo *tasks;
 static int task_count;
 
-static void tasks_free(void)
-{
-    for (int i = 0; i < task_count; i++)
-        free(tasks[i].ti_a_out);
-    free(tasks);
-    tasks = NULL;
-    task_count = 0;
-}
-
 static int task_read(struct buffer *b)
 {
     int f[4], pid = 0;
@@ -123,7 +109,11 @@ int rm_tasks(int where, int *count, struct pvmtaskinfo **list)
 {
     struct buffer *answer = NULL;
     int code = 0, error = ask_with(SM_TASK, &where, 1, &answer);
-    tasks_free();
+    for (int i = 0; i < task_count; i++)
+        free(tasks[i].ti_a_out);
+    free(tasks);
+    tasks = NULL;
+    task_count = 0;
     if (error == PvmOk)
         error = unpack_array(answer, PVM_INT, &code, 1, 1);
     if (error == PvmOk && code < 0)

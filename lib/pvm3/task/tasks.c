@@ -18,15 +18,11 @@
 
 /* ---- pvm_tasks() ---------------------------------------------------------------------------- */
 
-/* The program alone of a command line. */
-static void cut_arguments(char *command)
-{
-    command[strcspn(command, " ")] = '\0';
-}
-
 static void describe(struct pvmtaskinfo *to, struct covey_task *from)
 {
-    cut_arguments(from->command);
+    /* The program alone of a command line. */
+    char *command = from->command;
+    command[strcspn(command, " ")] = '\0';
     to->ti_tid = from->tid;
     to->ti_ptid = from->parent;
     to->ti_host = vm_daemon_of(from->host);

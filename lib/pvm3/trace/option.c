@@ -119,30 +119,6 @@ static int fits(int what, int value)
     }
 }
 
-/* What a change brings with it: events collected so far are sent as they were wanted, and where the
- * own output and events go, those of children do. */
-static void before_change(int what)
-{
-    if (what >= PvmSelfTraceTid && what <= PvmSelfTraceOptions)
-        trace_flush();
-}
-
-static void after_change(int what)
-{
-    if (what == PvmResvTids)
-        send_allow_reserved(values[what] != 0);
-    if (what == PvmSelfOutputTid || what == PvmSelfOutputCode) {
-        pvmctrc.outtid = pvmtrc.outtid;
-        pvmctrc.outctx = pvmtrc.outctx;
-        pvmctrc.outtag = pvmtrc.outtag;
-    } else if (what == PvmSelfTraceTid || what == PvmSelfTraceCode) {
-        pvmctrc.trctid = pvmtrc.trctid;
-        pvmctrc.trcctx = pvmtrc.trcctx;
-        pvmctrc.trctag = pvmtrc.trctag;
-        trace_start();
-    }
-}
-
 /* PVM's way with those that it cannot change. */
 static int refused(int what)
 {
@@ -166,7 +142,10 @@ int call_setopt(int what, int value)
     if (refused(what) != 0)
         return refused(what) < 0 ? lpvmerr("pvm_setopt", refused(what)) : 0;
     int before = call_getopt(what);
-    before_change(what);
+    /* What a change brings with it: events collected so far are sent as they were wanted, and where
+     * the own output and events go, those of children do. */
+    if (what >= PvmSelfTraceTid && what <= PvmSelfTraceOptions)
+        trace_flush();
     if (what == PvmAutoErr)
         error_set_auto(value);
     int error = what == PvmNoReset && !value != !before ? mailbox_noreset(value) : PvmOk;
@@ -175,6 +154,17 @@ int call_setopt(int what, int value)
     if (what == PvmDebugMask)
         pvmdebmask = value;
     *place_of(what) = value;
-    after_change(what);
+    if (what == PvmResvTids)
+        send_allow_reserved(values[what] != 0);
+    if (what == PvmSelfOutputTid || what == PvmSelfOutputCode) {
+        pvmctrc.outtid = pvmtrc.outtid;
+        pvmctrc.outctx = pvmtrc.outctx;
+        pvmctrc.outtag = pvmtrc.outtag;
+    } else if (what == PvmSelfTraceTid || what == PvmSelfTraceCode) {
+        pvmctrc.trctid = pvmtrc.trctid;
+        pvmctrc.trcctx = pvmtrc.trcctx;
+        pvmctrc.trctag = pvmtrc.trctag;
+        trace_start();
+    }
     return before;
 }

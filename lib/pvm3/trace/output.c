@@ -57,20 +57,15 @@ static bool printed(const struct writer *writer)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static void print_line(int tid, const char *text, size_t size)
-{
-    if (file != NULL && call_getopt(PvmShowTids) != 0)
-        fprintf(file, "[t%x] ", (unsigned)tid);
-    if (file != NULL)
-        fprintf(file, "%.*s\n", (int)size, text);
-}
-
 static void print_text(int tid, const char *text, size_t size)
 {
     while (size > 0) {
         const char *end = memchr(text, '\n', size);
         size_t line = end == NULL ? size : (size_t)(end - text);
-        print_line(tid, text, line);
+        if (file != NULL && call_getopt(PvmShowTids) != 0)
+            fprintf(file, "[t%x] ", (unsigned)tid);
+        if (file != NULL)
+            fprintf(file, "%.*s\n", (int)line, text);
         line += end != NULL;
         text += line;
         size -= line;

@@ -287,18 +287,6 @@ static bool traced(void)
     return vm_handle() != NULL && pvmtrc.trctid > 0 && pvmtrc.trctid != pvmmytid;
 }
 
-/* What could not be written whole is not sent. */
-static void send_events(void)
-{
-    struct trace_writer w = writer;
-    writer = (struct trace_writer){0};
-    if (w.events == NULL)
-        return;
-    if (!w.failed && traced())
-        send_in(w.events, pvmtrc.trctid, pvmtrc.trcctx, pvmtrc.trctag);
-    buffer_destroy(w.events);
-}
-
 static bool writer_ready(void)
 {
     if (writer.events != NULL)
@@ -347,7 +335,14 @@ void trace_flush(void)
         send_totals(pvmtrc.trcopt == PvmTraceTime);
     if (writer.events != NULL && pvmtrc.trcbuf > 0)
         put_int(&writer, TEV_MARK_EVENT_BUFFER_END);
-    send_events();
+    /* What could not be written whole is not sent. */
+    struct trace_writer w = writer;
+    writer = (struct trace_writer){0};
+    if (w.events == NULL)
+        return;
+    if (!w.failed && traced())
+        send_in(w.events, pvmtrc.trctid, pvmtrc.trcctx, pvmtrc.trctag);
+    buffer_destroy(w.events);
 }
 
 /* ---- events of calls --------------------------------------------------------------------------
@@ -376,23 +371,6 @@ static void put_datum(struct trace_writer *w, int did, va_list *values)
     }
 }
 
-static void event_write(int kind, va_list *values)
-{
-    struct Pvmtevinfo *info = &pvmtevinfo[EVENT_OF(kind)];
-    int half = kind & (TEV_EVENT_ENTRY | TEV_EVENT_EXIT);
-    const uint8_t *list = fields[EVENT_OF(kind)][half == TEV_EVENT_EXIT];
-    if (!writer_ready())
-        return;
-    writer.described = info->desc_status & half;
-    info->desc_status |= half;
-    trace_open(&writer, kind, pvmmytid);
-    for (; *list != 0; list++)
-        put_datum(&writer, *list - 1, values);
-    trace_close(&writer);
-    if (pvmtrc.trcbuf <= 0 || writer.events->body.size >= (size_t)pvmtrc.trcbuf)
-        trace_flush();
-}
-
 /* As PVM does it counts both events of a call; and adds up how long it took. */
 static void event_count(int kind)
 {
@@ -418,8 +396,21 @@ void pvmtrace_event(int kind, ...)
     va_start(values, kind);
     if (pvmtrc.trcopt == PvmTraceTime || pvmtrc.trcopt == PvmTraceCount)
         event_count(kind);
-    else
-        event_write(kind, &values);
+    else {
+        struct Pvmtevinfo *info = &pvmtevinfo[EVENT_OF(kind)];
+        int half = kind & (TEV_EVENT_ENTRY | TEV_EVENT_EXIT);
+        const uint8_t *list = fields[EVENT_OF(kind)][half == TEV_EVENT_EXIT];
+        if (writer_ready()) {
+            writer.described = info->desc_status & half;
+            info->desc_status |= half;
+            trace_open(&writer, kind, pvmmytid);
+            for (; *list != 0; list++)
+                put_datum(&writer, *list - 1, &values);
+            trace_close(&writer);
+            if (pvmtrc.trcbuf <= 0 || writer.events->body.size >= (size_t)pvmtrc.trcbuf)
+                trace_flush();
+        }
+    }
     va_end(values);
 }
 

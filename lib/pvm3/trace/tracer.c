@@ -55,17 +55,6 @@ static void target_from(const char *name, int *tid, int *context, int *tag)
         *tid = *context = *tag = 0;
 }
 
-static void inherit(void)
-{
-    const char *mask = getenv("PVMTMASK");
-    target_from("PVMTRC", &pvmtrc.trctid, &pvmtrc.trcctx, &pvmtrc.trctag);
-    target_from("PVMOUT", &pvmtrc.outtid, &pvmtrc.outctx, &pvmtrc.outtag);
-    number_from("PVMTRCBUF", &pvmtrc.trcbuf);
-    number_from("PVMTRCOPT", &pvmtrc.trcopt);
-    if (trace_mask_ok(mask))
-        memcpy(pvmtrc.tmask, mask, TEV_MASK_LENGTH);
-}
-
 /* The entry of the VM's tracer in its mailbox: tid, contexts and tags, mask, buffer, options. */
 static int registered(struct pvmmboxinfo *boxes, struct Pvmtracer *t)
 {
@@ -175,24 +164,26 @@ void tracer_on_spawn(const int *tids, int count, int flags, const char *program)
     }
 }
 
-static void report_self(void)
-{
-    const struct beginning b = {-1, -1, program_invocation_name};
-    report(TEV_NEWTASK, pvmmytid, &pvmtrc, write_beginning, &b);
-}
-
 /* ---- the membership ---------------------------------------------------------------------------
  */
 
 void tracer_start(bool spawned, int tracer)
 {
     struct Pvmtracer all;
-    if (spawned)
-        inherit();
+    if (spawned) {
+        const char *mask = getenv("PVMTMASK");
+        target_from("PVMTRC", &pvmtrc.trctid, &pvmtrc.trcctx, &pvmtrc.trctag);
+        target_from("PVMOUT", &pvmtrc.outtid, &pvmtrc.outctx, &pvmtrc.outtag);
+        number_from("PVMTRCBUF", &pvmtrc.trcbuf);
+        number_from("PVMTRCOPT", &pvmtrc.trcopt);
+        if (trace_mask_ok(mask))
+            memcpy(pvmtrc.tmask, mask, TEV_MASK_LENGTH);
+    }
     if (!spawned && registered_find(tracer, &all) == PvmOk) {
         pvmtrc = all;
         pvmtrc.outtid = pvmtrc.outctx = pvmtrc.outtag = 0; /* only children's goes anywhere */
-        report_self();
+        const struct beginning b = {-1, -1, program_invocation_name};
+        report(TEV_NEWTASK, pvmmytid, &pvmtrc, write_beginning, &b);
     }
     pvmctrc = pvmtrc;
     trace_start();
@@ -285,26 +276,6 @@ static void set_number(struct buffer *b, int *value)
     *value = number;
 }
 
-static void obey(struct buffer *b)
-{
-    switch (b->info.tag) {
-    case TC_SETTRACE:
-        set_trace(b);
-        break;
-    case TC_SETTMASK:
-        unpack_mask(b, pvmtrc.tmask);
-        break;
-    case TC_SETTRCBUF:
-        set_number(b, &pvmtrc.trcbuf);
-        break;
-    case TC_SETTRCOPT:
-        set_number(b, &pvmtrc.trcopt);
-        break;
-    default:
-        break;
-    }
-}
-
 static bool may_direct(int tid)
 {
     struct plugins plugins;
@@ -318,8 +289,24 @@ bool tracer_take(struct buffer *b)
 {
     if (b->info.ctx != SYSCTX_TC || b->info.tag < TC_SETTRACE || b->info.tag > TC_SETTRCOPT)
         return false;
-    if (may_direct(b->info.src))
-        obey(b);
+    if (may_direct(b->info.src)) {
+        switch (b->info.tag) {
+        case TC_SETTRACE:
+            set_trace(b);
+            break;
+        case TC_SETTMASK:
+            unpack_mask(b, pvmtrc.tmask);
+            break;
+        case TC_SETTRCBUF:
+            set_number(b, &pvmtrc.trcbuf);
+            break;
+        case TC_SETTRCOPT:
+            set_number(b, &pvmtrc.trcopt);
+            break;
+        default:
+            break;
+        }
+    }
     buffer_destroy(b);
     return true;
 }
