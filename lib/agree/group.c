@@ -69,14 +69,6 @@ static int join(struct covey *vm, const char *name)
     return (int)instance;
 }
 
-static void group_link(struct covey_group *group)
-{
-    struct call call = call_begin(group->vm);
-    group->next = groups_of(group->vm)->first;
-    groups_of(group->vm)->first = group;
-    call_end(group->vm, &call, COVEY_OK);
-}
-
 int covey_group_join(covey_t *vm, const char *name, covey_group_t **group)
 {
     if (group == NULL || service_name_check(vm, "group", name) != COVEY_OK)
@@ -92,7 +84,10 @@ int covey_group_join(covey_t *vm, const char *name, covey_group_t **group)
         free(joined);
         return error;
     }
-    group_link(joined);
+    struct call call = call_begin(joined->vm);
+    joined->next = groups_of(joined->vm)->first;
+    groups_of(joined->vm)->first = joined;
+    call_end(joined->vm, &call, COVEY_OK);
     *group = joined;
     return joined->instance;
 }

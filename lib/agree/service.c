@@ -75,16 +75,6 @@ static int explain(const struct service *s, int error)
     }
 }
 
-static void cancel(struct covey *vm, uint32_t number)
-{
-    uint8_t payload[9];
-    struct cursor c = cursor_writer(payload, sizeof payload);
-    cursor_put_u32(&c, 0);
-    cursor_put_u8(&c, COMMAND_CANCEL);
-    cursor_put_u32(&c, number);
-    home_send(vm, FRAME_SERVICE, 0, payload, sizeof payload);
-}
-
 void service_post(struct service *s)
 {
     uint8_t payload[4 + SERVICE_BYTES];
@@ -106,8 +96,14 @@ static int ask(struct service *s, uint64_t deadline_us, uint8_t **content, size_
     uint32_t number = r->number;
     r->service = true;
     int error = request_end(vm, &r, deadline_us, content, size);
-    if (error == COVEY_ETIMEOUT && command_party(s->kind) == COMMAND_OF_TASK)
-        cancel(vm, number);
+    if (error == COVEY_ETIMEOUT && command_party(s->kind) == COMMAND_OF_TASK) {
+        uint8_t payload[9];
+        struct cursor c = cursor_writer(payload, sizeof payload);
+        cursor_put_u32(&c, 0);
+        cursor_put_u8(&c, COMMAND_CANCEL);
+        cursor_put_u32(&c, number);
+        home_send(vm, FRAME_SERVICE, 0, payload, sizeof payload);
+    }
     return error;
 }
 
@@ -177,19 +173,15 @@ int service_name_check(const covey_t *vm, const char *what, const char *name)
 
 /* ---- notices ---- */
 
-static void fail_all(struct covey *vm)
-{
-    for (struct request *r = vm->requests.first; r != NULL; r = r->next) {
-        if (r->service)
-            request_host_failed(vm, r);
-    }
-    wait_changed(vm);
-}
-
 void service_on_notice(struct covey *vm, const struct frame *frame, const uint8_t *payload)
 {
     struct cursor c = cursor_reader(payload, frame->length);
     uint32_t about = cursor_get_u32(&c);
-    if (cursor_ok(&c) && about == NOTICE_LOST)
-        fail_all(vm);
+    if (cursor_ok(&c) && about == NOTICE_LOST) {
+        for (struct request *r = vm->requests.first; r != NULL; r = r->next) {
+            if (r->service)
+                request_host_failed(vm, r);
+        }
+        wait_changed(vm);
+    }
 }

@@ -115,28 +115,24 @@ static void tell_all(struct covey_session *s)
         tell(s, 0);
 }
 
-static void answer_take(struct covey_session *s)
-{
-    struct request *r = s->request;
-
-    if (r->status < 0) {
-        end(s, request_status(r), covey_strerror(r->status));
-    } else {
-        s->content = r->content;
-        r->content = NULL;
-        answer_read(s, r->size);
-    }
-    request_forget(s->vm, &s->request);
-    if (s->notifies)
-        tell_all(s);
-    wait_changed(s->vm);
-}
-
 void session_settle(struct covey *vm)
 {
     for (struct covey_session *s = sessions_of(vm)->first; s != NULL; s = s->next)
-        if (s->request != NULL && s->request->done)
-            answer_take(s);
+        if (s->request != NULL && s->request->done) {
+            struct request *r = s->request;
+
+            if (r->status < 0) {
+                end(s, request_status(r), covey_strerror(r->status));
+            } else {
+                s->content = r->content;
+                r->content = NULL;
+                answer_read(s, r->size);
+            }
+            request_forget(s->vm, &s->request);
+            if (s->notifies)
+                tell_all(s);
+            wait_changed(s->vm);
+        }
 }
 
 /* Asks for what comes after the views that are here, once. */
@@ -308,16 +304,6 @@ void session_free_all(struct covey *vm)
     }
 }
 
-static void session_unlink(struct covey_session *s)
-{
-    struct covey_session **at = &sessions_of(s->vm)->first;
-
-    while (*at != NULL && *at != s)
-        at = &(*at)->next;
-    if (*at == s)
-        *at = s->next;
-}
-
 static int simple_call(struct covey_session *s, uint8_t kind, uint8_t **content, size_t *size)
 {
     struct service service;
@@ -384,7 +370,12 @@ int covey_session_leave(covey_session_t **session)
     call_end(vm, &call, COVEY_OK);
     int error = simple_call(s, COMMAND_VIEW_LEAVE, NULL, NULL);
     call = call_begin(vm);
-    session_unlink(s);
+    struct covey_session **at = &sessions_of(s->vm)->first;
+
+    while (*at != NULL && *at != s)
+        at = &(*at)->next;
+    if (*at == s)
+        *at = s->next;
     session_free(s);
     /* who was excluded has left already */
     return call_end(vm, &call, error == COVEY_ENOGROUP ? COVEY_OK : error);

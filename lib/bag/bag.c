@@ -96,13 +96,6 @@ static struct covey_bag *bag_make(struct covey *vm, const char *name)
     return bag;
 }
 
-static void bag_link(struct covey_bag *bag)
-{
-    bag->user.handle = ++bags_of(bag->vm)->handles;
-    bag->next = bags_of(bag->vm)->first;
-    bags_of(bag->vm)->first = bag;
-}
-
 static void bag_unlink(struct covey_bag *bag)
 {
     struct covey_bag **at = &bags_of(bag->vm)->first;
@@ -127,7 +120,9 @@ static int attach(covey_t *vm, const char *name, uint64_t id, uint32_t holder, c
     if (bag == NULL)
         return error_code(COVEY_ENOMEM);
     struct call call = call_begin(vm);
-    bag_link(bag);
+    bag->user.handle = ++bags_of(bag->vm)->handles;
+    bag->next = bags_of(bag->vm)->first;
+    bags_of(bag->vm)->first = bag;
     bag->known = id != 0;
     if (id != 0)
         bag_user_found(&bag->user, id, holder, clock_us());
@@ -301,23 +296,19 @@ static void item_show(const struct bag_thing *thing, struct covey_bag_item *item
                                     .size = thing->size};
 }
 
-static int items_begin(struct covey_bag *bag, struct covey_bag_item *items, int capacity)
-{
-    uint64_t now_us = clock_us();
-    int count = 0;
-    for (struct bag_thing *thing;
-         count < capacity && (thing = bag_user_begin(&bag->user, now_us)) != NULL; count++)
-        item_show(thing, &items[count]);
-    return count;
-}
-
 static int take(struct covey_bag *bag, int64_t timeout_us, struct covey_bag_item *items,
                 int capacity)
 {
     bag_user_hunger(&bag->user, (uint32_t)capacity);
     int error = await(bag, has_item, clock_deadline(timeout_us), "no item to be had");
-    if (error == COVEY_OK)
-        return items_begin(bag, items, capacity);
+    if (error == COVEY_OK) {
+        uint64_t now_us = clock_us();
+        int count = 0;
+        for (struct bag_thing *thing;
+             count < capacity && (thing = bag_user_begin(&bag->user, now_us)) != NULL; count++)
+            item_show(thing, &items[count]);
+        return count;
+    }
     if (error == COVEY_ETIMEOUT && timeout_us != COVEY_POLL) {
         bag_user_hunger(&bag->user, 0);
         bag_step(bag);
@@ -415,24 +406,19 @@ int covey_bag_result(covey_bag_t *bag, int64_t timeout_us, struct covey_bag_resu
 
 /* ---- ends ---- */
 
-static void say_goodbye(struct covey_bag *bag, uint8_t kind)
-{
-    bag_user_confirm(&bag->user);
-    if (bag->user.error == COVEY_EDENIED)
-        bag->user.error = COVEY_OK; /* that was told */
-    if (bag->user.error == 0)
-        flush(bag, clock_deadline(LEAVE_US));
-    if (bag->user.error == 0 && bag_user_say(&bag->user, kind))
-        bag_step(bag);
-}
-
 static void leave(covey_bag_t **bag, uint8_t kind)
 {
     struct covey_bag *b = *bag;
     struct covey *vm = b->vm;
     *bag = NULL;
     struct call call = call_begin(vm);
-    say_goodbye(b, kind);
+    bag_user_confirm(&b->user);
+    if (b->user.error == COVEY_EDENIED)
+        b->user.error = COVEY_OK; /* that was told */
+    if (b->user.error == 0)
+        flush(b, clock_deadline(LEAVE_US));
+    if (b->user.error == 0 && bag_user_say(&b->user, kind))
+        bag_step(b);
     bag_unlink(b);
     call_end(vm, &call, COVEY_OK);
 }

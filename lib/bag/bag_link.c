@@ -77,23 +77,18 @@ static void find_begin(struct covey_bag *bag, uint64_t now_us)
     bag->find->due = part_bit(PART_BAGS);
 }
 
-static uint64_t find_step(struct covey_bag *bag, uint64_t now_us)
+void bag_step(struct covey_bag *bag)
 {
+    uint64_t now_us = clock_us();
+    if (bag->vm->home.lost != 0)
+        return;
     if (bag->find != NULL && bag->find->done)
         find_take(bag);
     if (bag->find != NULL && now_us >= bag->find_us + FIND_US)
         request_forget(bag->vm, &bag->find);
     if (bag->find == NULL && bag_user_seeks(&bag->user, now_us))
         find_begin(bag, now_us);
-    return bag->find != NULL ? bag->find_us + FIND_US : UINT64_MAX;
-}
-
-void bag_step(struct covey_bag *bag)
-{
-    uint64_t now_us = clock_us();
-    if (bag->vm->home.lost != 0)
-        return;
-    uint64_t find_us = find_step(bag, now_us);
+    uint64_t find_us = bag->find != NULL ? bag->find_us + FIND_US : UINT64_MAX;
     uint64_t due_us = bag_user_step(&bag->user, now_us);
     if (find_us != UINT64_MAX)
         due_us = find_us; /* nothing else goes on until it is found */

@@ -104,21 +104,6 @@ static bool frame_size(const struct caster *c, size_t *size)
     return true;
 }
 
-/* Each receiver's place in the order of its pair. */
-static void begin(struct caster *c)
-{
-    c->started = true;
-    for (uint16_t i = 0; i < c->head.count; i++) {
-        struct covey_req *req = c->reqs[i];
-        if (req == NULL)
-            continue;
-        req->send.started = true;
-        req->send.sequence = req->peer->out.sequence++;
-        req->peer->out.carrier = NULL;
-        c->head.receivers[i].sequence = req->send.sequence;
-    }
-}
-
 static const struct covey_req *any_of(const struct caster *c)
 {
     uint16_t i = 0;
@@ -184,8 +169,19 @@ static bool caster_step(struct covey *vm, struct caster *c)
         vm->home.full = true;
     if (stream_queued(vm->home.daemon) >= DAEMON_QUEUE_BYTES || vm->home.lost != 0)
         return false;
-    if (!c->started)
-        begin(c);
+    if (!c->started) {
+        /* Each receiver's place in the order of its pair. */
+        c->started = true;
+        for (uint16_t i = 0; i < c->head.count; i++) {
+            struct covey_req *req = c->reqs[i];
+            if (req == NULL)
+                continue;
+            req->send.started = true;
+            req->send.sequence = req->peer->out.sequence++;
+            req->peer->out.carrier = NULL;
+            c->head.receivers[i].sequence = req->send.sequence;
+        }
+    }
     if (!put_frame(vm, c, size))
         return false;
     if (c->offset == c->msg->size)

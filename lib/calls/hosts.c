@@ -58,15 +58,6 @@ static void *array_grow(void *array, size_t count, size_t element)
     return grown;
 }
 
-/* The address by which the daemon reaches a host; a host that never joined has none. */
-static void path_get(struct cursor *c, struct address *path)
-{
-    if (cursor_left(c) >= 2 && c->at[0] == ADDRESS_NONE)
-        cursor_get_u16(c);
-    else
-        address_get(c, path);
-}
-
 static int hosts_decode(const uint8_t *content, size_t size, struct covey_host **hosts)
 {
     struct cursor c = cursor_reader(content, size);
@@ -76,7 +67,11 @@ static int hosts_decode(const uint8_t *content, size_t size, struct covey_host *
         struct host row;
         struct address path = {.family = ADDRESS_NONE};
         control_get_host(&c, &row);
-        path_get(&c, &path);
+        /* The address by which the daemon reaches a host; a host that never joined has none. */
+        if (cursor_left(&c) >= 2 && c.at[0] == ADDRESS_NONE)
+            cursor_get_u16(&c);
+        else
+            address_get(&c, &path);
         list = cursor_ok(&c) ? array_grow(list, (size_t)count, sizeof *list) : list;
         if (!cursor_ok(&c) || list == NULL)
             break;
@@ -363,13 +358,6 @@ struct clock_look {
     uint64_t way_us; /* there and back */
 };
 
-static int64_t time_of_day_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
-
 static int clock_read(const uint8_t *content, size_t size, struct clock_look *look)
 {
     struct figures figures;
@@ -389,7 +377,9 @@ static int clock_ask(struct covey *vm, uint32_t host, struct clock_look *look)
     uint64_t begin_us = clock_us();
     int error =
         request_call(vm, FRAME_HOST_STAT, host, NULL, 0, begin_us + ASK_US, &content, &size);
-    int64_t here_us = time_of_day_us();
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    int64_t here_us = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
     look->way_us = clock_us() - begin_us;
     if (error == COVEY_OK)
         error = clock_read(content, size, look);

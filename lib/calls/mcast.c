@@ -122,9 +122,15 @@ static bool put_frame(struct covey *vm, struct fan *fan)
     return true;
 }
 
-/* What has begun is finished one by one should memory be exhausted in the middle. */
-static void settle(struct covey *vm, struct fan *fan)
+static void send_fan(struct covey *vm, struct fan *fan)
 {
+    struct covey_req *first = fan->reqs[0];
+    first->send.stamp = order_stamp(vm, fan->peers[0]);
+    if (!put_frame(vm, fan))
+        return; /* nothing has left: they are sent one by one */
+    while (first->send.offset < first->send.msg->size && put_frame(vm, fan))
+        ;
+    /* What has begun is finished one by one should memory be exhausted in the middle. */
     for (uint16_t i = 0; i < fan->head.count; i++) {
         struct covey_req *req = fan->reqs[i];
         struct peer *peer = fan->peers[i];
@@ -139,17 +145,6 @@ static void settle(struct covey *vm, struct fan *fan)
         peer->out.carrier_flags = 0;
         outgo_queue(vm, peer, req);
     }
-}
-
-static void send_fan(struct covey *vm, struct fan *fan)
-{
-    struct covey_req *first = fan->reqs[0];
-    first->send.stamp = order_stamp(vm, fan->peers[0]);
-    if (!put_frame(vm, fan))
-        return; /* nothing has left: they are sent one by one */
-    while (first->send.offset < first->send.msg->size && put_frame(vm, fan))
-        ;
-    settle(vm, fan);
     home_flush(vm);
 }
 

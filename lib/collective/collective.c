@@ -147,20 +147,6 @@ static void can_run(struct collective *c, int step)
     c->program.run_last = step;
 }
 
-/* Takes a step out of the queue again, which it joined when it was added. */
-static void cannot_run(struct collective *c, int step)
-{
-    int before = -1;
-    for (int at = c->program.run_first; at != step; at = c->program.steps[at].next)
-        before = at;
-    if (before < 0)
-        c->program.run_first = c->program.steps[step].next;
-    else
-        c->program.steps[before].next = c->program.steps[step].next;
-    if (c->program.run_last == step)
-        c->program.run_last = before;
-}
-
 /* Room for one more of an array of items of that size. */
 static bool grow(struct collective *c, void **items, size_t item, int count, int *capacity)
 {
@@ -195,8 +181,18 @@ void collective_after(struct collective *c, int later, int earlier)
 {
     if (later < 0 || earlier < 0 || c->program.steps[earlier].done)
         return;
-    if (c->program.steps[later].waits == 0)
-        cannot_run(c, later);
+    if (c->program.steps[later].waits == 0) {
+        /* Takes a step out of the queue again, which it joined when it was added. */
+        int before = -1;
+        for (int at = c->program.run_first; at != later; at = c->program.steps[at].next)
+            before = at;
+        if (before < 0)
+            c->program.run_first = c->program.steps[later].next;
+        else
+            c->program.steps[before].next = c->program.steps[later].next;
+        if (c->program.run_last == later)
+            c->program.run_last = before;
+    }
     edge_add(c, later, earlier);
 }
 

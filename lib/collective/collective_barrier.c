@@ -49,13 +49,6 @@ static void release(struct collective *c, const struct circle *on)
     bcast_binomial(c, on, 0, &nothing);
 }
 
-static void barrier_tree(struct collective *c, const struct circle *on)
-{
-    gather_up(c, on);
-    collective_fence(c);
-    release(c, on);
-}
-
 /* Half of the way back is one frame for all hosts. */
 static void barrier_cast(struct collective *c, const struct circle *on)
 {
@@ -83,7 +76,9 @@ static void barrier_build(struct collective *c)
     const struct circle all = circle_all(collective_team(c));
     switch (team_choose(collective_team(c), OPERATION_BARRIER, 0)) {
     case BARRIER_TREE:
-        barrier_tree(c, &all);
+        gather_up(c, &all);
+        collective_fence(c);
+        release(c, &all);
         break;
     case BARRIER_HOSTS:
         barrier_hosts(c);

@@ -36,8 +36,6 @@
 #define ALONE_BYTES 16384 /* what is larger is computed without the lock */
 #define ABORT_BYTES (4 + 160)
 
-static void advance(struct covey *vm, struct collective *c);
-
 /* ---- running -----------------------------------------------------------------------------------
  */
 
@@ -93,20 +91,6 @@ static bool is_long(const struct step *s)
            (s->kind != STEP_FENCE && s->count * width >= ALONE_BYTES);
 }
 
-static void run_compute(struct covey *vm, struct collective *c, int step)
-{
-    const struct step s = c->program.steps[step];
-    bool alone = is_long(&s);
-    if (alone)
-        pthread_mutex_unlock(&vm->lock);
-    int error = compute(c, &s);
-    if (alone)
-        pthread_mutex_lock(&vm->lock);
-    if (error != COVEY_OK)
-        collective_refuse(c, error, covey_error_text());
-    collective_step_done(c, step);
-}
-
 static bool run_next(struct covey *vm, struct collective *c)
 {
     int step = c->program.run_first;
@@ -119,8 +103,18 @@ static bool run_next(struct covey *vm, struct collective *c)
     enum step_kind kind = c->program.steps[step].kind;
     if (kind == STEP_SEND || kind == STEP_RECEIVE || kind == STEP_CAST || kind == STEP_PACED)
         step_start(c, step);
-    else
-        run_compute(vm, c, step);
+    else {
+        const struct step s = c->program.steps[step];
+        bool alone = is_long(&s);
+        if (alone)
+            pthread_mutex_unlock(&vm->lock);
+        int error = compute(c, &s);
+        if (alone)
+            pthread_mutex_lock(&vm->lock);
+        if (error != COVEY_OK)
+            collective_refuse(c, error, covey_error_text());
+        collective_step_done(c, step);
+    }
     return true;
 }
 
@@ -142,8 +136,14 @@ static void check_received(struct collective *c, const struct step *s, const str
     collective_refuse(c, COVEY_ETRUNC, why);
 }
 
-static void take_one(struct collective *c, struct step_req *r)
+static bool take_finished(struct collective *c)
 {
+    struct step_req *r = c->finished;
+    if (r == NULL)
+        return false;
+    c->finished = r->finished_next;
+    if (c->finished == NULL)
+        c->finished_end = &c->finished;
     int step = r->step;
     struct step *s = &c->program.steps[step];
     if (r->req.error != COVEY_OK)
@@ -154,17 +154,6 @@ static void take_one(struct collective *c, struct step_req *r)
     step_req_free(r);
     if (--s->pending == 0)
         collective_step_done(c, step);
-}
-
-static bool take_finished(struct collective *c)
-{
-    struct step_req *r = c->finished;
-    if (r == NULL)
-        return false;
-    c->finished = r->finished_next;
-    if (c->finished == NULL)
-        c->finished_end = &c->finished;
-    take_one(c, r);
     return true;
 }
 
@@ -259,15 +248,6 @@ static void settle(struct covey *vm, struct collective *c)
     req_finish(&c->req, c->error, c->text);
 }
 
-static void advance(struct covey *vm, struct collective *c)
-{
-    c->busy = true;
-    while (c->error == COVEY_OK && c->told == COVEY_OK && (take_finished(c) || run_next(vm, c)))
-        ;
-    c->busy = false;
-    settle(vm, c);
-}
-
 void collective_fail(struct collective *c, int error, const char *why)
 {
     if (c->req.done)
@@ -311,7 +291,11 @@ void collective_progress(struct covey *vm)
         struct collective *c = teams_of(vm)->ready;
         teams_of(vm)->ready = c->ready_next;
         c->ready = false;
-        advance(vm, c);
+        c->busy = true;
+        while (c->error == COVEY_OK && c->told == COVEY_OK && (take_finished(c) || run_next(vm, c)))
+            ;
+        c->busy = false;
+        settle(vm, c);
     }
     if (strcmp(kept, covey_error_text()) != 0)
         error_set(COVEY_OK, "%s", kept);

@@ -16,20 +16,6 @@ static struct range whole(const struct reduction *r)
     return (struct range){0, r->count};
 }
 
-static void scan_doubling(struct collective *c, const struct circle *on, const struct reduction *r)
-{
-    for (int distance = 1; distance < on->size; distance *= 2) {
-        if (on->rank + distance < on->size)
-            reduction_send(c, r, circle_rank(on, on->rank + distance), whole(r));
-        if (on->rank < distance) {
-            collective_fence(c);
-            continue;
-        }
-        reduction_receive(c, r, circle_rank(on, on->rank - distance), whole(r));
-        reduction_fold(c, r, whole(r), true);
-    }
-}
-
 static void scan_chain(struct collective *c, const struct circle *on, const struct reduction *r)
 {
     if (on->rank > 0) {
@@ -72,8 +58,19 @@ static void build(struct collective *c, const struct scan *s, struct reduction *
     assert(algorithm == SCAN_CHAIN || algorithm == SCAN_RECURSIVE_DOUBLING);
     if (algorithm == SCAN_CHAIN)
         scan_chain(c, &all, r);
-    else
-        scan_doubling(c, &all, r);
+    else {
+        const struct circle *on = &all;
+        for (int distance = 1; distance < on->size; distance *= 2) {
+            if (on->rank + distance < on->size)
+                reduction_send(c, r, circle_rank(on, on->rank + distance), whole(r));
+            if (on->rank < distance) {
+                collective_fence(c);
+                continue;
+            }
+            reduction_receive(c, r, circle_rank(on, on->rank - distance), whole(r));
+            reduction_fold(c, r, whole(r), true);
+        }
+    }
     if (s->exclusive)
         shift(c, &all, r, s->result);
 }

@@ -86,18 +86,6 @@ static void forget_due(struct covey *vm, const struct paced *p)
     teams_of(vm)->paced_due_last = last;
 }
 
-/* Streams are as fast as they go again. */
-static void unpace(const struct paced *p)
-{
-    for (int i = 0; i < p->team->size; i++) {
-        struct peer *peer = peer_find(p->team->vm, (uint32_t)p->team->tids[i]);
-        struct conn *conn =
-            peer == NULL || peer->routes == NULL ? NULL : peer->routes[COVEY_ROUTE_TCP].conn;
-        if (conn != NULL)
-            link_tcp_pace(conn->link, 0);
-    }
-}
-
 static void finish(struct paced *p)
 {
     struct covey *vm = p->team->vm;
@@ -106,7 +94,14 @@ static void finish(struct paced *p)
     int error = p->error;
     memcpy(why, p->text, sizeof why);
     forget_due(vm, p);
-    unpace(p);
+    /* Streams are as fast as they go again. */
+    for (int i = 0; i < p->team->size; i++) {
+        struct peer *peer = peer_find(p->team->vm, (uint32_t)p->team->tids[i]);
+        struct conn *conn =
+            peer == NULL || peer->routes == NULL ? NULL : peer->routes[COVEY_ROUTE_TCP].conn;
+        if (conn != NULL)
+            link_tcp_pace(conn->link, 0);
+    }
     struct paced **at = &teams_of(vm)->paced;
     while (*at != p)
         at = &(*at)->next;
@@ -242,18 +237,6 @@ static void start_sends(struct paced *p)
     }
 }
 
-static void tell(struct paced *p, const struct pace_tell *what)
-{
-    struct peer *peer = peer_get(p->team->vm, (uint32_t)p->team->tids[what->to]);
-    const struct control_sync sync = {.context = p->whole->context,
-                                      .number = p->number,
-                                      .from = (uint16_t)p->team->rank,
-                                      .about = what->about};
-    int error = peer == NULL ? error_code(COVEY_ENOMEM) : outgo_sync(p->team->vm, peer, &sync);
-    if (error != COVEY_OK)
-        fail(p, error, covey_error_text());
-}
-
 static void hand_over(struct paced *p, int from)
 {
     const struct pace_tell *tells;
@@ -261,8 +244,17 @@ static void hand_over(struct paced *p, int from)
     for (uint32_t i = 0; i < count; i++) {
         if (tells[i].to == p->team->rank)
             pace_on_told(&p->pace, tells[i].about);
-        else
-            tell(p, &tells[i]);
+        else {
+            struct peer *peer = peer_get(p->team->vm, (uint32_t)p->team->tids[tells[i].to]);
+            const struct control_sync sync = {.context = p->whole->context,
+                                              .number = p->number,
+                                              .from = (uint16_t)p->team->rank,
+                                              .about = tells[i].about};
+            int error =
+                peer == NULL ? error_code(COVEY_ENOMEM) : outgo_sync(p->team->vm, peer, &sync);
+            if (error != COVEY_OK)
+                fail(p, error, covey_error_text());
+        }
     }
 }
 
@@ -318,26 +310,21 @@ static void on_receive(struct paced *p, struct covey_req *req)
     }
 }
 
-static void settle_one(struct covey_req *req)
-{
-    struct paced *p = req->of;
-    if (req->done && req->error != COVEY_OK)
-        fail(p, req->error, req->text);
-    if (p->error == COVEY_OK && req->kind == REQ_SEND)
-        on_send(p, req);
-    else if (p->error == COVEY_OK)
-        on_receive(p, req);
-    start_sends(p);
-    look(p);
-}
-
 void paced_settle(struct covey *vm)
 {
     while (teams_of(vm)->paced_due != NULL) {
         struct covey_req *req = teams_of(vm)->paced_due;
         teams_of(vm)->paced_due = req->pacing.due_next;
         req->pacing.due = false;
-        settle_one(req);
+        struct paced *p = req->of;
+        if (req->done && req->error != COVEY_OK)
+            fail(p, req->error, req->text);
+        if (p->error == COVEY_OK && req->kind == REQ_SEND)
+            on_send(p, req);
+        else if (p->error == COVEY_OK)
+            on_receive(p, req);
+        start_sends(p);
+        look(p);
     }
 }
 
@@ -362,17 +349,6 @@ static void take_sync(struct paced *p, const struct control_sync *what, uint32_t
     start_sends(p);
 }
 
-/* What came for the exchange before it began. */
-static void take_early(struct paced *p)
-{
-    for (struct sync *sync = early_take(p->team->vm, p->whole->context, p->number), *next;
-         sync != NULL; sync = next) {
-        next = sync->next;
-        take_sync(p, &sync->what, sync->source);
-        free(sync);
-    }
-}
-
 void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *payload)
 {
     struct control_sync what;
@@ -392,23 +368,18 @@ void paced_on_sync(struct covey *vm, const struct frame *frame, const uint8_t *p
     look(p);
 }
 
-/* Whether it ends without a hand-over that the peer owes. */
-static void check_owed(struct paced *p, const struct peer *peer)
-{
-    for (int i = 0; i < p->team->size; i++) {
-        if ((uint32_t)p->team->tids[i] != peer->tid || p->heard[i] == p->job.plan->hears[i])
-            continue;
-        int error = peer_error(peer);
-        fail(p, error, covey_error_text());
-    }
-}
-
 /* All that the peer sent is here: a hand-over that it owes will not come. */
 void paced_peer_gone(struct covey *vm, const struct peer *peer)
 {
     for (struct paced *p = teams_of(vm)->paced, *next; p != NULL; p = next) {
         next = p->next;
-        check_owed(p, peer);
+        /* Whether it ends without a hand-over that the peer owes. */
+        for (int i = 0; i < p->team->size; i++) {
+            if ((uint32_t)p->team->tids[i] != peer->tid || p->heard[i] == p->job.plan->hears[i])
+                continue;
+            int error = peer_error(peer);
+            fail(p, error, covey_error_text());
+        }
         if (p->error != COVEY_OK)
             look(p);
     }
@@ -500,7 +471,13 @@ int paced_begin(struct covey_team *team, const struct paced_job *job, uint32_t n
         p->receives[i].done = true;
     for (uint32_t i = 0; i < job->plan->receive_count; i++)
         post_receive(p, job->plan->receives[i]);
-    take_early(p);
+    /* What came for the exchange before it began. */
+    for (struct sync *sync = early_take(p->team->vm, p->whole->context, p->number), *next;
+         sync != NULL; sync = next) {
+        next = sync->next;
+        take_sync(p, &sync->what, sync->source);
+        free(sync);
+    }
     start_sends(p);
     look(p);
     return COVEY_OK;

@@ -38,15 +38,6 @@ static struct request *request_find(struct covey *vm, uint32_t number)
     return r;
 }
 
-/* Numbers count up and wrap: one that still waits for its reply is passed over, and 0 is none. */
-static uint32_t number_next(struct covey *vm)
-{
-    do
-        vm->requests.number++;
-    while (vm->requests.number == 0 || request_find(vm, vm->requests.number) != NULL);
-    return vm->requests.number;
-}
-
 struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, const void *body,
                               size_t size)
 {
@@ -57,7 +48,12 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
         error_code(COVEY_ENOMEM);
         return NULL;
     }
-    r->number = number_next(vm);
+    /* Numbers count up and wrap: one that still waits for its reply is passed over, and 0 is none.
+     */
+    do
+        vm->requests.number++;
+    while (vm->requests.number == 0 || request_find(vm, vm->requests.number) != NULL);
+    r->number = vm->requests.number;
     r->host = host;
     cursor_put_u32(&c, r->number);
     cursor_put_bytes(&c, body, size);

@@ -52,19 +52,6 @@
 #define WORTH_BYTES 32768 /* waking up for, of a message of which as much is missing */
 #define REST_US 2000      /* until they have come, at most */
 
-static void check_deadlines(struct covey *vm)
-{
-    uint64_t now_us = vm->wait.check_at_us == 0 ? 0 : clock_us();
-    if (vm->wait.check_at_us == 0 || now_us < vm->wait.check_at_us)
-        return;
-    vm->wait.check_at_us = 0;
-    order_check(vm);
-    peer_check(vm, now_us);
-    parts_check(vm, now_us);
-    credit_reopen(vm);
-    wait_changed(vm);
-}
-
 /* What became due meanwhile. The lock may be let go. */
 static void settle_parts(struct covey *vm)
 {
@@ -93,7 +80,15 @@ static bool handle(struct covey *vm, struct epoll_event *events, int count)
     moved = order_settle(vm) || moved;
     conn_wake_rested(vm);
     conn_step_all(vm);
-    check_deadlines(vm);
+    uint64_t now_us = vm->wait.check_at_us == 0 ? 0 : clock_us();
+    if (vm->wait.check_at_us != 0 && now_us >= vm->wait.check_at_us) {
+        vm->wait.check_at_us = 0;
+        order_check(vm);
+        peer_check(vm, now_us);
+        parts_check(vm, now_us);
+        credit_reopen(vm);
+        wait_changed(vm);
+    }
     conn_bury(vm);
     settle_parts(vm);
     return moved;
@@ -224,19 +219,6 @@ static bool look_first(struct covey *vm, bool (*done)(void *), void *context)
     return done(context);
 }
 
-/* A counter that saturates, as predictors of branches have it: one wait of another kind changes no
- * habit, but a spin that was of use does. */
-static void learn(struct covey *vm, bool spun, bool came, uint64_t took_us)
-{
-    bool quick = took_us < SHORT_US && (came || !spun);
-    if (spun && quick)
-        vm->wait.doubt = 0;
-    else if (quick && vm->wait.doubt > 0)
-        vm->wait.doubt--;
-    else if (!quick && vm->wait.doubt < DOUBT_MAX)
-        vm->wait.doubt++;
-}
-
 /* Polls in the role of a waiting task until done, lost or late. */
 static void poll_until(struct covey *vm, bool (*done)(void *), void *context, uint64_t deadline_us)
 {
@@ -251,7 +233,16 @@ static void poll_until(struct covey *vm, bool (*done)(void *), void *context, ui
         came = done(context) || (moved && spin(vm, done, context, MOVED_US, deadline_us));
         now_us = clock_us();
     }
-    learn(vm, hopeful, soon, clock_us() - start_us);
+    /* A counter that saturates, as predictors of branches have it: one wait of another kind changes
+     * no habit, but a spin that was of use does. */
+    uint64_t took_us = clock_us() - start_us;
+    bool quick = took_us < SHORT_US && (soon || !hopeful);
+    if (hopeful && quick)
+        vm->wait.doubt = 0;
+    else if (quick && vm->wait.doubt > 0)
+        vm->wait.doubt--;
+    else if (!quick && vm->wait.doubt < DOUBT_MAX)
+        vm->wait.doubt++;
     vm->wait.poller = POLLER_NONE;
 }
 
@@ -330,23 +321,6 @@ void wait_left(struct covey *vm)
     pthread_cond_signal(&vm->wait.progress_wake);
 }
 
-static void progress_nap(struct covey *vm)
-{
-    vm->wait.long_nap = vm->wait.threads > 0 || !anything_under_way(vm);
-    uint64_t at_us = clock_us() + (vm->wait.long_nap ? LONG_NAP_US : NAP_US);
-    struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
-                          .tv_nsec = (long)(at_us % 1000000) * 1000};
-    pthread_cond_timedwait(&vm->wait.progress_wake, &vm->lock, &at);
-    vm->wait.long_nap = false;
-}
-
-static void progress_park(struct covey *vm)
-{
-    vm->wait.progress_parked = true;
-    pthread_cond_wait(&vm->wait.progress_wake, &vm->lock);
-    vm->wait.progress_parked = false;
-}
-
 /* So many bytes came in the last so many microseconds. */
 static void progress_rest(struct covey *vm, uint64_t bytes, uint64_t us)
 {
@@ -360,19 +334,6 @@ static void progress_rest(struct covey *vm, uint64_t bytes, uint64_t us)
     pthread_cond_timedwait(&vm->wait.progress_wake, &vm->lock, &at);
 }
 
-/* Polls once; returns when it began to rest. */
-static uint64_t progress_poll(struct covey *vm, uint64_t since_us)
-{
-    uint64_t arrived = vm->inbox.arrived_bytes;
-    vm->wait.poller = POLLER_PROGRESS;
-    sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
-    if (vm->wait.poller == POLLER_PROGRESS)
-        vm->wait.poller = POLLER_NONE;
-    uint64_t now_us = clock_us();
-    progress_rest(vm, vm->inbox.arrived_bytes - arrived, now_us - since_us);
-    return now_us;
-}
-
 void *wait_progress_main(void *context)
 {
     struct covey *vm = context;
@@ -382,11 +343,26 @@ void *wait_progress_main(void *context)
         bool active = vm->wait.calls != seen;
         seen = vm->wait.calls;
         if (vm->home.lost != 0 || (vm->wait.threads > 0 && !active)) {
-            progress_park(vm);
+            vm->wait.progress_parked = true;
+            pthread_cond_wait(&vm->wait.progress_wake, &vm->lock);
+            vm->wait.progress_parked = false;
         } else if (active) {
-            progress_nap(vm);
+            vm->wait.long_nap = vm->wait.threads > 0 || !anything_under_way(vm);
+            uint64_t at_us = clock_us() + (vm->wait.long_nap ? LONG_NAP_US : NAP_US);
+            struct timespec at = {.tv_sec = (time_t)(at_us / 1000000),
+                                  .tv_nsec = (long)(at_us % 1000000) * 1000};
+            pthread_cond_timedwait(&vm->wait.progress_wake, &vm->lock, &at);
+            vm->wait.long_nap = false;
         } else {
-            polled_us = progress_poll(vm, polled_us);
+            /* Polls once; returns when it began to rest. */
+            uint64_t arrived = vm->inbox.arrived_bytes;
+            vm->wait.poller = POLLER_PROGRESS;
+            sleep_and_handle(vm, POLLER_PROGRESS, UINT64_MAX);
+            if (vm->wait.poller == POLLER_PROGRESS)
+                vm->wait.poller = POLLER_NONE;
+            uint64_t now_us = clock_us();
+            progress_rest(vm, vm->inbox.arrived_bytes - arrived, now_us - polled_us);
+            polled_us = now_us;
         }
     }
     pthread_mutex_unlock(&vm->lock);

@@ -95,16 +95,6 @@ static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 
 /* ---- a peer's open messages ------------------------------------------------------------------ */
 
-static void open_add(struct peer *peer, struct arrival *a)
-{
-    a->earlier = peer->in.open_last;
-    if (a->earlier != NULL)
-        a->earlier->later = a;
-    else
-        peer->in.open = a;
-    peer->in.open_last = a;
-}
-
 static void open_remove(struct peer *peer, struct arrival *a)
 {
     if (a->earlier != NULL)
@@ -229,7 +219,12 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     a->cast = inlet->cast;
     a->lost = (peer->in.cut && !a->cast) || is_for_nobody(vm, a->context);
     if (!a->lost) {
-        open_add(peer, a);
+        a->earlier = peer->in.open_last;
+        if (a->earlier != NULL)
+            a->earlier->later = a;
+        else
+            peer->in.open = a;
+        peer->in.open_last = a;
         match_arrival(vm, a);
     }
     if (a->msg != NULL)
@@ -311,23 +306,19 @@ static void take_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
     }
 }
 
-static void hold_copy(struct inlet *inlet, const struct frame *frame, const uint8_t *payload)
-{
-    struct held *held = malloc(sizeof *held + frame->length);
-    if (held == NULL)
-        return; /* the message is never complete; its sender's credit is used up */
-    held->frame = *frame;
-    memcpy(held->payload, payload, frame->length);
-    arrival_hold(inlet, held);
-}
-
 void arrival_on_frame(struct covey *vm, struct peer *peer, struct inlet *inlet,
                       const struct frame *frame, const uint8_t *payload)
 {
     if (peer->gone)
         return;
     if (arrival_must_hold(peer, inlet, frame, payload)) {
-        hold_copy(inlet, frame, payload);
+        struct held *held = malloc(sizeof *held + frame->length);
+        if (held != NULL) {
+            /* the message is never complete; its sender's credit is used up */
+            held->frame = *frame;
+            memcpy(held->payload, payload, frame->length);
+            arrival_hold(inlet, held);
+        }
         return;
     }
     take_frame(vm, peer, inlet, frame, payload);

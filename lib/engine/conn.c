@@ -153,15 +153,6 @@ static void conn_wrote(struct conn *conn, size_t size)
         conn->out.req->send.offset += size;
 }
 
-/* It takes no more bytes. Where its other end was closed, what that had sent before is still read,
- * whole messages perhaps, and reading them comes to the end by itself. */
-static void conn_refused(struct conn *conn, ssize_t how)
-{
-    conn->out.mute = true;
-    if (how != LINK_CLOSED)
-        conn_close(conn->vm, conn, true);
-}
-
 bool conn_flush(struct conn *conn)
 {
     struct iovec iov[GATHER_MAX];
@@ -173,7 +164,11 @@ bool conn_flush(struct conn *conn)
         size_t count = conn_vector(conn, iov);
         ssize_t n = conn->link->ops->send(conn->link, iov, (int)count);
         if (n < 0) {
-            conn_refused(conn, n);
+            /* It takes no more bytes. Where its other end was closed, what that had sent before is
+             * still read, whole messages perhaps, and reading them comes to the end by itself. */
+            conn->out.mute = true;
+            if (n != LINK_CLOSED)
+                conn_close(conn->vm, conn, true);
             return false;
         }
         if (n == 0) {

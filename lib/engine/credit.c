@@ -60,15 +60,6 @@ static bool open_for_more(struct covey *vm)
     return vm->wait.threads > 0 && keeps < vm->memory.bytes / 2 && memory_left(vm, keeps);
 }
 
-/* A peer whose data are taken as they come may have more under way: a way through two daemons holds
- * several hundred KiB. */
-static void widen(const struct covey *vm, struct peer *peer)
-{
-    bool taken = vm->inbox.unexpected_bytes < vm->memory.buffer_bytes / 8;
-    if (taken && peer->in.credit_window < CREDIT_WINDOW_MAX)
-        peer->in.credit_window *= 2;
-}
-
 void credit_update(struct covey *vm, struct peer *peer)
 {
     uint64_t target = peer->in.received_bytes + peer->in.credit_window;
@@ -81,7 +72,11 @@ void credit_update(struct covey *vm, struct peer *peer)
     }
     peer->in.granted_bytes = target;
     peer->in.grant_due = true;
-    widen(vm, peer);
+    /* A peer whose data are taken as they come may have more under way: a way through two daemons
+     * holds several hundred KiB. */
+    bool taken = vm->inbox.unexpected_bytes < vm->memory.buffer_bytes / 8;
+    if (taken && peer->in.credit_window < CREDIT_WINDOW_MAX)
+        peer->in.credit_window *= 2;
     outgo_pump(vm, peer);
 }
 

@@ -82,55 +82,40 @@ void loss_on_frame(struct covey *vm, const struct frame *frame, const uint8_t *p
     wait_check_at(vm, l.at_us);
 }
 
-static void read_links(struct covey *vm, const struct peer *peer)
-{
-    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
-        if (conn->peer == peer && conn->ready && !conn->closed)
-            conn_read(vm, conn);
-    }
-}
-
 static void say_why(struct peer *peer)
 {
     if (peer->broken_why[0] == '\0')
         snprintf(peer->broken_why, sizeof peer->broken_why, "the link that it took broke");
 }
 
-/* They are not coming, and what was sent after them is let go of. */
-static void take_for_lost(struct covey *vm, struct peer *peer)
-{
-    peer->in.cut = true;
-    say_why(peer);
-    peer->in.sequence = peer->in.doubted.next;
-    if (peer->in.received_bytes < peer->in.doubted.sent_bytes)
-        peer->in.received_bytes = peer->in.doubted.sent_bytes;
-    if (peer->broken_at_us == 0)
-        match_fail_source(vm, peer);
-    arrival_release(vm, peer);
-    credit_update(vm, peer);
-}
-
-static void take_syncs_for_lost(struct covey *vm, struct peer *peer)
-{
-    say_why(peer);
-    peer->in.syncs_heard = peer->in.doubted.syncs;
-    parts_syncs_lost(vm, peer);
-}
-
 /* What was sent before by other ways, and counts, too, may be on its way yet. */
 static void judge(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     struct loss *l = &peer->in.doubted;
-    read_links(vm, peer);
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if (conn->peer == peer && conn->ready && !conn->closed)
+            conn_read(vm, conn);
+    }
     l->at_us = 0;
     bool messages = peer->in.sequence < l->next, syncs = peer->in.syncs_heard < l->syncs;
     bool quiet = peer->in.received_bytes == l->seen_bytes;
     if (quiet && messages && peer->in.sequence >= l->first) {
-        take_for_lost(vm, peer);
+        /* They are not coming, and what was sent after them is let go of. */
+        peer->in.cut = true;
+        say_why(peer);
+        peer->in.sequence = peer->in.doubted.next;
+        if (peer->in.received_bytes < peer->in.doubted.sent_bytes)
+            peer->in.received_bytes = peer->in.doubted.sent_bytes;
+        if (peer->broken_at_us == 0)
+            match_fail_source(vm, peer);
+        arrival_release(vm, peer);
+        credit_update(vm, peer);
         messages = false;
     }
     if (quiet && syncs && !messages) {
-        take_syncs_for_lost(vm, peer);
+        say_why(peer);
+        peer->in.syncs_heard = peer->in.doubted.syncs;
+        parts_syncs_lost(vm, peer);
         syncs = false;
     }
     if (!messages && !syncs)

@@ -85,13 +85,6 @@ static void ready_add(const struct covey *vm, struct arrival *a)
         a->counted = ready_write(vm);
 }
 
-static void ready_remove(const struct covey *vm, struct arrival *a)
-{
-    uint64_t one;
-    if (a->counted && read(vm->inbox.ready_fd, &one, sizeof one) == sizeof one)
-        a->counted = false;
-}
-
 static void match_ready_lost(struct covey *vm)
 {
     if (vm->inbox.ready_on)
@@ -152,7 +145,9 @@ static void unexpected_remove(struct covey *vm, struct arrival *a)
     else
         vm->inbox.unexpected_last = a->prev;
     a->listed = false;
-    ready_remove(vm, a);
+    uint64_t one;
+    if (a->counted && read(vm->inbox.ready_fd, &one, sizeof one) == sizeof one)
+        a->counted = false;
     vm->inbox.unexpected_bytes -= a->buffered;
     a->buffered = 0;
 }

@@ -100,18 +100,6 @@ static bool has_head(const struct frame *frame)
            frame->length >= FRAME_MESSAGE_BYTES;
 }
 
-static void park(struct covey *vm, struct conn *conn, uint64_t stamp)
-{
-    if (conn->order.parked)
-        return;
-    conn->order.parked = true;
-    conn->order.stamp = stamp;
-    if (routes[conn->route].ring)
-        conn->order.there_bytes = link_shm_there_bytes(conn->link);
-    conn->order.home_needed = ledger_queued(vm->home.ledger);
-    vm->order.parked++;
-}
-
 void order_forget(struct conn *conn)
 {
     conn->vm->order.parked -= conn->order.parked;
@@ -227,7 +215,14 @@ bool order_admits(struct covey *vm, struct conn *conn)
     if (stamp == 0)
         return true;
     if (vm->order.looking || conn->order.parked || !is_clear(conn, stamp)) {
-        park(vm, conn, stamp);
+        if (!conn->order.parked) {
+            conn->order.parked = true;
+            conn->order.stamp = stamp;
+            if (routes[conn->route].ring)
+                conn->order.there_bytes = link_shm_there_bytes(conn->link);
+            conn->order.home_needed = ledger_queued(vm->home.ledger);
+            vm->order.parked++;
+        }
         if (vm->order.looking || !is_first(vm, conn))
             return false;
         order_forget(conn);

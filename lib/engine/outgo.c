@@ -118,22 +118,6 @@ static bool put_control(struct covey *vm, struct peer *peer, struct conn *conn, 
     return false;
 }
 
-static bool grant(struct covey *vm, struct peer *peer)
-{
-    uint8_t payload[16];
-    struct cursor c = cursor_writer(payload, sizeof payload);
-    struct conn *conn = any_conn(peer);
-    if (conn != NULL && !conn_flush(conn))
-        return false;
-    cursor_put_u64(&c, peer->in.granted_bytes);
-    if (peer->bulk.turn_granted > 0)
-        cursor_put_u64(&c, peer->bulk.turn_granted);
-    struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, (size_t)(c.at - payload));
-    peer->in.grant_due = false; /* a link that fails on the way looks at what is due */
-    peer->in.grant_due = !put_control(vm, peer, any_conn(peer), &frame, payload);
-    return !peer->in.grant_due;
-}
-
 /* Where the link has much to send before, a message of the same schedule, a hand-over does not wait
  * until that has left, which may be a phase later: the way by the daemons is longer, but free. */
 static bool put_sync(struct covey *vm, struct peer *peer)
@@ -290,8 +274,20 @@ static bool step(struct covey *vm, struct peer *peer)
     size_t size;
     if (peer->out.syncs != NULL)
         return put_sync(vm, peer);
-    if (peer->in.grant_due)
-        return grant(vm, peer);
+    if (peer->in.grant_due) {
+        uint8_t payload[16];
+        struct cursor c = cursor_writer(payload, sizeof payload);
+        struct conn *conn = any_conn(peer);
+        if (conn != NULL && !conn_flush(conn))
+            return false;
+        cursor_put_u64(&c, peer->in.granted_bytes);
+        if (peer->bulk.turn_granted > 0)
+            cursor_put_u64(&c, peer->bulk.turn_granted);
+        struct frame frame = home_frame(vm, FRAME_CREDIT, peer->tid, (size_t)(c.at - payload));
+        peer->in.grant_due = false; /* a link that fails on the way looks at what is due */
+        peer->in.grant_due = !put_control(vm, peer, any_conn(peer), &frame, payload);
+        return !peer->in.grant_due;
+    }
     if (peer->out.carrier != NULL && !conn_flush(peer->out.carrier))
         return false;
     struct covey_req *req = peer->out.sends; /* the flush may have completed one */

@@ -92,21 +92,16 @@ int peer_error(const struct peer *peer)
     return error_set(COVEY_ENOTASK, "task t%x has ended", peer->tid);
 }
 
-/* Streams whose opener proved its key and sent all it had before anybody here looked: only the
- * proof tells whose they are, and that they are open. */
-static void settle_opened(struct covey *vm, const struct peer *peer)
-{
-    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
-        if ((conn->peer == peer || conn->peer == NULL) && !conn->ready && !conn->closed)
-            conn_settle(conn);
-    }
-}
-
 /* Reads what the links of an ended peer still hold and closes those that are at their end. */
 static bool drained(struct covey *vm, struct peer *peer)
 {
     bool all = true;
-    settle_opened(vm, peer);
+    /* Streams whose opener proved its key and sent all it had before anybody here looked: only the
+     * proof tells whose they are, and that they are open. */
+    for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next) {
+        if ((conn->peer == peer || conn->peer == NULL) && !conn->ready && !conn->closed)
+            conn_settle(conn);
+    }
     for (struct conn *conn = vm->links.conns, *next; conn != NULL; conn = next) {
         next = conn->next;
         if (conn->peer != peer || conn->closed)
@@ -123,18 +118,13 @@ static bool drained(struct covey *vm, struct peer *peer)
     return all;
 }
 
-static void close_all(struct covey *vm, struct peer *peer)
+static void peer_end(struct covey *vm, struct peer *peer)
 {
     for (struct conn *conn = vm->links.conns, *next; conn != NULL; conn = next) {
         next = conn->next;
         if (conn->peer == peer && !conn->closed)
             conn_close(vm, conn, false);
     }
-}
-
-static void peer_end(struct covey *vm, struct peer *peer)
-{
-    close_all(vm, peer);
     arrival_drop(vm, &peer->in.inlet);
     arrival_drop(vm, &peer->in.ether_inlet);
     arrival_settle_casts(vm, peer);
@@ -222,15 +212,6 @@ void peer_home_lost(struct covey *vm, int error, const char *why)
     }
 }
 
-/* A link broke and its task lives. */
-static void link_lost(struct covey *vm, struct peer *peer)
-{
-    outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
-    if (peer->in.cut)
-        match_fail_source(vm, peer);
-    parts_task_silent(vm, peer);
-}
-
 static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
 {
     if (peer->routes != NULL)
@@ -250,8 +231,13 @@ static void check_one(struct covey *vm, struct peer *peer, uint64_t now_us)
     peer->broken_at_us = 0;
     if (peer->leaving)
         peer_end(vm, peer);
-    else
-        link_lost(vm, peer);
+    else {
+        /* A link broke and its task lives. */
+        outgo_fail(vm, peer, COVEY_EROUTE, peer->broken_why);
+        if (peer->in.cut)
+            match_fail_source(vm, peer);
+        parts_task_silent(vm, peer);
+    }
 }
 
 void peer_check(struct covey *vm, uint64_t now_us)

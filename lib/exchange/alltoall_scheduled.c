@@ -12,15 +12,6 @@ struct scheduled {
     struct paced_job job;
 };
 
-static void plan(struct scheduled *s, const struct team_topology *t)
-{
-    s->job = (struct paced_job){.plan = &t->plan,
-                                .send = &s->a.send,
-                                .recv = &s->a.recv,
-                                .early_bytes = paced_early_bytes(t->rate),
-                                .rate = t->rate};
-}
-
 void alltoall_scheduled(struct collective *c, const struct alltoall *a)
 {
     struct covey_team *team = collective_team(c);
@@ -35,7 +26,11 @@ void alltoall_scheduled(struct collective *c, const struct alltoall *a)
     if (s == NULL)
         return;
     s->a = *a;
-    plan(s, t);
+    s->job = (struct paced_job){.plan = &t->plan,
+                                .send = &s->a.send,
+                                .recv = &s->a.recv,
+                                .early_bytes = paced_early_bytes(t->rate),
+                                .rate = t->rate};
     alltoall_own_block(c, a);
     collective_paced(c, &s->job);
 }

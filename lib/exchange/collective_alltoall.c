@@ -124,32 +124,28 @@ static int send_next(struct collective *c, void *arg)
     return COVEY_OK;
 }
 
-/* Whatever block comes lets the next one go: a member that is late holds back nobody. It ends, for
- * where all that was sent has come, not everybody can have sent more than came to it. */
-static void exchange_in_turns(struct collective *c, const struct alltoall *a, int at_once)
-{
-    const struct covey_team *team = collective_team(c);
-    struct turns *t = collective_memory(c, sizeof *t);
-    if (t == NULL)
-        return;
-    *t = (struct turns){.a = *a, .next = 1};
-    for (int i = 1; i < team->size; i++) {
-        int on = distance(i, team->size);
-        int received = receive_block(c, a, (team->rank - on + team->size) % team->size);
-        if (i + at_once < team->size)
-            collective_after(c, collective_call(c, send_next, t), received);
-    }
-    for (int i = 0; i < at_once; i++)
-        send_next(c, t);
-    alltoall_own_block(c, a);
-}
-
 void alltoall_pairwise(struct collective *c, const struct alltoall *a)
 {
     int at_once = blocks_at_once(collective_team(c), a);
-    if (at_once > 1)
-        exchange_in_turns(c, a, at_once);
-    else
+    if (at_once > 1) {
+        /* Whatever block comes lets the next one go: a member that is late holds back nobody. It
+         * ends, for where all that was sent has come, not everybody can have sent more than came to
+         * it. */
+        const struct covey_team *team = collective_team(c);
+        struct turns *t = collective_memory(c, sizeof *t);
+        if (t != NULL) {
+            *t = (struct turns){.a = *a, .next = 1};
+            for (int i = 1; i < team->size; i++) {
+                int on = distance(i, team->size);
+                int received = receive_block(c, a, (team->rank - on + team->size) % team->size);
+                if (i + at_once < team->size)
+                    collective_after(c, collective_call(c, send_next, t), received);
+            }
+            for (int i = 0; i < at_once; i++)
+                send_next(c, t);
+            alltoall_own_block(c, a);
+        }
+    } else
         exchange_with_all(c, a, (struct window){.size = 1, .paired = true});
 }
 

@@ -10,15 +10,6 @@
 #include "lib/collective/collective_choice.h"
 #include "lib/exchange/exchange.h"
 
-static double mean_bytes(const struct exchange *x)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < x->count; i++)
-        sum += (double)x->messages[i].bytes;
-    return x->count > 0 ? sum / (double)x->count : 0;
-}
-
 static double density_of(const struct exchange_order *order, double mean)
 {
     double links = mean > 0 ? order->bound_bytes / mean : 0;
@@ -41,7 +32,11 @@ static int by_table(const struct choice_table *table, double density, double byt
 int exchange_choose(const struct exchange_order *order, const struct covey_team *team, bool network)
 {
     struct choice_table own;
-    double mean = mean_bytes(&order->x);
+    double sum = 0;
+
+    for (size_t i = 0; i < order->x.count; i++)
+        sum += (double)order->x.messages[i].bytes;
+    double mean = order->x.count > 0 ? sum / (double)order->x.count : 0;
     uint8_t forced = team != NULL ? team->forced[OPERATION_UNSTRUCTURED] : ALGORITHM_NONE;
 
     if (forced != ALGORITHM_NONE && (network || forced != UNSTRUCTURED_RS_NL))

@@ -75,19 +75,6 @@ static void add_number(crypto_generichash_state *hash, uint64_t number)
     crypto_generichash_update(hash, bytes, sizeof bytes);
 }
 
-static void add_topology(crypto_generichash_state *hash, const struct covey_exchange_options *how,
-                         int ranks)
-{
-    const struct topology *t = &how->topology->tree;
-
-    for (int i = 0; i < t->link_count; i++) {
-        add_number(hash, (uint64_t)t->links[i].a << 32 | (uint64_t)t->links[i].b);
-        add_number(hash, t->links[i].rate);
-    }
-    for (int i = 0; how->hosts != NULL && i < ranks; i++)
-        add_number(hash, (uint64_t)how->hosts[i]);
-}
-
 static void digest_options(const struct covey_exchange_options *how, int ranks, uint8_t *digest)
 {
     uint8_t whole[DIGEST_BYTES];
@@ -96,8 +83,16 @@ static void digest_options(const struct covey_exchange_options *how, int ranks, 
     crypto_generichash_init(&hash, NULL, 0, sizeof whole);
     add_number(&hash, (uint64_t)how->algorithm << 32 | (uint64_t)how->synchrony);
     add_number(&hash, how->seed);
-    if (how->topology != NULL)
-        add_topology(&hash, how, ranks);
+    if (how->topology != NULL) {
+        const struct topology *t = &how->topology->tree;
+
+        for (int i = 0; i < t->link_count; i++) {
+            add_number(&hash, (uint64_t)t->links[i].a << 32 | (uint64_t)t->links[i].b);
+            add_number(&hash, t->links[i].rate);
+        }
+        for (int i = 0; how->hosts != NULL && i < ranks; i++)
+            add_number(&hash, (uint64_t)how->hosts[i]);
+    }
     crypto_generichash_final(&hash, whole, sizeof whole);
     memcpy(digest, whole, OPTIONS_BYTES);
 }
@@ -148,32 +143,6 @@ static bool encode_row(struct learning *l)
         return false;
     l->row_bytes = exchange_row_encode(l->row, room, lesson->row, lesson->row_count, ranks);
     return true;
-}
-
-/* How long rows are that are too long for a note; 0: none is. All members see it in the notes. */
-static size_t row_stride(const struct learning *l)
-{
-    size_t most = 0;
-
-    for (int i = 0; i < l->team->size; i++) {
-        uint32_t bytes = get_note(l, i).row_bytes;
-        most = bytes > most ? bytes : most;
-    }
-    return most > HEAD_BYTES ? most : 0;
-}
-
-/* Each row with as many bytes as the longest one. */
-static void tell_rows(struct learning *l)
-{
-    uint8_t *row = collective_memory(l->c, l->stride);
-
-    l->rows = collective_memory(l->c, l->stride * (size_t)l->team->size);
-    if (row == NULL || l->rows == NULL)
-        return;
-    memset(row, 0, l->stride);
-    memcpy(row, l->row, l->row_bytes);
-    const struct vector all = {.type = COVEY_BYTES, .base = l->rows, .each = l->stride};
-    allgather_build(l->c, row, &all);
 }
 
 static int decode_row(const struct learning *l, int rank)
@@ -271,10 +240,27 @@ static int on_notes(struct collective *c, void *arg)
     lesson->known = lesson->order != NULL;
     if (lesson->known)
         return end_learning(l);
-    l->stride = row_stride(l);
+    /* How long rows are that are too long for a note; 0: none is. All members see it in the notes.
+     */
+    size_t most = 0;
+
+    for (int i = 0; i < l->team->size; i++) {
+        uint32_t bytes = get_note(l, i).row_bytes;
+        most = bytes > most ? bytes : most;
+    }
+    l->stride = most > HEAD_BYTES ? most : 0;
     if (l->stride == 0)
         return on_rows(c, l);
-    tell_rows(l);
+    /* Each row with as many bytes as the longest one. */
+    uint8_t *row = collective_memory(l->c, l->stride);
+
+    l->rows = collective_memory(l->c, l->stride * (size_t)l->team->size);
+    if (row != NULL && l->rows != NULL) {
+        memset(row, 0, l->stride);
+        memcpy(row, l->row, l->row_bytes);
+        const struct vector all = {.type = COVEY_BYTES, .base = l->rows, .each = l->stride};
+        allgather_build(l->c, row, &all);
+    }
     collective_fence(c);
     collective_call(c, on_rows, l);
     return COVEY_OK;

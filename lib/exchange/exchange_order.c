@@ -45,20 +45,6 @@ int covey_exchange_parse(const char *name)
 
 /* ---- Options ----------------------------------------------------------------------------- */
 
-static int check_hosts(const struct topology *t, const int32_t *hosts, int ranks)
-{
-    if (hosts == NULL && t->host_count != ranks)
-        return error_set(COVEY_EINVAL, "exchange: %d ranks, but the topology has %d hosts", ranks,
-                         t->host_count);
-    for (int i = 0; hosts != NULL && i < ranks; i++) {
-        if (hosts[i] < 0 || hosts[i] >= t->node_count || t->nodes[hosts[i]].is_switch)
-            return error_set(COVEY_EINVAL,
-                             "exchange: rank %d: node %" PRId32 " is no host of the topology", i,
-                             hosts[i]);
-    }
-    return COVEY_OK;
-}
-
 int exchange_options_check(const struct covey_exchange_options *options, int ranks)
 {
     if (ranks < 1 || ranks > NETWORK_RANKS_MAX)
@@ -70,8 +56,20 @@ int exchange_options_check(const struct covey_exchange_options *options, int ran
     if (options->synchrony < COVEY_EXCHANGE_S_AUTO || options->synchrony > COVEY_EXCHANGE_S2)
         return error_set(COVEY_EINVAL, "exchange: there is no synchrony %" PRId32,
                          options->synchrony);
-    if (options->topology != NULL)
-        return check_hosts(&options->topology->tree, options->hosts, ranks);
+    if (options->topology != NULL) {
+        const int32_t *hosts = options->hosts;
+        if (hosts == NULL && options->topology->tree.host_count != ranks)
+            return error_set(COVEY_EINVAL, "exchange: %d ranks, but the topology has %d hosts",
+                             ranks, options->topology->tree.host_count);
+        for (int i = 0; hosts != NULL && i < ranks; i++) {
+            if (hosts[i] < 0 || hosts[i] >= options->topology->tree.node_count ||
+                options->topology->tree.nodes[hosts[i]].is_switch)
+                return error_set(COVEY_EINVAL,
+                                 "exchange: rank %d: node %" PRId32 " is no host of the topology",
+                                 i, hosts[i]);
+        }
+        return COVEY_OK;
+    }
     if (options->algorithm == COVEY_EXCHANGE_RS_NL)
         return error_set(COVEY_EINVAL, "exchange: RS_NL keeps links free and needs a topology");
     return COVEY_OK;
@@ -97,16 +95,11 @@ static int synchrony_of(int algorithm)
                                                                               : COVEY_EXCHANGE_S1;
 }
 
-static bool links_limit(const struct exchange *x, const struct network *n)
-{
-    return n != NULL && exchange_bound(x, n) > LINKS_LIMIT * exchange_bound_of_ports(x, n);
-}
-
 static int make(struct exchange_order *order, const struct covey_exchange_options *options,
                 const struct network *n, const struct covey_team *team)
 {
     struct exchange *x = &order->x;
-    bool links = links_limit(x, n);
+    bool links = n != NULL && exchange_bound(x, n) > LINKS_LIMIT * exchange_bound_of_ports(x, n);
 
     order->density = exchange_density(x);
     order->bound_bytes = exchange_bound(x, n);

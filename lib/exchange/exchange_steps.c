@@ -80,21 +80,6 @@ static size_t head_count(const struct covey_exchange_plan *plan, const struct ex
 
 /* ---- Data -------------------------------------------------------------------------------- */
 
-static void add_receive(struct run *r, int place)
-{
-    const struct covey_exchange_plan *plan = r->plan;
-    const struct exchange_message *m = &r->messages[plan->receives[place]];
-    size_t width = covey_type_size(plan->type), count = (size_t)m->bytes / width;
-    size_t head = head_count(plan, m);
-    uint8_t *base = r->in[parcel_from(plan, m->from)];
-    struct ends *ends = &r->receives[place];
-
-    ends->head = ends->tail = collective_receive(r->c, m->from, plan->type, base, head);
-    if (head < count)
-        ends->tail =
-            collective_receive(r->c, m->from, plan->type, base + head * width, count - head);
-}
-
 /* Both pieces wait for the same things. */
 static void add_send(struct run *r, int place)
 {
@@ -153,12 +138,6 @@ static void add_ready(struct run *r, int place)
         collective_after(r->c, step, r->sends[sent].tail);
 }
 
-static void await_ready(struct run *r, int place)
-{
-    const struct exchange_message *m = &r->messages[r->plan->sends[place]];
-    send_after(r, place, collective_receive_lane(r->c, LANE_READY, m->to, COVEY_BYTES, NULL, 0));
-}
-
 static void add_order(struct run *r)
 {
     const struct covey_exchange_plan *plan = r->plan;
@@ -168,8 +147,10 @@ static void add_order(struct run *r)
         send_after(r, i, r->sends[i - 1].tail);
     for (int i = 0; ready && i < plan->receive_count; i++)
         add_ready(r, i);
-    for (int i = 0; ready && i < plan->send_count; i++)
-        await_ready(r, i);
+    for (int i = 0; ready && i < plan->send_count; i++) {
+        const struct exchange_message *m = &r->messages[r->plan->sends[i]];
+        send_after(r, i, collective_receive_lane(r->c, LANE_READY, m->to, COVEY_BYTES, NULL, 0));
+    }
 }
 
 /* ---- All --------------------------------------------------------------------------------- */
@@ -197,8 +178,19 @@ static struct run *make_run(struct collective *c, const struct covey_exchange_pl
 
 static void add_messages(struct run *r)
 {
-    for (int i = 0; i < r->plan->receive_count; i++)
-        add_receive(r, i);
+    for (int i = 0; i < r->plan->receive_count; i++) {
+        const struct covey_exchange_plan *plan = r->plan;
+        const struct exchange_message *m = &r->messages[plan->receives[i]];
+        size_t width = covey_type_size(plan->type), count = (size_t)m->bytes / width;
+        size_t head = head_count(plan, m);
+        uint8_t *base = r->in[parcel_from(plan, m->from)];
+        struct ends *ends = &r->receives[i];
+
+        ends->head = ends->tail = collective_receive(r->c, m->from, plan->type, base, head);
+        if (head < count)
+            ends->tail =
+                collective_receive(r->c, m->from, plan->type, base + head * width, count - head);
+    }
     for (int i = 0; i < r->plan->send_count; i++)
         add_send(r, i);
     add_order(r);

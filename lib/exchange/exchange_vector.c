@@ -108,19 +108,6 @@ static bool nearly_equal(const struct exchange *x, uint64_t *mean)
            (double)most <= NEAR * (double)*mean;
 }
 
-/* What was small goes unasked once, and then twice as often each time. */
-static void remember(const struct vector_exchange *v, enum algorithm chosen)
-{
-    struct covey_team *team = v->plan.team;
-
-    if (v->lesson.fresh)
-        return;
-    bool small = chosen == ALLTOALLV_LINEAR;
-    team->vector.pause = small ? 2 * team->vector.pause + (team->vector.pause == 0) : 0;
-    team->vector.pause = team->vector.pause < REST_MAX ? team->vector.pause : REST_MAX;
-    team->vector.left = team->vector.pause;
-}
-
 static enum algorithm choose(const struct vector_exchange *v, struct exchange_order *order,
                              int *error)
 {
@@ -151,7 +138,15 @@ static int on_learned(struct collective *c, void *arg)
     enum algorithm chosen = choose(v, order, &error);
     if (error != COVEY_OK)
         return error;
-    remember(v, chosen);
+    /* What was small goes unasked once, and then twice as often each time. */
+    struct covey_team *team = v->plan.team;
+
+    if (!v->lesson.fresh) {
+        bool small = chosen == ALLTOALLV_LINEAR;
+        team->vector.pause = small ? 2 * team->vector.pause + (team->vector.pause == 0) : 0;
+        team->vector.pause = team->vector.pause < REST_MAX ? team->vector.pause : REST_MAX;
+        team->vector.left = team->vector.pause;
+    }
     if (chosen == ALLTOALLV_SCHEDULED)
         alltoall_scheduled(c, &v->a);
     else if (chosen == ALLTOALLV_LONGEST)
@@ -178,19 +173,6 @@ static bool make_lists(struct collective *c, struct vector_exchange *v)
     v->out = collective_memory(c, size * sizeof *v->out);
     v->in = collective_memory(c, size * sizeof *v->in);
     return p->out && p->in && v->out && v->in;
-}
-
-static void tell_row(struct collective *c, struct vector_exchange *v)
-{
-    struct covey_exchange_plan *p = &v->plan;
-    struct exchange_entry *row = collective_memory(c, (size_t)(p->out_count + 1) * sizeof *row);
-
-    for (int i = 0; row != NULL && i < p->out_count; i++)
-        row[i] = (struct exchange_entry){(uint32_t)p->out[i].rank, p->out[i].count};
-    v->lesson.row = row;
-    v->lesson.row_count = (size_t)p->out_count;
-    if (row != NULL)
-        exchange_learn(c, &v->lesson);
 }
 
 static struct vector_exchange *create(struct collective *c, const struct alltoall *a, bool adaptive)
@@ -223,7 +205,15 @@ static void build(struct collective *c, const struct alltoall *a, bool adaptive)
     }
     v->plan.out_count = list_blocks(&a->send, team->size, v->plan.out, v->out);
     v->plan.in_count = list_blocks(&a->recv, team->size, v->plan.in, (const void **)v->in);
-    tell_row(c, v);
+    struct covey_exchange_plan *p = &v->plan;
+    struct exchange_entry *row = collective_memory(c, (size_t)(p->out_count + 1) * sizeof *row);
+
+    for (int i = 0; row != NULL && i < p->out_count; i++)
+        row[i] = (struct exchange_entry){(uint32_t)p->out[i].rank, p->out[i].count};
+    v->lesson.row = row;
+    v->lesson.row_count = (size_t)p->out_count;
+    if (row != NULL)
+        exchange_learn(c, &v->lesson);
     collective_fence(c);
     collective_call(c, check_lesson, v);
 }

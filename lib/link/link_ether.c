@@ -182,18 +182,6 @@ static bool put_next(struct link_ether *l, uint8_t *payload, uint64_t now_us)
     return true;
 }
 
-static void put_detour(struct link_ether *l, size_t size, uint64_t now_us)
-{
-    struct ether_port *port = l->port;
-    uint64_t number = l->number++;
-    struct cursor c = cursor_writer(port->far, DATAGRAM_SEALED_BYTES);
-    datagram_put_sealed(&c, DATAGRAM_DATA, port->vm, l->session, number);
-    seal(l, port->far, DATAGRAM_SEALED_BYTES + size, number);
-    if (!port->detour(port->context, l->channel, port->far + DATAGRAM_HEAD_BYTES,
-                      DATAGRAM_OVERHEAD_BYTES - DATAGRAM_HEAD_BYTES + size))
-        l->detour_full_us = now_us + DETOUR_FULL_US;
-}
-
 static void transmit_detour(struct link_ether *l, uint64_t now_us)
 {
     uint8_t *payload = l->port->far + DATAGRAM_SEALED_BYTES;
@@ -201,7 +189,14 @@ static void transmit_detour(struct link_ether *l, uint64_t now_us)
     bool any = false;
     while (now_us >= l->detour_full_us &&
            (size = window_next(l->window, l->number, payload, capacity, now_us)) > 0) {
-        put_detour(l, size, now_us);
+        struct ether_port *port = l->port;
+        uint64_t number = l->number++;
+        struct cursor c = cursor_writer(port->far, DATAGRAM_SEALED_BYTES);
+        datagram_put_sealed(&c, DATAGRAM_DATA, port->vm, l->session, number);
+        seal(l, port->far, DATAGRAM_SEALED_BYTES + size, number);
+        if (!port->detour(port->context, l->channel, port->far + DATAGRAM_HEAD_BYTES,
+                          DATAGRAM_OVERHEAD_BYTES - DATAGRAM_HEAD_BYTES + size))
+            l->detour_full_us = now_us + DETOUR_FULL_US;
         any = true;
     }
     if (detour_asks(&l->detour, any, now_us))
@@ -222,25 +217,26 @@ static void transmit(struct link_ether *l, uint64_t now_us)
     port_flush(l->port);
 }
 
-static void ping(struct link_ether *l, uint64_t now_us)
+/* Does what is due; returns when the next is. */
+static uint64_t advance(struct link_ether *l, uint64_t now_us)
 {
-    put_control(l, DATAGRAM_PING);
-    l->ping_us = now_us + l->ping_wait_us;
-    if (l->ping_wait_us < PING_US_MAX)
-        l->ping_wait_us *= 2;
-}
-
-static void look_for_detour(struct link_ether *l, uint64_t now_us)
-{
+    l->touched = false;
     bool owed = l->heard && window_unacknowledged(l->window) > 0;
     if (detour_step(&l->detour, owed, now_us))
         window_path_changed(l->window);
     if (detour_asks(&l->detour, false, now_us))
         put_control(l, DATAGRAM_PING);
-}
-
-static uint64_t next_due(const struct link_ether *l, uint64_t now_us)
-{
+    if (l->pong_due)
+        l->pong_due = !put_control(l, DATAGRAM_PONG);
+    if (now_us >= l->ping_us) {
+        put_control(l, DATAGRAM_PING);
+        l->ping_us = now_us + l->ping_wait_us;
+        if (l->ping_wait_us < PING_US_MAX)
+            l->ping_wait_us *= 2;
+    }
+    if (window_deadline(l->window) <= now_us)
+        window_on_timer(l->window, now_us);
+    transmit(l, now_us);
     uint64_t due_us = window_deadline(l->window), detour_us = detour_deadline(&l->detour);
     if (l->detour.taken && due_us < l->detour_full_us)
         due_us = l->detour_full_us;
@@ -250,21 +246,6 @@ static uint64_t next_due(const struct link_ether *l, uint64_t now_us)
         due_us = detour_us;
     bool blocked = l->port->blocked && !l->detour.taken;
     return blocked && now_us + BLOCKED_US < due_us ? now_us + BLOCKED_US : due_us;
-}
-
-/* Does what is due; returns when the next is. */
-static uint64_t advance(struct link_ether *l, uint64_t now_us)
-{
-    l->touched = false;
-    look_for_detour(l, now_us);
-    if (l->pong_due)
-        l->pong_due = !put_control(l, DATAGRAM_PONG);
-    if (now_us >= l->ping_us)
-        ping(l, now_us);
-    if (window_deadline(l->window) <= now_us)
-        window_on_timer(l->window, now_us);
-    transmit(l, now_us);
-    return next_due(l, now_us);
 }
 
 /* ---- in -------------------------------------------------------------------------------------- */
@@ -280,35 +261,6 @@ static bool unseal(struct link_ether *l, struct datagram *d)
         return false;
     datagram_set_body(d, l->port->opened);
     return true;
-}
-
-static void on_heard(struct link_ether *l)
-{
-    l->heard = true;
-    l->ping_us = UINT64_MAX;
-}
-
-static void on_control(struct link_ether *l, const struct datagram *d, uint64_t now_us)
-{
-    l->control_heard = d->number + 1;
-    if (d->kind == DATAGRAM_PING)
-        l->pong_due = true;
-    else if (detour_on_answer(&l->detour, now_us))
-        window_path_changed(l->window);
-}
-
-static void on_data(struct link_ether *l, const struct datagram *d, bool detour, uint64_t now_us)
-{
-    uint64_t before = window_acknowledged(l->window);
-    auth_replay_mark(&l->seen, d->number);
-    const char *refused =
-        window_on_packet(l->window, d->number, d->payload, d->payload_bytes, now_us);
-    if (refused != NULL)
-        l->base.error = refused; /* the other task is out of its mind: recv() ends the link */
-    if (window_acknowledged(l->window) != before)
-        detour_on_proof(&l->detour);
-    if (detour && detour_on_met(&l->detour, now_us))
-        window_path_changed(l->window);
 }
 
 /* Whether a datagram of that number came before. Of PINGs and PONGs, what one overtook is old. */
@@ -327,12 +279,27 @@ static bool on_datagram(struct link_ether *l, struct datagram *d, bool detour, u
         return false;
     if (is_old(l, d->number) || !unseal(l, d))
         return false;
-    on_heard(l);
+    l->heard = true;
+    l->ping_us = UINT64_MAX;
     l->touched = true;
-    if (control)
-        on_control(l, d, now_us);
-    else
-        on_data(l, d, detour, now_us);
+    if (control) {
+        l->control_heard = d->number + 1;
+        if (d->kind == DATAGRAM_PING)
+            l->pong_due = true;
+        else if (detour_on_answer(&l->detour, now_us))
+            window_path_changed(l->window);
+    } else {
+        uint64_t before = window_acknowledged(l->window);
+        auth_replay_mark(&l->seen, d->number);
+        const char *refused =
+            window_on_packet(l->window, d->number, d->payload, d->payload_bytes, now_us);
+        if (refused != NULL)
+            l->base.error = refused; /* the other task is out of its mind: recv() ends the link */
+        if (window_acknowledged(l->window) != before)
+            detour_on_proof(&l->detour);
+        if (detour && detour_on_met(&l->detour, now_us))
+            window_path_changed(l->window);
+    }
     return true;
 }
 
@@ -349,14 +316,6 @@ static void on_bytes(struct ether_port *port, const uint8_t *bytes, size_t size,
     }
 }
 
-static void on_frame(struct ether_port *port, const uint8_t *payload, size_t size, uint64_t now_us)
-{
-    struct ether ether;
-    struct cursor c = cursor_reader(payload, size);
-    if (ether_get(&c, &ether) == NULL && ether.channel == port->channel)
-        on_bytes(port, ether.datagram, ether.size, false, now_us);
-}
-
 /* Takes in all frames that are there, for all links of the port; whether any were. */
 static bool port_receive(struct ether_port *port)
 {
@@ -367,7 +326,10 @@ static bool port_receive(struct ether_port *port)
         return false;
     uint64_t now_us = clock_us();
     while ((payload = packet_next(port->packet, &size, &from)) != NULL) {
-        on_frame(port, payload, size, now_us);
+        struct ether ether;
+        struct cursor c = cursor_reader(payload, size);
+        if (ether_get(&c, &ether) == NULL && ether.channel == port->channel)
+            on_bytes(port, ether.datagram, ether.size, false, now_us);
         packet_release(port->packet);
     }
     for (struct link_ether *l = port->links; l != NULL; l = l->next) {

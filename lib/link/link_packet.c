@@ -228,17 +228,6 @@ static const uint8_t *slot_frame(const struct packet *p, const struct tpacket2_h
     return n == (ssize_t)slot->tp_len ? p->large : NULL;
 }
 
-static const uint8_t *frame_open(const uint8_t *frame, size_t length, size_t *size,
-                                 struct address *from)
-{
-    struct address to;
-    uint16_t type;
-    struct cursor c = cursor_reader(frame, length);
-    ether_get_link(&c, &to, from, &type);
-    *size = cursor_left(&c);
-    return frame + ETHER_LINK_BYTES;
-}
-
 const uint8_t *packet_next(struct packet *p, size_t *size, struct address *from)
 {
     for (;;) {
@@ -246,8 +235,15 @@ const uint8_t *packet_next(struct packet *p, size_t *size, struct address *from)
         if (!slot_is_ours(slot))
             return NULL;
         const uint8_t *frame = slot_frame(p, slot);
-        if (frame != NULL)
-            return frame_open(frame, slot->tp_len, size, from);
+        if (frame != NULL) {
+            size_t length = slot->tp_len;
+            struct address to;
+            uint16_t type;
+            struct cursor c = cursor_reader(frame, length);
+            ether_get_link(&c, &to, from, &type);
+            *size = cursor_left(&c);
+            return frame + ETHER_LINK_BYTES;
+        }
         packet_release(p);
     }
 }

@@ -55,25 +55,21 @@ void sealed_destroy(struct sealed *s)
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
-static void record_begin(struct sealed *s, const struct iovec *iov, int count)
-{
-    s->body = s->sent = 0;
-    for (int i = 0; i < count; i++) {
-        size_t room = RECORD_BODY_MAX - s->body;
-        size_t part = iov[i].iov_len < room ? iov[i].iov_len : room;
-        if (part > 0)
-            memcpy(s->record + RECORD_HEAD_BYTES + s->body, iov[i].iov_base, part);
-        s->body += part;
-    }
-    if (s->body > 0)
-        record_seal(&s->out, s->record, s->body);
-}
-
 ssize_t sealed_send(struct sealed *s, int fd, const struct iovec *iov, int count,
                     const char **error)
 {
-    if (s->body == 0)
-        record_begin(s, iov, count);
+    if (s->body == 0) {
+        s->body = s->sent = 0;
+        for (int i = 0; i < count; i++) {
+            size_t room = RECORD_BODY_MAX - s->body;
+            size_t part = iov[i].iov_len < room ? iov[i].iov_len : room;
+            if (part > 0)
+                memcpy(s->record + RECORD_HEAD_BYTES + s->body, iov[i].iov_base, part);
+            s->body += part;
+        }
+        if (s->body > 0)
+            record_seal(&s->out, s->record, s->body);
+    }
     while (s->body > 0 && s->sent < RECORD_BYTES(s->body)) {
         ssize_t n = send(fd, s->record + s->sent, RECORD_BYTES(s->body) - s->sent,
                          MSG_DONTWAIT | MSG_NOSIGNAL);

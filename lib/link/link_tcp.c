@@ -400,16 +400,6 @@ static void tcp_keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
 }
 
-/* By itself the kernel doubles the time to its next try: what a cut of 30 s held up would wait for
- * another 24 s. Trying often it would give up soon, where it is not told how long it must not. */
-static void tcp_try_often(int fd)
-{
-    const int retry_ms = RETRY_MS, patience_ms = INT_MAX;
-    if (setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &retry_ms, sizeof retry_ms) != 0)
-        return;
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
-}
-
 static struct link_tcp *tcp_create(int fd, enum tcp_state state)
 {
     const int on = 1;
@@ -418,7 +408,12 @@ static struct link_tcp *tcp_create(int fd, enum tcp_state state)
         return NULL;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     tcp_keep_alive(fd);
-    tcp_try_often(fd);
+    /* By itself the kernel doubles the time to its next try: what a cut of 30 s held up would wait
+     * for another 24 s. Trying often it would give up soon, where it is not told how long it must
+     * not. */
+    const int retry_ms = RETRY_MS, patience_ms = INT_MAX;
+    if (setsockopt(fd, IPPROTO_TCP, TCP_RTO_MAX_MS, &retry_ms, sizeof retry_ms) == 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience_ms, sizeof patience_ms);
     tcp->base.ops = &tcp_ops;
     tcp->fd = fd;
     tcp->state = state;

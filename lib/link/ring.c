@@ -24,15 +24,6 @@ const char *ring_check(const struct ring_shared *shared)
                                     : "its rings are of another version";
 }
 
-static void copy_in(struct ring *ring, const uint8_t *from, size_t size)
-{
-    size_t at = (size_t)(ring->position & (RING_BYTES - 1));
-    size_t first = RING_BYTES - at < size ? RING_BYTES - at : size;
-    memcpy(ring->shared->bytes + at, from, first);
-    memcpy(ring->shared->bytes, from + first, size - first);
-    ring->position += size;
-}
-
 static bool ask_wake(_Atomic uint32_t *waiting)
 {
     atomic_thread_fence(memory_order_seq_cst);
@@ -52,8 +43,14 @@ ptrdiff_t ring_write(struct ring *ring, const struct iovec *iov, int count, bool
     size_t taken = 0;
     for (int i = 0; i < count && room > taken; i++) {
         size_t part = iov[i].iov_len < room - taken ? iov[i].iov_len : room - taken;
-        if (part > 0)
-            copy_in(ring, iov[i].iov_base, part);
+        if (part > 0) {
+            const uint8_t *from = iov[i].iov_base;
+            size_t at = (size_t)(ring->position & (RING_BYTES - 1));
+            size_t first = RING_BYTES - at < part ? RING_BYTES - at : part;
+            memcpy(ring->shared->bytes + at, from, first);
+            memcpy(ring->shared->bytes, from + first, part - first);
+            ring->position += part;
+        }
         taken += part;
     }
     if (taken > 0) {

@@ -385,17 +385,6 @@ int stream_put(struct stream *s, const struct frame *frame, const uint8_t *paylo
     return 0;
 }
 
-static void attach_fds(struct msghdr *msg, const struct chunk *chunk)
-{
-    size_t size = (size_t)chunk->nfds * sizeof(int);
-    msg->msg_controllen = CMSG_SPACE(size);
-    struct cmsghdr *c = CMSG_FIRSTHDR(msg);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(size);
-    memcpy(CMSG_DATA(c), chunk->fds, size);
-}
-
 /* Chunks up to the next one with descriptors of its own as one vector. */
 static int gather(const struct stream *s, struct iovec *iov)
 {
@@ -433,9 +422,16 @@ static ssize_t write_vector(struct stream *s, struct iovec *iov, int count)
         struct cmsghdr align;
     } control = {0};
     struct msghdr msg = {.msg_iov = iov, .msg_iovlen = (size_t)count, .msg_control = control.bytes};
-    if (s->first != NULL && s->first->nfds > 0)
-        attach_fds(&msg, s->first);
-    else
+    if (s->first != NULL && s->first->nfds > 0) {
+        const struct chunk *chunk = s->first;
+        size_t size = (size_t)chunk->nfds * sizeof(int);
+        msg.msg_controllen = CMSG_SPACE(size);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+        c->cmsg_level = SOL_SOCKET;
+        c->cmsg_type = SCM_RIGHTS;
+        c->cmsg_len = CMSG_LEN(size);
+        memcpy(CMSG_DATA(c), chunk->fds, size);
+    } else
         msg.msg_control = NULL;
     return sendmsg(s->fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

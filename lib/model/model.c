@@ -85,21 +85,6 @@ static int find_route(const struct calibration *c, int route)
     return route == COVEY_ROUTE_AUTO ? best : route;
 }
 
-/* Within a host what the tasks were told to take, otherwise shm; ether is for other hosts. Some VMs
- * have no route within a host. */
-static void set_inside(const struct calibration *c, int route, struct model_machine *m)
-{
-    const struct calibration_route *shm = &c->routes[COVEY_ROUTE_SHM], *told = &c->routes[route];
-    bool forced = route == COVEY_ROUTE_UDP || route == COVEY_ROUTE_TCP;
-    if (forced && told->inside_known) {
-        m->inside = told->inside;
-        m->inside_drag_s = told->inside_drag_s;
-    } else {
-        m->inside = shm->known ? shm->line : m->between;
-        m->inside_drag_s = shm->known ? shm->load.drag_s : 0;
-    }
-}
-
 /* One host has no messages between hosts. */
 static int set_routes(const struct calibration *c, int route, struct model_machine *m)
 {
@@ -112,7 +97,17 @@ static int set_routes(const struct calibration *c, int route, struct model_machi
         m->between = c->routes[between].line;
         m->load = c->routes[between].load;
     }
-    set_inside(c, route, m);
+    /* Within a host what the tasks were told to take, otherwise shm; ether is for other hosts. Some
+     * VMs have no route within a host. */
+    const struct calibration_route *shm = &c->routes[COVEY_ROUTE_SHM], *told = &c->routes[route];
+    bool forced = route == COVEY_ROUTE_UDP || route == COVEY_ROUTE_TCP;
+    if (forced && told->inside_known) {
+        m->inside = told->inside;
+        m->inside_drag_s = told->inside_drag_s;
+    } else {
+        m->inside = shm->known ? shm->line : m->between;
+        m->inside_drag_s = shm->known ? shm->load.drag_s : 0;
+    }
     return COVEY_OK;
 }
 
@@ -143,17 +138,6 @@ static double slowest(const struct model_machine *m, size_t offset)
     return most;
 }
 
-static struct model_time paper_mandel(const struct model_machine *m, const struct model_view *view,
-                                      const struct model_time *played)
-{
-    double rows = STRIP_MEAN < view->height ? STRIP_MEAN : view->height;
-    const struct model_strips strips = {.count = view->height / rows,
-                                        .request_bytes = DOUBLE_BYTES,
-                                        .answer_bytes = 2 * rows * view->width};
-    return model_paper_mandel(played->computation_s * played->tasks, m->host_count, &strips,
-                              &m->between);
-}
-
 /* Replaces what was played, if that could be. */
 static void take_paper(const struct model_machine *m, const struct covey_problem *p,
                        const struct model_view *view, struct model_time *time)
@@ -167,7 +151,12 @@ static void take_paper(const struct model_machine *m, const struct covey_problem
         *time = model_paper_sort(n, tasks, DOUBLE_BYTES,
                                  slowest(m, offsetof(struct model_host, oper_s)), &m->between);
     } else {
-        *time = paper_mandel(m, view, time);
+        double rows = STRIP_MEAN < view->height ? STRIP_MEAN : view->height;
+        const struct model_strips strips = {.count = view->height / rows,
+                                            .request_bytes = DOUBLE_BYTES,
+                                            .answer_bytes = 2 * rows * view->width};
+        *time = model_paper_mandel(time->computation_s * time->tasks, m->host_count, &strips,
+                                   &m->between);
     }
 }
 

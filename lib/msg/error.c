@@ -32,21 +32,17 @@ const char *covey_error_text(void)
     return last_text;
 }
 
-/* Names that others chose stand in the text: it stays one line, and moves no terminal. */
-static void make_printable(char *text)
-{
-    for (; *text != '\0'; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            *text = '?';
-}
-
 int error_set(int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(last_text, sizeof last_text, format, args);
     va_end(args);
-    make_printable(last_text);
+    /* Names that others chose stand in the text: it stays one line, and moves no terminal. */
+    char *text = last_text;
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
     return code;
 }
 

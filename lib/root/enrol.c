@@ -61,17 +61,6 @@ static _Atomic int32_t members_pid; /* of the process that joined last */
 
 static void leave_at_exit(void);
 
-static void members_add(struct covey *vm)
-{
-    pthread_mutex_lock(&members_lock);
-    vm->self.next = members;
-    members = vm;
-    members_pid = vm->self.pid;
-    if (!members_registered)
-        members_registered = atexit(leave_at_exit) == 0;
-    pthread_mutex_unlock(&members_lock);
-}
-
 /* False: exit() ends it, or it is that of the process which this one was forked from. */
 static bool members_remove(struct covey *vm)
 {
@@ -362,17 +351,6 @@ static int open_descriptors(struct covey *vm, int socket)
     return error != COVEY_OK ? error : watch_add(vm, &vm->home.watch);
 }
 
-static void locks_create(struct covey *vm)
-{
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_mutex_init(&vm->lock, NULL);
-    pthread_cond_init(&vm->wait.changed, &monotonic);
-    pthread_cond_init(&vm->wait.progress_wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-}
-
 static struct covey *vm_create(int socket)
 {
     struct covey *vm = calloc(1, sizeof *vm);
@@ -387,7 +365,13 @@ static struct covey *vm_create(int socket)
         error_code(COVEY_ENOMEM);
         return NULL;
     }
-    locks_create(vm);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&vm->lock, NULL);
+    pthread_cond_init(&vm->wait.changed, &monotonic);
+    pthread_cond_init(&vm->wait.progress_wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     ended_init(vm);
     vm->wait.epoll = vm->wait.doorbell = -1;
     vm->links.listener_watch.fd = -1;
@@ -398,7 +382,7 @@ static struct covey *vm_create(int socket)
     return vm;
 }
 
-static void lists_free(struct covey *vm)
+static void vm_destroy(struct covey *vm)
 {
     for (struct conn *conn = vm->links.conns; conn != NULL; conn = conn->next)
         conn_close(vm, conn, false);
@@ -409,11 +393,6 @@ static void lists_free(struct covey *vm)
         match_free(vm, vm->inbox.unexpected);
     ended_free_all(vm);
     parts_destroy(vm);
-}
-
-static void vm_destroy(struct covey *vm)
-{
-    lists_free(vm);
     stream_destroy(vm->home.daemon);
     ledger_close(vm->home.ledger);
     if (vm->links.listener_watch.fd >= 0)
@@ -484,20 +463,15 @@ static int join_by(covey_t **vm, int socket, const struct covey_options *o, int 
         vm_destroy(created);
         return error;
     }
-    members_add(created);
+    pthread_mutex_lock(&members_lock);
+    created->self.next = members;
+    members = created;
+    members_pid = created->self.pid;
+    if (!members_registered)
+        members_registered = atexit(leave_at_exit) == 0;
+    pthread_mutex_unlock(&members_lock);
     *vm = created;
     return COVEY_OK;
-}
-
-/* A standard descriptor that is closed would be the next socket, and what the program prints go to
- * a daemon. There nothing can be written, so that who tries is told. */
-static void standard_hold(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
-        continue;
-    if (fd > STDERR_FILENO)
-        close(fd);
 }
 
 /* A daemon that ends just as it was found does not mean that none is left here. */
@@ -510,7 +484,13 @@ int covey_join(covey_t **vm, const struct covey_options *options)
         return error_set(COVEY_EINVAL, "join: NULL or no such output");
     if (route < 0 || printing < 0)
         return route < 0 ? route : printing;
-    standard_hold();
+    /* A standard descriptor that is closed would be the next socket, and what the program prints go
+     * to a daemon. There nothing can be written, so that who tries is told. */
+    int fd;
+    while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
+        continue;
+    if (fd > STDERR_FILENO)
+        close(fd);
     if (auth_init() != 0)
         return error_set(COVEY_ESYS, "libsodium could not be initialised");
     int error = COVEY_EDAEMON;
@@ -563,17 +543,6 @@ static void flush_all(struct covey *vm)
         wait_until(vm, all_sent, vm, clock_us() + 1000);
 }
 
-static void progress_stop(struct covey *vm)
-{
-    vm->wait.closing = true;
-    if (vm->wait.poller == POLLER_PROGRESS)
-        vm->wait.poller = POLLER_NONE;
-    pthread_cond_signal(&vm->wait.progress_wake);
-    pthread_mutex_unlock(&vm->lock);
-    wait_ring(vm);
-    pthread_join(vm->wait.progress_thread, NULL);
-}
-
 /* The memory stays, and nobody works for it any more. */
 static void membership_end(struct covey *vm)
 {
@@ -586,7 +555,13 @@ static void membership_end(struct covey *vm)
         flush_all(vm);
     }
     printer_destroy(vm);
-    progress_stop(vm);
+    vm->wait.closing = true;
+    if (vm->wait.poller == POLLER_PROGRESS)
+        vm->wait.poller = POLLER_NONE;
+    pthread_cond_signal(&vm->wait.progress_wake);
+    pthread_mutex_unlock(&vm->lock);
+    wait_ring(vm);
+    pthread_join(vm->wait.progress_thread, NULL);
 }
 
 void covey_leave(covey_t **vm)

@@ -163,21 +163,16 @@ static const struct route_ops no_ops;
 static const struct route_ops *const route_ops[ROUTES] = {ROUTE_TABLE(ROW)};
 #undef ROW
 
-static void handlers_add(struct covey *vm, const struct part *part)
-{
-    for (const struct part_handler *h = part->handlers; h != NULL && h->kind != 0; h++) {
-        assert(vm->home.handlers[h->kind] == NULL);
-        vm->home.handlers[h->kind] = h;
-    }
-}
-
 bool parts_create(struct covey *vm)
 {
     vm->parts = parts;
     vm->links.ops = route_ops;
     for (const struct part *const *p = parts; *p != NULL; p++) {
         const struct part *part = *p;
-        handlers_add(vm, part);
+        for (const struct part_handler *h = part->handlers; h != NULL && h->kind != 0; h++) {
+            assert(vm->home.handlers[h->kind] == NULL);
+            vm->home.handlers[h->kind] = h;
+        }
         if (part->bytes > 0) {
             assert(vm->part[part->id] == NULL);
             vm->part[part->id] = calloc(1, part->bytes);

@@ -88,19 +88,6 @@ static void print_tables(const struct schedule *p, FILE *out)
     fprintf(out, "};\n\n");
 }
 
-/* The host of each task: what stands before the colon where it has several. */
-static void print_hosts(const struct covey_schedule *s, FILE *out)
-{
-    fprintf(out, "/* Their hosts. */\nstatic const char *const hosts[RANKS] = {");
-    for (int i = 0; i < s->plan.ranks; i++)
-        fprintf(out, "%s\"%.*s\"",
-                i % 6 ? ", "
-                : i   ? ",\n    "
-                      : "\n    ",
-                (int)strcspn(s->names[i], ":"), s->names[i]);
-    fprintf(out, "};\n\n");
-}
-
 static void print_ranks(const struct covey_schedule *s, FILE *out)
 {
     fprintf(out, " * Ranks:");
@@ -159,6 +146,14 @@ void schedule_print_mpi(const void *schedule, FILE *out)
     print_constants(&s->plan, out);
     print_constant(out, "LEAST", least_block(&s->plan), "bytes of a block that is scheduled");
     print_tables(&s->plan, out);
-    print_hosts(s, out);
+    /* The host of each task: what stands before the colon where it has several. */
+    fprintf(out, "/* Their hosts. */\nstatic const char *const hosts[RANKS] = {");
+    for (int i = 0; i < s->plan.ranks; i++)
+        fprintf(out, "%s\"%.*s\"",
+                i % 6 ? ", "
+                : i   ? ",\n    "
+                      : "\n    ",
+                (int)strcspn(s->names[i], ":"), s->names[i]);
+    fprintf(out, "};\n\n");
     print_template(out, schedule_code_mpi);
 }

@@ -145,31 +145,17 @@ static void print_rate(FILE *out, uint64_t rate)
     fprintf(out, " %" PRIu64 "%s", rate / units[i].unit, units[i].letter);
 }
 
-static void print_switch(const struct topology_node *node, FILE *out)
-{
-    fprintf(out, "%s %s", node->segment_rate > 0 ? "segment" : "switch", node->name);
-    print_rate(out, node->segment_rate);
-    fputc('\n', out);
-}
-
-static void print_contentions(const struct topology *t, FILE *out)
-{
-    for (int i = 0; i < t->contention_count; i++) {
-        const struct topology_contention *c = &t->contentions[i];
-        fprintf(out, "contention %s %s", contention_mode_name(c->mode), t->nodes[c->a].name);
-        if (c->b >= 0)
-            fprintf(out, " %s", t->nodes[c->b].name);
-        fputc('\n', out);
-    }
-}
-
 static void print_file(const void *object, FILE *out)
 {
     const struct topology *t = &((const struct covey_topology *)object)->tree;
 
     for (int i = 0; i < t->node_count; i++) {
-        if (t->nodes[i].is_switch)
-            print_switch(&t->nodes[i], out);
+        if (t->nodes[i].is_switch) {
+            fprintf(out, "%s %s", t->nodes[i].segment_rate > 0 ? "segment" : "switch",
+                    t->nodes[i].name);
+            print_rate(out, t->nodes[i].segment_rate);
+            fputc('\n', out);
+        }
     }
     for (int i = 0; i < t->link_count; i++) {
         const struct topology_node *a = &t->nodes[t->links[i].a], *b = &t->nodes[t->links[i].b];
@@ -177,7 +163,13 @@ static void print_file(const void *object, FILE *out)
         print_rate(out, t->links[i].rate);
         fputc('\n', out);
     }
-    print_contentions(t, out);
+    for (int i = 0; i < t->contention_count; i++) {
+        const struct topology_contention *c = &t->contentions[i];
+        fprintf(out, "contention %s %s", contention_mode_name(c->mode), t->nodes[c->a].name);
+        if (c->b >= 0)
+            fprintf(out, " %s", t->nodes[c->b].name);
+        fputc('\n', out);
+    }
 }
 
 /* Names need no quoting beyond quotes: they are letters, digits, '.', '_' and '-'. */
@@ -201,19 +193,6 @@ static void print_dot(const void *object, FILE *out)
         fprintf(out, ";\n");
     }
     fprintf(out, "}\n");
-}
-
-static void print_json_switches(const struct topology *t, FILE *out)
-{
-    const char *comma = "";
-
-    fprintf(out, "{\"switches\": [");
-    for (int i = 0; i < t->node_count; i++) {
-        if (t->nodes[i].is_switch) {
-            fprintf(out, "%s\"%s\"", comma, t->nodes[i].name);
-            comma = ", ";
-        }
-    }
 }
 
 /* Those of the switches that are segments; nothing when there is none. */
@@ -250,7 +229,15 @@ static void print_json(const void *object, FILE *out)
 {
     const struct topology *t = &((const struct covey_topology *)object)->tree;
 
-    print_json_switches(t, out);
+    const char *comma = "";
+
+    fprintf(out, "{\"switches\": [");
+    for (int i = 0; i < t->node_count; i++) {
+        if (t->nodes[i].is_switch) {
+            fprintf(out, "%s\"%s\"", comma, t->nodes[i].name);
+            comma = ", ";
+        }
+    }
     print_json_segments(t, out);
     fprintf(out, "],\n \"hosts\": [");
     print_json_links(t, out, true);

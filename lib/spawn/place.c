@@ -203,16 +203,6 @@ static double measured_speed(const struct covey_host_stat *stat)
                : 0;
 }
 
-static void scene_look_at_speeds(struct scene *s)
-{
-    s->speeds_measured = true;
-    for (int i = 0; i < s->count; i++) {
-        s->speeds_set = s->speeds_set || s->outlook->hosts[s->row[i]].speed != SPEED;
-        s->speeds_measured =
-            s->speeds_measured && measured_speed(&s->outlook->stats[s->row[i]]) > 0;
-    }
-}
-
 /* What the owner says counts; else what was measured, if it was measured everywhere: relative to
  * the first host then. Hosts of one machine have one speed, whatever was measured on each. */
 static double scene_speed(const struct scene *s, int at)
@@ -246,20 +236,6 @@ static double scene_demand(const struct scene *s, int at)
     return (seen > 0 ? seen : 0) + late;
 }
 
-static void scene_set(struct scene *s, int at)
-{
-    const struct covey_host *host = &s->outlook->hosts[s->row[at]];
-    const struct covey_host_stat *stat = &s->outlook->stats[s->row[at]];
-    struct placement_host *p = &s->hosts[at];
-    double cores = stat->cores > 0 ? stat->cores : host->cores;
-    double speed = scene_speed(s, at);
-    p->machine = s->speeds_set ? 0 : stat->machine; /* virtual hosts that play unequal ones */
-    p->cores = cores > 0 ? cores : 1;
-    p->speed = speed > 0 ? speed : 1;
-    p->demand = stat->known ? scene_demand(s, at) : p->cores * SILENT_DEMAND;
-    p->memory_free = stat->memory_free_bytes;
-}
-
 static void scene_free(struct scene *s)
 {
     free(s->hosts);
@@ -276,9 +252,24 @@ static bool scene_look(struct covey *vm, const struct deal *deal, struct scene *
         if (s->row[i] < 0)
             return false;
     }
-    scene_look_at_speeds(s);
-    for (int i = 0; i < s->count; i++)
-        scene_set(s, i);
+    s->speeds_measured = true;
+    for (int i = 0; i < s->count; i++) {
+        s->speeds_set = s->speeds_set || s->outlook->hosts[s->row[i]].speed != SPEED;
+        s->speeds_measured =
+            s->speeds_measured && measured_speed(&s->outlook->stats[s->row[i]]) > 0;
+    }
+    for (int i = 0; i < s->count; i++) {
+        const struct covey_host *host = &s->outlook->hosts[s->row[i]];
+        const struct covey_host_stat *stat = &s->outlook->stats[s->row[i]];
+        struct placement_host *p = &s->hosts[i];
+        double cores = stat->cores > 0 ? stat->cores : host->cores;
+        double speed = scene_speed(s, i);
+        p->machine = s->speeds_set ? 0 : stat->machine; /* virtual hosts that play unequal ones */
+        p->cores = cores > 0 ? cores : 1;
+        p->speed = speed > 0 ? speed : 1;
+        p->demand = stat->known ? scene_demand(s, i) : p->cores * SILENT_DEMAND;
+        p->memory_free = stat->memory_free_bytes;
+    }
     return true;
 }
 
@@ -412,16 +403,6 @@ static unsigned scene_choose(struct scene *s, unsigned start, int n, uint32_t *h
                                       host_of, (size_t)n);
 }
 
-static void deal_by_load(struct covey *vm, const struct deal *deal, struct scene *s, int n,
-                         uint32_t *host_of)
-{
-    placing_of(vm)->next = scene_choose(s, placing_of(vm)->next, n, host_of);
-    for (int i = 0; i < n; i++) {
-        placing_of(vm)->outlook->placed[s->row[host_of[i]]]++;
-        host_of[i] = deal->hosts[host_of[i]];
-    }
-}
-
 int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct deal *deal, int n,
                uint32_t *host_of)
 {
@@ -429,7 +410,11 @@ int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct de
     if (!deal->free_choice) {
         deal_in_turn(deal, 0, n, host_of);
     } else if (deal->count > 1 && scene_make(vm, deal, what->needs, &scene)) {
-        deal_by_load(vm, deal, &scene, n, host_of);
+        placing_of(vm)->next = scene_choose(&scene, placing_of(vm)->next, n, host_of);
+        for (int i = 0; i < n; i++) {
+            placing_of(vm)->outlook->placed[scene.row[host_of[i]]]++;
+            host_of[i] = deal->hosts[host_of[i]];
+        }
         scene_free(&scene);
     } else {
         placing_of(vm)->next = deal_in_turn(deal, placing_of(vm)->next, n, host_of);
@@ -438,12 +423,6 @@ int deal_tasks(struct covey *vm, const struct covey_spawn *what, const struct de
 }
 
 /* ---- explaining ------------------------------------------------------------------------------ */
-
-static void say_room(const struct placement_host *p, char *text, size_t size)
-{
-    snprintf(text, size, "%s has %.0f MiB of free memory, which is too little",
-             p->placed > 0 ? "no host has enough, this one" : "it", p->memory_free / 1048576);
-}
 
 static void say_load(const struct scene *s, int at, const char *verdict, char *text, size_t size)
 {
@@ -469,9 +448,10 @@ static double scene_best_s(const struct scene *s)
 static void say_why(const struct scene *s, int at, char *text, size_t size)
 {
     const struct placement_host *p = &s->hosts[at];
-    if (p->short_of_room)
-        say_room(p, text, size);
-    else if (!s->outlook->stats[s->row[at]].known)
+    if (p->short_of_room) {
+        snprintf(text, size, "%s has %.0f MiB of free memory, which is too little",
+                 p->placed > 0 ? "no host has enough, this one" : "it", p->memory_free / 1048576);
+    } else if (!s->outlook->stats[s->row[at]].known)
         snprintf(text, size, "it does not answer%s", p->placed > 0 ? ", but others are full" : "");
     else if (p->placed == 0)
         say_load(s, at,

@@ -82,12 +82,6 @@ static bool write_all(int fd, const char *text, size_t size)
     return true;
 }
 
-static size_t line_bytes(const char *text, size_t size)
-{
-    const char *end = memchr(text, '\n', size);
-    return end == NULL ? size : (size_t)(end - text) + 1;
-}
-
 static bool write_tagged(int fd, const struct piece *piece, bool begun)
 {
     char tag[TAG_BYTES];
@@ -95,7 +89,8 @@ static bool write_tagged(int fd, const struct piece *piece, bool begun)
     int tag_bytes = snprintf(tag, sizeof tag, "[t%x] ", (unsigned)piece->output.tid);
     bool good = true;
     for (size_t left = piece->output.bytes, line; left > 0 && good; left -= line, text += line) {
-        line = line_bytes(text, left);
+        const char *end = memchr(text, '\n', left);
+        line = end == NULL ? left : (size_t)(end - text) + 1;
         good = (begun || write_all(fd, tag, (size_t)tag_bytes)) && write_all(fd, text, line);
         begun = false;
     }
@@ -119,17 +114,6 @@ static void print(struct printer *p, const struct piece *piece, bool tagged)
     p->broken[fd] = !good;
 }
 
-static void acknowledge(struct covey *vm, const struct control_output *o)
-{
-    uint8_t payload[16];
-    struct cursor c = cursor_writer(payload, sizeof payload);
-    if (o->tid == 0 || vm->home.lost != 0)
-        return;
-    control_put_output_ack(&c, o);
-    home_send(vm, FRAME_OUTPUT_ACK, tid_make(tid_host(o->tid), 0), payload,
-              (size_t)(c.at - payload));
-}
-
 static void *print_all(void *context)
 {
     struct covey *vm = context;
@@ -145,7 +129,13 @@ static void *print_all(void *context)
         pthread_mutex_unlock(&vm->lock);
         print(p, piece, output_of(vm)->printing == PRINTING_TAGGED);
         pthread_mutex_lock(&vm->lock);
-        acknowledge(vm, &piece->output);
+        uint8_t payload[16];
+        struct cursor c = cursor_writer(payload, sizeof payload);
+        if (piece->output.tid != 0 && vm->home.lost == 0) {
+            control_put_output_ack(&c, &piece->output);
+            home_send(vm, FRAME_OUTPUT_ACK, tid_make(tid_host(piece->output.tid), 0), payload,
+                      (size_t)(c.at - payload));
+        }
         free(piece);
     }
     pthread_mutex_unlock(&vm->lock);
@@ -237,18 +227,6 @@ static bool all_gone(void *context)
     return w->gone == w->count;
 }
 
-static void writers_await(struct covey *vm, struct writers *w)
-{
-    uint64_t seen, end_us = clock_us() + GATHER_US;
-    int error;
-    do {
-        uint64_t quiet_us = clock_us() + GATHER_QUIET_US;
-        seen = output_of(vm)->printer->pieces_ever;
-        error = wait_until(vm, all_gone, w, quiet_us < end_us ? quiet_us : end_us);
-    } while (error == COVEY_ETIMEOUT && output_of(vm)->printer->pieces_ever != seen &&
-             clock_us() < end_us);
-}
-
 void printer_gather(struct covey *vm)
 {
     struct covey_host *hosts = NULL;
@@ -264,7 +242,14 @@ void printer_gather(struct covey *vm)
         if (peer != NULL)
             w.peers[w.count++] = peer;
     }
-    writers_await(vm, &w);
+    uint64_t seen, end_us = clock_us() + GATHER_US;
+    int error;
+    do {
+        uint64_t quiet_us = clock_us() + GATHER_QUIET_US;
+        seen = output_of(vm)->printer->pieces_ever;
+        error = wait_until(vm, all_gone, &w, quiet_us < end_us ? quiet_us : end_us);
+    } while (error == COVEY_ETIMEOUT && output_of(vm)->printer->pieces_ever != seen &&
+             clock_us() < end_us);
     free(w.peers);
     free(hosts);
     free(tasks);

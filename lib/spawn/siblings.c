@@ -74,16 +74,6 @@ static void answer(struct covey *vm, uint32_t to)
     } while (b != NULL && at < b->count);
 }
 
-static void answer_all(struct covey *vm)
-{
-    while (family_of(vm)->asks != NULL) {
-        struct family_ask *ask = family_of(vm)->asks;
-        family_of(vm)->asks = ask->next;
-        answer(vm, ask->who);
-        free(ask);
-    }
-}
-
 static void on_ask(struct covey *vm, uint32_t who)
 {
     struct family_ask *ask = NULL;
@@ -95,23 +85,6 @@ static void on_ask(struct covey *vm, uint32_t who)
     }
     *ask = (struct family_ask){.next = family_of(vm)->asks, .who = who};
     family_of(vm)->asks = ask;
-}
-
-/* Drops the oldest lists behind those that are kept. */
-static void batches_trim(struct covey *vm)
-{
-    uint32_t kept = 0;
-    struct family_batch **at = &family_of(vm)->batches;
-    for (; *at != NULL; at = &(*at)->next) {
-        kept += (*at)->count;
-        if (kept > KEPT_TASKS && at != &family_of(vm)->batches)
-            break;
-    }
-    while (*at != NULL) {
-        struct family_batch *old = *at;
-        *at = old->next;
-        free(old);
-    }
 }
 
 void siblings_spawning(struct covey *vm)
@@ -129,10 +102,28 @@ void siblings_spawned(struct covey *vm, const covey_tid_t *tids, int n)
                 b->tids[b->count++] = tids[i];
         }
         family_of(vm)->batches = b;
-        batches_trim(vm);
+        /* Drops the oldest lists behind those that are kept. */
+        uint32_t kept = 0;
+        struct family_batch **at = &family_of(vm)->batches;
+        for (; *at != NULL; at = &(*at)->next) {
+            kept += (*at)->count;
+            if (kept > KEPT_TASKS && at != &family_of(vm)->batches)
+                break;
+        }
+        while (*at != NULL) {
+            struct family_batch *old = *at;
+            *at = old->next;
+            free(old);
+        }
     }
-    if (--family_of(vm)->spawning == 0)
-        answer_all(vm);
+    if (--family_of(vm)->spawning == 0) {
+        while (family_of(vm)->asks != NULL) {
+            struct family_ask *ask = family_of(vm)->asks;
+            family_of(vm)->asks = ask->next;
+            answer(vm, ask->who);
+            free(ask);
+        }
+    }
 }
 
 /* ---- who was spawned --------------------------------------------------------------------------

@@ -62,15 +62,6 @@ static bool parts_read(struct parts *p, struct cursor *c)
     return cursor_done(c) && p->argv != NULL && p->env != NULL;
 }
 
-static void parts_free(struct parts *p)
-{
-    if (p == NULL)
-        return;
-    free(p->argv);
-    free(p->env);
-    free(p);
-}
-
 static const char *copy(char **to, const char *bytes, size_t size)
 {
     char *at = *to;
@@ -121,7 +112,11 @@ int covey_unpack_order(covey_msg_t *msg, struct covey_start_order **order)
     if (p != NULL && !parts_read(p, &c))
         error = error_set(COVEY_EPROTO, "order: the message makes no sense");
     struct covey_start_order *made = p == NULL || error != COVEY_OK ? NULL : order_make(p, size);
-    parts_free(p);
+    if (p != NULL) {
+        free(p->argv);
+        free(p->env);
+        free(p);
+    }
     if (made == NULL)
         return error != COVEY_OK ? error : error_code(COVEY_ENOMEM);
     *order = made;

@@ -67,18 +67,6 @@ static void team_destroy(struct covey_team *team)
     free(team);
 }
 
-/* Which ranks are on one host. */
-static void map_hosts(struct covey_team *team)
-{
-    for (int i = 0; i < team->size; i++) {
-        int lead = 0;
-        while (tid_host((uint32_t)team->tids[lead]) != tid_host((uint32_t)team->tids[i]))
-            lead++;
-        team->host_lead[i] = lead;
-        team->hosts += lead == i;
-    }
-}
-
 static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, int size)
 {
     struct covey_team *team = calloc(1, sizeof *team);
@@ -100,7 +88,14 @@ static struct covey_team *team_new(struct covey *vm, const covey_tid_t *tids, in
     memcpy(team->tids, tids, (size_t)size * sizeof *tids);
     team_sort_places(team);
     team->rank = covey_team_rank_of(team, (covey_tid_t)vm->self.tid);
-    map_hosts(team);
+    /* Which ranks are on one host. */
+    for (int i = 0; i < team->size; i++) {
+        int lead = 0;
+        while (tid_host((uint32_t)team->tids[lead]) != tid_host((uint32_t)team->tids[i]))
+            lead++;
+        team->host_lead[i] = lead;
+        team->hosts += lead == i;
+    }
     return team;
 }
 
@@ -275,14 +270,6 @@ static int assembly_begin(struct covey *vm, int64_t timeout_us)
     return call_end(vm, &call, error);
 }
 
-static void assembly_end(struct covey *vm)
-{
-    struct call call = call_begin(vm);
-    teams_of(vm)->assembling = false;
-    wait_changed(vm);
-    call_end(vm, &call, COVEY_OK);
-}
-
 /* Raw Ethernet is what the program chose for all of the team that are on other hosts. */
 static bool ether_is_forced(const struct covey_team *team)
 {
@@ -346,7 +333,10 @@ int covey_team_create(covey_t *vm, const covey_tid_t *tids, int size, int64_t ti
         error = assembly_begin(vm, timeout_us);
     if (error == COVEY_OK) {
         error = assemble(made, timeout_us);
-        assembly_end(vm);
+        struct call call = call_begin(vm);
+        teams_of(vm)->assembling = false;
+        wait_changed(vm);
+        call_end(vm, &call, COVEY_OK);
     }
     if (error == COVEY_OK) {
         *team = made;

@@ -22,15 +22,6 @@ static int by_instance(const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* The name under which the members meet. */
-static void meeting_name(const covey_group_t *group, int size, char *name, size_t bytes)
-{
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (const char *at = group_name(group); *at != '\0'; at++)
-        hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
-    snprintf(name, bytes, "covey.team.%d.%016" PRIx64, size, hash);
-}
-
 static int meet(covey_group_t *group, int size, int64_t timeout_us, covey_tid_t *tids)
 {
     char name[64];
@@ -38,7 +29,12 @@ static int meet(covey_group_t *group, int size, int64_t timeout_us, covey_tid_t 
     if (parties == NULL)
         return error_code(COVEY_ENOMEM);
     int32_t instance = covey_group_instance(group);
-    meeting_name(group, size, name, sizeof name);
+    /* The name under which the members meet. */
+    size_t bytes = sizeof name;
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (const char *at = group_name(group); *at != '\0'; at++)
+        hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
+    snprintf(name, bytes, "covey.team.%d.%016" PRIx64, size, hash);
     int result = covey_rendezvous(group_vm(group), name, size, &instance, sizeof instance,
                                   timeout_us, parties);
     qsort(parties, (size_t)size, sizeof *parties, by_instance);

@@ -76,16 +76,6 @@ static const char *host_name(const struct covey_host *hosts, int count, covey_ti
     return "";
 }
 
-/* Adds a name to a list for people, once. */
-static void add_name(char *text, size_t size, const char *name)
-{
-    char word[72];
-    size_t length = strlen(text);
-    snprintf(word, sizeof word, " %s,", name);
-    if (strstr(text, word) == NULL)
-        snprintf(text + length, size - length, "%s", word);
-}
-
 /* The places of all members. EINVAL names the hosts that the topology does not have. */
 static int find_places(const struct covey_team *team, struct team_topology *t)
 {
@@ -97,8 +87,15 @@ static int find_places(const struct covey_team *team, struct team_topology *t)
     for (int i = 0; i < team->size; i++) {
         const char *name = host_name(hosts, count, team->tids[i]);
         t->hosts[i] = find_host(&t->topology->tree, name);
-        if (t->hosts[i] < 0)
-            add_name(missing, sizeof missing, name);
+        if (t->hosts[i] < 0) {
+            /* Adds a name to a list for people, once. */
+            size_t size = sizeof missing;
+            char word[72];
+            size_t length = strlen(missing);
+            snprintf(word, sizeof word, " %s,", name);
+            if (strstr(missing, word) == NULL)
+                snprintf(missing + length, size - length, "%s", word);
+        }
     }
     covey_free(hosts);
     int segment = topology_segment(&t->topology->tree);
@@ -222,19 +219,16 @@ int covey_team_set_topology(covey_team_t *team, const covey_topology_t *topology
 
 /* ---- the schedule ------------------------------------------------------------------------ */
 
-/* What of a link's bits are bytes of messages: 1448 in each frame of 1538. Somewhat more, so that
- * the link never runs dry. */
-static uint64_t payload_rate(uint64_t bits)
-{
-    return bits / 8 * 1448 / 1538 * 103 / 100;
-}
-
 uint64_t topology_payload_rate(const covey_topology_t *topology, int host)
 {
     const struct topology *tree = &topology->tree;
     for (int i = 0; i < tree->link_count; i++) {
-        if (tree->links[i].a == host)
-            return payload_rate(tree->links[i].rate);
+        if (tree->links[i].a == host) {
+            /* What of a link's bits are bytes of messages: 1448 in each frame of 1538. Somewhat
+             * more, so that the link never runs dry. */
+            uint64_t bits = tree->links[i].rate;
+            return bits / 8 * 1448 / 1538 * 103 / 100;
+        }
     }
     return 0;
 }
@@ -254,19 +248,6 @@ static int make_schedule(const struct covey_team *team, struct team_topology *t)
     return COVEY_OK;
 }
 
-/* Its links, all at once: one after the other, as messages come to need them, each would wait for
- * a turn of the daemons. Of two members one opens. */
-static void open_links(struct covey_team *team)
-{
-    struct call call = call_begin(team->vm);
-    for (int i = 0; i < team->rank; i++) {
-        struct peer *peer = peer_get(team->vm, (uint32_t)team->tids[i]);
-        if (peer != NULL)
-            route_open_ahead(team->vm, peer);
-    }
-    call_end(team->vm, &call, COVEY_OK);
-}
-
 const struct team_topology *team_schedule(struct covey_team *team)
 {
     struct team_topology *t = team->extra;
@@ -278,7 +259,15 @@ const struct team_topology *team_schedule(struct covey_team *team)
         return t;
     if (make_schedule(team, t) != COVEY_OK)
         return NULL;
-    open_links(team);
+    /* Its links, all at once: one after the other, as messages come to need them, each would wait
+     * for a turn of the daemons. Of two members one opens. */
+    struct call call = call_begin(team->vm);
+    for (int i = 0; i < team->rank; i++) {
+        struct peer *peer = peer_get(team->vm, (uint32_t)team->tids[i]);
+        if (peer != NULL)
+            route_open_ahead(team->vm, peer);
+    }
+    call_end(team->vm, &call, COVEY_OK);
     return t;
 }
 

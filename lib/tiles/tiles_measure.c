@@ -209,11 +209,6 @@ static int choose_second(const struct pair *pair, size_t *bytes)
     return error;
 }
 
-static int choose_long(const struct pair *pair, size_t *bytes)
-{
-    return pair->first ? choose_first(pair, bytes) : choose_second(pair, bytes);
-}
-
 /* Both at once, with so many tiles computed meanwhile. */
 static int exchange(const struct pair *pair, size_t bytes, int tiles)
 {
@@ -298,7 +293,7 @@ static int measure_way(const struct pair *pair, struct covey_tiles_costs *c, siz
     if (error == COVEY_OK)
         error = time_of(pair, bounce, FRAME_BYTES, 0, &frame_s);
     if (error == COVEY_OK)
-        error = choose_long(pair, bytes);
+        error = pair->first ? choose_first(pair, bytes) : choose_second(pair, bytes);
     size_t half = *bytes < LONG_BYTES ? *bytes / 2 : 0;
     if (error == COVEY_OK && half > 0)
         error = time_of(pair, bounce, half, 0, &half_s);
@@ -365,17 +360,6 @@ static int agree(struct covey_team *team, const struct covey_tiles_costs *mine,
     return COVEY_OK;
 }
 
-/* What the program gave stays. */
-static void fill_in(struct covey_tiles_costs *c, const struct covey_tiles_costs *measured)
-{
-    c->point_s = c->point_s > 0 ? c->point_s : measured->point_s;
-    c->start_s = c->alpha_s > 0 ? c->start_s : measured->start_s;
-    c->drag_s = c->alpha_s > 0 ? c->drag_s : measured->drag_s;
-    c->store_s = c->alpha_s > 0 ? c->store_s : measured->store_s;
-    c->beta_s = c->alpha_s > 0 ? c->beta_s : measured->beta_s;
-    c->alpha_s = c->alpha_s > 0 ? c->alpha_s : measured->alpha_s;
-}
-
 int tiles_measure(struct covey_tiles *t, struct covey_tiles_costs *costs)
 {
     struct covey_tiles_costs mine = {0}, all = {0};
@@ -388,7 +372,15 @@ int tiles_measure(struct covey_tiles *t, struct covey_tiles_costs *costs)
     if (error != COVEY_OK)
         return tiles_talk_fail(&t->talk, error);
     error = agree(t->team, &mine, &all);
-    if (error == COVEY_OK)
-        fill_in(costs, &all);
+    if (error == COVEY_OK) {
+        /* What the program gave stays. */
+        const struct covey_tiles_costs *measured = &all;
+        costs->point_s = costs->point_s > 0 ? costs->point_s : measured->point_s;
+        costs->start_s = costs->alpha_s > 0 ? costs->start_s : measured->start_s;
+        costs->drag_s = costs->alpha_s > 0 ? costs->drag_s : measured->drag_s;
+        costs->store_s = costs->alpha_s > 0 ? costs->store_s : measured->store_s;
+        costs->beta_s = costs->alpha_s > 0 ? costs->beta_s : measured->beta_s;
+        costs->alpha_s = costs->alpha_s > 0 ? costs->alpha_s : measured->alpha_s;
+    }
     return error;
 }

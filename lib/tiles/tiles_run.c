@@ -15,20 +15,15 @@
 /* ---- computing --------------------------------------------------------------------------------
  */
 
-static void compute_tile(struct covey_tiles *t, const struct covey_tile *tile)
-{
-    if (!tiling_space_meets(&t->shape.space, &tile->box))
-        return;
-    t->loop.compute(tile, t->loop.context);
-    t->timing.tiles++;
-}
-
 /* Cuts the layer into tiles from `dim` on. */
 /* NOLINTNEXTLINE(misc-no-recursion): as deep as there are dimensions */
 static void compute_from(struct covey_tiles *t, const struct covey_tile *layer, int dim)
 {
     if (dim == t->shape.space.dims) {
-        compute_tile(t, layer);
+        if (tiling_space_meets(&t->shape.space, &layer->box)) {
+            t->loop.compute(layer, t->loop.context);
+            t->timing.tiles++;
+        }
         return;
     }
     int64_t side = dim == t->shape.grid.along ? 0 : t->shape.tile[dim];

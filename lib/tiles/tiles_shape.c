@@ -40,18 +40,6 @@ static int check_options(const struct covey_tiles_loop *loop,
     return COVEY_OK;
 }
 
-static bool read_skew(const struct covey_tiles_loop *loop, struct tiling_matrix *skew)
-{
-    bool any = false;
-    for (int i = 0; i < loop->dims; i++) {
-        for (int k = 0; k < loop->dims; k++) {
-            skew->at[i][k] = loop->skew[i][k];
-            any = any || loop->skew[i][k] != 0;
-        }
-    }
-    return any;
-}
-
 int tiles_shape_read(const struct covey_tiles_loop *loop, struct tiling_dependences *d)
 {
     if (loop->dims < 1 || loop->dims > COVEY_TILES_DIMS_MAX)
@@ -94,7 +82,14 @@ static int set_space(struct tiles_shape *s, const struct covey_tiles_loop *loop)
     int error = tiles_shape_read(loop, &d);
     if (error != COVEY_OK)
         return error;
-    bool skewed = read_skew(loop, &skew);
+    bool any = false;
+    for (int i = 0; i < loop->dims; i++) {
+        for (int k = 0; k < loop->dims; k++) {
+            skew.at[i][k] = loop->skew[i][k];
+            any = any || loop->skew[i][k] != 0;
+        }
+    }
+    bool skewed = any;
     if (tiling_space_init(&s->space, loop->dims, loop->size, skewed ? &skew : NULL) != 0)
         return error_set(COVEY_EINVAL, "tiles: the space has a size below 1 or above 2^40, or the "
                                        "determinant of the skew is not 1 or -1");
@@ -108,18 +103,6 @@ static int set_space(struct tiles_shape *s, const struct covey_tiles_loop *loop)
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
-}
-
-static void set_reach(struct tiles_shape *s)
-{
-    for (int j = 0; j < s->d.count; j++) {
-        const int64_t *d = s->d.vector[j];
-        for (int i = 0; i < s->space.dims; i++) {
-            s->reach[i] = larger(s->reach[i], d[i]);
-            for (int k = 0; k < i && d[i] > 0; k++)
-                s->carry[i][k] = larger(s->carry[i][k], d[k]);
-        }
-    }
 }
 
 static int set_grid(struct tiles_shape *s, const struct covey_tiles_options *options, int tasks)
@@ -158,8 +141,16 @@ int tiles_shape_make(struct tiles_shape *shape, const struct covey_tiles_loop *l
         error = check_options(loop, options);
     if (error == COVEY_OK)
         error = set_grid(shape, options, tasks);
-    if (error == COVEY_OK)
-        set_reach(shape);
+    if (error == COVEY_OK) {
+        for (int j = 0; j < shape->d.count; j++) {
+            const int64_t *d = shape->d.vector[j];
+            for (int i = 0; i < shape->space.dims; i++) {
+                shape->reach[i] = larger(shape->reach[i], d[i]);
+                for (int k = 0; k < i && d[i] > 0; k++)
+                    shape->carry[i][k] = larger(shape->carry[i][k], d[k]);
+            }
+        }
+    }
     return error;
 }
 

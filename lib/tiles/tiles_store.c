@@ -189,22 +189,6 @@ static bool depended(const struct border *b, const int64_t *p, const int64_t *d,
     return true;
 }
 
-static void border_row(const struct border *b, int64_t *p)
-{
-    const struct tiles_shape *shape = b->store->shape;
-    int last = shape->space.dims - 1;
-    int64_t in_first = shape->space.box.first[last], in_end = shape->space.box.end[last];
-    if (!tiling_space_row(&shape->space, p, &in_first, &in_end))
-        in_first = in_end = INT64_MAX;
-    for (int j = 0; j < shape->d.count; j++) {
-        int64_t first, end;
-        if (!depended(b, p, shape->d.vector[j], &first, &end))
-            continue;
-        ask(b, p, first, end < in_first ? end : in_first);
-        ask(b, p, first > in_end ? first : in_end, end);
-    }
-}
-
 void tiles_store_border(struct tiles_store *store, const struct tiling_box *part,
                         const struct covey_tiles_loop *loop)
 {
@@ -213,6 +197,18 @@ void tiles_store_border(struct tiles_store *store, const struct tiling_box *part
     int64_t p[TILING_DIMS_MAX];
     if (loop->outside == NULL)
         return;
-    for (bool more = begin(&all, p); more; more = go_on(&all, p))
-        border_row(&b, p);
+    for (bool more = begin(&all, p); more; more = go_on(&all, p)) {
+        const struct tiles_shape *shape = b.store->shape;
+        int last = shape->space.dims - 1;
+        int64_t in_first = shape->space.box.first[last], in_end = shape->space.box.end[last];
+        if (!tiling_space_row(&shape->space, p, &in_first, &in_end))
+            in_first = in_end = INT64_MAX;
+        for (int j = 0; j < shape->d.count; j++) {
+            int64_t first, end;
+            if (!depended(&b, p, shape->d.vector[j], &first, &end))
+                continue;
+            ask(&b, p, first, end < in_first ? end : in_first);
+            ask(&b, p, first > in_end ? first : in_end, end);
+        }
+    }
 }

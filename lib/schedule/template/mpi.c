@@ -121,17 +121,6 @@ static int place_ranks(struct plan *p, const struct place *at)
     return 1;
 }
 
-static void plan_messages(struct plan *p, int *nth)
-{
-    int count = 0;
-
-    for (int i = 0; i < MESSAGES; i++)
-        if (messages[i].from == p->place) {
-            nth[messages[i].to] = count;
-            p->to[count++] = p->rank_at[messages[i].to];
-        }
-}
-
 static void plan_syncs(struct plan *p, const int *nth)
 {
     for (int i = 0; i < SYNCS; i++) {
@@ -162,7 +151,13 @@ static int make_plan(struct plan *p, MPI_Comm comm)
     free(at);
     if (!p->fits)
         return result;
-    plan_messages(p, nth);
+    int count = 0;
+
+    for (int i = 0; i < MESSAGES; i++)
+        if (messages[i].from == p->place) {
+            nth[messages[i].to] = count;
+            p->to[count++] = p->rank_at[messages[i].to];
+        }
     plan_syncs(p, nth);
     return PMPI_Comm_dup(comm, &p->own);
 }
@@ -237,17 +232,6 @@ struct exchange {
     char *unpack_to;
     MPI_Aint unpack_step;
 };
-
-static void cut(struct exchange *x)
-{
-    int tail = x->bytes < 2 * TAIL ? x->bytes / 2 : TAIL, count;
-
-    x->body = x->bytes - tail;
-    count = (x->body + PIECE - 1) / PIECE;
-    count = count > PIECES_MAX - 1 ? PIECES_MAX - 1 : count;
-    x->step = (x->body + count - 1) / count;
-    x->pieces = (x->body + x->step - 1) / x->step + 1;
-}
 
 static int piece(const struct exchange *x, int i, MPI_Aint *from)
 {
@@ -336,41 +320,22 @@ static int unpack(struct exchange *x, int source)
                        x->plan->own);
 }
 
-static int on_piece(struct exchange *x, int source)
-{
-    int left = --x->coming[source];
-
-    if (left == 1)
-        TRY(hand_over(x, source));
-    return left == 0 ? unpack(x, source) : MPI_SUCCESS;
-}
-
 static int on_done(struct exchange *x, int at)
 {
-    if (at < RANKS * x->pieces)
-        return on_piece(x, at / x->pieces);
+    if (at < RANKS * x->pieces) {
+        int source = at / x->pieces;
+        int left = --x->coming[source];
+
+        if (left == 1)
+            TRY(hand_over(x, source));
+        return left == 0 ? unpack(x, source) : MPI_SUCCESS;
+    }
     at -= RANKS * x->pieces;
     if (at < x->plan->hints)
         x->waits[x->plan->hint[at].message]--;
     else if ((at - x->plan->hints) % x->pieces < x->pieces - 1)
         x->leaving[(at - x->plan->hints) / x->pieces]--;
     return MPI_SUCCESS;
-}
-
-static int run(struct exchange *x)
-{
-    int count;
-
-    TRY(post(x));
-    for (;;) {
-        TRY(send_on(x));
-        TRY(PMPI_Waitsome(x->request_count, x->requests, &count, x->done, MPI_STATUSES_IGNORE));
-        if (count == MPI_UNDEFINED)
-            break;
-        for (int i = 0; i < count; i++)
-            TRY(on_done(x, x->done[i]));
-    }
-    return PMPI_Waitall(x->token_count, x->tokens, MPI_STATUSES_IGNORE);
 }
 
 /* ---- Types
@@ -475,7 +440,13 @@ static int prepare(struct exchange *x, struct call *c)
 
     x->send = c->send;
     x->recv = c->recv;
-    cut(x);
+    int tail = x->bytes < 2 * TAIL ? x->bytes / 2 : TAIL, count;
+
+    x->body = x->bytes - tail;
+    count = (x->body + PIECE - 1) / PIECE;
+    count = count > PIECES_MAX - 1 ? PIECES_MAX - 1 : count;
+    x->step = (x->body + count - 1) / count;
+    x->pieces = (x->body + x->step - 1) / x->step + 1;
     if (!in_place) {
         TRY(copy_own(x, c));
         TRY(is_dense(c->send_type, &dense));
@@ -500,13 +471,6 @@ static int make_requests(struct exchange *x)
     return MPI_SUCCESS;
 }
 
-static int scheduled(struct exchange *x, struct call *c)
-{
-    TRY(prepare(x, c));
-    TRY(make_requests(x));
-    return run(x);
-}
-
 /* After an error nothing is freed that might still be written to. */
 static int scheduled_alltoall(const struct plan *plan, int bytes, struct call *c)
 {
@@ -517,7 +481,20 @@ static int scheduled_alltoall(const struct plan *plan, int bytes, struct call *c
         return MPI_ERR_NO_MEM;
     x->plan = plan;
     x->bytes = bytes;
-    result = scheduled(x, c);
+    TRY(prepare(x, c));
+    TRY(make_requests(x));
+    int count;
+
+    TRY(post(x));
+    for (;;) {
+        TRY(send_on(x));
+        TRY(PMPI_Waitsome(x->request_count, x->requests, &count, x->done, MPI_STATUSES_IGNORE));
+        if (count == MPI_UNDEFINED)
+            break;
+        for (int i = 0; i < count; i++)
+            TRY(on_done(x, x->done[i]));
+    }
+    result = PMPI_Waitall(x->token_count, x->tokens, MPI_STATUSES_IGNORE);
     if (result != MPI_SUCCESS)
         return result;
     free(x->requests);
