@@ -148,17 +148,6 @@ static void broken(struct agreement *a)
     ending_begin(a->daemon, ENDING_FAILED, "memory for the state of the VM is exhausted");
 }
 
-static void log_full(struct agreement *a)
-{
-    bool full = state_is_full(a->state);
-    if (full && !a->full)
-        log_line(&a->daemon->log, LOG_ERROR,
-                 "the state of the VM exceeds %zu MiB: what adds to it is refused; covey locks "
-                 "shows who waits",
-                 STATE_BYTES_MAX >> 20);
-    a->full = full;
-}
-
 void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, size_t size)
 {
     struct agreement *a = d->own.agreement;
@@ -169,7 +158,13 @@ void agreement_apply(struct daemon *d, uint64_t index, const uint8_t *bytes, siz
         broken(a);
         return;
     }
-    log_full(a);
+    bool full = state_is_full(a->state);
+    if (full && !a->full)
+        log_line(&a->daemon->log, LOG_ERROR,
+                 "the state of the VM exceeds %zu MiB: what adds to it is refused; covey locks "
+                 "shows who waits",
+                 STATE_BYTES_MAX >> 20);
+    a->full = full;
     command_get(&c, &command);
     if (node_leads(d->node) && cursor_ok(&c) && command.host != 0 && command.host != a->told)
         confirm(a, command.host);
@@ -372,17 +367,6 @@ void agreement_ask(struct daemon *d, struct question *q)
         reply_error(d, q->task, q->request, COVEY_ERESOURCE, "too many ask at once");
 }
 
-/* Where this host leads no more the tasks ask again, another one. */
-static void answer_asked(struct agreement *a)
-{
-    if (!serves(a))
-        asked_drop_all(a);
-    while (a->asked != NULL && node_read_ok(a->daemon->node, a->asked->number)) {
-        tell_answer(a->daemon, &a->asked->question);
-        asked_drop(a);
-    }
-}
-
 static const char *agreement_on_ask(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct question q = {.task = cursor_get_u32(payload), .request = cursor_get_u32(payload)};
@@ -398,17 +382,6 @@ static const char *agreement_on_ask(struct daemon *d, uint32_t source, struct cu
 
 /* ---- who leads ---- */
 
-/* Hosts that went while nobody led. */
-static void propose_all_gone(struct agreement *a)
-{
-    for (uint32_t host = 1; host <= HOST_INDEX_MAX; host++) {
-        uint64_t applied, session = state_session(a->state, host, &applied);
-        const struct host *row = session == 0 ? NULL : node_host(a->daemon->node, host);
-        if (session != 0 && (row == NULL || row->state == HOST_DOWN))
-            propose_gone(a, host, session);
-    }
-}
-
 /* Takes over what an earlier leader left undone. While somebody waits for an answer each round
  * looks whether a majority has confirmed. */
 static uint64_t agreement_settle(struct daemon *d, uint64_t now_us)
@@ -418,12 +391,24 @@ static uint64_t agreement_settle(struct daemon *d, uint64_t now_us)
     bool leads = serves(a);
     if (leads && (!a->leads || a->gone_due)) {
         a->gone_due = false;
-        propose_all_gone(a);
+        /* Hosts that went while nobody led. */
+        for (uint32_t host = 1; host <= HOST_INDEX_MAX; host++) {
+            uint64_t applied, session = state_session(a->state, host, &applied);
+            const struct host *row = session == 0 ? NULL : node_host(a->daemon->node, host);
+            if (session != 0 && (row == NULL || row->state == HOST_DOWN))
+                propose_gone(a, host, session);
+        }
     }
     for (uint32_t host = 1; leads && !a->leads && host <= HOST_INDEX_MAX; host++)
         state_resend(a->state, host, 0); /* what the leader before may have told nobody */
     a->leads = leads;
-    answer_asked(a);
+    /* Where this host leads no more the tasks ask again, another one. */
+    if (!serves(a))
+        asked_drop_all(a);
+    while (a->asked != NULL && node_read_ok(a->daemon->node, a->asked->number)) {
+        tell_answer(a->daemon, &a->asked->question);
+        asked_drop(a);
+    }
     if (a->asked != NULL || a->gone_due)
         part_want(d, PART_agreement);
     return UINT64_MAX;

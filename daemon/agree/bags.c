@@ -219,28 +219,12 @@ static void holder_begin(struct daemon *d, struct kept *k)
     log_line(&d->log, LOG_INFO, "bag %s is held here from epoch %u on", p->params.name, p->epoch);
 }
 
-static void hold(struct daemon *d, struct kept *k)
-{
-    if (k->holder == NULL)
-        holder_begin(d, k);
-    else
-        bag_holder_agreed(k->holder, k->place.backups, k->place.count);
-}
-
 static void log_ack_send(struct daemon *d, uint32_t host, const struct bag_log *ack)
 {
     uint8_t bytes[BAG_LOG_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     bag_log_put(&c, ack);
     route_send_payload(d, FRAME_BAG_LOG_ACK, tid_make(host, 0), bytes, &c);
-}
-
-static void back_up(struct daemon *d, struct kept *k)
-{
-    bag_holder_destroy(k->holder);
-    k->holder = NULL;
-    if (k->copy.bag == NULL || k->copy.holder != k->place.holder)
-        log_ack_send(d, k->place.holder, &(struct bag_log){.bag = k->id, .flags = BAG_LOG_REFUSED});
 }
 
 static bool is_backup(const struct bag_place *p, uint32_t host)
@@ -270,10 +254,18 @@ static void place_take(struct daemon *d, const struct bag_place *p)
         kept_drop(d, k);
         return;
     }
-    if (p->holder == daemon_host(d))
-        hold(d, k);
-    else
-        back_up(d, k);
+    if (p->holder == daemon_host(d)) {
+        if (k->holder == NULL)
+            holder_begin(d, k);
+        else
+            bag_holder_agreed(k->holder, k->place.backups, k->place.count);
+    } else {
+        bag_holder_destroy(k->holder);
+        k->holder = NULL;
+        if (k->copy.bag == NULL || k->copy.holder != k->place.holder)
+            log_ack_send(d, k->place.holder,
+                         &(struct bag_log){.bag = k->id, .flags = BAG_LOG_REFUSED});
+    }
     kept_count(k);
 }
 
@@ -467,21 +459,6 @@ static const char *bags_on_log(struct daemon *d, uint32_t source, struct cursor 
     return refused;
 }
 
-/* Who has a bag that is copied here hears whether there is room for more. */
-static void copies_tell(struct daemon *d)
-{
-    if (d->own.bags->full == is_full(d))
-        return;
-    d->own.bags->full = !d->own.bags->full;
-    for (struct kept *k = d->own.bags->first; k != NULL; k = k->next)
-        if (k->copy.bag != NULL)
-            log_ack_send(d, k->copy.holder,
-                         &(struct bag_log){.bag = k->id,
-                                           .epoch = k->copy.term,
-                                           .flags = d->own.bags->full ? BAG_LOG_FULL : 0,
-                                           .position = k->copy.position});
-}
-
 static const char *bags_on_log_ack(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     struct bag_log ack;
@@ -494,17 +471,6 @@ static const char *bags_on_log_ack(struct daemon *d, uint32_t source, struct cur
         touch(k);
     }
     return NULL;
-}
-
-static void look_put(struct cursor *c, const struct bag *bag, size_t members)
-{
-    const struct bag_counters *n = &bag->counters;
-    const uint64_t values[] = {bag->ready_count, bag->leased_count, bag->results.count, n->put,
-                               n->done,          n->given,          n->set_aside,       n->leased,
-                               n->retried,       n->duplicated,     n->expired,         members,
-                               bag->bytes,       bag->closed};
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-        cursor_put_u64(c, values[i]);
 }
 
 static const char *bags_on_look(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -525,7 +491,13 @@ static const char *bags_on_look(struct daemon *d, uint32_t source, struct cursor
     struct reply reply;
     reply_begin(&reply, d, source, request);
     struct cursor c = reply_room(&reply, BAG_LOOK_BYTES);
-    look_put(&c, bag, members);
+    const struct bag_counters *n = &bag->counters;
+    const uint64_t values[] = {bag->ready_count, bag->leased_count, bag->results.count, n->put,
+                               n->done,          n->given,          n->set_aside,       n->leased,
+                               n->retried,       n->duplicated,     n->expired,         members,
+                               bag->bytes,       bag->closed};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        cursor_put_u64(&c, values[i]);
     reply_add(&reply, &c);
     reply_send(&reply, 0);
     return NULL;
@@ -604,21 +576,6 @@ static void watches_ask(struct daemon *d, struct kept *k)
     }
 }
 
-static void holder_settle(struct daemon *d, struct kept *k, uint64_t now_us)
-{
-    uint32_t host;
-    watches_ask(d, k);
-    while (bag_holder_backups(k->holder) < k->place.params.copies &&
-           (host = next_backup(d, k->holder)) != 0)
-        bag_holder_copy_to(k->holder, host);
-    holder_allow(d, k);
-    k->due_us = bag_holder_step(k->holder, now_us);
-    if (bag_holder_is_over(k->holder) && !k->ending) {
-        k->ending = true;
-        remove_propose(d, k->id);
-    }
-}
-
 static uint64_t kept_settle(struct daemon *d, struct kept *k, uint64_t now_us)
 {
     bool due =
@@ -629,7 +586,17 @@ static uint64_t kept_settle(struct daemon *d, struct kept *k, uint64_t now_us)
     if (k->holder == NULL)
         return k->adopt_us;
     if (due) {
-        holder_settle(d, k, now_us);
+        uint32_t host;
+        watches_ask(d, k);
+        while (bag_holder_backups(k->holder) < k->place.params.copies &&
+               (host = next_backup(d, k->holder)) != 0)
+            bag_holder_copy_to(k->holder, host);
+        holder_allow(d, k);
+        k->due_us = bag_holder_step(k->holder, now_us);
+        if (bag_holder_is_over(k->holder) && !k->ending) {
+            k->ending = true;
+            remove_propose(d, k->id);
+        }
         kept_count(k);
     }
     return k->due_us < k->adopt_us ? k->due_us : k->adopt_us;
@@ -645,7 +612,17 @@ static uint64_t bags_settle(struct daemon *d, uint64_t now_us)
         if (k->holder != NULL && bag_holder_waits(k->holder))
             part_want(d, PART_bags);
     }
-    copies_tell(d);
+    /* Who has a bag that is copied here hears whether there is room for more. */
+    if (d->own.bags->full != is_full(d)) {
+        d->own.bags->full = !d->own.bags->full;
+        for (struct kept *k = d->own.bags->first; k != NULL; k = k->next)
+            if (k->copy.bag != NULL)
+                log_ack_send(d, k->copy.holder,
+                             &(struct bag_log){.bag = k->id,
+                                               .epoch = k->copy.term,
+                                               .flags = d->own.bags->full ? BAG_LOG_FULL : 0,
+                                               .position = k->copy.position});
+    }
     return due_us;
 }
 

@@ -85,24 +85,6 @@ static char *topology_text(const struct contention *c, size_t bytes, uint64_t ha
     return text;
 }
 
-static void domains_make(struct contention *c, uint64_t hash, size_t bytes)
-{
-    struct daemon *d = c->daemon;
-    char why[TOPOLOGY_ERROR_BYTES] = "its parts do not belong together";
-    char *text = hash == 0 ? NULL : topology_text(c, bytes, hash);
-    domains_destroy(c->domains);
-    c->domains = NULL;
-    if (hash == 0 || text != NULL)
-        c->domains = domains_create(&d->conf.contention, text, bytes, why);
-    free(text);
-    c->topology_hash = hash;
-    if (c->domains == NULL)
-        log_line(&d->log, LOG_ERROR, "no contention domains: %s", why);
-    else
-        log_line(&d->log, LOG_INFO, "contention domains: %d%s", domains_count(c->domains),
-                 hash == 0 ? ", without a topology" : "");
-}
-
 static void domains_look(struct contention *c, uint64_t now_us)
 {
     size_t bytes;
@@ -110,8 +92,22 @@ static void domains_look(struct contention *c, uint64_t now_us)
         return;
     c->look_us = now_us + LOOK_US;
     uint64_t hash = topology_head(c, &bytes);
-    if (c->domains == NULL || hash != c->topology_hash)
-        domains_make(c, hash, bytes);
+    if (c->domains == NULL || hash != c->topology_hash) {
+        struct daemon *d = c->daemon;
+        char why[TOPOLOGY_ERROR_BYTES] = "its parts do not belong together";
+        char *text = hash == 0 ? NULL : topology_text(c, bytes, hash);
+        domains_destroy(c->domains);
+        c->domains = NULL;
+        if (hash == 0 || text != NULL)
+            c->domains = domains_create(&d->conf.contention, text, bytes, why);
+        free(text);
+        c->topology_hash = hash;
+        if (c->domains == NULL)
+            log_line(&d->log, LOG_ERROR, "no contention domains: %s", why);
+        else
+            log_line(&d->log, LOG_INFO, "contention domains: %d%s", domains_count(c->domains),
+                     hash == 0 ? ", without a topology" : "");
+    }
 }
 
 /* ---- the arbiter ---- */
@@ -158,21 +154,17 @@ static void claim_judge(struct contention *c, const struct contention_ask *ask, 
     on_arbiter_answer(c, &answer);
 }
 
-static void arbiter_begin(struct contention *c, uint64_t now_us)
-{
-    bool first = !c->led && !c->daemon->options->join;
-    c->arbiter = arbiter_create(first ? 0 : now_us + CONTENTION_LEASE_US, on_arbiter_answer, c);
-    c->led = true;
-    c->look_us = 0;
-}
-
 static uint64_t contention_settle(struct daemon *d, uint64_t now_us)
 {
     struct contention *c = d->own.contention;
     bool leads = d->joined && d->conf.contention.mode != CONTENTION_OFF &&
                  agreement_leader(d) == daemon_host(d);
-    if (leads && c->arbiter == NULL)
-        arbiter_begin(c, now_us);
+    if (leads && c->arbiter == NULL) {
+        bool first = !c->led && !c->daemon->options->join;
+        c->arbiter = arbiter_create(first ? 0 : now_us + CONTENTION_LEASE_US, on_arbiter_answer, c);
+        c->led = true;
+        c->look_us = 0;
+    }
     if (!leads && c->arbiter != NULL) {
         arbiter_destroy(c->arbiter);
         c->arbiter = NULL;

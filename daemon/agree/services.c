@@ -59,23 +59,19 @@ static bool anybody_served(const struct services *s)
     return task != NULL;
 }
 
-/* All that was proposed is applied, and nothing is heard: the last event may be lost with a leader,
- * and no later one tells. It is asked for, less and less often. */
-static void events_look(struct services *s)
-{
-    s->watching = anybody_served(s) && s->leader != daemon_host(s->daemon);
-    if (!s->watching)
-        return;
-    resend_ask(s);
-    s->look_us = 2 * s->look_us < LOOK_US_MAX ? 2 * s->look_us : LOOK_US_MAX;
-    loop_timer_start(s->retry, s->look_us);
-}
-
 static void on_retry(void *context)
 {
     struct services *s = context;
-    if (s->client.first == NULL)
-        events_look(s);
+    if (s->client.first == NULL) {
+        /* All that was proposed is applied, and nothing is heard: the last event may be lost with a
+         * leader, and no later one tells. It is asked for, less and less often. */
+        s->watching = anybody_served(s) && s->leader != daemon_host(s->daemon);
+        if (s->watching) {
+            resend_ask(s);
+            s->look_us = 2 * s->look_us < LOOK_US_MAX ? 2 * s->look_us : LOOK_US_MAX;
+            loop_timer_start(s->retry, s->look_us);
+        }
+    }
     client_again(&s->client);
     part_want(s->daemon, PART_services); /* the round that follows starts the timer again */
 }
@@ -141,18 +137,6 @@ static void command_send(struct services *s, const struct command *command)
     route_send_payload(d, FRAME_PROPOSE, tid_make(s->leader, 0), bytes, &c);
 }
 
-/* Tasks that wait learn that the state is lost. */
-static void lost_tell(struct services *s)
-{
-    struct daemon *d = s->daemon;
-    uint8_t bytes[4];
-    struct cursor c = cursor_writer(bytes, sizeof bytes);
-    cursor_put_u32(&c, NOTICE_LOST);
-    for (struct task *task = d->tasks->first; task != NULL; task = task->next)
-        if (task->served)
-            route_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
-}
-
 static void leader_follow(struct services *s, uint32_t leader)
 {
     uint64_t before = s->generation;
@@ -161,8 +145,16 @@ static void leader_follow(struct services *s, uint32_t leader)
     client_again(&s->client);
     if (before == s->generation || (before == 0 && s->client.session != 0))
         return;
-    if (before != 0)
-        lost_tell(s);
+    if (before != 0) {
+        /* Tasks that wait learn that the state is lost. */
+        struct daemon *d = s->daemon;
+        uint8_t bytes[4];
+        struct cursor c = cursor_writer(bytes, sizeof bytes);
+        cursor_put_u32(&c, NOTICE_LOST);
+        for (struct task *task = d->tasks->first; task != NULL; task = task->next)
+            if (task->served)
+                route_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
+    }
     session_begin(s);
     if (before != 0)
         bags_state_lost(s->daemon);
@@ -226,16 +218,6 @@ static const char *services_on_applied(struct daemon *d, uint32_t source, struct
     return NULL;
 }
 
-static void event_answer(struct daemon *d, const struct event *event)
-{
-    struct reply reply;
-    reply_begin(&reply, d, event->task, event->request);
-    struct cursor c = reply_room(&reply, event->size);
-    cursor_put_bytes(&c, event->body, event->size);
-    reply_add(&reply, &c);
-    reply_send(&reply, event->status);
-}
-
 static void event_notice(struct daemon *d, const struct event *event)
 {
     uint8_t bytes[4 + EVENT_BODY_MAX];
@@ -265,9 +247,14 @@ static void event_deliver(struct services *s, const struct event *event)
         return;
     }
     task->served = s->watching = true;
-    if (event->kind == EVENT_ANSWER)
-        event_answer(d, event);
-    else
+    if (event->kind == EVENT_ANSWER) {
+        struct reply reply;
+        reply_begin(&reply, d, event->task, event->request);
+        struct cursor c = reply_room(&reply, event->size);
+        cursor_put_bytes(&c, event->body, event->size);
+        reply_add(&reply, &c);
+        reply_send(&reply, event->status);
+    } else
         event_notice(d, event);
 }
 

@@ -215,14 +215,6 @@ static void remove_if_empty(const struct runtime *runtime)
     rmdir(runtime->base); /* that of all VMs: only if this was the last */
 }
 
-/* The daemon of a host that is added again may find its predecessor still ending its tasks: the
- * coordinator, which lets no two hosts have one name, has let go of it already. */
-static void await_predecessor(const struct runtime *runtime)
-{
-    for (int i = 0; i < PREDECESSOR_TRIES && socket_owner(runtime->socket) != 0; i++)
-        usleep(PREDECESSOR_US);
-}
-
 static void remove_dead(const char *path, const char *host, pid_t owner, void *context)
 {
     (void)host, (void)context;
@@ -260,8 +252,12 @@ static int runtime_claim(struct runtime *runtime, const char *vm, const char *ho
 {
     if (runtime_names(runtime, vm, host, why) != 0)
         return -1;
-    if (!first)
-        await_predecessor(runtime);
+    if (!first) {
+        /* The daemon of a host that is added again may find its predecessor still ending its tasks:
+         * the coordinator, which lets no two hosts have one name, has let go of it already. */
+        for (int i = 0; i < PREDECESSOR_TRIES && socket_owner(runtime->socket) != 0; i++)
+            usleep(PREDECESSOR_US);
+    }
     int lock = runtime_lock(runtime, why);
     if (lock < 0)
         return -1;

@@ -224,31 +224,6 @@ static bool removal_pending(const struct daemon *d, const struct removal *r)
     return false;
 }
 
-static void removal_give_up(const struct daemon *d, struct removal *r)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        struct control_result *result = &r->results[i];
-        if (!result_pending(d, result))
-            continue;
-        result->error = COVEY_ETIMEOUT;
-        snprintf(result->text, sizeof result->text,
-                 "it was told to leave and is still there after %llu s",
-                 (unsigned long long)(removal_us(d) / 1000000));
-    }
-}
-
-static void removal_answer(struct daemon *d, struct removal *r)
-{
-    struct reply reply;
-    reply_begin(&reply, d, r->to, r->request);
-    for (size_t i = 0; i < r->count; i++) {
-        struct cursor c = reply_room(&reply, RESULT_BYTES);
-        control_put_result(&c, &r->results[i]);
-        reply_add(&reply, &c);
-    }
-    reply_send(&reply, 0);
-}
-
 static void removals_settle(struct daemon *d, uint64_t now_us)
 {
     for (struct removal **at = &d->own.hosts->removals, *r; (r = *at) != NULL;) {
@@ -259,8 +234,23 @@ static void removals_settle(struct daemon *d, uint64_t now_us)
             continue;
         }
         *at = r->next;
-        removal_give_up(d, r);
-        removal_answer(d, r);
+        for (size_t i = 0; i < r->count; i++) {
+            struct control_result *result = &r->results[i];
+            if (!result_pending(d, result))
+                continue;
+            result->error = COVEY_ETIMEOUT;
+            snprintf(result->text, sizeof result->text,
+                     "it was told to leave and is still there after %llu s",
+                     (unsigned long long)(removal_us(d) / 1000000));
+        }
+        struct reply reply;
+        reply_begin(&reply, d, r->to, r->request);
+        for (size_t i = 0; i < r->count; i++) {
+            struct cursor c = reply_room(&reply, RESULT_BYTES);
+            control_put_result(&c, &r->results[i]);
+            reply_add(&reply, &c);
+        }
+        reply_send(&reply, 0);
         free(r);
     }
 }

@@ -72,8 +72,11 @@ static int invitation_apply(struct daemon *d, struct failure *why)
     return 0;
 }
 
-static int names_check(const struct daemon *d, struct failure *why)
+int identity_take(struct daemon *d, struct failure *why)
 {
+    identify(d);
+    if (d->options->join && invitation_apply(d, why) != 0)
+        return -1;
     const struct options *o = d->options;
     const char *vm = o->join ? d->node_config.vm : vm_wanted(o);
     const char *name = o->host != NULL ? o->host : d->self.name;
@@ -83,14 +86,6 @@ static int names_check(const struct daemon *d, struct failure *why)
     if (!bootstrap_name_ok(name))
         return failure_set(why, "'%s' cannot be a host's name: %s", name, rule);
     return 0;
-}
-
-int identity_take(struct daemon *d, struct failure *why)
-{
-    identify(d);
-    if (d->options->join && invitation_apply(d, why) != 0)
-        return -1;
-    return names_check(d, why);
 }
 
 /* ---- what the others are told ---- */
@@ -120,8 +115,9 @@ static void self_describe(struct daemon *d, struct host *self)
         snprintf(self->arch, sizeof self->arch, "%.31s", system.machine);
 }
 
-static int self_addresses(struct daemon *d, struct host *self, struct failure *why)
+int identity_describe(struct daemon *d, struct host *self, struct failure *why)
 {
+    self_describe(d, self);
     struct candidate_wish wish = {.local = d->options->local,
                                   .loopback = d->options->loopback,
                                   .ipv6 = udp_ipv6(d->lanes->udp),
@@ -137,10 +133,4 @@ static int self_addresses(struct daemon *d, struct host *self, struct failure *w
     }
     self->address_count = (uint8_t)(count > 0 ? count : 0);
     return count > 0 ? 0 : -1;
-}
-
-int identity_describe(struct daemon *d, struct host *self, struct failure *why)
-{
-    self_describe(d, self);
-    return self_addresses(d, self, why);
 }

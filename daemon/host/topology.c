@@ -54,19 +54,6 @@ int topology_read(struct daemon *d, struct failure *why)
     return status == 0 ? 0 : failure_set(why, "%.500s", error);
 }
 
-static void propose_part(struct daemon *d, const struct vm_topology_part *part)
-{
-    uint8_t body[BODY_BYTES];
-    struct cursor c = cursor_writer(body, sizeof body);
-    cursor_put_text(&c, VM_TOPOLOGY_SERIES);
-    cursor_put_u64(&c, part->number);
-    cursor_put_bytes(&c, part->bytes, part->size);
-    services_propose(d, &(struct command){.kind = COMMAND_CONSENSUS_PROPOSE,
-                                          .task = tid_make(daemon_host(d), TASK_LOCAL_DAEMON),
-                                          .body = body,
-                                          .size = (size_t)(c.at - body)});
-}
-
 void topology_propose(struct daemon *d)
 {
     uint8_t head[VM_TOPOLOGY_HEAD_BYTES];
@@ -74,8 +61,18 @@ void topology_propose(struct daemon *d)
     for (size_t i = 0; !done; i++) {
         struct vm_topology_part part = vm_topology_part(d->topology, strlen(d->topology), i, head);
         done = part.size == 0;
-        if (!done)
-            propose_part(d, &part);
+        if (!done) {
+            uint8_t body[BODY_BYTES];
+            struct cursor c = cursor_writer(body, sizeof body);
+            cursor_put_text(&c, VM_TOPOLOGY_SERIES);
+            cursor_put_u64(&c, part.number);
+            cursor_put_bytes(&c, part.bytes, part.size);
+            services_propose(d,
+                             &(struct command){.kind = COMMAND_CONSENSUS_PROPOSE,
+                                               .task = tid_make(daemon_host(d), TASK_LOCAL_DAEMON),
+                                               .body = body,
+                                               .size = (size_t)(c.at - body)});
+        }
     }
     free(d->topology);
     d->topology = NULL;

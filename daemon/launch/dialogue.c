@@ -114,16 +114,6 @@ static char harmless(unsigned char byte, char before)
     return byte < ' ' || byte == 0x7f || c1 ? '?' : (char)byte;
 }
 
-static void byte_take(struct dialogue *g, unsigned char byte)
-{
-    if (byte == '\n' || byte == '\r')
-        line_end(g);
-    else if (g->used < DIALOGUE_LINE_MAX) {
-        g->line[g->used] = harmless(byte, g->used > 0 ? g->line[g->used - 1] : ' ');
-        g->used++;
-    }
-}
-
 static void out_close(struct dialogue *g)
 {
     loop_fd_remove(&g->out_watch);
@@ -140,8 +130,15 @@ static void out_read(struct dialogue *g)
     errno = EAGAIN;
     for (int round = 0; round < READS_MAX && g->out >= 0; round++) {
         n = read(g->out, bytes, sizeof bytes);
-        for (ssize_t i = 0; i < n; i++)
-            byte_take(g, bytes[i]);
+        for (ssize_t i = 0; i < n; i++) {
+            unsigned char byte = bytes[i];
+            if (byte == '\n' || byte == '\r')
+                line_end(g);
+            else if (g->used < DIALOGUE_LINE_MAX) {
+                g->line[g->used] = harmless(byte, g->used > 0 ? g->line[g->used - 1] : ' ');
+                g->used++;
+            }
+        }
         if (n <= 0)
             break;
     }

@@ -416,32 +416,28 @@ static void launch_call(struct launch *l)
         invite(l);
 }
 
-static void launch_begin(struct launch *l)
-{
-    struct daemon *d = l->daemon;
-    int index = node_invite(d->node, l->spec.name, &l->incarnation, loop_now_us());
-    if (index > 0) {
-        l->index = (uint32_t)index;
-        l->begun_us = loop_now_us();
-        l->timer = loop_timer_add(d->loop, on_timer, l);
-        if (l->timer == NULL)
-            launch_fail(l, COVEY_ENOMEM, "the daemon's memory is exhausted");
-        else
-            launch_call(l);
-    } else if (index == -EEXIST) {
-        launch_fail(l, COVEY_EEXIST, "the VM has a host '%s' already", l->spec.name);
-    } else {
-        launch_fail(l, COVEY_EADDHOST, "cannot invite a host: %s", strerror(-index));
-    }
-}
-
 /* ---- in every round ---- */
 
 /* The asker of one that is new may be gone. */
 static void launch_check(struct launch *l)
 {
-    if (l->state == LAUNCH_NEW && !(l->batch != NULL && l->batch->orphaned))
-        launch_begin(l);
+    if (l->state == LAUNCH_NEW && !(l->batch != NULL && l->batch->orphaned)) {
+        struct daemon *d = l->daemon;
+        int index = node_invite(d->node, l->spec.name, &l->incarnation, loop_now_us());
+        if (index > 0) {
+            l->index = (uint32_t)index;
+            l->begun_us = loop_now_us();
+            l->timer = loop_timer_add(d->loop, on_timer, l);
+            if (l->timer == NULL)
+                launch_fail(l, COVEY_ENOMEM, "the daemon's memory is exhausted");
+            else
+                launch_call(l);
+        } else if (index == -EEXIST) {
+            launch_fail(l, COVEY_EEXIST, "the VM has a host '%s' already", l->spec.name);
+        } else {
+            launch_fail(l, COVEY_EADDHOST, "cannot invite a host: %s", strerror(-index));
+        }
+    }
     if (l->state == LAUNCH_JOINING) {
         const struct host *host = node_host(l->daemon->node, l->index);
         if (host != NULL && (host->state == HOST_UP || host->state == HOST_SUSPECT))
@@ -559,18 +555,6 @@ static void batch_drop(struct batch *batch)
     free(batch);
 }
 
-static void batch_refuse(struct batch *batch)
-{
-    batch->running++; /* so that it is not answered, and freed, before the walk is over */
-    for (struct launch *l = batch->daemon->own.launches->first; l != NULL; l = l->next) {
-        const char *refused = l->batch == batch ? launchspec_refused(&l->spec) : NULL;
-        if (refused != NULL)
-            launch_fail(l, COVEY_EINVAL, "%s", refused);
-    }
-    batch->running--;
-    batch_tell(batch);
-}
-
 static const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
@@ -605,7 +589,14 @@ static const char *launch_on_add_hosts(struct daemon *d, uint32_t source, struct
         return "bad payload";
     }
     watch_start(d, source);
-    batch_refuse(batch);
+    batch->running++; /* so that it is not answered, and freed, before the walk is over */
+    for (struct launch *l = batch->daemon->own.launches->first; l != NULL; l = l->next) {
+        const char *refused = l->batch == batch ? launchspec_refused(&l->spec) : NULL;
+        if (refused != NULL)
+            launch_fail(l, COVEY_EINVAL, "%s", refused);
+    }
+    batch->running--;
+    batch_tell(batch);
     return NULL;
 }
 

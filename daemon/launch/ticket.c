@@ -44,8 +44,13 @@ void ticket_print(const struct ticket *ticket, char text[TICKET_TEXT_MAX])
     }
 }
 
-static int addresses_parse(char *list, struct ticket *ticket, struct failure *why)
+int ticket_parse(const char *text, struct ticket *ticket, struct failure *why)
 {
+    char list[TICKET_TEXT_MAX];
+    *ticket = (struct ticket){.count = 0};
+    if (strlen(text) >= sizeof list || !key_parse(text, ticket->key) || text[HEX_SIZE] != '@')
+        return failure_set(why, "--guest: that is no ticket; it is for programs that start hosts");
+    snprintf(list, sizeof list, "%s", text + HEX_SIZE + 1);
     char *save = NULL;
     for (char *at = strtok_r(list, ",", &save); at != NULL; at = strtok_r(NULL, ",", &save)) {
         if (ticket->count == TICKET_ADDRESSES_MAX)
@@ -56,16 +61,6 @@ static int addresses_parse(char *list, struct ticket *ticket, struct failure *wh
         ticket->count++;
     }
     return ticket->count > 0 ? 0 : failure_set(why, "--guest: it names no address");
-}
-
-int ticket_parse(const char *text, struct ticket *ticket, struct failure *why)
-{
-    char list[TICKET_TEXT_MAX];
-    *ticket = (struct ticket){.count = 0};
-    if (strlen(text) >= sizeof list || !key_parse(text, ticket->key) || text[HEX_SIZE] != '@')
-        return failure_set(why, "--guest: that is no ticket; it is for programs that start hosts");
-    snprintf(list, sizeof list, "%s", text + HEX_SIZE + 1);
-    return addresses_parse(list, ticket, why);
 }
 
 /* ---- the line ---------------------------------------------------------------------------------

@@ -186,9 +186,17 @@ int ether_join(struct ether_link *link, const struct address *group, bool join)
 
 /* ---- out ---- */
 
-static void slot_fill(struct ether_link *link, struct slot *slot, const struct address *to,
-                      const uint8_t *bytes, size_t size)
+void ether_send(struct ether_link *link, const struct address *to, const uint8_t *bytes,
+                size_t size)
 {
+    if (link->first + link->count == SLOTS)
+        ether_flush(link);
+    if (link->first + link->count == SLOTS || to->family != ADDRESS_ETHER || size == 0 ||
+        size > ether_datagram_bytes(link)) {
+        link->dropped++;
+        return;
+    }
+    struct slot *slot = &link->out[link->first + link->count++];
     struct cursor c = cursor_writer(slot->data, ETHER_LINK_BYTES + link->nic.mtu);
     ether_put_link(&c, to, &link->nic.mac, link->type);
     ether_put(&c, &(struct ether){.channel = ETHER_CHANNEL_DAEMON, .size = (uint16_t)size});
@@ -200,36 +208,18 @@ static void slot_fill(struct ether_link *link, struct slot *slot, const struct a
     }
 }
 
-void ether_send(struct ether_link *link, const struct address *to, const uint8_t *bytes,
-                size_t size)
-{
-    if (link->first + link->count == SLOTS)
-        ether_flush(link);
-    if (link->first + link->count == SLOTS || to->family != ADDRESS_ETHER || size == 0 ||
-        size > ether_datagram_bytes(link)) {
-        link->dropped++;
-        return;
-    }
-    slot_fill(link, &link->out[link->first + link->count++], to, bytes, size);
-}
-
-static int slots_send(struct ether_link *link)
-{
-    struct mmsghdr messages[SLOTS];
-    struct iovec iovs[SLOTS];
-    for (unsigned i = 0; i < link->count; i++) {
-        struct slot *slot = &link->out[link->first + i];
-        iovs[i] = (struct iovec){slot->data, slot->size};
-        messages[i].msg_hdr = (struct msghdr){.msg_iov = &iovs[i], .msg_iovlen = 1};
-    }
-    link->sends++;
-    return sendmmsg(link->fd, messages, link->count, 0);
-}
-
 bool ether_flush(struct ether_link *link)
 {
     while (link->count > 0) {
-        int n = slots_send(link);
+        struct mmsghdr messages[SLOTS];
+        struct iovec iovs[SLOTS];
+        for (unsigned i = 0; i < link->count; i++) {
+            struct slot *slot = &link->out[link->first + i];
+            iovs[i] = (struct iovec){slot->data, slot->size};
+            messages[i].msg_hdr = (struct msghdr){.msg_iov = &iovs[i], .msg_iovlen = 1};
+        }
+        link->sends++;
+        int n = sendmmsg(link->fd, messages, link->count, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && errno == EAGAIN)

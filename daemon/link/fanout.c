@@ -45,21 +45,17 @@ void fanout_add(struct fanout *f, struct daemon *d, const struct host_set *to, c
     f->used += size;
 }
 
-static void send_to(const struct fanout *f, struct daemon *d, const struct address *path)
-{
-    const uint8_t *at = f->bytes;
-    for (unsigned i = 0; i < f->count; i++) {
-        lanes_send(d, path, at, f->sizes[i]);
-        at += f->sizes[i];
-    }
-}
-
 void fanout_flush(struct fanout *f, struct daemon *d)
 {
     for (uint32_t host = 0; f->count > 0 && (host = host_set_next(&f->to, host)) != 0;) {
         const struct address *path = node_path(d->node, host);
-        if (path != NULL)
-            send_to(f, d, path);
+        if (path != NULL) {
+            const uint8_t *at = f->bytes;
+            for (unsigned i = 0; i < f->count; i++) {
+                lanes_send(d, path, at, f->sizes[i]);
+                at += f->sizes[i];
+            }
+        }
     }
     f->count = 0;
     f->used = 0;

@@ -70,17 +70,6 @@ static int link_open(struct daemon *d, struct nic *nic, struct failure *why)
     return s->link == NULL ? -1 : 0;
 }
 
-/* The MAC takes the place of the last address when there are as many as a host can have. */
-static void self_add(struct daemon *d)
-{
-    struct host *self = &d->node_config.self;
-    if (self->address_count == HOST_ADDRESSES_MAX)
-        self->address_count--;
-    self->addresses[self->address_count++] = ether_nic(d->lanes->segment->link)->mac;
-    d->node_config.ether_bytes_min = DATAGRAM_BYTES_SAFE;
-    d->node_config.ether_bytes_max = ether_datagram_bytes(d->lanes->segment->link);
-}
-
 static int link_watch(struct daemon *d, struct failure *why)
 {
     struct segment *s = d->lanes->segment;
@@ -113,7 +102,13 @@ int segment_open(struct daemon *d, struct failure *why)
     privilege_lower_raw(!d->conf.ether.direct || s->link == NULL);
     log_link(d, &nic);
     if (error == 0) {
-        self_add(d);
+        /* The MAC takes the place of the last address when there are as many as a host can have. */
+        struct host *self = &d->node_config.self;
+        if (self->address_count == HOST_ADDRESSES_MAX)
+            self->address_count--;
+        self->addresses[self->address_count++] = ether_nic(d->lanes->segment->link)->mac;
+        d->node_config.ether_bytes_min = DATAGRAM_BYTES_SAFE;
+        d->node_config.ether_bytes_max = ether_datagram_bytes(d->lanes->segment->link);
         return link_watch(d, why);
     }
     bool wanted = d->conf.ether.enabled == CONF_YES && !d->options->local;

@@ -62,38 +62,23 @@ static void option(int fd, int level, int name, int value)
         return; /* each is an improvement, none a condition */
 }
 
-static void udp_options(struct udp *udp)
+static int bind_address(const struct udp *udp, const struct udp_config *config, uint16_t port)
 {
-    int size = SOCKET_BUFFER_BYTES, on = 1;
-    option(udp->fd, SOL_SOCKET, SO_RCVBUF, size);
-    option(udp->fd, SOL_SOCKET, SO_SNDBUF, size);
-    option(udp->fd, SOL_SOCKET, SO_RCVBUFFORCE, size); /* beyond the limit, for root */
-    option(udp->fd, SOL_SOCKET, SO_SNDBUFFORCE, size);
-    option(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
-    if (udp->family == AF_INET6)
-        option(udp->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
-    option(udp->fd, IPPROTO_UDP, UDP_GRO, on);
-    int segment = 0;
-    udp->segments = setsockopt(udp->fd, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment) == 0;
-}
-
-/* The address that the configuration names. */
-static int bind_named(const struct udp *udp, const char *ip, uint16_t port)
-{
-    union sockaddr_any a;
-    struct address address;
-    socklen_t size = 0;
-    if (sockaddr_parse(ip, port, &address))
-        size = sockaddr_from_address(&a, &address, udp->family);
-    if (size == 0) {
-        errno = EINVAL;
-        return -1;
+    if (config->bind != NULL && config->bind[0] != '\0') {
+        /* The address that the configuration names. */
+        const char *ip = config->bind;
+        union sockaddr_any a;
+        struct address address;
+        socklen_t size = 0;
+        if (sockaddr_parse(ip, port, &address))
+            size = sockaddr_from_address(&a, &address, udp->family);
+        if (size == 0) {
+            errno = EINVAL;
+            return -1;
+        }
+        return bind(udp->fd, &a.any, size);
     }
-    return bind(udp->fd, &a.any, size);
-}
-
-static int bind_port(const struct udp *udp, bool local, uint16_t port)
-{
+    bool local = config->local;
     union sockaddr_any a;
     memset(&a, 0, sizeof a);
     a.any.sa_family = (sa_family_t)udp->family;
@@ -104,13 +89,6 @@ static int bind_port(const struct udp *udp, bool local, uint16_t port)
     a.in.sin_port = htons(port);
     a.in.sin_addr.s_addr = htonl(local ? INADDR_LOOPBACK : INADDR_ANY);
     return bind(udp->fd, &a.any, sizeof a.in);
-}
-
-static int bind_address(const struct udp *udp, const struct udp_config *config, uint16_t port)
-{
-    if (config->bind != NULL && config->bind[0] != '\0')
-        return bind_named(udp, config->bind, port);
-    return bind_port(udp, config->local, port);
 }
 
 static int udp_bind(struct udp *udp, const struct udp_config *config)
@@ -174,7 +152,18 @@ struct udp *udp_create(const struct udp_config *config, struct failure *why)
     if (error == 0)
         error = udp_find_port(udp);
     if (error == 0) {
-        udp_options(udp);
+        int size = SOCKET_BUFFER_BYTES, on = 1;
+        option(udp->fd, SOL_SOCKET, SO_RCVBUF, size);
+        option(udp->fd, SOL_SOCKET, SO_SNDBUF, size);
+        option(udp->fd, SOL_SOCKET, SO_RCVBUFFORCE, size); /* beyond the limit, for root */
+        option(udp->fd, SOL_SOCKET, SO_SNDBUFFORCE, size);
+        option(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+        if (udp->family == AF_INET6)
+            option(udp->fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_PROBE);
+        option(udp->fd, IPPROTO_UDP, UDP_GRO, on);
+        int segment = 0;
+        udp->segments =
+            setsockopt(udp->fd, IPPROTO_UDP, UDP_SEGMENT, &segment, sizeof segment) == 0;
         return udp;
     }
     bool named = config->bind != NULL && config->bind[0] != '\0';
@@ -290,28 +279,6 @@ static void batch_message(struct batch *b, struct msghdr *msg, struct iovec *iov
     memcpy(CMSG_DATA(c), &segment, sizeof segment);
 }
 
-static int batches_send(struct udp *udp)
-{
-    struct mmsghdr messages[BATCHES];
-    struct iovec iovs[BATCHES];
-    union segment_control controls[BATCHES];
-    memset(controls, 0, sizeof controls);
-    for (unsigned i = 0; i < udp->count; i++)
-        batch_message(&udp->out[udp->first + i], &messages[i].msg_hdr, &iovs[i], &controls[i]);
-    udp->sends++;
-    return sendmmsg(udp->fd, messages, udp->count, 0);
-}
-
-/* The kernel refused a segmented send: its datagrams go one by one. */
-static void batch_send_singly(struct udp *udp, struct batch *b)
-{
-    for (size_t at = 0; at < b->bytes; at += b->segment) {
-        size_t size = b->bytes - at < b->segment ? b->bytes - at : b->segment;
-        if (sendto(udp->fd, b->data + at, size, 0, &b->to.any, b->to_size) < 0)
-            udp->refused++;
-    }
-}
-
 /* The first batch failed for another reason than a full socket. */
 static void batch_refused(struct udp *udp, int error)
 {
@@ -319,7 +286,12 @@ static void batch_refused(struct udp *udp, int error)
     if (b->count > 1 && (error == EIO || error == EINVAL || error == EMSGSIZE)) {
         if (error == EIO)
             udp->segments = false; /* no checksum offload on the way out */
-        batch_send_singly(udp, b);
+        /* The kernel refused a segmented send: its datagrams go one by one. */
+        for (size_t at = 0; at < b->bytes; at += b->segment) {
+            size_t size = b->bytes - at < b->segment ? b->bytes - at : b->segment;
+            if (sendto(udp->fd, b->data + at, size, 0, &b->to.any, b->to_size) < 0)
+                udp->refused++;
+        }
     } else {
         udp->refused += b->count;
     }
@@ -330,7 +302,14 @@ static void batch_refused(struct udp *udp, int error)
 bool udp_flush(struct udp *udp)
 {
     while (udp->count > 0) {
-        int n = batches_send(udp);
+        struct mmsghdr messages[BATCHES];
+        struct iovec iovs[BATCHES];
+        union segment_control controls[BATCHES];
+        memset(controls, 0, sizeof controls);
+        for (unsigned i = 0; i < udp->count; i++)
+            batch_message(&udp->out[udp->first + i], &messages[i].msg_hdr, &iovs[i], &controls[i]);
+        udp->sends++;
+        int n = sendmmsg(udp->fd, messages, udp->count, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0 && (errno == EAGAIN || errno == ENOBUFS))

@@ -14,19 +14,6 @@
 
 #define ROW_BYTES (4 + 4 + 4 + 4 + 1 + 2 + CONTROL_COMMAND_MAX)
 
-static void task_row_add(struct reply *reply, const struct task *task)
-{
-    struct control_task row = {.tid = task->tid,
-                               .parent = task->parent,
-                               .sink = task->sink,
-                               .pid = task->pid,
-                               .state = task_state(task)};
-    memcpy(row.command, task->command, sizeof row.command);
-    struct cursor c = reply_room(reply, ROW_BYTES);
-    control_put_task(&c, &row);
-    reply_add(reply, &c);
-}
-
 bool ps_hides(const struct task *task)
 {
     return task->role == COVEY_ROLE_CONSOLE && task->cookie == 0;
@@ -46,8 +33,17 @@ static const char *ps_on_tasks(struct daemon *d, uint32_t source, struct cursor 
     while (last != NULL && last->next != NULL)
         last = last->next;
     for (; last != NULL; last = last->previous) /* the table lists the newest first */
-        if (!ps_hides(last))
-            task_row_add(&reply, last);
+        if (!ps_hides(last)) {
+            struct control_task row = {.tid = last->tid,
+                                       .parent = last->parent,
+                                       .sink = last->sink,
+                                       .pid = last->pid,
+                                       .state = task_state(last)};
+            memcpy(row.command, last->command, sizeof row.command);
+            struct cursor c = reply_room(&reply, ROW_BYTES);
+            control_put_task(&c, &row);
+            reply_add(&reply, &c);
+        }
     reply_send(&reply, 0);
     return NULL;
 }

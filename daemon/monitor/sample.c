@@ -85,15 +85,6 @@ static void take_group(const struct sample_source *source, struct sample *s)
         s->has_pressure = procfs_pressure(source->text, &s->pressure);
 }
 
-static void take_memory(const struct sample_source *source, struct sample *s)
-{
-    uint64_t left;
-    if (read_file(source, source->procfs, "meminfo"))
-        s->has_memory = procfs_memory(source->text, &s->memory_total, &s->memory_free);
-    if (s->has_memory && cgroup_memory_left(&left) && left < s->memory_free)
-        s->memory_free = left;
-}
-
 void sample_take(const struct sample_source *source, uint64_t now_us, struct sample *s)
 {
     *s = (struct sample){.at_us = now_us};
@@ -105,7 +96,11 @@ void sample_take(const struct sample_source *source, uint64_t now_us, struct sam
         s->has_network = procfs_network(source->text, &s->received, &s->sent);
     if (read_file(source, source->procfs, "diskstats"))
         s->has_disks = procfs_disks(source->text, &s->read, &s->written);
-    take_memory(source, s);
+    uint64_t left;
+    if (read_file(source, source->procfs, "meminfo"))
+        s->has_memory = procfs_memory(source->text, &s->memory_total, &s->memory_free);
+    if (s->has_memory && cgroup_memory_left(&left) && left < s->memory_free)
+        s->memory_free = left;
     if (source->limited)
         take_group(source, s);
     else if (read_file(source, source->procfs, "pressure/cpu"))
@@ -162,20 +157,6 @@ static double demand(const struct sample_source *source, const struct sample *la
     return counts ? ready - 1 : least;
 }
 
-static void set_rates(const struct sample *a, const struct sample *b, double interval_s, double *v)
-{
-    const struct procfs_stat *x = &a->stat, *y = &b->stat;
-    bool disks = a->has_disks && b->has_disks, network = a->has_network && b->has_network;
-    v[FIGURE_interrupts_per_s] =
-        rate(x->has_interrupts && y->has_interrupts, x->interrupts, y->interrupts, interval_s);
-    v[FIGURE_switches_per_s] =
-        rate(x->has_switches && y->has_switches, x->switches, y->switches, interval_s);
-    v[FIGURE_disk_read_bytes_per_s] = rate(disks, a->read, b->read, interval_s);
-    v[FIGURE_disk_written_bytes_per_s] = rate(disks, a->written, b->written, interval_s);
-    v[FIGURE_net_received_bytes_per_s] = rate(network, a->received, b->received, interval_s);
-    v[FIGURE_net_sent_bytes_per_s] = rate(network, a->sent, b->sent, interval_s);
-}
-
 static void set_present(const struct sample *last, double *v)
 {
     for (int i = 0; i < 3 && last->has_load; i++)
@@ -201,5 +182,15 @@ void sample_figures(const struct sample_source *source, const struct sample *bas
     v[FIGURE_cpu_busy] = busy;
     v[FIGURE_demand] = demand(source, last, busy);
     set_present(last, v);
-    set_rates(base, last, interval_s, v);
+    const struct procfs_stat *x = &base->stat, *y = &last->stat;
+    bool disks = base->has_disks && last->has_disks,
+         network = base->has_network && last->has_network;
+    v[FIGURE_interrupts_per_s] =
+        rate(x->has_interrupts && y->has_interrupts, x->interrupts, y->interrupts, interval_s);
+    v[FIGURE_switches_per_s] =
+        rate(x->has_switches && y->has_switches, x->switches, y->switches, interval_s);
+    v[FIGURE_disk_read_bytes_per_s] = rate(disks, base->read, last->read, interval_s);
+    v[FIGURE_disk_written_bytes_per_s] = rate(disks, base->written, last->written, interval_s);
+    v[FIGURE_net_received_bytes_per_s] = rate(network, base->received, last->received, interval_s);
+    v[FIGURE_net_sent_bytes_per_s] = rate(network, base->sent, last->sent, interval_s);
 }

@@ -40,27 +40,6 @@ static struct backlog *backlog_get(struct backlogs *all, uint32_t source)
     return &all->items[all->count++];
 }
 
-/* The queue is short again: only those who were cut off are remembered. */
-static void backlogs_forget(struct backlogs *all)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < all->count; i++)
-        if (all->items[i].cut)
-            all->items[kept++] = all->items[i];
-    all->count = kept;
-}
-
-static void cut_off(struct task *to, struct backlog *b)
-{
-    struct daemon *d = to->daemon;
-    uint32_t source = b->source;
-    b->cut = true;
-    log_line(&d->log, LOG_ERROR,
-             "t%x sends to t%x beyond its credit: what it sends there is dropped", source, to->tid);
-    watch_send_gone(d, to->tid, &(struct control_gone){.tid = source, .kind = COVEY_EXIT_UNKNOWN});
-    watch_send_gone(d, source, &(struct control_gone){.tid = to->tid, .kind = COVEY_EXIT_UNKNOWN});
-}
-
 static bool backlog_count(struct task *to, const struct frame *frame, size_t queued)
 {
     struct backlog *b = backlog_get(&to->way.backlogs, frame->source);
@@ -74,7 +53,13 @@ static bool backlog_count(struct task *to, const struct frame *frame, size_t que
     b->younger += frame->length + FRAME_HEADER_BYTES;
     if (b->older + b->younger <= BACKLOG_BYTES_MAX)
         return true;
-    cut_off(to, b);
+    struct daemon *d = to->daemon;
+    uint32_t source = b->source;
+    b->cut = true;
+    log_line(&d->log, LOG_ERROR,
+             "t%x sends to t%x beyond its credit: what it sends there is dropped", source, to->tid);
+    watch_send_gone(d, to->tid, &(struct control_gone){.tid = source, .kind = COVEY_EXIT_UNKNOWN});
+    watch_send_gone(d, source, &(struct control_gone){.tid = to->tid, .kind = COVEY_EXIT_UNKNOWN});
     return false;
 }
 
@@ -86,7 +71,14 @@ bool backlog_admit(struct task *to, const struct frame *frame)
         return false;
     if (queued > BACKLOG_BYTES_MAX)
         return backlog_count(to, frame, queued);
-    if (to->way.backlogs.count > 0)
-        backlogs_forget(&to->way.backlogs);
+    if (to->way.backlogs.count > 0) {
+        /* The queue is short again: only those who were cut off are remembered. */
+        struct backlogs *all = &to->way.backlogs;
+        size_t kept = 0;
+        for (size_t i = 0; i < all->count; i++)
+            if (all->items[i].cut)
+                all->items[kept++] = all->items[i];
+        all->count = kept;
+    }
     return true;
 }

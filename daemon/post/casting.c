@@ -184,17 +184,6 @@ static bool on_deliver(void *context, const struct cast_message *message)
 
 /* ---- life ---- */
 
-/* Locally administered, for a group, and the VM's own. */
-static struct address group_address(const struct node_config *config)
-{
-    uint8_t key[AUTH_KEY_BYTES];
-    struct address group = {.family = ADDRESS_ETHER};
-    auth_derive(key, config->key, "covey cast address", config->vm, strlen(config->vm));
-    memcpy(group.bytes, key, 6);
-    group.bytes[0] = 0x03;
-    return group;
-}
-
 static struct cast *engine_create(struct daemon *d)
 {
     const struct cast_owner owner = {.context = d,
@@ -228,7 +217,14 @@ static void casting_joined(struct daemon *d)
     }
     c->frames_end = &c->frames;
     c->casts_end = &c->casts;
-    c->group = group_address(&d->node_config);
+    /* Locally administered, for a group, and the VM's own. */
+    uint8_t key[AUTH_KEY_BYTES];
+    struct address group = {.family = ADDRESS_ETHER};
+    auth_derive(key, d->node_config.key, "covey cast address", d->node_config.vm,
+                strlen(d->node_config.vm));
+    memcpy(group.bytes, key, 6);
+    group.bytes[0] = 0x03;
+    c->group = group;
     if (segment_link(d) != NULL && ether_join(segment_link(d), &c->group, true) != 0)
         log_line(&d->log, LOG_ERROR, "cannot receive what is cast over raw Ethernet");
     d->own.casting = c;
@@ -324,19 +320,6 @@ static int cast_or_keep(struct casting *c, const struct host_set *hosts, const u
     return cast_must_wait(error) ? keep_cast(c, hosts, message, size) : error;
 }
 
-static void casts_settle(struct casting *c, uint64_t now_us)
-{
-    struct late_cast *late;
-    while ((late = c->casts) != NULL &&
-           !cast_must_wait(cast_send(c->engine, &late->hosts, late->message, late->size, now_us))) {
-        c->casts = late->next;
-        if (c->casts == NULL)
-            c->casts_end = &c->casts;
-        c->casts_count--;
-        free(late);
-    }
-}
-
 /* `message` begins with the source in the place of the order; what is left of `data` is that of the
  * data frames. */
 static int cast_fifo(struct daemon *d, const struct control_mcast *m, const struct host_set *hosts,
@@ -385,16 +368,6 @@ static bool ether_reaches(struct daemon *d, uint32_t host)
     if (state == NODE_ETHER_CLOSED)
         node_open_ether(d->node, host, loop_now_us());
     return state == NODE_ETHER_OPEN;
-}
-
-/* Hosts that a datagram went to each for itself: later ones may go as one frame. */
-static void ways_open(struct daemon *d)
-{
-    struct host_set *by_udp = &d->own.casting->by_udp;
-    for (uint32_t host = 0; (host = host_set_next(by_udp, host)) != 0;) {
-        ether_reaches(d, host);
-        host_set_remove(by_udp, host);
-    }
 }
 
 static const char *casting_on_way(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -516,10 +489,24 @@ static uint64_t casting_settle(struct daemon *d, uint64_t now_us)
 {
     if (d->own.casting == NULL)
         return UINT64_MAX;
-    casts_settle(d->own.casting, now_us);
+    struct casting *c = d->own.casting;
+    struct late_cast *late;
+    while ((late = c->casts) != NULL &&
+           !cast_must_wait(cast_send(c->engine, &late->hosts, late->message, late->size, now_us))) {
+        c->casts = late->next;
+        if (c->casts == NULL)
+            c->casts_end = &c->casts;
+        c->casts_count--;
+        free(late);
+    }
     uint64_t next_us = cast_step(d->own.casting->engine, now_us);
     fanout_flush(d->own.casting->fanout, d);
-    ways_open(d);
+    /* Hosts that a datagram went to each for itself: later ones may go as one frame. */
+    struct host_set *by_udp = &d->own.casting->by_udp;
+    for (uint32_t host = 0; (host = host_set_next(by_udp, host)) != 0;) {
+        ether_reaches(d, host);
+        host_set_remove(by_udp, host);
+    }
     frames_settle(d);
     if (d->own.casting->casts != NULL && now_us + BUSY_US < next_us)
         next_us = now_us + BUSY_US;

@@ -48,17 +48,6 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
     }
 }
 
-/* A task of this host waits while a queue that it feeds is long. */
-static void sender_hold_back(const struct daemon *d, uint32_t source, const struct control_mcast *m)
-{
-    struct task *sender = task_find(d->tasks, source);
-    for (uint16_t i = 0; sender != NULL && i < m->count; i++) {
-        const struct task *receiver = task_find(d->tasks, m->receivers[i].tid);
-        if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX)
-            connection_hold(sender, BLOCKED_BY_TASK, receiver->tid);
-    }
-}
-
 /* MCAST, from a task: a data frame to each receiver. One that is not there is reported as for any
  * data frame. */
 static const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct cursor *payload)
@@ -73,8 +62,15 @@ static const char *mcast_on_mcast(struct daemon *d, uint32_t source, struct curs
         refused = message_header_decode(payload->at, cursor_left(payload), &unused);
     if (refused == NULL)
         fan_out(d, source, &m, payload);
-    if (refused == NULL && tid_host(source) == daemon_host(d))
-        sender_hold_back(d, source, &m);
+    if (refused == NULL && tid_host(source) == daemon_host(d)) {
+        /* A task of this host waits while a queue that it feeds is long. */
+        struct task *sender = task_find(d->tasks, source);
+        for (uint16_t i = 0; sender != NULL && i < m.count; i++) {
+            const struct task *receiver = task_find(d->tasks, m.receivers[i].tid);
+            if (receiver != NULL && connection_queued(receiver) > CONNECTION_QUEUE_MAX)
+                connection_hold(sender, BLOCKED_BY_TASK, receiver->tid);
+        }
+    }
     return refused;
 }
 

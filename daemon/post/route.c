@@ -86,22 +86,6 @@ static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *
 
 /* ---- requests to daemons of other hosts ---- */
 
-static void asked_add(struct daemon *d, uint32_t tid, uint32_t host)
-{
-    struct task *task = task_find(d->tasks, tid);
-    if (task != NULL && task->way.asked == NULL)
-        task->way.asked = calloc(HOST_INDEX_MAX + 1, sizeof *task->way.asked);
-    if (task != NULL && task->way.asked != NULL && task->way.asked[host] < UINT8_MAX)
-        task->way.asked[host]++;
-}
-
-static void asked_end(struct task *task, uint32_t host, const struct frame *frame)
-{
-    bool last = frame->kind == FRAME_REPLY && (frame->flags & FRAME_LAST) != 0;
-    if (last && task->way.asked != NULL && task->way.asked[host] > 0)
-        task->way.asked[host]--;
-}
-
 void route_host_gone(struct daemon *d, uint32_t host)
 {
     for (struct task *task = d->tasks->first; task != NULL; task = task->next)
@@ -156,8 +140,14 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
         return;
     }
     d->counters.frames_to_hosts++;
-    if (is_request(d, frame))
-        asked_add(d, frame->source, host);
+    if (is_request(d, frame)) {
+        uint32_t tid = frame->source;
+        struct task *task = task_find(d->tasks, tid);
+        if (task != NULL && task->way.asked == NULL)
+            task->way.asked = calloc(HOST_INDEX_MAX + 1, sizeof *task->way.asked);
+        if (task != NULL && task->way.asked != NULL && task->way.asked[host] < UINT8_MAX)
+            task->way.asked[host]++;
+    }
 }
 
 static void route_any(struct daemon *d, const struct frame *frame, const uint8_t *payload,
@@ -314,8 +304,11 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
          * that may be lost, as on the segment */
         if (to != NULL && frame->kind == FRAME_DETOUR && connection_queued(to) > DETOUR_QUEUE_MAX)
             return;
-        if (to != NULL)
-            asked_end(to, host, frame);
+        if (to != NULL) {
+            bool last = frame->kind == FRAME_REPLY && (frame->flags & FRAME_LAST) != 0;
+            if (last && to->way.asked != NULL && to->way.asked[host] > 0)
+                to->way.asked[host]--;
+        }
         if (asks_too_much(d, host, frame))
             answer_error(d, frame, payload, COVEY_ERESOURCE, "too many answers wait for that host");
         else if (to == NULL || tid_local(frame->source) == 0 || backlog_admit(to, frame))

@@ -125,7 +125,7 @@ void watch_announce(struct task *task)
 
 /* ---- hosts ---- */
 
-static void host_event_tell(struct daemon *d, const struct host *host, int event)
+void watch_host_event(struct daemon *d, const struct host *host, int event)
 {
     uint8_t bytes[HOST_EVENT_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
@@ -139,11 +139,6 @@ static void host_event_tell(struct daemon *d, const struct host *host, int event
         if (task->way.stream != NULL)
             connection_put(task, &frame, bytes, NULL, 0);
     }
-}
-
-void watch_host_event(struct daemon *d, const struct host *host, int event)
-{
-    host_event_tell(d, host, event);
     parts_host_event(d, host, event);
 }
 

@@ -13,15 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void stdio_to_null(void)
-{
-    int null = open("/dev/null", O_RDWR);
-    for (int fd = 0; null >= 0 && fd <= 2; fd++)
-        dup2(null, fd);
-    if (null > 2)
-        close(null);
-}
-
 int detach(int *ready, struct failure *why)
 {
     int ends[2];
@@ -40,7 +31,11 @@ int detach(int *ready, struct failure *why)
     setsid();
     if (fork() != 0)
         _exit(0);
-    stdio_to_null();
+    int null = open("/dev/null", O_RDWR);
+    for (int fd = 0; null >= 0 && fd <= 2; fd++)
+        dup2(null, fd);
+    if (null > 2)
+        close(null);
     *ready = ends[1];
     return 0;
 }

@@ -219,15 +219,6 @@ static int on_first_frame(void *context, const struct frame *frame, const uint8_
     return CALLER_REFUSED;
 }
 
-/* What it sent is no frame: there is nothing that could be answered. */
-static void caller_broke(struct caller *caller)
-{
-    struct daemon *d = caller->daemon;
-    d->counters.callers_refused++;
-    log_refused(&d->log, loop_now_us(), "process %d does not speak the protocol: %s",
-                (int)caller->pid, stream_error(caller->stream));
-}
-
 static void on_caller_frame(void *context, int events)
 {
     (void)events;
@@ -237,8 +228,13 @@ static void on_caller_frame(void *context, int events)
         caller_becomes_task(caller);
         return;
     }
-    if (result == STREAM_BROKEN)
-        caller_broke(caller);
+    if (result == STREAM_BROKEN) {
+        /* What it sent is no frame: there is nothing that could be answered. */
+        struct daemon *d = caller->daemon;
+        d->counters.callers_refused++;
+        log_refused(&d->log, loop_now_us(), "process %d does not speak the protocol: %s",
+                    (int)caller->pid, stream_error(caller->stream));
+    }
     if (result != 0)
         caller_destroy(caller);
 }

@@ -78,26 +78,22 @@ static int start_read(struct start *s, struct failure *why)
     return invited ? bootstrap_read(&s->invitation, stdin, why) : 0;
 }
 
-/* Prints the line that the ticket asks for, leaves, and fetches the invitation. */
-static int start_visit(struct start *s, struct failure *why)
-{
-    struct guest guest;
-    int status = guest_begin(&guest, s->options.guest, why);
-    if (status == 0 && !s->options.foreground)
-        status = detach(&s->ready, why);
-    if (status != 0)
-        return status;
-    if (s->ready >= 0)
-        close(s->ready);
-    return guest_fetch(&guest, &s->invitation, &s->ready, why);
-}
-
 /* Leaves who called it, unless it stays in the foreground. Returns 0 in the process that is the
  * daemon, 1 in the one that was called, -1 with *why. */
 static int start_leave(struct start *s, struct failure *why)
 {
-    if (s->options.guest != NULL)
-        return start_visit(s, why);
+    if (s->options.guest != NULL) {
+        /* Prints the line that the ticket asks for, leaves, and fetches the invitation. */
+        struct guest guest;
+        int status = guest_begin(&guest, s->options.guest, why);
+        if (status == 0 && !s->options.foreground)
+            status = detach(&s->ready, why);
+        if (status != 0)
+            return status;
+        if (s->ready >= 0)
+            close(s->ready);
+        return guest_fetch(&guest, &s->invitation, &s->ready, why);
+    }
     if (!s->options.foreground)
         return detach(&s->ready, why);
     if (s->options.join)
@@ -144,16 +140,6 @@ static bool is_for_helper(int argc, char **argv)
     return argc > 1 && (strcmp(argv[1], "--examine") == 0 || strcmp(argv[1], "--offer") == 0);
 }
 
-/* Descriptors 0 to 2 are there, so that none of ours gets their number; what else the caller left
- * open is not for tasks. */
-static void descriptors_tidy(void)
-{
-    int fd;
-    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
-        ;
-    close_range(STDERR_FILENO + 1, ~0U, 0);
-}
-
 int main(int argc, char **argv)
 {
     struct start start = {.ready = -1};
@@ -161,7 +147,12 @@ int main(int argc, char **argv)
     int side = -1;
 
     mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
-    descriptors_tidy();
+    /* Descriptors 0 to 2 are there, so that none of ours gets their number; what else the caller
+     * left open is not for tasks. */
+    int fd;
+    while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    close_range(STDERR_FILENO + 1, ~0U, 0);
     int status = is_for_helper(argc, argv) ? become_helper(argv, &why)
                                            : options_parse(&start.options, argc, argv, &why);
     if (status == OPTIONS_DONE && fflush(stdout) == 0)

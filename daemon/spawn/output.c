@@ -35,20 +35,6 @@ static size_t output_window(const struct task *task)
     return share > WINDOW_BYTES_MIN ? share : WINDOW_BYTES_MIN;
 }
 
-static void output_send(struct output *o, size_t size)
-{
-    struct task *task = o->task;
-    uint8_t payload[FRAME_PAYLOAD_MAX];
-    if (size == 0 || task->sink == 0)
-        return;
-    struct cursor c = cursor_writer(payload, sizeof payload);
-    control_put_output(
-        &c, &(struct control_output){.tid = task->tid, .stream = o->number, .print = task->print});
-    cursor_put_bytes(&c, o->bytes, size);
-    task->output_unacked += (uint32_t)size;
-    route_send_payload(task->daemon, FRAME_OUTPUT, task->sink, payload, &c);
-}
-
 /* Sends the whole lines in the buffer, or all of it: at the end, and when a line fills it. */
 static void output_pass(struct output *o, bool all)
 {
@@ -56,7 +42,16 @@ static void output_pass(struct output *o, bool all)
     size_t size = newline == NULL ? 0 : (size_t)(newline - o->bytes) + 1;
     if (all || (size == 0 && o->used == OUTPUT_BYTES_MAX))
         size = o->used;
-    output_send(o, size);
+    struct task *task = o->task;
+    uint8_t payload[FRAME_PAYLOAD_MAX];
+    if (size != 0 && task->sink != 0) {
+        struct cursor c = cursor_writer(payload, sizeof payload);
+        control_put_output(&c, &(struct control_output){
+                                   .tid = task->tid, .stream = o->number, .print = task->print});
+        cursor_put_bytes(&c, o->bytes, size);
+        task->output_unacked += (uint32_t)size;
+        route_send_payload(task->daemon, FRAME_OUTPUT, task->sink, payload, &c);
+    }
     o->used -= size;
     if (o->used > 0)
         memmove(o->bytes, o->bytes + size, o->used);

@@ -273,28 +273,6 @@ static int start_task(struct task *task, struct order *order, struct failure *wh
     return result < 0 ? result : 0;
 }
 
-/* Starts one task. Returns its tid > 0 or an enum covey_error. */
-static int32_t spawn_one(struct daemon *d, struct order *order, struct failure *why)
-{
-    struct task *task = task_create(d);
-    if (task == NULL) {
-        failure_set(why, "host %s runs %u tasks already, or has no memory left", d->self.name,
-                    d->tasks->count);
-        return COVEY_ERESOURCE;
-    }
-    task_fill(task, order);
-    int error = COVEY_ERESOURCE;
-    if (order->asker != 0 && watch_for(task, order->asker) != 0)
-        failure_set(why, "host %s has no memory left", d->self.name);
-    else
-        error = start_task(task, order, why);
-    if (error != 0) {
-        task_destroy(task);
-        return error;
-    }
-    return (int32_t)task->tid;
-}
-
 int spawn_again(struct task *task, const uint8_t *request, size_t size, struct failure *why)
 {
     struct order order = {0};
@@ -390,7 +368,24 @@ static int32_t spawn_one_more(struct daemon *d, struct spawn *spawn, struct fail
         return COVEY_ENOTASK;
     }
     spawn->order.input = spawn->order.head.input && spawn->done == 0;
-    return spawn_one(d, &spawn->order, why);
+    /* Starts one task. Returns its tid > 0 or an enum covey_error. */
+    struct task *task = task_create(d);
+    if (task == NULL) {
+        failure_set(why, "host %s runs %u tasks already, or has no memory left", d->self.name,
+                    d->tasks->count);
+        return COVEY_ERESOURCE;
+    }
+    task_fill(task, &spawn->order);
+    int error = COVEY_ERESOURCE;
+    if (spawn->order.asker != 0 && watch_for(task, spawn->order.asker) != 0)
+        failure_set(why, "host %s has no memory left", d->self.name);
+    else
+        error = start_task(task, &spawn->order, why);
+    if (error != 0) {
+        task_destroy(task);
+        return error;
+    }
+    return (int32_t)task->tid;
 }
 
 static void spawn_next(struct daemon *d, struct spawn *spawn)

@@ -139,21 +139,6 @@ int tasker_hand(struct task *task, const struct tasker_order *order, struct fail
 /* ---- taking over and giving back --------------------------------------------------------------
  */
 
-static void start_again(struct task *task)
-{
-    struct failure why = {""};
-    struct handed *h = task->handed;
-    uint8_t *request = h->request;
-    size_t size = h->size;
-    h->request = NULL;
-    tasker_forget(task);
-    if (spawn_again(task, request, size, &why) != 0) {
-        log_line(&task->daemon->log, LOG_ERROR, "t%x: its tasker is gone: %s", task->tid, why.text);
-        exit_unstarted(task);
-    }
-    free(request);
-}
-
 static bool is_unstarted(const struct task *task)
 {
     return task->handed != NULL && task->handed->request != NULL && !task->end.killed;
@@ -203,8 +188,20 @@ static uint64_t tasker_settle(struct daemon *d, uint64_t now_us)
     d->own.tasker->given_back = false;
     for (struct task *task = d->tasks->first; task != NULL && !d->own.tasker->given_back;
          task = task->next) {
-        if (is_unstarted(task) && task->handed->tasker == 0)
-            start_again(task);
+        if (is_unstarted(task) && task->handed->tasker == 0) {
+            struct failure why = {""};
+            struct handed *h = task->handed;
+            uint8_t *request = h->request;
+            size_t size = h->size;
+            h->request = NULL;
+            tasker_forget(task);
+            if (spawn_again(task, request, size, &why) != 0) {
+                log_line(&task->daemon->log, LOG_ERROR, "t%x: its tasker is gone: %s", task->tid,
+                         why.text);
+                exit_unstarted(task);
+            }
+            free(request);
+        }
         d->own.tasker->given_back = loop_now_us() >= end_us;
     }
     if (d->own.tasker->given_back) {
@@ -214,20 +211,6 @@ static uint64_t tasker_settle(struct daemon *d, uint64_t now_us)
     return UINT64_MAX;
 }
 
-static void tasker_take_over(struct daemon *d, uint32_t source, uint32_t request)
-{
-    if (tid_host(source) != daemon_host(d) || task_find(d->tasks, source) == NULL) {
-        reply_error(d, source, request, COVEY_EDENIED, "the tasker of host %s is a task there",
-                    d->self.name);
-    } else if (d->own.tasker->tid != 0 && d->own.tasker->tid != source) {
-        reply_error(d, source, request, COVEY_EEXIST, "host %s has a tasker already: t%x",
-                    d->self.name, d->own.tasker->tid);
-    } else {
-        d->own.tasker->tid = source;
-        reply_done(d, source, request);
-    }
-}
-
 static const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cursor *payload)
 {
     uint32_t request = cursor_get_u32(payload);
@@ -235,7 +218,16 @@ static const char *tasker_on_tasker(struct daemon *d, uint32_t source, struct cu
     if (!cursor_done(payload) || on > 1)
         return "bad payload";
     if (on == 1) {
-        tasker_take_over(d, source, request);
+        if (tid_host(source) != daemon_host(d) || task_find(d->tasks, source) == NULL) {
+            reply_error(d, source, request, COVEY_EDENIED, "the tasker of host %s is a task there",
+                        d->self.name);
+        } else if (d->own.tasker->tid != 0 && d->own.tasker->tid != source) {
+            reply_error(d, source, request, COVEY_EEXIST, "host %s has a tasker already: t%x",
+                        d->self.name, d->own.tasker->tid);
+        } else {
+            d->own.tasker->tid = source;
+            reply_done(d, source, request);
+        }
         return NULL;
     }
     tasker_give_back(d, source);

@@ -20,12 +20,6 @@
 
 /* ---- out ---- */
 
-static void connection_watch(struct task *task, bool writable)
-{
-    int events = (task->way.blocked.any ? 0 : LOOP_READ) | (writable ? LOOP_WRITE : 0);
-    loop_fd_set(task->way.watch, events);
-}
-
 void connection_count(struct task *task)
 {
     unsigned fds = connection_queued_fds(task);
@@ -40,7 +34,9 @@ void connection_flush(struct task *task)
 {
     if (task->way.stream == NULL)
         return;
-    connection_watch(task, stream_flush(task->way.stream) == 1);
+    bool writable = stream_flush(task->way.stream) == 1;
+    int events = (task->way.blocked.any ? 0 : LOOP_READ) | (writable ? LOOP_WRITE : 0);
+    loop_fd_set(task->way.watch, events);
     connection_count(task);
 }
 

@@ -90,25 +90,6 @@ static void unlink_task(struct tasks *tasks, struct task *task)
     }
 }
 
-static void pending_free(struct pending *pending)
-{
-    while (pending != NULL) {
-        struct pending *next = pending->next;
-        files_close(pending->fds, pending->nfds);
-        free(pending);
-        pending = next;
-    }
-}
-
-/* After a crowd the allocator holds what its buffers took, in pieces: the system gets it back. */
-static void memory_return(struct tasks *tasks)
-{
-    if (tasks->peak < TASKS_CROWD || tasks->count > tasks->peak / 4)
-        return;
-    tasks->peak = tasks->count;
-    malloc_trim(0);
-}
-
 void task_destroy(struct task *task)
 {
     struct tasks *tasks = task->daemon->tasks;
@@ -118,7 +99,13 @@ void task_destroy(struct task *task)
     loop_fd_remove(&task->way.watch);
     stream_destroy(task->way.stream);
     ledger_close(task->way.ledger);
-    pending_free(task->way.pending);
+    struct pending *pending = task->way.pending;
+    while (pending != NULL) {
+        struct pending *next = pending->next;
+        files_close(pending->fds, pending->nfds);
+        free(pending);
+        pending = next;
+    }
     for (int i = 0; i < 2; i++) {
         loop_fd_remove(&task->output[i].watch);
         if (task->output[i].fd >= 0)
@@ -133,7 +120,12 @@ void task_destroy(struct task *task)
     loop_timer_remove(&task->end.linger);
     loop_timer_remove(&task->end.kill);
     free(task);
-    memory_return(tasks);
+    /* After a crowd the allocator holds what its buffers took, in pieces: the system gets it back.
+     */
+    if (tasks->peak < TASKS_CROWD || tasks->count > tasks->peak / 4)
+        return;
+    tasks->peak = tasks->count;
+    malloc_trim(0);
 }
 
 struct task *task_find(const struct tasks *tasks, uint32_t tid)
