@@ -125,16 +125,6 @@ static void print_output(struct crew *crew, covey_msg_t *msg)
     fwrite(text, 1, bytes, stream == 1 ? stdout : stderr);
 }
 
-/* A task that failed has said why before it ended. */
-static void print_last_words(struct crew *crew)
-{
-    covey_msg_t *msg = NULL;
-    while (covey_recv(crew->vm, COVEY_ANY_TASK, COVEY_TAG_OUTPUT, COVEY_POLL, &msg) == 0) {
-        print_output(crew, msg);
-        covey_msg_free(msg);
-    }
-}
-
 /* ---- Ends of tasks ----------------------------------------------------------------------- */
 
 int crew_rank(const struct crew *crew, covey_tid_t tid)
@@ -202,7 +192,12 @@ static int report_end(struct crew *crew, const struct covey_notice *first)
     char text[128];
     describe_end(&notice, text, sizeof text);
     int rank = crew_rank(crew, notice.tid);
-    print_last_words(crew);
+    /* A task that failed has said why before it ended. */
+    covey_msg_t *msg = NULL;
+    while (covey_recv(crew->vm, COVEY_ANY_TASK, COVEY_TAG_OUTPUT, COVEY_POLL, &msg) == 0) {
+        print_output(crew, msg);
+        covey_msg_free(msg);
+    }
     progress_end(&crew->progress);
     warnx("task %d of %d on %s %s; the run is given up", rank + 1, crew->count,
           rank < 0 ? "?" : crew->hosts[rank], text);
@@ -296,12 +291,6 @@ static int on_notice(struct crew *crew, covey_msg_t *msg)
     return crew->released ? 0 : mourn(crew, &notice);
 }
 
-static int on_output(struct crew *crew, covey_msg_t *msg)
-{
-    print_output(crew, msg);
-    return 0;
-}
-
 static int on_progress(struct crew *crew, covey_msg_t *msg)
 {
     double fraction;
@@ -321,7 +310,8 @@ static int intercept(struct crew *crew, covey_msg_t *msg, const struct covey_inf
     case CREW_PROGRESS:
         return on_progress(crew, msg);
     case COVEY_TAG_OUTPUT:
-        return on_output(crew, msg);
+        print_output(crew, msg);
+        return 0;
     default:
         *taken = false;
         return crew->serve != NULL ? crew->serve(crew, msg, info, taken) : 0;

@@ -32,23 +32,19 @@ static int take_named(struct host_list *list, int known, const char *name)
     return 0;
 }
 
-static int take_all(struct host_list *list, int known)
-{
-    for (int i = 0; i < known; i++)
-        if (is_usable(&list->all[i]))
-            list->names[list->count++] = list->all[i].name;
-    if (list->count > 0)
-        return 0;
-    warnx("no host of the virtual machine is up");
-    return -1;
-}
-
 static int choose(covey_t *vm, const struct app_options *options, struct host_list *list, int known)
 {
     if (options->host_count == 0 && options->route == COVEY_ROUTE_SHM)
         return take_named(list, known, covey_myhost(vm));
-    if (options->host_count == 0)
-        return take_all(list, known);
+    if (options->host_count == 0) {
+        for (int i = 0; i < known; i++)
+            if (is_usable(&list->all[i]))
+                list->names[list->count++] = list->all[i].name;
+        if (list->count > 0)
+            return 0;
+        warnx("no host of the virtual machine is up");
+        return -1;
+    }
     for (int i = 0; i < options->host_count; i++)
         if (take_named(list, known, options->hosts[i]) < 0)
             return -1;

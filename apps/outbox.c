@@ -4,23 +4,20 @@
 
 #define REAP_LEAST 16 /* under this many it is not looked which ones are done */
 
-/* Frees those that are done, however they ended: a receiver that ended says so by a notice. */
-static void reap(struct outbox *outbox)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < outbox->count; i++) {
-        if (covey_test(outbox->requests[i]) == 0)
-            outbox->requests[kept++] = outbox->requests[i];
-        else
-            covey_req_free(&outbox->requests[i]);
-    }
-    outbox->count = kept;
-}
-
 static int reserve(struct outbox *outbox)
 {
-    if (outbox->count >= REAP_LEAST)
-        reap(outbox);
+    if (outbox->count >= REAP_LEAST) {
+        /* Frees those that are done, however they ended: a receiver that ended says so by a notice.
+         */
+        size_t kept = 0;
+        for (size_t i = 0; i < outbox->count; i++) {
+            if (covey_test(outbox->requests[i]) == 0)
+                outbox->requests[kept++] = outbox->requests[i];
+            else
+                covey_req_free(&outbox->requests[i]);
+        }
+        outbox->count = kept;
+    }
     if (outbox->count < outbox->capacity)
         return 0;
     size_t capacity = outbox->capacity + REAP_LEAST;

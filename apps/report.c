@@ -72,17 +72,6 @@ static void print_figures(const struct report *report)
            mean.computation_s, mean.communication_s, mean.idle_s, sequential, ratio);
 }
 
-/* Below what was measured, and by how much it is off. */
-static void print_predicted(const struct report *report)
-{
-    const struct covey_prediction *p = report->predicted;
-    if (p == NULL || p->hosts == 0)
-        return;
-    double off = report->run->total_s > 0 ? p->total_s / report->run->total_s - 1 : 0;
-    printf("%25s %10.3f %12.3f %14.3f %10.3f %+10.0f %%\n", "predicted", p->total_s,
-           p->computation_s, p->communication_s, p->idle_s, 100 * off);
-}
-
 static int flushed(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -95,7 +84,13 @@ int report_table(const struct report *report)
 {
     printf("%s: %s\n", report->program, report->problem);
     print_figures(report);
-    print_predicted(report);
+    /* Below what was measured, and by how much it is off. */
+    const struct covey_prediction *p = report->predicted;
+    if (p != NULL && p->hosts != 0) {
+        double off = report->run->total_s > 0 ? p->total_s / report->run->total_s - 1 : 0;
+        printf("%25s %10.3f %12.3f %14.3f %10.3f %+10.0f %%\n", "predicted", p->total_s,
+               p->computation_s, p->communication_s, p->idle_s, 100 * off);
+    }
     if (report->check == REPORT_PASSED)
         printf("check: passed (%s)\n", report->check_method);
     if (report->check == REPORT_FAILED)
@@ -125,18 +120,15 @@ static json_t *host_names(const struct measurement *run)
     return names;
 }
 
-static json_t *figures_json(const struct figures *figures)
-{
-    return json_pack("{s:f, s:f, s:f, s:f, s:f}", "elapsed_s", figures->elapsed_s, "computation_s",
-                     figures->computation_s, "communication_s", figures->communication_s, "idle_s",
-                     figures->idle_s, "processor_s", figures->processor_s);
-}
-
 static json_t *each_json(const struct measurement *run)
 {
     json_t *array = json_array();
     for (int i = 0; i < run->tasks; i++) {
-        json_t *task = figures_json(&run->each[i]);
+        const struct figures *figures = &run->each[i];
+        json_t *task =
+            json_pack("{s:f, s:f, s:f, s:f, s:f}", "elapsed_s", figures->elapsed_s, "computation_s",
+                      figures->computation_s, "communication_s", figures->communication_s, "idle_s",
+                      figures->idle_s, "processor_s", figures->processor_s);
         json_object_set_new(task, "rank", json_integer(i));
         json_object_set_new(task, "host", json_string(run->hosts[i]));
         json_array_append_new(array, task);
@@ -157,16 +149,6 @@ static json_t *check_json(const struct report *report)
                      report->check_method);
 }
 
-static void add_predicted(json_t *object, const struct covey_prediction *predicted)
-{
-    if (predicted == NULL || predicted->hosts == 0)
-        return;
-    json_object_set_new(object, "predicted",
-                        json_pack("{s:f, s:f, s:f, s:f}", "total_s", predicted->total_s,
-                                  "computation_s", predicted->computation_s, "communication_s",
-                                  predicted->communication_s, "idle_s", predicted->idle_s));
-}
-
 static json_t *report_object(const struct report *report)
 {
     const struct measurement *run = report->run;
@@ -183,7 +165,13 @@ static json_t *report_object(const struct report *report)
                   known(report->sequential_s), "speedup", known(speedup(report)));
     json_object_update(object, times);
     json_decref(times);
-    add_predicted(object, report->predicted);
+    const struct covey_prediction *predicted = report->predicted;
+    if (predicted != NULL && predicted->hosts != 0) {
+        json_object_set_new(object, "predicted",
+                            json_pack("{s:f, s:f, s:f, s:f}", "total_s", predicted->total_s,
+                                      "computation_s", predicted->computation_s, "communication_s",
+                                      predicted->communication_s, "idle_s", predicted->idle_s));
+    }
     json_object_set_new(object, "each", each_json(run));
     json_object_set_new(object, "check", check_json(report));
     json_object_set_new(object, "output",

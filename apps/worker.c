@@ -79,11 +79,6 @@ static int take_job(const struct worker_program *program, void *state, struct wo
     return error;
 }
 
-static int send_empty(struct worker *worker, int tag)
-{
-    return covey_send_array(worker->vm, worker->parent, tag, COVEY_INT32, NULL, 0);
-}
-
 static int await(struct worker *worker, int tag)
 {
     covey_msg_t *msg = NULL;
@@ -174,7 +169,7 @@ static int live(const struct worker_program *program, void *state, struct worker
     if (error >= 0)
         error = take_job(program, state, worker);
     if (error >= 0)
-        error = send_empty(worker, CREW_READY);
+        error = covey_send_array(worker->vm, worker->parent, CREW_READY, COVEY_INT32, NULL, 0);
     if (error < 0)
         return error;
     worker->doing = "waiting for the start";

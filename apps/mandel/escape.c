@@ -2,12 +2,6 @@
 
 #define SHORT_SIDE 3.0
 
-static double pixel_size(const struct escape_view *view)
-{
-    int side = view->width < view->height ? view->width : view->height;
-    return SHORT_SIDE / (view->zoom * side);
-}
-
 /* z := z^2 + c until |z| > 2. */
 static int escape_count(double re, double im, int iterations)
 {
@@ -28,7 +22,8 @@ static int escape_count(double re, double im, int iterations)
 
 void escape_row(const struct escape_view *view, int row, uint16_t *counts)
 {
-    double size = pixel_size(view);
+    int side = view->width < view->height ? view->width : view->height;
+    double size = SHORT_SIDE / (view->zoom * side);
     double im = view->centre_im + (view->height / 2.0 - row - 0.5) * size;
     for (int i = 0; i < view->width; i++) {
         double re = view->centre_re + (i + 0.5 - view->width / 2.0) * size;

@@ -193,18 +193,6 @@ static int on_drawn(struct crew *crew, struct mandel *mandel)
     return result;
 }
 
-static int say_no_more(struct crew *crew)
-{
-    const int32_t none[] = {0, 0};
-    for (int rank = 0; rank < crew->count; rank++) {
-        int error =
-            covey_send_array(crew->vm, crew->tids[rank], DRAW_TAG_STRIP, COVEY_INT32, none, 2);
-        if (error < 0)
-            return crew_fail(crew, "cannot send to a worker", error);
-    }
-    return 0;
-}
-
 /* ---- by way of a bag ---- */
 
 static int fill_bag(struct crew *crew, struct mandel *mandel)
@@ -283,7 +271,14 @@ static int conduct(struct crew *crew, void *context)
             return -1;
         progress_show(&crew->progress, (double)mandel->rows_in / height);
     }
-    return say_no_more(crew);
+    const int32_t none[] = {0, 0};
+    for (int rank = 0; rank < crew->count; rank++) {
+        int error =
+            covey_send_array(crew->vm, crew->tids[rank], DRAW_TAG_STRIP, COVEY_INT32, none, 2);
+        if (error < 0)
+            return crew_fail(crew, "cannot send to a worker", error);
+    }
+    return 0;
 }
 
 /* The workers' strips are all here already; only the sequential picture has to be fetched. */

@@ -41,15 +41,6 @@ static void on_png_error(png_structp png, png_const_charp text)
     longjmp(png_jmpbuf(png), 1);
 }
 
-static void write_header(png_structp png, png_infop info, const struct escape_view *view)
-{
-    png_set_IHDR(png, info, (png_uint_32)view->width, (png_uint_32)view->height, 8,
-                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
-                 PNG_FILTER_TYPE_DEFAULT);
-    png_set_compression_level(png, COMPRESSION);
-    png_write_info(png, info);
-}
-
 /* What is needed to draw: allocated before libpng may jump. */
 struct canvas {
     FILE *stream;
@@ -64,7 +55,11 @@ static int write_png(png_structp png, png_infop info, const struct canvas *canva
     if (setjmp(png_jmpbuf(png)) != 0)
         return -1;
     png_init_io(png, canvas->stream);
-    write_header(png, info, view);
+    png_set_IHDR(png, info, (png_uint_32)view->width, (png_uint_32)view->height, 8,
+                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_set_compression_level(png, COMPRESSION);
+    png_write_info(png, info);
     for (int row = 0; row < view->height; row++) {
         const uint16_t *row_counts = counts + (size_t)row * (size_t)view->width;
         for (int i = 0; i < view->width; i++)

@@ -174,35 +174,19 @@ static int roll(struct place *t, const struct roll *roll)
     return error;
 }
 
-static struct roll inner_roll(const struct place *t, int group, int from)
-{
-    return (struct roll){
-        .tag = TAG_INNER_B,
-        .to = tid_at(t, t->group_row, t->row - 1, t->group_column, t->column),
-        .from = tid_at(t, t->group_row, t->row + 1, t->group_column, t->column),
-        .rows = side(t, group, from),
-        .next_rows = side(t, group, (from + 1) % t->r),
-    };
-}
-
-static struct roll outer_roll(const struct place *t, int group)
-{
-    return (struct roll){
-        .tag = TAG_OUTER_B,
-        .to = tid_at(t, t->group_row - 1, t->row, t->group_column, t->column),
-        .from = tid_at(t, t->group_row + 1, t->row, t->group_column, t->column),
-        .rows = side(t, group, t->row),
-        .next_rows = side(t, (group + 1) % t->p, t->row),
-    };
-}
-
 /* The product of a block of a group of A, that of group column `group`, and one of B. */
 static int multiply_groups(struct place *t, int group, const double *own, double *c)
 {
     int error = 0;
     for (int k = 0; k < t->r && error == 0; k++) {
         int from = (t->row + k) % t->r;
-        const struct roll inner = inner_roll(t, group, from);
+        const struct roll inner = {
+            .tag = TAG_INNER_B,
+            .to = tid_at(t, t->group_row, t->row - 1, t->group_column, t->column),
+            .from = tid_at(t, t->group_row, t->row + 1, t->group_column, t->column),
+            .rows = side(t, group, from),
+            .next_rows = side(t, group, (from + 1) % t->r),
+        };
         const double *a;
         error = pipe_inner(t, group, from, own, &a);
         if (error == 0)
@@ -220,7 +204,13 @@ static int multiply_groups(struct place *t, int group, const double *own, double
 static int step(struct place *t, int k, const double *own, double *c)
 {
     int group = (t->group_row + k) % t->p;
-    const struct roll outer = outer_roll(t, group);
+    const struct roll outer = {
+        .tag = TAG_OUTER_B,
+        .to = tid_at(t, t->group_row - 1, t->row, t->group_column, t->column),
+        .from = tid_at(t, t->group_row + 1, t->row, t->group_column, t->column),
+        .rows = side(t, group, t->row),
+        .next_rows = side(t, (group + 1) % t->p, t->row),
+    };
     const double *a;
     int error = pipe_outer(t, group, own, &a);
     if (error == 0 && t->r == 1)

@@ -180,29 +180,6 @@ static int parse(int argc, char **argv, struct matmul_options *options)
 
 /* ---- Results ----------------------------------------------------------------------------- */
 
-static struct matrix_part part_of(const struct multiply_job *job, int rank)
-{
-    int row = rank / job->q;
-    int column = rank % job->q;
-    return (struct matrix_part){.row = block_first(job->n, job->q, row),
-                                .column = block_first(job->n, job->q, column),
-                                .rows = block_size(job->n, job->q, row),
-                                .columns = block_size(job->n, job->q, column)};
-}
-
-static int collect_whole(struct crew *crew, struct matmul *matmul)
-{
-    size_t elements = (size_t)(matmul->job.n * matmul->job.n);
-    matmul->whole = calloc(elements, sizeof *matmul->whole);
-    if (matmul->whole == NULL) {
-        warnx("out of memory for the sequential product; try --freivalds");
-        return -1;
-    }
-    if (crew_tell(crew, CREW_COLLECT) < 0)
-        return -1;
-    return crew_receive_array(crew, 0, COVEY_DOUBLE, matmul->whole, elements);
-}
-
 static int take_block(struct matmul *matmul, const struct matrix_part *part)
 {
     if (matmul->whole != NULL)
@@ -221,7 +198,13 @@ static int take_block(struct matmul *matmul, const struct matrix_part *part)
 static int collect_blocks(struct crew *crew, struct matmul *matmul)
 {
     for (int rank = 0; rank < crew->count; rank++) {
-        struct matrix_part part = part_of(&matmul->job, rank);
+        const struct multiply_job *job = &matmul->job;
+        int row = rank / job->q;
+        int column = rank % job->q;
+        struct matrix_part part = {.row = block_first(job->n, job->q, row),
+                                   .column = block_first(job->n, job->q, column),
+                                   .rows = block_size(job->n, job->q, row),
+                                   .columns = block_size(job->n, job->q, column)};
         if (crew_ask(crew, rank, CREW_COLLECT) < 0)
             return -1;
         size_t elements = (size_t)(part.rows * part.columns);
@@ -265,8 +248,17 @@ static int prepare_collection(struct matmul *matmul)
 static int collect(struct crew *crew, void *context)
 {
     struct matmul *matmul = context;
-    if (crew->sequential)
-        return collect_whole(crew, matmul);
+    if (crew->sequential) {
+        size_t elements = (size_t)(matmul->job.n * matmul->job.n);
+        matmul->whole = calloc(elements, sizeof *matmul->whole);
+        if (matmul->whole == NULL) {
+            warnx("out of memory for the sequential product; try --freivalds");
+            return -1;
+        }
+        if (crew_tell(crew, CREW_COLLECT) < 0)
+            return -1;
+        return crew_receive_array(crew, 0, COVEY_DOUBLE, matmul->whole, elements);
+    }
     if (prepare_collection(matmul) < 0)
         return -1;
     if ((matmul->job.bag ? take_subblocks(matmul) : collect_blocks(crew, matmul)) < 0)

@@ -207,18 +207,6 @@ static int blocks_make(struct multiplier *m)
     return m->blocks == NULL ? COVEY_ENOMEM : 0;
 }
 
-static int prepare(struct multiplier *m)
-{
-    m->side = (size_t)block_size_max(m->job.n, m->job.q);
-    for (int i = 0; i < AHEAD_ITEMS_MAX; i++) {
-        m->products[i].data = calloc(m->side * m->side, sizeof(double));
-        if (m->products[i].data == NULL)
-            return COVEY_ENOMEM;
-    }
-    int error = m->job.fetch ? blocks_make(m) : factors_make(m);
-    return error < 0 ? error : agenda_attach(m->worker);
-}
-
 int multiplier_create(struct worker *worker, const struct multiply_job *job,
                       struct multiplier **multiplier)
 {
@@ -228,7 +216,14 @@ int multiplier_create(struct worker *worker, const struct multiply_job *job,
     m->worker = worker;
     m->job = *job;
     *multiplier = m;
-    return prepare(m);
+    m->side = (size_t)block_size_max(m->job.n, m->job.q);
+    for (int i = 0; i < AHEAD_ITEMS_MAX; i++) {
+        m->products[i].data = calloc(m->side * m->side, sizeof(double));
+        if (m->products[i].data == NULL)
+            return COVEY_ENOMEM;
+    }
+    int error = m->job.fetch ? blocks_make(m) : factors_make(m);
+    return error < 0 ? error : agenda_attach(m->worker);
 }
 
 void multiplier_destroy(struct multiplier *m)

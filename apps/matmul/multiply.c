@@ -74,19 +74,6 @@ static double *allocate(int64_t rows, int64_t columns)
 
 /* ---- Data -------------------------------------------------------------------------------- */
 
-static void fill_a(struct multiply *m)
-{
-    struct matrix matrix = {m->job.seed, m->job.n, MATRIX_A};
-    for (int t = 0; t < m->a.length; t++) {
-        const struct parcel *parcel = &m->a.parcels[t];
-        struct matrix_part part = {.row = block_first(m->job.n, m->job.q, m->place.row),
-                                   .rows = (int64_t)parcel->rows};
-        stream_inner(&m->place, t, &part.column, &part.columns);
-        if (parcel->source < 0)
-            matrix_fill(&matrix, &part, parcel->data);
-    }
-}
-
 static void fill_b(struct multiply *m)
 {
     struct matrix matrix = {m->job.seed, m->job.n, MATRIX_B};
@@ -111,7 +98,15 @@ static int prepare_streams(struct multiply *m)
         error = stream_allocate(&m->b, NULL);
     if (error < 0)
         return error;
-    fill_a(m);
+    struct matrix matrix = {m->job.seed, m->job.n, MATRIX_A};
+    for (int t = 0; t < m->a.length; t++) {
+        const struct parcel *parcel = &m->a.parcels[t];
+        struct matrix_part part = {.row = block_first(m->job.n, m->job.q, m->place.row),
+                                   .rows = (int64_t)parcel->rows};
+        stream_inner(&m->place, t, &part.column, &part.columns);
+        if (parcel->source < 0)
+            matrix_fill(&matrix, &part, parcel->data);
+    }
     fill_b(m);
     return 0;
 }

@@ -104,15 +104,6 @@ static size_t elements(const struct parcel *parcel)
     return parcel->rows * parcel->columns;
 }
 
-static size_t largest(const struct stream *stream)
-{
-    size_t most = 0;
-    for (int t = 0; t < stream->length; t++)
-        if (elements(&stream->parcels[t]) > most)
-            most = elements(&stream->parcels[t]);
-    return most;
-}
-
 static double *slot(const struct stream *stream, int t)
 {
     return stream->ring + (size_t)(t % stream->depth) * stream->slot_elements;
@@ -120,7 +111,11 @@ static double *slot(const struct stream *stream, int t)
 
 int stream_allocate(struct stream *stream, double *own)
 {
-    stream->slot_elements = largest(stream);
+    size_t most = 0;
+    for (int t = 0; t < stream->length; t++)
+        if (elements(&stream->parcels[t]) > most)
+            most = elements(&stream->parcels[t]);
+    stream->slot_elements = most;
     stream->ring = calloc((size_t)stream->depth, (stream->slot_elements + 1) * sizeof(double));
     if (stream->ring == NULL)
         return COVEY_ENOMEM;

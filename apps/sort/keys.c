@@ -21,17 +21,6 @@ static void swap(int64_t *a, int64_t *b)
     *b = t;
 }
 
-static void sort_by_insertion(int64_t *keys, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        int64_t key = keys[i];
-        size_t j = i;
-        for (; j > 0 && keys[j - 1] > key; j--)
-            keys[j] = keys[j - 1];
-        keys[j] = key;
-    }
-}
-
 static void sift_down(int64_t *keys, size_t root, size_t n)
 {
     for (;;) {
@@ -47,16 +36,6 @@ static void sift_down(int64_t *keys, size_t root, size_t n)
     }
 }
 
-static void sort_by_heap(int64_t *keys, size_t n)
-{
-    for (size_t i = n / 2; i > 0; i--)
-        sift_down(keys, i - 1, n);
-    for (size_t end = n; end > 1; end--) {
-        swap(&keys[0], &keys[end - 1]);
-        sift_down(keys, 0, end - 1);
-    }
-}
-
 static int64_t median(int64_t a, int64_t b, int64_t c)
 {
     if (a > b)
@@ -66,21 +45,16 @@ static int64_t median(int64_t a, int64_t b, int64_t c)
     return a > b ? a : b;
 }
 
-/* Of nine keys, so that ordered input is no bad case. */
-static int64_t choose_pivot(const int64_t *keys, size_t n)
-{
-    size_t step = n / 9;
-    int64_t low = median(keys[0], keys[step], keys[2 * step]);
-    int64_t middle = median(keys[3 * step], keys[4 * step], keys[5 * step]);
-    int64_t high = median(keys[6 * step], keys[7 * step], keys[8 * step]);
-    return median(low, middle, high);
-}
-
 /* Hoare's partition: returns the size of the left part, 1 .. n - 1, whose keys are <= the pivot;
  * those of the right part are >= it. Equal keys spread over both. */
 static size_t partition(int64_t *keys, size_t n)
 {
-    int64_t pivot = choose_pivot(keys, n);
+    /* Of nine keys, so that ordered input is no bad case. */
+    size_t step = n / 9;
+    int64_t low = median(keys[0], keys[step], keys[2 * step]);
+    int64_t middle = median(keys[3 * step], keys[4 * step], keys[5 * step]);
+    int64_t high = median(keys[6 * step], keys[7 * step], keys[8 * step]);
+    int64_t pivot = median(low, middle, high);
     size_t i = 0;
     size_t j = n - 1;
     for (;;) {
@@ -101,7 +75,12 @@ static void sort_quickly(int64_t *keys, size_t n, int patience)
 {
     while (n > SMALL) {
         if (patience-- == 0) {
-            sort_by_heap(keys, n);
+            for (size_t i = n / 2; i > 0; i--)
+                sift_down(keys, i - 1, n);
+            for (size_t end = n; end > 1; end--) {
+                swap(&keys[0], &keys[end - 1]);
+                sift_down(keys, 0, end - 1);
+            }
             return;
         }
         size_t left = partition(keys, n);
@@ -114,7 +93,13 @@ static void sort_quickly(int64_t *keys, size_t n, int patience)
             n = left;
         }
     }
-    sort_by_insertion(keys, n);
+    for (size_t i = 1; i < n; i++) {
+        int64_t key = keys[i];
+        size_t j = i;
+        for (; j > 0 && keys[j - 1] > key; j--)
+            keys[j] = keys[j - 1];
+        keys[j] = key;
+    }
 }
 
 void keys_sort(int64_t *keys, size_t n)

@@ -25,14 +25,6 @@ static size_t cut(const struct runs *runs, int range, int part)
     return runs->cuts[(size_t)range * (size_t)runs->parts + (size_t)part];
 }
 
-static size_t range_size(const struct runs *runs, int range)
-{
-    size_t size = 0;
-    for (int i = 0; i < runs->parts; i++)
-        size += cut(runs, range + 1, i) - cut(runs, range, i);
-    return size;
-}
-
 static int64_t *range_place(const struct runs *runs, int range)
 {
     size_t before = 0;
@@ -49,7 +41,11 @@ static size_t item_keys(const struct runs *runs, int number, int64_t **place)
         return part_first(runs, number + 1) - part_first(runs, number);
     }
     *place = range_place(runs, number - runs->parts);
-    return range_size(runs, number - runs->parts);
+    int range = number - runs->parts;
+    size_t size = 0;
+    for (int i = 0; i < runs->parts; i++)
+        size += cut(runs, range + 1, i) - cut(runs, range, i);
+    return size;
 }
 
 /* `parts` items, from the next number on. */

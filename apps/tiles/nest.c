@@ -171,24 +171,6 @@ static bool is_inside(const struct nest_space *s, const int64_t *p)
            p[2] < s->size[2];
 }
 
-static void surround_line(const struct nest_space *s, int64_t *p)
-{
-    for (p[2] = -1; p[2] <= s->size[2]; p[2]++) {
-        if (is_inside(s, p))
-            p[2] = s->size[2];
-        s->nest->outside(p, place(s, p), NULL);
-    }
-}
-
-static void surround(const struct nest_space *s)
-{
-    int64_t p[NEST_DIMS];
-    for (p[0] = -1; p[0] <= s->size[0]; p[0]++) {
-        for (p[1] = -1; p[1] <= s->size[1]; p[1]++)
-            surround_line(s, p);
-    }
-}
-
 struct nest_space *nest_space_create(const struct nest_problem *problem)
 {
     const int64_t *size = problem->size;
@@ -207,7 +189,16 @@ struct nest_space *nest_space_create(const struct nest_problem *problem)
         free(s);
         return NULL;
     }
-    surround(s);
+    int64_t p[NEST_DIMS];
+    for (p[0] = -1; p[0] <= s->size[0]; p[0]++) {
+        for (p[1] = -1; p[1] <= s->size[1]; p[1]++) {
+            for (p[2] = -1; p[2] <= s->size[2]; p[2]++) {
+                if (is_inside(s, p))
+                    p[2] = s->size[2];
+                s->nest->outside(p, place(s, p), NULL);
+            }
+        }
+    }
     return s;
 }
 

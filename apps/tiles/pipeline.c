@@ -172,13 +172,6 @@ static size_t points(const struct pipeline_job *job)
     return (size_t)(job->problem.size[0] * job->problem.size[1] * job->problem.size[2]);
 }
 
-static int prepare_alone(struct pipeline *p)
-{
-    p->values = calloc(points(&p->job), nest_width(p->job.problem.kind));
-    p->space = nest_space_create(&p->job.problem);
-    return p->values == NULL || p->space == NULL ? COVEY_ENOMEM : 0;
-}
-
 static int prepare(void *state, struct worker *worker, covey_msg_t *job)
 {
     struct pipeline *p = state;
@@ -187,8 +180,11 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *job)
     int error = unpack(job, &p->job);
     if (error < 0)
         return error;
-    if (worker->sequential)
-        return prepare_alone(p);
+    if (worker->sequential) {
+        p->values = calloc(points(&p->job), nest_width(p->job.problem.kind));
+        p->space = nest_space_create(&p->job.problem);
+        return p->values == NULL || p->space == NULL ? COVEY_ENOMEM : 0;
+    }
     worker->doing = "making a team";
     error = covey_team_create(worker->vm, worker->tids, worker->count, TIMEOUT_US, &p->team);
     if (error >= 0)

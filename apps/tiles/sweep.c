@@ -81,12 +81,6 @@ static void print_least(const struct sweep *sweep, int schedule)
     putchar('\n');
 }
 
-static void print_costs(const double *f)
-{
-    printf("a point takes %.3g us, a message of N bytes %.4g + %.3g N us\n",
-           1e6 * f[PIPELINE_POINT_S], 1e6 * f[PIPELINE_ALPHA_S], 1e6 * f[PIPELINE_BETA_S]);
-}
-
 int sweep_table(const struct sweep *sweep)
 {
     const double *f = sweep->figures;
@@ -94,9 +88,10 @@ int sweep_table(const struct sweep *sweep)
            nest_name(sweep->job->problem.kind), (long long)sweep->job->problem.size[0],
            (long long)sweep->job->problem.size[1], (long long)sweep->job->problem.size[2],
            f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2]);
-    if (has_costs(sweep))
-        print_costs(f);
-    else
+    if (has_costs(sweep)) {
+        printf("a point takes %.3g us, a message of N bytes %.4g + %.3g N us\n",
+               1e6 * f[PIPELINE_POINT_S], 1e6 * f[PIPELINE_ALPHA_S], 1e6 * f[PIPELINE_BETA_S]);
+    } else
         puts("no prediction: costs are measured if a height is to be chosen, as with --sweep");
     printf("%-8s %8s %10s %12s %14s %9s %10s %8s\n", "schedule", "height", "total s", "computation",
            "communication", "idle", "predicted", "off");

@@ -207,30 +207,6 @@ static void add_height(struct tiles *tiles, int64_t height)
         add_trial(tiles, COVEY_TILES_BLOCK, height);
 }
 
-/* The extent is that of the skewed space. */
-static void make_trials(struct tiles *tiles, int64_t extent)
-{
-    const struct tiles_options *options = tiles->options;
-    tiles->job.trial_count = 0;
-    if (options->sweep || options->height_count == 0)
-        add_height(tiles, 0);
-    for (int i = 0; i < options->height_count; i++)
-        add_height(tiles, options->heights[i] < extent ? options->heights[i] : extent);
-    for (int64_t z = 4; options->sweep && options->height_count == 0 && z < extent; z *= 2)
-        add_height(tiles, z);
-}
-
-/* A square number of tasks is a square of them, as in the paper, unless the grid was given. */
-static void make_square(struct pipeline_job *job, int tasks)
-{
-    int q = 1;
-    while (q * q < tasks)
-        q++;
-    bool given = job->grid[0] > 0 || q * q != tasks;
-    for (int i = 0; i < NEST_DIMS && !given; i++)
-        job->grid[i] = i == job->along - 1 ? 1 : q;
-}
-
 /* Tiles that are not legal are told before any task is started. */
 static int plan(struct tiles *tiles, int tasks)
 {
@@ -241,10 +217,25 @@ static int plan(struct tiles *tiles, int tasks)
         return -1;
     }
     tiles->job.along = plan.along;
-    make_square(&tiles->job, tasks);
+    /* A square number of tasks is a square of them, as in the paper, unless the grid was given. */
+    int q = 1;
+    while (q * q < tasks)
+        q++;
+    bool given = tiles->job.grid[0] > 0 || q * q != tasks;
+    for (int i = 0; i < NEST_DIMS && !given; i++)
+        tiles->job.grid[i] = i == tiles->job.along - 1 ? 1 : q;
     if (pipeline_plan(&tiles->job, tasks, &plan) < 0)
         memcpy(tiles->job.grid, tiles->options->job.grid, sizeof tiles->job.grid);
-    make_trials(tiles, plan.extent[plan.along - 1]);
+    /* The extent is that of the skewed space. */
+    int64_t extent = plan.extent[plan.along - 1];
+    const struct tiles_options *options = tiles->options;
+    tiles->job.trial_count = 0;
+    if (options->sweep || options->height_count == 0)
+        add_height(tiles, 0);
+    for (int i = 0; i < options->height_count; i++)
+        add_height(tiles, options->heights[i] < extent ? options->heights[i] : extent);
+    for (int64_t z = 4; options->sweep && options->height_count == 0 && z < extent; z *= 2)
+        add_height(tiles, z);
     return 0;
 }
 
@@ -313,18 +304,6 @@ static enum report_check verdict(const struct tiles *tiles)
     return tiles->equal ? REPORT_PASSED : REPORT_FAILED;
 }
 
-static void describe(const struct tiles *tiles, const double *trial, char *text, size_t size)
-{
-    const double *f = tiles->figures;
-    const int64_t *s = tiles->job.problem.size;
-    snprintf(text, size,
-             "%s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks, tiles of %.0f x %.0f x %.0f, %s",
-             nest_name(tiles->job.problem.kind), (long long)s[0], (long long)s[1], (long long)s[2],
-             f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2], f[PIPELINE_TILE],
-             f[PIPELINE_TILE + 1], f[PIPELINE_TILE + 2],
-             trial[PIPELINE_SCHEDULE] > 0 ? "blocking" : "overlapping");
-}
-
 static json_t *parameters_of(const struct tiles *tiles, const double *trial)
 {
     const double *f = tiles->figures;
@@ -352,7 +331,15 @@ static int report_one(const struct tiles *tiles, const struct coordinator_result
         .total_s = sweep_predicted_s(trial),
         .computation_s = tiles->figures[PIPELINE_POINT_S] * (double)points(tiles) / run->tasks};
     char problem[256];
-    describe(tiles, trial, problem, sizeof problem);
+    size_t size = sizeof problem;
+    const double *f = tiles->figures;
+    const int64_t *s = tiles->job.problem.size;
+    snprintf(problem, size,
+             "%s, %lld x %lld x %lld on %.0f x %.0f x %.0f tasks, tiles of %.0f x %.0f x %.0f, %s",
+             nest_name(tiles->job.problem.kind), (long long)s[0], (long long)s[1], (long long)s[2],
+             f[PIPELINE_GRID], f[PIPELINE_GRID + 1], f[PIPELINE_GRID + 2], f[PIPELINE_TILE],
+             f[PIPELINE_TILE + 1], f[PIPELINE_TILE + 2],
+             trial[PIPELINE_SCHEDULE] > 0 ? "blocking" : "overlapping");
     json_t *parameters = parameters_of(tiles, trial);
     struct report report = {.program = "tiles",
                             .problem = problem,

@@ -50,18 +50,6 @@ static int take_value(struct args *args, const struct args_option *option, const
     return option->key;
 }
 
-static int take_long(struct args *args, const char *word)
-{
-    size_t length = strcspn(word, "=");
-    const char *attached = word[length] ? word + length + 1 : NULL;
-    const struct args_option *option = find_long(args, word + 2, length - 2);
-    if (!option)
-        return refuse(args, word, length, "unknown option");
-    if (attached && !option->argument)
-        return refuse(args, word, length, "takes no value");
-    return take_value(args, option, attached);
-}
-
 static int take_short(struct args *args, const char *word)
 {
     const struct args_option *option = find_short(args, word[1]);
@@ -83,8 +71,16 @@ int args_next(struct args *args)
     }
     if (word[1] != '-')
         return take_short(args, word);
-    if (word[2])
-        return take_long(args, word);
+    if (word[2]) {
+        size_t length = strcspn(word, "=");
+        const char *attached = word[length] ? word + length + 1 : NULL;
+        const struct args_option *option = find_long(args, word + 2, length - 2);
+        if (!option)
+            return refuse(args, word, length, "unknown option");
+        if (attached && !option->argument)
+            return refuse(args, word, length, "takes no value");
+        return take_value(args, option, attached);
+    }
     args->operands_only = true;
     return args_next(args);
 }

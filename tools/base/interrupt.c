@@ -58,18 +58,6 @@ struct interrupt *interrupt_start(interrupt_fn *on_signal, void *context)
     return interrupt;
 }
 
-/* A signal that came after the last wait was meant for what has just ended: it must not kill the
- * console when the mask is restored. */
-static void drop_pending(struct interrupt *interrupt)
-{
-    const struct timespec now = {0};
-    int signal_number;
-    while ((signal_number = sigtimedwait(&interrupt->awaited, NULL, &now)) > 0) {
-        if (interrupt->first == 0)
-            interrupt->first = signal_number;
-    }
-}
-
 int interrupt_stop(struct interrupt **interrupt)
 {
     struct interrupt *ended = *interrupt;
@@ -78,7 +66,14 @@ int interrupt_stop(struct interrupt **interrupt)
     *interrupt = NULL;
     pthread_kill(ended->thread, STOP);
     pthread_join(ended->thread, NULL);
-    drop_pending(ended);
+    /* A signal that came after the last wait was meant for what has just ended: it must not kill
+     * the console when the mask is restored. */
+    const struct timespec now = {0};
+    int signal_number;
+    while ((signal_number = sigtimedwait(&ended->awaited, NULL, &now)) > 0) {
+        if (ended->first == 0)
+            ended->first = signal_number;
+    }
     pthread_sigmask(SIG_SETMASK, &ended->before, NULL);
     int first = ended->first;
     free(ended);

@@ -15,26 +15,6 @@ static int print_all(void)
     return TOOL_OK;
 }
 
-static void print_option(const struct args_option *option)
-{
-    char text[64];
-    bool letter = option->key < 128;
-    snprintf(text, sizeof text, "%c%c%s--%s %s", letter ? '-' : ' ', letter ? option->key : ' ',
-             letter ? ", " : "  ", option->name, option->argument ? option->argument : "");
-    printf("  %-26s %s\n", text, option->help);
-}
-
-static int print_one(const struct command *command)
-{
-    printf("usage: covey %s%s%s\n%s\n", command->name, *command->usage ? " " : "", command->usage,
-           command->help);
-    if (command->options)
-        putchar('\n');
-    for (const struct args_option *o = command->options; o && o->name; o++)
-        print_option(o);
-    return TOOL_OK;
-}
-
 static int help_command(struct tool *tool, int argc, char **argv)
 {
     (void)tool;
@@ -45,7 +25,18 @@ static int help_command(struct tool *tool, int argc, char **argv)
     const struct command *command = command_find(argv[1]);
     if (!command)
         return command_unknown(argv[1]);
-    return print_one(command);
+    printf("usage: covey %s%s%s\n%s\n", command->name, *command->usage ? " " : "", command->usage,
+           command->help);
+    if (command->options)
+        putchar('\n');
+    for (const struct args_option *o = command->options; o && o->name; o++) {
+        char text[64];
+        bool letter = o->key < 128;
+        snprintf(text, sizeof text, "%c%c%s--%s %s", letter ? '-' : ' ', letter ? o->key : ' ',
+                 letter ? ", " : "  ", o->name, o->argument ? o->argument : "");
+        printf("  %-26s %s\n", text, o->help);
+    }
+    return TOOL_OK;
 }
 
 const struct command cmd_help = {

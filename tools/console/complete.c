@@ -69,21 +69,6 @@ static void add_options(struct complete *complete, const struct command *command
     }
 }
 
-/* The candidates after the words before: words->list[0] is a command. */
-static void add_arguments(struct complete *complete, struct tool *tool, const struct words *words)
-{
-    const struct command *command = command_find(words->list[0]);
-    if (!command)
-        return;
-    const struct args_option *option = option_of(command, words->list[words->count - 1]);
-    if (option && option->argument)
-        candidate_add(complete, tool, option->argument);
-    else if (complete->prefix[0] == '-')
-        add_options(complete, command);
-    else if (command->operand)
-        candidate_add(complete, tool, command->operand);
-}
-
 /* Where the word under the cursor begins: after the last blank or, in a list, comma. */
 static size_t word_start(const char *line, size_t bytes, const char *separators)
 {
@@ -109,8 +94,19 @@ void complete_find(struct complete *complete, struct tool *tool, const char *lin
     if (before && complete->prefix && words_split(&words, before, &why) == 0) {
         if (words.count == 0)
             candidate_add(complete, tool, "COMMAND");
-        else
-            add_arguments(complete, tool, &words);
+        else {
+            /* The candidates after the words before: words->list[0] is a command. */
+            const struct command *command = command_find(words.list[0]);
+            if (command) {
+                const struct args_option *option = option_of(command, words.list[words.count - 1]);
+                if (option && option->argument)
+                    candidate_add(complete, tool, option->argument);
+                else if (complete->prefix[0] == '-')
+                    add_options(complete, command);
+                else if (command->operand)
+                    candidate_add(complete, tool, command->operand);
+            }
+        }
         words_free(&words);
     }
     if (complete->count)

@@ -66,32 +66,7 @@ static void open_history(struct edit *edit)
     el_set(edit->el, EL_HIST, history, edit->history);
 }
 
-static void close_history(struct edit *edit)
-{
-    HistEvent event;
-    if (!edit->history)
-        return;
-    if (edit->path[0])
-        history(edit->history, &event, H_SAVE, edit->path);
-    history_end(edit->history);
-}
-
 /* ---- Completion --------------------------------------------------------------------------- */
-
-static void list_candidates(const struct complete *complete)
-{
-    int width = 1;
-    for (int i = 0; i < complete->count; i++) {
-        int length = (int)strlen(complete->list[i]);
-        width = length > width ? length : width;
-    }
-    int per_line = 78 / (width + 2);
-    per_line = per_line ? per_line : 1;
-    for (int i = 0; i < complete->count; i++)
-        printf("%s%-*s", i % per_line ? "  " : "\n", width, complete->list[i]);
-    putchar('\n');
-    fflush(stdout);
-}
 
 /* A sole candidate is finished by a blank, unless it goes on (a folder). */
 static unsigned char insert_common(EditLine *el, const struct complete *complete)
@@ -105,7 +80,17 @@ static unsigned char insert_common(EditLine *el, const struct complete *complete
     snprintf(text, sizeof text, "%.*s%s", (int)(common - typed), complete->list[0] + typed,
              finished ? " " : "");
     if (!*text) {
-        list_candidates(complete);
+        int width = 1;
+        for (int i = 0; i < complete->count; i++) {
+            int length = (int)strlen(complete->list[i]);
+            width = length > width ? length : width;
+        }
+        int per_line = 78 / (width + 2);
+        per_line = per_line ? per_line : 1;
+        for (int i = 0; i < complete->count; i++)
+            printf("%s%-*s", i % per_line ? "  " : "\n", width, complete->list[i]);
+        putchar('\n');
+        fflush(stdout);
         return CC_REDISPLAY;
     }
     return el_insertstr(el, text) == 0 ? CC_REFRESH : CC_ERROR;
@@ -195,7 +180,12 @@ void edit_close(struct edit *edit)
     if (!edit)
         return;
     sigaction(SIGINT, &edit->before, NULL);
-    close_history(edit);
+    HistEvent event;
+    if (edit->history) {
+        if (edit->path[0])
+            history(edit->history, &event, H_SAVE, edit->path);
+        history_end(edit->history);
+    }
     el_end(edit->el);
     free(edit->line);
     free(edit);

@@ -16,33 +16,29 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* How many letters differ; of words that are both no longer than WORD_MAX. */
-static int distance(const char *a, const char *b)
-{
-    int rows[WORD_MAX + 1][WORD_MAX + 1];
-    int n = (int)strlen(a), m = (int)strlen(b);
-    for (int i = 0; i <= n; i++)
-        rows[i][0] = i;
-    for (int k = 0; k <= m; k++)
-        rows[0][k] = k;
-    for (int i = 1; i <= n; i++) {
-        for (int k = 1; k <= m; k++) {
-            int changed = rows[i - 1][k - 1] + (a[i - 1] != b[k - 1]);
-            rows[i][k] = least(changed, least(rows[i - 1][k], rows[i][k - 1]) + 1);
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1])
-                rows[i][k] = least(rows[i][k], rows[i - 2][k - 2] + 1);
-        }
-    }
-    return rows[n][m];
-}
-
 const char *guess_command(const char *word)
 {
     size_t length = strlen(word);
     const char *best = NULL;
     int nearest = (length <= SHORT ? NEAR_SHORT : NEAR) + 1;
     for (const struct command *const *row = command_all(); length <= WORD_MAX && *row; row++) {
-        int d = distance(word, (*row)->name);
+        /* How many letters differ; of words that are both no longer than WORD_MAX. */
+        const char *b = (*row)->name;
+        int rows[WORD_MAX + 1][WORD_MAX + 1];
+        int n = (int)strlen(word), m = (int)strlen(b);
+        for (int i = 0; i <= n; i++)
+            rows[i][0] = i;
+        for (int k = 0; k <= m; k++)
+            rows[0][k] = k;
+        for (int i = 1; i <= n; i++) {
+            for (int k = 1; k <= m; k++) {
+                int changed = rows[i - 1][k - 1] + (word[i - 1] != b[k - 1]);
+                rows[i][k] = least(changed, least(rows[i - 1][k], rows[i][k - 1]) + 1);
+                if (i > 1 && k > 1 && word[i - 1] == b[k - 2] && word[i - 2] == b[k - 1])
+                    rows[i][k] = least(rows[i][k], rows[i - 2][k - 2] + 1);
+            }
+        }
+        int d = rows[n][m];
         if (d < nearest && d < (int)length) {
             nearest = d;
             best = (*row)->name;

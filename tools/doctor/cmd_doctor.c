@@ -61,30 +61,6 @@ static struct doctor_host *take_host(struct visit *visit, const struct covey_hos
     return host;
 }
 
-static void take_own(struct visit *visit)
-{
-    struct covey_host_spec own = {.name = visit->own};
-    const struct hostfile_host *line = hostfile_find(&visit->file, visit->own);
-    if (line)
-        own = hostspec_done(&line->host);
-    take_host(visit, &own, DOCTOR_HERE);
-}
-
-static int take_file(struct visit *visit)
-{
-    if (visit->path && hostfile_load(&visit->file, visit->path) < 0)
-        return tool_error("doctor", "%s", visit->file.error);
-    if (!make_room(visit, visit->file.count + 1))
-        return tool_error("doctor", "memory is exhausted");
-    take_own(visit);
-    for (int i = 0; i < visit->file.count; i++) {
-        struct covey_host_spec spec = hostspec_done(&visit->file.hosts[i].host);
-        if (strcmp(spec.name, visit->own) != 0)
-            take_host(visit, &spec, DOCTOR_LAUNCH);
-    }
-    return TOOL_OK;
-}
-
 static int take_members(struct visit *visit, struct tool *tool)
 {
     int n = covey_hosts(tool->vm, &visit->members);
@@ -113,7 +89,21 @@ static int take_hosts(struct visit *visit, struct tool *tool)
     visit->own[strcspn(visit->own, ".")] = '\0';
     if (!visit->path && tool_try_join(tool) == 0)
         return take_members(visit, tool);
-    return take_file(visit);
+    if (visit->path && hostfile_load(&visit->file, visit->path) < 0)
+        return tool_error("doctor", "%s", visit->file.error);
+    if (!make_room(visit, visit->file.count + 1))
+        return tool_error("doctor", "memory is exhausted");
+    struct covey_host_spec own = {.name = visit->own};
+    const struct hostfile_host *line = hostfile_find(&visit->file, visit->own);
+    if (line)
+        own = hostspec_done(&line->host);
+    take_host(visit, &own, DOCTOR_HERE);
+    for (int i = 0; i < visit->file.count; i++) {
+        struct covey_host_spec spec = hostspec_done(&visit->file.hosts[i].host);
+        if (strcmp(spec.name, visit->own) != 0)
+            take_host(visit, &spec, DOCTOR_LAUNCH);
+    }
+    return TOOL_OK;
 }
 
 /* ---- The command -------------------------------------------------------------------------- */

@@ -8,19 +8,6 @@
 
 /* ---- Two hosts ---------------------------------------------------------------------------- */
 
-static void compare_facts(const struct patient *a, const struct patient *b,
-                          struct findings *findings)
-{
-    if (strcmp(a->version, b->version) != 0)
-        findings_add(findings, "version", b->name, "install the same version of Covey on all hosts",
-                     "its coveyd is %s, that of %s is %s", b->version, a->name, a->version);
-    if (strcmp(a->order, b->order) != 0)
-        findings_add(findings, "byte-order", b->name,
-                     "none is needed: Covey converts, which costs time for large arrays",
-                     "its byte order is %s-endian, that of %s is %s-endian", b->order, a->name,
-                     a->order);
-}
-
 /* "eth0" for "192.0.2.1:99" or "[fd00::1]:99". */
 static const char *interface_of(const struct patient *patient, const char *address, char name[16])
 {
@@ -67,19 +54,6 @@ static void compare_addresses(const struct patient *a, const struct patient *b,
 }
 
 /* ---- Clocks ------------------------------------------------------------------------------- */
-
-/* Only what no delay on the way explains: the clock was read between our two. */
-static void check_clock(const struct patient *patient, struct findings *findings)
-{
-    long long behind = patient->asked_us - patient->clock_us;
-    long long ahead = patient->clock_us - patient->told_us;
-    long long off = behind > ahead ? behind : ahead;
-    if (off > SKEW_US)
-        findings_add(findings, "clock", patient->name,
-                     "let NTP set it: systemctl enable --now systemd-timesyncd, or chrony",
-                     "its clock is at least %.1f s %s that of this machine", (double)off / 1e6,
-                     behind > ahead ? "behind" : "ahead of");
-}
 
 /* ---- Probes ------------------------------------------------------------------------------- */
 
@@ -130,14 +104,6 @@ static void check_tcp(const struct patients *patients, int a, int b, struct find
                  "no connection to %s (%s): %s", to->name, tried, contact->tcp);
 }
 
-static void compare(const struct patients *patients, int a, int b, struct findings *findings)
-{
-    check_udp(patients, a, b, findings);
-    check_udp(patients, b, a, findings);
-    check_tcp(patients, a, b, findings);
-    check_tcp(patients, b, a, findings);
-}
-
 void diagnosis_compare(const struct patients *patients, struct findings *findings)
 {
     int first = -1;
@@ -147,13 +113,34 @@ void diagnosis_compare(const struct patients *patients, struct findings *finding
             continue;
         if (first < 0)
             first = i;
-        compare_facts(&patients->list[first], patient, findings);
-        check_clock(patient, findings);
+        const struct patient *a = &patients->list[first];
+        if (strcmp(a->version, patient->version) != 0)
+            findings_add(findings, "version", patient->name,
+                         "install the same version of Covey on all hosts",
+                         "its coveyd is %s, that of %s is %s", patient->version, a->name,
+                         a->version);
+        if (strcmp(a->order, patient->order) != 0)
+            findings_add(findings, "byte-order", patient->name,
+                         "none is needed: Covey converts, which costs time for large arrays",
+                         "its byte order is %s-endian, that of %s is %s-endian", patient->order,
+                         a->name, a->order);
+        /* Only what no delay on the way explains: the clock was read between our two. */
+        long long behind = patient->asked_us - patient->clock_us;
+        long long ahead = patient->clock_us - patient->told_us;
+        long long off = behind > ahead ? behind : ahead;
+        if (off > SKEW_US)
+            findings_add(findings, "clock", patient->name,
+                         "let NTP set it: systemctl enable --now systemd-timesyncd, or chrony",
+                         "its clock is at least %.1f s %s that of this machine", (double)off / 1e6,
+                         behind > ahead ? "behind" : "ahead of");
         for (int k = first; k < i; k++) {
             if (!patients->list[k].ready)
                 continue;
             compare_addresses(&patients->list[k], patient, findings);
-            compare(patients, k, i, findings);
+            check_udp(patients, k, i, findings);
+            check_udp(patients, i, k, findings);
+            check_tcp(patients, k, i, findings);
+            check_tcp(patients, i, k, findings);
         }
     }
 }

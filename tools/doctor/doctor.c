@@ -127,18 +127,6 @@ static struct command_line examine_line(const struct doctor *doctor, int host)
     return line;
 }
 
-/* Whom ssh would call is looked up where it would be. */
-static void add_names(struct command_line *line, const struct doctor *doctor)
-{
-    for (int i = 0; i < doctor->patients.count; i++) {
-        const struct covey_host_spec *spec = &doctor->hosts[i].spec;
-        bool ssh = spec->launcher == COVEY_LAUNCH_SSH ||
-                   (spec->launcher == COVEY_LAUNCH_DEFAULT && !spec->template_);
-        if (doctor->hosts[i].way == DOCTOR_LAUNCH && ssh)
-            command_line_add(line, "resolve=%s", spec->hostname ? spec->hostname : spec->name);
-    }
-}
-
 static size_t put_addresses(char *text, size_t size, const char *route,
                             const struct patient_addresses *addresses)
 {
@@ -146,15 +134,6 @@ static size_t put_addresses(char *text, size_t size, const char *route,
     for (int i = 0; i < addresses->count && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, ",%s=%s", route, addresses->list[i]);
     return used < size ? used : size - 1;
-}
-
-static void add_target(struct command_line *line, const struct patient *target)
-{
-    char text[2 * PATIENT_ADDRESSES * (PATIENT_TEXT_BYTES + 8)];
-    size_t used = put_addresses(text, sizeof text, "udp", &target->udp);
-    put_addresses(text + used, sizeof text - used, "tcp", &target->tcp);
-    if (target->udp.count + target->tcp.count > 0)
-        command_line_add(line, "reach=%s,%s%s", target->name, target->token, text);
 }
 
 /* ---- The steps ---------------------------------------------------------------------------- */
@@ -223,8 +202,16 @@ static void start_server(struct doctor *doctor, int host)
     snprintf(patient->name, sizeof patient->name, "%s", doctor->hosts[host].spec.name);
     if (doctor->patients.count > 1)
         command_line_add(&line, "serve=%d", SERVE_SECONDS);
-    if (host == 0)
-        add_names(&line, doctor);
+    if (host == 0) {
+        /* Whom ssh would call is looked up where it would be. */
+        for (int i = 0; i < doctor->patients.count; i++) {
+            const struct covey_host_spec *spec = &doctor->hosts[i].spec;
+            bool ssh = spec->launcher == COVEY_LAUNCH_SSH ||
+                       (spec->launcher == COVEY_LAUNCH_DEFAULT && !spec->template_);
+            if (doctor->hosts[i].way == DOCTOR_LAUNCH && ssh)
+                command_line_add(&line, "resolve=%s", spec->hostname ? spec->hostname : spec->name);
+        }
+    }
     patient->asked_us = clock_us();
     start(doctor, &doctor->servers[host], host, &line);
 }
@@ -236,8 +223,14 @@ static void start_client(struct doctor *doctor, int host, int first)
     struct command_line line = examine_line(doctor, host);
     size_t without = line.count;
     for (int i = first; i < patients->count && i < first + TARGETS_AT_ONCE; i++) {
-        if (i != host && patients->list[i].ready)
-            add_target(&line, &patients->list[i]);
+        if (i != host && patients->list[i].ready) {
+            const struct patient *target = &patients->list[i];
+            char text[2 * PATIENT_ADDRESSES * (PATIENT_TEXT_BYTES + 8)];
+            size_t used = put_addresses(text, sizeof text, "udp", &target->udp);
+            put_addresses(text + used, sizeof text - used, "tcp", &target->tcp);
+            if (target->udp.count + target->tcp.count > 0)
+                command_line_add(&line, "reach=%s,%s%s", target->name, target->token, text);
+        }
     }
     if (line.count > without)
         start(doctor, &doctor->clients[doctor->asked++], host, &line);
@@ -256,13 +249,6 @@ static void probe_from(struct doctor *doctor, int first)
     }
     errands_run(doctor->servers, 2 * n, PROBE_MS, on_line, clients_ended, doctor);
     errands_end(doctor->clients, doctor->asked, true, on_line, doctor);
-}
-
-static void examine_each(struct doctor *doctor)
-{
-    for (int i = 0; i < doctor->patients.count; i++)
-        start_server(doctor, i);
-    errands_run(doctor->servers, doctor->patients.count, ASK_MS, on_line, all_ready, doctor);
 }
 
 static void end_servers(struct doctor *doctor)
@@ -299,7 +285,9 @@ static int examine_all(struct doctor *doctor)
     struct interrupt *interrupt = interrupt_start(on_signal, doctor);
     if (!interrupt)
         return tool_error("doctor", "no thread can be started; free memory or processes");
-    examine_each(doctor);
+    for (int i = 0; i < doctor->patients.count; i++)
+        start_server(doctor, i);
+    errands_run(doctor->servers, doctor->patients.count, ASK_MS, on_line, all_ready, doctor);
     for (int first = 0; n > 1 && first < n; first += TARGETS_AT_ONCE)
         probe_from(doctor, first);
     int signal_number = interrupt_stop(&interrupt);

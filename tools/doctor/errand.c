@@ -71,33 +71,23 @@ static void take_line(struct errand *errand, errand_line_fn *fn, void *context)
     fn(context, errand->owner, errand->line);
 }
 
-static void take_bytes(struct errand *errand, const char *bytes, ssize_t n, errand_line_fn *fn,
-                       void *context)
+/* What is there at most once: one that prints without end must not keep the others waiting. */
+static void read_errand(struct errand *errand, errand_line_fn *fn, void *context)
 {
+    char bytes[4096];
+    ssize_t n = read(errand->out, bytes, sizeof bytes);
     for (ssize_t i = 0; i < n; i++) {
         if (bytes[i] == '\n')
             take_line(errand, fn, context);
         else if (bytes[i] && bytes[i] != '\r' && errand->used < ERRAND_LINE_BYTES - 1)
             errand->line[errand->used++] = bytes[i];
     }
-}
-
-static void close_out(struct errand *errand, errand_line_fn *fn, void *context)
-{
-    if (errand->used > 0)
-        take_line(errand, fn, context);
-    close(errand->out);
-    errand->out = -1;
-}
-
-/* What is there at most once: one that prints without end must not keep the others waiting. */
-static void read_errand(struct errand *errand, errand_line_fn *fn, void *context)
-{
-    char bytes[4096];
-    ssize_t n = read(errand->out, bytes, sizeof bytes);
-    take_bytes(errand, bytes, n, fn, context);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
-        close_out(errand, fn, context);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        if (errand->used > 0)
+            take_line(errand, fn, context);
+        close(errand->out);
+        errand->out = -1;
+    }
 }
 
 static int fill(struct pollfd *fds, const struct errand *errands, int n)
@@ -143,21 +133,6 @@ void errands_signal(const struct errand *errands, int n, int signal_number)
     }
 }
 
-static void reap(struct errand *errand)
-{
-    int status = 0;
-    if (errand->pid <= 0)
-        return;
-    if (errand->out >= 0)
-        close(errand->out);
-    errand->out = -1;
-    kill(-errand->pid, SIGKILL);
-    while (waitpid(errand->pid, &status, 0) < 0 && errno == EINTR)
-        continue;
-    errand->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    errand->pid = 0;
-}
-
 void errands_end(struct errand *errands, int n, bool hurry, errand_line_fn *fn, void *context)
 {
     for (int i = 0; i < n; i++) {
@@ -169,6 +144,18 @@ void errands_end(struct errand *errands, int n, bool hurry, errand_line_fn *fn, 
         errands_run(errands, n, POLITE_MS, fn, never, context);
     errands_signal(errands, n, SIGTERM);
     errands_run(errands, n, 2 * POLITE_MS, fn, never, context);
-    for (int i = 0; i < n; i++)
-        reap(&errands[i]);
+    for (int i = 0; i < n; i++) {
+        struct errand *errand = &errands[i];
+        int status = 0;
+        if (errand->pid > 0) {
+            if (errand->out >= 0)
+                close(errand->out);
+            errand->out = -1;
+            kill(-errand->pid, SIGKILL);
+            while (waitpid(errand->pid, &status, 0) < 0 && errno == EINTR)
+                continue;
+            errand->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            errand->pid = 0;
+        }
+    }
 }

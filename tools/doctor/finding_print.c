@@ -44,16 +44,6 @@ static void print_line(const struct findings *findings, size_t at)
     printf(": %s [%s]; remedy: %s\n", f->text, f->code, f->remedy);
 }
 
-static void print_lines(const struct findings *findings, int hosts)
-{
-    for (size_t i = 0; i < findings->count; i++) {
-        if (!was_before(findings, i))
-            print_line(findings, i);
-    }
-    if (findings->count == 0)
-        printf("nothing found on %d host%s\n", hosts, hosts == 1 ? "" : "s");
-}
-
 static int by_host(const void *a, const void *b)
 {
     const struct finding *x = a;
@@ -73,7 +63,13 @@ int findings_print(struct findings *findings, bool json, int hosts)
     int status = TOOL_OK;
     if (json)
         status = print_json(findings);
-    else
-        print_lines(findings, hosts);
+    else {
+        for (size_t i = 0; i < findings->count; i++) {
+            if (!was_before(findings, i))
+                print_line(findings, i);
+        }
+        if (findings->count == 0)
+            printf("nothing found on %d host%s\n", hosts, hosts == 1 ? "" : "s");
+    }
     return findings->count ? TOOL_FAILED : status;
 }

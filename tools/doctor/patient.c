@@ -43,12 +43,6 @@ static void copy(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from);
 }
 
-static void add_address(struct patient_addresses *addresses, const char *text)
-{
-    if (addresses->count < PATIENT_ADDRESSES && !strpbrk(text, ", "))
-        copy(addresses->list[addresses->count++], PATIENT_TEXT_BYTES, text);
-}
-
 static void on_interface(struct patient *patient, char *const *field)
 {
     struct patient_addresses *all = &patient->interfaces;
@@ -100,7 +94,9 @@ static void on_route(struct patient *patient, struct patient_addresses *addresse
     if (strspn(field[1], "0123456789abcdef") != 32 || field[1][32])
         return;
     copy(patient->token, sizeof patient->token, field[1]);
-    add_address(addresses, field[2]);
+    const char *text = field[2];
+    if (addresses->count < PATIENT_ADDRESSES && !strpbrk(text, ", "))
+        copy(addresses->list[addresses->count++], PATIENT_TEXT_BYTES, text);
 }
 
 static void on_fact(struct patient *patient, char *const *field)

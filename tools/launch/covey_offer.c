@@ -190,16 +190,6 @@ static struct client *client_place(struct offer *o)
     return place;
 }
 
-/* Without descriptors accept() would fail again and again: there is a pause. */
-static void client_accept(struct offer *o)
-{
-    int fd = accept4(o->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd >= 0)
-        *client_place(o) = (struct client){.fd = fd, .number = o->came++};
-    else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-        o->accept_ms = clock_ms() + ACCEPT_AGAIN_MS;
-}
-
 /* It fits the socket's buffer at once. */
 static void client_serve(struct offer *o, struct client *c)
 {
@@ -215,31 +205,22 @@ static void client_serve(struct offer *o, struct client *c)
         client_close(c);
 }
 
-static void client_take_key(struct client *c)
+static int client_ready(struct client *c)
 {
+    if (c->served) {
+        /* Returns 1 when the guest has said its line, which is passed on. */
+        bool ended = false;
+        if (!read_line(c->fd, c->said, &c->said_size, &ended))
+            return 0;
+        bool said = c->said_size > 0 && puts(c->said) >= 0 && fflush(stdout) == 0;
+        client_close(c);
+        return said;
+    }
     ssize_t n = read(c->fd, c->key + c->key_size, TICKET_KEY_BYTES - c->key_size);
     if (n > 0)
         c->key_size += (size_t)n;
     else if (n == 0 || (errno != EAGAIN && errno != EINTR))
         client_close(c);
-}
-
-/* Returns 1 when the guest has said its line, which is passed on. */
-static int client_says(struct client *c)
-{
-    bool ended = false;
-    if (!read_line(c->fd, c->said, &c->said_size, &ended))
-        return 0;
-    bool said = c->said_size > 0 && puts(c->said) >= 0 && fflush(stdout) == 0;
-    client_close(c);
-    return said;
-}
-
-static int client_ready(struct client *c)
-{
-    if (c->served)
-        return client_says(c);
-    client_take_key(c);
     return 0;
 }
 
@@ -262,8 +243,14 @@ static int offer_step(struct offer *o, int timeout_ms, struct failure *why)
     }
     if (poll(fds, CLIENTS_MAX + 2, timeout_ms) < 0)
         return errno == EINTR ? 0 : failure_set(why, "poll: %s", strerror(errno));
-    if (fds[0].revents != 0)
-        client_accept(o);
+    if (fds[0].revents != 0) {
+        /* Without descriptors accept() would fail again and again: there is a pause. */
+        int fd = accept4(o->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0)
+            *client_place(o) = (struct client){.fd = fd, .number = o->came++};
+        else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+            o->accept_ms = clock_ms() + ACCEPT_AGAIN_MS;
+    }
     if (fds[1].revents != 0)
         status = program_says(o, why);
     for (int i = 0; i < CLIENTS_MAX && status == 0; i++) {

@@ -70,20 +70,15 @@ void table_add(struct table *table, const char *const *cells)
         add_cell(table, i, cells[i]);
 }
 
-static int count_columns(const char *const *headings)
-{
-    int columns = 1;
-    while (headings[columns])
-        columns++;
-    return columns;
-}
-
 struct table *table_create(const char *const *headings)
 {
     struct table *table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
-    table->columns = count_columns(headings);
+    int columns = 1;
+    while (headings[columns])
+        columns++;
+    table->columns = columns;
     table->right = calloc((size_t)table->columns, sizeof *table->right);
     table->width = calloc((size_t)table->columns, sizeof *table->width);
     if (!table->right || !table->width || !reserve(table)) {

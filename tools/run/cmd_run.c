@@ -69,17 +69,6 @@ static int count_error(const struct run *run, int from, int error)
     return count;
 }
 
-static void advise(const struct run *run, int error, char *advice, size_t size)
-{
-    char meant[PROGRAM_PATH_BYTES];
-    bool missing = error == COVEY_ENOENT || error == COVEY_EEXEC;
-    if (error == COVEY_ENOENT && program_guess(run->line.what.argv[0], meant, sizeof meant))
-        snprintf(advice, size, "did you mean %s?", meant);
-    else
-        snprintf(advice, size,
-                 missing ? "it must be there and executable on each host" : "see: covey hosts");
-}
-
 /* Whether an earlier task met the same error. */
 static bool seen_before(const struct run *run, int at)
 {
@@ -111,7 +100,14 @@ static void report_unstarted(struct run *run, const char *last_cause)
         if (error > 0 || seen_before(run, i))
             continue;
         char advice[PROGRAM_PATH_BYTES + 32];
-        advise(run, error, advice, sizeof advice);
+        size_t size = sizeof advice;
+        char meant[PROGRAM_PATH_BYTES];
+        bool missing = error == COVEY_ENOENT || error == COVEY_EEXEC;
+        if (error == COVEY_ENOENT && program_guess(run->line.what.argv[0], meant, sizeof meant))
+            snprintf(advice, size, "did you mean %s?", meant);
+        else
+            snprintf(advice, size,
+                     missing ? "it must be there and executable on each host" : "see: covey hosts");
         tool_error("run", "%d of %d tasks could not start: %s; %s", count_error(run, i, error),
                    run->count, cause_of(run, error, last_cause), advice);
         worsen(run, status_of_error(error));
@@ -129,25 +125,6 @@ static void name_host(struct run *run, int index, char *name, size_t size)
             snprintf(name, size, "%s", hosts[i].name);
     }
     covey_free(hosts);
-}
-
-static void report_loss(struct run *run, const struct covey_notice *notice, const char *tid)
-{
-    char host[64];
-    name_host(run, notice->host, host, sizeof host);
-    tool_error("run", "task %s is lost: its host %s died or was cut off; see: covey hosts", tid,
-               host);
-}
-
-/* Of an end that its daemon cannot tell, or does not know. */
-static void report_exit(struct run *run, const struct covey_notice *notice)
-{
-    char tid[TID_TEXT_BYTES];
-    tid_format(notice->tid, tid);
-    if (notice->exit_kind == COVEY_EXIT_HOST)
-        report_loss(run, notice, tid);
-    if (notice->exit_kind == COVEY_EXIT_UNKNOWN)
-        tool_error("run", "task %s left and its exit status is not known", tid);
 }
 
 /* Of an end that was not a good one, and that nobody asked for. The exit status of a task that is
@@ -209,14 +186,6 @@ static void on_signal(void *context, int signal_number, int count)
         kill_tasks(run, count > 1);
 }
 
-/* A signal that came while the tasks were being started takes effect now. */
-static void set_spawned(struct run *run)
-{
-    run->spawned = true;
-    if (run->signals)
-        kill_tasks(run, run->signals > 1);
-}
-
 /* Makes tids the started tasks first, and asks for their ends. */
 static int watch_tasks(struct run *run)
 {
@@ -272,7 +241,10 @@ static int spawn_tasks(struct run *run)
     if (started < 0)
         return started;
     char *cause = strdup(covey_error_text());
-    set_spawned(run);
+    /* A signal that came while the tasks were being started takes effect now. */
+    run->spawned = true;
+    if (run->signals)
+        kill_tasks(run, run->signals > 1);
     report_unstarted(run, cause ? cause : "memory is exhausted");
     free(cause);
     if (run->line.what.input && run->tids[0] > 0)
@@ -317,7 +289,17 @@ static void on_notice(struct run *run, covey_msg_t *msg, int tag)
     if (tag == TAG_ADOPTED)
         return;
     worsen(run, status_of_end(&notice));
-    report_exit(run, &notice);
+    /* Of an end that its daemon cannot tell, or does not know. */
+    char tid[TID_TEXT_BYTES];
+    tid_format(notice.tid, tid);
+    if (notice.exit_kind == COVEY_EXIT_HOST) {
+        char host[64];
+        name_host(run, notice.host, host, sizeof host);
+        tool_error("run", "task %s is lost: its host %s died or was cut off; see: covey hosts", tid,
+                   host);
+    }
+    if (notice.exit_kind == COVEY_EXIT_UNKNOWN)
+        tool_error("run", "task %s left and its exit status is not known", tid);
 }
 
 /* Of every task whose output comes here, descendants included. */
@@ -414,14 +396,6 @@ static int run_tasks(struct run *run)
     return error;
 }
 
-/* The terminal has shown ^C: what follows begins on a line of its own. */
-static int end_by_signal(int signal_number)
-{
-    if (signal_number == SIGINT && isatty(STDERR_FILENO))
-        fputc('\n', stderr);
-    return BY_SIGNAL + signal_number;
-}
-
 static int execute(struct run *run)
 {
     struct interrupt *interrupt = interrupt_start(on_signal, run);
@@ -430,21 +404,18 @@ static int execute(struct run *run)
     int status = tool_join(run->tool, "run");
     int error = status == TOOL_OK ? run_tasks(run) : 0;
     int signal_number = interrupt_stop(&interrupt);
-    if (signal_number)
-        return end_by_signal(signal_number);
+    if (signal_number) {
+        /* The terminal has shown ^C: what follows begins on a line of its own. */
+        if (signal_number == SIGINT && isatty(STDERR_FILENO))
+            fputc('\n', stderr);
+        return BY_SIGNAL + signal_number;
+    }
     if (error < 0) {
         tool_failed(run->tool, "run", error);
         worsen(run, status_of_error(error));
     }
     worsen(run, status);
     return run->output_lost ? run->output_lost : run->worst;
-}
-
-static void run_fini(struct run *run)
-{
-    run_line_fini(&run->line);
-    free(run->tids);
-    outlet_fini(&run->outlet);
 }
 
 static int run_command(struct tool *tool, int argc, char **argv)
@@ -456,7 +427,9 @@ static int run_command(struct tool *tool, int argc, char **argv)
     run.outlet.tagged = run.line.tagged;
     if (status == TOOL_OK)
         status = execute(&run);
-    run_fini(&run);
+    run_line_fini(&run.line);
+    free(run.tids);
+    outlet_fini(&run.outlet);
     return status;
 }
 

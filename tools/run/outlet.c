@@ -9,12 +9,6 @@
 
 #include "tools/base/tid.h"
 
-static int wait_writable(int fd)
-{
-    struct pollfd entry = {.fd = fd, .events = POLLOUT};
-    return poll(&entry, 1, -1) < 0 && errno != EINTR ? errno : 0;
-}
-
 /* Standard output may have been made non-blocking by someone who shares it. */
 static int write_all(int fd, const char *text, size_t bytes)
 {
@@ -25,7 +19,8 @@ static int write_all(int fd, const char *text, size_t bytes)
             text += written;
             bytes -= (size_t)written;
         } else if (errno == EAGAIN) {
-            error = wait_writable(fd);
+            struct pollfd entry = {.fd = fd, .events = POLLOUT};
+            error = poll(&entry, 1, -1) < 0 && errno != EINTR ? errno : 0;
         } else if (errno != EINTR) {
             error = errno;
         }
@@ -48,12 +43,6 @@ static bool append(struct outlet *outlet, const char *text, size_t bytes)
     return true;
 }
 
-static size_t line_bytes(const char *text, size_t bytes)
-{
-    const char *end = memchr(text, '\n', bytes);
-    return end ? (size_t)(end - text) + 1 : bytes;
-}
-
 static bool append_tagged(struct outlet *outlet, int stream, covey_tid_t tid, const char *text,
                           size_t bytes)
 {
@@ -62,7 +51,8 @@ static bool append_tagged(struct outlet *outlet, int stream, covey_tid_t tid, co
     bool fits = true;
     bool fresh = outlet->open[stream] != tid;
     while (fits && bytes > 0) {
-        size_t line = line_bytes(text, bytes);
+        const char *end = memchr(text, '\n', bytes);
+        size_t line = end ? (size_t)(end - text) + 1 : bytes;
         fits = (!fresh || append(outlet, tag, (size_t)tag_bytes)) && append(outlet, text, line);
         text += line;
         bytes -= line;
@@ -155,19 +145,14 @@ static int hold(struct outlet_held **held, int stream, covey_tid_t tid, const ch
     return extend_held(*held, text, bytes) ? 0 : ENOMEM;
 }
 
-/* The bytes up to the last newline. */
-static size_t whole_bytes(const char *text, size_t bytes)
-{
-    const char *end = bytes ? memrchr(text, '\n', bytes) : NULL;
-    return end ? (size_t)(end - text) + 1 : 0;
-}
-
 int outlet_write(struct outlet *outlet, int stream, covey_tid_t tid, const char *text, size_t bytes)
 {
     if (stream < 1 || stream > 2)
         return 0;
     int error = 0;
-    size_t whole = whole_bytes(text, bytes);
+    /* The bytes up to the last newline. */
+    const char *end = bytes ? memrchr(text, '\n', bytes) : NULL;
+    size_t whole = end ? (size_t)(end - text) + 1 : 0;
     size_t rest = bytes - whole;
     struct outlet_held **held = find_held(outlet, stream, tid);
     if (*held && (*held)->used + bytes > OUTLET_HELD_MAX)

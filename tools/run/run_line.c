@@ -221,20 +221,6 @@ static int count_hosts(const struct run_line *line)
     return count;
 }
 
-/* Where and how many, from what was said and what was not. */
-static void settle_place(struct run_line *line)
-{
-    line->what.hosts = line->hosts;
-    line->what.env = (const char *const *)line->env;
-    if (line->hosts && line->what.where != COVEY_WHERE_EACH) {
-        line->what.where = COVEY_WHERE_HOSTS;
-        if (line->n == 0)
-            line->n = count_hosts(line);
-    }
-    if (line->n == 0)
-        line->n = 1;
-}
-
 int run_line_read(struct run_line *line, int argc, char **argv)
 {
     line->env = calloc((size_t)argc + 1, sizeof(char *));
@@ -253,7 +239,16 @@ int run_line_read(struct run_line *line, int argc, char **argv)
         return tool_usage("run", "%s", args.error);
     if (key == ARGS_END || !*args.value)
         return tool_usage("run", "no program is named");
-    settle_place(line);
+    /* Where and how many, from what was said and what was not. */
+    line->what.hosts = line->hosts;
+    line->what.env = (const char *const *)line->env;
+    if (line->hosts && line->what.where != COVEY_WHERE_EACH) {
+        line->what.where = COVEY_WHERE_HOSTS;
+        if (line->n == 0)
+            line->n = count_hosts(line);
+    }
+    if (line->n == 0)
+        line->n = 1;
     return set_program(line, &argv[args.next - 1]);
 }
 

@@ -14,12 +14,6 @@ void admit_print_joined(const struct covey_host *hosts, int count, const char *n
     printf("%s joined\n", name);
 }
 
-static void report_failure(const char *name, const struct covey_host_result *result)
-{
-    const char *text = result->text[0] ? result->text : covey_strerror(result->error);
-    tool_error(name, "did not join: %s", text);
-}
-
 int admit_report(struct tool *tool, const char *what, const struct covey_host_spec *specs, int n,
                  const struct covey_host_result *results)
 {
@@ -32,7 +26,10 @@ int admit_report(struct tool *tool, const char *what, const struct covey_host_sp
         if (results[i].error == 0) {
             admit_print_joined(hosts, count, specs[i].name);
         } else {
-            report_failure(specs[i].name, &results[i]);
+            const char *name = specs[i].name;
+            const char *text =
+                results[i].text[0] ? results[i].text : covey_strerror(results[i].error);
+            tool_error(name, "did not join: %s", text);
             status = TOOL_FAILED;
         }
     }

@@ -62,17 +62,6 @@ static const char *holder(const struct bags *bags, const struct covey_bag_info *
     return b->holder == 0 ? NULL : listing_host_name(bags->hosts, bags->host_count, b->holder);
 }
 
-static json_t *numbers(const struct covey_bag_info *b)
-{
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ready",
-                     (json_int_t)b->ready, "leased", (json_int_t)b->leased, "results",
-                     (json_int_t)b->results, "put", (json_int_t)b->put, "done", (json_int_t)b->done,
-                     "delivered", (json_int_t)b->delivered, "set_aside", (json_int_t)b->set_aside,
-                     "leases", (json_int_t)b->leases, "retried", (json_int_t)b->retried,
-                     "duplicated", (json_int_t)b->duplicated, "expired", (json_int_t)b->expired,
-                     "bytes", (json_int_t)b->bytes);
-}
-
 static int print_json(const struct bags *bags)
 {
     json_t *array = json_array();
@@ -81,7 +70,14 @@ static int print_json(const struct bags *bags)
         json_t *row = json_pack("{s:o, s:s?, s:i, s:i, s:b, s:f}", "name", report_text(b->name),
                                 "holder", holder(bags, b), "backups", (int)b->backups, "tasks",
                                 (int)b->tasks, "closed", b->closed != 0, "rate", bags->rates[i]);
-        json_t *counts = numbers(b);
+        json_t *counts =
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "ready",
+                      (json_int_t)b->ready, "leased", (json_int_t)b->leased, "results",
+                      (json_int_t)b->results, "put", (json_int_t)b->put, "done",
+                      (json_int_t)b->done, "delivered", (json_int_t)b->delivered, "set_aside",
+                      (json_int_t)b->set_aside, "leases", (json_int_t)b->leases, "retried",
+                      (json_int_t)b->retried, "duplicated", (json_int_t)b->duplicated, "expired",
+                      (json_int_t)b->expired, "bytes", (json_int_t)b->bytes);
         if (row != NULL)
             json_object_update(row, counts);
         json_decref(counts);
@@ -98,31 +94,27 @@ static const char *number(char text[NUMBER_BYTES], uint64_t value)
     return text;
 }
 
-static void row_add(struct table *table, const struct bags *bags, int i)
-{
-    const struct covey_bag_info *b = &bags->now[i];
-    char ready[NUMBER_BYTES], leased[NUMBER_BYTES], done[NUMBER_BYTES], put[NUMBER_BYTES];
-    char retried[NUMBER_BYTES], aside[NUMBER_BYTES], tasks[NUMBER_BYTES], rate[NUMBER_BYTES];
-    char backups[NUMBER_BYTES];
-    const char *host = holder(bags, b);
-    snprintf(rate, sizeof rate, "%.0f", bags->rates[i]);
-    table_add(table,
-              (const char *const[]){
-                  b->name, host == NULL ? "lost" : host, number(backups, (uint64_t)b->backups),
-                  b->closed ? "closed" : "open", number(tasks, (uint64_t)b->tasks),
-                  number(ready, b->ready), number(leased, b->leased), number(put, b->put),
-                  number(done, b->done), rate, number(retried, b->retried + b->duplicated),
-                  number(aside, b->set_aside)});
-}
-
 static int print_table(const struct bags *bags)
 {
     static const char *const headings[] = {"NAME",     "HOLDER",  ">COPIES", "STATE", ">TASKS",
                                            ">READY",   ">LEASED", ">PUT",    ">DONE", ">RATE/s",
                                            ">RETRIED", ">ASIDE",  NULL};
     struct table *table = table_create(headings);
-    for (int i = 0; i < bags->count; i++)
-        row_add(table, bags, i);
+    for (int i = 0; i < bags->count; i++) {
+        const struct covey_bag_info *b = &bags->now[i];
+        char ready[NUMBER_BYTES], leased[NUMBER_BYTES], done[NUMBER_BYTES], put[NUMBER_BYTES];
+        char retried[NUMBER_BYTES], aside[NUMBER_BYTES], tasks[NUMBER_BYTES], rate[NUMBER_BYTES];
+        char backups[NUMBER_BYTES];
+        const char *host = holder(bags, b);
+        snprintf(rate, sizeof rate, "%.0f", bags->rates[i]);
+        table_add(table,
+                  (const char *const[]){
+                      b->name, host == NULL ? "lost" : host, number(backups, (uint64_t)b->backups),
+                      b->closed ? "closed" : "open", number(tasks, (uint64_t)b->tasks),
+                      number(ready, b->ready), number(leased, b->leased), number(put, b->put),
+                      number(done, b->done), rate, number(retried, b->retried + b->duplicated),
+                      number(aside, b->set_aside)});
+    }
     return report_table("bags", table);
 }
 

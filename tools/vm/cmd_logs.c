@@ -44,19 +44,6 @@ static int open_file(struct logs *logs, const char *vm_name, const char *host)
     return logs->file ? 0 : -errno;
 }
 
-static int open_left(struct logs *logs)
-{
-    char latest[64];
-    const char *vm_name = logs->tool->vm_name;
-    const char *host = logs->host ? logs->host : logfile_latest(vm_name, latest) ? latest : NULL;
-    if (host && open_file(logs, vm_name, host) == 0)
-        return TOOL_OK;
-    return tool_error("logs",
-                      "no VM named %s runs here, and no log of %s is left; logs of a VM that "
-                      "was halted are removed",
-                      vm_name, host ? host : "it");
-}
-
 /* A virtual host, or one that was started on this machine, may be down and its log here. */
 static int open_down(struct logs *logs, const char *host, bool listed)
 {
@@ -93,8 +80,19 @@ static int open_host(struct logs *logs)
 static int open_log(struct logs *logs)
 {
     int error = tool_try_join(logs->tool);
-    if (error == COVEY_EDAEMON && !tool_by_socket(logs->tool))
-        return open_left(logs);
+    if (error == COVEY_EDAEMON && !tool_by_socket(logs->tool)) {
+        char latest[64];
+        const char *vm_name = logs->tool->vm_name;
+        const char *host = logs->host                        ? logs->host
+                           : logfile_latest(vm_name, latest) ? latest
+                                                             : NULL;
+        if (host && open_file(logs, vm_name, host) == 0)
+            return TOOL_OK;
+        return tool_error("logs",
+                          "no VM named %s runs here, and no log of %s is left; logs of a VM that "
+                          "was halted are removed",
+                          vm_name, host ? host : "it");
+    }
     return error < 0 ? tool_failed(logs->tool, "logs", error) : open_host(logs);
 }
 
@@ -114,23 +112,6 @@ static int read_piece(struct logs *logs, char *bytes, size_t size)
     return n < 0 ? -tool_failed(logs->tool, "logs", n) : n;
 }
 
-/* Where the last lines can begin at the earliest. */
-static void skip(struct logs *logs, long bytes)
-{
-    logs->offset = -bytes;
-    if (logs->file && fseek(logs->file, -bytes, SEEK_END) != 0)
-        rewind(logs->file);
-}
-
-/* The last lines of a text. */
-static const char *last_lines(const char *text, size_t size, long lines)
-{
-    const char *at = text + size;
-    while (at > text && (at[-1] != '\n' || at == text + size || lines-- > 1))
-        at--;
-    return at;
-}
-
 static int print_last(struct logs *logs)
 {
     long most = logs->lines * LINE_BYTES;
@@ -139,10 +120,18 @@ static int print_last(struct logs *logs)
     int n = 1;
     if (!text)
         return tool_error("logs", "memory is exhausted");
-    skip(logs, most);
+    /* Where the last lines can begin at the earliest. */
+    logs->offset = -most;
+    if (logs->file && fseek(logs->file, -most, SEEK_END) != 0)
+        rewind(logs->file);
     while (used < (size_t)most && (n = read_piece(logs, text + used, PIECE_BYTES)) > 0)
         used += (size_t)n;
-    const char *from = last_lines(text, used, logs->lines);
+    /* The last lines of a text. */
+    long lines = logs->lines;
+    const char *at = text + used;
+    while (at > text && (at[-1] != '\n' || at == text + used || lines-- > 1))
+        at--;
+    const char *from = at;
     fwrite(from, 1, (size_t)(text + used - from), stdout);
     free(text);
     return n < 0 ? TOOL_FAILED : TOOL_OK;

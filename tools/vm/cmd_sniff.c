@@ -88,19 +88,6 @@ static int read_arguments(struct command_line *line, int argc, char **argv)
     return status;
 }
 
-/* The hosts of the VM that runs here are called by their names. */
-static void add_hosts(struct command_line *line, struct tool *tool)
-{
-    struct covey_host *hosts;
-    if (tool_try_join(tool) < 0)
-        return;
-    int count = covey_hosts(tool->vm, &hosts);
-    for (int i = 0; i < count; i++)
-        command_line_add(line, "known=%d,%s,%s", hosts[i].index, hosts[i].address, hosts[i].name);
-    if (count >= 0)
-        covey_free(hosts);
-}
-
 /* ---- Running it --------------------------------------------------------------------------- */
 
 static void on_signal(void *context, int signal_number, int count)
@@ -139,8 +126,18 @@ static int sniff_command(struct tool *tool, int argc, char **argv)
     command_line_add(&line, "%s", path);
     if (status == TOOL_OK)
         status = read_arguments(&line, argc, argv);
-    if (status == TOOL_OK)
-        add_hosts(&line, tool);
+    if (status == TOOL_OK) {
+        /* The hosts of the VM that runs here are called by their names. */
+        struct covey_host *hosts;
+        if (tool_try_join(tool) >= 0) {
+            int count = covey_hosts(tool->vm, &hosts);
+            for (int i = 0; i < count; i++)
+                command_line_add(&line, "known=%d,%s,%s", hosts[i].index, hosts[i].address,
+                                 hosts[i].name);
+            if (count >= 0)
+                covey_free(hosts);
+        }
+    }
     if (status == TOOL_OK)
         status = run(&line);
     command_line_free(&line);

@@ -243,14 +243,6 @@ static void set_launching(struct start *start, pid_t pid)
     pthread_mutex_unlock(&start->lock);
 }
 
-/* From here on a signal halts the VM. */
-static void set_joined(struct start *start)
-{
-    pthread_mutex_lock(&start->lock);
-    start->joined = true;
-    pthread_mutex_unlock(&start->lock);
-}
-
 #define DAEMON_WORDS 24
 #define SPEED_BYTES 16
 
@@ -305,9 +297,18 @@ static int start_daemon(struct start *start)
     return status == 0 ? TOOL_OK : TOOL_FAILED;
 }
 
-/* Many hosts are added part by part, so that something is said meanwhile. */
-static int add_hosts(struct start *start)
+static int bring_up(struct start *start)
 {
+    int status = start_daemon(start);
+    if (status == TOOL_OK)
+        status = tool_join(start->tool, "start");
+    if (status != TOOL_OK)
+        return status;
+    /* From here on a signal halts the VM. */
+    pthread_mutex_lock(&start->lock);
+    start->joined = true;
+    pthread_mutex_unlock(&start->lock);
+    /* Many hosts are added part by part, so that something is said meanwhile. */
     for (int i = 0; i < start->count && !interrupted(start); i += PART) {
         int n = start->count - i < PART ? start->count - i : PART;
         int joined = covey_add_hosts(start->tool->vm, &start->specs[i], n, &start->results[i]);
@@ -318,31 +319,6 @@ static int add_hosts(struct start *start)
                     start->count + 1);
     }
     return TOOL_OK;
-}
-
-static int bring_up(struct start *start)
-{
-    int status = start_daemon(start);
-    if (status == TOOL_OK)
-        status = tool_join(start->tool, "start");
-    if (status != TOOL_OK)
-        return status;
-    set_joined(start);
-    return add_hosts(start);
-}
-
-/* The signal thread has halted the VM if there was a connection by then. */
-static int roll_back(struct start *start, int signal_number)
-{
-    bool gone = true;
-    if (start->joined && !start->halted)
-        gone = tool_halt(start->tool) == 0;
-    tool_leave(start->tool);
-    if (start->halted)
-        gone = tool_wait_gone(start->vm_name);
-    tool_error("start", gone ? "interrupted; nothing was left running"
-                             : "interrupted, but the VM did not end; try: covey halt");
-    return 128 + signal_number;
 }
 
 static int report_hosts(struct start *start)
@@ -377,8 +353,18 @@ static int run_start(struct start *start)
         return tool_error("start", "no thread can be started; free memory or processes");
     int status = bring_up(start);
     int signal_number = interrupt_stop(&interrupt);
-    if (signal_number)
-        return roll_back(start, signal_number);
+    if (signal_number) {
+        /* The signal thread has halted the VM if there was a connection by then. */
+        bool gone = true;
+        if (start->joined && !start->halted)
+            gone = tool_halt(start->tool) == 0;
+        tool_leave(start->tool);
+        if (start->halted)
+            gone = tool_wait_gone(start->vm_name);
+        tool_error("start", gone ? "interrupted; nothing was left running"
+                                 : "interrupted, but the VM did not end; try: covey halt");
+        return 128 + signal_number;
+    }
     if (status == TOOL_OK)
         return report_hosts(start);
     return start->joined ? undo(start) : status;

@@ -65,20 +65,6 @@ static void put_line(int y, attr_t look, const char *text)
     attrset(A_NORMAL);
 }
 
-static void draw_title(const struct load_list *list, const struct display_view *view)
-{
-    char text[256];
-    int up = 0;
-    double tasks = 0;
-    for (int i = 0; i < list->count; i++) {
-        up += list->rows[i].host.state == COVEY_HOST_UP;
-        tasks += list->rows[i].stat.tasks > 0 ? list->rows[i].stat.tasks : 0;
-    }
-    snprintf(text, sizeof text, "covey top - VM %s: %d host%s, %d up, %.0f task%s", view->vm_name,
-             list->count, list->count == 1 ? "" : "s", up, tasks, tasks == 1 ? "" : "s");
-    put_line(0, A_BOLD, text);
-}
-
 /* Hosts that share a machine count once. */
 static bool is_first_of_machine(const struct load_list *list, int at)
 {
@@ -146,25 +132,28 @@ static void draw_row(int y, const struct load *row, const bool *shown)
     put_line(y, !row ? A_REVERSE : silent ? A_DIM : A_NORMAL, line);
 }
 
-static void clamp_first(const struct display *display, const struct load_list *list,
-                        struct display_view *view)
-{
-    int last = list->count - display_lines(display);
-    if (view->first > last)
-        view->first = last;
-    if (view->first < 0)
-        view->first = 0;
-}
-
 void display_draw(struct display *display, const struct load_list *list, struct display_view *view)
 {
     bool *shown = calloc(load_column_count, sizeof *shown);
     if (!shown)
         return;
     erase();
-    clamp_first(display, list, view);
+    int last = list->count - display_lines(display);
+    if (view->first > last)
+        view->first = last;
+    if (view->first < 0)
+        view->first = 0;
     load_layout(COLS, shown);
-    draw_title(list, view);
+    char text[256];
+    int up = 0;
+    double tasks = 0;
+    for (int i = 0; i < list->count; i++) {
+        up += list->rows[i].host.state == COVEY_HOST_UP;
+        tasks += list->rows[i].stat.tasks > 0 ? list->rows[i].stat.tasks : 0;
+    }
+    snprintf(text, sizeof text, "covey top - VM %s: %d host%s, %d up, %.0f task%s", view->vm_name,
+             list->count, list->count == 1 ? "" : "s", up, tasks, tasks == 1 ? "" : "s");
+    put_line(0, A_BOLD, text);
     if (view->trouble)
         put_line(1, A_BOLD, view->trouble);
     else

@@ -17,34 +17,30 @@ int vm_topology_host(const struct covey_topology_node *nodes, int count, const c
     return -1;
 }
 
-static void print_missing(const char *what, const struct covey_host *hosts, int host_count,
-                          const struct covey_topology_node *nodes, int count)
-{
-    const char *separator = " ";
-    for (int i = 0; i < host_count; i++) {
-        if (vm_topology_host(nodes, count, hosts[i].name) >= 0)
-            continue;
-        if (*separator == ' ')
-            fprintf(stderr,
-                    "covey: %s: the topology lacks hosts of the VM, and an all-to-all with tasks "
-                    "there goes "
-                    "unscheduled:",
-                    what);
-        fprintf(stderr, "%s%s", separator, hosts[i].name);
-        separator = ", ";
-    }
-    if (*separator == ',')
-        fputc('\n', stderr);
-}
-
 static int report_missing(struct tool *tool, const char *what, const covey_topology_t *topology)
 {
     struct covey_host *hosts = NULL;
     struct covey_topology_node *nodes = NULL;
     int count = covey_topology_nodes(topology, &nodes);
     int host_count = count < 0 ? count : covey_hosts(tool->vm, &hosts);
-    if (host_count >= 0)
-        print_missing(what, hosts, host_count, nodes, count);
+    if (host_count >= 0) {
+        const char *separator = " ";
+        for (int i = 0; i < host_count; i++) {
+            if (vm_topology_host(nodes, count, hosts[i].name) >= 0)
+                continue;
+            if (*separator == ' ')
+                fprintf(
+                    stderr,
+                    "covey: %s: the topology lacks hosts of the VM, and an all-to-all with tasks "
+                    "there goes "
+                    "unscheduled:",
+                    what);
+            fprintf(stderr, "%s%s", separator, hosts[i].name);
+            separator = ", ";
+        }
+        if (*separator == ',')
+            fputc('\n', stderr);
+    }
     covey_free(nodes);
     covey_free(hosts);
     return host_count < 0 ? tool_failed(tool, what, host_count) : TOOL_OK;
