@@ -15,8 +15,14 @@ on_covey() { # program
     LD_LIBRARY_PATH=$BUILD/pvm3:$BUILD PVM_WD=$dir timeout 300 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
 }
 
+# What PVM prints depends on which of its processes a busy machine lets run first: it has three tries.
 on_pvm() { # program
-    real timeout 300 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal
+    local try
+    for try in 1 2 3; do
+        real timeout 300 "$BUILD/tests/pvm3/$1" 2>&1 </dev/null | normal >"$dir/$1.real"
+        same "$1" "tests/pvm3/$1.expected" "$dir/$1.real" && return
+    done
+    return 1
 }
 
 same() { # name, expected, printed
@@ -46,8 +52,7 @@ if real_installed && ! sanitized "$BUILD/tests/pvm3/buffer"; then
     for source in tests/pvm3/*.c; do
         name=$(basename "$source" .c)
         case $name in covey_* | survive) continue ;; esac
-        on_pvm "$name" >"$dir/$name.real"
-        expect "$name prints on PVM what is expected" same "$name" "tests/pvm3/$name.expected" "$dir/$name.real"
+        expect "$name prints on PVM what is expected" on_pvm "$name"
     done
     expect "the PVM ends" real_halt
 else
