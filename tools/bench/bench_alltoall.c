@@ -35,14 +35,6 @@ struct network {
     bool *seen;
 };
 
-static void network_free(struct network *n)
-{
-    covey_free(n->nodes);
-    covey_free(n->links);
-    free(n->tasks);
-    free(n->seen);
-}
-
 /* False: a task's host is not in the network. */
 static bool place_tasks(const struct bench *bench, struct network *n)
 {
@@ -69,61 +61,24 @@ static bool spread(const struct network *n, int cut)
     return more;
 }
 
-/* The tasks on the side of the link's end a. */
-static int tasks_behind(const struct network *n, int cut)
-{
-    int tasks = 0;
-    memset(n->seen, 0, (size_t)n->node_count * sizeof *n->seen);
-    n->seen[n->links[cut].a] = true;
-    while (spread(n, cut))
-        ;
-    for (int i = 0; i < n->node_count; i++)
-        tasks += n->seen[i] ? n->tasks[i] : 0;
-    return tasks;
-}
-
 /* Seconds for each byte of a block on the link that takes longest; rate > 0 is that of all. */
 static double bottleneck(const struct network *n, int tasks, double rate)
 {
     double longest = 0;
     for (int i = 0; i < n->link_count; i++) {
-        int behind = tasks_behind(n, i);
+        /* The tasks on the side of the link's end a. */
+        int behind = 0;
+        memset(n->seen, 0, (size_t)n->node_count * sizeof *n->seen);
+        n->seen[n->links[i].a] = true;
+        while (spread(n, i))
+            ;
+        for (int k = 0; k < n->node_count; k++)
+            behind += n->seen[k] ? n->tasks[k] : 0;
         double load = (double)behind * (tasks - behind);
         double bps = rate > 0 ? rate : (double)n->links[i].rate_bps;
         longest = fmax(longest, load * 8 / bps);
     }
     return longest;
-}
-
-static double bottleneck_of(const struct bench *bench, const covey_topology_t *topology)
-{
-    struct network n = {.node_count = 0};
-    double seconds = -1;
-    n.node_count = covey_topology_nodes(topology, &n.nodes);
-    n.link_count = covey_topology_links(topology, &n.links);
-    if (n.node_count > 0 && n.link_count >= 0) {
-        n.tasks = calloc((size_t)n.node_count, sizeof *n.tasks);
-        n.seen = calloc((size_t)n.node_count, sizeof *n.seen);
-    }
-    if (n.tasks && n.seen)
-        seconds = place_tasks(bench, &n)
-                      ? bottleneck(&n, bench->plan.tasks, bench->simulation.rate_bps)
-                      : 0;
-    network_free(&n);
-    return seconds;
-}
-
-/* All hosts on one switch, and tasks dealt out among them. */
-static double one_switch(const struct bench *bench)
-{
-    int tasks = bench->plan.tasks, hosts = bench->host_count;
-    int least = tasks / hosts, most = (tasks + hosts - 1) / hosts;
-    double load = 0, rate = bench->simulation.rate_bps;
-    if (tasks >= hosts)
-        load = fmax(most * (tasks - most), least * (tasks - least));
-    else
-        load = tasks - 1;
-    return rate > 0 ? load * 8 / rate : 0;
 }
 
 /* Sets *seconds for each byte of a block at the peak; 0: it is not known. An exit status. */
@@ -134,13 +89,39 @@ static int find_peak(struct bench *bench, double *seconds)
     *seconds = 0;
     if (error < 0 && error != COVEY_ENOENT)
         return tool_failed(bench->tool, "bench", error);
-    if (topology)
-        *seconds = bottleneck_of(bench, topology);
+    if (topology) {
+        struct network n = {.node_count = 0};
+        double took = -1;
+        n.node_count = covey_topology_nodes(topology, &n.nodes);
+        n.link_count = covey_topology_links(topology, &n.links);
+        if (n.node_count > 0 && n.link_count >= 0) {
+            n.tasks = calloc((size_t)n.node_count, sizeof *n.tasks);
+            n.seen = calloc((size_t)n.node_count, sizeof *n.seen);
+        }
+        if (n.tasks && n.seen)
+            took = place_tasks(bench, &n)
+                       ? bottleneck(&n, bench->plan.tasks, bench->simulation.rate_bps)
+                       : 0;
+        covey_free(n.nodes);
+        covey_free(n.links);
+        free(n.tasks);
+        free(n.seen);
+        *seconds = took;
+    }
     covey_topology_free(&topology);
     if (*seconds < 0)
         return tool_error("bench", "memory is exhausted");
-    if (*seconds <= 0)
-        *seconds = one_switch(bench);
+    if (*seconds <= 0) {
+        /* All hosts on one switch, and tasks dealt out among them. */
+        int all = bench->plan.tasks, hosts = bench->host_count;
+        int least = all / hosts, most = (all + hosts - 1) / hosts;
+        double load = 0, rate = bench->simulation.rate_bps;
+        if (all >= hosts)
+            load = fmax(most * (all - most), least * (all - least));
+        else
+            load = all - 1;
+        *seconds = rate > 0 ? load * 8 / rate : 0;
+    }
     return TOOL_OK;
 }
 
@@ -178,49 +159,6 @@ static bool choice_is_best(const struct bench_finding *f)
 
 /* ---- for people ---- */
 
-static void add_figure(struct table *table, const struct bench *bench, const struct bench_row *row,
-                       int at, double seconds)
-{
-    char size[SIZE_BYTES];
-    struct cells cells = {.count = 0};
-    struct figure f = figure_of(bench, row, at, seconds);
-    exchange_size_text(row->bytes, size, sizeof size);
-    cells_add(&cells, "%s", size);
-    cells_add(&cells, "%s", row->series[at].name);
-    cells_add(&cells, "%.1f", f.us.median);
-    cells_add(&cells, "%.1f", f.us.quartile1);
-    cells_add(&cells, "%.1f", f.us.quartile3);
-    cells_add(&cells, "%.1f", f.mbit_s);
-    cells_add(&cells, f.peak > 0 ? "%.1f" : "-", 100 * f.peak);
-    table_add(table, cells.list);
-}
-
-static int print_figures(const struct bench *bench, double seconds)
-{
-    static const char *const headings[] = {">BYTES", "ALGORITHM", ">US",    ">QUARTILE1",
-                                           ">3",     ">MBIT/S",   ">%PEAK", NULL};
-    struct table *table = table_create(headings);
-    for (int i = 0; i < bench->row_count; i++) {
-        for (int k = 0; k < bench->rows[i].series_count; k++)
-            add_figure(table, bench, &bench->rows[i], k, seconds);
-    }
-    return report_table("bench", table);
-}
-
-static void print_verdict(const struct bench_row *row)
-{
-    struct bench_finding f = bench_finding_of(row);
-    const char *best = row->series[f.best].name;
-    int chosen = bench_finding_series(&f, f.chosen);
-    char size[SIZE_BYTES];
-    exchange_size_text(row->bytes, size, sizeof size);
-    if (choice_is_best(&f))
-        printf("%s: %s is the best, and the library's choice\n", size, best);
-    else if (chosen >= 0)
-        printf("%s: %s is the best; the library's choice, %s, takes %.2f times as long\n", size,
-               best, f.chosen, f.us[chosen] / fmax(f.us[f.best], 1e-3));
-}
-
 static int print_table(const struct bench *bench, double seconds)
 {
     const struct bench_series *schedule = schedule_of(bench);
@@ -231,9 +169,38 @@ static int print_table(const struct bench *bench, double seconds)
                schedule->phases, schedule->order_s * 1e3);
     else
         puts("no schedule: the VM has no topology with all these hosts; see: covey topology --vm");
-    int status = print_figures(bench, seconds);
-    for (int i = 0; i < bench->row_count && status == TOOL_OK; i++)
-        print_verdict(&bench->rows[i]);
+    static const char *const headings[] = {">BYTES", "ALGORITHM", ">US",    ">QUARTILE1",
+                                           ">3",     ">MBIT/S",   ">%PEAK", NULL};
+    struct table *table = table_create(headings);
+    for (int i = 0; i < bench->row_count; i++) {
+        for (int k = 0; k < bench->rows[i].series_count; k++) {
+            char size[SIZE_BYTES];
+            struct cells cells = {.count = 0};
+            struct figure f = figure_of(bench, &bench->rows[i], k, seconds);
+            exchange_size_text(bench->rows[i].bytes, size, sizeof size);
+            cells_add(&cells, "%s", size);
+            cells_add(&cells, "%s", bench->rows[i].series[k].name);
+            cells_add(&cells, "%.1f", f.us.median);
+            cells_add(&cells, "%.1f", f.us.quartile1);
+            cells_add(&cells, "%.1f", f.us.quartile3);
+            cells_add(&cells, "%.1f", f.mbit_s);
+            cells_add(&cells, f.peak > 0 ? "%.1f" : "-", 100 * f.peak);
+            table_add(table, cells.list);
+        }
+    }
+    int status = report_table("bench", table);
+    for (int i = 0; i < bench->row_count && status == TOOL_OK; i++) {
+        struct bench_finding f = bench_finding_of(&bench->rows[i]);
+        const char *best = bench->rows[i].series[f.best].name;
+        int chosen = bench_finding_series(&f, f.chosen);
+        char size[SIZE_BYTES];
+        exchange_size_text(bench->rows[i].bytes, size, sizeof size);
+        if (choice_is_best(&f))
+            printf("%s: %s is the best, and the library's choice\n", size, best);
+        else if (chosen >= 0)
+            printf("%s: %s is the best; the library's choice, %s, takes %.2f times as long\n", size,
+                   best, f.chosen, f.us[chosen] / fmax(f.us[f.best], 1e-3));
+    }
     return status;
 }
 
@@ -242,28 +209,6 @@ static int print_table(const struct bench *bench, double seconds)
 static json_t *number_or_null(double value)
 {
     return value > 0 ? json_real(value) : json_null();
-}
-
-static json_t *series_object(const struct bench *bench, const struct bench_row *row, int at,
-                             double seconds)
-{
-    struct figure f = figure_of(bench, row, at, seconds);
-    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "name", row->series[at].name, "us",
-                     f.us.median, "min_us", f.us.min, "quartile1_us", f.us.quartile1,
-                     "quartile3_us", f.us.quartile3, "max_us", f.us.max, "mbit_s", f.mbit_s, "peak",
-                     number_or_null(f.peak));
-}
-
-static json_t *row_object(const struct bench *bench, const struct bench_row *row, double seconds)
-{
-    struct bench_finding f = bench_finding_of(row);
-    json_t *list = json_array();
-    for (int i = 0; i < row->series_count; i++)
-        report_add(&list, series_object(bench, row, i, seconds));
-    return json_pack("{s:I, s:o, s:s, s:s, s:b, s:o}", "bytes", (json_int_t)row->bytes, "peak_us",
-                     number_or_null(seconds * 1e6 * (double)row->bytes / WIRE_SHARE), "best",
-                     row->series[f.best].name, "chosen", f.chosen, "choice_is_best",
-                     (int)choice_is_best(&f), "algorithms", list);
 }
 
 static json_t *schedule_object(const struct bench_series *schedule)
@@ -277,8 +222,24 @@ static json_t *schedule_object(const struct bench_series *schedule)
 static int print_json(const struct bench *bench, double seconds)
 {
     json_t *rows = json_array();
-    for (int i = 0; i < bench->row_count; i++)
-        report_add(&rows, row_object(bench, &bench->rows[i], seconds));
+    for (int i = 0; i < bench->row_count; i++) {
+        const struct bench_row *row = &bench->rows[i];
+        struct bench_finding f = bench_finding_of(row);
+        json_t *list = json_array();
+        for (int k = 0; k < row->series_count; k++) {
+            struct figure g = figure_of(bench, row, k, seconds);
+            report_add(&list, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "name",
+                                        row->series[k].name, "us", g.us.median, "min_us", g.us.min,
+                                        "quartile1_us", g.us.quartile1, "quartile3_us",
+                                        g.us.quartile3, "max_us", g.us.max, "mbit_s", g.mbit_s,
+                                        "peak", number_or_null(g.peak)));
+        }
+        report_add(&rows, json_pack("{s:I, s:o, s:s, s:s, s:b, s:o}", "bytes",
+                                    (json_int_t)row->bytes, "peak_us",
+                                    number_or_null(seconds * 1e6 * (double)row->bytes / WIRE_SHARE),
+                                    "best", row->series[f.best].name, "chosen", f.chosen,
+                                    "choice_is_best", (int)choice_is_best(&f), "algorithms", list));
+    }
     return report_print(
         "bench", json_pack("{s:s, s:s, s:i, s:i, s:i, s:o, s:o}", "benchmark", bench->name, "route",
                            covey_route_name(bench->plan.route), "hosts", bench->host_count, "tasks",

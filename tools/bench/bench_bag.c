@@ -61,18 +61,6 @@ static int start_workers(struct bag_bench *b, const struct bench *bench)
     return started == b->workers ? TOOL_OK : tool_error("bench", "a worker could not be started");
 }
 
-static int count_hosts(const struct bag_bench *b)
-{
-    int count = 0;
-    for (int i = 0; i < b->workers; i++) {
-        bool again = false;
-        for (int j = 0; j < i; j++)
-            again |= covey_tid_host(b->tids[i]) == covey_tid_host(b->tids[j]);
-        count += !again;
-    }
-    return count;
-}
-
 /* All workers wait for items, and the copies that are to be there are. */
 static int await_workers(struct bag_bench *b)
 {
@@ -84,7 +72,14 @@ static int await_workers(struct bag_bench *b)
         if (error < 0)
             return failed(b, error);
     }
-    b->hosts = count_hosts(b);
+    int count = 0;
+    for (int i = 0; i < b->workers; i++) {
+        bool again = false;
+        for (int j = 0; j < i; j++)
+            again |= covey_tid_host(b->tids[i]) == covey_tid_host(b->tids[j]);
+        count += !again;
+    }
+    b->hosts = count;
     b->backups = info.backups;
     return info.tasks > b->workers ? TOOL_OK : tool_error("bench", "the workers do not come");
 }
@@ -110,42 +105,35 @@ static int round_run(struct bag_bench *b, double *rate)
     return TOOL_OK;
 }
 
-static int single_run(struct bag_bench *b, double *us)
-{
-    struct covey_bag_result result;
-    double begin_us = now_us();
-    int error = covey_bag_put(b->bag, 0, NULL, 0);
-    int n = error != 0 ? error : covey_bag_result(b->bag, WAIT_US, &result, 1);
-    *us = now_us() - begin_us;
-    return n == 1 ? TOOL_OK : failed(b, n);
-}
-
-/* With the last worker, which stands on another host than the console, if any does. */
-static int trip_run(struct bag_bench *b, double *us)
-{
-    covey_tid_t tid = b->tids[b->workers - 1];
-    uint8_t byte = 0;
-    double begin_us = now_us();
-    int error = covey_send_array(b->tool->vm, tid, 1, COVEY_UINT8, &byte, 1);
-    if (error == 0)
-        error = covey_recv_array(b->tool->vm, tid, 1, WAIT_US, COVEY_UINT8, &byte, 1, NULL, NULL);
-    *us = now_us() - begin_us;
-    return error == 0 ? TOOL_OK : failed(b, error);
-}
-
 static int samples_take(struct bag_bench *b)
 {
     int status = TOOL_OK;
     for (int i = 0; i < b->rounds && status == TOOL_OK; i++)
         status = round_run(b, &b->rates[i]);
-    for (int i = 0; i < SINGLES && status == TOOL_OK; i++)
-        status = single_run(b, &b->single_us[i]);
+    for (int i = 0; i < SINGLES && status == TOOL_OK; i++) {
+        struct covey_bag_result result;
+        double begin_us = now_us();
+        int error = covey_bag_put(b->bag, 0, NULL, 0);
+        int n = error != 0 ? error : covey_bag_result(b->bag, WAIT_US, &result, 1);
+        b->single_us[i] = now_us() - begin_us;
+        status = n == 1 ? TOOL_OK : failed(b, n);
+    }
     if (status != TOOL_OK)
         return status;
     covey_bag_close(b->bag);
     covey_set_route(b->tool->vm, b->tids[b->workers - 1], COVEY_ROUTE_UDP);
-    for (int i = 0; i < TRIPS && status == TOOL_OK; i++)
-        status = trip_run(b, &b->trip_us[i]);
+    for (int i = 0; i < TRIPS && status == TOOL_OK; i++) {
+        /* With the last worker, which stands on another host than the console, if any does. */
+        covey_tid_t tid = b->tids[b->workers - 1];
+        uint8_t byte = 0;
+        double begin_us = now_us();
+        int error = covey_send_array(b->tool->vm, tid, 1, COVEY_UINT8, &byte, 1);
+        if (error == 0)
+            error =
+                covey_recv_array(b->tool->vm, tid, 1, WAIT_US, COVEY_UINT8, &byte, 1, NULL, NULL);
+        b->trip_us[i] = now_us() - begin_us;
+        status = error == 0 ? TOOL_OK : failed(b, error);
+    }
     for (int i = 0; i < b->workers; i++)
         covey_send_array(b->tool->vm, b->tids[i], 1, COVEY_UINT8, NULL, 0);
     return status;

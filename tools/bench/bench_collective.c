@@ -47,36 +47,6 @@ int bench_finding_series(const struct bench_finding *f, const char *algorithm)
 
 /* ---- the table for people ---- */
 
-static void add_others(struct cells *cells, const struct bench_finding *f)
-{
-    char text[256] = "";
-    size_t used = 0;
-    for (int i = 0; i < f->row->series_count && used < sizeof text; i++) {
-        if (i != f->best)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.1f", used ? ", " : "",
-                                     f->row->series[i].name, f->us[i]);
-    }
-    cells_add(cells, "%s", text);
-}
-
-static void add_row(struct table *table, const struct bench_finding *f)
-{
-    struct cells cells = {.count = 0};
-    int chosen = bench_finding_series(f, f->chosen);
-    cells_add(&cells, "%s", f->operation);
-    cells_add(&cells, "%d", f->members);
-    cells_add(&cells, "%" PRId64, f->row->bytes);
-    cells_add(&cells, "%s", f->row->series[f->best].name);
-    cells_add(&cells, "%.1f", f->us[f->best]);
-    cells_add(&cells, "%s", f->chosen);
-    if (chosen >= 0)
-        cells_add(&cells, "%.2f", f->us[chosen] / f->us[f->best]);
-    else
-        cells_add(&cells, "-");
-    add_others(&cells, f);
-    table_add(table, cells.list);
-}
-
 static int print_table(const struct bench *bench)
 {
     static const char *const headings[] = {"OPERATION", ">MEMBERS", ">BYTES", "BEST", ">US",
@@ -84,7 +54,27 @@ static int print_table(const struct bench *bench)
     struct table *table = table_create(headings);
     for (int i = 0; i < bench->row_count; i++) {
         struct bench_finding f = bench_finding_of(&bench->rows[i]);
-        add_row(table, &f);
+        struct cells cells = {.count = 0};
+        int chosen = bench_finding_series(&f, f.chosen);
+        cells_add(&cells, "%s", f.operation);
+        cells_add(&cells, "%d", f.members);
+        cells_add(&cells, "%" PRId64, f.row->bytes);
+        cells_add(&cells, "%s", f.row->series[f.best].name);
+        cells_add(&cells, "%.1f", f.us[f.best]);
+        cells_add(&cells, "%s", f.chosen);
+        if (chosen >= 0)
+            cells_add(&cells, "%.2f", f.us[chosen] / f.us[f.best]);
+        else
+            cells_add(&cells, "-");
+        char text[256] = "";
+        size_t used = 0;
+        for (int k = 0; k < f.row->series_count && used < sizeof text; k++) {
+            if (k != f.best)
+                used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %.1f",
+                                         used ? ", " : "", f.row->series[k].name, f.us[k]);
+        }
+        cells_add(&cells, "%s", text);
+        table_add(table, cells.list);
     }
     printf("collectives on %d hosts, %d tasks, route %s; %d rounds\n", bench->host_count,
            bench->plan.tasks, covey_route_name(bench->plan.route), bench->plan.rounds);
@@ -97,22 +87,19 @@ static int print_table(const struct bench *bench)
 
 /* ---- JSON ---- */
 
-static json_t *row_object(const struct bench_finding *f)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < f->row->series_count; i++)
-        report_add(&list, json_pack("{s:s, s:f}", "name", f->row->series[i].name, "us", f->us[i]));
-    return json_pack("{s:s, s:i, s:I, s:s, s:s, s:o}", "operation", f->operation, "members",
-                     f->members, "bytes", (json_int_t)f->row->bytes, "best",
-                     f->row->series[f->best].name, "chosen", f->chosen, "algorithms", list);
-}
-
 static int print_json(const struct bench *bench)
 {
     json_t *rows = json_array();
     for (int i = 0; i < bench->row_count; i++) {
         struct bench_finding f = bench_finding_of(&bench->rows[i]);
-        report_add(&rows, row_object(&f));
+        json_t *list = json_array();
+        for (int k = 0; k < f.row->series_count; k++)
+            report_add(&list,
+                       json_pack("{s:s, s:f}", "name", f.row->series[k].name, "us", f.us[k]));
+        report_add(&rows,
+                   json_pack("{s:s, s:i, s:I, s:s, s:s, s:o}", "operation", f.operation, "members",
+                             f.members, "bytes", (json_int_t)f.row->bytes, "best",
+                             f.row->series[f.best].name, "chosen", f.chosen, "algorithms", list));
     }
     return report_print(
         "bench", json_pack("{s:s, s:s, s:i, s:i, s:i, s:o}", "benchmark", bench->name, "route",
@@ -122,58 +109,21 @@ static int print_json(const struct bench *bench)
 
 /* ---- the table for the library ---- */
 
-static bool same_list(const struct bench_finding *a, const struct bench_finding *b)
-{
-    return strcmp(a->operation, b->operation) == 0 && a->members == b->members;
-}
-
-/* The largest team's rows hold for all larger ones. */
-static void write_members(FILE *file, const struct bench_finding *f, int most)
-{
-    if (f->members == most)
-        fprintf(file, "%-14s *", f->operation);
-    else
-        fprintf(file, "%-14s %d", f->operation, f->members);
-}
-
 /* A row holds up to where the next one, measured for `next` bytes, begins: half way, as sizes go.
  */
 static void write_row(FILE *file, const struct bench_finding *f, int algorithm, int most,
                       int64_t next)
 {
-    write_members(file, f, most);
+    /* The largest team's rows hold for all larger ones. */
+    if (f->members == most)
+        fprintf(file, "%-14s *", f->operation);
+    else
+        fprintf(file, "%-14s %d", f->operation, f->members);
     if (next < 0)
         fprintf(file, " *");
     else
         fprintf(file, " %.0f", sqrt((double)f->row->bytes * (double)next));
     fprintf(file, " %s\n", f->row->series[algorithm].name);
-}
-
-/* The one that the size before took stays unless another is clearly better. */
-static int settle(const struct bench_finding *f, const char *before)
-{
-    int kept = before ? bench_finding_series(f, before) : -1;
-    return kept >= 0 && f->us[f->best] > BETTER * f->us[kept] ? kept : f->best;
-}
-
-static void write_rows(FILE *file, const struct bench *bench, int most)
-{
-    const char *before = NULL;
-    struct bench_finding last = {.members = 0};
-    int taken = 0;
-    for (int i = 0; i < bench->row_count; i++) {
-        struct bench_finding f = bench_finding_of(&bench->rows[i]);
-        bool goes_on = last.row && same_list(&last, &f);
-        int take = settle(&f, goes_on ? before : NULL);
-        const char *name = f.row->series[take].name;
-        if (last.row && (!goes_on || strcmp(name, before) != 0))
-            write_row(file, &last, taken, most, goes_on ? f.row->bytes : -1);
-        last = f;
-        taken = take;
-        before = name;
-    }
-    if (last.row)
-        write_row(file, &last, taken, most, -1);
 }
 
 int bench_collective_write(const struct bench *bench, int most)
@@ -183,7 +133,26 @@ int bench_collective_write(const struct bench *bench, int most)
         return tool_error("bench", "%s: %s", bench->write, strerror(errno));
     fprintf(file, "# covey bench %s: %d tasks on %d hosts, route %s; see covey_collectives(5)\n",
             bench->name, bench->plan.tasks, bench->host_count, covey_route_name(bench->plan.route));
-    write_rows(file, bench, most);
+    const char *before = NULL;
+    struct bench_finding last = {.members = 0};
+    int taken = 0;
+    for (int i = 0; i < bench->row_count; i++) {
+        struct bench_finding f = bench_finding_of(&bench->rows[i]);
+        bool goes_on =
+            last.row && strcmp(last.operation, f.operation) == 0 && last.members == f.members;
+        /* The one that the size before took stays unless another is clearly better. */
+        const char *usual = goes_on ? before : NULL;
+        int kept = usual ? bench_finding_series(&f, usual) : -1;
+        int take = kept >= 0 && f.us[f.best] > BETTER * f.us[kept] ? kept : f.best;
+        const char *name = f.row->series[take].name;
+        if (last.row && (!goes_on || strcmp(name, before) != 0))
+            write_row(file, &last, taken, most, goes_on ? f.row->bytes : -1);
+        last = f;
+        taken = take;
+        before = name;
+    }
+    if (last.row)
+        write_row(file, &last, taken, most, -1);
     int failed = ferror(file);
     failed = fclose(file) != 0 || failed;
     return failed ? tool_error("bench", "%s: it could not be written", bench->write) : TOOL_OK;

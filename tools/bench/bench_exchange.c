@@ -200,19 +200,6 @@ static int run_algorithm(const struct sample *s, struct covey_exchange_message *
     return TOOL_OK;
 }
 
-/* Each algorithm gets the pattern as the program has it. */
-static int run_round(const struct sample *s, struct bench_row *row)
-{
-    int status = TOOL_OK;
-    for (int algorithm = FIRST; algorithm <= LAST && status == TOOL_OK; algorithm++) {
-        struct covey_exchange_message *messages = exchange_pattern(&s->shape);
-        status = messages ? run_algorithm(s, messages, algorithm, row)
-                          : tool_error("bench", "memory is exhausted");
-        free(messages);
-    }
-    return status;
-}
-
 static int begin_row(struct bench *bench, int density, int64_t bytes, struct bench_row *row)
 {
     row->bytes = bytes;
@@ -238,7 +225,14 @@ static int simulate_row(struct bench *bench, struct sample *s, int density, int6
                                            .bytes = (uint64_t)bytes,
                                            .unequal = bench->plan.exchange.unequal,
                                            .seed = (uint64_t)s->round + 1};
-        status = run_round(s, row);
+        /* Each algorithm gets the pattern as the program has it. */
+        status = TOOL_OK;
+        for (int algorithm = FIRST; algorithm <= LAST && status == TOOL_OK; algorithm++) {
+            struct covey_exchange_message *messages = exchange_pattern(&s->shape);
+            status = messages ? run_algorithm(s, messages, algorithm, row)
+                              : tool_error("bench", "memory is exhausted");
+            free(messages);
+        }
     }
     return status;
 }
@@ -256,17 +250,6 @@ static int choose_densities(struct bench_exchange *exchange, int ranks)
     return TOOL_OK;
 }
 
-static int simulate_all(struct bench *bench, struct sample *s)
-{
-    struct bench_exchange *exchange = &bench->plan.exchange;
-    int status = choose_densities(exchange, s->model->ranks);
-    for (int d = 0; d < exchange->density_count && status == TOOL_OK; d++) {
-        for (int i = 0; i < bench->plan.size_count && status == TOOL_OK; i++)
-            status = simulate_row(bench, s, exchange->densities[d], bench->plan.sizes[i]);
-    }
-    return status;
-}
-
 static int simulate(struct bench *bench)
 {
     struct bench_simulation *simulation = &bench->simulation;
@@ -281,8 +264,14 @@ static int simulate(struct bench *bench)
     if (status == TOOL_OK && model.ranks != simulation->ranks)
         status = tool_usage("bench", "--simulated %d: the topology has %d hosts", simulation->ranks,
                             model.ranks);
-    if (status == TOOL_OK)
-        status = simulate_all(bench, &s);
+    if (status == TOOL_OK) {
+        struct bench_exchange *exchange = &bench->plan.exchange;
+        status = choose_densities(exchange, s.model->ranks);
+        for (int d = 0; d < exchange->density_count && status == TOOL_OK; d++) {
+            for (int i = 0; i < bench->plan.size_count && status == TOOL_OK; i++)
+                status = simulate_row(bench, &s, exchange->densities[d], bench->plan.sizes[i]);
+        }
+    }
     exchange_model_destroy(&model);
     covey_topology_free(&s.topology);
     return status;

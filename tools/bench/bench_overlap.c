@@ -75,28 +75,6 @@ static int row_make(struct bench_row *row, int64_t bytes, int32_t rounds)
     return TOOL_OK;
 }
 
-static int rows_make(const struct bench *bench, struct bench_beside *beside)
-{
-    int status = TOOL_OK;
-    for (int i = 0; i < bench->plan.size_count && status == TOOL_OK; i++)
-        status = row_make(&beside->rows[i], bench->plan.sizes[i], bench->plan.rounds);
-    return status;
-}
-
-/* A line that is no sample is something else that the program or what starts it says. */
-static void take_line(const struct bench *bench, struct bench_beside *beside, const char *line)
-{
-    int64_t bytes;
-    double us[OVERLAP_SERIES];
-    if (sscanf(line, "%" SCNd64 " %lf %lf %lf", &bytes, &us[0], &us[1], &us[2]) != 4)
-        return;
-    struct bench_row *row = row_of(bench, beside, bytes);
-    if (!row || row->series[0].rounds == bench->plan.rounds)
-        return;
-    for (int i = 0; i < OVERLAP_SERIES; i++)
-        row->series[i].us[row->series[i].rounds++] = us[i];
-}
-
 static FILE *start(const struct bench *bench, const struct bench_beside *beside)
 {
     size_t size = strlen(beside->command) + 64 + 24 * (size_t)bench->plan.size_count, used;
@@ -119,8 +97,18 @@ static int run(const struct bench *bench, struct bench_beside *beside)
     FILE *out = start(bench, beside);
     if (!out)
         return tool_error("bench", "%s: cannot be started", beside->name);
-    while (fgets(line, sizeof line, out))
-        take_line(bench, beside, line);
+    while (fgets(line, sizeof line, out)) {
+        /* A line that is no sample is something else that the program or what starts it says. */
+        int64_t bytes;
+        double us[OVERLAP_SERIES];
+        if (sscanf(line, "%" SCNd64 " %lf %lf %lf", &bytes, &us[0], &us[1], &us[2]) == 4) {
+            struct bench_row *row = row_of(bench, beside, bytes);
+            if (row && row->series[0].rounds != bench->plan.rounds) {
+                for (int i = 0; i < OVERLAP_SERIES; i++)
+                    row->series[i].us[row->series[i].rounds++] = us[i];
+            }
+        }
+    }
     int status = pclose(out);
     for (int i = 0; i < bench->plan.size_count; i++) {
         if (beside->rows[i].series[0].rounds < bench->plan.rounds)
@@ -135,7 +123,9 @@ int bench_overlap_run_beside(struct bench *bench)
 {
     int status = TOOL_OK;
     for (int i = 0; i < bench->beside_count && status == TOOL_OK; i++) {
-        status = rows_make(bench, &bench->besides[i]);
+        status = TOOL_OK;
+        for (int k = 0; k < bench->plan.size_count && status == TOOL_OK; k++)
+            status = row_make(&bench->besides[i].rows[k], bench->plan.sizes[k], bench->plan.rounds);
         if (status == TOOL_OK)
             status = run(bench, &bench->besides[i]);
     }
@@ -157,19 +147,14 @@ static void add_part(struct cells *cells, double part)
     cells_add(cells, "%.0f %%", 100 * part);
 }
 
-static void add_times(struct cells *cells, const struct bench_row *row)
-{
-    for (int i = 0; i < OVERLAP_SERIES; i++)
-        cells_add_figure(cells, median_of(row, i));
-}
-
 static void add_row(struct table *table, const char *who, const struct bench_row *row)
 {
     struct cells cells = {.count = 0};
     struct bench_spread hidden = hidden_of(row);
     cells_add(&cells, "%s", who);
     cells_add(&cells, "%" PRId64, row->bytes);
-    add_times(&cells, row);
+    for (int i = 0; i < OVERLAP_SERIES; i++)
+        cells_add_figure(&cells, median_of(row, i));
     add_part(&cells, hidden.median);
     add_part(&cells, hidden.quartile1);
     add_part(&cells, hidden.quartile3);

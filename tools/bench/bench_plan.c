@@ -7,19 +7,6 @@
 #define SCALARS (12 + BENCH_MORE_ROUTES)
 #define SUMS 8 /* of a series */
 
-static int exchange_pack(covey_msg_t *msg, const struct bench_exchange *exchange)
-{
-    const int32_t numbers[] = {exchange->unequal, exchange->density_count};
-    int error = covey_pack_int32(msg, numbers, 2, 1);
-    if (error == 0)
-        error = covey_pack_int32(msg, exchange->densities, (size_t)exchange->density_count, 1);
-    if (error == 0)
-        error = covey_pack_int64(msg, &exchange->rate_bps, 1, 1);
-    if (error == 0)
-        error = covey_pack_string(msg, exchange->topology);
-    return error;
-}
-
 int bench_plan_pack(covey_msg_t *msg, const struct bench_plan *plan)
 {
     int error = covey_pack_int32(msg, &plan->what, SCALARS, 1);
@@ -29,8 +16,17 @@ int bench_plan_pack(covey_msg_t *msg, const struct bench_plan *plan)
         error = covey_pack_int32(msg, plan->peers, (size_t)plan->peer_count, 1);
     if (error == 0)
         error = covey_pack_string(msg, plan->hosts);
-    if (error == 0 && plan->what == BENCH_EXCHANGE)
-        error = exchange_pack(msg, &plan->exchange);
+    if (error == 0 && plan->what == BENCH_EXCHANGE) {
+        const struct bench_exchange *exchange = &plan->exchange;
+        const int32_t numbers[] = {exchange->unequal, exchange->density_count};
+        error = covey_pack_int32(msg, numbers, 2, 1);
+        if (error == 0)
+            error = covey_pack_int32(msg, exchange->densities, (size_t)exchange->density_count, 1);
+        if (error == 0)
+            error = covey_pack_int64(msg, &exchange->rate_bps, 1, 1);
+        if (error == 0)
+            error = covey_pack_string(msg, exchange->topology);
+    }
     return error;
 }
 
@@ -40,24 +36,6 @@ _Static_assert(offsetof(struct bench_plan, sizes) == (SCALARS * sizeof(int32_t) 
 static int in_range(int32_t value, int32_t max)
 {
     return value >= 0 && value <= max;
-}
-
-static int exchange_unpack(covey_msg_t *msg, struct bench_exchange *exchange)
-{
-    int32_t numbers[2];
-    int error = covey_unpack_int32(msg, numbers, 2, 1);
-    if (error == 0 && !in_range(numbers[1], BENCH_DENSITIES_MAX))
-        error = COVEY_EPROTO;
-    if (error != 0)
-        return error;
-    exchange->unequal = numbers[0];
-    exchange->density_count = numbers[1];
-    error = covey_unpack_int32(msg, exchange->densities, (size_t)numbers[1], 1);
-    if (error == 0)
-        error = covey_unpack_int64(msg, &exchange->rate_bps, 1, 1);
-    if (error == 0)
-        error = covey_unpack_string(msg, exchange->topology, sizeof exchange->topology);
-    return error;
 }
 
 int bench_plan_unpack(covey_msg_t *msg, struct bench_plan *plan)
@@ -74,8 +52,22 @@ int bench_plan_unpack(covey_msg_t *msg, struct bench_plan *plan)
         error = covey_unpack_int32(msg, plan->peers, (size_t)plan->peer_count, 1);
     if (error == 0)
         error = covey_unpack_string(msg, plan->hosts, sizeof plan->hosts);
-    if (error == 0 && plan->what == BENCH_EXCHANGE)
-        error = exchange_unpack(msg, &plan->exchange);
+    if (error == 0 && plan->what == BENCH_EXCHANGE) {
+        struct bench_exchange *exchange = &plan->exchange;
+        int32_t numbers[2];
+        error = covey_unpack_int32(msg, numbers, 2, 1);
+        if (error == 0 && !in_range(numbers[1], BENCH_DENSITIES_MAX))
+            error = COVEY_EPROTO;
+        if (error == 0) {
+            exchange->unequal = numbers[0];
+            exchange->density_count = numbers[1];
+            error = covey_unpack_int32(msg, exchange->densities, (size_t)numbers[1], 1);
+            if (error == 0)
+                error = covey_unpack_int64(msg, &exchange->rate_bps, 1, 1);
+            if (error == 0)
+                error = covey_unpack_string(msg, exchange->topology, sizeof exchange->topology);
+        }
+    }
     return error;
 }
 

@@ -72,64 +72,6 @@ static struct bench_spread spread_of(const struct bench_series *series)
     return bench_spread_of(series->us, (size_t)series->rounds);
 }
 
-static void add_headings(const struct bench *bench, struct cells *cells)
-{
-    const char *names[BENCH_SERIES_MAX];
-    int count = raw_names(bench, names);
-    cells_add(cells, sized(bench) ? ">BYTES" : "WHAT");
-    cells_add(cells, ">US");
-    cells_add(cells, ">MIN");
-    cells_add(cells, ">Q1");
-    cells_add(cells, ">Q3");
-    if (sized(bench))
-        cells_add(cells, ">MB/S");
-    if (timed(bench)) {
-        cells_add(cells, ">TASKS");
-        cells_add(cells, ">DAEMONS");
-    }
-    for (int i = 0; i < count; i++) {
-        cells_add(cells, ">%s", names[i]);
-        cells_add(cells, ">RATIO");
-    }
-}
-
-static void add_raw(const struct bench_row *row, const char *name, struct cells *cells)
-{
-    const struct bench_series *covey = &row->series[0];
-    const struct bench_series *raw = series_find(row, name);
-    if (!raw || raw->rounds != covey->rounds) {
-        cells_add(cells, "-");
-        cells_add(cells, "-");
-        return;
-    }
-    cells_add_figure(cells, spread_of(raw).median);
-    cells_add(cells, "%.2f", bench_median_ratio(covey->us, raw->us, (size_t)covey->rounds));
-}
-
-static void add_row(const struct bench *bench, const struct bench_row *row, struct cells *cells)
-{
-    const char *names[BENCH_SERIES_MAX];
-    int count = raw_names(bench, names);
-    const struct bench_series *covey = &row->series[0];
-    struct bench_spread spread = spread_of(covey);
-    if (sized(bench))
-        cells_add(cells, "%" PRId64, row->bytes);
-    else
-        cells_add(cells, "%s", row->label);
-    cells_add_figure(cells, spread.median);
-    cells_add_figure(cells, spread.min);
-    cells_add_figure(cells, spread.quartile1);
-    cells_add_figure(cells, spread.quartile3);
-    if (sized(bench))
-        cells_add_figure(cells, (double)row->bytes / spread.median);
-    if (timed(bench)) {
-        cells_add_figure(cells, cpu_per_gb(covey->task_cpu_s, covey->bytes));
-        cells_add_figure(cells, cpu_per_gb(covey->daemon_cpu_s, covey->bytes));
-    }
-    for (int i = 0; i < count; i++)
-        add_raw(row, names[i], cells);
-}
-
 /* ---- alpha and beta ---- */
 
 int bench_fit(const struct bench *bench, const char *name, bench_fit_fn *fn,
@@ -154,15 +96,6 @@ static double wire_beta_s(const struct bench *bench)
     double mtu = bench->mtu > 0 ? bench->mtu : MTU_USUAL, rate = bench->simulation.rate_bps;
     bool two = bench->plan.what == BENCH_PINGPONG || bench->plan.what == BENCH_STREAM;
     return two && rate > 0 ? 8 * (mtu + AROUND_FRAME_BYTES) / (mtu * rate) : 0;
-}
-
-static void print_wire(const struct bench *bench)
-{
-    double beta_s = wire_beta_s(bench);
-    if (beta_s > 0)
-        printf("wire: beta %.4f ns/byte (%.0f MB/s): frames of %d bytes, and %d around each\n",
-               beta_s * 1e9, 1e-6 / beta_s, bench->mtu > 0 ? bench->mtu : MTU_USUAL,
-               AROUND_FRAME_BYTES);
 }
 
 /* In a run so disturbed that times fall with bytes there are no ends, but still a nearest line. */
@@ -206,8 +139,11 @@ static void print_head(const struct bench *bench)
     printf("; %d rounds\n", plan->rounds);
 }
 
-static const char *time_of(int what)
+/* How to read it; the raw programs come first, so that Covey's line is the last. */
+static void print_foot(const struct bench *bench)
 {
+    const char *names[BENCH_SERIES_MAX];
+    int count = raw_names(bench, names);
     static const char *const texts[] = {
         [BENCH_PINGPONG] = "half a round trip",
         [BENCH_STREAM] = "a message of many in one direction",
@@ -216,15 +152,7 @@ static const char *time_of(int what)
         [BENCH_MCAST] = "until all have confirmed it; of the raw programs, half a round trip",
         [BENCH_BCAST] = "until all have confirmed it; one: to one alone; tcp-each: by tcp to each",
     };
-    return texts[what];
-}
-
-/* How to read it; the raw programs come first, so that Covey's line is the last. */
-static void print_foot(const struct bench *bench)
-{
-    const char *names[BENCH_SERIES_MAX];
-    int count = raw_names(bench, names);
-    printf("US: %s. RATIO: Covey's time over %s.\n", time_of(bench->plan.what),
+    printf("US: %s. RATIO: Covey's time over %s.\n", texts[bench->plan.what],
            bench->plan.what == BENCH_BCAST ? "that one"
            : bench->plan.more_count > 0    ? "the other one's, over the first route"
                                            : "the raw one's");
@@ -238,7 +166,11 @@ static void print_foot(const struct bench *bench)
         return;
     if (timed(bench))
         puts("TASKS, DAEMONS: CPU seconds per GB (10^9 bytes) moved.");
-    print_wire(bench);
+    double beta_s = wire_beta_s(bench);
+    if (beta_s > 0)
+        printf("wire: beta %.4f ns/byte (%.0f MB/s): frames of %d bytes, and %d around each\n",
+               beta_s * 1e9, 1e-6 / beta_s, bench->mtu > 0 ? bench->mtu : MTU_USUAL,
+               AROUND_FRAME_BYTES);
     for (int i = 0; i < count; i++)
         print_fit(bench, names[i]);
     print_fit(bench, covey_name(bench));
@@ -247,11 +179,54 @@ static void print_foot(const struct bench *bench)
 int bench_print_table(struct bench *bench)
 {
     struct cells headings = {.count = 0};
-    add_headings(bench, &headings);
+    const char *names[BENCH_SERIES_MAX];
+    int count = raw_names(bench, names);
+    cells_add(&headings, sized(bench) ? ">BYTES" : "WHAT");
+    cells_add(&headings, ">US");
+    cells_add(&headings, ">MIN");
+    cells_add(&headings, ">Q1");
+    cells_add(&headings, ">Q3");
+    if (sized(bench))
+        cells_add(&headings, ">MB/S");
+    if (timed(bench)) {
+        cells_add(&headings, ">TASKS");
+        cells_add(&headings, ">DAEMONS");
+    }
+    for (int i = 0; i < count; i++) {
+        cells_add(&headings, ">%s", names[i]);
+        cells_add(&headings, ">RATIO");
+    }
     struct table *table = table_create(headings.list);
     for (int i = 0; i < bench->row_count; i++) {
         struct cells cells = {.count = 0};
-        add_row(bench, &bench->rows[i], &cells);
+        const struct bench_row *row = &bench->rows[i];
+        const struct bench_series *covey = &row->series[0];
+        struct bench_spread spread = spread_of(covey);
+        if (sized(bench))
+            cells_add(&cells, "%" PRId64, row->bytes);
+        else
+            cells_add(&cells, "%s", row->label);
+        cells_add_figure(&cells, spread.median);
+        cells_add_figure(&cells, spread.min);
+        cells_add_figure(&cells, spread.quartile1);
+        cells_add_figure(&cells, spread.quartile3);
+        if (sized(bench))
+            cells_add_figure(&cells, (double)row->bytes / spread.median);
+        if (timed(bench)) {
+            cells_add_figure(&cells, cpu_per_gb(covey->task_cpu_s, covey->bytes));
+            cells_add_figure(&cells, cpu_per_gb(covey->daemon_cpu_s, covey->bytes));
+        }
+        for (int k = 0; k < count; k++) {
+            const struct bench_series *raw = series_find(row, names[k]);
+            if (!raw || raw->rounds != covey->rounds) {
+                cells_add(&cells, "-");
+                cells_add(&cells, "-");
+            } else {
+                cells_add_figure(&cells, spread_of(raw).median);
+                cells_add(&cells, "%.2f",
+                          bench_median_ratio(covey->us, raw->us, (size_t)covey->rounds));
+            }
+        }
         table_add(table, cells.list);
     }
     print_head(bench);
@@ -278,59 +253,45 @@ static json_t *cpu_object(const struct bench *bench, double seconds, double byte
     return timed(bench) && bytes > 0 ? json_real(cpu_per_gb(seconds, bytes)) : json_null();
 }
 
-static json_t *series_object(const struct bench *bench, const struct bench_row *row,
-                             const struct bench_series *series)
+int bench_print_json(struct bench *bench)
 {
-    const struct bench_series *covey = &row->series[0];
-    struct bench_spread spread = spread_of(series);
-    double mb_s = spread.median > 0 ? (double)row->bytes / spread.median : 0;
-    double ratio = bench_median_ratio(covey->us, series->us, (size_t)series->rounds);
-    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "name", series->name,
-                     "us", spread.median, "min_us", spread.min, "q1_us", spread.quartile1, "q3_us",
-                     spread.quartile3, "max_us", spread.max, "mb_per_s", mb_s, "ratio", ratio,
-                     "task_cpu_s_per_gb", cpu_object(bench, series->task_cpu_s, series->bytes),
-                     "daemon_cpu_s_per_gb", cpu_object(bench, series->daemon_cpu_s, series->bytes));
-}
-
-static json_t *row_object(const struct bench *bench, const struct bench_row *row)
-{
-    json_t *list = json_array();
-    for (int i = 0; i < row->series_count; i++)
-        report_add(&list, series_object(bench, row, &row->series[i]));
-    return json_pack("{s:s, s:I, s:o}", "what", row->label, "bytes", (json_int_t)row->bytes,
-                     "series", list);
-}
-
-static json_t *fits_object(const struct bench *bench)
-{
+    const struct bench_plan *plan = &bench->plan;
+    json_t *rows = json_array();
+    for (int i = 0; i < bench->row_count; i++) {
+        const struct bench_row *row = &bench->rows[i];
+        json_t *list = json_array();
+        for (int k = 0; k < row->series_count; k++) {
+            const struct bench_series *series = &row->series[k];
+            const struct bench_series *covey = &row->series[0];
+            struct bench_spread spread = spread_of(series);
+            double mb_s = spread.median > 0 ? (double)row->bytes / spread.median : 0;
+            double ratio = bench_median_ratio(covey->us, series->us, (size_t)series->rounds);
+            report_add(&list,
+                       json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o}", "name",
+                                 series->name, "us", spread.median, "min_us", spread.min, "q1_us",
+                                 spread.quartile1, "q3_us", spread.quartile3, "max_us", spread.max,
+                                 "mb_per_s", mb_s, "ratio", ratio, "task_cpu_s_per_gb",
+                                 cpu_object(bench, series->task_cpu_s, series->bytes),
+                                 "daemon_cpu_s_per_gb",
+                                 cpu_object(bench, series->daemon_cpu_s, series->bytes)));
+        }
+        report_add(&rows, json_pack("{s:s, s:I, s:o}", "what", row->label, "bytes",
+                                    (json_int_t)row->bytes, "series", list));
+    }
     const char *names[BENCH_SERIES_MAX];
     int count = raw_names(bench, names);
     json_t *fits = json_object();
     json_object_set_new(fits, covey_name(bench), fit_object(bench, covey_name(bench)));
     for (int i = 0; i < count; i++)
         json_object_set_new(fits, names[i], fit_object(bench, names[i]));
-    return fits;
-}
-
-static json_t *hosts_array(const struct bench *bench)
-{
     json_t *hosts = json_array();
     for (int i = 0; i < bench->host_count; i++)
         report_add(&hosts, report_text(bench->hosts[i]));
-    return hosts;
-}
-
-int bench_print_json(struct bench *bench)
-{
-    const struct bench_plan *plan = &bench->plan;
-    json_t *rows = json_array();
-    for (int i = 0; i < bench->row_count; i++)
-        report_add(&rows, row_object(bench, &bench->rows[i]));
     json_t *whole = json_pack(
         "{s:s, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:f, s:o, s:o}", "benchmark", bench->name,
-        "route", covey_route_name(plan->route), "pack", bench_pack_name(plan->pack), "hosts",
-        hosts_array(bench), "tasks", plan->tasks, "rounds", plan->rounds, "batch_us",
-        plan->batch_us, "raw_spin_us", plan->spin_us, "pause_us", plan->pause_us,
-        "wire_ns_per_byte", wire_beta_s(bench) * 1e9, "rows", rows, "fits", fits_object(bench));
+        "route", covey_route_name(plan->route), "pack", bench_pack_name(plan->pack), "hosts", hosts,
+        "tasks", plan->tasks, "rounds", plan->rounds, "batch_us", plan->batch_us, "raw_spin_us",
+        plan->spin_us, "pause_us", plan->pause_us, "wire_ns_per_byte", wire_beta_s(bench) * 1e9,
+        "rows", rows, "fits", fits);
     return report_print("bench", whole);
 }

@@ -18,11 +18,6 @@
 
 /* ---- where ---- */
 
-static bool between_hosts(const struct bench *bench)
-{
-    return bench->plan.route != COVEY_ROUTE_SHM && bench->plan.what != BENCH_SPAWN;
-}
-
 /* One task a host, unless their number is said. */
 static bool everywhere(const struct bench *bench)
 {
@@ -64,7 +59,9 @@ static int choose_hosts(struct bench *bench)
         covey_free(hosts);
         return status;
     }
-    for (int i = 0; i < n && !other && between_hosts(bench); i++) {
+    for (int i = 0;
+         i < n && !other && bench->plan.route != COVEY_ROUTE_SHM && bench->plan.what != BENCH_SPAWN;
+         i++) {
         if (hosts[i].state == COVEY_HOST_UP && strcmp(hosts[i].name, own) != 0)
             other = hosts[i].name;
     }
@@ -97,21 +94,6 @@ static int start_one(struct bench *bench, const char *program, int at)
     return TOOL_OK;
 }
 
-/* The leader's plan names the peers, theirs names the leader. */
-static int send_plan(struct bench *bench, int at)
-{
-    struct bench_plan plan = bench->plan;
-    plan.peer_count = at == 0 ? bench->task_count - 1 : 1;
-    for (int i = 0; i < plan.peer_count; i++)
-        plan.peers[i] = bench->tids[at == 0 ? i + 1 : 0];
-    covey_msg_t *msg = covey_msg_new();
-    int error = msg ? bench_plan_pack(msg, &plan) : COVEY_ENOMEM;
-    if (error == 0)
-        error = covey_send(bench->tool->vm, bench->tids[at], BENCH_TAG_PLAN, msg);
-    covey_msg_free(msg);
-    return error ? tool_failed(bench->tool, "bench", error) : TOOL_OK;
-}
-
 /* One that has ended by itself is no error. */
 static void end_tasks(struct bench *bench)
 {
@@ -133,8 +115,19 @@ static int start_tasks(struct bench *bench)
         if (error)
             return tool_failed(bench->tool, "bench", error);
     }
-    for (int i = wanted - 1; i >= 0 && status == TOOL_OK; i--)
-        status = send_plan(bench, i);
+    for (int i = wanted - 1; i >= 0 && status == TOOL_OK; i--) {
+        /* The leader's plan names the peers, theirs names the leader. */
+        struct bench_plan plan = bench->plan;
+        plan.peer_count = i == 0 ? bench->task_count - 1 : 1;
+        for (int k = 0; k < plan.peer_count; k++)
+            plan.peers[k] = bench->tids[i == 0 ? k + 1 : 0];
+        covey_msg_t *msg = covey_msg_new();
+        int error = msg ? bench_plan_pack(msg, &plan) : COVEY_ENOMEM;
+        if (error == 0)
+            error = covey_send(bench->tool->vm, bench->tids[i], BENCH_TAG_PLAN, msg);
+        covey_msg_free(msg);
+        status = error ? tool_failed(bench->tool, "bench", error) : TOOL_OK;
+    }
     return status;
 }
 
@@ -148,66 +141,47 @@ static void fail(struct bench *bench, const char *text)
     end_tasks(bench);
 }
 
-static void on_row(struct bench *bench, covey_msg_t *msg)
-{
-    if (bench->row_count == BENCH_ROWS_MAX)
-        return;
-    struct bench_row *row = &bench->rows[bench->row_count];
-    int error = bench_row_unpack(msg, row);
-    if (error == 0) {
-        bench->row_count++;
-        return;
-    }
-    bench_row_free(row);
-    fail(bench, covey_strerror(error));
-}
-
-static void on_failed(struct bench *bench, covey_msg_t *msg)
-{
-    char text[512];
-    if (covey_unpack_string(msg, text, sizeof text) != 0)
-        snprintf(text, sizeof text, "a task failed");
-    fail(bench, text);
-}
-
-static void on_exit_notice(struct bench *bench, covey_msg_t *msg)
-{
-    struct covey_notice notice;
-    if (covey_unpack_notice(msg, &notice) != 0 || notice.event != COVEY_NOTIFY_TASK_EXIT)
-        return;
-    bench->alive--;
-    if (notice.exit_kind == COVEY_EXIT_STATUS && notice.value == 0)
-        return;
-    char tid[TID_TEXT_BYTES], text[160];
-    tid_format(notice.tid, tid);
-    snprintf(text, sizeof text, "task %s of it %s; see: covey hosts", tid,
-             notice.exit_kind == COVEY_EXIT_HOST ? "is lost with its host" : "ended too early");
-    fail(bench, text);
-}
-
-static void on_output(const struct bench *bench, covey_msg_t *msg)
-{
-    int stream;
-    const char *text;
-    size_t bytes;
-    if (!bench->quiet && covey_unpack_output(msg, &stream, &text, &bytes) == 0)
-        fprintf(stderr, "covey: bench: %.*s", (int)bytes, text);
-}
-
 static void on_message(struct bench *bench, covey_msg_t *msg)
 {
     struct covey_info info;
     covey_msg_info(msg, &info);
-    if (info.tag == BENCH_TAG_ROW)
-        on_row(bench, msg);
-    else if (info.tag == BENCH_TAG_FAILED)
-        on_failed(bench, msg);
-    else if (info.tag == BENCH_TAG_DONE)
+    if (info.tag == BENCH_TAG_ROW) {
+        if (bench->row_count != BENCH_ROWS_MAX) {
+            struct bench_row *row = &bench->rows[bench->row_count];
+            int error = bench_row_unpack(msg, row);
+            if (error == 0) {
+                bench->row_count++;
+            } else {
+                bench_row_free(row);
+                fail(bench, covey_strerror(error));
+            }
+        }
+    } else if (info.tag == BENCH_TAG_FAILED) {
+        char text[512];
+        if (covey_unpack_string(msg, text, sizeof text) != 0)
+            snprintf(text, sizeof text, "a task failed");
+        fail(bench, text);
+    } else if (info.tag == BENCH_TAG_DONE)
         bench->done = true;
-    else if (info.tag == COVEY_TAG_OUTPUT)
-        on_output(bench, msg);
-    else if (info.tag == TAG_EXIT)
-        on_exit_notice(bench, msg);
+    else if (info.tag == COVEY_TAG_OUTPUT) {
+        int stream;
+        const char *text;
+        size_t bytes;
+        if (!bench->quiet && covey_unpack_output(msg, &stream, &text, &bytes) == 0)
+            fprintf(stderr, "covey: bench: %.*s", (int)bytes, text);
+    } else if (info.tag == TAG_EXIT) {
+        struct covey_notice notice;
+        if (covey_unpack_notice(msg, &notice) != 0 || notice.event != COVEY_NOTIFY_TASK_EXIT)
+            return;
+        bench->alive--;
+        if (notice.exit_kind == COVEY_EXIT_STATUS && notice.value == 0)
+            return;
+        char tid[TID_TEXT_BYTES], text[160];
+        tid_format(notice.tid, tid);
+        snprintf(text, sizeof text, "task %s of it %s; see: covey hosts", tid,
+                 notice.exit_kind == COVEY_EXIT_HOST ? "is lost with its host" : "ended too early");
+        fail(bench, text);
+    }
 }
 
 static int follow_tasks(struct bench *bench)
@@ -237,42 +211,33 @@ static void on_signal(void *context, int signal_number, int count)
         end_tasks(bench);
 }
 
-/* The names as one text again, for the leader, which spawns on them. */
-static void tell_hosts(struct bench *bench)
-{
-    char *hosts = bench->plan.hosts;
-    size_t used = 0;
-    for (int i = 0; i < bench->host_count && used < BENCH_HOSTS_BYTES; i++)
-        used += (size_t)snprintf(hosts + used, BENCH_HOSTS_BYTES - used, "%s%s", i ? "," : "",
-                                 bench->hosts[i]);
-}
-
-static int run_tasks(struct bench *bench)
-{
-    int status = choose_hosts(bench);
-    tell_hosts(bench);
-    if (bench->plan.tasks == 0)
-        bench->plan.tasks = bench->host_count > 1 ? bench->host_count : 2;
-    if (everywhere(bench))
-        bench->plan.peer_count = bench->plan.tasks - 1;
-    if (status == TOOL_OK)
-        status = start_tasks(bench);
-    bench->known = true;
-    if (status != TOOL_OK || bench->signals)
-        end_tasks(bench);
-    bench->failed = status != TOOL_OK;
-    int followed = bench->tool->vm ? follow_tasks(bench) : TOOL_FAILED;
-    return status == TOOL_OK ? followed : status;
-}
-
 int bench_run(struct bench *bench)
 {
     struct interrupt *interrupt = interrupt_start(on_signal, bench);
     if (!interrupt)
         return tool_error("bench", "no thread can be started; free memory or processes");
     int status = tool_join(bench->tool, "bench");
-    if (status == TOOL_OK)
-        status = run_tasks(bench);
+    if (status == TOOL_OK) {
+        status = choose_hosts(bench);
+        /* The names as one text again, for the leader, which spawns on them. */
+        char *hosts = bench->plan.hosts;
+        size_t used = 0;
+        for (int i = 0; i < bench->host_count && used < BENCH_HOSTS_BYTES; i++)
+            used += (size_t)snprintf(hosts + used, BENCH_HOSTS_BYTES - used, "%s%s", i ? "," : "",
+                                     bench->hosts[i]);
+        if (bench->plan.tasks == 0)
+            bench->plan.tasks = bench->host_count > 1 ? bench->host_count : 2;
+        if (everywhere(bench))
+            bench->plan.peer_count = bench->plan.tasks - 1;
+        if (status == TOOL_OK)
+            status = start_tasks(bench);
+        bench->known = true;
+        if (status != TOOL_OK || bench->signals)
+            end_tasks(bench);
+        bench->failed = status != TOOL_OK;
+        int followed = bench->tool->vm ? follow_tasks(bench) : TOOL_FAILED;
+        status = status == TOOL_OK ? followed : status;
+    }
     int signal_number = interrupt_stop(&interrupt);
     return signal_number ? BY_SIGNAL + signal_number : status;
 }

@@ -264,24 +264,6 @@ static int check_stray(const struct bench *bench)
     return TOOL_OK;
 }
 
-static int32_t rounds_of(const struct bench_plan *plan)
-{
-    if (plan->what == BENCH_OVERLAP)
-        return OVERLAP_ROUNDS;
-    if (is_collective(plan))
-        return COLLECTIVE_ROUNDS;
-    return plan->what == BENCH_SPAWN ? SPAWN_ROUNDS : ROUNDS;
-}
-
-static const char *sizes_of(const struct bench_plan *plan)
-{
-    if (plan->what == BENCH_OVERLAP)
-        return OVERLAP_SIZES;
-    if (plan->what == BENCH_COLLECTIVES)
-        return COLLECTIVE_SIZES;
-    return plan->what == BENCH_ALLTOALL ? ALLTOALL_SIZES : SIZES;
-}
-
 /* Who takes part: one who spawns, two tasks, or any number of tasks, of which there are by default
  * MANY_TASKS or so many as fit the hosts. */
 enum parties { PARTIES_SPAWNER, PARTIES_PAIR, PARTIES_MANY, PARTIES_BY_HOST };
@@ -351,9 +333,15 @@ static int bench_settle(struct bench *bench)
     if (status != TOOL_OK)
         return status;
     if (plan->rounds == 0)
-        plan->rounds = rounds_of(plan);
+        plan->rounds = plan->what == BENCH_OVERLAP ? OVERLAP_ROUNDS
+                       : is_collective(plan)       ? COLLECTIVE_ROUNDS
+                       : plan->what == BENCH_SPAWN ? SPAWN_ROUNDS
+                                                   : ROUNDS;
     if (plan->size_count == 0)
-        set_sizes(bench, sizes_of(plan));
+        set_sizes(bench, plan->what == BENCH_OVERLAP       ? OVERLAP_SIZES
+                         : plan->what == BENCH_COLLECTIVES ? COLLECTIVE_SIZES
+                         : plan->what == BENCH_ALLTOALL    ? ALLTOALL_SIZES
+                                                           : SIZES);
     if (plan->what == BENCH_SPAWN || plan->what == BENCH_BARRIER) { /* no size matters */
         plan->sizes[0] = 1;
         plan->size_count = 1;

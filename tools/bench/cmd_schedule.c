@@ -21,20 +21,14 @@ struct request {
     bool check;
 };
 
-static int form_of(const char *name)
-{
-    if (strcmp(name, "text") == 0)
-        return COVEY_SCHEDULE_TEXT;
-    if (strcmp(name, "covey") == 0)
-        return COVEY_SCHEDULE_C;
-    return strcmp(name, "mpi") == 0 ? COVEY_SCHEDULE_MPI : 0;
-}
-
 static int take_argument(struct request *request, int key, const struct args *args)
 {
     switch (key) {
     case 'e':
-        request->form = form_of(args->value);
+        request->form = strcmp(args->value, "text") == 0    ? COVEY_SCHEDULE_TEXT
+                        : strcmp(args->value, "covey") == 0 ? COVEY_SCHEDULE_C
+                        : strcmp(args->value, "mpi") == 0   ? COVEY_SCHEDULE_MPI
+                                                            : 0;
         if (request->form == 0)
             return tool_usage("schedule", "--emit %s: text, covey or mpi", args->value);
         return TOOL_OK;
@@ -54,19 +48,6 @@ static int take_argument(struct request *request, int key, const struct args *ar
     default:
         return tool_usage("schedule", "%s", args->error);
     }
-}
-
-static int read_arguments(struct request *request, int argc, char **argv)
-{
-    struct args args;
-    int key, status = TOOL_OK;
-
-    args_init(&args, options, argc, argv);
-    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END)
-        status = take_argument(request, key, &args);
-    if (status == TOOL_OK && !request->path)
-        return tool_usage("schedule", "no topology is named");
-    return status;
 }
 
 static int failed(void)
@@ -96,17 +77,6 @@ static int make(const struct request *request, const covey_topology_t *topology,
     return error < 0 ? failed() : TOOL_OK;
 }
 
-/* Also what the text form ends with. */
-static void print_sum(const covey_schedule_t *schedule)
-{
-    struct covey_schedule_info info;
-
-    covey_schedule_info(schedule, &info);
-    printf("# hosts=%" PRId32 " messages=%" PRIu64 " phases=%" PRIu32 " bound=%" PRIu32
-           " syncs=%" PRIu64 "\n",
-           info.ranks, info.messages, info.phases, info.bound, info.syncs);
-}
-
 static int print(const struct request *request, const covey_schedule_t *schedule)
 {
     char *text;
@@ -116,7 +86,12 @@ static int print(const struct request *request, const covey_schedule_t *schedule
     if (error < 0)
         return failed();
     if (request->check) {
-        print_sum(schedule);
+        /* Also what the text form ends with. */
+        struct covey_schedule_info info;
+        covey_schedule_info(schedule, &info);
+        printf("# hosts=%" PRId32 " messages=%" PRIu64 " phases=%" PRIu32 " bound=%" PRIu32
+               " syncs=%" PRIu64 "\n",
+               info.ranks, info.messages, info.phases, info.bound, info.syncs);
     } else {
         fputs(text, stdout);
         covey_free(text);
@@ -127,10 +102,16 @@ static int print(const struct request *request, const covey_schedule_t *schedule
 static int schedule_command(struct tool *tool, int argc, char **argv)
 {
     struct request request = {.form = COVEY_SCHEDULE_TEXT, .tasks = 1};
-    int status = read_arguments(&request, argc, argv);
+    struct args args;
+    int key, status = TOOL_OK;
+    args_init(&args, options, argc, argv);
+    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END)
+        status = take_argument(&request, key, &args);
+    if (status == TOOL_OK && !request.path)
+        status = tool_usage("schedule", "no topology is named");
+
     covey_topology_t *topology = NULL;
     covey_schedule_t *schedule = NULL;
-
     (void)tool;
     if (status != TOOL_OK)
         return status;

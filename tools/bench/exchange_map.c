@@ -15,11 +15,6 @@ static const char *const colours[] = {"#E69F00", "#56B4E9", "#009E73",
 
 #define COLOURS (sizeof colours / sizeof *colours)
 
-static const char *ink_on(int series)
-{
-    return series == 4 || series == 2 ? "#FFFFFF" : "#000000";
-}
-
 /* ---- the script ---- */
 
 /* Where a row's density is on the vertical axis: densities stand in the order of the rows. */
@@ -31,50 +26,13 @@ static int line_of(const struct bench *bench, int row)
     return line;
 }
 
-static int column_of(const struct bench *bench, int row)
+static void write_script(const void *context, FILE *out)
 {
-    int column = 0;
-    while (bench->plan.sizes[column] != bench->rows[row].bytes)
-        column++;
-    return column;
-}
-
-static void write_cell(const struct bench *bench, int at, FILE *out)
-{
-    const struct bench_row *row = &bench->rows[at];
-    int best = exchange_best(row), x = column_of(bench, at), y = line_of(bench, at);
-    double gain = exchange_median_us(&row->series[0]) / exchange_median_us(&row->series[best]);
-
-    fprintf(out,
-            "set object rectangle from %g,%g to %g,%g fillcolor rgb '%s' fillstyle solid 1 "
-            "border rgb '#FFFFFF' linewidth 1\n",
-            x - 0.5, y - 0.5, x + 0.5, y + 0.5, colours[(size_t)best % COLOURS]);
-    if (best > 0)
-        fprintf(out, "set label '%.2f' at %d,%d center font ',10' textcolor rgb '%s' front\n", gain,
-                x, y, ink_on(best));
-}
-
-static void write_tics(const struct bench *bench, FILE *out)
-{
-    char text[32];
-
-    fputs("set xtics (", out);
-    for (int i = 0; i < bench->plan.size_count; i++) {
-        exchange_size_text(bench->plan.sizes[i], text, sizeof text);
-        fprintf(out, "%s'%s' %d", i ? ", " : "", text, i);
-    }
-    fputs(")\nset ytics (", out);
-    for (int i = 0; i < bench->row_count; i++) {
-        if (i == 0 || line_of(bench, i) != line_of(bench, i - 1))
-            fprintf(out, "%s'%s' %d", i ? ", " : "", bench->rows[i].label, line_of(bench, i));
-    }
-    fputs(")\n", out);
-}
-
-static void write_titles(const struct bench *bench, FILE *out)
-{
+    const struct bench *bench = context;
+    fputs("set terminal pngcairo size 1000,640 font 'sans,12' enhanced background '#FFFFFF'\n"
+          "set encoding utf8\nset rmargin 22\nset tics out nomirror\nset border 3\n",
+          out);
     const struct bench_simulation *simulation = &bench->simulation;
-
     fputs("set title \"Fastest algorithm of an exchange\\n{/*0.8 ", out);
     if (simulation->ranks > 0)
         fprintf(out, "%d ranks in virtual time, alpha %.0f {/Symbol m}s, %.4g Mbit/s",
@@ -88,13 +46,38 @@ static void write_titles(const struct bench *bench, FILE *out)
     fprintf(out, "set xlabel '%s (bytes)'\n",
             bench->plan.exchange.unequal ? "mean size of a message" : "size of a message");
     fputs("set ylabel 'density (messages that each rank sends and receives)'\n", out);
-}
-
-/* Only those that are fastest somewhere stand in the legend. */
-static void write_legend(const struct bench *bench, FILE *out)
-{
+    char text[32];
+    fputs("set xtics (", out);
+    for (int i = 0; i < bench->plan.size_count; i++) {
+        exchange_size_text(bench->plan.sizes[i], text, sizeof text);
+        fprintf(out, "%s'%s' %d", i ? ", " : "", text, i);
+    }
+    fputs(")\nset ytics (", out);
+    for (int i = 0; i < bench->row_count; i++) {
+        if (i == 0 || line_of(bench, i) != line_of(bench, i - 1))
+            fprintf(out, "%s'%s' %d", i ? ", " : "", bench->rows[i].label, line_of(bench, i));
+    }
+    fputs(")\n", out);
+    fprintf(out, "set xrange [-0.5:%g]\nset yrange [-0.5:%g]\n", bench->plan.size_count - 0.5,
+            line_of(bench, bench->row_count - 1) + 0.5);
+    for (int i = 0; i < bench->row_count; i++) {
+        const struct bench_row *row = &bench->rows[i];
+        int column = 0;
+        while (bench->plan.sizes[column] != bench->rows[i].bytes)
+            column++;
+        int best = exchange_best(row), x = column, y = line_of(bench, i);
+        double gain = exchange_median_us(&row->series[0]) / exchange_median_us(&row->series[best]);
+        fprintf(out,
+                "set object rectangle from %g,%g to %g,%g fillcolor rgb '%s' fillstyle solid 1 "
+                "border rgb '#FFFFFF' linewidth 1\n",
+                x - 0.5, y - 0.5, x + 0.5, y + 0.5, colours[(size_t)best % COLOURS]);
+        if (best > 0)
+            fprintf(out, "set label '%.2f' at %d,%d center font ',10' textcolor rgb '%s' front\n",
+                    gain, x, y, best == 4 || best == 2 ? "#FFFFFF" : "#000000");
+    }
+    fputs("set key noenhanced\n", out);
+    /* Only those that are fastest somewhere stand in the legend. */
     bool seen[BENCH_SERIES_MAX] = {false};
-
     for (int i = 0; i < bench->row_count; i++)
         seen[exchange_best(&bench->rows[i])] = true;
     fputs("set key at graph 1.02,1 left top Left reverse samplen 1.5 title 'fastest'\n"
@@ -110,22 +93,6 @@ static void write_legend(const struct bench *bench, FILE *out)
         first = false;
     }
     fputc('\n', out);
-}
-
-static void write_script(const void *context, FILE *out)
-{
-    const struct bench *bench = context;
-    fputs("set terminal pngcairo size 1000,640 font 'sans,12' enhanced background '#FFFFFF'\n"
-          "set encoding utf8\nset rmargin 22\nset tics out nomirror\nset border 3\n",
-          out);
-    write_titles(bench, out);
-    write_tics(bench, out);
-    fprintf(out, "set xrange [-0.5:%g]\nset yrange [-0.5:%g]\n", bench->plan.size_count - 0.5,
-            line_of(bench, bench->row_count - 1) + 0.5);
-    for (int i = 0; i < bench->row_count; i++)
-        write_cell(bench, i, out);
-    fputs("set key noenhanced\n", out);
-    write_legend(bench, out);
 }
 
 int exchange_map_draw(const struct bench *bench)

@@ -65,17 +65,13 @@ static const int *path_of(const struct run *r, int message)
 
 /* ---- Signals ----------------------------------------------------------------------------- */
 
-/* Whether what the rank sends in earlier phases has left. */
-static bool has_sent_before(const struct run *r, const struct rank *one, uint32_t phase)
-{
-    return one->sent == one->send_count || r->messages[one->sends[one->sent]].phase >= phase;
-}
-
 static void give_signals(struct run *r, struct rank *one)
 {
     while (r->signals && one->granted < one->receive_count && one->granted <= one->received) {
         int message = one->receives[one->granted];
-        if (!has_sent_before(r, one, r->messages[message].phase))
+        /* Whether what the rank sends in earlier phases has left. */
+        if (one->sent != one->send_count &&
+            r->messages[one->sends[one->sent]].phase < r->messages[message].phase)
             return;
         r->events[message].ready_us = r->now_us + r->model->alpha_us;
         one->granted++;
@@ -104,11 +100,6 @@ static void use_path(struct run *r, int message, int by)
         r->used[path[k]] += by;
 }
 
-static bool is_waiting(const struct rank *one)
-{
-    return one->sending == one->sent && one->sent < one->send_count;
-}
-
 /* The rank that has waited for longest and can send now; NULL: none. */
 static struct rank *find_first(struct run *r)
 {
@@ -116,52 +107,12 @@ static struct rank *find_first(struct run *r)
 
     for (int i = 0; i < r->model->ranks; i++) {
         struct rank *one = &r->ranks[i];
-        if (is_waiting(one) && (!first || one->waits_since < first->waits_since) &&
+        if (one->sending == one->sent && one->sent < one->send_count &&
+            (!first || one->waits_since < first->waits_since) &&
             can_start(r, one->sends[one->sent]))
             first = one;
     }
     return first;
-}
-
-static void start_all(struct run *r)
-{
-    for (struct rank *one; (one = find_first(r));) {
-        int message = one->sends[one->sent];
-        double bytes = (double)r->messages[message].bytes;
-        one->sending++;
-        use_path(r, message, 1);
-        r->events[message].end_us = r->now_us + r->model->alpha_us + bytes * r->model->us_byte;
-    }
-}
-
-static void arrive(struct run *r, struct rank *one)
-{
-    int message = one->sends[one->sent++];
-    struct rank *to = &r->ranks[r->messages[message].to];
-
-    use_path(r, message, -1);
-    one->waits_since = r->now_us;
-    to->received++;
-    r->arrived++;
-    give_signals(r, to);
-    give_signals(r, one);
-}
-
-/* When something happens next. */
-static double next_us(const struct run *r)
-{
-    double next = INFINITY;
-
-    for (int i = 0; i < r->model->ranks; i++) {
-        const struct rank *one = &r->ranks[i];
-        if (one->sent == one->send_count)
-            continue;
-        const struct event *event = &r->events[one->sends[one->sent]];
-        double at = one->sending > one->sent ? event->end_us : event->ready_us;
-        if (at > r->now_us && at < next)
-            next = at;
-    }
-    return next;
 }
 
 static void play(struct run *r)
@@ -169,15 +120,39 @@ static void play(struct run *r)
     for (int i = 0; i < r->model->ranks; i++)
         give_signals(r, &r->ranks[i]);
     while (r->arrived < r->count) {
-        start_all(r);
-        double next = next_us(r);
+        for (struct rank *one; (one = find_first(r));) {
+            int message = one->sends[one->sent];
+            double bytes = (double)r->messages[message].bytes;
+            one->sending++;
+            use_path(r, message, 1);
+            r->events[message].end_us = r->now_us + r->model->alpha_us + bytes * r->model->us_byte;
+        }
+        /* When something happens next. */
+        double next = INFINITY;
+        for (int i = 0; i < r->model->ranks; i++) {
+            const struct rank *one = &r->ranks[i];
+            if (one->sent == one->send_count)
+                continue;
+            const struct event *event = &r->events[one->sends[one->sent]];
+            double at = one->sending > one->sent ? event->end_us : event->ready_us;
+            if (at > r->now_us && at < next)
+                next = at;
+        }
         if (isinf(next))
             return;
         r->now_us = next;
         for (int i = 0; i < r->model->ranks; i++) {
             struct rank *one = &r->ranks[i];
-            if (one->sending > one->sent && r->events[one->sends[one->sent]].end_us <= next)
-                arrive(r, one);
+            if (one->sending > one->sent && r->events[one->sends[one->sent]].end_us <= next) {
+                int message = one->sends[one->sent++];
+                struct rank *to = &r->ranks[r->messages[message].to];
+                use_path(r, message, -1);
+                one->waits_since = r->now_us;
+                to->received++;
+                r->arrived++;
+                give_signals(r, to);
+                give_signals(r, one);
+            }
         }
     }
 }

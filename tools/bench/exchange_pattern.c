@@ -25,20 +25,6 @@ static bool *pair(struct drawing *d, int from, int to)
     return &d->taken[from * d->ranks + to];
 }
 
-/* Two messages exchange their receivers, if neither sender has the other's already. */
-static void swap(struct drawing *d, uint32_t a, uint32_t b)
-{
-    int from = (int)a / d->density, other = (int)b / d->density;
-    int to = d->to[a], far = d->to[b];
-
-    if (from == far || other == to || *pair(d, from, far) || *pair(d, other, to))
-        return;
-    *pair(d, from, to) = *pair(d, other, far) = false;
-    *pair(d, from, far) = *pair(d, other, to) = true;
-    d->to[a] = (uint16_t)far;
-    d->to[b] = (uint16_t)to;
-}
-
 /* Cyclic shifts, and then exchanges at random. */
 static void draw(struct drawing *d)
 {
@@ -49,8 +35,19 @@ static void draw(struct drawing *d)
         d->to[i] = (uint16_t)to;
         *pair(d, from, to) = true;
     }
-    for (uint32_t i = 0; i < SWAPS * count; i++)
-        swap(d, below(&d->random, count), below(&d->random, count));
+    for (uint32_t i = 0; i < SWAPS * count; i++) {
+        /* Two messages exchange their receivers, if neither sender has the other's already. */
+        uint32_t a = below(&d->random, count);
+        uint32_t b = below(&d->random, count);
+        int from = (int)a / d->density, other = (int)b / d->density;
+        int to = d->to[a], far = d->to[b];
+        if (from != far && other != to && !*pair(d, from, far) && !*pair(d, other, to)) {
+            *pair(d, from, to) = *pair(d, other, far) = false;
+            *pair(d, from, far) = *pair(d, other, to) = true;
+            d->to[a] = (uint16_t)far;
+            d->to[b] = (uint16_t)to;
+        }
+    }
 }
 
 static uint64_t size_of(const struct exchange_shape *shape, uint64_t *random)
@@ -60,24 +57,6 @@ static uint64_t size_of(const struct exchange_shape *shape, uint64_t *random)
     if (below(random, 8) == 0)
         return 4 * shape->bytes;
     return (uint64_t)(8.0 / 7 * (double)shape->bytes * (double)below(random, 1 << 20) / (1 << 20));
-}
-
-/* A sender begins with the rank behind it: with the lowest one, all would begin with the same. */
-static size_t put_messages(struct drawing *d, const struct exchange_shape *shape,
-                           struct covey_exchange_message *messages)
-{
-    size_t count = 0;
-
-    for (int from = 0; from < d->ranks; from++) {
-        for (int step = 1; step < d->ranks; step++) {
-            int to = (from + step) % d->ranks;
-            if (!*pair(d, from, to))
-                continue;
-            messages[count++] = (struct covey_exchange_message){
-                .bytes = size_of(shape, &d->random), .from = (uint16_t)from, .to = (uint16_t)to};
-        }
-    }
-    return count;
 }
 
 struct covey_exchange_message *exchange_pattern(const struct exchange_shape *shape)
@@ -92,7 +71,18 @@ struct covey_exchange_message *exchange_pattern(const struct exchange_shape *sha
     d.taken = calloc(ranks * ranks, sizeof *d.taken);
     if (messages && d.to && d.taken) {
         draw(&d);
-        put_messages(&d, shape, messages);
+        /* A sender begins with the rank behind it: with the lowest one, all would begin with the
+         * same. */
+        size_t n = 0;
+        for (int from = 0; from < d.ranks; from++) {
+            for (int step = 1; step < d.ranks; step++) {
+                int to = (from + step) % d.ranks;
+                if (!*pair(&d, from, to))
+                    continue;
+                messages[n++] = (struct covey_exchange_message){
+                    .bytes = size_of(shape, &d.random), .from = (uint16_t)from, .to = (uint16_t)to};
+            }
+        }
     } else {
         free(messages);
         messages = NULL;

@@ -61,21 +61,6 @@ static void add_ms(struct cells *cells, double us)
     cells_add(cells, "%.*f", ms < 10 ? 3 : ms < 100 ? 2 : 1, ms);
 }
 
-static void print_head(const struct bench *bench)
-{
-    const struct bench_simulation *simulation = &bench->simulation;
-    const char *sizes = bench->plan.exchange.unequal ? "sizes differ, BYTES on average" : "";
-    bool tree = *bench->plan.exchange.topology;
-    if (simulation->ranks > 0)
-        printf("exchange in virtual time, %d ranks, %s, alpha %.0f us, %.4g Mbit/s, %d patterns",
-               simulation->ranks, tree ? "links of the topology" : "ports alone",
-               simulation->alpha_us, simulation->rate_bps / 1e6, bench->plan.rounds);
-    else
-        printf("exchange, %d tasks on %d hosts, %d patterns", bench->plan.tasks, bench->host_count,
-               bench->plan.rounds);
-    printf("%s%s\n", *sizes ? "; " : "", sizes);
-}
-
 /* Milliseconds by each algorithm. */
 static int print_times(const struct bench *bench)
 {
@@ -117,42 +102,10 @@ struct cost {
     int rows;
 };
 
-static int add_costs(const struct bench *bench, int from, struct cost *cost)
-{
-    int at = from;
-    *cost = (struct cost){.rows = 0};
-    for (; at < bench->row_count && strcmp(bench->rows[at].label, bench->rows[from].label) == 0;
-         at++) {
-        const struct bench_row *row = &bench->rows[at];
-        for (int i = 0; i < row->series_count; i++) {
-            cost->phases[i] += row->series[i].phases / row->series[i].rounds;
-            cost->order_s[i] += row->series[i].order_s;
-            cost->learn_s += row->series[i].learn_s / row->series_count;
-        }
-        cost->rows++;
-    }
-    return at;
-}
-
-static void add_cost_row(struct table *table, const struct bench_row *row, const struct cost *cost)
-{
-    struct cells cells = {.count = 0};
-    double density = strtod(row->label, NULL);
-    cells_add(&cells, "%s", row->label);
-    cells_add(&cells, "%.1f", density + log2(density));
-    for (int i = 0; i < row->series_count; i++)
-        cells_add(&cells, "%.1f", cost->phases[i] / cost->rows);
-    for (int i = 0; i < row->series_count; i++)
-        cells_add(&cells, "%.0f", cost->order_s[i] / cost->rows * 1e6);
-    cells_add(&cells, "%.0f", cost->learn_s / cost->rows * 1e6);
-    table_add(table, cells.list);
-}
-
 /* Phases, and microseconds of ordering. */
 static int print_costs(const struct bench *bench)
 {
     struct cells head = {.count = 0};
-    struct cost cost;
     cells_add(&head, ">D");
     cells_add(&head, ">D+LOG2 D");
     for (int i = 0; i < bench->rows[0].series_count; i++)
@@ -161,17 +114,47 @@ static int print_costs(const struct bench *bench)
         cells_add(&head, ">%s us", bench->rows[0].series[i].name);
     cells_add(&head, ">LEARN us");
     struct table *table = table_create(head.list);
-    for (int k = 0; k < bench->row_count;) {
-        int next = add_costs(bench, k, &cost);
-        add_cost_row(table, &bench->rows[k], &cost);
-        k = next;
+    for (int k = 0, next; k < bench->row_count; k = next) {
+        next = k;
+        struct cost cost = {.rows = 0};
+        const struct bench_row *row = &bench->rows[k];
+        for (; next < bench->row_count && strcmp(bench->rows[next].label, row->label) == 0;
+             next++) {
+            const struct bench_series *series = bench->rows[next].series;
+            for (int i = 0; i < bench->rows[next].series_count; i++) {
+                cost.phases[i] += series[i].phases / series[i].rounds;
+                cost.order_s[i] += series[i].order_s;
+                cost.learn_s += series[i].learn_s / bench->rows[next].series_count;
+            }
+            cost.rows++;
+        }
+        struct cells cells = {.count = 0};
+        double density = strtod(row->label, NULL);
+        cells_add(&cells, "%s", row->label);
+        cells_add(&cells, "%.1f", density + log2(density));
+        for (int i = 0; i < row->series_count; i++)
+            cells_add(&cells, "%.1f", cost.phases[i] / cost.rows);
+        for (int i = 0; i < row->series_count; i++)
+            cells_add(&cells, "%.0f", cost.order_s[i] / cost.rows * 1e6);
+        cells_add(&cells, "%.0f", cost.learn_s / cost.rows * 1e6);
+        table_add(table, cells.list);
     }
     return report_table("bench", table);
 }
 
 static int print_tables(const struct bench *bench)
 {
-    print_head(bench);
+    const struct bench_simulation *simulation = &bench->simulation;
+    const char *sizes = bench->plan.exchange.unequal ? "sizes differ, BYTES on average" : "";
+    bool tree = *bench->plan.exchange.topology;
+    if (simulation->ranks > 0)
+        printf("exchange in virtual time, %d ranks, %s, alpha %.0f us, %.4g Mbit/s, %d patterns",
+               simulation->ranks, tree ? "links of the topology" : "ports alone",
+               simulation->alpha_us, simulation->rate_bps / 1e6, bench->plan.rounds);
+    else
+        printf("exchange, %d tasks on %d hosts, %d patterns", bench->plan.tasks, bench->host_count,
+               bench->plan.rounds);
+    printf("%s%s\n", *sizes ? "; " : "", sizes);
     if (bench->row_count == 0)
         return TOOL_OK;
     int status = print_times(bench);
@@ -185,33 +168,29 @@ static int print_tables(const struct bench *bench)
 
 /* ---- JSON ---- */
 
-static json_t *series_object(const struct bench_series *series)
-{
-    struct bench_spread spread = spread_of(series);
-    return json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name", series->name, "us",
-                     spread.median, "min_us", spread.min, "max_us", spread.max, "phases",
-                     series->phases / series->rounds, "order_us", series->order_s * 1e6, "learn_us",
-                     series->learn_s * 1e6);
-}
-
-static json_t *row_object(const struct bench *bench, const struct bench_row *row)
-{
-    json_t *list = json_array();
-    double bound_us = exchange_bound_us(bench, row);
-    for (int i = 0; i < row->series_count; i++)
-        report_add(&list, series_object(&row->series[i]));
-    return json_pack("{s:i, s:I, s:f, s:o, s:s, s:o}", "density", atoi(row->label), "bytes",
-                     (json_int_t)row->bytes, "bound_bytes", row->bound_bytes, "bound_us",
-                     bound_us > 0 ? json_real(bound_us) : json_null(), "best",
-                     row->series[exchange_best(row)].name, "algorithms", list);
-}
-
 static int print_json(const struct bench *bench)
 {
     const struct bench_simulation *simulation = &bench->simulation;
     json_t *rows = json_array();
-    for (int i = 0; i < bench->row_count; i++)
-        report_add(&rows, row_object(bench, &bench->rows[i]));
+    for (int i = 0; i < bench->row_count; i++) {
+        const struct bench_row *row = &bench->rows[i];
+        json_t *list = json_array();
+        double bound_us = exchange_bound_us(bench, row);
+        for (int k = 0; k < row->series_count; k++) {
+            const struct bench_series *series = &row->series[k];
+            struct bench_spread spread = spread_of(series);
+            report_add(&list,
+                       json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "name", series->name, "us",
+                                 spread.median, "min_us", spread.min, "max_us", spread.max,
+                                 "phases", series->phases / series->rounds, "order_us",
+                                 series->order_s * 1e6, "learn_us", series->learn_s * 1e6));
+        }
+        report_add(&rows,
+                   json_pack("{s:i, s:I, s:f, s:o, s:s, s:o}", "density", atoi(row->label), "bytes",
+                             (json_int_t)row->bytes, "bound_bytes", row->bound_bytes, "bound_us",
+                             bound_us > 0 ? json_real(bound_us) : json_null(), "best",
+                             row->series[exchange_best(row)].name, "algorithms", list));
+    }
     int ranks = simulation->ranks > 0 ? simulation->ranks : bench->plan.tasks;
     json_t *whole =
         json_pack("{s:s, s:i, s:b, s:b, s:i, s:o}", "benchmark", "exchange", "ranks", ranks,

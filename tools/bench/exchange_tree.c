@@ -16,16 +16,6 @@ struct tree {
     int ranks, deepest;
 };
 
-static void free_tree(struct tree *t)
-{
-    covey_free(t->nodes);
-    covey_free(t->links);
-    free(t->parent);
-    free(t->depth);
-    free(t->leaf);
-    free(t->rate);
-}
-
 /* One level further down; whether any node was new. */
 static bool hang_level(struct tree *t, int depth)
 {
@@ -46,24 +36,6 @@ static bool hang_level(struct tree *t, int depth)
     return found;
 }
 
-static void hang_all(struct tree *t)
-{
-    int top = 0;
-
-    for (int i = t->node_count - 1; i >= 0; i--) {
-        t->depth[i] = -1;
-        t->parent[i] = -1;
-        top = t->nodes[i].is_switch ? i : top;
-    }
-    t->depth[top] = 0;
-    while (hang_level(t, t->deepest))
-        t->deepest++;
-    for (int i = 0; i < t->node_count; i++) {
-        if (!t->nodes[i].is_switch)
-            t->leaf[t->ranks++] = i;
-    }
-}
-
 static int make_tree(struct tree *t, const covey_topology_t *topology)
 {
     t->node_count = covey_topology_nodes(topology, &t->nodes);
@@ -77,38 +49,28 @@ static int make_tree(struct tree *t, const covey_topology_t *topology)
     t->rate = calloc(nodes, sizeof *t->rate);
     if (!t->parent || !t->depth || !t->leaf || !t->rate)
         return -1;
-    hang_all(t);
-    return 0;
-}
-
-static void find_path(const struct tree *t, int from, int to, int *path)
-{
-    int length = 0, a = t->leaf[from], b = t->leaf[to];
-
-    while (a != b) {
-        if (t->depth[a] >= t->depth[b]) {
-            path[length++] = 2 * a;
-            a = t->parent[a];
-        } else {
-            path[length++] = 2 * b + 1;
-            b = t->parent[b];
-        }
+    int top = 0;
+    for (int i = t->node_count - 1; i >= 0; i--) {
+        t->depth[i] = -1;
+        t->parent[i] = -1;
+        top = t->nodes[i].is_switch ? i : top;
     }
-    path[length] = -1;
-}
-
-static uint64_t slowest_rate(const struct tree *t)
-{
-    uint64_t slowest = UINT64_MAX;
-    for (int i = 0; i < t->node_count; i++)
-        slowest = t->parent[i] >= 0 && t->rate[i] < slowest ? t->rate[i] : slowest;
-    return slowest;
+    t->depth[top] = 0;
+    while (hang_level(t, t->deepest))
+        t->deepest++;
+    for (int i = 0; i < t->node_count; i++) {
+        if (!t->nodes[i].is_switch)
+            t->leaf[t->ranks++] = i;
+    }
+    return 0;
 }
 
 static int use_tree(struct exchange_model *model, const struct tree *t)
 {
     size_t ranks = (size_t)t->ranks;
-    uint64_t slowest = slowest_rate(t);
+    uint64_t slowest = UINT64_MAX;
+    for (int i = 0; i < t->node_count; i++)
+        slowest = t->parent[i] >= 0 && t->rate[i] < slowest ? t->rate[i] : slowest;
 
     model->ranks = t->ranks;
     model->edges = 2 * t->node_count;
@@ -120,8 +82,20 @@ static int use_tree(struct exchange_model *model, const struct tree *t)
     for (int e = 0; e < model->edges; e++)
         model->widths[e] = t->parent[e / 2] >= 0 ? (int)(t->rate[e / 2] / slowest) : 0;
     for (int from = 0; from < t->ranks; from++) {
-        for (int to = 0; to < t->ranks; to++)
-            find_path(t, from, to, model->paths + (from * t->ranks + to) * model->path_max);
+        for (int to = 0; to < t->ranks; to++) {
+            int *path = model->paths + (from * t->ranks + to) * model->path_max;
+            int length = 0, a = t->leaf[from], b = t->leaf[to];
+            while (a != b) {
+                if (t->depth[a] >= t->depth[b]) {
+                    path[length++] = 2 * a;
+                    a = t->parent[a];
+                } else {
+                    path[length++] = 2 * b + 1;
+                    b = t->parent[b];
+                }
+            }
+            path[length] = -1;
+        }
     }
     return 0;
 }
@@ -151,7 +125,12 @@ int exchange_model_create(struct exchange_model *model, int ranks, covey_topolog
     if (!topology)
         return use_ports(model, ranks);
     int failed = make_tree(&tree, topology) != 0 || use_tree(model, &tree) != 0;
-    free_tree(&tree);
+    covey_free(tree.nodes);
+    covey_free(tree.links);
+    free(tree.parent);
+    free(tree.depth);
+    free(tree.leaf);
+    free(tree.rate);
     return failed ? -1 : 0;
 }
 
