@@ -95,54 +95,44 @@ int calibrate_print(const struct covey_calibration *calibration, const char *pat
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static json_t *route_object(const struct covey_calibration_route *route)
-{
-    const struct covey_load *load = &route->load;
-    json_t *object =
-        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
-                  route->line.alpha_s, "beta_s", route->line.beta_s, "r2", route->line.r2, "worst",
-                  route->line.worst, "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts",
-                  load->all_hosts, "all_drag_s", load->all_drag_s, "all_busy_s", load->all_busy_s,
-                  "spread", load->spread, "all_spread", load->all_spread);
-    if (object && route->inside_known)
-        json_object_set_new(object, "inside",
-                            json_pack("{s:f, s:f, s:f}", "alpha_s", route->inside.alpha_s, "beta_s",
-                                      route->inside.beta_s, "drag_s", route->inside_drag_s));
-    return object;
-}
-
-static json_t *routes_object(const struct covey_calibration *c)
-{
-    json_t *routes = json_object();
-    for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
-        const struct covey_calibration_route *route = &c->routes[i];
-        if (route->known)
-            json_object_set_new(routes, covey_route_name(i), route_object(route));
-    }
-    return routes;
-}
-
-static json_t *host_object(const struct covey_calibration_host *host)
-{
-    json_t *blocks = json_object();
-    for (int i = 0; i < COVEY_MODEL_BLOCKS; i++) {
-        char name[CELL_BYTES];
-        snprintf(name, sizeof name, "%d", 64 << i);
-        json_object_set_new(blocks, name, json_real(host->madd_s[i]));
-    }
-    return json_pack("{s:o, s:i, s:f, s:f, s:o, s:f, s:f, s:f}", "name", report_text(host->name),
-                     "cores", host->cores, "processors", host->processors, "share", host->share,
-                     "madd_s", blocks, "oper_s", host->oper_s, "merge_s", host->merge_s,
-                     "iteration_s", host->iteration_s);
-}
-
 int calibrate_print_json(const struct covey_calibration *c, const char *path)
 {
     json_t *hosts = json_array();
-    for (int i = 0; i < c->host_count; i++)
-        report_add(&hosts, host_object(&c->hosts[i]));
+    for (int i = 0; i < c->host_count; i++) {
+        json_t *blocks = json_object();
+        for (int k = 0; k < COVEY_MODEL_BLOCKS; k++) {
+            char name[CELL_BYTES];
+            snprintf(name, sizeof name, "%d", 64 << k);
+            json_object_set_new(blocks, name, json_real(c->hosts[i].madd_s[k]));
+        }
+        report_add(&hosts,
+                   json_pack("{s:o, s:i, s:f, s:f, s:o, s:f, s:f, s:f}", "name",
+                             report_text(c->hosts[i].name), "cores", c->hosts[i].cores,
+                             "processors", c->hosts[i].processors, "share", c->hosts[i].share,
+                             "madd_s", blocks, "oper_s", c->hosts[i].oper_s, "merge_s",
+                             c->hosts[i].merge_s, "iteration_s", c->hosts[i].iteration_s));
+    }
+    json_t *routes = json_object();
+    for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
+        const struct covey_calibration_route *route = &c->routes[i];
+        if (route->known) {
+            const struct covey_load *load = &route->load;
+            json_t *object = json_pack(
+                "{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "alpha_s",
+                route->line.alpha_s, "beta_s", route->line.beta_s, "r2", route->line.r2, "worst",
+                route->line.worst, "drag_s", load->drag_s, "busy_s", load->busy_s, "all_hosts",
+                load->all_hosts, "all_drag_s", load->all_drag_s, "all_busy_s", load->all_busy_s,
+                "spread", load->spread, "all_spread", load->all_spread);
+            if (object && route->inside_known)
+                json_object_set_new(object, "inside",
+                                    json_pack("{s:f, s:f, s:f}", "alpha_s", route->inside.alpha_s,
+                                              "beta_s", route->inside.beta_s, "drag_s",
+                                              route->inside_drag_s));
+            json_object_set_new(routes, covey_route_name(i), object);
+        }
+    }
     return report_print("calibrate",
                         json_pack("{s:s, s:s, s:s, s:o, s:f, s:o, s:o}", "file", path, "date",
-                                  c->date, "vm", c->vm, "routes", routes_object(c), "together",
-                                  c->together, "hosts", hosts, "peers", peers_json(c)));
+                                  c->date, "vm", c->vm, "routes", routes, "together", c->together,
+                                  "hosts", hosts, "peers", peers_json(c)));
 }

@@ -32,29 +32,6 @@ static void plan_hosts(struct bench *bench, const struct calibrate *c, int count
     bench->plan.bare = 1;
 }
 
-static void plan_line(struct bench *bench, const struct calibrate *c, int route, bool inside)
-{
-    plan_hosts(bench, c, inside ? 1 : 2);
-    bench->name = bench_names[BENCH_PINGPONG - 1];
-    bench->plan.what = BENCH_PINGPONG;
-    bench->plan.route = route;
-    bench->plan.rounds = ROUNDS;
-    bench->plan.batch_us = BATCH_US;
-    bench->plan.tasks = 2;
-    bench->plan.peer_count = 1;
-    bench->plan.size_count = SIZES;
-    memcpy(bench->plan.sizes, sizes, sizeof sizes);
-}
-
-/* Processor time of a byte at either end, of tasks and daemons, from the largest messages, whose
- * receivers sleep most of the time. */
-static double drag_of(const struct bench *bench)
-{
-    const struct bench_series *last = &bench->rows[bench->row_count - 1].series[0];
-    double seconds = last->task_cpu_s + last->daemon_cpu_s;
-    return last->bytes > 0 && seconds > 0 ? seconds / last->bytes / 2 : 0;
-}
-
 static void bench_drop(struct bench *bench)
 {
     for (int i = 0; bench && i < bench->row_count; i++)
@@ -67,7 +44,11 @@ static bool fit(const struct bench *bench, struct covey_line *line, double *drag
 {
     if (bench_fit(bench, "covey", covey_line_fit_ends, line) != 0)
         return false;
-    *drag_s = drag_of(bench);
+    /* Processor time of a byte at either end, of tasks and daemons, from the largest messages,
+     * whose receivers sleep most of the time. */
+    const struct bench_series *last = &bench->rows[bench->row_count - 1].series[0];
+    double seconds = last->task_cpu_s + last->daemon_cpu_s;
+    *drag_s = last->bytes > 0 && seconds > 0 ? seconds / last->bytes / 2 : 0;
     return true;
 }
 
@@ -77,7 +58,16 @@ static int measure_line(const struct calibrate *c, int route, bool inside)
     struct bench *bench = calloc(1, sizeof *bench);
     if (!bench)
         return tool_error("calibrate", "memory is exhausted");
-    plan_line(bench, c, route, inside);
+    plan_hosts(bench, c, inside ? 1 : 2);
+    bench->name = bench_names[BENCH_PINGPONG - 1];
+    bench->plan.what = BENCH_PINGPONG;
+    bench->plan.route = route;
+    bench->plan.rounds = ROUNDS;
+    bench->plan.batch_us = BATCH_US;
+    bench->plan.tasks = 2;
+    bench->plan.peer_count = 1;
+    bench->plan.size_count = SIZES;
+    memcpy(bench->plan.sizes, sizes, sizeof sizes);
     int status = bench_run(bench);
     bool apart = inside && route != COVEY_ROUTE_SHM;
     if (status == TOOL_OK && apart)
@@ -94,18 +84,6 @@ struct beside {
     double drag_s, busy_s, spread;
 };
 
-/* What computing lacks is what messages took, of both ends of each. */
-static struct beside read_ring(const struct calibrate *c, const struct bench *bench)
-{
-    const struct bench_series *series = &bench->rows[0].series[0];
-    double share = 0, lacks = series->left < 1 ? 1 - series->left : 0;
-    for (int i = 0; i < bench->host_count; i++)
-        share += c->result->hosts[i].share / bench->host_count;
-    double byte_s = series->us[0] / 1e6 / (double)bench->rows[0].bytes;
-    return (struct beside){
-        .busy_s = byte_s, .drag_s = lacks * share * byte_s / 2, .spread = series->spread};
-}
-
 /* A ring of the first `count` hosts. */
 static int measure_ring(const struct calibrate *c, int route, int count, struct beside *beside)
 {
@@ -120,8 +98,16 @@ static int measure_ring(const struct calibrate *c, int route, int count, struct 
     bench->plan.size_count = 1;
     bench->plan.sizes[0] = RING_BYTES;
     int status = bench_run(bench);
-    if (status == TOOL_OK && bench->row_count > 0)
-        *beside = read_ring(c, bench);
+    if (status == TOOL_OK && bench->row_count > 0) {
+        /* What computing lacks is what messages took, of both ends of each. */
+        const struct bench_series *series = &bench->rows[0].series[0];
+        double share = 0, lacks = series->left < 1 ? 1 - series->left : 0;
+        for (int i = 0; i < bench->host_count; i++)
+            share += c->result->hosts[i].share / bench->host_count;
+        double byte_s = series->us[0] / 1e6 / (double)bench->rows[0].bytes;
+        *beside = (struct beside){
+            .busy_s = byte_s, .drag_s = lacks * share * byte_s / 2, .spread = series->spread};
+    }
     bench_drop(bench);
     return status > TOOL_USAGE ? status : TOOL_OK;
 }
@@ -193,25 +179,20 @@ static int measure_peers(struct calibrate *c, int route)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Where hosts share one machine, they share what messages take, too. */
-static int measure_between(struct calibrate *c, int route)
-{
-    int status = measure_line(c, route, false);
-    if (status == TOOL_OK && c->result->routes[route].known && !c->one_machine)
-        status = measure_rings(c, route);
-    if (status == TOOL_OK && c->result->routes[route].known)
-        status = measure_peers(c, route);
-    return status;
-}
-
 int calibrate_routes(struct calibrate *c)
 {
     int status = measure_line(c, COVEY_ROUTE_SHM, true);
     for (int route = COVEY_ROUTE_UDP; route <= COVEY_ROUTE_ETHER && status == TOOL_OK; route++) {
         if (c->route != COVEY_ROUTE_AUTO && c->route != route)
             continue;
-        if (c->name_count > 1)
-            status = measure_between(c, route);
+        if (c->name_count > 1) {
+            /* Where hosts share one machine, they share what messages take, too. */
+            status = measure_line(c, route, false);
+            if (status == TOOL_OK && c->result->routes[route].known && !c->one_machine)
+                status = measure_rings(c, route);
+            if (status == TOOL_OK && c->result->routes[route].known)
+                status = measure_peers(c, route);
+        }
         bool both = route != COVEY_ROUTE_ETHER && c->result->routes[route].known;
         if (status == TOOL_OK && both)
             status = measure_line(c, route, true);

@@ -56,17 +56,6 @@ static double *figure_of(struct kernel *k, const char *name, int size)
     return NULL;
 }
 
-static void take_line(struct kernel *k, const char *line)
-{
-    char name[16];
-    double first, second = 0;
-    int words = sscanf(line, "%15s %lf %lf", name, &first, &second);
-    double *figure = words >= 2 ? figure_of(k, name, words == 3 ? (int)first : 0) : NULL;
-    double value = words == 3 ? second : first;
-    if (figure && value > 0)
-        *figure = value;
-}
-
 static void take_output(struct crew *crew, struct kernel *k, covey_msg_t *msg)
 {
     int stream;
@@ -76,10 +65,17 @@ static void take_output(struct crew *crew, struct kernel *k, covey_msg_t *msg)
         return;
     char *copy = strndup(text, bytes), *rest = copy;
     for (char *line; copy && (line = strsep(&rest, "\n"));) {
-        if (stream == 1)
-            take_line(k, line);
-        else if (*line && !crew->failed)
+        if (stream == 1) {
+            char name[16];
+            double first, second = 0;
+            int words = sscanf(line, "%15s %lf %lf", name, &first, &second);
+            double *figure = words >= 2 ? figure_of(k, name, words == 3 ? (int)first : 0) : NULL;
+            double value = words == 3 ? second : first;
+            if (figure && value > 0)
+                *figure = value;
+        } else if (*line && !crew->failed) {
             tool_error("calibrate", "%s: %s", calibrate_host(crew->calibrate, k->host), line);
+        }
     }
     free(copy);
     crew->failed |= stream != 1;
@@ -157,14 +153,6 @@ static int start_one(struct crew *crew, const char *program, const char *mode, s
     return TOOL_OK;
 }
 
-static void end_all(const struct crew *crew)
-{
-    for (int i = 0; i < crew->count; i++) {
-        if (!crew->kernels[i].ended)
-            covey_kill(crew->calibrate->tool->vm, crew->kernels[i].tid);
-    }
-}
-
 /* The kernels name their hosts; the rest is filled in. */
 static int run_program(struct calibrate *c, const char *name, struct kernel *kernels, int count)
 {
@@ -186,28 +174,14 @@ static int run_program(struct calibrate *c, const char *name, struct kernel *ker
     }
     if (status == TOOL_OK)
         status = follow(&crew);
-    if (c->tool->vm)
-        end_all(&crew);
+    for (int i = 0; c->tool->vm && i < crew.count; i++) {
+        if (!kernels[i].ended)
+            covey_kill(c->tool->vm, kernels[i].tid);
+    }
     return status;
 }
 
 /* ---- What follows from it -------------------------------------------------------------------- */
-
-/* One task alone: processor time over the share. */
-static void keep(struct covey_calibration_host *host, const struct kernel *k, const char *program)
-{
-    double per = 1 / k->share;
-    host->share = k->share;
-    if (strcmp(program, "matmul") == 0) {
-        for (int i = 0; i < COVEY_MODEL_BLOCKS; i++)
-            host->madd_s[i] = k->madd_s[i] * per;
-    } else if (strcmp(program, "sort") == 0) {
-        host->oper_s = k->oper_s * per;
-        host->merge_s = k->merge_s * per;
-    } else {
-        host->iteration_s = k->iteration_s * per;
-    }
-}
 
 static int measure_each(struct calibrate *c)
 {
@@ -218,8 +192,22 @@ static int measure_each(struct calibrate *c)
         for (int i = 0; i < count; i++)
             kernels[i].host = i;
         status = run_program(c, programs[p], kernels, count);
-        for (int i = 0; i < result->host_count && status == TOOL_OK; i++)
-            keep(&result->hosts[i], &kernels[i < count ? i : 0], programs[p]);
+        for (int i = 0; i < result->host_count && status == TOOL_OK; i++) {
+            /* One task alone: processor time over the share. */
+            struct covey_calibration_host *host = &result->hosts[i];
+            const struct kernel *k = &kernels[i < count ? i : 0];
+            double per = 1 / k->share;
+            host->share = k->share;
+            if (strcmp(programs[p], "matmul") == 0) {
+                for (int j = 0; j < COVEY_MODEL_BLOCKS; j++)
+                    host->madd_s[j] = k->madd_s[j] * per;
+            } else if (strcmp(programs[p], "sort") == 0) {
+                host->oper_s = k->oper_s * per;
+                host->merge_s = k->merge_s * per;
+            } else {
+                host->iteration_s = k->iteration_s * per;
+            }
+        }
     }
     return status;
 }

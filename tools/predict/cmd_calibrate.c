@@ -51,22 +51,6 @@ static bool is_wanted(const struct calibrate *c, const char *name)
     return c->host_text == NULL;
 }
 
-/* Without the port. */
-static bool same_address(const char *a, const char *b)
-{
-    const char *a_end = strrchr(a, ':'), *b_end = strrchr(b, ':');
-    return a_end && b_end && a_end - a == b_end - b && memcmp(a, b, (size_t)(a_end - a)) == 0;
-}
-
-static void add_host(struct calibrate *c, const struct covey_host *host)
-{
-    struct covey_calibration *result = c->result;
-    struct covey_calibration_host *to = &result->hosts[result->host_count++];
-    memcpy(to->name, host->name, sizeof to->name);
-    to->name[sizeof to->name - 1] = '\0';
-    to->cores = host->cores > 0 ? host->cores : 1;
-}
-
 static int check_names(const struct calibrate *c, const struct covey_host *hosts, int n)
 {
     for (int i = 0; i < c->name_count; i++) {
@@ -80,23 +64,6 @@ static int check_names(const struct calibrate *c, const struct covey_host *hosts
     return TOOL_OK;
 }
 
-/* In the order of the VM; the names then are those of the calibration. */
-static void take_hosts(struct calibrate *c, const struct covey_host *hosts, int n)
-{
-    const struct covey_host *first = NULL;
-    c->one_machine = true;
-    for (int i = 0; i < n && c->result->host_count < COVEY_MODEL_HOSTS_MAX; i++) {
-        if (hosts[i].state != COVEY_HOST_UP || !is_wanted(c, hosts[i].name))
-            continue;
-        first = first ? first : &hosts[i];
-        c->one_machine &= same_address(first->address, hosts[i].address);
-        add_host(c, &hosts[i]);
-    }
-    c->name_count = c->result->host_count;
-    for (int i = 0; i < c->name_count; i++)
-        c->names[i] = c->result->hosts[i].name;
-}
-
 static int choose_hosts(struct calibrate *c)
 {
     struct covey_host *hosts;
@@ -104,8 +71,28 @@ static int choose_hosts(struct calibrate *c)
     if (n < 0)
         return tool_failed(c->tool, "calibrate", n);
     int status = check_names(c, hosts, n);
-    if (status == TOOL_OK)
-        take_hosts(c, hosts, n);
+    if (status == TOOL_OK) {
+        /* In the order of the VM; the names then are those of the calibration. */
+        const struct covey_host *first = NULL;
+        c->one_machine = true;
+        for (int i = 0; i < n && c->result->host_count < COVEY_MODEL_HOSTS_MAX; i++) {
+            if (hosts[i].state != COVEY_HOST_UP || !is_wanted(c, hosts[i].name))
+                continue;
+            first = first ? first : &hosts[i];
+            /* Without the port. */
+            const char *a = first->address, *a_end = strrchr(a, ':');
+            const char *b = hosts[i].address, *b_end = strrchr(b, ':');
+            c->one_machine &=
+                a_end && b_end && a_end - a == b_end - b && memcmp(a, b, (size_t)(a_end - a)) == 0;
+            struct covey_calibration_host *to = &c->result->hosts[c->result->host_count++];
+            memcpy(to->name, hosts[i].name, sizeof to->name);
+            to->name[sizeof to->name - 1] = '\0';
+            to->cores = hosts[i].cores > 0 ? hosts[i].cores : 1;
+        }
+        c->name_count = c->result->host_count;
+        for (int i = 0; i < c->name_count; i++)
+            c->names[i] = c->result->hosts[i].name;
+    }
     covey_free(hosts);
     if (status == TOOL_OK && c->name_count == 0)
         status = tool_error("calibrate", "no host is up; see: covey hosts");
@@ -113,14 +100,6 @@ static int choose_hosts(struct calibrate *c)
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
-
-static int take_route(struct calibrate *c, const char *name)
-{
-    c->route = covey_route_parse(name);
-    if (c->route < COVEY_ROUTE_UDP || c->route > COVEY_ROUTE_ETHER)
-        return tool_usage("calibrate", "--route %s: must be udp, tcp or ether", name);
-    return TOOL_OK;
-}
 
 static int read_arguments(struct calibrate *c, int argc, char **argv)
 {
@@ -135,25 +114,23 @@ static int read_arguments(struct calibrate *c, int argc, char **argv)
         c->json |= key == 'j';
         if (key == 'H')
             status = take_names(c, args.value);
-        if (key == 'r')
-            status = take_route(c, args.value);
+        if (key == 'r') {
+            c->route = covey_route_parse(args.value);
+            if (c->route < COVEY_ROUTE_UDP || c->route > COVEY_ROUTE_ETHER)
+                return tool_usage("calibrate", "--route %s: must be udp, tcp or ether", args.value);
+        }
     }
     return status;
-}
-
-static void sign(struct calibrate *c)
-{
-    time_t now = time(NULL);
-    struct tm broken;
-    gmtime_r(&now, &broken);
-    strftime(c->result->date, sizeof c->result->date, "%Y-%m-%dT%H:%M:%SZ", &broken);
-    snprintf(c->result->vm, sizeof c->result->vm, "%s", covey_vm_name(c->tool->vm));
 }
 
 static int save(struct calibrate *c)
 {
     char path[4096];
-    sign(c);
+    time_t now = time(NULL);
+    struct tm broken;
+    gmtime_r(&now, &broken);
+    strftime(c->result->date, sizeof c->result->date, "%Y-%m-%dT%H:%M:%SZ", &broken);
+    snprintf(c->result->vm, sizeof c->result->vm, "%s", covey_vm_name(c->tool->vm));
     if (covey_calibration_path(c->result->vm, path, sizeof path) < 0 ||
         covey_calibration_save(c->result->vm, c->result) < 0)
         return tool_error("calibrate", "%s", covey_error_text());

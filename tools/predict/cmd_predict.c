@@ -74,27 +74,20 @@ static bool cut_at(char mark, const char *text, char copy[CUT_BYTES], char **beh
     return true;
 }
 
-static bool add_range(bool *wanted, const char *word)
-{
-    char text[CUT_BYTES], *to;
-    long first, last;
-    if (!cut_at('-', word, text, &to))
-        return false;
-    if (!args_number(text, 1, COVEY_MODEL_HOSTS_MAX, &first) ||
-        !args_number(to ? to : text, first, COVEY_MODEL_HOSTS_MAX, &last))
-        return false;
-    for (long i = first; i <= last; i++)
-        wanted[i] = true;
-    return true;
-}
-
 static int set_counts(struct predict *p, const char *list)
 {
     bool wanted[COVEY_MODEL_HOSTS_MAX + 1] = {false};
     char *copy = strdup(list), *rest = copy;
     bool good = copy != NULL;
-    for (char *word; good && (word = strsep(&rest, ","));)
-        good = add_range(wanted, word);
+    for (char *word; good && (word = strsep(&rest, ","));) {
+        char text[CUT_BYTES], *to;
+        long first = 1, last = 0;
+        good = cut_at('-', word, text, &to) &&
+               args_number(text, 1, COVEY_MODEL_HOSTS_MAX, &first) &&
+               args_number(to ? to : text, first, COVEY_MODEL_HOSTS_MAX, &last);
+        for (long i = first; good && i <= last; i++)
+            wanted[i] = true;
+    }
     free(copy);
     if (!good)
         return tool_usage("predict",
@@ -124,14 +117,6 @@ static bool read_picture(const char *text, struct covey_problem *problem)
     return good;
 }
 
-static bool read_centre(const char *text, struct covey_problem *problem)
-{
-    char copy[CUT_BYTES], *comma;
-    return cut_at(',', text, copy, &comma) && comma &&
-           args_real(copy, -CENTRE_MAX, CENTRE_MAX, &problem->centre_re) &&
-           args_real(comma, -CENTRE_MAX, CENTRE_MAX, &problem->centre_im);
-}
-
 static int set_size(struct predict *p, const struct request *r)
 {
     static const char *const usual[] = {"", "2048", "8M", "1024x768"};
@@ -142,7 +127,10 @@ static int set_size(struct predict *p, const struct request *r)
     if (!good)
         return tool_usage("predict", "--size %s: of %s must be %s", size, p->name,
                           mandel ? "WIDTHxHEIGHT" : "a number such as 4000 or 64K");
-    if (r->centre && !read_centre(r->centre, &p->problem))
+    char copy[CUT_BYTES], *comma;
+    if (r->centre && (!cut_at(',', r->centre, copy, &comma) || !comma ||
+                      !args_real(copy, -CENTRE_MAX, CENTRE_MAX, &p->problem.centre_re) ||
+                      !args_real(comma, -CENTRE_MAX, CENTRE_MAX, &p->problem.centre_im)))
         return tool_usage("predict", "--centre %s: must be RE,IM, each from -4 to 4", r->centre);
     return TOOL_OK;
 }
@@ -191,27 +179,6 @@ static int check_stray(const struct predict *p, const struct request *r)
 /* ---- The command ------------------------------------------------------------------------------
  */
 
-static int take_route(struct predict *p, const char *name)
-{
-    p->problem.route = covey_route_parse(name);
-    bool between = p->problem.route == COVEY_ROUTE_AUTO || p->problem.route > COVEY_ROUTE_SHM;
-    return between ? TOOL_OK
-                   : tool_usage("predict", "--route %s: must be auto, udp, tcp or ether", name);
-}
-
-static int take_form(struct predict *p, const char *name)
-{
-    static const char *const names[] = {"usual", "bag", "fetch", "hierarchical", "phases"};
-    for (int i = COVEY_FORM_USUAL; i <= COVEY_FORM_PHASES; i++) {
-        if (strcmp(names[i], name) != 0)
-            continue;
-        p->problem.form = i;
-        return TOOL_OK;
-    }
-    return tool_usage("predict", "--form %s: must be usual, bag, fetch, hierarchical or phases",
-                      name);
-}
-
 static int take_number(struct predict *p, int key, const char *value)
 {
     long number;
@@ -228,14 +195,6 @@ static int take_number(struct predict *p, int key, const char *value)
     return args_real(value, 0, 1, &p->tolerance)
                ? TOOL_OK
                : tool_usage("predict", "--tolerance %s: must be a number from 0 to 1", value);
-}
-
-static int take_measured(struct request *r, const char *path)
-{
-    if (r->measured_count == sizeof r->measured / sizeof *r->measured)
-        return tool_usage("predict", "--measured: at most 16 files");
-    r->measured[r->measured_count++] = path;
-    return TOOL_OK;
 }
 
 /* Where the text of an option is kept as it is; NULL: it is none of those. */
@@ -267,11 +226,26 @@ static int take_option(struct predict *p, struct request *r, int key, const char
     }
     switch (key) {
     case KEY_MEASURED:
-        return take_measured(r, value);
+        if (r->measured_count == sizeof r->measured / sizeof *r->measured)
+            return tool_usage("predict", "--measured: at most 16 files");
+        r->measured[r->measured_count++] = value;
+        return TOOL_OK;
     case 'r':
-        return take_route(p, value);
-    case KEY_FORM:
-        return take_form(p, value);
+        p->problem.route = covey_route_parse(value);
+        if (p->problem.route != COVEY_ROUTE_AUTO && p->problem.route <= COVEY_ROUTE_SHM)
+            return tool_usage("predict", "--route %s: must be auto, udp, tcp or ether", value);
+        return TOOL_OK;
+    case KEY_FORM: {
+        static const char *const names[] = {"usual", "bag", "fetch", "hierarchical", "phases"};
+        for (int i = COVEY_FORM_USUAL; i <= COVEY_FORM_PHASES; i++) {
+            if (strcmp(names[i], value) != 0)
+                continue;
+            p->problem.form = i;
+            return TOOL_OK;
+        }
+        return tool_usage("predict", "--form %s: must be usual, bag, fetch, hierarchical or phases",
+                          value);
+    }
     case KEY_PAPER:
         p->problem.paper = 1;
         return TOOL_OK;
@@ -348,24 +322,20 @@ static int load_calibration(struct predict *p)
     return error < 0 ? tell_uncalibrated(p, error) : TOOL_OK;
 }
 
-/* Runs that were measured say what a calibration would. */
-static int predict_loop(struct predict *p, const struct request *r)
-{
-    const struct tiles_request request = {.size = r->size,
-                                          .procs = r->procs,
-                                          .point = r->point,
-                                          .loop = r->loop,
-                                          .measured = r->measured,
-                                          .measured_count = r->measured_count};
-    if (r->measured_count == 0 && load_calibration(p) != TOOL_OK)
-        return TOOL_FAILED;
-    return predict_tiles(p, &request);
-}
-
 static int predict(struct predict *p, const struct request *r)
 {
-    if (p->what == PREDICT_TILES)
-        return predict_loop(p, r);
+    if (p->what == PREDICT_TILES) {
+        /* Runs that were measured say what a calibration would. */
+        const struct tiles_request request = {.size = r->size,
+                                              .procs = r->procs,
+                                              .point = r->point,
+                                              .loop = r->loop,
+                                              .measured = r->measured,
+                                              .measured_count = r->measured_count};
+        if (r->measured_count == 0 && load_calibration(p) != TOOL_OK)
+            return TOOL_FAILED;
+        return predict_tiles(p, &request);
+    }
     int status = load_calibration(p);
     for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
         status = predict_read_measured(p, r->measured[i]);

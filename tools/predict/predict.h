@@ -8,6 +8,7 @@
 #define COVEY_TOOLS_PREDICT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "tools/base/tool.h"
 
@@ -44,6 +45,12 @@ int predict_sweep(struct predict *predict);
 
 /* Reads a file of what the demo printed with --json, any number of runs. Returns an exit status. */
 int predict_read_measured(struct predict *predict, const char *path);
+
+/* Whether something else than white space is left. */
+bool predict_has_more(FILE *file);
+
+/* The calibrated route between hosts with the least beta; NULL, after an error line: none. */
+const struct covey_line *predict_line(const struct predict *predict);
 
 int predict_print(const struct predict *predict);
 int predict_print_json(const struct predict *predict);

@@ -45,34 +45,6 @@ static void write_alltoall(const struct predict *p, FILE *out)
 
 /* ---- The picture ----------------------------------------------------------------------------- */
 
-static double most_s(const struct predict *p)
-{
-    double most = 0;
-    for (int i = 0; i < p->n; i++) {
-        double here =
-            p->what == PREDICT_ALLTOALL ? p->alltoall[i].unscheduled_s : p->rows[i].total_s;
-        most = here > most ? here : most;
-    }
-    for (int i = 0; i < p->measured_count; i++)
-        most = p->measured[i].total_s > most ? p->measured[i].total_s : most;
-    return most > 0 ? most : 1;
-}
-
-static void write_frame(const struct predict *p, FILE *out)
-{
-    char problem[128];
-    predict_problem(p, problem, sizeof problem);
-    fprintf(
-        out,
-        "set terminal pngcairo size 1000,640 font 'sans,12' background '#FFFFFF'\n"
-        "set encoding utf8\nset tics out nomirror\nset border 3\nset grid ytics lc rgb '#DDDDDD'\n"
-        "set title '%s, %s%s' noenhanced\nset xlabel 'hosts'\nset ylabel 'seconds'\n"
-        "set key outside right top Left reverse samplen 2\n"
-        "set xrange [%g:%g]\nset yrange [0:%g]\n",
-        p->name, problem, p->problem.paper ? ", by the paper''s equations" : "", p->counts[0] - 0.5,
-        p->counts[p->n - 1] + 0.5, 1.1 * most_s(p));
-}
-
 /* A line upwards at that number of hosts; two that would lie on each other stand at different
  * heights. */
 static void write_mark(FILE *out, int hosts, const char *text, double height)
@@ -83,44 +55,53 @@ static void write_mark(FILE *out, int hosts, const char *text, double height)
             hosts, hosts, height, text, hosts, hosts, height);
 }
 
-static void write_demo_curves(const struct predict *p, FILE *out)
-{
-    const char *style = p->n > 1 ? "linespoints" : "points";
-    write_mark(out, p->rows[p->efficient].hosts, "most efficient", 0.94);
-    write_mark(out, p->rows[p->break_even].hosts, "break-even", 0.87);
-    fprintf(out,
-            "plot $predicted using 1:2 with %s lw 2 pt 7 ps 0.6 lc rgb '" BLACK
-            "' title 'predicted total', "
-            "'' using 1:3 with lines lw 2 lc rgb '" BLUE "' title 'computation', "
-            "'' using 1:4 with lines lw 2 lc rgb '" ORANGE "' title 'communication', "
-            "'' using 1:5 with lines lw 2 dt 2 lc rgb '" GREEN "' title 'idle'",
-            style);
-    if (p->measured_count > 0)
-        fputs(", $measured using 1:2 with points pt 4 ps 1.6 lw 2 lc rgb '#D55E00' "
-              "title 'measured total'",
-              out);
-    fputc('\n', out);
-}
-
-static void write_alltoall_curves(FILE *out)
-{
-    fputs("plot $predicted using 1:4 with linespoints lw 2 pt 6 lc rgb '" ORANGE
-          "' title 'unscheduled', "
-          "'' using 1:3 with linespoints lw 2 pt 7 lc rgb '" BLUE "' title 'scheduled', "
-          "'' using 1:2 with lines lw 2 dt 2 lc rgb '" BLACK "' title 'bound'\n",
-          out);
-}
-
 static void write_script(const void *context, FILE *out)
 {
     const struct predict *p = context;
     bool demo = p->what != PREDICT_ALLTOALL;
     (demo ? write_demo : write_alltoall)(p, out);
-    write_frame(p, out);
-    if (demo)
-        write_demo_curves(p, out);
-    else
-        write_alltoall_curves(out);
+    char problem[128];
+    predict_problem(p, problem, sizeof problem);
+    double most = 0;
+    for (int i = 0; i < p->n; i++) {
+        double here =
+            p->what == PREDICT_ALLTOALL ? p->alltoall[i].unscheduled_s : p->rows[i].total_s;
+        most = here > most ? here : most;
+    }
+    for (int i = 0; i < p->measured_count; i++)
+        most = p->measured[i].total_s > most ? p->measured[i].total_s : most;
+    fprintf(
+        out,
+        "set terminal pngcairo size 1000,640 font 'sans,12' background '#FFFFFF'\n"
+        "set encoding utf8\nset tics out nomirror\nset border 3\nset grid ytics lc rgb '#DDDDDD'\n"
+        "set title '%s, %s%s' noenhanced\nset xlabel 'hosts'\nset ylabel 'seconds'\n"
+        "set key outside right top Left reverse samplen 2\n"
+        "set xrange [%g:%g]\nset yrange [0:%g]\n",
+        p->name, problem, p->problem.paper ? ", by the paper''s equations" : "", p->counts[0] - 0.5,
+        p->counts[p->n - 1] + 0.5, 1.1 * (most > 0 ? most : 1));
+    if (demo) {
+        const char *style = p->n > 1 ? "linespoints" : "points";
+        write_mark(out, p->rows[p->efficient].hosts, "most efficient", 0.94);
+        write_mark(out, p->rows[p->break_even].hosts, "break-even", 0.87);
+        fprintf(out,
+                "plot $predicted using 1:2 with %s lw 2 pt 7 ps 0.6 lc rgb '" BLACK
+                "' title 'predicted total', "
+                "'' using 1:3 with lines lw 2 lc rgb '" BLUE "' title 'computation', "
+                "'' using 1:4 with lines lw 2 lc rgb '" ORANGE "' title 'communication', "
+                "'' using 1:5 with lines lw 2 dt 2 lc rgb '" GREEN "' title 'idle'",
+                style);
+        if (p->measured_count > 0)
+            fputs(", $measured using 1:2 with points pt 4 ps 1.6 lw 2 lc rgb '#D55E00' "
+                  "title 'measured total'",
+                  out);
+        fputc('\n', out);
+    } else {
+        fputs("plot $predicted using 1:4 with linespoints lw 2 pt 6 lc rgb '" ORANGE
+              "' title 'unscheduled', "
+              "'' using 1:3 with linespoints lw 2 pt 7 lc rgb '" BLUE "' title 'scheduled', "
+              "'' using 1:2 with lines lw 2 dt 2 lc rgb '" BLACK "' title 'bound'\n",
+              out);
+    }
 }
 
 int predict_draw(const struct predict *p)

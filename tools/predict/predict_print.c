@@ -47,29 +47,6 @@ static void put_s(char *text, double seconds)
     snprintf(text, CELL_BYTES, "%.*f", seconds < 0.1 ? 6 : seconds < 100 ? 3 : 1, seconds);
 }
 
-static void add_row(const struct predict *p, struct table *table, int i)
-{
-    const struct covey_prediction *row = &p->rows[i];
-    const double times_s[] = {row->total_s, row->computation_s, row->communication_s, row->idle_s};
-    char text[COLUMNS][CELL_BYTES];
-    double found_s = measured_s(p, row->hosts), speedup = p->rows[0].total_s / row->total_s;
-    snprintf(text[0], CELL_BYTES, "%d", row->hosts);
-    snprintf(text[1], CELL_BYTES, "%d", row->tasks);
-    for (int k = 0; k < 4; k++)
-        put_s(text[2 + k], times_s[k]);
-    snprintf(text[6], CELL_BYTES, "%.2f", speedup * p->rows[0].hosts);
-    snprintf(text[7], CELL_BYTES, "-");
-    snprintf(text[8], CELL_BYTES, "-");
-    if (found_s > 0) {
-        put_s(text[7], found_s);
-        snprintf(text[8], CELL_BYTES, "%+.0f %%", 100 * (row->total_s / found_s - 1));
-    }
-    const char *cells[COLUMNS + 1] = {NULL};
-    for (int k = 0; k < (p->measured_count > 0 ? COLUMNS : COLUMNS - 2); k++)
-        cells[k] = text[k];
-    table_add(table, cells);
-}
-
 static struct table *make_table(const struct predict *p)
 {
     const char *headings[] = {">HOSTS",         ">TASKS", ">TOTAL S",  ">COMPUTATION",
@@ -78,8 +55,28 @@ static struct table *make_table(const struct predict *p)
     if (p->measured_count == 0)
         headings[COLUMNS - 2] = NULL;
     struct table *table = table_create(headings);
-    for (int i = 0; i < p->n; i++)
-        add_row(p, table, i);
+    for (int i = 0; i < p->n; i++) {
+        const struct covey_prediction *row = &p->rows[i];
+        const double times_s[] = {row->total_s, row->computation_s, row->communication_s,
+                                  row->idle_s};
+        char text[COLUMNS][CELL_BYTES];
+        double found_s = measured_s(p, row->hosts), speedup = p->rows[0].total_s / row->total_s;
+        snprintf(text[0], CELL_BYTES, "%d", row->hosts);
+        snprintf(text[1], CELL_BYTES, "%d", row->tasks);
+        for (int k = 0; k < 4; k++)
+            put_s(text[2 + k], times_s[k]);
+        snprintf(text[6], CELL_BYTES, "%.2f", speedup * p->rows[0].hosts);
+        snprintf(text[7], CELL_BYTES, "-");
+        snprintf(text[8], CELL_BYTES, "-");
+        if (found_s > 0) {
+            put_s(text[7], found_s);
+            snprintf(text[8], CELL_BYTES, "%+.0f %%", 100 * (row->total_s / found_s - 1));
+        }
+        const char *cells[COLUMNS + 1] = {NULL};
+        for (int k = 0; k < (p->measured_count > 0 ? COLUMNS : COLUMNS - 2); k++)
+            cells[k] = text[k];
+        table_add(table, cells);
+    }
     return table;
 }
 
@@ -101,20 +98,6 @@ static struct table *make_alltoall_table(const struct predict *p)
     return table;
 }
 
-static void print_foot(const struct predict *p)
-{
-    if (p->what == PREDICT_ALLTOALL) {
-        puts("BOUND: the load of the bottleneck link. SCHEDULED: in phases without contention.\n"
-             "UNSCHEDULED: in rounds of a ring. (Faraj and Yuan)");
-        return;
-    }
-    int break_even = p->rows[p->break_even].hosts, last = p->rows[p->n - 1].hosts;
-    printf("break-even: %d host%s%s\n", break_even, break_even == 1 ? "" : "s",
-           break_even == last ? ", the most that were looked at" : "; more hosts gain no time");
-    printf("most efficient: %d host%s (slope %.2f)\n", p->rows[p->efficient].hosts,
-           p->rows[p->efficient].hosts == 1 ? "" : "s", p->tolerance);
-}
-
 int predict_print(const struct predict *p)
 {
     char problem[128];
@@ -127,7 +110,16 @@ int predict_print(const struct predict *p)
     table_destroy(table);
     if (failed)
         return tool_error("predict", "memory is exhausted");
-    print_foot(p);
+    if (p->what == PREDICT_ALLTOALL) {
+        puts("BOUND: the load of the bottleneck link. SCHEDULED: in phases without contention.\n"
+             "UNSCHEDULED: in rounds of a ring. (Faraj and Yuan)");
+    } else {
+        int break_even = p->rows[p->break_even].hosts, last = p->rows[p->n - 1].hosts;
+        printf("break-even: %d host%s%s\n", break_even, break_even == 1 ? "" : "s",
+               break_even == last ? ", the most that were looked at" : "; more hosts gain no time");
+        printf("most efficient: %d host%s (slope %.2f)\n", p->rows[p->efficient].hosts,
+               p->rows[p->efficient].hosts == 1 ? "" : "s", p->tolerance);
+    }
     return TOOL_OK;
 }
 

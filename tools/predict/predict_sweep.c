@@ -13,8 +13,7 @@
 
 /* ---- All-to-all ------------------------------------------------------------------------------ */
 
-/* The calibrated route with the least beta; NULL: there is none between hosts. */
-static const struct covey_line *find_line(const struct predict *p)
+const struct covey_line *predict_line(const struct predict *p)
 {
     const struct covey_line *best = NULL;
     for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++) {
@@ -23,6 +22,9 @@ static const struct covey_line *find_line(const struct predict *p)
         if (route->known && asked && (!best || route->line.beta_s < best->beta_s))
             best = &route->line;
     }
+    if (!best)
+        tool_error("predict", "the calibration has no such route between hosts; run: covey "
+                              "calibrate");
     return best;
 }
 
@@ -93,10 +95,9 @@ static int sweep_topology(struct predict *p, const covey_topology_t *topology, d
 static int sweep_alltoall(struct predict *p)
 {
     covey_topology_t *topology = NULL;
-    const struct covey_line *line = find_line(p);
+    const struct covey_line *line = predict_line(p);
     if (!line)
-        return tool_error("predict", "the calibration has no such route between hosts; run: covey "
-                                     "calibrate");
+        return TOOL_FAILED;
     int status = find_topology(p, line, &topology);
     if (status == TOOL_OK)
         status = sweep_topology(p, topology, line->alpha_s > 0 ? line->alpha_s : 0);
@@ -127,21 +128,7 @@ int predict_sweep(struct predict *p)
 
 /* ---- What was measured ----------------------------------------------------------------------- */
 
-/* False: it is no run of this demo. */
-static bool take_run(struct predict *p, const json_t *run)
-{
-    const char *program = json_string_value(json_object_get(run, "program"));
-    json_int_t hosts = json_integer_value(json_object_get(run, "hosts"));
-    double total_s = json_number_value(json_object_get(run, "total_s"));
-    bool good = program && strcmp(program, p->name) == 0 && hosts >= 1 && hosts <= 100000 &&
-                total_s > 0 && p->measured_count < PREDICT_MEASURED_MAX;
-    if (good)
-        p->measured[p->measured_count++] = (struct predict_measured){(int)hosts, total_s};
-    return good;
-}
-
-/* Whether something else than white space is left. */
-static bool has_more(FILE *file)
+bool predict_has_more(FILE *file)
 {
     int c;
     while ((c = getc(file)) != EOF && isspace(c)) {
@@ -157,9 +144,15 @@ int predict_read_measured(struct predict *p, const char *path)
         return tool_error("predict", "--measured %s: cannot be read", path);
     bool good = true;
     int before = p->measured_count;
-    while (good && has_more(file)) {
+    while (good && predict_has_more(file)) {
         json_t *run = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error);
-        good = run && take_run(p, run);
+        const char *program = json_string_value(json_object_get(run, "program"));
+        json_int_t hosts = json_integer_value(json_object_get(run, "hosts"));
+        double total_s = json_number_value(json_object_get(run, "total_s"));
+        good = program && strcmp(program, p->name) == 0 && hosts >= 1 && hosts <= 100000 &&
+               total_s > 0 && p->measured_count < PREDICT_MEASURED_MAX;
+        if (good)
+            p->measured[p->measured_count++] = (struct predict_measured){(int)hosts, total_s};
         json_decref(run);
     }
     fclose(file);

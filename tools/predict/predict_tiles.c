@@ -61,16 +61,6 @@ static int set_size(struct predict_tiles *t, const char *text)
     return tool_usage("predict", "--size %s: of tiles must be IxJxK, such as " USUAL_SIZE, text);
 }
 
-/* A square number of tasks is a square of them, as the program has it. */
-static void set_grid(struct predict_tiles *t, int along)
-{
-    int q = 1;
-    while (q * q < t->tasks)
-        q++;
-    for (int i = 0; i < t->loop.dims && q * q == t->tasks; i++)
-        t->options.grid[i] = i == along - 1 ? 1 : q;
-}
-
 /* ---- the costs ------------------------------------------------------------------------------- */
 
 /* The first figure that `tiles --kernel` prints for this loop; 0: none. */
@@ -101,25 +91,6 @@ static int set_point(struct predict_tiles *t, const char *text)
                ? TOOL_OK
                : tool_error("predict", "the program tiles does not say what a point takes; give "
                                        "--point NANOSECONDS");
-}
-
-/* Of the calibrated route with the least beta. */
-static int set_message(struct predict_tiles *t)
-{
-    const struct predict *p = t->predict;
-    const struct covey_calibration_route *best = NULL;
-    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++) {
-        const struct covey_calibration_route *route = &p->calibration->routes[i];
-        bool asked = p->problem.route == COVEY_ROUTE_AUTO || p->problem.route == i;
-        if (route->known && asked && (!best || route->line.beta_s < best->line.beta_s))
-            best = route;
-    }
-    if (!best)
-        return tool_error("predict", "the calibration has no such route between hosts; run: covey "
-                                     "calibrate");
-    t->options.costs.alpha_s = best->line.alpha_s > 0 ? best->line.alpha_s : 1e-9;
-    t->options.costs.beta_s = best->line.beta_s;
-    return TOOL_OK;
 }
 
 /* ---- the times ------------------------------------------------------------------------------- */
@@ -164,18 +135,6 @@ static int add_height(struct predict_tiles *t, int64_t height)
     return tiles_at(t, height, &t->rows[at]);
 }
 
-static int add_heights(struct predict_tiles *t)
-{
-    int status = TOOL_OK;
-    for (int64_t z = LEAST_HEIGHT; z < t->extent && status == TOOL_OK; z *= 2)
-        status = add_height(t, z);
-    for (int i = 0; i < t->measured_count && status == TOOL_OK; i++)
-        status = add_height(t, t->measured[i].height);
-    for (int i = 0; i < TILES_SCHEDULES && status == TOOL_OK; i++)
-        status = add_height(t, t->chosen[i]);
-    return status;
-}
-
 /* Which dimension stays on a task, and the heights that the runtime would choose. */
 static int choose(struct predict_tiles *t)
 {
@@ -185,8 +144,14 @@ static int choose(struct predict_tiles *t)
     if (status != TOOL_OK)
         return status;
     t->options.along = p.along;
-    if (t->options.grid[0] == 0)
-        set_grid(t, p.along);
+    if (t->options.grid[0] == 0) {
+        /* A square number of tasks is a square of them, as the program has it. */
+        int q = 1;
+        while (q * q < t->tasks)
+            q++;
+        for (int i = 0; i < t->loop.dims && q * q == t->tasks; i++)
+            t->options.grid[i] = i == p.along - 1 ? 1 : q;
+    }
     t->extent = p.extent[p.along - 1];
     for (int i = 0; i < TILES_SCHEDULES && status == TOOL_OK; i++) {
         status = plan(t, i, 0, &p);
@@ -214,8 +179,13 @@ static int find_costs(struct predict_tiles *t, const struct tiles_request *r)
     int status = TOOL_OK;
     for (int i = 0; i < r->measured_count && status == TOOL_OK; i++)
         status = tiles_read(t, r->measured[i]);
-    if (status == TOOL_OK && r->measured_count == 0)
-        status = set_message(t);
+    if (status == TOOL_OK && r->measured_count == 0) {
+        const struct covey_line *line = predict_line(t->predict);
+        if (!line)
+            return TOOL_FAILED;
+        t->options.costs.alpha_s = line->alpha_s > 0 ? line->alpha_s : 1e-9;
+        t->options.costs.beta_s = line->beta_s;
+    }
     if (status == TOOL_OK && (r->measured_count == 0 || r->point))
         status = set_point(t, r->point);
     return status;
@@ -232,8 +202,12 @@ int predict_tiles(const struct predict *predict, const struct tiles_request *r)
         status = find_costs(t, r);
     if (status == TOOL_OK)
         status = choose(t);
-    if (status == TOOL_OK)
-        status = add_heights(t);
+    for (int64_t z = LEAST_HEIGHT; z < t->extent && status == TOOL_OK; z *= 2)
+        status = add_height(t, z);
+    for (int i = 0; i < t->measured_count && status == TOOL_OK; i++)
+        status = add_height(t, t->measured[i].height);
+    for (int i = 0; i < TILES_SCHEDULES && status == TOOL_OK; i++)
+        status = add_height(t, t->chosen[i]);
     if (status == TOOL_OK && predict->plot)
         status = tiles_draw(t);
     if (status == TOOL_OK)

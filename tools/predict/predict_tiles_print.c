@@ -67,22 +67,14 @@ static void add_seconds(struct cells *cells, double seconds)
         cells_add(cells, "-");
 }
 
-static void add_row(const struct predict_tiles *t, struct table *table,
-                    const struct tiles_height *row)
+int tiles_print(const struct predict_tiles *t)
 {
-    struct cells cells = {.count = 0};
-    cells_add(&cells, "%" PRId64, row->height);
-    for (int i = 0; i < TILES_SCHEDULES; i++) {
-        add_seconds(&cells, row->model_s[i]);
-        add_seconds(&cells, row->played_s[i]);
-        if (t->measured_count > 0)
-            add_seconds(&cells, measured_s(t, i, row->height));
-    }
-    table_add(table, cells.list);
-}
-
-static struct table *make_table(const struct predict_tiles *t)
-{
+    const struct covey_tiles_costs *c = &t->options.costs;
+    printf("tiles: %s, %" PRId64 " x %" PRId64 " x %" PRId64
+           " on %d tasks; a point takes %.4g us, a "
+           "message of N bytes %.4g + %.4g N us\n",
+           t->name, t->loop.size[0], t->loop.size[1], t->loop.size[2], t->tasks, 1e6 * c->point_s,
+           1e6 * c->alpha_s, 1e6 * c->beta_s);
     struct cells head = {.count = 0};
     cells_add(&head, ">HEIGHT");
     for (int i = 0; i < TILES_SCHEDULES; i++) {
@@ -92,40 +84,34 @@ static struct table *make_table(const struct predict_tiles *t)
             cells_add(&head, ">MEASURED");
     }
     struct table *table = table_create(head.list);
-    for (int i = 0; i < t->count; i++)
-        add_row(t, table, &t->rows[i]);
-    return table;
-}
-
-static void print_least(const struct predict_tiles *t, int schedule)
-{
-    int predicted = least(t, schedule, false), found = least(t, schedule, true);
-    if (predicted < 0)
-        return;
-    double predicted_least_s = predicted_s(&t->rows[predicted], schedule);
-    printf("%s: chosen height %" PRId64 "; least predicted %.4g s at %" PRId64, names[schedule],
-           t->chosen[schedule], predicted_least_s, t->rows[predicted].height);
-    if (found >= 0) {
-        double found_s = measured_s(t, schedule, t->rows[found].height);
-        printf(", measured %.4g s at %" PRId64 " (%+.1f %%)", found_s, t->rows[found].height,
-               100 * (predicted_least_s / found_s - 1));
+    for (int i = 0; i < t->count; i++) {
+        struct cells cells = {.count = 0};
+        cells_add(&cells, "%" PRId64, t->rows[i].height);
+        for (int k = 0; k < TILES_SCHEDULES; k++) {
+            add_seconds(&cells, t->rows[i].model_s[k]);
+            add_seconds(&cells, t->rows[i].played_s[k]);
+            if (t->measured_count > 0)
+                add_seconds(&cells, measured_s(t, k, t->rows[i].height));
+        }
+        table_add(table, cells.list);
     }
-    putchar('\n');
-}
-
-int tiles_print(const struct predict_tiles *t)
-{
-    const struct covey_tiles_costs *c = &t->options.costs;
-    printf("tiles: %s, %" PRId64 " x %" PRId64 " x %" PRId64
-           " on %d tasks; a point takes %.4g us, a "
-           "message of N bytes %.4g + %.4g N us\n",
-           t->name, t->loop.size[0], t->loop.size[1], t->loop.size[2], t->tasks, 1e6 * c->point_s,
-           1e6 * c->alpha_s, 1e6 * c->beta_s);
-    int status = report_table("predict", make_table(t));
+    int status = report_table("predict", table);
     if (status != TOOL_OK)
         return status;
-    for (int i = 0; i < TILES_SCHEDULES; i++)
-        print_least(t, i);
+    for (int i = 0; i < TILES_SCHEDULES; i++) {
+        int predicted = least(t, i, false), found = least(t, i, true);
+        if (predicted >= 0) {
+            double predicted_least_s = predicted_s(&t->rows[predicted], i);
+            printf("%s: chosen height %" PRId64 "; least predicted %.4g s at %" PRId64, names[i],
+                   t->chosen[i], predicted_least_s, t->rows[predicted].height);
+            if (found >= 0) {
+                double found_s = measured_s(t, i, t->rows[found].height);
+                printf(", measured %.4g s at %" PRId64 " (%+.1f %%)", found_s,
+                       t->rows[found].height, 100 * (predicted_least_s / found_s - 1));
+            }
+            putchar('\n');
+        }
+    }
     puts("OVERLAP by (5) and (7), BLOCK by (3): a step of the slowest for each hyperplane. PLAYED: "
          "every\n"
          "task goes on as soon as it can.");
@@ -139,23 +125,19 @@ static json_t *known(double seconds)
     return seconds > 0 ? json_real(seconds) : json_null();
 }
 
-static json_t *row_object(const struct predict_tiles *t, const struct tiles_height *row)
-{
-    json_t *object = json_pack("{s:I}", "height", (json_int_t)row->height);
-    for (int i = 0; i < TILES_SCHEDULES; i++)
-        json_object_set_new(object, names[i],
-                            json_pack("{s:f, s:o, s:o}", "model_s", row->model_s[i], "played_s",
-                                      known(row->played_s[i]), "measured_s",
-                                      known(measured_s(t, i, row->height))));
-    return object;
-}
-
 int tiles_print_json(const struct predict_tiles *t)
 {
     const struct covey_tiles_costs *c = &t->options.costs;
     json_t *rows = json_array();
-    for (int i = 0; i < t->count; i++)
-        report_add(&rows, row_object(t, &t->rows[i]));
+    for (int i = 0; i < t->count; i++) {
+        json_t *object = json_pack("{s:I}", "height", (json_int_t)t->rows[i].height);
+        for (int k = 0; k < TILES_SCHEDULES; k++)
+            json_object_set_new(object, names[k],
+                                json_pack("{s:f, s:o, s:o}", "model_s", t->rows[i].model_s[k],
+                                          "played_s", known(t->rows[i].played_s[k]), "measured_s",
+                                          known(measured_s(t, k, t->rows[i].height))));
+        report_add(&rows, object);
+    }
     return report_print(
         "predict",
         json_pack("{s:s, s:s, s:[I,I,I], s:i, s:{s:f,s:f,s:f,s:f,s:f,s:f}, s:{s:I,s:I}, s:o}",
@@ -168,65 +150,6 @@ int tiles_print_json(const struct predict_tiles *t)
 }
 
 /* ---- the picture ----------------------------------------------------------------------------- */
-
-/* Heights between the first and the last row, each so many times the one before. */
-static void write_curves(const struct predict_tiles *t, FILE *out)
-{
-    double first = log((double)t->rows[0].height);
-    double last = log((double)t->rows[t->count - 1].height);
-    int64_t before = 0;
-    fputs("$predicted << EOD\n", out);
-    for (int i = 0; i < CURVE_POINTS; i++) {
-        struct tiles_height row;
-        int64_t height = llround(exp(first + (last - first) * i / (CURVE_POINTS - 1)));
-        if (height == before || tiles_at(t, height, &row) != TOOL_OK)
-            continue;
-        before = height;
-        fprintf(out, "%" PRId64 " %.9g %.9g\n", height, predicted_s(&row, 0), predicted_s(&row, 1));
-    }
-    fputs("EOD\n", out);
-}
-
-static void write_measured(const struct predict_tiles *t, FILE *out)
-{
-    for (int schedule = 0; schedule < TILES_SCHEDULES; schedule++) {
-        fprintf(out, "$%s << EOD\n", names[schedule]);
-        for (int i = 0; i < t->count; i++) {
-            double s = measured_s(t, schedule, t->rows[i].height);
-            if (s > 0)
-                fprintf(out, "%" PRId64 " %.9g\n", t->rows[i].height, s);
-        }
-        fputs("EOD\n", out);
-    }
-}
-
-static double most_s(const struct predict_tiles *t)
-{
-    double most = 0, lowest = INFINITY;
-    for (int i = 0; i < t->count; i++) {
-        for (int k = 0; k < TILES_SCHEDULES; k++) {
-            double s = predicted_s(&t->rows[i], k), m = measured_s(t, k, t->rows[i].height);
-            most = fmax(most, m);
-            lowest = s > 0 && s < lowest ? s : lowest;
-        }
-    }
-    return most > 0 ? most : 4 * lowest;
-}
-
-static void write_frame(const struct predict_tiles *t, FILE *out)
-{
-    fprintf(
-        out,
-        "set terminal pngcairo size 1000,640 font 'sans,12' background '#FFFFFF'\n"
-        "set encoding utf8\nset tics out nomirror\nset border 3\nset grid ytics lc rgb '#DDDDDD'\n"
-        "set title '%s, %" PRId64 " x %" PRId64 " x %" PRId64
-        " on %d tasks' noenhanced\nset xlabel 'height of a tile'\nset ylabel 'seconds'\n"
-        "set key outside right top Left reverse samplen 2\nset logscale x 2\n"
-        "set xrange [%g:%g]\nset yrange [0:%g]\n",
-        t->name, t->loop.size[0], t->loop.size[1], t->loop.size[2], t->tasks,
-        0.9 * (double)t->rows[0].height, 1.1 * (double)t->rows[t->count - 1].height,
-        1.1 * most_s(t));
-}
 
 /* The least of the measured, or where there is none of the predicted. */
 static void write_mark(const struct predict_tiles *t, int schedule, bool measured, FILE *out)
@@ -248,9 +171,48 @@ static void write_mark(const struct predict_tiles *t, int schedule, bool measure
 static void write_script(const void *context, FILE *out)
 {
     const struct predict_tiles *t = context;
-    write_curves(t, out);
-    write_measured(t, out);
-    write_frame(t, out);
+    /* Heights between the first and the last row, each so many times the one before. */
+    double first = log((double)t->rows[0].height);
+    double last = log((double)t->rows[t->count - 1].height);
+    int64_t before = 0;
+    fputs("$predicted << EOD\n", out);
+    for (int i = 0; i < CURVE_POINTS; i++) {
+        struct tiles_height row;
+        int64_t height = llround(exp(first + (last - first) * i / (CURVE_POINTS - 1)));
+        if (height == before || tiles_at(t, height, &row) != TOOL_OK)
+            continue;
+        before = height;
+        fprintf(out, "%" PRId64 " %.9g %.9g\n", height, predicted_s(&row, 0), predicted_s(&row, 1));
+    }
+    fputs("EOD\n", out);
+    for (int schedule = 0; schedule < TILES_SCHEDULES; schedule++) {
+        fprintf(out, "$%s << EOD\n", names[schedule]);
+        for (int i = 0; i < t->count; i++) {
+            double s = measured_s(t, schedule, t->rows[i].height);
+            if (s > 0)
+                fprintf(out, "%" PRId64 " %.9g\n", t->rows[i].height, s);
+        }
+        fputs("EOD\n", out);
+    }
+    double most = 0, lowest = INFINITY;
+    for (int i = 0; i < t->count; i++) {
+        for (int k = 0; k < TILES_SCHEDULES; k++) {
+            double s = predicted_s(&t->rows[i], k), m = measured_s(t, k, t->rows[i].height);
+            most = fmax(most, m);
+            lowest = s > 0 && s < lowest ? s : lowest;
+        }
+    }
+    fprintf(
+        out,
+        "set terminal pngcairo size 1000,640 font 'sans,12' background '#FFFFFF'\n"
+        "set encoding utf8\nset tics out nomirror\nset border 3\nset grid ytics lc rgb '#DDDDDD'\n"
+        "set title '%s, %" PRId64 " x %" PRId64 " x %" PRId64
+        " on %d tasks' noenhanced\nset xlabel 'height of a tile'\nset ylabel 'seconds'\n"
+        "set key outside right top Left reverse samplen 2\nset logscale x 2\n"
+        "set xrange [%g:%g]\nset yrange [0:%g]\n",
+        t->name, t->loop.size[0], t->loop.size[1], t->loop.size[2], t->tasks,
+        0.9 * (double)t->rows[0].height, 1.1 * (double)t->rows[t->count - 1].height,
+        1.1 * (most > 0 ? most : 4 * lowest));
     for (int i = 0; i < TILES_SCHEDULES; i++) {
         write_mark(t, i, false, out);
         write_mark(t, i, true, out);

@@ -1,5 +1,4 @@
 /* What tiles --sweep --json printed: the loop, how it was divided, its costs, and each run. */
-#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -35,21 +34,6 @@ static bool take_costs(const json_t *costs, struct covey_tiles_costs *c)
            c->point_s > 0 && c->alpha_s > 0;
 }
 
-static bool take_trial(struct predict_tiles *t, const json_t *trial)
-{
-    const char *schedule = json_string_value(json_object_get(trial, "schedule"));
-    struct tiles_measured m = {.height = json_integer_value(json_object_get(trial, "height")),
-                               .total_s = json_number_value(json_object_get(trial, "total_s")),
-                               .schedule = schedule && strcmp(schedule, "block") == 0
-                                               ? COVEY_TILES_BLOCK
-                                               : COVEY_TILES_OVERLAP};
-    bool good = schedule && m.height >= 1 && m.height <= SIDE_MAX * 4 && m.total_s > 0 &&
-                isfinite(m.total_s) && t->measured_count < TILES_MEASURED_MAX;
-    if (good)
-        t->measured[t->measured_count++] = m;
-    return good;
-}
-
 /* As in what was read before. */
 static bool is_same(const struct predict_tiles *t, const char *loop, const int64_t size[3],
                     const int64_t grid[3])
@@ -60,14 +44,6 @@ static bool is_same(const struct predict_tiles *t, const char *loop, const int64
     return same;
 }
 
-/* Runs of given heights alone are not calibrated, and print no costs: those read before hold. */
-static bool take_costs_or_keep(struct predict_tiles *t, const json_t *costs)
-{
-    struct covey_tiles_costs c;
-    bool none = take_cost(costs, "point_s", &c.point_s) && c.point_s == 0;
-    return (none && t->measured_count > 0) || take_costs(costs, &t->options.costs);
-}
-
 /* The same loop and grid as in the files before. The costs are the last that a file has. */
 static bool take_loop(struct predict_tiles *t, const json_t *all)
 {
@@ -75,10 +51,15 @@ static bool take_loop(struct predict_tiles *t, const json_t *all)
     const char *loop = json_string_value(json_object_get(all, "loop"));
     int64_t size[3], grid[3];
     json_int_t tasks = json_integer_value(json_object_get(all, "tasks"));
+    /* Runs of given heights alone are not calibrated, and print no costs: those read before hold.
+     */
+    const json_t *costs = json_object_get(all, "costs");
+    struct covey_tiles_costs c;
+    bool none = take_cost(costs, "point_s", &c.point_s) && c.point_s == 0;
     bool good = program && strcmp(program, "tiles") == 0 && loop && tasks >= 1 &&
                 tasks <= TASKS_MAX && take_three(json_object_get(all, "size"), 1, SIDE_MAX, size) &&
                 take_three(json_object_get(all, "grid"), 1, TASKS_MAX, grid) &&
-                take_costs_or_keep(t, json_object_get(all, "costs"));
+                ((none && t->measured_count > 0) || take_costs(costs, &t->options.costs));
     bool first = t->measured_count == 0;
     if (!good || !(first || (t->tasks == tasks && is_same(t, loop, size, grid))) ||
         !tiles_set_loop(t, loop))
@@ -94,17 +75,20 @@ static bool take_all(struct predict_tiles *t, const json_t *all)
 {
     const json_t *trials = json_object_get(all, "trials");
     bool good = take_loop(t, all) && json_array_size(trials) > 0;
-    for (size_t i = 0; good && i < json_array_size(trials); i++)
-        good = take_trial(t, json_array_get(trials, i));
-    return good;
-}
-
-static bool has_more(FILE *file)
-{
-    int c;
-    while ((c = getc(file)) != EOF && isspace(c)) {
+    for (size_t i = 0; good && i < json_array_size(trials); i++) {
+        const json_t *trial = json_array_get(trials, i);
+        const char *schedule = json_string_value(json_object_get(trial, "schedule"));
+        struct tiles_measured m = {.height = json_integer_value(json_object_get(trial, "height")),
+                                   .total_s = json_number_value(json_object_get(trial, "total_s")),
+                                   .schedule = schedule && strcmp(schedule, "block") == 0
+                                                   ? COVEY_TILES_BLOCK
+                                                   : COVEY_TILES_OVERLAP};
+        good = schedule && m.height >= 1 && m.height <= SIDE_MAX * 4 && m.total_s > 0 &&
+               isfinite(m.total_s) && t->measured_count < TILES_MEASURED_MAX;
+        if (good)
+            t->measured[t->measured_count++] = m;
     }
-    return c != EOF && ungetc(c, file) != EOF;
+    return good;
 }
 
 int tiles_read(struct predict_tiles *t, const char *path)
@@ -115,7 +99,7 @@ int tiles_read(struct predict_tiles *t, const char *path)
     bool good = true;
     if (!file)
         return tool_error("predict", "--measured %s: cannot be read", path);
-    for (; good && has_more(file); count++) {
+    for (; good && predict_has_more(file); count++) {
         json_t *all = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error);
         good = all && take_all(t, all);
         json_decref(all);
