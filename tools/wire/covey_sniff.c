@@ -55,7 +55,6 @@ struct sniff {
 static int take_count(struct sniff *s, const char *text, struct failure *why)
 {
     char *end;
-
     s->count = strtoul(text, &end, 10);
     if (end == text || *end != '\0' || s->count == 0 || *text == '-')
         return failure_set(why, "'%.40s' is no number of lines", text);
@@ -66,24 +65,10 @@ static int take_ether_type(struct sniff *s, const char *text, struct failure *wh
 {
     char *end;
     unsigned long type = strtoul(text, &end, 0);
-
     if (end == text || *end != '\0' || type < ETHER_TYPE_MIN || type > UINT16_MAX)
         return failure_set(why, "'%.40s' is no EtherType: 0x600 to 0xffff", text);
     s->source.ether_type = (uint16_t)type;
     return 0;
-}
-
-static int take_filter(struct sniff *s, const char *name, const char *value, struct failure *why)
-{
-    if (strcmp(name, "host") == 0)
-        return sniff_filter_add_host(&s->filter, value, why);
-    if (strcmp(name, "tid") == 0)
-        return sniff_filter_add_tid(&s->filter, value, why);
-    if (strcmp(name, "kind") == 0)
-        return sniff_filter_add_kind(&s->filter, value, why);
-    if (strcmp(name, "lane") == 0)
-        return sniff_filter_add_lane(&s->filter, value, why);
-    return failure_set(why, "'%.100s' makes no sense; covey-sniff --help", name);
 }
 
 static int take(struct sniff *s, const char *name, const char *value, struct failure *why)
@@ -102,43 +87,17 @@ static int take(struct sniff *s, const char *name, const char *value, struct fai
         return take_count(s, value, why);
     else if (strcmp(name, "ether-type") == 0)
         return take_ether_type(s, value, why);
-    else if (strcmp(name, "known") != 0) /* see know_hosts() */
-        return take_filter(s, name, value, why);
+    else if (strcmp(name, "host") == 0)
+        return sniff_filter_add_host(&s->filter, value, why);
+    else if (strcmp(name, "tid") == 0)
+        return sniff_filter_add_tid(&s->filter, value, why);
+    else if (strcmp(name, "kind") == 0)
+        return sniff_filter_add_kind(&s->filter, value, why);
+    else if (strcmp(name, "lane") == 0)
+        return sniff_filter_add_lane(&s->filter, value, why);
+    else if (strcmp(name, "known") != 0) /* sniff() reads those */
+        return failure_set(why, "'%.100s' makes no sense; covey-sniff --help", name);
     return 0;
-}
-
-static int read_operands(struct sniff *s, char **operands, struct failure *why)
-{
-    for (; *operands != NULL; operands++) {
-        char *name = *operands, *equals = strchr(name, '=');
-
-        if (equals != NULL)
-            *equals = '\0';
-        if (take(s, name, equals == NULL ? "" : equals + 1, why) != 0)
-            return -1;
-        if (equals != NULL)
-            *equals = '=';
-    }
-    return 0;
-}
-
-/* "2,10.0.0.1:7000,node2": one that cannot be read is no loss but of a name. */
-static void know_host(struct sniffer *sniffer, const char *text)
-{
-    char address_of[SOCKADDR_TEXT_MAX], name[HOST_NAME_MAX_BYTES + 1];
-    struct address address = {0};
-    unsigned index;
-
-    if (sscanf(text, "%u,%63[^,],%63s", &index, address_of, name) == 3 &&
-        sockaddr_parse(address_of, 0, &address))
-        sniffer_know(sniffer, &address, index, name);
-}
-
-static void know_hosts(struct sniffer *sniffer, char **operands)
-{
-    for (; *operands != NULL; operands++)
-        if (strncmp(*operands, "known=", 6) == 0)
-            know_host(sniffer, *operands + 6);
 }
 
 /* ---- lines ---- */
@@ -146,7 +105,6 @@ static void know_hosts(struct sniffer *sniffer, char **operands)
 static void on_sighting(void *context, const struct sighting *sighting)
 {
     struct sniff *s = context;
-
     if ((s->count != 0 && s->lines == s->count) || !sniff_filter_passes(&s->filter, sighting))
         return;
     (s->json ? sniff_print_json : sniff_print_text)(stdout, sighting);
@@ -158,7 +116,6 @@ static int show(struct sniff *s, struct sniff_source *source, struct failure *wh
 {
     struct sniff_capture capture;
     int status = 0;
-
     while ((s->count == 0 || s->lines < s->count) &&
            (status = sniff_source_next(source, &capture, why)) > 0) {
         s->shown = false;
@@ -177,7 +134,6 @@ static int show(struct sniff *s, struct sniff_source *source, struct failure *wh
 static const char *unknown_host(const struct sniff *s)
 {
     struct address address = {0};
-
     for (int i = 0; i < s->filter.host_count; i++)
         if (!sockaddr_parse(s->filter.hosts[i], 0, &address) &&
             strchr(s->filter.hosts[i], ':') == NULL &&
@@ -186,24 +142,10 @@ static const char *unknown_host(const struct sniff *s)
     return NULL;
 }
 
-/* A name may still pass by, when its host joins some VM. */
-static void warn_live(const struct sniff *s)
-{
-    const char *host = s->source.file == NULL ? unknown_host(s) : NULL;
-
-    if (host != NULL)
-        fprintf(
-            stderr,
-            "covey-sniff: no host %.63s is known: it is shown once its name has passed by; covey "
-            "hosts lists those of the VM here\n",
-            host);
-}
-
 static int judge_file(const struct sniff *s, struct failure *why)
 {
     const char *host =
         s->source.file == NULL || (s->count != 0 && s->lines == s->count) ? NULL : unknown_host(s);
-
     if (host == NULL)
         return 0;
     return failure_set(why,
@@ -217,16 +159,20 @@ static int judge_file(const struct sniff *s, struct failure *why)
 static int capture_and_show(struct sniff *s, struct failure *why)
 {
     struct sniff_source *source = sniff_source_open(&s->source, why);
-    unsigned dropped;
-    int status;
-
     if (source == NULL)
         return -1;
-    warn_live(s);
-    status = show(s, source, why);
+    /* A name may still pass by, when its host joins some VM. */
+    const char *host = s->source.file == NULL ? unknown_host(s) : NULL;
+    if (host != NULL)
+        fprintf(
+            stderr,
+            "covey-sniff: no host %.63s is known: it is shown once its name has passed by; covey "
+            "hosts lists those of the VM here\n",
+            host);
+    int status = show(s, source, why);
     if (status == 0)
         status = judge_file(s, why);
-    dropped = sniff_source_dropped(source);
+    unsigned dropped = sniff_source_dropped(source);
     if (dropped > 0)
         fprintf(stderr, "covey-sniff: the kernel dropped %u packets that were not taken in time\n",
                 dropped);
@@ -240,18 +186,32 @@ static int capture_and_show(struct sniff *s, struct failure *why)
 static int sniff(char **operands, const struct conf *conf, struct failure *why)
 {
     struct sniff s = {.source = {.interface = "any", .ether_type = conf->ether.type}};
-    int status;
-
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* a console that dies leaves no eyes behind */
-    if (read_operands(&s, operands, why) != 0)
-        return SNIFF_USAGE;
+    for (char **at = operands; *at != NULL; at++) {
+        char *name = *at, *equals = strchr(name, '=');
+        if (equals != NULL)
+            *equals = '\0';
+        if (take(&s, name, equals == NULL ? "" : equals + 1, why) != 0)
+            return SNIFF_USAGE;
+        if (equals != NULL)
+            *equals = '=';
+    }
     setvbuf(stdout, NULL, s.source.file == NULL ? _IOLBF : _IOFBF, BUFSIZ);
     s.sniffer = sniffer_create(s.source.ether_type, on_sighting, &s);
     if (s.sniffer == NULL)
         return failure_set(why, "memory is exhausted");
-    know_hosts(s.sniffer, operands);
+    for (char **at = operands; *at != NULL; at++)
+        if (strncmp(*at, "known=", 6) == 0) {
+            /* "2,10.0.0.1:7000,node2": one that cannot be read is no loss but of a name. */
+            char address_of[SOCKADDR_TEXT_MAX], name[HOST_NAME_MAX_BYTES + 1];
+            struct address address = {0};
+            unsigned index;
+            if (sscanf(*at + 6, "%u,%63[^,],%63s", &index, address_of, name) == 3 &&
+                sockaddr_parse(address_of, 0, &address))
+                sniffer_know(s.sniffer, &address, index, name);
+        }
     s.source.lanes = s.filter.lanes;
-    status = capture_and_show(&s, why);
+    int status = capture_and_show(&s, why);
     sniffer_destroy(s.sniffer);
     return status;
 }
@@ -276,7 +236,6 @@ int main(int argc, char **argv)
 {
     struct conf conf;
     struct failure why;
-
     if (helper_answer(argc, argv, usage))
         return fflush(stdout) != 0;
     int status = conf_load(&conf, NULL, &why);

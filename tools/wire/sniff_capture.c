@@ -43,29 +43,20 @@ static int refuse_capture(const char *interface, struct failure *why)
                        interface, interface);
 }
 
-/* The two signals that end a capture come as bytes of a descriptor. */
-static int watch_signals(struct sniff_source *s, struct failure *why)
-{
-    sigset_t signals;
-
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigprocmask(SIG_BLOCK, &signals, NULL);
-    s->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-    return s->signals >= 0 ? 0 : failure_set(why, "no signals can be watched: %s", strerror(errno));
-}
-
-static int activate(struct sniff_source *s, const char *interface, struct failure *why)
+static int open_interface(struct sniff_source *s, const char *interface, struct failure *why)
 {
     char text[PCAP_ERRBUF_SIZE];
-    int status;
-
+    if (!privilege_may_capture())
+        return refuse_capture(interface, why);
+    s->live = true;
+    s->pcap = pcap_create(interface, text);
+    if (s->pcap == NULL)
+        return failure_set(why, "cannot capture on %.64s: %.200s", interface, text);
     pcap_set_snaplen(s->pcap, SNAP_BYTES);
     pcap_set_timeout(s->pcap, LATENCY_MS);
     pcap_set_buffer_size(s->pcap, KERNEL_BYTES);
     pcap_set_promisc(s->pcap, 1);
-    status = pcap_activate(s->pcap);
+    int status = pcap_activate(s->pcap);
     if (status == PCAP_ERROR_PERM_DENIED)
         return refuse_capture(interface, why);
     if (status == PCAP_ERROR_NO_SUCH_DEVICE)
@@ -75,27 +66,20 @@ static int activate(struct sniff_source *s, const char *interface, struct failur
     if (status < 0 || pcap_setnonblock(s->pcap, 1, text) != 0)
         return failure_set(why, "cannot capture on %.64s: %.200s", interface,
                            status < 0 ? pcap_geterr(s->pcap) : text);
-    return watch_signals(s, why);
-}
-
-static int open_interface(struct sniff_source *s, const char *interface, struct failure *why)
-{
-    char text[PCAP_ERRBUF_SIZE];
-
-    if (!privilege_may_capture())
-        return refuse_capture(interface, why);
-    s->live = true;
-    s->pcap = pcap_create(interface, text);
-    if (s->pcap == NULL)
-        return failure_set(why, "cannot capture on %.64s: %.200s", interface, text);
-    return activate(s, interface, why);
+    /* The two signals that end a capture come as bytes of a descriptor. */
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    s->signals = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    return s->signals >= 0 ? 0 : failure_set(why, "no signals can be watched: %s", strerror(errno));
 }
 
 static int open_file(struct sniff_source *s, const char *file, struct failure *why)
 {
     char text[PCAP_ERRBUF_SIZE];
     size_t length = strlen(file);
-
     s->pcap = pcap_open_offline(file, text);
     if (s->pcap == NULL)
         return failure_set(why, "cannot read a capture from %.200s: %.250s", file,
@@ -105,54 +89,42 @@ static int open_file(struct sniff_source *s, const char *file, struct failure *w
     return 0;
 }
 
-/* An interface's packets are filtered in the kernel, where datagrams are told by their magic. */
-static void filter_lanes(char *text, size_t size, const struct sniff_source_config *config)
-{
-    unsigned lanes = config->lanes;
-    int used = snprintf(text, size, "(less 0");
-
-    if (lanes == 0 || lanes & 1u << SNIFF_UDP)
-        used += snprintf(text + used, size - (size_t)used,
-                         " or (udp and (udp[8:2] = 0x%x or udp[8:4] = 0x%x0000))"
-                         " or (ip6 and ip6[6] = 17"
-                         " and (ip6[48:2] = 0x%x or ip6[48:4] = 0x%x0000))",
-                         DATAGRAM_MAGIC, DETOUR_MAGIC, DATAGRAM_MAGIC, DETOUR_MAGIC);
-    if (lanes == 0 || lanes & 1u << SNIFF_ETHER)
-        used +=
-            snprintf(text + used, size - (size_t)used, " or ether proto 0x%x", config->ether_type);
-    snprintf(text + used, size - (size_t)used, "%s)",
-             lanes == 0 || lanes & 1u << SNIFF_TCP ? " or tcp" : "");
-}
-
-static void filter_text(char text[FILTER_BYTES], const struct sniff_source_config *config,
-                        bool live)
-{
-    char ours[256] = "";
-
-    if (live)
-        filter_lanes(ours, sizeof ours, config);
-    if (config->filter == NULL)
-        snprintf(text, FILTER_BYTES, "%s", ours);
-    else
-        snprintf(text, FILTER_BYTES, "(%s)%s%s", config->filter, live ? " and " : "", ours);
-}
-
 static int set_filter(struct sniff_source *s, const struct sniff_source_config *config,
                       struct failure *why)
 {
     char text[FILTER_BYTES];
     struct bpf_program program;
-    int status;
-
     if (config->filter != NULL && strlen(config->filter) > FILTER_BYTES - 512)
         return failure_set(why, "the filter is longer than %d bytes", FILTER_BYTES - 512);
-    filter_text(text, config, s->live);
+    char ours[256] = "";
+    if (s->live) {
+        /* An interface's packets are filtered in the kernel, where datagrams are told by their
+         * magic. */
+        size_t size = sizeof ours;
+        unsigned lanes = config->lanes;
+        int used = snprintf(ours, size, "(less 0");
+        if (lanes == 0 || lanes & 1u << SNIFF_UDP)
+            used += snprintf(ours + used, size - (size_t)used,
+                             " or (udp and (udp[8:2] = 0x%x or udp[8:4] = 0x%x0000))"
+                             " or (ip6 and ip6[6] = 17"
+                             " and (ip6[48:2] = 0x%x or ip6[48:4] = 0x%x0000))",
+                             DATAGRAM_MAGIC, DETOUR_MAGIC, DATAGRAM_MAGIC, DETOUR_MAGIC);
+        if (lanes == 0 || lanes & 1u << SNIFF_ETHER)
+            used += snprintf(ours + used, size - (size_t)used, " or ether proto 0x%x",
+                             config->ether_type);
+        snprintf(ours + used, size - (size_t)used, "%s)",
+                 lanes == 0 || lanes & 1u << SNIFF_TCP ? " or tcp" : "");
+    }
+    if (config->filter == NULL)
+        snprintf(text, FILTER_BYTES, "%s", ours);
+    else
+        snprintf(text, FILTER_BYTES, "(%s)%s%s", config->filter, s->live ? " and " : "", ours);
     if (text[0] == '\0')
         return 0;
     if (pcap_compile(s->pcap, &program, text, 1, PCAP_NETMASK_UNKNOWN) != 0)
         return failure_set(why, "the filter '%.200s' is refused: %.200s; see pcap-filter(7)",
                            config->filter == NULL ? text : config->filter, pcap_geterr(s->pcap));
-    status = pcap_setfilter(s->pcap, &program);
+    int status = pcap_setfilter(s->pcap, &program);
     pcap_freecode(&program);
     if (status != 0)
         return failure_set(why, "the filter cannot be set: %.200s", pcap_geterr(s->pcap));
@@ -171,7 +143,6 @@ static int open_dump(struct sniff_source *s, const char *file, struct failure *w
 static int give_up(struct failure *why)
 {
     int error = privilege_drop_all();
-
     return error == 0 ? 0 : failure_set(why, "capabilities stay: %s", strerror(-error));
 }
 
@@ -179,7 +150,6 @@ static int open_source(struct sniff_source *s, const struct sniff_source_config 
                        struct failure *why)
 {
     const char *name = config->file != NULL ? config->file : config->interface;
-
     if ((config->file != NULL ? open_file : open_interface)(s, name, why) != 0 ||
         set_filter(s, config, why) != 0 || open_dump(s, config->write, why) != 0 ||
         give_up(why) != 0)
@@ -194,7 +164,6 @@ struct sniff_source *sniff_source_open(const struct sniff_source_config *config,
                                        struct failure *why)
 {
     struct sniff_source *s = calloc(1, sizeof *s);
-
     if (s == NULL) {
         failure_set(why, "memory is exhausted");
         return NULL;
@@ -226,7 +195,6 @@ static bool is_ended(struct sniff_source *s, bool wait)
 {
     struct pollfd wanted[2] = {{.fd = s->signals, .events = POLLIN},
                                {.fd = pcap_get_selectable_fd(s->pcap), .events = POLLIN}};
-
     return poll(wanted, wait ? 2 : 1, wait ? -1 : 0) > 0 && wanted[0].revents != 0;
 }
 
@@ -235,7 +203,6 @@ int sniff_source_next(struct sniff_source *source, struct sniff_capture *capture
 {
     struct pcap_pkthdr *head;
     int status;
-
     if (source->live && ++source->given % SIGNAL_EVERY == 0 && is_ended(source, false))
         return 0;
     while ((status = pcap_next_ex(source->pcap, &head, &source->bytes)) == 0)
@@ -267,6 +234,5 @@ int sniff_source_write(struct sniff_source *source, struct failure *why)
 unsigned sniff_source_dropped(struct sniff_source *source)
 {
     struct pcap_stat stat;
-
     return source->live && pcap_stats(source->pcap, &stat) == 0 ? stat.ps_drop : 0;
 }

@@ -27,7 +27,6 @@ int sniff_filter_add_tid(struct sniff_filter *f, const char *text, struct failur
 {
     char *end;
     unsigned long tid = strtoul(*text == 't' ? text + 1 : text, &end, *text == 't' ? 16 : 0);
-
     if (f->tid_count == SNIFF_FILTER_MAX)
         return refuse_more(why);
     if (end == text || *end != '\0' || tid == 0 || tid > INT32_MAX)
@@ -40,7 +39,6 @@ int sniff_filter_add_kind(struct sniff_filter *f, const char *text, struct failu
 {
     for (int kind = 0; kind <= UINT8_MAX; kind++) {
         const char *datagram = datagram_kind_name(kind), *frame = frame_kind_name(kind);
-
         if (f->datagram_kind_count == SNIFF_FILTER_MAX || f->frame_kind_count == SNIFF_FILTER_MAX)
             return refuse_more(why);
         if (datagram != NULL && strcmp(datagram, text) == 0)
@@ -69,14 +67,12 @@ static bool address_fits(const struct address *address, const char *text)
 {
     char whole[ADDRESS_TEXT_BYTES];
     const char *host = whole;
-    char *colon;
-
     if (address->family == ADDRESS_NONE)
         return false;
     address_text(address, whole);
     if (strcmp(whole, text) == 0 || address->family == ADDRESS_ETHER)
         return strcasecmp(whole, text) == 0;
-    colon = strrchr(whole, ':');
+    char *colon = strrchr(whole, ':');
     *colon = '\0';
     if (*host == '[') {
         host++;
@@ -89,7 +85,6 @@ static bool index_fits(uint32_t index, const char *text)
 {
     char *end;
     unsigned long number = strtoul(text, &end, 10);
-
     return index != 0 && *end == '\0' && number == index;
 }
 
@@ -97,7 +92,6 @@ static bool hosts_fit(const struct sniff_filter *f, const struct sighting *g)
 {
     for (int i = 0; i < f->host_count; i++) {
         const char *text = f->hosts[i];
-
         if ((g->from_name != NULL && strcmp(g->from_name, text) == 0) ||
             (g->to_name != NULL && strcmp(g->to_name, text) == 0) ||
             index_fits(g->from_host, text) || index_fits(g->to_host, text) ||

@@ -50,7 +50,6 @@ static void flow_free(struct flow *flow)
 void sniff_flows_destroy(struct sniff_flows *flows)
 {
     struct flow *flow, *next;
-
     if (flows == NULL)
         return;
     for (flow = flows->list; flow != NULL; flow = next) {
@@ -69,7 +68,6 @@ static struct flow *find_flow(struct sniff_flows *flows, const struct sniff_pack
             address_equal(&flow->opener, &p->from) && address_equal(&flow->accepter, &p->to);
         bool back =
             address_equal(&flow->opener, &p->to) && address_equal(&flow->accepter, &p->from);
-
         if (!forth && !back)
             continue;
         *way = forth ? OPENER : ACCEPTER;
@@ -81,24 +79,18 @@ static struct flow *find_flow(struct sniff_flows *flows, const struct sniff_pack
     return NULL;
 }
 
-static void drop_last(struct sniff_flows *flows)
-{
-    struct flow **at = &flows->list;
-
-    while ((*at)->next != NULL)
-        at = &(*at)->next;
-    flow_free(*at);
-    *at = NULL;
-    flows->count--;
-}
-
 static struct flow *add_flow(struct sniff_flows *flows, const struct sniff_packet *p,
                              uint32_t opener, uint32_t accepter)
 {
     struct flow *flow;
-
-    if (flows->count == FLOWS_MAX)
-        drop_last(flows);
+    if (flows->count == FLOWS_MAX) {
+        struct flow **at = &flows->list;
+        while ((*at)->next != NULL)
+            at = &(*at)->next;
+        flow_free(*at);
+        *at = NULL;
+        flows->count--;
+    }
     flow = calloc(1, sizeof *flow);
     if (flow == NULL)
         return NULL;
@@ -116,7 +108,6 @@ static void way_begin(struct flow *flow, int number, uint32_t first, uint64_t ha
 {
     struct sniff_stream_ends ends = {flow->opener_tid, flow->accepter_tid, true};
     struct way *way = &flow->ways[number];
-
     if (number == ACCEPTER)
         ends = (struct sniff_stream_ends){flow->accepter_tid, flow->opener_tid, true};
     sniff_stream_clear(&way->stream);
@@ -128,56 +119,17 @@ static void way_begin(struct flow *flow, int number, uint32_t first, uint64_t ha
 
 /* ---- recognition ---- */
 
-static bool is_hello(const struct sniff_packet *p, uint32_t *opener, uint32_t *accepter)
-{
-    uint8_t nonce[AUTH_NONCE_BYTES];
-
-    return p->captured >= STREAM_HELLO_BYTES &&
-           stream_auth_hello(p->payload, opener, accepter, nonce) == NULL;
-}
-
-static void drop_flow(struct sniff_flows *flows, const struct sniff_packet *p)
-{
-    int way;
-    struct flow *flow = find_flow(flows, p, &way);
-
-    if (flow == NULL)
-        return;
-    flows->list = flow->next;
-    flows->count--;
-    flow_free(flow);
-}
-
-/* A connection whose HELLO this is; an older one between the same ports is over. */
-static struct flow *open_flow(struct sniff_flows *flows, const struct sniff_packet *p,
-                              uint32_t opener, uint32_t accepter)
-{
-    struct flow *flow;
-
-    drop_flow(flows, p);
-    flow = add_flow(flows, p, opener, accepter);
-    if (flow == NULL)
-        return NULL;
-    flow->whole = true;
-    way_begin(flow, OPENER, p->sequence, STREAM_HELLO_BYTES + STREAM_PROOF_BYTES);
-    if (p->has_acknowledged)
-        way_begin(flow, ACCEPTER, p->acknowledged, STREAM_CHALLENGE_BYTES);
-    return flow;
-}
-
 /* Whether a segment begins with a frame that only a stream between tasks carries. */
 static bool is_task_frame(const struct sniff_packet *p, struct frame *frame)
 {
     struct message_header message;
-    struct sniff_stream_ends ends;
-
     if (p->captured < FRAME_HEADER_BYTES || frame_decode(p->payload, frame) != NULL)
         return false;
     if ((frame->kind != FRAME_DATA && frame->kind != FRAME_CREDIT) ||
         tid_local(frame->source) == 0 || tid_local(frame->destination) == 0 ||
         tid_host(frame->source) == 0 || tid_host(frame->destination) == 0)
         return false;
-    ends = (struct sniff_stream_ends){frame->source, frame->destination, true};
+    struct sniff_stream_ends ends = {frame->source, frame->destination, true};
     if (!sniff_stream_plausible(&ends, p->payload, p->captured))
         return false;
     return frame->kind != FRAME_DATA || !(frame->flags & FRAME_FIRST) ||
@@ -192,11 +144,25 @@ static struct flow *flow_of(struct sniff_flows *flows, const struct sniff_packet
     uint32_t opener, accepter;
     struct frame frame;
     struct flow *flow = find_flow(flows, p, way);
-
-    if (is_hello(p, &opener, &accepter) &&
+    uint8_t nonce[AUTH_NONCE_BYTES];
+    if (p->captured >= STREAM_HELLO_BYTES &&
+        stream_auth_hello(p->payload, &opener, &accepter, nonce) == NULL &&
         (flow == NULL || p->sequence != flow->ways[OPENER].first)) {
         *way = OPENER;
-        return open_flow(flows, p, opener, accepter);
+        /* A connection whose HELLO this is; an older one between the same ports is over. */
+        if (flow != NULL) {
+            flows->list = flow->next;
+            flows->count--;
+            flow_free(flow);
+        }
+        flow = add_flow(flows, p, opener, accepter);
+        if (flow == NULL)
+            return NULL;
+        flow->whole = true;
+        way_begin(flow, OPENER, p->sequence, STREAM_HELLO_BYTES + STREAM_PROOF_BYTES);
+        if (p->has_acknowledged)
+            way_begin(flow, ACCEPTER, p->acknowledged, STREAM_CHALLENGE_BYTES);
+        return flow;
     }
     if (flow == NULL && is_task_frame(p, &frame)) {
         *way = OPENER;
@@ -215,24 +181,10 @@ static struct flow *flow_of(struct sniff_flows *flows, const struct sniff_packet
 static bool offset_of(const struct way *way, uint32_t sequence, uint64_t *offset)
 {
     int32_t ahead = (int32_t)(sequence - way->first - (uint32_t)way->stream.next);
-
     if (ahead < 0 && way->stream.next < (uint64_t) - (int64_t)ahead)
         return false;
     *offset = way->stream.next + (uint64_t)(int64_t)ahead;
     return true;
-}
-
-static enum sniff_what step_of(const struct flow *flow, int way, uint64_t offset)
-{
-    if (!flow->whole)
-        return SNIFF_STREAM_BYTES;
-    if (way == OPENER && offset < STREAM_HELLO_BYTES)
-        return SNIFF_STREAM_HELLO;
-    if (way == OPENER && offset < STREAM_HELLO_BYTES + STREAM_PROOF_BYTES)
-        return SNIFF_STREAM_PROOF;
-    if (way == ACCEPTER && offset < STREAM_CHALLENGE_BYTES)
-        return SNIFF_STREAM_CHALLENGE;
-    return SNIFF_STREAM_BYTES;
 }
 
 bool sniff_flows_segment(struct sniff_flows *flows, const struct sniff_packet *packet,
@@ -242,11 +194,15 @@ bool sniff_flows_segment(struct sniff_flows *flows, const struct sniff_packet *p
     struct flow *flow = packet->size == 0 ? NULL : flow_of(flows, packet, &number);
     struct sniff_stream *stream;
     uint64_t offset;
-
     if (flow == NULL || !offset_of(&flow->ways[number], packet->sequence, &offset))
         return false;
     stream = &flow->ways[number].stream;
-    sighting->what = step_of(flow, number, offset);
+    sighting->what =
+        !flow->whole                                                           ? SNIFF_STREAM_BYTES
+        : number == OPENER && offset < STREAM_HELLO_BYTES                      ? SNIFF_STREAM_HELLO
+        : number == OPENER && offset < STREAM_HELLO_BYTES + STREAM_PROOF_BYTES ? SNIFF_STREAM_PROOF
+        : number == ACCEPTER && offset < STREAM_CHALLENGE_BYTES ? SNIFF_STREAM_CHALLENGE
+                                                                : SNIFF_STREAM_BYTES;
     sighting->from_task = number == OPENER ? flow->opener_tid : flow->accepter_tid;
     sighting->to_task = number == OPENER ? flow->accepter_tid : flow->opener_tid;
     sighting->again = stream->synced && offset + packet->size <= stream->next;

@@ -57,7 +57,6 @@ static struct named *find_named(const struct sniff_hosts *hosts, uint32_t vm, ui
 static struct named *take_named(struct sniff_hosts *hosts, uint32_t vm, uint32_t index)
 {
     struct named *named = find_named(hosts, vm, index);
-
     if (named != NULL || hosts->name_count == NAMES_MAX)
         return named;
     named = &hosts->names[hosts->name_count++];
@@ -69,7 +68,6 @@ static void set_name(struct sniff_hosts *hosts, uint32_t vm, uint32_t index, con
 {
     struct named *named = take_named(hosts, vm, index);
     size_t length = strnlen(name, HOST_NAME_MAX_BYTES);
-
     if (named == NULL)
         return;
     memcpy(named->name, name, length);
@@ -81,33 +79,22 @@ static struct place *find_place(const struct sniff_hosts *hosts, uint32_t vm,
 {
     for (size_t i = 0; i < hosts->place_count; i++) {
         const struct place *p = &hosts->places[i];
-
         if ((p->vm == vm || !p->proved) && address_equal(&p->address, address))
             return (struct place *)p;
     }
     return NULL;
 }
 
-static struct place *take_place(struct sniff_hosts *hosts, uint32_t vm,
-                                const struct address *address)
-{
-    struct place *place = find_place(hosts, vm, address);
-
-    if (place != NULL || hosts->place_count == PLACES_MAX)
-        return place;
-    place = &hosts->places[hosts->place_count++];
-    *place = (struct place){.address = *address, .vm = vm, .proved = true};
-    return place;
-}
-
 void sniff_hosts_learn(struct sniff_hosts *hosts, uint32_t vm, uint32_t index,
                        const struct address *address)
 {
-    struct place *place;
-
     if (index == 0 || address->family == ADDRESS_NONE)
         return;
-    place = take_place(hosts, vm, address);
+    struct place *place = find_place(hosts, vm, address);
+    if (place == NULL && hosts->place_count != PLACES_MAX) {
+        place = &hosts->places[hosts->place_count++];
+        *place = (struct place){.address = *address, .vm = vm, .proved = true};
+    }
     if (place == NULL)
         return;
     if (!place->proved && place->index == index)
@@ -129,11 +116,9 @@ void sniff_hosts_learn_row(struct sniff_hosts *hosts, uint32_t vm, const struct 
 void sniff_hosts_know(struct sniff_hosts *hosts, const struct address *address, uint32_t index,
                       const char *name)
 {
-    struct place *place;
-
     if (hosts->place_count == PLACES_MAX)
         return;
-    place = &hosts->places[hosts->place_count++];
+    struct place *place = &hosts->places[hosts->place_count++];
     *place = (struct place){.address = *address, .index = index};
     strncpy(place->name, name, HOST_NAME_MAX_BYTES);
 }
@@ -142,11 +127,9 @@ bool sniff_hosts_learn_id(struct sniff_hosts *hosts, uint32_t vm, uint32_t index
                           const uint8_t id[HOST_ID_BYTES])
 {
     struct named *named = take_named(hosts, vm, index);
-    bool other;
-
     if (named == NULL)
         return false;
-    other = named->has_id && memcmp(named->id, id, HOST_ID_BYTES) != 0;
+    bool other = named->has_id && memcmp(named->id, id, HOST_ID_BYTES) != 0;
     named->has_id = true;
     memcpy(named->id, id, HOST_ID_BYTES);
     return other;
@@ -156,14 +139,12 @@ uint32_t sniff_hosts_index(const struct sniff_hosts *hosts, uint32_t vm,
                            const struct address *address)
 {
     const struct place *place = find_place(hosts, vm, address);
-
     return place == NULL ? 0 : place->index;
 }
 
 const char *sniff_hosts_name(const struct sniff_hosts *hosts, uint32_t vm, uint32_t index)
 {
     const struct named *named = find_named(hosts, vm, index);
-
     return named == NULL || named->name[0] == '\0' ? NULL : named->name;
 }
 
@@ -171,14 +152,12 @@ static bool is_called(uint32_t index, const char *name, const char *text)
 {
     char *end;
     unsigned long number = strtoul(text, &end, 10);
-
     return (name[0] != '\0' && strcmp(name, text) == 0) || (*end == '\0' && number == index);
 }
 
 bool sniff_hosts_has(const struct sniff_hosts *hosts, const char *text)
 {
     bool has = false;
-
     for (size_t i = 0; i < hosts->place_count && !has; i++)
         has = is_called(hosts->places[i].index, hosts->places[i].name, text);
     for (size_t i = 0; i < hosts->name_count && !has; i++)

@@ -23,7 +23,6 @@ __attribute__((format(printf, 3, 4))) static void say(struct sniff_frame *f, con
                                                       const char *format, ...)
 {
     va_list list;
-
     if (!cursor_ok(c))
         return;
     va_start(list, format);
@@ -46,7 +45,6 @@ static void note_mcast(struct sniff_frame *f, struct cursor *c)
 {
     unsigned count = cursor_get_u16(c);
     uint8_t flags = cursor_get_u8(c);
-
     cursor_get_u8(c);
     cursor_get_view(c, (size_t)count * CONTROL_RECEIVER_BYTES);
     say(f, c, "to %u tasks", count);
@@ -58,14 +56,12 @@ static void note_detour(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t session = cursor_get_u32(c);
     uint64_t number = cursor_get_u64(c);
-
     say(f, c, "#%" PRIu64 " of session %x", number, session);
 }
 
 static void note_sync(struct sniff_frame *f, struct cursor *c)
 {
     struct control_sync sync;
-
     control_get_sync(c, &sync);
     say(f, c, "exchange %u of %u: rank %u hands over to the message for rank %u", sync.number,
         sync.context, sync.from, sync.about);
@@ -74,7 +70,6 @@ static void note_sync(struct sniff_frame *f, struct cursor *c)
 static void note_credit(struct sniff_frame *f, struct cursor *c)
 {
     unsigned long long bytes = cursor_get_u64(c);
-
     if (cursor_left(c) >= 8)
         say(f, c, "to byte %llu, turn before message %llu", bytes,
             (unsigned long long)cursor_get_u64(c));
@@ -85,7 +80,6 @@ static void note_credit(struct sniff_frame *f, struct cursor *c)
 static void note_reply(struct sniff_frame *f, struct cursor *c)
 {
     struct control_reply reply;
-
     control_get_reply(c, &reply);
     say(f, c, "to request %u: %d", reply.request, reply.status);
 }
@@ -93,21 +87,18 @@ static void note_reply(struct sniff_frame *f, struct cursor *c)
 static void note_request(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t request = cursor_get_u32(c);
-
     say(f, c, "request %u", request);
 }
 
 static void note_spawn(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t request = cursor_get_u32(c), count = cursor_get_u32(c);
-
     say(f, c, "request %u, of %u", request, count);
 }
 
 static void note_signal(struct sniff_frame *f, struct cursor *c)
 {
     struct control_signal s;
-
     control_get_signal(c, &s);
     say(f, c, "request %u, signal %d to t%x", s.request, s.signal, s.tid);
 }
@@ -115,7 +106,6 @@ static void note_signal(struct sniff_frame *f, struct cursor *c)
 static void note_watch(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t tid = cursor_get_u32(c);
-
     say(f, c, "t%x", tid);
 }
 
@@ -123,14 +113,12 @@ static void note_service(struct sniff_frame *f, struct cursor *c)
 {
     uint32_t request = cursor_get_u32(c);
     const char *name = command_name(cursor_get_u8(c));
-
     say(f, c, "request %u, %s", request, name == NULL ? "unknown" : name);
 }
 
 static void note_command(struct sniff_frame *f, struct cursor *c)
 {
     struct command k = {.kind = 0};
-
     command_get(c, &k);
     say(f, c, "%s %" PRIu64 ", t%x request %u", cursor_ok(c) ? command_name(k.kind) : "", k.number,
         k.task, k.request);
@@ -139,7 +127,6 @@ static void note_command(struct sniff_frame *f, struct cursor *c)
 static void note_event(struct sniff_frame *f, struct cursor *c)
 {
     struct event e = {.kind = 0};
-
     event_get(c, &e);
     say(f, c, "event %" PRIu64 ", t%x request %u: %d", e.sequence, e.task, e.request,
         (int)e.status);
@@ -149,7 +136,6 @@ static void note_event(struct sniff_frame *f, struct cursor *c)
 static void note_link(struct sniff_frame *f, struct cursor *c)
 {
     uint8_t nonce[AUTH_NONCE_BYTES], route;
-
     cursor_get_bytes(c, nonce, sizeof nonce);
     route = cursor_get_u8(c);
     say(f, c, "%02x%02x%02x%02x, route %u", nonce[0], nonce[1], nonce[2], nonce[3], route);
@@ -158,7 +144,6 @@ static void note_link(struct sniff_frame *f, struct cursor *c)
 static void note_link_key(struct sniff_frame *f, struct cursor *c)
 {
     uint8_t nonce[AUTH_NONCE_BYTES];
-
     cursor_get_bytes(c, nonce, sizeof nonce); /* the key is nobody's business */
     say(f, c, "%02x%02x%02x%02x", nonce[0], nonce[1], nonce[2], nonce[3]);
 }
@@ -166,7 +151,6 @@ static void note_link_key(struct sniff_frame *f, struct cursor *c)
 static void note_table(struct sniff_frame *f, struct cursor *c)
 {
     struct table_head head;
-
     table_get_head(c, &head);
     say(f, c, "%s, version %" PRIu64 ".%" PRIu64 ".%" PRIu64 ", %u rows",
         head.flags & TABLE_FULL ? "whole" : "change", epoch_generation(head.epoch),
@@ -178,26 +162,18 @@ static void note_claim(struct sniff_frame *f, struct cursor *c)
     say(f, c, "generation %" PRIu64, cursor_get_u64(c));
 }
 
-static void note_message(struct sniff_frame *f, struct cursor *c)
-{
-    const char *name = raft_wire_kind_name(cursor_get_u8(c));
-    bool pre = (cursor_get_u8(c) & RAFT_PRE) != 0;
-    uint64_t term;
-
-    cursor_get_u16(c);
-    term = cursor_get_u64(c);
-    say(f, c, "%s%s term %" PRIu64, pre ? "PRE_" : "", name == NULL ? "unknown" : name, term);
-}
-
 static void note_raft(struct sniff_frame *f, struct cursor *c)
 {
-    uint8_t what;
-
     cursor_get_u64(c); /* generation */
-    what = cursor_get_u8(c);
+    uint8_t what = cursor_get_u8(c);
     cursor_get_view(c, 3);
-    if (what == COUNCIL_MESSAGE)
-        note_message(f, c);
+    if (what == COUNCIL_MESSAGE) {
+        const char *name = raft_wire_kind_name(cursor_get_u8(c));
+        bool pre = (cursor_get_u8(c) & RAFT_PRE) != 0;
+        cursor_get_u16(c);
+        uint64_t term = cursor_get_u64(c);
+        say(f, c, "%s%s term %" PRIu64, pre ? "PRE_" : "", name == NULL ? "unknown" : name, term);
+    }
 }
 
 /* See cast_wire.h. */
@@ -209,7 +185,6 @@ static void note_cast(struct sniff_frame *f, struct cursor *c)
         [CAST_DATA] = "DATA", [CAST_DONE] = "DONE",     [CAST_ORDER] = "ORDER"};
     uint8_t type = cursor_get_u8(c);
     uint32_t sender, channel;
-
     cursor_get_view(c, 3);
     sender = cursor_get_u32(c);
     channel = cursor_get_u32(c);
@@ -221,13 +196,13 @@ static void note_cast(struct sniff_frame *f, struct cursor *c)
 static void note_host(struct sniff_frame *f, struct cursor *c)
 {
     struct host host;
-
     control_get_host(c, &host);
     say(f, c, "'%s'", host.name);
 }
 
-static note_writer *writer_of(uint8_t kind)
+void sniff_note(struct sniff_frame *f, const uint8_t *payload, size_t size)
 {
+    struct cursor c = cursor_reader(payload, size);
     static note_writer *const writers[UINT8_MAX + 1] = {
         [FRAME_DATA] = note_data,         [FRAME_CREDIT] = note_credit,
         [FRAME_LINK_OPEN] = note_link,    [FRAME_LINK_KEY] = note_link_key,
@@ -248,15 +223,7 @@ static note_writer *writer_of(uint8_t kind)
         [FRAME_MEASURE] = note_request,   [FRAME_LOG] = note_request,
         [FRAME_ENDED] = note_watch,       [FRAME_INPUT] = note_request,
     };
-
-    return writers[kind];
-}
-
-void sniff_note(struct sniff_frame *f, const uint8_t *payload, size_t size)
-{
-    struct cursor c = cursor_reader(payload, size);
-    note_writer *writer = writer_of(f->frame.kind);
-
+    note_writer *writer = writers[f->frame.kind];
     f->has_message = false;
     f->note[0] = '\0';
     if (writer != NULL)

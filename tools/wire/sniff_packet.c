@@ -43,7 +43,6 @@ struct layer {
 const char *sniff_lane_name(int lane)
 {
     static const char *const names[SNIFF_LANES] = {"udp", "ether", "tcp"};
-
     return names[lane];
 }
 
@@ -79,7 +78,6 @@ static bool take_rest(const struct layer *l, struct sniff_packet *p, enum sniff_
 static void set_port(struct address *address, uint16_t port)
 {
     size_t at = address->family == ADDRESS_IPV4 ? 4 : 16;
-
     address->bytes[at] = (uint8_t)(port >> 8);
     address->bytes[at + 1] = (uint8_t)port;
 }
@@ -92,10 +90,8 @@ static void read_ports(struct layer *l, struct sniff_packet *p)
 
 static bool read_udp(struct layer *l, struct sniff_packet *p)
 {
-    size_t size;
-
     read_ports(l, p);
-    size = cursor_get_u16(&l->c);
+    size_t size = cursor_get_u16(&l->c);
     cursor_get_u16(&l->c);
     if (!layer_pass(l, 8) || (size != 0 && size < 8))
         return false;
@@ -106,12 +102,10 @@ static bool read_udp(struct layer *l, struct sniff_packet *p)
 
 static bool read_tcp(struct layer *l, struct sniff_packet *p)
 {
-    size_t head;
-
     read_ports(l, p);
     p->sequence = cursor_get_u32(&l->c);
     p->acknowledged = cursor_get_u32(&l->c);
-    head = (size_t)(cursor_get_u8(&l->c) >> 4) * 4;
+    size_t head = (size_t)(cursor_get_u8(&l->c) >> 4) * 4;
     p->has_acknowledged = (cursor_get_u8(&l->c) & TCP_ACK) != 0;
     if (head < 20)
         return false;
@@ -128,28 +122,21 @@ static bool read_transport(struct layer *l, struct sniff_packet *p, uint8_t prot
 
 /* ---- network ---- */
 
-static void read_ip4_addresses(struct layer *l, struct sniff_packet *p)
-{
-    p->from = (struct address){.family = ADDRESS_IPV4, .size = 6};
-    p->to = p->from;
-    cursor_get_bytes(&l->c, p->from.bytes, 4);
-    cursor_get_bytes(&l->c, p->to.bytes, 4);
-}
-
 static bool read_ip4(struct layer *l, struct sniff_packet *p)
 {
     uint8_t first = cursor_get_u8(&l->c), protocol;
     size_t head = (size_t)(first & 15) * 4, size;
-    uint16_t fragment;
-
     cursor_get_u8(&l->c);
     size = cursor_get_u16(&l->c);
     cursor_get_u16(&l->c);
-    fragment = cursor_get_u16(&l->c);
+    uint16_t fragment = cursor_get_u16(&l->c);
     cursor_get_u8(&l->c);
     protocol = cursor_get_u8(&l->c);
     cursor_get_u16(&l->c);
-    read_ip4_addresses(l, p);
+    p->from = (struct address){.family = ADDRESS_IPV4, .size = 6};
+    p->to = p->from;
+    cursor_get_bytes(&l->c, p->from.bytes, 4);
+    cursor_get_bytes(&l->c, p->to.bytes, 4);
     if (first >> 4 != 4 || head < 20 || (size != 0 && size < head))
         return false;
     cursor_get_view(&l->c, head - 20);
@@ -164,10 +151,8 @@ static bool read_ip4(struct layer *l, struct sniff_packet *p)
 static bool pass_extension(struct layer *l, uint8_t *protocol)
 {
     uint8_t kind = *protocol;
-    size_t size;
-
     *protocol = cursor_get_u8(&l->c);
-    size = 8 + 8 * (size_t)cursor_get_u8(&l->c);
+    size_t size = 8 + 8 * (size_t)cursor_get_u8(&l->c);
     if (kind == IP6_FRAGMENT) {
         size = 8;
         if ((cursor_get_u16(&l->c) & 0xfff8) != 0)
@@ -190,7 +175,6 @@ static bool read_ip6(struct layer *l, struct sniff_packet *p)
     uint32_t first = cursor_get_u32(&l->c);
     size_t size = cursor_get_u16(&l->c);
     uint8_t protocol = cursor_get_u8(&l->c);
-
     cursor_get_u8(&l->c);
     p->from = (struct address){.family = ADDRESS_IPV6, .size = 22};
     p->to = p->from;
@@ -232,7 +216,6 @@ static bool read_typed(struct layer *l, struct sniff_packet *p, uint16_t type)
 static bool read_ethernet(struct layer *l, struct sniff_packet *p)
 {
     uint16_t type;
-
     ether_get_link(&l->c, &p->to, &p->from, &type);
     return layer_pass(l, ETHER_LINK_BYTES) && read_typed(l, p, type);
 }
@@ -241,7 +224,6 @@ static bool read_ethernet(struct layer *l, struct sniff_packet *p)
 static void read_cooked_sender(struct layer *l, struct sniff_packet *p, uint16_t bytes)
 {
     uint8_t mac[8];
-
     cursor_get_bytes(&l->c, mac, sizeof mac);
     p->to = (struct address){.family = ADDRESS_NONE};
     p->from = bytes == ETHER_MAC_BYTES ? ether_address(mac) : p->to;
@@ -250,7 +232,6 @@ static void read_cooked_sender(struct layer *l, struct sniff_packet *p, uint16_t
 static bool read_cooked(struct layer *l, struct sniff_packet *p)
 {
     uint16_t bytes, type;
-
     cursor_get_u32(&l->c); /* direction, kind of device */
     bytes = cursor_get_u16(&l->c);
     read_cooked_sender(l, p, bytes);
@@ -261,7 +242,6 @@ static bool read_cooked(struct layer *l, struct sniff_packet *p)
 static bool read_cooked2(struct layer *l, struct sniff_packet *p)
 {
     uint16_t type = cursor_get_u16(&l->c);
-
     cursor_get_u16(&l->c);
     cursor_get_u32(&l->c); /* interface */
     cursor_get_u16(&l->c); /* kind of device */
@@ -311,7 +291,6 @@ bool sniff_packet_read(struct sniff_packet *packet, const struct sniff_capture *
 {
     layer_reader *reader = reader_of(capture->link);
     struct layer l = {cursor_reader(capture->bytes, capture->captured), capture->size, ether_type};
-
     memset(packet, 0, sizeof *packet);
     return reader != NULL && reader(&l, packet);
 }

@@ -43,7 +43,6 @@ void sniff_stream_init(struct sniff_stream *s, const struct sniff_stream_ends *e
 static void pop_pending(struct sniff_stream *s)
 {
     struct sniff_piece *piece = s->pending;
-
     s->pending = piece->next;
     s->pending_count--;
     s->pending_bytes -= piece->size;
@@ -61,18 +60,14 @@ void sniff_stream_clear(struct sniff_stream *s)
 
 /* ---- getting into step ---- */
 
-static bool is_between_tasks(const struct frame *frame)
-{
-    return (frame->kind == FRAME_DATA || frame->kind == FRAME_CREDIT) &&
-           tid_local(frame->source) != 0 && tid_host(frame->source) != 0;
-}
-
 static bool belongs(const struct sniff_stream_ends *ends, const struct frame *frame)
 {
     if (FRAME_FDS(frame->flags) != 0) /* descriptors never leave a host */
         return false;
     if (ends->are_tids)
-        return (ends->from == 0 ? is_between_tasks(frame) : frame->source == ends->from) &&
+        return (ends->from == 0 ? ((frame->kind == FRAME_DATA || frame->kind == FRAME_CREDIT) &&
+                                   tid_local(frame->source) != 0 && tid_host(frame->source) != 0)
+                                : frame->source == ends->from) &&
                frame->destination == ends->to;
     return (ends->from == 0 || tid_host(frame->source) == ends->from) &&
            (ends->to == 0 || frame->destination == 0 || tid_host(frame->destination) == ends->to);
@@ -85,7 +80,6 @@ static bool length_of(const struct sniff_stream_ends *ends, const uint8_t *bytes
 {
     struct frame frame;
     struct brief brief;
-
     if (ends->are_tids && brief_is(bytes)) {
         bool good = brief_decode(bytes, &brief) == NULL;
         *length = good ? brief.size : 0;
@@ -102,7 +96,6 @@ bool sniff_stream_plausible(const struct sniff_stream_ends *ends, const uint8_t 
 {
     bool sure = size > 0 && !brief_is(bytes);
     size_t length;
-
     while (size >= FRAME_HEADER_BYTES) {
         if (!length_of(ends, bytes, &length))
             return false;
@@ -136,7 +129,6 @@ static bool find_step(struct sniff_stream *s, uint64_t offset, const uint8_t *by
 static size_t prefix_bytes(const struct frame *frame)
 {
     size_t want = PREFIX_BYTES;
-
     if (frame->kind == FRAME_DATA)
         want = frame->flags & FRAME_FIRST ? FRAME_MESSAGE_BYTES : 0;
     if (frame->kind == FRAME_MCAST)
@@ -149,7 +141,6 @@ static size_t prefix_bytes(const struct frame *frame)
 static bool reserve(struct sniff_stream *s, size_t bytes)
 {
     uint8_t *head;
-
     if (s->capacity >= bytes)
         return true;
     head = realloc(s->head, bytes);
@@ -163,7 +154,6 @@ static bool reserve(struct sniff_stream *s, size_t bytes)
 static void give_frame(struct sniff_stream *s, const struct sniff_stream_owner *owner)
 {
     size_t shown = s->want - FRAME_HEADER_BYTES;
-
     if (s->ends.are_tids && s->ends.from == 0)
         s->ends.from = s->frame.source;
     owner->frame(owner->context, &s->frame, s->head + FRAME_HEADER_BYTES, shown);
@@ -174,7 +164,6 @@ static void give_frame(struct sniff_stream *s, const struct sniff_stream_owner *
 static void give_record(struct sniff_stream *s, const struct sniff_stream_owner *owner)
 {
     size_t body = record_body_bytes(s->head);
-
     if (body == 0) {
         s->broken = true;
         lose_step(s);
@@ -189,7 +178,6 @@ static void give_record(struct sniff_stream *s, const struct sniff_stream_owner 
 static bool turns_out_records(struct sniff_stream *s)
 {
     bool frames = frame_decode(s->head, &s->frame) == NULL && belongs(&s->ends, &s->frame);
-
     s->records = s->may_record && !frames && record_body_bytes(s->head) != 0;
     s->may_record = false;
     return s->records;
@@ -200,7 +188,6 @@ static bool give_brief(struct sniff_stream *s, const struct sniff_stream_owner *
 {
     struct brief brief;
     struct message_header header;
-
     if (brief_decode(s->head, &brief) != NULL ||
         !reserve(s, FRAME_HEADER_BYTES + FRAME_MESSAGE_BYTES))
         return false;
@@ -214,26 +201,11 @@ static bool give_brief(struct sniff_stream *s, const struct sniff_stream_owner *
     return true;
 }
 
-static void on_header(struct sniff_stream *s, const struct sniff_stream_owner *owner)
-{
-    if (s->ends.are_tids && brief_is(s->head) && give_brief(s, owner))
-        return;
-    if (frame_decode(s->head, &s->frame) != NULL) {
-        s->broken = true;
-        lose_step(s);
-        return;
-    }
-    s->want += prefix_bytes(&s->frame);
-    if (s->want == FRAME_HEADER_BYTES)
-        give_frame(s, owner);
-}
-
 /* Collects a head; returns how many of the bytes it took. */
 static size_t gather(struct sniff_stream *s, const struct sniff_stream_owner *owner,
                      const uint8_t *bytes, size_t size)
 {
     size_t lacking = s->want - s->have, before = s->have;
-
     if (size > lacking)
         size = lacking;
     if (!reserve(s, s->want)) {
@@ -255,7 +227,16 @@ static size_t gather(struct sniff_stream *s, const struct sniff_stream_owner *ow
         give_record(s, owner);
         s->skip -= before > RECORD_HEAD_BYTES ? before - RECORD_HEAD_BYTES : 0;
     } else {
-        on_header(s, owner);
+        if (!s->ends.are_tids || !brief_is(s->head) || !give_brief(s, owner)) {
+            if (frame_decode(s->head, &s->frame) != NULL) {
+                s->broken = true;
+                lose_step(s);
+            } else {
+                s->want += prefix_bytes(&s->frame);
+                if (s->want == FRAME_HEADER_BYTES)
+                    give_frame(s, owner);
+            }
+        }
     }
     return size;
 }
@@ -265,7 +246,6 @@ static void consume(struct sniff_stream *s, const struct sniff_stream_owner *own
                     const uint8_t *bytes, size_t size)
 {
     uint64_t old = s->next > offset ? s->next - offset : 0;
-
     if (old >= size)
         return;
     if (offset > s->next)
@@ -275,7 +255,6 @@ static void consume(struct sniff_stream *s, const struct sniff_stream_owner *own
     size -= (size_t)old;
     while (size > 0 && s->synced) {
         size_t taken = s->skip < size ? (size_t)s->skip : size;
-
         if (s->skip > 0)
             s->skip -= taken;
         else
@@ -292,30 +271,33 @@ static bool reaches(const struct sniff_stream *s, uint64_t offset)
     return offset <= s->next || offset - s->next <= s->skip;
 }
 
-/* Keeps a piece until what is before it was seen. */
-static void hold(struct sniff_stream *s, uint64_t offset, const uint8_t *bytes, size_t size)
+void sniff_stream_feed(struct sniff_stream *s, const struct sniff_stream_owner *owner,
+                       uint64_t offset, const uint8_t *bytes, size_t size)
 {
-    struct sniff_piece *piece = malloc(sizeof *piece + size), **at = &s->pending;
-
-    if (piece == NULL)
+    if (!s->synced && !find_step(s, offset, bytes, size))
         return;
-    while (*at != NULL && (*at)->offset < offset)
-        at = &(*at)->next;
-    piece->next = *at;
-    piece->offset = offset;
-    piece->size = size;
-    memcpy(piece->bytes, bytes, size);
-    *at = piece;
-    s->pending_count++;
-    s->pending_bytes += size;
-}
-
-/* Takes what waited, as far as it is its turn. */
-static void drain(struct sniff_stream *s, const struct sniff_stream_owner *owner)
-{
+    if (reaches(s, offset)) {
+        consume(s, owner, offset, bytes, size);
+    } else {
+        /* Keeps a piece until what is before it was seen. */
+        struct sniff_piece *piece = malloc(sizeof *piece + size), **at = &s->pending;
+        if (piece != NULL) {
+            while (*at != NULL && (*at)->offset < offset)
+                at = &(*at)->next;
+            piece->next = *at;
+            piece->offset = offset;
+            piece->size = size;
+            memcpy(piece->bytes, bytes, size);
+            *at = piece;
+            s->pending_count++;
+            s->pending_bytes += size;
+        }
+        if (s->pending_count > PENDING_MAX || s->pending_bytes > PENDING_BYTES_MAX)
+            lose_step(s);
+    }
+    /* Takes what waited, as far as it is its turn. */
     while (s->pending != NULL) {
         struct sniff_piece *piece = s->pending;
-
         if (!s->synced && !find_step(s, piece->offset, piece->bytes, piece->size)) {
             pop_pending(s);
             continue;
@@ -325,19 +307,4 @@ static void drain(struct sniff_stream *s, const struct sniff_stream_owner *owner
         consume(s, owner, piece->offset, piece->bytes, piece->size);
         pop_pending(s);
     }
-}
-
-void sniff_stream_feed(struct sniff_stream *s, const struct sniff_stream_owner *owner,
-                       uint64_t offset, const uint8_t *bytes, size_t size)
-{
-    if (!s->synced && !find_step(s, offset, bytes, size))
-        return;
-    if (reaches(s, offset)) {
-        consume(s, owner, offset, bytes, size);
-    } else {
-        hold(s, offset, bytes, size);
-        if (s->pending_count > PENDING_MAX || s->pending_bytes > PENDING_BYTES_MAX)
-            lose_step(s);
-    }
-    drain(s, owner);
 }

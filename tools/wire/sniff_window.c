@@ -48,32 +48,35 @@ static bool is_stream_of(const struct window_stream *w, const struct sighting *g
 static void drop_stream(struct sniff_windows *all, struct window_stream **at)
 {
     struct window_stream *w = *at;
-
     *at = w->next;
     sniff_stream_clear(&w->stream);
     free(w);
     all->count--;
 }
 
-static void drop_last_stream(struct sniff_windows *all)
+struct sniff_stream *sniff_windows_stream(struct sniff_windows *all, const struct sighting *g,
+                                          uint32_t session)
 {
-    struct window_stream **at = &all->first;
-
-    while ((*at)->next != NULL)
-        at = &(*at)->next;
-    drop_stream(all, at);
-}
-
-static struct window_stream *add_stream(struct sniff_windows *all, const struct sighting *g,
-                                        uint32_t session)
-{
-    struct sniff_stream_ends ends = {g->from_host, g->to_host, false};
     struct window_stream *w;
-
+    for (struct window_stream **at = &all->first; *at != NULL; at = &(*at)->next) {
+        w = *at;
+        if (!is_stream_of(w, g, session))
+            continue;
+        *at = w->next;
+        w->next = all->first;
+        all->first = w;
+        w->to = g->to_host;
+        return &w->stream;
+    }
+    struct sniff_stream_ends ends = {g->from_host, g->to_host, false};
     if (g->channel != 0) /* it is the receiver's tid */
         ends = (struct sniff_stream_ends){0, g->channel, true};
-    if (all->count == STREAMS_MAX)
-        drop_last_stream(all);
+    if (all->count == STREAMS_MAX) {
+        struct window_stream **at = &all->first;
+        while ((*at)->next != NULL)
+            at = &(*at)->next;
+        drop_stream(all, at);
+    }
     w = calloc(1, sizeof *w);
     if (w == NULL)
         return NULL;
@@ -89,32 +92,12 @@ static struct window_stream *add_stream(struct sniff_windows *all, const struct 
     w->next = all->first;
     all->first = w;
     all->count++;
-    return w;
-}
-
-struct sniff_stream *sniff_windows_stream(struct sniff_windows *all, const struct sighting *g,
-                                          uint32_t session)
-{
-    struct window_stream *w;
-
-    for (struct window_stream **at = &all->first; *at != NULL; at = &(*at)->next) {
-        w = *at;
-        if (!is_stream_of(w, g, session))
-            continue;
-        *at = w->next;
-        w->next = all->first;
-        all->first = w;
-        w->to = g->to_host;
-        return &w->stream;
-    }
-    w = add_stream(all, g, session);
-    return w == NULL ? NULL : &w->stream;
+    return &w->stream;
 }
 
 void sniff_windows_forget(struct sniff_windows *all, uint32_t vm, uint32_t index)
 {
     struct window_stream **at = &all->first;
-
     while (*at != NULL)
         if ((*at)->vm == vm && ((*at)->from == index || (*at)->to == index))
             drop_stream(all, at);

@@ -61,10 +61,8 @@ struct sniffer {
 static struct sniff_frame *next_frame(struct sniffer *s)
 {
     size_t capacity = s->frame_capacity == 0 ? 64 : 2 * s->frame_capacity;
-
     if (s->sighting.frame_count == s->frame_capacity) {
         struct sniff_frame *frames = reallocarray(s->frames, capacity, sizeof *frames);
-
         if (frames == NULL)
             return NULL;
         s->frames = frames;
@@ -73,42 +71,31 @@ static struct sniff_frame *next_frame(struct sniffer *s)
     return &s->frames[s->sighting.frame_count++];
 }
 
-static void learn_table(struct sniffer *s, const uint8_t *payload, size_t size)
-{
-    struct cursor c = cursor_reader(payload, size);
-    struct table_head head;
-    struct host host;
-    uint8_t flags;
-
-    table_get_head(&c, &head);
-    for (unsigned i = 0; i < head.count && cursor_ok(&c); i++) {
-        table_get_row(&c, &host, &flags);
-        if (cursor_ok(&c))
-            sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
-    }
-}
-
-static void learn_join(struct sniffer *s, const uint8_t *payload, size_t size)
-{
-    struct cursor c = cursor_reader(payload, size);
-    struct host host;
-
-    control_get_host(&c, &host);
-    if (!cursor_done(&c))
-        return;
-    host.index = s->sighting.from_host;
-    sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
-}
-
 static void on_frame(void *context, const struct frame *frame, const uint8_t *payload, size_t size)
 {
     struct sniffer *s = context;
     struct sniff_frame *f = next_frame(s);
-
-    if (frame->kind == FRAME_TABLE)
-        learn_table(s, payload, size);
-    if (frame->kind == FRAME_JOIN && s->sighting.from_host != 0)
-        learn_join(s, payload, size);
+    if (frame->kind == FRAME_TABLE) {
+        struct cursor c = cursor_reader(payload, size);
+        struct table_head head;
+        struct host host;
+        uint8_t flags;
+        table_get_head(&c, &head);
+        for (unsigned i = 0; i < head.count && cursor_ok(&c); i++) {
+            table_get_row(&c, &host, &flags);
+            if (cursor_ok(&c))
+                sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
+        }
+    }
+    if (frame->kind == FRAME_JOIN && s->sighting.from_host != 0) {
+        struct cursor c = cursor_reader(payload, size);
+        struct host host;
+        control_get_host(&c, &host);
+        if (cursor_done(&c)) {
+            host.index = s->sighting.from_host;
+            sniff_hosts_learn_row(s->hosts, s->sighting.head.vm, &host);
+        }
+    }
     if (f == NULL)
         return;
     f->frame = *frame;
@@ -118,7 +105,6 @@ static void on_frame(void *context, const struct frame *frame, const uint8_t *pa
 static void on_record(void *context, size_t bytes)
 {
     struct sniffer *s = context;
-
     (void)bytes;
     s->sighting.record_count++;
 }
@@ -126,7 +112,6 @@ static void on_record(void *context, size_t bytes)
 static void give(struct sniffer *s)
 {
     struct sighting *g = &s->sighting;
-
     g->frames = s->frames;
     if (g->what == SNIFF_DATAGRAM) {
         g->from_name = sniff_hosts_name(s->hosts, g->head.vm, g->from_host);
@@ -139,14 +124,12 @@ static void give(struct sniffer *s)
 
 static struct verdict *verdict_of(struct sniffer *s, uint32_t vm)
 {
-    struct verdict *v;
-
     for (size_t i = 0; i < s->verdict_count; i++)
         if (s->verdicts[i].vm == vm)
             return &s->verdicts[i];
     if (s->verdict_count == VMS_MAX)
         s->verdict_count--;
-    v = &s->verdicts[s->verdict_count++];
+    struct verdict *v = &s->verdicts[s->verdict_count++];
     *v = (struct verdict){.vm = vm};
     return v;
 }
@@ -154,28 +137,9 @@ static struct verdict *verdict_of(struct sniffer *s, uint32_t vm)
 static bool is_encrypted(struct sniffer *s, bool good, bool counts)
 {
     struct verdict *v = verdict_of(s, s->sighting.head.vm);
-
     v->clear += good && counts;
     v->refused += !good && counts;
     return v->refused > v->clear;
-}
-
-static void feed_window(struct sniffer *s, uint32_t session, const uint8_t *captured_end)
-{
-    const struct sniff_stream_owner owner = {s, on_frame, on_record};
-    const struct wire_packet *pieces = &s->sighting.pieces;
-    struct sniff_stream *stream = sniff_windows_stream(s->windows, &s->sighting, session);
-    size_t there = pieces->bytes < captured_end ? (size_t)(captured_end - pieces->bytes) : 0;
-
-    if (stream == NULL || there == 0)
-        return;
-    if (there > pieces->length)
-        there = pieces->length;
-    sniff_stream_feed(stream, &owner, pieces->offset, pieces->bytes, there);
-    if (stream->ends.are_tids)
-        s->sighting.from_task = stream->ends.from;
-    s->sighting.lost = stream->broken;
-    stream->broken = false;
 }
 
 static void read_data(struct sniffer *s, const struct datagram *d, const uint8_t *captured_end)
@@ -184,60 +148,40 @@ static void read_data(struct sniffer *s, const struct datagram *d, const uint8_t
     struct wire_packet *p = &g->pieces;
     const char *refusal = wire_decode(p, d->payload, d->payload_bytes);
     bool says = refusal != NULL || p->ack || p->limit || p->ping || p->stream;
-
     g->encrypted = is_encrypted(s, refusal == NULL, says && g->captured == g->size);
     if (g->encrypted)
         return;
     g->refusal = refusal;
     g->has_pieces = refusal == NULL;
-    if (g->has_pieces && p->stream)
-        feed_window(s, d->session, captured_end);
-}
-
-static void learn_ids(struct sniffer *s, const struct hello *hello)
-{
-    struct sighting *g = &s->sighting;
-
-    g->from_host = hello->from;
-    g->to_host = hello->to;
-    if (hello->from > HOST_INDEX_MAX)
-        return;
-    if (sniff_hosts_learn_id(s->hosts, g->head.vm, hello->from, hello->from_id))
-        sniff_windows_forget(s->windows, g->head.vm, hello->from);
-}
-
-static void read_target(struct sniffer *s, struct datagram *d)
-{
-    struct sighting *g = &s->sighting;
-
-    datagram_set_body(d, d->payload);
-    g->encrypted = is_encrypted(s, d->target <= HOST_INDEX_MAX, d->target > HOST_INDEX_MAX);
-    g->head.has_target = !g->encrypted;
-    g->head.target = d->target;
-}
-
-/* A fragment says whose it is even where it is encrypted: cast_wire.h. */
-static void read_cast(struct sniffer *s, const struct datagram *d)
-{
-    struct sighting *g = &s->sighting;
-    struct cursor c = cursor_reader(d->payload, d->payload_bytes);
-
-    g->head.has_cast = true;
-    g->head.cast = d->session >> 12;
-    g->encrypted = is_encrypted(s, true, false);
-    g->head.cast_flags = g->encrypted ? 0 : cursor_get_u8(&c);
+    if (g->has_pieces && p->stream) {
+        const struct sniff_stream_owner owner = {s, on_frame, on_record};
+        struct sniff_stream *stream = sniff_windows_stream(s->windows, g, d->session);
+        size_t there = p->bytes < captured_end ? (size_t)(captured_end - p->bytes) : 0;
+        if (stream == NULL || there == 0)
+            return;
+        if (there > p->length)
+            there = p->length;
+        sniff_stream_feed(stream, &owner, p->offset, p->bytes, there);
+        if (stream->ends.are_tids)
+            g->from_task = stream->ends.from;
+        g->lost = stream->broken;
+        stream->broken = false;
+    }
 }
 
 /* Who talks to whom: see session ids in datagram.h. */
 static void read_hosts(struct sniffer *s, const struct datagram *d)
 {
     struct sighting *g = &s->sighting;
-
     g->to_task = g->channel;
     if (g->channel != 0)
         return; /* a session between tasks has no host in its number */
     if (d->kind == DATAGRAM_HELLO || d->kind == DATAGRAM_CONFIRM) {
-        learn_ids(s, &d->hello);
+        g->from_host = d->hello.from;
+        g->to_host = d->hello.to;
+        if (d->hello.from <= HOST_INDEX_MAX &&
+            sniff_hosts_learn_id(s->hosts, g->head.vm, d->hello.from, d->hello.from_id))
+            sniff_windows_forget(s->windows, g->head.vm, d->hello.from);
         return;
     }
     g->from_host = session_id_peer(d->session);
@@ -245,38 +189,6 @@ static void read_hosts(struct sniffer *s, const struct datagram *d)
         g->to_host = session_id_peer(d->responder_session);
     else if (d->kind != DATAGRAM_CAST)
         g->to_host = sniff_hosts_index(s->hosts, g->head.vm, &g->to);
-}
-
-static void read_kind(struct sniffer *s, struct datagram *d, const uint8_t *captured_end)
-{
-    struct sighting *g = &s->sighting;
-
-    g->head.kind = d->kind;
-    read_hosts(s, d);
-    if (g->channel == 0) {
-        sniff_hosts_learn(s->hosts, g->head.vm, g->from_host, &g->from);
-        if (d->kind != DATAGRAM_HELLO) /* which goes to every address that the host may have */
-            sniff_hosts_learn(s->hosts, g->head.vm, g->to_host, &g->to);
-    }
-    g->head.has_number = datagram_is_sealed(d->kind);
-    g->head.number = d->number & ~DATAGRAM_CONTROL_NUMBER;
-    g->head.reason = d->kind == DATAGRAM_REFUSE ? d->reason : 0;
-    if (d->kind == DATAGRAM_DATA)
-        read_data(s, d, captured_end);
-    else if (d->kind == DATAGRAM_CAST)
-        read_cast(s, d);
-    else if (datagram_has_target(d->kind))
-        read_target(s, d);
-}
-
-static const char *refusal_text(enum datagram_refusal refusal)
-{
-    static const char *const texts[] = {
-        [DATAGRAM_SHORT] = "cut short",       [DATAGRAM_FOREIGN] = "not a datagram of Covey",
-        [DATAGRAM_VERSION] = "other version", [DATAGRAM_VM] = "of another VM",
-        [DATAGRAM_KIND] = "unknown kind",     [DATAGRAM_SIZE] = "wrong size for its kind"};
-
-    return texts[refusal];
 }
 
 /* What was captured of a datagram, with zeros for the rest. */
@@ -295,8 +207,6 @@ static void read_datagram(struct sniffer *s, const uint8_t *bytes, size_t captur
     struct sighting *g = &s->sighting;
     struct cursor c = cursor_reader(bytes, captured);
     struct datagram d = {0};
-    enum datagram_refusal refusal;
-
     g->size = size;
     g->captured = captured;
     cursor_get_u16(&c);
@@ -304,11 +214,41 @@ static void read_datagram(struct sniffer *s, const uint8_t *bytes, size_t captur
     cursor_get_u8(&c);
     g->head.vm = cursor_get_u32(&c);
     bytes = whole_of(s, bytes, captured, size);
-    refusal = cursor_ok(&c) ? datagram_decode(bytes, size, g->head.vm, &d) : DATAGRAM_SHORT;
-    if (refusal == DATAGRAM_GOOD)
-        read_kind(s, &d, bytes + captured);
-    else
-        g->refusal = refusal_text(refusal);
+    enum datagram_refusal refusal =
+        cursor_ok(&c) ? datagram_decode(bytes, size, g->head.vm, &d) : DATAGRAM_SHORT;
+    if (refusal == DATAGRAM_GOOD) {
+        g->head.kind = d.kind;
+        read_hosts(s, &d);
+        if (g->channel == 0) {
+            sniff_hosts_learn(s->hosts, g->head.vm, g->from_host, &g->from);
+            if (d.kind != DATAGRAM_HELLO) /* which goes to every address that the host may have */
+                sniff_hosts_learn(s->hosts, g->head.vm, g->to_host, &g->to);
+        }
+        g->head.has_number = datagram_is_sealed(d.kind);
+        g->head.number = d.number & ~DATAGRAM_CONTROL_NUMBER;
+        g->head.reason = d.kind == DATAGRAM_REFUSE ? d.reason : 0;
+        if (d.kind == DATAGRAM_DATA) {
+            read_data(s, &d, bytes + captured);
+        } else if (d.kind == DATAGRAM_CAST) {
+            /* A fragment says whose it is even where it is encrypted: cast_wire.h. */
+            struct cursor fragment = cursor_reader(d.payload, d.payload_bytes);
+            g->head.has_cast = true;
+            g->head.cast = d.session >> 12;
+            g->encrypted = is_encrypted(s, true, false);
+            g->head.cast_flags = g->encrypted ? 0 : cursor_get_u8(&fragment);
+        } else if (datagram_has_target(d.kind)) {
+            datagram_set_body(&d, d.payload);
+            g->encrypted = is_encrypted(s, d.target <= HOST_INDEX_MAX, d.target > HOST_INDEX_MAX);
+            g->head.has_target = !g->encrypted;
+            g->head.target = d.target;
+        }
+    } else {
+        static const char *const texts[] = {
+            [DATAGRAM_SHORT] = "cut short",       [DATAGRAM_FOREIGN] = "not a datagram of Covey",
+            [DATAGRAM_VERSION] = "other version", [DATAGRAM_VM] = "of another VM",
+            [DATAGRAM_KIND] = "unknown kind",     [DATAGRAM_SIZE] = "wrong size for its kind"};
+        g->refusal = texts[refusal];
+    }
     give(s);
 }
 
@@ -319,7 +259,6 @@ static size_t detour_bytes(const uint8_t *bytes, size_t size)
 {
     struct cursor c = cursor_reader(bytes, size);
     bool is_one = cursor_get_u16(&c) == DETOUR_MAGIC && cursor_get_u16(&c) == 0 && cursor_ok(&c);
-
     return is_one ? DETOUR_BYTES : 0;
 }
 
@@ -327,7 +266,6 @@ static bool has_magic(const uint8_t *bytes, size_t size)
 {
     size_t detour = detour_bytes(bytes, size);
     struct cursor c = cursor_reader(bytes + detour, size - detour);
-
     return cursor_get_u16(&c) == DATAGRAM_MAGIC && cursor_ok(&c);
 }
 
@@ -336,7 +274,6 @@ static bool is_another(const uint8_t *bytes, size_t size, size_t at)
 {
     const uint8_t *first = bytes + detour_bytes(bytes, size);
     const uint8_t *other = bytes + at + detour_bytes(bytes + at, size - at);
-
     if ((size_t)(bytes + size - other) < DATAGRAM_HEAD_BYTES)
         return false;
     return memcmp(other, first, 3) == 0 && memcmp(other + 4, first + 4, 4) == 0;
@@ -371,29 +308,22 @@ static void begin(struct sniffer *s, const struct sniff_capture *capture,
     s->sighting.to = p->to;
 }
 
-static void read_part(struct sniffer *s, const uint8_t *bytes, size_t captured, size_t size)
-{
-    size_t detour = detour_bytes(bytes, captured);
-
-    s->sighting.detour = detour > 0;
-    read_datagram(s, bytes + detour, captured - detour, size - detour);
-}
-
 static void read_udp(struct sniffer *s, const struct sniff_capture *capture,
                      const struct sniff_packet *p)
 {
     size_t size = p->size < DATAGRAM_BYTES_MAX ? p->size : DATAGRAM_BYTES_MAX;
     size_t captured = p->captured < size ? p->captured : size;
-    size_t part;
-
     if (!has_magic(p->payload, captured))
         return;
-    part = part_bytes(p->payload, captured);
+    size_t part = part_bytes(p->payload, captured);
     for (size_t at = 0; at < captured; at += part) {
         size_t left = captured - at, whole = size - at;
-
         begin(s, capture, p);
-        read_part(s, p->payload + at, left < part ? left : part, whole < part ? whole : part);
+        const uint8_t *bytes = p->payload + at;
+        size_t got = left < part ? left : part;
+        size_t detour = detour_bytes(bytes, got);
+        s->sighting.detour = detour > 0;
+        read_datagram(s, bytes + detour, got - detour, (whole < part ? whole : part) - detour);
         if (part == SIZE_MAX)
             return;
     }
@@ -403,7 +333,6 @@ static void read_udp(struct sniffer *s, const struct sniff_capture *capture,
 static bool read_cut_ether(const struct sniff_packet *p, struct ether *ether)
 {
     struct cursor c = cursor_reader(p->payload, p->captured);
-
     cursor_get_u16(&c);
     ether->size = cursor_get_u16(&c);
     ether->channel = cursor_get_u32(&c);
@@ -418,7 +347,6 @@ static void read_ether(struct sniffer *s, const struct sniff_capture *capture,
     struct ether ether = {0};
     const char *refusal = ether_get(&c, &ether);
     size_t captured;
-
     begin(s, capture, p);
     if (refusal != NULL && p->captured == p->size) {
         s->sighting.size = s->sighting.captured = p->size;
@@ -433,30 +361,23 @@ static void read_ether(struct sniffer *s, const struct sniff_capture *capture,
     read_datagram(s, ether.datagram, captured < ether.size ? captured : ether.size, ether.size);
 }
 
-static void read_tcp(struct sniffer *s, const struct sniff_capture *capture,
-                     const struct sniff_packet *p)
-{
-    const struct sniff_stream_owner owner = {s, on_frame, on_record};
-
-    begin(s, capture, p);
-    s->sighting.size = p->size;
-    s->sighting.captured = p->captured;
-    if (sniff_flows_segment(s->flows, p, &owner, &s->sighting))
-        give(s);
-}
-
 void sniffer_packet(struct sniffer *s, const struct sniff_capture *capture)
 {
     struct sniff_packet packet;
-
     if (!sniff_packet_read(&packet, capture, s->ether_type))
         return;
-    if (packet.lane == SNIFF_UDP)
+    if (packet.lane == SNIFF_UDP) {
         read_udp(s, capture, &packet);
-    else if (packet.lane == SNIFF_ETHER)
+    } else if (packet.lane == SNIFF_ETHER) {
         read_ether(s, capture, &packet);
-    else
-        read_tcp(s, capture, &packet);
+    } else {
+        const struct sniff_stream_owner owner = {s, on_frame, on_record};
+        begin(s, capture, &packet);
+        s->sighting.size = packet.size;
+        s->sighting.captured = packet.captured;
+        if (sniff_flows_segment(s->flows, &packet, &owner, &s->sighting))
+            give(s);
+    }
 }
 
 /* ---- creation ---- */
@@ -464,7 +385,6 @@ void sniffer_packet(struct sniffer *s, const struct sniff_capture *capture)
 struct sniffer *sniffer_create(uint16_t ether_type, sniffer_report *report, void *context)
 {
     struct sniffer *s = calloc(1, sizeof *s);
-
     if (s == NULL)
         return NULL;
     s->ether_type = ether_type;
