@@ -66,20 +66,6 @@ void examine_finding(const char *code, const char *remedy, const char *format, .
     putchar('\n');
 }
 
-static void print_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    printf("@clock\t%lld\n", (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
-}
-
-static void print_facts(void)
-{
-    bool big = representation_native() == REPRESENTATION_BIG;
-    printf("@version\t%s\t%d\n", COVEY_VERSION, WIRE_VERSION);
-    printf("@order\t%s\n", big ? "big" : "little");
-}
-
 /* ---- the command line ---- */
 
 static const char usage[] =
@@ -180,42 +166,35 @@ static int probe_read(struct probe *p, int argc, char **argv, struct failure *wh
     return 0;
 }
 
-static int probe_conf(const struct probe *p, struct conf *conf, struct failure *why)
-{
-    if (conf_load(conf, p->config, why) != 0 ||
-        conf_set_option(conf, "address", p->address, why) != 0 ||
-        conf_set_option(conf, "bind", p->bind, why) != 0 ||
-        conf_set_option(conf, "interface", p->interface, why) != 0)
-        return -1;
-    return conf_set_option(conf, "port", p->port, why);
-}
-
 /* ---- all of it ---- */
-
-static void examine_machine(const struct probe *p, const struct conf *conf)
-{
-    print_facts();
-    examine_limits(conf);
-    examine_network(conf, p->local, p->raw);
-    if (!p->local) /* whose hosts are reached by 127.0.0.1, and by no name */
-        examine_names(p->names, p->name_count);
-    examine_runtime();
-}
 
 /* A covey.conf that cannot be read is one more finding. */
 static int probe_run(const struct probe *p, struct failure *why)
 {
     struct conf conf;
     struct reach_server *server = NULL;
-    int status = probe_conf(p, &conf, why);
+    bool good = conf_load(&conf, p->config, why) == 0 &&
+                conf_set_option(&conf, "address", p->address, why) == 0 &&
+                conf_set_option(&conf, "bind", p->bind, why) == 0 &&
+                conf_set_option(&conf, "interface", p->interface, why) == 0 &&
+                conf_set_option(&conf, "port", p->port, why) == 0;
     if (p->target_count > 0)
         return reach_probe(&conf, p->name, p->targets, p->target_count, why);
-    if (status != 0)
+    if (!good)
         examine_finding("config", "correct the file; see covey.conf(5)", "%s", why->text);
-    examine_machine(p, &conf);
+    bool big = representation_native() == REPRESENTATION_BIG;
+    printf("@version\t%s\t%d\n", COVEY_VERSION, WIRE_VERSION);
+    printf("@order\t%s\n", big ? "big" : "little");
+    examine_limits(&conf);
+    examine_network(&conf, p->local, p->raw);
+    if (!p->local) /* whose hosts are reached by 127.0.0.1, and by no name */
+        examine_names(p->names, p->name_count);
+    examine_runtime();
     if (p->serve_seconds > 0)
         server = reach_server_create(&conf, p->local);
-    print_clock();
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    printf("@clock\t%lld\n", (long long)now.tv_sec * 1000000 + now.tv_nsec / 1000);
     puts("@ready");
     fflush(stdout);
     if (server != NULL)

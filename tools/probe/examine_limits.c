@@ -96,20 +96,15 @@ static void examine_shm(void)
                         (unsigned long long)((uint64_t)shm.f_blocks * shm.f_frsize / MIB));
 }
 
-static void examine_time(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        examine_finding("cpu-time", "lift the limit: ulimit -t unlimited",
-                        "daemon and tasks are killed after %llu s of processor time each",
-                        (unsigned long long)limit.rlim_cur);
-}
-
 void examine_limits(const struct conf *conf)
 {
     examine_files(conf);
     examine_processes();
     examine_memory();
     examine_shm();
-    examine_time();
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CPU, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        examine_finding("cpu-time", "lift the limit: ulimit -t unlimited",
+                        "daemon and tasks are killed after %llu s of processor time each",
+                        (unsigned long long)limit.rlim_cur);
 }

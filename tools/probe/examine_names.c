@@ -24,25 +24,6 @@ struct lookup {
     int answer; /* the first loopback address it has, or an end */
 };
 
-static bool is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
-/* In the child. */
-static void look_up(const char *name, int answer)
-{
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
-    char text[ANSWER_BYTES];
-    int error = getaddrinfo(name, NULL, &hints, &list);
-    for (const struct addrinfo *a = list; error == 0 && a != NULL; a = a->ai_next)
-        if (getnameinfo(a->ai_addr, a->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST) ==
-                0 &&
-            is_loopback(text) && write(answer, text, strlen(text)) >= 0)
-            break;
-    _exit(0);
-}
-
 static void lookup_begin(struct lookup *l, const char *name)
 {
     int ends[2];
@@ -51,26 +32,21 @@ static void lookup_begin(struct lookup *l, const char *name)
         return;
     fflush(stdout);
     l->pid = fork();
-    if (l->pid == 0)
-        look_up(name, ends[1]);
+    if (l->pid == 0) {
+        /* In the child. */
+        struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
+        char text[ANSWER_BYTES];
+        int error = getaddrinfo(name, NULL, &hints, &list);
+        for (const struct addrinfo *a = list; error == 0 && a != NULL; a = a->ai_next)
+            if (getnameinfo(a->ai_addr, a->ai_addrlen, text, sizeof text, NULL, 0,
+                            NI_NUMERICHOST) == 0 &&
+                (strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0) &&
+                write(ends[1], text, strlen(text)) >= 0)
+                break;
+        _exit(0);
+    }
     close(ends[1]);
     l->answer = ends[0];
-}
-
-static void report(const struct lookup *l, const char *address, bool own)
-{
-    if (address[0] == '\0')
-        return;
-    if (own)
-        examine_finding("name-resolution",
-                        "give the name the address of its interface in /etc/hosts",
-                        "this machine's own name %s is %s: who looks it up here gets no address "
-                        "that others can reach",
-                        l->name, address);
-    else
-        examine_finding(
-            "name-resolution", "correct /etc/hosts here, or set hostname= in the host file",
-            "host %s is %s here: its launcher would call this machine itself", l->name, address);
 }
 
 static void lookup_end(struct lookup *l, int64_t deadline_ms, bool own)
@@ -85,7 +61,19 @@ static void lookup_end(struct lookup *l, int64_t deadline_ms, bool own)
         examine_finding("name-resolution", "correct /etc/resolv.conf and /etc/nsswitch.conf",
                         "looking up %s takes longer than %d s", l->name, LOOKUP_MS / 1000);
     } else if (l->pid > 0 && read(l->answer, address, ANSWER_BYTES) > 0) {
-        report(l, address, own);
+        if (address[0] != '\0') {
+            if (own)
+                examine_finding(
+                    "name-resolution", "give the name the address of its interface in /etc/hosts",
+                    "this machine's own name %s is %s: who looks it up here gets no address "
+                    "that others can reach",
+                    l->name, address);
+            else
+                examine_finding("name-resolution",
+                                "correct /etc/hosts here, or set hostname= in the host file",
+                                "host %s is %s here: its launcher would call this machine itself",
+                                l->name, address);
+        }
     }
     if (l->pid > 0)
         waitpid(l->pid, NULL, 0);

@@ -50,20 +50,6 @@ static int list_interfaces(const struct ifaddrs *first, char list[LIST_BYTES])
     return count;
 }
 
-/* Two hosts that print the same here share their addresses with good reason. */
-static void print_machine(void)
-{
-    char boot[64] = "?", space[64] = "?";
-    FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (in != NULL && fscanf(in, "%63s", boot) != 1)
-        boot[0] = '?';
-    if (in != NULL)
-        fclose(in);
-    ssize_t size = readlink("/proc/self/ns/net", space, sizeof space - 1);
-    space[size > 0 ? size : 0] = '\0';
-    printf("@machine\t%s %s\n", boot, space);
-}
-
 /* Raw Ethernet is missed by nobody unless covey.conf wants it. */
 static void examine_ether(const struct conf *conf, const struct address *ip, bool raw)
 {
@@ -81,11 +67,6 @@ static void examine_ether(const struct conf *conf, const struct address *ip, boo
                         why.text);
 }
 
-static bool is_chosen(const struct conf *conf)
-{
-    return conf->bind[0] != '\0' || conf->address[0] != '\0' || conf->interface[0] != '\0';
-}
-
 void examine_network(const struct conf *conf, bool local, bool raw)
 {
     struct address addresses[HOST_ADDRESSES_MAX];
@@ -94,7 +75,16 @@ void examine_network(const struct conf *conf, bool local, bool raw)
     char list[LIST_BYTES] = "";
     struct ifaddrs *first;
     struct failure why;
-    print_machine();
+    /* Two hosts that print the same here share their addresses with good reason. */
+    char boot[64] = "?", space[64] = "?";
+    FILE *in = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (in != NULL && fscanf(in, "%63s", boot) != 1)
+        boot[0] = '?';
+    if (in != NULL)
+        fclose(in);
+    ssize_t size = readlink("/proc/self/ns/net", space, sizeof space - 1);
+    space[size > 0 ? size : 0] = '\0';
+    printf("@machine\t%s %s\n", boot, space);
     if (local)
         return;
     if (candidate_list(&wish, addresses, &why) > 0)
@@ -108,7 +98,8 @@ void examine_network(const struct conf *conf, bool local, bool raw)
         return;
     int count = list_interfaces(first, list);
     freeifaddrs(first);
-    if (count > 1 && !is_chosen(conf))
+    if (count > 1 && conf->bind[0] == '\0' && conf->address[0] == '\0' &&
+        conf->interface[0] == '\0')
         examine_finding("several-interfaces",
                         "choose one: interface = NAME in covey.conf, or interface=NAME in the "
                         "host file",

@@ -61,18 +61,6 @@ bool reach_target_parse(struct reach_target *t, char *text)
 
 /* ---- UDP ---- */
 
-static void send_probes(const struct probe *p)
-{
-    char text[sizeof REACH_PROBE + REACH_TOKEN_BYTES + REACH_NAME_MAX + 1];
-    for (int i = 0; i < p->count; i++) {
-        const struct reach_target *t = &p->targets[i];
-        int size = snprintf(text, sizeof text, REACH_PROBE "%s %.63s", t->token, p->name);
-        for (int k = 0; k < t->udp_count && !t->udp_heard; k++)
-            udp_send(p->udp, &t->udp[k], (const uint8_t *)text, (size_t)size);
-    }
-    udp_flush(p->udp);
-}
-
 static void on_answer(void *context, const struct address *from, const uint8_t *bytes, size_t size)
 {
     const struct probe *p = context;
@@ -108,21 +96,6 @@ static int connect_begin(const struct address *to)
     return fd;
 }
 
-static void connect_all(const struct probe *p)
-{
-    for (int i = 0; i < p->count; i++) {
-        struct reach_target *t = &p->targets[i];
-        for (int k = 0; k < HOST_ADDRESSES_MAX; k++) {
-            struct pollfd *f = fd_of(p, i, k);
-            *f = (struct pollfd){.fd = -1, .events = POLLIN};
-            if (k < t->tcp_count)
-                f->fd = connect_begin(&t->tcp[k]);
-            if (k < t->tcp_count && f->fd < 0)
-                t->tcp_error = errno;
-        }
-    }
-}
-
 /* The connection has something to say: the token, another machine's words, or an error. */
 static void connection_read(struct reach_target *t, int address, struct pollfd *f)
 {
@@ -140,27 +113,13 @@ static void connection_read(struct reach_target *t, int address, struct pollfd *
     f->fd = -1;
 }
 
-static void connections_read(const struct probe *p)
-{
-    for (int i = 0; i < p->count; i++)
-        for (int k = 0; k < HOST_ADDRESSES_MAX; k++) {
-            struct pollfd *f = fd_of(p, i, k);
-            if (f->fd >= 0 && f->revents != 0)
-                connection_read(&p->targets[i], k, f);
-        }
-}
-
 /* ---- all of it ---- */
-
-static bool is_settled(const struct reach_target *t)
-{
-    return (t->udp_heard || t->udp_count == 0) && (t->tcp_heard || t->tcp_count == 0);
-}
 
 static bool settled(const struct probe *p)
 {
     for (int i = 0; i < p->count; i++)
-        if (!is_settled(&p->targets[i]))
+        if (!(p->targets[i].udp_heard || p->targets[i].udp_count == 0) ||
+            !(p->targets[i].tcp_heard || p->targets[i].tcp_count == 0))
             return false;
     return true;
 }
@@ -171,14 +130,26 @@ static void run(struct probe *p)
     int64_t end = clock_ms() + PROBE_MS, next = 0;
     for (int64_t now; !settled(p) && (now = clock_ms()) < end;) {
         if (now >= next) {
-            send_probes(p);
+            char text[sizeof REACH_PROBE + REACH_TOKEN_BYTES + REACH_NAME_MAX + 1];
+            for (int i = 0; i < p->count; i++) {
+                const struct reach_target *t = &p->targets[i];
+                int size = snprintf(text, sizeof text, REACH_PROBE "%s %.63s", t->token, p->name);
+                for (int k = 0; k < t->udp_count && !t->udp_heard; k++)
+                    udp_send(p->udp, &t->udp[k], (const uint8_t *)text, (size_t)size);
+            }
+            udp_flush(p->udp);
             next = now + REPEAT_MS;
         }
         if (poll(p->fds, n, (int)(next - now)) < 0)
             return;
         if (p->fds[0].revents != 0)
             udp_receive(p->udp, on_answer, p);
-        connections_read(p);
+        for (int i = 0; i < p->count; i++)
+            for (int k = 0; k < HOST_ADDRESSES_MAX; k++) {
+                struct pollfd *f = fd_of(p, i, k);
+                if (f->fd >= 0 && f->revents != 0)
+                    connection_read(&p->targets[i], k, f);
+            }
     }
 }
 
@@ -198,23 +169,6 @@ static void print_result(const struct reach_target *t, const char *route, const 
     printf("@reached\t%s\t%s\t%s\t%s\n", t->name, route, result, text);
 }
 
-static void print_results(const struct probe *p)
-{
-    for (int i = 0; i < p->count; i++) {
-        const struct reach_target *t = &p->targets[i];
-        if (t->udp_count > 0)
-            print_result(t, "udp",
-                         t->udp_heard ? "ok"
-                         : p->outside ? "no port"
-                                      : "no answer",
-                         t->udp_heard ? &t->udp_from : NULL);
-        if (t->tcp_count > 0)
-            print_result(t, "tcp", t->tcp_heard ? "ok" : tcp_reason(t),
-                         t->tcp_heard ? &t->tcp_from : NULL);
-    }
-    puts("@ready");
-}
-
 /* A daemon sends from the port on which it receives, so the probes leave from the range, too. Where
  * all its ports are taken, as by the daemons of this host, any other must do. */
 static bool probe_open(struct probe *p, const struct conf *conf, struct failure *why)
@@ -229,15 +183,6 @@ static bool probe_open(struct probe *p, const struct conf *conf, struct failure 
     return p->udp != NULL;
 }
 
-static void probe_end(struct probe *p)
-{
-    for (int i = 0; p->fds != NULL && i < p->count * HOST_ADDRESSES_MAX; i++)
-        if (p->fds[1 + i].fd >= 0)
-            close(p->fds[1 + i].fd);
-    free(p->fds);
-    udp_destroy(p->udp);
-}
-
 int reach_probe(const struct conf *conf, const char *name, struct reach_target *targets, int count,
                 struct failure *why)
 {
@@ -247,11 +192,37 @@ int reach_probe(const struct conf *conf, const char *name, struct reach_target *
     p.fds = calloc(1 + (size_t)count * HOST_ADDRESSES_MAX, sizeof *p.fds);
     if (p.fds != NULL) {
         p.fds[0] = (struct pollfd){.fd = udp_fd(p.udp), .events = POLLIN};
-        connect_all(&p);
+        for (int i = 0; i < p.count; i++) {
+            struct reach_target *t = &p.targets[i];
+            for (int k = 0; k < HOST_ADDRESSES_MAX; k++) {
+                struct pollfd *f = fd_of(&p, i, k);
+                *f = (struct pollfd){.fd = -1, .events = POLLIN};
+                if (k < t->tcp_count)
+                    f->fd = connect_begin(&t->tcp[k]);
+                if (k < t->tcp_count && f->fd < 0)
+                    t->tcp_error = errno;
+            }
+        }
         run(&p);
-        print_results(&p);
+        for (int i = 0; i < p.count; i++) {
+            const struct reach_target *t = &p.targets[i];
+            if (t->udp_count > 0)
+                print_result(t, "udp",
+                             t->udp_heard ? "ok"
+                             : p.outside  ? "no port"
+                                          : "no answer",
+                             t->udp_heard ? &t->udp_from : NULL);
+            if (t->tcp_count > 0)
+                print_result(t, "tcp", t->tcp_heard ? "ok" : tcp_reason(t),
+                             t->tcp_heard ? &t->tcp_from : NULL);
+        }
+        puts("@ready");
     }
     int result = p.fds == NULL ? failure_set(why, "memory is exhausted") : 0;
-    probe_end(&p);
+    for (int i = 0; p.fds != NULL && i < p.count * HOST_ADDRESSES_MAX; i++)
+        if (p.fds[1 + i].fd >= 0)
+            close(p.fds[1 + i].fd);
+    free(p.fds);
+    udp_destroy(p.udp);
     return result;
 }

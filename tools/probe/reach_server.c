@@ -53,29 +53,6 @@ static void print_addresses(const struct reach_server *s, const struct conf *con
     }
 }
 
-static void open_udp(struct reach_server *s, const struct conf *conf, bool local)
-{
-    struct udp_config config = {.local = local,
-                                .bind = conf->bind,
-                                .port_first = conf->port.first,
-                                .port_last = conf->port.last};
-    struct failure why;
-    s->udp = udp_create(&config, &why);
-    if (s->udp != NULL)
-        print_addresses(s, conf, local, "udp", udp_port(s->udp));
-    else if (conf->port.first == 0)
-        examine_finding("udp-socket", "correct bind in covey.conf or the host file", "%s",
-                        why.text);
-    /* otherwise the ports of the range may all be taken by daemons that run */
-}
-
-static void open_tcp(struct reach_server *s, const struct conf *conf, bool local)
-{
-    s->tcp = listener_open(conf->bind, BACKLOG);
-    if (s->tcp >= 0)
-        print_addresses(s, conf, local, "tcp", listener_port(s->tcp));
-}
-
 struct reach_server *reach_server_create(const struct conf *conf, bool local)
 {
     uint8_t random[(REACH_TOKEN_BYTES - 1) / 2];
@@ -89,8 +66,21 @@ struct reach_server *reach_server_create(const struct conf *conf, bool local)
     sodium_bin2hex(s->token, sizeof s->token, random, sizeof random);
     s->input_ends =
         fstat(STDIN_FILENO, &input) == 0 && (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode));
-    open_udp(s, conf, local);
-    open_tcp(s, conf, local);
+    struct udp_config config = {.local = local,
+                                .bind = conf->bind,
+                                .port_first = conf->port.first,
+                                .port_last = conf->port.last};
+    struct failure why;
+    s->udp = udp_create(&config, &why);
+    if (s->udp != NULL)
+        print_addresses(s, conf, local, "udp", udp_port(s->udp));
+    else if (conf->port.first == 0)
+        examine_finding("udp-socket", "correct bind in covey.conf or the host file", "%s",
+                        why.text);
+    /* otherwise the ports of the range may all be taken by daemons that run */
+    s->tcp = listener_open(conf->bind, BACKLOG);
+    if (s->tcp >= 0)
+        print_addresses(s, conf, local, "tcp", listener_port(s->tcp));
     return s;
 }
 
@@ -125,23 +115,6 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
         printf("@heard\t%s\n", text + head + 1);
 }
 
-/* Whoever connects is told the token, so that it knows whom it has reached. */
-static void on_connect(const struct reach_server *s)
-{
-    int fd;
-    while ((fd = accept4(s->tcp, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        if (send(fd, s->token, REACH_TOKEN_BYTES - 1, MSG_NOSIGNAL) < 0)
-            fflush(stdout); /* it is gone already */
-        close(fd);
-    }
-}
-
-static bool input_ended(void)
-{
-    char bytes[256];
-    return read(STDIN_FILENO, bytes, sizeof bytes) <= 0;
-}
-
 void reach_server_run(struct reach_server *s, int seconds)
 {
     int64_t end = clock_ms() + (int64_t)seconds * 1000, left;
@@ -153,9 +126,17 @@ void reach_server_run(struct reach_server *s, int seconds)
             udp_receive(s->udp, on_datagram, s);
             udp_flush(s->udp);
         }
-        if (fds[1].revents != 0)
-            on_connect(s);
-        if (fds[2].revents != 0 && input_ended())
+        if (fds[1].revents != 0) {
+            /* Whoever connects is told the token, so that it knows whom it has reached. */
+            int fd;
+            while ((fd = accept4(s->tcp, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+                if (send(fd, s->token, REACH_TOKEN_BYTES - 1, MSG_NOSIGNAL) < 0)
+                    fflush(stdout); /* it is gone already */
+                close(fd);
+            }
+        }
+        char bytes[256];
+        if (fds[2].revents != 0 && (read(STDIN_FILENO, bytes, sizeof bytes) <= 0))
             return;
     }
 }
