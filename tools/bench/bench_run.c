@@ -161,9 +161,9 @@ static void on_message(struct bench *bench, covey_msg_t *msg)
         if (covey_unpack_string(msg, text, sizeof text) != 0)
             snprintf(text, sizeof text, "a task failed");
         fail(bench, text);
-    } else if (info.tag == BENCH_TAG_DONE)
+    } else if (info.tag == BENCH_TAG_DONE) {
         bench->done = true;
-    else if (info.tag == COVEY_TAG_OUTPUT) {
+    } else if (info.tag == COVEY_TAG_OUTPUT) {
         int stream;
         const char *text;
         size_t bytes;

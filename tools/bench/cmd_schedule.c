@@ -61,7 +61,6 @@ static int make(const struct request *request, const covey_topology_t *topology,
 {
     struct covey_topology_node *nodes;
     int count = covey_topology_nodes(topology, &nodes), ranks = 0;
-
     if (count < 0)
         return failed();
     int32_t *hosts = calloc((size_t)count * (size_t)request->tasks, sizeof *hosts);
@@ -82,7 +81,6 @@ static int print(const struct request *request, const covey_schedule_t *schedule
     char *text;
     int error = request->check ? covey_schedule_check(schedule)
                                : covey_schedule_print(schedule, request->form, &text);
-
     if (error < 0)
         return failed();
     if (request->check) {
@@ -109,7 +107,6 @@ static int schedule_command(struct tool *tool, int argc, char **argv)
         status = take_argument(&request, key, &args);
     if (status == TOOL_OK && !request.path)
         status = tool_usage("schedule", "no topology is named");
-
     covey_topology_t *topology = NULL;
     covey_schedule_t *schedule = NULL;
     (void)tool;

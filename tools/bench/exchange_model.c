@@ -39,7 +39,6 @@ struct run {
 static void make_lists(struct run *r)
 {
     int *at = r->lists;
-
     for (int rank = 0; rank < r->model->ranks; rank++) {
         struct rank *one = &r->ranks[rank];
         one->sends = at;
@@ -83,7 +82,6 @@ static void give_signals(struct run *r, struct rank *one)
 static bool can_start(const struct run *r, int message)
 {
     const int *path = path_of(r, message);
-
     if (r->events[message].ready_us > r->now_us)
         return false;
     for (int k = 0; k < r->model->path_max && path[k] >= 0; k++) {
@@ -104,7 +102,6 @@ static void use_path(struct run *r, int message, int by)
 static struct rank *find_first(struct run *r)
 {
     struct rank *first = NULL;
-
     for (int i = 0; i < r->model->ranks; i++) {
         struct rank *one = &r->ranks[i];
         if (one->sending == one->sent && one->sent < one->send_count &&
@@ -166,7 +163,6 @@ double exchange_model_run(const struct exchange_model *model,
                     .count = count,
                     .signals = synchrony == COVEY_EXCHANGE_S1};
     double took_us = -1;
-
     r.ranks = calloc((size_t)model->ranks, sizeof *r.ranks);
     r.lists = calloc(2 * count + 1, sizeof *r.lists);
     r.used = calloc((size_t)model->edges + 1, sizeof *r.used);

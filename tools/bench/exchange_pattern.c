@@ -29,7 +29,6 @@ static bool *pair(struct drawing *d, int from, int to)
 static void draw(struct drawing *d)
 {
     uint32_t count = (uint32_t)(d->ranks * d->density);
-
     for (uint32_t i = 0; i < count; i++) {
         int from = (int)i / d->density, to = (from + 1 + (int)i % d->density) % d->ranks;
         d->to[i] = (uint16_t)to;
@@ -65,7 +64,6 @@ struct covey_exchange_message *exchange_pattern(const struct exchange_shape *sha
     struct drawing d = {
         .ranks = shape->ranks, .density = shape->density, .random = shape->seed * 2 + 1};
     struct covey_exchange_message *messages = calloc(count + 1, sizeof *messages);
-
     d.random *= 0x9e3779b97f4a7c15u;
     d.to = calloc(count + 1, sizeof *d.to);
     d.taken = calloc(ranks * ranks, sizeof *d.taken);
@@ -96,7 +94,6 @@ int exchange_usual_densities(int ranks, int32_t *densities, int most)
 {
     static const int32_t usual[] = {1, 2, 4, 8, 16, 32, 48};
     int count = 0;
-
     for (size_t i = 0; i < sizeof usual / sizeof *usual && count < most; i++) {
         if (usual[i] < ranks)
             densities[count++] = usual[i];

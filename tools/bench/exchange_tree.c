@@ -20,7 +20,6 @@ struct tree {
 static bool hang_level(struct tree *t, int depth)
 {
     bool found = false;
-
     for (int i = 0; i < t->link_count; i++) {
         int ends[2] = {t->links[i].a, t->links[i].b};
         for (int side = 0; side < 2; side++) {
@@ -71,7 +70,6 @@ static int use_tree(struct exchange_model *model, const struct tree *t)
     uint64_t slowest = UINT64_MAX;
     for (int i = 0; i < t->node_count; i++)
         slowest = t->parent[i] >= 0 && t->rate[i] < slowest ? t->rate[i] : slowest;
-
     model->ranks = t->ranks;
     model->edges = 2 * t->node_count;
     model->path_max = 2 * t->deepest + 1;
@@ -81,21 +79,19 @@ static int use_tree(struct exchange_model *model, const struct tree *t)
         return -1;
     for (int e = 0; e < model->edges; e++)
         model->widths[e] = t->parent[e / 2] >= 0 ? (int)(t->rate[e / 2] / slowest) : 0;
-    for (int from = 0; from < t->ranks; from++) {
-        for (int to = 0; to < t->ranks; to++) {
-            int *path = model->paths + (from * t->ranks + to) * model->path_max;
-            int length = 0, a = t->leaf[from], b = t->leaf[to];
-            while (a != b) {
-                if (t->depth[a] >= t->depth[b]) {
-                    path[length++] = 2 * a;
-                    a = t->parent[a];
-                } else {
-                    path[length++] = 2 * b + 1;
-                    b = t->parent[b];
-                }
+    for (int pair = 0; pair < t->ranks * t->ranks; pair++) {
+        int *path = model->paths + pair * model->path_max;
+        int length = 0, a = t->leaf[pair / t->ranks], b = t->leaf[pair % t->ranks];
+        while (a != b) {
+            if (t->depth[a] >= t->depth[b]) {
+                path[length++] = 2 * a;
+                a = t->parent[a];
+            } else {
+                path[length++] = 2 * b + 1;
+                b = t->parent[b];
             }
-            path[length] = -1;
         }
+        path[length] = -1;
     }
     return 0;
 }
@@ -121,7 +117,6 @@ static int use_ports(struct exchange_model *model, int ranks)
 int exchange_model_create(struct exchange_model *model, int ranks, covey_topology_t *topology)
 {
     struct tree tree = {0};
-
     if (!topology)
         return use_ports(model, ranks);
     int failed = make_tree(&tree, topology) != 0 || use_tree(model, &tree) != 0;
