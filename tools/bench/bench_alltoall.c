@@ -6,7 +6,6 @@
  * all pairs of tasks that it parts, in full Ethernet frames, of whose 1538 bytes on the wire 1448
  * are of TCP.
  */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

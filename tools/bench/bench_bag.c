@@ -5,7 +5,6 @@
  * the put to the result, beside the round trip of a message to the worker by the same way, through
  * the daemons.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -2,7 +2,6 @@
  * The run of a benchmark: one task leads, the others serve it. They are tethered to this console,
  * so that its death ends them; a signal, or the failure of one, ends them here.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

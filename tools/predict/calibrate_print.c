@@ -2,7 +2,6 @@
  * What covey calibrate found, as a table or as JSON.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "tools/list/report.h"
 #include "tools/list/table.h"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "tools/bench/bench.h"
-#include "tools/bench/bench_stat.h"
 #include "tools/predict/calibrate.h"
 
 /* Either so small that only alpha counts, or larger than what queues and the bursts of a shaped

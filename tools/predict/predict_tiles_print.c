@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "tools/list/cells.h"
 #include "tools/list/gnuplot.h"

@@ -38,7 +38,6 @@
 #include "daemon/process/helper.h"
 #include "lib/covey.h"
 #include "proto/wire/frame.h"
-#include "proto/wire/sizes.h"
 #include "tools/probe/reach.h"
 
 #define TEXT_BYTES 512

@@ -1,10 +1,8 @@
 /* Limits that a VM would run into: descriptors, processes, memory, processor time. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "daemon/base/cgroup.h"
 #include "tools/probe/examine.h"

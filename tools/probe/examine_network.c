@@ -9,7 +9,6 @@
 
 #include "daemon/link/candidate.h"
 #include "daemon/link/nic.h"
-#include "daemon/link/privilege.h"
 #include "tools/probe/examine.h"
 
 #define LIST_BYTES 256

@@ -1,6 +1,5 @@
 /* The side that answers probes. */
 #include <ctype.h>
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>

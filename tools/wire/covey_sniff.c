@@ -32,7 +32,6 @@
 #include "daemon/process/helper.h"
 #include "proto/wire/ether.h"
 #include "proto/wire/host.h"
-#include "proto/wire/sizes.h"
 #include "tools/wire/sniff_capture.h"
 #include "tools/wire/sniff_filter.h"
 #include "tools/wire/sniff_print.h"

@@ -8,7 +8,6 @@
 #include "tools/wire/sniff_flow.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/auth/auth.h"
 

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "proto/cast/cast_wire.h"
 #include "proto/member/council.h"
