@@ -106,11 +106,6 @@ uint64_t agreement_session_first(uint64_t incarnation)
     return (incarnation << SESSION_BITS) + 1;
 }
 
-uint64_t agreement_session_last(uint64_t incarnation)
-{
-    return ((incarnation + 1) << SESSION_BITS) - 1;
-}
-
 /* ---- what is agreed ---- */
 
 static void on_event(void *context, const struct event *event)
@@ -258,10 +253,16 @@ static void propose_gone(struct agreement *a, uint32_t host, uint64_t session)
         a->gone_due = true;
 }
 
+/* The last session of a host in that life of its daemon. */
+static uint64_t session_last(uint64_t incarnation)
+{
+    return ((incarnation + 1) << SESSION_BITS) - 1;
+}
+
 static void agreement_host_event(struct daemon *d, const struct host *host, int event)
 {
     if (event == NODE_HOST_GONE)
-        propose_gone(d->own.agreement, host->index, agreement_session_last(host->incarnation));
+        propose_gone(d->own.agreement, host->index, session_last(host->incarnation));
 }
 
 int agreement_decision(const struct daemon *d, const char *series, uint64_t number,
@@ -294,12 +295,6 @@ const char *agreement_on_resend(struct daemon *d, uint32_t source, struct cursor
     if (serves(a) && state_session(a->state, tid_host(source), &applied) == session)
         state_resend(a->state, tid_host(source), taken);
     return NULL;
-}
-
-void agreement_resend(struct daemon *d, uint64_t taken)
-{
-    if (serves(d->own.agreement))
-        state_resend(d->own.agreement->state, daemon_host(d), taken);
 }
 
 /* Writes the answer; NULL: memory is exhausted. It is freed by the caller. */

@@ -25,7 +25,6 @@ part_handler agreement_on_resend; /* of a daemon: events did not arrive */
 /* What daemons propose and ask by frames, for this daemon itself, while it leads; otherwise nothing
  * happens. */
 void agreement_propose(struct daemon *d, const struct command *command);
-void agreement_resend(struct daemon *d, uint64_t taken);
 struct question {
     uint32_t task, request;
     uint8_t kind;
@@ -38,8 +37,7 @@ void agreement_ask(struct daemon *d, struct question *question);
 int agreement_decision(const struct daemon *d, const char *series, uint64_t number,
                        uint8_t value[CONSENSUS_VALUE_MAX]);
 
-/* The session of a host in that life of its daemon; the last one of that life. */
+/* The first session of a host in that life of its daemon. */
 uint64_t agreement_session_first(uint64_t incarnation);
-uint64_t agreement_session_last(uint64_t incarnation);
 
 #endif

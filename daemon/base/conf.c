@@ -233,7 +233,8 @@ int conf_set_option(struct conf *conf, const char *name, const char *value, stru
     return -1;
 }
 
-int conf_find(char *path, size_t size)
+/* The file that is read when none is named. Returns 0 and sets path, or -1 when there is none. */
+static int conf_find(char *path, size_t size)
 {
     const char *xdg = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
     if (xdg != NULL && xdg[0] == '/') {

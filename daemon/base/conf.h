@@ -84,13 +84,9 @@ void conf_init(struct conf *conf);
 /* Reads the file over what *conf holds. Returns 0 or -1 with the file, line and cause. */
 int conf_read(struct conf *conf, const char *path, struct failure *why);
 
-/* The file that is read when none is named: $XDG_CONFIG_HOME/covey/covey.conf, otherwise
- * ~/.config/covey/covey.conf, otherwise /etc/covey.conf, whichever is there first. Returns 0 and
- * sets path, or -1 when there is none. */
-int conf_find(char *path, size_t size);
-
-/* All defaults, then what `file` says, or where that is NULL the file that conf_find() finds, if
- * any. Returns as conf_read() does. */
+/* All defaults, then what `file` says, or where that is NULL the first that is there, if any, of
+ * $XDG_CONFIG_HOME/covey/covey.conf, ~/.config/covey/covey.conf and /etc/covey.conf. Returns as
+ * conf_read() does. */
 int conf_load(struct conf *conf, const char *file, struct failure *why);
 
 /* Writes a file that conf_read() turns into the same struct. */

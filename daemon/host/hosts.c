@@ -49,7 +49,8 @@ bool hosts_not_coordinator(struct daemon *d, uint32_t source, uint32_t request)
     return true;
 }
 
-const struct host *hosts_find(const struct daemon *d, const char *name)
+/* The living host of that name, NULL: none. */
+static const struct host *hosts_find(const struct daemon *d, const char *name)
 {
     const struct host *host;
     for (size_t i = 0; (host = node_host_at(d->node, i)) != NULL; i++)

@@ -11,7 +11,4 @@
  * coordinator. */
 bool hosts_not_coordinator(struct daemon *d, uint32_t source, uint32_t request);
 
-/* The living host of that name, NULL: none. */
-const struct host *hosts_find(const struct daemon *d, const char *name);
-
 #endif

@@ -35,9 +35,6 @@ struct covey_bag {
 /* Does what is due for all: asks where a bag is, sends what is to be sent. */
 void bag_step(struct covey_bag *bag);
 
-/* Asks a daemon how it stands with a bag; fills *info but for its name. */
-int bag_look(struct covey *vm, uint64_t id, uint32_t holder, struct covey_bag_info *info);
-
 /* Something that bags may wait for came, or is due. */
 void bag_settle(struct covey *vm);
 void bag_on_answer(struct covey *vm, const struct frame *frame, const uint8_t *payload);

@@ -36,7 +36,8 @@ static void look_get(struct cursor *c, struct covey_bag_info *info)
     info->closed = (int32_t)cursor_get_u64(c);
 }
 
-int bag_look(struct covey *vm, uint64_t id, uint32_t holder, struct covey_bag_info *info)
+/* Asks a daemon how it stands with a bag; fills *info but for its name. */
+static int bag_look(struct covey *vm, uint64_t id, uint32_t holder, struct covey_bag_info *info)
 {
     uint8_t body[8], *content = NULL;
     size_t size = 0;

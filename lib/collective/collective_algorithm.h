@@ -18,10 +18,8 @@ struct host_circles {
 /* The root, when it is not the first of its host, takes its place as a lead. False: no memory. */
 bool host_circles(struct collective *c, int root, struct host_circles *circles);
 
-void barrier_dissemination(struct collective *c, const struct circle *on);
 void bcast_binomial(struct collective *c, const struct circle *on, int root, const struct array *a);
 void bcast_cast(struct collective *c, const struct circle *on, int root, const struct array *a);
-void bcast_chosen(struct collective *c, const struct circle *on, int root, const struct array *a);
 void allgather_ring(struct collective *c, const struct circle *on, const struct vector *v);
 /* Of all members, by the algorithm of the table; `send` is the own block. */
 void allgather_build(struct collective *c, const void *send, const struct vector *v);
@@ -37,8 +35,6 @@ struct reduction {
 struct range {
     size_t first, count;
 };
-/* The range of part `i` of `n` of a reduction's elements, whole grains each. */
-struct range reduction_part(struct collective *c, const struct reduction *r, int i, int n);
 /* Sends that range of acc; receives it into temp and then, behind a fence, reduces it into acc: on
  * the left (`lower`: it comes from lower ranks) or on the right. */
 int reduction_send(struct collective *c, const struct reduction *r, int rank, struct range range);
@@ -50,8 +46,5 @@ void reduction_fold(struct collective *c, const struct reduction *r, struct rang
 /* The result is in acc of the root. Keeps the order of places for root 0. */
 void reduce_binomial(struct collective *c, const struct circle *on, int root,
                      const struct reduction *r);
-/* The result is in acc of all. Keeps the order of places. */
-void allreduce_recursive_doubling(struct collective *c, const struct circle *on,
-                                  const struct reduction *r);
 
 #endif

@@ -21,7 +21,7 @@ static void hear(struct collective *c, const struct circle *on, int place)
 
 /* Hensgen, Finkel and Manber: in round k each tells the one 2^k further on, so after log2(n) rounds
  * each has heard, directly or not, of all. */
-void barrier_dissemination(struct collective *c, const struct circle *on)
+static void barrier_dissemination(struct collective *c, const struct circle *on)
 {
     for (int distance = 1; distance < on->size; distance *= 2) {
         tell(c, on, on->rank + distance);

@@ -127,6 +127,17 @@ static void bcast_scatter_allgather(struct collective *c, const struct circle *o
     allgather_ring(c, &turned, &blocks);
 }
 
+/* Within one stage of two: of the plain ones, by size. */
+static void bcast_chosen(struct collective *c, const struct circle *on, int root,
+                         const struct array *a)
+{
+    size_t bytes = a->count * covey_type_size(a->type);
+    if (on->size > 2 && bytes > PIECE_BYTES)
+        bcast_chain(c, on, root, a);
+    else
+        bcast_binomial(c, on, root, a);
+}
+
 static void bcast_hosts(struct collective *c, int root, const struct array *a)
 {
     struct host_circles circles;
@@ -137,16 +148,6 @@ static void bcast_hosts(struct collective *c, int root, const struct array *a)
         collective_fence(c);
     }
     bcast_binomial(c, &circles.local, 0, a);
-}
-
-/* Within one stage of two: of the plain ones, by size. */
-void bcast_chosen(struct collective *c, const struct circle *on, int root, const struct array *a)
-{
-    size_t bytes = a->count * covey_type_size(a->type);
-    if (on->size > 2 && bytes > PIECE_BYTES)
-        bcast_chain(c, on, root, a);
-    else
-        bcast_binomial(c, on, root, a);
 }
 
 static void bcast_build(struct collective *c, int root, const struct array *a)

@@ -80,11 +80,6 @@ enum operation operation_parse(const char *name)
     return (enum operation)i;
 }
 
-const char *operation_name(enum operation operation)
-{
-    return operations[operation];
-}
-
 enum algorithm algorithm_parse(enum operation operation, const char *name)
 {
     for (int i = 1; i < ALGORITHMS; i++) {
@@ -92,11 +87,6 @@ enum algorithm algorithm_parse(enum operation operation, const char *name)
             return (enum algorithm)i;
     }
     return ALGORITHM_NONE;
-}
-
-const char *algorithm_name(enum algorithm algorithm)
-{
-    return algorithms[algorithm].name;
 }
 
 enum algorithm algorithm_at(enum operation operation, int at)
@@ -349,7 +339,7 @@ int covey_team_force(covey_team_t *team, const char *operation, const char *algo
 const char *covey_team_algorithm(const covey_team_t *team, const char *operation, uint64_t bytes)
 {
     enum operation o = operation == NULL ? OPERATIONS : operation_parse(operation);
-    return team == NULL || o == OPERATIONS ? NULL : algorithm_name(team_choose(team, o, bytes));
+    return team == NULL || o == OPERATIONS ? NULL : algorithms[team_choose(team, o, bytes)].name;
 }
 
 const char *covey_algorithm(const char *operation, int index)
@@ -358,5 +348,5 @@ const char *covey_algorithm(const char *operation, int index)
     if (o == OPERATIONS || index < 0)
         return NULL;
     enum algorithm found = algorithm_at(o, index);
-    return found == ALGORITHM_NONE ? NULL : algorithm_name(found);
+    return found == ALGORITHM_NONE ? NULL : algorithms[found].name;
 }

@@ -99,8 +99,6 @@ struct choice_table {
 
 enum operation operation_parse(const char *name); /* OPERATIONS: unknown */
 enum algorithm algorithm_parse(enum operation operation, const char *name); /* NONE: unknown */
-const char *operation_name(enum operation operation);
-const char *algorithm_name(enum algorithm algorithm);
 /* The at-th algorithm of an operation, NONE behind the last. */
 enum algorithm algorithm_at(enum operation operation, int at);
 

@@ -23,7 +23,8 @@
 /* ---- parts and folds ---------------------------------------------------------------------------
  */
 
-struct range reduction_part(struct collective *c, const struct reduction *r, int i, int n)
+/* The range of part `i` of `n` of a reduction's elements, whole grains each. */
+static struct range reduction_part(struct collective *c, const struct reduction *r, int i, int n)
 {
     size_t grain = op_grain(collective_team(c)->vm, r->op), parts = (size_t)n, at = (size_t)i;
     size_t grains = r->count / grain;
@@ -155,8 +156,9 @@ static void pair_tell(struct collective *c, const struct circle *on, const struc
         reduction_send(c, r, circle_rank(on, on->rank - 1), whole(r));
 }
 
-void allreduce_recursive_doubling(struct collective *c, const struct circle *on,
-                                  const struct reduction *r)
+/* The result is in acc of all. Keeps the order of places. */
+static void allreduce_recursive_doubling(struct collective *c, const struct circle *on,
+                                         const struct reduction *r)
 {
     const struct power p = power_of(on);
     pair_up(c, on, &p, r);

@@ -12,8 +12,6 @@ struct watch;
 
 extern const struct route_ops shm_ops, tcp_ops, ether_ops;
 
-/* Takes a stream in that somebody opened; the descriptor, too. */
-void route_accept_stream(struct covey *vm, int fd);
 void route_listener_ready(struct covey *vm, struct watch *watch, uint32_t events);
 /* The listener listens again when its pause is over. */
 void route_accept_again(struct covey *vm, uint64_t now_us);

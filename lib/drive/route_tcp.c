@@ -109,7 +109,8 @@ static struct conn *unproved_oldest(const struct covey *vm, unsigned *count)
     return oldest;
 }
 
-void route_accept_stream(struct covey *vm, int fd)
+/* Takes a stream in that somebody opened; the descriptor, too. */
+static void route_accept_stream(struct covey *vm, int fd)
 {
     unsigned count;
     struct conn *oldest = unproved_oldest(vm, &count);

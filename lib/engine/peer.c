@@ -143,7 +143,8 @@ static void peer_end(struct covey *vm, struct peer *peer)
     wait_changed(vm);
 }
 
-void peer_settle(struct covey *vm, struct peer *peer)
+/* Leaving and all read: now it is gone. */
+static void peer_settle(struct covey *vm, struct peer *peer)
 {
     if (peer->leaving && drained(vm, peer))
         peer_end(vm, peer);

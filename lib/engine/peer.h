@@ -82,7 +82,6 @@ struct peer {
 struct peer *peer_find(struct covey *vm, uint32_t tid);
 struct peer *peer_get(struct covey *vm, uint32_t tid); /* makes it; NULL: no memory */
 void peer_on_gone(struct covey *vm, const struct control_gone *gone);
-void peer_settle(struct covey *vm, struct peer *peer); /* leaving and all read: now it is gone */
 void peer_on_gone_frame(struct covey *vm, const struct frame *frame, const uint8_t *payload);
 void peer_on_host_event(struct covey *vm, const struct control_host_event *event);
 void peer_home_lost(struct covey *vm, int error, const char *why);

@@ -111,8 +111,3 @@ bool ring_writer_sleeps(struct ring *ring)
     return ring->position - atomic_load_explicit(&ring->shared->read, memory_order_acquire) <
            RING_BYTES;
 }
-
-void ring_reader_awake(struct ring *ring)
-{
-    atomic_store_explicit(&ring->shared->reader_waiting, 0, memory_order_relaxed);
-}

@@ -61,6 +61,5 @@ uint64_t ring_written(const struct ring *ring);
 /* Says that this end sleeps; true when there is something to do after all. */
 bool ring_reader_sleeps(struct ring *ring);
 bool ring_writer_sleeps(struct ring *ring);
-void ring_reader_awake(struct ring *ring);
 
 #endif

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void team_topology_free(void *extra)
+static void team_topology_free(void *extra)
 {
     struct team_topology *t = extra;
     if (t == NULL)

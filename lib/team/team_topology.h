@@ -7,9 +7,6 @@
 #include "lib/collective/collective.h"
 #include "proto/schedule/pace.h"
 
-/* The VM's topology as text, freed by the caller. Errors: ENOENT (none), and those of asking. */
-int vm_topology_text(covey_t *vm, char **text, size_t *bytes);
-
 /* What a team has of its topology, in team->extra. */
 struct team_topology {
     covey_topology_t *topology;
@@ -27,7 +24,6 @@ int team_topology_find(struct covey_team *team);
 int team_topology_share(struct covey_team *team, bool there, bool blind);
 /* What the first member says of itself, and all go by: see pace.h. */
 bool team_is_blind(const struct covey_team *team);
-void team_topology_free(void *extra);
 
 /* Bytes of messages a second that the host's link carries; 0: the file gives it no rate. */
 uint64_t topology_payload_rate(const covey_topology_t *topology, int host);

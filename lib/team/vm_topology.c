@@ -69,7 +69,8 @@ static int fetch_text(covey_t *vm, char *text, size_t bytes)
     return COVEY_OK;
 }
 
-int vm_topology_text(covey_t *vm, char **text, size_t *bytes)
+/* The VM's topology as text, freed by the caller. Errors: ENOENT (none), and those of asking. */
+static int vm_topology_text(covey_t *vm, char **text, size_t *bytes)
 {
     struct covey_decision d;
     int error = covey_learn(vm, VM_TOPOLOGY_SERIES, 0, COVEY_POLL, &d);

@@ -104,7 +104,7 @@ struct cast_parcel *cast_list_pop(struct cast_list *list)
     return parcel;
 }
 
-void cast_list_clear(struct cast_list *list)
+static void cast_list_clear(struct cast_list *list)
 {
     while (list->first != NULL)
         free(cast_list_pop(list));

@@ -18,6 +18,17 @@
 
 /* ---- who puts in order ----------------------------------------------------------------------- */
 
+/* Whether that host puts in order, as far as is known here. */
+static bool cast_order_led_by(const struct cast *cast, uint32_t host)
+{
+    const struct cast_channel *ch = cast->channels[host % CAST_BUCKETS];
+    for (; ch != NULL; ch = ch->chain) {
+        if (ch->key.sender == host && ch->total && !ch->withheld && ch->state == CAST_LIVE)
+            return true;
+    }
+    return false;
+}
+
 /* Whoever puts in order already goes on, whoever else may come; otherwise the oldest host does. */
 static uint32_t choose(const struct cast *cast)
 {
@@ -31,16 +42,6 @@ static uint32_t choose(const struct cast *cast)
             oldest = host;
     }
     return oldest;
-}
-
-bool cast_order_led_by(const struct cast *cast, uint32_t host)
-{
-    const struct cast_channel *ch = cast->channels[host % CAST_BUCKETS];
-    for (; ch != NULL; ch = ch->chain) {
-        if (ch->key.sender == host && ch->total && !ch->withheld && ch->state == CAST_LIVE)
-            return true;
-    }
-    return false;
 }
 
 void cast_order_review(struct cast *cast)

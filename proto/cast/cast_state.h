@@ -176,7 +176,6 @@ struct cast_parcel *cast_list_add(struct cast_list *list, const uint8_t *bytes, 
                                   size_t prefix);
 void cast_list_push(struct cast_list *list, struct cast_parcel *parcel);
 struct cast_parcel *cast_list_pop(struct cast_list *list);
-void cast_list_clear(struct cast_list *list);
 
 /* ---- cast_send.c: own channels ---- */
 
@@ -224,8 +223,6 @@ bool cast_order_deliver(struct cast *cast, const uint8_t *bytes, size_t size);
 const char *cast_on_order(struct cast *cast, uint32_t host, const struct cast_control *order);
 /* Decides anew who puts in order. */
 void cast_order_review(struct cast *cast);
-/* Whether that host does, as far as is known here. */
-bool cast_order_led_by(const struct cast *cast, uint32_t host);
 /* Whether a host that opens a channel in total order may put in order. */
 bool cast_order_admits(struct cast *cast, uint32_t sender);
 uint64_t cast_order_step(struct cast *cast);

@@ -35,7 +35,8 @@ static uint64_t at_most(uint64_t time_us, uint64_t most_us)
     return time_us < most_us ? time_us : most_us;
 }
 
-uint64_t detector_beat_us(const struct member *m)
+/* Every host hears from the coordinator so often. */
+static uint64_t detector_beat_us(const struct member *m)
 {
     return at_most(m->config.fail_timeout_us / 10, BEAT_US_MAX);
 }
@@ -45,17 +46,13 @@ uint64_t detector_look_us(const struct member *m)
     return at_most(m->config.fail_timeout_us / 40, LOOK_US_MAX);
 }
 
-uint64_t detector_limit_us(const struct member *m)
-{
-    return m->config.fail_timeout_us + detector_beat_us(m) + detector_look_us(m);
-}
-
 uint64_t detector_silence_us(const struct row *row, uint64_t now_us)
 {
     return now_us > row->heard_us ? now_us - row->heard_us : 0;
 }
 
-uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us)
+/* How long a host has sent no datagram of its own. */
+static uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us)
 {
     return now_us > row->direct_us ? now_us - row->direct_us : 0;
 }
@@ -148,7 +145,8 @@ static uint64_t watch_host(struct member *m, struct row *row, uint64_t now_us)
     uint64_t direct = detector_direct_silence_us(row, now_us);
 
     if (direct > limit / 2) {
-        if (detector_silence_us(row, now_us) >= detector_limit_us(m) || direct >= 3 * limit)
+        uint64_t gone_us = limit + detector_beat_us(m) + detector_look_us(m);
+        if (detector_silence_us(row, now_us) >= gone_us || direct >= 3 * limit)
             declare_gone(m, row, now_us);
         else {
             if (row->wanted == HOST_UP) {

@@ -151,14 +151,10 @@ void replica_drop_reading(struct member *m);
 void detector_start(struct member *m, uint64_t now_us);
 void detector_step(struct member *m, uint64_t now_us);
 uint64_t detector_deadline(const struct member *m);
-/* Every host hears from the coordinator so often, and a suspect is asked so often. */
-uint64_t detector_beat_us(const struct member *m);
+/* A suspect is asked so often. */
 uint64_t detector_look_us(const struct member *m);
-/* Silence after which a host is declared gone. */
-uint64_t detector_limit_us(const struct member *m);
-/* How long a host has been silent: without any sign of life, without a datagram of its own. */
+/* How long a host has been without any sign of life. */
 uint64_t detector_silence_us(const struct row *row, uint64_t now_us);
-uint64_t detector_direct_silence_us(const struct row *row, uint64_t now_us);
 
 /* election.c: what if the voters cannot. */
 void election_step(struct member *m, uint64_t now_us);

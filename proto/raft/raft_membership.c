@@ -45,7 +45,7 @@ static const struct raft_member *listed(const struct raft_configuration *conf,
     return NULL;
 }
 
-void raft_adopt(struct raft *r, const struct raft_configuration *conf, uint64_t index)
+static void raft_adopt(struct raft *r, const struct raft_configuration *conf, uint64_t index)
 {
     r->configuration = *conf;
     r->configuration_index = index;

@@ -12,6 +12,23 @@
 
 #define WINDOW 1024
 
+static void raft_advance_commit(struct raft *r)
+{
+    if (r->role != RAFT_LEADER)
+        return;
+    uint64_t match[RAFT_MEMBERS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < r->peer_count; i++)
+        if (r->peers[i].voter)
+            match[count++] = r->peers[i].match;
+    if (raft_self_is_voter(r))
+        match[count++] = raft_log_last(&r->log);
+    uint64_t index = raft_quorum_value(match, count);
+    /* 3.6.2: entries of earlier terms are never committed by counting, only by one of this term */
+    if (index > r->commit && raft_log_term(&r->log, index) == r->term)
+        r->commit = index;
+}
+
 bool raft_append(struct raft *r, uint8_t kind, const uint8_t *bytes, size_t size)
 {
     struct raft_entry entry = {
@@ -36,28 +53,6 @@ void raft_begin_replication(struct raft *r, struct raft_peer *peer)
     peer->read_round = 0;
     peer->sent_us = peer->pause_us = 0;
     peer->heard_us = peer->progress_us = r->now_us;
-}
-
-/* ---- commit ---- */
-
-void raft_advance_commit(struct raft *r)
-{
-    uint64_t index;
-
-    if (r->role != RAFT_LEADER)
-        return;
-    uint64_t match[RAFT_MEMBERS_MAX];
-    size_t count = 0;
-
-    for (size_t i = 0; i < r->peer_count; i++)
-        if (r->peers[i].voter)
-            match[count++] = r->peers[i].match;
-    if (raft_self_is_voter(r))
-        match[count++] = raft_log_last(&r->log);
-    index = raft_quorum_value(match, count);
-    /* 3.6.2: entries of earlier terms are never committed by counting, only by one of this term */
-    if (index > r->commit && raft_log_term(&r->log, index) == r->term)
-        r->commit = index;
 }
 
 /* ---- leader: sending ---- */

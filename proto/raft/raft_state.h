@@ -128,7 +128,6 @@ bool raft_append(struct raft *r, uint8_t kind, const uint8_t *bytes, size_t size
 void raft_on_append(struct raft *r, const struct raft_message *m);
 void raft_on_append_reply(struct raft *r, const struct raft_message *m);
 void raft_begin_replication(struct raft *r, struct raft_peer *peer);
-void raft_advance_commit(struct raft *r);
 void raft_step_replication(struct raft *r);
 uint64_t raft_replication_deadline(const struct raft *r);
 
@@ -144,7 +143,6 @@ void raft_snapshot_clear(struct raft_snapshot *snapshot);
 void raft_adopt_entry(struct raft *r, uint64_t index);
 /* The log was truncated, or replaced by a snapshot: finds the configuration that counts now. */
 void raft_restore_configuration(struct raft *r);
-void raft_adopt(struct raft *r, const struct raft_configuration *conf, uint64_t index);
 void raft_step_membership(struct raft *r);
 void raft_watch_learner(struct raft *r, struct raft_peer *peer);
 

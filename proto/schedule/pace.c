@@ -202,7 +202,12 @@ int pace_create(struct pace *pace, const struct pace_plan *plan)
         pace_destroy(pace);
         return -1;
     }
-    pace_reset(pace);
+    for (uint32_t i = 0; i < plan->send_count; i++)
+        pace->waits[i] = plan->sends[i].waits;
+    for (uint32_t lane = 0; lane < plan->lanes; lane++)
+        pace->next[lane] = lane;
+    pace->left = plan->send_count;
+    pace->expected = plan->receive_count;
     return 0;
 }
 
@@ -213,21 +218,6 @@ void pace_destroy(struct pace *pace)
     free(pace->busy);
     free(pace->begun);
     *pace = (struct pace){0};
-}
-
-void pace_reset(struct pace *pace)
-{
-    const struct pace_plan *plan = pace->plan;
-
-    for (uint32_t i = 0; i < plan->send_count; i++)
-        pace->waits[i] = plan->sends[i].waits;
-    for (uint32_t lane = 0; lane < plan->lanes; lane++)
-        pace->next[lane] = lane;
-    memset(pace->busy, 0, plan->lanes);
-    memset(pace->begun, 0, plan->send_count);
-    pace->first = pace->busy_lanes = 0;
-    pace->left = plan->send_count;
-    pace->expected = plan->receive_count;
 }
 
 /* The first message that may go. */

@@ -90,9 +90,6 @@ struct pace {
 int pace_create(struct pace *pace, const struct pace_plan *plan);
 void pace_destroy(struct pace *pace);
 
-/* Begins from the start again. */
-void pace_reset(struct pace *pace);
-
 /* The receiver of a message that starts now, or -1: none may start yet. */
 int pace_start(struct pace *pace);
 

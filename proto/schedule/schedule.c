@@ -42,7 +42,8 @@ static void sort_by(const struct schedule_message *in, struct schedule_message *
         out[counts[key_of(&in[i], key)]++] = in[i];
 }
 
-int schedule_sort(struct schedule *schedule)
+/* Sorts messages by phase, sender, receiver. Returns 0, or -1 when memory is exhausted. */
+static int schedule_sort(struct schedule *schedule)
 {
     size_t count = schedule->message_count, keys = count + 2;
     struct schedule_message *other = calloc(count + 1, sizeof *other), *mine = schedule->messages;

@@ -49,7 +49,4 @@ int schedule_create(struct schedule *schedule, const struct network *network, ui
 /* Frees what the schedule holds and empties it. */
 void schedule_destroy(struct schedule *schedule);
 
-/* Sorts messages by phase, sender, receiver. Returns 0, or -1 when memory is exhausted. */
-int schedule_sort(struct schedule *schedule);
-
 #endif

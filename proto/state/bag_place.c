@@ -36,7 +36,7 @@ static void where_put(struct cursor *c, const struct bag_place *p)
         cursor_put_u32(c, p->backups[i]);
 }
 
-void bag_place_put(struct cursor *c, const struct bag_place *p)
+static void bag_place_put(struct cursor *c, const struct bag_place *p)
 {
     where_put(c, p);
     bag_params_put(c, &p->params);

@@ -31,7 +31,6 @@ struct bag_place {
 
 #define BAG_PLACE_BYTES_MAX (17 + 4 * BAG_BACKUPS_MAX + BAG_PARAMS_BYTES_MAX)
 
-void bag_place_put(struct cursor *c, const struct bag_place *place);
 void bag_place_get(struct cursor *c, struct bag_place *place); /* refuses too many backups */
 
 #endif

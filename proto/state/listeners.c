@@ -33,19 +33,13 @@ bool listeners_add(struct listeners *l, const struct listener *listener)
     return true;
 }
 
-void listeners_remove(struct listeners *l, size_t i)
-{
-    l->count--;
-    memmove(&l->list[i], &l->list[i + 1], (l->count - i) * sizeof l->list[0]);
-}
-
 bool listeners_cancel(struct listeners *l, uint32_t task, uint32_t request)
 {
     size_t i = position_of(l, task, request);
-
     if (i == l->count)
         return false;
-    listeners_remove(l, i);
+    l->count--;
+    memmove(&l->list[i], &l->list[i + 1], (l->count - i) * sizeof l->list[0]);
     return true;
 }
 

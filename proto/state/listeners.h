@@ -28,9 +28,6 @@ void listeners_clear(struct listeners *l);
 /* Adds one, once. False: no memory. The caller keeps to LISTENERS_MAX. */
 bool listeners_add(struct listeners *l, const struct listener *listener);
 
-/* The i-th listener is answered, or forgotten. */
-void listeners_remove(struct listeners *l, size_t i);
-
 /* Takes out the listener with that request; false: there is none. */
 bool listeners_cancel(struct listeners *l, uint32_t task, uint32_t request);
 

@@ -155,7 +155,6 @@ static void go_on(void)
     static const uint8_t open[64] = {COMMAND_OPEN};
     round_go();
     agreement_apply(&world.daemon, 1, open, sizeof open);
-    agreement_resend(&world.daemon, 0);
     ask();
     struct cursor resend = cursor_reader((uint8_t[16]){0}, 16);
     CU_ASSERT_PTR_NULL(agreement_on_resend(&world.daemon, tid_make(2, 0), &resend));

@@ -164,8 +164,10 @@ static void the_file_is_named_in_errors(void)
 
 static void every_name_is_found_again(void)
 {
+#define OPERATION_NAME(id, name) name,
+    static const char *const operations[] = {COLLECTIVE_OPERATIONS(OPERATION_NAME)};
     for (int o = 0; o < OPERATIONS; o++) {
-        const char *operation = operation_name((enum operation)o);
+        const char *operation = operations[o];
         CU_ASSERT_EQUAL(operation_parse(operation), (enum operation)o);
         CU_ASSERT_PTR_NOT_NULL(covey_algorithm(operation, 0));
         for (int i = 0; covey_algorithm(operation, i) != NULL; i++)

@@ -151,8 +151,6 @@ static void a_reader_that_sleeps_is_woken_once(void)
     struct ends e = ends_create();
     CU_ASSERT(write_bytes(&e.writer, &byte, 1, &wake) == 1 && !wake); /* nobody sleeps */
     CU_ASSERT(ring_reader_sleeps(&e.reader));                         /* there is a byte */
-    ring_reader_awake(&e.reader);
-    CU_ASSERT(write_bytes(&e.writer, &byte, 1, &wake) == 1 && !wake);
     while (ring_read(&e.reader, &byte, 1, &wake) == 1)
         ;
     CU_ASSERT_FALSE(ring_reader_sleeps(&e.reader));
