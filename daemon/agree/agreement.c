@@ -13,7 +13,6 @@
 #include "daemon/agree/agreement.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

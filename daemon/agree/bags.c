@@ -19,7 +19,6 @@
 #include "daemon/agree/bags.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/agree/services.h"

@@ -14,7 +14,6 @@
  * time. Which domains a message crosses follows from the names of its hosts and the topology of the
  * VM, which the leader has in what is agreed; it is looked at again when it has changed.
  */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "daemon/agree/agreement.h"

@@ -21,16 +21,12 @@
  */
 #include "daemon/agree/services.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "daemon/agree/agreement.h"
 #include "daemon/agree/bags.h"
 #include "daemon/post/reply.h"
-#include "daemon/table/connection.h"
 #include "proto/state/client.h"
-#include "proto/state/state.h"
 
 #define RETRY_US 1000000u
 #define LOOK_US_MAX 32000000u

@@ -17,7 +17,6 @@
 #include "daemon/base/sockaddr.h"
 #include "lib/covey.h"
 #include "proto/network/topology.h"
-#include "proto/wire/ether.h"
 
 /* ---- numbers ---- */
 

@@ -5,7 +5,6 @@
  */
 #include "daemon/host/hosts.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,12 +5,10 @@
  */
 #include "daemon/monitor/gauge.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "daemon/monitor/monitor.h"

@@ -5,7 +5,6 @@
 #ifndef COVEY_DAEMON_GAUGE_H
 #define COVEY_DAEMON_GAUGE_H
 
-#include "daemon/post/route.h"
 #include "proto/model/figure.h"
 
 struct gauge;

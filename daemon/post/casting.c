@@ -32,7 +32,6 @@
 #include "daemon/post/reply.h"
 #include "daemon/post/route.h"
 #include "daemon/post/watch.h"
-#include "daemon/table/connection.h"
 #include "proto/auth/auth.h"
 #include "proto/cast/cast.h"
 

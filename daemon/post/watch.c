@@ -8,7 +8,6 @@
 #include "daemon/post/watch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "daemon/table/connection.h"
 #include "lib/covey.h"

@@ -33,7 +33,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +54,6 @@
 #include "daemon/table/connection.h"
 #include "daemon/table/ending.h"
 #include "proto/auth/auth.h"
-#include "proto/session/fault_line.h"
 
 #define DATAGRAM_BYTES_MIN 1200
 #define DATAGRAM_BYTES_LOOPBACK 65000

@@ -17,7 +17,6 @@
 #include "daemon/post/watch.h"
 #include "daemon/spawn/input.h"
 #include "daemon/spawn/output.h"
-#include "daemon/table/connection.h"
 #include "daemon/table/ending.h"
 #include "lib/covey.h"
 

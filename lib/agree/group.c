@@ -5,13 +5,11 @@
 #include "lib/agree/group.h"
 #include "lib/agree/service.h"
 #include "lib/drive/call.h"
-#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MEMBER_BYTES 8
 

@@ -19,7 +19,6 @@
 #include "proto/wire/command.h"
 #include "proto/wire/names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,17 +17,14 @@
 #include "lib/drive/call.h"
 #include "lib/drive/request.h"
 #include "lib/member/part.h"
-#include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
-#include "lib/msg/message.h"
 #include "proto/state/view.h"
 #include "proto/wire/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 _Static_assert(COVEY_SESSION_VALUE_MAX == VIEW_VALUE_MAX, "the value of a session");
 _Static_assert((int)COVEY_VIEW_EXPELLED == (int)VIEW_EXPELLED &&

@@ -10,7 +10,6 @@
 #include "lib/drive/call.h"
 #include "lib/drive/request.h"
 #include "lib/member/home.h"
-#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "proto/bag/bag_parts.h"

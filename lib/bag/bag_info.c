@@ -9,7 +9,6 @@
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
-#include "proto/bag/bag_holder.h"
 #include "proto/wire/command.h"
 
 #include <stdio.h>

@@ -28,7 +28,6 @@
 #include "proto/cast/cast.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define HOSTS_LEAST 2      /* where the program chose raw Ethernet */
 #define HOSTS_LEAST_AUTO 3 /* where it chose nothing */

@@ -7,7 +7,6 @@
 #include "lib/covey.h"
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct covey;
 struct covey_req;

@@ -22,8 +22,6 @@
 #include "lib/member/vm.h"
 #include "lib/msg/message.h"
 
-#include <string.h>
-
 #define RECEIVERS_LEAST 2
 #define STREAMS_MOST 6    /* so many of one host, */
 #define STREAMS_BYTES 256 /* and so much to each, go by streams */

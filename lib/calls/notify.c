@@ -7,12 +7,10 @@
 #include "lib/engine/arrival.h"
 #include "lib/engine/peer.h"
 #include "lib/member/home.h"
-#include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Asked for by covey_notify(). */
 struct notify {

@@ -4,9 +4,6 @@
 #ifndef COVEY_LIB_CALLS_RECV_H
 #define COVEY_LIB_CALLS_RECV_H
 
-#include "lib/covey.h"
-#include <stddef.h>
-
 struct covey;
 struct covey_req;
 

@@ -16,7 +16,6 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/member/vm.h"
-#include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 

@@ -2,7 +2,6 @@
  * tid_name.c - a tid as people read it: the task as consoles write it, and the name of its host.
  * It is for messages about errors, so it never fails and leaves covey_error_text() as it is.
  */
-#include "lib/covey.h"
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "proto/wire/frame.h"

@@ -16,8 +16,6 @@
 #include "lib/msg/message.h"
 #include "proto/cast/cast.h"
 
-#include <string.h>
-
 _Static_assert(COVEY_TOTAL_MEMBERS_MAX <= CONTROL_RECEIVERS_MAX, "what one frame can name");
 _Static_assert(COVEY_CAST_TASKS_MAX == CONTROL_RECEIVERS_MAX, "what one frame can name");
 _Static_assert(COVEY_TOTAL_BYTES_MAX + FRAME_MESSAGE_BYTES + 4 + CONTROL_MCAST_BYTES +

@@ -5,14 +5,12 @@
 #include "lib/calls/recv.h"
 #include "lib/calls/way.h"
 #include "lib/drive/call.h"
-#include "lib/drive/wait.h"
 #include "lib/engine/arrival.h"
 #include "lib/engine/match.h"
 #include "lib/engine/req.h"
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
-#include "lib/msg/message.h"
 
 #include <stdbool.h>
 

@@ -9,14 +9,12 @@
 #include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/paced.h"
-#include "lib/engine/req.h"
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int collective_check(const covey_team_t *team, const char *name, int root, const struct array *a)
 {

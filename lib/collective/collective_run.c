@@ -22,7 +22,6 @@
 #include "lib/engine/match.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/req.h"
-#include "lib/link/link.h"
 #include "lib/member/part.h"
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"

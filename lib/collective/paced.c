@@ -20,7 +20,6 @@
 #include "lib/collective/paced.h"
 #include "lib/calls/recv.h"
 #include "lib/calls/send.h"
-#include "lib/collective/collective.h"
 #include "lib/collective/collective_step.h"
 #include "lib/collective/teams.h"
 #include "lib/engine/conn.h"

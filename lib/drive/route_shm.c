@@ -2,7 +2,6 @@
  * route_shm.c - rings between tasks of one host: the opener's memory and the doorbells of both
  * travel with LINK_OPEN and LINK_ACCEPT.
  */
-#include "lib/covey.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"

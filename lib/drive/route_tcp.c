@@ -9,7 +9,6 @@
  * written to one end lies at the other at once, as in a ring, which messages of one host need to
  * keep their order (order.c).
  */
-#include "lib/covey.h"
 #include "lib/drive/route_links.h"
 #include "lib/engine/conn.h"
 #include "lib/engine/peer.h"

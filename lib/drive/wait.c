@@ -34,7 +34,6 @@
 #include <limits.h>
 #include <sched.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
 #define EVENTS_MAX 32
 #define SPIN_US 50

@@ -18,10 +18,8 @@
 #include "lib/engine/peer.h"
 #include "lib/engine/req.h"
 #include "lib/engine/turn.h"
-#include "lib/link/link.h"
 #include "lib/member/home.h"
 #include "lib/member/vm.h"
-#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #ifndef COVEY_LIB_ENGINE_ARRIVAL_H
 #define COVEY_LIB_ENGINE_ARRIVAL_H
 
-#include "lib/covey.h"
 #include "lib/msg/message.h"
 #include "proto/wire/frame.h"
 #include <stdbool.h>

@@ -4,7 +4,6 @@
  * turn, and credit, are read whole first.
  */
 #include "lib/engine/conn.h"
-#include "lib/engine/arrival.h"
 #include "lib/engine/brief.h"
 #include "lib/engine/loss.h"
 #include "lib/engine/order.h"
@@ -13,13 +12,10 @@
 #include "lib/engine/req.h"
 #include "lib/engine/rest.h"
 #include "lib/engine/route.h"
-#include "lib/link/link.h"
 #include "lib/member/home.h"
 #include "lib/member/part.h"
 #include "lib/member/vm.h"
-#include "lib/member/watch.h"
 #include "lib/msg/clock.h"
-#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>

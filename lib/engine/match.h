@@ -4,7 +4,6 @@
 #ifndef COVEY_LIB_ENGINE_MATCH_H
 #define COVEY_LIB_ENGINE_MATCH_H
 
-#include "lib/covey.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -4,10 +4,8 @@
 #ifndef COVEY_LIB_ENGINE_ORDER_H
 #define COVEY_LIB_ENGINE_ORDER_H
 
-#include "lib/covey.h"
 #include "proto/wire/frame.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct conn;

@@ -6,7 +6,6 @@
 
 #include "proto/wire/frame.h"
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct control_sync;

@@ -5,10 +5,8 @@
  * serve fail, and those who asked are notified.
  */
 #include "lib/engine/peer.h"
-#include "lib/engine/arrival.h"
 #include "lib/engine/bulk.h"
 #include "lib/engine/conn.h"
-#include "lib/engine/loss.h"
 #include "lib/engine/match.h"
 #include "lib/engine/outgo.h"
 #include "lib/engine/route.h"

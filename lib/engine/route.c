@@ -17,7 +17,6 @@
 #include "lib/engine/req.h"
 #include "lib/link/stream.h"
 #include "lib/member/home.h"
-#include "lib/member/routes.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"

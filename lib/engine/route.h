@@ -6,7 +6,6 @@
 
 #include "lib/link/link.h"
 #include "lib/member/routes.h"
-#include "proto/auth/auth.h"
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -2,7 +2,6 @@
  * alltoall.c - the calls covey_alltoall() and covey_alltoallv(), and which algorithm they take.
  */
 #include "lib/exchange/alltoall.h"
-#include "lib/collective/collective.h"
 #include "lib/collective/collective_choice.h"
 #include "lib/collective/collective_step.h"
 

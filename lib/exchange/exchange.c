@@ -10,8 +10,6 @@
  * program gave them; lists of own sends and receives are in the order of the messages.
  */
 #include "lib/exchange/exchange.h"
-#include "lib/collective/collective.h"
-#include "lib/collective/collective_step.h"
 #include "lib/drive/call.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
@@ -21,7 +19,6 @@
 #include <inttypes.h>
 #include <stdalign.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- What the program gave --------------------------------------------------------------- */
 

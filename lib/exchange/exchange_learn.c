@@ -11,7 +11,6 @@
 #include "lib/collective/collective_algorithm.h"
 #include "lib/collective/collective_step.h"
 #include "lib/exchange/exchange.h"
-#include "lib/link/link.h"
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"
 #include "proto/wire/cursor.h"

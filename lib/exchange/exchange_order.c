@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #define LINKS_LIMIT                                                                                \

@@ -4,7 +4,6 @@
  */
 #include "lib/link/ledger.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <linux/if_packet.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>

@@ -10,7 +10,6 @@
 #include "lib/link/link.h"
 
 #include "lib/link/link_sealed.h"
-#include "proto/wire/cursor.h"
 
 #include <errno.h>
 #include <limits.h>

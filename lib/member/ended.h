@@ -4,7 +4,6 @@
 #ifndef COVEY_LIB_MEMBER_ENDED_H
 #define COVEY_LIB_MEMBER_ENDED_H
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
 

@@ -3,7 +3,6 @@
  * it, in the order of the table.
  */
 #include "lib/member/part.h"
-#include "lib/member/home.h"
 #include "lib/member/vm.h"
 
 /* Calls `hook` of each row that has one. */

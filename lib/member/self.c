@@ -1,7 +1,6 @@
 /*
  * self.c - who and where this task is, as its daemon told it when it joined.
  */
-#include "lib/covey.h"
 #include "lib/member/vm.h"
 
 covey_tid_t covey_mytid(const covey_t *vm)

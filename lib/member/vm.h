@@ -15,7 +15,6 @@
 #include "lib/member/ended.h"
 #include "lib/member/part.h"
 #include "lib/member/watch.h"
-#include "proto/contention/contention.h"
 #include "proto/wire/control.h"
 
 #include <pthread.h>

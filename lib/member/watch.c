@@ -3,7 +3,6 @@
  * the poll loop (wait.c), which calls all of the engine, for all of the engine calls this.
  */
 #include "lib/member/watch.h"
-#include "lib/covey.h"
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
 

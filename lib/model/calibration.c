@@ -5,14 +5,12 @@
 #include "proto/model/calibration.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/covey.h"
 #include "lib/msg/error.h"
 
 #define PATH_BYTES 4096

@@ -6,7 +6,6 @@
 #include "lib/drive/call.h"
 #include "lib/drive/request.h"
 #include "lib/drive/wait.h"
-#include "lib/link/link.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/root/enrol.h"

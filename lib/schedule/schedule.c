@@ -3,7 +3,6 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "lib/covey.h"
 #include "proto/network/topology.h"
 #include "proto/schedule/schedule.h"
 

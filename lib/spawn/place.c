@@ -9,7 +9,6 @@
  */
 #include "lib/spawn/place.h"
 #include "lib/calls/hosts.h"
-#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "proto/contention/placement.h"

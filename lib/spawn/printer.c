@@ -17,7 +17,6 @@
 #include "lib/drive/wait.h"
 #include "lib/engine/peer.h"
 #include "lib/member/home.h"
-#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 

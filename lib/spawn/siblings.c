@@ -9,7 +9,6 @@
 #include "lib/drive/call.h"
 #include "lib/engine/peer.h"
 #include "lib/member/home.h"
-#include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"

@@ -7,10 +7,8 @@
 #include "lib/drive/call.h"
 #include "lib/drive/request.h"
 #include "lib/member/home.h"
-#include "lib/member/vm.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
-#include "lib/msg/message.h"
 
 #include <stdlib.h>
 #include <string.h>

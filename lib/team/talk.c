@@ -8,10 +8,7 @@
  * in the team gets it.
  */
 #include "lib/team/talk.h"
-#include "lib/calls/way.h"
 #include "lib/collective/collective.h"
-
-#include <assert.h>
 
 /* The way to or from the member, or the error; COVEY_ANY_RANK is for receives. */
 int talk_way(covey_team_t *team, int rank, int tag, bool any, struct way *way)

@@ -6,11 +6,9 @@
  * itself, from the same input, when it is first needed.
  */
 #include "lib/team/team_topology.h"
-#include "lib/collective/collective.h"
 #include "lib/drive/call.h"
 #include "lib/engine/peer.h"
 #include "lib/engine/route.h"
-#include "lib/link/link.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/schedule/topology.h"

@@ -5,9 +5,7 @@
  */
 #include "proto/state/vm_topology.h"
 #include "lib/msg/error.h"
-#include "lib/team/team_topology.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

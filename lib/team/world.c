@@ -5,7 +5,6 @@
  * by covey_siblings(), in the order of that call, and their ranks are the places there. A task that
  * somebody started by hand belongs to no run; nor does the one that called covey_spawn().
  */
-#include "lib/covey.h"
 #include "lib/msg/error.h"
 
 int covey_team_world(covey_t *vm, covey_team_t **team)

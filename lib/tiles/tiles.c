@@ -7,9 +7,7 @@
  * beyond have nothing to compute, but take part in what all do.
  */
 #include "lib/tiles/tiles.h"
-#include "lib/collective/collective.h"
 #include "lib/msg/error.h"
-#include "proto/wire/cursor.h"
 
 #include <stdlib.h>
 #include <string.h>

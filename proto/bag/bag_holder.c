@@ -10,7 +10,6 @@
 #include "proto/bag/bag_held.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/wire/frame.h"
 

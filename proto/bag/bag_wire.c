@@ -5,7 +5,6 @@
 #include "proto/bag/bag_wire.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/wire/grow.h"
 

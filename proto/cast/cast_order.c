@@ -9,7 +9,6 @@
  * is one that has been put in order, and is dropped: by the sequencer and by whoever gives out.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/cast/cast_state.h"
 

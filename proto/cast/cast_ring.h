@@ -6,7 +6,6 @@
 #ifndef COVEY_PROTO_CAST_RING_H
 #define COVEY_PROTO_CAST_RING_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

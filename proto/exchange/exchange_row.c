@@ -5,7 +5,6 @@
 #include "proto/exchange/exchange_row.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "proto/wire/cursor.h"
 

@@ -62,7 +62,6 @@
  */
 #include "proto/member/member.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

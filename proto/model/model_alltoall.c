@@ -1,7 +1,6 @@
 /*
  * model_alltoall.c - all-to-all on a tree of switches, after Faraj & Yuan.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
  * What a row costs is counted at every eighth pixel of every eighth row: no picture is like
  * another.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "proto/model/model.h"

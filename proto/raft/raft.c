@@ -40,7 +40,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/raft/raft_state.h"
 #include "proto/wire/splitmix.h"

@@ -12,7 +12,6 @@
 #include "proto/schedule/pace.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- The plan ---------------------------------------------------------------------------- */
 

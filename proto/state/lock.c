@@ -7,7 +7,6 @@
  *   locks = count=u32 *(name=text holder=u32 request=u32 fence=u64 waiters)
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/state/state_engine.h"
 #include "proto/state/waiters.h"

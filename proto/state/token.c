@@ -15,7 +15,6 @@
  *   tokens = count=u32 *(name=text holder=u32 request=u32 number=u64 unclaimed=u8 waiters)
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "proto/state/state_engine.h"
 #include "proto/state/waiters.h"

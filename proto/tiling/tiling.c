@@ -7,9 +7,6 @@
  */
 #include "proto/tiling/tiling.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define COMPONENT_MAX                                                                              \
     ((int64_t)1 << 40)               /* of sides and points: sums of products stay in 64 bits      \
                                       */

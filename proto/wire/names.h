@@ -8,7 +8,6 @@
 #define COVEY_PROTO_NAMES_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "proto/wire/cursor.h"
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "lib/covey.h"
 #include "lib/pvm3/core/abi.h"
 
 #define TEXTS 37

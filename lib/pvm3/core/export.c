@@ -5,7 +5,6 @@
 #include "lib/pvm3/core/export.h"
 
 #include <pvm3.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

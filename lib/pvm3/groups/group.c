@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/covey.h"
 #include "lib/pvm3/groups/membership.h"
 
 covey_t *pvm_covey(void);

@@ -7,7 +7,6 @@
 #include "lib/pvm3/message/buffer.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"

@@ -7,7 +7,6 @@
 #include "lib/pvm3/message/inbox.h"
 
 #include "lib/pvm3/core/abi.h"
-#include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/handler.h"

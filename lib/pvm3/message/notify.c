@@ -13,7 +13,6 @@
 
 #include <pvm3.h>
 #include <pvmproto.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

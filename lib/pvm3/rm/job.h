@@ -6,7 +6,6 @@
 
 #include <limits.h>
 
-#include "lib/covey.h"
 #include "lib/pvm3/core/export.h"
 #include "lib/pvm3/mailbox/plugin.h"
 

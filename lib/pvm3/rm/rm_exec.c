@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/vm.h"
-#include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/rm/host.h"
 #include "lib/pvm3/rm/job.h"
 #include "lib/pvm3/rm/rm.h"

@@ -16,9 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/vm.h"

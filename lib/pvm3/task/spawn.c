@@ -16,7 +16,6 @@
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/mailbox/plugin.h"
 #include "lib/pvm3/message/pack.h"
-#include "lib/pvm3/rm/exec_path.h"
 #include "lib/pvm3/rm/host.h"
 #include "lib/pvm3/rm/job.h"
 #include "lib/pvm3/rm/rm.h"

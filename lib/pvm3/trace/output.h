@@ -4,7 +4,6 @@
 #ifndef COVEY_PVM3_OUTPUT_H
 #define COVEY_PVM3_OUTPUT_H
 
-#include "lib/covey.h"
 #include "lib/pvm3/message/buffer.h"
 
 /* Where the output of tasks goes that are spawned now: enum covey_output. */

@@ -13,7 +13,6 @@
  */
 #include "lib/pvm3/trace/trace.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 

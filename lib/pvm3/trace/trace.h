@@ -11,7 +11,6 @@
 #include <stdbool.h>
 
 #include "lib/pvm3/core/abi.h"
-#include "lib/pvm3/message/buffer.h"
 
 /* Where this task's events and output go, and those of tasks that it spawns from now on. */
 extern struct Pvmtracer pvmtrc, pvmctrc;

@@ -30,7 +30,6 @@
 #include "lib/pvm3/core/error.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/mailbox/plugin.h"
-#include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/notify.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/send.h"
