@@ -29,6 +29,7 @@
 #include "lib/covey.h"
 #include "proto/bag/bag_parts.h"
 #include "proto/state/bag_place.h"
+#include "proto/wire/grow.h"
 
 #define PARTS_KEPT ((size_t)2 * BAG_PART_BYTES) /* bytes of what came of a sender */
 #define ADOPT_LATER_US 2000000u                 /* those that have copies wait for the holder */
@@ -175,15 +176,8 @@ static void on_backups(void *context, const uint32_t *hosts, size_t count)
 static void on_watch(void *context, uint32_t task)
 {
     struct kept *k = context;
-    if (k->watched_count == k->watched_capacity) {
-        size_t capacity = k->watched_capacity == 0 ? 8 : 2 * k->watched_capacity;
-        uint32_t *watched = realloc(k->watched, capacity * sizeof *watched);
-        if (watched == NULL)
-            return;
-        k->watched = watched;
-        k->watched_capacity = capacity;
-    }
-    k->watched[k->watched_count++] = task;
+    if (GROW(k->watched, k->watched_capacity, k->watched_count + 1, 8))
+        k->watched[k->watched_count++] = task;
 }
 
 static const struct bag_holder_owner owner_calls = {

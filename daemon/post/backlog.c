@@ -11,6 +11,7 @@
 #include "daemon/post/watch.h"
 #include "daemon/table/connection.h"
 #include "lib/covey.h"
+#include "proto/wire/grow.h"
 
 #define BACKLOG_BYTES_MAX ((uint64_t)32 * CREDIT_INITIAL_BYTES)
 #define BACKLOGS_FIRST 8
@@ -28,14 +29,8 @@ static struct backlog *backlog_get(struct backlogs *all, uint32_t source)
     struct backlog *b = backlog_find(all, source);
     if (b != NULL)
         return b;
-    if (all->count == all->capacity) {
-        size_t capacity = all->capacity == 0 ? BACKLOGS_FIRST : all->capacity * 2;
-        struct backlog *items = realloc(all->items, capacity * sizeof *items);
-        if (items == NULL)
-            return NULL;
-        all->items = items;
-        all->capacity = capacity;
-    }
+    if (!GROW(all->items, all->capacity, all->count + 1, BACKLOGS_FIRST))
+        return NULL;
     all->items[all->count] = (struct backlog){.source = source};
     return &all->items[all->count++];
 }

@@ -10,6 +10,7 @@
 
 #include "daemon/post/route.h"
 #include "lib/covey.h"
+#include "proto/wire/grow.h"
 
 #define REPLY_HEAD_BYTES 8
 #define REPLY_PART_BYTES 60000
@@ -22,17 +23,9 @@ void reply_begin(struct reply *r, struct daemon *d, uint32_t to, uint32_t reques
 
 struct cursor reply_room(struct reply *r, size_t size)
 {
-    size_t wanted = r->used + size, capacity = r->capacity > 0 ? r->capacity : REPLY_FIRST_BYTES;
-    while (capacity < wanted)
-        capacity *= 2;
-    if (capacity > r->capacity) {
-        uint8_t *bytes = realloc(r->bytes, capacity);
-        if (bytes == NULL) {
-            r->failed = true;
-            return cursor_writer(NULL, 0);
-        }
-        r->bytes = bytes;
-        r->capacity = capacity;
+    if (!GROW(r->bytes, r->capacity, r->used + size, REPLY_FIRST_BYTES)) {
+        r->failed = true;
+        return cursor_writer(NULL, 0);
     }
     return cursor_writer(r->bytes + r->used, size);
 }

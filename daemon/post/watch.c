@@ -11,6 +11,7 @@
 
 #include "daemon/table/connection.h"
 #include "lib/covey.h"
+#include "proto/wire/grow.h"
 
 #define GONE_BYTES 12
 #define WATCHERS_FIRST 8
@@ -29,15 +30,9 @@ int watch_for(struct task *task, uint32_t watcher)
     for (size_t i = 0; i < task->watchers.count; i++)
         if (task->watchers.tids[i] == watcher)
             return 0;
-    if (task->watchers.count == task->watchers.capacity) {
-        size_t capacity =
-            task->watchers.capacity == 0 ? WATCHERS_FIRST : task->watchers.capacity * 2;
-        uint32_t *watchers = realloc(task->watchers.tids, capacity * sizeof *watchers);
-        if (watchers == NULL)
-            return -1;
-        task->watchers.tids = watchers;
-        task->watchers.capacity = capacity;
-    }
+    if (!GROW(task->watchers.tids, task->watchers.capacity, task->watchers.count + 1,
+              WATCHERS_FIRST))
+        return -1;
     task->watchers.tids[task->watchers.count++] = watcher;
     return 0;
 }

@@ -18,28 +18,17 @@
 #include <unistd.h>
 
 #include "lib/covey.h"
+#include "proto/wire/grow.h"
 
 #define STRINGS_FIRST 32
 #define SIGNALS 65
 
 /* ---- lists of strings ---- */
 
-static int strings_grow(struct strings *list)
-{
-    if (list->count + 1 < list->capacity)
-        return 0;
-    size_t capacity = list->capacity == 0 ? STRINGS_FIRST : list->capacity * 2;
-    char **items = realloc(list->items, capacity * sizeof *items);
-    if (items == NULL)
-        return -ENOMEM;
-    list->items = items;
-    list->capacity = capacity;
-    return 0;
-}
-
 int strings_add(struct strings *list, const char *bytes, size_t size)
 {
-    char *copy = strings_grow(list) == 0 ? malloc(size + 1) : NULL;
+    bool room = GROW(list->items, list->capacity, list->count + 2, STRINGS_FIRST);
+    char *copy = room ? malloc(size + 1) : NULL;
     if (copy == NULL)
         return -ENOMEM;
     memcpy(copy, bytes, size);

@@ -22,6 +22,7 @@
 #include "lib/msg/error.h"
 #include "proto/state/view.h"
 #include "proto/wire/command.h"
+#include "proto/wire/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,14 +156,7 @@ static int follow(struct covey_session *s)
 
 static int members_reserve(struct covey_session *s, size_t count)
 {
-    if (count <= s->capacity)
-        return COVEY_OK;
-    covey_tid_t *members = realloc(s->members, 2 * count * sizeof *members);
-    if (members == NULL)
-        return error_code(COVEY_ENOMEM);
-    s->members = members;
-    s->capacity = 2 * count;
-    return COVEY_OK;
+    return GROW(s->members, s->capacity, count, 8) ? COVEY_OK : error_code(COVEY_ENOMEM);
 }
 
 static int take_roster(struct covey_session *s)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "proto/raft/raft_state.h"
+#include "proto/wire/grow.h"
 
 #define CHUNK_BYTES (RAFT_MESSAGE_BYTES_MAX - 1024)
 
@@ -127,23 +128,6 @@ void raft_on_snapshot_reply(struct raft *r, const struct raft_message *m)
 
 /* ---- receiving ---- */
 
-static bool make_room(struct raft_snapshot *s, size_t more)
-{
-    size_t capacity = s->capacity ? s->capacity : CHUNK_BYTES;
-    uint8_t *bytes;
-
-    while (capacity < s->size + more)
-        capacity *= 2;
-    if (capacity == s->capacity)
-        return true;
-    bytes = realloc(s->bytes, capacity);
-    if (bytes == NULL)
-        return false;
-    s->bytes = bytes;
-    s->capacity = capacity;
-    return true;
-}
-
 /* What is there grows by what arrived, not by what a message says will come. */
 static void collect(struct raft *r, const struct raft_chunk *chunk)
 {
@@ -156,7 +140,8 @@ static void collect(struct raft *r, const struct raft_chunk *chunk)
         s->total = chunk->total;
         s->configuration = chunk->configuration;
     }
-    if (chunk->offset != s->size || !make_room(s, chunk->size))
+    if (chunk->offset != s->size ||
+        !GROW(s->bytes, s->capacity, s->size + chunk->size, CHUNK_BYTES))
         return;
     if (chunk->size)
         memcpy(s->bytes + s->size, chunk->bytes, chunk->size);

@@ -3,6 +3,7 @@
  * the bytes of a packet are found by halving it, and its beginning goes as the peer acknowledges.
  */
 #include "proto/window/window_loans.h"
+#include "proto/wire/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,16 +23,8 @@ bool loans_add(struct loans *l, const uint8_t *bytes, uint64_t begin, size_t siz
         last->end += size;
         return true;
     }
-    if (l->count == LOANS_MAX)
+    if (l->count == LOANS_MAX || !GROW(l->at, l->capacity, l->count + 1, LOANS_CAPACITY_MIN))
         return false;
-    if (l->count == l->capacity) {
-        unsigned capacity = l->capacity == 0 ? LOANS_CAPACITY_MIN : 2 * l->capacity;
-        struct loan *at = realloc(l->at, capacity * sizeof *at);
-        if (at == NULL)
-            return false;
-        l->at = at;
-        l->capacity = capacity;
-    }
     l->at[l->count++] = (struct loan){bytes, begin, begin + size};
     return true;
 }

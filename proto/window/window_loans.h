@@ -18,7 +18,8 @@ struct loan {
 
 struct loans {
     struct loan *at;
-    unsigned count, capacity;
+    unsigned count;
+    size_t capacity;
 };
 
 void loans_free(struct loans *l);

@@ -1,5 +1,6 @@
 /* window_ranges.c - sorted, disjoint ranges in one array; see window_ranges.h. */
 #include "proto/window/window_ranges.h"
+#include "proto/wire/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,7 @@ void ranges_free(struct ranges *r)
 
 bool ranges_reserve(struct ranges *r, size_t count)
 {
-    size_t capacity = r->capacity == 0 ? RANGES_CAPACITY_MIN : r->capacity;
-    if (count <= r->capacity)
-        return true;
-    while (capacity < count)
-        capacity *= 2;
-    struct range *at = realloc(r->at, capacity * sizeof *at);
-    if (at == NULL)
-        return false;
-    r->at = at;
-    r->capacity = capacity;
-    return true;
+    return GROW(r->at, r->capacity, count, RANGES_CAPACITY_MIN);
 }
 
 size_t ranges_find(const struct ranges *r, uint64_t number)

@@ -2,6 +2,7 @@
  * body.c - the bytes of a message.
  */
 #include "lib/pvm3/message/body.h"
+#include "lib/pvm3/core/grow.h"
 
 #include <pvm3.h>
 #include <stdlib.h>
@@ -21,14 +22,8 @@ void body_fini(struct body *body)
 
 static struct body_segment *segment_add(struct body *body)
 {
-    if (body->count == body->capacity) {
-        int capacity = body->capacity == 0 ? 2 : 2 * body->capacity;
-        struct body_segment *grown = realloc(body->segments, (size_t)capacity * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        body->segments = grown;
-        body->capacity = capacity;
-    }
+    if (!GROW(body->segments, body->capacity, body->count, 2))
+        return NULL;
     struct body_segment *added = &body->segments[body->count++];
     *added = (struct body_segment){0};
     return added;

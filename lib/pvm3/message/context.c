@@ -8,6 +8,7 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
+#include "lib/pvm3/core/grow.h"
 #include "lib/pvm3/core/vm.h"
 
 #define LOCK "pvm.context"
@@ -26,14 +27,8 @@ static int context_make(covey_t *vm)
     covey_unlock(vm, LOCK, number);
     int host = vm_daemon_of(covey_tid_host(covey_mytid(vm)));
     int context = host | (int)(number % NUMBERS + 1);
-    if (own_count == own_capacity) {
-        int size = own_capacity == 0 ? 8 : 2 * own_capacity;
-        int *grown = realloc(own, (size_t)size * sizeof *grown);
-        if (grown == NULL)
-            return PvmNoMem;
-        own = grown;
-        own_capacity = size;
-    }
+    if (!GROW(own, own_capacity, own_count, 8))
+        return PvmNoMem;
     own[own_count++] = context;
     return context;
 }

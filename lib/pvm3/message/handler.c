@@ -14,6 +14,7 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
+#include "lib/pvm3/core/grow.h"
 #include "lib/pvm3/core/part.h"
 
 #define OWN 9
@@ -52,15 +53,7 @@ static int entry_find(void)
         if (handlers[i].call == NULL)
             return i;
     }
-    if (count == capacity) {
-        int size = capacity == 0 ? 8 : 2 * capacity;
-        struct handler *grown = realloc(handlers, (size_t)size * sizeof *grown);
-        if (grown == NULL)
-            return PvmNoMem;
-        handlers = grown;
-        capacity = size;
-    }
-    return count++;
+    return GROW(handlers, capacity, count, 8) ? count++ : PvmNoMem;
 }
 
 int call_addmhf(int tid, int tag, int context, int (*call)(int id))

@@ -19,6 +19,7 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
+#include "lib/pvm3/core/grow.h"
 #include "lib/pvm3/core/part.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
@@ -61,14 +62,8 @@ static int watched_find(int tid)
 
 static int watched_insert(int at, int tid)
 {
-    if (watched_count == watched_capacity) {
-        int size = watched_capacity == 0 ? 16 : 2 * watched_capacity;
-        struct watched *grown = realloc(watched, (size_t)size * sizeof *grown);
-        if (grown == NULL)
-            return PvmNoMem;
-        watched = grown;
-        watched_capacity = size;
-    }
+    if (!GROW(watched, watched_capacity, watched_count, 16))
+        return PvmNoMem;
     memmove(watched + at + 1, watched + at, (size_t)(watched_count - at) * sizeof *watched);
     watched[at] = (struct watched){.tid = tid};
     watched_count++;

@@ -21,6 +21,7 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
+#include "lib/pvm3/core/grow.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/inbox.h"
 #include "lib/pvm3/message/notify.h"
@@ -138,14 +139,8 @@ static void put_end(const struct writer *writer)
 /* NULL: no memory. */
 static struct writer *writer_add(int tid)
 {
-    if (writer_count == writer_capacity) {
-        int size = writer_capacity == 0 ? 16 : 2 * writer_capacity;
-        struct writer *grown = realloc(writers, (size_t)size * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        writers = grown;
-        writer_capacity = size;
-    }
+    if (!GROW(writers, writer_capacity, writer_count, 16))
+        return NULL;
     struct writer *writer = &writers[writer_count++];
     *writer = (struct writer){.tid = tid, .tag = pvmctrc.outtag, .context = pvmctrc.outctx};
     return writer;

@@ -28,6 +28,7 @@
 #include "lib/pvm3/core/abi.h"
 #include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/error.h"
+#include "lib/pvm3/core/grow.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/mailbox/plugin.h"
 #include "lib/pvm3/message/notify.h"
@@ -344,14 +345,8 @@ static int seen_count, seen_capacity;
 
 static int seen_add(int tid)
 {
-    if (seen_count == seen_capacity) {
-        int size = seen_capacity == 0 ? 16 : 2 * seen_capacity;
-        int *grown = realloc(seen, (size_t)size * sizeof *grown);
-        if (grown == NULL)
-            return PvmNoMem;
-        seen = grown;
-        seen_capacity = size;
-    }
+    if (!GROW(seen, seen_capacity, seen_count, 16))
+        return PvmNoMem;
     seen[seen_count++] = tid;
     return PvmOk;
 }
