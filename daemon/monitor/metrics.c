@@ -26,6 +26,7 @@
 #include "daemon/monitor/http.h"
 #include "daemon/monitor/monitor.h"
 #include "daemon/monitor/stats.h"
+#include "proto/wire/list.h"
 
 #define METRICS_PATH "/metrics"
 #define CLIENTS_MAX 16
@@ -118,12 +119,7 @@ static char *text_make(struct daemon *d, size_t *size)
 static void client_end(struct client *client)
 {
     struct metrics *m = client->metrics;
-    for (struct client **at = &m->clients; *at != NULL; at = &(*at)->next) {
-        if (*at == client) {
-            *at = client->next;
-            break;
-        }
-    }
+    UNLINK(m->clients, client, next);
     loop_fd_remove(&client->watch);
     loop_timer_remove(&client->timer);
     close(client->fd);

@@ -14,6 +14,7 @@
 #include "lib/covey.h"
 #include "lib/link/ledger.h"
 #include "lib/link/stream.h"
+#include "proto/wire/list.h"
 
 #define TASKS_CROWD 64
 
@@ -80,13 +81,8 @@ static void unlink_task(struct tasks *tasks, struct task *task)
     tasks->count--;
     tasks->fds -= task->way.counted_fds;
     task->daemon->budget.tasks -= task->way.counted_bytes;
-    for (struct task **at = &tasks->first_dirty; task->way.dirty && *at != NULL;
-         at = &(*at)->way.next_dirty) {
-        if (*at == task) {
-            *at = task->way.next_dirty;
-            break;
-        }
-    }
+    if (task->way.dirty)
+        UNLINK(tasks->first_dirty, task, way.next_dirty);
 }
 
 void task_destroy(struct task *task)

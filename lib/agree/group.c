@@ -7,6 +7,7 @@
 #include "lib/drive/call.h"
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"
+#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,16 +20,6 @@ struct covey_group {
     char name[CONTROL_NAME_MAX + 1];
     int instance;
 };
-
-static void group_unlink(struct covey_group *group)
-{
-    for (struct covey_group **at = &groups_of(group->vm)->first; *at != NULL; at = &(*at)->next) {
-        if (*at == group) {
-            *at = group->next;
-            return;
-        }
-    }
-}
 
 void group_free_all(struct covey *vm)
 {
@@ -100,7 +91,7 @@ int covey_group_leave(covey_group_t **group)
     service_begin(&s, left->vm, COMMAND_GROUP_LEAVE, "group", left->name);
     int error = service_call(&s, COVEY_POLL, NULL, NULL);
     struct call call = call_begin(left->vm);
-    group_unlink(left);
+    UNLINK(groups_of(left->vm)->first, left, next);
     call_end(left->vm, &call, COVEY_OK);
     free(left);
     return error;

@@ -23,6 +23,7 @@
 #include "proto/state/view.h"
 #include "proto/wire/command.h"
 #include "proto/wire/grow.h"
+#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,12 +362,7 @@ int covey_session_leave(covey_session_t **session)
     call_end(vm, &call, COVEY_OK);
     int error = simple_call(s, COMMAND_VIEW_LEAVE, NULL, NULL);
     call = call_begin(vm);
-    struct covey_session **at = &sessions_of(s->vm)->first;
-
-    while (*at != NULL && *at != s)
-        at = &(*at)->next;
-    if (*at == s)
-        *at = s->next;
+    UNLINK(sessions_of(s->vm)->first, s, next);
     session_free(s);
     /* who was excluded has left already */
     return call_end(vm, &call, error == COVEY_ENOGROUP ? COVEY_OK : error);

@@ -14,6 +14,7 @@
 #include "lib/msg/error.h"
 #include "proto/bag/bag_parts.h"
 #include "proto/wire/command.h"
+#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,10 +98,7 @@ static struct covey_bag *bag_make(struct covey *vm, const char *name)
 
 static void bag_unlink(struct covey_bag *bag)
 {
-    struct covey_bag **at = &bags_of(bag->vm)->first;
-    while (*at != bag)
-        at = &(*at)->next;
-    *at = bag->next;
+    UNLINK(bags_of(bag->vm)->first, bag, next);
     request_forget(bag->vm, &bag->find);
     bag_user_fini(&bag->user);
     free(bag);

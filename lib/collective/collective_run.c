@@ -28,6 +28,7 @@
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
 #include "proto/wire/cursor.h"
+#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -210,24 +211,6 @@ static void drop_all(struct covey *vm, struct collective *c)
         ;
 }
 
-static void unlink_running(struct collective *c)
-{
-    for (struct collective **at = &c->team->running; *at != NULL; at = &(*at)->next) {
-        if (*at == c) {
-            *at = c->next;
-            break;
-        }
-    }
-    for (struct collective **at = &teams_of(c->team->vm)->ready; c->ready;
-         at = &(*at)->ready_next) {
-        if (*at == c) {
-            *at = c->ready_next;
-            c->ready = false;
-            break;
-        }
-    }
-}
-
 /* Ends it when nothing of it is under way any more. */
 static void settle(struct covey *vm, struct collective *c)
 {
@@ -243,7 +226,10 @@ static void settle(struct covey *vm, struct collective *c)
     }
     if (c->under_way != NULL || (c->error == COVEY_OK && c->program.undone > 0))
         return;
-    unlink_running(c);
+    UNLINK(c->team->running, c, next);
+    if (c->ready)
+        UNLINK(teams_of(c->team->vm)->ready, c, ready_next);
+    c->ready = false;
     req_finish(&c->req, c->error, c->text);
 }
 

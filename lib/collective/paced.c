@@ -33,6 +33,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,10 +102,7 @@ static void finish(struct paced *p)
         if (conn != NULL)
             link_tcp_pace(conn->link, 0);
     }
-    struct paced **at = &teams_of(vm)->paced;
-    while (*at != p)
-        at = &(*at)->next;
-    *at = p->next;
+    UNLINK(teams_of(vm)->paced, p, next);
     paced_free(p);
     req_finish(whole, error, why);
 }

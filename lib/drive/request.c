@@ -9,23 +9,14 @@
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void request_unlink(struct covey *vm, struct request *r)
-{
-    for (struct request **at = &vm->requests.first; *at != NULL; at = &(*at)->next) {
-        if (*at == r) {
-            *at = r->next;
-            return;
-        }
-    }
-}
-
 static void request_free(struct covey *vm, struct request *r)
 {
-    request_unlink(vm, r);
+    UNLINK(vm->requests.first, r, next);
     free(r->content);
     free(r);
 }

@@ -18,6 +18,7 @@
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -173,13 +174,7 @@ static void partial_add(struct covey *vm, struct covey_req *req)
 
 static void partial_remove(struct covey *vm, const struct covey_req *req)
 {
-    for (struct covey_req **at = &vm->inbox.partial; *at != NULL;
-         at = &(*at)->receive.partial_next) {
-        if (*at == req) {
-            *at = req->receive.partial_next;
-            return;
-        }
-    }
+    UNLINK(vm->inbox.partial, req, receive.partial_next);
 }
 
 /* Not before a later message of its sender, if that has its receive already. */

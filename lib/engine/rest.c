@@ -15,6 +15,7 @@
 #include "lib/link/link.h"
 #include "lib/member/vm.h"
 #include "lib/msg/clock.h"
+#include "proto/wire/list.h"
 
 bool conn_rest(struct conn *conn, uint64_t for_us)
 {
@@ -32,10 +33,7 @@ void conn_rest_end(struct conn *conn)
 {
     if (conn->rest_until_us == 0)
         return;
-    struct conn **at = &conn->vm->links.resting;
-    while (*at != conn)
-        at = &(*at)->rest_next;
-    *at = conn->rest_next;
+    UNLINK(conn->vm->links.resting, conn, rest_next);
     conn->rest_until_us = 0;
 }
 

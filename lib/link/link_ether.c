@@ -28,6 +28,7 @@
 #include "proto/window/window_wire.h"
 #include "proto/wire/datagram.h"
 #include "proto/wire/ether.h"
+#include "proto/wire/list.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -429,11 +430,7 @@ static size_t ether_unsent(const struct link *link)
 static void ether_free(struct link *link)
 {
     struct link_ether *l = ether_of(link);
-    struct link_ether **at = &l->port->links;
-    while (*at != NULL && *at != l)
-        at = &(*at)->next;
-    if (*at != NULL)
-        *at = l->next;
+    UNLINK(l->port->links, l, next);
     window_destroy(l->window);
     auth_cipher_destroy(l->sealer);
     auth_cipher_destroy(l->opener);

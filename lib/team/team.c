@@ -22,6 +22,7 @@
 #include "lib/msg/clock.h"
 #include "lib/msg/error.h"
 #include "lib/team/team_topology.h"
+#include "proto/wire/list.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,12 +45,7 @@ struct hello {
 
 static void team_unlink(struct covey_team *team)
 {
-    for (struct covey_team **at = &teams_of(team->vm)->first; *at != NULL; at = &(*at)->next) {
-        if (*at == team) {
-            *at = team->next;
-            return;
-        }
-    }
+    UNLINK(teams_of(team->vm)->first, team, next);
 }
 
 static void team_destroy(struct covey_team *team)

@@ -5,6 +5,7 @@
  * the order of their age, which is also that in which they run out.
  */
 #include "proto/bag/bag.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 
@@ -52,10 +53,7 @@ static struct bag_item *suspect_next(struct bag *bag)
 
 static void lease_end(struct bag *bag, struct bag_lease *lease)
 {
-    struct bag_lease **at = &lease->item->leases;
-    while (*at != lease)
-        at = &(*at)->of_item;
-    *at = lease->of_item;
+    UNLINK(lease->item->leases, lease, of_item);
     lease->item->copies--;
     *(lease->previous != NULL ? &lease->previous->next : &bag->oldest) = lease->next;
     *(lease->next != NULL ? &lease->next->previous : &bag->newest) = lease->previous;

@@ -46,6 +46,7 @@
 #include <string.h>
 
 #include "proto/auth/handshake.h"
+#include "proto/wire/list.h"
 
 #define BUFFER_BYTES_DEFAULT (1536u * 1024)
 
@@ -183,10 +184,7 @@ struct cast_channel *cast_channel_create(struct cast *cast, const struct cast_ke
 
 void cast_channel_destroy(struct cast *cast, struct cast_channel *ch)
 {
-    struct cast_channel **at = &cast->channels[ch->key.sender % CAST_BUCKETS];
-    while (*at != ch)
-        at = &(*at)->chain;
-    *at = ch->chain;
+    UNLINK(cast->channels[ch->key.sender % CAST_BUCKETS], ch, chain);
     cast->own_count -= ch->mine;
     cast->queued -= ch->sender.queue.bytes;
     cast_list_clear(&ch->sender.queue);

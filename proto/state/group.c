@@ -14,6 +14,7 @@
 
 #include "proto/wire/frame.h"
 #include "proto/wire/grow.h"
+#include "proto/wire/list.h"
 
 #define MEMBERS_FIRST 8
 
@@ -174,10 +175,7 @@ static struct group *group_add(struct group_table *table, const char *name)
 
 static void group_remove(struct group_table *table, struct group *group)
 {
-    struct group **at = &table->first;
-    while (*at != group)
-        at = &(*at)->next;
-    *at = group->next;
+    UNLINK(table->first, group, next);
     group_free(group);
 }
 

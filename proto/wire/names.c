@@ -2,6 +2,7 @@
  * names.c - a hash table for finding and a list for walking.
  */
 #include "proto/wire/names.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,10 +57,7 @@ void *names_add(struct names *names, const char *text, size_t size)
 
 void names_remove(struct names *names, struct name *name)
 {
-    struct name **at = &names->buckets[bucket_of(name->text)];
-    while (*at != name)
-        at = &(*at)->bucket_next;
-    *at = name->bucket_next;
+    UNLINK(names->buckets[bucket_of(name->text)], name, bucket_next);
     if (name->prev != NULL)
         name->prev->next = name->next;
     else
