@@ -120,7 +120,7 @@ static void on_event(void *context, const struct event *event)
         return;
     }
     event_put(&c, event);
-    route_send_payload(a->daemon, FRAME_EVENT, tid_make(event->host, 0), bytes, &c);
+    post_send_payload(a->daemon, FRAME_EVENT, tid_make(event->host, 0), bytes, &c);
 }
 
 static void confirm(struct agreement *a, uint32_t host)
@@ -134,7 +134,7 @@ static void confirm(struct agreement *a, uint32_t host)
     }
     cursor_put_u64(&c, session);
     cursor_put_u64(&c, applied);
-    route_send_payload(a->daemon, FRAME_APPLIED, tid_make(host, 0), bytes, &c);
+    post_send_payload(a->daemon, FRAME_APPLIED, tid_make(host, 0), bytes, &c);
 }
 
 static void broken(struct agreement *a)

@@ -5,7 +5,7 @@
 #ifndef COVEY_DAEMON_AGREEMENT_H
 #define COVEY_DAEMON_AGREEMENT_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "proto/state/consensus.h"
 #include "proto/wire/command.h"
 

@@ -135,7 +135,7 @@ static void whole_send(struct daemon *d, uint8_t kind, uint32_t to, const uint8_
     struct frame frame = {.kind = kind, .source = daemon_tid(d), .destination = to};
     for (size_t at = 0; at < size;) {
         frame.length = (uint32_t)bag_part_put(part, bytes, size, &at);
-        route_send(d, &frame, part);
+        post_send(d, &frame, part);
     }
 }
 
@@ -217,7 +217,7 @@ static void log_ack_send(struct daemon *d, uint32_t host, const struct bag_log *
     uint8_t bytes[BAG_LOG_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     bag_log_put(&c, ack);
-    route_send_payload(d, FRAME_BAG_LOG_ACK, tid_make(host, 0), bytes, &c);
+    post_send_payload(d, FRAME_BAG_LOG_ACK, tid_make(host, 0), bytes, &c);
 }
 
 static bool is_backup(const struct bag_place *p, uint32_t host)

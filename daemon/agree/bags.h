@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_BAGS_H
 #define COVEY_DAEMON_BAGS_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "proto/wire/command.h"
 
 /* The VM has agreed on who has which part in a bag. */

@@ -19,7 +19,7 @@
 #include "daemon/agree/agreement.h"
 #include "daemon/base/daemon.h"
 #include "daemon/base/options.h"
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "daemon/table/task.h"
 #include "proto/contention/contention.h"
 #include "proto/network/domain.h"
@@ -117,7 +117,7 @@ static void on_arbiter_answer(void *context, const struct contention_answer *ans
     struct contention *c = context;
     struct cursor out = cursor_writer(bytes, sizeof bytes);
     contention_put_answer(&out, answer);
-    route_send_payload(c->daemon, FRAME_BULK_ANSWER, answer->task, bytes, &out);
+    post_send_payload(c->daemon, FRAME_BULK_ANSWER, answer->task, bytes, &out);
 }
 
 static struct domain_way way_of(const struct contention *c, const struct contention_ask *ask)
@@ -183,7 +183,7 @@ static void claim_pass_on(struct daemon *d, uint32_t source, uint8_t kind,
                           .source = daemon_tid(d),
                           .destination = tid_make(leader, 0)};
     if (leader != 0 && leader != daemon_host(d) && tid_host(source) == daemon_host(d))
-        route_send(d, &frame, payload->at);
+        post_send(d, &frame, payload->at);
 }
 
 /* A task speaks for itself, a daemon for its tasks. */

@@ -130,7 +130,7 @@ static void command_send(struct services *s, const struct command *command)
         return;
     }
     command_put(&c, command);
-    route_send_payload(d, FRAME_PROPOSE, tid_make(s->leader, 0), bytes, &c);
+    post_send_payload(d, FRAME_PROPOSE, tid_make(s->leader, 0), bytes, &c);
 }
 
 static void leader_follow(struct services *s, uint32_t leader)
@@ -149,7 +149,7 @@ static void leader_follow(struct services *s, uint32_t leader)
         cursor_put_u32(&c, NOTICE_LOST);
         for (struct task *task = d->tasks->first; task != NULL; task = task->next)
             if (task->served)
-                route_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
+                post_send_payload(d, FRAME_NOTICE, task->tid, bytes, &c);
     }
     session_begin(s);
     if (before != 0)
@@ -220,7 +220,7 @@ static void event_notice(struct daemon *d, const struct event *event)
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     cursor_put_u32(&c, event->request);
     cursor_put_bytes(&c, event->body, event->size);
-    route_send_payload(d, FRAME_NOTICE, event->task, bytes, &c);
+    post_send_payload(d, FRAME_NOTICE, event->task, bytes, &c);
 }
 
 static void event_deliver(struct services *s, const struct event *event)
@@ -261,7 +261,7 @@ static void resend_ask(struct services *s)
     cursor_put_u64(&c, s->client.session);
     cursor_put_u64(&c, s->client.taken);
     if (s->leader != 0 && s->leader != daemon_host(s->daemon))
-        route_send_payload(s->daemon, FRAME_RESEND, tid_make(s->leader, 0), bytes, &c);
+        post_send_payload(s->daemon, FRAME_RESEND, tid_make(s->leader, 0), bytes, &c);
 }
 
 void services_event(struct daemon *d, const struct event *event)
@@ -312,7 +312,7 @@ static void question_ask(struct daemon *d, struct question *q)
     cursor_put_u8(&c, q->kind);
     cursor_put_bytes(&c, q->body.at, cursor_left(&q->body));
     if (leader != 0)
-        route_send_payload(d, FRAME_ASK, tid_make(leader, 0), bytes, &c);
+        post_send_payload(d, FRAME_ASK, tid_make(leader, 0), bytes, &c);
 }
 
 static const char *command_take(struct services *s, const struct question *q)

@@ -5,7 +5,7 @@
 #ifndef COVEY_DAEMON_SERVICES_H
 #define COVEY_DAEMON_SERVICES_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "proto/wire/command.h"
 
 part_handler services_on_service; /* of a task here */

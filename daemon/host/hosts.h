@@ -5,7 +5,7 @@
 #ifndef COVEY_DAEMON_HOSTS_H
 #define COVEY_DAEMON_HOSTS_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 /* Answers a request that only the coordinator can carry out, naming it; false when this is the
  * coordinator. */

@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_MONITOR_H
 #define COVEY_DAEMON_MONITOR_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "proto/model/figure.h"
 
 /* All that is known, as fresh as may be. */

@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_PS_H
 #define COVEY_DAEMON_PS_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 /* A console that somebody started; one that a task runs, a script for example, is that task. */
 bool ps_hides(const struct task *task);

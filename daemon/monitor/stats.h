@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_STATS_H
 #define COVEY_DAEMON_STATS_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 /* Calls fn with each counter. */
 typedef void stats_fn(void *context, const char *name, uint64_t value);

@@ -2,7 +2,7 @@
  * backlog.h - what a task of another host may have waiting in the queue of a task here.
  *
  * Credit bounds it; this sees to it that a task which ignores credit cannot make this daemon grow.
- * Tasks of this host are simply not read on (route.c); another host's is beyond our reach, so its
+ * Tasks of this host are simply not read on (post.c); another host's is beyond our reach, so its
  * frames are dropped from then on, and each of the two tasks is told that the other is gone.
  */
 #ifndef COVEY_DAEMON_BACKLOG_H

@@ -29,8 +29,8 @@
 #include "daemon/link/lanes.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/backlog.h"
+#include "daemon/post/post.h"
 #include "daemon/post/reply.h"
-#include "daemon/post/route.h"
 #include "daemon/post/watch.h"
 #include "proto/auth/auth.h"
 #include "proto/cast/cast.h"
@@ -160,7 +160,7 @@ static void cast_spread(struct daemon *d, uint32_t source, const struct control_
         frame.destination = m->receivers[i].tid;
         d->counters.frames_spread++;
         if (to == NULL || backlog_admit(to, &frame))
-            route_send(d, &frame, payload);
+            post_send(d, &frame, payload);
     }
 }
 

@@ -1,5 +1,5 @@
 /*
- * intake.c - what tasks send: their streams are read, and each frame goes to route.c at once. A
+ * intake.c - what tasks send: their streams are read, and each frame goes to post.c at once. A
  * task is not read while what it sends has to wait (connection_hold()): so the sender waits, and
  * not the daemon's memory grows. A task whose stream ends has left; what that means, the parts
  * know.
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/post/link.h"
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "daemon/table/budget.h"
 #include "daemon/table/connection.h"
 #include "lib/link/ledger.h"
@@ -35,7 +35,7 @@ static int on_task_frame(void *context, const struct frame *frame, const uint8_t
     d->counters.bytes_from_tasks += frame->length;
     int result = READ_LEFT;
     if (frame->kind != FRAME_LEAVE)
-        result = route_from_task(task, frame, payload, fds, nfds) ? 0 : READ_REFUSED;
+        result = post_from_task(task, frame, payload, fds, nfds) ? 0 : READ_REFUSED;
     files_close(fds, nfds);
     return result == 0 && task->way.blocked.any && !task->end.reaped ? READ_BLOCKED : result;
 }

@@ -46,7 +46,7 @@ static void open_refuse(struct daemon *d, const struct frame *open, struct contr
                           .kind = FRAME_LINK_REFUSE,
                           .source = open->destination,
                           .destination = open->source};
-    route_send(d, &frame, bytes);
+    post_send(d, &frame, bytes);
 }
 
 void link_refuse(struct daemon *d, const struct frame *open, const uint8_t *payload,

@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_LINK_H
 #define COVEY_DAEMON_LINK_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 #define NO_DESCRIPTORS "the daemon of this host has no descriptors left to pass on"
 

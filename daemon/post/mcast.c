@@ -5,7 +5,7 @@
 
 #include "daemon/base/daemon.h"
 #include "daemon/post/backlog.h"
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "daemon/table/connection.h"
 
 /* Whether a receiver is not one of this host's tasks, or named twice. */
@@ -42,7 +42,7 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
         frame.destination = m->receivers[i].tid;
         struct task *to = task_find(d->tasks, frame.destination);
         if (to == NULL || backlog_admit(to, &frame))
-            route_send(d, &frame, payload);
+            post_send(d, &frame, payload);
         else
             d->counters.frames_undeliverable++;
     }

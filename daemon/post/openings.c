@@ -12,7 +12,7 @@
 #include "daemon/link/ether.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/link.h"
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 #define OPENING_US 3000000u
 #define OPENINGS_MAX 4096
@@ -103,7 +103,7 @@ static bool opening_decide(struct daemon *d, const struct opening *o, uint64_t n
 {
     enum node_ether state = node_ether_state(d->node, tid_host(o->frame.destination));
     if (state == NODE_ETHER_OPEN || state == NODE_ETHER_NONE)
-        route_send(d, &o->frame, o->payload); /* to one that is gone: its opener hears so */
+        post_send(d, &o->frame, o->payload); /* to one that is gone: its opener hears so */
     else if (now_us >= o->deadline_us)
         opening_give_up(d, o);
     else

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "lib/covey.h"
 #include "proto/wire/grow.h"
 
@@ -52,7 +52,7 @@ static void part_send(const struct reply *r, int32_t status, size_t at, size_t s
         .source = daemon_tid(r->daemon),
         .destination = r->to,
     };
-    route_send(r->daemon, &frame, payload);
+    post_send(r->daemon, &frame, payload);
 }
 
 static void parts_send(struct reply *r, int32_t status, bool last)

@@ -22,7 +22,7 @@ void watch_send_gone(struct daemon *d, uint32_t to, const struct control_gone *g
     uint8_t bytes[GONE_BYTES];
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     control_put_gone(&c, gone);
-    route_send_payload(d, FRAME_GONE, to, bytes, &c);
+    post_send_payload(d, FRAME_GONE, to, bytes, &c);
 }
 
 int watch_for(struct task *task, uint32_t watcher)
@@ -82,7 +82,7 @@ void watch_start(struct daemon *d, uint32_t tid)
         return;
     struct cursor c = cursor_writer(bytes, sizeof bytes);
     cursor_put_u32(&c, tid);
-    route_send_payload(d, FRAME_WATCH, tid_make(tid_host(tid), 0), bytes, &c);
+    post_send_payload(d, FRAME_WATCH, tid_make(tid_host(tid), 0), bytes, &c);
 }
 
 /* ---- consequences ---- */
@@ -140,7 +140,7 @@ static void watch_forget_host(struct daemon *d, const struct host *host, int eve
 {
     if (event != NODE_HOST_GONE)
         return;
-    route_host_gone(d, host->index);
+    post_host_gone(d, host->index);
     for (struct task *task = d->tasks->first; task != NULL; task = task->next)
         for (size_t i = 0; i < task->watchers.count; i++)
             if (tid_host(task->watchers.tids[i]) == host->index)

@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_WATCH_H
 #define COVEY_DAEMON_WATCH_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 /* Adds one who is told of the end of a task of this host. 0, or -1: memory is exhausted. */
 int watch_for(struct task *task, uint32_t watcher);

@@ -6,7 +6,7 @@
  *   base/     the loop, the log, the configuration; struct daemon, self.h, part.h
  *   link/     datagrams: UDP, raw Ethernet, and what stands before both (lanes.c)
  *   table/    the tasks of this host, the way to each, and how the daemon ends
- *   post/     where a frame goes (route.c), who is told of an end (watch.c), casts
+ *   post/     where a frame goes (post.c), who is told of an end (watch.c), casts
  *   agree/    what tasks agree on through the daemons, bags of work, contention
  *   spawn/    how tasks start and end, what they read and write
  *   host/     which hosts the VM has, and which this one is
@@ -24,7 +24,7 @@
  * it has no timer but the node's.
  *
  * Owners: a task owns its stream, pipes and timers and is destroyed by the event that ends it
- * (exit.c), never from inside another task's frame. The node calls back into route.c and watch.c;
+ * (exit.c), never from inside another task's frame. The node calls back into post.c and watch.c;
  * these call only node_send() and its readers. What must call more waits for settle().
  *
  * The daemon keeps no state of the VM beside the node's host table and what agreement.c has.
@@ -46,7 +46,7 @@
 #include "daemon/link/segment.h"
 #include "daemon/post/casting.h"
 #include "daemon/post/intake.h"
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "daemon/post/watch.h"
 #include "daemon/root/dispatch.h"
 #include "daemon/root/parts.h"
@@ -73,7 +73,7 @@ static uint8_t *on_node_room(void *context, const struct address *to)
 static void on_node_frame(void *context, uint32_t host, const struct frame *frame,
                           const uint8_t *payload)
 {
-    route_from_host(context, host, frame, payload);
+    post_from_host(context, host, frame, payload);
 }
 
 static void on_node_host(void *context, const struct host *host, int event)

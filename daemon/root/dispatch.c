@@ -1,6 +1,6 @@
 /*
  * dispatch.c - who takes the frames that are for this daemon. Each part names the kinds that it
- * takes; here they become a table by kind, in which route.c finds a frame's taker in one step.
+ * takes; here they become a table by kind, in which post.c finds a frame's taker in one step.
  *
  * A kind has one taker, and every taker's kind is one that somebody may send to a daemon: anything
  * else is a mistake in a part's row, and no daemon starts with it.

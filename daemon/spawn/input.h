@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_INPUT_H
 #define COVEY_DAEMON_INPUT_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 /* Takes over the writing end of the pipe. 0, or -ENOMEM and it does not. */
 int input_start(struct task *task, int fd);

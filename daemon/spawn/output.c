@@ -50,7 +50,7 @@ static void output_pass(struct output *o, bool all)
                                    .tid = task->tid, .stream = o->number, .print = task->print});
         cursor_put_bytes(&c, o->bytes, size);
         task->output_unacked += (uint32_t)size;
-        route_send_payload(task->daemon, FRAME_OUTPUT, task->sink, payload, &c);
+        post_send_payload(task->daemon, FRAME_OUTPUT, task->sink, payload, &c);
     }
     o->used -= size;
     if (o->used > 0)
@@ -171,7 +171,7 @@ void output_tell_end(const struct task *task)
     memcpy(ended.command, task->command, sizeof ended.command);
     struct cursor c = cursor_writer(payload, sizeof payload);
     control_put_ended(&c, &ended);
-    route_send_payload(task->daemon, FRAME_ENDED, task->sink, payload, &c);
+    post_send_payload(task->daemon, FRAME_ENDED, task->sink, payload, &c);
 }
 
 void output_discard(struct task *task)

@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_OUTPUT_H
 #define COVEY_DAEMON_OUTPUT_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 /* Takes over the reading ends of the two pipes of a task. */
 void output_start(struct task *task, int out, int err);

@@ -4,7 +4,7 @@
 #ifndef COVEY_DAEMON_SPAWN_H
 #define COVEY_DAEMON_SPAWN_H
 
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 #define SPAWN_ROUND_US 5000u /* no round of the loop starts tasks for longer */
 

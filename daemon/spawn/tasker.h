@@ -5,7 +5,7 @@
 #define COVEY_DAEMON_TASKER_H
 
 #include "daemon/base/failure.h"
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "daemon/process/process.h"
 
 /* What one task is started with, beside what the tasker's own environment holds. */

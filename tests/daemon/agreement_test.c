@@ -106,8 +106,8 @@ void services_applied(struct daemon *d, uint64_t session, uint64_t number)
     (void)d, (void)session, (void)number;
 }
 
-void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
-                        const struct cursor *c)
+void post_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
+                       const struct cursor *c)
 {
     (void)d, (void)kind, (void)to, (void)bytes, (void)c;
 }

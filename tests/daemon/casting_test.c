@@ -12,7 +12,7 @@
 #include "daemon/link/segment.h"
 #include "daemon/post/backlog.h"
 #include "daemon/post/casting.h"
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 #include "daemon/post/watch.h"
 #include "daemon/table/connection.h"
 #include "proto/auth/auth.h"
@@ -241,7 +241,7 @@ void log_line(struct log *log, int level, const char *format, ...)
     (void)log, (void)level, (void)format;
 }
 
-void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+void post_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     (void)d, (void)payload;
     CU_ASSERT_TRUE_FATAL(frame->kind == FRAME_CAST_DATA && world.here_count < SENT_MAX);

@@ -129,8 +129,8 @@ struct task *task_find(const struct tasks *tasks, uint32_t tid)
     return tid == world.task.tid ? &world.task : NULL;
 }
 
-void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
-                        const struct cursor *c)
+void post_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
+                       const struct cursor *c)
 {
     struct cursor in = cursor_reader(bytes, (size_t)(c->at - bytes));
     struct command command;

@@ -2,7 +2,7 @@
 /*
  * copies_test.c - how often a byte of a large message is copied on its way through two daemons,
  * from the memory that is sent to the memory that is received into: by the streams of both tasks
- * and the session between the daemons, as the daemon puts them together (connection.c, route.c,
+ * and the session between the daemons, as the daemon puts them together (connection.c, post.c,
  * udp.c). What is counted are the calls of memcpy() and memmove() that move more than headers.
  */
 #include "lib/link/stream.h"

@@ -1,5 +1,5 @@
 /*
- * Routing. Every frame has one source and one destination tid; a tid's host part says which daemon
+ * The post. Every frame has one source and one destination tid; a tid's host part says which daemon
  * knows it, local part 0 is that daemon itself.
  *
  *   local task --+                 +-- this daemon: the part that takes its kind (dispatch.c)
@@ -10,7 +10,7 @@
  * may send to such a destination. A frame that nobody can take is answered (GONE, or a REPLY with
  * the error), never dropped in silence; answers themselves are not answered.
  */
-#include "daemon/post/route.h"
+#include "daemon/post/post.h"
 
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static void answer_error(struct daemon *d, const struct frame *frame, const uint
         reply_error(d, frame->source, request, error, "%s", text);
 }
 
-static void route_here(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+static void post_here(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     const struct daemon_taker *taker = &d->takers[frame->kind];
     struct cursor c = cursor_reader(payload, frame->length);
@@ -86,7 +86,7 @@ static void no_host(struct daemon *d, const struct frame *frame, const uint8_t *
 
 /* ---- requests to daemons of other hosts ---- */
 
-void route_host_gone(struct daemon *d, uint32_t host)
+void post_host_gone(struct daemon *d, uint32_t host)
 {
     for (struct task *task = d->tasks->first; task != NULL; task = task->next)
         if (task->way.asked != NULL)
@@ -95,8 +95,8 @@ void route_host_gone(struct daemon *d, uint32_t host)
 
 /* ---- the three ways ---- */
 
-static void route_to_task(struct daemon *d, const struct frame *frame, const uint8_t *payload,
-                          const int *fds, int nfds)
+static void post_to_task(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                         const int *fds, int nfds)
 {
     struct task *task = task_find(d->tasks, frame->destination);
     bool taken = task != NULL;
@@ -121,7 +121,7 @@ static uint8_t *payload_take(const struct daemon *d, const struct frame *frame,
     return from == NULL || from->way.stream == NULL ? NULL : stream_take(from->way.stream, payload);
 }
 
-static void route_to_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+static void post_to_host(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
     struct frame f = *frame;
     f.flags &= FRAME_FLAGS_CARRIED; /* descriptors do not travel between hosts */
@@ -150,32 +150,32 @@ static void route_to_host(struct daemon *d, const struct frame *frame, const uin
     }
 }
 
-static void route_any(struct daemon *d, const struct frame *frame, const uint8_t *payload,
-                      const int *fds, int nfds)
+static void post_any(struct daemon *d, const struct frame *frame, const uint8_t *payload,
+                     const int *fds, int nfds)
 {
     uint32_t to = frame->destination;
     if (to != 0 && tid_host(to) != daemon_host(d))
-        route_to_host(d, frame, payload);
+        post_to_host(d, frame, payload);
     else if (tid_local(to) == 0)
-        route_here(d, frame, payload);
+        post_here(d, frame, payload);
     else
-        route_to_task(d, frame, payload, fds, nfds);
+        post_to_task(d, frame, payload, fds, nfds);
 }
 
-void route_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)
+void post_send(struct daemon *d, const struct frame *frame, const uint8_t *payload)
 {
-    route_any(d, frame, payload, NULL, 0);
+    post_any(d, frame, payload, NULL, 0);
 }
 
-void route_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
-                        const struct cursor *c)
+void post_send_payload(struct daemon *d, uint8_t kind, uint32_t to, const uint8_t *bytes,
+                       const struct cursor *c)
 {
     struct frame frame = {.length = (uint32_t)(c->at - bytes),
                           .kind = kind,
                           .source = daemon_tid(d),
                           .destination = to};
     if (cursor_ok(c))
-        route_send(d, &frame, bytes);
+        post_send(d, &frame, bytes);
 }
 
 /* ---- checks ---- */
@@ -262,8 +262,8 @@ static void task_hold_back(struct task *task, const struct frame *frame, int nfd
     }
 }
 
-bool route_from_task(struct task *task, const struct frame *frame, const uint8_t *payload,
-                     const int *fds, int nfds)
+bool post_from_task(struct task *task, const struct frame *frame, const uint8_t *payload,
+                    const int *fds, int nfds)
 {
     struct daemon *d = task->daemon;
     const char *refused = task_frame_refused(task, frame, payload, nfds);
@@ -274,7 +274,7 @@ bool route_from_task(struct task *task, const struct frame *frame, const uint8_t
         return false;
     }
     if (frame->kind != FRAME_LINK_OPEN || link_depart(task, frame, payload, nfds))
-        route_any(d, frame, payload, fds, nfds);
+        post_any(d, frame, payload, fds, nfds);
     task_hold_back(task, frame, nfds);
     return true;
 }
@@ -289,8 +289,8 @@ static bool asks_too_much(const struct daemon *d, uint32_t host, const struct fr
            node_queued(d->node, host) > CONNECTION_QUEUE_MAX;
 }
 
-void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
-                     const uint8_t *payload)
+void post_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
+                    const uint8_t *payload)
 {
     const char *refused = party_refused(frame);
     if (tid_host(frame->source) != host)
@@ -312,7 +312,7 @@ void route_from_host(struct daemon *d, uint32_t host, const struct frame *frame,
         if (asks_too_much(d, host, frame))
             answer_error(d, frame, payload, COVEY_ERESOURCE, "too many answers wait for that host");
         else if (to == NULL || tid_local(frame->source) == 0 || backlog_admit(to, frame))
-            route_any(d, frame, payload, NULL, 0);
+            post_any(d, frame, payload, NULL, 0);
         else
             d->counters.frames_undeliverable++;
         return;
