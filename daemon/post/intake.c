@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/post/link.h"
+#include "daemon/post/introduction.h"
 #include "daemon/post/post.h"
 #include "daemon/table/budget.h"
 #include "daemon/table/connection.h"
@@ -116,7 +116,7 @@ void intake_welcome(struct task *task)
         task->way.pending = pending->next;
         if (!connection_put(task, &pending->frame, pending->payload, pending->fds, pending->nfds) &&
             pending->frame.kind == FRAME_LINK_OPEN && !task->way.broken)
-            link_refuse(task->daemon, &pending->frame, pending->payload, NO_DESCRIPTORS);
+            introduction_refuse(task->daemon, &pending->frame, pending->payload, NO_DESCRIPTORS);
         files_close(pending->fds, pending->nfds);
         free(pending);
     }

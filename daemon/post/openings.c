@@ -11,7 +11,7 @@
 
 #include "daemon/link/ether.h"
 #include "daemon/link/segment.h"
-#include "daemon/post/link.h"
+#include "daemon/post/introduction.h"
 #include "daemon/post/post.h"
 
 #define OPENING_US 3000000u
@@ -95,7 +95,7 @@ static void opening_give_up(struct daemon *d, const struct opening *o)
                 "EtherType than 0x%04x",
                 host_name(d, tid_host(o->frame.destination)), ether_nic(link)->name,
                 ether_type(link));
-    link_refuse(d, &o->frame, o->payload, why.text);
+    introduction_refuse(d, &o->frame, o->payload, why.text);
 }
 
 /* Whether it is decided. */

@@ -3,7 +3,7 @@
  * knows it, local part 0 is that daemon itself.
  *
  *   local task --+                 +-- this daemon: the part that takes its kind (dispatch.c)
- *   other host --+-- checks -------+-- a task here: its stream (link.c rewrites LINK frames)
+ *   other host --+-- checks -------+-- a task here: its stream (introduction.c adds to LINK frames)
  *   this daemon--+                 +-- another host: node_send()
  *
  * Checks: a source must be who the frame came from, and its kind must be one that such a source
@@ -16,7 +16,7 @@
 
 #include "daemon/post/backlog.h"
 #include "daemon/post/casting.h"
-#include "daemon/post/link.h"
+#include "daemon/post/introduction.h"
 #include "daemon/post/reply.h"
 #include "daemon/post/watch.h"
 #include "daemon/table/budget.h"
@@ -101,7 +101,7 @@ static void post_to_task(struct daemon *d, const struct frame *frame, const uint
     struct task *task = task_find(d->tasks, frame->destination);
     bool taken = task != NULL;
     if (taken && (frame->kind == FRAME_LINK_OPEN || frame->kind == FRAME_LINK_ACCEPT))
-        taken = link_deliver(d, task, frame, payload, fds, nfds);
+        taken = introduction_deliver(d, task, frame, payload, fds, nfds);
     else if (taken)
         taken = connection_put(task, frame, payload, fds, nfds);
     if (taken)
@@ -273,7 +273,7 @@ bool post_from_task(struct task *task, const struct frame *frame, const uint8_t 
                     frame_kind_name(frame->kind), frame->source, frame->destination, refused);
         return false;
     }
-    if (frame->kind != FRAME_LINK_OPEN || link_depart(task, frame, payload, nfds))
+    if (frame->kind != FRAME_LINK_OPEN || introduction_depart(task, frame, payload, nfds))
         post_any(d, frame, payload, fds, nfds);
     task_hold_back(task, frame, nfds);
     return true;

@@ -142,7 +142,7 @@ bool connection_put(struct task *task, const struct frame *frame, const uint8_t 
     int error = nfds > 0 ? stream_put(task->way.stream, frame, payload, fds, nfds)
                          : frame_put(task, frame, payload);
     if (error == -EMFILE)
-        return false; /* a link that is refused by name: link.c */
+        return false; /* a link that is refused by name: introduction.c */
     if (error != 0) {
         connection_break(task, strerror(-error));
         return false;

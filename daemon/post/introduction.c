@@ -4,7 +4,7 @@
  * task. The opener's daemon knows by which address it reaches the accepter's host, so it is the one
  * that tells the opener where to connect.
  */
-#include "daemon/post/link.h"
+#include "daemon/post/introduction.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -49,8 +49,8 @@ static void open_refuse(struct daemon *d, const struct frame *open, struct contr
     post_send(d, &frame, bytes);
 }
 
-void link_refuse(struct daemon *d, const struct frame *open, const uint8_t *payload,
-                 const char *why)
+void introduction_refuse(struct daemon *d, const struct frame *open, const uint8_t *payload,
+                         const char *why)
 {
     struct control_link link;
     struct cursor c = cursor_reader(payload, open->length);
@@ -71,7 +71,8 @@ static void key_give(struct task *opener, uint32_t accepter, struct control_link
     connection_put(opener, &frame, bytes, NULL, 0);
 }
 
-bool link_depart(struct task *opener, const struct frame *frame, const uint8_t *payload, int nfds)
+bool introduction_depart(struct task *opener, const struct frame *frame, const uint8_t *payload,
+                         int nfds)
 {
     struct daemon *d = opener->daemon;
     struct control_link link;
@@ -153,8 +154,8 @@ static void complete_accept(struct task *task, const struct frame *frame, struct
 
 /* The payload as the task gets it, in bytes[LINK_BYTES_MAX], and a descriptor that goes with it.
  * Returns its size, 0: refused. */
-static uint32_t link_rewrite(struct task *task, const struct frame *frame, const uint8_t *payload,
-                             uint8_t *bytes, int *fd)
+static uint32_t introduction_rewrite(struct task *task, const struct frame *frame,
+                                     const uint8_t *payload, uint8_t *bytes, int *fd)
 {
     struct control_link link;
     struct cursor in = cursor_reader(payload, frame->length);
@@ -177,14 +178,15 @@ static bool refuse_unless_gone(struct daemon *d, struct task *task, const struct
         return false;
     struct task *accepter = task_find(d->tasks, frame->source);
     if (frame->kind == FRAME_LINK_OPEN)
-        link_refuse(d, frame, payload, NO_DESCRIPTORS);
+        introduction_refuse(d, frame, payload, NO_DESCRIPTORS);
     else
         connection_break(accepter != NULL ? accepter : task, NO_DESCRIPTORS);
     return true;
 }
 
 /* The task gets it, with the descriptor that goes with it. */
-static bool link_put(struct task *task, const struct frame *frame, const uint8_t *payload, int fd)
+static bool introduction_put(struct task *task, const struct frame *frame, const uint8_t *payload,
+                             int fd)
 {
     bool taken = connection_put(task, frame, payload, &fd, 1);
     task->has_packet_socket |= taken;
@@ -192,19 +194,19 @@ static bool link_put(struct task *task, const struct frame *frame, const uint8_t
     return taken;
 }
 
-bool link_deliver(struct daemon *d, struct task *task, const struct frame *frame,
-                  const uint8_t *payload, const int *fds, int nfds)
+bool introduction_deliver(struct daemon *d, struct task *task, const struct frame *frame,
+                          const uint8_t *payload, const int *fds, int nfds)
 {
     uint8_t bytes[LINK_BYTES_MAX];
     struct frame rewritten = *frame;
     int fd = -1;
     if (frame->kind == FRAME_LINK_OPEN && nfds > 0 && connection_fds_full(task)) {
-        link_refuse(d, frame, payload, TOO_MANY_WAIT);
+        introduction_refuse(d, frame, payload, TOO_MANY_WAIT);
         return true;
     }
-    rewritten.length = link_rewrite(task, frame, payload, bytes, &fd);
+    rewritten.length = introduction_rewrite(task, frame, payload, bytes, &fd);
     if (rewritten.length > 0) {
-        bool taken = fd >= 0 ? link_put(task, &rewritten, bytes, fd)
+        bool taken = fd >= 0 ? introduction_put(task, &rewritten, bytes, fd)
                              : connection_put(task, &rewritten, bytes, fds, nfds);
         return taken || refuse_unless_gone(d, task, frame, payload);
     }
