@@ -68,7 +68,7 @@ struct daemon {
     struct runtime runtime;
     struct files files;
 
-    struct lanes *lanes; /* by which datagrams go */
+    struct media *media; /* by which datagrams go */
     struct node *node;
     struct node_config node_config;
     struct loop_alarm *alarm; /* of the node and the parts */

@@ -17,7 +17,7 @@
 #include "daemon/base/bootstrap.h"
 #include "daemon/base/sockaddr.h"
 #include "daemon/link/candidate.h"
-#include "daemon/link/lanes.h"
+#include "daemon/link/media.h"
 
 /* ---- which it is ---- */
 
@@ -120,11 +120,11 @@ int identity_describe(struct daemon *d, struct host *self, struct failure *why)
     self_describe(d, self);
     struct candidate_wish wish = {.local = d->options->local,
                                   .loopback = d->options->loopback,
-                                  .ipv6 = udp_ipv6(d->lanes->udp),
+                                  .ipv6 = udp_ipv6(d->media->udp),
                                   .bind = d->conf.bind,
                                   .address = d->conf.address,
                                   .interface = d->conf.interface,
-                                  .port = udp_port(d->lanes->udp)};
+                                  .port = udp_port(d->media->udp)};
     int count = candidate_list(&wish, self->addresses, why);
     for (int i = 0; i < count; i++) {
         char text[SOCKADDR_TEXT_MAX];

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/link/lanes.h"
+#include "daemon/link/media.h"
 
 #define FANOUT_BYTES 60000
 #define FANOUT_COUNT 64
@@ -52,7 +52,7 @@ void fanout_flush(struct fanout *f, struct daemon *d)
         if (path != NULL) {
             const uint8_t *at = f->bytes;
             for (unsigned i = 0; i < f->count; i++) {
-                lanes_send(d, path, at, f->sizes[i]);
+                media_send(d, path, at, f->sizes[i]);
                 at += f->sizes[i];
             }
         }

@@ -4,7 +4,7 @@
  * asks for the route. Whether two hosts are on one segment shows only when their sessions open, or
  * do not: see daemon/post/openings.c.
  *
- * Owners: struct segment owns the link and its watches. The daemon's lanes own the segment, which
+ * Owners: struct segment owns the link and its watches. The daemon's media own the segment, which
  * is there also when there is no link.
  */
 #include "daemon/link/segment.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "daemon/link/ether.h"
-#include "daemon/link/lanes.h"
+#include "daemon/link/media.h"
 #include "daemon/link/privilege.h"
 #include "proto/wire/ether.h"
 
@@ -26,12 +26,12 @@ struct segment {
 
 struct ether_link *segment_link(const struct daemon *d)
 {
-    return d->lanes->segment->link;
+    return d->media->segment->link;
 }
 
 const char *segment_missing(const struct daemon *d)
 {
-    return d->lanes->segment->why.text;
+    return d->media->segment->why.text;
 }
 
 /* ---- the link ---- */
@@ -40,7 +40,7 @@ static void on_ether_readable(void *context, int events)
 {
     struct daemon *d = context;
     (void)events;
-    ether_receive(d->lanes->segment->link, d->lanes->on_datagram, d);
+    ether_receive(d->media->segment->link, d->media->on_datagram, d);
 }
 
 static void on_ether_writable(void *context, int events)
@@ -51,7 +51,7 @@ static void on_ether_writable(void *context, int events)
 static int link_open(struct daemon *d, struct nic *nic, struct failure *why)
 {
     const struct conf_ether *conf = &d->conf.ether;
-    struct segment *s = d->lanes->segment;
+    struct segment *s = d->media->segment;
     if (conf->enabled == CONF_NO)
         return failure_set(why, "covey.conf of %s says enabled = no", d->self.name);
     if (d->options->local)
@@ -72,7 +72,7 @@ static int link_open(struct daemon *d, struct nic *nic, struct failure *why)
 
 static int link_watch(struct daemon *d, struct failure *why)
 {
-    struct segment *s = d->lanes->segment;
+    struct segment *s = d->media->segment;
     s->watch = loop_fd_add(d->loop, ether_fd(s->link), LOOP_READ, on_ether_readable, d);
     s->writable = loop_fd_add(d->loop, ether_send_fd(s->link), 0, on_ether_writable, d);
     return s->watch == NULL || s->writable == NULL ? failure_memory(why) : 0;
@@ -80,7 +80,7 @@ static int link_watch(struct daemon *d, struct failure *why)
 
 static void log_link(struct daemon *d, const struct nic *nic)
 {
-    const struct segment *s = d->lanes->segment;
+    const struct segment *s = d->media->segment;
     char mac[ADDRESS_TEXT_BYTES];
     if (s->link == NULL) {
         log_line(&d->log, LOG_INFO, "no route ether: %s", s->why.text);
@@ -94,10 +94,10 @@ static void log_link(struct daemon *d, const struct nic *nic)
 int segment_open(struct daemon *d, struct failure *why)
 {
     struct nic nic;
-    d->lanes->segment = calloc(1, sizeof *d->lanes->segment);
-    if (d->lanes->segment == NULL)
+    d->media->segment = calloc(1, sizeof *d->media->segment);
+    if (d->media->segment == NULL)
         return failure_memory(why);
-    struct segment *s = d->lanes->segment;
+    struct segment *s = d->media->segment;
     int error = link_open(d, &nic, &s->why);
     privilege_lower_raw(!d->conf.ether.direct || s->link == NULL);
     log_link(d, &nic);
@@ -106,9 +106,9 @@ int segment_open(struct daemon *d, struct failure *why)
         struct host *self = &d->node_config.self;
         if (self->address_count == HOST_ADDRESSES_MAX)
             self->address_count--;
-        self->addresses[self->address_count++] = ether_nic(d->lanes->segment->link)->mac;
+        self->addresses[self->address_count++] = ether_nic(d->media->segment->link)->mac;
         d->node_config.ether_bytes_min = DATAGRAM_BYTES_SAFE;
-        d->node_config.ether_bytes_max = ether_datagram_bytes(d->lanes->segment->link);
+        d->node_config.ether_bytes_max = ether_datagram_bytes(d->media->segment->link);
         return link_watch(d, why);
     }
     bool wanted = d->conf.ether.enabled == CONF_YES && !d->options->local;
@@ -117,25 +117,25 @@ int segment_open(struct daemon *d, struct failure *why)
 
 void segment_close(struct daemon *d)
 {
-    struct segment *s = d->lanes->segment;
+    struct segment *s = d->media->segment;
     if (s == NULL)
         return;
     loop_fd_remove(&s->watch);
     loop_fd_remove(&s->writable);
     ether_close(s->link);
     free(s);
-    d->lanes->segment = NULL;
+    d->media->segment = NULL;
 }
 
 void segment_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
 {
-    if (d->lanes->segment->link != NULL)
-        ether_send(d->lanes->segment->link, to, bytes, size);
+    if (d->media->segment->link != NULL)
+        ether_send(d->media->segment->link, to, bytes, size);
 }
 
 void segment_flush(struct daemon *d)
 {
-    struct segment *s = d->lanes->segment;
+    struct segment *s = d->media->segment;
     if (s->link != NULL)
         loop_fd_set(s->writable, ether_flush(s->link) ? LOOP_WRITE : 0);
 }

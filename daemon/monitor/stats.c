@@ -1,5 +1,5 @@
 /*
- * stats.c - every counter of this daemon in one list: its own, those of the lanes, of the parts and
+ * stats.c - every counter of this daemon in one list: its own, those of the media, of the parts and
  * of the node. A part that counts something names it in its row (stat), and needs no line here.
  */
 #include "daemon/monitor/stats.h"
@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "daemon/link/ether.h"
-#include "daemon/link/lanes.h"
+#include "daemon/link/media.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/reply.h"
 #include "daemon/table/budget.h"
@@ -68,7 +68,7 @@ void stats_walk(const struct daemon *d, stats_fn *fn, void *context)
     const char *name;
     uint64_t value;
     walk_daemon(d, fn, context);
-    for (size_t i = 0; (name = udp_stat(d->lanes->udp, i, &value)) != NULL; i++)
+    for (size_t i = 0; (name = udp_stat(d->media->udp, i, &value)) != NULL; i++)
         fn(context, name, value);
     struct ether_link *ether = segment_link(d);
     for (size_t i = 0; ether != NULL && (name = ether_stat(ether, i, &value)) != NULL; i++)
@@ -78,7 +78,7 @@ void stats_walk(const struct daemon *d, stats_fn *fn, void *context)
              i++)
             fn(context, name, value);
     for (size_t i = 0;
-         d->lanes->faults != NULL && (name = fault_line_stat(d->lanes->faults, i, &value)); i++)
+         d->media->faults != NULL && (name = fault_line_stat(d->media->faults, i, &value)); i++)
         fn(context, name, value);
     for (size_t i = 0; (name = node_stat(d->node, i, &value)) != NULL; i++)
         fn(context, name, value);

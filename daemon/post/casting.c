@@ -26,7 +26,7 @@
 
 #include "daemon/link/ether.h"
 #include "daemon/link/fanout.h"
-#include "daemon/link/lanes.h"
+#include "daemon/link/media.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/backlog.h"
 #include "daemon/post/post.h"
@@ -86,7 +86,7 @@ static void on_unicast(void *context, uint32_t host, const uint8_t *bytes, size_
     const struct address *ether = node_ether_path(d->node, host);
     const struct address *path = ether != NULL ? ether : node_path(d->node, host);
     if (path != NULL)
-        lanes_send(d, path, bytes, size);
+        media_send(d, path, bytes, size);
 }
 
 static void on_multicast(void *context, const struct host_set *to, const uint8_t *bytes,
@@ -102,7 +102,7 @@ static void on_multicast(void *context, const struct host_set *to, const uint8_t
         host_set_remove(&by_udp, host);
     }
     if (by_ether)
-        lanes_send(d, &d->own.casting->group, bytes, size);
+        media_send(d, &d->own.casting->group, bytes, size);
     if (host_set_empty(&by_udp))
         return;
     d->own.casting->by_udp = by_udp;

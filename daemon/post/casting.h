@@ -7,7 +7,7 @@
 
 #include "daemon/base/daemon.h"
 
-/* A datagram came, by whatever lane; true: it was one of cast's. */
+/* A datagram came, by whatever medium; true: it was one of cast's. */
 bool casting_on_datagram(struct daemon *d, const uint8_t *bytes, size_t size);
 
 /* An event of the node. True: the owner is told of it now. That a host is gone is told later (by

@@ -128,7 +128,7 @@ static void post_to_host(struct daemon *d, const struct frame *frame, const uint
     uint32_t host = tid_host(frame->destination);
     if (frame->kind == FRAME_GONE && casting_keeps(d, &f, payload))
         return;
-    /* who hears of a task's end has got everything that it sent, by whichever lane */
+    /* who hears of a task's end has got everything that it sent, by whichever medium */
     uint8_t *own = payload_take(d, frame, payload);
     int error = frame->kind == FRAME_GONE
                     ? node_send_behind(d->node, host, &f, payload, loop_now_us())

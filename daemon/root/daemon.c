@@ -4,7 +4,7 @@
  * The rooms, from the bottom up; each uses those above its line here, and calls nothing below it:
  *
  *   base/     the loop, the log, the configuration; struct daemon, self.h, part.h
- *   link/     datagrams: UDP, raw Ethernet, and what stands before both (lanes.c)
+ *   link/     datagrams: UDP, raw Ethernet, and what stands before both (media.c)
  *   table/    the tasks of this host, the way to each, and how the daemon ends
  *   post/     where a frame goes (post.c), who is told of an end (watch.c), casts
  *   agree/    what tasks agree on through the daemons, bags of work, contention
@@ -42,7 +42,7 @@
 #include "daemon/agree/agreement.h"
 #include "daemon/host/identity.h"
 #include "daemon/host/topology.h"
-#include "daemon/link/lanes.h"
+#include "daemon/link/media.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/casting.h"
 #include "daemon/post/intake.h"
@@ -62,12 +62,12 @@
 
 static void on_node_send(void *context, const struct address *to, const uint8_t *bytes, size_t size)
 {
-    lanes_send(context, to, bytes, size);
+    media_send(context, to, bytes, size);
 }
 
 static uint8_t *on_node_room(void *context, const struct address *to)
 {
-    return lanes_room(context, to);
+    return media_room(context, to);
 }
 
 static void on_node_frame(void *context, uint32_t host, const struct frame *frame,
@@ -97,7 +97,7 @@ static void on_node_joined(void *context)
     d->joined = true;
     log_line(&d->log, LOG_INFO, "host %s is host %u of VM %s%s: socket %s, UDP port %u",
              d->self.name, index, d->node_config.vm, d->node_config.encrypt ? ", encrypted" : "",
-             d->runtime.socket, udp_port(d->lanes->udp));
+             d->runtime.socket, udp_port(d->media->udp));
     parts_joined(d);
 }
 
@@ -181,7 +181,7 @@ static void on_datagram(void *context, const struct address *from, const uint8_t
 
 static void on_alarm(void *context)
 {
-    lanes_look(context);
+    media_look(context);
     /* settle() follows, and steps the node */
 }
 
@@ -204,11 +204,11 @@ static void settle(void *context)
     office_look(d);
     uint64_t parts_us = parts_settle(d);
     uint64_t node_us = node_step(d->node, loop_now_us());
-    uint64_t lanes_us = lanes_flush(d);
+    uint64_t media_us = media_flush(d);
     d->budget.hosts = node_unsent(d->node);
     parts_round_end(d);
     uint64_t next_us = parts_us < node_us ? parts_us : node_us;
-    loop_alarm_set(d->alarm, next_us < lanes_us ? next_us : lanes_us);
+    loop_alarm_set(d->alarm, next_us < media_us ? next_us : media_us);
     connection_flush_all(d);
     if (intake_resume_all(d))
         loop_wake(d->loop);
@@ -256,7 +256,7 @@ static int node_open(struct daemon *d, struct failure *why)
     randombytes_buf(&config->seed, sizeof config->seed);
     d->node = node_create(config, &owner);
     d->alarm = loop_alarm_add(d->loop, on_alarm, d);
-    return d->node == NULL || d->alarm == NULL ? failure_memory(why) : lanes_watch(d, why);
+    return d->node == NULL || d->alarm == NULL ? failure_memory(why) : media_watch(d, why);
 }
 
 static int log_begin(struct daemon *d, struct failure *why)
@@ -302,7 +302,7 @@ static int daemon_open(struct daemon *d, struct failure *why)
     d->loop = loop_create();
     if (d->loop == NULL || tasks_create(d) != 0 || signals_begin(d) != 0)
         return failure_memory(why);
-    if (lanes_open(d, on_datagram, why) != 0 ||
+    if (media_open(d, on_datagram, why) != 0 ||
         identity_describe(d, &d->node_config.self, why) != 0 || segment_open(d, why) != 0 ||
         parts_create(d, why) != 0)
         return -1;
@@ -361,7 +361,7 @@ void daemon_destroy(struct daemon *d)
     for (int i = 0; i < DAEMON_SIGNALS; i++)
         loop_signal_remove(&d->signals[i]);
     node_destroy(d->node);
-    lanes_close(d);
+    media_close(d);
     loop_destroy(d->loop);
     log_close(&d->log);
     free(d->topology);

@@ -18,7 +18,7 @@
 /* What this node is to all its peers. */
 struct identity {
     bool encrypt; /* set before identity_derive(), the same in the whole VM */
-    bool ether;   /* likewise: the keys are those of LANE_ETHER */
+    bool ether;   /* likewise: the keys are those of MEDIUM_ETHER */
     uint32_t index;
     uint8_t id[HOST_ID_BYTES];
     uint32_t vm;

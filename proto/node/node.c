@@ -1,8 +1,8 @@
 /*
  * node.c - one daemon's side of the VM, put together: council.c keeps the log of what the VM agrees
  * on, member.c the host table and whatever follows from who is there (they meet in node_council.c),
- * session.c carries bytes to one other host, reception.c judges what arrives, node_lane.c finds the
- * session that goes to a host on a lane, node_calls.c gives each what it asks of the other.
+ * session.c carries bytes to one other host, reception.c judges what arrives, node_medium.c finds
+ * the session that goes to a host on a medium, node_calls.c gives each what it asks of the other.
  * This file owns them and steps them.
  *
  * Invariants: a peer exists for a host only if its row is (or was just) living; sessions are
@@ -43,7 +43,7 @@ void node_notice(struct node *node, uint64_t now_us)
     if (now_us <= due || now_us - due < node->config.fail_timeout_us / 20)
         return;
     node->due_us = UINT64_MAX;
-    node->lanes[LANE_IP].endpoint.counters.late_us += now_us - due;
+    node->media[MEDIUM_IP].endpoint.counters.late_us += now_us - due;
     member_on_late(node->member, now_us - due);
     if (node->council)
         council_on_late(node->council, now_us - due);
@@ -51,22 +51,22 @@ void node_notice(struct node *node, uint64_t now_us)
 
 /* ---- life ---- */
 
-static int init_endpoint(struct node *node, struct lane *lane)
+static int init_endpoint(struct node *node, struct medium *medium)
 {
-    struct endpoint *e = &lane->endpoint;
+    struct endpoint *e = &medium->endpoint;
 
-    e->owner = node_endpoint_owner(lane);
+    e->owner = node_endpoint_owner(medium);
     e->stall_us = node->config.fail_timeout_us / 4;
-    e->detour_us = lane->number == LANE_ETHER ? node->config.fail_timeout_us : 0;
-    e->seed = node->config.seed + (uint64_t)lane->number;
+    e->detour_us = medium->number == MEDIUM_ETHER ? node->config.fail_timeout_us : 0;
+    e->seed = node->config.seed + (uint64_t)medium->number;
     e->random = node->config.random;
     e->random_context = node->owner.context;
     e->me.encrypt = node->config.encrypt;
-    e->me.ether = e->ether = lane->number == LANE_ETHER;
+    e->me.ether = e->ether = medium->number == MEDIUM_ETHER;
     e->scratch = malloc(e->datagram_bytes_max);
     e->opened = e->me.encrypt ? malloc(DATAGRAM_BYTES_MAX) : NULL;
-    lane->detour = malloc(DETOUR_BYTES + e->datagram_bytes_max);
-    if (!lane->detour || !e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
+    medium->detour = malloc(DETOUR_BYTES + e->datagram_bytes_max);
+    if (!medium->detour || !e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
         return -1;
     identity_derive(&e->me, node->config.vm, node->config.key);
     e->random(e->random_context, e->me.boot_secret, sizeof e->me.boot_secret);
@@ -74,24 +74,24 @@ static int init_endpoint(struct node *node, struct lane *lane)
     return 0;
 }
 
-static int init_lanes(struct node *node)
+static int init_media(struct node *node)
 {
     const struct node_config *c = &node->config;
-    struct endpoint *ip = &node->lanes[LANE_IP].endpoint;
-    struct endpoint *ether = &node->lanes[LANE_ETHER].endpoint;
+    struct endpoint *ip = &node->media[MEDIUM_IP].endpoint;
+    struct endpoint *ether = &node->media[MEDIUM_ETHER].endpoint;
 
     ip->datagram_bytes_min = c->datagram_bytes_min;
     ip->datagram_bytes_max = c->datagram_bytes_max;
     ether->datagram_bytes_min = c->ether_bytes_min;
     ether->datagram_bytes_max = c->ether_bytes_max;
     node->has_ether = c->ether_bytes_min > 0;
-    for (int i = 0; i < LANES; i++) {
-        node->lanes[i].node = node;
-        node->lanes[i].number = (enum node_lane)i;
+    for (int i = 0; i < MEDIA; i++) {
+        node->media[i].node = node;
+        node->media[i].number = (enum node_medium)i;
     }
-    if (init_endpoint(node, &node->lanes[LANE_IP]) < 0)
+    if (init_endpoint(node, &node->media[MEDIUM_IP]) < 0)
         return -1;
-    return node->has_ether ? init_endpoint(node, &node->lanes[LANE_ETHER]) : 0;
+    return node->has_ether ? init_endpoint(node, &node->media[MEDIUM_ETHER]) : 0;
 }
 
 static int init_member(struct node *node)
@@ -101,7 +101,7 @@ static int init_member(struct node *node)
                                    .fail_timeout_us = node->config.fail_timeout_us,
                                    .join_timeout_us = node->config.join_timeout_us,
                                    .seed = node->config.seed,
-                                   .counters = &node->lanes[LANE_IP].endpoint.counters};
+                                   .counters = &node->media[MEDIUM_IP].endpoint.counters};
 
     node->member = member_create(&config, &owner);
     return node->member ? 0 : -1;
@@ -133,7 +133,7 @@ struct node *node_create(const struct node_config *config, const struct node_own
         c->datagram_bytes_min = DATAGRAM_BYTES_SAFE;
     set_range(c->datagram_bytes_min, &c->datagram_bytes_max);
     set_range(c->ether_bytes_min, &c->ether_bytes_max);
-    if (init_lanes(node) < 0 || init_member(node) < 0 || node_council_create(node) < 0) {
+    if (init_media(node) < 0 || init_member(node) < 0 || node_council_create(node) < 0) {
         node_destroy(node);
         return NULL;
     }
@@ -148,10 +148,10 @@ void node_destroy(struct node *node)
         node_peer_destroy(node, node->open_count - 1);
     council_destroy(node->council);
     member_destroy(node->member);
-    for (int i = 0; i < LANES; i++) {
-        free(node->lanes[i].endpoint.scratch);
-        free(node->lanes[i].endpoint.opened);
-        free(node->lanes[i].detour);
+    for (int i = 0; i < MEDIA; i++) {
+        free(node->media[i].endpoint.scratch);
+        free(node->media[i].endpoint.opened);
+        free(node->media[i].detour);
     }
     explicit_bzero(node, sizeof *node);
     free(node);
@@ -159,8 +159,8 @@ void node_destroy(struct node *node)
 
 static void set_index(struct node *node, uint32_t index)
 {
-    for (int i = 0; i < LANES; i++)
-        node->lanes[i].endpoint.me.index = index;
+    for (int i = 0; i < MEDIA; i++)
+        node->media[i].endpoint.me.index = index;
     if (node->council)
         council_join(node->council, index);
 }
@@ -231,10 +231,10 @@ int node_send_own(struct node *node, uint32_t host, const struct frame *frame,
 
     if (may_send(node, host) < 0)
         return -EHOSTUNREACH;
-    peer = node_living_peer(node, host, f.flags & FRAME_ETHER ? LANE_ETHER : LANE_IP);
+    peer = node_living_peer(node, host, f.flags & FRAME_ETHER ? MEDIUM_ETHER : MEDIUM_IP);
     if (!peer)
         return -ENOMEM;
-    f.flags = node_lane_flags(peer->lane->number, f.flags);
+    f.flags = node_medium_flags(peer->medium->number, f.flags);
     return session_write(peer->session, &f, payload, own);
 }
 
@@ -248,7 +248,7 @@ int node_send(struct node *node, uint32_t host, const struct frame *frame, const
 int node_send_behind(struct node *node, uint32_t host, const struct frame *frame,
                      const uint8_t *payload, uint64_t now_us)
 {
-    struct peer *ether = host <= HOST_INDEX_MAX ? node->lanes[LANE_ETHER].peers[host] : NULL;
+    struct peer *ether = host <= HOST_INDEX_MAX ? node->media[MEDIUM_ETHER].peers[host] : NULL;
 
     if (!ether || session_queued(ether->session) == 0 || frame->length > NODE_BEHIND_BYTES)
         return node_send(node, host, frame, payload, now_us);
@@ -261,8 +261,8 @@ size_t node_queued(const struct node *node, uint32_t host)
 {
     size_t queued = 0;
 
-    for (int i = 0; i < LANES && host <= HOST_INDEX_MAX; i++) {
-        const struct peer *peer = node->lanes[i].peers[host];
+    for (int i = 0; i < MEDIA && host <= HOST_INDEX_MAX; i++) {
+        const struct peer *peer = node->media[i].peers[host];
 
         queued += peer ? session_queued(peer->session) : 0;
     }
@@ -280,7 +280,7 @@ size_t node_queued_to_all(const struct node *node)
 
 size_t node_missing(const struct node *node)
 {
-    return node->lanes[LANE_IP].endpoint.missing;
+    return node->media[MEDIUM_IP].endpoint.missing;
 }
 
 size_t node_unsent(const struct node *node)
@@ -366,26 +366,27 @@ const struct host *node_self(const struct node *node)
     return self ? self : &node->config.self;
 }
 
-static const struct address *path_on(const struct node *node, uint32_t host, enum node_lane lane)
+static const struct address *path_on(const struct node *node, uint32_t host,
+                                     enum node_medium medium)
 {
-    const struct peer *peer = host <= HOST_INDEX_MAX ? node->lanes[lane].peers[host] : NULL;
+    const struct peer *peer = host <= HOST_INDEX_MAX ? node->media[medium].peers[host] : NULL;
 
     return peer ? session_path(peer->session) : NULL;
 }
 
 const struct address *node_path(const struct node *node, uint32_t host)
 {
-    return path_on(node, host, LANE_IP);
+    return path_on(node, host, MEDIUM_IP);
 }
 
 const struct address *node_ether_path(const struct node *node, uint32_t host)
 {
-    const struct address *path = path_on(node, host, LANE_ETHER);
+    const struct address *path = path_on(node, host, MEDIUM_ETHER);
 
     return path && path->family == ADDRESS_ETHER ? path : NULL;
 }
 
 uint32_t node_vm(const struct node *node)
 {
-    return node->lanes[LANE_IP].endpoint.me.vm;
+    return node->media[MEDIUM_IP].endpoint.me.vm;
 }

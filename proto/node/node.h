@@ -23,11 +23,11 @@
 struct node;
 
 /* Two ways to another host, each with sessions, keys, numbers and datagram sizes of its own: what
- * was recorded on one means nothing on the other. Membership and all frames take LANE_IP, but
+ * was recorded on one means nothing on the other. Membership and all frames take MEDIUM_IP, but
  * those flagged FRAME_ETHER where both hosts have raw Ethernet. A host that has no IP address is
- * spoken to over LANE_ETHER alone. */
-enum node_lane { LANE_IP = 0, LANE_ETHER = 1, LANES = 2 };
-enum node_lane node_lane_of(const struct address *address);
+ * spoken to over MEDIUM_ETHER alone. */
+enum node_medium { MEDIUM_IP = 0, MEDIUM_ETHER = 1, MEDIA = 2 };
+enum node_medium node_medium_of(const struct address *address);
 
 /* What the node asks its owner to do. Called from inside the node's functions; they must not call
  * back into the node except node_send(), node_host() and node_stats(); host() may propose, too. */
@@ -40,7 +40,7 @@ struct node_owner {
      * that it need not be copied; the place is free again when none is sent. It returns NULL where
      * there is no such place; an owner that never has one sets NULL here. */
     uint8_t *(*room)(void *context, const struct address *to);
-    /* A frame arrived, in order and exactly once per host and lane; FRAME_ETHER says by which it
+    /* A frame arrived, in order and exactly once per host and medium; FRAME_ETHER says by which it
      * came. payload has frame->length bytes. */
     void (*frame)(void *context, uint32_t host, const struct frame *frame, const uint8_t *payload);
     void (*host)(void *context, const struct host *host, int event);
@@ -72,7 +72,7 @@ struct node_config {
     uint64_t join_timeout_us;  /* default 20 s */
     size_t datagram_bytes_min; /* what every path carries, e.g. 1200 */
     size_t datagram_bytes_max; /* what may be probed for, e.g. 8900 or 65000 */
-    size_t ether_bytes_min;    /* the same for LANE_ETHER; 0: there is none */
+    size_t ether_bytes_min;    /* the same for MEDIUM_ETHER; 0: there is none */
     size_t ether_bytes_max;
     uint64_t seed; /* all randomness but keys' nonces, which come from `random` */
     void (*random)(void *context, void *bytes, size_t size); /* cryptographic in the daemon */
@@ -116,8 +116,8 @@ size_t node_unsent(const struct node *node);
 void node_on_datagram(struct node *node, const struct address *from, const uint8_t *bytes,
                       size_t size, uint64_t now_us);
 
-/* Queues a frame for another host. Frames to one host arrive in order on each lane: one that is
- * flagged FRAME_ETHER takes LANE_ETHER, or LANE_IP where node_ether_state() says that there is
+/* Queues a frame for another host. Frames to one host arrive in order on each medium: one that is
+ * flagged FRAME_ETHER takes MEDIUM_ETHER, or MEDIUM_IP where node_ether_state() says that there is
  * none. There is no limit here: the credit between tasks bounds what can be queued. Returns 0, or
  * -EHOSTUNREACH for a host that is unknown or gone, -ENOMEM. It is sent by the next node_step(). */
 int node_send(struct node *node, uint32_t host, const struct frame *frame, const uint8_t *payload,
@@ -128,13 +128,14 @@ int node_send(struct node *node, uint32_t host, const struct frame *frame, const
 int node_send_own(struct node *node, uint32_t host, const struct frame *frame,
                   const uint8_t *payload, uint8_t *own);
 
-/* The same for a frame over LANE_IP that must not arrive before what was queued over LANE_ETHER: it
- * waits here until all that is acknowledged. At most NODE_BEHIND_BYTES of payload. */
+/* The same for a frame over MEDIUM_IP that must not arrive before what was queued over
+ * MEDIUM_ETHER: it waits here until all that is acknowledged. At most NODE_BEHIND_BYTES of payload.
+ */
 #define NODE_BEHIND_BYTES 64
 int node_send_behind(struct node *node, uint32_t host, const struct frame *frame,
                      const uint8_t *payload, uint64_t now_us);
 
-/* Whether frames can take LANE_ETHER to a host: a session may be opened before the first of them,
+/* Whether frames can take MEDIUM_ETHER to a host: a session may be opened before the first of them,
  * which shows whether the two are on one segment. node_open_ether() has no effect on one that is
  * open or being opened; it gives up after some seconds unless frames wait. */
 enum node_ether { NODE_ETHER_NONE, NODE_ETHER_CLOSED, NODE_ETHER_OPENING, NODE_ETHER_OPEN };
@@ -144,7 +145,7 @@ void node_open_ether(struct node *node, uint32_t host, uint64_t now_us);
 /* Bytes queued for a host and not yet acknowledged (to hold back a task that floods). */
 size_t node_queued(const struct node *node, uint32_t host);
 
-/* Bytes that the frame under way still lacks, of the host that was last heard over LANE_IP: while
+/* Bytes that the frame under way still lacks, of the host that was last heard over MEDIUM_IP: while
  * many are missing nothing is delivered later by reading datagrams less often. */
 size_t node_missing(const struct node *node);
 
@@ -162,9 +163,9 @@ const struct host *node_self(const struct node *node);
 
 /* The IP address by which the host answered, or NULL. */
 const struct address *node_path(const struct node *node, uint32_t host);
-/* The MAC by which it answered over LANE_ETHER, or NULL. */
+/* The MAC by which it answered over MEDIUM_ETHER, or NULL. */
 const struct address *node_ether_path(const struct node *node, uint32_t host);
-/* How large a datagram LANE_IP carries to it, as far as was found out. */
+/* How large a datagram MEDIUM_IP carries to it, as far as was found out. */
 size_t node_datagram_bytes(const struct node *node, uint32_t host);
 uint32_t node_vm(const struct node *node); /* the VM's number in datagrams */
 

@@ -10,7 +10,7 @@
 
 static struct peer *member_peer(struct node *node, uint32_t host)
 {
-    return node_living_peer(node, host, LANE_IP);
+    return node_living_peer(node, host, MEDIUM_IP);
 }
 
 void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t *payload,
@@ -49,8 +49,8 @@ static void member_wants_close(void *context, uint32_t host, uint64_t now_us)
 {
     struct node *node = context;
 
-    for (int i = 0; i < LANES; i++) {
-        struct peer *peer = node->lanes[i].peers[host];
+    for (int i = 0; i < MEDIA; i++) {
+        struct peer *peer = node->media[i].peers[host];
 
         if (!peer)
             continue;
@@ -88,9 +88,9 @@ static void member_tells_host(void *context, const struct host *host, int event)
     node->owner.host(node->owner.context, host, event);
     if (event != NODE_HOST_ADDED)
         return;
-    for (int i = 0; i < LANES; i++) /* frames may wait for it */
-        if (node->lanes[i].peers[host->index])
-            node->lanes[i].peers[host->index]->deadline_us = 0;
+    for (int i = 0; i < MEDIA; i++) /* frames may wait for it */
+        if (node->media[i].peers[host->index])
+            node->media[i].peers[host->index]->deadline_us = 0;
 }
 
 static void member_tells_joined(void *context)
@@ -136,22 +136,22 @@ struct member_owner node_member_owner(struct node *node)
 
 static void session_logs(void *context, const char *line)
 {
-    log_line(((const struct lane *)context)->node, line);
+    log_line(((const struct medium *)context)->node, line);
 }
 
 static void session_sends(void *context, const struct address *to, const uint8_t *bytes,
                           size_t size)
 {
-    node_lane_send(context, to, bytes, size);
+    node_medium_send(context, to, bytes, size);
 }
 
-/* What goes over the other lane is sent behind a head of its own. */
+/* What goes over the other medium is sent behind a head of its own. */
 static uint8_t *session_wants_room(void *context, const struct address *to)
 {
-    const struct lane *lane = context;
-    const struct node_owner *owner = &lane->node->owner;
+    const struct medium *medium = context;
+    const struct node_owner *owner = &medium->node->owner;
 
-    if (!owner->room || node_lane_of(to) != lane->number)
+    if (!owner->room || node_medium_of(to) != medium->number)
         return NULL;
     return owner->room(owner->context, to);
 }
@@ -160,8 +160,8 @@ static uint8_t *session_wants_room(void *context, const struct address *to)
 static bool session_got_frame(void *context, uint32_t host, const struct frame *frame,
                               const uint8_t *payload, uint64_t now_us)
 {
-    struct lane *lane = context;
-    struct node *node = lane->node;
+    struct medium *medium = context;
+    struct node *node = medium->node;
     const struct row *row = table_row(member_table(node->member), host);
     struct frame f = *frame;
 
@@ -169,8 +169,8 @@ static bool session_got_frame(void *context, uint32_t host, const struct frame *
         member_on_frame(node->member, host, frame->kind, payload, frame->length, now_us);
         node_council_tell(node);
         row = table_row(member_table(node->member), host);
-        if (frame->kind == FRAME_JOIN && row && lane->peers[host])
-            session_set_addresses(lane->peers[host]->session, &row->host);
+        if (frame->kind == FRAME_JOIN && row && medium->peers[host])
+            session_set_addresses(medium->peers[host]->session, &row->host);
         return true;
     }
     if (frame->kind == FRAME_RAFT) {
@@ -180,39 +180,39 @@ static bool session_got_frame(void *context, uint32_t host, const struct frame *
     }
     if (!row || !row->announced)
         return false;
-    f.flags = node_lane_flags(lane->number, f.flags);
+    f.flags = node_medium_flags(medium->number, f.flags);
     node->owner.frame(node->owner.context, host, &f, payload);
     return true;
 }
 
 static void session_heard(void *context, uint32_t host, uint64_t now_us)
 {
-    const struct lane *lane = context;
+    const struct medium *medium = context;
 
-    /* a host whose other lane is cut is not one that membership reaches */
-    if (lane == node_lane_to(lane->node, host, LANE_IP))
-        member_on_heard(lane->node->member, host, now_us);
+    /* a host whose other medium is cut is not one that membership reaches */
+    if (medium == node_medium_to(medium->node, host, MEDIUM_IP))
+        member_on_heard(medium->node->member, host, now_us);
 }
 
 /* Frames wait for as long as a segment carries nothing: whoever wonders why finds it in the log. */
-static void log_silence(struct lane *lane, uint32_t host, uint64_t now_us)
+static void log_silence(struct medium *medium, uint32_t host, uint64_t now_us)
 {
-    if (now_us < lane->silence_logged_us)
+    if (now_us < medium->silence_logged_us)
         return;
-    lane->silence_logged_us = now_us + SILENCE_LOG_US;
-    node_log(lane->node, "host %u does not answer over raw Ethernet", host);
+    medium->silence_logged_us = now_us + SILENCE_LOG_US;
+    node_log(medium->node, "host %u does not answer over raw Ethernet", host);
 }
 
 /* A host that can only dial out is reached by having it call. Whoever cannot reach it asks the
  * coordinator, which has a session with every host; this is repeated with every HELLO. */
 static void session_unanswered(void *context, uint32_t host, uint64_t now_us)
 {
-    struct lane *lane = context;
-    struct node *node = lane->node;
+    struct medium *medium = context;
+    struct node *node = medium->node;
     uint32_t coordinator = node_coordinator(node);
 
-    if (lane->number == LANE_ETHER)
-        log_silence(lane, host, now_us);
+    if (medium->number == MEDIUM_ETHER)
+        log_silence(medium, host, now_us);
     else if (host != coordinator && coordinator != member_self(node->member))
         member_wants_ping(node, coordinator, DATAGRAM_CALL, host, now_us);
 }
@@ -220,7 +220,7 @@ static void session_unanswered(void *context, uint32_t host, uint64_t now_us)
 static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32_t target,
                               uint64_t now_us)
 {
-    struct node *node = ((const struct lane *)context)->node;
+    struct node *node = ((const struct medium *)context)->node;
 
     if (kind == DATAGRAM_CALL || kind == DATAGRAM_CALL_BACK) {
         if (kind == DATAGRAM_CALL)
@@ -233,29 +233,29 @@ static void session_was_asked(void *context, uint32_t host, uint8_t kind, uint32
 
 static void session_opened(void *context, uint32_t host, uint64_t now_us)
 {
-    struct lane *lane = context;
-    const struct address *path = session_path(lane->peers[host]->session);
+    struct medium *medium = context;
+    const struct address *path = session_path(medium->peers[host]->session);
     char text[ADDRESS_TEXT_BYTES] = "to be proved";
 
     (void)now_us;
     if (path)
         address_text(path, text);
-    node_log(lane->node, "session with host %u open, path %s%s", host, text,
-             session_is_astray(lane->peers[host]->session)
+    node_log(medium->node, "session with host %u open, path %s%s", host, text,
+             session_is_astray(medium->peers[host]->session)
                  ? ": what is on its way over raw Ethernet goes there meanwhile"
                  : "");
 }
 
 static void session_refused(void *context, uint32_t host, uint8_t reason, uint64_t now_us)
 {
-    struct node *node = ((const struct lane *)context)->node;
+    struct node *node = ((const struct medium *)context)->node;
 
     member_on_refused(node->member, host, reason, now_us);
 }
 
-struct endpoint_owner node_endpoint_owner(struct lane *lane)
+struct endpoint_owner node_endpoint_owner(struct medium *medium)
 {
-    return (struct endpoint_owner){.context = lane,
+    return (struct endpoint_owner){.context = medium,
                                    .send = session_sends,
                                    .room = session_wants_room,
                                    .frame = session_got_frame,

@@ -1,5 +1,5 @@
 /*
- * node_stat.c - the counters of a node by name: those of each lane, its own, and those of its
+ * node_stat.c - the counters of a node by name: those of each medium, its own, and those of its
  * windows summed up, ended sessions included.
  */
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include "proto/node/node_state.h"
 
 #define COUNT_ONE(field, name) +1
-#define LANE_ENTRIES (0 LANE_COUNTERS(COUNT_ONE))
+#define MEDIUM_ENTRIES (0 MEDIUM_COUNTERS(COUNT_ONE))
 
 struct entry {
     const char *name;
@@ -18,8 +18,8 @@ struct entry {
 #define UDP_ENTRY(field, name) {"udp." name, offsetof(struct counters, field)},
 #define ETHER_ENTRY(field, name) {"ether." name, offsetof(struct counters, field)},
 static const struct entry OWN[] = {NODE_COUNTERS(ENTRY)};
-static const struct entry LANE[LANES][LANE_ENTRIES] = {{LANE_COUNTERS(UDP_ENTRY)},
-                                                       {LANE_COUNTERS(ETHER_ENTRY)}};
+static const struct entry MEDIUM[MEDIA][MEDIUM_ENTRIES] = {{MEDIUM_COUNTERS(UDP_ENTRY)},
+                                                           {MEDIUM_COUNTERS(ETHER_ENTRY)}};
 #undef ENTRY
 #undef UDP_ENTRY
 #undef ETHER_ENTRY
@@ -71,21 +71,21 @@ static uint64_t own_sum(const struct node *node, size_t offset)
 {
     uint64_t sum = 0;
 
-    for (int i = 0; i < LANES; i++)
-        sum += read_at(&node->lanes[i].endpoint.counters, offset);
+    for (int i = 0; i < MEDIA; i++)
+        sum += read_at(&node->media[i].endpoint.counters, offset);
     return sum;
 }
 
 const char *node_stat(const struct node *node, size_t i, uint64_t *value)
 {
-    size_t lanes = node->has_ether ? LANES : 1;
+    size_t media = node->has_ether ? MEDIA : 1;
 
-    if (i < lanes * LANE_ENTRIES) {
-        const struct entry *entry = &LANE[i / LANE_ENTRIES][i % LANE_ENTRIES];
-        *value = read_at(&node->lanes[i / LANE_ENTRIES].endpoint.counters, entry->offset);
+    if (i < media * MEDIUM_ENTRIES) {
+        const struct entry *entry = &MEDIUM[i / MEDIUM_ENTRIES][i % MEDIUM_ENTRIES];
+        *value = read_at(&node->media[i / MEDIUM_ENTRIES].endpoint.counters, entry->offset);
         return entry->name;
     }
-    i -= lanes * LANE_ENTRIES;
+    i -= media * MEDIUM_ENTRIES;
     if (i < OWN_COUNT) {
         *value = own_sum(node, OWN[i].offset);
         return OWN[i].name;
@@ -100,7 +100,7 @@ const char *node_stat(const struct node *node, size_t i, uint64_t *value)
         return "session.open";
     }
     if (i == WINDOW_COUNT + 1) {
-        *value = node->lanes[LANE_IP].endpoint.me.encrypt;
+        *value = node->media[MEDIUM_IP].endpoint.me.encrypt;
         return "session.encrypted";
     }
     return NULL;

@@ -7,7 +7,7 @@
 #include "proto/node/node.h"
 #include "proto/session/session.h"
 
-/* A frame for LANE_IP that waits for what was written to this session before it. */
+/* A frame for MEDIUM_IP that waits for what was written to this session before it. */
 struct behind {
     struct behind *next;
     uint64_t written; /* bytes, of the session when it was queued */
@@ -15,36 +15,36 @@ struct behind {
     uint8_t payload[NODE_BEHIND_BYTES];
 };
 
-/* One other host with which there is a session on a lane. */
+/* One other host with which there is a session on a medium. */
 struct peer {
-    struct lane *lane;
+    struct medium *medium;
     uint32_t index;
     struct session *session;
     uint64_t deadline_us;                /* of the session; 0: step it at once */
     uint64_t close_us;                   /* the session ends then; UINT64_MAX: it stays */
-    struct behind *behind, *behind_last; /* of LANE_ETHER */
+    struct behind *behind, *behind_last; /* of MEDIUM_ETHER */
 };
 
-struct lane {
+struct medium {
     struct node *node;
-    enum node_lane number;
+    enum node_medium number;
     struct endpoint endpoint;
     struct peer *peers[HOST_INDEX_MAX + 1];
-    uint64_t silence_logged_us; /* of LANE_ETHER; logged again then */
-    uint8_t *detour;            /* of LANE_ETHER: room for a datagram that goes over IP */
+    uint64_t silence_logged_us; /* of MEDIUM_ETHER; logged again then */
+    uint8_t *detour;            /* of MEDIUM_ETHER: room for a datagram that goes over IP */
 };
 
 struct node {
     struct node_config config;
     struct node_owner owner;
-    struct lane lanes[LANES];
+    struct medium media[MEDIA];
     bool has_ether;
     struct member *member;
     struct council *council; /* NULL: the owner keeps no state */
     bool changed;            /* the log has something new for membership */
     uint32_t told_leader;    /* what the owner knows of who leads */
     uint64_t told_generation;
-    struct peer *open[LANES * (HOST_INDEX_MAX + 1)]; /* all lanes' peers, close together */
+    struct peer *open[MEDIA * (HOST_INDEX_MAX + 1)]; /* all media' peers, close together */
     size_t open_count;
     uint64_t now_us;
     uint64_t due_us;            /* what node_step() last returned */
@@ -57,32 +57,33 @@ void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t 
                       size_t size, uint64_t now_us);
 /* node_calls.c: who is called when one of the node's parts asks or tells. */
 struct member_owner node_member_owner(struct node *node);
-struct endpoint_owner node_endpoint_owner(struct lane *lane);
+struct endpoint_owner node_endpoint_owner(struct medium *medium);
 /* node_council.c: what is agreed. 0 or -1. */
 int node_council_create(struct node *node);
 int64_t node_council_propose(void *context, const uint8_t *bytes, size_t size, uint64_t now_us);
 void node_council_found(void *context, uint64_t generation, uint64_t now_us);
 void node_council_tell(struct node *node);
 
-/* Sends a datagram of the lane, also of LANE_ETHER to an IP address. */
-void node_lane_send(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size);
+/* Sends a datagram of the medium, also of MEDIUM_ETHER to an IP address. */
+void node_medium_send(struct medium *medium, const struct address *to, const uint8_t *bytes,
+                      size_t size);
 
 /* Takes note of the time, and of standing still (see member_on_late()). */
 void node_notice(struct node *node, uint64_t now_us);
 /* Bytes that no host has acknowledged yet. */
 size_t node_queued_to_all(const struct node *node);
 /* The peer of that row, made if there is none; NULL: no memory. */
-struct peer *node_peer(struct lane *lane, const struct row *row);
-/* The same of a living host on the lane wanted, or the one there is; it is stepped at once. */
-struct peer *node_living_peer(struct node *node, uint32_t host, enum node_lane wanted);
+struct peer *node_peer(struct medium *medium, const struct row *row);
+/* The same of a living host on the medium wanted, or the one there is; it is stepped at once. */
+struct peer *node_living_peer(struct node *node, uint32_t host, enum node_medium wanted);
 void node_peer_destroy(struct node *node, size_t i); /* of node->open */
 /* Queues a frame behind what was written to this peer; 0 or -ENOMEM. */
 int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t *payload);
 /* Sends those whose time has come. */
 void node_release_behind(struct node *node, uint64_t now_us);
-/* The lane that goes to a host where that one is wanted; the flags of a frame on a lane. */
-const struct lane *node_lane_to(struct node *node, uint32_t host, enum node_lane wanted);
-uint8_t node_lane_flags(enum node_lane lane, uint8_t flags);
+/* The medium that goes to a host where that one is wanted; the flags of a frame on a medium. */
+const struct medium *node_medium_to(struct node *node, uint32_t host, enum node_medium wanted);
+uint8_t node_medium_flags(enum node_medium medium, uint8_t flags);
 void node_log(struct node *node, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void node_stat_closed(struct node *node, const struct session *session);
 

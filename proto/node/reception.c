@@ -20,15 +20,15 @@ static bool may_log(struct node *node)
     return true;
 }
 
-static void refuse_version(struct lane *lane, uint8_t version, const struct address *from)
+static void refuse_version(struct medium *medium, uint8_t version, const struct address *from)
 {
     char text[ADDRESS_TEXT_BYTES];
 
-    lane->endpoint.counters.refused_version++;
-    if (!may_log(lane->node))
+    medium->endpoint.counters.refused_version++;
+    if (!may_log(medium->node))
         return;
     address_text(from, text);
-    node_log(lane->node, "refused %s: it speaks version %u, this is version %u", text, version,
+    node_log(medium->node, "refused %s: it speaks version %u, this is version %u", text, version,
              WIRE_VERSION);
 }
 
@@ -42,13 +42,13 @@ static void log_refusal(struct node *node, const struct address *from, const cha
     node_log(node, "refused a datagram from %s: %s", text, why);
 }
 
-static void refuse_mac(struct lane *lane, const struct address *from)
+static void refuse_mac(struct medium *medium, const struct address *from)
 {
-    lane->endpoint.counters.refused_mac++;
-    log_refusal(lane->node, from, "it is not authentic");
+    medium->endpoint.counters.refused_mac++;
+    log_refusal(medium->node, from, "it is not authentic");
 }
 
-static void refuse_datagram(struct lane *lane, enum datagram_refusal refusal,
+static void refuse_datagram(struct medium *medium, enum datagram_refusal refusal,
                             const struct datagram *d, const struct address *from)
 {
     static const char *const WHY[] = {[DATAGRAM_SHORT] = "too short",
@@ -56,11 +56,11 @@ static void refuse_datagram(struct lane *lane, enum datagram_refusal refusal,
                                       [DATAGRAM_VM] = "of another VM",
                                       [DATAGRAM_KIND] = "of no known kind",
                                       [DATAGRAM_SIZE] = "of a size that its kind never has"};
-    struct counters *counters = &lane->endpoint.counters;
+    struct counters *counters = &medium->endpoint.counters;
 
     /* raw Ethernet has no ports: the daemons of several VMs on a host hear each other's frames */
-    if (WHY[refusal] && !(lane->number == LANE_ETHER && refusal == DATAGRAM_VM))
-        log_refusal(lane->node, from, WHY[refusal]);
+    if (WHY[refusal] && !(medium->number == MEDIUM_ETHER && refusal == DATAGRAM_VM))
+        log_refusal(medium->node, from, WHY[refusal]);
     switch (refusal) {
     case DATAGRAM_SHORT:
         counters->refused_short++;
@@ -69,7 +69,7 @@ static void refuse_datagram(struct lane *lane, enum datagram_refusal refusal,
         counters->refused_magic++;
         break;
     case DATAGRAM_VERSION:
-        refuse_version(lane, d->version, from);
+        refuse_version(medium, d->version, from);
         break;
     case DATAGRAM_VM:
         counters->refused_vm++;
@@ -110,35 +110,36 @@ static enum verdict judge_host(const struct node *node, const struct hello *hell
     return WELCOME;
 }
 
-static bool is_for_us(const struct lane *lane, const struct hello *hello)
+static bool is_for_us(const struct medium *medium, const struct hello *hello)
 {
-    const struct identity *me = &lane->endpoint.me;
+    const struct identity *me = &medium->endpoint.me;
 
     return hello->to == me->index && memcmp(hello->to_id, me->id, HOST_ID_BYTES) == 0;
 }
 
-static void answer(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size)
+static void answer(struct medium *medium, const struct address *to, const uint8_t *bytes,
+                   size_t size)
 {
-    lane->endpoint.counters.datagrams_sent++;
-    lane->endpoint.counters.bytes_sent += size;
-    node_lane_send(lane, to, bytes, size);
+    medium->endpoint.counters.datagrams_sent++;
+    medium->endpoint.counters.bytes_sent += size;
+    node_medium_send(medium, to, bytes, size);
 }
 
-static void on_hello(struct lane *lane, const struct datagram *d, const struct address *from)
+static void on_hello(struct medium *medium, const struct datagram *d, const struct address *from)
 {
-    struct endpoint *e = &lane->endpoint;
+    struct endpoint *e = &medium->endpoint;
     uint8_t bytes[WELCOME_BYTES > REFUSE_BYTES ? WELCOME_BYTES : REFUSE_BYTES];
     enum verdict verdict;
 
-    if (!is_for_us(lane, &d->hello)) {
+    if (!is_for_us(medium, &d->hello)) {
         e->counters.refused_host++;
         return;
     }
     if (!handshake_hello_ok(&e->me, d)) {
-        refuse_mac(lane, from);
+        refuse_mac(medium, from);
         return;
     }
-    verdict = judge_host(lane->node, &d->hello);
+    verdict = judge_host(medium->node, &d->hello);
     if (verdict == IGNORE) {
         e->counters.refused_host++;
         return;
@@ -147,34 +148,34 @@ static void on_hello(struct lane *lane, const struct datagram *d, const struct a
         e->counters.refused_host++;
         handshake_refuse(&e->me, &d->hello, verdict == REFUSE_GONE ? REASON_GONE : REASON_IDENTITY,
                          bytes);
-        answer(lane, from, bytes, REFUSE_BYTES);
+        answer(medium, from, bytes, REFUSE_BYTES);
         return;
     }
     e->counters.hellos_answered++;
     handshake_welcome(&e->me, &d->hello, e->made[d->hello.from], bytes);
-    answer(lane, from, bytes, WELCOME_BYTES);
+    answer(medium, from, bytes, WELCOME_BYTES);
 }
 
-static void on_confirm(struct lane *lane, struct datagram *d, const struct address *from,
+static void on_confirm(struct medium *medium, struct datagram *d, const struct address *from,
                        uint64_t now_us)
 {
-    struct endpoint *e = &lane->endpoint;
-    struct node *node = lane->node;
+    struct endpoint *e = &medium->endpoint;
+    struct node *node = medium->node;
     struct session_keys keys;
     struct peer *peer;
 
-    if (!is_for_us(lane, &d->hello) || judge_host(node, &d->hello) != WELCOME) {
+    if (!is_for_us(medium, &d->hello) || judge_host(node, &d->hello) != WELCOME) {
         e->counters.refused_host++;
         return;
     }
-    peer = lane->peers[d->hello.from];
+    peer = medium->peers[d->hello.from];
     if (!peer) {
         if (!session_confirm_ok(e, d, &keys)) {
-            refuse_mac(lane, from);
+            refuse_mac(medium, from);
             return;
         }
         member_bind(node->member, d->hello.from, d->hello.from_id);
-        peer = node_peer(lane, table_row(member_table(node->member), d->hello.from));
+        peer = node_peer(medium, table_row(member_table(node->member), d->hello.from));
         if (!peer)
             return;
     }
@@ -183,14 +184,14 @@ static void on_confirm(struct lane *lane, struct datagram *d, const struct addre
 }
 
 /* What names a session of ours. */
-static void on_session(struct lane *lane, struct datagram *d, const struct address *from,
+static void on_session(struct medium *medium, struct datagram *d, const struct address *from,
                        uint64_t now_us)
 {
-    struct peer *peer = lane->peers[session_id_peer(d->session)];
-    uint64_t refused = lane->endpoint.counters.refused_mac;
+    struct peer *peer = medium->peers[session_id_peer(d->session)];
+    uint64_t refused = medium->endpoint.counters.refused_mac;
 
     if (!peer) {
-        lane->endpoint.counters.refused_session++;
+        medium->endpoint.counters.refused_session++;
         return;
     }
     if (d->kind == DATAGRAM_WELCOME)
@@ -199,8 +200,8 @@ static void on_session(struct lane *lane, struct datagram *d, const struct addre
         session_on_refuse(peer->session, d, now_us);
     else
         session_on_sealed(peer->session, d, from, now_us);
-    if (lane->endpoint.counters.refused_mac > refused)
-        log_refusal(lane->node, from, "it is not authentic");
+    if (medium->endpoint.counters.refused_mac > refused)
+        log_refusal(medium->node, from, "it is not authentic");
     peer->deadline_us = 0;
 }
 
@@ -209,7 +210,7 @@ static bool is_detour(const struct address *from, const uint8_t *bytes, size_t s
 {
     struct cursor c = cursor_reader(bytes, size);
 
-    return node_lane_of(from) == LANE_IP && cursor_get_u16(&c) == DETOUR_MAGIC &&
+    return node_medium_of(from) == MEDIUM_IP && cursor_get_u16(&c) == DETOUR_MAGIC &&
            cursor_get_u16(&c) == 0 && cursor_ok(&c);
 }
 
@@ -217,26 +218,26 @@ void node_on_datagram(struct node *node, const struct address *from, const uint8
                       size_t size, uint64_t now_us)
 {
     bool detour = node->has_ether && is_detour(from, bytes, size);
-    struct lane *lane = &node->lanes[detour ? LANE_ETHER : node_lane_of(from)];
+    struct medium *medium = &node->media[detour ? MEDIUM_ETHER : node_medium_of(from)];
     struct datagram d = {0};
     enum datagram_refusal refusal;
 
     node_notice(node, now_us);
-    if (lane->number == LANE_ETHER && !node->has_ether)
+    if (medium->number == MEDIUM_ETHER && !node->has_ether)
         return;
     bytes += detour ? DETOUR_BYTES : 0;
     size -= detour ? DETOUR_BYTES : 0;
-    lane->endpoint.counters.datagrams_received++;
-    lane->endpoint.counters.bytes_received += size;
-    refusal = datagram_decode(bytes, size, lane->endpoint.me.vm, &d);
+    medium->endpoint.counters.datagrams_received++;
+    medium->endpoint.counters.bytes_received += size;
+    refusal = datagram_decode(bytes, size, medium->endpoint.me.vm, &d);
     if (refusal != DATAGRAM_GOOD)
-        refuse_datagram(lane, refusal, &d, from);
+        refuse_datagram(medium, refusal, &d, from);
     else if (d.kind == DATAGRAM_HELLO)
-        on_hello(lane, &d, from);
+        on_hello(medium, &d, from);
     else if (d.kind == DATAGRAM_CONFIRM)
-        on_confirm(lane, &d, from, now_us);
+        on_confirm(medium, &d, from, now_us);
     else if (d.kind == DATAGRAM_CAST)
-        lane->endpoint.counters.refused_kind++; /* cast.h takes them */
+        medium->endpoint.counters.refused_kind++; /* cast.h takes them */
     else
-        on_session(lane, &d, from, now_us);
+        on_session(medium, &d, from, now_us);
 }

@@ -1,6 +1,6 @@
 /*
  * counters.h - what a node counts, each once: its field and the name under which `covey stats`
- * shows it. Those of a lane's datagrams are shown for each lane, the others summed up.
+ * shows it. Those of a medium's datagrams are shown for each medium, the others summed up.
  */
 #ifndef COVEY_PROTO_COUNTERS_H
 #define COVEY_PROTO_COUNTERS_H
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* X(field, name): shown as udp.NAME and ether.NAME. */
-#define LANE_COUNTERS(X)                                                                           \
+#define MEDIUM_COUNTERS(X)                                                                         \
     X(datagrams_sent, "datagrams_sent")                                                            \
     X(datagrams_received, "datagrams_received")                                                    \
     X(bytes_sent, "bytes_sent")                                                                    \
@@ -43,7 +43,7 @@
 
 struct counters {
 #define COUNTER_FIELD(field, name) uint64_t field;
-    LANE_COUNTERS(COUNTER_FIELD)
+    MEDIUM_COUNTERS(COUNTER_FIELD)
     NODE_COUNTERS(COUNTER_FIELD)
 #undef COUNTER_FIELD
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "daemon/link/ether.h"
-#include "daemon/link/lanes.h"
+#include "daemon/link/media.h"
 #include "daemon/link/segment.h"
 #include "daemon/post/backlog.h"
 #include "daemon/post/casting.h"
@@ -149,7 +149,7 @@ uint32_t daemon_tid(const struct daemon *d)
     return tid_make(HOST, 0);
 }
 
-void lanes_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
+void media_send(struct daemon *d, const struct address *to, const uint8_t *bytes, size_t size)
 {
     (void)d, (void)to, (void)bytes, (void)size;
 }

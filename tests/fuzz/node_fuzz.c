@@ -1,4 +1,4 @@
-/* links: proto/wire/host.c proto/wire/contention_config.c proto/node/node.c proto/node/node_calls.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_lane.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
+/* links: proto/wire/host.c proto/wire/contention_config.c proto/node/node.c proto/node/node_calls.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_medium.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
 /*
  * Everything that can reach a node, while it has a session: the input is a list of records
  *
@@ -174,7 +174,7 @@ static void destroy_pair(struct pair *pair)
 /* Seals what the other host never would, and gives it to the target. */
 static void inject_sealed(struct pair *pair, uint8_t kind, const uint8_t *bytes, size_t size)
 {
-    struct peer *peer = pair->ends[1].node->lanes[LANE_IP].peers[1];
+    struct peer *peer = pair->ends[1].node->media[MEDIUM_IP].peers[1];
     struct address from = address_of(1);
     uint8_t datagram[DATAGRAM_OVERHEAD_BYTES + 65536];
     struct cursor c = cursor_writer(datagram, sizeof datagram);
@@ -198,7 +198,7 @@ static void inject_sealed(struct pair *pair, uint8_t kind, const uint8_t *bytes,
 
 static void send_raw_frame(struct pair *pair, const uint8_t *bytes, size_t size)
 {
-    struct peer *peer = pair->ends[1].node->lanes[LANE_IP].peers[1];
+    struct peer *peer = pair->ends[1].node->media[MEDIUM_IP].peers[1];
 
     if (!peer)
         return;

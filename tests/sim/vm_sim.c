@@ -182,13 +182,13 @@ void vm_sim_cut_ether(struct vm_sim *sim, bool cut)
 
 /* ---- what a node asks of its daemon ---- */
 
-/* Both lanes share the network: the first byte of what it carries says by which a datagram goes. */
-static void carry(struct life *life, uint32_t host, enum node_lane lane, const uint8_t *bytes,
+/* Both media share the network: the first byte of what it carries says by which a datagram goes. */
+static void carry(struct life *life, uint32_t host, enum node_medium medium, const uint8_t *bytes,
                   size_t size)
 {
     uint8_t carried[1 + DATAGRAM_BYTES_MAX];
 
-    carried[0] = (uint8_t)lane;
+    carried[0] = (uint8_t)medium;
     memcpy(carried + 1, bytes, size);
     network_send(life->sim->network, life->host, host, carried, 1 + size);
 }
@@ -198,16 +198,16 @@ static void on_send(void *context, const struct address *to, const uint8_t *byte
     struct life *life = context;
     struct vm_sim *sim = life->sim;
     uint32_t host = address_host(to);
-    enum node_lane lane = node_lane_of(to);
+    enum node_medium medium = node_medium_of(to);
 
     if (nonce_watch_repeats() > 0)
         vm_sim_fail(sim, "host %u used a nonce twice under one key", life->index);
-    if (lane == LANE_ETHER && size > ETHER_BYTES_MAX)
+    if (medium == MEDIUM_ETHER && size > ETHER_BYTES_MAX)
         vm_sim_fail(sim, "host %u sent %zu bytes in one Ethernet frame", life->index, size);
-    if (sim->tap && lane == LANE_IP)
+    if (sim->tap && medium == MEDIUM_IP)
         sim->tap(sim->tap_context, life->host, host, bytes, size);
-    if (lane == LANE_ETHER ? !sim->ether_cut : to->bytes[3] == sim->generation[host])
-        carry(life, host, lane, bytes, size);
+    if (medium == MEDIUM_ETHER ? !sim->ether_cut : to->bytes[3] == sim->generation[host])
+        carry(life, host, medium, bytes, size);
 }
 
 /* Payload: sequence, then bytes that follow from sender, receiver and sequence. */
@@ -222,11 +222,11 @@ static void on_frame(void *context, uint32_t host, const struct frame *frame,
     struct life *life = context;
     struct cursor c = cursor_reader(payload, frame->length);
     uint32_t sequence = cursor_get_u32(&c);
-    enum node_lane lane = frame->flags & FRAME_ETHER ? LANE_ETHER : LANE_IP;
-    uint32_t *expected = &life->lane_received[lane][host];
+    enum node_medium medium = frame->flags & FRAME_ETHER ? MEDIUM_ETHER : MEDIUM_IP;
+    uint32_t *expected = &life->medium_received[medium][host];
 
     if (frame->kind == FRAME_GONE && cursor_ok(&c)) { /* see vm_sim_send_behind() */
-        if (life->lane_received[LANE_ETHER][host] < sequence)
+        if (life->medium_received[MEDIUM_ETHER][host] < sequence)
             vm_sim_fail(life->sim, "host %u got what was to come behind frame %u of host %u",
                         life->index, sequence, host);
         life->behind++;
@@ -550,7 +550,7 @@ int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t siz
 {
     bool ether = sim->config.ether && random_below(&sim->random, 2) == 1;
 
-    return vm_sim_send_over(from, to, size, ether ? LANE_ETHER : LANE_IP);
+    return vm_sim_send_over(from, to, size, ether ? MEDIUM_ETHER : MEDIUM_IP);
 }
 
 int vm_sim_send_behind(struct life *from, uint32_t to)
@@ -562,16 +562,16 @@ int vm_sim_send_behind(struct life *from, uint32_t to)
     uint8_t payload[4];
     struct cursor c = cursor_writer(payload, sizeof payload);
 
-    cursor_put_u32(&c, from->lane_sent[LANE_ETHER][to]);
+    cursor_put_u32(&c, from->medium_sent[MEDIUM_ETHER][to]);
     vm_sim_touch(from);
     return node_send_behind(from->node, to, &frame, payload, from->sim->now_us);
 }
 
-int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_lane lane)
+int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_medium medium)
 {
     struct frame frame = {.length = size,
                           .kind = FRAME_DATA,
-                          .flags = lane == LANE_ETHER ? FRAME_ETHER : 0,
+                          .flags = medium == MEDIUM_ETHER ? FRAME_ETHER : 0,
                           .source = tid_make(from->index, 1),
                           .destination = tid_make(to, 1)};
     uint8_t *payload = malloc(size);
@@ -581,9 +581,9 @@ int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_la
 
     if (!payload)
         abort();
-    if (lane == LANE_ETHER && node_ether_state(from->node, to) == NODE_ETHER_NONE)
-        lane = LANE_IP;
-    sequence = &from->lane_sent[lane][to];
+    if (medium == MEDIUM_ETHER && node_ether_state(from->node, to) == NODE_ETHER_NONE)
+        medium = MEDIUM_IP;
+    sequence = &from->medium_sent[medium][to];
     cursor_put_u32(&c, *sequence);
     for (uint32_t i = 4; i < size; i++)
         payload[i] = pattern(from->index, to, *sequence, i);
@@ -726,7 +726,7 @@ static void put_in_mailbox(struct vm_sim *sim, struct network_datagram *d)
 
 static void give(struct vm_sim *sim, struct life *life, struct network_datagram *d)
 {
-    bool ether = d->bytes[0] == LANE_ETHER;
+    bool ether = d->bytes[0] == MEDIUM_ETHER;
     struct address from =
         ether ? host_mac(d->from) : host_address(d->from, sim->generation[d->from]);
 

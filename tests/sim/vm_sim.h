@@ -4,7 +4,7 @@
  * every node, launches hosts, crashes and stops them, sends frames, and checks after every step
  * what must always hold:
  *
- *   - frames arrive exactly once, in order on their lane, unchanged;
+ *   - frames arrive exactly once, in order on their medium, unchanged;
  *   - no epoch has two coordinators;
  *   - two hosts that have the same version of the host table have the same table, and what a
  *     generation's log says of the hosts is a table that all who take from it agree on;
@@ -33,7 +33,7 @@ struct vm_sim_config {
     uint64_t fail_timeout_us;
     uint64_t join_timeout_us;
     bool encrypt; /* the VM */
-    bool ether;   /* hosts have raw Ethernet, too; frames take either lane */
+    bool ether;   /* hosts have raw Ethernet, too; frames take either medium */
     bool mute;    /* nothing is agreed on: hosts without work send no frames */
     bool trace;   /* print every line of every node's log */
 };
@@ -58,7 +58,7 @@ struct life {
     uint64_t stopped_until_us;               /* the process stands still */
     uint32_t sent[VM_SIM_INDEX_MAX + 1];     /* frames to each other life */
     uint32_t received[VM_SIM_INDEX_MAX + 1]; /* frames from each */
-    uint32_t lane_sent[LANES][VM_SIM_INDEX_MAX + 1], lane_received[LANES][VM_SIM_INDEX_MAX + 1];
+    uint32_t medium_sent[MEDIA][VM_SIM_INDEX_MAX + 1], medium_received[MEDIA][VM_SIM_INDEX_MAX + 1];
     uint32_t behind;                 /* frames that vm_sim_send_behind() sent to it */
     uint32_t added, gone, suspected; /* events seen */
     struct life_state state;
@@ -121,9 +121,9 @@ struct life *vm_sim_coordinator(struct vm_sim *sim);
 uint64_t vm_sim_epoch(const struct life *life);
 
 /* Sends a frame of `size` payload bytes from one life to another; what node_send() returns. Where
- * there is raw Ethernet it takes either lane by chance, or the one that is named. */
+ * there is raw Ethernet it takes either medium by chance, or the one that is named. */
 int vm_sim_send(struct vm_sim *sim, struct life *from, uint32_t to, uint32_t size);
-int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_lane lane);
+int vm_sim_send_over(struct life *from, uint32_t to, uint32_t size, enum node_medium medium);
 /* The same over IP, behind what was sent over raw Ethernet (node_send_behind()). */
 int vm_sim_send_behind(struct life *from, uint32_t to);
 

@@ -1,6 +1,6 @@
-/* links: proto/wire/host.c proto/wire/contention_config.c tests/sim/vm_sim.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_lane.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
+/* links: proto/wire/host.c proto/wire/contention_config.c tests/sim/vm_sim.c tests/sim/network.c proto/session/fault.c tests/sim/nonce_watch.c proto/node/node.c proto/node/node_calls.c proto/node/node_council.c proto/member/council.c proto/raft/raft*.c proto/node/reception.c proto/node/node_medium.c proto/wire/ether.c proto/node/node_stat.c proto/member/member.c proto/member/registry.c proto/member/departure.c proto/member/replica.c proto/member/detector.c proto/member/election.c proto/member/table.c proto/session/session.c proto/session/session_path.c proto/session/negotiation.c proto/auth/handshake.c proto/wire/datagram.c proto/window/inbox.c proto/window/outbox.c proto/auth/auth.c cipher/cipher_*.c proto/wire/address.c proto/wire/control.c proto/contention/contention.c proto/wire/cursor.c proto/wire/frame.c proto/window/window*.c */
 /*
- * lanes_test.c - the two lanes of a node, IP and raw Ethernet: each keeps its frames in order under
+ * media_test.c - the two media of a node, IP and raw Ethernet: each keeps its frames in order under
  * faults, what was recorded on one means nothing on the other, raw Ethernet that is cut takes
  * nothing else with it, and what must come behind its frames does.
  */
@@ -67,19 +67,19 @@ static void make_bad(struct vm_sim *sim, uint64_t seed)
 }
 
 /* Before any session on it there is none, but both ends can have one. */
-static void frames_take_the_lane_that_they_name(void)
+static void frames_take_the_medium_that_they_name(void)
 {
     struct vm_sim *sim = create_up(1, 2, true);
     struct life *from = vm_sim_life(sim, 1), *to = vm_sim_life(sim, 2);
 
     CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_CLOSED);
     CU_ASSERT_EQUAL(vm_sim_stat(from, "ether.datagrams_sent"), 0);
-    vm_sim_send_over(from, 2, 60000, LANE_ETHER);
-    vm_sim_send_over(from, 2, 60000, LANE_IP);
+    vm_sim_send_over(from, 2, 60000, MEDIUM_ETHER);
+    vm_sim_send_over(from, 2, 60000, MEDIUM_IP);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
     CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
-    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 1);
-    CU_ASSERT_EQUAL(to->lane_received[LANE_IP][1], 1);
+    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 1);
+    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_IP][1], 1);
     CU_ASSERT(vm_sim_stat(from, "ether.bytes_sent") > 60000);
     CU_ASSERT(vm_sim_stat(from, "ether.bytes_sent") < 72000);
     finish(sim);
@@ -91,10 +91,10 @@ static void without_ether_they_take_ip(void)
     struct life *from = vm_sim_life(sim, 1);
 
     CU_ASSERT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_NONE);
-    vm_sim_send_over(from, 2, 5000, LANE_ETHER);
+    vm_sim_send_over(from, 2, 5000, MEDIUM_ETHER);
     node_open_ether(from->node, 2, vm_sim_now(sim));
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
-    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->lane_received[LANE_IP][1], 1);
+    CU_ASSERT_EQUAL(vm_sim_life(sim, 2)->medium_received[MEDIUM_IP][1], 1);
     finish(sim);
 }
 
@@ -125,30 +125,30 @@ static void a_cut_of_ether_alone(void)
     struct vm_sim *sim = create_up(4, 3, true);
     struct life *from = vm_sim_life(sim, 1), *to = vm_sim_life(sim, 2);
 
-    vm_sim_send_over(from, 2, 5000, LANE_ETHER);
+    vm_sim_send_over(from, 2, 5000, MEDIUM_ETHER);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
     vm_sim_cut_ether(sim, true);
     vm_sim_count_lines(sim, "host 2 does not answer over raw Ethernet");
-    vm_sim_send_over(from, 2, 5000, LANE_ETHER);
+    vm_sim_send_over(from, 2, 5000, MEDIUM_ETHER);
     vm_sim_run(sim, 4 * SECOND);
-    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 1);
+    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 1);
     vm_sim_run(sim, 3 * SECOND);
-    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 2);
+    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 2);
     CU_ASSERT_NOT_EQUAL(node_ether_state(from->node, 2), NODE_ETHER_OPEN);
     CU_ASSERT_PTR_NULL(node_ether_path(from->node, 2));
     for (int i = 0; i < 60; i++) {
-        vm_sim_send_over(from, 2, 5000, LANE_IP);
-        vm_sim_send_over(from, 2, 20000, LANE_ETHER);
+        vm_sim_send_over(from, 2, 5000, MEDIUM_IP);
+        vm_sim_send_over(from, 2, 20000, MEDIUM_ETHER);
         vm_sim_run(sim, SECOND);
     }
     CU_ASSERT_EQUAL(vm_sim_running(sim), 3);
     CU_ASSERT_EQUAL(from->gone + from->suspected, 0);
-    CU_ASSERT_EQUAL(to->lane_received[LANE_IP][1], 60);
-    CU_ASSERT_EQUAL(to->lane_received[LANE_ETHER][1], 62);
+    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_IP][1], 60);
+    CU_ASSERT_EQUAL(to->medium_received[MEDIUM_ETHER][1], 62);
     CU_ASSERT(vm_sim_counted(sim) >= 4 && vm_sim_counted(sim) <= 8);
     vm_sim_cut_ether(sim, false);
     for (int i = 0; i < 10; i++) {
-        vm_sim_send_over(from, 2, 5000, LANE_ETHER);
+        vm_sim_send_over(from, 2, 5000, MEDIUM_ETHER);
         vm_sim_run(sim, SECOND);
     }
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, 5 * SECOND));
@@ -166,7 +166,7 @@ static void a_segment_that_comes_and_goes(void)
         make_bad(sim, seed);
         for (int i = 0; i < 60; i++) {
             for (uint32_t a = 1; a <= 3; a++)
-                vm_sim_send_over(vm_sim_life(sim, a), a % 3 + 1, 30000, LANE_ETHER);
+                vm_sim_send_over(vm_sim_life(sim, a), a % 3 + 1, 30000, MEDIUM_ETHER);
             vm_sim_cut_ether(sim, i / 10 % 2 == 1);
             vm_sim_run(sim, SECOND);
         }
@@ -205,7 +205,7 @@ static void what_must_come_behind_does(void)
         behind(seed);
 }
 
-/* The lanes have other keys: the same datagram, authentic on one, is nothing on the other. */
+/* The media have other keys: the same datagram, authentic on one, is nothing on the other. */
 struct recording {
     struct {
         uint32_t from, to;
@@ -244,8 +244,8 @@ static void recordings_do_not_cross(void)
     start(sim, 2);
     struct life *victim = vm_sim_life(sim, 1);
     for (int i = 0; i < 50; i++)
-        vm_sim_send_over(vm_sim_life(sim, 2), 1, 5000, LANE_IP);
-    vm_sim_send_over(vm_sim_life(sim, 2), 1, 5000, LANE_ETHER);
+        vm_sim_send_over(vm_sim_life(sim, 2), 1, 5000, MEDIUM_IP);
+    vm_sim_send_over(vm_sim_life(sim, 2), 1, 5000, MEDIUM_ETHER);
     CU_ASSERT(vm_sim_run_until(sim, vm_sim_is_converged, SECOND));
     vm_sim_set_tap(sim, NULL, NULL);
     uint64_t before = refused(victim), opened = vm_sim_stat(victim, "session.opened");
@@ -265,7 +265,7 @@ static void recordings_do_not_cross(void)
 }
 
 static const struct test_case CASES[] = {
-    {"frames take the lane that they name", frames_take_the_lane_that_they_name},
+    {"frames take the medium that they name", frames_take_the_medium_that_they_name},
     {"without raw Ethernet they take IP", without_ether_they_take_ip},
     {"opening", opening},
     {"a cut of raw Ethernet alone", a_cut_of_ether_alone},
@@ -276,5 +276,5 @@ static const struct test_case CASES[] = {
 
 int main(void)
 {
-    return covey_test_main("lanes", CASES, sizeof CASES / sizeof CASES[0]);
+    return covey_test_main("media", CASES, sizeof CASES / sizeof CASES[0]);
 }

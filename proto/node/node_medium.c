@@ -1,10 +1,10 @@
 /*
- * node_lane.c - the two lanes of a node: which of them goes to a host, and the peers on each.
+ * node_medium.c - the two media of a node: which of them goes to a host, and the peers on each.
  *
- * A lane is used to a host when this node has it and the host's row names an address for it. A
- * frame that must stay behind what went over LANE_ETHER waits in the peer of that lane, with how
- * much had been written when it came; it goes when so much is acknowledged. What is acknowledged
- * has been delivered: the stream has no gaps then.
+ * A medium is used to a host when this node has it and the host's row names an address for it. A
+ * frame that must stay behind what went over MEDIUM_ETHER waits in the peer of that medium, with
+ * how much had been written when it came; it goes when so much is acknowledged. What is
+ * acknowledged has been delivered: the stream has no gaps then.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,89 +12,90 @@
 
 #include "proto/node/node_state.h"
 
-enum node_lane node_lane_of(const struct address *address)
+enum node_medium node_medium_of(const struct address *address)
 {
-    return address->family == ADDRESS_ETHER ? LANE_ETHER : LANE_IP;
+    return address->family == ADDRESS_ETHER ? MEDIUM_ETHER : MEDIUM_IP;
 }
 
-uint8_t node_lane_flags(enum node_lane lane, uint8_t flags)
+uint8_t node_medium_flags(enum node_medium medium, uint8_t flags)
 {
-    return (uint8_t)(lane == LANE_ETHER ? flags | FRAME_ETHER : flags & ~FRAME_ETHER);
+    return (uint8_t)(medium == MEDIUM_ETHER ? flags | FRAME_ETHER : flags & ~FRAME_ETHER);
 }
 
-void node_lane_send(struct lane *lane, const struct address *to, const uint8_t *bytes, size_t size)
+void node_medium_send(struct medium *medium, const struct address *to, const uint8_t *bytes,
+                      size_t size)
 {
-    const struct node_owner *owner = &lane->node->owner;
-    struct cursor c = cursor_writer(lane->detour, DETOUR_BYTES);
+    const struct node_owner *owner = &medium->node->owner;
+    struct cursor c = cursor_writer(medium->detour, DETOUR_BYTES);
 
-    if (node_lane_of(to) == lane->number || size > lane->endpoint.datagram_bytes_max) {
+    if (node_medium_of(to) == medium->number || size > medium->endpoint.datagram_bytes_max) {
         owner->send(owner->context, to, bytes, size);
         return;
     }
     cursor_put_u16(&c, DETOUR_MAGIC);
     cursor_put_u16(&c, 0);
-    memcpy(lane->detour + DETOUR_BYTES, bytes, size);
-    owner->send(owner->context, to, lane->detour, DETOUR_BYTES + size);
+    memcpy(medium->detour + DETOUR_BYTES, bytes, size);
+    owner->send(owner->context, to, medium->detour, DETOUR_BYTES + size);
 }
 
-static bool has_address(const struct host *host, enum node_lane lane)
+static bool has_address(const struct host *host, enum node_medium medium)
 {
     for (uint8_t i = 0; i < host->address_count; i++)
-        if (node_lane_of(&host->addresses[i]) == lane)
+        if (node_medium_of(&host->addresses[i]) == medium)
             return true;
     return false;
 }
 
-static struct lane *row_lane(struct node *node, const struct row *row, enum node_lane wanted)
+static struct medium *row_medium(struct node *node, const struct row *row, enum node_medium wanted)
 {
-    bool ether = node->has_ether && has_address(&row->host, LANE_ETHER);
+    bool ether = node->has_ether && has_address(&row->host, MEDIUM_ETHER);
 
-    if (ether && (wanted == LANE_ETHER || !has_address(&row->host, LANE_IP)))
-        return &node->lanes[LANE_ETHER];
-    return &node->lanes[LANE_IP];
+    if (ether && (wanted == MEDIUM_ETHER || !has_address(&row->host, MEDIUM_IP)))
+        return &node->media[MEDIUM_ETHER];
+    return &node->media[MEDIUM_IP];
 }
 
-const struct lane *node_lane_to(struct node *node, uint32_t host, enum node_lane wanted)
+const struct medium *node_medium_to(struct node *node, uint32_t host, enum node_medium wanted)
 {
     const struct row *row = table_row(member_table(node->member), host);
 
-    return row ? row_lane(node, row, wanted) : &node->lanes[LANE_IP];
+    return row ? row_medium(node, row, wanted) : &node->media[MEDIUM_IP];
 }
 
 /* ---- peers ---- */
 
-struct peer *node_peer(struct lane *lane, const struct row *row)
+struct peer *node_peer(struct medium *medium, const struct row *row)
 {
-    struct node *node = lane->node;
+    struct node *node = medium->node;
     uint32_t index = row->host.index;
-    struct peer *peer = lane->peers[index];
+    struct peer *peer = medium->peers[index];
 
     if (peer)
         return peer;
     peer = calloc(1, sizeof *peer);
     if (!peer)
         return NULL;
-    peer->lane = lane;
+    peer->medium = medium;
     peer->index = index;
     peer->close_us = UINT64_MAX;
-    peer->session = session_create(&lane->endpoint, &row->host);
+    peer->session = session_create(&medium->endpoint, &row->host);
     if (!peer->session) {
         free(peer);
         return NULL;
     }
-    lane->peers[index] = peer;
+    medium->peers[index] = peer;
     node->open[node->open_count++] = peer;
     return peer;
 }
 
-struct peer *node_living_peer(struct node *node, uint32_t host, enum node_lane wanted)
+struct peer *node_living_peer(struct node *node, uint32_t host, enum node_medium wanted)
 {
     const struct row *row = table_row(member_table(node->member), host);
     struct peer *peer;
 
     if (!row || !row_is_living(row) || host == member_self(node->member))
         return NULL;
-    peer = node_peer(row_lane(node, row, wanted), row);
+    peer = node_peer(row_medium(node, row, wanted), row);
     if (peer)
         peer->deadline_us = 0;
     return peer;
@@ -118,24 +119,24 @@ void node_peer_destroy(struct node *node, size_t i)
         free(behind_take(peer));
     node_stat_closed(node, peer->session);
     session_destroy(peer->session);
-    peer->lane->peers[peer->index] = NULL;
+    peer->medium->peers[peer->index] = NULL;
     node->open[i] = node->open[--node->open_count];
     free(peer);
 }
 
 size_t node_datagram_bytes(const struct node *node, uint32_t host)
 {
-    const struct lane *l = &node->lanes[LANE_IP];
-    const struct peer *peer = host <= HOST_INDEX_MAX ? l->peers[host] : NULL;
+    const struct medium *m = &node->media[MEDIUM_IP];
+    const struct peer *peer = host <= HOST_INDEX_MAX ? m->peers[host] : NULL;
     struct window_stats stats;
 
     if (!peer)
-        return l->endpoint.datagram_bytes_min;
+        return m->endpoint.datagram_bytes_min;
     window_stats(session_window(peer->session), &stats);
     return stats.packet_bytes + DATAGRAM_OVERHEAD_BYTES;
 }
 
-/* ---- what waits behind LANE_ETHER ---- */
+/* ---- what waits behind MEDIUM_ETHER ---- */
 
 int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t *payload)
 {
@@ -164,7 +165,7 @@ void node_release_behind(struct node *node, uint64_t now_us)
             while (peer->behind && peer->behind->written <= delivered) {
                 struct behind *b = behind_take(peer);
 
-                node_send(peer->lane->node, peer->index, &b->frame, b->payload, now_us);
+                node_send(peer->medium->node, peer->index, &b->frame, b->payload, now_us);
                 free(b);
             }
         }
@@ -175,9 +176,9 @@ void node_release_behind(struct node *node, uint64_t now_us)
 enum node_ether node_ether_state(const struct node *node, uint32_t host)
 {
     const struct row *row = table_row(member_table(node->member), host);
-    const struct peer *peer = host <= HOST_INDEX_MAX ? node->lanes[LANE_ETHER].peers[host] : NULL;
+    const struct peer *peer = host <= HOST_INDEX_MAX ? node->media[MEDIUM_ETHER].peers[host] : NULL;
 
-    if (!row || !node->has_ether || !has_address(&row->host, LANE_ETHER))
+    if (!row || !node->has_ether || !has_address(&row->host, MEDIUM_ETHER))
         return NODE_ETHER_NONE;
     if (peer && session_is_open(peer->session) && !session_is_astray(peer->session))
         return NODE_ETHER_OPEN;
@@ -186,9 +187,9 @@ enum node_ether node_ether_state(const struct node *node, uint32_t host)
 
 void node_open_ether(struct node *node, uint32_t host, uint64_t now_us)
 {
-    struct peer *peer = node_living_peer(node, host, LANE_ETHER);
+    struct peer *peer = node_living_peer(node, host, MEDIUM_ETHER);
 
-    if (peer && peer->lane->number == LANE_ETHER &&
+    if (peer && peer->medium->number == MEDIUM_ETHER &&
         (!session_is_open(peer->session) || session_is_astray(peer->session)))
         session_open(peer->session, now_us);
 }
