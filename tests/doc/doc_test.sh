@@ -13,8 +13,9 @@
 #   ```sh skip: WHY  cannot be run by a test
 #   ```text          what the last commands print, compared by says.awk; `varies` and `any-order` behind it
 # All other kinds are a mistake. What stands in `code` and begins with covey is looked up: the command and its
-# options. Names of functions, of files and of manual pages must be there. Shell examples of manual pages are run, or
-# read in the same way where they need more than virtual hosts.
+# options. Names of functions, of files and of manual pages must be there. Commands in literal blocks
+# of manual pages and in indented lines of guides are run on virtual hosts, or tests/doc/elsewhere names the suite that runs them:
+# an example that is neither is run here, and fails.
 #
 # doc_test.sh GUIDE... follows these alone (`manual`: the examples of manual pages); recipes_test.sh does so with doc/contributing.md, which takes longest.
 set -u
@@ -29,7 +30,8 @@ export LAB=doc-$$ HOME=$dir/you LC_ALL=C.UTF-8
 unset MAKEFLAGS MAKELEVEL COVEY_OUTPUT
 mkdir "$HOME"
 labs_up=
-commands_run=0 programs_run=0 lines_skipped=0
+commands_run=0 programs_run=0 commands_elsewhere=0 lines_skipped=0
+elsewhere=tests/doc/elsewhere # what stands in a page and is run by another suite
 
 clean_up() {
     [ "$BASHPID" = $$ ] || return
@@ -269,61 +271,88 @@ files_are_there() { # GUIDE: what is in `code` and looks like a file of the sour
 
 # ---- the manual's examples in shell ----
 
-examples_of() { # PAGE: its commands; those of one .Bd or .EX, or one .Dl, in a line each but for what goes on
-    sed -n '/^\.S[Hh] EXAMPLES/,/^\.S[Hh] [^E]/p' "$1" | awk '
-        /^\.Dl / { sub(/^\.Dl /, ""); print; next }
-        /^\.(Bd|EX)/ { inside = 1; block = commands = ""; next }
-        /^\.(Ed|EE)/ { inside = 0; printf "%s", commands != "" ? commands : block; next }
-        inside && sub(/^\$ /, "") { commands = commands $0 "\n" } # the rest is what it prints
-        inside { block = block $0 "\n" }' | sed -e 's/\\&//g; s/\\-/-/g; s/\\e/\\/g; s/\\(ti/~/g; s/\\(aq/'\''/g' -e "s|/usr/local/libexec|$HOME/covey/libexec|g"
+# Commands of the page that are to be run, in $dir/example; each of the others has a row in the list. $dir/rows counts those.
+examples_of() { # PAGE or GUIDE
+    awk -v page="$(basename "$1")" -v list=$elsewhere -v rows="$dir/rows.new" -f tests/doc/examples.awk $elsewhere "$1" |
+        sed -e "s|/usr/local|$HOME/covey|g; s|^build/||" >"$dir/example"
+    cat "$dir/rows.new" >>"$dir/rows" 2>/dev/null
+    rm -f "$dir/rows.new"
 }
-# Of these pages examples are run as they stand on virtual hosts; of others they are read.
-manual_is_run() { # PAGE
-    case $(basename "$1") in covey.1 | covey-mandel.1 | covey-matmul.1 | covey-sort.1) return 0 ;; esac
-    return 1
+# What hosts and messages take, and a network, are in files that examples read; the first is the example of its own page.
+surroundings() {
+    local calibration=$HOME/.local/state/covey/calibration.$COVEY_VM
+    mkdir -p "$(dirname "$calibration")"
+    sed -n '/^\.nf/,/^\.fi/p' lib/model/covey_calibration.5 | sed '/^\./d; s/\\-/-/g' >"$calibration"
+    printf '%s\n' 'switch s' 'host h0 s' 'host h1 s' >"$folder/network"
+    ln -sfn "$source/conf" "$folder/conf"
 }
-read_example() { # FILE: it is shell, and its commands and options are known
-    local line status=0
-    bash -n "$1" || return
-    while read -r line; do
+# Without gnuplot or jq the same, as far as it goes.
+without_missing() {
+    if ! command -v gnuplot >/dev/null && grep -qE -- '--(plot|map) ' "$dir/example"; then
+        skip "the pictures of $1" "gnuplot is not installed"
+        sed -i -E 's/ --(plot|map) [^ ]+//' "$dir/example"
+    fi
+    if ! command -v jq >/dev/null && grep -q 'jq ' "$dir/example"; then
+        skip "what jq does in $1" "jq is not installed"
+        sed -i -E 's/\|( jq .*)?$/>json/; /^ *jq /d' "$dir/example"
+    fi
+}
+run_examples() { # PAGE or GUIDE
+    local name
+    name=$(basename "$1")
+    examples_of "$1"
+    [ -s "$dir/example" ] || return
+    state=$dir/state
+    folder=$dir/followed/$name
+    mkdir -p "$folder"
+    state_begin "$folder"
+    surroundings
+    without_missing "$name"
+    echo "export PATH=\$PATH:$HOME/covey/libexec/covey" >>"$state"
+    grep -qE 'covey start|start --local' "$dir/example" || covey start --local 2 >/dev/null
+    run_block "the examples of $name" "$dir/example" ""
+    covey halt >/dev/null 2>&1
+}
+
+# ---- what is run elsewhere ----
+
+# A suite that there is, which has the words in it.
+suite_says() { # SUITE WORDS
+    local file
+    file=$(scripts/suites.sh "$1") && grep -qF -- "${2:-}" "$file"
+}
+takes_hours() { # GUIDE BEGINNING: the files and options of its lines are there
+    local file status=0
+    grep -F "    $2" "$1" | grep '^    ' | sed 's/.* -- //; s/#.*//' | grep -E '^covey ' >"$dir/hours"
+    while read -r file; do
         # shellcheck disable=SC2086
-        known ${line//[\"\'\`]/} || status=1
-    done < <(sed 's/[|;>#].*//; s/^\$ //; s/.*sudo //' "$1" | grep -E '^ *covey ')
+        known $file || status=1
+    done <"$dir/hours"
+    for file in $(grep -F "    $2" "$1" | grep -oE '(tests|scripts|conf)/[a-z0-9/._-]+[a-z0-9]'); do
+        [ -e "$file" ] || { echo "$file is not there" && status=1; }
+    done
     return $status
 }
-read_measurements() { # GUIDE whose commands stand in indented lines
-    local file n
-    sed -n 's/^    //p' "$1" | grep -vE '^\[' | sed 's|^build/||' >"$dir/example"
-    n=$(grep -cE '^[a-zA-Z]' "$dir/example")
-    commands_read=$((${commands_read:-0} + n))
-    expect "the commands of $1 are known: $n, read and not run" read_example "$dir/example"
-    while read -r file; do
-        expect "$file, which $1 names, is there" test -e "$file"
-    done < <(grep -oE '(tests|scripts|conf)/[a-z0-9/._-]+' "$dir/example" | sort -u)
+# The list names what there is, and every row is needed.
+elsewhere_is_right() {
+    local number=0 page beginning who rest
+    while read -r page beginning; do
+        case $page in '#'* | '') continue ;; esac
+        number=$((number + 1))
+        who=${beginning##* | } beginning=${beginning#| }
+        beginning=$(sed 's/ *| .*//' <<<"$beginning")
+        grep -qx "$number" "$dir/rows" || bad "tests/doc/elsewhere" "$page has no '$beginning'"
+        case $who in
+        text) continue ;;
+        hours) expect "$page: $beginning: takes hours; its files and options are there" takes_hours "doc/$page" "$beginning" ;;
+        *) rest=${who#*: } && expect "$page: $beginning: is run by ${who%%: *}" suite_says "${who%%: *}" "$rest" ;;
+        esac
+        commands_elsewhere=$((commands_elsewhere + 1))
+    done <"$elsewhere"
 }
 manual_examples() {
-    local page name n
-    for page in $(find lib daemon tools apps conf -name '*.[158]' | sort); do
-        name=$(basename "$page")
-        examples_of "$page" | grep -vE '^(\[|#)' >"$dir/example"
-        n=$(grep -cE '^ *(\$ )?(covey|matmul|tiles|/|printf)' "$dir/example")
-        [ "$n" -gt 0 ] || continue
-        if manual_is_run "$page"; then
-            state=$dir/state
-            folder=$dir/followed/$name
-            mkdir -p "$folder"
-            state_begin "$folder"
-            if grep -q jq "$dir/example" && ! command -v jq >/dev/null; then
-                skip "an example of $name, 1 command" "jq is not installed"
-                sed -i '/jq/d' "$dir/example"
-            fi
-            run_block "the examples of $name" "$dir/example" ""
-            covey halt >/dev/null 2>&1
-        else
-            commands_read=$((${commands_read:-0} + n))
-            expect "the examples of $name are known: $n commands, read and not run" read_example "$dir/example"
-        fi
-    done
+    local page
+    for page in $(find lib daemon tools apps conf -name '*.[1-8]' | sort); do run_examples "$page"; done
 }
 
 # ---- all of it ----
@@ -341,12 +370,11 @@ for guide in "${guides[@]}"; do
     expect "$guide names commands that there are" commands_are_known "$guide"
     expect "$guide names functions and pages that there are" names_are_known "$guide"
     expect "$guide names files that there are" files_are_there "$guide"
-    case $guide in
-    doc/figures.md) read_measurements "$guide" ;; # they take hours, and other hosts
-    *) follow_guide "$guide" ;;
-    esac
+    follow_guide "$guide"
+    run_examples "$guide"
 done
+[ $# -gt 0 ] || elsewhere_is_right
 [ $# -gt 0 ] || expect "README.md has at most 150 lines" test "$(wc -l <README.md)" -le 150
-echo "$commands_run commands and $programs_run programs were run, ${commands_read:-0} commands of the manual read," \
+echo "$commands_run commands and $programs_run programs were run, $commands_elsewhere kinds of them are run by other suites," \
     "$lines_skipped skipped, in $((SECONDS - begun)) s"
 finish

@@ -177,4 +177,17 @@ expect "the tasks' program says what it is for" \
 covey halt
 expect "nothing is left" wait_until_gone 'covey|coveyd|covey-bench'
 
+# ---- raw Ethernet beside the other routes, between two hosts that have it: as its manual page shows ----
+
+over_ether() {
+    tests/lab/vm.sh --hosts 2 -- covey bench pingpong --route ether,tcp,udp --sizes 1,1K,16K --rounds 2 --batch 100 >"$dir/out" 2>&1 &&
+        grep -q '^covey-udp: alpha' "$dir/out" && return
+    cat "$dir/out" && false
+}
+if [ "$(id -u)" = 0 ] && unshare --net true 2>/dev/null; then
+    expect "ether, tcp and udp in one run" over_ether
+else
+    skip "ether, tcp and udp in one run" "needs root and network namespaces"
+fi
+
 finish
