@@ -1,3 +1,8 @@
+/*
+ * agenda.c - agenda parallelism of the demos: the coordinator puts items into a bag and hears of
+ * results, the tasks take items and work on them. All demos with --bag share this file, so that
+ * each of them says only what its items are.
+ */
 #include "apps/agenda.h"
 
 #include <err.h>

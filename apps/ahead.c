@@ -1,3 +1,8 @@
+/*
+ * ahead.c - a task of a bag that never waits for the network if it can help it: a few items are
+ * taken at once and stand in a ring of slots, so that what the next one needs comes while the task
+ * works on this one, and results leave behind its back.
+ */
 #include "apps/ahead.h"
 
 struct slot {

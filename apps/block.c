@@ -1,3 +1,7 @@
+/*
+ * block.c - where the parts of a range of n elements begin. The sizes are computed from the part's
+ * number alone, so that all tasks agree on them without a message.
+ */
 #include "apps/block.h"
 
 int64_t block_first(int64_t n, int parts, int index)

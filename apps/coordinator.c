@@ -1,3 +1,8 @@
+/*
+ * coordinator.c - the life of the process that the user starts: it joins the VM, chooses hosts,
+ * measures one task alone where a comparison needs that, leads the parallel run, and prints the
+ * report. Every demo goes this way; a program fills in the steps that are its own.
+ */
 #include "apps/coordinator.h"
 
 #include "apps/hosts.h"

@@ -1,3 +1,8 @@
+/*
+ * crew.c - the coordinator's side of a run: it spawns the tasks, sends each its job, counts what
+ * they say, and reads the notices of their ends. A task that ends too early gives the whole run up
+ * with one line, for nobody should wait for a result that cannot come.
+ */
 #include "apps/crew.h"
 
 #include <err.h>

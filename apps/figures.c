@@ -1,3 +1,8 @@
+/*
+ * figures.c - where a task's time went, by two clocks: that of the wall and that of the processor,
+ * which does not count what other programs took. Figures of a task travel in a message, and the
+ * coordinator makes their mean.
+ */
 #include "apps/figures.h"
 
 #include <time.h>

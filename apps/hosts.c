@@ -1,3 +1,7 @@
+/*
+ * hosts.c - the hosts that a run uses: those that --hosts names, or all that are up. A host that
+ * does not answer is usable as long as it is not given up, for it may only be slow.
+ */
 #include "apps/hosts.h"
 
 #include "apps/crew.h"

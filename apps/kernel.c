@@ -1,3 +1,8 @@
+/*
+ * kernel.c - times a program's own arithmetic for `covey calibrate`. It counts the processor time
+ * of many operations, and prints besides how much of a processor it got, so that the model can
+ * tell a slow processor from a busy one.
+ */
 #include "apps/kernel.h"
 
 #include "apps/figures.h"

@@ -1,3 +1,7 @@
+/*
+ * options.c - options that all demos have, and the numbers in them, such as 16M. A wrong one is
+ * refused here with a line that names the option, so that no program has checks of its own for it.
+ */
 #include "apps/options.h"
 
 #include "covey.h"

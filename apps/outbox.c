@@ -1,3 +1,8 @@
+/*
+ * outbox.c - messages that leave in the background: a slow receiver holds up nobody but itself.
+ * Requests that ended are freed now and then, not each time, for to look at all of them costs
+ * time.
+ */
 #include "apps/outbox.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/*
+ * outfile.c - a result file that appears whole or not at all: it is written without a name, and
+ * takes its name, and the place of an older file, at the end. What is no regular file, such as a
+ * pipe, is written directly.
+ */
 #include "apps/outfile.h"
 
 #include <err.h>

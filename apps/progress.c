@@ -1,3 +1,7 @@
+/*
+ * progress.c - one line on the terminal that shows how far a run is. It is written only to a
+ * terminal and not to a file.
+ */
 #include "apps/progress.h"
 
 #include "apps/figures.h"

@@ -1,3 +1,7 @@
+/*
+ * report.c - the figures of a run as a table or as JSON. Both are made from the same struct, so
+ * that people and scripts are told the same.
+ */
 #include "apps/report.h"
 
 #include <err.h>

@@ -1,3 +1,7 @@
+/*
+ * worker.c - the task's side of a run: it joins, takes its job, does the timed part and reports
+ * its figures. The phases are those of crew.h; a program fills in what it does in each.
+ */
 #include "apps/worker.h"
 
 #include "apps/crew.h"

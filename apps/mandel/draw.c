@@ -1,3 +1,8 @@
+/*
+ * draw.c - the worker of mandel: it is given strips of rows, draws them, and sends the counts
+ * back. What comes in a message is checked before it is used as an index. One worker serves both
+ * forms, strips by message and items of a bag.
+ */
 #include "apps/mandel/draw.h"
 
 #include "apps/agenda.h"

@@ -1,3 +1,7 @@
+/*
+ * escape.c - the innermost loop of mandel: how many steps z := z^2 + c takes until |z| > 2. It
+ * stands alone so that the program and its calibration run the same code.
+ */
 #include "apps/mandel/escape.h"
 
 #define SHORT_SIDE 3.0

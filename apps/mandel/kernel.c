@@ -1,3 +1,7 @@
+/*
+ * kernel.c - times the Mandelbrot iteration on this host, on rows spread over a whole picture:
+ * points near the set and far from it cost different times.
+ */
 #include "apps/mandel/kernel.h"
 
 #include "apps/kernel.h"

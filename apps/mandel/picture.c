@@ -1,3 +1,7 @@
+/*
+ * picture.c - iteration counts become a PNG by libpng, which reports errors by longjmp(). All
+ * memory is therefore allocated before the jump can happen.
+ */
 #include "apps/mandel/picture.h"
 
 #include <err.h>

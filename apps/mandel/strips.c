@@ -1,3 +1,7 @@
+/*
+ * strips.c - deals out the rows of a picture in strips that get smaller towards the end, so that
+ * no worker is left with a large strip when the others have finished.
+ */
 #include "apps/mandel/strips.h"
 
 #define SHARES 8    /* a strip is this part of a worker's share of what is left */

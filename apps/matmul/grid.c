@@ -1,3 +1,8 @@
+/*
+ * grid.c - places a q x q grid of tasks on hosts: rectangles of the grid lie on one host where
+ * they fit, for messages within a host cost least. It is pure computation and is tested without
+ * tasks.
+ */
 #include "apps/matmul/grid.h"
 
 #include "apps/block.h"

@@ -1,3 +1,8 @@
+/*
+ * hierarchical.c - pipe-multiply-roll in two levels, groups of tasks that each multiply by
+ * pipe-multiply-roll again. The paper found it slower than the plain form; it stands here to
+ * measure that, and, with groups of one task, to show the plain form phase by phase.
+ */
 #include "apps/matmul/hierarchical.h"
 
 #include "apps/block.h"

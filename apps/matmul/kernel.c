@@ -1,3 +1,7 @@
+/*
+ * kernel.c - times the product of two blocks on this host, for blocks of several sizes: the time
+ * for each operation falls with the size of a block.
+ */
 #include "apps/matmul/kernel.h"
 
 #include "apps/kernel.h"

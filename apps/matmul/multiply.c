@@ -1,3 +1,8 @@
+/*
+ * multiply.c - the task of matmul in its usual form: it makes its blocks, takes panels of A and B
+ * from its neighbours, multiplies, and hands them on. Transfers go on while it multiplies;
+ * stream.c says which panel goes where.
+ */
 #include "apps/matmul/multiply.h"
 
 #include "apps/block.h"

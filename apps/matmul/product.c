@@ -1,3 +1,8 @@
+/*
+ * product.c - how the coordinator is sure of the product without a second multiplication that
+ * costs as much: Freivalds' check with random vectors, or a comparison with a whole product.
+ * Blocks are written to the result file in their places as they come.
+ */
 #include "apps/matmul/product.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/*
+ * stream.c - the plan of the two streams of panels, and the transfers that carry it out. The plan
+ * is made once, from the task's place in the grid alone; the transfers look only at what the plan
+ * says, so that the grid cannot lock up (stream.h tells why).
+ */
 #include "apps/matmul/stream.h"
 
 #include "apps/block.h"

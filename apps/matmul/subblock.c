@@ -1,3 +1,8 @@
+/*
+ * subblock.c - matmul out of a bag: items say which block is to be multiplied. Blocks and products
+ * go as messages between coordinator and task, and not through the bag, for a bag's items pass two
+ * daemons (subblock.h shows the messages).
+ */
 #include "apps/matmul/subblock.h"
 
 #include "apps/block.h"

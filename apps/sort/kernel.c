@@ -1,3 +1,6 @@
+/*
+ * kernel.c - times the two operations of sort on this host: to sort keys and to merge sorted runs.
+ */
 #include "apps/sort/kernel.h"
 
 #include "apps/kernel.h"

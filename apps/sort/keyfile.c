@@ -1,3 +1,7 @@
+/*
+ * keyfile.c - files of keys: text, a number to a word, or 64-bit binary. A word that is no number
+ * is refused, and memory grows with the file, for a pipe does not say its size before.
+ */
 #include "apps/sort/keys.h"
 
 #include <ctype.h>

@@ -1,3 +1,8 @@
+/*
+ * keys.c - lists of 64-bit keys: made from a seed, sorted by quicksort that turns into heapsort
+ * where it goes too deep, merged, and summed up. The sums show that no key was lost or changed
+ * without a second list to compare with.
+ */
 #include "apps/sort/keys.h"
 
 #include "apps/random.h"

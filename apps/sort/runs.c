@@ -1,3 +1,8 @@
+/*
+ * runs.c - sort out of a bag: first parts of the keys are sorted, then ranges of keys are merged,
+ * whoever is free doing the next one. runs.h tells why ranges are cut by a sample and which
+ * messages pass.
+ */
 #include "apps/sort/runs.h"
 
 #include "apps/block.h"

@@ -12,12 +12,13 @@
  *
  *   task                                coordinator
  *   RUNS_ASK number             ->
- *                              <-       RUNS_KEYS     how many runs (of a part: 1), their sizes and
- * keys RUNS_SORTED number, keys    ->
+ *                              <-       RUNS_KEYS     how many runs, their sizes, keys
+ *
+ *   RUNS_SORTED number, keys    ->
  *                              <-       RUNS_TAKEN    now the bag hears that the item is done
  *
- * The task that dies after it sent its keys, and before the bag heard of it, leaves the item to
- * another, which learns that there is nothing to be done.
+ * A part of the keys is one run. The task that dies after it sent its keys, and before the bag
+ * heard of it, leaves the item to another, which learns that there is nothing to be done.
  */
 #ifndef SORT_RUNS_H
 #define SORT_RUNS_H

@@ -1,3 +1,8 @@
+/*
+ * split.c - the task of split-sort-merge: it receives its share, passes halves on to the tasks
+ * below it in the tree, sorts what it keeps, and merges the children's keys into their old places.
+ * Shares leave while the task sorts.
+ */
 #include "apps/sort/split.h"
 
 #include "apps/agenda.h"

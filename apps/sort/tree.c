@@ -1,3 +1,7 @@
+/*
+ * tree.c - where a task stands in the tree of split-sort-merge: its parent, its children, and the
+ * keys that it answers for. All of it follows from the ranks alone, so tasks ask nobody.
+ */
 #include "apps/sort/tree.h"
 
 /* Ranks [first, first + span) with their keys. */

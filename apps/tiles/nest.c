@@ -1,3 +1,8 @@
+/*
+ * nest.c - the two loops of tiles: sqrt, which is the paper's, and heat, whose dependences need a
+ * skew. Each says its dependences, the function that computes a row of points, and the values
+ * outside the space.
+ */
 #include "apps/tiles/nest.h"
 
 #include "apps/kernel.h"

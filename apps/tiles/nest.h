@@ -4,10 +4,12 @@
  *
  *   sqrt   A(i,j,k) = sqrt(A(i-1,j,k)) + sqrt(A(i,j-1,k)) + sqrt(A(i,j,k-1)), the loop of Koziris,
  *          Sotiropoulos & Goumas, section 5.3; floats.
- *          Where a point is to take longer, each sum is replaced so many times by three of its
- * roots. heat   heat spreading over a plate, step by step: T(t,x,y) is of T(t-1,x,y) and the four
- * beside it; doubles. Two of the dependences point backwards, (1,-1,0) and (1,0,-1): rectangular
- *          tiles wait for each other, and only skewed ones are legal.
+ *          Where a point is to take longer, each sum is replaced several times by three of its
+ *          roots.
+ *
+ *   heat   heat that spreads over a plate, step by step: T(t,x,y) is made of T(t-1,x,y) and the
+ *          four beside it; doubles. Two of the dependences point backwards, (1,-1,0) and (1,0,-1):
+ *          rectangular tiles wait for each other, and only skewed ones are legal.
  */
 #ifndef TILES_NEST_H
 #define TILES_NEST_H

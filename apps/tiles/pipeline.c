@@ -1,3 +1,8 @@
+/*
+ * pipeline.c - the tasks of tiles: a team that makes the tiles, measures what a point and a
+ * message cost, and runs each trial (a height and a schedule). Costs are measured once for all
+ * trials, so that their predictions can be compared.
+ */
 #include "apps/tiles/pipeline.h"
 
 #include "apps/crew.h"

@@ -1,3 +1,7 @@
+/*
+ * sweep.c - what the trials gave: a table with the least time of each schedule, or the JSON that
+ * `covey predict tiles --measured` reads.
+ */
 #include "apps/tiles/sweep.h"
 
 #include <err.h>

@@ -1,3 +1,8 @@
+/*
+ * dialogue.c - lines between this daemon and the child that starts a host. The key of the VM
+ * passes here, so that buffers are wiped and never moved by realloc(); lines from the other end
+ * are made harmless before anybody reads them, for they end up on terminals.
+ */
 #include "daemon/launch/dialogue.h"
 
 #include <errno.h>

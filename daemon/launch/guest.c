@@ -1,3 +1,8 @@
+/*
+ * guest.c - a daemon that was started by others' hands joins the VM by its ticket: it connects to
+ * all addresses of the ticket at once, takes the first that answers, and reads the sealed
+ * invitation. All waits end at one deadline.
+ */
 #include "daemon/launch/guest.h"
 
 #include <errno.h>

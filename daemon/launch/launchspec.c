@@ -1,3 +1,7 @@
+/*
+ * launchspec.c - completes the words of whoever adds a host by those of covey.conf, and refuses
+ * what cannot stand on a launcher's command line. Only here is decided which of the two says what.
+ */
 #include "daemon/launch/launchspec.h"
 
 #include <ctype.h>

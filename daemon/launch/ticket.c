@@ -1,3 +1,8 @@
+/*
+ * ticket.c - tickets and their answers: printed, parsed, and sealed. Public keys pass in the open
+ * and the VM's key only in a box for both of them; ticket.h says what that protects against and
+ * what not.
+ */
 #include "daemon/launch/ticket.h"
 
 #include <sodium.h>

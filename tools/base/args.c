@@ -1,3 +1,7 @@
+/*
+ * args.c - parses the options of a subcommand from its table. It has no globals, unlike getopt(),
+ * for the console parses one line after the other.
+ */
 #include "tools/base/args.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * child.c - starts a program in a process group of its own: Ctrl-C at the terminal then reaches
+ * the console alone, which decides what to pass on.
+ */
 #include "tools/base/child.h"
 
 #include <signal.h>

@@ -1,3 +1,8 @@
+/*
+ * command_line.c - the words of a command that is put together piece by piece, each of them
+ * formatted. A failed allocation shows once, at the end, so that callers need not check every
+ * word.
+ */
 #include "tools/base/command_line.h"
 
 #include <stdarg.h>

@@ -1,3 +1,7 @@
+/*
+ * interrupt.c - SIGINT and SIGTERM are awaited by a thread of their own, which calls back: a
+ * command that waits in the library can then make calls in answer, which a signal handler may not.
+ */
 #include "tools/base/interrupt.h"
 
 #include <pthread.h>

@@ -1,3 +1,8 @@
+/*
+ * program.c - finds programs that belong to the console: beside it, in apps/ there in a build, or
+ * in ../libexec/covey. It does not look in PATH, where a program of the same name, such as sort,
+ * is another one.
+ */
 #include "tools/base/program.h"
 
 #include <stdio.h>

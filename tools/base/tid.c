@@ -1,3 +1,6 @@
+/*
+ * tid.c - tids as text, "t40001", to print and to parse. It is the only place that knows the form.
+ */
 #include "tools/base/tid.h"
 
 #include <ctype.h>

@@ -1,3 +1,7 @@
+/*
+ * tool.c - what subcommands share: the VM that they speak of, the connection to it, made when
+ * first needed, and the one way to report an error in a line with its remedy.
+ */
 #include "tools/base/tool.h"
 
 #include "tools/base/logfile.h"

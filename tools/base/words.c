@@ -1,3 +1,7 @@
+/*
+ * words.c - splits a line into words by the rules of words.h. Nothing is expanded: what people
+ * type in a host file or at the console is taken as it stands.
+ */
 #include "tools/base/words.h"
 
 #include <stdbool.h>

@@ -1,3 +1,7 @@
+/*
+ * bench_plan.c - packs and unpacks the plan of a benchmark and the rows of samples that come back.
+ * Numbers from a message are checked against their limits, for tasks size their memory by them.
+ */
 #include "tools/bench/bench_plan.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * bench_stat.c - medians, quartiles, and the median of the ratios of samples taken in turn: a
+ * machine's speed drifts, and a ratio of two samples of one round does not see that.
+ */
 #include "tools/bench/bench_stat.h"
 
 #include <stdlib.h>

@@ -1,3 +1,8 @@
+/*
+ * exchange_pattern.c - random patterns of an exchange: every rank sends and receives the same
+ * number of messages. They begin as cyclic shifts, which have that property, and exchange
+ * receivers at random, which keeps it.
+ */
 #include "tools/bench/exchange_pattern.h"
 
 #include <stdlib.h>

@@ -1,3 +1,7 @@
+/*
+ * candidate.c - where completion finds words for a placeholder such as HOST or FILE: the VM's own
+ * lists, the system's files and interfaces, or a fixed list. One row of a table a placeholder.
+ */
 #include "tools/console/candidate.h"
 
 #include <glob.h>

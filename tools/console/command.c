@@ -1,3 +1,7 @@
+/*
+ * command.c - finds a subcommand by its name and runs it. An unknown name gets the nearest known
+ * one, and output that could not be written makes the command fail.
+ */
 #include "tools/console/commands.h"
 
 #include <errno.h>

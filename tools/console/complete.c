@@ -1,3 +1,7 @@
+/*
+ * complete.c - what the word under the cursor may become: a command, an option, or what its
+ * placeholder stands for. It knows no terminal, so that the tests can ask it.
+ */
 #include "tools/console/complete.h"
 
 #include <stdbool.h>

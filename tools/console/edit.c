@@ -1,3 +1,8 @@
+/*
+ * edit.c - line editing by libedit, with history and completion. What libedit does not do is here:
+ * private folders for the history, a candidate that is ended by a blank, and Ctrl-C that ends a
+ * line and not the console.
+ */
 #include "tools/console/edit.h"
 
 #include <errno.h>

@@ -1,3 +1,8 @@
+/*
+ * diagnosis.c - what several examined hosts have wrong with each other: addresses that two of them
+ * offer, clocks that differ, datagrams and streams that do not arrive. Each pair is compared, for
+ * a fault may lie in one direction alone.
+ */
 #include "tools/doctor/diagnosis.h"
 
 #include <stdio.h>

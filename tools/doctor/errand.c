@@ -1,3 +1,8 @@
+/*
+ * errand.c - runs commands side by side and takes their lines as they come. One that writes
+ * without end is read a little at a time, so that the others go on, and all of them end at one
+ * deadline.
+ */
 #include "tools/doctor/errand.h"
 
 #include <errno.h>

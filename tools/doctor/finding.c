@@ -1,3 +1,7 @@
+/*
+ * finding.c - the list of findings, without doubles and without those that the user wants to
+ * ignore. Text from other hosts is made printable here.
+ */
 #include "tools/doctor/finding.h"
 
 #include <stdarg.h>

@@ -1,3 +1,7 @@
+/*
+ * finding_print.c - prints findings as lines or as JSON. The same finding of several hosts is one
+ * line that names them all.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,7 @@
+/*
+ * patient.c - what the examined host said, read line by line. The lines come from another machine:
+ * what makes no sense is passed over, and nothing grows without limit.
+ */
 #include "tools/doctor/patient.h"
 
 #include <limits.h>

@@ -1,3 +1,7 @@
+/*
+ * cells.c - the cells of a row as they are filled in from the left. All are formatted into one
+ * buffer of the row, so that commands need no array of strings of their own.
+ */
 #include "tools/list/cells.h"
 
 #include <stdarg.h>

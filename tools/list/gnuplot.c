@@ -1,3 +1,7 @@
+/*
+ * gnuplot.c - draws a picture by gnuplot, which reads its script from a file without a name: a
+ * pipe would hold up both when gnuplot ends early.
+ */
 #include "tools/list/gnuplot.h"
 
 #include <errno.h>

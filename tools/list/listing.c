@@ -1,3 +1,7 @@
+/*
+ * listing.c - what commands that list things share: the option --json and the name of a host by
+ * its index.
+ */
 #include "tools/list/listing.h"
 
 #include "tools/base/tool.h"

@@ -1,3 +1,7 @@
+/*
+ * report.c - what listing commands print, a table or an array of JSON, and the error when standard
+ * output takes no more.
+ */
 #include "tools/list/report.h"
 
 #include <stdio.h>

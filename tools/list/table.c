@@ -1,3 +1,7 @@
+/*
+ * table.c - a table of text as wide as its widest cells. Control characters in cells, which come
+ * from other hosts, are shown as '?'.
+ */
 #include "tools/list/table.h"
 
 #include <stdbool.h>

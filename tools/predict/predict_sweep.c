@@ -1,3 +1,7 @@
+/*
+ * predict_sweep.c - predictions over numbers of hosts: of an all-to-all on a network, or of a
+ * demo, with runs that were measured put beside them.
+ */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>

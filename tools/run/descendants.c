@@ -1,3 +1,8 @@
+/*
+ * descendants.c - all tasks whose output this console receives: those that it started, those that
+ * these have started, and so on. They are found by asking all daemons, so that they can be awaited
+ * or ended with the run.
+ */
 #include "tools/run/descendants.h"
 
 #include <signal.h>

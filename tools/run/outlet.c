@@ -1,3 +1,7 @@
+/*
+ * outlet.c - lines of different tasks on one standard output never mix: a line that comes in
+ * pieces is held back until it is whole or its task has ended, up to a limit.
+ */
 #include "tools/run/outlet.h"
 
 #include <errno.h>

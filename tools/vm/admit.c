@@ -1,3 +1,7 @@
+/*
+ * admit.c - prints the hosts that joined and, of each that did not, why. `covey add` and `covey
+ * start` say it in the same words for they say it here.
+ */
 #include "tools/vm/admit.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * display.c - the screen of `covey top` by curses. display_open() takes the terminal over and
+ * display_close() gives it back.
+ */
 #include "tools/vm/display.h"
 
 #include <curses.h>

@@ -1,3 +1,7 @@
+/*
+ * hostfile.c - reads host files by the grammar of hostfile.h. An error names the file and the
+ * line.
+ */
 #include "tools/vm/hostfile.h"
 
 #include <errno.h>

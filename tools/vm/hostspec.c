@@ -1,3 +1,8 @@
+/*
+ * hostspec.c - the keys of a host file, which are also options of `covey add`: their names, their
+ * values, and what PVM's and other systems' host files call them, so that a key from there gets an
+ * answer.
+ */
 #include "tools/vm/hostspec.h"
 
 #include <arpa/inet.h>

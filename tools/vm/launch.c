@@ -1,3 +1,7 @@
+/*
+ * launch.c - starts the first daemon of a VM: finds coveyd (where COVEYD says, or near this
+ * program), runs it with the environment that is asked for, and waits for its end.
+ */
 #include "tools/vm/launch.h"
 
 #include <errno.h>

@@ -1,3 +1,7 @@
+/*
+ * load.c - the hosts with their load for `covey top`: asked for, sorted by any column, and put
+ * into short texts. It asks twice where rates need two samples.
+ */
 #include "tools/vm/load.h"
 
 #include <stdio.h>

@@ -1,3 +1,7 @@
+/*
+ * peers.c - the measured alpha and beta between each two hosts, as a table and as JSON. It reads
+ * the file of `covey calibrate` and asks no daemon.
+ */
 #include "tools/vm/peers.h"
 
 #include <stdio.h>

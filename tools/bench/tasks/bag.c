@@ -1,3 +1,7 @@
+/*
+ * bag.c - a worker of the benchmark of bags, which does nothing with its items, so that the time
+ * is the bag's alone.
+ */
 #include "tools/bench/tasks/bag.h"
 
 #include <stdio.h>

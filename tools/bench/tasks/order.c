@@ -1,3 +1,6 @@
+/*
+ * order.c - the leading task's orders and the peers' answers, packed and unpacked in one place.
+ */
 #include "tools/bench/tasks/order.h"
 
 #define NUMBERS 4

@@ -1,3 +1,8 @@
+/*
+ * party.c - what the leader and the peers of a benchmark have in common: failures in words, the
+ * orders, the choice of a route, a barrier. It keeps the benchmarks themselves free of all but
+ * what is measured.
+ */
 #include "tools/bench/tasks/party.h"
 
 #include <errno.h>

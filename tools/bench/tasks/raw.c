@@ -1,3 +1,8 @@
+/*
+ * raw.c - the raw programs behind one interface: kinds of sockets and shared memory, blocking or
+ * looking first. They do the least that moves the same bytes, for they are the limit that Covey is
+ * measured against.
+ */
 #include "tools/bench/tasks/raw.h"
 
 #include <errno.h>

@@ -1,3 +1,8 @@
+/*
+ * raw_ether.c - raw frames by a packet socket, one system call a frame, received through a ring in
+ * memory. A lost frame is not sent again, so that the figure is the limit of such frames and not
+ * of a protocol.
+ */
 #include "tools/bench/tasks/raw_ether.h"
 
 #include <arpa/inet.h>

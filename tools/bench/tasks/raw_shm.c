@@ -1,3 +1,7 @@
+/*
+ * raw_shm.c - a raw program over shared memory: one buffer in each direction, and a futex that
+ * wakes the receiver. It is the least that two tasks of one host need.
+ */
 #include "tools/bench/tasks/raw_shm.h"
 
 #include <errno.h>

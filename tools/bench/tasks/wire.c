@@ -1,3 +1,7 @@
+/*
+ * wire.c - messages of a benchmark in each of the ways that they can be packed. The buffer is made
+ * before the clock starts.
+ */
 #include "tools/bench/tasks/wire.h"
 
 #include <stdlib.h>
