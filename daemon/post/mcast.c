@@ -24,7 +24,9 @@ static const char *receivers_refused(const struct daemon *d, const struct contro
 }
 
 /* The data frames differ in their destinations, and the first in the sequence number that they
- * begin with. */
+ * begin with. A large one leaves at once, and whoever gets it may answer to another receiver by a
+ * ring: so all of them know of theirs before the first has it, and its stamp is the same for all.
+ */
 static void fan_out(struct daemon *d, uint32_t source, const struct control_mcast *m,
                     const struct cursor *data)
 {
@@ -33,19 +35,28 @@ static void fan_out(struct daemon *d, uint32_t source, const struct control_mcas
                           .kind = FRAME_DATA,
                           .flags = m->flags,
                           .source = source};
+    bool admitted[CONTROL_RECEIVERS_MAX];
+    uint64_t stamp = d->tasks->stamp;
     memcpy(payload, data->at, frame.length);
     d->counters.frames_spread += m->count;
+    for (uint16_t i = 0; i < m->count; i++) {
+        struct task *to = task_find(d->tasks, m->receivers[i].tid);
+        admitted[i] = to == NULL || backlog_admit(to, &frame);
+        if (to != NULL && admitted[i])
+            connection_announce(to, &frame);
+    }
     for (uint16_t i = 0; i < m->count; i++) {
         struct cursor sequence = cursor_writer(payload, sizeof payload);
         if ((m->flags & FRAME_FIRST) != 0)
             cursor_put_u64(&sequence, m->receivers[i].sequence);
         frame.destination = m->receivers[i].tid;
-        struct task *to = task_find(d->tasks, frame.destination);
-        if (to == NULL || backlog_admit(to, &frame))
+        if (admitted[i])
             post_send(d, &frame, payload);
         else
             d->counters.frames_undeliverable++;
+        d->tasks->stamp_stays = d->tasks->stamp != stamp;
     }
+    d->tasks->stamp_stays = false;
 }
 
 /* MCAST, from a task: a data frame to each receiver. One that is not there is reported as for any

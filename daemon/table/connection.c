@@ -113,7 +113,8 @@ static bool message_stamp(struct task *task, const struct frame *frame, const ui
     memcpy(header, payload, FRAME_MESSAGE_BYTES);
     if (tid_host(frame->source) == daemon_host(d))
         d->tasks->stamp = stamp_later(d->tasks->stamp, message_stamp_get(header));
-    d->tasks->stamp = stamp_next(d->tasks->stamp, loop_now_us());
+    if (!d->tasks->stamp_stays)
+        d->tasks->stamp = stamp_next(d->tasks->stamp, loop_now_us());
     message_stamp_put(header, d->tasks->stamp);
     return true;
 }
@@ -129,6 +130,13 @@ static int frame_put(struct task *task, const struct frame *frame, const uint8_t
     } rest = {.from = head > 0 ? payload + head : payload};
     const struct iovec pieces[] = {{header, head}, {rest.base, frame->length - head}};
     return stream_put_pieces(task->way.stream, frame, pieces, 2);
+}
+
+void connection_announce(struct task *task, const struct frame *frame)
+{
+    if (task->way.stream != NULL && !task->end.reaped)
+        ledger_set_queued(task->way.ledger,
+                          stream_put_bytes(task->way.stream) + FRAME_HEADER_BYTES + frame->length);
 }
 
 bool connection_put(struct task *task, const struct frame *frame, const uint8_t *payload,

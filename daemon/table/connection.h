@@ -9,6 +9,9 @@
 #include "daemon/table/task.h"
 #include "lib/link/stream.h"
 
+/* The task's ledger says that the frame is queued, which connection_put() does next: so nothing
+ * that is sent because of the frame begins there before it, whoever gets the frame first. */
+void connection_announce(struct task *task, const struct frame *frame);
 /* Queues a frame for the task; before it has enrolled the frame waits. False: the task has left,
  * or memory is exhausted (it then loses its connection, never a single frame), or there are no
  * descriptors for a link's frame. */

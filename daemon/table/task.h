@@ -147,10 +147,11 @@ struct tasks {
     struct task *first_dirty;
     uint32_t last_local;
     uint32_t count;
-    uint32_t peak;  /* the most since memory was given back */
-    bool held;      /* some task is held back or broken */
-    unsigned fds;   /* that wait for tasks */
-    uint64_t stamp; /* of the last message for a task here, see proto/wire/stamp.h */
+    uint32_t peak;    /* the most since memory was given back */
+    bool held;        /* some task is held back or broken */
+    unsigned fds;     /* that wait for tasks */
+    uint64_t stamp;   /* of the last message for a task here, see proto/wire/stamp.h */
+    bool stamp_stays; /* the next message gets that one, too: it is the same for another task */
     struct tasks_past past[TASKS_REMEMBERED];
 };
 

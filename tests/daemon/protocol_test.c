@@ -338,7 +338,8 @@ static void a_multicast_on_one_host_reaches_all(void)
         CU_ASSERT_PTR_NULL_FATAL(
             message_header_decode(receivers[i]->payload, receivers[i]->frame.length, &got));
         CU_ASSERT(got.tag == 3 && got.sequence == 4 + i);
-        CU_ASSERT_TRUE(got.stamp > stamp);
+        /* one stamp for all: what a receiver sends because of the message is later for all */
+        CU_ASSERT(got.stamp > 0 && (i == 0 || got.stamp == stamp));
         stamp = got.stamp;
     }
     client_end(&a);
