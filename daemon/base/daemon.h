@@ -52,7 +52,7 @@ struct daemon_taker {
     bool request;
 };
 
-/* Who leads in what is agreed, as the parts saw it last. */
+/* Who leads the log of what is agreed, as the parts saw it last. */
 struct daemon_office {
     uint32_t leader;
     uint64_t generation;

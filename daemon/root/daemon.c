@@ -156,10 +156,10 @@ static void on_node_leader(void *context, uint32_t leader, uint64_t generation)
 {
     struct daemon *d = context;
     if (leader == 0)
-        log_line(&d->log, LOG_INFO, "no host leads in what is agreed at the moment");
+        log_line(&d->log, LOG_INFO, "no host leads the log of what is agreed at the moment");
     else
-        log_line(&d->log, LOG_INFO, "host %u leads in what is agreed, generation %llu", leader,
-                 (unsigned long long)generation);
+        log_line(&d->log, LOG_INFO, "host %u leads the log of what is agreed, generation %llu",
+                 leader, (unsigned long long)generation);
     loop_wake(d->loop);
 }
 
@@ -185,7 +185,7 @@ static void on_alarm(void *context)
     /* settle() follows, and steps the node */
 }
 
-/* Whoever leads in what is agreed may change in any event: all parts look at it then. */
+/* Whoever leads the log of what is agreed may change in any event: all parts look at it then. */
 static void office_look(struct daemon *d)
 {
     const struct daemon_office now = {.leader = node_leader(d->node),

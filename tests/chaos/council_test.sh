@@ -12,10 +12,10 @@ if [ -n "${SOAK:-}" ]; then rounds=10000; else rounds=1000; fi
 daemon_of() { ss -Hxlp | grep -F "$(socket_of "$1") " | sed -n 's/.*pid=\([0-9]*\).*/\1/p'; }
 came_to() { [ "$(sed -n 's/^round //p' "$dir/council" | tail -n 1)" -ge "$1" ]; }
 
-# The host that leads in what is agreed, as h4 was told last; never h4, where the judge is.
+# The host that leads the log of what is agreed, as h4 was told last; never h4, where the judge is.
 leader() {
     local last
-    last=$(sed -n 's/.*host \([0-9]*\) leads in what is agreed.*/\1/p' \
+    last=$(sed -n 's/.*host \([0-9]*\) leads the log of what is agreed.*/\1/p' \
         "$dir/run/covey/$COVEY_VM/h4.log" | tail -n 1)
     case $last in '' | 1 | 5) echo h2 ;; *) echo "h$((last - 1))" ;; esac
 }

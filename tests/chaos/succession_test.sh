@@ -13,9 +13,9 @@ came_to() { grep -qx "round $2" "$dir/$1"; } # meet's output, round
 is_down() { on_h4 hosts | grep -qE "^$1 .* down "; }
 coordinator() { on_h4 hosts | sed -n 's/^\([^ ]*\) .* coordinator$/\1/p'; }
 
-# The host that leads in what is agreed, as h4 was told last.
+# The host that leads the log of what is agreed, as h4 was told last.
 leader() {
-    sed -n 's/.*host \([0-9]*\) leads in what is agreed.*/\1/p' "$dir/run/covey/$COVEY_VM/h4.log" |
+    sed -n 's/.*host \([0-9]*\) leads the log of what is agreed.*/\1/p' "$dir/run/covey/$COVEY_VM/h4.log" |
         tail -n 1
 }
 

@@ -132,7 +132,7 @@ void vm_sim_run(struct vm_sim *sim, uint64_t duration_us);
 /* The same, ending as soon as done() says so; whether it did. */
 bool vm_sim_run_until(struct vm_sim *sim, bool (*done)(struct vm_sim *sim), uint64_t duration_us);
 
-/* The life that leads in what is agreed, or NULL; a new command at it: its index or what
+/* The life that leads the log of what is agreed, or NULL; a new command at it: its index or what
  * node_propose() refused with. */
 struct life *vm_sim_leader(struct vm_sim *sim);
 int64_t vm_sim_propose(struct vm_sim *sim, struct life *life);
