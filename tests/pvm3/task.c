@@ -124,14 +124,17 @@ static void kill_one(void)
     exits(1, &tid);
 }
 
-/* What children write, behind their tids. pvm_exit() waits for it. */
+/* What children write, behind their tids. pvm_exit() waits for it. It may come before pvm_spawn()
+ * has returned, so what that returned is said at the end. */
 static void output(void)
 {
     char *arguments[] = {"end", NULL};
     int tid;
     SAY(pvm_catchout(stdout));
-    SAY(pvm_spawn(say_program(), arguments, PvmTaskDefault | PvmNoSpawnParent, "", 1, &tid));
+    int spawned =
+        pvm_spawn(say_program(), arguments, PvmTaskDefault | PvmNoSpawnParent, "", 1, &tid);
     SAY(say_exit());
+    SAY(spawned);
 }
 
 int main(int argc, char **argv)
