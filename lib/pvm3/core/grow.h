@@ -1,6 +1,7 @@
 /*
- * grow.h - arrays that grow: GROW() makes room for one more element behind `count` by doubling.
- * False: memory is exhausted, and the array is as it was.
+ * grow.h - arrays that grow: GROW() makes room for so many elements by doubling, as that of
+ * proto/wire/grow.h does, which this room does not see; its counts are ints, as PVM's are. False:
+ * memory is exhausted, and the array is as it was.
  */
 #ifndef COVEY_LIB_PVM3_GROW_H
 #define COVEY_LIB_PVM3_GROW_H
@@ -10,13 +11,15 @@
 #include <string.h>
 
 /* `array` is the address of the pointer to it, of whatever type. */
-static inline bool grow_array(void *array, int *capacity, int count, int first,
+static inline bool grow_array(void *array, int *capacity, int wanted, int first,
                               size_t element_bytes)
 {
-    if (count < *capacity)
+    if (wanted <= *capacity)
         return true;
-    int more = *capacity == 0 ? first : 2 * *capacity;
+    int more = *capacity == 0 ? first : *capacity;
     void *at;
+    while (more < wanted)
+        more *= 2;
     memcpy(&at, array, sizeof at);
     at = realloc(at, (size_t)more * element_bytes);
     if (at == NULL)
@@ -26,7 +29,7 @@ static inline bool grow_array(void *array, int *capacity, int count, int first,
     return true;
 }
 
-#define GROW(array, capacity, count, first)                                                        \
-    grow_array(&(array), &(capacity), count, first, sizeof *(array))
+#define GROW(array, capacity, wanted, first)                                                       \
+    grow_array(&(array), &(capacity), wanted, first, sizeof *(array))
 
 #endif

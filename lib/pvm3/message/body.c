@@ -22,7 +22,7 @@ void body_fini(struct body *body)
 
 static struct body_segment *segment_add(struct body *body)
 {
-    if (!GROW(body->segments, body->capacity, body->count, 2))
+    if (!GROW(body->segments, body->capacity, body->count + 1, 2))
         return NULL;
     struct body_segment *added = &body->segments[body->count++];
     *added = (struct body_segment){0};

@@ -27,7 +27,7 @@ static int context_make(covey_t *vm)
     covey_unlock(vm, LOCK, number);
     int host = vm_daemon_of(covey_tid_host(covey_mytid(vm)));
     int context = host | (int)(number % NUMBERS + 1);
-    if (!GROW(own, own_capacity, own_count, 8))
+    if (!GROW(own, own_capacity, own_count + 1, 8))
         return PvmNoMem;
     own[own_count++] = context;
     return context;

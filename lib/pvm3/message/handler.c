@@ -53,7 +53,7 @@ static int entry_find(void)
         if (handlers[i].call == NULL)
             return i;
     }
-    return GROW(handlers, capacity, count, 8) ? count++ : PvmNoMem;
+    return GROW(handlers, capacity, count + 1, 8) ? count++ : PvmNoMem;
 }
 
 int call_addmhf(int tid, int tag, int context, int (*call)(int id))

@@ -62,7 +62,7 @@ static int watched_find(int tid)
 
 static int watched_insert(int at, int tid)
 {
-    if (!GROW(watched, watched_capacity, watched_count, 16))
+    if (!GROW(watched, watched_capacity, watched_count + 1, 16))
         return PvmNoMem;
     memmove(watched + at + 1, watched + at, (size_t)(watched_count - at) * sizeof *watched);
     watched[at] = (struct watched){.tid = tid};

@@ -139,7 +139,7 @@ static void put_end(const struct writer *writer)
 /* NULL: no memory. */
 static struct writer *writer_add(int tid)
 {
-    if (!GROW(writers, writer_capacity, writer_count, 16))
+    if (!GROW(writers, writer_capacity, writer_count + 1, 16))
         return NULL;
     struct writer *writer = &writers[writer_count++];
     *writer = (struct writer){.tid = tid, .tag = pvmctrc.outtag, .context = pvmctrc.outctx};

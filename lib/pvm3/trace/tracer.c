@@ -345,7 +345,7 @@ static int seen_count, seen_capacity;
 
 static int seen_add(int tid)
 {
-    if (!GROW(seen, seen_capacity, seen_count, 16))
+    if (!GROW(seen, seen_capacity, seen_count + 1, 16))
         return PvmNoMem;
     seen[seen_count++] = tid;
     return PvmOk;
