@@ -56,7 +56,7 @@ void bag_destroy(struct bag *bag)
         bag->oldest = lease->next;
         free(lease);
     }
-    for (size_t i = 0; i < bag->capacity; i++)
+    for (size_t i = 0; bag->item_count > 0; i++)
         if (bag->ring[i] != NULL)
             item_free(bag, bag->ring[i]);
     while (bag->members != NULL) {
@@ -86,9 +86,16 @@ struct bag_item *bag_find(const struct bag *bag, uint64_t number)
     return *slot(bag, number);
 }
 
-static bool ring_grow(struct bag *bag)
+/* Room for an item of that number. In a copy, which learns of what is there, it may be far on. */
+static bool ring_reserve(struct bag *bag, uint64_t number)
 {
-    size_t capacity = bag->capacity == 0 ? RING_FIRST : 2 * bag->capacity;
+    if (number - bag->base >= BAG_SPAN_MAX)
+        return false;
+    size_t capacity = bag->capacity == 0 ? RING_FIRST : bag->capacity;
+    while (number - bag->base >= capacity)
+        capacity *= 2;
+    if (capacity == bag->capacity)
+        return true;
     struct bag_item **ring = calloc(capacity, sizeof(struct bag_item *));
     if (ring == NULL)
         return false;
@@ -98,17 +105,6 @@ static bool ring_grow(struct bag *bag)
     free(bag->ring);
     bag->ring = ring;
     bag->capacity = capacity;
-    return true;
-}
-
-/* Room for an item of that number. */
-static bool ring_reserve(struct bag *bag, uint64_t number)
-{
-    if (number - bag->base >= BAG_SPAN_MAX)
-        return false;
-    while (number - bag->base >= bag->capacity)
-        if (!ring_grow(bag))
-            return false;
     return true;
 }
 
