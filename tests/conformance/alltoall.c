@@ -22,7 +22,7 @@
 
 enum { TAG_TEAM = 1, TAG_GO = 2, MEMBERS_MAX = 64, HOSTS_MAX = 32 };
 enum { KIND_SYNC = 9 }; /* frame.h */
-enum { TIMEOUT_US = 60000000 };
+enum { TIMEOUT_US = 250000000 };
 
 struct member {
     covey_t *vm;

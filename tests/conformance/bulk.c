@@ -8,9 +8,9 @@
  *                             (-2: somebody else kills the first host); the others get what they
  *                             send each other all the same
  *   bulk ROUNDS burst BYTES   a task on each other host sends so much to the leader, when it is
- * told to: "burst MEAN WORST", the milliseconds until all is there bulk ROUNDS stagger BYTES a team
- * gathers so much of each member, at 100 Mbit/s staggered by rank: none has sent its part before
- * those before it had the time to
+ *                             told to: "burst MEAN WORST", the milliseconds until all is there
+ *   bulk ROUNDS stagger BYTES a team gathers so much of each member, at 100 Mbit/s staggered by
+ *                             rank: none has sent its part before those before it had the time to
  */
 #include <covey.h>
 #include <signal.h>
@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 enum { TAG_JOB = 1, TAG_DONE = 2, TAG_GO = 3, TAG_BULK = 100, WORKERS_MAX = 64 };
+#define PATIENCE_US 250000000
 
 struct job {
     int32_t rounds, victim, rank, count;
@@ -168,7 +169,7 @@ static int burst_once(covey_t *vm, const struct job *job, uint8_t *room)
         if (covey_send_array(vm, job->tids[i], TAG_GO, COVEY_INT32, &go, 1) < 0)
             return -1;
     for (int i = 1; i < job->count; i++) {
-        if (covey_wait(reqs[i], 60000000) < 0)
+        if (covey_wait(reqs[i], PATIENCE_US) < 0)
             return -1;
         covey_req_free(&reqs[i]);
     }
@@ -225,7 +226,7 @@ static int gather_staggered(covey_t *vm, const struct job *job)
     uint8_t *part = malloc((size_t)job->stagger);
     uint8_t *whole = malloc((size_t)job->count * (size_t)job->stagger);
     int status = part == NULL || whole == NULL ||
-                         covey_team_create(vm, job->tids, job->count, 60000000, &team) < 0
+                         covey_team_create(vm, job->tids, job->count, PATIENCE_US, &team) < 0
                      ? -1
                      : 0;
     for (int round = 0; round < job->rounds && status == 0; round++)
@@ -283,8 +284,8 @@ static void lead(covey_t *vm, const char *program, struct job *job)
         int32_t status = -1;
         if (may_fail(job, rank))
             continue;
-        int error = covey_recv_array(vm, job->tids[rank], TAG_DONE, 60000000, COVEY_INT32, &status,
-                                     1, NULL, NULL);
+        int error = covey_recv_array(vm, job->tids[rank], TAG_DONE, PATIENCE_US, COVEY_INT32,
+                                     &status, 1, NULL, NULL);
         if (error < 0 || status < 0)
             printf("not ok worker %d got all: %s\n", rank, error < 0 ? covey_error_text() : "");
         else

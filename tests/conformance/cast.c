@@ -298,7 +298,7 @@ static bool storm_once(covey_t *vm, const char *program, char **hosts, int at, c
     covey_send_array(vm, from, TAG_WHO, COVEY_INT32, tids + at, (size_t)(count - at));
     for (int i = at; i < count; i++) {
         int error =
-            covey_recv_array(vm, tids[i], TAG_DIGEST, 60000000, COVEY_INT64, &got, 1, NULL, NULL);
+            covey_recv_array(vm, tids[i], TAG_DIGEST, 250000000, COVEY_INT64, &got, 1, NULL, NULL);
         first = i == at ? got : first;
         same = same && error == 0 && got == first && got > 0;
         printf("%s received %lld messages\n", hosts[i], (long long)got);

@@ -150,7 +150,7 @@ static void judge_end(covey_t *vm, const struct job *job)
     for (int i = 0; i < 2 && error >= 0; i++) {
         covey_msg_t *msg;
         struct covey_info info;
-        error = covey_recv(vm, COVEY_ANY_TASK, COVEY_ANY_TAG, 60000000, &msg);
+        error = covey_recv(vm, COVEY_ANY_TASK, COVEY_ANY_TAG, 250000000, &msg);
         if (error < 0)
             break;
         covey_msg_info(msg, &info);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_US ((int64_t)60000000)
+#define PATIENCE_US ((int64_t)250000000)
 #define SHORT_US ((int64_t)100000)
 #define BULK ((size_t)24 << 20) /* bytes: more than is kept for a task that does not receive */
 
