@@ -4,6 +4,7 @@
  */
 #include "proto/wire/cursor.h"
 
+#include <endian.h>
 #include <string.h>
 
 struct cursor cursor_writer(void *base, size_t size)
@@ -54,54 +55,54 @@ static uint8_t *cursor_take(struct cursor *c, size_t size)
     return at;
 }
 
-static void put_number(struct cursor *c, uint64_t value, size_t size)
-{
-    uint8_t *at = cursor_take(c, size);
-    if (at == NULL)
-        return;
-    for (size_t i = size; i-- > 0; value >>= 8)
-        at[i] = (uint8_t)value;
-}
-
-static uint64_t get_number(struct cursor *c, size_t size)
-{
-    const uint8_t *at = cursor_take(c, size);
-    uint64_t value = 0;
-    for (size_t i = 0; at != NULL && i < size; i++)
-        value = value << 8 | at[i];
-    return value;
-}
-
-void cursor_put_u8(struct cursor *c, uint8_t value)
-{
-    put_number(c, value, 1);
-}
-
-void cursor_put_u16(struct cursor *c, uint16_t value)
-{
-    put_number(c, value, 2);
-}
-
-void cursor_put_u32(struct cursor *c, uint32_t value)
-{
-    put_number(c, value, 4);
-}
-
-void cursor_put_u64(struct cursor *c, uint64_t value)
-{
-    put_number(c, value, 8);
-}
-
-void cursor_put_i32(struct cursor *c, int32_t value)
-{
-    put_number(c, (uint32_t)value, 4);
-}
-
-void cursor_put_bytes(struct cursor *c, const void *bytes, size_t size)
+/* Of a size that the compiler knows: then it is one store or load. */
+static inline void put(struct cursor *c, const void *bytes, size_t size)
 {
     uint8_t *at = cursor_take(c, size);
     if (at != NULL && size > 0)
         memcpy(at, bytes, size);
+}
+
+static inline void get(struct cursor *c, void *bytes, size_t size)
+{
+    const uint8_t *at = cursor_take(c, size);
+    if (at != NULL)
+        memcpy(bytes, at, size);
+    else
+        memset(bytes, 0, size);
+}
+
+void cursor_put_u8(struct cursor *c, uint8_t value)
+{
+    put(c, &value, sizeof value);
+}
+
+void cursor_put_u16(struct cursor *c, uint16_t value)
+{
+    value = htobe16(value);
+    put(c, &value, sizeof value);
+}
+
+void cursor_put_u32(struct cursor *c, uint32_t value)
+{
+    value = htobe32(value);
+    put(c, &value, sizeof value);
+}
+
+void cursor_put_u64(struct cursor *c, uint64_t value)
+{
+    value = htobe64(value);
+    put(c, &value, sizeof value);
+}
+
+void cursor_put_i32(struct cursor *c, int32_t value)
+{
+    cursor_put_u32(c, (uint32_t)value);
+}
+
+void cursor_put_bytes(struct cursor *c, const void *bytes, size_t size)
+{
+    put(c, bytes, size);
 }
 
 void cursor_put_text(struct cursor *c, const char *text)
@@ -117,36 +118,40 @@ void cursor_put_text(struct cursor *c, const char *text)
 
 uint8_t cursor_get_u8(struct cursor *c)
 {
-    return (uint8_t)get_number(c, 1);
+    uint8_t value;
+    get(c, &value, sizeof value);
+    return value;
 }
 
 uint16_t cursor_get_u16(struct cursor *c)
 {
-    return (uint16_t)get_number(c, 2);
+    uint16_t value;
+    get(c, &value, sizeof value);
+    return be16toh(value);
 }
 
 uint32_t cursor_get_u32(struct cursor *c)
 {
-    return (uint32_t)get_number(c, 4);
+    uint32_t value;
+    get(c, &value, sizeof value);
+    return be32toh(value);
 }
 
 uint64_t cursor_get_u64(struct cursor *c)
 {
-    return get_number(c, 8);
+    uint64_t value;
+    get(c, &value, sizeof value);
+    return be64toh(value);
 }
 
 int32_t cursor_get_i32(struct cursor *c)
 {
-    return (int32_t)(uint32_t)get_number(c, 4);
+    return (int32_t)cursor_get_u32(c);
 }
 
 void cursor_get_bytes(struct cursor *c, void *bytes, size_t size)
 {
-    const uint8_t *at = cursor_take(c, size);
-    if (at != NULL)
-        memcpy(bytes, at, size);
-    else
-        memset(bytes, 0, size);
+    get(c, bytes, size);
 }
 
 const uint8_t *cursor_get_view(struct cursor *c, size_t size)
