@@ -9,6 +9,27 @@
 
 #include <pvm3.h>
 #include <stdarg.h>
+#include <stddef.h>
+
+/* What can be packed as an array: how the names of its calls end, the type of an element, and how
+ * PVM's names of the type and of its events end. */
+#define PACKED_TYPES(X)                                                                            \
+    X(byte, char, BYTE)                                                                            \
+    X(cplx, float, CPLX)                                                                           \
+    X(dcplx, double, DCPLX)                                                                        \
+    X(double, double, DOUBLE)                                                                      \
+    X(float, float, FLOAT)                                                                         \
+    X(int, int, INT)                                                                               \
+    X(long, long, LONG)                                                                            \
+    X(short, short, SHORT)                                                                         \
+    X(uint, unsigned int, UINT)                                                                    \
+    X(ulong, unsigned long, ULONG)                                                                 \
+    X(ushort, unsigned short, USHORT)
+
+#define PACKING_CALLS(name, ctype, type)                                                           \
+    int call_pk##name(ctype *base, int count, int stride);                                         \
+    int call_upk##name(ctype *base, int count, int stride);
+PACKED_TYPES(PACKING_CALLS)
 
 int call_mytid(void);
 int call_exit(void);
@@ -40,29 +61,7 @@ int call_setrbuf(int bufid);
 int call_bufinfo(int bufid, int *bytes, int *tag, int *tid);
 int call_getminfo(int bufid, struct pvmminfo *info);
 int call_setminfo(int bufid, struct pvmminfo *info);
-int call_pkbyte(char *base, int count, int stride);
-int call_pkcplx(float *base, int count, int stride);
-int call_pkdcplx(double *base, int count, int stride);
-int call_pkdouble(double *base, int count, int stride);
-int call_pkfloat(float *base, int count, int stride);
-int call_pkint(int *base, int count, int stride);
-int call_pklong(long *base, int count, int stride);
-int call_pkshort(short *base, int count, int stride);
-int call_pkuint(unsigned int *base, int count, int stride);
-int call_pkulong(unsigned long *base, int count, int stride);
-int call_pkushort(unsigned short *base, int count, int stride);
 int call_pkstr(char *text);
-int call_upkbyte(char *base, int count, int stride);
-int call_upkcplx(float *base, int count, int stride);
-int call_upkdcplx(double *base, int count, int stride);
-int call_upkdouble(double *base, int count, int stride);
-int call_upkfloat(float *base, int count, int stride);
-int call_upkint(int *base, int count, int stride);
-int call_upklong(long *base, int count, int stride);
-int call_upkshort(short *base, int count, int stride);
-int call_upkuint(unsigned int *base, int count, int stride);
-int call_upkulong(unsigned long *base, int count, int stride);
-int call_upkushort(unsigned short *base, int count, int stride);
 int call_upkstr(char *text);
 int call_send(int tid, int tag);
 int call_mcast(int *tids, int count, int tag);
@@ -95,5 +94,12 @@ int call_reg_tracer(int trace_context, int trace_tag, int output_context, int ou
 int (*call_recvf(int (*match)(int bufid, int tid, int tag)))(int bufid, int tid, int tag);
 int call_packf(const char *format, va_list list);
 int call_unpackf(const char *format, va_list list);
+
+/* A result that the program gets where it asks for it (not NULL) and the call succeeds. */
+static inline void call_give(int *to, int value, int result)
+{
+    if (to != NULL && result == PvmOk)
+        *to = value;
+}
 
 #endif

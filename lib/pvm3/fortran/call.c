@@ -17,84 +17,30 @@
 
 void pvmsleep(int seconds);
 
-void pvmfmytid_(int *tid)
-{
-    *tid = pvm_mytid();
-}
-
-void pvmfparent_(int *tid)
-{
-    *tid = pvm_parent();
-}
-
-void pvmfexit_(int *info)
-{
-    *info = pvm_exit();
-}
-
-void pvmfkill_(const int *tid, int *info)
-{
-    *info = pvm_kill(*tid);
-}
-
-void pvmfsendsig_(const int *tid, const int *number, int *info)
-{
-    *info = pvm_sendsig(*tid, *number);
-}
-
-void pvmfpstat_(const int *tid, int *status)
-{
-    *status = pvm_pstat(*tid);
-}
-
-void pvmftidtohost_(const int *tid, int *host)
-{
-    *host = pvm_tidtohost(*tid);
-}
-
-void pvmfhalt_(int *info)
-{
-    *info = pvm_halt();
-}
+CALL_0(mytid)
+CALL_0(parent)
+CALL_0(exit)
+CALL_0(halt)
+CALL_0(newcontext)
+CALL_0(getcontext)
+CALL_1(kill)
+CALL_1(pstat)
+CALL_1(tidtohost)
+CALL_1(getopt)
+CALL_1(setcontext)
+CALL_1(freecontext)
+CALL_1(delmhf)
+CALL_2(sendsig)
+CALL_2(setopt)
 
 void pvmfnotify_(const int *what, const int *tag, const int *count, int *tids, int *info)
 {
     *info = pvm_notify(*what, *tag, *count, tids);
 }
 
-void pvmfsetopt_(const int *what, const int *value, int *before)
-{
-    *before = pvm_setopt(*what, *value);
-}
-
-void pvmfgetopt_(const int *what, int *value)
-{
-    *value = pvm_getopt(*what);
-}
-
 void pvmfcatchout_(const int *on, int *info)
 {
     *info = pvm_catchout(*on ? stdout : NULL);
-}
-
-void pvmfnewcontext_(int *context)
-{
-    *context = pvm_newcontext();
-}
-
-void pvmfsetcontext_(const int *context, int *before)
-{
-    *before = pvm_setcontext(*context);
-}
-
-void pvmfgetcontext_(int *context)
-{
-    *context = pvm_getcontext();
-}
-
-void pvmffreecontext_(const int *context, int *info)
-{
-    *info = pvm_freecontext(*context);
 }
 
 void pvmfsleep_(const int *seconds)
@@ -108,11 +54,6 @@ void pvmfaddmhf_(const int *tid, const int *tag, const int *context, const void 
 {
     (void)unused;
     *number = pvm_addmhf(*tid, *tag, *context, call);
-}
-
-void pvmfdelmhf_(const int *number, int *info)
-{
-    *info = pvm_delmhf(*number);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of fpvm3.h */

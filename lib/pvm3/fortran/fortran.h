@@ -7,6 +7,23 @@
 
 #include <stddef.h>
 
+/* The call of PVM with that end of its name, when it takes as many numbers and gives one. */
+#define CALL_0(name)                                                                               \
+    void pvmf##name##_(int *result)                                                                \
+    {                                                                                              \
+        *result = pvm_##name();                                                                    \
+    }
+#define CALL_1(name)                                                                               \
+    void pvmf##name##_(const int *a, int *result)                                                  \
+    {                                                                                              \
+        *result = pvm_##name(*a);                                                                  \
+    }
+#define CALL_2(name)                                                                               \
+    void pvmf##name##_(const int *a, const int *b, int *result)                                    \
+    {                                                                                              \
+        *result = pvm_##name(*a, *b);                                                              \
+    }
+
 /* call.c */
 void pvmfmytid_(int *tid);
 void pvmfparent_(int *tid);

@@ -7,53 +7,14 @@
 
 #include "lib/pvm3/fortran/text.h"
 
-void pvmfjoingroup_(const char *group, int *instance, size_t length)
-{
-    char name[TEXT_MAX];
-    *instance = pvm_joingroup(text_take(name, group, length));
-}
-
-void pvmflvgroup_(const char *group, int *info, size_t length)
-{
-    char name[TEXT_MAX];
-    *info = pvm_lvgroup(text_take(name, group, length));
-}
-
-void pvmfgsize_(const char *group, int *size, size_t length)
-{
-    char name[TEXT_MAX];
-    *size = pvm_gsize(text_take(name, group, length));
-}
-
-void pvmfgetinst_(const char *group, const int *tid, int *instance, size_t length)
-{
-    char name[TEXT_MAX];
-    *instance = pvm_getinst(text_take(name, group, length), *tid);
-}
-
-void pvmfgettid_(const char *group, const int *instance, int *tid, size_t length)
-{
-    char name[TEXT_MAX];
-    *tid = pvm_gettid(text_take(name, group, length), *instance);
-}
-
-void pvmfbarrier_(const char *group, const int *count, int *info, size_t length)
-{
-    char name[TEXT_MAX];
-    *info = pvm_barrier(text_take(name, group, length), *count);
-}
-
-void pvmfbcast_(const char *group, const int *tag, int *info, size_t length)
-{
-    char name[TEXT_MAX];
-    *info = pvm_bcast(text_take(name, group, length), *tag);
-}
-
-void pvmffreezegroup_(const char *group, const int *size, int *info, size_t length)
-{
-    char name[TEXT_MAX];
-    *info = pvm_freezegroup(text_take(name, group, length), *size);
-}
+NAMED_0(joingroup)
+NAMED_0(lvgroup)
+NAMED_0(gsize)
+NAMED_1(getinst)
+NAMED_1(gettid)
+NAMED_1(barrier)
+NAMED_1(bcast)
+NAMED_1(freezegroup)
 
 void pvmfreduce_(operation_fn *operation, void *base, const int *count, const int *type,
                  const int *tag, const char *group, const int *root, int *info, size_t length)

@@ -5,40 +5,17 @@
 
 #include <pvm3.h>
 
-void pvmfinitsend_(const int *encoding, int *bufid)
-{
-    *bufid = pvm_initsend(*encoding);
-}
-
-void pvmfmkbuf_(const int *encoding, int *bufid)
-{
-    *bufid = pvm_mkbuf(*encoding);
-}
-
-void pvmffreebuf_(const int *bufid, int *info)
-{
-    *info = pvm_freebuf(*bufid);
-}
-
-void pvmfgetsbuf_(int *bufid)
-{
-    *bufid = pvm_getsbuf();
-}
-
-void pvmfsetsbuf_(const int *bufid, int *before)
-{
-    *before = pvm_setsbuf(*bufid);
-}
-
-void pvmfgetrbuf_(int *bufid)
-{
-    *bufid = pvm_getrbuf();
-}
-
-void pvmfsetrbuf_(const int *bufid, int *before)
-{
-    *before = pvm_setrbuf(*bufid);
-}
+CALL_0(getsbuf)
+CALL_0(getrbuf)
+CALL_1(initsend)
+CALL_1(mkbuf)
+CALL_1(freebuf)
+CALL_1(setsbuf)
+CALL_1(setrbuf)
+CALL_2(send)
+CALL_2(recv)
+CALL_2(nrecv)
+CALL_2(probe)
 
 void pvmfbufinfo_(const int *bufid, int *bytes, int *tag, int *tid, int *info)
 {
@@ -86,29 +63,9 @@ void pvmfunpack_(const int *what, void *base, const int *count, const int *strid
     }
 }
 
-void pvmfsend_(const int *tid, const int *tag, int *info)
-{
-    *info = pvm_send(*tid, *tag);
-}
-
 void pvmfmcast_(const int *count, int *tids, const int *tag, int *info)
 {
     *info = pvm_mcast(tids, *count, *tag);
-}
-
-void pvmfrecv_(const int *tid, const int *tag, int *bufid)
-{
-    *bufid = pvm_recv(*tid, *tag);
-}
-
-void pvmfnrecv_(const int *tid, const int *tag, int *bufid)
-{
-    *bufid = pvm_nrecv(*tid, *tag);
-}
-
-void pvmfprobe_(const int *tid, const int *tag, int *bufid)
-{
-    *bufid = pvm_probe(*tid, *tag);
 }
 
 /* Seconds less than 0: it waits for ever. */

@@ -10,6 +10,13 @@
 
 #define ARGUMENTS_MAX 32
 
+NAMED_0(perror)
+NAMED_0(mstat)
+NAMED_0(archcode)
+NAMED_2(putinfo)
+NAMED_2(recvinfo)
+NAMED_2(delinfo)
+
 /* "*" is anywhere. */
 void pvmfspawn_(const char *program, const int *flags, const char *where, const int *count,
                 int *tids, int *started, size_t program_length, size_t where_length)
@@ -18,24 +25,6 @@ void pvmfspawn_(const char *program, const int *flags, const char *where, const 
     text_take(name, program, program_length);
     text_take(place, where, where_length);
     *started = pvm_spawn(name, NULL, *flags, strcmp(place, "*") == 0 ? NULL : place, *count, tids);
-}
-
-void pvmfperror_(const char *text, int *info, size_t length)
-{
-    char copy[TEXT_MAX];
-    *info = pvm_perror(text_take(copy, text, length));
-}
-
-void pvmfmstat_(const char *host, int *status, size_t length)
-{
-    char name[TEXT_MAX];
-    *status = pvm_mstat(text_take(name, host, length));
-}
-
-void pvmfarchcode_(const char *arch, int *code, size_t length)
-{
-    char name[TEXT_MAX];
-    *code = pvm_archcode(text_take(name, arch, length));
 }
 
 /* Of one host the result is its own. */
@@ -62,22 +51,4 @@ void pvmfstartpvmd_(const char *arguments, const int *block, int *info, size_t l
          word = strtok_r(NULL, " ", &rest))
         list[count++] = word;
     *info = pvm_start_pvmd(count, list, *block);
-}
-
-void pvmfputinfo_(const char *name, const int *bufid, const int *flags, int *index, size_t length)
-{
-    char copy[TEXT_MAX];
-    *index = pvm_putinfo(text_take(copy, name, length), *bufid, *flags);
-}
-
-void pvmfrecvinfo_(const char *name, const int *index, const int *flags, int *bufid, size_t length)
-{
-    char copy[TEXT_MAX];
-    *bufid = pvm_recvinfo(text_take(copy, name, length), *index, *flags);
-}
-
-void pvmfdelinfo_(const char *name, const int *index, const int *flags, int *info, size_t length)
-{
-    char copy[TEXT_MAX];
-    *info = pvm_delinfo(text_take(copy, name, length), *index, *flags);
 }

@@ -9,29 +9,20 @@ int lpvmerr(const char *call, int code);
 
 static size_t size_of(int type)
 {
-    switch (type) {
-    case PVM_BYTE:
-        return 1;
-    case PVM_SHORT:
-    case PVM_USHORT:
-        return sizeof(short);
-    case PVM_INT:
-    case PVM_UINT:
-        return sizeof(int);
-    case PVM_LONG:
-    case PVM_ULONG:
-        return sizeof(long);
-    case PVM_FLOAT:
-        return sizeof(float);
-    case PVM_DOUBLE:
-        return sizeof(double);
-    case PVM_CPLX:
-        return 2 * sizeof(float);
-    case PVM_DCPLX:
-        return 2 * sizeof(double);
-    default:
-        return 0;
-    }
+    static const size_t sizes[] = {
+        [PVM_BYTE] = 1,
+        [PVM_SHORT] = sizeof(short),
+        [PVM_INT] = sizeof(int),
+        [PVM_FLOAT] = sizeof(float),
+        [PVM_CPLX] = 2 * sizeof(float),
+        [PVM_DOUBLE] = sizeof(double),
+        [PVM_DCPLX] = 2 * sizeof(double),
+        [PVM_LONG] = sizeof(long),
+        [PVM_USHORT] = sizeof(short),
+        [PVM_UINT] = sizeof(int),
+        [PVM_ULONG] = sizeof(long),
+    };
+    return type < 0 || type > PVM_ULONG ? 0 : sizes[type];
 }
 
 /* The position of a tid among the members, or an error. */

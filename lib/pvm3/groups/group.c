@@ -201,27 +201,23 @@ static int members_instance(const struct members *members, int tid)
     return PvmNotInGroup;
 }
 
-int pvm_gsize(char *name)
-{
-    struct members members;
-    int error = members_get(name, &members);
-    if (error != PvmOk)
-        return error;
-    members_free(&members);
-    return members.count;
-}
-
 typedef int member_find(const struct members *members, int what);
 
+/* What is found of a group, without a function: its size. */
 static int look_up(const char *name, member_find *find, int what)
 {
     struct members members;
     int error = members_get(name, &members);
     if (error != PvmOk)
         return error;
-    int found = find(&members, what);
+    int found = find == NULL ? members.count : find(&members, what);
     members_free(&members);
     return found;
+}
+
+int pvm_gsize(char *name)
+{
+    return look_up(name, NULL, 0);
 }
 
 int pvm_gettid(char *name, int instance)
@@ -245,15 +241,23 @@ static int barrier(struct membership *m, int count)
     return error == COVEY_OK ? PvmOk : group_error(error);
 }
 
-int pvm_barrier(char *name, int count)
+/* The caller's membership, or why it has none. */
+static int membership_own(const char *name, struct membership **m)
 {
     if (name_check(name) != PvmOk)
         return PvmNullGroup;
     if (pvm_covey() == NULL)
         return PvmSysErr;
-    struct membership *m = *membership_find(name);
-    if (m == NULL)
-        return outside(name);
+    *m = *membership_find(name);
+    return *m != NULL ? PvmOk : outside(name);
+}
+
+int pvm_barrier(char *name, int count)
+{
+    struct membership *m;
+    int error = membership_own(name, &m);
+    if (error != PvmOk)
+        return error;
     return count < -1 || count == 0 ? PvmMismatch : barrier(m, count);
 }
 
@@ -274,13 +278,10 @@ static int freeze(struct membership *m, int size)
 
 int pvm_freezegroup(char *name, int size)
 {
-    if (name_check(name) != PvmOk)
-        return PvmNullGroup;
-    if (pvm_covey() == NULL)
-        return PvmSysErr;
-    struct membership *m = *membership_find(name);
-    if (m == NULL)
-        return outside(name);
+    struct membership *m;
+    int error = membership_own(name, &m);
+    if (error != PvmOk)
+        return error;
     if (m->frozen != NULL)
         return m->frozen_count;
     return size < -1 || size == 0 ? PvmBadParam : freeze(m, size);

@@ -175,9 +175,12 @@ static int unpack_name(struct buffer *b, char *name)
 }
 
 /* Three numbers, a name and a message, which the caller frees; an error: there is none. */
-static int unpack_entry(struct buffer *b, int *fields, char *name, struct buffer **message)
+static int unpack_entry(struct buffer *b, int *const numbers[3], char *name,
+                        struct buffer **message)
 {
-    int error = unpack_array(b, PVM_INT, fields, 3, 1);
+    int error = PvmOk;
+    for (int i = 0; i < 3 && error == PvmOk; i++)
+        error = unpack_array(b, PVM_INT, numbers[i], 1, 1);
     if (error == PvmOk)
         error = unpack_name(b, name);
     return error == PvmOk ? nested_unpack(b, message) : error;
@@ -186,14 +189,11 @@ static int unpack_entry(struct buffer *b, int *fields, char *name, struct buffer
 static int apply_put(struct buffer *b, int author)
 {
     char name[NAME_MAX_BYTES];
-    int fields[3];
     struct entry what = {0};
-    int error = unpack_entry(b, fields, name, &what.message);
+    int *const numbers[3] = {&what.owner, &what.flags, &what.index};
+    int error = unpack_entry(b, numbers, name, &what.message);
     if (error != PvmOk)
         return error;
-    what.owner = fields[0];
-    what.flags = fields[1];
-    what.index = fields[2];
     int index = what.index < 0 || what.owner != author ? PvmBadMsg : put(name, &what);
     buffer_destroy(what.message);
     return index;
@@ -252,14 +252,11 @@ static int summary_put(const char *name, const struct entry *what)
 static int summary_entry(struct buffer *b)
 {
     char name[NAME_MAX_BYTES];
-    int fields[3];
     struct entry what = {0};
-    int error = unpack_entry(b, fields, name, &what.message);
+    int *const numbers[3] = {&what.index, &what.owner, &what.flags};
+    int error = unpack_entry(b, numbers, name, &what.message);
     if (error != PvmOk)
         return error;
-    what.index = fields[0];
-    what.owner = fields[1];
-    what.flags = fields[2];
     error = summary_put(name, &what);
     if (error < 0)
         buffer_destroy(what.message);

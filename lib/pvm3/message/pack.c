@@ -214,28 +214,18 @@ static int reported(const char *call, int error)
     return error == PvmOk ? PvmOk : lpvmerr(call, error);
 }
 
-#define CALLS(name, ctype, type)                                                                   \
+#define CALLS(name, ctype, TYPE)                                                                   \
     int call_pk##name(ctype *base, int count, int stride)                                          \
     {                                                                                              \
-        return reported("pvm_pk" #name, pack_array(buffer_sending(), type, base, count, stride));  \
+        return reported("pvm_pk" #name,                                                            \
+                        pack_array(buffer_sending(), PVM_##TYPE, base, count, stride));            \
     }                                                                                              \
     int call_upk##name(ctype *base, int count, int stride)                                         \
     {                                                                                              \
         return reported("pvm_upk" #name,                                                           \
-                        unpack_array(buffer_receiving(), type, base, count, stride));              \
+                        unpack_array(buffer_receiving(), PVM_##TYPE, base, count, stride));        \
     }
-
-CALLS(byte, char, PVM_BYTE)
-CALLS(short, short, PVM_SHORT)
-CALLS(int, int, PVM_INT)
-CALLS(long, long, PVM_LONG)
-CALLS(float, float, PVM_FLOAT)
-CALLS(double, double, PVM_DOUBLE)
-CALLS(cplx, float, PVM_CPLX)
-CALLS(dcplx, double, PVM_DCPLX)
-CALLS(ushort, unsigned short, PVM_USHORT)
-CALLS(uint, unsigned int, PVM_UINT)
-CALLS(ulong, unsigned long, PVM_ULONG)
+PACKED_TYPES(CALLS)
 
 int call_pkstr(char *text)
 {

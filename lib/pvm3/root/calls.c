@@ -11,41 +11,31 @@
 int pvm_mytid(void)
 {
     TRACE_BEGIN(TEV_MYTID, TRACE_NOTHING);
-    int result = call_mytid();
-    TRACE_END(TEV_MYTID, result);
-    return result;
+    return trace_ended(TEV_MYTID, call_mytid());
 }
 
 int pvm_parent(void)
 {
     TRACE_BEGIN(TEV_PARENT, TRACE_NOTHING);
-    int result = call_parent();
-    TRACE_END(TEV_PARENT, result);
-    return result;
+    return trace_ended(TEV_PARENT, call_parent());
 }
 
 int pvm_kill(int tid)
 {
     TRACE_BEGIN(TEV_KILL, tid);
-    int result = call_kill(tid);
-    TRACE_END(TEV_KILL, result);
-    return result;
+    return trace_ended(TEV_KILL, call_kill(tid));
 }
 
 int pvm_sendsig(int tid, int signal_number)
 {
     TRACE_BEGIN(TEV_SENDSIG, tid, signal_number);
-    int result = call_sendsig(tid, signal_number);
-    TRACE_END(TEV_SENDSIG, result);
-    return result;
+    return trace_ended(TEV_SENDSIG, call_sendsig(tid, signal_number));
 }
 
 int pvm_pstat(int tid)
 {
     TRACE_BEGIN(TEV_PSTAT, tid);
-    int result = call_pstat(tid);
-    TRACE_END(TEV_PSTAT, result);
-    return result;
+    return trace_ended(TEV_PSTAT, call_pstat(tid));
 }
 
 int pvm_exit(void)
@@ -78,17 +68,14 @@ int pvm_tasks(int where, int *count, struct pvmtaskinfo **tasks)
     TRACE_BEGIN(TEV_TASKS, where);
     int result = call_tasks(where, &n, tasks);
     TRACE_END(TEV_TASKS, result, n);
-    if (count != NULL && result == PvmOk)
-        *count = n;
+    call_give(count, n, result);
     return result;
 }
 
 int pvm_notify(int what, int tag, int count, int *tids)
 {
     TRACE_BEGIN(TEV_NOTIFY, what, tag, (what & ~PvmNotifyCancel) == PvmHostAdd ? 0 : count, tids);
-    int result = call_notify(what, tag, count, tids);
-    TRACE_END(TEV_NOTIFY, result);
-    return result;
+    return trace_ended(TEV_NOTIFY, call_notify(what, tag, count, tids));
 }
 
 /* ---- Hosts ----------------------------------------------------------------------------------- */
@@ -99,51 +86,39 @@ int pvm_config(int *hosts, int *formats, struct pvmhostinfo **list)
     TRACE_BEGIN(TEV_CONFIG, TRACE_NOTHING);
     int result = call_config(&n, &f, list);
     TRACE_END(TEV_CONFIG, n, f, result);
-    if (hosts != NULL && result == PvmOk)
-        *hosts = n;
-    if (formats != NULL && result == PvmOk)
-        *formats = f;
+    call_give(hosts, n, result);
+    call_give(formats, f, result);
     return result;
 }
 
 int pvm_mstat(char *host)
 {
     TRACE_BEGIN(TEV_MSTAT, host);
-    int result = call_mstat(host);
-    TRACE_END(TEV_MSTAT, result);
-    return result;
+    return trace_ended(TEV_MSTAT, call_mstat(host));
 }
 
 int pvm_archcode(char *arch)
 {
     TRACE_BEGIN(TEV_ARCHCODE, arch);
-    int result = call_archcode(arch);
-    TRACE_END(TEV_ARCHCODE, result);
-    return result;
+    return trace_ended(TEV_ARCHCODE, call_archcode(arch));
 }
 
 int pvm_addhosts(char **names, int count, int *infos)
 {
     TRACE_BEGIN(TEV_ADDHOSTS, count, names);
-    int result = call_addhosts(names, count, infos);
-    TRACE_END(TEV_ADDHOSTS, result);
-    return result;
+    return trace_ended(TEV_ADDHOSTS, call_addhosts(names, count, infos));
 }
 
 int pvm_delhosts(char **names, int count, int *infos)
 {
     TRACE_BEGIN(TEV_DELHOSTS, count, names);
-    int result = call_delhosts(names, count, infos);
-    TRACE_END(TEV_DELHOSTS, result);
-    return result;
+    return trace_ended(TEV_DELHOSTS, call_delhosts(names, count, infos));
 }
 
 int pvm_start_pvmd(int argc, char **argv, int block)
 {
     TRACE_BEGIN(TEV_START_PVMD, block, argc, argv);
-    int result = call_start_pvmd(argc, argv, block);
-    TRACE_END(TEV_START_PVMD, result);
-    return result;
+    return trace_ended(TEV_START_PVMD, call_start_pvmd(argc, argv, block));
 }
 
 int pvm_halt(void)
@@ -160,8 +135,7 @@ int pvm_tickle(int count, int *numbers, int *result_count, int *results)
     TRACE_BEGIN(TEV_TICKLE, count, numbers);
     int result = call_tickle(count, numbers, &n, results);
     TRACE_END(TEV_TICKLE, result, n, results);
-    if (result_count != NULL && result == PvmOk)
-        *result_count = n;
+    call_give(result_count, n, result);
     return result;
 }
 
@@ -170,17 +144,13 @@ int pvm_tickle(int count, int *numbers, int *result_count, int *results)
 int pvm_setopt(int what, int value)
 {
     TRACE_BEGIN(TEV_SETOPT, what, value);
-    int result = call_setopt(what, value);
-    TRACE_END(TEV_SETOPT, result);
-    return result;
+    return trace_ended(TEV_SETOPT, call_setopt(what, value));
 }
 
 int pvm_getopt(int what)
 {
     TRACE_BEGIN(TEV_GETOPT, what);
-    int result = call_getopt(what);
-    TRACE_END(TEV_GETOPT, result);
-    return result;
+    return trace_ended(TEV_GETOPT, call_getopt(what));
 }
 
 /* ---- Contexts and message handlers ----------------------------------------------------------- */
@@ -188,49 +158,37 @@ int pvm_getopt(int what)
 int pvm_newcontext(void)
 {
     TRACE_BEGIN(TEV_NEWCONTEXT, TRACE_NOTHING);
-    int result = call_newcontext();
-    TRACE_END(TEV_NEWCONTEXT, result);
-    return result;
+    return trace_ended(TEV_NEWCONTEXT, call_newcontext());
 }
 
 int pvm_setcontext(int context)
 {
     TRACE_BEGIN(TEV_SETCONTEXT, context);
-    int result = call_setcontext(context);
-    TRACE_END(TEV_SETCONTEXT, result);
-    return result;
+    return trace_ended(TEV_SETCONTEXT, call_setcontext(context));
 }
 
 int pvm_getcontext(void)
 {
     TRACE_BEGIN(TEV_GETCONTEXT, TRACE_NOTHING);
-    int result = call_getcontext();
-    TRACE_END(TEV_GETCONTEXT, result);
-    return result;
+    return trace_ended(TEV_GETCONTEXT, call_getcontext());
 }
 
 int pvm_freecontext(int context)
 {
     TRACE_BEGIN(TEV_FREECONTEXT, context);
-    int result = call_freecontext(context);
-    TRACE_END(TEV_FREECONTEXT, result);
-    return result;
+    return trace_ended(TEV_FREECONTEXT, call_freecontext(context));
 }
 
 int pvm_addmhf(int tid, int tag, int context, int (*handler)(int bufid))
 {
     TRACE_BEGIN(TEV_ADDMHF, tid, tag, context);
-    int result = call_addmhf(tid, tag, context, handler);
-    TRACE_END(TEV_ADDMHF, result);
-    return result;
+    return trace_ended(TEV_ADDMHF, call_addmhf(tid, tag, context, handler));
 }
 
 int pvm_delmhf(int number)
 {
     TRACE_BEGIN(TEV_DELMHF, number);
-    int result = call_delmhf(number);
-    TRACE_END(TEV_DELMHF, result);
-    return result;
+    return trace_ended(TEV_DELMHF, call_delmhf(number));
 }
 
 /* ---- Mailboxes ------------------------------------------------------------------------------- */
@@ -245,9 +203,7 @@ static int index_of(int flags)
 int pvm_putinfo(char *name, int bufid, int flags)
 {
     TRACE_BEGIN(TEV_PUTINFO, name, index_of(flags), flags, bufid);
-    int result = call_putinfo(name, bufid, flags);
-    TRACE_END(TEV_PUTINFO, result);
-    return result;
+    return trace_ended(TEV_PUTINFO, call_putinfo(name, bufid, flags));
 }
 
 int pvm_recvinfo(char *name, int index, int flags)
@@ -261,41 +217,31 @@ int pvm_recvinfo(char *name, int index, int flags)
 int pvm_delinfo(char *name, int index, int flags)
 {
     TRACE_BEGIN(TEV_DELINFO, name, index, flags);
-    int result = call_delinfo(name, index, flags);
-    TRACE_END(TEV_DELINFO, result);
-    return result;
+    return trace_ended(TEV_DELINFO, call_delinfo(name, index, flags));
 }
 
 int pvm_getmboxinfo(char *pattern, int *count, struct pvmmboxinfo **boxes)
 {
     TRACE_BEGIN(TEV_GETMBOXINFO, pattern);
-    int result = call_getmboxinfo(pattern, count, boxes);
-    TRACE_END(TEV_GETMBOXINFO, result);
-    return result;
+    return trace_ended(TEV_GETMBOXINFO, call_getmboxinfo(pattern, count, boxes));
 }
 
 int pvm_insert(char *name, int index, int value)
 {
     TRACE_BEGIN(TEV_INSERT, name, index, value);
-    int result = call_insert(name, index, value);
-    TRACE_END(TEV_INSERT, result);
-    return result;
+    return trace_ended(TEV_INSERT, call_insert(name, index, value));
 }
 
 int pvm_lookup(char *name, int index, int *value)
 {
     TRACE_BEGIN(TEV_LOOKUP, name, index);
-    int result = call_lookup(name, index, value);
-    TRACE_END(TEV_LOOKUP, result);
-    return result;
+    return trace_ended(TEV_LOOKUP, call_lookup(name, index, value));
 }
 
 int pvm_delete(char *name, int index)
 {
     TRACE_BEGIN(TEV_DELETE, name, index);
-    int result = call_delete(name, index);
-    TRACE_END(TEV_DELETE, result);
-    return result;
+    return trace_ended(TEV_DELETE, call_delete(name, index));
 }
 
 /* ---- Tasks that take over work of the daemons ------------------------------------------------ */
@@ -303,25 +249,19 @@ int pvm_delete(char *name, int index)
 int pvm_reg_rm(struct pvmhostinfo **host)
 {
     TRACE_BEGIN(TEV_REG_RM, TRACE_NOTHING);
-    int result = call_reg_rm(host);
-    TRACE_END(TEV_REG_RM, result);
-    return result;
+    return trace_ended(TEV_REG_RM, call_reg_rm(host));
 }
 
 int pvm_reg_hoster(void)
 {
     TRACE_BEGIN(TEV_REG_HOSTER, TRACE_NOTHING);
-    int result = call_reg_hoster();
-    TRACE_END(TEV_REG_HOSTER, result);
-    return result;
+    return trace_ended(TEV_REG_HOSTER, call_reg_hoster());
 }
 
 int pvm_reg_tasker(void)
 {
     TRACE_BEGIN(TEV_REG_TASKER, TRACE_NOTHING);
-    int result = call_reg_tasker();
-    TRACE_END(TEV_REG_TASKER, result);
-    return result;
+    return trace_ended(TEV_REG_TASKER, call_reg_tasker());
 }
 
 int pvm_reg_tracer(int trace_context, int trace_tag, int output_context, int output_tag, char *mask,
@@ -329,8 +269,6 @@ int pvm_reg_tracer(int trace_context, int trace_tag, int output_context, int out
 {
     TRACE_BEGIN(TEV_REG_TRACER, trace_context, trace_tag, output_context, output_tag, mask, buffer,
                 options);
-    int result = call_reg_tracer(trace_context, trace_tag, output_context, output_tag, mask, buffer,
-                                 options);
-    TRACE_END(TEV_REG_TRACER, result);
-    return result;
+    return trace_ended(TEV_REG_TRACER, call_reg_tracer(trace_context, trace_tag, output_context,
+                                                       output_tag, mask, buffer, options));
 }

@@ -10,57 +10,43 @@
 int pvm_initsend(int encoding)
 {
     TRACE_BEGIN(TEV_INITSEND, encoding);
-    int result = call_initsend(encoding);
-    TRACE_END(TEV_INITSEND, result);
-    return result;
+    return trace_ended(TEV_INITSEND, call_initsend(encoding));
 }
 
 int pvm_mkbuf(int encoding)
 {
     TRACE_BEGIN(TEV_MKBUF, encoding);
-    int result = call_mkbuf(encoding);
-    TRACE_END(TEV_MKBUF, result);
-    return result;
+    return trace_ended(TEV_MKBUF, call_mkbuf(encoding));
 }
 
 int pvm_freebuf(int bufid)
 {
     TRACE_BEGIN(TEV_FREEBUF, bufid);
-    int result = call_freebuf(bufid);
-    TRACE_END(TEV_FREEBUF, result);
-    return result;
+    return trace_ended(TEV_FREEBUF, call_freebuf(bufid));
 }
 
 int pvm_getsbuf(void)
 {
     TRACE_BEGIN(TEV_GETSBUF, TRACE_NOTHING);
-    int result = call_getsbuf();
-    TRACE_END(TEV_GETSBUF, result);
-    return result;
+    return trace_ended(TEV_GETSBUF, call_getsbuf());
 }
 
 int pvm_setsbuf(int bufid)
 {
     TRACE_BEGIN(TEV_SETSBUF, bufid);
-    int result = call_setsbuf(bufid);
-    TRACE_END(TEV_SETSBUF, result);
-    return result;
+    return trace_ended(TEV_SETSBUF, call_setsbuf(bufid));
 }
 
 int pvm_getrbuf(void)
 {
     TRACE_BEGIN(TEV_GETRBUF, TRACE_NOTHING);
-    int result = call_getrbuf();
-    TRACE_END(TEV_GETRBUF, result);
-    return result;
+    return trace_ended(TEV_GETRBUF, call_getrbuf());
 }
 
 int pvm_setrbuf(int bufid)
 {
     TRACE_BEGIN(TEV_SETRBUF, bufid);
-    int result = call_setrbuf(bufid);
-    TRACE_END(TEV_SETRBUF, result);
-    return result;
+    return trace_ended(TEV_SETRBUF, call_setrbuf(bufid));
 }
 
 int pvm_bufinfo(int bufid, int *bytes, int *tag, int *tid)
@@ -69,29 +55,22 @@ int pvm_bufinfo(int bufid, int *bytes, int *tag, int *tid)
     TRACE_BEGIN(TEV_BUFINFO, bufid);
     int result = call_bufinfo(bufid, &b, &t, &from);
     TRACE_END(TEV_BUFINFO, result, b, t, from);
-    if (bytes != NULL && result == PvmOk)
-        *bytes = b;
-    if (tag != NULL && result == PvmOk)
-        *tag = t;
-    if (tid != NULL && result == PvmOk)
-        *tid = from;
+    call_give(bytes, b, result);
+    call_give(tag, t, result);
+    call_give(tid, from, result);
     return result;
 }
 
 int pvm_getminfo(int bufid, struct pvmminfo *info)
 {
     TRACE_BEGIN(TEV_GETMINFO, bufid);
-    int result = call_getminfo(bufid, info);
-    TRACE_END(TEV_GETMINFO, result);
-    return result;
+    return trace_ended(TEV_GETMINFO, call_getminfo(bufid, info));
 }
 
 int pvm_setminfo(int bufid, struct pvmminfo *info)
 {
     TRACE_BEGIN(TEV_SETMINFO, bufid);
-    int result = call_setminfo(bufid, info);
-    TRACE_END(TEV_SETMINFO, result);
-    return result;
+    return trace_ended(TEV_SETMINFO, call_setminfo(bufid, info));
 }
 
 /* Arrays of a type. */
@@ -99,44 +78,25 @@ int pvm_setminfo(int bufid, struct pvmminfo *info)
     int pvm_pk##name(ctype *base, int count, int stride)                                           \
     {                                                                                              \
         TRACE_BEGIN(TEV_PK##EVENT, (long)base, count, stride);                                     \
-        int result = call_pk##name(base, count, stride);                                           \
-        TRACE_END(TEV_PK##EVENT, result);                                                          \
-        return result;                                                                             \
+        return trace_ended(TEV_PK##EVENT, call_pk##name(base, count, stride));                     \
     }                                                                                              \
     int pvm_upk##name(ctype *base, int count, int stride)                                          \
     {                                                                                              \
         TRACE_BEGIN(TEV_UPK##EVENT, (long)base, count, stride);                                    \
-        int result = call_upk##name(base, count, stride);                                          \
-        TRACE_END(TEV_UPK##EVENT, result);                                                         \
-        return result;                                                                             \
+        return trace_ended(TEV_UPK##EVENT, call_upk##name(base, count, stride));                   \
     }
-
-PACKING(byte, char, BYTE)
-PACKING(cplx, float, CPLX)
-PACKING(dcplx, double, DCPLX)
-PACKING(double, double, DOUBLE)
-PACKING(float, float, FLOAT)
-PACKING(int, int, INT)
-PACKING(long, long, LONG)
-PACKING(short, short, SHORT)
-PACKING(uint, unsigned int, UINT)
-PACKING(ulong, unsigned long, ULONG)
-PACKING(ushort, unsigned short, USHORT)
+PACKED_TYPES(PACKING)
 
 int pvm_pkstr(char *text)
 {
     TRACE_BEGIN(TEV_PKSTR, (long)text);
-    int result = call_pkstr(text);
-    TRACE_END(TEV_PKSTR, result);
-    return result;
+    return trace_ended(TEV_PKSTR, call_pkstr(text));
 }
 
 int pvm_upkstr(char *text)
 {
     TRACE_BEGIN(TEV_UPKSTR, (long)text);
-    int result = call_upkstr(text);
-    TRACE_END(TEV_UPKSTR, result);
-    return result;
+    return trace_ended(TEV_UPKSTR, call_upkstr(text));
 }
 
 int pvm_packf(const char *format, ...)
@@ -144,8 +104,7 @@ int pvm_packf(const char *format, ...)
     va_list values;
     va_start(values, format);
     TRACE_BEGIN(TEV_PACKF, format);
-    int result = call_packf(format, values);
-    TRACE_END(TEV_PACKF, result);
+    int result = trace_ended(TEV_PACKF, call_packf(format, values));
     va_end(values);
     return result;
 }
@@ -155,8 +114,7 @@ int pvm_unpackf(const char *format, ...)
     va_list values;
     va_start(values, format);
     TRACE_BEGIN(TEV_UNPACKF, format);
-    int result = call_unpackf(format, values);
-    TRACE_END(TEV_UNPACKF, result);
+    int result = trace_ended(TEV_UNPACKF, call_unpackf(format, values));
     va_end(values);
     return result;
 }
@@ -187,25 +145,19 @@ static int received(int event, int bufid)
 int pvm_send(int tid, int tag)
 {
     TRACE_BEGIN(TEV_SEND, sending_bytes(), tid, tag, pvmmyctx);
-    int result = call_send(tid, tag);
-    TRACE_END(TEV_SEND, result);
-    return result;
+    return trace_ended(TEV_SEND, call_send(tid, tag));
 }
 
 int pvm_mcast(int *tids, int count, int tag)
 {
     TRACE_BEGIN(TEV_MCAST, sending_bytes(), tag, pvmmyctx, count, tids);
-    int result = call_mcast(tids, count, tag);
-    TRACE_END(TEV_MCAST, result);
-    return result;
+    return trace_ended(TEV_MCAST, call_mcast(tids, count, tag));
 }
 
 int pvm_psend(int tid, int tag, void *base, int count, int type)
 {
     TRACE_BEGIN(TEV_PSEND, tid, tag, pvmmyctx, (long)base, count, type);
-    int result = call_psend(tid, tag, base, count, type);
-    TRACE_END(TEV_PSEND, result);
-    return result;
+    return trace_ended(TEV_PSEND, call_psend(tid, tag, base, count, type));
 }
 
 int pvm_recv(int tid, int tag)
@@ -235,21 +187,16 @@ int pvm_precv(int tid, int tag, void *base, int count, int type, int *from, int 
     TRACE_BEGIN(TEV_PRECV, tid, tag, pvmmyctx, (long)base, count, type);
     int result = call_precv(tid, tag, base, count, type, &f, &t, &b);
     TRACE_END(TEV_PRECV, result, b, t, pvmmyctx, f);
-    if (from != NULL && result == PvmOk)
-        *from = f;
-    if (got_tag != NULL && result == PvmOk)
-        *got_tag = t;
-    if (bytes != NULL && result == PvmOk)
-        *bytes = b;
+    call_give(from, f, result);
+    call_give(got_tag, t, result);
+    call_give(bytes, b, result);
     return result;
 }
 
 int pvm_probe(int tid, int tag)
 {
     TRACE_BEGIN(TEV_PROBE, tid, tag, pvmmyctx);
-    int result = call_probe(tid, tag);
-    TRACE_END(TEV_PROBE, result);
-    return result;
+    return trace_ended(TEV_PROBE, call_probe(tid, tag));
 }
 
 int (*pvm_recvf(int (*match)(int bufid, int tid, int tag)))(int bufid, int tid, int tag)

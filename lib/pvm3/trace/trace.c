@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/core/vm.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/message/send.h"
@@ -43,20 +44,9 @@ static struct trace_writer writer;
             D(MB), D(MNB), D(MC), D(MCX), D(SRC)                                                   \
         }                                                                                          \
     }
-#define ARRAY                                                                                      \
-    {                                                                                              \
-        {D(PDA), D(PC), D(PSD)},                                                                   \
-        {                                                                                          \
-            D(CC)                                                                                  \
-        }                                                                                          \
-    }
-#define TEXT                                                                                       \
-    {                                                                                              \
-        {D(PDA)},                                                                                  \
-        {                                                                                          \
-            D(CC)                                                                                  \
-        }                                                                                          \
-    }
+#define ARRAYS(name, ctype, TYPE)                                                                  \
+    [TEV_PK##TYPE] = {{D(PDA), D(PC), D(PSD)}, {D(CC)}},                                           \
+    [TEV_UPK##TYPE] = {{D(PDA), D(PC), D(PSD)}, {D(CC)}},
 
 /* At the beginning of a call, and at its end. */
 static const uint8_t fields[TEV_MAX + 1][2][FIELDS] = {
@@ -100,18 +90,7 @@ static const uint8_t fields[TEV_MAX + 1][2][FIELDS] = {
     [TEV_NRECV] = RECEIVE,
     [TEV_PACKF] = {{D(PF)}, {D(CC)}},
     [TEV_PARENT] = {{0}, {D(PT)}},
-    [TEV_PKBYTE] = ARRAY,
-    [TEV_PKCPLX] = ARRAY,
-    [TEV_PKDCPLX] = ARRAY,
-    [TEV_PKDOUBLE] = ARRAY,
-    [TEV_PKFLOAT] = ARRAY,
-    [TEV_PKINT] = ARRAY,
-    [TEV_PKLONG] = ARRAY,
-    [TEV_PKSHORT] = ARRAY,
-    [TEV_PKSTR] = TEXT,
-    [TEV_PKUINT] = ARRAY,
-    [TEV_PKULONG] = ARRAY,
-    [TEV_PKUSHORT] = ARRAY,
+    [TEV_PKSTR] = {{D(PDA)}, {D(CC)}},
     [TEV_PRECV] = {{D(RST), D(RMC), D(RCX), D(PDA), D(PC), D(PDT)},
                    {D(CC), D(MNB), D(MC), D(MCX), D(SRC)}},
     [TEV_PROBE] = {{D(RST), D(RMC), D(RCX)}, {D(CC)}},
@@ -138,19 +117,8 @@ static const uint8_t fields[TEV_MAX + 1][2][FIELDS] = {
     [TEV_TRECV] = {{D(RST), D(RMC), D(RCX), D(MTS), D(MTU)},
                    {D(MB), D(MNB), D(MC), D(MCX), D(SRC)}},
     [TEV_UNPACKF] = {{D(PF)}, {D(CC)}},
-    [TEV_UPKBYTE] = ARRAY,
-    [TEV_UPKCPLX] = ARRAY,
-    [TEV_UPKDCPLX] = ARRAY,
-    [TEV_UPKDOUBLE] = ARRAY,
-    [TEV_UPKFLOAT] = ARRAY,
-    [TEV_UPKINT] = ARRAY,
-    [TEV_UPKLONG] = ARRAY,
-    [TEV_UPKSHORT] = ARRAY,
-    [TEV_UPKSTR] = TEXT,
-    [TEV_UPKUINT] = ARRAY,
-    [TEV_UPKULONG] = ARRAY,
-    [TEV_UPKUSHORT] = ARRAY,
-};
+    [TEV_UPKSTR] = {{D(PDA)}, {D(CC)}},
+    PACKED_TYPES(ARRAYS)};
 
 /* The type of a datum, as the tracer is told. */
 static int type_of(int did)
@@ -440,6 +408,12 @@ bool pvmtrace_begins(int event)
 bool pvmtrace_ends(int event)
 {
     return --depth == 0 && wanted(event);
+}
+
+int trace_ended(int event, int result)
+{
+    TRACE_END(event, result);
+    return result;
 }
 
 int trace_enter_program(void)

@@ -38,6 +38,9 @@ void pvmtrace_event(int kind, ...);
 
 #define TRACE_NOTHING 0
 
+/* The end of a call of which the tracer gets the result alone; returns the result. */
+int trace_ended(int event, int result);
+
 /* What the program does within the library is its own again: a handler. Returns what trace_leave()
  * is to be given. */
 int trace_enter_program(void);
