@@ -2,68 +2,41 @@
  * elect.c - election among tasks. What it promises is described in proto/state/leader.h.
  */
 #include "lib/agree/service.h"
-#include "lib/drive/call.h"
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"
 
-#include <stdlib.h>
-
-static int begin(struct service *s, covey_t *vm, uint8_t kind, const char *group)
-{
-    if (service_name_check(vm, "election", group) != COVEY_OK)
-        return COVEY_EINVAL;
-    service_begin(s, vm, kind, "election", group);
-    return COVEY_OK;
-}
-
 /* Reads and frees an answer. */
-static int leader_read(uint8_t *content, size_t size, struct covey_leader *leader)
+static int leader_read(struct service *s, struct covey_leader *leader)
 {
-    struct cursor c = cursor_reader(content, size);
-    struct covey_leader l = {.tid = (covey_tid_t)cursor_get_u32(&c)};
-
-    l.term = cursor_get_u64(&c);
-    free(content);
-    if (!cursor_done(&c))
-        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
-    *leader = l;
-    return COVEY_OK;
-}
-
-/* A candidacy whose answer did not come in time is undone, whenever it is carried out. */
-static void stand_undo(covey_t *vm, const char *group)
-{
-    struct service s;
-    struct call call = call_begin(vm);
-
-    service_begin(&s, vm, COMMAND_LEADER_RESIGN, "election", group);
-    service_post(&s);
-    call_end(vm, &call, 0);
+    struct covey_leader l = {.tid = (covey_tid_t)cursor_get_u32(&s->answer)};
+    l.term = cursor_get_u64(&s->answer);
+    int error = service_done(s);
+    if (error == COVEY_OK)
+        *leader = l;
+    return error;
 }
 
 int covey_elect_stand(covey_t *vm, const char *group, struct covey_leader *leader)
 {
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
 
-    if (begin(&s, vm, COMMAND_LEADER_STAND, group) != COVEY_OK)
+    if (service_open(&s, vm, COMMAND_LEADER_STAND, "election", group) != COVEY_OK)
         return COVEY_EINVAL;
     if (leader == NULL)
         return error_set(COVEY_EINVAL, "election: NULL");
-    int error = service_call(&s, COVEY_POLL, &content, &size);
-    if (error == COVEY_ETIMEOUT)
-        stand_undo(vm, group);
-    return error == COVEY_OK ? leader_read(content, size, leader) : error;
+    int error = service_call(&s, COVEY_POLL);
+    if (error == COVEY_ETIMEOUT) /* the candidacy is undone, whenever it is carried out */
+        service_undo(vm, COMMAND_LEADER_RESIGN, "election", group);
+    return error == COVEY_OK ? leader_read(&s, leader) : error;
 }
 
 int covey_elect_resign(covey_t *vm, const char *group)
 {
     struct service s;
 
-    if (begin(&s, vm, COMMAND_LEADER_RESIGN, group) != COVEY_OK)
+    if (service_open(&s, vm, COMMAND_LEADER_RESIGN, "election", group) != COVEY_OK)
         return COVEY_EINVAL;
-    return service_call(&s, COVEY_POLL, NULL, NULL);
+    return service_order(&s, COVEY_POLL);
 }
 
 /* Who leads now, if in a later term. */
@@ -71,13 +44,11 @@ static int look(covey_t *vm, const char *group, uint64_t term, struct covey_lead
 {
     struct service s;
     struct covey_leader now;
-    uint8_t *content = NULL;
-    size_t size = 0;
 
     service_begin(&s, vm, COMMAND_LEADER_LOOK, "election", group);
-    int error = service_ask(&s, &content, &size);
+    int error = service_ask(&s);
     if (error == COVEY_OK)
-        error = leader_read(content, size, &now);
+        error = leader_read(&s, &now);
     if (error != COVEY_OK)
         return error;
     if (now.tid == 0 || now.term <= term)
@@ -91,16 +62,14 @@ int covey_elect_leader(covey_t *vm, const char *group, uint64_t term, int64_t ti
                        struct covey_leader *leader)
 {
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
 
-    if (begin(&s, vm, COMMAND_LEADER_NEXT, group) != COVEY_OK)
+    if (service_open(&s, vm, COMMAND_LEADER_NEXT, "election", group) != COVEY_OK)
         return COVEY_EINVAL;
     if (leader == NULL)
         return error_set(COVEY_EINVAL, "election: NULL");
     if (timeout_us == COVEY_POLL)
         return look(vm, group, term, leader);
     cursor_put_u64(&s.body, term);
-    int error = service_call(&s, timeout_us, &content, &size);
-    return error == COVEY_OK ? leader_read(content, size, leader) : error;
+    int error = service_call(&s, timeout_us);
+    return error == COVEY_OK ? leader_read(&s, leader) : error;
 }

@@ -44,18 +44,13 @@ const char *group_name(const struct covey_group *group)
 static int join(struct covey *vm, const char *name)
 {
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
     service_begin(&s, vm, COMMAND_GROUP_JOIN, "group", name);
-    int error = service_call(&s, COVEY_POLL, &content, &size);
+    int error = service_call(&s, COVEY_POLL);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    uint32_t instance = cursor_get_u32(&c);
-    free(content);
-    if (!cursor_done(&c))
-        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
-    return (int)instance;
+    uint32_t instance = cursor_get_u32(&s.answer);
+    error = service_done(&s);
+    return error == COVEY_OK ? (int)instance : error;
 }
 
 int covey_group_join(covey_t *vm, const char *name, covey_group_t **group)
@@ -89,7 +84,7 @@ int covey_group_leave(covey_group_t **group)
     struct service s;
     *group = NULL;
     service_begin(&s, left->vm, COMMAND_GROUP_LEAVE, "group", left->name);
-    int error = service_call(&s, COVEY_POLL, NULL, NULL);
+    int error = service_order(&s, COVEY_POLL);
     struct call call = call_begin(left->vm);
     UNLINK(groups_of(left->vm)->first, left, next);
     call_end(left->vm, &call, COVEY_OK);
@@ -106,21 +101,18 @@ int covey_group_instance(const covey_group_t *group)
  * error. */
 static int members_of(struct covey *vm, const char *name, struct covey_member **members)
 {
-    uint8_t *content = NULL;
-    size_t size = 0;
     struct service s;
     service_begin(&s, vm, COMMAND_GROUP_MEMBERS, "group", name);
-    int error = service_ask(&s, &content, &size);
+    int error = service_ask(&s);
     if (error != COVEY_OK)
         return error;
-    size_t count = size / MEMBER_BYTES;
+    size_t count = cursor_left(&s.answer) / MEMBER_BYTES;
     struct covey_member *list = calloc(count + 1, sizeof *list);
-    struct cursor c = cursor_reader(content, size);
     for (size_t i = 0; list != NULL && i < count; i++) {
-        list[i].instance = (int32_t)cursor_get_u32(&c);
-        list[i].tid = (covey_tid_t)cursor_get_u32(&c);
+        list[i].instance = (int32_t)cursor_get_u32(&s.answer);
+        list[i].tid = (covey_tid_t)cursor_get_u32(&s.answer);
     }
-    free(content);
+    service_drop(&s);
     if (list == NULL)
         return error_code(COVEY_ENOMEM);
     *members = list;
@@ -211,7 +203,7 @@ int covey_group_barrier(covey_group_t *group, int count, int64_t timeout_us)
         return error_set(COVEY_EINVAL, "barrier: NULL or negative count");
     service_begin(&s, group->vm, COMMAND_GROUP_BARRIER, "barrier of group", group->name);
     cursor_put_u32(&s.body, (uint32_t)count);
-    return service_call(&s, timeout_us == COVEY_POLL ? 1 : timeout_us, NULL, NULL);
+    return service_order(&s, timeout_us == COVEY_POLL ? 1 : timeout_us);
 }
 
 /* The tids of the members: *tids is freed by the caller; their number or an error. */

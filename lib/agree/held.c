@@ -42,15 +42,12 @@ static int list_kind(covey_t *vm, int kind, struct covey_held **list, int count)
                                         [COVEY_HELD_TOKEN] = COMMAND_TOKEN_LIST,
                                         [COVEY_HELD_RENDEZVOUS] = COMMAND_RENDEZVOUS_LIST};
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
     service_begin(&s, vm, questions[kind], "list", NULL);
-    int error = service_ask(&s, &content, &size);
+    int error = service_ask(&s);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    count = take(&c, kind, list, count);
-    free(content);
+    count = take(&s.answer, kind, list, count);
+    service_drop(&s);
     return count;
 }
 

@@ -7,9 +7,8 @@
 static int acquire(covey_t *vm, const char *name, int64_t timeout_us, uint64_t *fence)
 {
     struct service s;
-    if (service_name_check(vm, "lock", name) != COVEY_OK)
+    if (service_open(&s, vm, COMMAND_LOCK_ACQUIRE, "lock", name) != COVEY_OK)
         return COVEY_EINVAL;
-    service_begin(&s, vm, COMMAND_LOCK_ACQUIRE, "lock", name);
     cursor_put_u8(&s.body, timeout_us == COVEY_POLL);
     return service_number(&s, timeout_us, fence);
 }
@@ -27,18 +26,16 @@ int covey_trylock(covey_t *vm, const char *name, uint64_t *fence)
 int covey_unlock(covey_t *vm, const char *name, uint64_t fence)
 {
     struct service s;
-    if (service_name_check(vm, "lock", name) != COVEY_OK)
+    if (service_open(&s, vm, COMMAND_LOCK_RELEASE, "lock", name) != COVEY_OK)
         return COVEY_EINVAL;
-    service_begin(&s, vm, COMMAND_LOCK_RELEASE, "lock", name);
     cursor_put_u64(&s.body, fence);
-    return service_call(&s, COVEY_POLL, NULL, NULL);
+    return service_order(&s, COVEY_POLL);
 }
 
 covey_tid_t covey_lock_owner(covey_t *vm, const char *name, uint64_t *fence)
 {
     struct service s;
-    if (service_name_check(vm, "lock", name) != COVEY_OK)
+    if (service_open(&s, vm, COMMAND_LOCK_OWNER, "lock", name) != COVEY_OK)
         return COVEY_EINVAL;
-    service_begin(&s, vm, COMMAND_LOCK_OWNER, "lock", name);
     return service_holder(&s, fence);
 }

@@ -6,8 +6,6 @@
 #include "lib/msg/error.h"
 #include "proto/wire/command.h"
 
-#include <stdlib.h>
-
 _Static_assert(COVEY_RENDEZVOUS_MAX == RENDEZVOUS_MAX, "as many meet as the state lets");
 _Static_assert(COVEY_RENDEZVOUS_VALUE_MAX == RENDEZVOUS_VALUE_MAX, "and bring as much");
 
@@ -37,8 +35,6 @@ int covey_rendezvous(covey_t *vm, const char *name, int count, const void *value
                      int64_t timeout_us, struct covey_party *parties)
 {
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
     if (service_name_check(vm, "rendezvous", name) != COVEY_OK)
         return COVEY_EINVAL;
     if (count < 1 || count > COVEY_RENDEZVOUS_MAX || bytes > COVEY_RENDEZVOUS_VALUE_MAX ||
@@ -49,11 +45,10 @@ int covey_rendezvous(covey_t *vm, const char *name, int count, const void *value
     cursor_put_u32(&s.body, (uint32_t)count);
     cursor_put_u8(&s.body, (uint8_t)bytes);
     cursor_put_bytes(&s.body, value, bytes);
-    int error = service_call(&s, timeout_us == COVEY_POLL ? 1 : timeout_us, &content, &size);
+    int error = service_call(&s, timeout_us == COVEY_POLL ? 1 : timeout_us);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    int place = take_parties(vm, &c, count, parties);
-    free(content);
+    int place = take_parties(vm, &s.answer, count, parties);
+    service_drop(&s);
     return place;
 }

@@ -34,6 +34,7 @@ void service_begin(struct service *s, struct covey *vm, uint8_t kind, const char
     s->kind = kind;
     s->what = what;
     s->name = name == NULL ? "" : name;
+    s->content = NULL;
     s->body = cursor_writer(s->bytes, sizeof s->bytes);
     cursor_put_u8(&s->body, kind);
     if (name != NULL)
@@ -74,27 +75,38 @@ static int explain(const struct service *s, int error)
     }
 }
 
-void service_post(struct service *s)
+void service_undo(covey_t *vm, uint8_t kind, const char *what, const char *name)
 {
+    struct service s;
     uint8_t payload[4 + SERVICE_BYTES];
     struct cursor c = cursor_writer(payload, sizeof payload);
+    struct call call = call_begin(vm);
+    service_begin(&s, vm, kind, what, name);
     cursor_put_u32(&c, 0);
-    cursor_put_bytes(&c, s->bytes, (size_t)(s->body.at - s->bytes));
-    home_send(s->vm, FRAME_SERVICE, 0, payload, (size_t)(c.at - payload));
+    cursor_put_bytes(&c, s.bytes, (size_t)(s.body.at - s.bytes));
+    home_send(vm, FRAME_SERVICE, 0, payload, (size_t)(c.at - payload));
+    call_end(vm, &call, COVEY_OK);
 }
 
-/* One request; the answer's content is freed by the caller. */
-static int ask(struct service *s, uint64_t deadline_us, uint8_t **content, size_t *size)
+struct request *service_request(struct service *s)
+{
+    struct request *r =
+        request_begin(s->vm, FRAME_SERVICE, 0, s->bytes, (size_t)(s->body.at - s->bytes));
+    if (r != NULL)
+        r->service = true;
+    return r;
+}
+
+static int ask(struct service *s, uint64_t deadline_us)
 {
     struct covey *vm = s->vm;
-    struct request *r =
-        request_begin(vm, FRAME_SERVICE, 0, s->bytes, (size_t)(s->body.at - s->bytes));
+    struct request *r = service_request(s);
     if (r == NULL)
-        return vm->home.lost != 0 ? error_set(vm->home.lost, "%s", vm->home.lost_text)
-                                  : COVEY_ENOMEM;
+        return request_refused(vm);
     uint32_t number = r->number;
-    r->service = true;
-    int error = request_end(vm, &r, deadline_us, content, size);
+    size_t size = 0;
+    int error = request_end(vm, &r, deadline_us, &s->content, &size);
+    s->answer = cursor_reader(s->content, size);
     if (error == COVEY_ETIMEOUT && command_party(s->kind) == COMMAND_OF_TASK) {
         uint8_t payload[9];
         struct cursor c = cursor_writer(payload, sizeof payload);
@@ -106,67 +118,86 @@ static int ask(struct service *s, uint64_t deadline_us, uint8_t **content, size_
     return error;
 }
 
-int service_call(struct service *s, int64_t timeout_us, uint8_t **content, size_t *size)
+int service_call(struct service *s, int64_t timeout_us)
 {
     if (!cursor_ok(&s->body))
         return error_set(COVEY_EINVAL, "%s: the name or value is too long", s->what);
     struct call call = call_begin(s->vm);
     uint64_t start_us = clock_us();
     uint64_t deadline_us = clock_deadline(timeout_us == COVEY_POLL ? SERVICE_US : timeout_us);
-    int error = ask(s, deadline_us, content, size);
+    int error = ask(s, deadline_us);
     s->vm->self.idle_us += clock_us() - start_us;
     return call_end(s->vm, &call, explain(s, error));
 }
 
-int service_ask(struct service *s, uint8_t **content, size_t *size)
+int service_ask(struct service *s)
 {
     uint64_t deadline_us = clock_deadline(SERVICE_US);
     struct call call = call_begin(s->vm);
     int error = COVEY_ETIMEOUT;
     while (error == COVEY_ETIMEOUT && clock_us() < deadline_us)
-        error = ask(s, clock_us() + QUESTION_US, content, size);
+        error = ask(s, clock_us() + QUESTION_US);
     return call_end(s->vm, &call, explain(s, error));
+}
+
+void service_drop(struct service *s)
+{
+    free(s->content);
+    s->content = NULL;
+}
+
+int service_done(struct service *s)
+{
+    service_drop(s);
+    if (!cursor_done(&s->answer))
+        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+    return COVEY_OK;
+}
+
+int service_order(struct service *s, int64_t timeout_us)
+{
+    int error = service_call(s, timeout_us);
+    service_drop(s);
+    return error;
 }
 
 int service_number(struct service *s, int64_t timeout_us, uint64_t *number)
 {
-    uint8_t *content = NULL;
-    size_t size = 0;
-    int error = service_call(s, timeout_us, &content, &size);
+    int error = service_call(s, timeout_us);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    uint64_t value = cursor_get_u64(&c);
-    free(content);
-    if (!cursor_done(&c))
-        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
-    if (number != NULL)
+    uint64_t value = cursor_get_u64(&s->answer);
+    error = service_done(s);
+    if (error == COVEY_OK && number != NULL)
         *number = value;
-    return COVEY_OK;
+    return error;
 }
 
 covey_tid_t service_holder(struct service *s, uint64_t *number)
 {
-    uint8_t *content = NULL;
-    size_t size = 0;
-    int error = service_ask(s, &content, &size);
+    int error = service_ask(s);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    uint32_t holder = cursor_get_u32(&c);
-    uint64_t value = cursor_get_u64(&c);
-    free(content);
-    if (!cursor_done(&c))
-        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
-    if (number != NULL)
+    uint32_t holder = cursor_get_u32(&s->answer);
+    uint64_t value = cursor_get_u64(&s->answer);
+    error = service_done(s);
+    if (error == COVEY_OK && number != NULL)
         *number = value;
-    return (covey_tid_t)holder;
+    return error == COVEY_OK ? (covey_tid_t)holder : error;
 }
 
 int service_name_check(const covey_t *vm, const char *what, const char *name)
 {
     if (vm == NULL || name == NULL || name[0] == '\0' || strlen(name) > CONTROL_NAME_MAX)
         return error_set(COVEY_EINVAL, "%s: a name has 1 .. %d bytes", what, CONTROL_NAME_MAX);
+    return COVEY_OK;
+}
+
+int service_open(struct service *s, covey_t *vm, uint8_t kind, const char *what, const char *name)
+{
+    if (service_name_check(vm, what, name) != COVEY_OK)
+        return COVEY_EINVAL;
+    service_begin(s, vm, kind, what, name);
     return COVEY_OK;
 }
 

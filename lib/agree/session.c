@@ -76,9 +76,8 @@ static void end_excluded(struct covey_session *s, uint64_t number, uint8_t cause
 }
 
 /* The views that an answer holds, or the end. */
-static void answer_read(struct covey_session *s, size_t size)
+static void answer_read(struct covey_session *s, struct cursor c)
 {
-    struct cursor c = cursor_reader(s->content, size);
     uint64_t first = cursor_get_u64(&c);
     uint8_t form = cursor_get_u8(&c);
     uint32_t count = cursor_get_u32(&c);
@@ -125,7 +124,7 @@ void session_settle(struct covey *vm)
             } else {
                 s->content = r->content;
                 r->content = NULL;
-                answer_read(s, r->size);
+                answer_read(s, cursor_reader(s->content, r->size));
             }
             request_forget(s->vm, &s->request);
             if (s->notifies)
@@ -143,12 +142,9 @@ static int follow(struct covey_session *s)
         return COVEY_OK;
     service_begin(&next, s->vm, COMMAND_VIEW_NEXT, "session", s->name);
     cursor_put_u64(&next.body, s->view.number);
-    s->request =
-        request_begin(s->vm, FRAME_SERVICE, 0, next.bytes, (size_t)(next.body.at - next.bytes));
+    s->request = service_request(&next);
     if (s->request == NULL)
-        return s->vm->home.lost != 0 ? error_set(s->vm->home.lost, "%s", s->vm->home.lost_text)
-                                     : COVEY_ENOMEM;
-    s->request->service = true;
+        return request_refused(s->vm);
     s->request->due = part_bit(PART_SESSIONS);
     return COVEY_OK;
 }
@@ -296,30 +292,18 @@ void session_free_all(struct covey *vm)
     }
 }
 
-static int simple_call(struct covey_session *s, uint8_t kind, uint8_t **content, size_t *size)
-{
-    struct service service;
-
-    service_begin(&service, s->vm, kind, "session", s->name);
-    return service_call(&service, COVEY_POLL, content, size);
-}
-
 /* Joins; a join whose answer did not come in time is undone, whenever it is carried out. */
 static int join(struct covey_session *s)
 {
-    size_t size = 0;
-    int error = simple_call(s, COMMAND_VIEW_JOIN, &s->content, &size);
-
-    if (error == COVEY_ETIMEOUT) {
-        struct service leave;
-        struct call call = call_begin(s->vm);
-        service_begin(&leave, s->vm, COMMAND_VIEW_LEAVE, "session", s->name);
-        service_post(&leave);
-        return call_end(s->vm, &call, error);
-    }
+    struct service service;
+    service_begin(&service, s->vm, COMMAND_VIEW_JOIN, "session", s->name);
+    int error = service_call(&service, COVEY_POLL);
+    if (error == COVEY_ETIMEOUT)
+        service_undo(s->vm, COMMAND_VIEW_LEAVE, "session", s->name);
     if (error != COVEY_OK)
         return error;
-    answer_read(s, size);
+    s->content = service.content;
+    answer_read(s, service.answer);
     if (s->left == 0)
         return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
     error = view_take(s);
@@ -360,7 +344,9 @@ int covey_session_leave(covey_session_t **session)
     struct call call = call_begin(vm);
     s->notifies = false; /* of one's own leaving */
     call_end(vm, &call, COVEY_OK);
-    int error = simple_call(s, COMMAND_VIEW_LEAVE, NULL, NULL);
+    struct service service;
+    service_begin(&service, vm, COMMAND_VIEW_LEAVE, "session", s->name);
+    int error = service_order(&service, COVEY_POLL);
     call = call_begin(vm);
     UNLINK(sessions_of(s->vm)->first, s, next);
     session_free(s);
@@ -384,48 +370,28 @@ int covey_session_expel(covey_session_t *session, covey_tid_t tid)
 int covey_session_get(covey_session_t *session, struct covey_value *value)
 {
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
 
     if (session == NULL || value == NULL)
         return error_set(COVEY_EINVAL, "session: NULL");
     service_begin(&s, session->vm, COMMAND_VIEW_GET, "session", session->name);
-    int error = service_ask(&s, &content, &size);
+    int error = service_ask(&s);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    struct covey_value v = {.version = cursor_get_u64(&c)};
-    v.author = (covey_tid_t)cursor_get_u32(&c);
-    v.view = cursor_get_u64(&c);
-    v.bytes = (int32_t)cursor_left(&c);
-    bool good = cursor_ok(&c) && cursor_left(&c) <= sizeof v.value;
-    if (good)
-        cursor_get_bytes(&c, v.value, (size_t)v.bytes);
-    free(content);
-    if (!good)
-        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
-    *value = v;
-    return COVEY_OK;
-}
-
-/* 1: taken, 0: not, and the version that there is now. */
-static int put_answer(const uint8_t *content, size_t size, uint64_t *version)
-{
-    struct cursor c = cursor_reader(content, size);
-    uint8_t taken = cursor_get_u8(&c);
-    uint64_t present = cursor_get_u64(&c);
-
-    if (!cursor_done(&c) || taken > 1)
-        return error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
-    *version = present;
-    return taken;
+    struct covey_value v = {.version = cursor_get_u64(&s.answer)};
+    v.author = (covey_tid_t)cursor_get_u32(&s.answer);
+    v.view = cursor_get_u64(&s.answer);
+    v.bytes = (int32_t)cursor_left(&s.answer);
+    if (cursor_left(&s.answer) <= sizeof v.value)
+        cursor_get_bytes(&s.answer, v.value, (size_t)v.bytes);
+    error = service_done(&s);
+    if (error == COVEY_OK)
+        *value = v;
+    return error;
 }
 
 int covey_session_put(covey_session_t *session, struct covey_value *value)
 {
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
 
     if (session == NULL || value == NULL || value->bytes < 0 ||
         value->bytes > COVEY_SESSION_VALUE_MAX)
@@ -434,9 +400,14 @@ int covey_session_put(covey_session_t *session, struct covey_value *value)
     service_begin(&s, session->vm, COMMAND_VIEW_PUT, "session", session->name);
     cursor_put_u64(&s.body, value->version);
     cursor_put_bytes(&s.body, value->value, (size_t)value->bytes);
-    int result = service_call(&s, COVEY_POLL, &content, &size);
-    if (result == COVEY_OK)
-        result = put_answer(content, size, &value->version);
-    free(content);
-    return result;
+    int error = service_call(&s, COVEY_POLL);
+    if (error != COVEY_OK)
+        return error;
+    bool taken = cursor_get_u8(&s.answer) == 1;
+    uint64_t present = cursor_get_u64(&s.answer); /* the version that there is now */
+    error = service_done(&s);
+    if (error != COVEY_OK)
+        return error;
+    value->version = present;
+    return taken;
 }

@@ -164,20 +164,15 @@ static int params_make(struct bag_params *params, const char *name,
 static int create(covey_t *vm, const struct bag_params *params, uint64_t *id, uint32_t *holder)
 {
     struct service s;
-    uint8_t *content = NULL;
-    size_t size = 0;
     service_begin(&s, vm, COMMAND_BAG_CREATE, "bag", NULL);
     s.name = params->name;
     bag_params_put(&s.body, params);
-    int error = service_call(&s, COVEY_POLL, &content, &size);
+    int error = service_call(&s, COVEY_POLL);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    *id = cursor_get_u64(&c);
-    *holder = cursor_get_u32(&c);
-    free(content);
-    return cursor_done(&c) ? COVEY_OK
-                           : error_set(COVEY_EPROTO, "the daemon's answer makes no sense");
+    *id = cursor_get_u64(&s.answer);
+    *holder = cursor_get_u32(&s.answer);
+    return service_done(&s);
 }
 
 int covey_bag_create(covey_t *vm, const char *name, const struct covey_bag_options *options,

@@ -82,29 +82,27 @@ static int rows_read(struct covey *vm, struct cursor *c, struct covey_bag_info *
     return count;
 }
 
-static int list_ask(struct covey *vm, uint8_t **content, size_t *size)
+static int list_ask(struct covey *vm, struct service *s)
 {
-    struct service s;
-    service_begin(&s, vm, COMMAND_BAG_LIST, "bags", NULL);
-    return service_ask(&s, content, size);
+    service_begin(s, vm, COMMAND_BAG_LIST, "bags", NULL);
+    return service_ask(s);
 }
 
 #define ROW_BYTES_LEAST (3 + 17) /* a name of one byte */
 
 int covey_bags(covey_t *vm, struct covey_bag_info **list)
 {
-    uint8_t *content = NULL;
-    size_t size = 0;
+    struct service s;
     if (vm == NULL || list == NULL)
         return error_set(COVEY_EINVAL, "bags: NULL");
-    int error = list_ask(vm, &content, &size);
+    int error = list_ask(vm, &s);
     if (error != COVEY_OK)
         return error;
-    struct covey_bag_info *rows = calloc(size / ROW_BYTES_LEAST + 1, sizeof *rows);
-    struct cursor c = cursor_reader(content, size);
+    struct covey_bag_info *rows =
+        calloc(cursor_left(&s.answer) / ROW_BYTES_LEAST + 1, sizeof *rows);
     struct call call = call_begin(vm);
-    int count = rows == NULL ? error_code(COVEY_ENOMEM) : rows_read(vm, &c, rows);
-    free(content);
+    int count = rows == NULL ? error_code(COVEY_ENOMEM) : rows_read(vm, &s.answer, rows);
+    service_drop(&s);
     if (count >= 0)
         *list = rows;
     else
@@ -115,20 +113,18 @@ int covey_bags(covey_t *vm, struct covey_bag_info **list)
 /* Backups are the VM's to know. */
 static int backups_fill(covey_t *vm, struct covey_bag_info *info)
 {
-    uint8_t *content = NULL;
-    size_t size = 0;
-    int error = list_ask(vm, &content, &size);
+    struct service s;
+    int error = list_ask(vm, &s);
     if (error != COVEY_OK)
         return error;
-    struct cursor c = cursor_reader(content, size);
-    while (cursor_left(&c) > 0) {
+    while (cursor_left(&s.answer) > 0) {
         struct covey_bag_info row = {.holder = 0};
         uint64_t id;
-        where_get(&c, &row, &id);
-        if (cursor_ok(&c) && strcmp(row.name, info->name) == 0)
+        where_get(&s.answer, &row, &id);
+        if (cursor_ok(&s.answer) && strcmp(row.name, info->name) == 0)
             info->backups = row.backups;
     }
-    free(content);
+    service_drop(&s);
     return COVEY_OK;
 }
 

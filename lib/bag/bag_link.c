@@ -68,12 +68,10 @@ static void find_begin(struct covey_bag *bag, uint64_t now_us)
 {
     struct service find;
     service_begin(&find, bag->vm, COMMAND_BAG_FIND, "bag", bag->name);
-    bag->find =
-        request_begin(bag->vm, FRAME_SERVICE, 0, find.bytes, (size_t)(find.body.at - find.bytes));
+    bag->find = service_request(&find);
     bag->find_us = now_us;
     if (bag->find == NULL)
         return;
-    bag->find->service = true;
     bag->find->due = part_bit(PART_BAGS);
 }
 

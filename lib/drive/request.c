@@ -62,6 +62,11 @@ struct request *request_begin(struct covey *vm, uint8_t kind, uint32_t host, con
     return NULL;
 }
 
+int request_refused(const struct covey *vm)
+{
+    return vm->home.lost != 0 ? error_set(vm->home.lost, "%s", vm->home.lost_text) : COVEY_ENOMEM;
+}
+
 void request_forget(struct covey *vm, struct request **r)
 {
     if (*r != NULL)
