@@ -182,9 +182,12 @@ int collective_create(struct covey_team *team, const char *name, struct collecti
  * allows. Both take the collective, also when they fail. With an error (and c NULL perhaps) nothing
  * is started, and the error returned: so a call is two lines,
  *     error = bcast_plan(team, ..., &c);
- *     return collective_run(error, c); */
+ *     return collective_start(error, c, req);
+ * and its blocking form is the same call with COLLECTIVE_WAITS for the address of the request. */
 int collective_start(int error, struct collective *c, covey_req_t **req);
 int collective_run(int error, struct collective *c);
+extern covey_req_t *const collective_waits;
+#define COLLECTIVE_WAITS ((covey_req_t **)&collective_waits)
 
 /* The team that it runs on. */
 struct covey_team *collective_team(const struct collective *c);

@@ -93,10 +93,7 @@ static int allgather_plan(covey_team_t *team, const void *send, const struct vec
 
 int covey_allgather(covey_team_t *team, int type, const void *send, void *recv, size_t count)
 {
-    struct collective *c = NULL;
-    const struct vector v = {.type = type, .base = recv, .each = count};
-    int error = allgather_plan(team, send, &v, &c);
-    return collective_run(error, c);
+    return covey_iallgather(team, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 int covey_iallgather(covey_team_t *team, int type, const void *send, void *recv, size_t count,
@@ -111,11 +108,7 @@ int covey_iallgather(covey_team_t *team, int type, const void *send, void *recv,
 int covey_allgatherv(covey_team_t *team, int type, const void *send, void *recv,
                      const size_t *counts, const size_t *starts)
 {
-    struct collective *c = NULL;
-    const struct vector v = {
-        .type = type, .base = recv, .uneven = true, .counts = counts, .starts = starts};
-    int error = allgather_plan(team, send, &v, &c);
-    return collective_run(error, c);
+    return covey_iallgatherv(team, type, send, recv, counts, starts, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */

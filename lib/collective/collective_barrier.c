@@ -106,9 +106,7 @@ static int barrier_plan(covey_team_t *team, struct collective **c)
 
 int covey_barrier(covey_team_t *team)
 {
-    struct collective *c = NULL;
-    int error = barrier_plan(team, &c);
-    return collective_run(error, c);
+    return covey_ibarrier(team, COLLECTIVE_WAITS);
 }
 
 int covey_ibarrier(covey_team_t *team, covey_req_t **req)

@@ -190,9 +190,7 @@ static int bcast_plan(covey_team_t *team, int root, const struct array *a, struc
 
 int covey_bcast(covey_team_t *team, int root, int type, void *base, size_t count)
 {
-    struct collective *c = NULL;
-    int error = bcast_plan(team, root, &(struct array){type, base, count}, &c);
-    return collective_run(error, c);
+    return covey_ibcast(team, root, type, base, count, COLLECTIVE_WAITS);
 }
 
 int covey_ibcast(covey_team_t *team, int root, int type, void *base, size_t count,

@@ -197,11 +197,7 @@ static int plan(covey_team_t *team, const struct direction *d, int root, const s
 
 int covey_gather(covey_team_t *team, int root, int type, const void *send, void *recv, size_t count)
 {
-    struct collective *c = NULL;
-    const struct array own = {type, (void *)send, count};
-    const struct vector v = {.type = type, .base = recv, .each = count};
-    int error = plan(team, &gathering, root, &own, &v, &c);
-    return collective_run(error, c);
+    return covey_igather(team, root, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -219,12 +215,7 @@ int covey_igather(covey_team_t *team, int root, int type, const void *send, void
 int covey_gatherv(covey_team_t *team, int root, int type, const void *send, size_t count,
                   void *recv, const size_t *counts, const size_t *starts)
 {
-    struct collective *c = NULL;
-    const struct array own = {type, (void *)send, count};
-    const struct vector v = {
-        .type = type, .base = recv, .uneven = true, .counts = counts, .starts = starts};
-    int error = plan(team, &gathering, root, &own, &v, &c);
-    return collective_run(error, c);
+    return covey_igatherv(team, root, type, send, count, recv, counts, starts, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -242,11 +233,7 @@ int covey_igatherv(covey_team_t *team, int root, int type, const void *send, siz
 int covey_scatter(covey_team_t *team, int root, int type, const void *send, void *recv,
                   size_t count)
 {
-    struct collective *c = NULL;
-    const struct array own = {type, recv, count};
-    const struct vector v = {.type = type, .base = (void *)send, .each = count};
-    int error = plan(team, &scattering, root, &own, &v, &c);
-    return collective_run(error, c);
+    return covey_iscatter(team, root, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -264,12 +251,7 @@ int covey_iscatter(covey_team_t *team, int root, int type, const void *send, voi
 int covey_scatterv(covey_team_t *team, int root, int type, const void *send, const size_t *counts,
                    const size_t *starts, void *recv, size_t count)
 {
-    struct collective *c = NULL;
-    const struct array own = {type, recv, count};
-    const struct vector v = {
-        .type = type, .base = (void *)send, .uneven = true, .counts = counts, .starts = starts};
-    int error = plan(team, &scattering, root, &own, &v, &c);
-    return collective_run(error, c);
+    return covey_iscatterv(team, root, type, send, counts, starts, recv, count, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */

@@ -386,11 +386,7 @@ static int plan(covey_team_t *team, int root, struct reduction *r, void *result,
 int covey_reduce(covey_team_t *team, int root, int op, int type, const void *send, void *recv,
                  size_t count)
 {
-    struct collective *c = NULL;
-    struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = root < 0 ? error_set(COVEY_EINVAL, "reduce: the team has no rank %d", root)
-                         : plan(team, root, &r, recv, &c);
-    return collective_run(error, c);
+    return covey_ireduce(team, root, op, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -407,10 +403,7 @@ int covey_ireduce(covey_team_t *team, int root, int op, int type, const void *se
 int covey_allreduce(covey_team_t *team, int op, int type, const void *send, void *recv,
                     size_t count)
 {
-    struct collective *c = NULL;
-    struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = plan(team, -1, &r, recv, &c);
-    return collective_run(error, c);
+    return covey_iallreduce(team, op, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */

@@ -200,10 +200,7 @@ static int plan(covey_team_t *team, int op, struct vector *v, void *result, stru
 int covey_reduce_scatter(covey_team_t *team, int op, int type, const void *send, void *recv,
                          const size_t *counts)
 {
-    struct collective *c = NULL;
-    struct vector v = {.type = type, .base = (void *)send, .uneven = true, .counts = counts};
-    int error = plan(team, op, &v, recv, &c);
-    return collective_run(error, c);
+    return covey_ireduce_scatter(team, op, type, send, recv, counts, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */

@@ -346,11 +346,13 @@ static void start(struct covey *vm, struct collective *c)
     collective_progress(vm);
 }
 
+covey_req_t *const collective_waits = NULL;
+
 int collective_start(int error, struct collective *c, covey_req_t **req)
 {
     if (error == COVEY_OK && req == NULL)
         collective_refuse(c, COVEY_EINVAL, "NULL");
-    if (error != COVEY_OK || req == NULL)
+    if (error != COVEY_OK || req == NULL || req == COLLECTIVE_WAITS)
         return collective_run(error, c);
     struct call call = call_begin(c->team->vm);
     start(c->team->vm, c);

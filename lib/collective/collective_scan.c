@@ -94,11 +94,7 @@ static int plan(covey_team_t *team, const struct scan *s, struct reduction *r,
 
 int covey_scan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count)
 {
-    struct collective *c = NULL;
-    const struct scan s = {.name = "scan", .result = recv};
-    struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = plan(team, &s, &r, &c);
-    return collective_run(error, c);
+    return covey_iscan(team, op, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -114,11 +110,7 @@ int covey_iscan(covey_team_t *team, int op, int type, const void *send, void *re
 
 int covey_exscan(covey_team_t *team, int op, int type, const void *send, void *recv, size_t count)
 {
-    struct collective *c = NULL;
-    const struct scan s = {.name = "exscan", .exclusive = true, .result = recv};
-    struct reduction r = {.op = op, .type = type, .count = count, .own = send};
-    int error = plan(team, &s, &r, &c);
-    return collective_run(error, c);
+    return covey_iexscan(team, op, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */

@@ -57,10 +57,7 @@ static struct alltoall equal(int type, const void *send, void *recv, size_t coun
 
 int covey_alltoall(covey_team_t *team, int type, const void *send, void *recv, size_t count)
 {
-    struct collective *c = NULL;
-    struct alltoall a = equal(type, send, recv, count);
-    int error = plan(team, "alltoall", &a, &c);
-    return collective_run(error, c);
+    return covey_ialltoall(team, type, send, recv, count, COLLECTIVE_WAITS);
 }
 
 int covey_ialltoall(covey_team_t *team, int type, const void *send, void *recv, size_t count,
@@ -77,14 +74,8 @@ int covey_alltoallv(covey_team_t *team, int type, const void *send, const size_t
                     const size_t *send_starts, void *recv, const size_t *recv_counts,
                     const size_t *recv_starts)
 {
-    struct collective *c = NULL;
-    struct alltoall a = {
-        .send = {type, (void *)send, 0, true, send_counts, send_starts},
-        .recv = {type, recv, 0, true, recv_counts, recv_starts},
-        .blocking = true,
-    };
-    int error = plan(team, "alltoallv", &a, &c);
-    return collective_run(error, c);
+    return covey_ialltoallv(team, type, send, send_counts, send_starts, recv, recv_counts,
+                            recv_starts, COLLECTIVE_WAITS);
 }
 
 /* NOLINTNEXTLINE(readability-function-size): the interface of covey.h */
@@ -96,6 +87,7 @@ int covey_ialltoallv(covey_team_t *team, int type, const void *send, const size_
     struct alltoall a = {
         .send = {type, (void *)send, 0, true, send_counts, send_starts},
         .recv = {type, recv, 0, true, recv_counts, recv_starts},
+        .blocking = req == COLLECTIVE_WAITS,
     };
     int error = plan(team, "alltoallv", &a, &c);
     return collective_start(error, c, req);
