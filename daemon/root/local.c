@@ -20,6 +20,7 @@
 #include "daemon/table/ending.h"
 #include "lib/covey.h"
 #include "lib/link/stream.h"
+#include "proto/wire/list.h"
 
 #define CALLER_US 10000000u
 #define CALLERS_MAX 1024
@@ -52,8 +53,7 @@ struct local {
 static void caller_destroy(struct caller *caller)
 {
     struct local *local = caller->daemon->own.local;
-    *(caller->previous == NULL ? &local->first : &caller->previous->next) = caller->next;
-    *(caller->next == NULL ? &local->last : &caller->next->previous) = caller->previous;
+    UNLINK_BOTH(local->first, local->last, caller, next, previous);
     local->count--;
     loop_fd_remove(&caller->watch);
     loop_timer_remove(&caller->timer);
@@ -290,13 +290,9 @@ static void caller_create(struct local *local, int fd, pid_t pid)
         free(caller);
         return;
     }
-    *caller = (struct caller){.next = local->first,
-                              .daemon = d,
-                              .stream = stream,
-                              .pid = pid,
-                              .in_reserve = files_short(&d->files, fd)};
-    *(caller->next == NULL ? &local->last : &caller->next->previous) = caller;
-    local->first = caller;
+    *caller = (struct caller){
+        .daemon = d, .stream = stream, .pid = pid, .in_reserve = files_short(&d->files, fd)};
+    LINK_AFTER(NULL, local->first, local->last, caller, next, previous);
     local->count++;
     caller->watch = loop_fd_add(d->loop, fd, LOOP_READ, on_caller_frame, caller);
     caller->timer = loop_timer_add(d->loop, on_caller_late, caller);

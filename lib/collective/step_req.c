@@ -24,10 +24,7 @@ void step_req_link(struct step_req **list, struct step_req *r)
 
 void step_req_unlink(struct step_req **list, struct step_req *r)
 {
-    if (r->prev != NULL)
-        r->prev->next = r->next;
-    else
-        *list = r->next;
+    *(r->prev != NULL ? &r->prev->next : list) = r->next;
     if (r->next != NULL)
         r->next->prev = r->prev;
 }

@@ -20,6 +20,7 @@
 #include "lib/engine/turn.h"
 #include "lib/member/home.h"
 #include "lib/member/vm.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,7 @@ bool arrival_must_hold(struct peer *peer, struct inlet *inlet, const struct fram
 
 void arrival_hold(struct inlet *inlet, struct held *held)
 {
-    held->next = NULL;
-    if (inlet->last != NULL)
-        inlet->last->next = held;
-    else
-        inlet->first = held;
-    inlet->last = held;
+    LINK_LAST(inlet->first, inlet->last, held, next);
 }
 
 /* A message of which `payload` are the first bytes begins in its turn. */
@@ -95,14 +91,7 @@ static void add_bytes(struct covey *vm, struct arrival *a, uint64_t size)
 
 static void open_remove(struct peer *peer, struct arrival *a)
 {
-    if (a->earlier != NULL)
-        a->earlier->later = a->later;
-    else
-        peer->in.open = a->later;
-    if (a->later != NULL)
-        a->later->earlier = a->earlier;
-    else
-        peer->in.open_last = a->earlier;
+    UNLINK_BOTH(peer->in.open, peer->in.open_last, a, later, earlier);
 }
 
 static bool is_whole(const struct arrival *a)
@@ -217,12 +206,7 @@ const char *arrival_begin(struct covey *vm, struct peer *peer, struct inlet *inl
     a->cast = inlet->cast;
     a->lost = (peer->in.cut && !a->cast) || is_for_nobody(vm, a->context);
     if (!a->lost) {
-        a->earlier = peer->in.open_last;
-        if (a->earlier != NULL)
-            a->earlier->later = a;
-        else
-            peer->in.open = a;
-        peer->in.open_last = a;
+        LINK_AFTER(peer->in.open_last, peer->in.open, peer->in.open_last, a, later, earlier);
         match_arrival(vm, a);
     }
     if (a->msg != NULL)

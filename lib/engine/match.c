@@ -42,30 +42,15 @@ void req_finish(struct covey_req *req, int error, const char *why)
 static void posted_add(struct covey *vm, struct covey_req *req, bool first)
 {
     req->queued = true;
-    req->prev = first ? NULL : vm->inbox.posted_last;
-    req->next = first ? vm->inbox.posted : NULL;
-    if (req->prev != NULL)
-        req->prev->next = req;
-    else
-        vm->inbox.posted = req;
-    if (req->next != NULL)
-        req->next->prev = req;
-    else
-        vm->inbox.posted_last = req;
+    LINK_AFTER(first ? NULL : vm->inbox.posted_last, vm->inbox.posted, vm->inbox.posted_last, req,
+               next, prev);
 }
 
 static void posted_remove(struct covey *vm, struct covey_req *req)
 {
     if (!req->queued)
         return;
-    if (req->prev != NULL)
-        req->prev->next = req->next;
-    else
-        vm->inbox.posted = req->next;
-    if (req->next != NULL)
-        req->next->prev = req->prev;
-    else
-        vm->inbox.posted_last = req->prev;
+    UNLINK_BOTH(vm->inbox.posted, vm->inbox.posted_last, req, next, prev);
     req->queued = false;
 }
 
@@ -117,16 +102,7 @@ static void unexpected_add(struct covey *vm, struct arrival *a)
     struct arrival *before = vm->inbox.unexpected_last;
     while (before != NULL && before->number > a->number)
         before = before->prev;
-    a->prev = before;
-    a->next = before != NULL ? before->next : vm->inbox.unexpected;
-    if (a->prev != NULL)
-        a->prev->next = a;
-    else
-        vm->inbox.unexpected = a;
-    if (a->next != NULL)
-        a->next->prev = a;
-    else
-        vm->inbox.unexpected_last = a;
+    LINK_AFTER(before, vm->inbox.unexpected, vm->inbox.unexpected_last, a, next, prev);
     a->listed = true;
     ready_add(vm, a);
     a->buffered = a->received;
@@ -137,14 +113,7 @@ static void unexpected_remove(struct covey *vm, struct arrival *a)
 {
     if (!a->listed)
         return;
-    if (a->prev != NULL)
-        a->prev->next = a->next;
-    else
-        vm->inbox.unexpected = a->next;
-    if (a->next != NULL)
-        a->next->prev = a->prev;
-    else
-        vm->inbox.unexpected_last = a->prev;
+    UNLINK_BOTH(vm->inbox.unexpected, vm->inbox.unexpected_last, a, next, prev);
     a->listed = false;
     uint64_t one;
     if (a->counted && read(vm->inbox.ready_fd, &one, sizeof one) == sizeof one)

@@ -16,6 +16,7 @@
 #include "lib/member/watch.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 
@@ -45,24 +46,15 @@ static void sending_remove(struct covey *vm, struct peer *peer)
     if (!peer->out.sending)
         return;
     peer->out.sending = false;
-    if (peer->out.sending_prev != NULL)
-        peer->out.sending_prev->out.sending_next = peer->out.sending_next;
-    else
-        vm->out.sending = peer->out.sending_next;
+    *(peer->out.sending_prev != NULL ? &peer->out.sending_prev->out.sending_next
+                                     : &vm->out.sending) = peer->out.sending_next;
     if (peer->out.sending_next != NULL)
         peer->out.sending_next->out.sending_prev = peer->out.sending_prev;
 }
 
 static void dequeue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
-    if (req->prev != NULL)
-        req->prev->next = req->next;
-    else
-        peer->out.sends = req->next;
-    if (req->next != NULL)
-        req->next->prev = req->prev;
-    else
-        peer->out.sends_last = req->prev;
+    UNLINK_BOTH(peer->out.sends, peer->out.sends_last, req, next, prev);
     req->queued = false;
     if (req->send.announced)
         order_announced(req);
@@ -80,13 +72,7 @@ void outgo_queue(struct covey *vm, struct peer *peer, struct covey_req *req)
 {
     req->peer = peer;
     req->queued = true;
-    req->next = NULL;
-    req->prev = peer->out.sends_last;
-    if (peer->out.sends_last != NULL)
-        peer->out.sends_last->next = req;
-    else
-        peer->out.sends = req;
-    peer->out.sends_last = req;
+    LINK_AFTER(peer->out.sends_last, peer->out.sends, peer->out.sends_last, req, next, prev);
     outgo_count(peer, req);
     sending_add(vm, peer);
     outgo_pump(vm, peer);
@@ -154,11 +140,7 @@ int outgo_sync(struct covey *vm, struct peer *peer, const struct control_sync *w
     if (sync == NULL)
         return error_code(COVEY_ENOMEM);
     *sync = (struct sync){.what = *what};
-    if (peer->out.syncs != NULL)
-        peer->out.syncs_last->next = sync;
-    else
-        peer->out.syncs = sync;
-    peer->out.syncs_last = sync;
+    LINK_LAST(peer->out.syncs, peer->out.syncs_last, sync, next);
     sending_add(vm, peer);
     outgo_pump(vm, peer);
     return COVEY_OK;

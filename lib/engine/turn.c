@@ -15,6 +15,7 @@
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 
@@ -30,14 +31,7 @@ struct turn {
 
 static void unlink_turn(struct covey *vm, struct turn *turn)
 {
-    if (turn->prev != NULL)
-        turn->prev->next = turn->next;
-    else
-        vm->inbox.turns = turn->next;
-    if (turn->next != NULL)
-        turn->next->prev = turn->prev;
-    else
-        vm->inbox.turns_last = turn->prev;
+    UNLINK_BOTH(vm->inbox.turns, vm->inbox.turns_last, turn, next, prev);
     turn->arrival->turn = NULL;
     free(turn);
 }
@@ -67,12 +61,8 @@ static struct turn *turn_add(struct covey *vm, struct arrival *a, uint64_t seque
     struct turn *turn = malloc(sizeof *turn);
     if (turn == NULL)
         return NULL;
-    *turn = (struct turn){.arrival = a, .sequence = sequence, .prev = vm->inbox.turns_last};
-    if (vm->inbox.turns_last != NULL)
-        vm->inbox.turns_last->next = turn;
-    else
-        vm->inbox.turns = turn;
-    vm->inbox.turns_last = turn;
+    *turn = (struct turn){.arrival = a, .sequence = sequence};
+    LINK_AFTER(vm->inbox.turns_last, vm->inbox.turns, vm->inbox.turns_last, turn, next, prev);
     a->turn = turn;
     return turn;
 }

@@ -11,6 +11,7 @@
  * from where its bytes lie: what waits in chunks is small, or what the socket did not take.
  */
 #include "lib/link/stream.h"
+#include "proto/wire/list.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -333,11 +334,7 @@ static struct chunk *chunk_add(struct stream *s, size_t size)
     if (chunk == NULL)
         return NULL;
     *chunk = (struct chunk){.capacity = capacity};
-    if (s->last != NULL)
-        s->last->next = chunk;
-    else
-        s->first = chunk;
-    s->last = chunk;
+    LINK_LAST(s->first, s->last, chunk, next);
     return chunk;
 }
 

@@ -11,6 +11,7 @@
  * ring moves on.
  */
 #include "proto/bag/bag.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,27 +113,14 @@ static bool ring_reserve(struct bag *bag, uint64_t number)
 
 static void results_add(struct bag_results *list, struct bag_item *item)
 {
-    item->next = NULL;
-    item->previous = list->last;
-    if (list->last != NULL)
-        list->last->next = item;
-    else
-        list->first = item;
-    list->last = item;
+    LINK_AFTER(list->last, list->first, list->last, item, next, previous);
     list->count++;
     list->bytes += item->size;
 }
 
 static void results_remove(struct bag_results *list, struct bag_item *item)
 {
-    if (item->previous != NULL)
-        item->previous->next = item->next;
-    else
-        list->first = item->next;
-    if (item->next != NULL)
-        item->next->previous = item->previous;
-    else
-        list->last = item->previous;
+    UNLINK_BOTH(list->first, list->last, item, next, previous);
     item->next = item->previous = NULL;
     list->count--;
     list->bytes -= item->size;
@@ -171,13 +159,7 @@ static void results_give_back(struct bag *bag, struct bag_member *member)
         struct bag_item *item = member->given.last;
         results_remove(&member->given, item);
         struct bag_results *list = &bag->results;
-        item->previous = NULL;
-        item->next = list->first;
-        if (list->first != NULL)
-            list->first->previous = item;
-        else
-            list->last = item;
-        list->first = item;
+        LINK_AFTER(NULL, list->first, list->last, item, next, previous);
         list->count++;
         list->bytes += item->size;
         item->given = false;

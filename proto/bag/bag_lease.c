@@ -55,11 +55,9 @@ static void lease_end(struct bag *bag, struct bag_lease *lease)
 {
     UNLINK(lease->item->leases, lease, of_item);
     lease->item->copies--;
-    *(lease->previous != NULL ? &lease->previous->next : &bag->oldest) = lease->next;
-    *(lease->next != NULL ? &lease->next->previous : &bag->newest) = lease->previous;
+    UNLINK_BOTH(bag->oldest, bag->newest, lease, next, previous);
     struct bag_member *m = lease->member;
-    *(lease->earlier != NULL ? &lease->earlier->later : &m->served.leases) = lease->later;
-    *(lease->later != NULL ? &lease->later->earlier : &m->served.youngest) = lease->earlier;
+    UNLINK_BOTH(m->served.leases, m->served.youngest, lease, later, earlier);
     m->served.held--;
     m->served.held_bytes -= lease->item->size;
     m->served.held_cost -= bag_cost(lease->item->size);
@@ -74,12 +72,8 @@ static void link_all(struct bag *bag, struct bag_lease *lease)
     lease->of_item = lease->item->leases;
     lease->item->leases = lease;
     lease->item->copies++;
-    lease->previous = bag->newest;
-    *(bag->newest != NULL ? &bag->newest->next : &bag->oldest) = lease;
-    bag->newest = lease;
-    lease->earlier = m->served.youngest;
-    *(m->served.youngest != NULL ? &m->served.youngest->later : &m->served.leases) = lease;
-    m->served.youngest = lease;
+    LINK_AFTER(bag->newest, bag->oldest, bag->newest, lease, next, previous);
+    LINK_AFTER(m->served.youngest, m->served.leases, m->served.youngest, lease, later, earlier);
     m->served.held++;
     m->served.held_bytes += lease->item->size;
     m->served.held_cost += bag_cost(lease->item->size);

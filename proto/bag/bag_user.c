@@ -2,6 +2,7 @@
  * bag_user.c - a task's side of a bag; see bag_user.h.
  */
 #include "proto/bag/bag_user.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +25,13 @@ struct bag_queued {
 
 static void things_add(struct bag_things *list, struct bag_thing *thing)
 {
-    thing->next = NULL;
-    thing->previous = list->last;
-    *(list->last != NULL ? &list->last->next : &list->first) = thing;
-    list->last = thing;
+    LINK_AFTER(list->last, list->first, list->last, thing, next, previous);
     list->count++;
 }
 
 static void things_remove(struct bag_things *list, struct bag_thing *thing)
 {
-    *(thing->previous != NULL ? &thing->previous->next : &list->first) = thing->next;
-    *(thing->next != NULL ? &thing->next->previous : &list->last) = thing->previous;
+    UNLINK_BOTH(list->first, list->last, thing, next, previous);
     list->count--;
 }
 

@@ -3,6 +3,7 @@
  * that is not known to be applied.
  */
 #include "proto/state/client.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,11 +53,7 @@ bool client_put(struct client *c, const struct command *command)
     p->command.body = (const uint8_t *)(p + 1);
     if (command->size > 0)
         memcpy(p + 1, command->body, command->size);
-    if (c->last != NULL)
-        c->last->next = p;
-    else
-        c->first = p;
-    c->last = p;
+    LINK_LAST(c->first, c->last, p, next);
     c->queued++;
     if (c->unsent == NULL)
         c->unsent = p;

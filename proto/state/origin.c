@@ -3,6 +3,7 @@
  * which is `sequence`.
  */
 #include "proto/state/origin.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,11 +59,7 @@ static struct event *keep(struct origin *o, const struct event *event)
     kept->event.body = (const uint8_t *)(kept + 1);
     if (event->size > 0)
         memcpy(kept + 1, event->body, event->size);
-    if (o->last != NULL)
-        o->last->next = kept;
-    else
-        o->first = kept;
-    o->last = kept;
+    LINK_LAST(o->first, o->last, kept, next);
     *o->kept_bytes += EVENT_HEAD_BYTES + event->size;
     return &kept->event;
 }

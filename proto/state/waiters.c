@@ -2,6 +2,7 @@
  * waiters.c - a list with both its ends at hand.
  */
 #include "proto/state/waiters.h"
+#include "proto/wire/list.h"
 
 #include <stdlib.h>
 
@@ -13,11 +14,7 @@ bool waiters_add(struct waiters *w, uint32_t task, uint32_t request)
     if (waiter == NULL)
         return false;
     *waiter = (struct waiter){.task = task, .request = request};
-    if (w->last != NULL)
-        w->last->next = waiter;
-    else
-        w->first = waiter;
-    w->last = waiter;
+    LINK_LAST(w->first, w->last, waiter, next);
     w->count++;
     return true;
 }

@@ -45,12 +45,7 @@ void *names_add(struct names *names, const char *text, size_t size)
     struct name **bucket = &names->buckets[bucket_of(text)];
     name->bucket_next = *bucket;
     *bucket = name;
-    name->prev = names->last;
-    if (names->last != NULL)
-        names->last->next = name;
-    else
-        names->first = name;
-    names->last = name;
+    LINK_AFTER(names->last, names->first, names->last, name, next, prev);
     names->count++;
     return name;
 }
@@ -58,14 +53,7 @@ void *names_add(struct names *names, const char *text, size_t size)
 void names_remove(struct names *names, struct name *name)
 {
     UNLINK(names->buckets[bucket_of(name->text)], name, bucket_next);
-    if (name->prev != NULL)
-        name->prev->next = name->next;
-    else
-        names->first = name->next;
-    if (name->next != NULL)
-        name->next->prev = name->prev;
-    else
-        names->last = name->prev;
+    UNLINK_BOTH(names->first, names->last, name, next, prev);
     names->count--;
     free(name);
 }
