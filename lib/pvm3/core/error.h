@@ -8,6 +8,12 @@
  * `libpvm [t40002]: CALL(): TEXT` when PvmAutoErr says so, and returns the code. */
 int lpvmerr(const char *call, int code);
 
+/* The result of a call: one that is an error goes to lpvmerr(). */
+static inline int error_reported(const char *call, int result)
+{
+    return result < 0 ? lpvmerr(call, result) : result;
+}
+
 /* PVM's code for one of enum covey_error. */
 int error_of(int covey_error);
 

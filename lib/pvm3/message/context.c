@@ -36,8 +36,7 @@ static int context_make(covey_t *vm)
 int call_newcontext(void)
 {
     covey_t *vm = vm_enter();
-    int context = vm == NULL ? PvmSysErr : context_make(vm);
-    return context < 0 ? lpvmerr("pvm_newcontext", context) : context;
+    return error_reported("pvm_newcontext", vm == NULL ? PvmSysErr : context_make(vm));
 }
 
 int call_setcontext(int context)

@@ -77,7 +77,7 @@ int pvm_pkmesg(int id)
     int error = nested_check(id, &from);
     if (error == PvmOk)
         error = nested_pack(to, from);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_pkmesg", error);
+    return error_reported("pvm_pkmesg", error);
 }
 
 int pvm_pkmesgbody(int id)
@@ -88,7 +88,7 @@ int pvm_pkmesgbody(int id)
         error = PvmMismatch;
     if (error == PvmOk)
         error = pack_bytes(to, from);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_pkmesgbody", error);
+    return error_reported("pvm_pkmesgbody", error);
 }
 
 int nested_unpack(struct buffer *from, struct buffer **nested)

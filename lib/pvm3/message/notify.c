@@ -405,8 +405,6 @@ static int notify(int what, int tag, int count, const int *tids)
 
 int call_notify(int what, int tag, int count, int *tids)
 {
-    if (vm_enter() == NULL)
-        return lpvmerr("pvm_notify", PvmSysErr);
-    int error = notify(what, tag, count, tids);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_notify", error);
+    return error_reported("pvm_notify",
+                          vm_enter() == NULL ? PvmSysErr : notify(what, tag, count, tids));
 }

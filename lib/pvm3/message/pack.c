@@ -209,30 +209,25 @@ int unpack_string(struct buffer *b, char *text)
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static int reported(const char *call, int error)
-{
-    return error == PvmOk ? PvmOk : lpvmerr(call, error);
-}
-
 #define CALLS(name, ctype, TYPE)                                                                   \
     int call_pk##name(ctype *base, int count, int stride)                                          \
     {                                                                                              \
-        return reported("pvm_pk" #name,                                                            \
-                        pack_array(buffer_sending(), PVM_##TYPE, base, count, stride));            \
+        return error_reported("pvm_pk" #name,                                                      \
+                              pack_array(buffer_sending(), PVM_##TYPE, base, count, stride));      \
     }                                                                                              \
     int call_upk##name(ctype *base, int count, int stride)                                         \
     {                                                                                              \
-        return reported("pvm_upk" #name,                                                           \
-                        unpack_array(buffer_receiving(), PVM_##TYPE, base, count, stride));        \
+        return error_reported("pvm_upk" #name,                                                     \
+                              unpack_array(buffer_receiving(), PVM_##TYPE, base, count, stride));  \
     }
 PACKED_TYPES(CALLS)
 
 int call_pkstr(char *text)
 {
-    return reported("pvm_pkstr", pack_string(buffer_sending(), text));
+    return error_reported("pvm_pkstr", pack_string(buffer_sending(), text));
 }
 
 int call_upkstr(char *text)
 {
-    return reported("pvm_upkstr", unpack_string(buffer_receiving(), text));
+    return error_reported("pvm_upkstr", unpack_string(buffer_receiving(), text));
 }

@@ -172,7 +172,7 @@ int call_packf(const char *format, va_list list)
     if (error == PvmOk)
         error = walk(format, &values, pack_item);
     va_end(values.list);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_packf", error);
+    return error_reported("pvm_packf", error);
 }
 
 int call_unpackf(const char *format, va_list list)
@@ -181,5 +181,5 @@ int call_unpackf(const char *format, va_list list)
     va_copy(values.list, list);
     int error = format == NULL ? PvmBadParam : walk(format, &values, unpack_item);
     va_end(values.list);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_unpackf", error);
+    return error_reported("pvm_unpackf", error);
 }

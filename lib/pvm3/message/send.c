@@ -94,10 +94,8 @@ static int send_to(struct buffer *b, int tid, int tag)
 
 int call_send(int tid, int tag)
 {
-    if (vm_enter() == NULL)
-        return lpvmerr("pvm_send", PvmSysErr);
-    int error = send_to(buffer_sending(), tid, tag);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_send", error);
+    return error_reported("pvm_send",
+                          vm_enter() == NULL ? PvmSysErr : send_to(buffer_sending(), tid, tag));
 }
 
 static int tids_ok(const int *tids, int count)
@@ -147,10 +145,8 @@ int send_in(struct buffer *b, int tid, int context, int tag)
 
 int call_mcast(int *tids, int count, int tag)
 {
-    if (vm_enter() == NULL)
-        return lpvmerr("pvm_mcast", PvmSysErr);
-    int error = mcast(buffer_sending(), tids, count, tag);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_mcast", error);
+    return error_reported(
+        "pvm_mcast", vm_enter() == NULL ? PvmSysErr : mcast(buffer_sending(), tids, count, tag));
 }
 
 static int psend(int tid, int tag, const void *base, int count, int type)
@@ -165,8 +161,7 @@ static int psend(int tid, int tag, const void *base, int count, int type)
 
 int call_psend(int tid, int tag, void *base, int count, int type)
 {
-    if (vm_enter() == NULL)
-        return lpvmerr("pvm_psend", PvmSysErr);
-    int error = type == PVM_STR ? PvmNotImpl : psend(tid, tag, base, count, type);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_psend", error);
+    return error_reported("pvm_psend", vm_enter() == NULL ? PvmSysErr
+                                       : type == PVM_STR  ? PvmNotImpl
+                                                          : psend(tid, tag, base, count, type));
 }

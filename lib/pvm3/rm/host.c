@@ -61,8 +61,7 @@ int call_config(int *count, int *formats, struct pvmhostinfo **list)
     static struct covey_host *hosts;
     struct covey_host *now = NULL;
     if (vm_enter() != NULL && rm_tid() > 0) {
-        int error = rm_config(count, formats, list);
-        return error == PvmOk ? PvmOk : lpvmerr("pvm_config", error);
+        return error_reported("pvm_config", rm_config(count, formats, list));
     }
     int n = host_list(&now);
     struct pvmhostinfo *grown = n < 0 ? NULL : realloc(infos, ((size_t)n + 1) * sizeof *grown);
@@ -75,10 +74,8 @@ int call_config(int *count, int *formats, struct pvmhostinfo **list)
     infos = grown;
     for (int i = 0; i < n; i++)
         describe(&infos[i], &hosts[i]);
-    if (count != NULL)
-        *count = n;
-    if (formats != NULL)
-        *formats = formats_count(infos, n);
+    call_give(count, n, PvmOk);
+    call_give(formats, formats_count(infos, n), PvmOk);
     if (list != NULL)
         *list = infos;
     return PvmOk;
@@ -120,7 +117,7 @@ int call_archcode(char *arch)
             result = arch_format(&hosts[i]);
     }
     covey_free(hosts);
-    return result < 0 ? lpvmerr("pvm_archcode", result) : result;
+    return error_reported("pvm_archcode", result);
 }
 
 /* ---- adding and removing ----------------------------------------------------------------------
@@ -199,7 +196,7 @@ int call_addhosts(char **names, int count, int *infos)
     int done = vm_enter() == NULL ? PvmSysErr
                : rm_tid() > 0     ? rm_hosts(SM_ADDHOST, names, count, infos)
                                   : change(names, count, infos, add_all, host_added);
-    return done < 0 ? lpvmerr("pvm_addhosts", done) : done;
+    return error_reported("pvm_addhosts", done);
 }
 
 int call_delhosts(char **names, int count, int *infos)
@@ -207,7 +204,7 @@ int call_delhosts(char **names, int count, int *infos)
     int done = vm_enter() == NULL ? PvmSysErr
                : rm_tid() > 0     ? rm_hosts(SM_DELHOST, names, count, infos)
                                   : change(names, count, infos, remove_all, host_removed);
-    return done < 0 ? lpvmerr("pvm_delhosts", done) : done;
+    return error_reported("pvm_delhosts", done);
 }
 
 int call_halt(void)

@@ -97,6 +97,6 @@ int hoster_error(const char *text)
 
 int call_reg_hoster(void)
 {
-    int error = vm_enter() == NULL ? PvmSysErr : plugin_take(PLUGIN_HOSTER);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_reg_hoster", error);
+    return error_reported("pvm_reg_hoster",
+                          vm_enter() == NULL ? PvmSysErr : plugin_take(PLUGIN_HOSTER));
 }

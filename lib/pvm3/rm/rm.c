@@ -334,6 +334,5 @@ static int take_office(struct pvmhostinfo **host)
 
 int call_reg_rm(struct pvmhostinfo **host)
 {
-    int error = vm_enter() == NULL ? PvmSysErr : take_office(host);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_reg_rm", error);
+    return error_reported("pvm_reg_rm", vm_enter() == NULL ? PvmSysErr : take_office(host));
 }

@@ -6,6 +6,7 @@
 #include <pvmproto.h>
 #include <stdlib.h>
 
+#include "lib/pvm3/core/calls.h"
 #include "lib/pvm3/message/pack.h"
 #include "lib/pvm3/rm/rm.h"
 
@@ -67,10 +68,8 @@ int rm_config(int *count, int *formats, struct pvmhostinfo **list)
     buffer_destroy(answer);
     if (error != PvmOk)
         return error;
-    if (count != NULL)
-        *count = host_count;
-    if (formats != NULL)
-        *formats = differing;
+    call_give(count, host_count, PvmOk);
+    call_give(formats, differing, PvmOk);
     if (list != NULL)
         *list = hosts;
     return PvmOk;
@@ -123,8 +122,7 @@ int rm_tasks(int where, int *count, struct pvmtaskinfo **list)
     buffer_destroy(answer);
     if (error != PvmOk)
         return error;
-    if (count != NULL)
-        *count = task_count;
+    call_give(count, task_count, PvmOk);
     if (list != NULL)
         *list = tasks;
     return PvmOk;

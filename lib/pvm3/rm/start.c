@@ -105,5 +105,5 @@ int call_start_pvmd(int count, char **arguments, int wait)
         error = PvmOk;
     if (error == PvmOk && vm_enter() == NULL)
         error = PvmSysErr;
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_start_pvmd", error);
+    return error_reported("pvm_start_pvmd", error);
 }

@@ -132,5 +132,5 @@ int call_reg_tasker(void)
     int error = vm_enter() == NULL ? PvmSysErr : plugin_take(PLUGIN_TASKER);
     if (error == PvmOk)
         error = error_of(covey_tasker(vm_handle(), TASKER_TAG));
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_reg_tasker", error);
+    return error_reported("pvm_reg_tasker", error);
 }

@@ -67,8 +67,7 @@ int call_tasks(int where, int *count, struct pvmtaskinfo **list)
     static struct covey_task *tasks;
     struct covey_task *now = NULL;
     if (vm_enter() != NULL && rm_tid() > 0) {
-        int error = rm_tasks(where, count, list);
-        return error == PvmOk ? PvmOk : lpvmerr("pvm_tasks", error);
+        return error_reported("pvm_tasks", rm_tasks(where, count, list));
     }
     int n = vm_enter() == NULL ? PvmSysErr : ask(where, &now);
     struct pvmtaskinfo *grown = n < 0 ? NULL : realloc(infos, ((size_t)n + 1) * sizeof *grown);
@@ -81,8 +80,7 @@ int call_tasks(int where, int *count, struct pvmtaskinfo **list)
     infos = grown;
     for (int i = 0; i < n; i++)
         describe(&infos[i], &tasks[i]);
-    if (count != NULL)
-        *count = n;
+    call_give(count, n, PvmOk);
     if (list != NULL)
         *list = infos;
     return PvmOk;
@@ -118,12 +116,10 @@ static int send_signal(int tid, int number)
 
 int call_sendsig(int tid, int number)
 {
-    int error = send_signal(tid, number);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_sendsig", error);
+    return error_reported("pvm_sendsig", send_signal(tid, number));
 }
 
 int call_kill(int tid)
 {
-    int error = call_sendsig(tid, SIGTERM);
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_kill", error);
+    return error_reported("pvm_kill", call_sendsig(tid, SIGTERM));
 }

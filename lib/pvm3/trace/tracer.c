@@ -428,5 +428,5 @@ int call_reg_tracer(int trace_context, int trace_tag, int output_context, int ou
             memcpy(t.tmask, mask, TEV_MASK_LENGTH);
         error = error == PvmOk ? office_take(&t) : error;
     }
-    return error == PvmOk ? PvmOk : lpvmerr("pvm_reg_tracer", error);
+    return error_reported("pvm_reg_tracer", error);
 }
