@@ -148,7 +148,7 @@ static int runtime_listen(struct runtime *runtime, struct failure *why)
 
 /* ---- the directory's other daemons ---- */
 
-typedef void entry_fn(const char *path, const char *host, pid_t owner, void *context);
+typedef void entry_fn(const char *path, const char *name, void *context);
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -156,17 +156,16 @@ static bool ends_with(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
-static void each_socket(const char *directory, entry_fn *fn, void *context)
+static void each_file(const char *directory, const char *end, entry_fn *fn, void *context)
 {
     DIR *d = opendir(directory);
     if (d == NULL)
         return;
     for (struct dirent *e; (e = readdir(d)) != NULL;) {
         char path[RUNTIME_PATH_MAX * 2 + 8];
-        if (!ends_with(e->d_name, ".sock"))
-            continue;
         snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
-        fn(path, e->d_name, socket_owner(path), context);
+        if (ends_with(e->d_name, end))
+            fn(path, e->d_name, context);
     }
     closedir(d);
 }
@@ -177,10 +176,10 @@ struct living {
     int count;
 };
 
-static void note_living(const char *path, const char *host, pid_t owner, void *context)
+static void note_living(const char *path, const char *host, void *context)
 {
-    (void)path;
     struct living *living = context;
+    pid_t owner = socket_owner(path);
     if (owner == 0)
         return;
     living->count++;
@@ -200,7 +199,7 @@ static int refuse_living(const struct runtime *runtime, const char *vm, const ch
                            vm, host, (int)pid);
     struct living living = {.count = 0};
     if (first)
-        each_socket(runtime->directory, note_living, &living);
+        each_file(runtime->directory, ".sock", note_living, &living);
     if (living.count > 0)
         return failure_set(why,
                            "VM '%s' already runs here: a daemon for host '%s' (pid %d); halt it "
@@ -215,11 +214,11 @@ static void remove_if_empty(const struct runtime *runtime)
     rmdir(runtime->base); /* that of all VMs: only if this was the last */
 }
 
-static void remove_dead(const char *path, const char *host, pid_t owner, void *context)
+static void remove_dead(const char *path, const char *host, void *context)
 {
     (void)host, (void)context;
     char metrics[RUNTIME_PATH_MAX * 2 + 16];
-    if (owner != 0)
+    if (socket_owner(path) != 0)
         return;
     unlink(path);
     snprintf(metrics, sizeof metrics, "%.*s" RUNTIME_METRICS, (int)(strlen(path) - strlen(".sock")),
@@ -227,24 +226,19 @@ static void remove_dead(const char *path, const char *host, pid_t owner, void *c
     unlink(metrics);
 }
 
-/* Those of daemons that have no socket any more. */
-static void remove_logs(const char *directory)
+/* Whether the log is that of a daemon that has a socket. */
+static bool has_socket(const char *log)
 {
-    DIR *d = opendir(directory);
-    if (d == NULL)
-        return;
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        char path[RUNTIME_PATH_MAX * 2 + 16];
-        if (!ends_with(e->d_name, ".log"))
-            continue;
-        snprintf(path, sizeof path, "%s/%.*s.sock", directory, (int)(strlen(e->d_name) - 4),
-                 e->d_name);
-        if (access(path, F_OK) == 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+    char path[RUNTIME_PATH_MAX * 2 + 16];
+    snprintf(path, sizeof path, "%.*s.sock", (int)(strlen(log) - strlen(".log")), log);
+    return access(path, F_OK) == 0;
+}
+
+static void remove_old_log(const char *path, const char *name, void *context)
+{
+    (void)name, (void)context;
+    if (!has_socket(path))
         unlink(path);
-    }
-    closedir(d);
 }
 
 static int runtime_claim(struct runtime *runtime, const char *vm, const char *host, bool first,
@@ -263,8 +257,8 @@ static int runtime_claim(struct runtime *runtime, const char *vm, const char *ho
         return -1;
     int result = refuse_living(runtime, vm, host, first, why);
     if (result == 0 && first) {
-        each_socket(runtime->directory, remove_dead, NULL);
-        remove_logs(runtime->directory);
+        each_file(runtime->directory, ".sock", remove_dead, NULL);
+        each_file(runtime->directory, ".log", remove_old_log, NULL);
     }
     if (result == 0) {
         unlink(runtime->log);
@@ -293,9 +287,9 @@ void runtime_close(struct runtime *runtime, enum runtime_logs kept)
     if (kept != RUNTIME_LOGS_ALL)
         unlink(runtime->log);
     unlink(runtime->socket);
-    each_socket(runtime->directory, remove_dead, NULL);
+    each_file(runtime->directory, ".sock", remove_dead, NULL);
     if (kept == RUNTIME_LOGS_NONE)
-        remove_logs(runtime->directory);
+        each_file(runtime->directory, ".log", remove_old_log, NULL);
     remove_if_empty(runtime);
     if (lock >= 0)
         close(lock);
@@ -320,30 +314,20 @@ static void survey_directory(const struct survey *s, const char *path)
         s->fn(s->context, RUNTIME_BAD_DIRECTORY, path, why.text);
 }
 
-static void survey_dead(const char *path, const char *host, pid_t owner, void *context)
+static void survey_dead(const char *path, const char *host, void *context)
 {
     (void)host;
     const struct survey *s = context;
-    if (owner == 0)
+    if (socket_owner(path) == 0)
         s->fn(s->context, RUNTIME_DEAD_SOCKET, path, "");
 }
 
-static void survey_logs(const struct survey *s, const char *directory)
+static void survey_log(const char *path, const char *name, void *context)
 {
-    DIR *d = opendir(directory);
-    if (d == NULL)
-        return;
-    for (struct dirent *e; (e = readdir(d)) != NULL;) {
-        enum { PATH_BYTES = RUNTIME_PATH_MAX * 2 + sizeof e->d_name + 8 };
-        char log[PATH_BYTES], socket_path[PATH_BYTES];
-        if (!ends_with(e->d_name, ".log"))
-            continue;
-        snprintf(log, sizeof log, "%s/%s", directory, e->d_name);
-        snprintf(socket_path, sizeof socket_path, "%.*s.sock", (int)(strlen(log) - 4), log);
-        if (access(socket_path, F_OK) != 0)
-            s->fn(s->context, RUNTIME_OLD_LOG, log, "");
-    }
-    closedir(d);
+    (void)name;
+    const struct survey *s = context;
+    if (!has_socket(path))
+        s->fn(s->context, RUNTIME_OLD_LOG, path, "");
 }
 
 /* The directory of one VM, unless a daemon is at work in it. */
@@ -355,8 +339,8 @@ static void survey_vm(const struct survey *s, const char *path)
         return;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) == 0) {
-        each_socket(path, survey_dead, (void *)s);
-        survey_logs(s, path);
+        each_file(path, ".sock", survey_dead, (void *)s);
+        each_file(path, ".log", survey_log, (void *)s);
     }
     if (fd >= 0)
         close(fd);
