@@ -18,6 +18,17 @@ enum {
     RUNS_SENT = 2
 };
 
+static int play(const struct model_machine *machine, int workers,
+                const struct agenda_program *program, int items, struct model_time *time)
+{
+    struct agenda *agenda = agenda_create(machine, workers, program);
+    for (int i = 0; agenda != NULL && i < items; i++)
+        agenda_put(agenda, i, false);
+    int result = agenda != NULL ? agenda_play(agenda, time) : -1;
+    agenda_destroy(agenda);
+    return result;
+}
+
 /* ---- matmul ---------------------------------------------------------------------------------- */
 
 /* A block that a worker has. */
@@ -95,13 +106,7 @@ static int multiply(struct products *p, const struct model_machine *machine, int
                                            .fetched = fetch_blocks,
                                            .work_s = multiply_s,
                                            .result = product_bytes};
-    struct agenda *agenda = agenda_create(machine, workers, &program);
-    int items = p->q * p->q * (p->fetch ? p->q : 1), result = -1;
-    for (int i = 0; agenda != NULL && i < items; i++)
-        agenda_put(agenda, i, false);
-    if (agenda != NULL)
-        result = agenda_play(agenda, time);
-    agenda_destroy(agenda);
+    int result = play(machine, workers, &program, p->q * p->q * (p->fetch ? p->q : 1), time);
     return p->known ? result : -1;
 }
 
@@ -170,12 +175,6 @@ int model_sort_bag(const struct model_machine *machine, int64_t keys, int worker
                                            .work_s = run_s,
                                            .result = run_bytes,
                                            .done = on_run};
-    struct agenda *agenda = agenda_create(machine, workers, &program);
-    int result = -1;
-    for (int i = 0; agenda != NULL && i < parts; i++)
-        agenda_put(agenda, i, false);
-    if (agenda != NULL)
-        result = agenda_play(agenda, time);
-    agenda_destroy(agenda);
+    int result = play(machine, workers, &program, parts, time);
     return r.known ? result : -1;
 }
