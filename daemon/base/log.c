@@ -4,10 +4,10 @@
  * strangers cause is written at most so often (log_refused()), for a log must not fill a disk.
  */
 #include "daemon/base/log.h"
+#include "proto/wire/format.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,10 +98,7 @@ void log_line(struct log *log, int level, const char *format, ...)
         log_tell_lost(log);
     char text[LINE_BYTES];
     size_t used = log_stamp(text, sizeof text);
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text + used, sizeof text - used - 1, format, list);
-    va_end(list);
+    FORMAT(text + used, sizeof text - used - 1, format);
     log_clean(text + used);
     log_write(log, text, strlen(text));
 }
@@ -118,14 +115,11 @@ static bool burst_over(struct log *log, uint64_t now_us)
 void log_refused(struct log *log, uint64_t now_us, const char *format, ...)
 {
     char text[1024];
-    va_list list;
     if (burst_over(log, now_us)) {
         log->left_out++;
         return;
     }
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
+    FORMAT(text, sizeof text, format);
     if (log->left_out > 0)
         log_line(log, LOG_ERROR, "%llu refusals were not logged",
                  (unsigned long long)log->left_out);

@@ -22,7 +22,6 @@
  */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +42,7 @@
 #include "daemon/process/process.h"
 #include "daemon/table/ending.h"
 #include "lib/covey.h"
+#include "proto/wire/format.h"
 
 #define LAUNCH_US 29000000u    /* the result of a launch is known within 30 s */
 #define TRY_AGAIN_US 18000000u /* a busy server is tried anew until then */
@@ -146,12 +146,9 @@ __attribute__((format(printf, 3, 4))) static void launch_fail(struct launch *l, 
                                                               const char *format, ...)
 {
     char text[CONTROL_REASON_MAX + 1];
-    va_list list;
     if (l->batch == NULL)
         return;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
+    FORMAT(text, sizeof text, format);
     if (l->index != 0)
         node_uninvite(l->daemon->node, l->index);
     if (l->pid > 0)

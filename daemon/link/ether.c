@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proto/wire/counters.h"
 #include "proto/wire/ether.h"
 
 #define SLOTS 64
@@ -281,10 +282,7 @@ const char *ether_stat(struct ether_link *link, size_t i, uint64_t *value)
 {
     struct pcap_stat kernel = {0};
     pcap_stats(link->pcap, &kernel);
-    const struct {
-        const char *name;
-        uint64_t value;
-    } stats[] = {
+    const struct counter stats[] = {
         {"ether_socket.frames_sent", link->sent},
         {"ether_socket.frames_received", link->received},
         {"ether_socket.frames_refused", link->foreign},
@@ -294,8 +292,5 @@ const char *ether_stat(struct ether_link *link, size_t i, uint64_t *value)
         {"ether_socket.captured", kernel.ps_recv},
         {"ether_socket.overflowed", kernel.ps_drop},
     };
-    if (i >= sizeof stats / sizeof stats[0])
-        return NULL;
-    *value = stats[i].value;
-    return stats[i].name;
+    return counter_get(stats, sizeof stats / sizeof stats[0], i, value);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "daemon/base/sockaddr.h"
+#include "proto/wire/counters.h"
 
 #ifndef UDP_SEGMENT
 #define UDP_SEGMENT 103
@@ -396,16 +397,10 @@ size_t udp_receive(struct udp *udp, udp_datagram_fn *fn, void *context)
 
 const char *udp_stat(const struct udp *udp, size_t i, uint64_t *value)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } stats[] = {
+    const struct counter stats[] = {
         {"socket.datagrams_sent", udp->sent},   {"socket.datagrams_received", udp->received},
         {"socket.send_calls", udp->sends},      {"socket.receive_calls", udp->receives},
         {"socket.sends_refused", udp->refused}, {"socket.sends_dropped", udp->dropped},
     };
-    if (i >= sizeof stats / sizeof stats[0])
-        return NULL;
-    *value = stats[i].value;
-    return stats[i].name;
+    return counter_get(stats, sizeof stats / sizeof stats[0], i, value);
 }

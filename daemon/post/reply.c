@@ -4,12 +4,12 @@
  */
 #include "daemon/post/reply.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/post/post.h"
 #include "lib/covey.h"
+#include "proto/wire/format.h"
 #include "proto/wire/grow.h"
 
 #define REPLY_HEAD_BYTES 8
@@ -93,10 +93,7 @@ void reply_error(struct daemon *d, uint32_t to, uint32_t request, int32_t status
 {
     char text[CONTROL_REASON_MAX + 1];
     uint8_t bytes[CONTROL_REASON_MAX + 3];
-    va_list list;
-    va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
-    va_end(list);
+    FORMAT(text, sizeof text, format);
     struct reply r;
     reply_begin(&r, d, to, request);
     struct cursor c = cursor_writer(bytes, sizeof bytes);

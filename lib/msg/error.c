@@ -3,10 +3,10 @@
  */
 #include "lib/msg/error.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "proto/wire/error.h"
+#include "proto/wire/format.h"
 
 #define ERROR_TEXT_BYTES 512
 
@@ -34,10 +34,7 @@ const char *covey_error_text(void)
 
 int error_set(int code, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(last_text, sizeof last_text, format, args);
-    va_end(args);
+    FORMAT(last_text, sizeof last_text, format);
     /* Names that others chose stand in the text: it stays one line, and moves no terminal. */
     char *text = last_text;
     for (; *text != '\0'; text++)

@@ -46,6 +46,7 @@
 #include <string.h>
 
 #include "proto/auth/handshake.h"
+#include "proto/wire/counters.h"
 #include "proto/wire/list.h"
 
 #define BUFFER_BYTES_DEFAULT (1536u * 1024)
@@ -72,12 +73,7 @@ void cast_control_spread(struct cast *cast, const struct cast_channel *ch,
 
 void cast_list_push(struct cast_list *list, struct cast_parcel *parcel)
 {
-    parcel->next = NULL;
-    if (list->last != NULL)
-        list->last->next = parcel;
-    else
-        list->first = parcel;
-    list->last = parcel;
+    LINK_LAST(list->first, list->last, parcel, next);
     list->bytes += parcel->size;
 }
 
@@ -532,10 +528,7 @@ uint64_t cast_step(struct cast *cast, uint64_t now_us)
 const char *cast_stat(const struct cast *cast, size_t i, uint64_t *value)
 {
     const struct cast_counters *n = &cast->counters;
-    const struct {
-        const char *name;
-        uint64_t value;
-    } stats[] = {
+    const struct counter stats[] = {
         {"cast.messages_sent", n->messages_sent},
         {"cast.messages_delivered", n->messages_delivered},
         {"cast.fragments_sent", n->fragments_sent},
@@ -549,8 +542,5 @@ const char *cast_stat(const struct cast *cast, size_t i, uint64_t *value)
         {"cast.flushes", n->flushes},
         {"cast.channels_opened", n->channels},
     };
-    if (i >= sizeof stats / sizeof stats[0])
-        return NULL;
-    *value = stats[i].value;
-    return stats[i].name;
+    return counter_get(stats, sizeof stats / sizeof stats[0], i, value);
 }

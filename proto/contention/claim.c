@@ -8,6 +8,7 @@
  *   passing --quantum or time used up--> none
  */
 #include "proto/contention/contention.h"
+#include "proto/wire/deadline.h"
 
 enum claim_act claim_want(struct claim *claim, uint32_t number, uint64_t now_us)
 {
@@ -68,16 +69,11 @@ enum claim_act claim_drop(struct claim *claim)
     return known ? CLAIM_END : CLAIM_REST;
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint64_t ends_us(const struct claim *claim)
 {
     uint64_t at_us =
-        least(claim->since_us + CONTENTION_HOLD_US, claim->moved_us + CONTENTION_STALL_US);
-    return claim->state == CLAIM_HELD ? least(at_us, claim->expires_us) : at_us;
+        earlier(claim->since_us + CONTENTION_HOLD_US, claim->moved_us + CONTENTION_STALL_US);
+    return claim->state == CLAIM_HELD ? earlier(at_us, claim->expires_us) : at_us;
 }
 
 static enum claim_act step_asked(struct claim *claim, uint32_t quantum_bytes, uint64_t now_us)
@@ -100,8 +96,8 @@ enum claim_act claim_step(struct claim *claim, uint32_t quantum_bytes, uint64_t 
     if (claim->state == CLAIM_ASKED)
         act = step_asked(claim, quantum_bytes, now_us);
     if (claim->state == CLAIM_ASKED) {
-        *next_us =
-            least(claim->asked_us + CONTENTION_AGAIN_US, claim->heard_us + CONTENTION_PATIENCE_US);
+        *next_us = earlier(claim->asked_us + CONTENTION_AGAIN_US,
+                           claim->heard_us + CONTENTION_PATIENCE_US);
         return act;
     }
     if (claim->state == CLAIM_NONE)

@@ -19,11 +19,11 @@
 #include "proto/member/council.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/format.h"
 #include "proto/wire/frame.h"
 
 #define HEAD_BYTES 12
@@ -82,11 +82,7 @@ static void say(struct council *c, const char *format, ...) __attribute__((forma
 static void say(struct council *c, const char *format, ...)
 {
     char line[256];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
+    FORMAT(line, sizeof line, format);
     c->owner.log(c->owner.context, line);
 }
 

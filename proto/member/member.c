@@ -62,13 +62,14 @@
  */
 #include "proto/member/member.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/member/member_state.h"
 #include "proto/wire/control.h"
+#include "proto/wire/deadline.h"
+#include "proto/wire/format.h"
 #include "proto/wire/splitmix.h"
 
 #define DRAIN_TIMEOUTS 3 /* who wants to leave and is not released goes after so many */
@@ -140,11 +141,7 @@ bool member_is_leaving(const struct member *m)
 void member_log(struct member *m, const char *format, ...)
 {
     char line[320];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
+    FORMAT(line, sizeof line, format);
     m->owner.log(m->owner.context, line);
 }
 
@@ -450,11 +447,6 @@ void member_on_frame(struct member *m, uint32_t host, uint8_t kind, const uint8_
 }
 
 /* ---- time ---- */
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 uint64_t member_step(struct member *m, uint64_t now_us)
 {

@@ -3,6 +3,7 @@
  * kind of line, which reads and prints it.
  */
 #include "proto/model/calibration.h"
+#include "proto/wire/format.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,11 +29,8 @@ struct reader {
 
 static int __attribute__((format(printf, 2, 3))) refuse(struct reader *r, const char *format, ...)
 {
-    va_list args;
     int used = snprintf(r->error, CALIBRATION_ERROR_BYTES, "%.200s:%d: ", r->file, r->line);
-    va_start(args, format);
-    vsnprintf(r->error + used, CALIBRATION_ERROR_BYTES - (size_t)used, format, args);
-    va_end(args);
+    FORMAT(r->error + used, CALIBRATION_ERROR_BYTES - (size_t)used, format);
     for (char *c = r->error; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || (unsigned char)*c >= 127)
             *c = '?'; /* what the file says may be anything */

@@ -9,12 +9,12 @@
  */
 #include "proto/network/topology.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/wire/contention_config.h"
+#include "proto/wire/format.h"
 
 #define NODES_MAX (TOPOLOGY_HOSTS_MAX + TOPOLOGY_SWITCHES_MAX)
 #define TABLE_SLOTS 16384 /* a power of two, twice NODES_MAX */
@@ -54,11 +54,8 @@ struct reader {
 static int __attribute__((format(printf, 4, 5)))
 refuse_at(struct reader *r, int line, int column, const char *format, ...)
 {
-    va_list args;
     int used = snprintf(r->error, TOPOLOGY_ERROR_BYTES, "%.200s:%d:%d: ", r->file, line, column);
-    va_start(args, format);
-    vsnprintf(r->error + used, TOPOLOGY_ERROR_BYTES - (size_t)used, format, args);
-    va_end(args);
+    FORMAT(r->error + used, TOPOLOGY_ERROR_BYTES - (size_t)used, format);
     for (char *c = r->error; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || (unsigned char)*c >= 127)
             *c = '?'; /* what the file says may be anything */

@@ -12,13 +12,14 @@
 #include "proto/node/node.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/auth/auth.h"
 #include "proto/node/node_state.h"
+#include "proto/wire/deadline.h"
+#include "proto/wire/format.h"
 
 #define FAIL_TIMEOUT_US 5000000
 #define JOIN_TIMEOUT_US 20000000
@@ -27,11 +28,7 @@
 void node_log(struct node *node, const char *format, ...)
 {
     char line[320];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
+    FORMAT(line, sizeof line, format);
     node->owner.log(node->owner.context, line);
 }
 
@@ -289,11 +286,6 @@ size_t node_unsent(const struct node *node)
 }
 
 /* ---- time ---- */
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* What is agreed may let membership go on, which proposes the next. */
 static uint64_t step_council(struct node *node, uint64_t now_us)

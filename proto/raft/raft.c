@@ -37,11 +37,12 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "proto/raft/raft_state.h"
+#include "proto/wire/deadline.h"
+#include "proto/wire/format.h"
 #include "proto/wire/splitmix.h"
 
 struct raft *raft_create(const struct raft_config *config, const struct raft_owner *owner)
@@ -74,11 +75,7 @@ void raft_destroy(struct raft *r)
 void raft_say(struct raft *r, const char *format, ...)
 {
     char line[256];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
+    FORMAT(line, sizeof line, format);
     r->owner.log(r->owner.context, line);
 }
 
@@ -279,11 +276,6 @@ static void tell_leader(struct raft *r)
     if (id != NULL)
         r->told.leader = *id;
     r->owner.leader(r->owner.context, id != NULL ? &r->told.leader : NULL, r->term);
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 uint64_t raft_step(struct raft *r, uint64_t now_us)

@@ -10,8 +10,8 @@
  * of each message with one that may follow it.
  */
 #include "proto/schedule/schedule_proof.h"
+#include "proto/wire/format.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,10 +43,7 @@ struct proof {
 
 static int __attribute__((format(printf, 2, 3))) flaw(struct proof *p, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    vsnprintf(p->why, SCHEDULE_PROOF_BYTES, format, args);
-    va_end(args);
+    FORMAT(p->why, SCHEDULE_PROOF_BYTES, format);
     return 1;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/wire/counters.h"
 #include "proto/wire/grow.h"
 
 #define WAITING_MAX 65536
@@ -152,17 +153,10 @@ uint64_t fault_line_step(struct fault_line *line, uint64_t now_us)
 const char *fault_line_stat(const struct fault_line *line, size_t i, uint64_t *value)
 {
     const struct fault_stats *s = &line->fault.stats;
-    const struct {
-        const char *name;
-        uint64_t value;
-    } stats[] = {
+    const struct counter stats[] = {
         {"fault.lost", s->lost},           {"fault.duplicated", s->duplicated},
         {"fault.reordered", s->reordered}, {"fault.corrupted", s->corrupted},
         {"fault.waiting", line->count},    {"fault.overflowed", line->overflowed},
     };
-
-    if (i >= sizeof stats / sizeof stats[0])
-        return NULL;
-    *value = stats[i].value;
-    return stats[i].name;
+    return counter_get(stats, sizeof stats / sizeof stats[0], i, value);
 }

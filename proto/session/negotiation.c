@@ -6,11 +6,11 @@
  * other's CONFIRM and its own wins. A CONFIRM verifies only against the present count of sessions,
  * so an older one that arrives late changes nothing.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "proto/session/session_state.h"
+#include "proto/wire/format.h"
 #include "proto/wire/splitmix.h"
 
 #define BACKOFF_FIRST_US 50000
@@ -22,11 +22,7 @@
 void session_log(struct session *s, const char *format, ...)
 {
     char line[256];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
+    FORMAT(line, sizeof line, format);
     s->endpoint->owner.log(s->endpoint->owner.context, line);
 }
 

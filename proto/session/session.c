@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "proto/session/session_state.h"
+#include "proto/wire/deadline.h"
 
 #define SEND_BUFFER_BYTES (4u << 20)
 #define RECEIVE_BUFFER_BYTES (4u << 20)
@@ -339,11 +340,6 @@ static uint64_t watch_stall(struct session *s, uint64_t now_us)
         return since + s->endpoint->stall_us;
     session_open(s, now_us);
     return UINT64_MAX;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static uint64_t step_open(struct session *s, uint64_t now_us)

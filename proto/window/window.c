@@ -27,6 +27,7 @@
  * peer is dead: a window asks again once a second for ever.
  */
 #include "proto/window/window_internal.h"
+#include "proto/wire/deadline.h"
 
 #include <stdlib.h>
 
@@ -98,11 +99,6 @@ const char *window_on_packet(struct window *w, uint64_t number, const uint8_t *p
     if (p.ack)
         loss_on_ack(w, &p, now_us);
     return NULL;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 uint64_t window_deadline(const struct window *w)

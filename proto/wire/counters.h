@@ -5,6 +5,7 @@
 #ifndef COVEY_PROTO_COUNTERS_H
 #define COVEY_PROTO_COUNTERS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* X(field, name): shown as udp.NAME and ether.NAME. */
@@ -47,5 +48,20 @@ struct counters {
     NODE_COUNTERS(COUNTER_FIELD)
 #undef COUNTER_FIELD
 };
+
+/* One of a list of counters as they stand; NULL: there is no i-th. */
+struct counter {
+    const char *name;
+    uint64_t value;
+};
+
+static inline const char *counter_get(const struct counter *list, size_t count, size_t i,
+                                      uint64_t *value)
+{
+    if (i >= count)
+        return NULL;
+    *value = list[i].value;
+    return list[i].name;
+}
 
 #endif
