@@ -12,6 +12,7 @@
 #include "lib/member/vm.h"
 #include "lib/msg/error.h"
 #include "lib/msg/message.h"
+#include "proto/wire/grow.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,30 +146,13 @@ static void can_run(struct collective *c, int step)
     c->program.run_last = step;
 }
 
-/* Room for one more of an array of items of that size. */
-static bool grow(struct collective *c, void **items, size_t item, int count, int *capacity)
-{
-    if (count < *capacity)
-        return true;
-    int larger = *capacity == 0 ? 16 : *capacity * 2;
-    void *grown = realloc(*items, (size_t)larger * item);
-    if (grown == NULL) {
-        collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
-        return false;
-    }
-    *items = grown;
-    *capacity = larger;
-    return true;
-}
-
 static void edge_add(struct collective *c, int later, int earlier)
 {
-    void *edges = c->program.edges;
-    bool room =
-        grow(c, &edges, sizeof *c->program.edges, c->program.edge_count, &c->program.edge_capacity);
-    c->program.edges = edges;
-    if (!room)
+    size_t wanted = (size_t)c->program.edge_count + 1;
+    if (!GROW(c->program.edges, c->program.edge_capacity, wanted, 16)) {
+        collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
         return;
+    }
     c->program.edges[c->program.edge_count] =
         (struct edge){.to = later, .next = c->program.steps[earlier].edge};
     c->program.steps[earlier].edge = c->program.edge_count++;
@@ -214,11 +198,10 @@ void collective_step_done(struct collective *c, int step)
 
 static int step_add(struct collective *c, const struct step *step)
 {
-    void *steps = c->program.steps;
-    bool room = grow(c, &steps, sizeof *c->program.steps, c->program.count, &c->program.capacity);
-    c->program.steps = steps;
-    if (!room)
+    if (!GROW(c->program.steps, c->program.capacity, (size_t)c->program.count + 1, 16)) {
+        collective_refuse(c, COVEY_ENOMEM, "memory is exhausted");
         return -1;
+    }
     int added = c->program.count++;
     c->program.steps[added] = *step;
     c->program.steps[added].edge = -1;

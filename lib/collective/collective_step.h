@@ -79,9 +79,11 @@ struct at_end {
 /* The steps, and what they wait for. */
 struct program {
     struct step *steps;
-    int count, capacity;
+    int count;
+    size_t capacity;
     struct edge *edges;
-    int edge_count, edge_capacity;
+    int edge_count;
+    size_t edge_capacity;
     int fence;               /* what steps added now wait for, -1: nothing */
     int since_fence;         /* first step after it */
     int undone;              /* steps that are not done */

@@ -3,6 +3,7 @@
  * worker, the work, and the way back, each beginning when the one before has ended.
  */
 #include "proto/model/model_agenda.h"
+#include "proto/wire/grow.h"
 
 #include <stdlib.h>
 
@@ -25,7 +26,8 @@ struct worker {
 
 struct queue {
     int *items;
-    int count, first, room;
+    int count, first;
+    size_t room;
 };
 
 struct agenda {
@@ -37,7 +39,7 @@ struct agenda {
     int worker_count;
     struct queue urgent, usual;
     struct step *steps; /* by activity */
-    int step_room;
+    size_t step_room;
     bool failed;
 };
 
@@ -87,23 +89,10 @@ void agenda_destroy(struct agenda *a)
 
 /* ---- Items ----------------------------------------------------------------------------------- */
 
-static void *grow(struct agenda *a, void *array, int wanted, int *room, size_t size)
-{
-    if (wanted <= *room)
-        return array;
-    int more = wanted < 256 ? 256 : 2 * wanted;
-    void *larger = realloc(array, (size_t)more * size);
-    a->failed |= larger == NULL;
-    if (larger == NULL)
-        return array;
-    *room = more;
-    return larger;
-}
-
 void agenda_put(struct agenda *a, int item, bool urgent)
 {
     struct queue *q = urgent ? &a->urgent : &a->usual;
-    q->items = grow(a, q->items, q->count + 1, &q->room, sizeof *q->items);
+    a->failed |= !GROW(q->items, q->room, (size_t)q->count + 1, 256);
     if (!a->failed)
         q->items[q->count++] = item;
 }
@@ -121,7 +110,7 @@ static void note(struct agenda *a, int activity, const struct step *step)
 {
     if (activity == PLAY_NONE)
         return;
-    a->steps = grow(a, a->steps, activity + 1, &a->step_room, sizeof *a->steps);
+    a->failed |= !GROW(a->steps, a->step_room, (size_t)activity + 1, 256);
     if (!a->failed)
         a->steps[activity] = *step;
 }

@@ -15,6 +15,7 @@
  * are no chance, but the multiples of the golden ratio, which are spread evenly over 0 .. 1.
  */
 #include "proto/model/model_play.h"
+#include "proto/wire/grow.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,9 +67,11 @@ struct traffic {
 /* What there is to do, and what waits for what. */
 struct play_graph {
     struct activity *activities;
-    int count, room;
+    int count;
+    size_t room;
     struct wait *waits;
-    int wait_count, wait_room;
+    int wait_count;
+    size_t wait_room;
 };
 
 struct play {
@@ -78,10 +81,12 @@ struct play {
     bool failed;
     struct play_graph graph;
     struct stream *streams;
-    int stream_count, stream_room;
+    int stream_count;
+    size_t stream_room;
     int *first_stream; /* by task, or PLAY_NONE */
     int *open;         /* activities that are ready or run, by number */
-    int open_count, open_room;
+    int open_count;
+    size_t open_room;
     int looked_at; /* the activities from here on were not looked at: they may be ready */
     play_ended_fn *ended;
     void *context;
@@ -130,27 +135,16 @@ void play_destroy(struct play *p)
     free(p);
 }
 
-/* Room for one more in an array; false: there is none, and the play has failed. */
-static bool make_room(struct play *p, void **array, int count, int *room, size_t size)
+/* Whether there is room, which an array that did not grow (false) ends for good. */
+static bool has_room(struct play *p, bool grown)
 {
-    if (p->failed || count < *room)
-        return !p->failed;
-    int wanted = *room > 0 ? 2 * *room : 256;
-    void *larger = realloc(*array, (size_t)wanted * size);
-    p->failed = larger == NULL;
-    if (p->failed)
-        return false;
-    *array = larger;
-    *room = wanted;
-    return true;
+    p->failed |= !grown;
+    return !p->failed;
 }
 
 static int add(struct play *p, int task, int to, double left_s)
 {
-    void *array = p->graph.activities;
-    bool good = make_room(p, &array, p->graph.count, &p->graph.room, sizeof *p->graph.activities);
-    p->graph.activities = array;
-    if (!good)
+    if (!has_room(p, GROW(p->graph.activities, p->graph.room, (size_t)p->graph.count + 1, 256)))
         return PLAY_NONE;
     p->graph.activities[p->graph.count] =
         (struct activity){.task = task, .to = to, .first = PLAY_NONE, .left_s = left_s};
@@ -181,10 +175,7 @@ static double draw_of_stream(struct play *p, int from, int to)
         at = p->streams[at].next;
     if (at != PLAY_NONE)
         return p->streams[at].draw;
-    void *array = p->streams;
-    bool good = make_room(p, &array, p->stream_count, &p->stream_room, sizeof *p->streams);
-    p->streams = array;
-    if (!good)
+    if (!has_room(p, GROW(p->streams, p->stream_room, (size_t)p->stream_count + 1, 256)))
         return 0;
     at = p->stream_count++;
     p->streams[at] = (struct stream){to, p->first_stream[from], draw(at + 1)};
@@ -215,11 +206,8 @@ void play_after(struct play *p, int activity, int before)
 {
     if (activity == PLAY_NONE || before == PLAY_NONE || p->graph.activities[before].state == ENDED)
         return;
-    void *array = p->graph.waits;
-    bool good =
-        make_room(p, &array, p->graph.wait_count, &p->graph.wait_room, sizeof *p->graph.waits);
-    p->graph.waits = array;
-    if (!good)
+    if (!has_room(p,
+                  GROW(p->graph.waits, p->graph.wait_room, (size_t)p->graph.wait_count + 1, 256)))
         return;
     p->graph.waits[p->graph.wait_count] =
         (struct wait){activity, p->graph.activities[before].first};
@@ -374,10 +362,7 @@ static double next_end(const struct play *p)
 
 static void open_activity(struct play *p, int number)
 {
-    void *array = p->open;
-    bool good = make_room(p, &array, p->open_count, &p->open_room, sizeof *p->open);
-    p->open = array;
-    if (!good)
+    if (!has_room(p, GROW(p->open, p->open_room, (size_t)p->open_count + 1, 256)))
         return;
     p->graph.activities[number].state = READY;
     p->open[p->open_count++] = number;
