@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/wire/piece.h"
 #include "proto/wire/sizes.h"
 
 #define AUTH_REPLAY_BITS 4096
