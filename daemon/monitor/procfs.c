@@ -157,17 +157,19 @@ bool procfs_pressure(const char *text, double *some)
 
 /* ---- /proc/net/dev ---- */
 
-enum { NET_RECEIVED = 0, NET_SENT = 8, NET_FIELDS };
+enum { NET_RECEIVED = 0, NET_SENT = 8 };
 
-/* What follows the colon of an interface's line. */
-static bool take_interface(const char *at, uint64_t *received, uint64_t *sent)
+/* Adds two numbers of a line, by their places in it, to sums. */
+static bool take_pair(const char *at, int first, int second, uint64_t *a, uint64_t *b)
 {
-    uint64_t fields[NET_FIELDS];
-    for (int i = 0; i < NET_FIELDS; i++)
-        if (!take_number(&at, &fields[i]))
+    uint64_t field = 0, earlier = 0;
+    for (int i = 0; i <= second; i++) {
+        if (!take_number(&at, &field))
             return false;
-    *received += fields[NET_RECEIVED];
-    *sent += fields[NET_SENT];
+        earlier = i == first ? field : earlier;
+    }
+    *a += earlier;
+    *b += field;
     return true;
 }
 
@@ -183,7 +185,7 @@ bool procfs_network(const char *text, uint64_t *received, uint64_t *sent)
         if (size == 2 && strncmp(name, "lo", 2) == 0)
             any = true; /* a host with nothing else is idle, not unknown */
         else
-            any = take_interface(name + size + 1, &in, &out) || any;
+            any = take_pair(name + size + 1, NET_RECEIVED, NET_SENT, &in, &out) || any;
     }
     if (!any)
         return false;
@@ -215,18 +217,7 @@ static bool is_whole_disk(const char *name, size_t size)
     return false;
 }
 
-enum { DISK_READ = 2, DISK_WRITTEN = 6, DISK_FIELDS };
-
-static bool take_disk(const char *at, uint64_t *read, uint64_t *written)
-{
-    uint64_t fields[DISK_FIELDS];
-    for (int i = 0; i < DISK_FIELDS; i++)
-        if (!take_number(&at, &fields[i]))
-            return false;
-    *read += fields[DISK_READ] * SECTOR_BYTES;
-    *written += fields[DISK_WRITTEN] * SECTOR_BYTES;
-    return true;
-}
+enum { DISK_READ = 2, DISK_WRITTEN = 6 };
 
 bool procfs_disks(const char *text, uint64_t *read, uint64_t *written)
 {
@@ -239,11 +230,11 @@ bool procfs_disks(const char *text, uint64_t *read, uint64_t *written)
         const char *name = at + strspn(at, " \t");
         size_t size = strcspn(name, " \t\n");
         if (is_whole_disk(name, size))
-            any = take_disk(name + size, &in, &out) || any;
+            any = take_pair(name + size, DISK_READ, DISK_WRITTEN, &in, &out) || any;
     }
     if (!any)
         return false;
-    *read = in;
-    *written = out;
+    *read = in * SECTOR_BYTES;
+    *written = out * SECTOR_BYTES;
     return true;
 }
