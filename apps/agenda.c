@@ -111,15 +111,6 @@ int agenda_conduct(struct crew *crew, covey_bag_t *bag, const int64_t *done, int
     return 0;
 }
 
-static int do_item(covey_bag_t *bag, const struct covey_bag_item *item, agenda_work work,
-                   void *context)
-{
-    const void *result = NULL;
-    size_t size = 0;
-    int error = work(context, item, &result, &size);
-    return error < 0 ? error : covey_bag_done(bag, item, result, size);
-}
-
 int agenda_attach(struct worker *worker)
 {
     char name[NAME_BYTES];
@@ -138,7 +129,11 @@ int agenda_run(struct worker *worker, agenda_work work, void *context)
         if (got == 0)
             break;
         worker->doing = "working on an item of the bag";
-        error = got < 0 ? got : do_item(worker->bag, &item, work, context);
+        const void *result = NULL;
+        size_t size = 0;
+        error = got < 0 ? got : work(context, &item, &result, &size);
+        if (error >= 0)
+            error = covey_bag_done(worker->bag, &item, result, size);
     }
     covey_bag_free(&worker->bag);
     return error;

@@ -50,18 +50,6 @@ static int feed(struct crew *crew, const struct coordinator_program *program)
     return program->feed != NULL ? program->feed(crew, program->context) : 0;
 }
 
-/* A bag is there before the tasks look for it. */
-static int prepare(struct crew *crew, const struct coordinator_program *program)
-{
-    if (program->tolerant && feed(crew, program) < 0)
-        return -1;
-    if (crew_send_job(crew, program->pack_job, program->job) < 0)
-        return -1;
-    if (!program->tolerant && feed(crew, program) < 0)
-        return -1;
-    return crew_gather(crew, CREW_READY, NULL, NULL);
-}
-
 static int time_run(struct crew *crew, const struct coordinator_program *program,
                     struct measurement *measurement)
 {
@@ -82,7 +70,11 @@ static int time_run(struct crew *crew, const struct coordinator_program *program
 static int lead(struct crew *crew, const struct coordinator_program *program,
                 struct measurement *measurement)
 {
-    if (prepare(crew, program) < 0 || time_run(crew, program, measurement) < 0)
+    /* A bag is there before the tasks look for it. */
+    if ((program->tolerant && feed(crew, program) < 0) ||
+        crew_send_job(crew, program->pack_job, program->job) < 0 ||
+        (!program->tolerant && feed(crew, program) < 0) ||
+        crew_gather(crew, CREW_READY, NULL, NULL) < 0 || time_run(crew, program, measurement) < 0)
         return -1;
     bool wanted = program->collect != NULL && (!crew->sequential || program->compares);
     if (wanted && program->collect(crew, program->context) < 0)
@@ -134,32 +126,15 @@ static int measure_baseline(struct coordinator *coordinator)
     return 0;
 }
 
-static int measure_parallel(struct coordinator *coordinator)
-{
-    struct crew_plan plan = {.hosts = coordinator->names,
-                             .count = coordinator->tasks,
-                             .route = coordinator->options->route,
-                             .tolerant = coordinator->program->tolerant,
-                             .title = coordinator->program->title};
-    return measure(coordinator, &plan, &coordinator->result.run);
-}
-
 /* ---- The whole --------------------------------------------------------------------------- */
-
-static int count_tasks(const struct coordinator *coordinator)
-{
-    const struct coordinator_program *program = coordinator->program;
-    if (program->tasks != NULL)
-        return program->tasks(program->context, coordinator->hosts.count);
-    int asked = coordinator->options->tasks;
-    return asked > 0 ? asked : coordinator->hosts.count;
-}
 
 static int place(struct coordinator *coordinator)
 {
     const struct coordinator_program *program = coordinator->program;
-    int hosts = coordinator->hosts.count;
-    coordinator->tasks = count_tasks(coordinator);
+    int hosts = coordinator->hosts.count, asked = coordinator->options->tasks;
+    coordinator->tasks = program->tasks != NULL ? program->tasks(program->context, hosts)
+                         : asked > 0            ? asked
+                                                : hosts;
     if (coordinator->tasks < 1)
         return -1; /* the program has said why */
     int *host_of = calloc((size_t)coordinator->tasks, sizeof *host_of);
@@ -204,7 +179,13 @@ static int run(struct coordinator *coordinator)
         place(coordinator) < 0)
         return EXIT_FAILURE;
     predict(coordinator);
-    if (measure_baseline(coordinator) < 0 || measure_parallel(coordinator) < 0)
+    struct crew_plan plan = {.hosts = coordinator->names,
+                             .count = coordinator->tasks,
+                             .route = coordinator->options->route,
+                             .tolerant = program->tolerant,
+                             .title = program->title};
+    if (measure_baseline(coordinator) < 0 ||
+        measure(coordinator, &plan, &coordinator->result.run) < 0)
         return EXIT_FAILURE;
     return program->report(program->context, &coordinator->result);
 }
@@ -224,11 +205,12 @@ int coordinator_report(const struct app_options *options, const struct coordinat
                        struct report *report)
 {
     report->route = options->route;
+    report->checked = options->check;
     report->sequential_s = result->sequential_s;
     report->run = &result->run;
     report->predicted = &result->predicted;
     int printed = options->json ? report_json(report) : report_table(report);
-    if (report->check == REPORT_FAILED) {
+    if (report->checked && !report->passed) {
         warnx("the result differs from that of the sequential run");
         return EXIT_FAILURE;
     }

@@ -55,7 +55,7 @@ struct coordinator_program {
 int coordinator_main(const struct app_options *options, const struct coordinator_program *program);
 
 /* Prints a report, of which the program gives what it alone knows (program, problem, parameters,
- * check, check_method, output), in the form that the options ask for; returns the exit status of
+ * passed, check_method, output), in the form that the options ask for; returns the exit status of
  * the process. */
 int coordinator_report(const struct app_options *options, const struct coordinator_result *result,
                        struct report *report);

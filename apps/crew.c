@@ -29,17 +29,6 @@ static int out_of_memory(void)
     return -1;
 }
 
-static int own_path(char *path, size_t capacity)
-{
-    ssize_t length = readlink("/proc/self/exe", path, capacity - 1);
-    if (length < 0) {
-        warn("cannot read /proc/self/exe");
-        return -1;
-    }
-    path[length] = '\0';
-    return 0;
-}
-
 /* The first task that could not be started names the reason; the others' is mostly the same. */
 static int spawn_failure(const struct crew *crew, const char *program)
 {
@@ -56,8 +45,12 @@ static int spawn_failure(const struct crew *crew, const char *program)
 static int spawn_tasks(struct crew *crew, const struct crew_plan *plan)
 {
     char program[PATH_MAX];
-    if (own_path(program, sizeof program) < 0)
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0) {
+        warn("cannot read /proc/self/exe");
         return -1;
+    }
+    program[length] = '\0';
     const char *const argv[] = {program, "--worker", NULL};
     const char *const env[] = {"OPENBLAS_NUM_THREADS=1", "OMP_NUM_THREADS=1", NULL};
     const struct covey_spawn what = {.argv = argv,
@@ -94,21 +87,15 @@ int crew_spawn(struct crew *crew, covey_t *vm, const struct crew_plan *plan)
     return error < 0 ? crew_error("cannot watch the tasks", error) : 0;
 }
 
-static int pack_job(covey_msg_t *msg, const struct crew *crew, int rank)
-{
-    const int32_t head[] = {rank, crew->count, crew->sequential, crew->progress.enabled};
-    int error = covey_pack_int32(msg, head, 4, 1);
-    if (error < 0)
-        return error;
-    return covey_pack_int32(msg, crew->tids, (size_t)crew->count, 1);
-}
-
 static int send_job(struct crew *crew, int rank, crew_pack pack, const void *context)
 {
     covey_msg_t *msg = covey_msg_new();
     if (msg == NULL)
         return COVEY_ENOMEM;
-    int error = pack_job(msg, crew, rank);
+    const int32_t head[] = {rank, crew->count, crew->sequential, crew->progress.enabled};
+    int error = covey_pack_int32(msg, head, 4, 1);
+    if (error >= 0)
+        error = covey_pack_int32(msg, crew->tids, (size_t)crew->count, 1);
     if (error >= 0)
         error = pack(msg, context);
     if (error >= 0)
@@ -257,11 +244,6 @@ int crew_send_job(struct crew *crew, crew_pack pack, const void *context)
     return 0;
 }
 
-static bool may_be_missed(const struct crew *crew, int error)
-{
-    return (crew->tolerant || crew->released) && is_gone(error);
-}
-
 int crew_tell(struct crew *crew, int tag)
 {
     covey_msg_t *msg = covey_msg_new();
@@ -278,7 +260,7 @@ int crew_tell(struct crew *crew, int tag)
     int error = covey_mcast(crew->vm, tids, count, tag, msg);
     covey_msg_free(msg);
     free(tids);
-    bool fine = error >= 0 || may_be_missed(crew, error);
+    bool fine = error >= 0 || ((crew->tolerant || crew->released) && is_gone(error));
     return fine ? 0 : crew_fail(crew, "cannot send to the tasks", error);
 }
 

@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct covey_host *find(const struct covey_host *all, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(all[i].name, name) == 0)
-            return &all[i];
-    return NULL;
-}
-
 /* A suspected host is not yet given up. */
 static bool is_usable(const struct covey_host *host)
 {
@@ -26,7 +18,10 @@ static bool is_usable(const struct covey_host *host)
 
 static int take_named(struct host_list *list, int known, const char *name)
 {
-    const struct covey_host *host = find(list->all, known, name);
+    const struct covey_host *host = NULL;
+    for (int i = 0; i < known && host == NULL; i++)
+        if (strcmp(list->all[i].name, name) == 0)
+            host = &list->all[i];
     if (host == NULL || !is_usable(host)) {
         warnx("host '%s' is %s; see covey hosts", name,
               host == NULL ? "not in the virtual machine" : "not up");

@@ -13,23 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_unnamed(const char *path)
-{
-    char *copy = strdup(path);
-    if (copy == NULL)
-        return -1;
-    int fd = open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-    free(copy);
-    return fd;
-}
-
 static int open_regular(struct outfile *file)
 {
     if (asprintf(&file->temporary, "%s.part-%ld", file->path, (long)getpid()) < 0) {
         file->temporary = NULL;
         return -1;
     }
-    int fd = open_unnamed(file->path);
+    char *copy = strdup(file->path);
+    int fd = copy != NULL ? open(dirname(copy), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+    free(copy);
     if (fd >= 0)
         return fd;
     fd = open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

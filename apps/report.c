@@ -59,23 +59,6 @@ static void optional(double value, char *text, size_t capacity)
         snprintf(text, capacity, "-");
 }
 
-static void print_figures(const struct report *report)
-{
-    const struct measurement *run = report->run;
-    struct figures mean = figures_mean(run->each, run->tasks);
-    char route[64];
-    char sequential[32];
-    char ratio[32];
-    report_routes(run->routes, covey_route_name(report->route), route, sizeof route);
-    optional(report->sequential_s, sequential, sizeof sequential);
-    optional(speedup(report), ratio, sizeof ratio);
-    printf("%6s %6s %-11s %10s %12s %14s %10s %11s %9s\n", "hosts", "tasks", "route", "total s",
-           "computation", "communication", "idle", "sequential", "speed-up");
-    printf("%6d %6d %-11s %10.3f %12.3f %14.3f %10.3f %11s %9s\n",
-           report_distinct(run->hosts, run->tasks), run->tasks, route, run->total_s,
-           mean.computation_s, mean.communication_s, mean.idle_s, sequential, ratio);
-}
-
 static int flushed(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -86,19 +69,29 @@ static int flushed(void)
 
 int report_table(const struct report *report)
 {
+    const struct measurement *run = report->run;
+    struct figures mean = figures_mean(run->each, run->tasks);
+    char route[64];
+    char sequential[32];
+    char ratio[32];
+    report_routes(run->routes, covey_route_name(report->route), route, sizeof route);
+    optional(report->sequential_s, sequential, sizeof sequential);
+    optional(speedup(report), ratio, sizeof ratio);
     printf("%s: %s\n", report->program, report->problem);
-    print_figures(report);
+    printf("%6s %6s %-11s %10s %12s %14s %10s %11s %9s\n", "hosts", "tasks", "route", "total s",
+           "computation", "communication", "idle", "sequential", "speed-up");
+    printf("%6d %6d %-11s %10.3f %12.3f %14.3f %10.3f %11s %9s\n",
+           report_distinct(run->hosts, run->tasks), run->tasks, route, run->total_s,
+           mean.computation_s, mean.communication_s, mean.idle_s, sequential, ratio);
     /* Below what was measured, and by how much it is off. */
     const struct covey_prediction *p = report->predicted;
     if (p != NULL && p->hosts != 0) {
-        double off = report->run->total_s > 0 ? p->total_s / report->run->total_s - 1 : 0;
+        double off = run->total_s > 0 ? p->total_s / run->total_s - 1 : 0;
         printf("%25s %10.3f %12.3f %14.3f %10.3f %+10.0f %%\n", "predicted", p->total_s,
                p->computation_s, p->communication_s, p->idle_s, 100 * off);
     }
-    if (report->check == REPORT_PASSED)
-        printf("check: passed (%s)\n", report->check_method);
-    if (report->check == REPORT_FAILED)
-        printf("check: FAILED (%s)\n", report->check_method);
+    if (report->checked)
+        printf("check: %s (%s)\n", report->passed ? "passed" : "FAILED", report->check_method);
     if (report->output != NULL)
         printf("written: %s\n", report->output);
     return flushed();
@@ -145,14 +138,6 @@ static json_t *known(double value)
     return value > 0 ? json_real(value) : json_null();
 }
 
-static json_t *check_json(const struct report *report)
-{
-    if (report->check == REPORT_UNCHECKED)
-        return json_null();
-    return json_pack("{s:b, s:s}", "passed", report->check == REPORT_PASSED, "method",
-                     report->check_method);
-}
-
 static json_t *report_object(const struct report *report)
 {
     const struct measurement *run = report->run;
@@ -177,7 +162,10 @@ static json_t *report_object(const struct report *report)
                                       predicted->communication_s, "idle_s", predicted->idle_s));
     }
     json_object_set_new(object, "each", each_json(run));
-    json_object_set_new(object, "check", check_json(report));
+    json_object_set_new(object, "check",
+                        report->checked ? json_pack("{s:b, s:s}", "passed", report->passed,
+                                                    "method", report->check_method)
+                                        : json_null());
     json_object_set_new(object, "output",
                         report->output != NULL ? json_string(report->output) : json_null());
     return object;

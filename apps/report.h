@@ -21,15 +21,13 @@ struct measurement {
 
 void measurement_free(struct measurement *measurement);
 
-enum report_check { REPORT_UNCHECKED, REPORT_PASSED, REPORT_FAILED };
-
 struct report {
     const char *program;
-    const char *problem; /* the size in words, such as "N = 3000 on 2 x 2 tasks" */
-    json_t *parameters;  /* the same for scripts; borrowed */
-    int route;           /* as asked for */
-    double sequential_s; /* 0: not known */
-    enum report_check check;
+    const char *problem;  /* the size in words, such as "N = 3000 on 2 x 2 tasks" */
+    json_t *parameters;   /* the same for scripts; borrowed */
+    int route;            /* as asked for */
+    double sequential_s;  /* 0: not known */
+    bool checked, passed; /* passed: only if it was checked */
     const char *check_method;
     const char *output; /* file that was written, or NULL */
     const struct measurement *run;

@@ -83,14 +83,6 @@ static int take_job(const struct worker_program *program, void *state, struct wo
     return error;
 }
 
-static int await(struct worker *worker, int tag)
-{
-    covey_msg_t *msg = NULL;
-    int error = covey_recv(worker->vm, worker->parent, tag, COVEY_FOREVER, &msg);
-    covey_msg_free(msg);
-    return error < 0 ? error : 0;
-}
-
 /* ---- The timed part ---------------------------------------------------------------------- */
 
 /* The routes that were in use between this task and those it exchanged messages with: a bit each.
@@ -107,21 +99,6 @@ static uint32_t routes_used(const struct worker *worker)
     if (routes == 0 && parent > 0 && parent < 32)
         routes = UINT32_C(1) << parent;
     return routes;
-}
-
-static int send_done(struct worker *worker, const struct figures *figures)
-{
-    covey_msg_t *msg = covey_msg_new();
-    if (msg == NULL)
-        return COVEY_ENOMEM;
-    uint32_t routes = routes_used(worker);
-    int error = figures_pack(msg, figures);
-    if (error >= 0)
-        error = covey_pack_uint32(msg, &routes, 1, 1);
-    if (error >= 0)
-        error = covey_send(worker->vm, worker->parent, CREW_DONE, msg);
-    covey_msg_free(msg);
-    return error;
 }
 
 static int timed(const struct worker_program *program, void *state, struct worker *worker)
@@ -141,8 +118,16 @@ static int timed(const struct worker_program *program, void *state, struct worke
                               .communication_s = after.communication_s - before.communication_s,
                               .idle_s = after.idle_s - before.idle_s,
                               .processor_s = figures_processor() - processor_begin};
+    uint32_t routes = routes_used(worker);
     worker->doing = "reporting its figures";
-    return send_done(worker, &figures);
+    covey_msg_t *msg = covey_msg_new();
+    error = msg == NULL ? COVEY_ENOMEM : figures_pack(msg, &figures);
+    if (error >= 0)
+        error = covey_pack_uint32(msg, &routes, 1, 1);
+    if (error >= 0)
+        error = covey_send(worker->vm, worker->parent, CREW_DONE, msg);
+    covey_msg_free(msg);
+    return error;
 }
 
 /* ---- The whole life ---------------------------------------------------------------------- */
@@ -177,7 +162,9 @@ static int live(const struct worker_program *program, void *state, struct worker
     if (error < 0)
         return error;
     worker->doing = "waiting for the start";
-    error = await(worker, CREW_GO);
+    covey_msg_t *msg = NULL;
+    error = covey_recv(worker->vm, worker->parent, CREW_GO, COVEY_FOREVER, &msg);
+    covey_msg_free(msg);
     if (error >= 0)
         error = timed(program, state, worker);
     return error < 0 ? error : serve(program, state, worker);

@@ -147,16 +147,6 @@ static int return_strip(struct draw *draw, struct worker *worker, const int32_t 
     return error;
 }
 
-static int finish_sends(struct draw *draw)
-{
-    for (int i = 0; i < SENDS; i++) {
-        int error = finish_send(&draw->sends[i]);
-        if (error < 0)
-            return error;
-    }
-    return 0;
-}
-
 /* An item of a bag: a strip; its result: the strip and its counts. */
 static int draw_item(void *context, const struct covey_bag_item *item, const void **result,
                      size_t *size)
@@ -189,8 +179,11 @@ static int run(void *state, struct worker *worker)
         int error = next_strip(draw, worker, strip);
         if (error < 0)
             return error;
-        if (strip[1] == 0)
-            return finish_sends(draw);
+        if (strip[1] == 0) {
+            for (int i = 0; i < SENDS && error >= 0; i++)
+                error = finish_send(&draw->sends[i]);
+            return error < 0 ? error : 0;
+        }
         error = return_strip(draw, worker, strip, &draw->sends[turn]);
         if (error < 0)
             return error;

@@ -169,14 +169,6 @@ static int take_strip(struct mandel *mandel, covey_msg_t *msg)
     return 0;
 }
 
-static int hand_out_first(struct crew *crew, struct mandel *mandel)
-{
-    for (int i = 0; i < QUEUED * crew->count; i++)
-        if (give_strip(crew, mandel, i % crew->count) < 0)
-            return -1;
-    return 0;
-}
-
 static int on_drawn(struct crew *crew, struct mandel *mandel)
 {
     covey_msg_t *msg = NULL;
@@ -194,20 +186,6 @@ static int on_drawn(struct crew *crew, struct mandel *mandel)
 }
 
 /* ---- by way of a bag ---- */
-
-static int fill_bag(struct crew *crew, struct mandel *mandel)
-{
-    int32_t strip[2] = {0, 0};
-    for (;;) {
-        int first = 0;
-        strip[1] = strips_take(&mandel->strips, &first);
-        strip[0] = first;
-        if (strip[1] == 0)
-            return agenda_close(crew, mandel->bag);
-        if (agenda_put(crew, mandel->bag, 0, strip, sizeof strip) < 0)
-            return -1;
-    }
-}
 
 static int take_drawn(struct mandel *mandel, const struct covey_bag_result *result)
 {
@@ -230,8 +208,14 @@ static int take_drawn(struct mandel *mandel, const struct covey_bag_result *resu
 
 static int conduct_bag(struct crew *crew, struct mandel *mandel)
 {
-    int height = mandel->options->view.height;
-    if (fill_bag(crew, mandel) < 0)
+    int height = mandel->options->view.height, first = 0;
+    int32_t strip[2];
+    while ((strip[1] = strips_take(&mandel->strips, &first)) > 0) {
+        strip[0] = first;
+        if (agenda_put(crew, mandel->bag, 0, strip, sizeof strip) < 0)
+            return -1;
+    }
+    if (agenda_close(crew, mandel->bag) < 0)
         return -1;
     while (mandel->rows_in < height) {
         struct covey_bag_result result;
@@ -264,8 +248,9 @@ static int conduct(struct crew *crew, void *context)
         .height = height, .workers = crew->count, .fixed = mandel->options->strip_rows};
     if (mandel->options->bag)
         return conduct_bag(crew, mandel);
-    if (hand_out_first(crew, mandel) < 0)
-        return -1;
+    for (int i = 0; i < QUEUED * crew->count; i++)
+        if (give_strip(crew, mandel, i % crew->count) < 0)
+            return -1;
     while (mandel->rows_in < height) {
         if (on_drawn(crew, mandel) < 0)
             return -1;
@@ -293,14 +278,6 @@ static int collect(struct crew *crew, void *context)
                               pixels(mandel, mandel->options->view.height));
 }
 
-static enum report_check verdict(const struct mandel *mandel)
-{
-    if (!mandel->options->common.check)
-        return REPORT_UNCHECKED;
-    size_t bytes = pixels(mandel, mandel->options->view.height) * sizeof *mandel->counts;
-    return memcmp(mandel->counts, mandel->sequential, bytes) == 0 ? REPORT_PASSED : REPORT_FAILED;
-}
-
 static int write_file(const struct mandel *mandel)
 {
     const char *path = mandel->options->common.output;
@@ -322,6 +299,7 @@ static int report(void *context, const struct coordinator_result *result)
     const struct escape_view *view = &options->view;
     if (write_file(mandel) < 0)
         return EXIT_FAILURE;
+    size_t bytes = pixels(mandel, view->height) * sizeof *mandel->counts;
     char problem[128];
     snprintf(problem, sizeof problem, "%d x %d pixels, at most %d iterations, %d workers",
              view->width, view->height, view->iterations, result->run.tasks);
@@ -332,7 +310,8 @@ static int report(void *context, const struct coordinator_result *result)
     struct report report = {.program = "mandel",
                             .problem = problem,
                             .parameters = parameters,
-                            .check = verdict(mandel),
+                            .passed = options->common.check &&
+                                      memcmp(mandel->counts, mandel->sequential, bytes) == 0,
                             .check_method = "equals the sequential picture",
                             .output = options->common.output};
     int status = coordinator_report(&options->common, result, &report);

@@ -29,14 +29,6 @@ struct picture_colour picture_colour(int count, int iterations)
     return (struct picture_colour){wave(0.6 * phase), wave(0.8 * phase), wave(phase + 0.8)};
 }
 
-static struct picture_colour *make_palette(int iterations)
-{
-    struct picture_colour *palette = calloc((size_t)iterations + 1, sizeof *palette);
-    for (int count = 0; palette != NULL && count <= iterations; count++)
-        palette[count] = picture_colour(count, iterations);
-    return palette;
-}
-
 static void on_png_error(png_structp png, png_const_charp text)
 {
     FILE *stream = png_get_io_ptr(png); /* libpng calls every failure "Write Error" */
@@ -89,8 +81,10 @@ static int draw(const struct canvas *canvas, const struct escape_view *view, con
 
 int picture_write(FILE *stream, const struct escape_view *view, const uint16_t *counts)
 {
-    struct canvas canvas = {stream, make_palette(view->iterations),
+    struct canvas canvas = {stream, calloc((size_t)view->iterations + 1, sizeof *canvas.palette),
                             calloc((size_t)view->width, sizeof *canvas.row)};
+    for (int count = 0; canvas.palette != NULL && count <= view->iterations; count++)
+        canvas.palette[count] = picture_colour(count, view->iterations);
     int result = -1;
     if (canvas.palette != NULL && canvas.row != NULL)
         result = draw(&canvas, view, counts);

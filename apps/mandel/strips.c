@@ -8,22 +8,18 @@
 #define ROWS_MIN 2  /* a single row may be over before the next strip comes */
 #define ROWS_MAX 32 /* rows differ much in cost: a strip must not weigh too much either */
 
-static int strip_rows(const struct strips *strips, int left)
-{
-    int rows = strips->fixed > 0 ? strips->fixed : left / (SHARES * strips->workers);
-    if (strips->fixed == 0 && rows > ROWS_MAX)
-        rows = ROWS_MAX;
-    if (strips->fixed == 0 && rows < ROWS_MIN)
-        rows = ROWS_MIN;
-    return rows < left ? rows : left;
-}
-
 int strips_take(struct strips *strips, int *first)
 {
     int left = strips->height - strips->next;
     if (left <= 0)
         return 0;
-    int rows = strip_rows(strips, left);
+    int rows = strips->fixed > 0 ? strips->fixed : left / (SHARES * strips->workers);
+    if (strips->fixed == 0 && rows > ROWS_MAX)
+        rows = ROWS_MAX;
+    if (strips->fixed == 0 && rows < ROWS_MIN)
+        rows = ROWS_MIN;
+    if (rows > left)
+        rows = left;
     *first = strips->next;
     strips->next += rows;
     return rows;

@@ -35,23 +35,15 @@ static int host_rows(int q, int hosts)
     return best;
 }
 
-static int rank_order_host(int rank, int ranks, int hosts)
-{
-    int host = 0;
-    while (block_first(ranks, hosts, host + 1) <= rank)
-        host++;
-    return host;
-}
-
 void grid_place(int q, int hosts, int *host_of)
 {
     int rows = host_rows(q, hosts);
-    int columns = rows > 0 ? hosts / rows : 0;
+    int columns = rows > 0 ? hosts / rows : 0, in_order = 0;
     for (int rank = 0; rank < q * q; rank++) {
-        if (rows > 0)
-            host_of[rank] = rank / q / (q / rows) * columns + rank % q / (q / columns);
-        else
-            host_of[rank] = rank_order_host(rank, q * q, hosts);
+        while (block_first(q * q, hosts, in_order + 1) <= rank)
+            in_order++;
+        host_of[rank] =
+            rows > 0 ? rank / q / (q / rows) * columns + rank % q / (q / columns) : in_order;
     }
 }
 

@@ -137,16 +137,6 @@ static int pipe_inner(struct place *t, int group, int from, const double *own, c
     return drain(t, error);
 }
 
-static void multiply(const struct place *t, size_t inner, const double *a, double *c)
-{
-    size_t rows = side(t, t->group_row, t->row), columns = side(t, t->group_column, t->column);
-    double begin = worker_compute_begin();
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)columns,
-                (blasint)inner, 1.0, a, (blasint)inner, t->b, (blasint)columns, 1.0, c,
-                (blasint)columns);
-    worker_compute_end(t->worker, begin);
-}
-
 /* A roll: blocks of B of so many rows go up to `to`, and others come up from `from`. */
 struct roll {
     int tag;
@@ -182,6 +172,8 @@ static int roll(struct place *t, const struct roll *roll)
 /* The product of a block of a group of A, that of group column `group`, and one of B. */
 static int multiply_groups(struct place *t, int group, const double *own, double *c)
 {
+    blasint rows = (blasint)side(t, t->group_row, t->row);
+    blasint columns = (blasint)side(t, t->group_column, t->column);
     int error = 0;
     for (int k = 0; k < t->r && error == 0; k++) {
         int from = (t->row + k) % t->r;
@@ -198,7 +190,10 @@ static int multiply_groups(struct place *t, int group, const double *own, double
             error = expect_roll(t, &inner);
         if (error < 0)
             return error;
-        multiply(t, side(t, group, from), a, c);
+        double begin = worker_compute_begin();
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, rows, columns, (blasint)inner.rows,
+                    1.0, a, (blasint)inner.rows, t->b, columns, 1.0, c, columns);
+        worker_compute_end(t->worker, begin);
         error = roll(t, &inner);
     }
     return error;
@@ -227,40 +222,6 @@ static int step(struct place *t, int k, const double *own, double *c)
     return error == 0 ? roll(t, &outer) : error;
 }
 
-static int run(struct place *t, const double *own, double *c)
-{
-    int error = 0;
-    for (int k = 0; k < t->p && error == 0; k++) {
-        t->worker->doing = "exchanging blocks";
-        error = step(t, k, own, c);
-        if (t->worker->rank == 0)
-            worker_progress(t->worker, (k + 1.0) / t->p);
-    }
-    covey_req_free(&t->a_in);
-    covey_req_free(&t->b_in);
-    return error;
-}
-
-/* t holds all but the blocks. */
-static int run_with_blocks(struct place *t, const double *a, const double *b, double *c)
-{
-    size_t most = (size_t)block_size_max(t->job->n, t->job->q), bytes = most * most * sizeof *a;
-    double *blocks[] = {malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
-    t->outer_a = blocks[0];
-    t->inner_a = blocks[1];
-    t->b = blocks[2];
-    t->next_b = blocks[3];
-    int error = COVEY_ENOMEM;
-    if (t->outer_a != NULL && t->inner_a != NULL && t->b != NULL && t->next_b != NULL) {
-        memcpy(t->b, b,
-               side(t, t->group_row, t->row) * side(t, t->group_column, t->column) * sizeof *b);
-        error = run(t, a, c);
-    }
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        free(blocks[i]);
-    return error;
-}
-
 int hierarchical_run(struct worker *worker, const struct multiply_job *job, const double *a,
                      const double *b, double *c)
 {
@@ -270,5 +231,27 @@ int hierarchical_run(struct worker *worker, const struct multiply_job *job, cons
     t.row = row % t.r;
     t.group_column = column / t.r;
     t.column = column % t.r;
-    return run_with_blocks(&t, a, b, c);
+    size_t most = (size_t)block_size_max(job->n, job->q), bytes = most * most * sizeof *a;
+    double *blocks[] = {malloc(bytes), malloc(bytes), malloc(bytes), malloc(bytes)};
+    t.outer_a = blocks[0];
+    t.inner_a = blocks[1];
+    t.b = blocks[2];
+    t.next_b = blocks[3];
+    int error = COVEY_ENOMEM;
+    if (t.outer_a != NULL && t.inner_a != NULL && t.b != NULL && t.next_b != NULL) {
+        memcpy(t.b, b,
+               side(&t, t.group_row, t.row) * side(&t, t.group_column, t.column) * sizeof *b);
+        error = 0;
+    }
+    for (int k = 0; k < t.p && error == 0; k++) {
+        worker->doing = "exchanging blocks";
+        error = step(&t, k, a, c);
+        if (worker->rank == 0)
+            worker_progress(worker, (k + 1.0) / t.p);
+    }
+    covey_req_free(&t.a_in);
+    covey_req_free(&t.b_in);
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
+        free(blocks[i]);
+    return error;
 }

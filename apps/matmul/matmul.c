@@ -268,23 +268,7 @@ static int collect(struct crew *crew, void *context)
     return matmul->file.stream != NULL ? outfile_commit(&matmul->file) : 0;
 }
 
-static void matmul_free(struct matmul *matmul)
-{
-    outfile_discard(&matmul->file);
-    freivalds_free(&matmul->freivalds);
-    subblocks_free(&matmul->subblocks);
-    free(matmul->whole);
-    free(matmul->block);
-}
-
 /* ---- The coordinator --------------------------------------------------------------------- */
-
-static enum report_check verdict(const struct matmul *matmul)
-{
-    if (!matmul->options->common.check)
-        return REPORT_UNCHECKED;
-    return matmul->equal ? REPORT_PASSED : REPORT_FAILED;
-}
 
 static int report(void *context, const struct coordinator_result *result)
 {
@@ -302,7 +286,7 @@ static int report(void *context, const struct coordinator_result *result)
     struct report report = {.program = "matmul",
                             .problem = problem,
                             .parameters = parameters,
-                            .check = verdict(matmul),
+                            .passed = matmul->equal,
                             .check_method = options->freivalds ? "by Freivalds' method"
                                                                : "equals the sequential product",
                             .output = options->common.output};
@@ -389,7 +373,11 @@ static int coordinate(const void *program_options)
                                                 .describe = describe,
                                                 .report = report};
     int status = coordinator_main(&options->common, &program);
-    matmul_free(&matmul);
+    outfile_discard(&matmul.file);
+    freivalds_free(&matmul.freivalds);
+    subblocks_free(&matmul.subblocks);
+    free(matmul.whole);
+    free(matmul.block);
     return status;
 }
 

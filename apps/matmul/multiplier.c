@@ -157,23 +157,20 @@ static int fetched(struct multiplier *m, const struct product *p, struct operand
     return error < 0 ? error : block_await(of_b, b.rows * b.columns);
 }
 
-static struct operands in_place(const struct multiplier *m, const struct matrix_part *c)
-{
-    int64_t n = m->job.n;
-    return (struct operands){m->factors[0] + c->row * n, m->factors[1] + c->column, n, n, n};
-}
-
 static int multiply(void *state, int place, covey_req_t **sending)
 {
     struct multiplier *m = state;
     struct product *p = &m->products[place];
     const struct matrix_part c = subblock_part(&m->job, p->what.row, p->what.column);
-    struct operands o = {0};
-    int error = m->job.fetch ? fetched(m, p, &o) : 0;
+    int64_t n = m->job.n;
+    struct operands o;
+    int error = 0;
+    if (m->job.fetch)
+        error = fetched(m, p, &o);
+    else
+        o = (struct operands){m->factors[0] + c.row * n, m->factors[1] + c.column, n, n, n};
     if (error < 0)
         return error;
-    if (!m->job.fetch)
-        o = in_place(m, &c);
     double begin = worker_compute_begin();
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)c.rows, (blasint)c.columns,
                 (blasint)o.inner, 1.0, o.a, (blasint)o.row_a, o.b, (blasint)o.row_b, 0.0, p->data,

@@ -79,14 +79,21 @@ static double *allocate(int64_t rows, int64_t columns)
 
 /* ---- Data -------------------------------------------------------------------------------- */
 
-static void fill_b(struct multiply *m)
+/* What this task owns of a factor, in the panels of its stream. */
+static void fill_factor(const struct multiply *m, enum matrix_name name,
+                        const struct stream *stream)
 {
-    struct matrix matrix = {m->job.seed, m->job.n, MATRIX_B};
-    for (int t = 0; t < m->b.length; t++) {
-        const struct parcel *parcel = &m->b.parcels[t];
-        struct matrix_part part = {.column = block_first(m->job.n, m->job.q, m->place.column),
-                                   .columns = (int64_t)parcel->columns};
-        stream_inner(&m->place, t, &part.row, &part.rows);
+    struct matrix matrix = {m->job.seed, m->job.n, name};
+    struct matrix_part part = {.row = block_first(m->job.n, m->job.q, m->place.row),
+                               .column = block_first(m->job.n, m->job.q, m->place.column)};
+    for (int t = 0; t < stream->length; t++) {
+        const struct parcel *parcel = &stream->parcels[t];
+        part.rows = (int64_t)parcel->rows;
+        part.columns = (int64_t)parcel->columns;
+        if (name == MATRIX_A)
+            stream_inner(&m->place, t, &part.column, &part.columns);
+        else
+            stream_inner(&m->place, t, &part.row, &part.rows);
         if (parcel->source < 0)
             matrix_fill(&matrix, &part, parcel->data);
     }
@@ -103,16 +110,8 @@ static int prepare_streams(struct multiply *m)
         error = stream_allocate(&m->b, NULL);
     if (error < 0)
         return error;
-    struct matrix matrix = {m->job.seed, m->job.n, MATRIX_A};
-    for (int t = 0; t < m->a.length; t++) {
-        const struct parcel *parcel = &m->a.parcels[t];
-        struct matrix_part part = {.row = block_first(m->job.n, m->job.q, m->place.row),
-                                   .rows = (int64_t)parcel->rows};
-        stream_inner(&m->place, t, &part.column, &part.columns);
-        if (parcel->source < 0)
-            matrix_fill(&matrix, &part, parcel->data);
-    }
-    fill_b(m);
+    fill_factor(m, MATRIX_A, &m->a);
+    fill_factor(m, MATRIX_B, &m->b);
     return 0;
 }
 
@@ -144,6 +143,21 @@ static int prepare_block(struct multiply *m, const struct worker *worker)
     return error;
 }
 
+/* The same part of both factors, and room for that of the product. */
+static int prepare_part(struct multiply *m, const struct matrix_part *part)
+{
+    m->rows = part->rows;
+    m->columns = part->columns;
+    m->own_a = allocate(m->rows, m->columns);
+    m->whole_b = allocate(m->rows, m->columns);
+    m->c = allocate(m->rows, m->columns);
+    if (m->own_a == NULL || m->whole_b == NULL || m->c == NULL)
+        return COVEY_ENOMEM;
+    matrix_fill(&(struct matrix){m->job.seed, m->job.n, MATRIX_A}, part, m->own_a);
+    matrix_fill(&(struct matrix){m->job.seed, m->job.n, MATRIX_B}, part, m->whole_b);
+    return 0;
+}
+
 /* The block of each matrix in this task's place. */
 static int prepare_places(struct multiply *m, const struct worker *worker)
 {
@@ -155,31 +169,7 @@ static int prepare_places(struct multiply *m, const struct worker *worker)
                                      .column = block_first(n, q, worker->rank % q),
                                      .rows = block_size(n, q, worker->rank / q),
                                      .columns = block_size(n, q, worker->rank % q)};
-    m->rows = part.rows;
-    m->columns = part.columns;
-    m->own_a = allocate(m->rows, m->columns);
-    m->whole_b = allocate(m->rows, m->columns);
-    m->c = allocate(m->rows, m->columns);
-    if (m->own_a == NULL || m->whole_b == NULL || m->c == NULL)
-        return COVEY_ENOMEM;
-    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_A}, &part, m->own_a);
-    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_B}, &part, m->whole_b);
-    return 0;
-}
-
-static int prepare_whole(struct multiply *m)
-{
-    int64_t n = m->job.n;
-    m->rows = m->columns = n;
-    m->own_a = allocate(n, n);
-    m->whole_b = allocate(n, n);
-    m->c = allocate(n, n);
-    if (m->own_a == NULL || m->whole_b == NULL || m->c == NULL)
-        return COVEY_ENOMEM;
-    const struct matrix_part whole = {0, 0, n, n};
-    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_A}, &whole, m->own_a);
-    matrix_fill(&(struct matrix){m->job.seed, n, MATRIX_B}, &whole, m->whole_b);
-    return 0;
+    return prepare_part(m, &part);
 }
 
 /* The page of a block that is first written to costs time; that belongs to making the data. */
@@ -198,7 +188,7 @@ static int prepare(void *state, struct worker *worker, covey_msg_t *msg)
     openblas_set_num_threads(1);
     if (m->job.bag && !worker->sequential)
         return multiplier_create(worker, &m->job, &m->multiplier);
-    error = worker->sequential  ? prepare_whole(m)
+    error = worker->sequential  ? prepare_part(m, &(struct matrix_part){0, 0, m->job.n, m->job.n})
             : m->job.groups > 0 ? prepare_places(m, worker)
                                 : prepare_block(m, worker);
     if (error >= 0)
@@ -216,17 +206,13 @@ static void add_product(struct multiply *m, int64_t inner, const double *a, cons
                 (blasint)m->columns);
 }
 
-static int pump(struct multiply *m, const struct worker *worker, int now)
-{
-    int error = stream_pump(&m->a, worker->vm, worker->tids, now);
-    return error < 0 ? error : stream_pump(&m->b, worker->vm, worker->tids, now);
-}
-
 /* Waits until both panels number `now` are there, handing on others meanwhile. */
 static int await_panels(struct multiply *m, const struct worker *worker, int now)
 {
     for (;;) {
-        int error = pump(m, worker, now);
+        int error = stream_pump(&m->a, worker->vm, worker->tids, now);
+        if (error >= 0)
+            error = stream_pump(&m->b, worker->vm, worker->tids, now);
         if (error < 0)
             return error;
         if (stream_ready(&m->a, now) && stream_ready(&m->b, now))

@@ -109,11 +109,6 @@ static size_t elements(const struct parcel *parcel)
     return parcel->rows * parcel->columns;
 }
 
-static double *slot(const struct stream *stream, int t)
-{
-    return stream->ring + (size_t)(t % stream->depth) * stream->slot_elements;
-}
-
 int stream_allocate(struct stream *stream, double *own)
 {
     size_t most = 0;
@@ -127,7 +122,9 @@ int stream_allocate(struct stream *stream, double *own)
     for (int t = 0; t < stream->length; t++) {
         struct parcel *parcel = &stream->parcels[t];
         bool in_place = parcel->source < 0;
-        parcel->data = in_place && own != NULL ? own : slot(stream, t);
+        parcel->data = in_place && own != NULL
+                           ? own
+                           : stream->ring + (size_t)(t % stream->depth) * stream->slot_elements;
         parcel->posted = parcel->arrived = in_place;
         if (in_place && own != NULL)
             own += elements(parcel);
@@ -137,18 +134,7 @@ int stream_allocate(struct stream *stream, double *own)
 
 /* ---- Transfers --------------------------------------------------------------------------- */
 
-/* Whether a request is over; frees it then. Returns 1, 0 or an error. */
-static int finished(covey_req_t **req)
-{
-    if (*req == NULL)
-        return 1;
-    int result = covey_test(*req);
-    if (result == 1)
-        covey_req_free(req);
-    return result;
-}
-
-/* Whether the parcel's place in the ring is free at sequence number `now`. */
+/* Whether the parcel's place in the ring is free at sequence number `now`: 1, 0 or an error. */
 static int is_free(struct stream *stream, int t, int now)
 {
     int before = t - stream->depth;
@@ -157,7 +143,10 @@ static int is_free(struct stream *stream, int t, int now)
     struct parcel *old = &stream->parcels[before];
     if (before >= now || !old->passed)
         return 0;
-    return finished(&old->out);
+    int result = old->out == NULL ? 1 : covey_test(old->out);
+    if (result == 1)
+        covey_req_free(&old->out);
+    return result;
 }
 
 static int post(struct stream *stream, covey_t *vm, const covey_tid_t *tids, int now)

@@ -198,20 +198,15 @@ int subblocks_prepare(struct subblocks *s, const struct multiply_job *job, struc
     return agenda_create(crew, &s->bag);
 }
 
-static int put_all(struct subblocks *s, struct crew *crew)
+int subblocks_multiply(struct subblocks *s, struct crew *crew)
 {
-    for (int64_t i = 0; i < subblock_items(&s->job); i++) {
+    int64_t all = subblock_items(&s->job);
+    for (int64_t i = 0; i < all; i++) {
         const struct subblock_item item = subblock_item(&s->job, i);
         if (agenda_put(crew, s->bag, 0, &item, sizeof item) < 0)
             return -1;
     }
-    return agenda_close(crew, s->bag);
-}
-
-int subblocks_multiply(struct subblocks *s, struct crew *crew)
-{
-    int64_t all = subblock_items(&s->job);
-    if (put_all(s, crew) < 0)
+    if (agenda_close(crew, s->bag) < 0)
         return -1;
     return agenda_conduct(crew, s->bag, &s->done, all);
 }

@@ -43,25 +43,20 @@ static void merge(void *context)
     keys_merge(lists->keys, KEYS / 2, KEYS, lists->scratch);
 }
 
-static int time_lists(struct lists *lists)
-{
-    struct kernel kernel;
-    keys_make(1, lists->made, KEYS);
-    kernel_begin(&kernel);
-    kernel_time("sort", 0, (double)KEYS * log2((double)KEYS), copy, sort, lists);
-    kernel_time("merge", 0, (double)KEYS, copy_runs, merge, lists);
-    return kernel_end(&kernel);
-}
-
 int keys_kernel(void)
 {
     struct lists lists = {.made = calloc(KEYS, sizeof(int64_t)),
                           .keys = calloc(KEYS, sizeof(int64_t)),
                           .scratch = calloc(KEYS, sizeof(int64_t))};
     int status = EXIT_FAILURE;
-    if (lists.made != NULL && lists.keys != NULL && lists.scratch != NULL)
-        status = time_lists(&lists);
-    else
+    if (lists.made != NULL && lists.keys != NULL && lists.scratch != NULL) {
+        struct kernel kernel;
+        keys_make(1, lists.made, KEYS);
+        kernel_begin(&kernel);
+        kernel_time("sort", 0, (double)KEYS * log2((double)KEYS), copy, sort, &lists);
+        kernel_time("merge", 0, (double)KEYS, copy_runs, merge, &lists);
+        status = kernel_end(&kernel);
+    } else
         warnx("out of memory for the keys");
     free(lists.made);
     free(lists.keys);

@@ -47,22 +47,15 @@ static int read_word(FILE *stream, char *word)
     return length;
 }
 
-static bool number_of(const char *word, int64_t *key)
-{
-    char *end = NULL;
-    errno = 0;
-    long long number = strtoll(word, &end, 10);
-    *key = number;
-    return errno == 0 && *end == '\0';
-}
-
 static int read_text(FILE *stream, const char *path, struct growing *list)
 {
     char word[WORD_MAX + 1];
     int length;
     while ((length = read_word(stream, word)) > 0) {
-        int64_t key;
-        if (length == WORD_MAX || !number_of(word, &key)) {
+        char *end = NULL;
+        errno = 0;
+        int64_t key = strtoll(word, &end, 10);
+        if (length == WORD_MAX || errno != 0 || *end != '\0') {
             warnx("'%s': key %zu, '%s', is not an integer of 64 bits", path, list->n + 1, word);
             return -1;
         }

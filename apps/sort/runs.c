@@ -30,14 +30,6 @@ static size_t cut(const struct runs *runs, int range, int part)
     return runs->cuts[(size_t)range * (size_t)runs->parts + (size_t)part];
 }
 
-static int64_t *range_place(const struct runs *runs, int range)
-{
-    size_t before = 0;
-    for (int i = 0; i < runs->parts; i++)
-        before += cut(runs, range, i) - part_first(runs, i);
-    return runs->sorted + before;
-}
-
 /* How many keys the item has, and where they go. */
 static size_t item_keys(const struct runs *runs, int number, int64_t **place)
 {
@@ -45,11 +37,13 @@ static size_t item_keys(const struct runs *runs, int number, int64_t **place)
         *place = runs->keys + part_first(runs, number);
         return part_first(runs, number + 1) - part_first(runs, number);
     }
-    *place = range_place(runs, number - runs->parts);
     int range = number - runs->parts;
-    size_t size = 0;
-    for (int i = 0; i < runs->parts; i++)
+    size_t before = 0, size = 0;
+    for (int i = 0; i < runs->parts; i++) {
+        before += cut(runs, range, i) - part_first(runs, i);
         size += cut(runs, range + 1, i) - cut(runs, range, i);
+    }
+    *place = runs->sorted + before;
     return size;
 }
 
@@ -79,8 +73,8 @@ static size_t lower_bound(const int64_t *keys, size_t first, size_t end, int64_t
     return first;
 }
 
-/* Each part's keys at equal distances, all in order. */
-static void sample(const struct runs *runs, int64_t *samples)
+/* By samples: each part's keys at equal distances, all in order. */
+static void cut_parts(struct runs *runs, int64_t *samples)
 {
     size_t parts = (size_t)runs->parts, n = 0;
     for (int i = 0; i < runs->parts; i++) {
@@ -89,11 +83,6 @@ static void sample(const struct runs *runs, int64_t *samples)
             samples[n++] = runs->keys[first + k * size / parts];
     }
     keys_sort(samples, n);
-}
-
-static void cut_parts(struct runs *runs, const int64_t *samples)
-{
-    size_t parts = (size_t)runs->parts;
     for (int i = 0; i < runs->parts; i++) {
         size_t first = part_first(runs, i), end = part_first(runs, i + 1);
         runs->cuts[i] = first;
@@ -111,10 +100,8 @@ static int put_ranges(struct runs *runs, struct crew *crew)
     int64_t *samples = parts > 1 ? calloc(parts * parts, sizeof *samples) : NULL;
     if (parts > 1 && samples == NULL)
         return out_of_memory();
-    if (parts > 1) {
-        sample(runs, samples);
+    if (parts > 1)
         cut_parts(runs, samples);
-    }
     free(samples);
     if (parts > 1 && put_items(runs, crew) < 0)
         return -1;
@@ -128,14 +115,6 @@ static int answer(struct runs *runs, struct crew *crew, covey_tid_t task, int ta
 {
     int error = msg == NULL ? COVEY_ENOMEM : outbox_send(&runs->outbox, crew->vm, task, tag, msg);
     return error < 0 ? crew_error("cannot answer a task", error) : 0;
-}
-
-static int pack_part(covey_msg_t *msg, const struct runs *runs, int part)
-{
-    size_t first = part_first(runs, part);
-    const int64_t head[2] = {1, (int64_t)(part_first(runs, part + 1) - first)};
-    int error = covey_pack_int64(msg, head, 2, 1);
-    return error < 0 ? error : covey_pack_int64(msg, runs->keys + first, (size_t)head[1], 1);
 }
 
 static int pack_range(covey_msg_t *msg, const struct runs *runs, int range)
@@ -160,8 +139,12 @@ static int pack_keys(covey_msg_t *msg, const struct runs *runs, int number)
     const int64_t done = RUNS_DONE;
     if (runs->done[number])
         return covey_pack_int64(msg, &done, 1, 1);
-    return number < runs->parts ? pack_part(msg, runs, number)
-                                : pack_range(msg, runs, number - runs->parts);
+    if (number >= runs->parts)
+        return pack_range(msg, runs, number - runs->parts);
+    size_t first = part_first(runs, number);
+    const int64_t head[2] = {1, (int64_t)(part_first(runs, number + 1) - first)};
+    int error = covey_pack_int64(msg, head, 2, 1);
+    return error < 0 ? error : covey_pack_int64(msg, runs->keys + first, (size_t)head[1], 1);
 }
 
 /* The number of the item that a message is about; -1 after saying what is wrong. */

@@ -115,18 +115,6 @@ static size_t chunk_at(size_t done, size_t all)
     return all - done < SPLIT_CHUNK ? all - done : SPLIT_CHUNK;
 }
 
-/* Into a bag, which wants them all here. */
-static int feed_bag(struct crew *crew, struct sort *sort)
-{
-    size_t all = (size_t)sort->job.keys;
-    int64_t *keys = calloc(all + 1, sizeof *keys);
-    if (keys != NULL && sort->job.fed)
-        memcpy(keys, sort->input, all * sizeof *keys);
-    else if (keys != NULL)
-        keys_make(sort->job.seed, keys, all);
-    return runs_prepare(&sort->runs, crew, keys, all);
-}
-
 static int conduct(struct crew *crew, void *context)
 {
     struct sort *sort = context;
@@ -144,8 +132,14 @@ static int feed(struct crew *crew, void *context)
 {
     struct sort *sort = context;
     size_t all = (size_t)sort->job.keys;
-    if (sort->job.bag && !crew->sequential)
-        return feed_bag(crew, sort);
+    if (sort->job.bag && !crew->sequential) { /* a bag wants them all here */
+        int64_t *keys = calloc(all + 1, sizeof *keys);
+        if (keys != NULL && sort->job.fed)
+            memcpy(keys, sort->input, all * sizeof *keys);
+        else if (keys != NULL)
+            keys_make(sort->job.seed, keys, all);
+        return runs_prepare(&sort->runs, crew, keys, all);
+    }
     for (size_t done = 0; sort->job.fed && done < all; done += chunk_at(done, all)) {
         int error = covey_send_array(crew->vm, crew->tids[0], SPLIT_TAG_INPUT, COVEY_INT64,
                                      sort->input + done, chunk_at(done, all));
@@ -188,25 +182,6 @@ static int take_chunk(struct sort *sort, size_t done, size_t count)
     return -1;
 }
 
-static int chunk_fetch(struct crew *crew, struct sort *sort, size_t done, size_t count)
-{
-    if (!sort->job.bag)
-        return crew_receive_array(crew, 0, COVEY_INT64, sort->chunk, count);
-    memcpy(sort->chunk, runs_result(&sort->runs) + done, count * sizeof *sort->chunk);
-    return 0;
-}
-
-static int collect_chunks(struct crew *crew, struct sort *sort)
-{
-    size_t all = (size_t)sort->job.keys;
-    for (size_t done = 0; done < all; done += chunk_at(done, all)) {
-        size_t count = chunk_at(done, all);
-        if (chunk_fetch(crew, sort, done, count) < 0 || take_chunk(sort, done, count) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* The checksum of the keys before they were sorted, made here a second time. */
 static bool same_keys(const struct sort *sort)
 {
@@ -222,6 +197,7 @@ static bool same_keys(const struct sort *sort)
 static int collect_parallel(struct crew *crew, struct sort *sort)
 {
     const char *output = sort->options->common.output;
+    size_t all = (size_t)sort->job.keys;
     sort->chunk = calloc(SPLIT_CHUNK, sizeof *sort->chunk);
     if (sort->chunk == NULL) {
         warnx("out of memory for the result");
@@ -229,8 +205,15 @@ static int collect_parallel(struct crew *crew, struct sort *sort)
     }
     if (output != NULL && outfile_open(&sort->file, output) < 0)
         return -1;
-    if (collect_chunks(crew, sort) < 0)
-        return -1;
+    for (size_t done = 0; done < all; done += chunk_at(done, all)) {
+        size_t count = chunk_at(done, all);
+        if (sort->job.bag)
+            memcpy(sort->chunk, runs_result(&sort->runs) + done, count * sizeof *sort->chunk);
+        else if (crew_receive_array(crew, 0, COVEY_INT64, sort->chunk, count) < 0)
+            return -1;
+        if (take_chunk(sort, done, count) < 0)
+            return -1;
+    }
     if (sort->sequential != NULL)
         sort->equal = sort->equal && same_keys(sort);
     return output != NULL ? outfile_commit(&sort->file) : 0;
@@ -247,13 +230,6 @@ static int collect(struct crew *crew, void *context)
 
 /* ---- The coordinator --------------------------------------------------------------------- */
 
-static enum report_check verdict(const struct sort *sort)
-{
-    if (!sort->options->common.check)
-        return REPORT_UNCHECKED;
-    return sort->equal ? REPORT_PASSED : REPORT_FAILED;
-}
-
 static int report(void *context, const struct coordinator_result *result)
 {
     const struct sort *sort = context;
@@ -268,7 +244,7 @@ static int report(void *context, const struct coordinator_result *result)
     struct report report = {.program = "sort",
                             .problem = problem,
                             .parameters = parameters,
-                            .check = verdict(sort),
+                            .passed = sort->equal,
                             .check_method = "sorted, the same keys, equals the sequential sort",
                             .output = common->output};
     int status = coordinator_report(common, result, &report);

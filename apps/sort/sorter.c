@@ -48,8 +48,8 @@ static int item_begin(void *state, int place, const struct covey_bag_item *item)
 
 /* ---- sorting ---- */
 
-/* Reads where each run ends among the keys; `runs` is their number. */
-static int read_ends(struct sorter *s, covey_msg_t *msg, int64_t runs)
+/* Reads where each run ends among the keys, and the keys; `runs` is the number of runs. */
+static int read_runs(struct sorter *s, covey_msg_t *msg, int64_t runs)
 {
     int64_t end = 0;
     int error = runs < 1 || runs > RUNS_MAX        ? COVEY_EPROTO
@@ -62,15 +62,9 @@ static int read_ends(struct sorter *s, covey_msg_t *msg, int64_t runs)
             error = COVEY_EPROTO;
         s->ends[i] = end += size;
     }
-    return error < 0 ? error : 0;
-}
-
-static int read_runs(struct sorter *s, covey_msg_t *msg, int64_t runs)
-{
-    int error = read_ends(s, msg, runs);
     if (error < 0)
         return error;
-    size_t count = (size_t)s->ends[runs - 1], at = 0;
+    size_t count = (size_t)end, at = 0;
     if (!reserve(&s->keys, count) || !reserve(&s->scratch, count))
         return COVEY_ENOMEM;
     for (int64_t i = 0; i < runs && error >= 0; i++) {
@@ -114,18 +108,6 @@ static void merge_all(struct sorter *s, size_t runs)
     }
 }
 
-static size_t sort_or_merge(struct sorter *s, int64_t runs)
-{
-    size_t count = (size_t)s->ends[runs - 1];
-    double begin = worker_compute_begin();
-    if (runs == 1)
-        keys_sort(s->keys, count);
-    else
-        merge_all(s, (size_t)runs);
-    worker_compute_end(s->worker, begin);
-    return count;
-}
-
 static int send_keys(struct sorter *s, const struct task_item *t, size_t count,
                      covey_req_t **sending)
 {
@@ -149,7 +131,14 @@ static int work(void *state, int place, covey_req_t **sending)
     int error = await_keys(s, t, &runs);
     if (error < 0)
         return error;
-    return send_keys(s, t, runs == RUNS_DONE ? 0 : sort_or_merge(s, runs), sending);
+    size_t count = runs == RUNS_DONE ? 0 : (size_t)s->ends[runs - 1];
+    double begin = worker_compute_begin();
+    if (runs == 1)
+        keys_sort(s->keys, count);
+    else if (runs != RUNS_DONE)
+        merge_all(s, (size_t)runs);
+    worker_compute_end(s->worker, begin);
+    return send_keys(s, t, count, sending);
 }
 
 /* ---- the whole ---- */

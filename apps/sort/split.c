@@ -140,43 +140,26 @@ static int expect_shares(struct split *split, struct worker *worker)
     return 0;
 }
 
-static int await_share(struct split *split, int i)
-{
-    int error = covey_wait(split->in[i], COVEY_FOREVER);
-    if (error < 0)
-        return error;
-    size_t count = 0;
-    error = covey_req_result(split->in[i], NULL, NULL, &count);
-    covey_req_free(&split->in[i]);
-    if (error < 0)
-        return error;
-    return count == (size_t)split->node.children[i].count ? 0 : COVEY_EPROTO;
-}
-
 /* The smallest share comes back first, and lies next to this task's own keys. */
 static int merge_shares(struct split *split, struct worker *worker)
 {
     worker->doing = "merging keys";
     for (int i = split->node.child_count - 1; i >= 0; i--) {
         const struct tree_child *child = &split->node.children[i];
-        int error = await_share(split, i);
+        size_t count = 0;
+        int error = covey_wait(split->in[i], COVEY_FOREVER);
         if (error < 0)
             return error;
+        error = covey_req_result(split->in[i], NULL, NULL, &count);
+        covey_req_free(&split->in[i]);
+        if (error < 0 || count != (size_t)child->count)
+            return error < 0 ? error : COVEY_EPROTO;
         double begin = worker_compute_begin();
         keys_merge(split->keys, (size_t)child->first, (size_t)(child->first + child->count),
                    split->scratch);
         worker_compute_end(worker, begin);
     }
     return 0;
-}
-
-static int return_share(struct split *split, struct worker *worker)
-{
-    if (split->node.parent < 0)
-        return 0;
-    worker->doing = "giving its keys back";
-    return covey_send_array(worker->vm, worker->tids[split->node.parent], TAG_MERGE, COVEY_INT64,
-                            split->keys, (size_t)split->node.count);
 }
 
 static void sort_own(struct split *split, struct worker *worker, int64_t count)
@@ -202,7 +185,11 @@ static int run(void *state, struct worker *worker)
     error = expect_shares(split, worker);
     if (error >= 0)
         error = merge_shares(split, worker);
-    return error < 0 ? error : return_share(split, worker);
+    if (error < 0 || split->node.parent < 0)
+        return error;
+    worker->doing = "giving its keys back";
+    return covey_send_array(worker->vm, worker->tids[split->node.parent], TAG_MERGE, COVEY_INT64,
+                            split->keys, (size_t)split->node.count);
 }
 
 static int run_alone(void *state, struct worker *worker)

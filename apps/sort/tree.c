@@ -26,24 +26,17 @@ static struct range split(struct range *range)
     return upper;
 }
 
-/* Walks from the root to the range that starts at `rank`; returns its parent or -1. */
-static int descend(struct range *range, int rank)
-{
-    int parent = -1;
-    while (range->first != rank) {
-        struct range upper = split(range);
-        if (rank < upper.first)
-            continue;
-        parent = range->first;
-        *range = upper;
-    }
-    return parent;
-}
-
 void tree_place(int64_t keys, int tasks, int rank, struct tree_node *node)
 {
     struct range range = {0, tasks, keys};
-    *node = (struct tree_node){.parent = descend(&range, rank)};
+    *node = (struct tree_node){.parent = -1};
+    while (range.first != rank) { /* from the root to the range that starts at `rank` */
+        struct range upper = split(&range);
+        if (rank < upper.first)
+            continue;
+        node->parent = range.first;
+        range = upper;
+    }
     node->count = range.keys;
     while (range.span > 1) {
         struct range upper = split(&range);

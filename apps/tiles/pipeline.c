@@ -43,17 +43,6 @@ int pipeline_pack(covey_msg_t *msg, const void *context)
     return error;
 }
 
-static int unpack_trials(covey_msg_t *msg, struct pipeline_job *job)
-{
-    int error = 0;
-    for (int i = 0; i < job->trial_count && error >= 0; i++) {
-        error = covey_unpack_int32(msg, &job->trials[i].schedule, 1, 1);
-        if (error >= 0)
-            error = covey_unpack_int64(msg, &job->trials[i].height, 1, 1);
-    }
-    return error;
-}
-
 static bool is_sane(const struct pipeline_job *job)
 {
     bool sane = job->problem.kind >= 0 && job->problem.kind < NEST_KINDS && job->trial_count >= 1 &&
@@ -78,7 +67,14 @@ static int unpack(covey_msg_t *msg, struct pipeline_job *job)
     job->along = words[5];
     job->trial_count = words[6];
     job->problem.roots = words[7];
-    return is_sane(job) ? unpack_trials(msg, job) : COVEY_EPROTO;
+    if (!is_sane(job))
+        return COVEY_EPROTO;
+    for (int i = 0; i < job->trial_count && error >= 0; i++) {
+        error = covey_unpack_int32(msg, &job->trials[i].schedule, 1, 1);
+        if (error >= 0)
+            error = covey_unpack_int64(msg, &job->trials[i].height, 1, 1);
+    }
+    return error;
 }
 
 struct covey_tiles_options pipeline_options(const struct pipeline_job *job, int trial)
@@ -159,17 +155,6 @@ static int note_trial(struct pipeline *p, int trial, const struct covey_tiles_ti
     return error;
 }
 
-static int run_trial(struct pipeline *p, int trial)
-{
-    struct covey_tiles_timing timing = {.tiles = 0};
-    int error = trial == 0 ? 0 : make_tiles(p, trial);
-    p->worker->doing = "running the loop";
-    if (error >= 0)
-        error = covey_tiles_run(p->tiles, &timing);
-    p->worker->computation_s += timing.computation_s;
-    return error < 0 ? error : note_trial(p, trial, &timing);
-}
-
 /* ---- the task -------------------------------------------------------------------------------- */
 
 static size_t points(const struct pipeline_job *job)
@@ -205,9 +190,16 @@ static int run(void *state, struct worker *worker)
 {
     struct pipeline *p = state;
     int error = 0;
-    (void)worker;
-    for (int i = 0; i < p->job.trial_count && error >= 0; i++)
-        error = run_trial(p, i);
+    for (int i = 0; i < p->job.trial_count && error >= 0; i++) {
+        struct covey_tiles_timing timing = {.tiles = 0};
+        error = i == 0 ? 0 : make_tiles(p, i);
+        worker->doing = "running the loop";
+        if (error >= 0)
+            error = covey_tiles_run(p->tiles, &timing);
+        worker->computation_s += timing.computation_s;
+        if (error >= 0)
+            error = note_trial(p, i, &timing);
+    }
     return error;
 }
 
@@ -227,16 +219,6 @@ static int send_values(const struct pipeline *p)
                             points(&p->job));
 }
 
-static int gather(struct pipeline *p)
-{
-    if (p->worker->rank == 0)
-        p->values = calloc(points(&p->job), nest_width(p->job.problem.kind));
-    if (p->worker->rank == 0 && p->values == NULL)
-        return COVEY_ENOMEM;
-    int error = covey_tiles_gather(p->tiles, 0, p->values);
-    return error < 0 || p->worker->rank != 0 ? error : send_values(p);
-}
-
 static int send_result(void *state, struct worker *worker)
 {
     struct pipeline *p = state;
@@ -247,7 +229,14 @@ static int send_result(void *state, struct worker *worker)
     if (worker->rank == 0)
         error = covey_send_array(worker->vm, worker->parent, CREW_RESULT, COVEY_DOUBLE, p->figures,
                                  count);
-    return error < 0 || !p->job.check ? error : gather(p);
+    if (error < 0 || !p->job.check)
+        return error;
+    if (worker->rank == 0)
+        p->values = calloc(points(&p->job), nest_width(p->job.problem.kind));
+    if (worker->rank == 0 && p->values == NULL)
+        return COVEY_ENOMEM;
+    error = covey_tiles_gather(p->tiles, 0, p->values);
+    return error < 0 || worker->rank != 0 ? error : send_values(p);
 }
 
 static void finish(void *state)

@@ -297,13 +297,6 @@ static int collect(struct crew *crew, void *context)
 
 /* ---- Report ------------------------------------------------------------------------------ */
 
-static enum report_check verdict(const struct tiles *tiles)
-{
-    if (!tiles->options->common.check)
-        return REPORT_UNCHECKED;
-    return tiles->equal ? REPORT_PASSED : REPORT_FAILED;
-}
-
 static json_t *parameters_of(const struct tiles *tiles, const double *trial)
 {
     const double *f = tiles->figures;
@@ -344,7 +337,7 @@ static int report_one(const struct tiles *tiles, const struct coordinator_result
     struct report report = {.program = "tiles",
                             .problem = problem,
                             .parameters = parameters,
-                            .check = verdict(tiles),
+                            .passed = tiles->equal,
                             .check_method = "every bit equals the loop without tiles"};
     int status = coordinator_report(&tiles->options->common, &of_trial, &report);
     json_decref(parameters);
@@ -359,25 +352,20 @@ static int report(void *context, const struct coordinator_result *result)
     if (tiles->job.trial_count == 1)
         return report_one(tiles, result);
     int status = options->common.json ? sweep_json(&sweep) : sweep_table(&sweep);
-    if (verdict(tiles) == REPORT_PASSED && !options->common.json)
+    bool checked = options->common.check;
+    if (checked && tiles->equal && !options->common.json)
         puts("check: passed (every bit of the last run equals the loop without tiles)");
-    if (verdict(tiles) != REPORT_FAILED)
+    if (!checked || tiles->equal)
         return status < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
     warnx("the result differs from that of the sequential run");
     return EXIT_FAILURE;
-}
-
-static int count_tasks(void *context, int hosts)
-{
-    const struct tiles *tiles = context;
-    return tiles->options->common.tasks > 0 ? tiles->options->common.tasks : hosts;
 }
 
 /* The number of tasks may be the number of hosts: the plan for it is made once they are known. */
 static int check_plan(void *context, int hosts)
 {
     struct tiles *tiles = context;
-    int tasks = count_tasks(tiles, hosts);
+    int asked = tiles->options->common.tasks, tasks = asked > 0 ? asked : hosts;
     return plan(tiles, tasks) < 0 ? -1 : tasks;
 }
 
