@@ -42,27 +42,21 @@ int covey_calibration_path(const char *vm_name, char *path, size_t size)
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int read_text(const char *path, char *text, size_t *bytes)
+static int read_file(const char *path, struct calibration *calibration)
 {
+    char error[CALIBRATION_ERROR_BYTES];
     FILE *file = fopen(path, "re");
     if (!file && errno == ENOENT)
         return error_set(COVEY_ENOENT, "%s: there is no calibration; run covey calibrate", path);
     if (!file)
         return error_set(COVEY_ESYS, "%s: %s", path, strerror(errno));
-    *bytes = fread(text, 1, CALIBRATION_BYTES_MAX + 1, file);
+    char *text = malloc(CALIBRATION_BYTES_MAX + 1);
+    size_t bytes = text ? fread(text, 1, CALIBRATION_BYTES_MAX + 1, file) : 0;
     int failed = ferror(file) ? errno : 0;
     fclose(file);
-    return failed ? error_set(COVEY_ESYS, "%s: %s", path, strerror(failed)) : COVEY_OK;
-}
-
-static int read_file(const char *path, struct calibration *calibration)
-{
-    char error[CALIBRATION_ERROR_BYTES];
-    char *text = malloc(CALIBRATION_BYTES_MAX + 1);
-    size_t bytes = 0;
-    if (!text)
-        return error_code(COVEY_ENOMEM);
-    int result = read_text(path, text, &bytes);
+    int result = !text    ? error_code(COVEY_ENOMEM)
+                 : failed ? error_set(COVEY_ESYS, "%s: %s", path, strerror(failed))
+                          : COVEY_OK;
     if (result == COVEY_OK && calibration_parse(calibration, text, bytes, path, error) != 0)
         result = error_set(COVEY_EINVAL, "%s", error);
     free(text);

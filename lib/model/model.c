@@ -237,13 +237,6 @@ static int check(const struct covey_problem *p, int hosts)
     }
 }
 
-static int play_hierarchical(const struct model_machine *m, const struct covey_problem *p,
-                             struct model_time *time)
-{
-    int q = p->tasks > 0 ? whole_root(p->tasks) : HIERARCHY_GRID;
-    return model_matmul_hierarchical(m, p->size, q, model_groups(q), time);
-}
-
 static int play_matmul(const struct model_machine *m, const struct covey_problem *p,
                        struct model_time *time)
 {
@@ -253,8 +246,10 @@ static int play_matmul(const struct model_machine *m, const struct covey_problem
         q = q > 0 ? q : fetch ? BAG_GRID_FETCH : BAG_GRID;
         return model_matmul_bag(m, p->size, q < p->size ? q : (int)p->size, fetch, tasks, time);
     }
-    if (p->form == COVEY_FORM_HIERARCHICAL)
-        return play_hierarchical(m, p, time);
+    if (p->form == COVEY_FORM_HIERARCHICAL) {
+        q = p->tasks > 0 ? whole_root(p->tasks) : HIERARCHY_GRID;
+        return model_matmul_hierarchical(m, p->size, q, model_groups(q), time);
+    }
     q = p->tasks > 0 ? whole_root(p->tasks) : model_grid(m->host_count);
     q = q < p->size ? q : (int)p->size;
     if (p->form == COVEY_FORM_PHASES)

@@ -437,18 +437,6 @@ static int options_route(const struct covey_options *o)
                            "COVEY_ROUTE is '%.40s', and not auto, shm, udp, tcp or ether", name);
 }
 
-static int vm_start(struct covey *vm, int socket, const struct covey_options *o,
-                    uint64_t deadline_us)
-{
-    int error = open_descriptors(vm, socket);
-    if (error == COVEY_OK) {
-        pthread_mutex_lock(&vm->lock);
-        error = enrol(vm, o, deadline_us);
-        pthread_mutex_unlock(&vm->lock);
-    }
-    return error != COVEY_OK ? error : progress_start(vm);
-}
-
 /* Enrols over that socket and takes it over. */
 static int join_by(covey_t **vm, int socket, const struct covey_options *o, int route,
                    uint64_t deadline_us)
@@ -458,7 +446,14 @@ static int join_by(covey_t **vm, int socket, const struct covey_options *o, int 
         return COVEY_ENOMEM;
     created->self.route = route;
     created->memory.buffer_bytes = o->buffer_bytes != 0 ? o->buffer_bytes : BUFFER_BYTES_DEFAULT;
-    int error = vm_start(created, socket, o, deadline_us);
+    int error = open_descriptors(created, socket);
+    if (error == COVEY_OK) {
+        pthread_mutex_lock(&created->lock);
+        error = enrol(created, o, deadline_us);
+        pthread_mutex_unlock(&created->lock);
+    }
+    if (error == COVEY_OK)
+        error = progress_start(created);
     if (error != COVEY_OK) {
         vm_destroy(created);
         return error;

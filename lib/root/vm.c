@@ -148,26 +148,18 @@ static int ask_some(struct covey *vm, struct addition *a)
     return ask->request != NULL ? COVEY_OK : vm->home.lost != 0 ? vm->home.lost : COVEY_EINVAL;
 }
 
-/* Waits for a part, and takes its results, which begin behind those before it. */
-static int await_answer(struct covey *vm, struct addition *a, int i, int first)
-{
-    uint8_t *content = NULL;
-    size_t size = 0;
-    int error = request_end_idle(vm, &a->asks[i].request, ADD_US, &content, &size);
-    if (error != COVEY_OK)
-        return error;
-    int good = take_results(content, size, a->asks[i].n, &a->results[first]);
-    free(content);
-    return good;
-}
-
 static int add(struct covey *vm, struct addition *a)
 {
     int good = 0, first = 0, error = find_coordinator(vm);
     while (error == COVEY_OK && a->asked < a->n)
         error = ask_some(vm, a);
     for (int i = 0; error >= 0 && i < a->ask_count; i++) {
-        error = await_answer(vm, a, i, first);
+        uint8_t *content = NULL;
+        size_t size = 0;
+        error = request_end_idle(vm, &a->asks[i].request, ADD_US, &content, &size);
+        if (error == COVEY_OK)
+            error = take_results(content, size, a->asks[i].n, &a->results[first]);
+        free(content);
         good += error;
         first += a->asks[i].n;
     }
@@ -191,22 +183,6 @@ int covey_add_hosts(covey_t *vm, const struct covey_host_spec *specs, int n,
     return good;
 }
 
-static int remove_hosts(struct covey *vm, const uint8_t *body, size_t size, int n,
-                        struct covey_host_result *results)
-{
-    uint8_t *content = NULL;
-    size_t content_size = 0;
-    int error = find_coordinator(vm);
-    if (error == COVEY_OK)
-        error = request_call(vm, FRAME_REMOVE_HOSTS, vm->self.coordinator, body, size,
-                             clock_us() + REMOVE_US, &content, &content_size);
-    if (error != COVEY_OK)
-        return error;
-    int good = take_results(content, content_size, n, results);
-    free(content);
-    return good;
-}
-
 int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
                        struct covey_host_result *results)
 {
@@ -219,8 +195,17 @@ int covey_remove_hosts(covey_t *vm, const char *const *names, int n,
         cursor_put_text(&c, names[i]);
     if (!cursor_ok(&c))
         return error_set(COVEY_EINVAL, "remove: the names are too long");
+    uint8_t *content = NULL;
+    size_t size = 0;
     struct call call = call_begin(vm);
-    return call_end(vm, &call, remove_hosts(vm, body, (size_t)(c.at - body), n, results));
+    int result = find_coordinator(vm);
+    if (result == COVEY_OK)
+        result = request_call(vm, FRAME_REMOVE_HOSTS, vm->self.coordinator, body,
+                              (size_t)(c.at - body), clock_us() + REMOVE_US, &content, &size);
+    if (result == COVEY_OK)
+        result = take_results(content, size, n, results);
+    free(content);
+    return call_end(vm, &call, result);
 }
 
 static bool daemon_gone(void *context)
@@ -229,27 +214,20 @@ static bool daemon_gone(void *context)
 }
 
 /* EDAEMON and EHOSTFAIL: a daemon ended before it answered, for this or for another reason. */
-static int halt(struct covey *vm)
-{
-    struct covey_host *hosts = NULL;
-    int error = hosts_ask(vm, &hosts);
-    if (error < 0)
-        return error;
-    free(hosts);
-    error = request_call(vm, FRAME_HALT, vm->self.coordinator, NULL, 0, clock_us() + ANSWER_US,
-                         NULL, NULL);
-    if (error != COVEY_OK)
-        return error;
-    error = wait_until(vm, daemon_gone, vm, clock_us() + HALT_US);
-    if (error == COVEY_ETIMEOUT)
-        return error_set(error, "halt: the daemon has not ended in time");
-    return COVEY_OK;
-}
-
 static int halt_through(covey_t *vm)
 {
+    struct covey_host *hosts = NULL;
     struct call call = call_begin(vm);
-    return call_end(vm, &call, halt(vm));
+    int error = hosts_ask(vm, &hosts);
+    if (error >= 0) {
+        free(hosts);
+        error = request_call(vm, FRAME_HALT, vm->self.coordinator, NULL, 0, clock_us() + ANSWER_US,
+                             NULL, NULL);
+    }
+    if (error == COVEY_OK &&
+        wait_until(vm, daemon_gone, vm, clock_us() + HALT_US) == COVEY_ETIMEOUT)
+        error = error_set(COVEY_ETIMEOUT, "halt: the daemon has not ended in time");
+    return call_end(vm, &call, error);
 }
 
 /* A coordinator that died a moment ago does not answer, and another one may not be elected yet. */

@@ -9,15 +9,6 @@
 #include "lib/schedule/schedule_code.h"
 #include "lib/schedule/topology.h"
 
-/* The largest number of a thing that any rank has, at least 1: the size of an array. */
-static uint32_t most_of(const uint32_t *counts, int ranks)
-{
-    uint32_t most = 1;
-    for (int i = 0; i < ranks; i++)
-        most = counts[i] > most ? counts[i] : most;
-    return most;
-}
-
 /* Synchronisations that any rank waits for (as sender of `after`) or sends (receiver of `before`).
  */
 static uint32_t most_syncs(const struct schedule *p, bool in)
@@ -28,7 +19,9 @@ static uint32_t most_syncs(const struct schedule *p, bool in)
         return most + 1;
     for (size_t i = 0; i < p->sync_count; i++)
         counts[in ? p->messages[p->syncs[i].after].from : p->messages[p->syncs[i].before].to]++;
-    most = most_of(counts, p->ranks);
+    most = 1; /* it becomes the size of an array */
+    for (int i = 0; i < p->ranks; i++)
+        most = counts[i] > most ? counts[i] : most;
     free(counts);
     return most;
 }

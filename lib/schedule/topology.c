@@ -29,38 +29,24 @@ int covey_topology_parse(const char *text, size_t bytes, const char *name,
     return COVEY_OK;
 }
 
-/* All of the file, or one byte more than a topology may have. */
-static int read_all(FILE *in, const char *path, char **text, size_t *bytes)
-{
-    size_t capacity = TOPOLOGY_BYTES_MAX + 1;
-
-    *text = malloc(capacity);
-    if (!*text)
-        return error_code(COVEY_ENOMEM);
-    *bytes = fread(*text, 1, capacity, in);
-    if (ferror(in)) {
-        free(*text);
-        return error_set(COVEY_ESYS, "%s: %s", path, strerror(errno));
-    }
-    return COVEY_OK;
-}
-
 int covey_topology_load(const char *path, covey_topology_t **topology)
 {
     bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
     FILE *in = standard ? stdin : fopen(path, "re");
-    char *text;
-    size_t bytes = 0;
+    size_t capacity = TOPOLOGY_BYTES_MAX + 1; /* a byte more than a topology may have */
 
     if (!in)
         return error_set(COVEY_ESYS, "%s: %s", path, strerror(errno));
-    int error = read_all(in, name, &text, &bytes);
+    char *text = malloc(capacity);
+    size_t bytes = text ? fread(text, 1, capacity, in) : 0;
+    int error = !text        ? error_code(COVEY_ENOMEM)
+                : ferror(in) ? error_set(COVEY_ESYS, "%s: %s", name, strerror(errno))
+                             : COVEY_OK;
     if (!standard)
         fclose(in);
-    if (error != COVEY_OK)
-        return error;
-    error = covey_topology_parse(text, bytes, name, topology);
+    if (error == COVEY_OK)
+        error = covey_topology_parse(text, bytes, name, topology);
     free(text);
     return error;
 }
@@ -195,20 +181,6 @@ static void print_dot(const void *object, FILE *out)
     fprintf(out, "}\n");
 }
 
-/* Those of the switches that are segments; nothing when there is none. */
-static void print_json_segments(const struct topology *t, FILE *out)
-{
-    const char *comma = "],\n \"segments\": [";
-
-    for (int i = 0; i < t->node_count; i++) {
-        if (t->nodes[i].segment_rate == 0)
-            continue;
-        fprintf(out, "%s{\"name\": \"%s\", \"rate\": %" PRIu64 "}", comma, t->nodes[i].name,
-                t->nodes[i].segment_rate);
-        comma = ", ";
-    }
-}
-
 /* The links of hosts, or those between switches. */
 static void print_json_links(const struct topology *t, FILE *out, bool hosts)
 {
@@ -238,7 +210,14 @@ static void print_json(const void *object, FILE *out)
             comma = ", ";
         }
     }
-    print_json_segments(t, out);
+    comma = "],\n \"segments\": ["; /* printed only if there are any */
+    for (int i = 0; i < t->node_count; i++) {
+        if (t->nodes[i].segment_rate == 0)
+            continue;
+        fprintf(out, "%s{\"name\": \"%s\", \"rate\": %" PRIu64 "}", comma, t->nodes[i].name,
+                t->nodes[i].segment_rate);
+        comma = ", ";
+    }
     fprintf(out, "],\n \"hosts\": [");
     print_json_links(t, out, true);
     fprintf(out, "],\n \"links\": [");

@@ -157,25 +157,18 @@ static bool outlook_serves(const struct covey *vm, const struct outlook *o, cons
     return true;
 }
 
-static struct outlook *outlook_hear(struct covey *vm)
-{
-    struct outlook *o = calloc(1, sizeof *o);
-    if (o == NULL)
-        return NULL;
-    o->count = host_stats_ask(vm, ANSWER_US, &o->hosts, &o->stats);
-    o->placed = o->count < 0 ? NULL : calloc((size_t)o->count, sizeof *o->placed);
-    if (o->placed != NULL)
-        return o;
-    outlook_free(o);
-    return NULL;
-}
-
 /* Another thread may ask meanwhile: what comes last counts. False: nothing was heard. */
 static bool outlook_ask(struct covey *vm)
 {
-    struct outlook *o = outlook_hear(vm);
+    struct outlook *o = calloc(1, sizeof *o);
     if (o == NULL)
         return false;
+    o->count = host_stats_ask(vm, ANSWER_US, &o->hosts, &o->stats);
+    o->placed = o->count < 0 ? NULL : calloc((size_t)o->count, sizeof *o->placed);
+    if (o->placed == NULL) {
+        outlook_free(o);
+        return false;
+    }
     o->at_us = clock_us();
     o->measured = vm->known.measured;
     place_free(vm);
@@ -287,25 +280,21 @@ struct cost {
     struct covey_calibration *calibration;
 };
 
-static void cost_calibrate(struct cost *cost)
-{
-    const struct covey_calibration_route *routes = cost->calibration->routes;
-    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++)
-        if (routes[i].known &&
-            (cost->route == 0 || routes[i].line.beta_s < routes[cost->route].line.beta_s))
-            cost->route = i;
-    if (cost->route != 0)
-        cost->there = routes[cost->route].line;
-    if (routes[COVEY_ROUTE_SHM].known)
-        cost->here = routes[COVEY_ROUTE_SHM].line;
-}
-
 static struct cost cost_of(const struct covey *vm)
 {
     struct cost cost = {.here = {.alpha_s = ALPHA_HERE_S, .beta_s = BETA_HERE_S},
                         .there = {.alpha_s = ALPHA_S, .beta_s = BETA_S}};
-    if (covey_calibration_load(vm->self.vm_name, &cost.calibration) == COVEY_OK)
-        cost_calibrate(&cost);
+    if (covey_calibration_load(vm->self.vm_name, &cost.calibration) != COVEY_OK)
+        return cost;
+    const struct covey_calibration_route *routes = cost.calibration->routes;
+    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++)
+        if (routes[i].known &&
+            (cost.route == 0 || routes[i].line.beta_s < routes[cost.route].line.beta_s))
+            cost.route = i;
+    if (cost.route != 0)
+        cost.there = routes[cost.route].line;
+    if (routes[COVEY_ROUTE_SHM].known)
+        cost.here = routes[COVEY_ROUTE_SHM].line;
     return cost;
 }
 
@@ -471,16 +460,6 @@ static void place_set(const struct covey_host *host, int tasks, struct covey_pla
     memcpy(place->name, host->name, sizeof place->name);
 }
 
-static void explain_load(const struct scene *s, struct covey_place *places)
-{
-    for (int i = 0; i < s->count; i++) {
-        place_set(&s->outlook->hosts[s->row[i]], (int)s->hosts[i].placed, &places[i]);
-        places[i].share = s->hosts[i].share;
-        places[i].end_s = s->hosts[i].end_s;
-        say_why(s, i, places[i].why, sizeof places[i].why);
-    }
-}
-
 /* Where the caller chose, there is one host, or nothing is known. */
 static int explain_turn(struct covey *vm, const struct deal *deal, unsigned start, int n,
                         struct covey_place *places)
@@ -515,7 +494,12 @@ static int explain(struct covey *vm, const struct covey_spawn *what, const struc
         result = error_code(COVEY_ENOMEM);
     } else if (deal->free_choice && deal->count > 1 && scene_make(vm, deal, what->needs, &scene)) {
         scene_choose(&scene, start, n, chosen);
-        explain_load(&scene, places);
+        for (int i = 0; i < scene.count; i++) {
+            place_set(&scene.outlook->hosts[scene.row[i]], (int)scene.hosts[i].placed, &places[i]);
+            places[i].share = scene.hosts[i].share;
+            places[i].end_s = scene.hosts[i].end_s;
+            say_why(&scene, i, places[i].why, sizeof places[i].why);
+        }
         scene_free(&scene);
     } else {
         result = explain_turn(vm, deal, start, n, places);

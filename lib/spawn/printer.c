@@ -195,21 +195,6 @@ static void printer_put(struct covey *vm, const struct control_output *o, const 
     pthread_cond_signal(&p->wake);
 }
 
-static void printer_on_ended(struct covey *vm, const struct control_ended *e)
-{
-    char line[LINE_BYTES], program[sizeof e->command];
-    if (e->kind != COVEY_EXIT_SIGNAL || e->asked)
-        return;
-    snprintf(program, sizeof program, "%.*s", (int)strcspn(e->command, " "), e->command);
-    const char *slash = strrchr(program, '/');
-    int size =
-        snprintf(line, sizeof line, "covey: task t%x (%s) on %s was killed by signal %d (%s)\n",
-                 (unsigned)e->tid, slash == NULL ? program : slash + 1, e->host, (int)e->value,
-                 strsignal(e->value));
-    struct control_output o = {.stream = STDERR_FILENO, .bytes = (uint32_t)size};
-    printer_put(vm, &o, (const uint8_t *)line);
-}
-
 /* ---- the end ----------------------------------------------------------------------------------
  */
 
@@ -287,7 +272,16 @@ void printer_on_end(struct covey *vm, const struct frame *frame, const uint8_t *
     struct control_ended e;
     struct cursor c = cursor_reader(payload, frame->length);
     control_get_ended(&c, &e);
-    if (cursor_ok(&c) && e.print)
-        printer_on_ended(vm, &e);
+    if (cursor_ok(&c) && e.print && e.kind == COVEY_EXIT_SIGNAL && !e.asked) {
+        char line[LINE_BYTES], program[sizeof e.command];
+        snprintf(program, sizeof program, "%.*s", (int)strcspn(e.command, " "), e.command);
+        const char *slash = strrchr(program, '/');
+        int size =
+            snprintf(line, sizeof line, "covey: task t%x (%s) on %s was killed by signal %d (%s)\n",
+                     (unsigned)e.tid, slash == NULL ? program : slash + 1, e.host, (int)e.value,
+                     strsignal(e.value));
+        struct control_output o = {.stream = STDERR_FILENO, .bytes = (uint32_t)size};
+        printer_put(vm, &o, (const uint8_t *)line);
+    }
     notify_ended(vm, frame, payload);
 }

@@ -57,16 +57,6 @@ static int spawn_body(const struct covey *vm, const struct covey_spawn *what, ui
     return COVEY_OK;
 }
 
-static struct request *ask_host(struct covey *vm, const struct covey_spawn *what,
-                                const struct share *share, bool first)
-{
-    uint8_t body[FRAME_PAYLOAD_MAX];
-    size_t size = 0;
-    if (spawn_body(vm, what, share->count, first, body, &size) != COVEY_OK)
-        return NULL;
-    return request_begin(vm, FRAME_SPAWN, share->host, body + 4, size - 4);
-}
-
 /* A task that could not be started: its error instead of a tid; the text stays as the cause. */
 static int task_failed(covey_tid_t *tid, int error, const char *why)
 {
@@ -142,27 +132,24 @@ static int shares_make(const struct batch *b, struct share *shares)
     return count;
 }
 
-static void deal_strike(struct deal *deal, uint32_t host)
-{
-    for (int i = 0; i < deal->count; i++)
-        if (deal->hosts[i] == host)
-            deal->hosts[i] = 0;
-}
-
 static int shares_spawn(struct covey *vm, const struct batch *b, struct deal *deal,
                         struct share *shares, int count)
 {
     int started = 0;
     for (int i = 0; i < count; i++) {
-        shares[i].asked = ask_host(vm, b->what, &shares[i], b->first && i == 0);
+        uint8_t body[FRAME_PAYLOAD_MAX];
+        size_t size = 0;
+        if (spawn_body(vm, b->what, shares[i].count, b->first && i == 0, body, &size) == COVEY_OK)
+            shares[i].asked = request_begin(vm, FRAME_SPAWN, shares[i].host, body + 4, size - 4);
         if (shares[i].asked == NULL && i == 0)
             return vm->home.lost != 0 ? vm->home.lost
                                       : COVEY_EINVAL; /* the request itself is bad */
     }
     for (int i = 0; i < count; i++) {
         int result = take_results(vm, b, &shares[i]);
-        if (host_left(result))
-            deal_strike(deal, shares[i].host);
+        for (int k = 0; host_left(result) && k < deal->count; k++)
+            if (deal->hosts[k] == shares[i].host)
+                deal->hosts[k] = 0;
         started += result > 0 ? result : 0;
     }
     return started;
@@ -275,15 +262,6 @@ int covey_place(covey_t *vm, const struct covey_spawn *what, int n, struct covey
 
 #define INPUT_BYTES 32768 /* a request */
 
-static int input_part(struct covey *vm, uint32_t tid, const uint8_t *bytes, size_t n)
-{
-    uint8_t body[4 + INPUT_BYTES];
-    struct cursor c = cursor_writer(body, sizeof body);
-    cursor_put_u32(&c, tid);
-    cursor_put_bytes(&c, bytes, n);
-    return request_call(vm, FRAME_INPUT, tid_host(tid), body, 4 + n, UINT64_MAX, NULL, NULL);
-}
-
 int covey_input(covey_t *vm, covey_tid_t tid, const void *bytes, size_t n)
 {
     if (vm == NULL || tid <= 0 || tid_local((uint32_t)tid) == 0 || (n > 0 && bytes == NULL))
@@ -293,7 +271,12 @@ int covey_input(covey_t *vm, covey_tid_t tid, const void *bytes, size_t n)
     size_t done = 0;
     do {
         size_t part = n - done < INPUT_BYTES ? n - done : INPUT_BYTES;
-        error = input_part(vm, (uint32_t)tid, (const uint8_t *)bytes + done, part);
+        uint8_t body[4 + INPUT_BYTES];
+        struct cursor c = cursor_writer(body, sizeof body);
+        cursor_put_u32(&c, (uint32_t)tid);
+        cursor_put_bytes(&c, (const uint8_t *)bytes + done, part);
+        error = request_call(vm, FRAME_INPUT, tid_host((uint32_t)tid), body, 4 + part, UINT64_MAX,
+                             NULL, NULL);
         done += part;
     } while (error == COVEY_OK && done < n);
     return call_end(vm, &call, error);

@@ -50,16 +50,6 @@ struct parts {
     size_t argc, envc;
 };
 
-static bool parts_read(struct parts *p, struct cursor *c)
-{
-    p->tid = cursor_get_u32(c);
-    cursor_get_text(c, p->program, sizeof p->program);
-    control_get_spawn(c, &p->head);
-    p->argv = control_get_strings(c, &p->argc);
-    p->env = control_get_strings(c, &p->envc);
-    return cursor_done(c) && p->argv != NULL && p->env != NULL;
-}
-
 static const char *copy(char **to, const char *bytes, size_t size)
 {
     char *at = *to;
@@ -107,8 +97,15 @@ int covey_unpack_order(covey_msg_t *msg, struct covey_start_order **order)
         return error;
     struct cursor c = cursor_reader(bytes, size);
     struct parts *p = calloc(1, sizeof *p);
-    if (p != NULL && !parts_read(p, &c))
-        error = error_set(COVEY_EPROTO, "order: the message makes no sense");
+    if (p != NULL) {
+        p->tid = cursor_get_u32(&c);
+        cursor_get_text(&c, p->program, sizeof p->program);
+        control_get_spawn(&c, &p->head);
+        p->argv = control_get_strings(&c, &p->argc);
+        p->env = control_get_strings(&c, &p->envc);
+        if (!cursor_done(&c) || p->argv == NULL || p->env == NULL)
+            error = error_set(COVEY_EPROTO, "order: the message makes no sense");
+    }
     struct covey_start_order *made = p == NULL || error != COVEY_OK ? NULL : order_make(p, size);
     if (p != NULL) {
         free(p->argv);

@@ -280,19 +280,14 @@ static bool ether_is_forced(const struct covey_team *team)
     return forced;
 }
 
-static uint64_t casts_of(const struct covey_team *team)
-{
-    if (!team_find_way(team))
-        return 0;
-    return ether_is_forced(team) ? 2 : 1;
-}
-
 static int assemble(struct covey_team *team, int64_t timeout_us)
 {
     struct hello h = {.hash = hash_tids(team->tids, team->size),
                       .size = (uint64_t)team->size,
                       .context = teams_of(team->vm)->context_next,
-                      .casts = casts_of(team)};
+                      .casts = !team_find_way(team)    ? 0
+                               : ether_is_forced(team) ? 2
+                                                       : 1};
     int error = agree(team, &h, timeout_us);
     if (error != COVEY_OK)
         return error;

@@ -74,22 +74,15 @@ static int by_key(const void *a, const void *b)
     return x->rank < y->rank ? -1 : 1;
 }
 
-/* Those of the own colour in their order, to the front; returns how many they are. */
-static int select_part(struct choice *choices, int size, int64_t colour)
+static int part_create(covey_team_t *team, struct choice *choices, int64_t colour,
+                       covey_team_t **part)
 {
-    int count = 0;
-    for (int i = 0; i < size; i++) {
+    int count = 0; /* of those of the own colour, who go to the front in their order */
+    for (int i = 0; i < team->size; i++) {
         if (choices[i].colour == colour)
             choices[count++] = choices[i];
     }
     qsort(choices, (size_t)count, sizeof *choices, by_key);
-    return count;
-}
-
-static int part_create(covey_team_t *team, struct choice *choices, int64_t colour,
-                       covey_team_t **part)
-{
-    int count = select_part(choices, team->size, colour);
     covey_tid_t *tids = calloc((size_t)count, sizeof *tids);
     if (tids == NULL)
         return error_code(COVEY_ENOMEM);

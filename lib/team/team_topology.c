@@ -108,14 +108,6 @@ static int find_places(const struct covey_team *team, struct team_topology *t)
 
 /* ---- the team's -------------------------------------------------------------------------- */
 
-static int find_topology(struct covey_team *team, covey_topology_t **topology)
-{
-    const char *path = getenv("COVEY_TOPOLOGY");
-    if (path != NULL && path[0] != '\0')
-        return covey_topology_load(path, topology);
-    return covey_vm_topology(team->vm, topology);
-}
-
 /* What the program says itself must be right; what the VM has need not suit this team. */
 int team_topology_find(struct covey_team *team)
 {
@@ -124,7 +116,8 @@ int team_topology_find(struct covey_team *team)
     struct team_topology *t = create(team->size);
     if (t == NULL)
         return COVEY_ENOMEM;
-    int error = find_topology(team, &t->topology);
+    int error =
+        named ? covey_topology_load(path, &t->topology) : covey_vm_topology(team->vm, &t->topology);
     if (error == COVEY_OK)
         error = find_places(team, t);
     if (error == COVEY_OK) {
@@ -134,14 +127,6 @@ int team_topology_find(struct covey_team *team)
     snprintf(team->unscheduled, sizeof team->unscheduled, "%s", covey_error_text());
     team_topology_free(t);
     return named ? error : COVEY_OK;
-}
-
-static int share_text(struct covey_team *team, struct team_topology *t, char *text, uint64_t bytes)
-{
-    int error = covey_bcast(team, 0, COVEY_UINT8, text, (size_t)bytes);
-    if (error == COVEY_OK && team->rank != 0)
-        error = covey_topology_parse(text, (size_t)bytes, "the team's topology", &t->topology);
-    return error;
 }
 
 static int share(struct covey_team *team, struct team_topology *t)
@@ -156,7 +141,10 @@ static int share(struct covey_team *team, struct team_topology *t)
     if (error == COVEY_OK && team->rank != 0 && bytes <= TOPOLOGY_BYTES_MAX)
         text = malloc((size_t)bytes + 1);
     if (error == COVEY_OK)
-        error = text == NULL ? error_code(COVEY_ENOMEM) : share_text(team, t, text, bytes);
+        error = text == NULL ? error_code(COVEY_ENOMEM)
+                             : covey_bcast(team, 0, COVEY_UINT8, text, (size_t)bytes);
+    if (error == COVEY_OK && team->rank != 0)
+        error = covey_topology_parse(text, (size_t)bytes, "the team's topology", &t->topology);
     if (error == COVEY_OK)
         error = covey_bcast(team, 0, COVEY_INT32, t->hosts, (size_t)team->size);
     free(text);

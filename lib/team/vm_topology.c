@@ -9,17 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int propose(covey_t *vm, const struct vm_topology_part *part)
-{
-    struct covey_decision d = {.bytes = (int32_t)part->size};
-    memcpy(d.value, part->bytes, part->size);
-    int error = covey_propose(vm, VM_TOPOLOGY_SERIES, part->number, COVEY_FOREVER, &d);
-    if (error == COVEY_OK &&
-        ((size_t)d.bytes != part->size || memcmp(d.value, part->bytes, part->size) != 0))
-        error = error_set(COVEY_EEXIST, "topology: another task sets one at the same time");
-    return error;
-}
-
 static int store(covey_t *vm, const char *text, size_t bytes)
 {
     uint8_t head[VM_TOPOLOGY_HEAD_BYTES];
@@ -28,7 +17,12 @@ static int store(covey_t *vm, const char *text, size_t bytes)
         struct vm_topology_part part = vm_topology_part(text, bytes, i, head);
         if (part.size == 0)
             break;
-        error = propose(vm, &part);
+        struct covey_decision d = {.bytes = (int32_t)part.size};
+        memcpy(d.value, part.bytes, part.size);
+        error = covey_propose(vm, VM_TOPOLOGY_SERIES, part.number, COVEY_FOREVER, &d);
+        if (error == COVEY_OK &&
+            ((size_t)d.bytes != part.size || memcmp(d.value, part.bytes, part.size) != 0))
+            error = error_set(COVEY_EEXIST, "topology: another task sets one at the same time");
     }
     return error;
 }

@@ -21,13 +21,6 @@ static void mix(uint64_t *hash, int64_t value)
     *hash ^= *hash >> 29;
 }
 
-static void mix_double(uint64_t *hash, double value)
-{
-    int64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    mix(hash, bits);
-}
-
 static void mix_loop(uint64_t *hash, const struct covey_tiles_loop *loop)
 {
     mix(hash, loop->dims);
@@ -54,8 +47,10 @@ static void mix_options(uint64_t *hash, const struct covey_tiles_options *option
         mix(hash, options->grid[i]);
         mix(hash, options->tile[i]);
     }
-    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++)
-        mix_double(hash, costs[i]);
+    int64_t bits[sizeof costs / sizeof costs[0]];
+    memcpy(bits, costs, sizeof bits);
+    for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
+        mix(hash, bits[i]);
 }
 
 /* A member whose arguments are no good tells so by an error of its own. */
@@ -145,14 +140,6 @@ static int finish(struct covey_tiles *t, const struct covey_tiles_options *optio
     return error != COVEY_OK ? error : make_channels(t);
 }
 
-static int check(const covey_team_t *team, const struct covey_tiles_loop *loop,
-                 const struct covey_tiles_options *options, struct tiles_shape *shape)
-{
-    if (loop == NULL || loop->compute == NULL)
-        return error_set(COVEY_EINVAL, "tiles: NULL");
-    return tiles_shape_make(shape, loop, options, covey_team_size(team));
-}
-
 int covey_tiles_create(covey_team_t *team, const struct covey_tiles_loop *loop,
                        const struct covey_tiles_options *options, covey_tiles_t **tiles)
 {
@@ -161,7 +148,10 @@ int covey_tiles_create(covey_team_t *team, const struct covey_tiles_loop *loop,
         return error_set(COVEY_EINVAL, "tiles: NULL");
     options = options != NULL ? options : &defaults;
     struct covey_tiles *t = calloc(1, sizeof *t);
-    int error = t == NULL ? error_code(COVEY_ENOMEM) : check(team, loop, options, &t->shape);
+    int error = t == NULL ? error_code(COVEY_ENOMEM)
+                : loop == NULL || loop->compute == NULL
+                    ? error_set(COVEY_EINVAL, "tiles: NULL")
+                    : tiles_shape_make(&t->shape, loop, options, covey_team_size(team));
     error = agree(team, error, loop, options);
     if (error == COVEY_OK) {
         t->team = team;

@@ -40,13 +40,6 @@ static int make_slots(struct tiles_channel *c, int ahead, size_t bytes)
     return error_code(COVEY_ENOMEM);
 }
 
-/* Whether the task at that place has anything to do; one that has not would receive nothing. */
-static bool works(const struct covey_tiles *t, const int32_t *place)
-{
-    struct tiling_box halo;
-    return tiles_shape_halo(&t->shape, place, &halo);
-}
-
 int tiles_channel_open(const struct covey_tiles *t, struct tiles_channel *c, int dim, int direction)
 {
     *c = (struct tiles_channel){.dim = dim};
@@ -55,7 +48,8 @@ int tiles_channel_open(const struct covey_tiles *t, struct tiles_channel *c, int
     int32_t there[TILING_DIMS_MAX];
     memcpy(there, t->place, sizeof there);
     there[dim] += direction;
-    if (!works(t, there))
+    struct tiling_box halo;
+    if (!tiles_shape_halo(&t->shape, there, &halo)) /* with nothing to do it receives nothing */
         return COVEY_OK;
     c->rank = tiling_grid_number(&t->shape.grid, there);
     memcpy(c->place, direction > 0 ? t->place : there, sizeof c->place);

@@ -88,17 +88,6 @@ static int give_to(struct covey_tiles *t, int rank, uint8_t *values)
     return error;
 }
 
-static int gather(struct covey_tiles *t, int root, uint8_t *values)
-{
-    int tasks = tiling_grid_count(&t->shape.grid), rank = covey_team_rank(t->team);
-    int error = COVEY_OK;
-    if (rank != root)
-        return rank < tasks ? give_to(t, root, NULL) : COVEY_OK;
-    for (int i = 0; i < tasks && error == COVEY_OK; i++)
-        error = i == rank ? give_to(t, -1, values) : take_from(t, i, values);
-    return error;
-}
-
 int covey_tiles_gather(covey_tiles_t *tiles, int root, void *values)
 {
     if (tiles == NULL || root < 0 || root >= covey_team_size(tiles->team) ||
@@ -107,6 +96,10 @@ int covey_tiles_gather(covey_tiles_t *tiles, int root, void *values)
     int error = tiles_talk_begin(&tiles->talk, tiles->team);
     if (error != COVEY_OK)
         return error;
-    error = gather(tiles, root, values);
+    int tasks = tiling_grid_count(&tiles->shape.grid), rank = covey_team_rank(tiles->team);
+    if (rank != root && rank < tasks)
+        error = give_to(tiles, root, NULL);
+    for (int i = 0; rank == root && i < tasks && error == COVEY_OK; i++)
+        error = i == rank ? give_to(tiles, -1, values) : take_from(tiles, i, values);
     return error != COVEY_OK ? tiles_talk_fail(&tiles->talk, error) : error;
 }

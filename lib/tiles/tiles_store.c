@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool multiply(size_t *product, size_t by)
-{
-    return !__builtin_mul_overflow(*product, by, product);
-}
-
 int tiles_store_create(struct tiles_store *store, const struct tiles_shape *shape,
                        const struct tiling_box *box)
 {
@@ -24,7 +19,8 @@ int tiles_store_create(struct tiles_store *store, const struct tiles_shape *shap
     bool fits = true;
     for (int i = shape->space.dims - 1; i >= 0; i--) {
         made.stride[i] = (ptrdiff_t)count;
-        fits = fits && multiply(&count, (size_t)(box->end[i] - box->first[i])) &&
+        fits = fits &&
+               !__builtin_mul_overflow(count, (size_t)(box->end[i] - box->first[i]), &count) &&
                count < PTRDIFF_MAX / shape->value_bytes;
     }
     made.values = fits ? calloc(count > 0 ? count : 1, shape->value_bytes) : NULL;
