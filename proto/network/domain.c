@@ -55,16 +55,6 @@ static void root_tree(struct domains *d)
     }
 }
 
-static uint64_t link_rate(const struct topology *t, int a, int b)
-{
-    for (int i = 0; i < t->link_count; i++) {
-        const struct topology_link *link = &t->links[i];
-        if ((link->a == a && link->b == b) || (link->a == b && link->b == a))
-            return link->rate;
-    }
-    return 0;
-}
-
 /* ---- the domains ---- */
 
 static void add(struct domains *d, const struct domain *domain)
@@ -103,8 +93,8 @@ static void add_links(struct domains *d, const struct contention_config *config)
         struct domain domain = {.mode = (uint8_t)line->mode, .a = line->a, .b = line->b};
         if (line->b < 0)
             continue;
-        domain.rate = link_rate(t, line->a, line->b);
-        domain.rate = domain.rate == 0 ? config->rate : domain.rate;
+        const struct topology_link *link = topology_link_between(t, line->a, line->b);
+        domain.rate = link != NULL && link->rate != 0 ? link->rate : config->rate;
         add(d, &domain);
     }
 }

@@ -32,15 +32,6 @@ static int adjacency_create(struct adjacency *a, const struct topology *t)
     return 0;
 }
 
-static int first_switch(const struct topology *t)
-{
-    for (int i = 0; i < t->node_count; i++) {
-        if (t->nodes[i].is_switch)
-            return i;
-    }
-    return 0;
-}
-
 static void hang(struct network *n, int node, int parent, uint64_t rate)
 {
     struct network_node *at = &n->nodes[node];
@@ -56,11 +47,13 @@ static void hang(struct network *n, int node, int parent, uint64_t rate)
 static int root_tree(struct network *n, const struct topology *t, const struct adjacency *a)
 {
     int *queue = malloc(sizeof(int) * (size_t)t->node_count);
-    int filled = 1;
+    int filled = 1, root = 0;
 
     if (queue == NULL)
         return -1;
-    queue[0] = first_switch(t);
+    while (root < t->node_count && !t->nodes[root].is_switch)
+        root++;
+    queue[0] = root < t->node_count ? root : 0;
     hang(n, queue[0], -1, 0);
     for (int i = 0; i < filled; i++) {
         int node = queue[i];
@@ -100,26 +93,6 @@ static void place_ranks(struct network *n, const int *hosts)
     }
 }
 
-static int deepest(const struct network *n)
-{
-    int depth = 0;
-    for (int i = 0; i < n->rank_count; i++) {
-        int d = n->nodes[n->leaf[i]].depth;
-        depth = d > depth ? d : depth;
-    }
-    return depth;
-}
-
-static int *hosts_of(const struct topology *t)
-{
-    int *hosts = malloc(sizeof(int) * (size_t)(t->host_count + 1)), count = 0;
-    for (int i = 0; hosts != NULL && i < t->node_count; i++) {
-        if (!t->nodes[i].is_switch)
-            hosts[count++] = i;
-    }
-    return hosts;
-}
-
 static int create(struct network *n, const struct topology *t, const int *hosts)
 {
     struct adjacency a = {0};
@@ -134,16 +107,23 @@ static int create(struct network *n, const struct topology *t, const int *hosts)
     if (failed)
         return -1;
     place_ranks(n, hosts);
-    n->path_max = 2 * deepest(n);
+    for (int i = 0; i < n->rank_count; i++) {
+        int depth = n->nodes[n->leaf[i]].depth;
+        n->path_max = 2 * depth > n->path_max ? 2 * depth : n->path_max;
+    }
     return 0;
 }
 
 int network_create(struct network *network, const struct topology *topology, const int *hosts,
                    int count)
 {
-    int *all = hosts != NULL ? NULL : hosts_of(topology);
-    int failed = -1;
+    int *all = hosts != NULL ? NULL : malloc(sizeof(int) * (size_t)(topology->host_count + 1));
+    int failed = -1, found = 0;
 
+    for (int i = 0; all != NULL && i < topology->node_count; i++) {
+        if (!topology->nodes[i].is_switch)
+            all[found++] = i;
+    }
     *network = (struct network){.node_count = topology->node_count,
                                 .rank_count = hosts != NULL ? count : topology->host_count};
     if ((hosts != NULL || all != NULL) && network->rank_count <= NETWORK_RANKS_MAX)

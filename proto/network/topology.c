@@ -427,16 +427,6 @@ static int check_tree(struct reader *r)
     return 0;
 }
 
-static bool are_linked(const struct topology *t, int a, int b)
-{
-    for (int i = 0; i < t->link_count; i++) {
-        const struct topology_link *link = &t->links[i];
-        if ((link->a == a && link->b == b) || (link->a == b && link->b == a))
-            return true;
-    }
-    return false;
-}
-
 static int find_contended(struct reader *r, const struct reference *at, int *node)
 {
     *node = *slot_of(r, at->name, strlen(at->name)) - 1;
@@ -459,17 +449,9 @@ static int resolve_contention(struct reader *r, int i)
         return refuse_at(r, at->line, at->column,
                          "'%s' is no segment; a link has two names, from where and to where",
                          at->name);
-    if (c->b >= 0 && !are_linked(r->topology, c->a, c->b))
+    if (c->b >= 0 && topology_link_between(r->topology, c->a, c->b) == NULL)
         return refuse_at(r, at[1].line, at[1].column, "no link leads from '%s' to '%s'", at[0].name,
                          at[1].name);
-    return 0;
-}
-
-static int resolve_contentions(struct reader *r)
-{
-    for (int i = 0; i < r->topology->contention_count; i++)
-        if (resolve_contention(r, i) < 0)
-            return -1;
     return 0;
 }
 
@@ -486,8 +468,11 @@ static int parse(struct reader *r, const char *text, size_t bytes)
         return refuse_at(r, 1, 1, "memory is exhausted");
     if (read_lines(r, text, bytes) < 0)
         return -1;
-    if (resolve_links(r) < 0 || check_tree(r) < 0 || resolve_contentions(r) < 0)
+    if (resolve_links(r) < 0 || check_tree(r) < 0)
         return -1;
+    for (int i = 0; i < t->contention_count; i++)
+        if (resolve_contention(r, i) < 0)
+            return -1;
     if (r->topology->host_count == 0)
         return refuse_at(r, r->line ? r->line : 1, 1, "there is no host in this file");
     return 0;
@@ -528,6 +513,16 @@ int topology_find(const struct topology *topology, const char *name)
             return i;
     }
     return -1;
+}
+
+const struct topology_link *topology_link_between(const struct topology *topology, int a, int b)
+{
+    for (int i = 0; i < topology->link_count; i++) {
+        const struct topology_link *link = &topology->links[i];
+        if ((link->a == a && link->b == b) || (link->a == b && link->b == a))
+            return link;
+    }
+    return NULL;
 }
 
 int topology_segment(const struct topology *topology)

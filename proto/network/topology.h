@@ -78,6 +78,9 @@ void topology_destroy(struct topology *topology);
 /* The node of that name, or -1. */
 int topology_find(const struct topology *topology, const char *name);
 
+/* The link between two nodes, or NULL. */
+const struct topology_link *topology_link_between(const struct topology *topology, int a, int b);
+
 /* The first segment, or -1. */
 int topology_segment(const struct topology *topology);
 

@@ -31,28 +31,11 @@ static void council_applies(void *context, enum council_kind kind, uint64_t inde
     member_on_change(node->member, bytes, size, node->now_us);
 }
 
-static bool join_bytes(uint8_t **bytes, size_t *size, const uint8_t *table, size_t length,
-                       const uint8_t *state)
-{
-    uint8_t *all = malloc(4 + length + *size);
-    struct cursor c = cursor_writer(all, 4 + length + *size);
-
-    if (!all)
-        return false;
-    cursor_put_u32(&c, (uint32_t)length);
-    cursor_put_bytes(&c, table, length);
-    cursor_put_bytes(&c, state, *size);
-    *bytes = all;
-    *size += 4 + length;
-    return true;
-}
-
 static bool council_saves(void *context, uint8_t **bytes, size_t *size)
 {
     struct node *node = context;
     uint8_t *table, *state;
     size_t length;
-    bool saved;
 
     if (!table_save(member_table(node->member), &table, &length))
         return false;
@@ -60,10 +43,18 @@ static bool council_saves(void *context, uint8_t **bytes, size_t *size)
         free(table);
         return false;
     }
-    saved = join_bytes(bytes, size, table, length, state);
+    uint8_t *all = malloc(4 + length + *size);
+    if (all != NULL) {
+        struct cursor c = cursor_writer(all, 4 + length + *size);
+        cursor_put_u32(&c, (uint32_t)length);
+        cursor_put_bytes(&c, table, length);
+        cursor_put_bytes(&c, state, *size);
+        *bytes = all;
+        *size += 4 + length;
+    }
     free(table);
     free(state);
-    return saved;
+    return all != NULL;
 }
 
 static bool council_loads(void *context, const uint8_t *bytes, size_t size)

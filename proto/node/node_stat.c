@@ -67,15 +67,6 @@ static uint64_t window_sum(const struct node *node, size_t offset)
     return sum;
 }
 
-static uint64_t own_sum(const struct node *node, size_t offset)
-{
-    uint64_t sum = 0;
-
-    for (int i = 0; i < MEDIA; i++)
-        sum += read_at(&node->media[i].endpoint.counters, offset);
-    return sum;
-}
-
 const char *node_stat(const struct node *node, size_t i, uint64_t *value)
 {
     size_t media = node->has_ether ? MEDIA : 1;
@@ -87,7 +78,9 @@ const char *node_stat(const struct node *node, size_t i, uint64_t *value)
     }
     i -= media * MEDIUM_ENTRIES;
     if (i < OWN_COUNT) {
-        *value = own_sum(node, OWN[i].offset);
+        *value = 0;
+        for (int m = 0; m < MEDIA; m++)
+            *value += read_at(&node->media[m].endpoint.counters, OWN[i].offset);
         return OWN[i].name;
     }
     i -= OWN_COUNT;

@@ -123,12 +123,6 @@ static bool give_vote(struct raft *r, const struct raft_message *m)
     return true;
 }
 
-/* 9.6: neither a vote nor a promise */
-static bool would_vote(const struct raft *r, const struct raft_message *m)
-{
-    return m->vote.term > r->term && is_up_to_date(r, &m->vote);
-}
-
 void raft_on_vote(struct raft *r, const struct raft_message *m)
 {
     struct raft_message reply = raft_message_to(r, RAFT_VOTE_REPLY, &m->from);
@@ -136,7 +130,8 @@ void raft_on_vote(struct raft *r, const struct raft_message *m)
 
     reply.asked = m->vote.term;
     reply.flags = pre ? RAFT_PRE : 0;
-    if (pre ? would_vote(r, m) : give_vote(r, m))
+    /* 9.6: the answer to a pre-vote is neither a vote nor a promise */
+    if (pre ? m->vote.term > r->term && is_up_to_date(r, &m->vote) : give_vote(r, m))
         reply.flags |= RAFT_YES;
     raft_send(r, &reply);
 }

@@ -177,13 +177,6 @@ static bool is_wanted(const struct raft *r, const struct raft_id *id)
     return false;
 }
 
-static bool is_silent(struct raft *r, const struct raft_id *id)
-{
-    const struct raft_peer *peer = raft_peer(r, id);
-
-    return peer == NULL || r->now_us >= peer->heard_us + r->config.election_us;
-}
-
 typedef bool member_test(struct raft *r, const struct raft_member *member);
 
 /* The first member that passes, but for this one; count: none. */
@@ -230,7 +223,10 @@ static uint8_t find_surplus(struct raft *r)
 
 static bool is_dead_or_learner(struct raft *r, const struct raft_member *member)
 {
-    return is_surplus(r, member) && (!member->voter || is_silent(r, &member->id));
+    const struct raft_peer *peer = raft_peer(r, &member->id);
+    bool silent = peer == NULL || r->now_us >= peer->heard_us + r->config.election_us;
+
+    return is_surplus(r, member) && (!member->voter || silent);
 }
 
 static bool is_ready(struct raft *r, const struct raft_member *member)

@@ -100,11 +100,6 @@ static bool is_unanswered(const struct raft *r, const struct raft_peer *peer)
            r->now_us >= peer->progress_us + 2 * r->config.heartbeat_us;
 }
 
-static bool beat_is_due(const struct raft *r, const struct raft_peer *peer)
-{
-    return r->now_us >= peer->sent_us + r->config.heartbeat_us || peer->sent_us == 0;
-}
-
 static void send_entries(struct raft *r, struct raft_peer *peer)
 {
     uint32_t count;
@@ -116,7 +111,7 @@ static void send_entries(struct raft *r, struct raft_peer *peer)
         if (peer->probing)
             return;
     }
-    if (beat_is_due(r, peer))
+    if (r->now_us >= peer->sent_us + r->config.heartbeat_us || peer->sent_us == 0)
         send_append(r, peer, 0);
 }
 
@@ -136,17 +131,6 @@ static void replicate_to(struct raft *r, struct raft_peer *peer)
 }
 
 /* ---- leader: answers ---- */
-
-/* What was acknowledged stays so (figure 2: matchIndex only grows); a late refusal costs a probe.
- */
-static void on_disagreed(struct raft_peer *peer, uint64_t index)
-{
-    if (index < peer->match || index + 1 > peer->next)
-        return;
-    peer->next = index + 1;
-    peer->probing = true;
-    peer->pause_us = 0;
-}
 
 void raft_on_append_reply(struct raft *r, const struct raft_message *m)
 {
@@ -170,8 +154,13 @@ void raft_on_append_reply(struct raft *r, const struct raft_message *m)
             raft_watch_learner(r, peer);
             raft_advance_commit(r);
         }
-    } else
-        on_disagreed(peer, m->index);
+    } else if (m->index >= peer->match && m->index + 1 <= peer->next) {
+        /* What was acknowledged stays so (figure 2: matchIndex only grows); a late refusal costs a
+         * probe. */
+        peer->next = m->index + 1;
+        peer->probing = true;
+        peer->pause_us = 0;
+    }
 }
 
 /* ---- follower ---- */
@@ -259,18 +248,6 @@ void raft_on_append(struct raft *r, const struct raft_message *m)
 
 /* ---- time ---- */
 
-static bool has_departed(const struct raft *r, const struct raft_peer *peer)
-{
-    return !peer->member && r->now_us >= peer->leave_us;
-}
-
-static void forget_departed(struct raft *r)
-{
-    for (size_t i = r->peer_count; i-- > 0;)
-        if (has_departed(r, &r->peers[i]))
-            r->peers[i] = r->peers[--r->peer_count];
-}
-
 /* 4.2.2: who is removed is told so only when that is committed. If it were the only one to have
  * the entry, those whom it is still to vote for could not win without it, and it does not stand. */
 static bool is_served(const struct raft *r, const struct raft_peer *peer)
@@ -280,7 +257,9 @@ static bool is_served(const struct raft *r, const struct raft_peer *peer)
 
 void raft_step_replication(struct raft *r)
 {
-    forget_departed(r);
+    for (size_t i = r->peer_count; i-- > 0;) /* who has departed is forgotten */
+        if (!r->peers[i].member && r->now_us >= r->peers[i].leave_us)
+            r->peers[i] = r->peers[--r->peer_count];
     if (r->role != RAFT_LEADER)
         return;
     for (size_t i = 0; i < r->peer_count; i++)

@@ -104,17 +104,12 @@ double schedule_pack_time(const struct network *network)
 
 /* ---- Places ------------------------------------------------------------------------------ */
 
-static uint64_t next_random(struct packing *p)
+static uint32_t random_below(struct packing *p, uint32_t limit)
 {
     p->random ^= p->random << 13;
     p->random ^= p->random >> 7;
     p->random ^= p->random << 17;
-    return p->random;
-}
-
-static uint32_t random_below(struct packing *p, uint32_t limit)
-{
-    return (uint32_t)((next_random(p) >> 32) * limit >> 32);
+    return (uint32_t)((p->random >> 32) * limit >> 32);
 }
 
 static size_t path_of(const struct packing *p, uint32_t message, const uint16_t **edges)

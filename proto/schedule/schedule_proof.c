@@ -246,28 +246,20 @@ static void include(struct proof *p, uint32_t message, uint32_t before)
         mine[c] = mine[c] > theirs[c] ? mine[c] : theirs[c];
 }
 
-static int check_sync_form(struct proof *p, size_t i)
-{
-    const struct schedule *s = p->schedule;
-    const struct schedule_sync *sync = &s->syncs[i];
-
-    if (sync->before >= s->message_count || sync->after >= s->message_count ||
-        s->messages[sync->before].phase >= s->messages[sync->after].phase)
-        return flaw(p, "synchronisation %zu does not order a phase before a later one", i);
-    if (i > 0 && (sync->after < sync[-1].after ||
-                  (sync->after == sync[-1].after && sync->before <= sync[-1].before)))
-        return flaw(p, "synchronisation %zu is out of order or there twice", i);
-    return 0;
-}
-
 static int make_clocks(struct proof *p)
 {
     const struct schedule *s = p->schedule;
     size_t sync = 0;
 
     for (size_t i = 0; i < s->sync_count; i++) {
-        if (check_sync_form(p, i) != 0)
-            return 1;
+        const struct schedule_sync *at = &s->syncs[i];
+
+        if (at->before >= s->message_count || at->after >= s->message_count ||
+            s->messages[at->before].phase >= s->messages[at->after].phase)
+            return flaw(p, "synchronisation %zu does not order a phase before a later one", i);
+        if (i > 0 && (at->after < at[-1].after ||
+                      (at->after == at[-1].after && at->before <= at[-1].before)))
+            return flaw(p, "synchronisation %zu is out of order or there twice", i);
     }
     for (uint32_t i = 0; i < s->message_count; i++) {
         if (p->before_in_chain[i] != NONE)

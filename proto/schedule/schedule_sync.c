@@ -112,11 +112,6 @@ static uint16_t *clock_of(const struct ordering *o, uint32_t message)
     return o->clocks + (size_t)o->events[message].clock * o->chain_count;
 }
 
-static bool precedes(const struct ordering *o, uint32_t u, uint32_t w)
-{
-    return clock_of(o, w)[o->events[u].chain] >= o->events[u].number;
-}
-
 static void merge_clock(uint16_t *restrict into, const uint16_t *restrict from, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -140,8 +135,10 @@ static void add_pred(struct ordering *o, uint32_t message)
 /* A predecessor that precedes another one. */
 static bool is_redundant(const struct ordering *o, int pred)
 {
+    const struct event *event = &o->events[o->preds[pred]];
+
     for (int i = 0; i < o->pred_count; i++) {
-        if (i != pred && precedes(o, o->preds[pred], o->preds[i]))
+        if (i != pred && clock_of(o, o->preds[i])[event->chain] >= event->number)
             return true;
     }
     return false;
@@ -174,18 +171,10 @@ static void advance_lanes(struct ordering *o, uint32_t message)
 
 /* ---- Synchronisations -------------------------------------------------------------------- */
 
-static int add_sync(struct ordering *o, uint32_t before, uint32_t after)
+static int order(struct ordering *o, uint32_t message)
 {
     struct schedule *s = o->schedule;
 
-    if (!GROW(s->syncs, o->capacity, s->sync_count + 1, 1024))
-        return -1;
-    s->syncs[s->sync_count++] = (struct schedule_sync){before, after};
-    return 0;
-}
-
-static int order(struct ordering *o, uint32_t message)
-{
     take_path(o, message);
     /* The last messages of the lanes that the message will take. */
     o->pred_count = 0;
@@ -201,8 +190,11 @@ static int order(struct ordering *o, uint32_t message)
         if (is_redundant(o, i))
             continue;
         merge_clock(clock_of(o, message), clock_of(o, o->preds[i]), o->chain_count);
-        if (o->events[o->preds[i]].chain != event->chain && add_sync(o, o->preds[i], message) < 0)
+        if (o->events[o->preds[i]].chain == event->chain)
+            continue;
+        if (!GROW(s->syncs, o->capacity, s->sync_count + 1, 1024))
             return -1;
+        s->syncs[s->sync_count++] = (struct schedule_sync){o->preds[i], message};
     }
     clock_of(o, message)[event->chain] = event->number;
     advance_lanes(o, message);

@@ -40,16 +40,6 @@ uint64_t schedule_tree_load(const struct network *network)
     return most;
 }
 
-static int bottleneck(const struct network *n)
-{
-    int most = 0;
-    for (int i = 1; i < n->node_count; i++) {
-        if (network_load(n, i) > network_load(n, most))
-            most = i;
-    }
-    return most;
-}
-
 /* The ranks on the side of `to` when its link from `from` is cut. */
 static int ranks_beyond(const struct network *n, int from, int to)
 {
@@ -82,8 +72,13 @@ static int other_branches(const struct network *n, int u, int v, int *w)
 
 int schedule_tree_root(const struct network *network)
 {
-    int v = bottleneck(network), u = network->nodes[v].parent, w = u;
+    int v = 0; /* below the link with the most messages */
 
+    for (int i = 1; i < network->node_count; i++) {
+        if (network_load(network, i) > network_load(network, v))
+            v = i;
+    }
+    int u = network->nodes[v].parent, w = u;
     if (2 * network->nodes[v].ranks >= network->rank_count) {
         w = u;
         u = v;

@@ -26,17 +26,12 @@ void session_log(struct session *s, const char *format, ...)
     s->endpoint->owner.log(s->endpoint->owner.context, line);
 }
 
-/* Retries of many hosts must not stay in step. */
-static uint64_t next_random(struct endpoint *e)
-{
-    return splitmix_next(&e->seed);
-}
-
 static void schedule_retry(struct session *s, uint64_t now_us)
 {
     struct pending *p = &s->pending;
 
-    p->retry_us = now_us + p->backoff_us + next_random(s->endpoint) % (p->backoff_us / 2);
+    /* Retries of many hosts must not stay in step. */
+    p->retry_us = now_us + p->backoff_us + splitmix_next(&s->endpoint->seed) % (p->backoff_us / 2);
     p->backoff_us = p->backoff_us * 2 < BACKOFF_LAST_US ? p->backoff_us * 2 : BACKOFF_LAST_US;
 }
 

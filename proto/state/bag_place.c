@@ -188,16 +188,6 @@ static bool is_backup(const struct bag_place *p, uint32_t host)
     return false;
 }
 
-/* Those whose end would be told, and no others: a dead one could not be replaced. */
-static void backups_set(const struct places *all, struct bag_place *p, const struct bag_place *new)
-{
-    p->count = 0;
-    for (size_t i = 0; i < new->count; i++)
-        if (state_reaches_host(all->state, new->backups[i]) && new->backups[i] != p->holder &&
-            !is_backup(p, new->backups[i]))
-            p->backups[p->count++] = new->backups[i];
-}
-
 static bool backups(struct places *all, const struct state_request *r, struct cursor *body)
 {
     struct bag_place wanted = {.bag = cursor_get_u64(body)};
@@ -207,7 +197,13 @@ static bool backups(struct places *all, const struct state_request *r, struct cu
     struct entry *e = entry_of(all, wanted.bag);
     if (e == NULL || e->place.holder != r->host)
         return true;
-    backups_set(all, &e->place, &wanted);
+    struct bag_place *p = &e->place;
+    p->count = 0;
+    /* Those whose end would be told, and no others: a dead one could not be replaced. */
+    for (size_t i = 0; i < wanted.count; i++)
+        if (state_reaches_host(all->state, wanted.backups[i]) && wanted.backups[i] != p->holder &&
+            !is_backup(p, wanted.backups[i]))
+            p->backups[p->count++] = wanted.backups[i];
     e->place.epoch++;
     tell_all(all, &e->place);
     return true;
@@ -264,21 +260,17 @@ static bool places_apply(void *engine, const struct state_request *r, struct cur
 
 /* ---- questions ---- */
 
-static int32_t list(const struct places *all, struct cursor *out)
-{
-    for (const struct entry *e = entry_first(all); e != NULL; e = entry_next(e)) {
-        cursor_put_text(out, e->name.text);
-        where_put(out, &e->place);
-    }
-    return ERROR_OK;
-}
-
 static int32_t places_query(const void *engine, const struct state_request *r, struct cursor *body,
                             struct cursor *out)
 {
     char name[NAME_BYTES_MAX + 1];
-    if (r->kind == COMMAND_BAG_LIST)
-        return list(engine, out);
+    if (r->kind == COMMAND_BAG_LIST) {
+        for (const struct entry *e = entry_first(engine); e != NULL; e = entry_next(e)) {
+            cursor_put_text(out, e->name.text);
+            where_put(out, &e->place);
+        }
+        return ERROR_OK;
+    }
     if (!name_get(body, name) || !cursor_done(body))
         return ERROR_EINVAL;
     const struct entry *e = entry_find(engine, name);

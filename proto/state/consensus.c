@@ -232,18 +232,6 @@ static bool value_keep(struct decisions *d, struct instance *i, const struct val
     return true;
 }
 
-static void decide(struct decisions *d, const struct state_request *r, struct key key,
-                   const struct value *value)
-{
-    struct instance *i = instance_get(d, key);
-
-    if (i == NULL || !value_keep(d, i, value))
-        return;
-    i->proposer = r->task;
-    answer_decision(d, r, i);
-    answer_listeners(d, i, ERROR_OK);
-}
-
 static bool is_decided(const struct instance *i)
 {
     return i != NULL && i->proposer != 0;
@@ -268,24 +256,18 @@ static void propose(struct decisions *d, const struct state_request *r, struct k
         answer_decision(d, r, i);
     else if (refusal != ERROR_OK)
         answer(d, r, refusal);
-    else
-        decide(d, r, key, &value);
+    else {
+        struct instance *made = instance_get(d, key);
+
+        if (made == NULL || !value_keep(d, made, &value))
+            return;
+        made->proposer = r->task;
+        answer_decision(d, r, made);
+        answer_listeners(d, made, ERROR_OK);
+    }
 }
 
 /* ---- learning ---- */
-
-static void listen(struct decisions *d, const struct state_request *r, struct key key)
-{
-    const struct listener listener = {.task = r->task, .request = r->request};
-    struct instance *i = instance_get(d, key);
-
-    if (i == NULL)
-        return;
-    if (i->listeners.count >= LISTENERS_MAX)
-        answer(d, r, ERROR_ERESOURCE);
-    else if (!listeners_add(&i->listeners, &listener))
-        state_exhausted(d->state);
-}
 
 static void learn(struct decisions *d, const struct state_request *r, struct key key)
 {
@@ -296,8 +278,15 @@ static void learn(struct decisions *d, const struct state_request *r, struct key
         answer_decision(d, r, i);
     else if (refusal != ERROR_OK)
         answer(d, r, refusal);
-    else
-        listen(d, r, key);
+    else {
+        const struct listener listener = {.task = r->task, .request = r->request};
+        struct instance *made = instance_get(d, key);
+
+        if (made != NULL && made->listeners.count >= LISTENERS_MAX)
+            answer(d, r, ERROR_ERESOURCE);
+        else if (made != NULL && !listeners_add(&made->listeners, &listener))
+            state_exhausted(d->state);
+    }
 }
 
 /* ---- forgetting ---- */
@@ -406,15 +395,6 @@ static int32_t decisions_query(const void *engine, const struct state_request *r
 
 /* ---- snapshots ---- */
 
-static uint32_t count_of(const struct series *s)
-{
-    uint32_t count = 0;
-
-    for (const struct instance *i = TAILQ_FIRST(&s->instances); i != NULL; i = TAILQ_NEXT(i, link))
-        count++;
-    return count;
-}
-
 static bool instance_load(struct decisions *d, struct series *s, struct cursor *c)
 {
     uint64_t number = cursor_get_u64(c);
@@ -460,7 +440,11 @@ static void decisions_save(const void *engine, struct cursor *c)
     for (const struct series *s = first_of(d); s != NULL; s = next_of(s)) {
         cursor_put_text(c, s->name.text);
         cursor_put_u64(c, s->floor);
-        cursor_put_u32(c, count_of(s));
+        uint32_t count = 0;
+        for (const struct instance *i = TAILQ_FIRST(&s->instances); i != NULL;
+             i = TAILQ_NEXT(i, link))
+            count++;
+        cursor_put_u32(c, count);
         for (const struct instance *i = TAILQ_FIRST(&s->instances); i != NULL;
              i = TAILQ_NEXT(i, link)) {
             cursor_put_u64(c, i->number);

@@ -163,16 +163,6 @@ static struct group *group_new(const char *name)
     return group;
 }
 
-static struct group *group_add(struct group_table *table, const char *name)
-{
-    struct group *group = group_new(name);
-    if (group == NULL)
-        return NULL;
-    group->next = table->first;
-    table->first = group;
-    return group;
-}
-
 static void group_remove(struct group_table *table, struct group *group)
 {
     UNLINK(table->first, group, next);
@@ -208,9 +198,14 @@ int32_t group_join(struct group_table *table, const char *name, uint32_t tid)
         return GROUP_EEXIST;
     if (group != NULL && group->count >= GROUP_MEMBERS_MAX)
         return GROUP_ETOOMANY;
-    if (group == NULL)
-        group = group_add(table, name);
-    return group == NULL ? (int32_t)GROUP_ENOMEM : member_add(table, group, tid);
+    if (group == NULL) {
+        group = group_new(name);
+        if (group == NULL)
+            return GROUP_ENOMEM;
+        group->next = table->first;
+        table->first = group;
+    }
+    return member_add(table, group, tid);
 }
 
 /* Takes the i-th member out; the group may be gone afterwards. */
@@ -326,16 +321,6 @@ static bool member_load(struct group *group, struct cursor *c)
     return true;
 }
 
-static bool group_load(struct group *group, struct cursor *c)
-{
-    group->barrier_count = cursor_get_u32(c);
-    uint32_t count = cursor_get_u32(c);
-    bool good = count > 0 && count <= GROUP_MEMBERS_MAX;
-    for (uint32_t i = 0; i < count && good; i++)
-        good = member_load(group, c);
-    return good;
-}
-
 bool group_table_load(struct group_table *table, struct cursor *c)
 {
     struct group **end = &table->first;
@@ -349,8 +334,13 @@ bool group_table_load(struct group_table *table, struct cursor *c)
             return false;
         *end = group;
         end = &group->next;
-        if (!group_load(group, c))
+        group->barrier_count = cursor_get_u32(c);
+        uint32_t members = cursor_get_u32(c);
+        if (members == 0 || members > GROUP_MEMBERS_MAX)
             return false;
+        while (group->count < members)
+            if (!member_load(group, c))
+                return false;
     }
     return cursor_ok(c);
 }

@@ -78,14 +78,6 @@ static void join(struct groups *g, const char *name, const struct state_request 
     }
 }
 
-static void barrier(struct groups *g, const char *name, const struct state_request *r,
-                    uint32_t count)
-{
-    enum group_error error = group_barrier(g->table, name, r->task, r->request, count);
-    if (error != GROUP_OK)
-        on_answer(g, r->task, r->request, error);
-}
-
 static bool groups_apply(void *engine, const struct state_request *r, struct cursor *body)
 {
     struct groups *g = engine;
@@ -100,8 +92,11 @@ static bool groups_apply(void *engine, const struct state_request *r, struct cur
         join(g, name, r);
     else if (r->kind == COMMAND_GROUP_LEAVE)
         on_answer(g, r->task, r->request, group_leave(g->table, name, r->task));
-    else
-        barrier(g, name, r, count);
+    else {
+        enum group_error error = group_barrier(g->table, name, r->task, r->request, count);
+        if (error != GROUP_OK)
+            on_answer(g, r->task, r->request, error);
+    }
     return true;
 }
 

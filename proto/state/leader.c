@@ -157,18 +157,14 @@ static bool candidate_add(struct leaders *e, struct group *g, uint32_t task)
     return true;
 }
 
-static bool has_room(const struct leaders *e, const struct group *g)
-{
-    return g == NULL ? e->groups.count < LEADER_GROUPS_MAX : g->count < LEADER_CANDIDATES_MAX;
-}
-
 static void stand(struct leaders *e, const struct state_request *r, const char *name)
 {
     struct group *g = group_find(e, name);
 
     if (is_candidate(g, r->task)) {
         answer_leader(e, r, g);
-    } else if (!has_room(e, g)) {
+    } else if (g == NULL ? e->groups.count >= LEADER_GROUPS_MAX
+                         : g->count >= LEADER_CANDIDATES_MAX) {
         answer(e, r, ERROR_ERESOURCE);
     } else {
         g = g != NULL ? g : group_add(e, name);
@@ -179,14 +175,6 @@ static void stand(struct leaders *e, const struct state_request *r, const char *
     }
 }
 
-static void candidate_take_out(struct group *g, uint32_t task)
-{
-    size_t at = position_of(g, task);
-
-    g->count--;
-    memmove(&g->candidates[at], &g->candidates[at + 1], (g->count - at) * sizeof g->candidates[0]);
-}
-
 static void resign(struct leaders *e, const struct state_request *r, const char *name)
 {
     struct group *g = group_find(e, name);
@@ -195,7 +183,9 @@ static void resign(struct leaders *e, const struct state_request *r, const char 
         answer(e, r, ERROR_ENOGROUP);
         return;
     }
-    candidate_take_out(g, r->task);
+    size_t at = position_of(g, r->task);
+    g->count--;
+    memmove(&g->candidates[at], &g->candidates[at + 1], (g->count - at) * sizeof g->candidates[0]);
     group_settle(e, g);
     answer(e, r, ERROR_OK);
 }

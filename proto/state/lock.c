@@ -114,16 +114,6 @@ static void acquire(struct locks *l, const char *name, const struct state_reques
         state_exhausted(l->state);
 }
 
-static void release(struct locks *l, const char *name, const struct state_request *r,
-                    uint64_t fence)
-{
-    struct lock *lock = lock_find(l, name);
-    bool held = lock != NULL && lock->holder == r->task && lock->fence == fence;
-    state_answer(l->state, r, held ? ERROR_OK : ERROR_EDENIED, NULL, 0);
-    if (held)
-        pass_on(l, lock);
-}
-
 static bool lock_apply(void *engine, const struct state_request *r, struct cursor *body)
 {
     struct locks *l = engine;
@@ -137,19 +127,14 @@ static bool lock_apply(void *engine, const struct state_request *r, struct curso
         state_answer(l->state, r, ERROR_EINVAL, NULL, 0);
     else if (acquires)
         acquire(l, name, r, number == 1);
-    else
-        release(l, name, r, number);
-    return true;
-}
-
-static void list(const struct locks *l, struct cursor *out)
-{
-    for (const struct lock *lock = lock_first(l); lock != NULL; lock = lock_next(lock)) {
-        cursor_put_text(out, lock->name.text);
-        cursor_put_u32(out, lock->holder);
-        cursor_put_u64(out, lock->fence);
-        waiters_list(&lock->waiters, out);
+    else {
+        struct lock *lock = lock_find(l, name);
+        bool held = lock != NULL && lock->holder == r->task && lock->fence == number;
+        state_answer(l->state, r, held ? ERROR_OK : ERROR_EDENIED, NULL, 0);
+        if (held)
+            pass_on(l, lock);
     }
+    return true;
 }
 
 static int32_t lock_query(const void *engine, const struct state_request *r, struct cursor *body,
@@ -158,7 +143,12 @@ static int32_t lock_query(const void *engine, const struct state_request *r, str
     const struct locks *l = engine;
     char name[NAME_BYTES_MAX + 1];
     if (r->kind == COMMAND_LOCK_LIST) {
-        list(l, out);
+        for (const struct lock *lock = lock_first(l); lock != NULL; lock = lock_next(lock)) {
+            cursor_put_text(out, lock->name.text);
+            cursor_put_u32(out, lock->holder);
+            cursor_put_u64(out, lock->fence);
+            waiters_list(&lock->waiters, out);
+        }
         return ERROR_OK;
     }
     if (!name_get(body, name) || !cursor_done(body))

@@ -261,16 +261,6 @@ static enum state_verdict take_turn(struct state *s, const struct command *comma
 
 static void save(const struct state *s, struct cursor *c);
 
-/* The log has other entries, too, so that not every index comes here. */
-static void look(struct state *s, uint64_t index)
-{
-    struct cursor c = cursor_counter();
-    if (index / STATE_LOOK_EVERY == s->index / STATE_LOOK_EVERY)
-        return;
-    save(s, &c);
-    s->full = c.counted > STATE_BYTES_MAX;
-}
-
 enum state_verdict state_apply(struct state *s, uint64_t index, const uint8_t *bytes, size_t size)
 {
     struct command command;
@@ -279,7 +269,12 @@ enum state_verdict state_apply(struct state *s, uint64_t index, const uint8_t *b
         return STATE_BROKEN;
     if (index <= s->index)
         return STATE_REPEATED;
-    look(s, index);
+    /* The log has other entries, too, so that not every index comes here. */
+    if (index / STATE_LOOK_EVERY != s->index / STATE_LOOK_EVERY) {
+        struct cursor counter = cursor_counter();
+        save(s, &counter);
+        s->full = counter.counted > STATE_BYTES_MAX;
+    }
     s->index = index;
     command_get(&c, &command);
     if (!cursor_ok(&c))

@@ -251,23 +251,18 @@ static bool token_apply(void *engine, const struct state_request *r, struct curs
     return true;
 }
 
-static void list(const struct tokens *t, struct cursor *out)
-{
-    for (const struct token *token = token_first(t); token != NULL; token = token_next(token)) {
-        cursor_put_text(out, token->name.text);
-        cursor_put_u32(out, token->holder);
-        cursor_put_u64(out, token->number);
-        waiters_list(&token->waiters, out);
-    }
-}
-
 static int32_t token_query(const void *engine, const struct state_request *r, struct cursor *body,
                            struct cursor *out)
 {
     const struct tokens *t = engine;
     char name[NAME_BYTES_MAX + 1];
     if (r->kind == COMMAND_TOKEN_LIST) {
-        list(t, out);
+        for (const struct token *token = token_first(t); token != NULL; token = token_next(token)) {
+            cursor_put_text(out, token->name.text);
+            cursor_put_u32(out, token->holder);
+            cursor_put_u64(out, token->number);
+            waiters_list(&token->waiters, out);
+        }
         return ERROR_OK;
     }
     if (!name_get(body, name) || !cursor_done(body))
@@ -324,30 +319,26 @@ static void token_save(const void *engine, struct cursor *c)
     }
 }
 
-static bool token_load_one(struct tokens *t, struct cursor *c)
-{
-    char name[NAME_BYTES_MAX + 1];
-    if (!name_get(c, name) || token_find(t, name) != NULL)
-        return false;
-    struct token *token = names_add(&t->names, name, sizeof *token);
-    if (token == NULL)
-        return false;
-    token->holder = cursor_get_u32(c);
-    token->request = cursor_get_u32(c);
-    token->number = cursor_get_u64(c);
-    uint8_t unclaimed = cursor_get_u8(c);
-    token->unclaimed = unclaimed == 1;
-    return unclaimed <= 1 && waiters_load(&token->waiters, c) &&
-           (token->holder != 0 || token->waiters.count == 0);
-}
-
 static bool token_load(void *engine, struct cursor *c)
 {
     struct tokens *t = engine;
     uint32_t count = cursor_get_u32(c);
-    for (uint32_t i = 0; i < count; i++)
-        if (!token_load_one(t, c))
+    for (uint32_t i = 0; i < count; i++) {
+        char name[NAME_BYTES_MAX + 1];
+        if (!name_get(c, name) || token_find(t, name) != NULL)
             return false;
+        struct token *token = names_add(&t->names, name, sizeof *token);
+        if (token == NULL)
+            return false;
+        token->holder = cursor_get_u32(c);
+        token->request = cursor_get_u32(c);
+        token->number = cursor_get_u64(c);
+        uint8_t unclaimed = cursor_get_u8(c);
+        token->unclaimed = unclaimed == 1;
+        if (unclaimed > 1 || !waiters_load(&token->waiters, c) ||
+            (token->holder == 0 && token->waiters.count > 0))
+            return false;
+    }
     return cursor_ok(c);
 }
 

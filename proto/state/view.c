@@ -247,17 +247,6 @@ static void put(struct views *v, const struct state_request *r, const char *name
     state_answer(v->state, r, ERROR_OK, bytes, sizeof bytes);
 }
 
-static int32_t get(const struct view_session *s, uint32_t task, struct cursor *out)
-{
-    if (!view_session_has(s, task))
-        return ERROR_ENOGROUP;
-    cursor_put_u64(out, s->value.version);
-    cursor_put_u32(out, s->value.author);
-    cursor_put_u64(out, s->value.view);
-    cursor_put_bytes(out, s->value.bytes, s->value.size);
-    return ERROR_OK;
-}
-
 /* ---- commands ---- */
 
 /* What follows the name; false: makes no sense. */
@@ -303,9 +292,17 @@ static int32_t views_query(const void *engine, const struct state_request *r, st
 
     if (!named || !cursor_done(body))
         return ERROR_EINVAL;
-    if (r->kind == COMMAND_VIEW_GET)
-        return get(session_find(engine, name), r->task, out);
-    view_session_tell(out, session_find(engine, name), r->task, seen);
+    const struct view_session *s = session_find(engine, name);
+    if (r->kind != COMMAND_VIEW_GET) {
+        view_session_tell(out, s, r->task, seen);
+        return ERROR_OK;
+    }
+    if (!view_session_has(s, r->task))
+        return ERROR_ENOGROUP;
+    cursor_put_u64(out, s->value.version);
+    cursor_put_u32(out, s->value.author);
+    cursor_put_u64(out, s->value.view);
+    cursor_put_bytes(out, s->value.bytes, s->value.size);
     return ERROR_OK;
 }
 
@@ -325,17 +322,6 @@ static void views_save(const void *engine, struct cursor *c)
     }
 }
 
-static bool session_load(struct views *v, struct cursor *c)
-{
-    char name[NAME_BYTES_MAX + 1];
-    struct view_session *s;
-
-    if (!name_get(c, name) || session_find(v, name) != NULL)
-        return false;
-    s = names_add(&v->sessions, name, sizeof *s);
-    return s != NULL && view_session_load(s, c);
-}
-
 static bool views_load(void *engine, struct cursor *c)
 {
     struct views *v = engine;
@@ -345,9 +331,15 @@ static bool views_load(void *engine, struct cursor *c)
     count = cursor_get_u32(c);
     if (count > VIEW_SESSIONS_MAX)
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (!session_load(v, c))
+    for (uint32_t i = 0; i < count; i++) {
+        char name[NAME_BYTES_MAX + 1];
+
+        if (!name_get(c, name) || session_find(v, name) != NULL)
             return false;
+        struct view_session *s = names_add(&v->sessions, name, sizeof *s);
+        if (s == NULL || !view_session_load(s, c))
+            return false;
+    }
     return cursor_ok(c);
 }
 

@@ -107,20 +107,14 @@ static double end_of(const struct tiling_play *p)
     return end_s;
 }
 
-static struct tiling_play last_layer_of(const struct tiling_play *p)
-{
-    struct tiling_play last = *p;
-    last.comp_s *= p->last_share;
-    for (int i = 0; i < p->grid->dims; i++)
-        last.face[i].wire_s *= p->last_share;
-    return last;
-}
-
 double tiling_play_run(const struct tiling_play *p, int64_t layers, bool overlapped)
 {
     int64_t played = layers < p->layers_max ? layers : p->layers_max;
-    const struct tiling_play last = last_layer_of(p);
+    struct tiling_play last = *p; /* the last layer, whose tiles may be lower */
     double half_s = 0;
+    last.comp_s *= p->last_share;
+    for (int i = 0; i < p->grid->dims; i++)
+        last.face[i].wire_s *= p->last_share;
     for (int i = 0; i < tiling_grid_count(p->grid); i++)
         p->players[i] = (struct tiling_player){0};
     for (int64_t k = 0; k < played; k++) {

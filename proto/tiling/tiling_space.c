@@ -9,24 +9,6 @@
 #define EXTENT_MAX ((int64_t)1 << 40)
 #define SKEW_MAX ((int64_t)1 << 16)
 
-static bool sizes_fit(int dims, const int64_t *size)
-{
-    for (int i = 0; i < dims; i++) {
-        if (size[i] < 1 || size[i] > EXTENT_MAX)
-            return false;
-    }
-    return true;
-}
-
-static bool box_fits(int dims, const struct tiling_box *box)
-{
-    for (int i = 0; i < dims; i++) {
-        if (box->end[i] - box->first[i] > EXTENT_MAX)
-            return false;
-    }
-    return true;
-}
-
 static bool skew_fits(int dims, const struct tiling_matrix *m)
 {
     for (int i = 0; i < dims; i++) {
@@ -58,8 +40,12 @@ int tiling_space_init(struct tiling_space *s, int dims, const int64_t *size,
 {
     struct tiling_space made = {.dims = dims, .skewed = skew != NULL};
     struct tiling_box loop = {0};
-    if (dims < 1 || dims > TILING_DIMS_MAX || !sizes_fit(dims, size))
+    if (dims < 1 || dims > TILING_DIMS_MAX)
         return -1;
+    for (int i = 0; i < dims; i++) {
+        if (size[i] < 1 || size[i] > EXTENT_MAX)
+            return -1;
+    }
     tiling_matrix_identity(&made.skew);
     made.skew = skew != NULL ? *skew : made.skew;
     if (!skew_fits(dims, &made.skew) || tiling_matrix_invert(&made.skew, dims, &made.back) != 0 ||
@@ -71,9 +57,11 @@ int tiling_space_init(struct tiling_space *s, int dims, const int64_t *size,
         struct range r = sum_range(dims, made.skew.at[i], &loop);
         made.box.first[i] = r.first;
         made.box.end[i] = r.end;
+        if (r.end - r.first > EXTENT_MAX)
+            return -1;
     }
     *s = made;
-    return box_fits(dims, &made.box) ? 0 : -1;
+    return 0;
 }
 
 void tiling_space_point(const struct tiling_space *s, const int64_t *p, int64_t *point)
@@ -107,27 +95,22 @@ static void clip(int64_t base, int64_t step, int64_t size, struct range *t)
     t->end = r.end < t->end ? r.end : t->end;
 }
 
-static void clip_straight(const struct tiling_space *s, const int64_t *p, struct range *t)
-{
-    int last = s->dims - 1;
-    for (int i = 0; i < last; i++)
-        clip(p[i], 0, s->size[i], t);
-    clip(0, 1, s->size[last], t);
-}
-
 bool tiling_space_row(const struct tiling_space *s, const int64_t *p, int64_t *first, int64_t *end)
 {
     struct range t = {*first, *end};
+    int last = s->dims - 1;
     if (s->skewed) {
-        int last = s->dims - 1;
         for (int i = 0; i < s->dims; i++) {
             int64_t base = 0;
             for (int k = 0; k < last; k++)
                 base += s->back.at[i][k] * p[k];
             clip(base, s->back.at[i][last], s->size[i], &t);
         }
-    } else
-        clip_straight(s, p, &t);
+    } else {
+        for (int i = 0; i < last; i++)
+            clip(p[i], 0, s->size[i], &t);
+        clip(0, 1, s->size[last], &t);
+    }
     if (t.first >= t.end)
         return false;
     *first = t.first;

@@ -76,30 +76,24 @@ bool cc_slow_start(const struct cc *c)
     return c->now.window < c->now.threshold;
 }
 
-/* Section 4.2: the stage begins with the window after the reduction. */
-static void cubic_begin(struct cc *c, uint64_t now_us)
-{
-    struct cc_state *s = &c->now;
-    c->epoch = true;
-    c->epoch_us = now_us;
-    s->estimate = s->window;
-    s->maximum = larger(s->maximum, s->window);
-    c->k_s = cube_root((s->maximum - s->window) / (double)c->packet_bytes / CUBIC_C);
-}
-
 static double cubic_at(const struct cc *c, uint64_t now_us)
 {
     double t = (double)(now_us - c->epoch_us) / 1e6 - c->k_s;
     return c->now.maximum + CUBIC_C * (double)c->packet_bytes * t * t * t;
 }
 
-/* Sections 4.3 to 4.5. */
+/* Sections 4.2 to 4.5. */
 static void cubic_grow(struct cc *c, const struct cc_ack *ack)
 {
     struct cc_state *s = &c->now;
     double bytes = (double)ack->bytes;
-    if (!c->epoch)
-        cubic_begin(c, ack->now_us);
+    if (!c->epoch) { /* section 4.2: the stage begins with the window after the reduction */
+        c->epoch = true;
+        c->epoch_us = ack->now_us;
+        s->estimate = s->window;
+        s->maximum = larger(s->maximum, s->window);
+        c->k_s = cube_root((s->maximum - s->window) / (double)c->packet_bytes / CUBIC_C);
+    }
     double alpha = s->estimate < s->prior ? CUBIC_ALPHA : 1;
     s->estimate += alpha * (double)c->packet_bytes * bytes / s->window;
     if (cubic_at(c, ack->now_us) < s->estimate) {

@@ -207,14 +207,6 @@ const char *loss_check_ack(const struct window *w, const struct wire_packet *p)
     return NULL;
 }
 
-static void sample_rtt(struct window *w, const struct wire_packet *p, const struct tally *t,
-                       uint64_t now_us)
-{
-    const struct sent *s = sent_at(&w->send.sent, t->position);
-    if (s->number == p->ack_ranges[0].end - 1)
-        rtt_sample(&w->rtt, now_us - s->sent_us, p->ack_delay_us);
-}
-
 void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
 {
     struct sender *s = &w->send;
@@ -223,7 +215,9 @@ void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
         ack_range(w, &p->ack_ranges[i], &t, now_us);
     if (t.count == 0)
         return;
-    sample_rtt(w, p, &t, now_us);
+    const struct sent *last = sent_at(&s->sent, t.position);
+    if (last->number == p->ack_ranges[0].end - 1)
+        rtt_sample(&w->rtt, now_us - last->sent_us, p->ack_delay_us);
     w->loss.probes = 0;
     w->loss.probes_due = 0;
     if (t.position >= s->largest_acked)
@@ -240,17 +234,14 @@ void loss_on_ack(struct window *w, const struct wire_packet *p, uint64_t now_us)
     retire(w, now_us);
 }
 
-/* RFC 9002 section 6.2: the probe timer runs while anything is in flight. */
-static uint64_t probe_deadline(const struct window *w)
+uint64_t loss_deadline(const struct window *w)
 {
+    if (w->loss.deadline_us != WINDOW_NEVER)
+        return w->loss.deadline_us;
+    /* RFC 9002 section 6.2: the probe timer runs while anything is in flight. */
     if (w->send.flight_bytes == 0 || w->loss.probes_due != 0)
         return WINDOW_NEVER;
     return w->send.sent_us + probe_us(w, w->loss.probes);
-}
-
-uint64_t loss_deadline(const struct window *w)
-{
-    return w->loss.deadline_us != WINDOW_NEVER ? w->loss.deadline_us : probe_deadline(w);
 }
 
 void loss_on_timer(struct window *w, uint64_t now_us)

@@ -32,18 +32,6 @@ void window_ring_free(struct window_ring *r)
     *r = (struct window_ring){0};
 }
 
-/* Copies begin .. used-1 from one ring to another of a different capacity. */
-static void window_ring_copy(struct window_ring *to, const struct window_ring *from, uint64_t begin,
-                             uint64_t used)
-{
-    const uint8_t *bytes;
-    while (begin < used) {
-        size_t run = window_ring_run(from, begin, (size_t)(used - begin), &bytes);
-        window_ring_put(to, begin, bytes, run);
-        begin += run;
-    }
-}
-
 bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, uint64_t end)
 {
     struct window_ring grown = {.capacity = r->capacity == 0 ? RING_CAPACITY_MIN : r->capacity};
@@ -56,7 +44,12 @@ bool window_ring_reserve(struct window_ring *r, uint64_t begin, uint64_t used, u
     grown.bytes = malloc(grown.capacity + window_ring_spare(grown.capacity));
     if (grown.bytes == NULL)
         return false;
-    window_ring_copy(&grown, r, begin, used);
+    while (begin < used) {
+        const uint8_t *bytes;
+        size_t run = window_ring_run(r, begin, (size_t)(used - begin), &bytes);
+        window_ring_put(&grown, begin, bytes, run);
+        begin += run;
+    }
     window_ring_free(r);
     *r = grown;
     return true;
@@ -79,16 +72,6 @@ size_t window_ring_run(const struct window_ring *r, uint64_t offset, size_t size
     return smaller(size, r->capacity - at);
 }
 
-/* Repeats the ring's first bytes, offsets turn .. end-1, behind its end. */
-static void window_ring_mirror(struct window_ring *r, uint64_t turn, uint64_t end)
-{
-    uint64_t from = r->mirrored_end > turn ? r->mirrored_end : turn;
-    if (from >= end)
-        return;
-    memcpy(r->bytes + r->capacity + (from - turn), r->bytes + (from - turn), (size_t)(end - from));
-    r->mirrored_end = end;
-}
-
 size_t window_ring_view(struct window_ring *r, uint64_t begin, uint64_t end, const uint8_t **bytes)
 {
     size_t size = (size_t)(end - begin);
@@ -98,6 +81,13 @@ size_t window_ring_view(struct window_ring *r, uint64_t begin, uint64_t end, con
     if (run >= smaller(size, RING_VIEW_BYTES))
         return smaller(size, run);
     size = smaller(size, smaller(RING_VIEW_BYTES, run + window_ring_spare(r->capacity)));
-    window_ring_mirror(r, begin + run, begin + size);
+    /* The ring's first bytes, offsets turn .. end-1, are repeated behind its end. */
+    uint64_t turn = begin + run, from = r->mirrored_end > turn ? r->mirrored_end : turn;
+    end = begin + size;
+    if (from < end) {
+        memcpy(r->bytes + r->capacity + (from - turn), r->bytes + (from - turn),
+               (size_t)(end - from));
+        r->mirrored_end = end;
+    }
     return size;
 }

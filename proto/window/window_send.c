@@ -115,17 +115,6 @@ void sender_on_limit(struct sender *s, uint64_t limit)
         s->limit = limit;
 }
 
-static void advance(struct sender *s, uint64_t end)
-{
-    s->base = end;
-    ranges_remove_below(&s->acked, end);
-    if (s->acked.count != 0 && s->acked.at[0].begin == end) {
-        s->base = s->acked.at[0].end;
-        ranges_remove_below(&s->acked, s->base);
-    }
-    ranges_remove_below(&s->lost, s->base);
-}
-
 void sender_acked(struct sender *s, uint64_t offset, size_t length)
 {
     uint64_t end = offset + length;
@@ -133,9 +122,15 @@ void sender_acked(struct sender *s, uint64_t offset, size_t length)
         return;
     if (s->lost.count != 0)
         ranges_remove(&s->lost, offset, end);
-    if (offset <= s->base)
-        advance(s, end);
-    else if (!ranges_add(&s->acked, offset, end))
+    if (offset <= s->base) {
+        s->base = end;
+        ranges_remove_below(&s->acked, end);
+        if (s->acked.count != 0 && s->acked.at[0].begin == end) {
+            s->base = s->acked.at[0].end;
+            ranges_remove_below(&s->acked, s->base);
+        }
+        ranges_remove_below(&s->lost, s->base);
+    } else if (!ranges_add(&s->acked, offset, end))
         ranges_cover(&s->lost, offset, end);
 }
 
