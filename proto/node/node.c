@@ -42,7 +42,7 @@ void node_notice(struct node *node, uint64_t now_us)
     node->due_us = UINT64_MAX;
     node->media[MEDIUM_IP].endpoint.counters.late_us += now_us - due;
     member_on_late(node->member, now_us - due);
-    if (node->council)
+    if (node->council != NULL)
         council_on_late(node->council, now_us - due);
 }
 
@@ -63,7 +63,8 @@ static int init_endpoint(struct node *node, struct medium *medium)
     e->scratch = malloc(e->datagram_bytes_max);
     e->opened = e->me.encrypt ? malloc(DATAGRAM_BYTES_MAX) : NULL;
     medium->detour = malloc(DETOUR_BYTES + e->datagram_bytes_max);
-    if (!medium->detour || !e->scratch || e->me.encrypt != (e->opened != NULL) || auth_init() < 0)
+    if (medium->detour == NULL || e->scratch == NULL || e->me.encrypt != (e->opened != NULL) ||
+        auth_init() < 0)
         return -1;
     identity_derive(&e->me, node->config.vm, node->config.key);
     e->random(e->random_context, e->me.boot_secret, sizeof e->me.boot_secret);
@@ -101,7 +102,7 @@ static int init_member(struct node *node)
                                    .counters = &node->media[MEDIUM_IP].endpoint.counters};
 
     node->member = member_create(&config, &owner);
-    return node->member ? 0 : -1;
+    return node->member != NULL ? 0 : -1;
 }
 
 static void set_range(size_t least, size_t *most)
@@ -116,7 +117,7 @@ struct node *node_create(const struct node_config *config, const struct node_own
 {
     struct node *node = calloc(1, sizeof *node);
 
-    if (!node)
+    if (node == NULL)
         return NULL;
     node->config = *config;
     node->owner = *owner;
@@ -139,7 +140,7 @@ struct node *node_create(const struct node_config *config, const struct node_own
 
 void node_destroy(struct node *node)
 {
-    if (!node)
+    if (node == NULL)
         return;
     while (node->open_count > 0)
         node_peer_destroy(node, node->open_count - 1);
@@ -158,7 +159,7 @@ static void set_index(struct node *node, uint32_t index)
 {
     for (int i = 0; i < MEDIA; i++)
         node->media[i].endpoint.me.index = index;
-    if (node->council)
+    if (node->council != NULL)
         council_join(node->council, index);
 }
 
@@ -217,7 +218,7 @@ static int may_send(const struct node *node, uint32_t host)
 {
     const struct row *row = table_row(member_table(node->member), host);
 
-    return row && row->announced ? 0 : -EHOSTUNREACH;
+    return row != NULL && row->announced ? 0 : -EHOSTUNREACH;
 }
 
 int node_send_own(struct node *node, uint32_t host, const struct frame *frame,
@@ -229,7 +230,7 @@ int node_send_own(struct node *node, uint32_t host, const struct frame *frame,
     if (may_send(node, host) < 0)
         return -EHOSTUNREACH;
     peer = node_living_peer(node, host, f.flags & FRAME_ETHER ? MEDIUM_ETHER : MEDIUM_IP);
-    if (!peer)
+    if (peer == NULL)
         return -ENOMEM;
     f.flags = node_medium_flags(peer->medium->number, f.flags);
     return session_write(peer->session, &f, payload, own);
@@ -247,7 +248,7 @@ int node_send_behind(struct node *node, uint32_t host, const struct frame *frame
 {
     struct peer *ether = host <= HOST_INDEX_MAX ? node->media[MEDIUM_ETHER].peers[host] : NULL;
 
-    if (!ether || session_queued(ether->session) == 0 || frame->length > NODE_BEHIND_BYTES)
+    if (ether == NULL || session_queued(ether->session) == 0 || frame->length > NODE_BEHIND_BYTES)
         return node_send(node, host, frame, payload, now_us);
     if (may_send(node, host) < 0)
         return -EHOSTUNREACH;
@@ -261,7 +262,7 @@ size_t node_queued(const struct node *node, uint32_t host)
     for (int i = 0; i < MEDIA && host <= HOST_INDEX_MAX; i++) {
         const struct peer *peer = node->media[i].peers[host];
 
-        queued += peer ? session_queued(peer->session) : 0;
+        queued += peer != NULL ? session_queued(peer->session) : 0;
     }
     return queued;
 }
@@ -290,7 +291,7 @@ size_t node_unsent(const struct node *node)
 /* What is agreed may let membership go on, which proposes the next. */
 static uint64_t step_council(struct node *node, uint64_t now_us)
 {
-    if (!node->council || !member_is_up(node->member))
+    if (node->council == NULL || !member_is_up(node->member))
         return UINT64_MAX;
     return council_step(node->council, member_is_leaving(node->member), now_us);
 }
@@ -336,14 +337,14 @@ const struct host *node_host(const struct node *node, uint32_t index)
 {
     const struct row *row = table_row(member_table(node->member), index);
 
-    return row ? &row->host : NULL;
+    return row != NULL ? &row->host : NULL;
 }
 
 const struct host *node_host_at(const struct node *node, size_t i)
 {
     const struct row *row = table_at(member_table(node->member), i);
 
-    return row ? &row->host : NULL;
+    return row != NULL ? &row->host : NULL;
 }
 
 uint32_t node_coordinator(const struct node *node)
@@ -355,7 +356,7 @@ const struct host *node_self(const struct node *node)
 {
     const struct host *self = node_host(node, member_self(node->member));
 
-    return self ? self : &node->config.self;
+    return self != NULL ? self : &node->config.self;
 }
 
 static const struct address *path_on(const struct node *node, uint32_t host,
@@ -363,7 +364,7 @@ static const struct address *path_on(const struct node *node, uint32_t host,
 {
     const struct peer *peer = host <= HOST_INDEX_MAX ? node->media[medium].peers[host] : NULL;
 
-    return peer ? session_path(peer->session) : NULL;
+    return peer != NULL ? session_path(peer->session) : NULL;
 }
 
 const struct address *node_path(const struct node *node, uint32_t host)
@@ -375,7 +376,7 @@ const struct address *node_ether_path(const struct node *node, uint32_t host)
 {
     const struct address *path = path_on(node, host, MEDIUM_ETHER);
 
-    return path && path->family == ADDRESS_ETHER ? path : NULL;
+    return path != NULL && path->family == ADDRESS_ETHER ? path : NULL;
 }
 
 uint32_t node_vm(const struct node *node)

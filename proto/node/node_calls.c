@@ -24,7 +24,7 @@ void node_member_send(void *context, uint32_t host, uint8_t kind, const uint8_t 
                           .destination = tid_make(host, 0)};
 
     (void)now_us;
-    if (peer && session_write(peer->session, &frame, payload, NULL) < 0)
+    if (peer != NULL && session_write(peer->session, &frame, payload, NULL) < 0)
         node_log(node, "dropped a frame to host %u: out of memory", host);
 }
 
@@ -33,7 +33,7 @@ static void member_wants_ping(void *context, uint32_t host, uint8_t kind, uint32
 {
     struct peer *peer = member_peer(context, host);
 
-    if (peer)
+    if (peer != NULL)
         session_ping(peer->session, kind, target, now_us);
 }
 
@@ -41,7 +41,7 @@ static void member_wants_reopen(void *context, uint32_t host, uint64_t now_us)
 {
     struct peer *peer = member_peer(context, host);
 
-    if (peer)
+    if (peer != NULL)
         session_open(peer->session, now_us);
 }
 
@@ -52,7 +52,7 @@ static void member_wants_close(void *context, uint32_t host, uint64_t now_us)
     for (int i = 0; i < MEDIA; i++) {
         struct peer *peer = node->media[i].peers[host];
 
-        if (!peer)
+        if (peer == NULL)
             continue;
         session_close(peer->session);
         peer->close_us = now_us + node->config.fail_timeout_us / 5;
@@ -71,14 +71,14 @@ static bool member_asks_needed(void *context)
 {
     struct node *node = context;
 
-    return node->council && council_is_needed(node->council);
+    return node->council != NULL && council_is_needed(node->council);
 }
 
 static bool member_asks_spares(void *context, uint32_t host)
 {
     struct node *node = context;
 
-    return !node->council || council_spares(node->council, host);
+    return node->council == NULL || council_spares(node->council, host);
 }
 
 static void member_tells_host(void *context, const struct host *host, int event)
@@ -89,7 +89,7 @@ static void member_tells_host(void *context, const struct host *host, int event)
     if (event != NODE_HOST_ADDED)
         return;
     for (int i = 0; i < MEDIA; i++) /* frames may wait for it */
-        if (node->media[i].peers[host->index])
+        if (node->media[i].peers[host->index] != NULL)
             node->media[i].peers[host->index]->deadline_us = 0;
 }
 
@@ -151,7 +151,7 @@ static uint8_t *session_wants_room(void *context, const struct address *to)
     const struct medium *medium = context;
     const struct node_owner *owner = &medium->node->owner;
 
-    if (!owner->room || node_medium_of(to) != medium->number)
+    if (owner->room == NULL || node_medium_of(to) != medium->number)
         return NULL;
     return owner->room(owner->context, to);
 }
@@ -169,16 +169,16 @@ static bool session_got_frame(void *context, uint32_t host, const struct frame *
         member_on_frame(node->member, host, frame->kind, payload, frame->length, now_us);
         node_council_tell(node);
         row = table_row(member_table(node->member), host);
-        if (frame->kind == FRAME_JOIN && row && medium->peers[host])
+        if (frame->kind == FRAME_JOIN && row != NULL && medium->peers[host] != NULL)
             session_set_addresses(medium->peers[host]->session, &row->host);
         return true;
     }
     if (frame->kind == FRAME_RAFT) {
-        if (node->council)
+        if (node->council != NULL)
             council_on_frame(node->council, host, payload, frame->length, now_us);
         return true;
     }
-    if (!row || !row->announced)
+    if (row == NULL || !row->announced)
         return false;
     f.flags = node_medium_flags(medium->number, f.flags);
     node->owner.frame(node->owner.context, host, &f, payload);
@@ -238,7 +238,7 @@ static void session_opened(void *context, uint32_t host, uint64_t now_us)
     char text[ADDRESS_TEXT_BYTES] = "to be proved";
 
     (void)now_us;
-    if (path)
+    if (path != NULL)
         address_text(path, text);
     node_log(medium->node, "session with host %u open, path %s%s", host, text,
              session_is_astray(medium->peers[host]->session)

@@ -127,12 +127,12 @@ int node_council_create(struct node *node)
                                   .leaves = council_tells_leaving,
                                   .log = council_logs};
 
-    if (!node->owner.agreed)
+    if (node->owner.agreed == NULL)
         return 0;
     for (int i = 0; i < HOST_ID_BYTES; i++)
         config.id[i] = node->config.self.id[i];
     node->council = council_create(&config, &owner);
-    return node->council ? 0 : -1;
+    return node->council != NULL ? 0 : -1;
 }
 
 /* ---- what membership asks of the log ---- */
@@ -141,7 +141,7 @@ int64_t node_council_propose(void *context, const uint8_t *bytes, size_t size, u
 {
     struct node *node = context;
 
-    if (node->council)
+    if (node->council != NULL)
         return council_propose(node->council, COUNCIL_CHANGE, bytes, size, now_us);
     node->changed = true;
     member_on_change(node->member, bytes, size, now_us);
@@ -152,7 +152,7 @@ void node_council_found(void *context, uint64_t generation, uint64_t now_us)
 {
     struct node *node = context;
 
-    if (!node->council)
+    if (node->council == NULL)
         member_lead(node->member, epoch_make(generation, 1), now_us);
     else if (council_found(node->council, generation, now_us) < 0)
         node_log(node, "nothing can be agreed on: out of memory");
@@ -166,7 +166,7 @@ void node_council_tell(struct node *node)
     uint32_t leader = node_leader(node);
     uint64_t generation = node_generation(node);
 
-    if (!node->council || !member_is_up(node->member) ||
+    if (node->council == NULL || !member_is_up(node->member) ||
         (leader == node->told_leader && generation == node->told_generation))
         return;
     node->told_leader = leader;
@@ -183,17 +183,17 @@ int64_t node_propose(struct node *node, const uint8_t *bytes, size_t size, uint6
 
 uint64_t node_read(struct node *node, uint64_t now_us)
 {
-    return node->council ? council_read(node->council, now_us) : 0;
+    return node->council != NULL ? council_read(node->council, now_us) : 0;
 }
 
 bool node_read_ok(const struct node *node, uint64_t number)
 {
-    return node->council && council_read_ok(node->council, number);
+    return node->council != NULL && council_read_ok(node->council, number);
 }
 
 bool node_leads(const struct node *node)
 {
-    return node->council && council_leads(node->council) && member_in_office(node->member);
+    return node->council != NULL && council_leads(node->council) && member_in_office(node->member);
 }
 
 uint32_t node_leader(const struct node *node)
@@ -201,10 +201,10 @@ uint32_t node_leader(const struct node *node)
     uint32_t coordinator = member_table(node->member)->coordinator;
     bool elsewhere = coordinator != member_self(node->member);
 
-    return node->council && (elsewhere || node_leads(node)) ? coordinator : 0;
+    return node->council != NULL && (elsewhere || node_leads(node)) ? coordinator : 0;
 }
 
 uint64_t node_generation(const struct node *node)
 {
-    return node->council ? council_generation(node->council) : 0;
+    return node->council != NULL ? council_generation(node->council) : 0;
 }

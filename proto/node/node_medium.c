@@ -59,7 +59,7 @@ const struct medium *node_medium_to(struct node *node, uint32_t host, enum node_
 {
     const struct row *row = table_row(member_table(node->member), host);
 
-    return row ? row_medium(node, row, wanted) : &node->media[MEDIUM_IP];
+    return row != NULL ? row_medium(node, row, wanted) : &node->media[MEDIUM_IP];
 }
 
 /* ---- peers ---- */
@@ -70,16 +70,16 @@ struct peer *node_peer(struct medium *medium, const struct row *row)
     uint32_t index = row->host.index;
     struct peer *peer = medium->peers[index];
 
-    if (peer)
+    if (peer != NULL)
         return peer;
     peer = calloc(1, sizeof *peer);
-    if (!peer)
+    if (peer == NULL)
         return NULL;
     peer->medium = medium;
     peer->index = index;
     peer->close_us = UINT64_MAX;
     peer->session = session_create(&medium->endpoint, &row->host);
-    if (!peer->session) {
+    if (peer->session == NULL) {
         free(peer);
         return NULL;
     }
@@ -93,10 +93,10 @@ struct peer *node_living_peer(struct node *node, uint32_t host, enum node_medium
     const struct row *row = table_row(member_table(node->member), host);
     struct peer *peer;
 
-    if (!row || !row_is_living(row) || host == member_self(node->member))
+    if (row == NULL || !row_is_living(row) || host == member_self(node->member))
         return NULL;
     peer = node_peer(row_medium(node, row, wanted), row);
-    if (peer)
+    if (peer != NULL)
         peer->deadline_us = 0;
     return peer;
 }
@@ -106,7 +106,7 @@ static struct behind *behind_take(struct peer *peer)
     struct behind *b = peer->behind;
 
     peer->behind = b->next;
-    if (!peer->behind)
+    if (peer->behind == NULL)
         peer->behind_last = NULL;
     return b;
 }
@@ -115,7 +115,7 @@ void node_peer_destroy(struct node *node, size_t i)
 {
     struct peer *peer = node->open[i];
 
-    while (peer->behind)
+    while (peer->behind != NULL)
         free(behind_take(peer));
     node_stat_closed(node, peer->session);
     session_destroy(peer->session);
@@ -130,7 +130,7 @@ size_t node_datagram_bytes(const struct node *node, uint32_t host)
     const struct peer *peer = host <= HOST_INDEX_MAX ? m->peers[host] : NULL;
     struct window_stats stats;
 
-    if (!peer)
+    if (peer == NULL)
         return m->endpoint.datagram_bytes_min;
     window_stats(session_window(peer->session), &stats);
     return stats.packet_bytes + DATAGRAM_OVERHEAD_BYTES;
@@ -142,12 +142,12 @@ int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t
 {
     struct behind *b = malloc(sizeof *b);
 
-    if (!b)
+    if (b == NULL)
         return -ENOMEM;
     *b = (struct behind){.written = session_written(peer->session), .frame = *frame};
     if (frame->length > 0)
         memcpy(b->payload, payload, frame->length);
-    if (peer->behind_last)
+    if (peer->behind_last != NULL)
         peer->behind_last->next = b;
     else
         peer->behind = b;
@@ -158,11 +158,11 @@ int node_peer_behind(struct peer *peer, const struct frame *frame, const uint8_t
 void node_release_behind(struct node *node, uint64_t now_us)
 {
     for (size_t i = 0; i < node->open_count; i++)
-        if (node->open[i]->behind) {
+        if (node->open[i]->behind != NULL) {
             struct peer *peer = node->open[i];
             uint64_t delivered = session_written(peer->session) - session_queued(peer->session);
 
-            while (peer->behind && peer->behind->written <= delivered) {
+            while (peer->behind != NULL && peer->behind->written <= delivered) {
                 struct behind *b = behind_take(peer);
 
                 node_send(peer->medium->node, peer->index, &b->frame, b->payload, now_us);
@@ -178,18 +178,19 @@ enum node_ether node_ether_state(const struct node *node, uint32_t host)
     const struct row *row = table_row(member_table(node->member), host);
     const struct peer *peer = host <= HOST_INDEX_MAX ? node->media[MEDIUM_ETHER].peers[host] : NULL;
 
-    if (!row || !node->has_ether || !has_address(&row->host, MEDIUM_ETHER))
+    if (row == NULL || !node->has_ether || !has_address(&row->host, MEDIUM_ETHER))
         return NODE_ETHER_NONE;
-    if (peer && session_is_open(peer->session) && !session_is_astray(peer->session))
+    if (peer != NULL && session_is_open(peer->session) && !session_is_astray(peer->session))
         return NODE_ETHER_OPEN;
-    return peer && session_is_opening(peer->session) ? NODE_ETHER_OPENING : NODE_ETHER_CLOSED;
+    return peer != NULL && session_is_opening(peer->session) ? NODE_ETHER_OPENING
+                                                             : NODE_ETHER_CLOSED;
 }
 
 void node_open_ether(struct node *node, uint32_t host, uint64_t now_us)
 {
     struct peer *peer = node_living_peer(node, host, MEDIUM_ETHER);
 
-    if (peer && peer->medium->number == MEDIUM_ETHER &&
+    if (peer != NULL && peer->medium->number == MEDIUM_ETHER &&
         (!session_is_open(peer->session) || session_is_astray(peer->session)))
         session_open(peer->session, now_us);
 }

@@ -59,7 +59,7 @@ static void refuse_datagram(struct medium *medium, enum datagram_refusal refusal
     struct counters *counters = &medium->endpoint.counters;
 
     /* raw Ethernet has no ports: the daemons of several VMs on a host hear each other's frames */
-    if (WHY[refusal] && !(medium->number == MEDIUM_ETHER && refusal == DATAGRAM_VM))
+    if (WHY[refusal] != NULL && !(medium->number == MEDIUM_ETHER && refusal == DATAGRAM_VM))
         log_refusal(medium->node, from, WHY[refusal]);
     switch (refusal) {
     case DATAGRAM_SHORT:
@@ -97,9 +97,9 @@ static enum verdict judge_host(const struct node *node, const struct hello *hell
 
     if (hello->from == member_self(node->member))
         return IGNORE;
-    if (!member_is_up(node->member) && !(row && row_is_up(row)))
+    if (!member_is_up(node->member) && !(row != NULL && row_is_up(row)))
         return IGNORE;
-    if (!row)
+    if (row == NULL)
         return coordinates ? REFUSE_GONE : IGNORE;
     if (!row_is_living(row))
         return REFUSE_GONE;
@@ -169,14 +169,14 @@ static void on_confirm(struct medium *medium, struct datagram *d, const struct a
         return;
     }
     peer = medium->peers[d->hello.from];
-    if (!peer) {
+    if (peer == NULL) {
         if (!session_confirm_ok(e, d, &keys)) {
             refuse_mac(medium, from);
             return;
         }
         member_bind(node->member, d->hello.from, d->hello.from_id);
         peer = node_peer(medium, table_row(member_table(node->member), d->hello.from));
-        if (!peer)
+        if (peer == NULL)
             return;
     }
     session_on_confirm(peer->session, d, from, now_us);
@@ -190,7 +190,7 @@ static void on_session(struct medium *medium, struct datagram *d, const struct a
     struct peer *peer = medium->peers[session_id_peer(d->session)];
     uint64_t refused = medium->endpoint.counters.refused_mac;
 
-    if (!peer) {
+    if (peer == NULL) {
         medium->endpoint.counters.refused_session++;
         return;
     }

@@ -78,7 +78,7 @@ int fault_parse(const char *text, struct fault_config *config)
     while ((word = strsep(&rest, ",")) != NULL && *text != '\0') {
         char *value = strchr(word, '=');
 
-        if (!value)
+        if (value == NULL)
             return -1;
         *value++ = '\0';
         if (parse_field(word, value, &read) < 0)

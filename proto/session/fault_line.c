@@ -35,7 +35,7 @@ struct fault_line *fault_line_create(const struct fault_config *config, fault_li
 {
     struct fault_line *line = calloc(1, sizeof *line);
 
-    if (!line)
+    if (line == NULL)
         return NULL;
     fault_init(&line->fault, config);
     line->out = out;
@@ -45,7 +45,7 @@ struct fault_line *fault_line_create(const struct fault_config *config, fault_li
 
 void fault_line_destroy(struct fault_line *line)
 {
-    if (!line)
+    if (line == NULL)
         return;
     for (size_t i = 0; i < line->count; i++)
         free(line->heap[i]);
@@ -82,7 +82,7 @@ static struct waiting *copy_of(const struct address *to, const uint8_t *bytes, s
 {
     struct waiting *w = malloc(sizeof *w + size);
 
-    if (!w)
+    if (w == NULL)
         return NULL;
     w->to = *to;
     w->size = size;
@@ -127,7 +127,7 @@ void fault_line_put(struct fault_line *line, const struct address *to, const uin
             line->out(line->context, to, bytes, size);
         else
             w = copy_of(to, bytes, size);
-        if (w) {
+        if (w != NULL) {
             const struct fault_copy *copy = &copies[i];
             if (copy->bit != FAULT_INTACT)
                 w->bytes[copy->bit / 8] ^= (uint8_t)(1u << copy->bit % 8);

@@ -145,7 +145,7 @@ static bool set_keys(struct session *s, const uint8_t send_key[AUTH_KEY_BYTES],
     struct auth_cipher *sealer = auth_cipher_create(send_key);
     struct auth_cipher *opener = auth_cipher_create(receive_key);
 
-    if (!sealer || !opener) {
+    if (sealer == NULL || opener == NULL) {
         auth_cipher_destroy(sealer);
         auth_cipher_destroy(opener);
         return false;
@@ -181,7 +181,7 @@ bool negotiation_completes(const struct session *s, struct datagram *d)
     if (p->phase != PENDING_CONFIRM || d->session != p->hello.session)
         return false;
     struct auth_cipher *opener = auth_cipher_create(p->keys.responder);
-    bool good = opener && session_unseal(s->endpoint, d, opener);
+    bool good = opener != NULL && session_unseal(s->endpoint, d, opener);
     auth_cipher_destroy(opener);
     return good;
 }
@@ -212,7 +212,7 @@ bool session_confirm_ok(const struct endpoint *endpoint, const struct datagram *
         return false;
     handshake_keys(&endpoint->me, &d->hello, d->session, nonce, keys);
     struct auth_cipher *opener = auth_cipher_create(keys->initiator);
-    bool good = opener && auth_open(d->tag, opener, d->number, d->bytes, d->size);
+    bool good = opener != NULL && auth_open(d->tag, opener, d->number, d->bytes, d->size);
     auth_cipher_destroy(opener);
     return good;
 }
@@ -277,7 +277,7 @@ uint64_t negotiation_step(struct session *s, uint64_t now_us)
         path_is_done = send_to_all(s, s->ways.addresses, s->ways.address_count, bytes);
         if (far)
             path_is_done |= send_to_all(s, s->ways.detours, s->ways.detour_count, bytes);
-        if (session_path(s) && !path_is_done && (far || !session_is_astray(s)))
+        if (session_path(s) != NULL && !path_is_done && (far || !session_is_astray(s)))
             session_send(s, &s->path, bytes, sizeof bytes);
         s->endpoint->counters.hellos_sent++;
     } else

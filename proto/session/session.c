@@ -33,7 +33,7 @@ struct session *session_create(struct endpoint *endpoint, const struct host *pee
         .lent_stay = true, /* in the outbox */
     };
 
-    if (!s)
+    if (s == NULL)
         return NULL;
     s->owed_since_us = UINT64_MAX;
     s->endpoint = endpoint;
@@ -41,7 +41,7 @@ struct session *session_create(struct endpoint *endpoint, const struct host *pee
     memcpy(s->peer_id, peer->id, HOST_ID_BYTES);
     session_set_addresses(s, peer);
     s->window = window_create(&config);
-    if (!s->window) {
+    if (s->window == NULL) {
         free(s);
         return NULL;
     }
@@ -50,7 +50,7 @@ struct session *session_create(struct endpoint *endpoint, const struct host *pee
 
 void session_destroy(struct session *s)
 {
-    if (!s)
+    if (s == NULL)
         return;
     s->endpoint->counters.sessions_closed += s->open;
     window_destroy(s->window);
@@ -211,7 +211,7 @@ static void on_data(struct session *s, const struct datagram *d, uint64_t now_us
     const char *reason =
         window_on_packet(s->window, d->number, d->payload, d->payload_bytes, now_us);
 
-    if (reason) {
+    if (reason != NULL) {
         s->endpoint->counters.refused_payload++;
         session_log(s, "refused a packet of host %u: %s", s->peer, reason);
         return;
@@ -279,9 +279,9 @@ int session_write(struct session *s, const struct frame *frame, const uint8_t *p
         free(own);
         return 0;
     }
-    frame_encode(frame, own ? own : header);
-    queued = own ? outbox_give(&s->outbox, own, FRAME_HEADER_BYTES + frame->length)
-                 : outbox_append(&s->outbox, header, sizeof header, payload, frame->length);
+    frame_encode(frame, own != NULL ? own : header);
+    queued = own != NULL ? outbox_give(&s->outbox, own, FRAME_HEADER_BYTES + frame->length)
+                         : outbox_append(&s->outbox, header, sizeof header, payload, frame->length);
     if (!queued)
         return -ENOMEM;
     s->written += FRAME_HEADER_BYTES + frame->length;
@@ -311,7 +311,7 @@ static void send_data(struct session *s, uint64_t now_us)
         uint8_t *bytes = e->owner.room(e->owner.context, &s->path);
         size_t size;
 
-        bytes = bytes ? bytes : e->scratch;
+        bytes = bytes != NULL ? bytes : e->scratch;
         outbox_pump(&s->outbox, s->window);
         size =
             window_next(s->window, s->data_number, bytes + DATAGRAM_SEALED_BYTES, capacity, now_us);

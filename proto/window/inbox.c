@@ -18,7 +18,7 @@ int inbox_next(struct inbox *in, struct window *w, struct frame *frame, const ui
     if (!window_view(w, FRAME_HEADER_BYTES, &bytes))
         return 0;
     *reason = frame_decode(bytes, frame);
-    if (*reason)
+    if (*reason != NULL)
         return -1;
     if (!window_view(w, FRAME_HEADER_BYTES + frame->length, &bytes)) {
         in->missing = FRAME_HEADER_BYTES + frame->length - window_unread(w);

@@ -27,13 +27,13 @@ static bool is_given(const struct outbox_chunk *chunk)
 
 static struct outbox_chunk *chunk_add(struct outbox *o, size_t capacity, uint8_t *given)
 {
-    struct outbox_chunk *chunk = malloc(sizeof *chunk + (given ? 0 : capacity));
+    struct outbox_chunk *chunk = malloc(sizeof *chunk + (given != NULL ? 0 : capacity));
 
-    if (!chunk)
+    if (chunk == NULL)
         return NULL;
     *chunk = (struct outbox_chunk){.capacity = capacity,
-                                   .bytes = given ? given : (uint8_t *)(chunk + 1)};
-    if (o->tail)
+                                   .bytes = given != NULL ? given : (uint8_t *)(chunk + 1)};
+    if (o->tail != NULL)
         o->tail->next = chunk;
     else
         o->head = chunk;
@@ -45,7 +45,7 @@ static void chunk_fill(struct outbox *o, struct outbox_chunk *chunk, size_t size
 {
     chunk->end += size;
     o->bytes += size;
-    if (!o->waiting)
+    if (o->waiting == NULL)
         o->waiting = chunk;
 }
 
@@ -55,12 +55,12 @@ bool outbox_append(struct outbox *o, const void *header, size_t header_bytes, co
     size_t size = header_bytes + body_bytes;
     struct outbox_chunk *chunk = o->tail;
 
-    if (!chunk || chunk->capacity - chunk->end < size) {
-        size_t capacity = chunk && !is_given(chunk) ? CHUNK_BYTES : CHUNK_FIRST_BYTES;
+    if (chunk == NULL || chunk->capacity - chunk->end < size) {
+        size_t capacity = chunk != NULL && !is_given(chunk) ? CHUNK_BYTES : CHUNK_FIRST_BYTES;
 
         chunk = chunk_add(o, size > capacity ? size : capacity, NULL);
     }
-    if (!chunk)
+    if (chunk == NULL)
         return false;
     memcpy(chunk->bytes + chunk->end, header, header_bytes);
     if (body_bytes > 0)
@@ -73,7 +73,7 @@ bool outbox_give(struct outbox *o, uint8_t *bytes, size_t size)
 {
     struct outbox_chunk *chunk = chunk_add(o, size, bytes);
 
-    if (chunk)
+    if (chunk != NULL)
         chunk_fill(o, chunk, size);
     return chunk != NULL;
 }
@@ -83,7 +83,7 @@ static void drop_head(struct outbox *o)
     struct outbox_chunk *chunk = o->head;
 
     o->head = chunk->next;
-    if (!o->head)
+    if (o->head == NULL)
         o->tail = NULL;
     if (is_given(chunk))
         free(chunk->bytes);
@@ -94,7 +94,7 @@ void outbox_pump(struct outbox *o, struct window *w)
 {
     uint64_t acknowledged = o->lent - window_unacknowledged(w);
 
-    while (o->head && o->head != o->waiting && o->head->acknowledged_at <= acknowledged)
+    while (o->head != NULL && o->head != o->waiting && o->head->acknowledged_at <= acknowledged)
         drop_head(o);
     for (struct outbox_chunk *chunk; (chunk = o->waiting) != NULL; o->waiting = chunk->next) {
         size_t size = chunk->end - chunk->lent;
@@ -111,14 +111,14 @@ void outbox_pump(struct outbox *o, struct window *w)
 
 void outbox_withdraw(struct outbox *o)
 {
-    for (struct outbox_chunk *chunk = o->waiting; chunk; chunk = chunk->next)
+    for (struct outbox_chunk *chunk = o->waiting; chunk != NULL; chunk = chunk->next)
         chunk->end = chunk->lent;
     o->bytes = 0;
 }
 
 void outbox_free(struct outbox *o)
 {
-    while (o->head)
+    while (o->head != NULL)
         drop_head(o);
     *o = (struct outbox){0};
 }
