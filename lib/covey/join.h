@@ -84,6 +84,14 @@ int covey_route(covey_t *vm, covey_tid_t tid);
 const char *covey_route_name(int route);
 int covey_route_parse(const char *name);
 
+/* Whom a route reaches: COVEY_REACH_INSIDE, COVEY_REACH_OUTSIDE, or the sum; 0: there is no such
+ * route. Routes are numbered from 0 without gaps. */
+enum covey_reach {
+    COVEY_REACH_INSIDE = 1, /* tasks of the same host */
+    COVEY_REACH_OUTSIDE = 2 /* tasks of other hosts */
+};
+int covey_route_reach(int route);
+
 /* Where the time went since covey_join(), over all threads, in seconds of wall clock: waiting for
  * messages (idle), and all else inside calls that take the handle: sending, copying, asking
  * (communication). What remains of the elapsed time is the program's own (Schmidt & Sunderam,

@@ -24,3 +24,11 @@ int covey_route_parse(const char *name)
     return error_set(COVEY_EINVAL, "unknown route '%s': auto, shm, udp, tcp or ether",
                      name == NULL ? "" : name);
 }
+
+int covey_route_reach(int route)
+{
+    if (route < 0 || route >= ROUTES)
+        return 0;
+    return (routes[route].inside ? COVEY_REACH_INSIDE : 0) |
+           (routes[route].outside ? COVEY_REACH_OUTSIDE : 0);
+}

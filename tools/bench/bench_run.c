@@ -58,9 +58,9 @@ static int choose_hosts(struct bench *bench)
         covey_free(hosts);
         return status;
     }
-    for (int i = 0;
-         i < n && !other && bench->plan.route != COVEY_ROUTE_SHM && bench->plan.what != BENCH_SPAWN;
-         i++) {
+    bool wanted = covey_route_reach(bench->plan.route) & COVEY_REACH_OUTSIDE &&
+                  bench->plan.what != BENCH_SPAWN;
+    for (int i = 0; i < n && !other && wanted; i++) {
         if (hosts[i].state == COVEY_HOST_UP && strcmp(hosts[i].name, own) != 0)
             other = hosts[i].name;
     }

@@ -52,7 +52,7 @@ static void add_tids(struct complete *complete, struct tool *tool)
 static void add_routes(struct complete *complete, struct tool *tool)
 {
     (void)tool;
-    for (int route = COVEY_ROUTE_AUTO; route <= COVEY_ROUTE_ETHER; route++)
+    for (int route = COVEY_ROUTE_AUTO; covey_route_reach(route) != 0; route++)
         complete_add(complete, covey_route_name(route));
 }
 

@@ -27,7 +27,7 @@ static int print_routes(const struct covey_calibration *c)
                                     ">OFF BY AT MOST", ">CPU NS",   ">BUSY NS", ">ALL: CPU NS",
                                     ">BUSY NS",        NULL};
     struct table *table = table_create(headings);
-    for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
+    for (int i = COVEY_ROUTE_AUTO + 1; covey_route_reach(i) != 0; i++) {
         const struct covey_calibration_route *route = &c->routes[i];
         char text[COLUMNS][CELL_BYTES];
         if (!route->known)
@@ -112,7 +112,7 @@ int calibrate_print_json(const struct covey_calibration *c, const char *path)
                              c->hosts[i].merge_s, "iteration_s", c->hosts[i].iteration_s));
     }
     json_t *routes = json_object();
-    for (int i = 1; i <= COVEY_ROUTE_ETHER; i++) {
+    for (int i = COVEY_ROUTE_AUTO + 1; covey_route_reach(i) != 0; i++) {
         const struct covey_calibration_route *route = &c->routes[i];
         if (route->known) {
             const struct covey_load *load = &route->load;

@@ -68,7 +68,7 @@ static int measure_line(const struct calibrate *c, int route, bool inside)
     bench->plan.size_count = SIZES;
     memcpy(bench->plan.sizes, sizes, sizeof sizes);
     int status = bench_run(bench);
-    bool apart = inside && route != COVEY_ROUTE_SHM;
+    bool apart = inside && covey_route_reach(route) & COVEY_REACH_OUTSIDE;
     if (status == TOOL_OK && apart)
         result->inside_known = fit(bench, &result->inside, &result->inside_drag_s);
     else if (status == TOOL_OK)
@@ -180,11 +180,15 @@ static int measure_peers(struct calibrate *c, int route)
 
 int calibrate_routes(struct calibrate *c)
 {
-    int status = measure_line(c, COVEY_ROUTE_SHM, true);
-    for (int route = COVEY_ROUTE_UDP; route <= COVEY_ROUTE_ETHER && status == TOOL_OK; route++) {
-        if (c->route != COVEY_ROUTE_AUTO && c->route != route)
+    int status = TOOL_OK;
+    for (int route = COVEY_ROUTE_AUTO + 1; status == TOOL_OK; route++) {
+        int reach = covey_route_reach(route);
+        bool outside = reach & COVEY_REACH_OUTSIDE;
+        if (reach == 0)
+            break;
+        if (outside && c->route != COVEY_ROUTE_AUTO && c->route != route)
             continue;
-        if (c->name_count > 1) {
+        if (outside && c->name_count > 1) {
             /* Where hosts share one machine, they share what messages take, too. */
             status = measure_line(c, route, false);
             if (status == TOOL_OK && c->result->routes[route].known && !c->one_machine)
@@ -192,8 +196,8 @@ int calibrate_routes(struct calibrate *c)
             if (status == TOOL_OK && c->result->routes[route].known)
                 status = measure_peers(c, route);
         }
-        bool both = route != COVEY_ROUTE_ETHER && c->result->routes[route].known;
-        if (status == TOOL_OK && both)
+        if (status == TOOL_OK && reach & COVEY_REACH_INSIDE &&
+            (!outside || c->result->routes[route].known))
             status = measure_line(c, route, true);
     }
     return status;

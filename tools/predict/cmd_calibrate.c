@@ -116,7 +116,8 @@ static int read_arguments(struct calibrate *c, int argc, char **argv)
             status = take_names(c, args.value);
         if (key == 'r') {
             c->route = covey_route_parse(args.value);
-            if (c->route < COVEY_ROUTE_UDP || c->route > COVEY_ROUTE_ETHER)
+            if (c->route == COVEY_ROUTE_AUTO ||
+                !(covey_route_reach(c->route) & COVEY_REACH_OUTSIDE))
                 return tool_usage("calibrate", "--route %s: must be udp, tcp or ether", args.value);
         }
     }

@@ -232,7 +232,7 @@ static int take_option(struct predict *p, struct request *r, int key, const char
         return TOOL_OK;
     case 'r':
         p->problem.route = covey_route_parse(value);
-        if (p->problem.route != COVEY_ROUTE_AUTO && p->problem.route <= COVEY_ROUTE_SHM)
+        if (!(covey_route_reach(p->problem.route) & COVEY_REACH_OUTSIDE))
             return tool_usage("predict", "--route %s: must be auto, udp, tcp or ether", value);
         return TOOL_OK;
     case KEY_FORM: {

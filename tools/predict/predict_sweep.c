@@ -20,10 +20,11 @@
 const struct covey_line *predict_line(const struct predict *p)
 {
     const struct covey_line *best = NULL;
-    for (int i = COVEY_ROUTE_UDP; i <= COVEY_ROUTE_ETHER; i++) {
+    for (int i = COVEY_ROUTE_AUTO + 1, reach; (reach = covey_route_reach(i)) != 0; i++) {
         const struct covey_calibration_route *route = &p->calibration->routes[i];
         bool asked = p->problem.route == COVEY_ROUTE_AUTO || p->problem.route == i;
-        if (route->known && asked && (!best || route->line.beta_s < best->beta_s))
+        if (reach & COVEY_REACH_OUTSIDE && route->known && asked &&
+            (!best || route->line.beta_s < best->beta_s))
             best = &route->line;
     }
     if (!best)

@@ -4,31 +4,59 @@
  */
 #include "tools/vm/peers.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 #include "tools/base/tool.h"
+#include "tools/list/cells.h"
 #include "tools/list/report.h"
 #include "tools/list/table.h"
 
-enum { CELL_BYTES = 32, CELLS = 2 * COVEY_ROUTE_ETHER };
+/* Whether two hosts can have it between them; AUTO is none of its own. */
+static bool is_between(int route)
+{
+    return route != COVEY_ROUTE_AUTO && covey_route_reach(route) & COVEY_REACH_OUTSIDE;
+}
+
+static void add_route(struct cells *cells, const struct covey_calibration *c, int route, int first,
+                      int second)
+{
+    const struct covey_calibration_peers *found = NULL;
+    for (int i = 0; i < c->peer_count; i++) {
+        const struct covey_calibration_peers *p = &c->peers[i];
+        if (p->route == route && p->hosts[0] == first && p->hosts[1] == second)
+            found = p;
+    }
+    cells_add(cells, found ? "%.2f" : "-", found ? found->alpha_s * 1e6 : 0);
+    cells_add(cells, found ? "%.4f" : "-", found ? found->beta_s * 1e9 : 0);
+}
 
 static void add_pair(struct table *table, const struct covey_calibration *c, int first, int second)
 {
-    char text[CELLS][CELL_BYTES];
-    const char *cells[CELLS] = {c->hosts[first].name, c->hosts[second].name};
-    for (int i = 2; i < CELLS; i++)
-        cells[i] = "-";
-    for (int i = 0; i < c->peer_count; i++) {
-        const struct covey_calibration_peers *p = &c->peers[i];
-        int at = 2 * (p->route - COVEY_ROUTE_UDP) + 2;
-        if (p->hosts[0] != first || p->hosts[1] != second || at < 2 || at >= CELLS)
-            continue;
-        snprintf(text[at], CELL_BYTES, "%.2f", p->alpha_s * 1e6);
-        snprintf(text[at + 1], CELL_BYTES, "%.4f", p->beta_s * 1e9);
-        cells[at] = text[at];
-        cells[at + 1] = text[at + 1];
+    struct cells cells = {.count = 0};
+    cells_add(&cells, "%s", c->hosts[first].name);
+    cells_add(&cells, "%s", c->hosts[second].name);
+    for (int route = 0; covey_route_reach(route) != 0; route++) {
+        if (is_between(route))
+            add_route(&cells, c, route, first, second);
     }
-    table_add(table, cells);
+    table_add(table, cells.list);
+}
+
+static void add_headings(struct cells *headings)
+{
+    cells_add(headings, "HOST");
+    cells_add(headings, "PEER");
+    for (int route = 0; covey_route_reach(route) != 0; route++) {
+        char name[16];
+        snprintf(name, sizeof name, "%s", covey_route_name(route));
+        for (char *c = name; *c; c++)
+            *c = (char)toupper((unsigned char)*c);
+        if (is_between(route)) {
+            cells_add(headings, ">%s: US", name);
+            cells_add(headings, ">NS");
+        }
+    }
 }
 
 /* Whether a line before this one is of the same two hosts. */
@@ -44,11 +72,11 @@ static bool was_added(const struct covey_calibration *c, int at)
 
 int peers_print(const struct covey_calibration *c)
 {
-    const char *const headings[] = {"HOST", "PEER",       ">UDP: US", ">NS", ">TCP: US",
-                                    ">NS",  ">ETHER: US", ">NS",      NULL};
+    struct cells headings = {.count = 0};
     if (c->peer_count == 0)
         return TOOL_OK;
-    struct table *table = table_create(headings);
+    add_headings(&headings);
+    struct table *table = table_create(headings.list);
     for (int i = 0; i < c->peer_count; i++) {
         if (!was_added(c, i))
             add_pair(table, c, c->peers[i].hosts[0], c->peers[i].hosts[1]);

@@ -82,12 +82,11 @@ static const enum raw_kind *raw_kinds(const struct party *party)
     static const enum raw_kind both[] = {RAW_UDP, RAW_UDP_SPIN, RAW_TCP, RAW_TCP_SPIN, RAW_NONE};
     static const enum raw_kind frames[] = {RAW_ETHER, RAW_ETHER_SPIN, RAW_TCP, RAW_TCP_SPIN,
                                            RAW_NONE};
+    static const enum raw_kind *const kinds[] = {
+        [COVEY_ROUTE_SHM] = memory, [COVEY_ROUTE_TCP] = stream, [COVEY_ROUTE_ETHER] = frames};
     int route = covey_route(party->vm, party->plan.peers[0]);
-    if (route == COVEY_ROUTE_ETHER)
-        return frames;
-    if (route == COVEY_ROUTE_SHM)
-        return memory;
-    return route == COVEY_ROUTE_TCP ? stream : both;
+    bool known = route > 0 && route < (int)(sizeof kinds / sizeof *kinds) && kinds[route];
+    return known ? kinds[route] : both;
 }
 
 static int open_raws(struct party *party)

@@ -20,6 +20,7 @@
 #include "lib/link/link.h"
 #include "lib/link/stream.h"
 #include "lib/member/part.h"
+#include "lib/member/routes.h"
 #include "lib/member/vm.h"
 #include "lib/member/watch.h"
 #include "lib/msg/clock.h"
@@ -186,9 +187,23 @@ static void no_descriptors(void)
     end(&t);
 }
 
+/* Programs go through the routes by it: numbers without gaps, then 0. */
+static void whom_a_route_reaches(void)
+{
+    int both = COVEY_REACH_INSIDE | COVEY_REACH_OUTSIDE, route = 0;
+    CU_ASSERT_EQUAL(covey_route_reach(COVEY_ROUTE_AUTO), both);
+    CU_ASSERT_EQUAL(covey_route_reach(COVEY_ROUTE_SHM), COVEY_REACH_INSIDE);
+    CU_ASSERT_EQUAL(covey_route_reach(COVEY_ROUTE_ETHER), COVEY_REACH_OUTSIDE);
+    while (covey_route_reach(route) != 0)
+        route++;
+    CU_ASSERT_EQUAL(route, ROUTES);
+    CU_ASSERT_EQUAL(covey_route_reach(-1), 0);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
+        {"whom a route reaches", whom_a_route_reaches},
         {"what failed is tried again later", what_failed_is_tried_again_later},
         {"the oldest stranger makes room", the_oldest_stranger_makes_room},
         {"no descriptors", no_descriptors},
