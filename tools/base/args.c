@@ -89,6 +89,15 @@ int args_next(struct args *args)
     return args_next(args);
 }
 
+int args_choice(const char *const *words, const char *text)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], text) == 0)
+            return i;
+    }
+    return -1;
+}
+
 bool args_number(const char *text, long min, long max, long *number)
 {
     char *end;

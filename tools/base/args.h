@@ -34,6 +34,9 @@ void args_init(struct args *args, const struct args_option *options, int argc, c
 /* Takes the next argument: the key of an option, ARGS_OPERAND, ARGS_END or ARGS_BAD. */
 int args_next(struct args *args);
 
+/* The place of text in a list of words ended by NULL, or -1. */
+int args_choice(const char *const *words, const char *text);
+
 /* The whole of text as a decimal number in min .. max; false if it is none. */
 bool args_number(const char *text, long min, long max, long *number);
 

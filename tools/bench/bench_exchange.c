@@ -73,7 +73,7 @@ static int set_rate(struct bench *bench, const char *text)
     return TOOL_OK;
 }
 
-static int set_number(const char *option, const char *text, long max, long *number)
+static int set_simulation_number(const char *option, const char *text, long max, long *number)
 {
     if (args_number(text, 1, max, number))
         return TOOL_OK;
@@ -92,16 +92,13 @@ int bench_exchange_option(struct bench *bench, int key, const char *value)
     case BENCH_KEY_RATE:
         return set_rate(bench, value);
     case BENCH_KEY_SIMULATED:
-        status = set_number("--simulated", value, RANKS_MAX, &number);
+        status = set_simulation_number("--simulated", value, RANKS_MAX, &number);
         bench->simulation.ranks = (int)number;
         return status;
     case BENCH_KEY_ALPHA:
-        status = set_number("--alpha", value, ALPHA_US_MAX, &number);
+        status = set_simulation_number("--alpha", value, ALPHA_US_MAX, &number);
         bench->simulation.alpha_us = (double)number;
         return status;
-    case BENCH_KEY_MAP:
-        bench->map = value;
-        return TOOL_OK;
     default:
         bench->plan.exchange.unequal = 1;
         return TOOL_OK;

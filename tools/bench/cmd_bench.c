@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_exchange.h"
@@ -81,15 +82,6 @@ const char *bench_pack_name(int pack)
     return pack_names[pack];
 }
 
-static int find_name(const char *const *names, const char *name)
-{
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(names[i], name) == 0)
-            return i;
-    }
-    return -1;
-}
-
 static int set_sizes(struct bench *bench, const char *list)
 {
     struct bench_plan *plan = &bench->plan;
@@ -109,7 +101,7 @@ static int set_sizes(struct bench *bench, const char *list)
                       list, BENCH_SIZES_MAX);
 }
 
-static int set_hosts(struct bench *bench, const char *list)
+static int set_bench_hosts(struct bench *bench, const char *list)
 {
     free(bench->host_text);
     bench->host_text = strdup(list);
@@ -126,7 +118,7 @@ static int set_hosts(struct bench *bench, const char *list)
     return TOOL_OK;
 }
 
-static int set_number(const char *option, const char *text, int max, int32_t *number)
+static int set_bench_number(const char *option, const char *text, int max, int32_t *number)
 {
     long value;
     if (!args_number(text, strcmp(option, "--spin") == 0 ? 0 : 1, max, &value))
@@ -168,53 +160,15 @@ static int set_routes(struct bench *bench, const char *list)
 
 static int set_pack(struct bench *bench, const char *name)
 {
-    bench->plan.pack = find_name(pack_names, name);
+    bench->plan.pack = args_choice(pack_names, name);
     if (bench->plan.pack < 0)
         return tool_usage("bench", "--pack %s: must be array, bytes, in-place or double", name);
     return TOOL_OK;
 }
 
-static int take_option(struct bench *bench, int key, const char *value)
-{
-    switch (key) {
-    case 'r':
-        return set_routes(bench, value);
-    case 'H':
-        return set_hosts(bench, value);
-    case 'n':
-        return set_number("--tasks", value, BENCH_TASKS_MAX, &bench->plan.tasks);
-    case KEY_SIZES:
-        return set_sizes(bench, value);
-    case KEY_ROUNDS:
-        return set_number("--rounds", value, BENCH_ROUNDS_MAX, &bench->plan.rounds);
-    case KEY_BATCH:
-        return set_number("--batch", value, BATCH_US_MAX, &bench->plan.batch_us);
-    case KEY_SPIN:
-        return set_number("--spin", value, SPIN_US_MAX, &bench->plan.spin_us);
-    case KEY_PAUSE:
-        return set_number("--pause", value, PAUSE_US_MAX, &bench->plan.pause_us);
-    case KEY_MTU:
-        return set_number("--mtu", value, MTU_MAX, &bench->mtu);
-    case KEY_PACK:
-        return set_pack(bench, value);
-    case KEY_WRITE:
-        bench->write = value;
-        return TOOL_OK;
-    case KEY_BESIDE:
-        return bench_overlap_beside(bench, value);
-    case KEY_IN_PLACE:
-        return set_pack(bench, "in-place");
-    case 'j':
-        bench->json = true;
-        return TOOL_OK;
-    default:
-        return bench_exchange_option(bench, key, value);
-    }
-}
-
 static int take_name(struct bench *bench, const char *name)
 {
-    int found = find_name(bench_names, name);
+    int found = args_choice(bench_names, name);
     if (bench->name)
         return tool_usage("bench", "%s: one benchmark at a time", name);
     if (found < 0)
@@ -225,6 +179,41 @@ static int take_name(struct bench *bench, const char *name)
     bench->plan.what = found + 1;
     bench->name = bench_names[found];
     return TOOL_OK;
+}
+
+static int take_bench_argument(void *context, int key, const char *value)
+{
+    struct bench *bench = context;
+    struct bench_plan *plan = &bench->plan;
+    switch (key) {
+    case ARGS_OPERAND:
+        return take_name(bench, value);
+    case 'r':
+        return set_routes(bench, value);
+    case 'H':
+        return set_bench_hosts(bench, value);
+    case 'n':
+        return set_bench_number("--tasks", value, BENCH_TASKS_MAX, &plan->tasks);
+    case KEY_SIZES:
+        return set_sizes(bench, value);
+    case KEY_ROUNDS:
+        return set_bench_number("--rounds", value, BENCH_ROUNDS_MAX, &plan->rounds);
+    case KEY_BATCH:
+        return set_bench_number("--batch", value, BATCH_US_MAX, &plan->batch_us);
+    case KEY_SPIN:
+        return set_bench_number("--spin", value, SPIN_US_MAX, &plan->spin_us);
+    case KEY_PAUSE:
+        return set_bench_number("--pause", value, PAUSE_US_MAX, &plan->pause_us);
+    case KEY_MTU:
+        return set_bench_number("--mtu", value, MTU_MAX, &bench->mtu);
+    case KEY_PACK:
+    case KEY_IN_PLACE:
+        return set_pack(bench, value ? value : "in-place");
+    case KEY_BESIDE:
+        return bench_overlap_beside(bench, value);
+    default:
+        return bench_exchange_option(bench, key, value);
+    }
 }
 
 /* Measuring takes minutes: what keeps their result from being written is said before them. */
@@ -349,25 +338,20 @@ static int bench_settle(struct bench *bench)
     return TOOL_OK;
 }
 
-static int read_arguments(struct bench *bench, int argc, char **argv)
+static int read_bench_arguments(struct bench *bench, int argc, char **argv)
 {
-    struct args args;
-    int status = TOOL_OK;
-    int key = ARGS_END;
-    args_init(&args, options, argc, argv);
-    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END && key != ARGS_BAD)
-        status = key == ARGS_OPERAND ? take_name(bench, args.value)
-                                     : take_option(bench, key, args.value);
-    if (status != TOOL_OK)
-        return status;
-    if (key == ARGS_BAD)
-        return tool_usage("bench", "%s", args.error);
-    if (!bench->name)
-        return tool_usage("bench", "no benchmark is named");
-    return bench_settle(bench);
+    const struct arguments_place places[] = {{KEY_WRITE, .text = &bench->write},
+                                             {BENCH_KEY_MAP, .text = &bench->map},
+                                             {'j', .flag = &bench->json},
+                                             {0}};
+    int status = arguments_read(&(struct arguments){options, places, take_bench_argument, bench},
+                                argc, argv);
+    if (status == TOOL_OK && !bench->name)
+        status = tool_usage("bench", "no benchmark is named");
+    return status == TOOL_OK ? bench_settle(bench) : status;
 }
 
-static int report(struct bench *bench)
+static int report_bench(struct bench *bench)
 {
     switch (bench->plan.what) {
     case BENCH_EXCHANGE:
@@ -391,7 +375,7 @@ static int bench_command(struct tool *tool, int argc, char **argv)
     bench->tool = tool;
     bench->plan.batch_us = 2000;
     bench->plan.spin_us = 20;
-    int status = read_arguments(bench, argc, argv);
+    int status = read_bench_arguments(bench, argc, argv);
     if (status == TOOL_OK)
         status = check_written("--write", bench->write);
     if (status == TOOL_OK)
@@ -404,7 +388,7 @@ static int bench_command(struct tool *tool, int argc, char **argv)
     if (status == TOOL_OK && bench->beside_count > 0)
         status = bench_overlap_run_beside(bench);
     if (status == TOOL_OK && bench->plan.what != BENCH_BAG)
-        status = report(bench);
+        status = report_bench(bench);
     for (int i = 0; i < bench->row_count; i++)
         bench_row_free(&bench->rows[i]);
     bench_overlap_free(bench);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 
 #define TASKS_MAX 2048
@@ -21,48 +22,39 @@ struct request {
     bool check;
 };
 
-static int take_argument(struct request *request, int key, const struct args *args)
+static int take_schedule_argument(void *context, int key, const char *value)
 {
-    switch (key) {
-    case 'e':
-        request->form = strcmp(args->value, "text") == 0    ? COVEY_SCHEDULE_TEXT
-                        : strcmp(args->value, "covey") == 0 ? COVEY_SCHEDULE_C
-                        : strcmp(args->value, "mpi") == 0   ? COVEY_SCHEDULE_MPI
-                                                            : 0;
-        if (request->form == 0)
-            return tool_usage("schedule", "--emit %s: text, covey or mpi", args->value);
-        return TOOL_OK;
-    case 'n':
-        if (!args_number(args->value, 1, TASKS_MAX, &request->tasks))
-            return tool_usage("schedule", "--tasks %s: a number from 1 to %d", args->value,
-                              TASKS_MAX);
-        return TOOL_OK;
-    case 'c':
-        request->check = true;
-        return TOOL_OK;
-    case ARGS_OPERAND:
-        if (request->path)
-            return tool_usage("schedule", "one topology, not %s too", args->value);
-        request->path = args->value;
-        return TOOL_OK;
-    default:
-        return tool_usage("schedule", "%s", args->error);
+    static const char *const names[] = {"text", "covey", "mpi", NULL};
+    struct request *request = context;
+    if (key == 'e') {
+        request->form = COVEY_SCHEDULE_TEXT + args_choice(names, value);
+        return request->form >= COVEY_SCHEDULE_TEXT
+                   ? TOOL_OK
+                   : tool_usage("schedule", "--emit %s: text, covey or mpi", value);
     }
+    if (key == 'n')
+        return args_number(value, 1, TASKS_MAX, &request->tasks)
+                   ? TOOL_OK
+                   : tool_usage("schedule", "--tasks %s: a number from 1 to %d", value, TASKS_MAX);
+    if (request->path)
+        return tool_usage("schedule", "one topology, not %s too", value);
+    request->path = value;
+    return TOOL_OK;
 }
 
-static int failed(void)
+static int fail_schedule(void)
 {
     return tool_error("schedule", "%s", covey_error_text());
 }
 
 /* Ranks 0 .. tasks - 1 run on the first host, and so on. */
-static int make(const struct request *request, const covey_topology_t *topology,
-                covey_schedule_t **schedule)
+static int make_schedule(const struct request *request, const covey_topology_t *topology,
+                         covey_schedule_t **schedule)
 {
     struct covey_topology_node *nodes;
     int count = covey_topology_nodes(topology, &nodes), ranks = 0;
     if (count < 0)
-        return failed();
+        return fail_schedule();
     int32_t *hosts = calloc((size_t)count * (size_t)request->tasks, sizeof *hosts);
     for (int i = 0; hosts && i < count; i++) {
         for (long k = 0; !nodes[i].is_switch && k < request->tasks; k++)
@@ -73,16 +65,16 @@ static int make(const struct request *request, const covey_topology_t *topology,
         return tool_error("schedule", "memory is exhausted");
     int error = covey_schedule_create(topology, hosts, ranks, schedule);
     free(hosts);
-    return error < 0 ? failed() : TOOL_OK;
+    return error < 0 ? fail_schedule() : TOOL_OK;
 }
 
-static int print(const struct request *request, const covey_schedule_t *schedule)
+static int print_schedule(const struct request *request, const covey_schedule_t *schedule)
 {
     char *text;
     int error = request->check ? covey_schedule_check(schedule)
                                : covey_schedule_print(schedule, request->form, &text);
     if (error < 0)
-        return failed();
+        return fail_schedule();
     if (request->check) {
         /* Also what the text form ends with. */
         struct covey_schedule_info info;
@@ -100,11 +92,9 @@ static int print(const struct request *request, const covey_schedule_t *schedule
 static int schedule_command(struct tool *tool, int argc, char **argv)
 {
     struct request request = {.form = COVEY_SCHEDULE_TEXT, .tasks = 1};
-    struct args args;
-    int key, status = TOOL_OK;
-    args_init(&args, options, argc, argv);
-    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END)
-        status = take_argument(&request, key, &args);
+    const struct arguments_place places[] = {{'c', .flag = &request.check}, {0}};
+    int status = arguments_read(
+        &(struct arguments){options, places, take_schedule_argument, &request}, argc, argv);
     if (status == TOOL_OK && !request.path)
         status = tool_usage("schedule", "no topology is named");
     covey_topology_t *topology = NULL;
@@ -113,11 +103,11 @@ static int schedule_command(struct tool *tool, int argc, char **argv)
     if (status != TOOL_OK)
         return status;
     if (covey_topology_load(request.path, &topology) < 0)
-        status = failed();
+        status = fail_schedule();
     if (status == TOOL_OK)
-        status = make(&request, topology, &schedule);
+        status = make_schedule(&request, topology, &schedule);
     if (status == TOOL_OK)
-        status = print(&request, schedule);
+        status = print_schedule(&request, schedule);
     covey_schedule_free(&schedule);
     covey_topology_free(&topology);
     return status;

@@ -11,7 +11,8 @@
  *     guess.c              misspelt words
  *   base/      what all commands share
  *     tool.c               the connection to the VM, and the way errors are reported
- *     args.c words.c tid.c options, words of a line, tids
+ *     arguments.c args.c   the words of a command and its options
+ *     words.c tid.c        words of a line, tids
  *     program.c child.c command_line.c   other programs: where they are, how they start
  *     interrupt.c          signals while a command waits
  *   list/      what is printed: tables and JSON (listing.c, report.c, table.c, cells.c), the screen

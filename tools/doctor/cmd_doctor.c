@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/doctor/doctor.h"
 #include "tools/vm/hostfile.h"
@@ -25,24 +26,19 @@ struct visit {
     struct findings findings;
 };
 
-static int read_arguments(struct visit *visit, int argc, char **argv)
+static int refuse_operand(void *context, int key, const char *value)
 {
-    struct args args;
-    int key;
-    args_init(&args, options, argc, argv);
-    while ((key = args_next(&args)) != ARGS_END) {
-        if (key == ARGS_BAD)
-            return tool_usage("doctor", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            return tool_usage("doctor", "%s: takes no operand", args.value);
-        if (key == 'f')
-            visit->path = args.value;
-        if (key == 'i')
-            visit->findings.ignore = args.value;
-        if (key == 'j')
-            visit->json = true;
-    }
-    return TOOL_OK;
+    (void)context, (void)key;
+    return tool_usage("doctor", "%s: takes no operand", value);
+}
+
+static int read_doctor_arguments(struct visit *visit, int argc, char **argv)
+{
+    const struct arguments_place places[] = {{'f', .text = &visit->path},
+                                             {'i', .text = &visit->findings.ignore},
+                                             {'j', .flag = &visit->json},
+                                             {0}};
+    return arguments_read(&(struct arguments){options, places, refuse_operand, NULL}, argc, argv);
 }
 
 /* ---- Which hosts -------------------------------------------------------------------------- */
@@ -111,7 +107,7 @@ static int take_hosts(struct visit *visit, struct tool *tool)
 static int doctor_command(struct tool *tool, int argc, char **argv)
 {
     struct visit visit = {0};
-    int status = read_arguments(&visit, argc, argv);
+    int status = read_doctor_arguments(&visit, argc, argv);
     if (status == TOOL_OK)
         status = take_hosts(&visit, tool);
     if (status == TOOL_OK)

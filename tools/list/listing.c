@@ -4,25 +4,18 @@
  */
 #include "tools/list/listing.h"
 
-#include "tools/base/tool.h"
+#include "tools/base/arguments.h"
 
 const struct args_option listing_options[] = {{"json", 'j', NULL, "print JSON, for scripts"},
                                               {NULL, 0, NULL, NULL}};
 
-int listing_arguments(int argc, char **argv, bool *json)
+int listing_join(struct tool *tool, int argc, char **argv, bool *json)
 {
-    struct args args;
-    int key;
-    args_init(&args, listing_options, argc, argv);
+    const struct arguments_place places[] = {{'j', .flag = json}, {0}};
     *json = false;
-    while ((key = args_next(&args)) != ARGS_END) {
-        if (key == ARGS_BAD)
-            return tool_usage(argv[0], "%s", args.error);
-        if (key == ARGS_OPERAND)
-            return tool_usage(argv[0], "%s: takes no argument", args.value);
-        *json = true;
-    }
-    return TOOL_OK;
+    int status =
+        arguments_read(&(struct arguments){listing_options, places, NULL, NULL}, argc, argv);
+    return status == TOOL_OK ? tool_join(tool, argv[0]) : status;
 }
 
 const char *listing_host_name(const struct covey_host *hosts, int count, int index)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/predict/calibrate.h"
 #include "tools/vm/hostspec.h"
@@ -42,7 +43,7 @@ static int take_names(struct calibrate *c, const char *list)
     return TOOL_OK;
 }
 
-static bool is_wanted(const struct calibrate *c, const char *name)
+static bool is_host_wanted(const struct calibrate *c, const char *name)
 {
     for (int i = 0; i < c->name_count; i++) {
         if (strcmp(c->names[i], name) == 0)
@@ -76,7 +77,7 @@ static int choose_hosts(struct calibrate *c)
         const struct covey_host *first = NULL;
         c->one_machine = true;
         for (int i = 0; i < n && c->result->host_count < COVEY_MODEL_HOSTS_MAX; i++) {
-            if (hosts[i].state != COVEY_HOST_UP || !is_wanted(c, hosts[i].name))
+            if (hosts[i].state != COVEY_HOST_UP || !is_host_wanted(c, hosts[i].name))
                 continue;
             first = first ? first : &hosts[i];
             /* Without the port. */
@@ -101,27 +102,17 @@ static int choose_hosts(struct calibrate *c)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static int read_arguments(struct calibrate *c, int argc, char **argv)
+static int take_calibrate_argument(void *context, int key, const char *value)
 {
-    struct args args;
-    int status = TOOL_OK;
-    args_init(&args, options, argc, argv);
-    for (int key; status == TOOL_OK && (key = args_next(&args)) != ARGS_END;) {
-        if (key == ARGS_BAD)
-            return tool_usage("calibrate", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            return tool_usage("calibrate", "%s: there are no operands", args.value);
-        c->json |= key == 'j';
-        if (key == 'H')
-            status = take_names(c, args.value);
-        if (key == 'r') {
-            c->route = covey_route_parse(args.value);
-            if (c->route == COVEY_ROUTE_AUTO ||
-                !(covey_route_reach(c->route) & COVEY_REACH_OUTSIDE))
-                return tool_usage("calibrate", "--route %s: must be udp, tcp or ether", args.value);
-        }
-    }
-    return status;
+    struct calibrate *c = context;
+    if (key == ARGS_OPERAND)
+        return tool_usage("calibrate", "%s: there are no operands", value);
+    if (key == 'H')
+        return take_names(c, value);
+    c->route = covey_route_parse(value);
+    return c->route != COVEY_ROUTE_AUTO && covey_route_reach(c->route) & COVEY_REACH_OUTSIDE
+               ? TOOL_OK
+               : tool_usage("calibrate", "--route %s: must be udp, tcp or ether", value);
 }
 
 static int save(struct calibrate *c)
@@ -138,9 +129,11 @@ static int save(struct calibrate *c)
     return (c->json ? calibrate_print_json : calibrate_print)(c->result, path);
 }
 
-static int calibrate(struct calibrate *c, int argc, char **argv)
+static int calibrate_vm(struct calibrate *c, int argc, char **argv)
 {
-    int status = read_arguments(c, argc, argv);
+    const struct arguments_place places[] = {{'j', .flag = &c->json}, {0}};
+    int status = arguments_read(&(struct arguments){options, places, take_calibrate_argument, c},
+                                argc, argv);
     if (status == TOOL_OK)
         status = tool_join(c->tool, "calibrate");
     if (status == TOOL_OK)
@@ -159,7 +152,7 @@ static int calibrate_command(struct tool *tool, int argc, char **argv)
     c.result = calloc(1, sizeof *c.result);
     c.names = calloc(COVEY_MODEL_HOSTS_MAX, sizeof *c.names);
     if (c.result && c.names)
-        status = calibrate(&c, argc, argv);
+        status = calibrate_vm(&c, argc, argv);
     else
         tool_error("calibrate", "memory is exhausted");
     free(c.result);

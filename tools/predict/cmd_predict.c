@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/predict/predict.h"
 #include "tools/predict/predict_tiles.h"
@@ -50,6 +51,7 @@ static const struct args_option options[] = {
 
 /* What was said on the command line; the operand may come last. */
 struct request {
+    struct predict *predict;
     const char *name, *procs, *size, *centre, *loop, *point;
     const char *measured[16];
     int measured_count;
@@ -137,20 +139,19 @@ static int set_size(struct predict *p, const struct request *r)
 
 static int set_name(struct predict *p, const struct request *r)
 {
-    static const char *const names[] = {"matmul", "sort", "mandel", "alltoall", "tiles"};
+    static const char *const names[] = {"matmul", "sort", "mandel", "alltoall", "tiles", NULL};
     static const int kinds[] = {COVEY_MODEL_MATMUL, COVEY_MODEL_SORT, COVEY_MODEL_MANDEL,
                                 PREDICT_ALLTOALL, PREDICT_TILES};
     if (!r->name)
         return tool_usage("predict", "no program is named");
-    for (int i = 0; i < 5; i++) {
-        if (strcmp(names[i], r->name) != 0)
-            continue;
-        p->what = kinds[i];
-        p->name = names[i];
-        p->problem.model = kinds[i];
-        return TOOL_OK;
-    }
-    return tool_usage("predict", "%s: must be matmul, sort, mandel, alltoall or tiles", r->name);
+    int which = args_choice(names, r->name);
+    if (which < 0)
+        return tool_usage("predict", "%s: must be matmul, sort, mandel, alltoall or tiles",
+                          r->name);
+    p->what = kinds[which];
+    p->name = names[which];
+    p->problem.model = kinds[which];
+    return TOOL_OK;
 }
 
 /* What is for some programs alone. */
@@ -176,55 +177,18 @@ static int check_stray(const struct predict *p, const struct request *r)
     return TOOL_OK;
 }
 
-/* ---- The command ------------------------------------------------------------------------------
- */
-
-static int take_number(struct predict *p, int key, const char *value)
+static int take_predict_argument(void *context, int key, const char *value)
 {
+    static const char *const forms[] = {"usual", "bag", "fetch", "hierarchical", "phases", NULL};
+    struct request *r = context;
+    struct predict *p = r->predict;
     long number;
-    if (key == KEY_ITERATIONS) {
-        if (!args_number(value, 1, 65535, &number))
-            return tool_usage("predict", "--iterations %s: must be 1 to 65535", value);
-        p->problem.iterations = (int32_t)number;
-        return TOOL_OK;
-    }
-    if (key == KEY_ZOOM)
-        return args_real(value, 1e-3, 1e13, &p->problem.zoom)
-                   ? TOOL_OK
-                   : tool_usage("predict", "--zoom %s: must be a number from 0.001 to 1e13", value);
-    return args_real(value, 0, 1, &p->tolerance)
-               ? TOOL_OK
-               : tool_usage("predict", "--tolerance %s: must be a number from 0 to 1", value);
-}
-
-/* Where the text of an option is kept as it is; NULL: it is none of those. */
-static const char **text_of(struct predict *p, struct request *r, int key)
-{
-    const struct {
-        int key;
-        const char **text;
-    } texts[] = {{'p', &r->procs},
-                 {KEY_SIZE, &r->size},
-                 {KEY_CENTRE, &r->centre},
-                 {KEY_LOOP, &r->loop},
-                 {KEY_POINT, &r->point},
-                 {KEY_PLOT, &p->plot},
-                 {KEY_TOPOLOGY, &p->topology}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i].key == key)
-            return texts[i].text;
-    }
-    return NULL;
-}
-
-static int take_option(struct predict *p, struct request *r, int key, const char *value)
-{
-    const char **text = text_of(p, r, key);
-    if (text) {
-        *text = value;
-        return TOOL_OK;
-    }
     switch (key) {
+    case ARGS_OPERAND:
+        if (r->name)
+            return tool_usage("predict", "%s: one program at a time", value);
+        r->name = value;
+        return TOOL_OK;
     case KEY_MEASURED:
         if (r->measured_count == sizeof r->measured / sizeof *r->measured)
             return tool_usage("predict", "--measured: at most 16 files");
@@ -235,43 +199,44 @@ static int take_option(struct predict *p, struct request *r, int key, const char
         if (!(covey_route_reach(p->problem.route) & COVEY_REACH_OUTSIDE))
             return tool_usage("predict", "--route %s: must be auto, udp, tcp or ether", value);
         return TOOL_OK;
-    case KEY_FORM: {
-        static const char *const names[] = {"usual", "bag", "fetch", "hierarchical", "phases"};
-        for (int i = COVEY_FORM_USUAL; i <= COVEY_FORM_PHASES; i++) {
-            if (strcmp(names[i], value) != 0)
-                continue;
-            p->problem.form = i;
-            return TOOL_OK;
-        }
-        return tool_usage("predict", "--form %s: must be usual, bag, fetch, hierarchical or phases",
-                          value);
-    }
-    case KEY_PAPER:
-        p->problem.paper = 1;
+    case KEY_FORM:
+        p->problem.form = args_choice(forms, value);
+        if (p->problem.form < COVEY_FORM_USUAL)
+            return tool_usage(
+                "predict", "--form %s: must be usual, bag, fetch, hierarchical or phases", value);
         return TOOL_OK;
-    case 'j':
-        p->json = true;
+    case KEY_ITERATIONS:
+        if (!args_number(value, 1, 65535, &number))
+            return tool_usage("predict", "--iterations %s: must be 1 to 65535", value);
+        p->problem.iterations = (int32_t)number;
+        return TOOL_OK;
+    case KEY_ZOOM:
+        if (!args_real(value, 1e-3, 1e13, &p->problem.zoom))
+            return tool_usage("predict", "--zoom %s: must be a number from 0.001 to 1e13", value);
         return TOOL_OK;
     default:
-        return take_number(p, key, value);
+        if (!args_real(value, 0, 1, &p->tolerance))
+            return tool_usage("predict", "--tolerance %s: must be a number from 0 to 1", value);
+        return TOOL_OK;
     }
 }
 
-static int read_arguments(struct predict *p, struct request *r, int argc, char **argv)
+static int read_predict_arguments(struct predict *p, struct request *r, int argc, char **argv)
 {
-    struct args args;
-    int status = TOOL_OK;
-    args_init(&args, options, argc, argv);
-    for (int key; status == TOOL_OK && (key = args_next(&args)) != ARGS_END;) {
-        if (key == ARGS_BAD)
-            return tool_usage("predict", "%s", args.error);
-        if (key != ARGS_OPERAND)
-            status = take_option(p, r, key, args.value);
-        else if (r->name)
-            return tool_usage("predict", "%s: one program at a time", args.value);
-        else
-            r->name = args.value;
-    }
+    bool paper = false;
+    const struct arguments_place places[] = {{'p', .text = &r->procs},
+                                             {KEY_SIZE, .text = &r->size},
+                                             {KEY_CENTRE, .text = &r->centre},
+                                             {KEY_LOOP, .text = &r->loop},
+                                             {KEY_POINT, .text = &r->point},
+                                             {KEY_PLOT, .text = &p->plot},
+                                             {KEY_TOPOLOGY, .text = &p->topology},
+                                             {KEY_PAPER, .flag = &paper},
+                                             {'j', .flag = &p->json},
+                                             {0}};
+    int status =
+        arguments_read(&(struct arguments){options, places, take_predict_argument, r}, argc, argv);
+    p->problem.paper = paper;
     if (status == TOOL_OK)
         status = set_name(p, r);
     if (status == TOOL_OK)
@@ -322,7 +287,7 @@ static int load_calibration(struct predict *p)
     return error < 0 ? tell_uncalibrated(p, error) : TOOL_OK;
 }
 
-static int predict(struct predict *p, const struct request *r)
+static int predict_program(struct predict *p, const struct request *r)
 {
     if (p->what == PREDICT_TILES) {
         /* Runs that were measured say what a calibration would. */
@@ -350,17 +315,17 @@ static int predict(struct predict *p, const struct request *r)
 
 static int predict_command(struct tool *tool, int argc, char **argv)
 {
-    struct request request = {0};
     struct predict *p = calloc(1, sizeof *p);
+    struct request request = {.predict = p};
     if (!p)
         return tool_error("predict", "memory is exhausted");
     p->tool = tool;
     p->tolerance = TOLERANCE;
     p->problem =
         (struct covey_problem){.iterations = 8000, .centre_re = -0.65, .centre_im = 0, .zoom = 1};
-    int status = read_arguments(p, &request, argc, argv);
+    int status = read_predict_arguments(p, &request, argc, argv);
     if (status == TOOL_OK)
-        status = predict(p, &request);
+        status = predict_program(p, &request);
     covey_free(p->calibration);
     free(p);
     return status;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/base/tid.h"
 #include "tools/vm/hostspec.h"
@@ -53,7 +54,7 @@ static int count_char(const char *text, char c)
     return count;
 }
 
-static int set_hosts(struct run_line *line, const char *list)
+static int set_run_hosts(struct run_line *line, const char *list)
 {
     int count = 0;
     free(line->host_text);
@@ -162,13 +163,13 @@ static int add_traffic(struct run_line *line, const char *text)
     return TOOL_OK;
 }
 
-static int take_option(struct run_line *line, int key, const char *value)
+static int take_run_option(struct run_line *line, int key, const char *value)
 {
     switch (key) {
     case 'n':
         return set_tasks(line, value);
     case 'H':
-        return set_hosts(line, value);
+        return set_run_hosts(line, value);
     case 'r':
         return set_route(line, "--route", value);
     case 'E':
@@ -180,23 +181,11 @@ static int take_option(struct run_line *line, int key, const char *value)
     case 'e':
         line->what.where = COVEY_WHERE_EACH;
         return TOOL_OK;
-    case 'D':
-        line->alone = true;
-        return TOOL_OK;
     case 'I':
         line->what.input = 0;
         return TOOL_OK;
-    case 's':
-        line->strict = true;
-        return TOOL_OK;
-    case 'M':
-        return set_memory(line, value);
-    case 'x':
-        line->explain = true;
-        return TOOL_OK;
     default:
-        line->tagged = true;
-        return TOOL_OK;
+        return set_memory(line, value);
     }
 }
 
@@ -230,9 +219,15 @@ int run_line_read(struct run_line *line, int argc, char **argv)
     const char *route = getenv("COVEY_ROUTE");
     int status = route && *route ? set_route(line, "COVEY_ROUTE", route) : TOOL_OK;
     int key = ARGS_END;
+    const struct arguments_place places[] = {{'D', .flag = &line->alone},
+                                             {'s', .flag = &line->strict},
+                                             {'x', .flag = &line->explain},
+                                             {'t', .flag = &line->tagged},
+                                             {0}};
     args_init(&args, run_line_options, argc, argv);
     while (status == TOOL_OK && (key = args_next(&args)) > 0)
-        status = take_option(line, key, args.value);
+        status = arguments_keep(places, key, args.value) ? TOOL_OK
+                                                         : take_run_option(line, key, args.value);
     if (status != TOOL_OK)
         return status;
     if (key == ARGS_BAD)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/vm/admit.h"
 #include "tools/vm/hostfile.h"
@@ -26,23 +27,24 @@ struct add {
     int count;
 };
 
-static int read_add(struct add *add, int argc, char **argv)
+static int take_add_argument(void *context, int key, const char *value)
 {
     char error[HOSTSPEC_ERROR_BYTES];
-    struct args args;
-    int key;
-    args_init(&args, add_options, argc, argv);
-    while ((key = args_next(&args)) != ARGS_END) {
-        if (key == ARGS_BAD)
-            return tool_usage("add", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            add->names[add->name_count++] = args.value;
-        else if (key == 'f')
-            add->path = args.value;
-        else if (!hostspec_set(&add->common, key, args.value, error))
-            return tool_usage("add", "%s", error);
-    }
+    struct add *add = context;
+    return hostspec_set(&add->common, key, value, error) ? TOOL_OK : tool_usage("add", "%s", error);
+}
+
+static int read_add_arguments(struct add *add, int argc, char **argv)
+{
+    const struct arguments_place places[] = {
+        {'f', .text = &add->path},
+        {ARGS_OPERAND, .text = add->names, .count = &add->name_count},
+        {0}};
     const struct covey_host_spec *common = &add->common.spec;
+    int status = arguments_read(&(struct arguments){add_options, places, take_add_argument, add},
+                                argc, argv);
+    if (status != TOOL_OK)
+        return status;
     if (add->name_count == 0 && !add->path)
         return tool_usage("add", "no host is named");
     if (add->name_count > 1 && (common->address || common->bind || common->hostname))
@@ -102,7 +104,8 @@ static int add_hosts(struct tool *tool, struct add *add)
 static int add_command(struct tool *tool, int argc, char **argv)
 {
     struct add add = {.names = calloc((size_t)argc, sizeof *add.names)};
-    int status = add.names ? read_add(&add, argc, argv) : tool_error("add", "memory is exhausted");
+    int status =
+        add.names ? read_add_arguments(&add, argc, argv) : tool_error("add", "memory is exhausted");
     if (status == TOOL_OK)
         status = collect(&add);
     if (status == TOOL_OK)

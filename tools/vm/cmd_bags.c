@@ -122,9 +122,7 @@ static int bags_command(struct tool *tool, int argc, char **argv)
 {
     struct bags bags = {.count = 0};
     bool json;
-    int status = listing_arguments(argc, argv, &json);
-    if (status == TOOL_OK)
-        status = tool_join(tool, "bags");
+    int status = listing_join(tool, argc, argv, &json);
     if (status != TOOL_OK)
         return status;
     int error = bags.host_count = covey_hosts(tool->vm, &bags.hosts);

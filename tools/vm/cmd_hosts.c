@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/list/listing.h"
 #include "tools/list/report.h"
@@ -105,21 +106,6 @@ static const struct args_option options[] = {
     {"json", 'j', NULL, "print JSON, for scripts"},
     {NULL, 0, NULL, NULL}};
 
-static int read_arguments(int argc, char **argv, bool *peers, bool *json)
-{
-    struct args args;
-    args_init(&args, options, argc, argv);
-    for (int key; (key = args_next(&args)) != ARGS_END;) {
-        if (key == ARGS_BAD)
-            return tool_usage("hosts", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            return tool_usage("hosts", "%s: takes no argument", args.value);
-        *peers |= key == 'p';
-        *json |= key == 'j';
-    }
-    return TOOL_OK;
-}
-
 static int print_hosts(struct tool *tool, bool json)
 {
     struct covey_host *hosts;
@@ -136,7 +122,8 @@ static int print_hosts(struct tool *tool, bool json)
 static int hosts_command(struct tool *tool, int argc, char **argv)
 {
     bool peers = false, json = false;
-    int status = read_arguments(argc, argv, &peers, &json);
+    const struct arguments_place places[] = {{'p', .flag = &peers}, {'j', .flag = &json}, {0}};
+    int status = arguments_read(&(struct arguments){options, places, NULL, NULL}, argc, argv);
     if (status == TOOL_OK && peers)
         return print_peers(tool, json);
     if (status == TOOL_OK)

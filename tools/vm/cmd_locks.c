@@ -55,9 +55,7 @@ static int locks_command(struct tool *tool, int argc, char **argv)
 {
     struct covey_held *held = NULL;
     bool json;
-    int status = listing_arguments(argc, argv, &json);
-    if (status == TOOL_OK)
-        status = tool_join(tool, "locks");
+    int status = listing_join(tool, argc, argv, &json);
     if (status != TOOL_OK)
         return status;
     int n = covey_held(tool->vm, &held);

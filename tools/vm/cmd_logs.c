@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/base/logfile.h"
 
@@ -156,29 +157,25 @@ static int print_rest(struct logs *logs)
 
 /* ---- The command -------------------------------------------------------------------------- */
 
-static int read_arguments(struct logs *logs, int argc, char **argv)
+static int take_logs_argument(void *context, int key, const char *value)
 {
-    struct args args;
-    args_init(&args, options, argc, argv);
-    for (int key; (key = args_next(&args)) != ARGS_END;) {
-        if (key == ARGS_BAD)
-            return tool_usage("logs", "%s", args.error);
-        if (key == 'f')
-            logs->follow = true;
-        else if (key == 'n' && !args_number(args.value, 1, LINES_MAX, &logs->lines))
-            return tool_usage("logs", "-n %s: must be a number in 1 .. %d", args.value, LINES_MAX);
-        else if (key == ARGS_OPERAND && logs->host)
-            return tool_usage("logs", "%s: one host at a time", args.value);
-        else if (key == ARGS_OPERAND)
-            logs->host = args.value;
-    }
+    struct logs *logs = context;
+    if (key == 'n')
+        return args_number(value, 1, LINES_MAX, &logs->lines)
+                   ? TOOL_OK
+                   : tool_usage("logs", "-n %s: must be a number in 1 .. %d", value, LINES_MAX);
+    if (logs->host)
+        return tool_usage("logs", "%s: one host at a time", value);
+    logs->host = value;
     return TOOL_OK;
 }
 
 static int logs_command(struct tool *tool, int argc, char **argv)
 {
     struct logs logs = {.tool = tool};
-    int status = read_arguments(&logs, argc, argv);
+    const struct arguments_place places[] = {{'f', .flag = &logs.follow}, {0}};
+    int status =
+        arguments_read(&(struct arguments){options, places, take_logs_argument, &logs}, argc, argv);
     if (status == TOOL_OK)
         status = open_log(&logs);
     if (status == TOOL_OK && logs.lines)

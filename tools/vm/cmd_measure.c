@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/list/listing.h"
 #include "tools/list/report.h"
@@ -9,7 +10,7 @@
 #include "tools/vm/load.h"
 
 /* Whether the host is one of the names; none: all are. */
-static bool is_wanted(const char *name, char **names, int count)
+static bool is_wanted(const char *name, const char **names, int count)
 {
     for (int i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0)
@@ -32,7 +33,7 @@ static json_t *known(double value)
     return value < 0 ? json_null() : json_real(value);
 }
 
-static int print_json(const struct load_list *list, char **names, int count)
+static int print_json(const struct load_list *list, const char **names, int count)
 {
     json_t *array = json_array();
     for (int i = 0; i < list->count; i++) {
@@ -52,7 +53,7 @@ static void print_millions(double value, char *cell, size_t size)
     snprintf(cell, size, value < 0 ? "-" : "%.0f", value / 1e6);
 }
 
-static int print_table(const struct load_list *list, char **names, int count)
+static int print_table(const struct load_list *list, const char **names, int count)
 {
     static const char *const headings[] = {"HOST", ">INTEGER M/S", ">FLOAT M/S", ">PACK MB/S",
                                            NULL};
@@ -70,7 +71,7 @@ static int print_table(const struct load_list *list, char **names, int count)
 }
 
 /* All at once, or the named ones one after the other. */
-static int measure(covey_t *vm, const struct load_list *list, char **names, int count)
+static int measure(covey_t *vm, const struct load_list *list, const char **names, int count)
 {
     int error = count == 0 ? covey_measure(vm, 0) : 0;
     for (int i = 0; i < list->count && error >= 0 && count > 0; i++) {
@@ -80,7 +81,7 @@ static int measure(covey_t *vm, const struct load_list *list, char **names, int 
     return error;
 }
 
-static int measure_hosts(struct tool *tool, char **names, int count, bool json)
+static int measure_hosts(struct tool *tool, const char **names, int count, bool json)
 {
     struct load_list list = {.rows = NULL};
     int status = TOOL_OK;
@@ -104,20 +105,16 @@ static int measure_hosts(struct tool *tool, char **names, int count, bool json)
 
 static int measure_command(struct tool *tool, int argc, char **argv)
 {
-    struct args args;
-    int key, count = 0;
+    const char **names = (const char **)argv + 1; /* what is read makes room for what is kept */
+    int count = 0;
     bool json = false;
-    args_init(&args, listing_options, argc, argv);
-    while ((key = args_next(&args)) != ARGS_END) {
-        if (key == ARGS_BAD)
-            return tool_usage("measure", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            argv[count++] = (char *)args.value;
-        else
-            json = true;
-    }
-    int status = tool_join(tool, "measure");
-    return status == TOOL_OK ? measure_hosts(tool, argv, count, json) : status;
+    const struct arguments_place places[] = {
+        {'j', .flag = &json}, {ARGS_OPERAND, .text = names, .count = &count}, {0}};
+    int status =
+        arguments_read(&(struct arguments){listing_options, places, NULL, NULL}, argc, argv);
+    if (status == TOOL_OK)
+        status = tool_join(tool, "measure");
+    return status == TOOL_OK ? measure_hosts(tool, names, count, json) : status;
 }
 
 const struct command cmd_measure = {

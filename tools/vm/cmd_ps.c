@@ -79,9 +79,7 @@ static int ps_command(struct tool *tool, int argc, char **argv)
     struct covey_task *tasks;
     bool json;
     int m;
-    int status = listing_arguments(argc, argv, &json);
-    if (status == TOOL_OK)
-        status = tool_join(tool, "ps");
+    int status = listing_join(tool, argc, argv, &json);
     if (status != TOOL_OK)
         return status;
     int n = covey_survey(tool->vm, LISTING_PATIENCE_US, &hosts, &tasks, &m);

@@ -47,7 +47,7 @@ static void add_filter(struct command_line *line, char **words, int count)
     free(text);
 }
 
-static int take_option(struct command_line *line, int key, const char *value)
+static int take_sniff_option(struct command_line *line, int key, const char *value)
 {
     long n;
     if (key == 'c' && !args_number(value, 1, 1000000000, &n))
@@ -63,34 +63,31 @@ static int take_option(struct command_line *line, int key, const char *value)
 
 /* All that follows the interface is the filter, as with tcpdump; it may begin with an option of
  * ours, not contain one. */
-static int read_arguments(struct command_line *line, int argc, char **argv)
+static int read_sniff_arguments(struct command_line *line, int argc, char **argv)
 {
     struct args args;
+    bool source = false;
     int key, status = TOOL_OK;
     args_init(&args, options, argc, argv);
     while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END) {
         if (key == ARGS_BAD)
             return tool_usage("sniff", "%s", args.error);
         if (key != ARGS_OPERAND) {
-            status = take_option(line, key, args.value);
-            continue;
-        }
-        add_source(line, args.value);
-        while ((key = args_next(&args)) != ARGS_END && key != ARGS_OPERAND && status == TOOL_OK) {
-            if (key == ARGS_BAD)
-                return tool_usage("sniff", "%s", args.error);
-            status = take_option(line, key, args.value);
-        }
-        if (key == ARGS_OPERAND)
+            status = take_sniff_option(line, key, args.value);
+        } else if (!source) {
+            add_source(line, args.value);
+            source = true;
+        } else {
             add_filter(line, argv + args.next - 1, argc - args.next + 1);
-        return status;
+            break;
+        }
     }
     return status;
 }
 
 /* ---- Running it --------------------------------------------------------------------------- */
 
-static void on_signal(void *context, int signal_number, int count)
+static void end_sniffer(void *context, int signal_number, int count)
 {
     (void)signal_number, (void)count;
     kill(*(const pid_t *)context, SIGTERM);
@@ -98,13 +95,13 @@ static void on_signal(void *context, int signal_number, int count)
 
 static int wait_for(pid_t *pid)
 {
-    struct interrupt *interrupt = interrupt_start(on_signal, pid);
+    struct interrupt *interrupt = interrupt_start(end_sniffer, pid);
     int status = launch_wait(*pid);
     interrupt_stop(&interrupt);
     return status == 128 + SIGPIPE ? TOOL_OK : status; /* the reader had seen enough */
 }
 
-static int run(struct command_line *line)
+static int run_sniffer(struct command_line *line)
 {
     posix_spawn_file_actions_t files;
     pid_t pid;
@@ -125,7 +122,7 @@ static int sniff_command(struct tool *tool, int argc, char **argv)
     int status = program_find("sniff", "covey-sniff", path, sizeof path);
     command_line_add(&line, "%s", path);
     if (status == TOOL_OK)
-        status = read_arguments(&line, argc, argv);
+        status = read_sniff_arguments(&line, argc, argv);
     if (status == TOOL_OK) {
         /* The hosts of the VM that runs here are called by their names. */
         struct covey_host *hosts;
@@ -139,7 +136,7 @@ static int sniff_command(struct tool *tool, int argc, char **argv)
         }
     }
     if (status == TOOL_OK)
-        status = run(&line);
+        status = run_sniffer(&line);
     command_line_free(&line);
     return status;
 }

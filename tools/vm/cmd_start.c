@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/base/interrupt.h"
 #include "tools/vm/admit.h"
@@ -128,58 +129,53 @@ static void own_name(char *name, size_t size)
 struct request {
     long local; /* 0: not asked for */
     const char *file;
-    char **names;
+    const char **names;
     int name_count;
+    struct start *start;
 };
 
-static int take_option(struct start *start, struct request *request, int key, const char *value)
+static int take_start_argument(void *context, int key, const char *value)
 {
     char error[HOSTSPEC_ERROR_BYTES];
-    if (key == 'l' && !args_number(value, 1, LOCAL_MAX, &request->local))
-        return tool_usage("start", "--local %s: must be a number in 1 .. %d", value, LOCAL_MAX);
-    if (key == 'f')
-        request->file = value;
-    if (key == 'n' && *value == '\0')
-        return tool_usage("start", "--name '': must be a name");
-    if (key == 'n')
+    struct request *request = context;
+    struct start *start = request->start;
+    switch (key) {
+    case 'l':
+        return args_number(value, 1, LOCAL_MAX, &request->local)
+                   ? TOOL_OK
+                   : tool_usage("start", "--local %s: must be a number in 1 .. %d", value,
+                                LOCAL_MAX);
+    case 'n':
         start->vm_name = value;
-    if (key == KEY_TOPOLOGY) {
+        return *value ? TOOL_OK : tool_usage("start", "--name '': must be a name");
+    case KEY_TOPOLOGY:
         start->topology = value;
         return vm_topology_check("start", value);
-    }
-    if (key == KEY_FAIL_TIMEOUT)
-        start->fail_timeout = value;
-    if (key == 'x')
-        start->encrypt = true;
-    if (key == KEY_LOOPBACK)
-        start->loopback = true;
-    if (key == 'a' && !hostspec_name_ok(value))
-        return tool_usage("start", "--as %s: not a host name", value);
-    if (key == 'a')
+    case 'a':
         snprintf(start->first, sizeof start->first, "%s", value);
-    if (hostspec_is_key(key) && !hostspec_set(&start->common, key, value, error))
-        return tool_usage("start", "%s", error);
-    return TOOL_OK;
+        return hostspec_name_ok(value) ? TOOL_OK
+                                       : tool_usage("start", "--as %s: not a host name", value);
+    default:
+        return hostspec_set(&start->common, key, value, error) ? TOOL_OK
+                                                               : tool_usage("start", "%s", error);
+    }
 }
 
-static int read_arguments(struct start *start, struct request *request, int argc, char **argv)
+static int read_start_arguments(struct start *start, struct request *request, int argc, char **argv)
 {
-    struct args args;
-    int status = TOOL_OK;
-    int key;
-    args_init(&args, options, argc, argv);
-    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END) {
-        if (key == ARGS_BAD)
-            return tool_usage("start", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            request->names[request->name_count++] = (char *)args.value;
-        else
-            status = take_option(start, request, key, args.value);
-    }
+    const struct arguments_place places[] = {
+        {'f', .text = &request->file},
+        {KEY_FAIL_TIMEOUT, .text = &start->fail_timeout},
+        {'x', .flag = &start->encrypt},
+        {KEY_LOOPBACK, .flag = &start->loopback},
+        {ARGS_OPERAND, .text = request->names, .count = &request->name_count},
+        {0}};
+    const struct covey_host_spec *common = &start->common.spec;
+    int status = arguments_read(&(struct arguments){options, places, take_start_argument, request},
+                                argc, argv);
     if (status == TOOL_OK && request->local && (request->file || request->name_count))
         return tool_usage("start", "--local goes with neither --hosts nor host names");
-    bool alone =
-        start->common.spec.address || start->common.spec.bind || start->common.spec.hostname;
+    bool alone = common->address || common->bind || common->hostname;
     if (status == TOOL_OK && alone && request->name_count > 1)
         return tool_usage("start",
                           "one --address, --bind or --hostname cannot serve several hosts");
@@ -198,10 +194,10 @@ static int collect_hosts(struct start *start, const struct request *request)
 
 static int plan(struct start *start, int argc, char **argv)
 {
-    struct request request = {.names = calloc((size_t)argc, sizeof(char *))};
+    struct request request = {.names = calloc((size_t)argc, sizeof(char *)), .start = start};
     if (!request.names)
         return tool_error("start", "memory is exhausted");
-    int status = read_arguments(start, &request, argc, argv);
+    int status = read_start_arguments(start, &request, argc, argv);
     if (status == TOOL_OK)
         status = collect_hosts(start, &request);
     free(request.names);

@@ -37,9 +37,7 @@ static int stats_command(struct tool *tool, int argc, char **argv)
     struct covey_host *hosts = NULL;
     struct covey_stat *stats;
     bool json;
-    int status = listing_arguments(argc, argv, &json);
-    if (status == TOOL_OK)
-        status = tool_join(tool, "stats");
+    int status = listing_join(tool, argc, argv, &json);
     if (status != TOOL_OK)
         return status;
     int m = covey_stats(tool->vm, 0, &stats);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/list/listing.h"
 #include "tools/list/report.h"
@@ -22,11 +23,9 @@
 #define DELAY_S_MAX 3600.0
 #define HEADINGS_MAX 64
 
-enum form { FORM_SCREEN, FORM_TABLE, FORM_JSON };
-
 struct top {
     struct tool *tool;
-    enum form form;
+    bool once, json; /* neither: the whole screen */
     int delay_ms;
     struct load_list list;
     struct display_view view;
@@ -140,7 +139,7 @@ static int print_once(struct top *top)
     if (error < 0)
         return tool_failed(top->tool, "top", error);
     load_sort(&top->list, top->view.order, false);
-    return top->form == FORM_JSON ? print_json(&top->list) : print_table(&top->list);
+    return top->json ? print_json(&top->list) : print_table(&top->list);
 }
 
 /* ---- the screen ---- */
@@ -219,68 +218,39 @@ static int show(struct top *top)
     return TOOL_OK;
 }
 
-/* ---- the command ---- */
-
-static int set_delay(struct top *top, const char *text)
+static int take_top_argument(void *context, int key, const char *value)
 {
+    struct top *top = context;
     double seconds;
-    if (!args_real(text, DELAY_S_MIN, DELAY_S_MAX, &seconds))
-        return tool_usage("top", "--delay %s: must be seconds, 0.5 to 3600", text);
+    if (key == ARGS_OPERAND)
+        return tool_usage("top", "%s: takes no argument", value);
+    if (key == 's') {
+        int order = load_order_of_name(value);
+        if (order < 0)
+            return tool_usage(
+                "top", "--sort %s: must be host, cpu, load, memory, network, disk or tasks", value);
+        top->view.order = (enum load_order)order;
+        return TOOL_OK;
+    }
+    if (!args_real(value, DELAY_S_MIN, DELAY_S_MAX, &seconds))
+        return tool_usage("top", "--delay %s: must be seconds, 0.5 to 3600", value);
     top->delay_ms = (int)(seconds * 1000);
     return TOOL_OK;
-}
-
-static int set_order(struct top *top, const char *text)
-{
-    int order = load_order_of_name(text);
-    if (order < 0)
-        return tool_usage(
-            "top", "--sort %s: must be host, cpu, load, memory, network, disk or tasks", text);
-    top->view.order = (enum load_order)order;
-    return TOOL_OK;
-}
-
-static int take_option(struct top *top, int key, const char *value)
-{
-    switch (key) {
-    case '1':
-        top->form = top->form == FORM_JSON ? FORM_JSON : FORM_TABLE;
-        return TOOL_OK;
-    case 'j':
-        top->form = FORM_JSON;
-        return TOOL_OK;
-    case 'd':
-        return set_delay(top, value);
-    default:
-        return set_order(top, value);
-    }
-}
-
-static int read_arguments(struct top *top, int argc, char **argv)
-{
-    struct args args;
-    int key, status = TOOL_OK;
-    args_init(&args, options, argc, argv);
-    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END) {
-        if (key == ARGS_BAD)
-            return tool_usage("top", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            return tool_usage("top", "%s: takes no argument", args.value);
-        status = take_option(top, key, args.value);
-    }
-    return status;
 }
 
 static int top_command(struct tool *tool, int argc, char **argv)
 {
     struct top top = {.tool = tool, .delay_ms = DELAY_MS};
-    int status = read_arguments(&top, argc, argv);
+    const struct arguments_place places[] = {
+        {'1', .flag = &top.once}, {'j', .flag = &top.json}, {0}};
+    int status =
+        arguments_read(&(struct arguments){options, places, take_top_argument, &top}, argc, argv);
     if (status == TOOL_OK)
         status = tool_join(tool, "top");
     if (status != TOOL_OK)
         return status;
     top.view.vm_name = covey_vm_name(tool->vm);
-    status = top.form == FORM_SCREEN ? show(&top) : print_once(&top);
+    status = top.once || top.json ? print_once(&top) : show(&top);
     load_free(&top.list);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "tools/base/arguments.h"
 #include "tools/base/command.h"
 #include "tools/vm/vm_topology.h"
 
@@ -21,46 +22,28 @@ struct wish {
     int form;
 };
 
-static int form_of(int key)
+static int take_topology_argument(void *context, int key, const char *value)
 {
-    switch (key) {
-    case 'd':
-        return COVEY_TOPOLOGY_DOT;
-    case 'j':
-        return COVEY_TOPOLOGY_JSON;
-    case 'f':
-        return COVEY_TOPOLOGY_FILE;
-    default:
-        return COVEY_TOPOLOGY_TREE;
+    struct wish *wish = context;
+    if (key != ARGS_OPERAND) {
+        wish->form = key == 'd'   ? COVEY_TOPOLOGY_DOT
+                     : key == 'j' ? COVEY_TOPOLOGY_JSON
+                     : key == 'f' ? COVEY_TOPOLOGY_FILE
+                                  : COVEY_TOPOLOGY_TREE;
+        return TOOL_OK;
     }
-}
-
-static int take_operand(struct wish *wish, const char *path)
-{
     if (wish->path)
-        return tool_usage("topology", "one file, not %s too", path);
-    wish->path = path;
+        return tool_usage("topology", "one file, not %s too", value);
+    wish->path = value;
     return TOOL_OK;
 }
 
-static int read_arguments(int argc, char **argv, struct wish *wish)
+static int read_topology_arguments(int argc, char **argv, struct wish *wish)
 {
-    struct args args;
-    int key, status = TOOL_OK;
-
-    args_init(&args, options, argc, argv);
-    while (status == TOOL_OK && (key = args_next(&args)) != ARGS_END) {
-        if (key == ARGS_BAD)
-            return tool_usage("topology", "%s", args.error);
-        if (key == ARGS_OPERAND)
-            status = take_operand(wish, args.value);
-        else if (key == 'u')
-            wish->use = args.value;
-        else if (key == 'v')
-            wish->vm = true;
-        else
-            wish->form = form_of(key);
-    }
+    const struct arguments_place places[] = {
+        {'u', .text = &wish->use}, {'v', .flag = &wish->vm}, {0}};
+    int status = arguments_read(&(struct arguments){options, places, take_topology_argument, wish},
+                                argc, argv);
     int wishes = (wish->path != NULL) + (wish->use != NULL) + wish->vm;
     if (status == TOOL_OK && wishes != 1)
         return tool_usage("topology", "%s",
@@ -68,7 +51,7 @@ static int read_arguments(int argc, char **argv, struct wish *wish)
     return status;
 }
 
-static int print(const struct wish *wish, struct tool *tool)
+static int print_topology(const struct wish *wish, struct tool *tool)
 {
     covey_topology_t *topology = NULL;
     char *text = NULL;
@@ -88,7 +71,7 @@ static int print(const struct wish *wish, struct tool *tool)
 static int topology_command(struct tool *tool, int argc, char **argv)
 {
     struct wish wish = {.form = COVEY_TOPOLOGY_TREE};
-    int status = read_arguments(argc, argv, &wish);
+    int status = read_topology_arguments(argc, argv, &wish);
 
     if (status == TOOL_OK && wish.use)
         status = vm_topology_check("topology", wish.use);
@@ -96,7 +79,7 @@ static int topology_command(struct tool *tool, int argc, char **argv)
         status = tool_join(tool, "topology");
     if (status != TOOL_OK)
         return status;
-    return wish.use ? vm_topology_use(tool, "topology", wish.use) : print(&wish, tool);
+    return wish.use ? vm_topology_use(tool, "topology", wish.use) : print_topology(&wish, tool);
 }
 
 const struct command cmd_topology = {

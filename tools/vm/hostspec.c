@@ -23,14 +23,8 @@ enum {
     KEY_CONFIG,
     KEY_CWD,
     KEY_ENV,
-    KEY_SPEED,
-    KEY_END
+    KEY_SPEED
 };
-
-bool hostspec_is_key(int key)
-{
-    return key >= HOSTSPEC_KEY && key < KEY_END;
-}
 
 /* ---- Names of keys ------------------------------------------------------------------------ */
 
@@ -95,14 +89,10 @@ int hostspec_find(const char *name, size_t length, const char **why)
 
 static bool set_launcher(struct covey_host_spec *spec, const char *value, char *error)
 {
-    static const char *const names[] = {
-        [COVEY_LAUNCH_SSH] = "ssh", [COVEY_LAUNCH_EXEC] = "exec", [COVEY_LAUNCH_LOCAL] = "local"};
-    for (int i = COVEY_LAUNCH_SSH; i <= COVEY_LAUNCH_LOCAL; i++) {
-        if (strcmp(names[i], value) == 0) {
-            spec->launcher = i;
-            return true;
-        }
-    }
+    static const char *const names[] = {"ssh", "exec", "local", NULL};
+    spec->launcher = COVEY_LAUNCH_SSH + args_choice(names, value);
+    if (spec->launcher >= COVEY_LAUNCH_SSH)
+        return true;
     snprintf(error, HOSTSPEC_ERROR_BYTES, "launcher %.40s: must be ssh, exec or local", value);
     return false;
 }

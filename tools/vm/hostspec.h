@@ -47,9 +47,6 @@ struct hostspec {
     "[--address ADDRESS] [--bind ADDRESS] [--interface INTERFACE] [--coveyd PATH] "                \
     "[--config FILE] [--cwd DIR] [--env NAME=VALUE]... [--speed N]"
 
-/* Whether an option's key is one of HOSTSPEC_OPTIONS. */
-bool hostspec_is_key(int key);
-
 /* Sets the field that an option's key names; `env` adds to those set before. The value stays the
  * caller's. Returns false with error[HOSTSPEC_ERROR_BYTES] filled when the value is bad. */
 bool hostspec_set(struct hostspec *host, int key, const char *value, char *error);
